@@ -1,0 +1,15 @@
+//! From text to [`Job`]s: THE options table, fio's job files, the command line, and the help, man
+//! page and web reference generated from the table.
+//!
+//! This crate opens nothing it is not told to (a job file and the files it includes), reads no
+//! clock and knows no engine beyond its name.
+
+mod model;
+
+pub use model::{
+    BlockSizes, BufferContent, Buffers, CpuSplit, DedupeMode, DelayRange, Distribution, Engine,
+    EngineOptions, ErrorPolicy, FileService, FileServiceOrder, FileSizeRange, Flow, Identity, Job,
+    JobOptions, Layout, LockFile, Logs, Measure, MemoryKind, NumaMemory, Pattern, Process, Queue,
+    Rate, RateProcess, ReadWrite, Retry, Sequencer, Size, SplitEntry, SyncFileRange, SyncMode,
+    Syncing, Target, ThinkTime, Timing,
+};

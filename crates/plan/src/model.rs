@@ -1,0 +1,358 @@
+//! The plan: everything resolved, nothing left to look up. One [`Worker`] a thread.
+
+use job::{
+    Buffers, Engine, EngineOptions, ErrorPolicy, Layout, LockFile, NumaMemory, RateProcess,
+    ReadWrite, Sequencer, Syncing, ThinkTime,
+};
+use record::{GroupKey, Message, Nanos, PerDirection, Show, TargetKind};
+
+/// A run, resolved.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Plan {
+    /// One for each thread, in order of their numbers.
+    pub workers: Vec<Worker>,
+    /// Devices whose counters are watched, stacked ones before their members.
+    pub disks: Vec<DiskWatch>,
+    /// What the user should know before the run.
+    pub messages: Vec<Message>,
+    /// Step of the time series; smallest of the jobs' bwavgtime and iopsavgtime.
+    pub interval: Nanos,
+    /// The clock asked for ("cpu", "clock_gettime", "gettimeofday"); `None`: the best.
+    pub clocksource: Option<String>,
+}
+
+/// A device to watch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DiskWatch {
+    /// Kernel name.
+    pub name: String,
+    /// Disks it is made of; empty for a plain disk.
+    pub members: Vec<String>,
+}
+
+/// One thread of I/O.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Worker {
+    /// Name of its job.
+    pub name: String,
+    /// `description`.
+    pub description: String,
+    /// Index of its job, from 0.
+    pub job: u32,
+    /// Its number over the run, from 1.
+    pub number: u32,
+    /// Which clone of its job it is, from 0.
+    pub clone: u32,
+    /// Where its figures are reported.
+    pub group: GroupKey,
+    /// Its section's options as typed.
+    pub options: Vec<(String, String)>,
+    /// When it starts.
+    pub start: Start,
+    /// What ends it.
+    pub stop: Stop,
+    /// Its files or devices, in order.
+    pub files: Vec<File>,
+    /// In which order and how many of them at a time.
+    pub selection: FileSelection,
+    /// Which I/O at which offsets.
+    pub pattern: Pattern,
+    /// Engine, depth, batches.
+    pub queue: Queue,
+    /// Buffers and their content.
+    pub buffers: Buffers,
+    /// When data is made durable.
+    pub syncing: Syncing,
+    /// How files are made, opened, invalidated.
+    pub layout: Layout,
+    /// How fast it may go.
+    pub pacing: Pacing,
+    /// CPUs and priorities.
+    pub placement: Placement,
+    /// What is recorded.
+    pub measuring: Measuring,
+    /// What an error does.
+    pub errors: ErrorPolicy,
+    /// What its report shows.
+    pub show: Show,
+    /// Percentiles its report shows.
+    pub percentiles: Vec<f64>,
+}
+
+/// When a worker starts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Start {
+    /// Workers of a phase start when all of earlier phases have ended.
+    pub phase: u32,
+    /// Pause after the start of its phase.
+    pub delay: Nanos,
+    /// Indexes of the jobs all of whose workers must have ended first.
+    pub after_jobs: Vec<u32>,
+    /// Set when every file is to be laid out before the next worker's (create_serialize).
+    pub serialize_layout: bool,
+}
+
+/// What ends a worker. Whatever comes first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stop {
+    /// Bytes of one loop; `None`: only the files' regions (or time) end it.
+    pub bytes: Option<u64>,
+    /// Times the loop is repeated; at least 1.
+    pub loops: u64,
+    /// I/Os issued in all.
+    pub ios: Option<u64>,
+    /// Time, ramp not included.
+    pub runtime: Option<Nanos>,
+    /// Start over when the bytes are done, until `runtime`.
+    pub time_based: bool,
+    /// Time before figures count.
+    pub ramp: Nanos,
+    /// Its end ends every other worker.
+    pub exitall: bool,
+    /// Goes on until ENOSPC (`fill_device`).
+    pub fill_device: bool,
+}
+
+/// One file or device of a worker.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct File {
+    /// Path as it is opened.
+    pub path: String,
+    /// What it is, or will be once made.
+    pub kind: TargetKind,
+    /// Where this worker's region begins.
+    pub start: u64,
+    /// Length of the region.
+    pub length: u64,
+    /// What has to be done before the run.
+    pub prepare: Prepare,
+}
+
+/// What has to be done to a file before the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Prepare {
+    /// Nothing: a device, or an engine without files.
+    #[default]
+    Nothing,
+    /// Make or extend it to `size`, real data in every byte: it is read or overwritten.
+    Fill {
+        /// Bytes from the file's beginning that must hold data.
+        size: u64,
+    },
+    /// Make or extend it to `size` without data (`fallocate` says how): it is only written.
+    Extend {
+        /// Size of the file.
+        size: u64,
+    },
+    /// Left to the open (`create_on_open`).
+    OnOpen {
+        /// Size it will have.
+        size: u64,
+    },
+}
+
+/// In which order files get their I/O.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FileSelection {
+    /// The order.
+    pub order: FileOrder,
+    /// I/Os before switching; at least 1.
+    pub ios: u64,
+    /// Files open at once; 0: all.
+    pub open_files: u64,
+    /// Locking.
+    pub lock: LockFile,
+    /// Unlink after the run.
+    pub unlink: bool,
+    /// Unlink after each loop.
+    pub unlink_each_loop: bool,
+}
+
+/// File orders that work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FileOrder {
+    /// In turn.
+    #[default]
+    RoundRobin,
+    /// One after the other.
+    Sequential,
+    /// Uniform at random.
+    Random,
+}
+
+/// Which I/O at which offsets.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Pattern {
+    /// Directions and order.
+    pub rw: ReadWrite,
+    /// Bytes added to each sequential offset.
+    pub skip: i64,
+    /// Random patterns: I/Os before a new random offset; at least 1.
+    pub run_length: u64,
+    /// What happens between two random offsets.
+    pub sequencer: Sequencer,
+    /// Share of reads in a mix, per cent of I/Os.
+    pub mix_read: u8,
+    /// Offsets may repeat within a pass.
+    pub norandommap: bool,
+    /// Sizes, per direction.
+    pub blocks: PerDirection<BlockPlan>,
+    /// Offsets are multiples of this, per direction.
+    pub align: PerDirection<u64>,
+    /// Seed of offsets, sizes, mix and file choice. Equal seeds issue the same I/O.
+    pub seed: u64,
+}
+
+/// Sizes of the I/Os of one direction, in bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BlockPlan {
+    /// All alike.
+    Fixed(u64),
+    /// Uniform between both, in steps of `step`.
+    Range {
+        /// Smallest.
+        min: u64,
+        /// Largest.
+        max: u64,
+        /// Granularity: the smallest, or 1 when unaligned sizes were asked for.
+        step: u64,
+    },
+    /// By share: (size, per cent); the shares add up to 100.
+    Split(Vec<(u64, u32)>),
+}
+
+impl Default for BlockPlan {
+    fn default() -> Self {
+        BlockPlan::Fixed(4096)
+    }
+}
+
+impl BlockPlan {
+    /// Smallest size.
+    pub fn min(&self) -> u64 {
+        match self {
+            BlockPlan::Fixed(size) => *size,
+            BlockPlan::Range { min, .. } => *min,
+            BlockPlan::Split(entries) => entries.iter().map(|e| e.0).min().unwrap_or(0),
+        }
+    }
+
+    /// Largest size.
+    pub fn max(&self) -> u64 {
+        match self {
+            BlockPlan::Fixed(size) => *size,
+            BlockPlan::Range { max, .. } => *max,
+            BlockPlan::Split(entries) => entries.iter().map(|e| e.0).max().unwrap_or(0),
+        }
+    }
+}
+
+/// Engine, depth, batches.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Queue {
+    /// The engine.
+    pub engine: Engine,
+    /// Its options.
+    pub options: EngineOptions,
+    /// O_DIRECT.
+    pub direct: bool,
+    /// I/Os kept in flight; 1 for synchronous engines.
+    pub depth: u32,
+    /// `iodepth` as asked, before a synchronous engine made it 1.
+    pub depth_requested: u32,
+    /// I/Os handed over at a time; `None`: the engine's own policy.
+    pub batch_submit: Option<u32>,
+    /// Completions waited for at least, once the queue is full; 0: polls.
+    pub complete_min: u32,
+    /// Completions taken at most at a time.
+    pub complete_max: u32,
+    /// Refill starts when this many are left in flight.
+    pub low: u32,
+}
+
+/// How fast a worker may go.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Pacing {
+    /// Limits, per direction; all `None`: as fast as it can.
+    pub limit: PerDirection<Option<RateLimit>>,
+    /// How arrivals are spaced.
+    pub process: RateProcess,
+    /// Least rate, in bytes a second; the job fails below it.
+    pub min_bytes: PerDirection<Option<u64>>,
+    /// Least rate, in I/Os a second; the job fails below it.
+    pub min_iops: PerDirection<Option<u64>>,
+    /// Window over which the least rates are checked.
+    pub cycle: Nanos,
+    /// Pauses.
+    pub think: ThinkTime,
+    /// Time spent thinking does not count against the rate.
+    pub ignore_thinktime: bool,
+}
+
+/// A rate limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RateLimit {
+    /// Bytes a second.
+    Bytes(u64),
+    /// I/Os a second.
+    Iops(u64),
+}
+
+/// Where a worker runs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Placement {
+    /// CPUs it may use; empty: all.
+    pub cpus: Vec<u32>,
+    /// Memory policy.
+    pub memory: Option<NumaMemory>,
+    /// Nice value.
+    pub nice: Option<i32>,
+    /// I/O priority: class, level, hint.
+    pub io_priority: Option<(u8, u8, u16)>,
+    /// Thread name; `None`: the job's.
+    pub comm: Option<String>,
+}
+
+/// What is recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Measuring {
+    /// Submission latency.
+    pub slat: bool,
+    /// Completion latency.
+    pub clat: bool,
+    /// Total latency.
+    pub lat: bool,
+    /// Time series.
+    pub series: bool,
+}
+
+impl Worker {
+    /// Bytes of the region of all its files.
+    pub fn region(&self) -> u64 {
+        self.files.iter().map(|f| f.length).sum()
+    }
+
+    /// Largest block of any direction it has.
+    pub fn max_block(&self) -> u64 {
+        self.directions_blocks().map(BlockPlan::max).max().unwrap_or(0)
+    }
+
+    /// Smallest block of any direction it has.
+    pub fn min_block(&self) -> u64 {
+        self.directions_blocks().map(BlockPlan::min).min().unwrap_or(0)
+    }
+
+    /// Whether it goes in this direction.
+    pub fn has(&self, direction: record::Direction) -> bool {
+        let rw = self.pattern.rw;
+        match direction {
+            record::Direction::Read => rw.reads(),
+            record::Direction::Write => rw.writes(),
+            record::Direction::Trim => rw.trims(),
+        }
+    }
+
+    fn directions_blocks(&self) -> impl Iterator<Item = &BlockPlan> {
+        self.pattern.blocks.iter().filter(|(d, _)| self.has(*d)).map(|(_, b)| b)
+    }
+}

@@ -1,0 +1,194 @@
+//! What one worker counted.
+
+use crate::{Bytes, Direction, Histogram, Nanos, PerDirection};
+use serde::{Deserialize, Serialize};
+
+/// The latencies of one direction. What a ring cannot tell apart is `None`, not zero.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LatencyResult {
+    /// Submission latency: from ready to issue until the kernel had it. `None` for synchronous
+    /// engines, where submission and completion are one call.
+    pub slat: Option<Histogram>,
+    /// Completion latency (service latency): from issued until completed.
+    pub clat: Option<Histogram>,
+    /// Total latency: from ready to issue until completed. `None` when it equals `clat` by
+    /// construction (synchronous engines stamp once before the call): read `clat` then.
+    pub lat: Option<Histogram>,
+    /// Response latency: from the intended start until completed. Only jobs with a schedule
+    /// (rate, rate_iops) have one; it is free of coordinated omission.
+    pub response: Option<Histogram>,
+}
+
+/// What one worker did in one direction, in its measured window (after the ramp).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DirectionResult {
+    /// I/Os issued, ramp excluded.
+    pub ios_issued: u64,
+    /// I/Os that completed, short ones included, failed ones not.
+    pub ios: u64,
+    /// Bytes that moved.
+    pub bytes: Bytes,
+    /// I/Os that moved fewer bytes than asked.
+    pub short_ios: u64,
+    /// I/Os given up after a tolerated error.
+    pub dropped_ios: u64,
+    /// From the start of the window to the last moment this direction was busy.
+    pub runtime: Nanos,
+    /// Latency histograms.
+    pub latency: LatencyResult,
+}
+
+/// Synchronisations (fsync, fdatasync, sync_file_range) of one worker.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SyncResult {
+    /// Synchronisations done.
+    pub count: u64,
+    /// Their latency.
+    pub latency: Histogram,
+}
+
+/// One step of a worker's time series. Intervals are aligned to the run's origin, so those of
+/// several workers add up line by line; a stalled worker has explicit empty ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    /// Where it begins, from the run's origin.
+    pub start: Nanos,
+    /// How long it lasted: the series' step, or less for the first and the last.
+    pub length: Nanos,
+    /// Completed I/Os.
+    pub ios: PerDirection<u64>,
+    /// Bytes that moved.
+    pub bytes: PerDirection<u64>,
+    /// Sum of the completion latencies, in nanoseconds.
+    pub clat_ns_sum: PerDirection<u64>,
+    /// Largest completion latency, in nanoseconds.
+    pub clat_ns_max: PerDirection<u64>,
+}
+
+/// How deep the queue was.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DepthUse {
+    /// iodepth as the job asked for it.
+    pub requested: u32,
+    /// Mean of I/Os in flight over the measured window, weighted by time.
+    pub achieved_mean: f64,
+    /// I/Os in flight, the new one included, when each I/O was issued: depth → how many.
+    pub at_issue: SizeMap,
+    /// I/Os handed over a submission: size → how many submissions.
+    pub submit: SizeMap,
+    /// I/Os taken a reap: size → how many reaps.
+    pub complete: SizeMap,
+}
+
+/// How often each size occurred, in fio's seven classes: 0 → class 0, 1–4 → 1, 5–8 → 2,
+/// 9–16 → 3, 17–32 → 4, 33–64 → 5, above → 6. Depths use classes by power of two instead: 1, 2–3,
+/// 4–7, 8–15, 16–31, 32–63, 64 and above.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SizeMap(pub [u64; 7]);
+
+impl SizeMap {
+    /// Counts `times` batches of `size` (submit and complete maps).
+    #[inline(always)]
+    pub fn count_batch(&mut self, size: u32, times: u64) {
+        let class = match size {
+            0 => 0,
+            1..=4 => 1,
+            5..=64 => 31 - (size - 1).leading_zeros() as usize,
+            _ => 6,
+        };
+        self.0[class] += times;
+    }
+
+    /// Counts `times` I/Os issued at depth `depth` (at least 1).
+    #[inline(always)]
+    pub fn count_depth(&mut self, depth: u32, times: u64) {
+        let class = (31 - depth.max(1).leading_zeros()).min(6) as usize;
+        self.0[class] += times;
+    }
+
+    /// Adds the counts of another map.
+    pub fn merge(&mut self, other: &SizeMap) {
+        self.0.iter_mut().zip(other.0).for_each(|(mine, theirs)| *mine += theirs);
+    }
+
+    /// Sum of all classes.
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+}
+
+/// What the measured window cost, from getrusage(RUSAGE_THREAD).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CpuUse {
+    /// Time in user mode.
+    pub user: Nanos,
+    /// Time in the kernel.
+    pub system: Nanos,
+    /// Time runnable but waiting for a CPU (schedstat); `None` where the kernel does not say.
+    pub run_delay: Option<Nanos>,
+    /// Voluntary and involuntary context switches.
+    pub context_switches: u64,
+    /// Page faults that needed I/O.
+    pub major_faults: u64,
+    /// Page faults that did not.
+    pub minor_faults: u64,
+}
+
+/// I/Os that failed the same way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ErrorCount {
+    /// errno.
+    pub errno: i32,
+    /// The errno's text.
+    pub text: String,
+    /// What was tried: "read", "write", "trim", "fsync", "open", "layout" …
+    pub operation: String,
+    /// How often.
+    pub count: u64,
+    /// The file of the first one.
+    pub first_file: String,
+    /// The offset of the first one, where it has one.
+    pub first_offset: Option<u64>,
+    /// The length of the first one, where it has one.
+    pub first_length: Option<u64>,
+}
+
+
+impl DirectionResult {
+    /// The histogram of total latency, whichever way it was recorded.
+    pub fn lat(&self) -> Option<&Histogram> {
+        self.latency.lat.as_ref().or(self.latency.clat.as_ref())
+    }
+}
+
+impl Interval {
+    /// I/Os of all directions.
+    pub fn ios_total(&self) -> u64 {
+        Direction::ALL.iter().map(|d| self.ios[*d]).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batch_sizes_fall_into_fio_classes() {
+        let expected =
+            [(0, 0), (1, 1), (4, 1), (5, 2), (8, 2), (9, 3), (16, 3), (17, 4), (32, 4), (33, 5)];
+        for (size, class) in expected.into_iter().chain([(64, 5), (65, 6), (4096, 6)]) {
+            let mut map = SizeMap::default();
+            map.count_batch(size, 1);
+            assert_eq!(map.0[class], 1, "size {size}");
+        }
+    }
+
+    #[test]
+    fn depths_fall_into_powers_of_two() {
+        for (depth, class) in [(1, 0), (2, 1), (3, 1), (4, 2), (31, 4), (32, 5), (63, 5), (64, 6)] {
+            let mut map = SizeMap::default();
+            map.count_depth(depth, 1);
+            assert_eq!(map.0[class], 1, "depth {depth}");
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! What the machine was before the run.
+
+use crate::Bytes;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Facts about the machine and the targets, read before a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Facts {
+    /// Host name.
+    pub hostname: String,
+    /// Kernel release, as `uname -r`.
+    pub kernel: String,
+    /// Machine type, as `uname -m`.
+    pub architecture: String,
+    /// The processors.
+    pub cpu: CpuFacts,
+    /// Main memory.
+    pub memory: Bytes,
+    /// Memory page.
+    pub page_size: Bytes,
+    /// Targets, by the path the job names.
+    pub targets: BTreeMap<String, TargetFacts>,
+    /// Every block device that is in the stack under a target, by kernel name.
+    pub devices: BTreeMap<String, DeviceFacts>,
+    /// What could not be read, and why (for example for want of privilege).
+    pub unknown: Vec<String>,
+}
+
+/// Facts about the processors.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CpuFacts {
+    /// Model name.
+    pub model: String,
+    /// Logical CPUs online.
+    pub online: u32,
+    /// CPUs this process may run on.
+    pub allowed: Vec<u32>,
+    /// NUMA node → its CPUs.
+    pub nodes: BTreeMap<u32, Vec<u32>>,
+    /// Frequency governor of CPU 0, where there is one.
+    pub governor: Option<String>,
+    /// Whether the time-stamp counter runs at one rate in every power state.
+    pub invariant_tsc: bool,
+    /// Hypervisor, when this is a virtual machine.
+    pub hypervisor: Option<String>,
+}
+
+/// What kind of thing a path is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TargetKind {
+    /// Nothing is there yet.
+    #[default]
+    Missing,
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A block device.
+    Block,
+    /// A character device.
+    Char,
+    /// A named pipe.
+    Fifo,
+    /// Anything else.
+    Other,
+}
+
+/// Facts about one path a job names, or about a directory it makes files in.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TargetFacts {
+    /// What is there.
+    pub kind: TargetKind,
+    /// Size of the file or device; 0 for others.
+    pub size: Bytes,
+    /// Whether this process may read it (for a missing path: may create it).
+    pub readable: bool,
+    /// Whether this process may write it (for a missing path: may create it).
+    pub writable: bool,
+    /// For a missing path: whether its directory is there.
+    pub parent_exists: bool,
+    /// The path with links resolved.
+    pub canonical: String,
+    /// Filesystem that holds it; `None` for devices.
+    pub filesystem: Option<FilesystemFacts>,
+    /// Kernel name of the block device it is or lies on ("sda1"); `None` for tmpfs, network, null.
+    pub device: Option<String>,
+    /// Alignment O_DIRECT needs, where the kernel says (statx since 6.1) or the device implies it.
+    pub direct: Option<DirectLimits>,
+    /// Why writing to this block device would destroy something. Empty: free.
+    pub uses: Vec<Use>,
+    /// What the file's blocks are; `None` where the filesystem does not tell.
+    pub extents: Option<Extents>,
+}
+
+/// Alignment that O_DIRECT needs, in bytes; both 0 when the file does not take O_DIRECT at all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DirectLimits {
+    /// Of memory buffers.
+    pub memory: u32,
+    /// Of offsets and lengths.
+    pub offset: u32,
+}
+
+/// How much of a file has never been written.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Extents {
+    /// Bytes in holes.
+    pub holes: Bytes,
+    /// Bytes allocated but never written: they read as zeros without reaching the device.
+    pub unwritten: Bytes,
+}
+
+/// A filesystem under a target.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FilesystemFacts {
+    /// Type, as /proc/self/mountinfo names it ("ext4").
+    pub kind: String,
+    /// Mount point.
+    pub mount_point: String,
+    /// What is mounted ("/dev/sda1", "host:/export", "tmpfs").
+    pub source: String,
+    /// Mount options, of the mount and of the filesystem.
+    pub options: Vec<String>,
+    /// Mounted read-only.
+    pub read_only: bool,
+    /// Capacity.
+    pub total: Bytes,
+    /// Free for this user.
+    pub free: Bytes,
+    /// Block size.
+    pub block_size: Bytes,
+}
+
+/// Why a block device is not free to be overwritten.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "why")]
+pub enum Use {
+    /// It, a partition of it, or something stacked on it is mounted.
+    Mounted {
+        /// The mounted device.
+        device: String,
+        /// Where.
+        mount_point: String,
+    },
+    /// It is swap.
+    Swap {
+        /// The device that is swapped to.
+        device: String,
+    },
+    /// It has partitions.
+    Partitions {
+        /// Their kernel names.
+        names: Vec<String>,
+    },
+    /// Something is stacked on it (device mapper, md, bcache …).
+    Holders {
+        /// Kernel names of the holders.
+        names: Vec<String>,
+    },
+    /// It carries the signature of a filesystem, partition table, LVM, md, swap …
+    Signature {
+        /// Device it is on (the device itself).
+        device: String,
+        /// What ("ext4", "LVM2 member", "GPT").
+        what: String,
+        /// Byte offset of the magic.
+        offset: u64,
+    },
+    /// The kernel has it opened exclusively (O_EXCL failed with EBUSY).
+    Busy {
+        /// The device.
+        device: String,
+    },
+}
+
+/// What kind of block device it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum DeviceKind {
+    /// A whole disk.
+    #[default]
+    Disk,
+    /// A partition.
+    Partition,
+    /// Device mapper.
+    DeviceMapper {
+        /// Name under /dev/mapper.
+        name: String,
+        /// Subsystem that made it, from its UUID ("LVM", "CRYPT", "mpath"); empty when unknown.
+        subsystem: String,
+    },
+    /// Software RAID.
+    Md {
+        /// Its level ("raid1").
+        level: String,
+    },
+    /// A file seen as a device.
+    Loop {
+        /// The file.
+        backing_file: String,
+    },
+    /// Compressed memory.
+    Zram,
+    /// A RAM disk.
+    Ram,
+    /// A network block device (nbd, rbd).
+    Network,
+}
+
+/// Facts about one block device.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DeviceFacts {
+    /// Kernel name ("sda1", "dm-0").
+    pub name: String,
+    /// "major:minor".
+    pub dev: String,
+    /// What it is.
+    #[serde(flatten)]
+    pub kind: DeviceKind,
+    /// Devices right below it: the disk of a partition, the members of a dm or md device, the
+    /// devices of a btrfs, the device that holds a loop's file.
+    pub below: Vec<String>,
+    /// Vendor and model, as the device reports them.
+    pub model: Option<String>,
+    /// Firmware revision.
+    pub firmware: Option<String>,
+    /// Serial number.
+    pub serial: Option<String>,
+    /// Size.
+    pub size: Bytes,
+    /// Spins; `None` where the kernel does not say.
+    pub rotational: Option<bool>,
+    /// How it is attached: "nvme", "sata", "sas", "usb", "virtio", "scsi", "memory" …
+    pub transport: Option<String>,
+    /// A hypervisor's disk, or one made of memory or files.
+    pub is_virtual: bool,
+    /// Active I/O scheduler.
+    pub scheduler: Option<String>,
+    /// Schedulers it could use.
+    pub schedulers: Vec<String>,
+    /// Smallest addressable unit.
+    pub logical_block: Bytes,
+    /// Smallest unit written without read-modify-write.
+    pub physical_block: Bytes,
+    /// Preferred unit for random I/O.
+    pub io_min: Bytes,
+    /// Preferred unit for streaming.
+    pub io_opt: Bytes,
+    /// Distance from a physical block boundary; not 0 means misaligned.
+    pub alignment_offset: Option<u64>,
+    /// Requests the queue holds.
+    pub nr_requests: Option<u64>,
+    /// Read-ahead.
+    pub read_ahead: Bytes,
+    /// Largest request the kernel sends.
+    pub max_request: Bytes,
+    /// "write back" or "write through"; `None` where there is no cache setting.
+    pub write_cache: Option<String>,
+    /// Takes force-unit-access writes.
+    pub fua: Option<bool>,
+    /// Largest discard; 0: no TRIM.
+    pub discard_max: Bytes,
+    /// Unit of discards.
+    pub discard_granularity: Bytes,
+    /// "none", "host-aware" or "host-managed".
+    pub zoned: Option<String>,
+    /// Set read-only.
+    pub read_only: bool,
+    /// NUMA node of the device.
+    pub numa_node: Option<i32>,
+}

@@ -1,0 +1,284 @@
+//! The record of one run: complete, versioned, and saved before anything judges it.
+
+use crate::{
+    Bytes, CpuUse, DepthUse, Direction, DirectionResult, DiskSample, ErrorCount, Facts, Interval,
+    Nanos, PerDirection, SyncResult, Timeline,
+};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Version of the stored form. Raise it when a field changes meaning or leaves; a new optional
+/// field does not need it.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// Everything about one run: environment, job as typed and as resolved, results, samples, messages.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunRecord {
+    /// [`SCHEMA_VERSION`] of the program that made it.
+    pub schema: u32,
+    /// Version of that program.
+    pub fathom_version: String,
+    /// How it was called.
+    pub invocation: Invocation,
+    /// Job files as typed.
+    pub sources: Vec<SourceText>,
+    /// Options of the `[global]` sections, as typed, in order.
+    pub global_options: Vec<(String, String)>,
+    /// The machine before the run.
+    pub facts: Facts,
+    /// How time was read.
+    pub clock: Clock,
+    /// One for each worker (each clone of a job), in order of their numbers.
+    pub jobs: Vec<JobRecord>,
+    /// The devices under the targets, before and after.
+    pub disks: Vec<DiskResult>,
+    /// The machine during the run.
+    pub timeline: Timeline,
+    /// What the user should know, in the order it arose.
+    pub messages: Vec<Message>,
+    /// The signal that ended the run early.
+    pub interrupted_by: Option<i32>,
+}
+
+/// How the program was called.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Invocation {
+    /// The command line, program name first.
+    pub arguments: Vec<String>,
+    /// Working directory.
+    pub directory: String,
+    /// Called under the name fio.
+    pub as_fio: bool,
+    /// Wall clock when the run began, milliseconds since 1970 UTC.
+    pub started_unix_ms: u64,
+    /// Wall clock when it ended, milliseconds since 1970 UTC.
+    pub ended_unix_ms: u64,
+}
+
+/// A job file as typed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SourceText {
+    /// Its path; "-" for standard input.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// How time was read.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Clock {
+    /// "tsc" or "clock_gettime".
+    pub source: String,
+    /// Rate of the counter, in Hz.
+    pub hertz: f64,
+    /// How far the counter ran from CLOCK_MONOTONIC over the run, in parts per million.
+    pub drift_ppm: f64,
+    /// Median cost of one stamp.
+    pub stamp: Nanos,
+}
+
+/// Which report a worker belongs to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Serialize, Deserialize)]
+pub struct GroupKey {
+    /// fio's groupid: jobs between two stonewalls or new_groups.
+    pub group: u32,
+    /// Workers of one group with the same value are reported together (`group_reporting`); every
+    /// other worker has a value of its own.
+    pub report: u32,
+}
+
+/// The resolved workload of a worker, for people and for comparison.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Workload {
+    /// Value of `rw` without its suffix ("randread").
+    pub rw: String,
+    /// Smallest and largest block, per direction.
+    pub block_size: PerDirection<(Bytes, Bytes)>,
+    /// I/O engine.
+    pub ioengine: String,
+    /// Queue depth asked for.
+    pub iodepth: u32,
+    /// O_DIRECT.
+    pub direct: bool,
+    /// Bytes of the region the worker works in, all files together.
+    pub region: Bytes,
+    /// Bytes it is to move, where that is what ends it.
+    pub io_size: Option<Bytes>,
+    /// Time it is to run, where set.
+    pub runtime: Option<Nanos>,
+    /// Runs until `runtime` whatever was moved.
+    pub time_based: bool,
+    /// Ramp before the measured window.
+    pub ramp: Nanos,
+    /// Rate limits, in bytes a second and I/Os a second.
+    pub rate: PerDirection<Option<u64>>,
+    /// Rate limits in I/Os a second.
+    pub rate_iops: PerDirection<Option<u64>>,
+    /// Files, by path.
+    pub files: Vec<String>,
+    /// Other resolved settings that matter for a comparison, name → value.
+    pub settings: BTreeMap<String, String>,
+}
+
+/// What one worker was and did.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct JobRecord {
+    /// Name of the job it is a clone of.
+    pub name: String,
+    /// `description`.
+    pub description: String,
+    /// Index of that job, counted over all jobs of the run from 0.
+    pub job: u32,
+    /// Number of the worker over the run, from 1.
+    pub worker: u32,
+    /// Which clone of its job it is, from 0 (`numjobs`).
+    pub clone: u32,
+    /// Where its figures are reported.
+    pub group: GroupKey,
+    /// Thread id.
+    pub tid: u32,
+    /// Options of its section, as typed, in order; globals not included.
+    pub options: Vec<(String, String)>,
+    /// What it was to do.
+    pub workload: Workload,
+    /// When its measured window began, from the run's origin.
+    pub started: Nanos,
+    /// When it ended.
+    pub ended: Nanos,
+    /// Time from thread start to the end, ramp included.
+    pub elapsed: Nanos,
+    /// Results per direction.
+    pub results: PerDirection<DirectionResult>,
+    /// Synchronisations.
+    pub sync: SyncResult,
+    /// Time series.
+    pub intervals: Vec<Interval>,
+    /// Step of the time series.
+    pub interval_step: Nanos,
+    /// Queue depth.
+    pub depth: DepthUse,
+    /// CPU use.
+    pub cpu: CpuUse,
+    /// The errno that ended it, 0 if none did. Tolerated errors are in `errors` only.
+    pub error: i32,
+    /// Every kind of error it met.
+    pub errors: Vec<ErrorCount>,
+    /// Percentiles its options ask for.
+    pub percentiles: Vec<f64>,
+    /// What its options ask the report to show.
+    pub show: Show,
+}
+
+/// Which parts of a report a job's options ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Show {
+    /// `clat_percentiles`.
+    pub clat_percentiles: bool,
+    /// `lat_percentiles`.
+    pub lat_percentiles: bool,
+    /// `slat_percentiles`.
+    pub slat_percentiles: bool,
+    /// 1024 or 1000 (`kb_base`).
+    pub kb_base: u32,
+    /// `unit_base`: bandwidth in bits (1), in bytes (8), or as it comes (0).
+    pub unit_base: u32,
+    /// `significant_figures`.
+    pub significant_figures: u32,
+    /// `unified_rw_reporting`: 0 none, 1 mixed, 2 both.
+    pub unified: u32,
+    /// `disk_util`.
+    pub disk_util: bool,
+    /// `stats`: off leaves the worker out of the report.
+    pub stats: bool,
+}
+
+impl Default for Show {
+    fn default() -> Self {
+        Show {
+            clat_percentiles: true,
+            lat_percentiles: false,
+            slat_percentiles: false,
+            kb_base: 1024,
+            unit_base: 0,
+            significant_figures: 4,
+            unified: 0,
+            disk_util: true,
+            stats: true,
+        }
+    }
+}
+
+/// A device under the targets, before and after the run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DiskResult {
+    /// Kernel name.
+    pub name: String,
+    /// Names of the disks it is made of; their figures are aggregated in its line.
+    pub members: Vec<String>,
+    /// Counters over the run.
+    pub counters: DiskCounters,
+}
+
+/// Counters of one device at both ends of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DiskCounters {
+    /// Before the first I/O.
+    pub before: DiskSample,
+    /// After the last.
+    pub after: DiskSample,
+    /// Time between the two.
+    pub window: Nanos,
+}
+
+/// How grave a message is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Good to know.
+    Note,
+    /// The figures may not mean what they seem to.
+    Warning,
+    /// Something failed.
+    Error,
+}
+
+/// Something the user should know.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Message {
+    /// How grave.
+    pub severity: Severity,
+    /// The job it is about, if one.
+    pub job: Option<String>,
+    /// One sentence or two.
+    pub text: String,
+}
+
+impl Message {
+    /// A warning.
+    pub fn warning(job: Option<&str>, text: impl Into<String>) -> Self {
+        Message { severity: Severity::Warning, job: job.map(Into::into), text: text.into() }
+    }
+
+    /// A note.
+    pub fn note(job: Option<&str>, text: impl Into<String>) -> Self {
+        Message { severity: Severity::Note, job: job.map(Into::into), text: text.into() }
+    }
+
+    /// An error.
+    pub fn error(job: Option<&str>, text: impl Into<String>) -> Self {
+        Message { severity: Severity::Error, job: job.map(Into::into), text: text.into() }
+    }
+}
+
+impl JobRecord {
+    /// I/Os completed in all directions.
+    pub fn ios(&self) -> u64 {
+        self.results.iter().map(|(_, r)| r.ios).sum()
+    }
+
+    /// The directions in which anything was issued.
+    pub fn directions(&self) -> impl Iterator<Item = Direction> + '_ {
+        self.results.iter().filter(|(_, r)| r.ios_issued > 0).map(|(d, _)| d)
+    }
+}
