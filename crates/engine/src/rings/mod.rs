@@ -1,0 +1,90 @@
+//! One file an I/O interface. A ring takes I/O and gives completions; it neither stamps nor counts.
+
+use crate::ops::Op;
+use crate::sys::buffers::BufferArea;
+use plan::EngineOptions;
+use std::io;
+use std::os::fd::RawFd;
+use std::time::Duration;
+
+/// What became of an I/O given to a ring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Queued {
+    /// It ended within the call: bytes moved, or a negative errno.
+    Done(i64),
+    /// It waits to be handed over by `submit`, or was handed over already.
+    Pending,
+    /// The ring has no room now: submit and reap, then give it again.
+    Full,
+}
+
+/// An I/O that ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Completion {
+    /// The slot it was given with.
+    pub slot: u32,
+    /// Bytes moved, or a negative errno.
+    pub result: i64,
+}
+
+/// What a ring is made from.
+pub struct Setup<'a> {
+    /// Most I/Os in flight.
+    pub depth: u32,
+    /// Slot `i`'s buffer is `buffers.slot(i)`; it stays where it is as long as the ring lives.
+    pub buffers: &'a BufferArea,
+    /// The engine's own options.
+    pub options: &'a EngineOptions,
+    /// The worker's files: path, open descriptor (-1 while closed), region end.
+    pub files: &'a [RingFile],
+    /// I/O priority as ioprio_set(2) takes it, 0 for none.
+    pub io_priority: u16,
+    /// O_DIRECT is on.
+    pub direct: bool,
+    /// The job writes.
+    pub writes: bool,
+}
+
+/// A file as a ring sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RingFile {
+    /// Path, for messages.
+    pub path: String,
+    /// Descriptor; -1 while closed.
+    pub fd: RawFd,
+    /// Where the worker's region begins.
+    pub start: u64,
+    /// Length of the worker's region.
+    pub length: u64,
+}
+
+/// An I/O interface.
+///
+/// # Contract
+/// A slot is given to `queue` again only after its completion was taken. Completions taken by
+/// `reap` are read with `completion(0..n)` until the next call of `queue`, `submit` or `reap`.
+pub trait Ring: Sized {
+    /// `queue` always answers `Done`: there is nothing to submit or to reap, and no submission
+    /// latency.
+    const SYNCHRONOUS: bool;
+
+    /// Makes the ring.
+    fn open(setup: &Setup<'_>) -> io::Result<Self>;
+
+    /// A file was opened (`fd >= 0`) or is about to be closed (-1).
+    fn file_changed(&mut self, file: u32, fd: RawFd) -> io::Result<()>;
+
+    /// Takes one I/O on the buffer of `slot`. Interrupted system calls are retried inside.
+    fn queue(&mut self, slot: u32, op: &Op) -> Queued;
+
+    /// Hands over everything queued; how many I/Os the kernel took.
+    fn submit(&mut self) -> io::Result<u32>;
+
+    /// Takes up to `max` completions, waiting for at least `min` of them, but no longer than
+    /// `timeout` (`None`: as long as it takes). Returns how many there are; may be fewer than
+    /// `min` after the timeout or a signal.
+    fn reap(&mut self, min: u32, max: u32, timeout: Option<Duration>) -> io::Result<u32>;
+
+    /// Completion `index` of the last `reap`.
+    fn completion(&self, index: u32) -> Completion;
+}

@@ -1,0 +1,3 @@
+//! All calls of the system that need `unsafe`, each with the reason why it is sound.
+
+pub mod buffers;
