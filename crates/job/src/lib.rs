@@ -5,6 +5,8 @@
 //! clock and knows no engine beyond its name.
 
 mod model;
+pub mod options;
+pub mod value;
 
 pub use model::{
     BlockSizes, BufferContent, Buffers, CpuSplit, DedupeMode, DelayRange, Distribution, Engine,

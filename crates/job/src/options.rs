@@ -1,0 +1,270 @@
+//! THE options table: one [`OptionDef`] for every option fio has, core and engine. The parser, the
+//! help, the man page and the web reference all read it; nothing about an option is said twice.
+//!
+//! The rows are in `options/`, one file a subject, in fio's order.
+
+mod row;
+mod job;
+
+use crate::model::{Job, Size};
+use crate::value::{self, Units};
+use record::{Bytes, Nanos};
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// The table, in fio's order.
+static TABLE: &[&[OptionDef]] = &[job::ROWS];
+
+/// One option.
+pub struct OptionDef {
+    /// Canonical name.
+    pub name: &'static str,
+    /// Other names, as fio has them.
+    pub aliases: &'static [&'static str],
+    /// Engines it belongs to; empty: a core option.
+    pub engines: &'static [&'static str],
+    /// How its value is written.
+    pub kind: Kind,
+    /// Default, as one would type it; empty: none.
+    pub default: &'static str,
+    /// The values it takes, when it takes only these.
+    pub values: &'static [Choice],
+    /// Where it stands in help and reference.
+    pub group: Group,
+    /// One line.
+    pub doc: &'static str,
+    /// A paragraph or more.
+    pub long: &'static str,
+    /// Whether it works.
+    pub status: Status,
+    /// An *accepted* option whose use deserves a warning, because what it asks for is not done.
+    pub warns: bool,
+    /// Puts a parsed value into a job. The error says what is wrong with the value; the caller adds
+    /// option and place.
+    pub set: fn(&mut Job, &Value) -> Result<(), String>,
+}
+
+/// One value an option takes.
+pub struct Choice {
+    /// As typed.
+    pub name: &'static str,
+    /// What it means, in one line.
+    pub doc: &'static str,
+    /// Whether it works; a value that does not is refused by name.
+    pub works: bool,
+}
+
+/// Whether an option works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// It does what its doc says.
+    Works,
+    /// It is read and checked, and has no effect; why.
+    Accepted(&'static str),
+    /// Using it is an error that names it.
+    NotYet,
+}
+
+/// How a value is written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// Any text.
+    Text,
+    /// One of `values`.
+    Choice,
+    /// One of `values`, then perhaps `:` and more (`rw=randread:8`), which `set` reads.
+    ChoiceWith,
+    /// A whole number with suffixes; `lists` allows one to three, by direction, split by commas.
+    Int {
+        /// Smallest allowed.
+        min: i64,
+        /// Largest allowed.
+        max: i64,
+        /// `a,b,c` for reads, writes and trims.
+        lists: bool,
+    },
+    /// A duration; a bare number counts in `bare`.
+    Time {
+        /// Unit of a number without suffix.
+        bare: Nanos,
+    },
+    /// 0 or 1, needed.
+    Bool,
+    /// 0 or 1; alone it means 1.
+    Flag,
+    /// One to three ranges `low-high`.
+    Ranges,
+    /// Real numbers split by colons.
+    Floats {
+        /// Smallest allowed.
+        min: f64,
+        /// Largest allowed.
+        max: f64,
+    },
+    /// A size; it may be per cent of the target, or a number of zones (`z`).
+    Size {
+        /// `20%` is allowed.
+        percent: bool,
+        /// `3z` is allowed.
+        zones: bool,
+    },
+}
+
+/// A parsed value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// Of [`Kind::Text`], [`Kind::Choice`] and [`Kind::ChoiceWith`], as typed.
+    Text(String),
+    /// Of [`Kind::Int`]: what was given for reads, writes, trims. `5` is `[Some(5), None, None]`;
+    /// `,8k,` is `[None, Some(8192), None]`. `,8k` and `,8k,` differ in `commas`.
+    Ints {
+        /// By direction.
+        values: [Option<i64>; 3],
+        /// How many commas were typed.
+        commas: u8,
+    },
+    /// Of [`Kind::Time`].
+    Time(Nanos),
+    /// Of [`Kind::Bool`] and [`Kind::Flag`].
+    Bool(bool),
+    /// Of [`Kind::Ranges`].
+    Ranges {
+        /// (low, high) by direction.
+        values: [Option<(Bytes, Bytes)>; 3],
+        /// How many commas were typed.
+        commas: u8,
+    },
+    /// Of [`Kind::Floats`].
+    Floats(Vec<f64>),
+    /// Of [`Kind::Size`].
+    Size(Size),
+}
+
+/// Where an option stands in help and reference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Group {
+    /// Name, clones, order of jobs.
+    Job,
+    /// Runtime, ramp, start.
+    Time,
+    /// Files, directories, devices, zones.
+    Target,
+    /// Kind and place of I/O.
+    Pattern,
+    /// Block sizes.
+    Block,
+    /// Content and memory of buffers.
+    Buffer,
+    /// Amounts.
+    Size,
+    /// Engines and their options.
+    Engine,
+    /// Depth and batches.
+    Depth,
+    /// Rate and latency targets, thinktime, flow.
+    Rate,
+    /// Recorded I/O.
+    Replay,
+    /// Threads, CPUs, priorities.
+    Process,
+    /// Verification.
+    Verify,
+    /// Steady state.
+    Steady,
+    /// Statistics and logs.
+    Measure,
+    /// Errors.
+    Error,
+}
+
+/// Every option: core options in fio's order, then those of engines.
+pub fn all() -> impl Iterator<Item = &'static OptionDef> {
+    TABLE.iter().flat_map(|rows| rows.iter())
+}
+
+/// Core options by name and alias.
+static CORE: LazyLock<HashMap<&'static str, &'static OptionDef>> = LazyLock::new(|| {
+    all()
+        .filter(|def| def.engines.is_empty())
+        .flat_map(|def| def.names().map(move |name| (name, def)))
+        .collect()
+});
+
+/// A core option by its name or an alias.
+pub fn find(name: &str) -> Option<&'static OptionDef> {
+    CORE.get(name).copied()
+}
+
+/// An option of one engine by its name or an alias.
+pub fn find_engine(engine: &str, name: &str) -> Option<&'static OptionDef> {
+    all().find(|def| def.engines.contains(&engine) && def.names().any(|n| n == name))
+}
+
+/// The name or alias that a misspelt `name` most likely meant.
+pub fn nearest(name: &str) -> Option<&'static str> {
+    value::nearest(name, all().flat_map(OptionDef::names))
+}
+
+/// Parses a value and puts it into a job. The strings returned are warnings; the error is one line
+/// without place, naming option, what was expected and what was found.
+pub fn apply(
+    job: &mut Job,
+    def: &OptionDef,
+    raw: Option<&str>,
+    units: Units,
+) -> Result<Vec<String>, String> {
+    let parsed = value::parse(def, raw, units)?;
+    if def.status == Status::NotYet {
+        if def.is_neutral(&parsed, units) {
+            return Ok(Vec::new());
+        }
+        return Err(format!("option '{}' does not work yet", def.name));
+    }
+    (def.set)(job, &parsed).map_err(|why| format!("{}: {why}", def.name))?;
+    match def.status {
+        Status::Accepted(why) if def.warns && !def.is_neutral(&parsed, units) => {
+            Ok(vec![format!("{} has no effect here: {why}", def.name)])
+        }
+        _ => Ok(Vec::new()),
+    }
+}
+
+impl OptionDef {
+    /// Its name, then its aliases.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
+        std::iter::once(self.name).chain(self.aliases.iter().copied())
+    }
+
+    /// Whether a value is the default, so that giving it asks for nothing: `verify=0` is no error
+    /// even where verification does not work.
+    fn is_neutral(&self, given: &Value, units: Units) -> bool {
+        !self.default.is_empty()
+            && value::parse(self, Some(self.default), units)
+                .is_ok_and(|default| default.spread() == given.spread())
+    }
+}
+
+impl Value {
+    /// The same value with every direction filled in that it stands for.
+    fn spread(&self) -> Value {
+        match self {
+            Value::Ints { values, commas } => {
+                Value::Ints { values: spread(*values, *commas), commas: 2 }
+            }
+            Value::Ranges { values, commas } => {
+                Value::Ranges { values: spread(*values, *commas), commas: 2 }
+            }
+            other => other.clone(),
+        }
+    }
+}
+
+/// fio's rule for values by direction: what has no comma after it counts for the rest as well.
+fn spread<T: Copy>(values: [Option<T>; 3], commas: u8) -> [Option<T>; 3] {
+    let [read, write, trim] = values;
+    match commas {
+        0 => [read; 3],
+        1 => [read, write, write],
+        _ => [read, write, trim],
+    }
+}

@@ -1,0 +1,154 @@
+//! How rows are written: const builders, so that a row names only what is particular to it.
+
+use super::{Choice, Group, Kind, OptionDef, Status, Value};
+use crate::model::Job;
+use record::Nanos;
+
+/// No setter: what an option that is not built yet, or has no effect, does to a job.
+fn keeps(_: &mut Job, _: &Value) -> Result<(), String> {
+    Ok(())
+}
+
+/// Starts a row; it is *not yet* until [`OptionDef::sets`] or [`OptionDef::accepted`].
+const fn row(group: Group, name: &'static str, kind: Kind, doc: &'static str) -> OptionDef {
+    OptionDef {
+        name,
+        aliases: &[],
+        engines: &[],
+        kind,
+        default: "",
+        values: &[],
+        group,
+        doc,
+        long: "",
+        status: Status::NotYet,
+        warns: false,
+        set: keeps,
+    }
+}
+
+/// Any text.
+pub(super) const fn text(group: Group, name: &'static str, doc: &'static str) -> OptionDef {
+    row(group, name, Kind::Text, doc)
+}
+
+/// One of `values`.
+pub(super) const fn choice(
+    group: Group,
+    name: &'static str,
+    values: &'static [Choice],
+    doc: &'static str,
+) -> OptionDef {
+    OptionDef { values, ..row(group, name, Kind::Choice, doc) }
+}
+
+/// One of `values`, then perhaps `:` and more.
+pub(super) const fn choice_with(
+    group: Group,
+    name: &'static str,
+    values: &'static [Choice],
+    doc: &'static str,
+) -> OptionDef {
+    OptionDef { values, ..row(group, name, Kind::ChoiceWith, doc) }
+}
+
+/// A whole number between two bounds.
+pub(super) const fn int(
+    group: Group,
+    name: &'static str,
+    min: i64,
+    max: i64,
+    doc: &'static str,
+) -> OptionDef {
+    row(group, name, Kind::Int { min, max, lists: false }, doc)
+}
+
+/// One to three whole numbers, by direction.
+pub(super) const fn ints(
+    group: Group,
+    name: &'static str,
+    min: i64,
+    max: i64,
+    doc: &'static str,
+) -> OptionDef {
+    row(group, name, Kind::Int { min, max, lists: true }, doc)
+}
+
+/// A duration whose bare number counts in `bare`.
+pub(super) const fn time(
+    group: Group,
+    name: &'static str,
+    bare: Nanos,
+    doc: &'static str,
+) -> OptionDef {
+    row(group, name, Kind::Time { bare }, doc)
+}
+
+/// 0 or 1, needed; 0 by default.
+pub(super) const fn boolean(group: Group, name: &'static str, doc: &'static str) -> OptionDef {
+    row(group, name, Kind::Bool, doc).default("0")
+}
+
+/// 0 or 1, alone it means 1; 0 by default.
+pub(super) const fn flag(group: Group, name: &'static str, doc: &'static str) -> OptionDef {
+    row(group, name, Kind::Flag, doc).default("0")
+}
+
+/// One to three ranges.
+pub(super) const fn ranges(group: Group, name: &'static str, doc: &'static str) -> OptionDef {
+    row(group, name, Kind::Ranges, doc)
+}
+
+/// Real numbers split by colons.
+pub(super) const fn floats(
+    group: Group,
+    name: &'static str,
+    min: f64,
+    max: f64,
+    doc: &'static str,
+) -> OptionDef {
+    row(group, name, Kind::Floats { min, max }, doc)
+}
+
+/// A size; `percent` and `zones` say what else it may be.
+pub(super) const fn size(
+    group: Group,
+    name: &'static str,
+    percent: bool,
+    zones: bool,
+    doc: &'static str,
+) -> OptionDef {
+    row(group, name, Kind::Size { percent, zones }, doc)
+}
+
+impl OptionDef {
+    /// Its other names.
+    pub(super) const fn alias(self, aliases: &'static [&'static str]) -> Self {
+        OptionDef { aliases, ..self }
+    }
+
+    /// Its default, as typed.
+    pub(super) const fn default(self, default: &'static str) -> Self {
+        OptionDef { default, ..self }
+    }
+
+    /// The engines it belongs to.
+    pub(super) const fn of(self, engines: &'static [&'static str]) -> Self {
+        OptionDef { engines, ..self }
+    }
+
+    /// Its long doc.
+    pub(super) const fn long(self, long: &'static str) -> Self {
+        OptionDef { long, ..self }
+    }
+
+    /// It works, and this is what it does to a job.
+    pub(super) const fn sets(self, set: fn(&mut Job, &Value) -> Result<(), String>) -> Self {
+        OptionDef { status: Status::Works, set, ..self }
+    }
+
+    /// It is checked and has no effect, because of `why`.
+    pub(super) const fn accepted(self, why: &'static str) -> Self {
+        OptionDef { status: Status::Accepted(why), ..self }
+    }
+}
