@@ -1,5 +1,8 @@
 //! One file an I/O interface. A ring takes I/O and gives completions; it neither stamps nor counts.
 
+pub mod blocking;
+pub mod psync;
+
 use crate::ops::Op;
 use crate::sys::buffers::BufferArea;
 use plan::EngineOptions;

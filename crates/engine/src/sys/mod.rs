@@ -1,3 +1,5 @@
 //! All calls of the system that need `unsafe`, each with the reason why it is sound.
 
 pub mod buffers;
+pub mod io;
+pub mod memory;

@@ -1,0 +1,177 @@
+//! Calls that move or keep data, with answers as rings give them: bytes moved, or a negative errno.
+
+use std::ffi::c_int;
+use std::os::fd::RawFd;
+
+/// The negative of the last call's errno.
+#[inline(always)]
+pub fn last_errno() -> i64 {
+    // SAFETY: the address is this thread's own errno.
+    -i64::from(unsafe { *libc::__errno_location() })
+}
+
+/// Repeats `call` while signals interrupt it; its answer, or a negative errno.
+#[inline(always)]
+pub fn retry(mut call: impl FnMut() -> isize) -> i64 {
+    loop {
+        let answer = call();
+        if answer >= 0 {
+            return answer as i64;
+        }
+        let error = last_errno();
+        if error != -i64::from(libc::EINTR) {
+            return error;
+        }
+    }
+}
+
+/// pread(2).
+///
+/// # Safety
+/// `buffer` must be valid for writes of `length` bytes, and nothing else may use them meanwhile.
+#[inline(always)]
+pub unsafe fn pread(fd: RawFd, buffer: *mut u8, length: u64, offset: u64) -> i64 {
+    // SAFETY: as this function asks of its caller.
+    retry(|| unsafe { libc::pread64(fd, buffer.cast(), length as usize, offset as i64) })
+}
+
+/// pwrite(2).
+///
+/// # Safety
+/// `buffer` must be valid for reads of `length` bytes, and nothing may change them meanwhile.
+#[inline(always)]
+pub unsafe fn pwrite(fd: RawFd, buffer: *const u8, length: u64, offset: u64) -> i64 {
+    // SAFETY: as this function asks of its caller.
+    retry(|| unsafe { libc::pwrite64(fd, buffer.cast(), length as usize, offset as i64) })
+}
+
+/// read(2) at the descriptor's position.
+///
+/// # Safety
+/// As [`pread`].
+#[inline(always)]
+pub unsafe fn read(fd: RawFd, buffer: *mut u8, length: u64) -> i64 {
+    // SAFETY: as this function asks of its caller.
+    retry(|| unsafe { libc::read(fd, buffer.cast(), length as usize) })
+}
+
+/// write(2) at the descriptor's position.
+///
+/// # Safety
+/// As [`pwrite`].
+#[inline(always)]
+pub unsafe fn write(fd: RawFd, buffer: *const u8, length: u64) -> i64 {
+    // SAFETY: as this function asks of its caller.
+    retry(|| unsafe { libc::write(fd, buffer.cast(), length as usize) })
+}
+
+/// preadv(2).
+///
+/// # Safety
+/// As [`pread`], for every entry of `vectors`.
+#[inline(always)]
+pub unsafe fn preadv(fd: RawFd, vectors: &[libc::iovec], offset: u64) -> i64 {
+    let count = vectors.len() as c_int;
+    // SAFETY: as this function asks of its caller.
+    retry(|| unsafe { libc::preadv64(fd, vectors.as_ptr(), count, offset as i64) })
+}
+
+/// pwritev(2).
+///
+/// # Safety
+/// As [`pwrite`], for every entry of `vectors`.
+#[inline(always)]
+pub unsafe fn pwritev(fd: RawFd, vectors: &[libc::iovec], offset: u64) -> i64 {
+    let count = vectors.len() as c_int;
+    // SAFETY: as this function asks of its caller.
+    retry(|| unsafe { libc::pwritev64(fd, vectors.as_ptr(), count, offset as i64) })
+}
+
+/// preadv2(2), by system call: some C libraries hide the error of a refused flag.
+///
+/// # Safety
+/// As [`preadv`].
+#[inline(always)]
+pub unsafe fn preadv2(fd: RawFd, vectors: &[libc::iovec], offset: u64, flags: c_int) -> i64 {
+    let (low, high) = halves(offset);
+    // SAFETY: as this function asks of its caller.
+    retry(|| unsafe {
+        libc::syscall(libc::SYS_preadv2, fd, vectors.as_ptr(), vectors.len(), low, high, flags)
+            as isize
+    })
+}
+
+/// pwritev2(2), by system call.
+///
+/// # Safety
+/// As [`pwritev`].
+#[inline(always)]
+pub unsafe fn pwritev2(fd: RawFd, vectors: &[libc::iovec], offset: u64, flags: c_int) -> i64 {
+    let (low, high) = halves(offset);
+    // SAFETY: as this function asks of its caller.
+    retry(|| unsafe {
+        libc::syscall(libc::SYS_pwritev2, fd, vectors.as_ptr(), vectors.len(), low, high, flags)
+            as isize
+    })
+}
+
+/// An offset as the kernel takes it in two words: on 64-bit machines the second one is ignored.
+#[inline(always)]
+fn halves(offset: u64) -> (libc::c_ulong, libc::c_ulong) {
+    (offset as libc::c_ulong, (offset >> 32) as libc::c_ulong)
+}
+
+/// readv(2) at the descriptor's position.
+///
+/// # Safety
+/// As [`preadv`].
+pub unsafe fn readv(fd: RawFd, vectors: &[libc::iovec]) -> i64 {
+    // SAFETY: as this function asks of its caller.
+    retry(|| unsafe { libc::readv(fd, vectors.as_ptr(), vectors.len() as c_int) })
+}
+
+/// writev(2) at the descriptor's position.
+///
+/// # Safety
+/// As [`pwritev`].
+pub unsafe fn writev(fd: RawFd, vectors: &[libc::iovec]) -> i64 {
+    // SAFETY: as this function asks of its caller.
+    retry(|| unsafe { libc::writev(fd, vectors.as_ptr(), vectors.len() as c_int) })
+}
+
+/// lseek(2) from the beginning.
+#[inline(always)]
+pub fn seek(fd: RawFd, offset: u64) -> i64 {
+    // SAFETY: no memory is involved.
+    retry(|| unsafe { libc::lseek64(fd, offset as i64, libc::SEEK_SET) as isize })
+}
+
+/// fsync(2).
+pub fn fsync(fd: RawFd) -> i64 {
+    // SAFETY: no memory is involved.
+    retry(|| unsafe { libc::fsync(fd) as isize })
+}
+
+/// fdatasync(2).
+pub fn fdatasync(fd: RawFd) -> i64 {
+    // SAFETY: no memory is involved.
+    retry(|| unsafe { libc::fdatasync(fd) as isize })
+}
+
+/// sync_file_range(2).
+pub fn sync_file_range(fd: RawFd, offset: u64, length: u64, flags: u32) -> i64 {
+    // SAFETY: no memory is involved.
+    retry(|| unsafe { libc::sync_file_range(fd, offset as i64, length as i64, flags) as isize })
+}
+
+/// Discards a range of a block device; `length` when it was done. Anything else answers ENOTTY, as
+/// the kernel has it.
+pub fn discard(fd: RawFd, offset: u64, length: u64) -> i64 {
+    let range = [offset, length];
+    // SAFETY: BLKDISCARD reads two 64-bit numbers at the address, and `range` is that.
+    let answer = retry(|| unsafe { libc::ioctl(fd, BLKDISCARD as _, range.as_ptr()) as isize });
+    if answer < 0 { answer } else { length as i64 }
+}
+
+/// _IO(0x12, 119).
+const BLKDISCARD: u32 = 0x1277;
