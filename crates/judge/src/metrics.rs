@@ -1,0 +1,69 @@
+//! Every derived number of a run. Reports only choose units and spacing.
+
+mod classes;
+mod direction;
+mod disks;
+mod groups;
+mod latency;
+mod series;
+mod unit;
+mod window;
+
+pub use classes::{LATENCY_CLASSES, LatencyClasses};
+pub use direction::DirectionMetrics;
+pub use disks::{DiskMetrics, DiskTotals};
+pub use groups::{GroupMetrics, GroupRow, RowKind};
+pub use latency::LatencyStats;
+pub use series::SeriesStats;
+pub use unit::{CpuMetrics, DepthMetrics, SyncMetrics, UnitMetrics};
+
+use record::{GroupKey, JobRecord, Message, RunRecord};
+use std::collections::BTreeMap;
+
+/// A run with every derived number.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Judged {
+    /// What is reported on its own: one worker, or the workers that `group_reporting` merges. In
+    /// order of their first worker. Workers with `stats=0` are left out.
+    pub units: Vec<UnitMetrics>,
+    /// Groups (between stonewalls or new_groups), in order of their numbers.
+    pub groups: Vec<GroupMetrics>,
+    /// Devices under the targets, stacked ones before their members. Empty when no job wants them.
+    pub disks: Vec<DiskMetrics>,
+    /// From the start of the first worker to the end of the last, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// What the figures alone show the user should know.
+    pub messages: Vec<Message>,
+}
+
+/// Derives every number of a run from its record.
+pub fn judge(record: &RunRecord) -> Judged {
+    let mut units: Vec<UnitMetrics> =
+        report_units(record).into_iter().map(|jobs| unit::measure(&jobs)).collect();
+    let groups = groups::measure(record, &mut units);
+    let messages = units.iter().filter_map(unit::overlap_note).collect();
+    let disks = if record.jobs.iter().any(|job| job.show.disk_util) {
+        disks::measure(&record.disks)
+    } else {
+        Vec::new()
+    };
+    let elapsed_ns = record.jobs.iter().map(|job| job.ended.0).max().unwrap_or(0);
+    Judged { units, groups, disks, elapsed_ns, messages }
+}
+
+/// The workers of each report, in order of the first worker of each.
+fn report_units(record: &RunRecord) -> Vec<Vec<&JobRecord>> {
+    let mut place: BTreeMap<GroupKey, usize> = BTreeMap::new();
+    let mut units: Vec<Vec<&JobRecord>> = Vec::new();
+    for job in record.jobs.iter().filter(|job| job.show.stats) {
+        let index = *place.entry(job.group).or_insert_with(|| {
+            units.push(Vec::new());
+            units.len() - 1
+        });
+        units[index].push(job);
+    }
+    units
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,85 @@
+//! What a report unit did in one direction, or in all of them together.
+
+use super::latency::{LatencyStats, merged};
+use super::series::{self, SeriesStats};
+use super::window::{of_direction, per_second, union_ns};
+use record::{Direction, DirectionResult, Histogram, JobRecord};
+
+/// Figures of one direction.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DirectionMetrics {
+    /// I/Os issued.
+    pub ios_issued: u64,
+    /// I/Os completed.
+    pub ios: u64,
+    /// Bytes that moved.
+    pub bytes: u64,
+    /// I/Os that moved fewer bytes than asked.
+    pub short_ios: u64,
+    /// I/Os given up.
+    pub dropped_ios: u64,
+    /// Time in which at least one worker was busy in this direction, in nanoseconds.
+    pub runtime_ns: u64,
+    /// Bytes a second over `runtime_ns`.
+    pub bytes_per_second: f64,
+    /// I/Os a second over `runtime_ns`.
+    pub iops: f64,
+    /// Submission latency, where the engine can tell it apart.
+    pub slat: Option<LatencyStats>,
+    /// Completion latency.
+    pub clat: Option<LatencyStats>,
+    /// Total latency.
+    pub lat: Option<LatencyStats>,
+    /// Latency from the intended start, for jobs with a schedule.
+    pub response: Option<LatencyStats>,
+    /// Bandwidth over intervals, in bytes a second.
+    pub bandwidth: SeriesStats,
+    /// IOPS over intervals.
+    pub iops_series: SeriesStats,
+    /// Share of what its group moved in this direction, in percent.
+    pub group_share: f64,
+}
+
+impl DirectionMetrics {
+    /// True when nothing was issued or done.
+    pub fn is_idle(&self) -> bool {
+        self.ios_issued == 0 && self.ios == 0
+    }
+}
+
+/// Figures of `jobs` together in the given `directions` together.
+pub(super) fn measure(
+    jobs: &[&JobRecord],
+    directions: &[Direction],
+    percentiles: &[f64],
+) -> DirectionMetrics {
+    let results = || jobs.iter().flat_map(|job| directions.iter().map(|d| &job.results[*d]));
+    let windows: Vec<(u64, u64)> = jobs
+        .iter()
+        .flat_map(|job| directions.iter().filter_map(|d| of_direction(job, *d)))
+        .collect();
+    let stats = |pick: fn(&DirectionResult) -> Option<&Histogram>| {
+        merged(results().filter_map(pick)).map(|all| LatencyStats::of(&all, percentiles))
+    };
+    let (bandwidth, iops_series) = series::measure(jobs, directions);
+    let runtime_ns = union_ns(&windows);
+    let bytes = results().map(|r| r.bytes.0).sum();
+    let ios = results().map(|r| r.ios).sum();
+    DirectionMetrics {
+        ios_issued: results().map(|r| r.ios_issued).sum(),
+        ios,
+        bytes,
+        short_ios: results().map(|r| r.short_ios).sum(),
+        dropped_ios: results().map(|r| r.dropped_ios).sum(),
+        runtime_ns,
+        bytes_per_second: per_second(bytes, runtime_ns),
+        iops: per_second(ios, runtime_ns),
+        slat: stats(|r| r.latency.slat.as_ref()),
+        clat: stats(|r| r.latency.clat.as_ref()),
+        lat: stats(DirectionResult::lat),
+        response: stats(|r| r.latency.response.as_ref()),
+        bandwidth,
+        iops_series,
+        group_share: 0.0,
+    }
+}

@@ -1,0 +1,54 @@
+//! Time in which something ran.
+
+use record::{Direction, JobRecord};
+
+/// When a worker was busy in one direction, in nanoseconds from the run's origin: (begin, end).
+pub(super) fn of_direction(job: &JobRecord, direction: Direction) -> Option<(u64, u64)> {
+    let result = &job.results[direction];
+    let idle = result.ios_issued == 0 && result.ios == 0;
+    (!idle).then(|| (job.started.0, job.started.0 + result.runtime.0))
+}
+
+/// Length of the union of windows: the time in which at least one of them was open. A pause between
+/// chained jobs is not part of it.
+pub(super) fn union_ns(windows: &[(u64, u64)]) -> u64 {
+    let mut sorted = windows.to_vec();
+    sorted.sort_unstable();
+    let (mut length, mut reached) = (0, 0);
+    for (begin, end) in sorted {
+        length += end.saturating_sub(begin.max(reached));
+        reached = reached.max(end);
+    }
+    length
+}
+
+/// Length of the time in which all windows were open.
+pub(super) fn common_ns(windows: &[(u64, u64)]) -> u64 {
+    let begin = windows.iter().map(|w| w.0).max().unwrap_or(0);
+    let end = windows.iter().map(|w| w.1).min().unwrap_or(0);
+    end.saturating_sub(begin)
+}
+
+/// `amount` a second over `window_ns`; 0 for an empty window.
+pub(super) fn per_second(amount: u64, window_ns: u64) -> f64 {
+    if window_ns == 0 { 0.0 } else { amount as f64 * 1e9 / window_ns as f64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_union_counts_no_time_twice_and_no_pause() {
+        assert_eq!(union_ns(&[(0, 10), (5, 15), (20, 30)]), 25);
+        assert_eq!(union_ns(&[(20, 30), (0, 10), (0, 30)]), 30);
+        assert_eq!(union_ns(&[]), 0);
+    }
+
+    #[test]
+    fn chained_windows_have_nothing_in_common() {
+        assert_eq!(common_ns(&[(0, 10), (5, 15)]), 5);
+        assert_eq!(common_ns(&[(0, 10), (10, 20)]), 0);
+        assert_eq!(common_ns(&[]), 0);
+    }
+}
