@@ -3,6 +3,7 @@
 //! The engine does not print, computes no statistics beyond counting, and does not know jobs: it
 //! runs a [`plan::Plan`] and gives [`record::JobRecord`]s.
 
+mod files;
 mod ops;
 mod rings;
 mod sys;

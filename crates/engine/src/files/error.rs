@@ -1,0 +1,80 @@
+//! What goes wrong with a file as a whole.
+
+use std::fmt;
+use std::io;
+
+/// Something that could not be done to a file.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot {action} '{path}': {source}{hint}", hint = self.hint())]
+pub struct FileError {
+    /// What was tried.
+    pub action: Action,
+    /// The file.
+    pub path: String,
+    /// What the system said.
+    pub source: io::Error,
+}
+
+/// What was tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// open(2).
+    Open {
+        /// With O_DIRECT.
+        direct: bool,
+    },
+    /// Making it durable.
+    Sync,
+    /// Removing it.
+    Unlink,
+    /// Reading it in advance.
+    PreRead,
+    /// Finding out what it holds.
+    Inspect,
+    /// Making it as large as needed.
+    Allocate,
+    /// Filling it with data.
+    Fill,
+}
+
+impl FileError {
+    /// Of an action on `path`.
+    pub fn new(action: Action, path: &str, source: io::Error) -> Self {
+        FileError { action, path: path.into(), source }
+    }
+
+    /// The number of the error, 0 when the system gave none.
+    pub fn errno(&self) -> i32 {
+        self.source.raw_os_error().unwrap_or(0)
+    }
+
+    fn hint(&self) -> &'static str {
+        match (self.action, self.errno()) {
+            (Action::Open { direct: true }, libc::EINVAL | libc::EOPNOTSUPP) => {
+                "; the filesystem seems not to support O_DIRECT: use direct=0, or another \
+                 filesystem"
+            }
+            (Action::Open { .. }, libc::EMFILE) => {
+                "; raise the limit on open files (ulimit -n) or lower openfiles"
+            }
+            (Action::Open { .. }, libc::EROFS) => {
+                "; the filesystem is mounted read-only: use another directory"
+            }
+            _ => "",
+        }
+    }
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Action::Open { .. } => "open",
+            Action::Sync => "sync",
+            Action::Unlink => "remove",
+            Action::PreRead => "read in advance",
+            Action::Inspect => "inspect",
+            Action::Allocate => "allocate space for",
+            Action::Fill => "lay out",
+        })
+    }
+}

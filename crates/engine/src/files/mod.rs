@@ -1,0 +1,11 @@
+//! A worker's files: laid out, opened, locked, read in advance, closed, removed.
+
+mod error;
+mod lock;
+mod open;
+mod preread;
+
+pub use error::{Action, FileError};
+pub use lock::FileLocks;
+pub use open::{OpenFiles, OpenFlags};
+pub use preread::pre_read;

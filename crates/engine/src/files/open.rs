@@ -1,0 +1,253 @@
+//! Opening and closing, and what fio does around both: advice, invalidation, syncs, unlinking.
+
+use super::{Action, FileError};
+use crate::sys::files::{Advice, advise, flush_device_cache, sync_filesystem};
+use plan::{SyncMode, Worker};
+use record::TargetKind;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::fs::OpenOptionsExt;
+
+/// How the files of a worker are opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OpenFlags {
+    /// O_RDWR, else O_RDONLY. Jobs that only write open for both too, as fio does.
+    pub write: bool,
+    /// O_CREAT for regular files.
+    pub create: bool,
+    /// O_DIRECT.
+    pub direct: bool,
+    /// O_SYNC or O_DSYNC.
+    pub sync: SyncMode,
+}
+
+impl OpenFlags {
+    /// What `worker` needs.
+    pub fn of(worker: &Worker) -> OpenFlags {
+        let rw = worker.pattern.rw;
+        let write = rw.writes() || rw.trims();
+        OpenFlags {
+            write,
+            create: worker.layout.allow_create && (rw.writes() || worker.layout.on_open),
+            direct: worker.queue.direct,
+            sync: worker.syncing.mode,
+        }
+    }
+
+    /// Opens `path`, which is of this kind.
+    ///
+    /// # Errors
+    /// What open(2) says; EINVAL mostly means that the filesystem refuses O_DIRECT.
+    pub fn open(&self, path: &str, kind: TargetKind) -> io::Result<File> {
+        let device = matches!(kind, TargetKind::Block | TargetKind::Char);
+        let mut flags = match self.sync {
+            SyncMode::None => 0,
+            SyncMode::Sync => libc::O_SYNC,
+            SyncMode::Dsync => libc::O_DSYNC,
+        };
+        if self.direct {
+            flags |= libc::O_DIRECT;
+        }
+        let mut options = OpenOptions::new();
+        options.read(true).write(self.write).mode(0o600);
+        if self.create && !device {
+            if self.write {
+                options.create(true);
+            } else {
+                flags |= libc::O_CREAT;
+            }
+        }
+        if device {
+            // Only the owner and the privileged may leave access times alone.
+            match options.custom_flags(flags | libc::O_NOATIME).open(path) {
+                Err(e) if e.raw_os_error() == Some(libc::EPERM) => {}
+                result => return result,
+            }
+        }
+        options.custom_flags(flags).open(path)
+    }
+}
+
+/// The files of one worker: which of them are open, and how.
+///
+/// Every opening drops what is cached of the worker's region (`invalidate`, unless `pre_read`) and
+/// advises the kernel of the pattern (`fadvise_hint`).
+pub struct OpenFiles<'w> {
+    worker: &'w Worker,
+    flags: OpenFlags,
+    open: Vec<Option<File>>,
+    used: Vec<bool>,
+    warnings: Vec<String>,
+}
+
+impl<'w> OpenFiles<'w> {
+    /// All closed.
+    pub fn new(worker: &'w Worker) -> Self {
+        OpenFiles {
+            worker,
+            flags: OpenFlags::of(worker),
+            open: worker.files.iter().map(|_| None).collect(),
+            used: vec![false; worker.files.len()],
+            warnings: Vec::new(),
+        }
+    }
+
+    /// The descriptor of file `index`; -1 while closed.
+    pub fn fd(&self, index: u32) -> RawFd {
+        self.open[index as usize].as_ref().map_or(-1, AsRawFd::as_raw_fd)
+    }
+
+    /// Opens file `index`, if it is not open; its descriptor.
+    ///
+    /// # Errors
+    /// It cannot be opened.
+    pub fn open(&mut self, index: u32) -> Result<RawFd, FileError> {
+        let position = index as usize;
+        if self.open[position].is_none() {
+            let planned = &self.worker.files[position];
+            let file = self.flags.open(&planned.path, planned.kind).map_err(|e| {
+                FileError::new(Action::Open { direct: self.flags.direct }, &planned.path, e)
+            })?;
+            self.prepare(position, &file);
+            self.open[position] = Some(file);
+            self.used[position] = true;
+        }
+        Ok(self.fd(index))
+    }
+
+    /// Closes file `index`, if it is open, after an fsync where `fsync_on_close` asks for it.
+    /// Nothing may be in flight on it.
+    ///
+    /// # Errors
+    /// The fsync failed; the file is closed all the same.
+    pub fn close(&mut self, index: u32) -> Result<(), FileError> {
+        let Some(file) = self.open[index as usize].take() else { return Ok(()) };
+        if self.worker.syncing.fsync_on_close && self.flags.write {
+            let path = &self.worker.files[index as usize].path;
+            file.sync_all().map_err(|e| FileError::new(Action::Sync, path, e))?;
+        }
+        Ok(())
+    }
+
+    /// Closes every file.
+    ///
+    /// # Errors
+    /// The first one of [`OpenFiles::close`]; all are closed all the same.
+    pub fn close_all(&mut self) -> Result<(), FileError> {
+        let mut result = Ok(());
+        for index in 0..self.open.len() as u32 {
+            let closed = self.close(index);
+            result = result.and(closed);
+        }
+        result
+    }
+
+    /// What `end_fsync` and `end_syncfs` ask for, on every file that was used; a closed one is
+    /// opened for it.
+    ///
+    /// # Errors
+    /// The first failure; the others are synchronised all the same.
+    pub fn sync_at_end(&self) -> Result<(), FileError> {
+        let syncing = &self.worker.syncing;
+        if !self.flags.write || !(syncing.end_fsync || syncing.end_syncfs) {
+            return Ok(());
+        }
+        let mut result = Ok(());
+        for (position, planned) in self.worker.files.iter().enumerate() {
+            if self.used[position] {
+                let synced = self.sync(position);
+                let synced = synced.map_err(|e| FileError::new(Action::Sync, &planned.path, e));
+                result = result.and(synced);
+            }
+        }
+        result
+    }
+
+    fn sync(&self, position: usize) -> io::Result<()> {
+        let reopened;
+        let file = match &self.open[position] {
+            Some(file) => file,
+            None => {
+                let planned = &self.worker.files[position];
+                let flags = OpenFlags { create: false, direct: false, ..self.flags };
+                reopened = flags.open(&planned.path, planned.kind)?;
+                &reopened
+            }
+        };
+        if self.worker.syncing.end_fsync {
+            file.sync_all()?;
+        }
+        if self.worker.syncing.end_syncfs {
+            sync_filesystem(file)?;
+        }
+        Ok(())
+    }
+
+    /// Removes the worker's regular files, for `unlink` and `unlink_each_loop`. Those that are
+    /// gone already are no error: other workers may share them.
+    ///
+    /// # Errors
+    /// The first failure; the others are removed all the same.
+    pub fn unlink_all(&self) -> Result<(), FileError> {
+        let mut result = Ok(());
+        for planned in &self.worker.files {
+            if !matches!(planned.kind, TargetKind::File | TargetKind::Missing) {
+                continue;
+            }
+            match std::fs::remove_file(&planned.path) {
+                Err(e) if e.kind() != io::ErrorKind::NotFound => {
+                    let failed = Err(FileError::new(Action::Unlink, &planned.path, e));
+                    result = result.and(failed);
+                }
+                _ => {}
+            }
+        }
+        result
+    }
+
+    /// What went wrong without keeping anything from running, since the last call.
+    pub fn take_warnings(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.warnings)
+    }
+
+    fn prepare(&mut self, position: usize, file: &File) {
+        let planned = &self.worker.files[position];
+        let layout = &self.worker.layout;
+        let seekable =
+            !matches!(planned.kind, TargetKind::Char | TargetKind::Fifo | TargetKind::Other);
+        if !seekable {
+            return;
+        }
+        if layout.invalidate && !layout.pre_read {
+            let result = match planned.kind {
+                TargetKind::Block => flush_device_cache(file),
+                _ => advise(file, planned.start, planned.length, Advice::DontNeed),
+            };
+            if let Err(error) = result
+                && !self.used[position]
+            {
+                self.warnings.push(format!(
+                    "{}: what the page cache holds of it could not be dropped ({error}); reads \
+                     may be served from memory",
+                    planned.path
+                ));
+            }
+        }
+        if let Some(advice) = self.pattern_advice() {
+            // Advice: a refusal changes nothing that could be reported.
+            let _ = advise(file, planned.start, planned.length, advice);
+        }
+    }
+
+    fn pattern_advice(&self) -> Option<Advice> {
+        match self.worker.layout.fadvise_hint.as_str() {
+            "0" | "none" => None,
+            "random" => Some(Advice::Random),
+            "sequential" => Some(Advice::Sequential),
+            "noreuse" => Some(Advice::NoReuse),
+            _ if self.worker.pattern.rw.is_random() => Some(Advice::Random),
+            _ => Some(Advice::Sequential),
+        }
+    }
+}
