@@ -1,1 +1,46 @@
-fn main(){}
+//! `cargo xtask`: the project's own commands. They stand in Rust beside the code they serve, so
+//! they run wherever the project builds.
+
+mod bench;
+mod cargo;
+mod rust_text;
+mod test;
+mod tidy;
+mod workspace;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// fathom's development commands.
+#[derive(Parser)]
+#[command(name = "cargo xtask", version)]
+struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Everything that must pass before a change lands: format, lints, tidy, tests.
+    Test,
+    /// Check the rules of the house that the compiler does not know.
+    Tidy,
+    /// Measure our program against fio, turn by turn.
+    Bench(bench::Options),
+}
+
+fn main() -> ExitCode {
+    let root = workspace::root();
+    let done = match Args::parse().command {
+        Command::Test => test::run(&root),
+        Command::Tidy => tidy::run(&root).map(|clean| u8::from(!clean)),
+        Command::Bench(options) => bench::run(&root, &options).map(|()| 0),
+    };
+    match done {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! What the cases work on: a file and a RAM disk that were made for them and go with them.
+
+use anyhow::{Context, Result, bail};
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+const CHUNK_BYTES: usize = 1 << 20;
+const ZRAM_BYTES: u64 = 256 << 20;
+
+/// Reads `1073741824`, `64k`, `256m`, `1g`. Whole chunks only, so that every read of a case is
+/// inside.
+pub fn parse_size(text: &str) -> Result<u64, String> {
+    let lower = text.to_ascii_lowercase();
+    let (digits, unit) = match lower.as_bytes().last() {
+        Some(b'k') => (&lower[..lower.len() - 1], 1 << 10),
+        Some(b'm') => (&lower[..lower.len() - 1], 1 << 20),
+        Some(b'g') => (&lower[..lower.len() - 1], 1 << 30),
+        _ => (lower.as_str(), 1),
+    };
+    let number: u64 = digits.parse().map_err(|_| "expected a number, or one with k, m, g")?;
+    let bytes = number.checked_mul(unit).ok_or("more than a file can hold")?;
+    if bytes == 0 || bytes % CHUNK_BYTES as u64 != 0 {
+        return Err("expected a multiple of 1m, at least 1m".to_string());
+    }
+    Ok(bytes)
+}
+
+/// What [`fill`] writes.
+#[derive(Clone, Copy)]
+enum Content {
+    /// Neither compresses nor repeats: no layer below answers without its storage.
+    Noise,
+    /// One word throughout: zram keeps the word for a page of it, which makes it the fastest block
+    /// device there is, and what a program adds to the device's time shows most.
+    Word,
+}
+
+fn fill(to: &mut impl Write, bytes: u64, content: Content, interrupted: &AtomicBool) -> Result<()> {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut chunk = vec![0; CHUNK_BYTES];
+    for _ in 0..bytes / CHUNK_BYTES as u64 {
+        if interrupted.load(Ordering::Relaxed) {
+            bail!("interrupted");
+        }
+        for word in chunk.chunks_exact_mut(8) {
+            if let Content::Noise = content {
+                state ^= state << 13;
+                state ^= state >> 7;
+                state ^= state << 17;
+            }
+            word.copy_from_slice(&state.to_le_bytes());
+        }
+        to.write_all(&chunk)?;
+    }
+    Ok(())
+}
+
+/// A file full of data that is removed when dropped.
+pub struct ScratchFile {
+    path: PathBuf,
+}
+
+impl ScratchFile {
+    /// Makes a file of `bytes` in `directory`, written, not merely allocated, and on disk.
+    pub fn make(directory: &Path, bytes: u64, interrupted: &AtomicBool) -> Result<ScratchFile> {
+        let making = || format!("making the file to read in {}", directory.display());
+        fs::create_dir_all(directory).with_context(making)?;
+        let file = ScratchFile { path: directory.join(format!("{}.tmp", std::process::id())) };
+        eprintln!("writing {} MiB in {}", bytes >> 20, directory.display());
+        let mut open = File::create_new(&file.path).with_context(making)?;
+        fill(&mut open, bytes, Content::Noise, interrupted).with_context(making)?;
+        open.sync_all().with_context(making)?;
+        Ok(file)
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for ScratchFile {
+    fn drop(&mut self) {
+        if let Err(error) = fs::remove_file(&self.path) {
+            eprintln!("{} could not be removed: {error}", self.path.display());
+        }
+    }
+}
+
+/// A compressed RAM disk that is given back when dropped.
+#[derive(Debug)]
+pub struct Zram {
+    device: PathBuf,
+    control: PathBuf,
+}
+
+/// The first zram device set up and filled, or why there is none to be had: it takes root, and a
+/// device that someone uses is left alone.
+pub fn zram_or_reason(interrupted: &AtomicBool) -> Result<Result<Zram, String>> {
+    if !rustix::process::geteuid().is_root() {
+        return Ok(Err("setting up zram takes root".to_string()));
+    }
+    let control = Path::new("/sys/block/zram0");
+    let mut zram = match Zram::claim(Path::new("/dev/zram0"), control) {
+        Ok(zram) => zram,
+        Err(reason) => return Ok(Err(reason)),
+    };
+    zram.fill(interrupted).context("filling zram0")?;
+    Ok(Ok(zram))
+}
+
+impl Zram {
+    /// Gives the device a size. The kernel takes one only while it has none, so of two that try one
+    /// gets it.
+    fn claim(device: &Path, control: &Path) -> Result<Zram, String> {
+        let disksize = control.join("disksize");
+        let size = fs::read_to_string(&disksize)
+            .map_err(|error| format!("no zram here ({}: {error})", disksize.display()))?;
+        if size.trim() != "0" {
+            return Err("zram0 is in use; it is left alone".to_string());
+        }
+        fs::write(&disksize, ZRAM_BYTES.to_string())
+            .map_err(|error| format!("zram0 takes no size: {error}"))?;
+        Ok(Zram { device: device.to_path_buf(), control: control.to_path_buf() })
+    }
+
+    fn fill(&mut self, interrupted: &AtomicBool) -> Result<()> {
+        eprintln!("filling {} with {} MiB", self.device.display(), ZRAM_BYTES >> 20);
+        let exclusive = i32::try_from(rustix::fs::OFlags::EXCL.bits())?;
+        let mut open = OpenOptions::new().write(true).custom_flags(exclusive).open(&self.device)?;
+        fill(&mut open, ZRAM_BYTES, Content::Word, interrupted)?;
+        open.sync_all()?;
+        Ok(())
+    }
+
+    /// Its device.
+    pub fn path(&self) -> &Path {
+        &self.device
+    }
+}
+
+impl Drop for Zram {
+    fn drop(&mut self) {
+        if let Err(error) = fs::write(self.control.join("reset"), "1") {
+            eprintln!("{} could not be reset: {error}", self.device.display());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes() {
+        assert_eq!(parse_size("1g"), Ok(1 << 30));
+        assert_eq!(parse_size("3M"), Ok(3 << 20));
+        assert_eq!(parse_size("2048k"), Ok(2 << 20));
+        for wrong in ["", "g", "1x", "0", "0g", "4k", "1048577", "18446744073709551615g", "é"] {
+            assert!(parse_size(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_scratch_file_is_full_and_goes() {
+        let scratch = tempfile::tempdir().unwrap();
+        let file = ScratchFile::make(scratch.path(), 2 << 20, &AtomicBool::new(false)).unwrap();
+        let data = fs::read(file.path()).unwrap();
+        assert_eq!(data.len(), 2 << 20);
+        let mut pages: Vec<&[u8]> = data.chunks(4096).collect();
+        pages.sort_unstable();
+        pages.dedup();
+        assert_eq!(pages.len(), 512);
+        drop(file);
+        assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn an_interrupted_fill_leaves_nothing() {
+        let scratch = tempfile::tempdir().unwrap();
+        assert!(ScratchFile::make(scratch.path(), 2 << 20, &AtomicBool::new(true)).is_err());
+        assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_zram_in_use_is_left_alone_and_ours_is_given_back() {
+        let control = tempfile::tempdir().unwrap();
+        let disksize = control.path().join("disksize");
+        let device = Path::new("/dev/null");
+        assert!(Zram::claim(device, control.path()).unwrap_err().contains("no zram"));
+        fs::write(&disksize, "4096\n").unwrap();
+        assert!(Zram::claim(device, control.path()).unwrap_err().contains("in use"));
+        assert_eq!(fs::read_to_string(&disksize).unwrap(), "4096\n");
+        assert!(!control.path().join("reset").exists());
+        fs::write(&disksize, "0\n").unwrap();
+        drop(Zram::claim(device, control.path()).unwrap());
+        assert_eq!(fs::read_to_string(&disksize).unwrap(), ZRAM_BYTES.to_string());
+        assert_eq!(fs::read_to_string(control.path().join("reset")).unwrap(), "1");
+    }
+}

@@ -1,0 +1,34 @@
+//! Calling cargo.
+
+use anyhow::{Context, Result, bail};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+
+/// A cargo command to run in `root`: the cargo that runs us.
+pub fn command(root: &Path, arguments: &[&str]) -> Command {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.args(arguments).current_dir(root);
+    command
+}
+
+/// The exit code to hand on for `status`: its own, or 1 where a signal ended it.
+pub fn exit_code(status: ExitStatus) -> u8 {
+    status.code().map_or(1, |code| u8::try_from(code).unwrap_or(1))
+}
+
+/// Builds the release program and returns where it is.
+pub fn release_binary(root: &Path) -> Result<PathBuf> {
+    let status = command(root, &["build", "--quiet", "--release", "--package", "fathom"])
+        .status()
+        .context("starting cargo")?;
+    if !status.success() {
+        bail!("cargo build --release failed");
+    }
+    Ok(target_directory(root).join("release/fathom"))
+}
+
+/// Where cargo puts what it builds.
+pub fn target_directory(root: &Path) -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
+}

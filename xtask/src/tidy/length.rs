@@ -1,0 +1,57 @@
+//! How long a file may be. A file that outgrows its subject is split by subject.
+
+use super::Finding;
+use crate::rust_text::without_tests;
+use crate::workspace;
+use anyhow::Result;
+use std::path::Path;
+
+const LINES_MAX: usize = 600;
+
+/// Every Rust file of more than [`LINES_MAX`] lines. Tests do not count, and the options table may
+/// be as long as the list of options is.
+pub fn check(root: &Path) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for source in workspace::sources(root, &["rs"])? {
+        let path = source.path.to_string_lossy();
+        if is_excepted(&path) {
+            continue;
+        }
+        let lines = without_tests(&source.text).lines().count();
+        if lines > LINES_MAX {
+            let message = format!("{lines} lines, {LINES_MAX} allowed: split it by subject");
+            findings.push(Finding::new(&source.path, 0, message));
+        }
+    }
+    Ok(findings)
+}
+
+fn is_excepted(path: &str) -> bool {
+    let table = path == "crates/job/src/options.rs" || path.starts_with("crates/job/src/options/");
+    table || path.contains("/tests/") || path.ends_with("/tests.rs")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scratch;
+    use super::*;
+
+    #[test]
+    fn one_line_too_many_is_found() {
+        let fits = "x();\n".repeat(LINES_MAX);
+        let long = format!("{fits}x();\n");
+        let tested = format!("{fits}#[cfg(test)]\nmod tests {{\n{fits}}}\n");
+        let root = scratch(&[
+            ("crates/a/src/fits.rs", &fits),
+            ("crates/a/src/long.rs", &long),
+            ("crates/a/src/tested.rs", &tested),
+            ("crates/a/src/part/tests.rs", &long),
+            ("crates/a/tests/long.rs", &long),
+            ("crates/job/src/options.rs", &long),
+            ("crates/job/src/options/core.rs", &long),
+        ]);
+        let found = check(root.path()).unwrap();
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].path, Path::new("crates/a/src/long.rs"));
+    }
+}

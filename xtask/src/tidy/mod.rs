@@ -1,0 +1,79 @@
+//! `cargo xtask tidy`: the rules of the house that the compiler does not know, one file a rule.
+//!
+//! Every check takes the root of a workspace, so its test can give it one that breaks the rule.
+
+mod arrows;
+mod hot;
+mod layout;
+mod length;
+mod unfinished;
+mod unsafety;
+
+use anyhow::Result;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// A place where a rule is broken.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Finding {
+    /// File below the root.
+    pub path: PathBuf,
+    /// Line from 1; 0: the file as a whole.
+    pub line: usize,
+    /// What is wrong and what to do about it.
+    pub message: String,
+}
+
+impl Finding {
+    fn new(path: impl Into<PathBuf>, line: usize, message: impl Into<String>) -> Finding {
+        Finding { path: path.into(), line, message: message.into() }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            0 => write!(f, "{}: {}", self.path.display(), self.message),
+            line => write!(f, "{}:{line}: {}", self.path.display(), self.message),
+        }
+    }
+}
+
+type Check = fn(&Path) -> Result<Vec<Finding>>;
+
+const CHECKS: &[(&str, Check)] = &[
+    ("crate arrows", arrows::check),
+    ("file length", length::check),
+    ("hot loop", hot::check),
+    ("unsafe code", unsafety::check),
+    ("unfinished work", unfinished::check),
+    ("layout of text", layout::check),
+];
+
+/// Runs every check on the workspace at `root` and prints what they find. True: nothing found.
+pub fn run(root: &Path) -> Result<bool> {
+    let mut count = 0;
+    for (name, check) in CHECKS {
+        for finding in check(root)? {
+            println!("tidy: {name}: {finding}");
+            count += 1;
+        }
+    }
+    match count {
+        0 => println!("tidy: {} checks passed", CHECKS.len()),
+        _ => println!("tidy: {count} findings"),
+    }
+    Ok(count == 0)
+}
+
+/// A workspace for tests: these files under a scratch directory.
+#[cfg(test)]
+fn scratch(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let root = tempfile::tempdir().unwrap();
+    for (path, text) in files {
+        let path = root.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    root
+}
