@@ -131,6 +131,10 @@ pub struct FilesystemFacts {
     pub free: Bytes,
     /// Block size.
     pub block_size: Bytes,
+    /// Kernel names of the block devices it lies on, that of the mount first; several for btrfs,
+    /// none for tmpfs and network.
+    #[serde(default)]
+    pub devices: Vec<String>,
 }
 
 /// Why a block device is not free to be overwritten.
@@ -220,7 +224,7 @@ pub struct DeviceFacts {
     #[serde(flatten)]
     pub kind: DeviceKind,
     /// Devices right below it: the disk of a partition, the members of a dm or md device, the
-    /// devices of a btrfs, the device that holds a loop's file.
+    /// devices that hold a loop's file.
     pub below: Vec<String>,
     /// Vendor and model, as the device reports them.
     pub model: Option<String>,
@@ -248,7 +252,8 @@ pub struct DeviceFacts {
     pub io_min: Bytes,
     /// Preferred unit for streaming.
     pub io_opt: Bytes,
-    /// Distance from a physical block boundary; not 0 means misaligned.
+    /// Distance from a physical block boundary; not 0 means misaligned, `u64::MAX` by no single
+    /// distance (stacked devices).
     pub alignment_offset: Option<u64>,
     /// Requests the queue holds.
     pub nr_requests: Option<u64>,

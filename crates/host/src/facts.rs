@@ -1,0 +1,159 @@
+//! Facts before a run: the machine, the targets, and the devices under them.
+
+mod device;
+mod direct;
+mod machine;
+mod mounts;
+mod signature;
+mod target;
+mod transport;
+mod uses;
+
+pub use signature::{Signature, signatures};
+
+use crate::Host;
+use mounts::Mount;
+use record::{DeviceFacts, DeviceKind, Facts};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// A path to look at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TargetQuery {
+    /// As the job names it.
+    pub path: String,
+    /// Whether the job will write or trim it. A device then is asked, by an exclusive opening for
+    /// reading, whether somebody claims it; a directory, by an unnamed file, for its O_DIRECT
+    /// alignment.
+    pub will_write: bool,
+}
+
+impl Host {
+    /// Facts about the machine, each target and each block device below them. Never fails: what
+    /// could not be read is named in [`Facts::unknown`].
+    ///
+    /// Changes nothing: devices are opened for reading only.
+    pub fn facts(&self, targets: &[TargetQuery]) -> Facts {
+        let mut facts = Facts::default();
+        machine::machine(self, &mut facts);
+        let mut survey = Survey::of(self);
+        for query in targets {
+            let target = survey.target(query);
+            let under = target.filesystem.iter().flat_map(|f| &f.devices);
+            let names: Vec<String> = target.device.iter().chain(under).cloned().collect();
+            for name in names {
+                survey.descend(&name);
+            }
+            facts.targets.insert(query.path.clone(), target);
+        }
+        facts.devices = survey.devices;
+        facts.unknown = survey.unknown;
+        facts
+    }
+}
+
+/// What is read once for all targets, and what is found on the way.
+struct Survey<'a> {
+    host: &'a Host,
+    mounts: Vec<Mount>,
+    /// Loop devices that show something, and what.
+    loops: BTreeMap<String, String>,
+    /// Of each multi-device filesystem the kernel has mounted, its devices.
+    btrfs: Vec<Vec<String>>,
+    devices: BTreeMap<String, DeviceFacts>,
+    unknown: Vec<String>,
+}
+
+impl<'a> Survey<'a> {
+    fn of(host: &'a Host) -> Self {
+        const BTRFS: &str = "/sys/fs/btrfs";
+        let loops = host.names("/sys/class/block").into_iter().filter(|n| n.starts_with("loop"));
+        let btrfs = host.names(BTRFS).into_iter();
+        Self {
+            host,
+            mounts: host.mounts(),
+            loops: loops.filter_map(|n| host.backing_file(&n).map(|f| (n, f))).collect(),
+            btrfs: btrfs
+                .map(|id| host.names(format!("{BTRFS}/{id}/devices")))
+                .filter(|devices| !devices.is_empty())
+                .collect(),
+            devices: BTreeMap::new(),
+            unknown: Vec::new(),
+        }
+    }
+
+    /// The block devices a mounted filesystem lies on, that of its mount first; none for tmpfs,
+    /// network and the like. Btrfs has an anonymous device number: there the source leads to its
+    /// first device and /sys/fs/btrfs to the others.
+    fn devices_of(&self, mount: &Mount) -> Vec<String> {
+        let by_number = self.host.device_by_number(&mount.dev);
+        let by_source = || {
+            let path = mount.source.starts_with("/dev/").then_some(&mount.source)?;
+            self.host.device_by_path(path)
+        };
+        let Some(first) = by_number.or_else(by_source) else { return Vec::new() };
+        let mut devices = vec![first];
+        if mount.kind == "btrfs" {
+            let all = self.btrfs.iter().find(|all| all.contains(&devices[0]));
+            let first = devices[0].clone();
+            devices.extend(all.into_iter().flatten().filter(|d| **d != first).cloned());
+        }
+        devices
+    }
+
+    /// The mount that holds an existing path.
+    fn mount_of(&self, canonical: &Path) -> Option<&Mount> {
+        let id = self.host.is_live().then(|| direct::mount_id(canonical)).flatten();
+        mounts::covering(&self.mounts, canonical, id)
+    }
+
+    /// Says once that something could not be found out.
+    fn note(&mut self, text: String) {
+        if !self.unknown.contains(&text) {
+            self.unknown.push(text);
+        }
+    }
+
+    /// Records a device and everything below it.
+    fn descend(&mut self, name: &str) {
+        if self.devices.contains_key(name) {
+            return;
+        }
+        let Some(mut device) = self.host.device(name) else { return };
+        if let DeviceKind::Loop { backing_file } = &device.kind {
+            device.below = self.below_loop(name, &backing_file.clone());
+        }
+        let below = device.below.clone();
+        self.devices.insert(name.to_owned(), device);
+        for lower in &below {
+            self.descend(lower);
+        }
+        self.inherit(name, &below);
+    }
+
+    /// What is made of virtual disks is virtual.
+    fn inherit(&mut self, name: &str, below: &[String]) {
+        let is_virtual = |lower: &String| self.devices.get(lower).is_some_and(|d| d.is_virtual);
+        let any = below.iter().any(is_virtual);
+        if let Some(device) = self.devices.get_mut(name) {
+            device.is_virtual |= any;
+        }
+    }
+
+    /// The devices that hold the file of a loop device, or the device it shows.
+    fn below_loop(&mut self, name: &str, backing_file: &str) -> Vec<String> {
+        let Some(file) = self.host.backing_file(name) else { return Vec::new() };
+        if let Some(device) = self.host.device_by_path(&file) {
+            return vec![device];
+        }
+        match self.mount_of(Path::new(&file)).filter(|_| file == backing_file) {
+            Some(mount) => self.devices_of(mount),
+            None => {
+                self.note(format!(
+                    "{name}: which device holds its file {backing_file} is not known"
+                ));
+                Vec::new()
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! The alignment O_DIRECT needs.
+
+use super::Survey;
+use record::{DirectLimits, TargetKind};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatxFlags, open, statx};
+use rustix::io::Errno;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+
+impl Survey<'_> {
+    /// What the kernel says of the target itself (statx, since Linux 6.1); else whether it can be
+    /// opened so, with the block of the device under it as alignment. For a directory that will be
+    /// written, or that of a missing path, an unnamed file in it answers for those to come: it
+    /// never has a name and is gone when closed. `None` when nothing tells.
+    pub(super) fn direct(
+        &self,
+        kind: TargetKind,
+        path: &Path,
+        will_write: bool,
+        device: Option<&str>,
+    ) -> Option<DirectLimits> {
+        if !self.host.is_live() {
+            return self.of_device(device);
+        }
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        let opened = match kind {
+            TargetKind::File | TargetKind::Block => open(path, flags, Mode::empty()),
+            TargetKind::Directory | TargetKind::Missing if will_write => unnamed_file(path),
+            TargetKind::Directory | TargetKind::Missing => return self.of_device(device),
+            TargetKind::Char | TargetKind::Fifo | TargetKind::Other => return None,
+        };
+        let Ok(file) = opened else { return self.of_device(device) };
+        stated(&file).or_else(|| self.tried(&file, device))
+    }
+
+    /// What a block device implies: offsets by its logical block, memory by what its DMA needs.
+    fn of_device(&self, device: Option<&str>) -> Option<DirectLimits> {
+        let name = device?;
+        let offset = u32::try_from(self.host.device(name)?.logical_block.0).ok()?;
+        let disk = self.host.disk_of_partition(name).unwrap_or_else(|| name.to_owned());
+        let queue = format!("{}/queue", super::device::directory(&disk));
+        let mask = self.host.number(format!("{queue}/dma_alignment"));
+        let memory = mask.and_then(|m| u32::try_from(m + 1).ok()).unwrap_or(offset);
+        (offset > 0).then_some(DirectLimits { memory, offset })
+    }
+
+    /// Sets O_DIRECT on the open file: the filesystem refuses with EINVAL where it has no direct I/O.
+    fn tried(&self, file: &OwnedFd, device: Option<&str>) -> Option<DirectLimits> {
+        let flags = rustix::fs::fcntl_getfl(file).ok()?;
+        match rustix::fs::fcntl_setfl(file, flags | OFlags::DIRECT) {
+            Err(Errno::INVAL) => Some(DirectLimits::default()),
+            _ => self.of_device(device),
+        }
+    }
+}
+
+fn unnamed_file(directory: &Path) -> rustix::io::Result<OwnedFd> {
+    let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC;
+    open(directory, flags, Mode::RUSR | Mode::WUSR)
+}
+
+/// statx answers 0 and 0 for a file that takes no direct I/O.
+fn stated(file: impl AsFd) -> Option<DirectLimits> {
+    let stat = statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?;
+    let told = stat.stx_mask & StatxFlags::DIOALIGN.bits() != 0;
+    told.then_some(DirectLimits {
+        memory: stat.stx_dio_mem_align,
+        offset: stat.stx_dio_offset_align,
+    })
+}
+
+/// The kernel's number of the mount that holds a path (since Linux 5.8).
+pub(super) fn mount_id(path: &Path) -> Option<u64> {
+    let stat = statx(CWD, path, AtFlags::empty(), StatxFlags::MNT_ID).ok()?;
+    (stat.stx_mask & StatxFlags::MNT_ID.bits() != 0).then_some(stat.stx_mnt_id)
+}

@@ -1,0 +1,170 @@
+//! One path a job names.
+
+use super::mounts::Mount;
+use super::{Survey, TargetQuery};
+use record::{Bytes, FilesystemFacts, TargetFacts, TargetKind};
+use rustix::fs::{Access, AtFlags, CWD, accessat, statvfs};
+use std::fs::{self, File, FileType, Metadata};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+
+impl Survey<'_> {
+    /// Everything about one path.
+    pub(super) fn target(&mut self, query: &TargetQuery) -> TargetFacts {
+        let path = Path::new(&query.path);
+        match fs::metadata(self.host.real(path)) {
+            Ok(metadata) => self.present(query, path, &metadata),
+            Err(error) => {
+                if error.kind() != ErrorKind::NotFound {
+                    self.note(format!("{}: cannot be looked at: {error}", query.path));
+                }
+                self.missing(query, path)
+            }
+        }
+    }
+
+    fn present(&mut self, query: &TargetQuery, path: &Path, metadata: &Metadata) -> TargetFacts {
+        let canonical = self.host.canonical(path).unwrap_or_else(|_| path.to_path_buf());
+        if let Some(name) = self.host.device_by_path(&canonical) {
+            return self.block(query, &canonical, &name);
+        }
+        let kind = kind_of(metadata.file_type());
+        let real = self.host.real(path);
+        let mut target = TargetFacts {
+            kind,
+            size: Bytes(if kind == TargetKind::File { metadata.len() } else { 0 }),
+            readable: allowed(&real, Access::READ_OK),
+            writable: allowed(&real, Access::WRITE_OK),
+            parent_exists: true,
+            canonical: canonical.to_string_lossy().into_owned(),
+            ..TargetFacts::default()
+        };
+        if matches!(kind, TargetKind::File | TargetKind::Directory) {
+            self.placed(&mut target, &canonical);
+        }
+        target.direct = self.direct(kind, &real, query.will_write, target.device.as_deref());
+        target
+    }
+
+    fn missing(&mut self, query: &TargetQuery, path: &Path) -> TargetFacts {
+        let (nearest, rest) = self.nearest_existing(path);
+        let real = self.host.real(&nearest);
+        let may_create = allowed(&real, Access::WRITE_OK | Access::EXEC_OK) && real.is_dir();
+        let mut target = TargetFacts {
+            kind: TargetKind::Missing,
+            readable: may_create,
+            writable: may_create,
+            parent_exists: rest.components().count() <= 1 && real.is_dir(),
+            canonical: nearest.join(&rest).to_string_lossy().into_owned(),
+            ..TargetFacts::default()
+        };
+        self.placed(&mut target, &nearest);
+        let device = target.device.as_deref();
+        target.direct = self.direct(TargetKind::Missing, &real, query.will_write, device);
+        target
+    }
+
+    fn block(&mut self, query: &TargetQuery, canonical: &Path, name: &str) -> TargetFacts {
+        let path = canonical.to_string_lossy().into_owned();
+        let real = self.host.real(canonical);
+        let device = self.host.device(name).unwrap_or_default();
+        // Permission bits say nothing where a container or a sandbox forbids devices.
+        let opened = File::open(&real);
+        let forbidden = |e: &io::Error| e.kind() == ErrorKind::PermissionDenied;
+        let refused = opened.as_ref().err().is_some_and(forbidden);
+        drop(opened);
+        TargetFacts {
+            kind: TargetKind::Block,
+            size: device.size,
+            readable: allowed(&real, Access::READ_OK) && !refused,
+            writable: allowed(&real, Access::WRITE_OK) && !refused && !device.read_only,
+            parent_exists: true,
+            device: Some(name.to_owned()),
+            direct: self.direct(TargetKind::Block, &real, query.will_write, Some(name)),
+            uses: self.uses(name, &path, query.will_write),
+            canonical: path,
+            ..TargetFacts::default()
+        }
+    }
+
+    /// The part of a path that is there, links resolved, and the part that is not. A link that
+    /// leads nowhere counts as what it points to, as creating the file would follow it.
+    fn nearest_existing(&self, path: &Path) -> (PathBuf, PathBuf) {
+        let followed = fs::read_link(self.host.real(path))
+            .map(|to| path.parent().unwrap_or(Path::new("")).join(to));
+        let path = followed.unwrap_or_else(|_| path.to_path_buf());
+        for ancestor in path.ancestors() {
+            let here = if ancestor.as_os_str().is_empty() { Path::new(".") } else { ancestor };
+            if let Ok(canonical) = self.host.canonical(here) {
+                let rest = path.strip_prefix(ancestor).unwrap_or(Path::new(""));
+                return (canonical, rest.to_path_buf());
+            }
+        }
+        (PathBuf::from("/"), path)
+    }
+
+    /// Fills in the filesystem and the device of something that lies in one.
+    fn placed(&mut self, target: &mut TargetFacts, existing: &Path) {
+        let Some(mount) = self.mount_of(existing).cloned() else {
+            let canonical = &target.canonical;
+            self.note(format!("{canonical}: which filesystem holds it is not known"));
+            return;
+        };
+        let devices = self.devices_of(&mount);
+        if devices.is_empty() && mount.kind == "overlay" {
+            let canonical = &target.canonical;
+            self.note(format!(
+                "{canonical}: lies in an overlay (a container); the device under it cannot be seen \
+                 from here"
+            ));
+        }
+        target.device = devices.first().cloned();
+        target.filesystem = Some(self.filesystem(&mount, existing, devices));
+    }
+
+    fn filesystem(
+        &mut self,
+        mount: &Mount,
+        existing: &Path,
+        devices: Vec<String>,
+    ) -> FilesystemFacts {
+        let mut facts = FilesystemFacts {
+            kind: mount.kind.clone(),
+            mount_point: mount.point.to_string_lossy().into_owned(),
+            source: mount.source.clone(),
+            options: mount.options.clone(),
+            read_only: mount.read_only,
+            devices,
+            ..FilesystemFacts::default()
+        };
+        match statvfs(self.host.real(existing)) {
+            Ok(space) => {
+                facts.total = Bytes(space.f_blocks.saturating_mul(space.f_frsize));
+                facts.free = Bytes(space.f_bavail.saturating_mul(space.f_frsize));
+                facts.block_size = Bytes(space.f_bsize);
+            }
+            Err(error) => {
+                let point = &facts.mount_point;
+                self.note(format!("{point}: its free space could not be read: {error}"));
+            }
+        }
+        facts
+    }
+}
+
+fn kind_of(file_type: FileType) -> TargetKind {
+    match file_type {
+        t if t.is_file() => TargetKind::File,
+        t if t.is_dir() => TargetKind::Directory,
+        t if t.is_block_device() => TargetKind::Block,
+        t if t.is_char_device() => TargetKind::Char,
+        t if t.is_fifo() => TargetKind::Fifo,
+        _ => TargetKind::Other,
+    }
+}
+
+/// By the effective user, as opening it will be judged.
+fn allowed(path: &Path, access: Access) -> bool {
+    accessat(CWD, path, access, AtFlags::EACCESS).is_ok()
+}

@@ -1,0 +1,138 @@
+//! Why a block device is not free to be overwritten.
+
+use super::Survey;
+use super::mounts::unescape;
+use super::signature::signatures;
+use record::{DeviceKind, Use};
+use rustix::fs::{Mode, OFlags, open};
+use rustix::io::Errno;
+use std::collections::BTreeSet;
+use std::fs::File;
+
+impl Survey<'_> {
+    /// Everything that speaks against writing to a device. The device itself is only ever opened
+    /// for reading; `exclusively` asks the kernel besides whether somebody claims it.
+    pub(super) fn uses(&mut self, name: &str, path: &str, exclusively: bool) -> Vec<Use> {
+        let related = self.related(name);
+        let mut uses = self.mounted(&related);
+        uses.extend(self.swaps(&related));
+        let partitions = self.host.partitions(name);
+        if !partitions.is_empty() {
+            uses.push(Use::Partitions { names: partitions.clone() });
+        }
+        let holders: Vec<String> =
+            related.iter().filter(|n| *n != name && self.is_stacked(n)).cloned().collect();
+        if !holders.is_empty() {
+            uses.push(Use::Holders { names: holders });
+        }
+        uses.extend(self.contents(name, path));
+        if exclusively {
+            uses.extend(self.busy(name, path));
+        }
+        uses
+    }
+
+    /// The device and every other that writing to it would reach: upwards its partitions and what
+    /// is stacked on any of them; for a partition the disk it is on and what is stacked on that; for
+    /// a loop device over a device or over a file that other loop devices show, those.
+    fn related(&self, name: &str) -> BTreeSet<String> {
+        let mut related = BTreeSet::new();
+        let mut waiting = vec![name.to_owned()];
+        if let Some(disk) = self.host.disk_of_partition(name) {
+            waiting.extend(self.stacked_on(&disk));
+            related.insert(disk);
+        }
+        if let Some(file) = self.host.backing_file(name) {
+            waiting.extend(self.loops_over(&file));
+            waiting.extend(self.host.device_by_path(&file));
+        }
+        while let Some(next) = waiting.pop() {
+            if related.insert(next.clone()) {
+                waiting.extend(self.host.partitions(&next));
+                waiting.extend(self.stacked_on(&next));
+            }
+        }
+        related
+    }
+
+    /// What is right on top of a device: its holders, and loop devices, which the kernel does not
+    /// list among them.
+    fn stacked_on(&self, name: &str) -> Vec<String> {
+        let mut names = self.host.holders(name);
+        names.extend(self.loops_over(&format!("/dev/{}", name.replace('!', "/"))));
+        names
+    }
+
+    fn loops_over(&self, file: &str) -> Vec<String> {
+        let over = |name: &&String| self.loops.get(*name).is_some_and(|f| f == file);
+        self.loops.keys().filter(over).cloned().collect()
+    }
+
+    /// Whether a related device is one stacked on another, rather than a disk or a partition.
+    fn is_stacked(&self, name: &str) -> bool {
+        let kind = self.host.device(name).map(|d| d.kind);
+        let below = !self.host.below(name).is_empty() && kind != Some(DeviceKind::Partition);
+        below || matches!(kind, Some(DeviceKind::Loop { .. }))
+    }
+
+    fn mounted(&self, related: &BTreeSet<String>) -> Vec<Use> {
+        let mut uses = Vec::new();
+        for mount in &self.mounts {
+            for device in self.devices_of(mount) {
+                let mount_point = mount.point.to_string_lossy().into_owned();
+                let mounted = Use::Mounted { device: device.clone(), mount_point };
+                if related.contains(&device) && !uses.contains(&mounted) {
+                    uses.push(mounted);
+                }
+            }
+        }
+        uses
+    }
+
+    fn swaps(&self, related: &BTreeSet<String>) -> Vec<Use> {
+        let text = self.host.text("/proc/swaps").unwrap_or_default();
+        let paths = text.lines().skip(1).filter_map(|line| line.split_whitespace().next());
+        let devices = paths.filter_map(|path| self.host.device_by_path(unescape(path)));
+        devices.filter(|d| related.contains(d)).map(|device| Use::Swap { device }).collect()
+    }
+
+    fn contents(&mut self, name: &str, path: &str) -> Vec<Use> {
+        let looked = File::open(self.host.real(path)).and_then(|mut file| signatures(&mut file));
+        match looked {
+            Ok(found) => {
+                let signature = |s: super::Signature| Use::Signature {
+                    device: name.to_owned(),
+                    what: s.what.to_owned(),
+                    offset: s.offset,
+                };
+                found.into_iter().map(signature).collect()
+            }
+            Err(error) => {
+                self.note(format!(
+                    "{path}: cannot be read, so what it holds (a filesystem, a partition table) \
+                     was not checked: {error}"
+                ));
+                Vec::new()
+            }
+        }
+    }
+
+    /// A mount, swap, or a stacked device claims what it uses; opening with O_EXCL then fails. This
+    /// sees the mounts of other namespaces too, which /proc does not show.
+    fn busy(&mut self, name: &str, path: &str) -> Option<Use> {
+        if !self.host.is_live() {
+            return None;
+        }
+        let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        match open(path, flags, Mode::empty()) {
+            Err(Errno::BUSY) => Some(Use::Busy { device: name.to_owned() }),
+            Err(error) => {
+                self.note(format!(
+                    "{path}: whether somebody has it opened exclusively was not checked: {error}"
+                ));
+                None
+            }
+            Ok(_) => None,
+        }
+    }
+}
