@@ -276,3 +276,80 @@ pub struct DeviceFacts {
     /// NUMA node of the device.
     pub numa_node: Option<i32>,
 }
+
+impl Facts {
+    /// A device and all devices below it, each once, every one before those below it.
+    pub fn stack_below<'a>(&'a self, device: &'a str) -> Vec<&'a str> {
+        let mut lower_first = Vec::new();
+        self.collect_below(device, &mut lower_first);
+        lower_first.reverse();
+        lower_first
+    }
+
+    /// All block devices under a target (the path as the job names it), every one before those
+    /// below it; empty when it lies on none.
+    pub fn stack_under(&self, target: &str) -> Vec<&str> {
+        let Some(target) = self.targets.get(target) else { return Vec::new() };
+        let filesystem = target.filesystem.iter().flat_map(|f| &f.devices);
+        let tops: Vec<&str> = target.device.iter().chain(filesystem).map(String::as_str).collect();
+        let mut lower_first = Vec::new();
+        for top in tops.into_iter().rev() {
+            self.collect_below(top, &mut lower_first);
+        }
+        lower_first.reverse();
+        lower_first
+    }
+
+    fn collect_below<'a>(&'a self, device: &'a str, lower_first: &mut Vec<&'a str>) {
+        if lower_first.contains(&device) {
+            return;
+        }
+        for below in self.devices.get(device).iter().flat_map(|d| &d.below) {
+            self.collect_below(below, lower_first);
+        }
+        lower_first.push(device);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts(stacks: &[(&str, &[&str])]) -> Facts {
+        let device = |(name, below): &(&str, &[&str])| {
+            let below = below.iter().map(|b| (*b).to_owned()).collect();
+            let name = (*name).to_owned();
+            (name.clone(), DeviceFacts { name, below, ..DeviceFacts::default() })
+        };
+        Facts { devices: stacks.iter().map(device).collect(), ..Facts::default() }
+    }
+
+    #[test]
+    fn a_stack_is_walked_from_the_top_and_a_shared_disk_comes_once_and_last() {
+        let facts = facts(&[
+            ("dm-1", &["sda", "dm-0"]),
+            ("dm-0", &["sda1", "sdb"]),
+            ("sda1", &["sda"]),
+            ("sda", &[]),
+            ("sdb", &[]),
+        ]);
+        let stack = facts.stack_below("dm-1");
+        assert_eq!(stack, ["dm-1", "dm-0", "sdb", "sda1", "sda"]);
+        assert_eq!(facts.stack_below("gone"), ["gone"]);
+    }
+
+    #[test]
+    fn a_target_stands_on_all_devices_of_its_filesystem() {
+        let mut facts = facts(&[("sda1", &["sda"]), ("sda", &[]), ("sdb", &[])]);
+        let devices = vec!["sda1".to_owned(), "sdb".to_owned()];
+        let filesystem = FilesystemFacts { devices, ..FilesystemFacts::default() };
+        let target = TargetFacts {
+            device: Some("sda1".to_owned()),
+            filesystem: Some(filesystem),
+            ..TargetFacts::default()
+        };
+        facts.targets.insert("/pool/file".to_owned(), target);
+        assert_eq!(facts.stack_under("/pool/file"), ["sda1", "sda", "sdb"]);
+        assert!(facts.stack_under("/elsewhere").is_empty());
+    }
+}

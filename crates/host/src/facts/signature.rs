@@ -63,8 +63,8 @@ impl Ends {
         self.array(offset).map(u32::from_le_bytes)
     }
 
-    /// An offset counted back from the end.
-    fn from_end(&self, distance: u64) -> Option<u64> {
+    /// The offset this far before the end.
+    fn before_end(&self, distance: u64) -> Option<u64> {
         self.size.checked_sub(distance)
     }
 }
@@ -199,7 +199,7 @@ fn fat(ends: &Ends) -> Option<Signature> {
 
 /// The header is in the second block and, as a backup, in the last one; blocks of 512 or 4096.
 fn gpt(ends: &Ends) -> Option<Signature> {
-    let places = [Some(512), Some(4096), ends.from_end(512), ends.from_end(4096)];
+    let places = [Some(512), Some(4096), ends.before_end(512), ends.before_end(4096)];
     let mut places = places.into_iter().flatten();
     places.find(|at| ends.has(*at, b"EFI PART")).and_then(|at| found("GPT", at))
 }
@@ -240,7 +240,7 @@ fn md_at_start(ends: &Ends) -> Option<Signature> {
 
 /// Metadata 1.0: at least 8 KiB from the end, on a boundary of 4 KiB.
 fn md_at_end(ends: &Ends) -> Option<Signature> {
-    let offset = ends.from_end(8192)? / 4096 * 4096;
+    let offset = ends.before_end(8192)? / 4096 * 4096;
     let is = ends.has(offset, &MD_MAGIC) && ends.le32(offset + 4) == Some(1);
     if is { found("md member (1.0)", offset) } else { None }
 }
@@ -271,7 +271,7 @@ fn zfs(ends: &Ends) -> Option<Signature> {
 
 /// Internal metadata ends the device: its superblock is the last 4 KiB, the magic 60 bytes in.
 fn drbd(ends: &Ends) -> Option<Signature> {
-    let offset = ends.from_end(4096)? / 4096 * 4096 + 60;
+    let offset = ends.before_end(4096)? / 4096 * 4096 + 60;
     let magic = u32::from_be_bytes(ends.array(offset)?);
     // 8.4 clean and unclean, 9.
     if matches!(magic, 0x8374_026b..=0x8374_026d) { found("DRBD", offset) } else { None }
@@ -286,14 +286,14 @@ fn udf(ends: &Ends) -> Option<Signature> {
 
 /// Intel's firmware RAID: the last sector but one.
 fn imsm(ends: &Ends) -> Option<Signature> {
-    let mut places = [512, 4096].into_iter().filter_map(|s| ends.from_end(2 * s));
+    let mut places = [512, 4096].into_iter().filter_map(|s| ends.before_end(2 * s));
     let offset = places.find(|at| ends.has(*at, b"Intel Raid ISM Cfg Sig. "))?;
     found("Intel RAID member", offset)
 }
 
 /// SNIA's format of firmware RAID: its anchor is in the last sector.
 fn ddf(ends: &Ends) -> Option<Signature> {
-    let offset = ends.from_end(512)?;
+    let offset = ends.before_end(512)?;
     if ends.has(offset, b"\xde\x11\xde\x11") { found("DDF RAID member", offset) } else { None }
 }
 
