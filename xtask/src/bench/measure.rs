@@ -35,13 +35,16 @@ pub struct Sample {
 }
 
 impl Program {
-    /// A program at `path`, or found by that name. Fails if it does not start.
+    /// A program at `path`, or found by that name. Fails if it does not start or tells no version.
     pub fn new(name: &'static str, path: &Path) -> Result<Program> {
         let asked = Command::new(path)
             .arg("--version")
             .output()
             .with_context(|| format!("starting {}", path.display()))?;
         let version = String::from_utf8_lossy(&asked.stdout).trim().to_string();
+        if !asked.status.success() || version.is_empty() {
+            bail!("{} --version ended with {} and no version", path.display(), asked.status);
+        }
         Ok(Program { name, version, path: path.to_path_buf() })
     }
 
@@ -119,6 +122,12 @@ fn sample(text: &str, process_seconds: f64) -> Result<Sample> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_program_without_a_version_is_refused() {
+        assert!(Program::new("fio", Path::new("/nonexistent/fio")).is_err());
+        assert!(Program::new("fio", Path::new("false")).is_err());
+    }
 
     const JSON: &str = r#"{"jobs":[{"error":0,"job_runtime":2000,"usr_cpu":50.0,"sys_cpu":25.0,
         "read":{"iops":500.0,"total_ios":1000,
