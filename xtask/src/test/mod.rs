@@ -19,26 +19,37 @@ const STAGES: &[(&str, Stage)] = &[
         cargo(root, &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
     }),
     ("tidy", |root| tidy::run(root).map(|clean| u8::from(!clean))),
-    ("tests", suite::run),
 ];
 
-/// Runs the stages in `root` and returns the exit code of the first that fails, or 0. The last line
-/// printed after the tests ran is their total: `123 passed, 0 failed`.
+/// Runs the stages in `root`, then every test, and returns the exit code of the first that fails, or
+/// 0. When tests ran, the last line printed is their total: `123 passed, 0 failed`.
 pub fn run(root: &Path) -> Result<u8> {
     for (name, stage) in STAGES {
-        eprintln!("== {name}");
-        let start = Instant::now();
-        let code = stage(root).with_context(|| format!("stage '{name}'"))?;
-        let seconds = start.elapsed().as_secs_f64();
+        let code = timed(name, || stage(root))?;
         if code != 0 {
-            eprintln!("== {name}: failed with exit code {code} after {seconds:.1} s");
             return Ok(code);
         }
-        if *name != "tests" {
-            eprintln!("== {name}: passed in {seconds:.1} s");
-        }
     }
-    Ok(0)
+    let mut totals = String::new();
+    let code = timed("tests", || {
+        let (code, line) = suite::run(root)?;
+        totals = line;
+        Ok(code)
+    })?;
+    println!("{totals}");
+    Ok(code)
+}
+
+fn timed(name: &str, stage: impl FnOnce() -> Result<u8>) -> Result<u8> {
+    eprintln!("== {name}");
+    let start = Instant::now();
+    let code = stage().with_context(|| format!("stage '{name}'"))?;
+    let seconds = start.elapsed().as_secs_f64();
+    match code {
+        0 => eprintln!("== {name}: passed in {seconds:.1} s"),
+        _ => eprintln!("== {name}: failed with exit code {code} after {seconds:.1} s"),
+    }
+    Ok(code)
 }
 
 fn cargo(root: &Path, arguments: &[&str]) -> Result<u8> {

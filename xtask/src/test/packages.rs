@@ -57,6 +57,7 @@ fn apt_get(arguments: &[&str]) -> Result<bool> {
     let status = Command::new("apt-get")
         .args(arguments)
         .env("DEBIAN_FRONTEND", "noninteractive")
+        .stdout(std::io::stderr())
         .status()
         .context("starting apt-get")?;
     Ok(status.success())

@@ -5,7 +5,6 @@ use anyhow::{Context, Result};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::Stdio;
-use std::time::Instant;
 
 /// Tests of every test program together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,10 +14,9 @@ struct Totals {
     ignored: u64,
 }
 
-/// Runs the tests in `root`, all of them even when some fail, and ends with one line of totals on
-/// stdout. Returns cargo's exit code.
-pub fn run(root: &Path) -> Result<u8> {
-    let start = Instant::now();
+/// Runs the tests in `root`, all of them even when some fail. Returns cargo's exit code and a line
+/// of totals.
+pub fn run(root: &Path) -> Result<(u8, String)> {
     let mut child = cargo::command(root, &["test", "--workspace", "--no-fail-fast"])
         .stdout(Stdio::piped())
         .spawn()
@@ -37,9 +35,7 @@ pub fn run(root: &Path) -> Result<u8> {
         // Nothing counted it: it did not build, or its program died before it could say.
         totals.failed = 1;
     }
-    eprintln!("== tests: ran for {:.1} s", start.elapsed().as_secs_f64());
-    println!("{}", totals.line());
-    Ok(code)
+    Ok((code, totals.line()))
 }
 
 /// Hands every line on as it comes and adds up the results among them. Lines are bytes: a failing
