@@ -6,6 +6,7 @@ mod arrows;
 mod hot;
 mod layout;
 mod length;
+mod options;
 mod unfinished;
 mod unsafety;
 
@@ -48,6 +49,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("unsafe code", unsafety::check),
     ("unfinished work", unfinished::check),
     ("layout of text", layout::check),
+    ("options documented", options::check),
 ];
 
 /// Runs every check on the workspace at `root` and prints what they find. True: nothing found.
