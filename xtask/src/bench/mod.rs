@@ -17,7 +17,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use targets::{ScratchFile, Zram};
+use targets::Targets;
 
 /// What to measure, how long, against what.
 #[derive(Args)]
@@ -47,7 +47,7 @@ pub struct Options {
 }
 
 /// Both programs' runs of one case.
-pub struct Measured {
+struct Measured {
     case: &'static Case,
     fio: Vec<Sample>,
     fathom: Vec<Sample>,
@@ -73,34 +73,22 @@ pub fn run(root: &Path, options: &Options) -> Result<()> {
     std::os::unix::fs::symlink(&ours, &alias).context("linking our program as fio")?;
     let programs = [Program::new("fio", &options.fio)?, Program::new("fathom", &alias)?];
 
-    let zram = if wanted.iter().any(|case| case.target == cases::Target::Zram) {
-        targets::zram_or_reason(&interrupted)?
-    } else {
-        Err(String::new())
-    };
-    let file = if wanted.iter().any(|case| case.target == cases::Target::File) {
-        Some(ScratchFile::make(&root.join(&options.dir), options.size, &interrupted)?)
-    } else {
-        None
-    };
+    let directory = root.join(&options.dir);
+    let targets = Targets::set_up(&wanted, &directory, options.size, &interrupted)?;
     let output = scratch.path().join("out.json");
     let mut measured = Vec::new();
     let mut left_out = Vec::new();
     for case in wanted {
-        let target = match case.target {
-            cases::Target::Null => None,
-            cases::Target::File => file.as_ref().map(ScratchFile::path),
-            cases::Target::Zram => match &zram {
-                Ok(zram) => Some(Zram::path(zram)),
-                Err(reason) => {
-                    eprintln!("{} left out: {reason}", case.name);
-                    left_out.push((case.name, reason.clone()));
-                    continue;
-                }
-            },
-        };
-        let arguments = case.arguments(target, options.seconds);
-        measured.push(rounds(case, &programs, &arguments, &output, options, &interrupted)?);
+        match targets.path(case.target) {
+            Ok(target) => {
+                let arguments = case.arguments(target, options.seconds);
+                measured.push(rounds(case, &programs, &arguments, &output, options, &interrupted)?);
+            }
+            Err(reason) => {
+                eprintln!("{} left out: {reason}", case.name);
+                left_out.push((case.name, reason));
+            }
+        }
     }
     let text = table::markdown(&measured, &left_out, &programs, options, &facts);
     println!("{text}");

@@ -7,7 +7,7 @@ use std::fmt::Write;
 /// All that was measured, with what one needs to do it again. Pairs are fio / fathom.
 pub fn markdown(
     measured: &[Measured],
-    left_out: &[(&str, String)],
+    left_out: &[(&str, &str)],
     programs: &[Program; 2],
     options: &Options,
     facts: &[String],

@@ -1,5 +1,6 @@
 //! What the cases work on: a file and a RAM disk that were made for them and go with them.
 
+use super::cases::{Case, Target};
 use anyhow::{Context, Result, bail};
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
@@ -59,13 +60,13 @@ fn fill(to: &mut impl Write, bytes: u64, content: Content, interrupted: &AtomicB
 }
 
 /// A file full of data that is removed when dropped.
-pub struct ScratchFile {
+struct ScratchFile {
     path: PathBuf,
 }
 
 impl ScratchFile {
     /// Makes a file of `bytes` in `directory`, written, not merely allocated, and on disk.
-    pub fn make(directory: &Path, bytes: u64, interrupted: &AtomicBool) -> Result<ScratchFile> {
+    fn make(directory: &Path, bytes: u64, interrupted: &AtomicBool) -> Result<ScratchFile> {
         let making = || format!("making the file to read in {}", directory.display());
         fs::create_dir_all(directory).with_context(making)?;
         let file = ScratchFile { path: directory.join(format!("{}.tmp", std::process::id())) };
@@ -74,11 +75,6 @@ impl ScratchFile {
         fill(&mut open, bytes, Content::Noise, interrupted).with_context(making)?;
         open.sync_all().with_context(making)?;
         Ok(file)
-    }
-
-    /// Where it is.
-    pub fn path(&self) -> &Path {
-        &self.path
     }
 }
 
@@ -92,28 +88,56 @@ impl Drop for ScratchFile {
 
 /// A compressed RAM disk that is given back when dropped.
 #[derive(Debug)]
-pub struct Zram {
+struct Zram {
     device: PathBuf,
     control: PathBuf,
 }
 
-/// The first zram device set up and filled, or why there is none to be had: it takes root, and a
-/// device that someone uses is left alone.
-pub fn zram_or_reason(interrupted: &AtomicBool) -> Result<Result<Zram, String>> {
-    if !rustix::process::geteuid().is_root() {
-        return Ok(Err("setting up zram takes root".to_string()));
+/// What the chosen cases work on, for as long as this lives.
+pub struct Targets {
+    file: Option<ScratchFile>,
+    /// Or why there is none.
+    zram: Result<Zram, String>,
+}
+
+impl Targets {
+    /// Sets up what `cases` need: a file of `bytes` in `directory`, zram. A zram that cannot be had
+    /// is no error: its cases are left out.
+    pub fn set_up(
+        cases: &[&Case],
+        directory: &Path,
+        bytes: u64,
+        interrupted: &AtomicBool,
+    ) -> Result<Targets> {
+        let needs = |target| cases.iter().any(|case| case.target == target);
+        let mut targets = Targets { file: None, zram: Err("no case needs it".to_string()) };
+        if needs(Target::Zram) {
+            targets.zram = Zram::claim(Path::new("/dev/zram0"), Path::new("/sys/block/zram0"));
+        }
+        if let Ok(zram) = &targets.zram {
+            zram.fill(interrupted).context("filling zram0")?;
+        }
+        if needs(Target::File) {
+            targets.file = Some(ScratchFile::make(directory, bytes, interrupted)?);
+        }
+        Ok(targets)
     }
-    let control = Path::new("/sys/block/zram0");
-    let mut zram = match Zram::claim(Path::new("/dev/zram0"), control) {
-        Ok(zram) => zram,
-        Err(reason) => return Ok(Err(reason)),
-    };
-    zram.fill(interrupted).context("filling zram0")?;
-    Ok(Ok(zram))
+
+    /// The path to run on, if the target has one, or why there is no such target.
+    pub fn path(&self, target: Target) -> Result<Option<&Path>, &str> {
+        match target {
+            Target::Null => Ok(None),
+            Target::File => Ok(self.file.as_ref().map(|file| file.path.as_path())),
+            Target::Zram => match &self.zram {
+                Ok(zram) => Ok(Some(&zram.device)),
+                Err(reason) => Err(reason),
+            },
+        }
+    }
 }
 
 impl Zram {
-    /// Gives the device a size. The kernel takes one only while it has none, so of two that try one
+    /// Gives the device a size, which takes root. A device that has one is someone's. The kernel takes one only while it has none, so of two that try one
     /// gets it.
     fn claim(device: &Path, control: &Path) -> Result<Zram, String> {
         let disksize = control.join("disksize");
@@ -123,22 +147,17 @@ impl Zram {
             return Err("zram0 is in use; it is left alone".to_string());
         }
         fs::write(&disksize, ZRAM_BYTES.to_string())
-            .map_err(|error| format!("zram0 takes no size: {error}"))?;
+            .map_err(|error| format!("zram0 takes no size ({error}); it takes root"))?;
         Ok(Zram { device: device.to_path_buf(), control: control.to_path_buf() })
     }
 
-    fn fill(&mut self, interrupted: &AtomicBool) -> Result<()> {
+    fn fill(&self, interrupted: &AtomicBool) -> Result<()> {
         eprintln!("filling {} with {} MiB", self.device.display(), ZRAM_BYTES >> 20);
         let exclusive = i32::try_from(rustix::fs::OFlags::EXCL.bits())?;
         let mut open = OpenOptions::new().write(true).custom_flags(exclusive).open(&self.device)?;
         fill(&mut open, ZRAM_BYTES, Content::Word, interrupted)?;
         open.sync_all()?;
         Ok(())
-    }
-
-    /// Its device.
-    pub fn path(&self) -> &Path {
-        &self.device
     }
 }
 
@@ -168,7 +187,7 @@ mod tests {
     fn a_scratch_file_is_full_and_goes() {
         let scratch = tempfile::tempdir().unwrap();
         let file = ScratchFile::make(scratch.path(), 2 << 20, &AtomicBool::new(false)).unwrap();
-        let data = fs::read(file.path()).unwrap();
+        let data = fs::read(&file.path).unwrap();
         assert_eq!(data.len(), 2 << 20);
         let mut pages: Vec<&[u8]> = data.chunks(4096).collect();
         pages.sort_unstable();
