@@ -1,0 +1,260 @@
+//! Facts and samples of the machine the tests run on: loop devices over scratch files, which need
+//! root. Without it these tests say so and pass.
+
+use host::{Host, Sampler, TargetQuery};
+use record::{DeviceKind, Facts, TargetKind, Use};
+use std::fs::{self, OpenOptions};
+use std::os::unix::fs::{FileExt, FileTypeExt};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// Output of a command that has to succeed; `None` where it cannot run here.
+fn run(program: &str, arguments: &[&str]) -> Option<String> {
+    let path = format!("{}:/sbin:/usr/sbin", std::env::var("PATH").unwrap_or_default());
+    match Command::new(program).args(arguments).env("PATH", path).output() {
+        Ok(output) if output.status.success() => {
+            Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+        }
+        Ok(output) => {
+            eprintln!("{program} {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+            None
+        }
+        Err(error) => {
+            eprintln!("{program}: {error}");
+            None
+        }
+    }
+}
+
+/// A file shown as a block device, detached at the end.
+struct Loop {
+    device: String,
+    file: PathBuf,
+}
+
+impl Loop {
+    fn over(file: &Path, bytes: u64) -> Option<Self> {
+        OpenOptions::new().create(true).append(true).open(file).unwrap().set_len(bytes).unwrap();
+        let file_name = file.to_str().unwrap();
+        // With --partscan the kernel also removes the partitions again when it is detached.
+        let device = run("losetup", &["--partscan", "--find", "--show", file_name])?;
+        Some(Self { device, file: file.to_owned() })
+    }
+
+    fn name(&self) -> &str {
+        self.device.strip_prefix("/dev/").unwrap()
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        run("losetup", &["--detach", &self.device]);
+    }
+}
+
+/// A mount, undone at the end.
+struct Mounted(PathBuf);
+
+impl Mounted {
+    fn at(device: &str, point: PathBuf) -> Option<Self> {
+        fs::create_dir_all(&point).unwrap();
+        run("mount", &["-o", "noatime", device, point.to_str().unwrap()])?;
+        Some(Self(point))
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        run("umount", &[self.0.to_str().unwrap()]);
+    }
+}
+
+fn scratch() -> TempDir {
+    tempfile::Builder::new().prefix("fathom-host-").tempdir().unwrap()
+}
+
+fn facts(path: &str) -> Facts {
+    Host::at("/").facts(&[TargetQuery { path: path.to_owned(), will_write: true }])
+}
+
+#[test]
+fn a_file_lies_in_a_filesystem_and_may_be_sized_and_opened() {
+    let directory = scratch();
+    let path = directory.path().join("data");
+    fs::write(&path, vec![1; 10_000]).unwrap();
+    let path = path.to_str().unwrap();
+    let facts = facts(path);
+    let target = &facts.targets[path];
+    assert_eq!((target.kind, target.size.0), (TargetKind::File, 10_000));
+    assert!(target.readable && target.writable && target.parent_exists);
+    let filesystem = target.filesystem.as_ref().unwrap();
+    assert!(Path::new(path).starts_with(&filesystem.mount_point));
+    assert!(filesystem.total >= filesystem.free && filesystem.block_size.0 > 0);
+    assert!(target.uses.is_empty());
+    for device in facts.stack_under(path) {
+        assert!(facts.devices[device].logical_block.0 >= 512);
+    }
+}
+
+#[test]
+fn a_missing_path_tells_about_its_directory() {
+    let directory = scratch();
+    let base = directory.path().to_str().unwrap();
+    let query = |path: &str| {
+        let path = format!("{base}/{path}");
+        facts(&path).targets[&path].clone()
+    };
+    let here = query("new");
+    assert_eq!(here.kind, TargetKind::Missing);
+    assert!(here.parent_exists && here.writable);
+    assert!(here.canonical.ends_with("/new") && here.filesystem.is_some());
+    let deeper = query("no/where");
+    assert!(!deeper.parent_exists && deeper.canonical.ends_with("/no/where"));
+    std::os::unix::fs::symlink(directory.path().join("aim"), directory.path().join("link"))
+        .unwrap();
+    assert!(query("link").canonical.ends_with("/aim"));
+    fs::write(directory.path().join("file"), "").unwrap();
+    assert!(!query("file/below").parent_exists);
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 2, "looking left nothing behind");
+}
+
+#[test]
+fn special_files_are_told_apart() {
+    let kind = |path: &str| facts(path).targets[path].kind;
+    assert_eq!(kind("/dev/null"), TargetKind::Char);
+    assert_eq!(kind("/"), TargetKind::Directory);
+    assert!(facts("/proc/version").targets["/proc/version"].device.is_none());
+}
+
+#[test]
+fn a_relative_path_is_looked_up_from_the_working_directory() {
+    let target = &facts("Cargo.toml").targets["Cargo.toml"];
+    assert_eq!(target.kind, TargetKind::File);
+    assert!(target.canonical.starts_with('/') && target.filesystem.is_some());
+    assert!(facts("no-such-file").targets["no-such-file"].parent_exists);
+}
+
+#[test]
+fn a_loop_device_is_free_until_it_carries_something() {
+    let directory = scratch();
+    let Some(disk) = Loop::over(&directory.path().join("image"), 16 << 20) else { return };
+    let before = facts(&disk.device);
+    let target = &before.targets[&disk.device];
+    assert_eq!((target.kind, target.size.0), (TargetKind::Block, 16 << 20));
+    assert!(target.readable && target.writable);
+    assert_eq!(target.uses, []);
+    assert_eq!(target.direct.unwrap().offset, 512);
+    let device = &before.devices[disk.name()];
+    assert!(device.is_virtual);
+    let backing_file = fs::canonicalize(&disk.file).unwrap().to_string_lossy().into_owned();
+    assert_eq!(device.kind, DeviceKind::Loop { backing_file });
+    // What holds the file is below the loop device.
+    let path = disk.file.to_str().unwrap();
+    assert_eq!(before.stack_under(&disk.device)[1..], facts(path).stack_under(path));
+
+    let image = OpenOptions::new().write(true).open(&disk.device).unwrap();
+    image.write_all_at(b"SWAPSPACE2", 4086).unwrap();
+    let uses = &facts(&disk.device).targets[&disk.device].uses;
+    let signature =
+        Use::Signature { device: disk.name().into(), what: "swap".into(), offset: 4086 };
+    assert_eq!(*uses, [signature]);
+}
+
+#[test]
+fn a_mounted_loop_device_is_in_use_and_its_files_lie_on_it() {
+    let directory = scratch();
+    let Some(disk) = Loop::over(&directory.path().join("image"), 16 << 20) else { return };
+    if run("mkfs.ext4", &["-q", &disk.device]).is_none() {
+        return;
+    }
+    let Some(mounted) = Mounted::at(&disk.device, directory.path().join("point")) else { return };
+    let point = mounted.0.to_str().unwrap().to_owned();
+
+    let uses = facts(&disk.device).targets[&disk.device].uses.clone();
+    let device = disk.name().to_owned();
+    let mount = Use::Mounted { device: device.clone(), mount_point: point.clone() };
+    let signature = Use::Signature { device: device.clone(), what: "ext4".into(), offset: 1080 };
+    assert_eq!(uses, [mount.clone(), signature, Use::Busy { device: device.clone() }]);
+
+    let path = format!("{point}/file");
+    let facts_of_file = facts(&path);
+    let target = &facts_of_file.targets[&path];
+    assert_eq!(target.device.as_deref(), Some(disk.name()));
+    let filesystem = target.filesystem.as_ref().unwrap();
+    assert_eq!((filesystem.kind.as_str(), filesystem.mount_point.as_str()), ("ext4", &*point));
+    assert_eq!(filesystem.source, disk.device);
+    assert!(filesystem.options.iter().any(|o| o == "noatime"));
+    assert_eq!(facts_of_file.stack_under(&path)[0], disk.name());
+
+    // A second loop device over the same file, and one over the first device, reach the same data.
+    let file = disk.file.to_str().unwrap().to_owned();
+    for shown in [file, disk.device.clone()] {
+        let second = run("losetup", &["--find", "--show", &shown]);
+        let Some(second) = second.map(|device| Loop { device, file: disk.file.clone() }) else {
+            continue;
+        };
+        let uses = facts(&second.device).targets[&second.device].uses.clone();
+        assert!(uses.contains(&mount), "{shown}: {uses:?}");
+        let first = facts(&disk.device).targets[&disk.device].uses.clone();
+        assert!(
+            first.iter().any(|u| matches!(u, Use::Holders { names } if names == &[second.name()]))
+        );
+    }
+}
+
+#[test]
+fn a_partition_table_and_its_partitions_speak_against_writing() {
+    let directory = scratch();
+    let file = directory.path().join("image");
+    let mut sector = [0; 512];
+    sector[446..462].copy_from_slice(&[0, 0, 0, 0, 0x83, 0, 0, 0, 0, 8, 0, 0, 0, 8, 0, 0]);
+    sector[510..].copy_from_slice(&[0x55, 0xaa]);
+    fs::write(&file, sector).unwrap();
+    let Some(disk) = Loop::over(&file, 16 << 20) else { return };
+    let partition = format!("{}p1", disk.name());
+    // A kernel that does not know this kind of table has to be told.
+    if !Path::new("/sys/class/block").join(&partition).exists()
+        && run("partx", &["--add", &disk.device]).is_none()
+    {
+        return;
+    }
+    let uses = facts(&disk.device).targets[&disk.device].uses.clone();
+    assert!(uses.contains(&Use::Partitions { names: vec![partition.clone()] }), "{uses:?}");
+    let path = format!("/dev/{partition}");
+    if !fs::metadata(&path).is_ok_and(|m| m.file_type().is_block_device()) {
+        eprintln!("{path} is no device here, not tried");
+        return;
+    }
+    let facts = facts(&path);
+    assert_eq!(facts.targets[&path].uses, []);
+    assert_eq!(facts.targets[&path].size.0, 1 << 20);
+    assert_eq!(facts.stack_under(&path)[..2], [&*partition, disk.name()]);
+    assert_eq!(facts.devices[&partition].kind, DeviceKind::Partition);
+    assert_eq!(facts.devices[&partition].logical_block.0, 512);
+}
+
+#[test]
+fn the_sampler_sees_what_a_device_does() {
+    let directory = scratch();
+    let Some(disk) = Loop::over(&directory.path().join("image"), 16 << 20) else { return };
+    let devices = vec![disk.name().to_owned()];
+    let origin = Instant::now();
+    let sampler = Sampler::start(Host::at("/"), devices, origin, Vec::new).unwrap();
+    let image = OpenOptions::new().write(true).open(&disk.device).unwrap();
+    image.write_all_at(&vec![7; 1 << 20], 0).unwrap();
+    image.sync_all().unwrap();
+    // Past the first beat, so that there is one sample between the ends.
+    while origin.elapsed() < Duration::from_millis(1300) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let asked = Instant::now();
+    let samples = sampler.finish().samples;
+    assert!(asked.elapsed() < Duration::from_millis(500), "finishing waits for no beat");
+    assert_eq!(samples.len(), 3);
+    let written = |at: usize| samples[at].disks[disk.name()].write_bytes;
+    assert_eq!(written(2) - written(0), 1 << 20);
+    assert!(samples.is_sorted_by_key(|s| s.at));
+    assert_eq!(Host::at("/").disk_sample(disk.name()), Some(samples[2].disks[disk.name()]));
+}
