@@ -7,5 +7,5 @@ mod preread;
 
 pub use error::{Action, FileError};
 pub use lock::FileLocks;
-pub use open::{OpenFiles, OpenFlags};
+pub use open::{OpenFiles, OpenFlags, pattern_advice};
 pub use preread::pre_read;

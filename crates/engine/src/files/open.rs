@@ -234,20 +234,21 @@ impl<'w> OpenFiles<'w> {
                 ));
             }
         }
-        if let Some(advice) = self.pattern_advice() {
+        if let Some(advice) = pattern_advice(self.worker) {
             // Advice: a refusal changes nothing that could be reported.
             let _ = advise(file, planned.start, planned.length, advice);
         }
     }
+}
 
-    fn pattern_advice(&self) -> Option<Advice> {
-        match self.worker.layout.fadvise_hint.as_str() {
-            "0" | "none" => None,
-            "random" => Some(Advice::Random),
-            "sequential" => Some(Advice::Sequential),
-            "noreuse" => Some(Advice::NoReuse),
-            _ if self.worker.pattern.rw.is_random() => Some(Advice::Random),
-            _ => Some(Advice::Sequential),
-        }
+/// What the kernel is told of the pattern of `worker` (`fadvise_hint`); `None`: nothing.
+pub fn pattern_advice(worker: &Worker) -> Option<Advice> {
+    match worker.layout.fadvise_hint.as_str() {
+        "0" | "none" => None,
+        "random" => Some(Advice::Random),
+        "sequential" => Some(Advice::Sequential),
+        "noreuse" => Some(Advice::NoReuse),
+        _ if worker.pattern.rw.is_random() => Some(Advice::Random),
+        _ => Some(Advice::Sequential),
     }
 }

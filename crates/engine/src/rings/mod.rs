@@ -1,10 +1,19 @@
 //! One file an I/O interface. A ring takes I/O and gives completions; it neither stamps nor counts.
 
 pub mod blocking;
+pub mod chance;
+pub mod libaio;
+pub mod mmap;
+pub mod posixaio;
 pub mod psync;
+pub mod pvsync;
+pub mod pvsync2;
+pub mod sync;
+pub mod vsync;
 
 use crate::ops::Op;
 use crate::sys::buffers::BufferArea;
+use crate::sys::files::Advice;
 use plan::EngineOptions;
 use std::io;
 use std::os::fd::RawFd;
@@ -46,6 +55,8 @@ pub struct Setup<'a> {
     pub direct: bool,
     /// The job writes.
     pub writes: bool,
+    /// What the kernel is told of the pattern; `None`: nothing.
+    pub advice: Option<Advice>,
 }
 
 /// A file as a ring sees it.

@@ -83,6 +83,27 @@ pub fn device_size(device: impl AsFd) -> io::Result<u64> {
     Ok(size)
 }
 
+/// Size of a file or block device, in bytes; 0 for what has none.
+pub fn size_of(file: impl AsFd) -> io::Result<u64> {
+    let fd = file.as_fd();
+    // SAFETY: all-zero is a value of this struct of integers.
+    let mut stat: libc::stat64 = unsafe { std::mem::zeroed() };
+    // SAFETY: the address is a stat64 of ours.
+    check(unsafe { libc::fstat64(fd.as_raw_fd(), &raw mut stat) })?;
+    match stat.st_mode & libc::S_IFMT {
+        libc::S_IFBLK => device_size(fd),
+        _ => Ok(u64::try_from(stat.st_size).unwrap_or(0)),
+    }
+}
+
+/// ftruncate(2).
+pub fn resize(file: impl AsFd, size: u64) -> io::Result<()> {
+    let (fd, size) = (file.as_fd(), signed(size)?);
+    // SAFETY: no memory is involved.
+    answer(retry(|| unsafe { libc::ftruncate64(fd.as_raw_fd(), size) as isize }))?;
+    Ok(())
+}
+
 /// syncfs(2): everything of the filesystem `file` is on.
 pub fn sync_filesystem(file: impl AsFd) -> io::Result<()> {
     let fd = file.as_fd();

@@ -76,6 +76,11 @@ impl Mapping {
         self.base
     }
 
+    /// Length in bytes.
+    pub fn length(&self) -> usize {
+        self.length
+    }
+
     /// madvise(2) over the whole of it.
     pub fn advise(&self, advice: i32) -> io::Result<()> {
         // SAFETY: the range is this mapping; advice that changes content (MADV_DONTNEED and

@@ -1,6 +1,9 @@
 //! All calls of the system that need `unsafe`, each with the reason why it is sound.
 
+pub mod aio;
 pub mod buffers;
+pub mod fault;
 pub mod files;
 pub mod io;
 pub mod memory;
+pub mod posix_aio;
