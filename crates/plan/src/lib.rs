@@ -1,7 +1,23 @@
 //! From [`job::Job`]s and [`record::Facts`] to a [`Plan`]: sizes, files, seeds, phases, depth,
 //! buffers, and refusals. Pure: it looks at nothing but its arguments.
 
+mod blocks;
+mod checks;
+mod disks;
+mod files;
+mod machine;
 mod model;
+mod names;
+mod order;
+mod pace;
+mod policy;
+mod problem;
+mod random;
+mod resolve;
+mod safety;
+mod sizes;
+mod unsupported;
+mod workload;
 
 pub use job::{
     BufferContent, Buffers, DedupeMode, Engine, EngineOptions, ErrorPolicy, Layout, LockFile,
@@ -12,3 +28,7 @@ pub use model::{
     BlockPlan, DiskWatch, File, FileOrder, FileSelection, Measuring, Pacing, Pattern, Placement,
     Plan, Prepare, Queue, RateLimit, Start, Stop, Worker,
 };
+pub use names::{Wanted, targets};
+pub use policy::Policy;
+pub use problem::{PlanError, Problem, ProblemKind};
+pub use resolve::resolve;

@@ -95,11 +95,14 @@ pub struct Start {
 /// What ends a worker. Whatever comes first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stop {
-    /// Bytes of one loop; `None`: only the files' regions (or time) end it.
+    /// Bytes of one loop. I/O is issued while fewer were issued; a pass over the files that is
+    /// over by then is followed by another, as long as a largest block is left to do. The loops are
+    /// joined: `bytes * loops` in all, a new loop goes on where the last one was. `None`: a loop is
+    /// one pass over the files' regions.
     pub bytes: Option<u64>,
     /// Times the loop is repeated; at least 1.
     pub loops: u64,
-    /// I/Os issued in all.
+    /// I/Os issued in all, loops included. Each pass still ends where it would without.
     pub ios: Option<u64>,
     /// Time, ramp not included.
     pub runtime: Option<Nanos>,

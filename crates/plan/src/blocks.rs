@@ -1,0 +1,133 @@
+//! Block sizes, alignment and the random map.
+
+use crate::model::BlockPlan;
+use crate::problem::Findings;
+use job::{BlockSizes, Job, SplitEntry};
+use record::{Direction, PerDirection};
+
+const DEFAULT_BLOCK: u64 = 4096;
+
+/// Block sizes of a job.
+pub(crate) struct Blocks {
+    pub sizes: PerDirection<BlockPlan>,
+    pub align: PerDirection<u64>,
+    /// Smallest of the directions the job has.
+    pub min: u64,
+    /// `norandommap`, or the same by `blockalign`.
+    pub norandommap: bool,
+}
+
+/// Directions a job has.
+pub(crate) fn directions(job: &Job) -> impl Iterator<Item = Direction> {
+    let rw = job.pattern.rw;
+    Direction::ALL.into_iter().filter(move |d| match d {
+        Direction::Read => rw.reads(),
+        Direction::Write => rw.writes(),
+        Direction::Trim => rw.trims(),
+    })
+}
+
+pub(crate) fn resolve(job: &Job, found: &mut Findings) -> Blocks {
+    let sizes = PerDirection::from_fn(|d| direction(job, source(job, d), found));
+    let align = PerDirection::from_fn(|d| match job.blocks.align[source(job, d)] {
+        Some(align) if align.0 > 0 => align.0,
+        _ => sizes[d].min(),
+    });
+    let min = directions(job).map(|d| sizes[d].min()).min().unwrap_or(DEFAULT_BLOCK);
+    Blocks { min, norandommap: without_map(job, found), sizes, align }
+}
+
+/// Whose sizes a direction uses: with bs_is_seq_rand, read's are for sequential and write's for
+/// random I/O, whichever way it goes.
+fn source(job: &Job, direction: Direction) -> Direction {
+    match (job.blocks.is_seq_rand, job.pattern.rw.is_random()) {
+        (false, _) => direction,
+        (true, false) => Direction::Read,
+        (true, true) => Direction::Write,
+    }
+}
+
+/// A map of blocks and another alignment exclude each other (the oracle says so too).
+fn without_map(job: &Job, found: &mut Findings) -> bool {
+    let aligned = directions(job).any(|d| job.blocks.align[d].is_some());
+    if aligned && job.pattern.rw.is_random() && !job.pattern.norandommap {
+        found.note(job, "blockalign turns the random map off: blocks may be hit more than once");
+        return true;
+    }
+    job.pattern.norandommap
+}
+
+fn direction(job: &Job, d: Direction, found: &mut Findings) -> BlockPlan {
+    let given: &BlockSizes = &job.blocks;
+    let plan = if !given.split[d].is_empty() {
+        split(job, &given.split[d], found)
+    } else if let Some((a, b)) = given.range[d] {
+        range(a.0, b.0, given.unaligned)
+    } else {
+        BlockPlan::Fixed(given.size[d].map_or(DEFAULT_BLOCK, |b| b.0))
+    };
+    if plan.min() == 0 || plan.max() > i64::MAX as u64 {
+        let what = format!("a block of {} bytes", if plan.min() == 0 { 0 } else { plan.max() });
+        found.usage(job, "bs", what, "give a size of at least 1 byte");
+        return BlockPlan::default();
+    }
+    plan
+}
+
+/// Oracle: ends may be given in either order.
+fn range(a: u64, b: u64, unaligned: bool) -> BlockPlan {
+    let (min, max) = (a.min(b), a.max(b));
+    match min == max {
+        true => BlockPlan::Fixed(min),
+        false => BlockPlan::Range { min, max, step: if unaligned { 1 } else { min } },
+    }
+}
+
+/// Shares add up to 100. Entries without a share get what the others leave, evenly, rounded down;
+/// what remains then goes to the largest share. (Oracle: `4k/60:64k/20` gives 80 to 4k, and
+/// `4k/50:1k/:32k/:16k/` 52 to 4k and 16 to each other.) More than 100 is an error, as the manual
+/// has it.
+fn split(job: &Job, entries: &[SplitEntry], found: &mut Findings) -> BlockPlan {
+    let given: u64 = entries.iter().filter_map(|e| e.percent).map(u64::from).sum();
+    if given > 100 {
+        let what = format!("the shares add up to {given} per cent");
+        found.usage(job, "bssplit", what, "lower them to 100 in all");
+        return BlockPlan::default();
+    }
+    let blanks = entries.iter().filter(|e| e.percent.is_none()).count() as u64;
+    let each = (100 - given).checked_div(blanks).unwrap_or(0) as u32;
+    let mut shares: Vec<(u64, u32)> =
+        entries.iter().map(|e| (e.size.0, e.percent.unwrap_or(each))).collect();
+    let left = 100 - shares.iter().map(|s| s.1).sum::<u32>();
+    if let Some(largest) = shares.iter_mut().max_by_key(|s| s.1) {
+        largest.1 += left;
+    }
+    shares.retain(|s| s.1 > 0);
+    match shares.as_slice() {
+        [(size, _)] => BlockPlan::Fixed(*size),
+        _ => BlockPlan::Split(shares),
+    }
+}
+
+/// The first size or alignment of the job that is not a multiple of `unit`, with its option.
+pub(crate) fn misaligned(job: &Job, blocks: &Blocks, unit: u64) -> Option<(&'static str, u64)> {
+    let off = |value: u64| !value.is_multiple_of(unit);
+    for d in directions(job) {
+        let bad = match &blocks.sizes[d] {
+            BlockPlan::Fixed(size) => Some(("bs", *size)).filter(|b| off(b.1)),
+            BlockPlan::Range { min, max, step } => {
+                [*min, *step, *max].into_iter().find(|s| off(*s)).map(|s| ("bsrange", s))
+            }
+            BlockPlan::Split(entries) => {
+                entries.iter().map(|e| ("bssplit", e.0)).find(|b| off(b.1))
+            }
+        };
+        let random = job.pattern.rw.is_random();
+        let align = Some(("blockalign", blocks.align[d])).filter(|a| random && off(a.1));
+        if let Some(bad) = bad.or(align) {
+            return Some(bad);
+        }
+    }
+    let skip = job.pattern.skip.map(i64::unsigned_abs).filter(|s| off(*s));
+    skip.map(|s| ("rw", s))
+}

@@ -1,0 +1,90 @@
+//! What only shows once all workers are there: overlaps, memory.
+
+use crate::model::Worker;
+use crate::problem::Findings;
+use crate::sizes::human;
+use job::{Job, LockFile};
+use record::{Facts, Message};
+use std::collections::BTreeMap;
+
+/// Regions of one file in one phase: beginning, end, index of the worker.
+type Regions = Vec<(u64, u64, usize)>;
+
+/// Remarks on files that several workers write at the same places at the same time.
+pub(crate) fn overlaps(workers: &[Worker], facts: &Facts, found: &mut Findings) {
+    let mut regions: BTreeMap<(u32, &str), Regions> = BTreeMap::new();
+    for (at, worker) in workers.iter().enumerate() {
+        let rw = worker.pattern.rw;
+        let changes = rw.writes() || rw.trims();
+        if !changes || worker.selection.lock != LockFile::None {
+            continue;
+        }
+        if worker.queue.engine == job::Engine::Null {
+            continue;
+        }
+        for file in &worker.files {
+            let canonical = facts.targets.get(&file.path).map(|t| t.canonical.as_str());
+            let path = canonical.filter(|c| !c.is_empty()).unwrap_or(&file.path);
+            let end = file.start.saturating_add(file.length);
+            regions.entry((worker.start.phase, path)).or_default().push((file.start, end, at));
+        }
+    }
+    for ((_, path), mut list) in regions {
+        list.sort_unstable();
+        if let Some((a, b)) = first_overlap(workers, &list) {
+            let who = format!("{} and {}", describe(&workers[a]), describe(&workers[b]));
+            found.tell(Message::warning(
+                Some(&workers[b].name),
+                format!("{who} write the same places of {path} at the same time"),
+            ));
+        }
+    }
+}
+
+fn describe(worker: &Worker) -> String {
+    format!("worker {} ({})", worker.number, worker.name)
+}
+
+/// First pair of workers in a sorted list of regions that overlap and run together.
+fn first_overlap(workers: &[Worker], list: &[(u64, u64, usize)]) -> Option<(usize, usize)> {
+    let mut furthest: Option<(u64, usize)> = None;
+    for &(start, end, at) in list {
+        if let Some((reach, other)) = furthest
+            && start < reach
+            && at != other
+            && together(&workers[at], &workers[other])
+        {
+            return Some((other.min(at), other.max(at)));
+        }
+        if furthest.is_none_or(|(reach, _)| end > reach) {
+            furthest = Some((end, at));
+        }
+    }
+    None
+}
+
+fn together(a: &Worker, b: &Worker) -> bool {
+    !a.start.after_jobs.contains(&b.job) && !b.start.after_jobs.contains(&a.job)
+}
+
+/// Refuses buffers that the machine has no memory for.
+pub(crate) fn memory(jobs: &[Job], workers: &[Worker], facts: &Facts, found: &mut Findings) {
+    let need = |w: &Worker| u128::from(w.queue.depth) * u128::from(w.max_block());
+    let mut phases: BTreeMap<u32, (u128, &Worker)> = BTreeMap::new();
+    for worker in workers {
+        let phase = phases.entry(worker.start.phase).or_insert((0, worker));
+        phase.0 += need(worker);
+        if need(worker) > need(phase.1) {
+            phase.1 = worker;
+        }
+    }
+    let memory = facts.memory.0;
+    for (total, largest) in phases.into_values() {
+        if memory > 0 && total > u128::from(memory) {
+            let total = human(u64::try_from(total).unwrap_or(u64::MAX));
+            let what = format!("buffers of {total} at once, the machine has {}", human(memory));
+            let cure = "lower iodepth, bs or numjobs";
+            found.refuse(&jobs[largest.job as usize], "iodepth", what, cure);
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Devices whose counters are watched.
+
+use crate::model::{DiskWatch, Worker};
+use record::{DeviceKind, Facts};
+
+/// The devices under all targets, in order of first use, stacked ones before their members.
+///
+/// As the oracle reports them: a partition counts as its disk, a device mapper or md device is
+/// followed by the disks right below it, a loop device stands alone.
+pub(crate) fn watch(workers: &[Worker], facts: &Facts) -> Vec<DiskWatch> {
+    let mut list = Vec::new();
+    for file in workers.iter().flat_map(|w| &w.files) {
+        let name = crate::machine::device(facts, &file.path).map(|d| d.name.as_str());
+        if let Some(name) = name {
+            add(name, facts, &mut list);
+        }
+    }
+    list
+}
+
+fn add(name: &str, facts: &Facts, list: &mut Vec<DiskWatch>) {
+    let name = disk_of(name, facts);
+    if list.iter().any(|d| d.name == name) {
+        return;
+    }
+    let members = members(&name, facts);
+    list.push(DiskWatch { name, members: members.clone() });
+    for member in members {
+        add(&member, facts, list);
+    }
+}
+
+fn members(name: &str, facts: &Facts) -> Vec<String> {
+    let Some(device) = facts.devices.get(name) else { return Vec::new() };
+    if !matches!(device.kind, DeviceKind::DeviceMapper { .. } | DeviceKind::Md { .. }) {
+        return Vec::new();
+    }
+    let mut members = Vec::new();
+    for below in &device.below {
+        let disk = disk_of(below, facts);
+        if disk != name && !members.contains(&disk) {
+            members.push(disk);
+        }
+    }
+    members
+}
+
+fn disk_of(name: &str, facts: &Facts) -> String {
+    match facts.devices.get(name) {
+        Some(device) if device.kind == DeviceKind::Partition => {
+            device.below.first().unwrap_or(&device.name).clone()
+        }
+        _ => name.into(),
+    }
+}

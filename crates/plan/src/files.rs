@@ -1,0 +1,321 @@
+//! The files of a worker: names, regions, and what must be done to them before the run.
+
+use crate::blocks::Blocks;
+use crate::model::{File, Prepare};
+use crate::names::file_names;
+use crate::order::Slot;
+use crate::policy::Policy;
+use crate::problem::Findings;
+use crate::random::{between, hash, mix};
+use crate::safety;
+use crate::sizes::{Ask, Extent, NoRegion, Region, human, percent_of};
+use job::{Engine, Job, Size};
+use record::{Facts, TargetFacts, TargetKind};
+use std::collections::{BTreeMap, HashMap};
+
+/// A job with what was resolved for all its clones.
+pub(crate) struct JobContext<'a> {
+    pub job: &'a Job,
+    pub index: u32,
+    pub slot: &'a Slot,
+    pub blocks: &'a Blocks,
+    /// Seed of everything the job draws.
+    pub seed: u64,
+}
+
+/// A file as the workers so far leave it before the run.
+#[derive(Clone, Copy, Default)]
+struct Laid {
+    size: u64,
+    /// Job and phase that only write it, and how far they extend it.
+    written: Option<(u32, u32, u64)>,
+}
+
+/// Resolves files worker by worker, in their order: a file that an earlier one makes is there for
+/// the later ones (as with the oracle, which sets up in that order too).
+pub(crate) struct Files<'a> {
+    facts: &'a Facts,
+    policy: &'a Policy,
+    laid: HashMap<String, Laid>,
+}
+
+impl<'a> Files<'a> {
+    pub fn new(facts: &'a Facts, policy: &'a Policy) -> Self {
+        Files { facts, policy, laid: HashMap::new() }
+    }
+
+    /// The files of one clone. Those too small for a block get no I/O and are left out; it is a
+    /// problem when none is left.
+    pub fn of_worker(
+        &mut self,
+        cx: &JobContext<'_>,
+        clone: u64,
+        found: &mut Findings,
+    ) -> Vec<File> {
+        let names = file_names(cx.job, clone);
+        let count = names.len() as u64;
+        let mut too_small = None;
+        let mut files = Vec::with_capacity(names.len());
+        for path in names {
+            match self.file(cx, clone, count, &path, found) {
+                Some(file) if file.length < cx.blocks.min => {
+                    let size = file.length;
+                    too_small.get_or_insert((path, size));
+                }
+                Some(file) => files.push(file),
+                None => {}
+            }
+        }
+        if let Some((path, length)) = too_small {
+            let min = human(cx.blocks.min);
+            if files.is_empty() {
+                let what = format!("{} of {path} hold no block of {min}", human(length));
+                let cure = "give a larger size, fewer files or a smaller block";
+                found.refuse(cx.job, "size", what, cure);
+            } else {
+                let text = format!("no I/O goes to {path}: it holds no block of {min}");
+                found.warn(cx.job, text);
+            }
+        }
+        files
+    }
+
+    fn file(
+        &mut self,
+        cx: &JobContext<'_>,
+        clone: u64,
+        count: u64,
+        path: &str,
+        found: &mut Findings,
+    ) -> Option<File> {
+        let (kind, extent) = match cx.job.queue.engine {
+            Engine::Null => (TargetKind::Missing, Extent::Endless),
+            _ => self.target(cx.job, path, found)?,
+        };
+        let region = self.region(cx, clone, count, path, extent, found)?;
+        let prepare = match extent {
+            Extent::File(size) if region.length >= cx.blocks.min => {
+                self.prepare(cx, path, size, region, found)
+            }
+            _ => Prepare::Nothing,
+        };
+        safety::check_direct(cx.job, path, region.start, cx.blocks, self.facts, found);
+        Some(File { path: path.into(), kind, start: region.start, length: region.length, prepare })
+    }
+
+    /// What is there, or will be: `None` when the worker cannot use it.
+    fn target(&self, job: &Job, path: &str, found: &mut Findings) -> Option<(TargetKind, Extent)> {
+        let Some(target) = self.facts.targets.get(path) else {
+            let what = format!("nothing is known of {path}");
+            found.refuse(job, "filename", what, "name a target that can be looked at");
+            return None;
+        };
+        if !safety::check_target(job, path, target, self.facts, self.policy, found) {
+            return None;
+        }
+        let laid = self.laid.get(path).map_or(0, |l| l.size);
+        Some(match target.kind {
+            TargetKind::Block => (TargetKind::Block, Extent::Device(target.size.0)),
+            TargetKind::File | TargetKind::Missing => {
+                (TargetKind::File, Extent::File(target.size.0.max(laid)))
+            }
+            kind => (kind, Extent::Endless),
+        })
+    }
+
+    fn region(
+        &self,
+        cx: &JobContext<'_>,
+        clone: u64,
+        files: u64,
+        path: &str,
+        extent: Extent,
+        found: &mut Findings,
+    ) -> Option<Region> {
+        let (job, min_block) = (cx.job, cx.blocks.min);
+        let filesize = draw_filesize(cx, path, extent);
+        let ask = Ask { job, min_block, clone, files, filesize, extent };
+        match ask.region() {
+            Ok(region) => {
+                remark(job, path, extent, region, found);
+                Some(region)
+            }
+            Err(NoRegion::NoSize) if matches!(extent, Extent::Device(_)) => {
+                let cure = "attach something to it or name another one";
+                found.refuse(job, "filename", format!("{path} is a device of 0 bytes"), cure);
+                None
+            }
+            Err(NoRegion::NoSize) => {
+                let what = match job.target.size {
+                    Some(Size::Percent(p)) => format!("{p} per cent of {path}, which has no size"),
+                    _ => format!("no size is given and {path} has none of its own"),
+                };
+                found.usage(job, "size", what, "set size= (or filesize=) in bytes");
+                None
+            }
+            Err(NoRegion::OffsetBeyondEnd { start, size }) => {
+                let what = format!("it begins at byte {start} of {path}, which ends at {size}");
+                let cure = "lower offset or offset_increment, or set size=";
+                found.refuse(job, "offset", what, cure);
+                None
+            }
+            Err(NoRegion::TooLarge) => {
+                let what = format!("{path} would reach beyond 2^63 - 1 bytes");
+                found.usage(job, "size", what, "lower size, offset or offset_increment");
+                None
+            }
+        }
+    }
+
+    /// What has to be done to a regular file that holds `size` bytes now.
+    fn prepare(
+        &mut self,
+        cx: &JobContext<'_>,
+        path: &str,
+        size: u64,
+        region: Region,
+        found: &mut Findings,
+    ) -> Prepare {
+        let (job, rw, needed) = (cx.job, cx.job.pattern.rw, region.file_size);
+        let target = &self.facts.targets[path];
+        let missing = target.kind == TargetKind::Missing && !self.laid.contains_key(path);
+        self.check_growth(job, path, missing, size, needed, found);
+        if job.layout.on_open {
+            if rw.reads() && size < needed {
+                let text =
+                    format!("{path} is read but not laid out: create_on_open leaves it empty");
+                found.warn(job, text);
+            }
+            return Prepare::OnOpen { size: needed };
+        }
+        let only_written = rw.writes() && !rw.reads() && !job.layout.overwrite;
+        let laid = self.laid.entry(path.into()).or_default();
+        let written = laid.written.filter(|w| w.2 >= needed && follows(cx, w.0, w.1));
+        laid.size = laid.size.max(needed);
+        if only_written {
+            let reach = laid.written.map_or(0, |w| w.2).max(needed);
+            laid.written = Some((cx.index, cx.slot.phase, reach));
+            return Prepare::Extend { size: needed };
+        }
+        // What an earlier job writes is not laid out before it: that would turn its writes into
+        // overwrites. The oracle only looks at the size, which that job's own layout provides.
+        if written.is_some() {
+            return Prepare::Nothing;
+        }
+        let filled = Prepare::Fill { size: needed };
+        match self.policy.readonly || (!missing && !target.writable) {
+            true => leave_as_it_is(job, path, target, found),
+            false => filled,
+        }
+    }
+
+    /// Whether the file may be made or grown, if it must.
+    fn check_growth(
+        &self,
+        job: &Job,
+        path: &str,
+        missing: bool,
+        size: u64,
+        needed: u64,
+        found: &mut Findings,
+    ) {
+        let (what, grows) = match missing {
+            true => (format!("{path} is not there"), true),
+            false => {
+                (format!("{path} has {}, {} are needed", human(size), human(needed)), size < needed)
+            }
+        };
+        if !grows {
+            return;
+        }
+        if self.policy.readonly && !safety::changes(job) {
+            found.refuse(job, "filename", what, "--readonly is given: name a file that is there");
+        } else if !job.layout.allow_create {
+            let cure = "allow_file_create=0 is set: make the file first or lower size";
+            found.refuse(job, "allow_file_create", what, cure);
+        } else if missing {
+            safety::check_create(job, path, self.facts, found);
+        } else if !self.facts.targets[path].writable && !safety::changes(job) {
+            found.refuse(job, "filename", what, "it may not be written: lower size");
+        }
+    }
+
+    /// Warns of filesystems that cannot hold what is to be laid out on them.
+    pub fn check_space(&self, found: &mut Findings) {
+        let mut needs: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+        for (path, laid) in &self.laid {
+            let size = self.facts.targets.get(path).map_or(0, |t| t.size.0);
+            if let Some(fs) = crate::machine::filesystem(self.facts, path) {
+                let need = needs.entry(&fs.mount_point).or_insert((fs.free.0, 0));
+                need.1 = need.1.saturating_add(laid.size.saturating_sub(size));
+            }
+        }
+        for (mount_point, (free, need)) in needs.iter().filter(|(_, (free, need))| need > free) {
+            found.tell(record::Message::warning(
+                None,
+                format!(
+                    "the files need {} more on {mount_point}, which has {} left",
+                    human(*need),
+                    human(*free)
+                ),
+            ));
+        }
+    }
+}
+
+/// Size drawn from `filesize`, the same for everyone who shares the file. Oracle: whole blocks.
+fn draw_filesize(cx: &JobContext<'_>, path: &str, extent: Extent) -> Option<u64> {
+    let range = cx.job.target.filesize?;
+    let real = match extent {
+        Extent::File(size) | Extent::Device(size) => size,
+        Extent::Endless => 0,
+    };
+    let bytes = |s: Size| match s {
+        Size::Bytes(b) => b.0,
+        Size::Percent(p) => percent_of(real, p),
+        Size::Zones(_) => 0,
+    };
+    let (a, b) = (bytes(range.low), bytes(range.high));
+    let (low, high) = (a.min(b), a.max(b));
+    if low == high {
+        return Some(low).filter(|s| *s > 0);
+    }
+    let drawn = between(mix(cx.seed, hash(path)), low, high);
+    let whole = drawn - drawn % cx.blocks.min.max(1);
+    Some(whole.max(low)).filter(|s| *s > 0)
+}
+
+/// Whether the job starts after every worker of the given job and phase has ended.
+fn follows(cx: &JobContext<'_>, job: u32, phase: u32) -> bool {
+    cx.slot.phase > phase || cx.slot.after_jobs.contains(&job)
+}
+
+fn leave_as_it_is(job: &Job, path: &str, target: &TargetFacts, found: &mut Findings) -> Prepare {
+    if let Some(extents) = target.extents.as_ref().filter(|e| e.holes.0 + e.unwritten.0 > 0) {
+        let holes = human(extents.holes.0 + extents.unwritten.0);
+        found.warn(
+            job,
+            format!(
+                "{holes} of {path} were never written and may not be now: \
+                 reading them does not reach the device"
+            ),
+        );
+    }
+    Prepare::Nothing
+}
+
+fn remark(job: &Job, path: &str, extent: Extent, region: Region, found: &mut Findings) {
+    if region.beyond > 0 {
+        let text = format!(
+            "{path} ends {} before what size asks for: the region is cut to {}",
+            human(region.beyond),
+            human(region.length)
+        );
+        found.warn(job, text);
+    }
+    let percent = |s: Option<Size>| matches!(s, Some(Size::Percent(p)) if p > 0.0);
+    if extent == Extent::File(0) && percent(job.target.offset) && !job.target.file_append {
+        let text = format!("offset is a percentage of {path}, which is empty yet: it begins at 0");
+        found.warn(job, text);
+    }
+}

@@ -1,0 +1,150 @@
+//! File names, exactly as fio makes them, and the list of paths facts are needed on.
+
+use job::{Engine, Job};
+use std::collections::HashMap;
+
+/// Files of all workers together that are planned for; a number beyond it is a typing error more
+/// likely than a wish, and would only eat memory.
+pub(crate) const MAX_FILES: u64 = 4 << 20;
+
+/// A path the resolver needs facts on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// The path as the job names it, or a directory above it.
+    pub path: String,
+    /// Whether some job writes or trims it. Only then it has to be known whether a block device is
+    /// in use.
+    pub write: bool,
+}
+
+/// Every path [`crate::resolve`] needs facts on, each once: files and devices by their final names,
+/// what `directory` names, and the directories above files. Jobs of the null engine need none, and
+/// jobs with an absurd number of files are left out: `resolve` refuses them.
+pub fn targets(jobs: &[Job]) -> Vec<Wanted> {
+    let mut list = Vec::new();
+    let mut index = HashMap::new();
+    let mut want = |path: &str, write: bool| match index.get(path) {
+        Some(&at) => {
+            let wanted: &mut Wanted = &mut list[at];
+            wanted.write |= write;
+        }
+        None => {
+            index.insert(path.to_owned(), list.len());
+            list.push(Wanted { path: path.to_owned(), write });
+        }
+    };
+    let mut budget = MAX_FILES;
+    for job in jobs.iter().filter(|j| j.queue.engine != Engine::Null) {
+        let Some(rest) = files_of_job(job).and_then(|n| budget.checked_sub(n)) else { continue };
+        budget = rest;
+        let write = job.pattern.rw.writes() || job.pattern.rw.trims();
+        for directory in directories(job) {
+            want(directory, false);
+        }
+        // Workers that share their files by name need them listed once.
+        let distinct = if job.target.filenames.is_empty() { clones(job) } else { 1 };
+        for path in (0..distinct).flat_map(|clone| file_names(job, clone)) {
+            want(&path, write);
+            let mut above = parent(&path);
+            while let Some(directory) = above {
+                want(directory, false);
+                above = parent(directory);
+            }
+        }
+    }
+    list
+}
+
+/// `numjobs`.
+pub(crate) fn clones(job: &Job) -> u64 {
+    job.identity.numjobs.unwrap_or(1)
+}
+
+/// Files of all clones; `None` when there are too many to plan for.
+pub(crate) fn files_of_job(job: &Job) -> Option<u64> {
+    clones(job).checked_mul(files_per_clone(job)).filter(|n| *n <= MAX_FILES)
+}
+
+/// Files each clone has. `nrfiles` adds nothing to a list of names, but cuts it short (oracle:
+/// `filename=x:y` with nrfiles=1 uses x only, with nrfiles=5 both).
+fn files_per_clone(job: &Job) -> u64 {
+    let named = job.target.filenames.len() as u64;
+    match (named, job.target.nrfiles) {
+        (0, nrfiles) => nrfiles.unwrap_or(1).max(1),
+        (named, Some(nrfiles)) => named.min(nrfiles.max(1)),
+        (named, None) => named,
+    }
+}
+
+/// Paths of one clone's files, in order. The caller has checked their number.
+///
+/// Oracle: generated names go to the directories turn by turn, clone by clone; given names all go
+/// below the first directory, absolute ones too.
+pub(crate) fn file_names(job: &Job, clone: u64) -> Vec<String> {
+    let directories: Vec<&str> = directories(job).collect();
+    let count = files_per_clone(job);
+    if !job.target.filenames.is_empty() {
+        let below = directories.first().copied();
+        return job.target.filenames.iter().take(count as usize).map(|n| join(below, n)).collect();
+    }
+    let below = match directories.len() as u64 {
+        0 => None,
+        n => Some(directories[(clone % n) as usize]),
+    };
+    let format = job.target.filename_format.as_deref().unwrap_or("$jobname.$jobnum.$filenum");
+    (0..count).map(|file| join(below, &expand(format, &job.identity.name, clone, file))).collect()
+}
+
+/// Directories of the job; empty entries (`d1/:`) name nothing.
+pub(crate) fn directories(job: &Job) -> impl Iterator<Item = &str> {
+    job.target.directories.iter().map(String::as_str).filter(|d| !d.is_empty())
+}
+
+fn join(directory: Option<&str>, name: &str) -> String {
+    match directory {
+        None => name.to_owned(),
+        Some(d) => format!("{}/{}", d.trim_end_matches('/'), name.trim_start_matches('/')),
+    }
+}
+
+/// Replaces the keywords of `filename_format`. A keyword may be followed by anything
+/// (`$jobnumber` is `$jobnum` and "ber"), what is no keyword stays, and `$clientuid` is empty
+/// without a server (all three seen with the oracle).
+fn expand(format: &str, name: &str, clone: u64, file: u64) -> String {
+    let keywords: [(&str, String); 4] = [
+        ("$jobname", name.to_owned()),
+        ("$clientuid", String::new()),
+        ("$jobnum", clone.to_string()),
+        ("$filenum", file.to_string()),
+    ];
+    let mut out = String::new();
+    let mut rest = format;
+    while let Some(at) = rest.find('$') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        match keywords.iter().find(|(k, _)| rest.starts_with(k)) {
+            Some((keyword, value)) => {
+                out.push_str(value);
+                rest = &rest[keyword.len()..];
+            }
+            None => {
+                out.push('$');
+                rest = &rest[1..];
+            }
+        }
+    }
+    out + rest
+}
+
+/// Directory of a path: "." for a bare name, `None` for "/", "." and "".
+pub(crate) fn parent(path: &str) -> Option<&str> {
+    let trimmed = path.trim_end_matches('/');
+    match trimmed.rfind('/') {
+        _ if trimmed.is_empty() || trimmed == "." => None,
+        None => Some("."),
+        Some(at) => match trimmed[..at].trim_end_matches('/') {
+            "" => Some("/"),
+            directory => Some(directory),
+        },
+    }
+}

@@ -1,0 +1,203 @@
+//! Queue depth and batches, rates, CPUs and priorities.
+
+use crate::model::{Pacing, Placement, Queue, RateLimit};
+use crate::problem::Findings;
+use job::{CpuSplit, Engine, Job, NumaMemory};
+use record::{Direction, Facts, Nanos, PerDirection};
+
+/// Entries a kernel ring holds at most.
+const IO_URING_DEPTH_MAX: u64 = 32768;
+/// Beyond this a depth is a typing error.
+const DEPTH_MAX: u64 = 1 << 24;
+
+/// Engine, depth and batches of a job.
+///
+/// Oracle: batches and the low mark beyond the depth are cut to it, a completion minimum above the
+/// maximum raises the maximum, all without a word. Only the depth of a synchronous engine is
+/// remarked on.
+pub(crate) fn queue(job: &Job, found: &mut Findings) -> Queue {
+    let given = &job.queue;
+    let requested = checked_depth(job, found);
+    let depth = if given.engine.is_synchronous() { 1 } else { requested };
+    if depth < requested {
+        let name = given.engine.name();
+        let text =
+            format!("the {name} engine does one I/O at a time: iodepth={requested} acts as 1");
+        found.note(job, text);
+    }
+    if given.engine == Engine::Libaio && !given.direct && depth > 1 {
+        let text = "libaio without direct=1 waits inside the submission: few I/Os are in flight \
+                    whatever iodepth says";
+        found.warn(job, text);
+    }
+    let cut = |value: u64| value.min(u64::from(depth)) as u32;
+    let complete_min = cut(given.batch_complete_min.unwrap_or(1));
+    let complete_max = match (given.batch_complete_min, given.batch_complete_max) {
+        (None, None) => depth,
+        (_, max) => cut(max.unwrap_or(0)).max(complete_min).max(1),
+    };
+    Queue {
+        engine: given.engine,
+        options: given.options.clone(),
+        direct: given.direct,
+        depth,
+        depth_requested: requested,
+        batch_submit: given.batch_submit.map(|b| if b == 0 { depth } else { cut(b) }),
+        complete_min,
+        complete_max,
+        low: given.low.filter(|l| *l > 0).map_or(depth, cut),
+    }
+}
+
+fn checked_depth(job: &Job, found: &mut Findings) -> u32 {
+    let depth = job.queue.iodepth.unwrap_or(1);
+    let most = match job.queue.engine {
+        Engine::IoUring => IO_URING_DEPTH_MAX,
+        _ => DEPTH_MAX,
+    };
+    if depth == 0 || depth > most {
+        let what = format!("a depth of {depth} with {}", job.queue.engine.name());
+        found.usage(job, "iodepth", what, &format!("give 1 to {most}"));
+        return 1;
+    }
+    depth as u32
+}
+
+/// Rates of a job. Oracle: `rate` and `rate_iops` exclude each other even in different directions,
+/// so do their minima; a minimum above its rate is an error, a minimum without a rate is not.
+pub(crate) fn pacing(job: &Job, found: &mut Findings) -> Pacing {
+    let rate = &job.rate;
+    let bytes = rate.bandwidth.map(|_, b| b.map(|b| b.0).filter(|b| *b > 0));
+    let iops = rate.iops.map(|_, i| i.filter(|i| *i > 0));
+    let min_bytes = rate.bandwidth_min.map(|_, b| b.map(|b| b.0).filter(|b| *b > 0));
+    let min_iops = rate.iops_min.map(|_, i| i.filter(|i| *i > 0));
+    exclusive(job, ("rate", &bytes), ("rate_iops", &iops), found);
+    exclusive(job, ("rate_min", &min_bytes), ("rate_iops_min", &min_iops), found);
+    below(job, ("rate_min", &min_bytes), ("rate", &bytes), found);
+    below(job, ("rate_iops_min", &min_iops), ("rate_iops", &iops), found);
+    if rate.think.time.is_none() && (rate.think.spin.0 > 0 || rate.think.iotime.is_some()) {
+        found.warn(job, "thinktime_spin and thinktime_iotime do nothing without thinktime");
+    }
+    Pacing {
+        limit: PerDirection::from_fn(|d| {
+            bytes[d].map(RateLimit::Bytes).or(iops[d].map(RateLimit::Iops))
+        }),
+        process: rate.process,
+        min_bytes,
+        min_iops,
+        cycle: rate.cycle.filter(|c| c.0 > 0).unwrap_or(Nanos::SECOND),
+        think: rate.think.clone(),
+        ignore_thinktime: rate.ignore_thinktime,
+    }
+}
+
+type Named<'a> = (&'a str, &'a PerDirection<Option<u64>>);
+
+fn exclusive(job: &Job, a: Named<'_>, b: Named<'_>, found: &mut Findings) {
+    let any = |values: Named<'_>| values.1.iter().any(|(_, v)| v.is_some());
+    if any(a) && any(b) {
+        let what = format!("{} and {} are both given", a.0, b.0);
+        found.usage(job, b.0, what, "keep one of the two");
+    }
+}
+
+fn below(job: &Job, min: Named<'_>, rate: Named<'_>, found: &mut Findings) {
+    for d in Direction::ALL {
+        if let (Some(least), Some(limit)) = (min.1[d], rate.1[d])
+            && least > limit
+        {
+            let what = format!("{least} for {}s is above {}={limit}", d.name(), rate.0);
+            found.usage(job, min.0, what, "lower the minimum or raise the rate");
+        }
+    }
+}
+
+/// CPUs and priorities of the worker of this number (from 1). Oracle: `split` deals the CPUs out by
+/// the worker's number over the whole run, not by clone; a priority without a class is of the
+/// best-effort class.
+pub(crate) fn placement(job: &Job, cpus: &[u32], number: u32) -> Placement {
+    let process = &job.process;
+    let cpus = match process.cpus_policy {
+        CpuSplit::Split if !cpus.is_empty() => vec![cpus[(number as usize - 1) % cpus.len()]],
+        _ => cpus.to_vec(),
+    };
+    let prioritised =
+        process.prio.is_some() || process.prioclass.is_some() || process.priohint.is_some();
+    Placement {
+        cpus,
+        memory: process.numa_memory.clone(),
+        nice: process.nice,
+        io_priority: prioritised.then(|| {
+            (
+                process.prioclass.unwrap_or(2),
+                process.prio.unwrap_or(0),
+                process.priohint.unwrap_or(0),
+            )
+        }),
+        comm: process.comm.clone(),
+    }
+}
+
+/// CPUs the job may use by `cpus_allowed` and `numa_cpu_nodes`; empty: all.
+pub(crate) fn cpus(job: &Job, facts: &Facts, found: &mut Findings) -> Vec<u32> {
+    let process = &job.process;
+    let allowed = &facts.cpu.allowed;
+    let cure = format!("choose among {}", list(allowed));
+    for cpu in process.cpus_allowed.iter().filter(|c| !allowed.is_empty() && !allowed.contains(c)) {
+        found.usage(job, "cpus_allowed", format!("CPU {cpu} is not there for us"), &cure);
+    }
+    check_memory_nodes(job, facts, found);
+    if process.numa_cpu_nodes.is_empty() {
+        return process.cpus_allowed.clone();
+    }
+    let mut cpus = Vec::new();
+    for node in &process.numa_cpu_nodes {
+        match facts.cpu.nodes.get(node) {
+            Some(of_node) => cpus.extend(of_node),
+            None => unknown_node(job, "numa_cpu_nodes", *node, facts, found),
+        }
+    }
+    let chosen = |cpu: &u32| process.cpus_allowed.is_empty() || process.cpus_allowed.contains(cpu);
+    let usable = |cpu: &u32| allowed.is_empty() || allowed.contains(cpu);
+    let nodes = process.numa_cpu_nodes.iter().all(|n| facts.cpu.nodes.contains_key(n));
+    cpus.retain(|c| chosen(c) && usable(c));
+    if cpus.is_empty() && nodes {
+        let what = "no CPU of these nodes is among those allowed";
+        found.usage(job, "numa_cpu_nodes", what, &cure);
+    }
+    cpus
+}
+
+fn check_memory_nodes(job: &Job, facts: &Facts, found: &mut Findings) {
+    let nodes: &[u32] = match &job.process.numa_memory {
+        Some(NumaMemory::Prefer(node)) => std::slice::from_ref(node),
+        Some(NumaMemory::Bind(nodes) | NumaMemory::Interleave(nodes)) => nodes,
+        _ => &[],
+    };
+    for node in nodes.iter().filter(|n| !facts.cpu.nodes.contains_key(n)) {
+        unknown_node(job, "numa_mem_policy", *node, facts, found);
+    }
+}
+
+fn unknown_node(job: &Job, option: &str, node: u32, facts: &Facts, found: &mut Findings) {
+    let there: Vec<u32> = facts.cpu.nodes.keys().copied().collect();
+    let what = format!("there is no NUMA node {node}");
+    found.usage(job, option, what, &format!("choose among {}", list(&there)));
+}
+
+/// "0-3,8": numbers as `cpus_allowed` takes them.
+fn list(numbers: &[u32]) -> String {
+    let mut runs: Vec<(u32, u32)> = Vec::new();
+    for &n in numbers {
+        match runs.last_mut() {
+            Some((_, last)) if last.checked_add(1) == Some(n) => *last = n,
+            _ => runs.push((n, n)),
+        }
+    }
+    let text: Vec<String> =
+        runs.iter().map(|(a, b)| if a == b { a.to_string() } else { format!("{a}-{b}") }).collect();
+    match text.is_empty() {
+        true => "none".into(),
+        false => text.join(","),
+    }
+}

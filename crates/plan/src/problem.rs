@@ -1,0 +1,137 @@
+//! What keeps a run from starting, and the collector that gathers all of it.
+
+use job::Job;
+use record::Message;
+use std::collections::HashSet;
+use std::fmt;
+
+/// Whose fault it is, hence the exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ProblemKind {
+    /// The jobs contradict themselves: wrong on every machine. Exit 2.
+    Usage,
+    /// The jobs are sound, but not on these targets: they would destroy data, or the target is
+    /// missing, too small, not permitted or not able. Exit 3.
+    Refusal,
+}
+
+/// One reason why a run cannot start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Usage or refusal.
+    pub kind: ProblemKind,
+    /// Where the job was defined ("quick.fio:7"); empty when it is about all jobs.
+    pub origin: String,
+    /// Name of the job; empty when it is about all jobs.
+    pub job: String,
+    /// The option it is about.
+    pub option: String,
+    /// What was found, both numbers where two do not fit.
+    pub found: String,
+    /// What to do.
+    pub cure: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.origin.is_empty() {
+            write!(f, "{}: ", self.origin)?;
+        }
+        if !self.job.is_empty() {
+            write!(f, "[{}] ", self.job)?;
+        }
+        write!(f, "{}: {}; {}", self.option, self.found, self.cure)
+    }
+}
+
+/// Every reason why a run cannot start; never empty.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", .problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+pub struct PlanError {
+    /// In the order of the jobs.
+    pub problems: Vec<Problem>,
+}
+
+impl PlanError {
+    /// 2 when a job file has to be changed, else 3.
+    pub fn exit_code(&self) -> i32 {
+        match self.problems.iter().map(|p| p.kind).min() {
+            Some(ProblemKind::Usage) | None => 2,
+            Some(ProblemKind::Refusal) => 3,
+        }
+    }
+}
+
+/// Collects problems and messages. Clones of a job meet the same ones: each is kept once.
+#[derive(Default)]
+pub(crate) struct Findings {
+    problems: Vec<Problem>,
+    messages: Vec<Message>,
+    seen: HashSet<(String, String, String)>,
+}
+
+impl Findings {
+    pub fn usage(&mut self, job: &Job, option: &str, found: impl Into<String>, cure: &str) {
+        self.add(ProblemKind::Usage, Some(job), option, found.into(), cure);
+    }
+
+    pub fn refuse(&mut self, job: &Job, option: &str, found: impl Into<String>, cure: &str) {
+        self.add(ProblemKind::Refusal, Some(job), option, found.into(), cure);
+    }
+
+    /// A usage problem of the jobs together.
+    pub fn usage_overall(&mut self, option: &str, found: impl Into<String>, cure: &str) {
+        self.add(ProblemKind::Usage, None, option, found.into(), cure);
+    }
+
+    pub fn warn(&mut self, job: &Job, text: impl Into<String>) {
+        self.tell(Message::warning(Some(&job.identity.name), text));
+    }
+
+    pub fn note(&mut self, job: &Job, text: impl Into<String>) {
+        self.tell(Message::note(Some(&job.identity.name), text));
+    }
+
+    pub fn tell(&mut self, message: Message) {
+        let job = message.job.clone().unwrap_or_default();
+        if self.seen.insert((String::new(), job, message.text.clone())) {
+            self.messages.push(message);
+        }
+    }
+
+    pub fn has_problems(&self) -> bool {
+        !self.problems.is_empty()
+    }
+
+    /// The messages, or every problem there was.
+    pub fn finish(self) -> Result<Vec<Message>, PlanError> {
+        if self.problems.is_empty() {
+            Ok(self.messages)
+        } else {
+            Err(PlanError { problems: self.problems })
+        }
+    }
+
+    fn add(
+        &mut self,
+        kind: ProblemKind,
+        job: Option<&Job>,
+        option: &str,
+        found: String,
+        cure: &str,
+    ) {
+        let (origin, name) = job.map_or((String::new(), String::new()), |j| {
+            (j.identity.origin.clone(), j.identity.name.clone())
+        });
+        if self.seen.insert((format!("{origin}\n{name}"), option.into(), found.clone())) {
+            self.problems.push(Problem {
+                kind,
+                origin,
+                job: name,
+                option: option.into(),
+                found,
+                cure: cure.into(),
+            });
+        }
+    }
+}

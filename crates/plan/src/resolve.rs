@@ -1,0 +1,296 @@
+//! From jobs and facts to a plan: the order of the steps.
+
+use crate::blocks::{self, Blocks};
+use crate::files::{Files, JobContext};
+use crate::model::{
+    BlockPlan, File, FileOrder, FileSelection, Measuring, Pattern, Plan, Start, Stop, Worker,
+};
+use crate::names::{MAX_FILES, clones, files_of_job};
+use crate::order::{Reports, Slot, arrange};
+use crate::policy::Policy;
+use crate::problem::{Findings, PlanError};
+use crate::random::{DEFAULT_SEED, between, mix};
+use crate::sizes::{human, percent_of};
+use crate::{checks, disks, pace, safety, unsupported};
+use job::{Engine, FileServiceOrder, Job, ReadWrite, Size};
+use record::{Facts, Nanos, Show};
+
+/// Seeds drawn for other purposes than a worker's I/O differ by these.
+const DELAY: u64 = 0x64_65_6c_61_79;
+const FILES: u64 = 0x66_69_6c_65_73;
+
+/// Resolves jobs against the machine. Looks at nothing but its arguments: equal ones give an equal
+/// plan. `facts` must know every path of [`crate::targets`].
+///
+/// # Errors
+/// Every problem of every job at once.
+pub fn resolve(jobs: &[Job], facts: &Facts, policy: &Policy) -> Result<Plan, PlanError> {
+    let mut found = Findings::default();
+    let slots = arrange(jobs, &mut found);
+    let counted = check_counts(jobs, policy, &mut found);
+    let mut files = Files::new(facts, policy);
+    let mut reports = Reports::default();
+    let mut workers: Vec<Worker> = Vec::new();
+    for (index, (job, slot)) in jobs.iter().zip(&slots).enumerate() {
+        let blocks = check_job(job, facts, policy, &mut found);
+        let template = template(job, index as u32, slot, &blocks, &mut found);
+        let cpus = pace::cpus(job, facts, &mut found);
+        if !counted {
+            continue;
+        }
+        let seed = base_seed(job, policy);
+        let files_seed = mix(seed, FILES);
+        let cx = JobContext { job, index: index as u32, slot, blocks: &blocks, seed: files_seed };
+        for clone in 0..clones(job) {
+            let number = workers.len() as u32 + 1;
+            let mut worker = template.clone();
+            worker.number = number;
+            worker.clone = clone as u32;
+            worker.files = files.of_worker(&cx, clone, &mut found);
+            worker.group = reports.next(slot.group, job.identity.group_reporting);
+            worker.pattern.seed = mix(seed, u64::from(number));
+            worker.start.delay = delay(job, mix(worker.pattern.seed, DELAY));
+            worker.placement = pace::placement(job, &cpus, number);
+            worker.stop.bytes = bytes(job, &worker.files, &worker.pattern, &blocks);
+            workers.push(worker);
+        }
+    }
+    if !found.has_problems() {
+        files.check_space(&mut found);
+        checks::overlaps(&workers, facts, &mut found);
+        checks::memory(jobs, &workers, facts, &mut found);
+    }
+    Ok(Plan {
+        interval: interval(jobs),
+        clocksource: clocksource(jobs, &mut found),
+        messages: found.finish()?,
+        disks: disks::watch(&workers, facts),
+        workers,
+    })
+}
+
+/// Whether there are as many workers and files as a plan can hold.
+fn check_counts(jobs: &[Job], policy: &Policy, found: &mut Findings) -> bool {
+    if jobs.is_empty() {
+        found.usage_overall("name", "no job is defined", "define at least one");
+        return false;
+    }
+    let mut sound = true;
+    for job in jobs.iter().filter(|j| clones(j) == 0) {
+        found.usage(job, "numjobs", "0 leaves nothing to run", "give at least 1");
+        sound = false;
+    }
+    let workers = jobs.iter().fold(0u64, |sum, j| sum.saturating_add(clones(j)));
+    if workers > policy.max_jobs {
+        let what = format!("{workers} jobs, at most {} are allowed", policy.max_jobs);
+        found.usage_overall("numjobs", what, "lower numjobs or raise --max-jobs");
+        return false;
+    }
+    let files = jobs.iter().try_fold(0u64, |sum, j| Some(sum + files_of_job(j)?));
+    if files.is_none_or(|n| n > MAX_FILES) {
+        let what = format!("more than {MAX_FILES} files in all");
+        found.usage_overall("nrfiles", what, "lower nrfiles or numjobs");
+        return false;
+    }
+    sound
+}
+
+/// Checks of a job that do not depend on its clones.
+fn check_job(job: &Job, facts: &Facts, policy: &Policy, found: &mut Findings) -> Blocks {
+    unsupported::check(job, found);
+    let blocks = blocks::resolve(job, found);
+    if let Some(Size::Bytes(size)) = job.target.size
+        && size.0 > 0
+        && size.0 < blocks.min
+    {
+        let what = format!("{} hold no block of {}", human(size.0), human(blocks.min));
+        found.usage(job, "size", what, "give a larger size or a smaller block");
+    }
+    safety::check_readonly(job, policy, found);
+    if job.queue.engine != Engine::Null {
+        safety::check_directories(job, facts, found);
+    }
+    blocks
+}
+
+/// Everything the clones of a job have in common.
+fn template(job: &Job, index: u32, slot: &Slot, blocks: &Blocks, found: &mut Findings) -> Worker {
+    let measure = &job.measure;
+    Worker {
+        name: job.identity.name.clone(),
+        description: job.identity.description.clone(),
+        job: index,
+        options: job.options.own.clone(),
+        start: Start {
+            phase: slot.phase,
+            delay: Nanos::default(),
+            after_jobs: slot.after_jobs.clone(),
+            serialize_layout: job.layout.serialize,
+        },
+        stop: stop(job, found),
+        selection: selection(job),
+        pattern: pattern(job, blocks),
+        queue: pace::queue(job, found),
+        buffers: job.buffers.clone(),
+        syncing: job.syncing.clone(),
+        layout: job.layout.clone(),
+        pacing: pace::pacing(job, found),
+        measuring: Measuring {
+            slat: !measure.disable_slat,
+            clat: !measure.disable_clat,
+            lat: !measure.disable_lat,
+            series: !measure.disable_bw,
+        },
+        errors: job.errors.clone(),
+        show: show(job),
+        percentiles: measure.percentile_list.clone(),
+        ..Worker::default()
+    }
+}
+
+/// What ends a worker, without its bytes. Oracle: time_based without a runtime is ignored with a
+/// word; number_ios counts per loop and does not end a time_based job.
+fn stop(job: &Job, found: &mut Findings) -> Stop {
+    let timing = &job.timing;
+    let runtime = timing.runtime.filter(|r| r.0 > 0);
+    let time_based = timing.time_based && runtime.is_some();
+    if timing.time_based && !time_based {
+        found.warn(job, "time_based does nothing without runtime");
+    }
+    let loops = timing.loops.unwrap_or(1).max(1);
+    let ios = job.pattern.number_ios.filter(|n| *n > 0);
+    if time_based && ios.is_some() {
+        found.warn(job, "number_ios does not end a time_based job");
+    }
+    Stop {
+        bytes: None,
+        loops,
+        ios: ios.filter(|_| !time_based).map(|n| n.saturating_mul(loops)),
+        runtime,
+        time_based,
+        ramp: timing.ramp_time.unwrap_or_default(),
+        exitall: job.identity.exitall,
+        fill_device: job.target.fill_device,
+    }
+}
+
+/// Bytes of a loop: `io_size`, or what a pass over the files comes to where the offsets themselves
+/// do not say when it is over.
+///
+/// Oracle: without a map, I/O is issued until the region's size is reached (10000 bytes in blocks
+/// of 4 KiB: 3 I/Os); a sequential mix, whose directions advance separately, ends after as many
+/// whole blocks as the region has; a stride that meets the region's end exactly starts over until
+/// the region's size is reached, one that does not ends with the region; backward ones start over.
+fn bytes(job: &Job, files: &[File], pattern: &Pattern, blocks: &Blocks) -> Option<u64> {
+    let region = files.iter().fold(0u64, |sum, f| sum.saturating_add(f.length));
+    match job.target.io_size {
+        Some(Size::Bytes(b)) if b.0 > 0 => return Some(b.0),
+        Some(Size::Percent(p)) => return Some(percent_of(region, p)),
+        _ => {}
+    }
+    if job.target.fill_device && job.target.size.is_none() {
+        return None;
+    }
+    if pattern.rw.is_random() {
+        return pattern.norandommap.then_some(region);
+    }
+    if pattern.rw == ReadWrite::Rw {
+        return Some(region - region % blocks.min);
+    }
+    match pattern.skip {
+        0 => None,
+        skip if skip < 0 => Some(region),
+        skip => {
+            let stride = fixed_block(pattern)?.checked_add(skip.unsigned_abs())?;
+            files.iter().all(|f| f.length.is_multiple_of(stride)).then_some(region)
+        }
+    }
+}
+
+/// The block of a pattern of one size and direction.
+fn fixed_block(pattern: &Pattern) -> Option<u64> {
+    let plan = match pattern.rw {
+        ReadWrite::Read => &pattern.blocks.read,
+        ReadWrite::Write => &pattern.blocks.write,
+        _ => &pattern.blocks.trim,
+    };
+    match plan {
+        BlockPlan::Fixed(size) => Some(*size),
+        _ => None,
+    }
+}
+
+fn pattern(job: &Job, blocks: &Blocks) -> Pattern {
+    let given = &job.pattern;
+    let random = given.rw.is_random();
+    Pattern {
+        rw: given.rw,
+        skip: given.skip.filter(|_| !random).unwrap_or(0),
+        run_length: given.run_length.filter(|_| random).unwrap_or(1).max(1),
+        sequencer: given.sequencer,
+        mix_read: given.mix_read.unwrap_or(50).min(100),
+        norandommap: blocks.norandommap,
+        blocks: blocks.sizes.clone(),
+        align: blocks.align,
+        seed: 0,
+    }
+}
+
+fn selection(job: &Job) -> FileSelection {
+    let target = &job.target;
+    FileSelection {
+        order: match target.file_service.order {
+            FileServiceOrder::Sequential => FileOrder::Sequential,
+            FileServiceOrder::Random => FileOrder::Random,
+            _ => FileOrder::RoundRobin,
+        },
+        ios: target.file_service.ios.unwrap_or(1).max(1),
+        open_files: target.openfiles.unwrap_or(0),
+        lock: target.lockfile,
+        unlink: target.unlink,
+        unlink_each_loop: target.unlink_each_loop,
+    }
+}
+
+/// Oracle: lat_percentiles does not take clat's away; a latency that is not measured has none.
+fn show(job: &Job) -> Show {
+    let measure = &job.measure;
+    Show {
+        clat_percentiles: measure.clat_percentiles.unwrap_or(true) && !measure.disable_clat,
+        lat_percentiles: measure.lat_percentiles.unwrap_or(false) && !measure.disable_lat,
+        slat_percentiles: measure.slat_percentiles.unwrap_or(false) && !measure.disable_slat,
+        kb_base: measure.kb_base,
+        unit_base: measure.unit_base,
+        significant_figures: measure.significant_figures,
+        unified: measure.unified,
+        disk_util: measure.disk_util,
+        stats: measure.stats,
+    }
+}
+
+/// A seed given is always used; without one, runs repeat unless `randrepeat=0`.
+fn base_seed(job: &Job, policy: &Policy) -> u64 {
+    let repeats = job.pattern.randrepeat || job.pattern.allrandrepeat;
+    job.pattern.randseed.unwrap_or(if repeats { DEFAULT_SEED } else { policy.entropy })
+}
+
+fn delay(job: &Job, seed: u64) -> Nanos {
+    let range = job.timing.startdelay.unwrap_or_default();
+    let (a, b) = (range.low.0, range.high.0);
+    Nanos(between(seed, a.min(b), a.max(b)))
+}
+
+/// A series finer than a millisecond would cost more than it shows.
+fn interval(jobs: &[Job]) -> Nanos {
+    let steps = jobs.iter().flat_map(|j| [j.measure.bwavgtime, j.measure.iopsavgtime]);
+    steps.min().unwrap_or(Nanos::from_millis(500)).max(Nanos::from_millis(1))
+}
+
+fn clocksource(jobs: &[Job], found: &mut Findings) -> Option<String> {
+    let mut asked = jobs.iter().filter_map(|j| j.measure.clocksource.as_ref().map(|c| (j, c)));
+    let (_, first) = asked.next()?;
+    if let Some((job, other)) = asked.find(|(_, c)| *c != first) {
+        found.warn(job, format!("one clock serves the run: {first} is used, not {other}"));
+    }
+    Some(first.clone())
+}

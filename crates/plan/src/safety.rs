@@ -1,0 +1,250 @@
+//! What must not happen to a target, or cannot.
+
+use crate::blocks::{Blocks, misaligned};
+use crate::machine::{device, directory_above, filesystem};
+use crate::policy::Policy;
+use crate::problem::Findings;
+use crate::sizes::human;
+use job::{Engine, Job};
+use record::{Facts, TargetFacts, TargetKind, Use};
+
+/// Whether a job changes its targets.
+pub(crate) fn changes(job: &Job) -> bool {
+    job.pattern.rw.writes() || job.pattern.rw.trims()
+}
+
+/// The directories of `directory` must be there. Oracle: those that a file name itself contains
+/// need not, they are made.
+pub(crate) fn check_directories(job: &Job, facts: &Facts, found: &mut Findings) {
+    for directory in crate::names::directories(job) {
+        let cure = "make it or name another one";
+        match facts.targets.get(directory).map_or(TargetKind::Missing, |t| t.kind) {
+            TargetKind::Directory => {}
+            TargetKind::Missing => {
+                found.refuse(job, "directory", format!("{directory} is not there"), cure);
+            }
+            _ => found.refuse(job, "directory", format!("{directory} is no directory"), cure),
+        }
+    }
+}
+
+/// `--readonly` takes no job that writes or trims.
+pub(crate) fn check_readonly(job: &Job, policy: &Policy, found: &mut Findings) {
+    if policy.readonly && changes(job) {
+        let what = format!("rw={} changes its targets", job.pattern.rw.name());
+        found.refuse(job, "rw", what, "--readonly is given: take it back or only read");
+    }
+}
+
+/// Checks that the job may and can do its I/O on a target that is there.
+pub(crate) fn check_target(
+    job: &Job,
+    path: &str,
+    target: &TargetFacts,
+    facts: &Facts,
+    policy: &Policy,
+    found: &mut Findings,
+) -> bool {
+    let what = match target.kind {
+        TargetKind::Directory => Some("is a directory"),
+        TargetKind::Other => Some("is neither a file nor a device"),
+        _ => None,
+    };
+    if let Some(what) = what {
+        let cure = "name a file or a device, or set directory= for files to be made there";
+        found.refuse(job, "filename", format!("{path} {what}"), cure);
+        return false;
+    }
+    check_trim(job, path, target, facts, found);
+    check_permission(job, path, target, facts, found);
+    if target.kind == TargetKind::Block && changes(job) {
+        check_uses(job, path, target, facts, policy, found);
+    }
+    true
+}
+
+/// Oracle: a trim of anything but a block device fails at the first I/O.
+fn check_trim(job: &Job, path: &str, target: &TargetFacts, facts: &Facts, found: &mut Findings) {
+    if !job.pattern.rw.trims() {
+        return;
+    }
+    if target.kind != TargetKind::Block {
+        let cure = "only block devices can be trimmed: name one";
+        found.refuse(job, "rw", format!("{path} is no block device"), cure);
+    } else if device(facts, path).is_some_and(|d| d.discard_max.0 == 0) {
+        let what = format!("{path} takes no discards");
+        found.refuse(job, "rw", what, "name a device that can be trimmed");
+    }
+}
+
+fn check_permission(
+    job: &Job,
+    path: &str,
+    target: &TargetFacts,
+    facts: &Facts,
+    found: &mut Findings,
+) {
+    if target.kind == TargetKind::Missing {
+        return;
+    }
+    let cure = "ask for access to it or name another one";
+    if job.pattern.rw.reads() && !target.readable {
+        found.refuse(job, "filename", format!("{path} may not be read"), cure);
+    }
+    if !changes(job) {
+        return;
+    }
+    let kernel = device(facts, path).filter(|d| target.kind == TargetKind::Block && d.read_only);
+    if kernel.is_some() {
+        found.refuse(job, "filename", format!("{path} is set read-only"), cure);
+    } else if let Some(fs) = target.filesystem.as_ref().filter(|fs| fs.read_only) {
+        found.refuse(job, "filename", on_read_only(path, &fs.mount_point), cure);
+    } else if !target.writable {
+        found.refuse(job, "filename", format!("{path} may not be written"), cure);
+    }
+}
+
+fn on_read_only(path: &str, mount_point: &str) -> String {
+    format!("{path} lies on the filesystem at {mount_point}, which is mounted read-only")
+}
+
+/// Whether a file can be made at a path where nothing is. A name below /dev that is not there is
+/// a device that is missing, not a file to fill memory with.
+pub(crate) fn check_create(job: &Job, path: &str, facts: &Facts, found: &mut Findings) {
+    let above = directory_above(facts, path);
+    let kind = filesystem(facts, path).map(|fs| fs.kind.as_str());
+    if path.starts_with("/dev/") && kind.is_none_or(|k| k == "devtmpfs") {
+        found.refuse(job, "filename", format!("there is no device {path}"), "check its name");
+        return;
+    }
+    let allowed = facts.targets.get(path).is_some_and(|t| t.writable)
+        || above.is_some_and(|(_, d)| d.kind == TargetKind::Directory && d.writable);
+    match (filesystem(facts, path), above) {
+        (Some(fs), _) if fs.read_only => {
+            let cure = "name a place that can be written";
+            found.refuse(job, "filename", on_read_only(path, &fs.mount_point), cure);
+        }
+        _ if allowed => {}
+        (_, Some((directory, _))) => {
+            let what = format!("{path} cannot be made: no permission to write in {directory}");
+            found.refuse(job, "filename", what, "name a place that can be written");
+        }
+        (_, None) => {
+            let what = format!("{path} cannot be made: its directory is not there");
+            found.refuse(job, "filename", what, "make the directory or name another one");
+        }
+    }
+}
+
+/// Refuses to write a block device that is in use, unless the caller named it.
+///
+/// Under the name fio, `allow_mounted_write=1` lifts what a mount brings with it and a signature
+/// only warns; partitions, holders, swap and devices opened exclusively stay refused there too.
+fn check_uses(
+    job: &Job,
+    path: &str,
+    target: &TargetFacts,
+    facts: &Facts,
+    policy: &Policy,
+    found: &mut Findings,
+) {
+    if target.uses.is_empty() || is_named(path, target, policy) {
+        return;
+    }
+    let mounted_allowed = policy.as_fio && job.target.allow_mounted_write;
+    let mounted = target.uses.iter().any(|u| matches!(u, Use::Mounted { .. }));
+    let lifted = |reason: &&Use| match reason {
+        Use::Mounted { .. } => mounted_allowed,
+        Use::Busy { .. } => mounted_allowed && mounted,
+        Use::Signature { .. } => policy.as_fio,
+        Use::Swap { .. } | Use::Partitions { .. } | Use::Holders { .. } => false,
+    };
+    let (lifted, standing): (Vec<&Use>, Vec<&Use>) = target.uses.iter().partition(lifted);
+    if !lifted.is_empty() && standing.is_empty() {
+        found.warn(job, format!("{path} is overwritten although it {}", reasons(&lifted)));
+    }
+    if standing.is_empty() {
+        return;
+    }
+    let name = target.device.as_ref().filter(|d| facts.devices.contains_key(*d));
+    let device = name.map_or_else(|| path.to_owned(), |d| format!("/dev/{d}"));
+    let only_mounted = standing.iter().all(|u| matches!(u, Use::Mounted { .. } | Use::Busy { .. }));
+    let cure = match policy.as_fio && only_mounted && mounted {
+        true => "choose a free device, or set allow_mounted_write=1 to destroy its data".into(),
+        false => {
+            format!("choose a free device, or give --allow-destroy={device} to destroy its data")
+        }
+    };
+    found.refuse(job, "filename", format!("{path} {}", reasons(&standing)), &cure);
+}
+
+fn is_named(path: &str, target: &TargetFacts, policy: &Policy) -> bool {
+    policy.allow_destroy.iter().any(|named| {
+        named == path
+            || (!target.canonical.is_empty() && *named == target.canonical)
+            || target.device.as_ref().is_some_and(|d| *named == format!("/dev/{d}"))
+    })
+}
+
+fn reasons(uses: &[&Use]) -> String {
+    let texts: Vec<String> = uses
+        .iter()
+        .map(|u| match u {
+            Use::Mounted { device, mount_point } => {
+                format!("is mounted at {mount_point} ({device})")
+            }
+            Use::Swap { device } => format!("is swapped to ({device})"),
+            Use::Partitions { names } => format!("holds partitions ({})", names.join(", ")),
+            Use::Holders { names } => format!("is held by {}", names.join(", ")),
+            Use::Signature { what, offset, .. } => {
+                format!("carries the signature of {what} at byte {offset}")
+            }
+            Use::Busy { device } => format!("is opened exclusively by another ({device})"),
+        })
+        .collect();
+    texts.join(" and ")
+}
+
+/// O_DIRECT needs whole logical blocks and a filesystem that takes it. Oracle: both fail at the
+/// first I/O, with EINVAL.
+pub(crate) fn check_direct(
+    job: &Job,
+    path: &str,
+    start: u64,
+    blocks: &Blocks,
+    facts: &Facts,
+    found: &mut Findings,
+) {
+    let Some(target) = facts.targets.get(path) else { return };
+    let raw = matches!(target.kind, TargetKind::Char | TargetKind::Fifo);
+    if !job.queue.direct || raw || matches!(job.queue.engine, Engine::Null | Engine::Mmap) {
+        return;
+    }
+    if target.direct.is_some_and(|d| d.memory == 0 && d.offset == 0) {
+        let kind = filesystem(facts, path).map_or("its filesystem", |fs| fs.kind.as_str());
+        let what = format!("{path} does not take O_DIRECT ({kind})");
+        found.refuse(job, "direct", what, "set direct=0 or name another place");
+        return;
+    }
+    let device = device(facts, path);
+    let own = target.direct.map(|d| u64::from(d.offset)).filter(|o| *o > 0);
+    let Some(unit) = own.or(device.map(|d| d.logical_block.0)).filter(|u| *u > 1) else { return };
+    let whose = match device {
+        Some(device) if device.logical_block.0 == unit => {
+            format!("the logical block of {}", device.name)
+        }
+        _ => format!("what O_DIRECT on {path} needs"),
+    };
+    let refuse = |found: &mut Findings, option: &str, value: u64| {
+        let what = format!("{value} is not a multiple of {unit}, {whose}");
+        let cure = format!("give a multiple of {}, or set direct=0", human(unit));
+        found.refuse(job, option, what, &cure);
+    };
+    if let Some((option, value)) = misaligned(job, blocks, unit) {
+        refuse(found, option, value);
+    }
+    if !start.is_multiple_of(unit) {
+        let appended = job.target.file_append && target.kind == TargetKind::File;
+        refuse(found, if appended { "file_append" } else { "offset" }, start);
+    }
+}

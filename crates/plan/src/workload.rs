@@ -1,0 +1,104 @@
+//! A worker's workload for the record.
+
+use crate::model::{BlockPlan, RateLimit, Worker};
+use job::{Sequencer, SyncMode};
+use record::{Bytes, Workload};
+use std::collections::BTreeMap;
+
+impl Worker {
+    /// What it is to do, for people and for comparison. `settings` holds what is not fio's default.
+    pub fn workload(&self) -> Workload {
+        Workload {
+            rw: self.pattern.rw.name().into(),
+            block_size: self.pattern.blocks.map(|_, b| (Bytes(b.min()), Bytes(b.max()))),
+            ioengine: self.queue.engine.name().into(),
+            iodepth: self.queue.depth_requested,
+            direct: self.queue.direct,
+            region: Bytes(self.region()),
+            io_size: self.io_size().map(Bytes),
+            runtime: self.stop.runtime,
+            time_based: self.stop.time_based,
+            ramp: self.stop.ramp,
+            rate: self.pacing.limit.map(|_, l| match l {
+                Some(RateLimit::Bytes(b)) => Some(*b),
+                _ => None,
+            }),
+            rate_iops: self.pacing.limit.map(|_, l| match l {
+                Some(RateLimit::Iops(i)) => Some(*i),
+                _ => None,
+            }),
+            files: self.files.iter().map(|f| f.path.clone()).collect(),
+            settings: self.settings(),
+        }
+    }
+
+    /// Bytes all loops are to move, where that is what ends the worker.
+    fn io_size(&self) -> Option<u64> {
+        if self.stop.time_based || self.stop.fill_device {
+            return None;
+        }
+        let once = self.stop.bytes.unwrap_or_else(|| self.region());
+        Some(once.saturating_mul(self.stop.loops))
+    }
+
+    fn settings(&self) -> BTreeMap<String, String> {
+        let mut settings = BTreeMap::new();
+        let mut set = |differs: bool, name: &str, value: String| {
+            if differs {
+                settings.insert(name.to_owned(), value);
+            }
+        };
+        let (pattern, syncing, stop) = (&self.pattern, &self.syncing, &self.stop);
+        let mixed = pattern.rw.reads() && pattern.rw.writes();
+        set(mixed, "rwmixread", pattern.mix_read.to_string());
+        set(pattern.skip != 0, "skip", pattern.skip.to_string());
+        set(pattern.run_length > 1, "run_length", pattern.run_length.to_string());
+        let identical = pattern.sequencer == Sequencer::Identical;
+        set(identical, "rw_sequencer", "identical".into());
+        let random = pattern.rw.is_random();
+        set(random && pattern.norandommap, "norandommap", "1".into());
+        set(random || self.files.len() > 1, "seed", pattern.seed.to_string());
+        set(stop.loops > 1, "loops", stop.loops.to_string());
+        set(stop.ios.is_some(), "number_ios", stop.ios.unwrap_or(0).to_string());
+        let sync = match syncing.mode {
+            SyncMode::None => "none",
+            SyncMode::Sync => "sync",
+            SyncMode::Dsync => "dsync",
+        };
+        set(syncing.mode != SyncMode::None, "sync", sync.into());
+        set(syncing.fsync > 0, "fsync", syncing.fsync.to_string());
+        set(syncing.fdatasync > 0, "fdatasync", syncing.fdatasync.to_string());
+        set(syncing.end_fsync, "end_fsync", "1".into());
+        let think = self.pacing.think.time.map_or(0, |t| t.0);
+        set(think > 0, "thinktime_ns", think.to_string());
+        self.queue_settings(&mut settings);
+        settings
+    }
+
+    fn queue_settings(&self, settings: &mut BTreeMap<String, String>) {
+        let queue = &self.queue;
+        let mut set = |differs: bool, name: &str, value: String| {
+            if differs {
+                settings.insert(name.to_owned(), value);
+            }
+        };
+        let submit = queue.batch_submit.unwrap_or(0);
+        set(submit > 0, "iodepth_batch_submit", submit.to_string());
+        let least = queue.complete_min;
+        set(least != 1, "iodepth_batch_complete_min", least.to_string());
+        set(queue.low < queue.depth, "iodepth_low", queue.low.to_string());
+        for (direction, plan) in self.pattern.blocks.iter().filter(|(d, _)| self.has(*d)) {
+            if let BlockPlan::Split(entries) = plan {
+                let shares: Vec<String> = entries.iter().map(|(s, p)| format!("{s}/{p}")).collect();
+                set(true, &format!("bssplit_{}", direction.name()), shares.join(":"));
+            }
+        }
+        let options = &queue.options;
+        set(options.hipri, "hipri", "1".into());
+        set(options.fixedbufs, "fixedbufs", "1".into());
+        set(options.registerfiles, "registerfiles", "1".into());
+        set(options.sqthread_poll, "sqthread_poll", "1".into());
+        let cpus: Vec<String> = self.placement.cpus.iter().map(ToString::to_string).collect();
+        set(!cpus.is_empty(), "cpus_allowed", cpus.join(","));
+    }
+}
