@@ -53,6 +53,9 @@ pub struct Invocation {
     pub started_unix_ms: u64,
     /// Wall clock when it ended, milliseconds since 1970 UTC.
     pub ended_unix_ms: u64,
+    /// How far local time was ahead of UTC then, in seconds; reports print local time.
+    #[serde(default)]
+    pub utc_offset_seconds: i32,
 }
 
 /// A job file as typed.

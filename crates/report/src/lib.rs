@@ -1,1 +1,118 @@
-//! report
+//! What a run looks like: the same figures as fio's normal text, as its JSON and its terse line, as
+//! a status line while it runs, and as fathom's own record.
+//!
+//! Nothing is computed here beyond the choice of units: figures come from [`judge`].
+
+pub mod header;
+pub mod json;
+pub mod messages;
+pub mod native;
+pub mod normal;
+pub mod numbers;
+pub mod status;
+pub mod terse;
+mod when;
+
+#[cfg(test)]
+mod sample;
+
+use judge::Judged;
+use record::RunRecord;
+
+/// A form of the report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Format {
+    /// Semicolon-separated line.
+    Terse,
+    /// fio's JSON.
+    Json,
+    /// fio's JSON with histogram bins.
+    JsonPlus,
+    /// Text for people.
+    Normal,
+}
+
+impl Format {
+    /// Reads one name of `--output-format`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name.trim() {
+            "normal" => Some(Format::Normal),
+            "terse" | "minimal" => Some(Format::Terse),
+            "json" => Some(Format::Json),
+            "json+" => Some(Format::JsonPlus),
+            _ => None,
+        }
+    }
+
+    /// Reads a comma-separated list of names.
+    ///
+    /// # Errors
+    /// The first name that is none.
+    pub fn parse_list(list: &str) -> Result<Vec<Self>, String> {
+        list.split(',').map(|name| Format::from_name(name).ok_or_else(|| name.into())).collect()
+    }
+}
+
+/// How reports are dressed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dress {
+    /// Print exactly what fio prints and nothing else (called under the name fio).
+    pub as_fio: bool,
+    /// The version fio's fields name, "fio-3.NN".
+    pub fio_version: String,
+    /// Version of terse lines, 2 to 5.
+    pub terse_version: u8,
+}
+
+impl Default for Dress {
+    fn default() -> Self {
+        Dress { as_fio: false, fio_version: "fio-3.33".into(), terse_version: 3 }
+    }
+}
+
+/// The report in all the `formats` asked for, in the order fio prints them: terse, JSON, normal.
+/// `json+` includes `json`.
+pub fn render(record: &RunRecord, judged: &Judged, formats: &[Format], dress: &Dress) -> String {
+    let mut out = String::new();
+    if formats.contains(&Format::Terse) {
+        out += &terse::render(record, judged, dress);
+    }
+    let bins = formats.contains(&Format::JsonPlus);
+    if bins || formats.contains(&Format::Json) {
+        out += &json::render(record, judged, bins, dress);
+    }
+    if formats.contains(&Format::Normal) {
+        out += &normal::render(record, judged, dress);
+    }
+    out
+}
+
+/// Whether a unit's options, or the global ones, set `name` to anything but `off`.
+fn option_is_set(record: &RunRecord, unit: &judge::UnitMetrics, name: &str, off: &[&str]) -> bool {
+    let own = unit.options.iter().rev().find(|(key, _)| key == name);
+    let global = || record.global_options.iter().rev().find(|(key, _)| key == name);
+    own.or_else(global).is_some_and(|(_, value)| !off.contains(&value.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_formats_are_read() {
+        let both = Format::parse_list("json+,normal");
+        assert_eq!(both, Ok(vec![Format::JsonPlus, Format::Normal]));
+        assert_eq!(Format::parse_list("json,xml"), Err("xml".to_string()));
+    }
+
+    #[test]
+    fn formats_come_in_one_order_whatever_was_asked() {
+        let record = sample::mixed();
+        let judged = judge::judge(&record);
+        let formats = [Format::Normal, Format::Json, Format::Terse];
+        let text = render(&record, &judged, &formats, &Dress::default());
+        let at = |part: &str| text.find(part).expect(part);
+        assert!(at("3;fio-3.33;") < at("{\n  \"fio version\""));
+        assert!(at("\"jobs\"") < at("mixed: (groupid=0, jobs=1)"));
+    }
+}

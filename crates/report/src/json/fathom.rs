@@ -1,0 +1,74 @@
+//! What we say beyond fio, under the key "fathom".
+
+use super::fio::latency;
+use super::tree::{Json, object};
+use judge::{Judged, UnitMetrics};
+use record::{Direction, ErrorCount, Message, RunRecord, Severity};
+
+/// About the whole run.
+pub(super) fn of_run(record: &RunRecord, judged: &Judged) -> Json {
+    let messages: Vec<&Message> = record.messages.iter().chain(&judged.messages).collect();
+    let of = |severity: Severity| -> Json {
+        let chosen = messages.iter().filter(|message| message.severity == severity);
+        Json::Array(chosen.map(|message| self::message(message)).collect())
+    };
+    object! {
+        "version" => &record.fathom_version,
+        "record_schema" => record.schema,
+        "command_line" => Json::Array(record.invocation.arguments.iter().map(Into::into).collect()),
+        "started_unix_ms" => record.invocation.started_unix_ms,
+        "ended_unix_ms" => record.invocation.ended_unix_ms,
+        "interrupted_by" => record.interrupted_by,
+        "clock" => object! {
+            "source" => &record.clock.source,
+            "hertz" => record.clock.hertz,
+            "drift_ppm" => record.clock.drift_ppm,
+            "stamp_ns" => record.clock.stamp.0,
+        },
+        "errors" => of(Severity::Error),
+        "warnings" => of(Severity::Warning),
+        "notes" => of(Severity::Note),
+    }
+}
+
+fn message(message: &Message) -> Json {
+    object! { "job" => message.job.as_ref(), "text" => &message.text }
+}
+
+/// About one worker, or several reported together.
+pub(super) fn of_unit(unit: &UnitMetrics, bins: bool) -> Json {
+    let merged = unit.merged.iter().map(|(name, workers)| {
+        object! { "jobname" => name, "workers" => *workers }
+    });
+    let mut out = object! {
+        "workers" => unit.workers,
+        "merged_jobs" => Json::Array(merged.collect()),
+        "busy_ns" => unit.busy_ns,
+        "common_ns" => unit.common_ns,
+        "iodepth_requested" => unit.depth.requested,
+        "iodepth_achieved" => unit.depth.achieved_mean,
+        "run_delay_cpu" => unit.cpu.run_delay,
+        "errors" => Json::Array(unit.errors.iter().map(error).collect()),
+    };
+    let rated = |direction: &Direction| unit.directions[*direction].response.is_some();
+    if Direction::ALL.iter().any(rated) {
+        let pairs = Direction::ALL.into_iter().filter(rated).map(|direction| {
+            let response = unit.directions[direction].response.as_ref();
+            (direction.name().to_string(), latency(response, true, bins))
+        });
+        out.push("response_ns", Json::Object(pairs.collect()));
+    }
+    out
+}
+
+fn error(error: &ErrorCount) -> Json {
+    object! {
+        "errno" => error.errno,
+        "text" => &error.text,
+        "operation" => &error.operation,
+        "count" => error.count,
+        "first_file" => &error.first_file,
+        "first_offset" => error.first_offset,
+        "first_length" => error.first_length,
+    }
+}

@@ -1,0 +1,222 @@
+//! The tree fio's readers know. Keys, order and number forms are observed from fio 3.33.
+
+use super::fathom;
+use super::tree::{Json, object};
+use crate::numbers::millis;
+use crate::when::asctime;
+use crate::{Dress, option_is_set};
+use judge::{
+    DirectionMetrics, DiskMetrics, DiskTotals, Judged, LatencyStats, SeriesStats, UnitMetrics,
+};
+use record::{Direction, RunRecord};
+
+/// What fio writes for "no estimate": readers check for it.
+const NO_ETA: i32 = i32::MAX;
+const SHORT_BOUNDS: [&str; 10] = ["2", "4", "10", "20", "50", "100", "250", "500", "750", "1000"];
+const LONG_BOUNDS: [&str; 12] =
+    ["2", "4", "10", "20", "50", "100", "250", "500", "750", "1000", "2000", ">=2000"];
+const DEPTHS: [&str; 7] = ["1", "2", "4", "8", "16", "32", ">=64"];
+const BATCHES: [&str; 7] = ["0", "4", "8", "16", "32", "64", ">=64"];
+
+/// The whole document.
+pub(super) fn document(record: &RunRecord, judged: &Judged, bins: bool, dress: &Dress) -> Json {
+    let ended = record.invocation.ended_unix_ms;
+    let mut out = object! {
+        "fio version" => &dress.fio_version,
+        "timestamp" => ended / 1000,
+        "timestamp_ms" => ended,
+        "time" => asctime(ended, record.invocation.utc_offset_seconds),
+    };
+    if !record.global_options.is_empty() {
+        out.push("global options", options(&record.global_options));
+    }
+    let elapsed_s = judged.elapsed_ns.div_ceil(1_000_000_000).max(1);
+    let jobs = judged.units.iter().map(|unit| job(record, unit, elapsed_s, bins)).collect();
+    out.push("jobs", Json::Array(jobs));
+    if !judged.disks.is_empty() {
+        out.push("disk_util", Json::Array(judged.disks.iter().map(disk).collect()));
+    }
+    out.push("fathom", fathom::of_run(record, judged));
+    out
+}
+
+fn options(options: &[(String, String)]) -> Json {
+    let mut pairs: Vec<(String, Json)> = Vec::new();
+    for (name, value) in options {
+        // An option given twice counts once, where it was first, with its last value.
+        match pairs.iter_mut().find(|(known, _)| known == name) {
+            Some(known) => known.1 = value.into(),
+            None => pairs.push((name.clone(), value.into())),
+        }
+    }
+    Json::Object(pairs)
+}
+
+fn job(record: &RunRecord, unit: &UnitMetrics, elapsed_s: u64, bins: bool) -> Json {
+    let mut out = object! {
+        "jobname" => &unit.name,
+        "groupid" => unit.group.group,
+        "error" => unit.error,
+        "eta" => NO_ETA,
+        "elapsed" => elapsed_s,
+        "job options" => options(&unit.options),
+    };
+    let form = Form::of(unit, bins);
+    if unit.show.unified != 1 {
+        for direction in Direction::ALL {
+            out.push(direction.name(), form.direction(&unit.directions[direction]));
+        }
+        out.push("sync", form.sync(unit));
+    }
+    if let Some(mixed) = &unit.mixed {
+        out.push("mixed", form.direction(mixed));
+    }
+    usage(&mut out, unit);
+    if option_is_set(record, unit, "continue_on_error", &["none", "0", ""]) {
+        out.push("total_err", unit.total_errors());
+        out.push("first_error", unit.errors.first().map_or(0, |error| error.errno));
+    }
+    out.push("latency_depth", unit.depth.requested);
+    out.push("latency_target", 0_u32);
+    out.push("latency_percentile", 100.0);
+    out.push("latency_window", 0_u32);
+    if !unit.description.is_empty() {
+        out.push("desc", &unit.description);
+    }
+    out.push("fathom", fathom::of_unit(unit, bins));
+    out
+}
+
+/// CPU, depths and latency classes.
+fn usage(out: &mut Json, unit: &UnitMetrics) {
+    out.push("job_runtime", millis(unit.job_runtime_ns));
+    out.push("usr_cpu", unit.cpu.user);
+    out.push("sys_cpu", unit.cpu.system);
+    out.push("ctx", unit.cpu.context_switches);
+    out.push("majf", unit.cpu.major_faults);
+    out.push("minf", unit.cpu.minor_faults);
+    out.push("iodepth_level", shares(&DEPTHS, &unit.depth.level));
+    out.push("iodepth_submit", shares(&BATCHES, &unit.depth.submit));
+    out.push("iodepth_complete", shares(&BATCHES, &unit.depth.complete));
+    out.push("latency_ns", shares(&SHORT_BOUNDS, &unit.latency_classes.ns));
+    out.push("latency_us", shares(&SHORT_BOUNDS, &unit.latency_classes.us));
+    out.push("latency_ms", shares(&LONG_BOUNDS, &unit.latency_classes.ms));
+}
+
+fn shares(names: &[&str], values: &[f64]) -> Json {
+    Json::Object(names.iter().zip(values).map(|(n, v)| (n.to_string(), (*v).into())).collect())
+}
+
+/// Which tables the latencies of a unit have.
+struct Form {
+    slat: bool,
+    clat: bool,
+    lat: bool,
+    bins: bool,
+}
+
+impl Form {
+    fn of(unit: &UnitMetrics, bins: bool) -> Self {
+        Form {
+            slat: unit.show.slat_percentiles,
+            clat: unit.show.clat_percentiles,
+            lat: unit.show.lat_percentiles,
+            bins,
+        }
+    }
+
+    fn direction(&self, metrics: &DirectionMetrics) -> Json {
+        let mut out = object! {
+            "io_bytes" => metrics.bytes,
+            "io_kbytes" => metrics.bytes >> 10,
+            "bw_bytes" => metrics.bytes_per_second as u64,
+            "bw" => (metrics.bytes_per_second / 1024.0) as u64,
+            "iops" => metrics.iops,
+            "runtime" => millis(metrics.runtime_ns),
+            "total_ios" => metrics.ios,
+            "short_ios" => metrics.short_ios,
+            "drop_ios" => metrics.dropped_ios,
+            "slat_ns" => latency(metrics.slat.as_ref(), self.slat, self.bins),
+            "clat_ns" => latency(metrics.clat.as_ref(), self.clat, self.bins),
+            "lat_ns" => latency(metrics.lat.as_ref(), self.lat, self.bins),
+        };
+        series(&mut out, metrics);
+        out
+    }
+
+    fn sync(&self, unit: &UnitMetrics) -> Json {
+        object! {
+            "total_ios" => unit.sync.count,
+            "lat_ns" => latency(unit.sync.latency.as_ref(), true, self.bins),
+        }
+    }
+}
+
+fn series(out: &mut Json, metrics: &DirectionMetrics) {
+    let whole = |value: f64| value as u64;
+    let SeriesStats { min, max, mean, stddev, samples } = metrics.bandwidth;
+    out.push("bw_min", whole(min / 1024.0));
+    out.push("bw_max", whole(max / 1024.0));
+    out.push("bw_agg", if samples > 0 { metrics.group_share } else { 0.0 });
+    out.push("bw_mean", mean / 1024.0);
+    out.push("bw_dev", stddev / 1024.0);
+    out.push("bw_samples", samples);
+    let SeriesStats { min, max, mean, stddev, samples } = metrics.iops_series;
+    out.push("iops_min", whole(min));
+    out.push("iops_max", whole(max));
+    out.push("iops_mean", mean);
+    out.push("iops_stddev", stddev);
+    out.push("iops_samples", samples);
+}
+
+/// min, max, mean, stddev and N, with percentiles and bins when `tables` and there are values.
+pub(super) fn latency(stats: Option<&LatencyStats>, tables: bool, bins: bool) -> Json {
+    let none = LatencyStats::default();
+    let stats = stats.unwrap_or(&none);
+    let mut out = object! {
+        "min" => stats.min,
+        "max" => stats.max,
+        "mean" => stats.mean,
+        "stddev" => stats.stddev,
+        "N" => stats.count,
+    };
+    if !tables || stats.count == 0 {
+        return out;
+    }
+    if !stats.percentiles.is_empty() {
+        let pairs = stats.percentiles.iter().map(|(p, v)| (format!("{p:.6}"), (*v).into()));
+        out.push("percentile", Json::Object(pairs.collect()));
+    }
+    if bins {
+        let pairs = stats.bins.iter().map(|(middle, count)| (middle.to_string(), (*count).into()));
+        out.push("bins", Json::Object(pairs.collect()));
+    }
+    out
+}
+
+fn disk(disk: &DiskMetrics) -> Json {
+    let DiskTotals { read_ios, write_ios, read_merges, write_merges, .. } = disk.own;
+    let mut out = object! {
+        "name" => &disk.name,
+        "read_ios" => read_ios,
+        "write_ios" => write_ios,
+        "read_merges" => read_merges,
+        "write_merges" => write_merges,
+        "read_ticks" => disk.own.read_ticks_ms,
+        "write_ticks" => disk.own.write_ticks_ms,
+        "in_queue" => disk.own.in_queue_ms,
+        "util" => disk.own.util,
+    };
+    if let Some(members) = &disk.members {
+        out.push("aggr_read_ios", members.read_ios);
+        out.push("aggr_write_ios", members.write_ios);
+        out.push("aggr_read_merges", members.read_merges);
+        // Without its plural: so fio spells it, and so its readers look for it.
+        out.push("aggr_write_merge", members.write_merges);
+        out.push("aggr_read_ticks", members.read_ticks_ms);
+        out.push("aggr_write_ticks", members.write_ticks_ms);
+        out.push("aggr_in_queue", members.in_queue_ms);
+        out.push("aggr_util", members.util);
+    }
+    out
+}

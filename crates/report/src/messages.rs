@@ -1,0 +1,46 @@
+//! Messages for stderr.
+
+use record::{Message, Severity};
+
+/// One message as a line without its end: "fathom: warning: job1: text".
+pub fn line(program: &str, message: &Message) -> String {
+    let severity = match message.severity {
+        Severity::Note => "note",
+        Severity::Warning => "warning",
+        Severity::Error => "error",
+    };
+    match &message.job {
+        Some(job) => format!("{program}: {severity}: {job}: {}", message.text),
+        None => format!("{program}: {severity}: {}", message.text),
+    }
+}
+
+/// All messages, a line each, equal ones of one job once.
+pub fn lines<'a>(program: &str, messages: impl IntoIterator<Item = &'a Message>) -> String {
+    let mut said: Vec<String> = Vec::new();
+    for message in messages {
+        let text = line(program, message);
+        if !said.contains(&text) {
+            said.push(text);
+        }
+    }
+    said.into_iter().map(|text| text + "\n").collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_names_program_severity_and_job() {
+        let warning = Message::warning(Some("a"), "iodepth has no effect");
+        assert_eq!(line("fathom", &warning), "fathom: warning: a: iodepth has no effect");
+        assert_eq!(line("fio", &Message::error(None, "no job")), "fio: error: no job");
+    }
+
+    #[test]
+    fn clones_do_not_repeat_a_message() {
+        let note = Message::note(Some("a"), "x");
+        assert_eq!(lines("fathom", [&note, &note]), "fathom: note: a: x\n");
+    }
+}

@@ -1,0 +1,34 @@
+//! The report for people: fio's normal text, line by line.
+
+mod disks;
+mod groups;
+mod latency;
+mod unit;
+
+use crate::Dress;
+use judge::Judged;
+use record::RunRecord;
+
+/// The normal text of a run, from the empty line after the header on. With `dress.as_fio` it holds
+/// nothing that fio would not print.
+pub fn render(record: &RunRecord, judged: &Judged, dress: &Dress) -> String {
+    let mut out = String::from("\n");
+    for unit in &judged.units {
+        unit::render(&mut out, record, unit, dress);
+    }
+    for group in &judged.groups {
+        groups::render(&mut out, group);
+    }
+    disks::render(&mut out, &judged.disks);
+    out
+}
+
+/// A percentage at `decimals` decimals; a share that is there is never shown as none.
+fn share(percent: f64, decimals: usize) -> String {
+    let least = 10_f64.powi(-(decimals as i32));
+    let shown = if percent > 0.0 { percent.max(least) } else { percent };
+    format!("{shown:.decimals$}%")
+}
+
+#[cfg(test)]
+mod tests;

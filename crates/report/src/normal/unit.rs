@@ -1,0 +1,224 @@
+//! The part of one worker, or of several reported together.
+
+use super::{latency, share};
+use crate::numbers::{SizeStyle, count, millis};
+use crate::when::asctime;
+use crate::{Dress, option_is_set};
+use judge::{DirectionMetrics, UnitMetrics};
+use record::{Direction, RunRecord};
+use std::fmt::Write;
+
+const SHORT_BOUNDS: [&str; 10] = ["2", "4", "10", "20", "50", "100", "250", "500", "750", "1000"];
+const LONG_BOUNDS: [&str; 12] =
+    ["2", "4", "10", "20", "50", "100", "250", "500", "750", "1000", "2000", ">=2000"];
+
+/// Writes the whole part of `unit`.
+pub(super) fn render(out: &mut String, record: &RunRecord, unit: &UnitMetrics, dress: &Dress) {
+    heading(out, record, unit);
+    for (name, metrics) in directions(unit) {
+        direction(out, unit, name, metrics, dress);
+    }
+    let classes = &unit.latency_classes;
+    latency::classes(out, "nsec", &SHORT_BOUNDS, &classes.ns);
+    latency::classes(out, "usec", &SHORT_BOUNDS, &classes.us);
+    latency::classes(out, "msec", &LONG_BOUNDS, &classes.ms);
+    if let Some(stats) = &unit.sync.latency {
+        out.push_str("  fsync/fdatasync/sync_file_range:\n");
+        latency::stats(out, "sync", stats);
+        latency::percentiles(out, "sync", stats);
+    }
+    cpu_and_depth(out, unit, dress);
+    issued(out, unit);
+    errors(out, record, unit, dress);
+    let _ = writeln!(
+        out,
+        "     latency   : target=0, window=0, percentile=100.00%, depth={}",
+        unit.depth.requested
+    );
+}
+
+fn heading(out: &mut String, record: &RunRecord, unit: &UnitMetrics) {
+    let error = match unit.error {
+        0 => String::new(),
+        errno => {
+            let known = unit.errors.iter().find(|error| error.errno == errno);
+            let (file, operation, text) = known.map_or(("", "", ""), |error| {
+                (error.first_file.as_str(), error.operation.as_str(), error.text.as_str())
+            });
+            format!(" (file:{file}, func={operation}, error={text})")
+        }
+    };
+    let _ = writeln!(
+        out,
+        "{}: (groupid={}, jobs={}): err={:2}{error}: pid={}: {}",
+        unit.name,
+        unit.group.group,
+        unit.workers,
+        unit.error,
+        unit.tid,
+        asctime(record.invocation.ended_unix_ms, record.invocation.utc_offset_seconds),
+    );
+    if !unit.description.is_empty() {
+        let _ = writeln!(out, "  Description  : [{}]", unit.description);
+    }
+}
+
+/// The directions a unit's text shows, with their names.
+fn directions(unit: &UnitMetrics) -> Vec<(&'static str, &DirectionMetrics)> {
+    let mut shown = Vec::new();
+    if unit.show.unified != 1 {
+        shown.extend(unit.directions.iter().map(|(direction, m)| (direction.name(), m)));
+    }
+    shown.extend(unit.mixed.iter().map(|metrics| ("mixed", metrics)));
+    shown.retain(|(_, metrics)| metrics.runtime_ns > 0 && !metrics.is_idle());
+    shown
+}
+
+fn direction(
+    out: &mut String,
+    unit: &UnitMetrics,
+    name: &str,
+    metrics: &DirectionMetrics,
+    dress: &Dress,
+) {
+    let style = SizeStyle::of(&unit.show);
+    let _ = writeln!(
+        out,
+        "  {name}: IOPS={}, BW={} ({})({}/{}msec){}",
+        count(metrics.iops as u64, style.figures),
+        style.rate(metrics.bytes_per_second),
+        style.rate_other(metrics.bytes_per_second),
+        style.size(metrics.bytes),
+        millis(metrics.runtime_ns),
+        if name == "write" { "; 0 zone resets" } else { "" },
+    );
+    let kinds = [
+        ("slat", &metrics.slat, unit.show.slat_percentiles),
+        ("clat", &metrics.clat, unit.show.clat_percentiles),
+        ("lat", &metrics.lat, unit.show.lat_percentiles),
+    ];
+    for (name, stats, _) in &kinds {
+        if let Some(stats) = stats {
+            latency::stats(out, &format!("{name:>4}"), stats);
+        }
+    }
+    for (name, stats, wanted) in &kinds {
+        if let (Some(stats), true) = (stats, wanted) {
+            latency::percentiles(out, name, stats);
+        }
+    }
+    if let (Some(response), false) = (&metrics.response, dress.as_fio) {
+        out.push_str("    response latency (from the intended start):\n");
+        latency::stats(out, " response", response);
+        latency::percentiles(out, "response", response);
+    }
+    series(out, metrics, &style);
+}
+
+fn series(out: &mut String, metrics: &DirectionMetrics, style: &SizeStyle) {
+    let (bandwidth, iops) = (&metrics.bandwidth, &metrics.iops_series);
+    if bandwidth.samples == 0 {
+        return;
+    }
+    let base = f64::from(style.kb_base);
+    let large = bandwidth.mean > base.powi(3);
+    let scale = if large { base.powi(2) } else { base };
+    let unit = match (style.kb_base, large) {
+        (1000, false) => "kB",
+        (1000, true) => "MB",
+        (_, false) => "KiB",
+        (_, true) => "MiB",
+    };
+    let _ = writeln!(
+        out,
+        "   bw ({unit:>5}/s): min={:5}, max={:5}, per={:3.2}%, avg={:5.2}, stdev={:5.2}, \
+         samples={}",
+        (bandwidth.min / scale) as u64,
+        (bandwidth.max / scale) as u64,
+        metrics.group_share,
+        bandwidth.mean / scale,
+        bandwidth.stddev / scale,
+        bandwidth.samples,
+    );
+    let _ = writeln!(
+        out,
+        "   iops        : min={:5}, max={:5}, avg={:5.2}, stdev={:5.2}, samples={}",
+        iops.min as u64, iops.max as u64, iops.mean, iops.stddev, iops.samples,
+    );
+}
+
+fn cpu_and_depth(out: &mut String, unit: &UnitMetrics, dress: &Dress) {
+    let (cpu, depth) = (&unit.cpu, &unit.depth);
+    let _ = writeln!(
+        out,
+        "  cpu          : usr={:3.2}%, sys={:3.2}%, ctx={}, majf={}, minf={}",
+        cpu.user, cpu.system, cpu.context_switches, cpu.major_faults, cpu.minor_faults,
+    );
+    let line = |names: [&str; 7], shares: &[f64; 7]| {
+        let entries: Vec<String> = names
+            .iter()
+            .zip(shares)
+            .map(|(name, percent)| format!("{name}={}", share(*percent, 1)))
+            .collect();
+        entries.join(", ")
+    };
+    let batches = ["0", "4", "8", "16", "32", "64", ">=64"];
+    let levels = line(["1", "2", "4", "8", "16", "32", ">=64"], &depth.level);
+    let _ = writeln!(out, "  IO depths    : {levels}");
+    let _ = writeln!(out, "     submit    : {}", line(batches, &depth.submit));
+    let _ = writeln!(out, "     complete  : {}", line(batches, &depth.complete));
+    // A depth that was asked for and never reached is worth a line; fio has none for it.
+    if !dress.as_fio && depth.requested > 1 {
+        let _ = writeln!(
+            out,
+            "     achieved  : mean={:.2}, requested={}",
+            depth.achieved_mean, depth.requested
+        );
+    }
+}
+
+fn issued(out: &mut String, unit: &UnitMetrics) {
+    let row = |pick: fn(&DirectionMetrics) -> u64| {
+        let [r, w, t] = Direction::ALL.map(|d| pick(&unit.directions[d]));
+        format!("{r},{w},{t}")
+    };
+    let _ = writeln!(
+        out,
+        "     issued rwts: total={},{} short={},0 dropped={},0",
+        row(|m| m.ios_issued),
+        unit.sync.count,
+        row(|m| m.short_ios),
+        row(|m| m.dropped_ios),
+    );
+}
+
+/// fio has one line, and only for jobs that tolerate errors. Ours shows every kind, always.
+fn errors(out: &mut String, record: &RunRecord, unit: &UnitMetrics, dress: &Dress) {
+    let tolerates = option_is_set(record, unit, "continue_on_error", &["none", "0", ""]);
+    let Some(first) = unit.errors.first() else { return };
+    if dress.as_fio && !tolerates {
+        return;
+    }
+    let _ = writeln!(
+        out,
+        "     errors    : total={}, first_error={}/<{}>",
+        unit.total_errors(),
+        first.errno,
+        first.text
+    );
+    if dress.as_fio {
+        return;
+    }
+    for error in &unit.errors {
+        let place = match (error.first_offset, error.first_length) {
+            (Some(offset), Some(length)) => format!(" at offset {offset}, length {length}"),
+            (Some(offset), None) => format!(" at offset {offset}"),
+            _ => String::new(),
+        };
+        let _ = writeln!(
+            out,
+            "                 {} x {} in {}: first in {}{place}",
+            error.count, error.text, error.operation, error.first_file,
+        );
+    }
+}
