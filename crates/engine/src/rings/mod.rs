@@ -11,6 +11,9 @@ pub mod pvsync2;
 pub mod sync;
 pub mod vsync;
 
+#[cfg(test)]
+mod tests;
+
 use crate::ops::Op;
 use crate::sys::buffers::BufferArea;
 use crate::sys::files::Advice;

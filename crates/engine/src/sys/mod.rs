@@ -7,3 +7,5 @@ pub mod files;
 pub mod io;
 pub mod memory;
 pub mod posix_aio;
+#[cfg(test)]
+pub mod testing;

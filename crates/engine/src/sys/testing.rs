@@ -1,0 +1,69 @@
+//! What tests need of the machine: a directory on a disk, a loop device, a small filesystem. All of
+//! it is ours and goes away again.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+/// A directory where the test was built: most likely on a disk, where /tmp may be in memory.
+pub fn scratch() -> TempDir {
+    let program = std::env::current_exe().unwrap();
+    tempfile::tempdir_in(program.parent().unwrap()).unwrap()
+}
+
+/// A loop device over a file of its own; detached when dropped.
+pub struct Loop {
+    /// Such as /dev/loop0.
+    pub device: String,
+    /// The file under it.
+    pub backing: PathBuf,
+    _directory: TempDir,
+}
+
+impl Loop {
+    /// One of `size` bytes; `None` when this user or machine cannot have one.
+    pub fn new(size: u64) -> Option<Loop> {
+        let directory = scratch();
+        let backing = directory.path().join("backing");
+        File::create(&backing).unwrap().set_len(size).unwrap();
+        let output = Command::new("losetup").args(["--find", "--show"]).arg(&backing).output();
+        let output = output.ok().filter(|o| o.status.success())?;
+        let device = String::from_utf8(output.stdout).unwrap().trim().to_owned();
+        Some(Loop { device, backing, _directory: directory })
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        let _ = Command::new("losetup").arg("--detach").arg(&self.device).status();
+    }
+}
+
+/// A tmpfs; unmounted when dropped.
+pub struct Tmpfs {
+    directory: TempDir,
+}
+
+impl Tmpfs {
+    /// One of `size` bytes; `None` when this user may not mount.
+    pub fn new(size: u64) -> Option<Tmpfs> {
+        let directory = scratch();
+        let status = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"])
+            .arg(directory.path())
+            .status();
+        status.ok().filter(|s| s.success()).map(|_| Tmpfs { directory })
+    }
+
+    /// Where it is mounted.
+    pub fn path(&self) -> &Path {
+        self.directory.path()
+    }
+}
+
+impl Drop for Tmpfs {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.directory.path()).status();
+    }
+}
