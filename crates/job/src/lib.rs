@@ -4,10 +4,22 @@
 //! This crate opens nothing it is not told to (a job file and the files it includes), reads no
 //! clock and knows no engine beyond its name.
 
+mod apply;
+mod assemble;
+mod command_line;
+mod error;
+mod expand;
+mod file;
+pub mod help;
 mod model;
 pub mod options;
+mod program;
+mod showcmd;
 pub mod value;
 
+pub use command_line::{Action, Dialect, Eta, Format, Inputs, Invocation, parse};
+pub use error::{JobError, JobErrors, Origin};
+pub use expand::Keywords;
 pub use model::{
     BlockSizes, BufferContent, Buffers, CpuSplit, DedupeMode, DelayRange, Distribution, Engine,
     EngineOptions, ErrorPolicy, FileService, FileServiceOrder, FileSizeRange, Flow, Identity, Job,

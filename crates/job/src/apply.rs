@@ -1,0 +1,220 @@
+//! From settings to jobs: which option a name means, in which order options take effect, and what
+//! a section inherits.
+
+use crate::error::Origin;
+use crate::file::{Findings, Section, Setting, shorten};
+use crate::model::Job;
+use crate::options::{self, OptionDef};
+use crate::value::Units;
+
+/// Names longer than this are noise, not misspelt options.
+const LONGEST_MISSPELLING: usize = 40;
+
+/// An option as given: its canonical name, its value with variables replaced.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Given {
+    /// Canonical name.
+    pub name: &'static str,
+    /// `None`: alone, without `=`.
+    pub value: Option<String>,
+}
+
+/// In which order the options of a section take effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// As fio sorts a section of a job file: core options by rank, then those of the engine.
+    Ranked,
+    /// As typed: fio's command line.
+    Typed,
+}
+
+/// A job in the making.
+#[derive(Clone, Debug, Default)]
+pub struct Draft {
+    /// The job so far.
+    pub job: Job,
+    /// Its engine as named last, whether or not that engine works.
+    pub engine: Option<String>,
+    /// Options of the global sections before it.
+    pub global: Vec<Given>,
+    /// Options of its own section, in the order they took effect.
+    pub own: Vec<Given>,
+    /// Options of engines, given globally, that wait for a job to name its engine.
+    pub waiting: Vec<Setting>,
+}
+
+impl Draft {
+    /// The job a section begins, given what global sections said before it.
+    pub fn begin(&self, section: &Section) -> Draft {
+        let mut draft = self.clone();
+        draft.job.identity.name = section.name.clone();
+        draft.job.identity.origin = section.origin.to_string();
+        draft
+    }
+
+    /// Applies settings as the job's own, and what waited for its engine.
+    pub fn apply(&mut self, section: &Section, order: Order, findings: &mut Findings) {
+        let waiting = std::mem::take(&mut self.waiting);
+        let settings: Vec<&Setting> = waiting.iter().chain(&section.settings).collect();
+        let given = self.settings(&settings, &section.name, order, findings);
+        self.own.extend(given);
+    }
+
+    /// Applies the settings of a global section.
+    pub fn apply_global(&mut self, section: &Section, order: Order, findings: &mut Findings) {
+        let settings: Vec<&Setting> = section.settings.iter().collect();
+        let given = self.settings(&settings, "global", order, findings);
+        self.global.extend(given);
+    }
+
+    /// Applies global settings; options of engines other than the one named so far wait for jobs.
+    pub fn apply_beside(&mut self, section: &Section, findings: &mut Findings) {
+        let is_core = |setting: &&Setting| options::find(&setting.name).is_some();
+        let (core, others): (Vec<&Setting>, Vec<&Setting>) =
+            section.settings.iter().partition(is_core);
+        let given = self.settings(&core, "global", Order::Ranked, findings);
+        self.global.extend(given);
+        let (now, later): (Vec<&Setting>, Vec<&Setting>) =
+            others.into_iter().partition(|setting| {
+                self.engine_option(&setting.name, "global").is_ok()
+                    || engines_with(&setting.name).is_empty()
+            });
+        let given = self.settings(&now, "global", Order::Ranked, findings);
+        self.global.extend(given);
+        self.waiting.extend(later.into_iter().cloned());
+    }
+
+    /// The job, its options as typed in it. Options without a value are left out, as fio leaves
+    /// them out of its JSON.
+    pub fn finish(self) -> Job {
+        let mut job = self.job;
+        job.options.global = with_values(&self.global);
+        job.options.own = with_values(&self.own);
+        job
+    }
+
+    fn settings(
+        &mut self,
+        settings: &[&Setting],
+        section: &str,
+        order: Order,
+        findings: &mut Findings,
+    ) -> Vec<Given> {
+        let mut sorted: Vec<(&Setting, Option<&'static OptionDef>)> =
+            settings.iter().map(|setting| (*setting, options::find(&setting.name))).collect();
+        if order == Order::Ranked {
+            sorted.sort_by_key(|(_, def)| def.map_or(i8::MAX, |def| rank(def.name)));
+        }
+        let mut given = Vec::with_capacity(sorted.len());
+        for (setting, def) in sorted {
+            let found = match def {
+                Some(def) => Ok(Some(def)),
+                None => self.engine_option(&setting.name, section),
+            };
+            match found {
+                Ok(Some(def)) => {
+                    self.set(def, setting, section, findings);
+                    given.push(Given { name: def.name, value: setting.value.clone() });
+                }
+                Ok(None) => {}
+                Err(text) => findings.error(&setting.origin, text),
+            }
+        }
+        given
+    }
+
+    /// The option of this job's engine with a name; `None` when it belongs to an engine and this
+    /// job's is one that was already complained about.
+    fn engine_option(
+        &self,
+        name: &str,
+        section: &str,
+    ) -> Result<Option<&'static OptionDef>, String> {
+        let own = self.job.queue.engine.name();
+        let engine = self.engine.as_deref().unwrap_or(own);
+        if let Some(def) = options::find_engine(engine, name) {
+            return Ok(Some(def));
+        }
+        let engines = engines_with(name);
+        if engines.is_empty() {
+            return Err(unknown(name, Some(section)));
+        }
+        if engine != own {
+            return Ok(None);
+        }
+        let engines = engines.join(", ");
+        Err(format!(
+            "option '{name}' in [{section}] belongs to ioengine {engines}; this job's is {engine}"
+        ))
+    }
+
+    fn set(&mut self, def: &OptionDef, setting: &Setting, section: &str, findings: &mut Findings) {
+        let units = Units { kb_base: self.job.measure.kb_base };
+        let before = self.job.queue.engine;
+        match options::apply(&mut self.job, def, setting.value.as_deref(), units) {
+            Ok(warnings) => {
+                for text in warnings {
+                    findings.warn(&setting.origin, Some(section), &text);
+                }
+            }
+            Err(text) => findings.error(&setting.origin, format!("in [{section}]: {text}")),
+        }
+        if def.name == "ioengine" {
+            let name = setting.value.as_deref().unwrap_or_default().trim();
+            self.engine = Some(name.split(':').next().unwrap_or(name).to_string());
+        }
+        if self.job.queue.engine != before {
+            // Options belong to an engine: another one starts from its own defaults.
+            self.job.queue.options = Default::default();
+        }
+    }
+}
+
+/// Options with their values, as fio's JSON lists them.
+pub fn with_values(given: &[Given]) -> Vec<(String, String)> {
+    given.iter().filter_map(|given| Some((given.name.to_string(), given.value.clone()?))).collect()
+}
+
+/// Engines that have an option of this name, in the table's order.
+pub fn engines_with(name: &str) -> Vec<&'static str> {
+    let mut engines = Vec::new();
+    let named = |def: &&OptionDef| def.names().any(|known| known == name);
+    for engine in options::all().filter(named).flat_map(|def| def.engines) {
+        if !engines.contains(engine) {
+            engines.push(*engine);
+        }
+    }
+    engines
+}
+
+/// What to say of a name that no option has.
+pub fn unknown(name: &str, section: Option<&str>) -> String {
+    let place = section.map_or(String::new(), |section| format!(" in [{}]", shorten(section)));
+    let near = match name.len() <= LONGEST_MISSPELLING {
+        true => options::nearest(name.trim_start_matches('-')),
+        false => None,
+    };
+    let hint = near.map_or(String::new(), |near| format!("; did you mean '{near}'?"));
+    format!("unknown option '{}'{place}{hint}", shorten(name))
+}
+
+/// When an option of a section takes effect: lower first, as typed among equals. Units come before
+/// the sizes they change, file names after the directories they are put in. Seen in the order of
+/// fio's --showcmd for every option it has.
+fn rank(name: &str) -> i8 {
+    match name {
+        "kb_base" | "unit_base" | "cpus_allowed_policy" | "lockfile" => -1,
+        "filename" | "filename_format" => 1,
+        _ => 0,
+    }
+}
+
+/// The place a section of the command line has.
+pub fn command_line_section(name: &str) -> Section {
+    Section {
+        name: name.into(),
+        global: crate::file::is_global(name),
+        origin: Origin::command_line(),
+        settings: Vec::new(),
+    }
+}

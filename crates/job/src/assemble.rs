@@ -1,0 +1,195 @@
+//! From the sections of command line and job files to the jobs of an invocation.
+
+use crate::apply::{Draft, Given, Order, with_values};
+use crate::command_line::{Action, Dialect, Inputs, Invocation};
+use crate::error::Origin;
+use crate::file::{Findings, Reader, Section};
+use crate::showcmd::Shown;
+
+/// Sections on their way to jobs.
+pub struct Assembly<'a> {
+    dialect: Dialect,
+    inputs: &'a dyn Inputs,
+    invocation: &'a mut Invocation,
+    findings: &'a mut Findings,
+    /// What the command line said before any job.
+    beside: Draft,
+    /// The same, where it overrides job files.
+    overrides: Option<Section>,
+}
+
+impl<'a> Assembly<'a> {
+    /// Nothing assembled yet.
+    pub fn new(
+        dialect: Dialect,
+        inputs: &'a dyn Inputs,
+        invocation: &'a mut Invocation,
+        findings: &'a mut Findings,
+    ) -> Self {
+        let beside = Draft::default();
+        Assembly { dialect, inputs, invocation, findings, beside, overrides: None }
+    }
+
+    /// Turns the sections of the command line, then the job files it names, into jobs.
+    pub fn run(mut self, sections: &[Section]) {
+        self.command_line(sections);
+        self.files();
+        if self.invocation.action == Action::Run && self.findings.errors.is_empty() {
+            self.check_jobs();
+        }
+    }
+
+    fn command_line(&mut self, sections: &[Section]) {
+        for (index, section) in sections.iter().enumerate() {
+            let section = self.expanded(section);
+            if section.global {
+                match self.dialect {
+                    Dialect::Fathom => self.beside.apply_beside(&section, self.findings),
+                    Dialect::Fio => {
+                        self.beside.apply_global(&section, Order::Typed, self.findings);
+                    }
+                }
+                // A value that is wrong was reported now, and need not be for each job again.
+                let sound = self.findings.errors.is_empty();
+                if index == 0 && self.dialect == Dialect::Fathom && sound {
+                    self.overrides = Some(section).filter(|given| !given.settings.is_empty());
+                }
+                continue;
+            }
+            let wanted = &self.invocation.sections;
+            if !wanted.is_empty() && !wanted.contains(&section.name) {
+                continue;
+            }
+            let order = match self.dialect {
+                Dialect::Fathom => Order::Ranked,
+                Dialect::Fio => Order::Typed,
+            };
+            let mut draft = self.beside.begin(&section);
+            draft.apply(&section, order, self.findings);
+            self.invocation.jobs.push(draft.finish());
+        }
+        self.invocation.global_options = with_values(&self.beside.global);
+    }
+
+    /// Keywords mean the same on the command line; variables are the shell's to replace.
+    fn expanded(&self, section: &Section) -> Section {
+        let keywords = self.inputs.keywords();
+        let mut section = section.clone();
+        for setting in &mut section.settings {
+            setting.value = setting.value.as_deref().map(|value| keywords.expand(value));
+        }
+        section
+    }
+
+    fn files(&mut self) {
+        let wanted = self.invocation.sections.clone();
+        let reader = Reader { inputs: self.inputs, dialect: self.dialect, wanted: &wanted };
+        let mut names = Vec::new();
+        let mut shown = String::new();
+        for (index, path) in self.invocation.job_files.clone().iter().enumerate() {
+            let (sections, all) = reader.read(path, self.findings);
+            names.extend(all);
+            let base = self.base(index, path);
+            shown += &self.file(base, &sections, index > 0);
+        }
+        self.check_sections(&wanted, &names);
+        if let Action::ShowCmd(text) = &mut self.invocation.action {
+            *text = shown;
+        }
+    }
+
+    /// What the sections of a file start from.
+    fn base(&mut self, index: usize, path: &str) -> Draft {
+        if self.dialect == Dialect::Fathom || index == 0 {
+            return Draft { waiting: Vec::new(), ..self.beside.clone() };
+        }
+        if !self.beside.global.is_empty() {
+            let text = format!(
+                "options before the first --name do not reach '{path}': as in fio, they are \
+                 defaults of the first job file only"
+            );
+            self.findings.warn(&Origin::command_line(), None, &text);
+        }
+        Draft::default()
+    }
+
+    /// Turns the sections of one file into jobs; returns the file as a command line. Files run one
+    /// after the other, so the first job of a later one waits for those before it.
+    fn file(&mut self, mut base: Draft, sections: &[Section], later: bool) -> String {
+        let mut shown = Shown::new(self.dialect, &base.global);
+        let from = self.invocation.jobs.len();
+        for section in sections {
+            if section.global {
+                base.apply_global(section, Order::Ranked, self.findings);
+                shown.global(&base.global);
+                continue;
+            }
+            let mut draft = base.begin(section);
+            draft.apply(section, Order::Ranked, self.findings);
+            if let Some(overrides) = &self.overrides {
+                let overrides = Section { name: section.name.clone(), ..overrides.clone() };
+                draft.apply(&overrides, Order::Ranked, self.findings);
+            }
+            shown.job(&section.name, &draft.own);
+            let mut job = draft.finish();
+            job.identity.stonewall |= later && self.invocation.jobs.len() == from;
+            self.invocation.jobs.push(job);
+        }
+        self.keep_globals(&base.global);
+        shown.finish()
+    }
+
+    /// fio prints the global options of the last file; we those of all.
+    fn keep_globals(&mut self, global: &[Given]) {
+        let known = self.beside.global.len();
+        match self.dialect {
+            Dialect::Fathom => {
+                self.invocation.global_options.extend(with_values(&global[known..]));
+            }
+            Dialect::Fio => self.invocation.global_options = with_values(global),
+        }
+    }
+
+    /// A section asked for by a name that no file has.
+    fn check_sections(&mut self, wanted: &[String], names: &[String]) {
+        if self.invocation.job_files.is_empty() {
+            return;
+        }
+        for missing in wanted.iter().filter(|wanted| !names.contains(wanted)) {
+            let text = format!(
+                "--section={missing}: no job file has such a section; they have {}",
+                if names.is_empty() { "none".into() } else { names.join(", ") }
+            );
+            match self.dialect {
+                Dialect::Fathom => self.findings.error(&Origin::command_line(), text),
+                Dialect::Fio => self.findings.warn(&Origin::command_line(), None, &text),
+            }
+        }
+    }
+
+    fn check_jobs(&mut self) {
+        let origin = Origin::command_line();
+        let Invocation { jobs, job_files, max_jobs, .. } = &*self.invocation;
+        if jobs.is_empty() {
+            let text = match job_files.is_empty() {
+                true => "no job: name a job file, or describe a job with --name".to_string(),
+                false => format!("no job: {} has no section to run", job_files.join(", ")),
+            };
+            return self.findings.error(&origin, text);
+        }
+        let mut total: u64 = 0;
+        for job in jobs {
+            let clones = job.identity.numjobs.unwrap_or(1);
+            total = total.saturating_add(clones);
+            if clones == 0 {
+                let text =
+                    format!("numjobs=0 leaves nothing of job '{}' to run", job.identity.name);
+                self.findings.error(&origin, text);
+            }
+        }
+        if let Some(limit) = max_jobs.filter(|limit| total > *limit) {
+            let text = format!("{total} jobs (numjobs counted) are more than --max-jobs={limit}");
+            self.findings.error(&origin, text);
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! The command line: options of the program, options of jobs, job files; and with them everything
+//! an invocation says.
+//!
+//! Options are read as fio reads them: `--name=value`, `--name value`, both with one dash as well,
+//! and any name may be cut as long as one option is left that it can mean. Options before the first
+//! `--name` are global.
+
+use crate::apply;
+use crate::assemble::Assembly;
+use crate::error::{JobError, JobErrors, Origin};
+use crate::expand::Keywords;
+use crate::file::{Findings, Section, Setting};
+use crate::model::Job;
+use crate::options::{self, Kind, OptionDef};
+use crate::program::{OPTIONS, ProgramOption, Role, Takes};
+use record::{Message, Nanos, Severity, SourceText};
+use std::io;
+use std::path::PathBuf;
+
+/// Whose rules apply where fathom and fio differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// Options given beside a job file override that file, for every job.
+    Fathom,
+    /// fio's own: options given beside a job file are defaults, which the first file may override
+    /// and the others never see.
+    Fio,
+}
+
+/// Everything that comes from outside.
+pub trait Inputs {
+    /// The bytes of a file; "-" is standard input.
+    fn read(&self, path: &str) -> io::Result<Vec<u8>>;
+    /// A variable of the environment.
+    fn variable(&self, name: &str) -> Option<String>;
+    /// What `$pagesize`, `$mb_memory` and `$ncpus` stand for.
+    fn keywords(&self) -> Keywords;
+}
+
+/// What is to be done.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Action {
+    /// Run the jobs.
+    #[default]
+    Run,
+    /// Nothing: they were parsed, and nothing was wrong.
+    ParseOnly,
+    /// Print this: the job files as command lines, newlines included.
+    ShowCmd(String),
+    /// Print help on this option ([`crate::help::command`]).
+    CmdHelp(Option<String>),
+    /// Print help on this engine or engine option ([`crate::help::engine`]).
+    EngHelp(Option<String>),
+    /// Print the version.
+    Version,
+    /// Print help on the program ([`crate::help::usage`]).
+    Help,
+}
+
+/// A way to report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// fio's text.
+    Normal,
+    /// One line of semicolons a job.
+    Terse,
+    /// fio's JSON.
+    Json,
+    /// The same with every histogram bin.
+    JsonPlus,
+}
+
+/// When to show the status line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Eta {
+    /// On a terminal.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// An invocation, understood.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Invocation {
+    /// What is to be done.
+    pub action: Action,
+    /// Where the report goes; `None`: standard output.
+    pub output: Option<PathBuf>,
+    /// Reports asked for, in that order, none twice; never empty.
+    pub formats: Vec<Format>,
+    /// Version of the terse report.
+    pub terse_version: u8,
+    /// When to show the status line.
+    pub eta: Eta,
+    /// A new status line is begun after this long.
+    pub eta_newline: Option<Nanos>,
+    /// Time between status lines; `None`: a second.
+    pub eta_interval: Option<Nanos>,
+    /// Every write and trim is refused.
+    pub readonly: bool,
+    /// Names of the sections to run; empty: all.
+    pub sections: Vec<String>,
+    /// Warnings are errors (here they already were; plan has some of its own).
+    pub warnings_fatal: bool,
+    /// More workers are refused.
+    pub max_jobs: Option<u64>,
+    /// Where the record is kept.
+    pub record: Option<PathBuf>,
+    /// Devices that may be destroyed, as named.
+    pub allow_destroy: Vec<String>,
+    /// Job files, in order; "-" is standard input.
+    pub job_files: Vec<String>,
+    /// The jobs, those of the command line first.
+    pub jobs: Vec<Job>,
+    /// Texts of the job files and of what they include.
+    pub sources: Vec<SourceText>,
+    /// What fio's JSON prints as global options.
+    pub global_options: Vec<(String, String)>,
+    /// Warnings and notes on what was typed.
+    pub warnings: Vec<Message>,
+}
+
+/// Reads a command line (without the program's name) and the job files it names.
+///
+/// # Errors
+/// Every mistake of the command line and of all files.
+pub fn parse(
+    args: &[String],
+    dialect: Dialect,
+    inputs: &dyn Inputs,
+) -> Result<Invocation, JobErrors> {
+    let mut scan = Scan::new(dialect);
+    if let Some(action) = scan.arguments(args) {
+        return Ok(Invocation { action, ..Invocation::default() });
+    }
+    let Scan { mut invocation, sections, mut findings, .. } = scan;
+    if invocation.formats.is_empty() {
+        invocation.formats.push(Format::Normal);
+    }
+    Assembly::new(dialect, inputs, &mut invocation, &mut findings).run(&sections);
+    let Findings { mut errors, messages, sources } = findings;
+    if invocation.warnings_fatal {
+        let fatal = messages.iter().filter(|message| message.severity >= Severity::Warning);
+        let origin = Origin { source: "--warnings-fatal".into(), line: None };
+        fatal.for_each(|message| {
+            errors.push(JobError::new(&origin, message.text.clone()));
+        });
+    }
+    invocation.sources = sources;
+    invocation.warnings = messages;
+    if errors.is_empty() { Ok(invocation) } else { Err(errors) }
+}
+
+/// The arguments, taken apart.
+struct Scan {
+    dialect: Dialect,
+    invocation: Invocation,
+    /// The first holds what stood before any `--name`.
+    sections: Vec<Section>,
+    findings: Findings,
+}
+
+/// What a name on the command line means.
+#[derive(Clone, Copy)]
+enum Named {
+    Program(&'static ProgramOption),
+    Job(&'static OptionDef),
+}
+
+impl Scan {
+    fn new(dialect: Dialect) -> Self {
+        let invocation = Invocation { terse_version: 3, ..Invocation::default() };
+        let sections = vec![apply::command_line_section("global")];
+        Scan { dialect, invocation, sections, findings: Findings::default() }
+    }
+
+    /// Takes all arguments. An option that ends the program ends this.
+    fn arguments(&mut self, args: &[String]) -> Option<Action> {
+        let mut args = args.iter().map(String::as_str).peekable();
+        while let Some(argument) = args.next() {
+            if argument == "--" {
+                self.invocation.job_files.extend(args.by_ref().map(Into::into));
+                break;
+            }
+            if argument == "-" || !argument.starts_with('-') {
+                self.invocation.job_files.push(argument.into());
+                continue;
+            }
+            let (typed, inline) = match argument.split_once('=') {
+                Some((typed, value)) => (typed, Some(value)),
+                None => (argument, None),
+            };
+            let named = match self.look_up(typed) {
+                Ok(named) => named,
+                Err(text) => {
+                    self.wrong(text);
+                    continue;
+                }
+            };
+            let value = match (inline, named.takes()) {
+                (None, Takes::Value) => args.next_if(|next| !next.starts_with("--")),
+                (inline, _) => inline,
+            };
+            if let Some(action) = self.option(named, typed, value) {
+                return Some(action);
+            }
+        }
+        None
+    }
+
+    fn wrong(&mut self, text: impl Into<String>) {
+        self.findings.error(&Origin::command_line(), text);
+    }
+
+    /// What `--name`, `-name` or a letter means.
+    fn look_up(&self, typed: &str) -> Result<Named, String> {
+        let name = typed.strip_prefix("--").unwrap_or(&typed[1..]);
+        let offered = |option: &&ProgramOption| self.dialect == Dialect::Fathom || !option.ours;
+        if let Some(option) = OPTIONS.iter().filter(offered).find(|option| option.name == name) {
+            return Ok(Named::Program(option));
+        }
+        if let Some(def) = options::find(name).or_else(|| engine_option(name)) {
+            return Ok(Named::Job(def));
+        }
+        let mut letters = name.chars();
+        if let (false, Some(letter), None) =
+            (typed.starts_with("--"), letters.next(), letters.next())
+            && let Some(option) = OPTIONS.iter().find(|option| option.short == Some(letter))
+        {
+            return Ok(Named::Program(option));
+        }
+        abbreviated(name, OPTIONS.iter().filter(offered))
+    }
+
+    fn option(&mut self, named: Named, typed: &str, value: Option<&str>) -> Option<Action> {
+        match named {
+            Named::Job(def) => self.job_option(def, typed, value),
+            Named::Program(option) => return self.program_option(option, typed, value),
+        }
+        None
+    }
+
+    fn program_option(
+        &mut self,
+        option: &'static ProgramOption,
+        typed: &str,
+        value: Option<&str>,
+    ) -> Option<Action> {
+        let result = match (&option.role, option.takes, value) {
+            (_, Takes::Nothing, Some(value)) => {
+                Err(format!("takes no value, but '{value}' is given"))
+            }
+            (_, Takes::Value, None) => Err(format!("needs a value: {typed}={}", option.hint)),
+            (Role::Ends(action), _, value) => return Some(action(value)),
+            (Role::Sets(set), _, value) => set(&mut self.invocation, value.unwrap_or_default()),
+            (Role::Nothing, ..) => Ok(()),
+            (Role::NotYet, ..) => Err("does not work yet".into()),
+        };
+        if let Err(text) = result {
+            self.wrong(format!("--{}: {text}", option.name));
+        }
+        None
+    }
+
+    fn job_option(&mut self, def: &'static OptionDef, typed: &str, value: Option<&str>) {
+        if value.is_none_or(str::is_empty) && (def.kind != Kind::Flag || value.is_some()) {
+            return self.wrong(format!("--{}: needs a value: {typed}=VALUE", def.name));
+        }
+        if def.name == "name"
+            && let Some(name) = value
+        {
+            self.sections.push(apply::command_line_section(name));
+        }
+        let setting = Setting {
+            name: typed.trim_start_matches('-').into(),
+            value: value.map(Into::into),
+            origin: Origin::command_line(),
+        };
+        // An abbreviation names no option of the table.
+        let setting = match options::find(&setting.name).or_else(|| engine_option(&setting.name)) {
+            Some(_) => setting,
+            None => Setting { name: def.name.into(), ..setting },
+        };
+        let last = self.sections.len() - 1;
+        self.sections[last].settings.push(setting);
+    }
+}
+
+impl Named {
+    fn takes(self) -> Takes {
+        match self {
+            Named::Program(option) => option.takes,
+            Named::Job(def) if def.kind == Kind::Flag => Takes::Maybe,
+            Named::Job(_) => Takes::Value,
+        }
+    }
+}
+
+/// An option of any engine: which engine it is for is known only when the whole line is.
+fn engine_option(name: &str) -> Option<&'static OptionDef> {
+    options::all().find(|def| !def.engines.is_empty() && def.names().any(|known| known == name))
+}
+
+/// The one option that a cut name can mean.
+fn abbreviated(
+    name: &str,
+    program: impl Iterator<Item = &'static ProgramOption>,
+) -> Result<Named, String> {
+    let mut found: Vec<(&'static str, Named)> = Vec::new();
+    let candidates =
+        program.map(|option| (option.name, option.name, Named::Program(option))).chain(
+            options::all()
+                .flat_map(|def| def.names().map(move |known| (known, def.name, Named::Job(def)))),
+        );
+    for (known, canonical, named) in candidates {
+        let other = found.iter().all(|(seen, _)| *seen != canonical);
+        if !name.is_empty() && known.starts_with(name) && other {
+            found.push((canonical, named));
+        }
+    }
+    match found.as_slice() {
+        [] => Err(apply::unknown(name, None).replace("option '", "option '--")),
+        [(_, named)] => Ok(*named),
+        several => {
+            let names: Vec<String> =
+                several.iter().take(8).map(|(name, _)| format!("--{name}")).collect();
+            let more = if several.len() > 8 { ", …" } else { "" };
+            Err(format!("'--{name}' may mean {}{more}", names.join(", ")))
+        }
+    }
+}

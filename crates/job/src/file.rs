@@ -1,0 +1,354 @@
+//! Job files: from bytes to sections of settings. What the settings mean is `apply`'s business.
+//!
+//! The format is fio's, its corners included where a working file may depend on them: `;` and `#`
+//! begin a comment anywhere in a line, quotes and backslashes mean nothing, a line is never
+//! continued on the next, and every section whose name begins with "global" sets defaults.
+
+use crate::command_line::{Dialect, Inputs};
+use crate::error::{JobError, JobErrors, Origin};
+use crate::expand;
+use record::{Message, SourceText};
+use std::io;
+use std::path::Path;
+
+/// How deep includes may nest.
+const INCLUDE_DEPTH: usize = 16;
+
+/// How many files one job file may include in all.
+const INCLUDES: usize = 1000;
+
+/// One option as typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// Its name, whatever it is.
+    pub name: String,
+    /// What stood after `=`, variables replaced; `None` without `=`.
+    pub value: Option<String>,
+    /// Where it stood.
+    pub origin: Origin,
+}
+
+/// A `[section]`, or what follows a `--name`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Section {
+    /// Its name.
+    pub name: String,
+    /// It sets defaults for the sections after it.
+    pub global: bool,
+    /// Where it began.
+    pub origin: Origin,
+    /// Its options, in order.
+    pub settings: Vec<Setting>,
+}
+
+/// Whether a section of this name sets defaults, by fio's rule.
+pub fn is_global(name: &str) -> bool {
+    name.starts_with("global")
+}
+
+/// What comes up beside the sections.
+#[derive(Debug, Default)]
+pub struct Findings {
+    /// Mistakes.
+    pub errors: JobErrors,
+    /// Warnings and notes.
+    pub messages: Vec<Message>,
+    /// Texts of the files read.
+    pub sources: Vec<SourceText>,
+}
+
+impl Findings {
+    /// Adds a mistake.
+    pub fn error(&mut self, origin: &Origin, text: impl Into<String>) {
+        self.errors.push(JobError::new(origin, text));
+    }
+
+    /// Adds a warning about a place.
+    pub fn warn(&mut self, origin: &Origin, job: Option<&str>, text: &str) {
+        self.messages.push(Message::warning(job, format!("{origin}: {text}")));
+    }
+}
+
+/// Reads job files.
+pub struct Reader<'a> {
+    /// Where bytes and variables come from.
+    pub inputs: &'a dyn Inputs,
+    /// Whose rules apply where they differ.
+    pub dialect: Dialect,
+    /// Names of the job sections wanted; empty: all.
+    pub wanted: &'a [String],
+}
+
+/// One line, comment and blanks removed.
+#[derive(Debug, PartialEq)]
+enum Line<'a> {
+    Blank,
+    Header { name: &'a str, closed: bool },
+    Include(&'a str),
+    Setting { name: &'a str, value: Option<&'a str> },
+}
+
+/// Which section a line belongs to.
+enum Current {
+    /// None has begun yet; whether that was complained about.
+    None { reported: bool },
+    /// One that is not wanted.
+    Skipped,
+    /// The last one.
+    Last,
+}
+
+/// The sections of one job file so far.
+struct Parsed {
+    sections: Vec<Section>,
+    /// Names of job sections, those not wanted too.
+    names: Vec<String>,
+    current: Current,
+    /// Files included.
+    included: usize,
+}
+
+impl Reader<'_> {
+    /// The wanted sections of a file, and the names of all its job sections. Everything that is
+    /// wrong goes to `findings`; the file's text as well.
+    pub fn read(&self, path: &str, findings: &mut Findings) -> (Vec<Section>, Vec<String>) {
+        let mut parsed = Parsed {
+            sections: Vec::new(),
+            names: Vec::new(),
+            current: Current::None { reported: false },
+            included: 0,
+        };
+        match self.inputs.read(path) {
+            Ok(bytes) => self.lines(&bytes, &[path], &mut parsed, findings),
+            Err(error) => findings.error(&Origin::command_line(), unreadable(path, &error)),
+        }
+        (parsed.sections, parsed.names)
+    }
+
+    /// Takes in the lines of a file; `stack` names it, and before it the files that include it.
+    fn lines(&self, bytes: &[u8], stack: &[&str], parsed: &mut Parsed, findings: &mut Findings) {
+        let name = stack[stack.len() - 1];
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        if !findings.sources.iter().any(|source| source.name == name) {
+            findings.sources.push(SourceText { name: name.into(), text });
+        }
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
+            let origin = Origin::line(name, u32::try_from(index + 1).unwrap_or(u32::MAX));
+            match parse_line(line, self.dialect) {
+                Ok(Line::Blank) => {}
+                Ok(Line::Header { .. }) if stack.len() > 1 => {
+                    findings.error(&origin, "an included file cannot begin a [section]");
+                }
+                Ok(Line::Header { name, closed }) => {
+                    self.header(name, closed, origin, parsed, findings);
+                }
+                Ok(Line::Include(path)) => self.include(path, stack, &origin, parsed, findings),
+                Ok(Line::Setting { name, value }) => {
+                    self.setting(name, value, origin, parsed, findings);
+                }
+                Err(text) => findings.error(&origin, text),
+            }
+            if findings.errors.is_full() {
+                return;
+            }
+        }
+    }
+
+    fn header(
+        &self,
+        name: &str,
+        closed: bool,
+        origin: Origin,
+        parsed: &mut Parsed,
+        findings: &mut Findings,
+    ) {
+        if !closed {
+            let text = format!("the section name '[{name}' is not closed by ']' at the line's end");
+            match self.dialect {
+                Dialect::Fathom => findings.error(&origin, text),
+                Dialect::Fio => findings.warn(&origin, None, &text),
+            }
+        }
+        // Where fio finds no bracket it takes the last character for one.
+        let name = match (closed, name.char_indices().next_back()) {
+            (false, Some((last, _))) => &name[..last],
+            _ => name,
+        };
+        let global = is_global(name);
+        if global && name != "global" {
+            let text = format!("[{name}] begins with 'global', so it sets defaults and is no job");
+            findings.warn(&origin, None, &text);
+        }
+        if !global {
+            parsed.names.push(name.into());
+        }
+        if !global && !self.wanted.is_empty() && !self.wanted.iter().any(|wanted| wanted == name) {
+            parsed.current = Current::Skipped;
+            return;
+        }
+        parsed.current = Current::Last;
+        parsed.sections.push(Section { name: name.into(), global, origin, settings: Vec::new() });
+    }
+
+    fn setting(
+        &self,
+        name: &str,
+        value: Option<&str>,
+        origin: Origin,
+        parsed: &mut Parsed,
+        findings: &mut Findings,
+    ) {
+        match &mut parsed.current {
+            Current::Skipped => return,
+            Current::None { reported } => {
+                if !std::mem::replace(reported, true) {
+                    let text = format!(
+                        "'{}' stands outside of a section; begin with [global] or [NAME]",
+                        shorten(name)
+                    );
+                    findings.error(&origin, text);
+                }
+                return;
+            }
+            Current::Last => {}
+        }
+        if name.is_empty() {
+            return findings.error(&origin, "there is no option name before '='");
+        }
+        let expanded = value.map(|raw| {
+            let value = expand::environment(raw, &|name| self.inputs.variable(name));
+            self.inputs.keywords().expand(&value)
+        });
+        if expanded.as_deref() == Some("") {
+            let why = match value {
+                Some("") => "there is no value after '='".to_string(),
+                _ => format!("the value is empty: '{}' is not set", value.unwrap_or_default()),
+            };
+            return findings.error(&origin, format!("{}: {why}", shorten(name)));
+        }
+        if let Some(section) = parsed.sections.last_mut() {
+            section.settings.push(Setting { name: name.into(), value: expanded, origin });
+        }
+    }
+
+    /// Takes in a file in the place of the line that names it. The path counts from the working
+    /// directory, or else from the directory of the including file.
+    fn include(
+        &self,
+        path: &str,
+        stack: &[&str],
+        origin: &Origin,
+        parsed: &mut Parsed,
+        findings: &mut Findings,
+    ) {
+        match parsed.current {
+            Current::Skipped => return,
+            Current::None { .. } => {
+                let text = "'include' stands outside of a section; begin with [global] or [NAME]";
+                return findings.error(origin, text);
+            }
+            Current::Last => {}
+        }
+        parsed.included += 1;
+        if stack.len() > INCLUDE_DEPTH || parsed.included > INCLUDES {
+            let text = format!(
+                "more than {INCLUDE_DEPTH} files include each other, or more than {INCLUDES} in all"
+            );
+            return findings.error(origin, text);
+        }
+        let (path, bytes) = match self.find(path, stack[stack.len() - 1]) {
+            Ok(found) => found,
+            Err(error) => return findings.error(origin, unreadable(path, &error)),
+        };
+        if stack.contains(&path.as_str()) {
+            return findings.error(origin, format!("'{path}' includes itself"));
+        }
+        let stack: Vec<&str> = stack.iter().copied().chain([path.as_str()]).collect();
+        self.lines(&bytes, &stack, parsed, findings);
+    }
+
+    fn find(&self, path: &str, from: &str) -> io::Result<(String, Vec<u8>)> {
+        if path == "-" {
+            return Err(io::Error::other("standard input cannot be included"));
+        }
+        let beside = Path::new(from).parent().map(|directory| directory.join(path));
+        match (self.inputs.read(path), beside.as_deref().and_then(Path::to_str)) {
+            (Ok(bytes), _) => Ok((path.into(), bytes)),
+            (Err(error), Some(beside)) if error.kind() == io::ErrorKind::NotFound => {
+                self.inputs.read(beside).map(|bytes| (beside.into(), bytes))
+            }
+            (Err(error), _) => Err(error),
+        }
+    }
+}
+
+/// What to say of a job file that cannot be read.
+fn unreadable(path: &str, error: &io::Error) -> String {
+    let why = match error.kind() {
+        io::ErrorKind::NotFound => "there is no such file".to_string(),
+        io::ErrorKind::PermissionDenied => "permission to read it is missing".to_string(),
+        io::ErrorKind::IsADirectory => "it is a directory".to_string(),
+        _ => error.to_string(),
+    };
+    let hint = match path.split_once('=') {
+        Some((name, _)) if crate::options::find(name).is_some() => {
+            format!("; did you mean '--{path}'?")
+        }
+        _ => String::new(),
+    };
+    format!("cannot read job file '{}': {why}{hint}", shorten(path))
+}
+
+/// Text short enough for a message.
+pub fn shorten(text: &str) -> String {
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.into(),
+    }
+}
+
+/// Blanks as C's isspace has them.
+fn trim(line: &[u8]) -> &[u8] {
+    let blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0x0b;
+    let from = line.iter().position(|byte| !blank(byte)).unwrap_or(line.len());
+    let to = line.iter().rposition(|byte| !blank(byte)).map_or(from, |last| last + 1);
+    &line[from..to]
+}
+
+/// Takes one line apart. The error says what is wrong with it.
+fn parse_line(line: &[u8], dialect: Dialect) -> Result<Line<'_>, &'static str> {
+    let comment = line.iter().position(|byte| matches!(byte, b';' | b'#'));
+    let line = trim(&line[..comment.unwrap_or(line.len())]);
+    if line.contains(&0) {
+        return Err("this line holds a NUL byte; is this a job file?");
+    }
+    let text = std::str::from_utf8(line)
+        .map_err(|_| "this line is not UTF-8 text; is this a job file, or saved as UTF-16?")?;
+    if text.is_empty() {
+        return Ok(Line::Blank);
+    }
+    if let Some(rest) = text.strip_prefix('[') {
+        let closed = rest.strip_suffix(']');
+        return Ok(Line::Header { name: closed.unwrap_or(rest), closed: closed.is_some() });
+    }
+    if let Some(path) = text.strip_prefix("include")
+        && (path.is_empty() || path.starts_with(|c: char| c.is_whitespace() || c == '='))
+    {
+        let path = path.strip_prefix('=').unwrap_or(path).trim();
+        return match path {
+            "" => Err("'include' needs the path of a file"),
+            path => Ok(Line::Include(path)),
+        };
+    }
+    let (name, value) = match text.split_once('=') {
+        Some((name, value)) => (name.trim_end(), Some(value)),
+        None => (text, None),
+    };
+    // fio keeps the blanks after '='; a file name may really begin with one.
+    let value = match dialect {
+        Dialect::Fathom => value.map(str::trim_start),
+        Dialect::Fio => value,
+    };
+    Ok(Line::Setting { name, value })
+}

@@ -1,0 +1,201 @@
+//! Help on the terminal: on the program, on job options, on engines. All of it comes from the two
+//! option tables; job options are laid out as fio lays them out.
+
+use crate::apply::engines_with;
+use crate::command_line::Dialect;
+use crate::options::{self, Choice, Kind, OptionDef, Status};
+use crate::program::{OPTIONS, ProgramOption, Role, Takes};
+use std::fmt::Write;
+
+/// Width of the names in a list.
+const NAMES: usize = 24;
+
+/// Width of the labels of one option's help.
+const LABELS: usize = 20;
+
+/// What `--help` prints.
+pub fn usage(dialect: Dialect) -> String {
+    let name = match dialect {
+        Dialect::Fathom => "fathom run",
+        Dialect::Fio => "fio",
+    };
+    let mut text = format!("{name} [options] [job options] <job file(s)>\n");
+    let offered = |option: &&ProgramOption| dialect == Dialect::Fathom || !option.ours;
+    let works = |option: &&ProgramOption| !matches!(option.role, Role::NotYet);
+    for option in OPTIONS.iter().filter(offered).filter(works) {
+        let _ = writeln!(text, "  {:<26} {}", spelling(option), option.doc);
+    }
+    let missing: Vec<&str> =
+        OPTIONS.iter().filter(|option| !works(option)).map(|option| option.name).collect();
+    let _ = write!(text, "\nOptions of fio that do not work yet, and are errors:\n");
+    for line in wrapped(&missing.join(", "), 76) {
+        let _ = writeln!(text, "  {line}");
+    }
+    text += "\nEvery job option may be given as --OPTION=VALUE; --cmdhelp lists them. Each --name\n\
+             begins a job; job options before the first --name are ";
+    text += match dialect {
+        Dialect::Fathom => "for all jobs, and override\njob files. ",
+        Dialect::Fio => "defaults, which job\nfiles may override. ",
+    };
+    text += "A job file '-' is standard input.\n";
+    text
+}
+
+/// A program option as it is typed.
+pub fn spelling(option: &ProgramOption) -> String {
+    match option.takes {
+        Takes::Nothing => format!("--{}", option.name),
+        Takes::Value => format!("--{}={}", option.name, option.hint),
+        Takes::Maybe => format!("--{}[={}]", option.name, option.hint),
+    }
+}
+
+/// What `--cmdhelp[=name]` prints: one option in full, or a list of all.
+///
+/// # Errors
+/// One line: there is no such option.
+pub fn command(name: Option<&str>) -> Result<String, String> {
+    let core = || options::all().filter(|def| def.engines.is_empty());
+    match name {
+        None => Ok(core().map(summary).collect()),
+        Some("all") => Ok(core().map(details).collect()),
+        Some(name) => match (options::find(name), engines_with(name).first()) {
+            (Some(def), _) => Ok(details(def)),
+            (None, Some(engine)) => {
+                Err(format!("'{name}' belongs to an engine: see --enghelp={engine},{name}"))
+            }
+            (None, None) => Err(unknown(name)),
+        },
+    }
+}
+
+/// What `--enghelp[=engine[,option]]` prints: the engines, the options of one, or one option.
+///
+/// # Errors
+/// One line: there is no such engine, or it has no such option.
+pub fn engine(name: Option<&str>) -> Result<String, String> {
+    let Some(name) = name.filter(|name| !name.is_empty()) else {
+        let mut text = "Available IO engines:\n".to_string();
+        for engine in engines() {
+            let _ = writeln!(text, "\t{}", engine.name);
+        }
+        return Ok(text);
+    };
+    let (engine, option) = match name.split_once(',') {
+        Some((engine, option)) => (engine, Some(option)),
+        None => (name, None),
+    };
+    let known = engines().iter().any(|known| known.name == engine);
+    let own: Vec<&OptionDef> = options::all().filter(|def| def.engines.contains(&engine)).collect();
+    if !known && own.is_empty() {
+        return Err(format!("there is no ioengine '{engine}'; --enghelp lists them"));
+    }
+    match option {
+        None if own.is_empty() => Ok(format!("IO engine {engine} has no options\n")),
+        None => Ok(own.into_iter().map(summary).collect()),
+        Some(option) => options::find_engine(engine, option)
+            .map(details)
+            .ok_or_else(|| format!("ioengine {engine} has no option '{option}'")),
+    }
+}
+
+/// The engines the table knows.
+fn engines() -> &'static [Choice] {
+    options::find("ioengine").map_or(&[], |def| def.values)
+}
+
+fn unknown(name: &str) -> String {
+    crate::apply::unknown(name, None)
+}
+
+fn summary(def: &OptionDef) -> String {
+    let mark = match def.status {
+        Status::NotYet => " (not yet)",
+        Status::Works | Status::Accepted(_) => "",
+    };
+    format!("{:<NAMES$}: {}{mark}\n", def.name, def.doc)
+}
+
+/// One option: its fields, one a line, then an empty line.
+fn details(def: &OptionDef) -> String {
+    let mut text = String::new();
+    let mut field = |label: &str, value: &str| {
+        let _ = writeln!(text, "{label:>LABELS$}: {value}");
+    };
+    field(def.name, def.doc);
+    for alias in def.aliases {
+        field("alias", alias);
+    }
+    field("type", kind(def.kind));
+    field("default", if def.default.is_empty() { "no default" } else { def.default });
+    if let Some(range) = range(def.kind) {
+        field("range", &range);
+    }
+    for (index, choice) in def.values.iter().enumerate() {
+        let label = if index == 0 { "valid values" } else { "" };
+        field(label, &format!("{:<10} {}", choice.name, choice.doc));
+    }
+    match def.status {
+        Status::Works => {}
+        Status::Accepted(why) => field("status", &format!("accepted without effect: {why}")),
+        Status::NotYet => field("status", "does not work yet; giving it is an error"),
+    }
+    for (index, line) in wrapped(def.long, 76).into_iter().enumerate() {
+        field(if index == 0 { "about" } else { "" }, &line);
+    }
+    text.push('\n');
+    text
+}
+
+/// How a value is written, in the words fio's users know.
+pub fn kind(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Text | Kind::Choice | Kind::ChoiceWith => "string (opt=bla)",
+        Kind::Int { lists: false, .. } => "integer value (opt=100)",
+        Kind::Int { lists: true, .. } => "integer value (opt=100[,200[,300]])",
+        Kind::Time { .. } => "string with time postfix (opt=10s)",
+        Kind::Bool => "boolean value (opt=1)",
+        Kind::Flag => "empty or boolean value ([0|1])",
+        Kind::Ranges => "one to three ranges (opt=1k-4k[,4k-8k[,1k-8k]])",
+        Kind::Floats { .. } => "list of floating point values separated by ':' (opt=5.9:7.8)",
+        Kind::Size { percent: true, zones: true } => {
+            "size (opt=4g), percentage (20%) or zones (3z)"
+        }
+        Kind::Size { percent: true, zones: false } => "size (opt=4g) or percentage (20%)",
+        Kind::Size { percent: false, zones: true } => "size (opt=4g) or zones (3z)",
+        Kind::Size { percent: false, zones: false } => "size (opt=4g)",
+    }
+}
+
+/// Bounds of a value, where there are any.
+pub fn range(kind: Kind) -> Option<String> {
+    match kind {
+        Kind::Int { min, max: i64::MAX, .. } => Some(format!("min={min}, max=none")),
+        Kind::Int { min, max, .. } => Some(format!("min={min}, max={max}")),
+        Kind::Bool => Some("min=0, max=1".into()),
+        Kind::Floats { min, max } => Some(format!("min={min}, max={max}")),
+        _ => None,
+    }
+}
+
+/// Text in lines of at most `width` characters, paragraphs apart.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for paragraph in text.split("\n\n").filter(|paragraph| !paragraph.trim().is_empty()) {
+        if !lines.is_empty() {
+            lines.push(String::new());
+        }
+        let mut line = String::new();
+        for word in paragraph.split_whitespace() {
+            if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
+                lines.push(std::mem::take(&mut line));
+            }
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line += word;
+        }
+        lines.push(line);
+    }
+    lines
+}

@@ -1,0 +1,300 @@
+//! The options of the program itself, as against those of jobs: one table for parser and help.
+
+use crate::command_line::{Action, Eta, Format, Invocation};
+use crate::options::{self, Value};
+use crate::value::{self, Units};
+use record::Nanos;
+
+/// One option of the program.
+pub struct ProgramOption {
+    /// Its name.
+    pub name: &'static str,
+    /// Its letter, where fio has one.
+    pub short: Option<char>,
+    /// Whether a value follows.
+    pub takes: Takes,
+    /// What the value is called in help.
+    pub hint: &'static str,
+    /// One line.
+    pub doc: &'static str,
+    /// What it does.
+    pub role: Role,
+    /// It is fathom's own; fio has none of this name.
+    pub ours: bool,
+}
+
+/// Whether a value follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// Never.
+    Nothing,
+    /// Always, after `=` or as the next argument.
+    Value,
+    /// Perhaps, after `=`.
+    Maybe,
+}
+
+/// What an option does.
+pub enum Role {
+    /// Changes the invocation; the text is empty where none is taken.
+    Sets(fn(&mut Invocation, &str) -> Result<(), String>),
+    /// Asks for something that ends the program, whatever else is on the line.
+    Ends(fn(Option<&str>) -> Action),
+    /// Nothing: accepted because scripts give it.
+    Nothing,
+    /// Not built yet: an error that names it.
+    NotYet,
+}
+
+const fn option(name: &'static str, role: Role, doc: &'static str) -> ProgramOption {
+    ProgramOption { name, short: None, takes: Takes::Nothing, hint: "", doc, role, ours: false }
+}
+
+impl ProgramOption {
+    const fn short(self, short: char) -> Self {
+        ProgramOption { short: Some(short), ..self }
+    }
+
+    const fn value(self, hint: &'static str) -> Self {
+        ProgramOption { takes: Takes::Value, hint, ..self }
+    }
+
+    const fn maybe(self, hint: &'static str) -> Self {
+        ProgramOption { takes: Takes::Maybe, hint, ..self }
+    }
+
+    const fn ours(self) -> Self {
+        ProgramOption { ours: true, ..self }
+    }
+}
+
+/// Every option of the program.
+pub const OPTIONS: &[ProgramOption] = &[
+    option("help", Role::Ends(|_| Action::Help), "Print this and exit").short('h'),
+    option("version", Role::Ends(|_| Action::Version), "Print the version and exit").short('v'),
+    option("cmdhelp", Role::Ends(command_help), "Explain one job option, or list them all")
+        .short('c')
+        .maybe("OPTION|all"),
+    option("enghelp", Role::Ends(engine_help), "List engines, an engine's options, or explain one")
+        .short('i')
+        .maybe("ENGINE[,OPTION]"),
+    option("parse-only", Role::Sets(parse_only), "Check the job files, run nothing").short('P'),
+    option("showcmd", Role::Sets(showcmd), "Print job files as command lines, run nothing")
+        .short('s'),
+    option("section", Role::Sets(section), "Run only this section of the job files; repeatable")
+        .short('x')
+        .value("NAME"),
+    option("output", Role::Sets(output), "Write the report to a file, not to standard output")
+        .short('o')
+        .value("FILE"),
+    option(
+        "output-format",
+        Role::Sets(output_format),
+        "How to report: normal, terse, json or json+; several with commas",
+    )
+    .short('F')
+    .value("FORMAT"),
+    option("minimal", Role::Sets(minimal), "Same as --output-format=terse").short('m'),
+    option("append-terse", Role::Sets(append_terse), "Add the terse report to the others")
+        .short('f'),
+    option("terse-version", Role::Sets(terse_version), "Version of the terse report: 2, 3, 4 or 5")
+        .short('V')
+        .value("NUMBER"),
+    option("eta", Role::Sets(eta), "When to show the status line: auto, always or never")
+        .short('e')
+        .value("WHEN"),
+    option("eta-newline", Role::Sets(eta_newline), "Begin a new status line after this long")
+        .short('E')
+        .value("TIME"),
+    option("eta-interval", Role::Sets(eta_interval), "Time between status lines, 250ms at least")
+        .short('O')
+        .value("TIME"),
+    option("readonly", Role::Sets(readonly), "Refuse every job that writes or trims").short('r'),
+    option("warnings-fatal", Role::Sets(warnings_fatal), "Take warnings of job files for errors")
+        .short('w'),
+    option("max-jobs", Role::Sets(max_jobs), "Refuse to run more jobs than this")
+        .short('j')
+        .value("NUMBER"),
+    option("record", Role::Sets(record_to), "Keep the complete record of the run in a file")
+        .value("FILE")
+        .ours(),
+    option(
+        "allow-destroy",
+        Role::Sets(allow_destroy),
+        "Allow writing to this device though it is in use or holds data; repeatable",
+    )
+    .value("DEVICE")
+    .ours(),
+    option("alloc-size", Role::Nothing, "No effect: there is no shared memory pool to size")
+        .short('a')
+        .value("KIB"),
+    option("aux-path", Role::Nothing, "No effect: a run leaves no state files").value("DIRECTORY"),
+    option("debug", Role::NotYet, "Trace what the program does").short('d').value("AREAS"),
+    option("bandwidth-log", Role::NotYet, "Write logs of aggregate bandwidth").short('b'),
+    option("latency-log", Role::NotYet, "Write logs of latency").short('l').value("NAME"),
+    option("status-interval", Role::NotYet, "Print the whole report again after each period")
+        .short('L')
+        .value("TIME"),
+    option("profile", Role::NotYet, "Run a built-in workload").short('p').value("NAME"),
+    option("merge-blktrace-only", Role::NotYet, "Merge block traces, run nothing").short('A'),
+    option("inflate-log", Role::NotYet, "Print a compressed log").short('X').value("FILE"),
+    option("idle-prof", Role::NotYet, "Report how idle the CPUs were").short('I').value("HOW"),
+    option("cpuclock-test", Role::NotYet, "Check the CPU clock").short('T'),
+    option("crctest", Role::NotYet, "Measure checksum functions").short('G').maybe("NAMES"),
+    option("server", Role::NotYet, "Wait for jobs from the network").short('S').maybe("ADDRESS"),
+    option("daemonize", Role::NotYet, "Run the server in the background").short('D').value("FILE"),
+    option("client", Role::NotYet, "Run the jobs on another host").short('C').value("HOST"),
+    option("remote-config", Role::NotYet, "Job file on the other host").short('R').value("FILE"),
+    option("trigger-file", Role::NotYet, "Run the trigger once this file exists").value("FILE"),
+    option("trigger-timeout", Role::NotYet, "Run the trigger after this long")
+        .short('B')
+        .value("TIME"),
+    option("trigger", Role::NotYet, "Command run here as the trigger").value("COMMAND"),
+    option("trigger-remote", Role::NotYet, "Command run on the other host as the trigger")
+        .value("COMMAND"),
+];
+
+fn command_help(name: Option<&str>) -> Action {
+    Action::CmdHelp(name.map(Into::into))
+}
+
+fn engine_help(name: Option<&str>) -> Action {
+    Action::EngHelp(name.map(Into::into))
+}
+
+fn parse_only(invocation: &mut Invocation, _: &str) -> Result<(), String> {
+    if invocation.action == Action::Run {
+        invocation.action = Action::ParseOnly;
+    }
+    Ok(())
+}
+
+fn showcmd(invocation: &mut Invocation, _: &str) -> Result<(), String> {
+    invocation.action = Action::ShowCmd(String::new());
+    Ok(())
+}
+
+fn section(invocation: &mut Invocation, name: &str) -> Result<(), String> {
+    invocation.sections.push(name.into());
+    Ok(())
+}
+
+fn output(invocation: &mut Invocation, path: &str) -> Result<(), String> {
+    invocation.output = Some(not_empty(path, "the path of a file")?.into());
+    Ok(())
+}
+
+fn output_format(invocation: &mut Invocation, names: &str) -> Result<(), String> {
+    invocation.formats.clear();
+    names.split(',').try_for_each(|name| {
+        let format = match name.trim() {
+            "normal" => Format::Normal,
+            "terse" | "minimal" => Format::Terse,
+            "json" => Format::Json,
+            "json+" => Format::JsonPlus,
+            other => return Err(format!("'{other}' is none of normal, terse, json and json+")),
+        };
+        add_format(invocation, format);
+        Ok(())
+    })
+}
+
+fn add_format(invocation: &mut Invocation, format: Format) {
+    if !invocation.formats.contains(&format) {
+        invocation.formats.push(format);
+    }
+}
+
+fn minimal(invocation: &mut Invocation, _: &str) -> Result<(), String> {
+    invocation.formats = vec![Format::Terse];
+    Ok(())
+}
+
+fn append_terse(invocation: &mut Invocation, _: &str) -> Result<(), String> {
+    if invocation.formats.is_empty() {
+        invocation.formats.push(Format::Normal);
+    }
+    add_format(invocation, Format::Terse);
+    Ok(())
+}
+
+fn terse_version(invocation: &mut Invocation, number: &str) -> Result<(), String> {
+    invocation.terse_version = match number {
+        "2" => 2,
+        "3" => 3,
+        "4" => 4,
+        "5" => 5,
+        other => return Err(format!("'{other}' is none of 2, 3, 4 and 5")),
+    };
+    Ok(())
+}
+
+fn eta(invocation: &mut Invocation, when: &str) -> Result<(), String> {
+    invocation.eta = match when {
+        "auto" => Eta::Auto,
+        "always" => Eta::Always,
+        "never" => Eta::Never,
+        other => return Err(format!("'{other}' is none of auto, always and never")),
+    };
+    Ok(())
+}
+
+fn eta_newline(invocation: &mut Invocation, text: &str) -> Result<(), String> {
+    invocation.eta_newline = Some(time(text)?);
+    Ok(())
+}
+
+fn eta_interval(invocation: &mut Invocation, text: &str) -> Result<(), String> {
+    let interval = time(text)?;
+    if interval < Nanos::from_millis(250) {
+        return Err(format!("'{text}' is less than 250ms"));
+    }
+    invocation.eta_interval = Some(interval);
+    Ok(())
+}
+
+fn readonly(invocation: &mut Invocation, _: &str) -> Result<(), String> {
+    invocation.readonly = true;
+    Ok(())
+}
+
+fn warnings_fatal(invocation: &mut Invocation, _: &str) -> Result<(), String> {
+    invocation.warnings_fatal = true;
+    Ok(())
+}
+
+fn max_jobs(invocation: &mut Invocation, number: &str) -> Result<(), String> {
+    match number.trim().parse() {
+        Ok(number) if number > 0 => invocation.max_jobs = Some(number),
+        _ => return Err(format!("'{number}' is not a whole number above 0")),
+    }
+    Ok(())
+}
+
+fn record_to(invocation: &mut Invocation, path: &str) -> Result<(), String> {
+    invocation.record = Some(not_empty(path, "the path of a file")?.into());
+    Ok(())
+}
+
+fn allow_destroy(invocation: &mut Invocation, device: &str) -> Result<(), String> {
+    let device = not_empty(device, "a device, such as /dev/sdX")?;
+    invocation.allow_destroy.push(device.into());
+    Ok(())
+}
+
+fn not_empty<'a>(value: &'a str, expected: &str) -> Result<&'a str, String> {
+    match value.is_empty() {
+        true => Err(format!("expected {expected}")),
+        false => Ok(value),
+    }
+}
+
+/// A duration, in seconds without a suffix: read as `runtime` reads its value.
+fn time(text: &str) -> Result<Nanos, String> {
+    let wrong = || format!("'{text}' is not a time such as 10, 500ms or 2m");
+    let def = options::find("runtime").ok_or_else(wrong)?;
+    match value::parse(def, Some(text), Units { kb_base: 1024 }) {
+        Ok(Value::Time(time)) => Ok(time),
+        _ => Err(wrong()),
+    }
+}
