@@ -3,8 +3,8 @@
 //!
 //! The rows are in `options/`, one file a subject, in fio's order.
 
-mod row;
 mod job;
+mod row;
 
 use crate::model::{Job, Size};
 use crate::value::{self, Units};
@@ -87,6 +87,8 @@ pub enum Kind {
     Time {
         /// Unit of a number without suffix.
         bare: Nanos,
+        /// `low-high` is allowed too.
+        range: bool,
     },
     /// 0 or 1, needed.
     Bool,
@@ -125,6 +127,8 @@ pub enum Value {
     },
     /// Of [`Kind::Time`].
     Time(Nanos),
+    /// Of [`Kind::Time`] that may be a range: shortest and longest.
+    TimeRange(Nanos, Nanos),
     /// Of [`Kind::Bool`] and [`Kind::Flag`].
     Bool(bool),
     /// Of [`Kind::Ranges`].
@@ -213,13 +217,18 @@ pub fn apply(
     raw: Option<&str>,
     units: Units,
 ) -> Result<Vec<String>, String> {
-    let parsed = value::parse(def, raw, units)?;
+    let parsed = value::parse(def, raw, units).map_err(|why| format!("{}: {why}", def.name));
     if def.status == Status::NotYet {
-        if def.is_neutral(&parsed, units) {
+        if parsed.is_ok_and(|value| def.is_neutral(&value, units)) {
             return Ok(Vec::new());
         }
         return Err(format!("option '{}' does not work yet", def.name));
     }
+    let parsed = parsed?;
+    def.check_choice(&parsed)?;
+    // Sizes inside a text value (`rw=write:4k`, `bssplit`) are read by the setter, which sees only
+    // the job: kb_base has to be in it by then.
+    job.measure.kb_base = units.kb_base;
     (def.set)(job, &parsed).map_err(|why| format!("{}: {why}", def.name))?;
     match def.status {
         Status::Accepted(why) if def.warns && !def.is_neutral(&parsed, units) => {
@@ -235,36 +244,23 @@ impl OptionDef {
         std::iter::once(self.name).chain(self.aliases.iter().copied())
     }
 
+    /// Refuses a value that fio knows and that does not work yet.
+    fn check_choice(&self, value: &Value) -> Result<(), String> {
+        let Value::Text(text) = value else { return Ok(()) };
+        let typed = value::head(self.kind, text);
+        match self.values.iter().find(|choice| choice.name == typed) {
+            Some(choice) if !choice.works => {
+                Err(format!("{}: '{}' does not work yet", self.name, choice.name))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Whether a value is the default, so that giving it asks for nothing: `verify=0` is no error
     /// even where verification does not work.
     fn is_neutral(&self, given: &Value, units: Units) -> bool {
         !self.default.is_empty()
             && value::parse(self, Some(self.default), units)
                 .is_ok_and(|default| default.spread() == given.spread())
-    }
-}
-
-impl Value {
-    /// The same value with every direction filled in that it stands for.
-    fn spread(&self) -> Value {
-        match self {
-            Value::Ints { values, commas } => {
-                Value::Ints { values: spread(*values, *commas), commas: 2 }
-            }
-            Value::Ranges { values, commas } => {
-                Value::Ranges { values: spread(*values, *commas), commas: 2 }
-            }
-            other => other.clone(),
-        }
-    }
-}
-
-/// fio's rule for values by direction: what has no comma after it counts for the rest as well.
-fn spread<T: Copy>(values: [Option<T>; 3], commas: u8) -> [Option<T>; 3] {
-    let [read, write, trim] = values;
-    match commas {
-        0 => [read; 3],
-        1 => [read, write, write],
-        _ => [read, write, trim],
     }
 }

@@ -1,62 +1,151 @@
 //! From the text of a value to a [`Value`].
+//!
+//! fio ignores what it cannot read after a number: `4x` is 4, `1e3` is 1, `1.5s` is one second and
+//! `1m30s` a microsecond. Here each of these is an error, because a benchmark that runs something
+//! else than was asked for is worse than none.
 
-use crate::options::{Kind, OptionDef, Value};
+mod expression;
+mod number;
+mod range;
+mod read;
 
-/// How suffixes count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Units {
-    /// `kb_base`: 1024 (every prefix is binary-sized as fio's old files mean it) or 1000.
-    pub kb_base: u32,
-}
+pub use number::Units;
+pub(crate) use number::{size_number, whole_number};
+pub(crate) use range::split_range;
 
-impl Default for Units {
-    fn default() -> Self {
-        Units { kb_base: 1024 }
+use crate::options::{Choice, Kind, OptionDef, Value};
+use number::duration;
+
+/// Parses the value of an option; `None` is an option given alone. The error says what was expected
+/// and what was found, without naming the option.
+pub fn parse(def: &OptionDef, raw: Option<&str>, units: Units) -> Result<Value, String> {
+    let text = match raw {
+        Some(text) if !text.trim().is_empty() => text.trim(),
+        None if def.kind == Kind::Flag => return Ok(Value::Bool(true)),
+        _ => return Err(format!("needs a value: {}", expected(def))),
+    };
+    match def.kind {
+        Kind::Text => Ok(Value::Text(text.into())),
+        Kind::Choice | Kind::ChoiceWith => choice(def, text),
+        Kind::Int { min, max, lists } => ints(text, min, max, lists, units),
+        Kind::Time { bare, range: false } => duration(text, bare).map(Value::Time),
+        Kind::Time { bare, range: true } => {
+            let (low, high) = split_range(text);
+            let low = duration(low, bare)?;
+            let high = high.map_or(Ok(low), |high| duration(high, bare))?;
+            Ok(Value::TimeRange(low.min(high), low.max(high)))
+        }
+        Kind::Bool | Kind::Flag => switch(text),
+        Kind::Ranges => range::ranges(text, units),
+        Kind::Floats { min, max } => floats(text, min, max),
+        Kind::Size { percent, zones } => number::size(text, percent, zones, units).map(Value::Size),
     }
 }
 
-/// Parses the value of an option; `None` is an option given alone.
-pub fn parse(def: &OptionDef, raw: Option<&str>, _units: Units) -> Result<Value, String> {
-    match (def.kind, raw) {
-        (Kind::Flag, None) => Ok(Value::Bool(true)),
-        (_, Some(text)) => Ok(Value::Text(text.into())),
-        (_, None) => Err(format!("option '{}' needs a value", def.name)),
+/// What is compared with the list of values: all, or what stands before the colon.
+pub(crate) fn head(kind: Kind, text: &str) -> &str {
+    match kind {
+        Kind::ChoiceWith => text.split(':').next().unwrap_or(text),
+        _ => text,
     }
 }
 
 /// The candidate most like `name`, when one is like enough to be meant.
-pub fn nearest(name: &str, candidates: impl Iterator<Item = &'static str>) -> Option<&'static str> {
+pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let allowed = |candidate: &str| (name.len().max(candidate.len()) / 3).clamp(1, 4);
     candidates
+        .filter(|candidate| candidate.len().abs_diff(name.len()) <= allowed(candidate))
         .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))
-        .filter(|(distance, candidate)| *distance <= name.len().max(candidate.len()) / 3)
+        .filter(|(distance, candidate)| *distance <= allowed(candidate))
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
 }
 
-/// What a setter reads. The kind of its row fixes the variant, so another one is a mistake in the
-/// table, which its tests would meet.
-impl Value {
-    /// Text as typed.
-    pub fn text(&self) -> &str {
-        match self {
-            Value::Text(text) => text,
-            other => unreachable!("{other:?} is no text"),
+/// What a value of this option looks like, for errors.
+fn expected(def: &OptionDef) -> String {
+    match def.kind {
+        Kind::Text => "any text".into(),
+        Kind::Choice | Kind::ChoiceWith => format!("one of {}", names(def.values)),
+        Kind::Int { lists: false, .. } => number::EXPECTED.into(),
+        Kind::Int { lists: true, .. } => {
+            format!("{}, or up to three of them split by commas", number::EXPECTED)
         }
-    }
-
-    /// A single whole number.
-    pub fn int(&self) -> i64 {
-        match self {
-            Value::Ints { values: [Some(number), ..], .. } => *number,
-            other => unreachable!("{other:?} is no whole number"),
-        }
-    }
-
-    /// A switch.
-    pub fn flag(&self) -> bool {
-        match self {
-            Value::Bool(on) => *on,
-            other => unreachable!("{other:?} is no switch"),
-        }
+        Kind::Time { .. } => number::EXPECTED_TIME.into(),
+        Kind::Bool | Kind::Flag => "0 or 1".into(),
+        Kind::Ranges => range::EXPECTED.into(),
+        Kind::Floats { .. } => EXPECTED_FLOATS.into(),
+        Kind::Size { .. } => "a size such as 4g".into(),
     }
 }
+
+const EXPECTED_FLOATS: &str = "numbers split by colons, such as 50:99:99.9";
+
+fn names(values: &[Choice]) -> String {
+    values.iter().map(|choice| choice.name).collect::<Vec<_>>().join(", ")
+}
+
+fn choice(def: &OptionDef, text: &str) -> Result<Value, String> {
+    let typed = head(def.kind, text);
+    if def.values.iter().any(|choice| choice.name == typed) {
+        return Ok(Value::Text(text.into()));
+    }
+    let all = def.values.iter().map(|choice| choice.name);
+    let hint = nearest(typed, all).map_or(String::new(), |n| format!("; did you mean '{n}'?"));
+    Err(format!("expected one of {}, got '{text}'{hint}", names(def.values)))
+}
+
+fn ints(text: &str, min: i64, max: i64, lists: bool, units: Units) -> Result<Value, String> {
+    let parts: Vec<&str> = if lists { text.split(',').collect() } else { vec![text] };
+    if parts.len() > 3 {
+        return Err(format!("expected at most three values (reads, writes, trims), got '{text}'"));
+    }
+    let mut values = [None; 3];
+    for (slot, part) in values.iter_mut().zip(&parts) {
+        let part = part.trim();
+        if !part.is_empty() {
+            *slot = Some(bounded(whole_number(part, units)?, min, max, part)?);
+        }
+    }
+    if values == [None; 3] {
+        return Err(format!("expected {}, got '{text}'", number::EXPECTED));
+    }
+    Ok(Value::Ints { values, commas: parts.len() as u8 - 1 })
+}
+
+fn bounded(number: i64, min: i64, max: i64, text: &str) -> Result<i64, String> {
+    if number < min {
+        Err(format!("must be at least {min}, got '{text}'"))
+    } else if number > max {
+        Err(format!("must be at most {max}, got '{text}'"))
+    } else {
+        Ok(number)
+    }
+}
+
+fn switch(text: &str) -> Result<Value, String> {
+    match whole_number(text, Units::default()) {
+        Ok(0) => Ok(Value::Bool(false)),
+        Ok(1) => Ok(Value::Bool(true)),
+        _ => Err(format!("expected 0 or 1, got '{text}'")),
+    }
+}
+
+fn floats(text: &str, min: f64, max: f64) -> Result<Value, String> {
+    let mut numbers = Vec::new();
+    for part in text.split(':') {
+        let number: f64 = part
+            .trim()
+            .parse()
+            .ok()
+            .filter(|number: &f64| number.is_finite())
+            .ok_or_else(|| format!("expected {EXPECTED_FLOATS}, got '{text}'"))?;
+        if number < min || number > max {
+            return Err(format!("each number must lie between {min} and {max}, got '{part}'"));
+        }
+        numbers.push(number);
+    }
+    Ok(Value::Floats(numbers))
+}
+
+#[cfg(test)]
+mod tests;

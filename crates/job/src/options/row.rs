@@ -81,7 +81,17 @@ pub(super) const fn time(
     bare: Nanos,
     doc: &'static str,
 ) -> OptionDef {
-    row(group, name, Kind::Time { bare }, doc)
+    row(group, name, Kind::Time { bare, range: false }, doc)
+}
+
+/// A duration or a range of durations.
+pub(super) const fn time_range(
+    group: Group,
+    name: &'static str,
+    bare: Nanos,
+    doc: &'static str,
+) -> OptionDef {
+    row(group, name, Kind::Time { bare, range: true }, doc)
 }
 
 /// 0 or 1, needed; 0 by default.
@@ -121,6 +131,33 @@ pub(super) const fn size(
     row(group, name, Kind::Size { percent, zones }, doc)
 }
 
+/// A value that works.
+pub(super) const fn value(name: &'static str, doc: &'static str) -> Choice {
+    Choice { name, doc, works: true }
+}
+
+/// A value that is refused for now.
+pub(super) const fn later(name: &'static str, doc: &'static str) -> Choice {
+    Choice { name, doc, works: false }
+}
+
+/// A setter that stores what was read: `to!(identity.numjobs = Some(count))`.
+macro_rules! to {
+    ($($field:ident).+ = Some($read:ident)) => {
+        |job, value| {
+            job.$($field).+ = Some(value.$read());
+            Ok(())
+        }
+    };
+    ($($field:ident).+ = $read:ident) => {
+        |job, value| {
+            job.$($field).+ = value.$read();
+            Ok(())
+        }
+    };
+}
+pub(super) use to;
+
 impl OptionDef {
     /// Its other names.
     pub(super) const fn alias(self, aliases: &'static [&'static str]) -> Self {
@@ -150,5 +187,19 @@ impl OptionDef {
     /// It is checked and has no effect, because of `why`.
     pub(super) const fn accepted(self, why: &'static str) -> Self {
         OptionDef { status: Status::Accepted(why), ..self }
+    }
+
+    /// It is checked and stored; `why` no more is needed.
+    pub(super) const fn accepted_as(
+        self,
+        why: &'static str,
+        set: fn(&mut Job, &Value) -> Result<(), String>,
+    ) -> Self {
+        OptionDef { status: Status::Accepted(why), set, ..self }
+    }
+
+    /// It is checked and not done, and says so when used.
+    pub(super) const fn warned(self, why: &'static str) -> Self {
+        OptionDef { status: Status::Accepted(why), warns: true, ..self }
     }
 }
