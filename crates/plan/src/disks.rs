@@ -9,7 +9,8 @@ use record::{DeviceKind, Facts};
 /// followed by the disks right below it, a loop device stands alone.
 pub(crate) fn watch(workers: &[Worker], facts: &Facts) -> Vec<DiskWatch> {
     let mut list = Vec::new();
-    for file in workers.iter().flat_map(|w| &w.files) {
+    let real = workers.iter().filter(|w| w.queue.engine != job::Engine::Null);
+    for file in real.flat_map(|w| &w.files) {
         let name = crate::machine::device(facts, &file.path).map(|d| d.name.as_str());
         if let Some(name) = name {
             add(name, facts, &mut list);

@@ -203,7 +203,7 @@ impl<'a> Files<'a> {
             return Prepare::Nothing;
         }
         let filled = Prepare::Fill { size: needed };
-        match self.policy.readonly || (!missing && !target.writable) {
+        match self.policy.readonly || self.fixed(path) {
             true => leave_as_it_is(job, path, target, found),
             false => filled,
         }
@@ -235,9 +235,15 @@ impl<'a> Files<'a> {
             found.refuse(job, "allow_file_create", what, cure);
         } else if missing {
             safety::check_create(job, path, self.facts, found);
-        } else if !self.facts.targets[path].writable && !safety::changes(job) {
+        } else if self.fixed(path) && !safety::changes(job) {
             found.refuse(job, "filename", what, "it may not be written: lower size");
         }
+    }
+
+    /// Whether a file is there that may not be written.
+    fn fixed(&self, path: &str) -> bool {
+        let target = &self.facts.targets[path];
+        target.kind == TargetKind::File && !target.writable
     }
 
     /// Warns of filesystems that cannot hold what is to be laid out on them.

@@ -95,9 +95,13 @@ pub(crate) fn file_names(job: &Job, clone: u64) -> Vec<String> {
     (0..count).map(|file| join(below, &expand(format, &job.identity.name, clone, file))).collect()
 }
 
-/// Directories of the job; empty entries (`d1/:`) name nothing.
+/// Directories of the job, without slashes at their ends; empty entries (`d1/:`) name nothing.
 pub(crate) fn directories(job: &Job) -> impl Iterator<Item = &str> {
-    job.target.directories.iter().map(String::as_str).filter(|d| !d.is_empty())
+    let given = job.target.directories.iter().map(String::as_str).filter(|d| !d.is_empty());
+    given.map(|d| match d.trim_end_matches('/') {
+        "" => "/",
+        trimmed => trimmed,
+    })
 }
 
 fn join(directory: Option<&str>, name: &str) -> String {

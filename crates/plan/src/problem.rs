@@ -2,7 +2,7 @@
 
 use job::Job;
 use record::Message;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 /// Whose fault it is, hence the exit code.
@@ -62,10 +62,16 @@ impl PlanError {
     }
 }
 
+/// Problems of one job that only differ in what was found are listed up to this many: a job of ten
+/// thousand files in a directory that cannot be written has one problem, not ten thousand.
+const ALIKE_MAX: usize = 8;
+
 /// Collects problems and messages. Clones of a job meet the same ones: each is kept once.
 #[derive(Default)]
 pub(crate) struct Findings {
     problems: Vec<Problem>,
+    /// (job, option, cure) → how many there were, and where the last one listed is.
+    alike: HashMap<(String, String, String), (usize, usize)>,
     messages: Vec<Message>,
     seen: HashSet<(String, String, String)>,
 }
@@ -104,11 +110,14 @@ impl Findings {
     }
 
     /// The messages, or every problem there was.
-    pub fn finish(self) -> Result<Vec<Message>, PlanError> {
-        if self.problems.is_empty() {
-            Ok(self.messages)
-        } else {
-            Err(PlanError { problems: self.problems })
+    pub fn finish(mut self) -> Result<Vec<Message>, PlanError> {
+        for (count, last) in self.alike.into_values().filter(|(count, _)| *count > ALIKE_MAX) {
+            let more = count - ALIKE_MAX;
+            self.problems[last].found.push_str(&format!(" (and {more} more like this)"));
+        }
+        match self.problems.is_empty() {
+            true => Ok(self.messages),
+            false => Err(PlanError { problems: self.problems }),
         }
     }
 
@@ -123,15 +132,16 @@ impl Findings {
         let (origin, name) = job.map_or((String::new(), String::new()), |j| {
             (j.identity.origin.clone(), j.identity.name.clone())
         });
-        if self.seen.insert((format!("{origin}\n{name}"), option.into(), found.clone())) {
-            self.problems.push(Problem {
-                kind,
-                origin,
-                job: name,
-                option: option.into(),
-                found,
-                cure: cure.into(),
-            });
+        let owner = format!("{origin}\n{name}");
+        if !self.seen.insert((owner.clone(), option.into(), found.clone())) {
+            return;
+        }
+        let alike = self.alike.entry((owner, option.into(), cure.into())).or_default();
+        alike.0 += 1;
+        if alike.0 <= ALIKE_MAX {
+            alike.1 = self.problems.len();
+            let (option, cure) = (option.into(), cure.into());
+            self.problems.push(Problem { kind, origin, job: name, option, found, cure });
         }
     }
 }

@@ -1,0 +1,9 @@
+//! Rules of resolution, each on an invented machine. "Oracle" says what fio 3.33 was seen to do.
+
+mod names;
+mod order;
+mod pace;
+mod properties;
+mod safety;
+mod sizes;
+mod support;
