@@ -1,11 +1,14 @@
 //! A worker's files: laid out, opened, locked, read in advance, closed, removed.
 
 mod error;
+mod fill;
+mod layout;
 mod lock;
 mod open;
 mod preread;
 
 pub use error::{Action, FileError};
+pub use layout::{LayoutError, LayoutReport, Survey, layout, survey};
 pub use lock::FileLocks;
 pub use open::{OpenFiles, OpenFlags, pattern_advice};
 pub use preread::pre_read;

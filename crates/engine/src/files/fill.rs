@@ -1,0 +1,219 @@
+//! Writing data into files at depth, past the page cache where it can be.
+
+use crate::ops::{Op, OpKind};
+use crate::payload::Payload;
+use crate::rings::{Queued, Ring, RingFile, Setup};
+use crate::sys::buffers::BufferArea;
+use crate::sys::files::Span;
+use plan::{BlockPlan, Buffers, MemoryKind, ReadWrite, Worker};
+use record::PerDirection;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::time::Duration;
+
+/// Bytes of a write.
+const BLOCK: u64 = 1 << 20;
+/// Writes in flight. What is in flight must be awaited after Ctrl-C: 8 MiB take a tenth of a second
+/// on a slow disk.
+const DEPTH: u32 = 8;
+/// O_DIRECT takes what begins and ends on such a boundary, on every disk there is.
+const ALIGNMENT: u64 = 4096;
+/// Bytes through the page cache before they are made durable, so that neither a fsync at the end
+/// nor an interruption takes long.
+const DIRTY_MAX: u64 = 8 << 20;
+/// How long completions are awaited before the caller is asked whether to go on.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// Writes data of a job's kind.
+pub(super) struct Writer<R> {
+    ring: R,
+    area: BufferArea,
+    payload: Payload,
+}
+
+/// A file being filled.
+struct Target<'a> {
+    /// Through the page cache.
+    buffered: &'a File,
+    /// The ring's descriptor goes through the page cache too.
+    cached: bool,
+    dirty: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Piece {
+    offset: u64,
+    length: u64,
+    aligned: bool,
+}
+
+impl<R: Ring> Writer<R> {
+    /// One for the files of `worker`.
+    pub fn new(worker: &Worker) -> io::Result<Self> {
+        let buffers = Buffers { memory: MemoryKind::Malloc, align: None, ..Buffers::default() };
+        let mut area = BufferArea::new(&buffers, DEPTH, BLOCK)?;
+        let mut payload = Payload::new(&writing(worker));
+        for slot in 0..DEPTH {
+            payload.prepare(area.slice_mut(slot, BLOCK as usize));
+        }
+        let files = [RingFile { path: String::new(), fd: -1, start: 0, length: 0 }];
+        let ring = R::open(&Setup {
+            depth: DEPTH,
+            buffers: &area,
+            options: &plan::EngineOptions::default(),
+            files: &files,
+            io_priority: 0,
+            direct: true,
+            writes: true,
+            advice: None,
+        })?;
+        Ok(Writer { ring, area, payload })
+    }
+
+    /// Writes data into `spans` of `file`, whose path is `path`. `step` is told of bytes written
+    /// and says whether to go on.
+    ///
+    /// # Errors
+    /// The first error of a write; nothing is in flight any more then.
+    pub fn fill(
+        &mut self,
+        path: &str,
+        file: &File,
+        spans: &[Span],
+        step: &mut dyn FnMut(u64) -> bool,
+    ) -> io::Result<()> {
+        let direct = OpenOptions::new().write(true).custom_flags(libc::O_DIRECT).open(path).ok();
+        let fd = direct.as_ref().map_or(file.as_raw_fd(), AsRawFd::as_raw_fd);
+        self.ring.file_changed(0, fd)?;
+        let mut target = Target { buffered: file, cached: direct.is_none(), dirty: 0 };
+        let result = self.pump(&mut target, spans, step);
+        self.ring.file_changed(0, -1)?;
+        result
+    }
+
+    fn pump(
+        &mut self,
+        target: &mut Target<'_>,
+        spans: &[Span],
+        step: &mut dyn FnMut(u64) -> bool,
+    ) -> io::Result<()> {
+        let mut pieces = spans.iter().cloned().flat_map(pieces);
+        let mut held = pieces.next();
+        let mut free: Vec<u32> = (0..DEPTH).collect();
+        let mut ops = [None; DEPTH as usize];
+        let mut result = Ok(());
+        let mut going = true;
+        loop {
+            while let (true, Some(piece), Some(&slot)) = (going, held, free.last()) {
+                let op =
+                    Op { kind: OpKind::Write, file: 0, offset: piece.offset, length: piece.length };
+                let buffer = self.area.slice_mut(slot, piece.length as usize);
+                self.payload.fill(buffer, &op);
+                let queued =
+                    if piece.aligned { self.ring.queue(slot, &op) } else { Queued::Done(0) };
+                match queued {
+                    Queued::Full => break,
+                    Queued::Pending => {
+                        ops[slot as usize] = Some(op);
+                        free.pop();
+                    }
+                    Queued::Done(moved) => {
+                        let ended =
+                            target.finish(self.area.slice_mut(slot, BLOCK as usize), &op, moved);
+                        result = result.and(ended);
+                        going = result.is_ok() && step(piece.length);
+                    }
+                }
+                held = pieces.next();
+            }
+            self.ring.submit()?;
+            if free.len() == DEPTH as usize && (!going || held.is_none()) {
+                return result;
+            }
+            for index in 0..self.ring.reap(1, DEPTH, Some(PATIENCE))? {
+                let done = self.ring.completion(index);
+                let Some(op) = ops[done.slot as usize].take() else { continue };
+                free.push(done.slot);
+                let buffer = self.area.slice_mut(done.slot, BLOCK as usize);
+                let ended = target.finish(buffer, &op, done.result);
+                result = result.and(ended);
+                going &= result.is_ok() && step(op.length);
+            }
+            going &= step(0);
+        }
+    }
+}
+
+impl Target<'_> {
+    /// Sees to it that all of `op` is written, `moved` bytes of which were (or a negative errno).
+    fn finish(&mut self, buffer: &[u8], op: &Op, moved: i64) -> io::Result<()> {
+        let refused = moved == -i64::from(libc::EINVAL);
+        if moved < 0 && !refused {
+            return Err(io::Error::from_raw_os_error(-moved as i32));
+        }
+        let moved = moved.max(0) as u64;
+        if moved < op.length {
+            // A short write, or one O_DIRECT does not take.
+            let rest = &buffer[moved as usize..op.length as usize];
+            self.buffered.write_all_at(rest, op.offset + moved)?;
+        }
+        if self.cached || moved < op.length {
+            self.dirty += op.length - if self.cached { 0 } else { moved };
+        }
+        if self.dirty >= DIRTY_MAX {
+            self.buffered.sync_data()?;
+            self.dirty = 0;
+        }
+        Ok(())
+    }
+}
+
+/// `worker` as one that writes whole blocks: what its payload is made for.
+fn writing(worker: &Worker) -> Worker {
+    let mut pattern = worker.pattern.clone();
+    pattern.rw = ReadWrite::Write;
+    pattern.blocks = PerDirection::all(BlockPlan::Fixed(BLOCK));
+    Worker { pattern, buffers: worker.buffers.clone(), ..Worker::default() }
+}
+
+/// A range in blocks, what is not aligned apart.
+fn pieces(span: Span) -> impl Iterator<Item = Piece> {
+    let mut position = span.start;
+    std::iter::from_fn(move || {
+        let left = span.end.checked_sub(position).filter(|l| *l > 0)?;
+        let offset = position;
+        let lead = offset % ALIGNMENT;
+        let (length, aligned) = if lead != 0 {
+            (left.min(ALIGNMENT - lead), false)
+        } else if left < ALIGNMENT {
+            (left, false)
+        } else {
+            ((BLOCK - offset % BLOCK).min(left / ALIGNMENT * ALIGNMENT), true)
+        };
+        position += length;
+        Some(Piece { offset, length, aligned })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn pieces_cover_a_range_once(start in 0u64..5 << 20, length in 0u64..5 << 20) {
+            let mut position = start;
+            for piece in pieces(start..start + length) {
+                prop_assert_eq!(piece.offset, position);
+                prop_assert!(piece.length > 0 && piece.length <= BLOCK);
+                let fits = piece.offset % ALIGNMENT == 0 && piece.length % ALIGNMENT == 0;
+                prop_assert_eq!(piece.aligned, fits);
+                position += piece.length;
+            }
+            prop_assert_eq!(position, start + length);
+        }
+    }
+}
