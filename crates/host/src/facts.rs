@@ -37,19 +37,29 @@ impl Host {
         let mut facts = Facts::default();
         machine::machine(self, &mut facts);
         let mut survey = Survey::of(self);
-        for query in targets {
-            let target = survey.target(query);
+        for query in merged(targets) {
+            let target = survey.target(&query);
             let under = target.filesystem.iter().flat_map(|f| &f.devices);
             let names: Vec<String> = target.device.iter().chain(under).cloned().collect();
             for name in names {
                 survey.descend(&name);
             }
-            facts.targets.insert(query.path.clone(), target);
+            facts.targets.insert(query.path, target);
         }
         facts.devices = survey.devices;
         facts.unknown = survey.unknown;
         facts
     }
+}
+
+/// Each path once: many jobs may name one target, and one of them writing it is enough.
+fn merged(queries: &[TargetQuery]) -> impl Iterator<Item = TargetQuery> {
+    let mut will_write: BTreeMap<&str, bool> = BTreeMap::new();
+    for query in queries {
+        *will_write.entry(&query.path).or_default() |= query.will_write;
+    }
+    let query = |(path, will_write): (&str, bool)| TargetQuery { path: path.into(), will_write };
+    will_write.into_iter().map(query)
 }
 
 /// What is read once for all targets, and what is found on the way.

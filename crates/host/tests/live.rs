@@ -4,9 +4,10 @@
 use host::{Host, Sampler, TargetQuery};
 use record::{DeviceKind, Facts, TargetKind, Use};
 use std::fs::{self, OpenOptions};
-use std::os::unix::fs::{FileExt, FileTypeExt};
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -71,8 +72,24 @@ impl Drop for Mounted {
     }
 }
 
-fn scratch() -> TempDir {
-    tempfile::Builder::new().prefix("fathom-host-").tempdir().unwrap()
+/// A directory for one test. The tests that make loop devices run one at a time: their numbers are
+/// reused at once, and one test's remains would be another's findings.
+struct Scratch {
+    directory: TempDir,
+    _alone: MutexGuard<'static, ()>,
+}
+
+impl Scratch {
+    fn path(&self) -> &Path {
+        self.directory.path()
+    }
+}
+
+fn scratch() -> Scratch {
+    static ALONE: Mutex<()> = Mutex::new(());
+    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let directory = tempfile::Builder::new().prefix("fathom-host-").tempdir().unwrap();
+    Scratch { directory, _alone: alone }
 }
 
 fn facts(path: &str) -> Facts {
@@ -233,6 +250,50 @@ fn a_partition_table_and_its_partitions_speak_against_writing() {
     assert_eq!(facts.stack_under(&path)[..2], [&*partition, disk.name()]);
     assert_eq!(facts.devices[&partition].kind, DeviceKind::Partition);
     assert_eq!(facts.devices[&partition].logical_block.0, 512);
+}
+
+#[test]
+fn a_device_that_sys_does_not_list_is_checked_as_far_as_it_goes() {
+    let directory = scratch();
+    let Some(disk) = Loop::over(&directory.path().join("image"), 16 << 20) else { return };
+    let root = directory.path().join("root");
+    fs::create_dir_all(root.join("dev")).unwrap();
+    fs::create_dir_all(root.join("proc/self")).unwrap();
+    let number = fs::metadata(&disk.device).unwrap().rdev();
+    let (major, minor) = ((number >> 8 & 0xfff).to_string(), (number & 0xff).to_string());
+    let node = root.join("dev/disk");
+    if run("mknod", &[node.to_str().unwrap(), "b", &major, &minor]).is_none() {
+        return;
+    }
+    let mounts = format!("40 1 {major}:{minor} / /point rw - xfs /dev/other rw\n");
+    fs::write(root.join("proc/self/mountinfo"), mounts).unwrap();
+    let image = OpenOptions::new().write(true).open(&disk.device).unwrap();
+    image.write_all_at(b"XFSB", 0).unwrap();
+
+    let query = TargetQuery { path: "/dev/disk".into(), will_write: true };
+    let facts = Host::at(&root).facts(&[query]);
+    let target = &facts.targets["/dev/disk"];
+    assert_eq!((target.kind, target.size.0, &target.device), (TargetKind::Block, 16 << 20, &None));
+    let device = || "/dev/disk".to_owned();
+    let mounted = Use::Mounted { device: device(), mount_point: "/point".into() };
+    let signature = Use::Signature { device: device(), what: "xfs".into(), offset: 0 };
+    assert_eq!(target.uses, [mounted, signature]);
+    assert!(facts.unknown.iter().any(|note| note.contains("/sys does not list")));
+}
+
+#[test]
+fn one_path_named_twice_counts_as_written_when_one_job_writes_it() {
+    let directory = scratch();
+    let Some(disk) = Loop::over(&directory.path().join("image"), 16 << 20) else { return };
+    let Some(()) = run("mkfs.ext4", &["-q", &disk.device]).map(drop) else { return };
+    let Some(_mounted) = Mounted::at(&disk.device, directory.path().join("point")) else { return };
+    let query = |will_write| TargetQuery { path: disk.device.clone(), will_write };
+    let busy = |queries: &[TargetQuery]| {
+        let facts = Host::at("/").facts(queries);
+        facts.targets[&disk.device].uses.iter().any(|u| matches!(u, Use::Busy { .. }))
+    };
+    assert!(busy(&[query(true), query(false)]));
+    assert!(!busy(&[query(false)]), "a reader does not claim the device even for a moment");
 }
 
 #[test]

@@ -304,7 +304,7 @@ impl Facts {
         if lower_first.contains(&device) {
             return;
         }
-        for below in self.devices.get(device).iter().flat_map(|d| &d.below) {
+        for below in self.devices.get(device).iter().flat_map(|d| d.below.iter().rev()) {
             self.collect_below(below, lower_first);
         }
         lower_first.push(device);
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stack_is_walked_from_the_top_and_a_shared_disk_comes_once_and_last() {
+    fn a_stack_is_walked_from_the_top_and_a_shared_disk_comes_once_after_all_on_it() {
         let facts = facts(&[
             ("dm-1", &["sda", "dm-0"]),
             ("dm-0", &["sda1", "sdb"]),
@@ -334,7 +334,7 @@ mod tests {
             ("sdb", &[]),
         ]);
         let stack = facts.stack_below("dm-1");
-        assert_eq!(stack, ["dm-1", "dm-0", "sdb", "sda1", "sda"]);
+        assert_eq!(stack, ["dm-1", "dm-0", "sda1", "sda", "sdb"]);
         assert_eq!(facts.stack_below("gone"), ["gone"]);
     }
 

@@ -187,7 +187,9 @@ impl Host {
         let vendor = text("device/vendor").filter(|v| v != "ATA" && !v.starts_with("0x"));
         let model = text("device/model").or_else(|| text("device/name"));
         facts.model = match (vendor, model) {
-            (Some(vendor), Some(model)) => Some(format!("{vendor} {model}")),
+            (Some(vendor), Some(model)) if !model.starts_with(&vendor) => {
+                Some(format!("{vendor} {model}"))
+            }
             (vendor, model) => model.or(vendor),
         };
         facts.firmware =

@@ -5,8 +5,8 @@ use super::{Survey, TargetQuery};
 use record::{Bytes, FilesystemFacts, TargetFacts, TargetKind};
 use rustix::fs::{Access, AtFlags, CWD, accessat, statvfs};
 use std::fs::{self, File, FileType, Metadata};
-use std::io::{self, ErrorKind};
-use std::os::unix::fs::FileTypeExt;
+use std::io::{self, ErrorKind, Seek, SeekFrom};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 impl Survey<'_> {
@@ -30,6 +30,9 @@ impl Survey<'_> {
             return self.block(query, &canonical, &name);
         }
         let kind = kind_of(metadata.file_type());
+        if kind == TargetKind::Block {
+            return self.unlisted_block(query, &canonical, metadata);
+        }
         let real = self.host.real(path);
         let mut target = TargetFacts {
             kind,
@@ -83,6 +86,35 @@ impl Survey<'_> {
             device: Some(name.to_owned()),
             direct: self.direct(TargetKind::Block, &real, query.will_write, Some(name)),
             uses: self.uses(name, &path, query.will_write),
+            canonical: path,
+            ..TargetFacts::default()
+        }
+    }
+
+    /// A block device that /sys does not list, as in a container without it.
+    fn unlisted_block(
+        &mut self,
+        query: &TargetQuery,
+        canonical: &Path,
+        metadata: &Metadata,
+    ) -> TargetFacts {
+        let path = canonical.to_string_lossy().into_owned();
+        let real = self.host.real(canonical);
+        self.note(format!(
+            "{path}: /sys does not list this device, so its partitions and what is stacked on it \
+             were not checked"
+        ));
+        let number = metadata.rdev();
+        let dev = format!("{}:{}", rustix::fs::major(number), rustix::fs::minor(number));
+        let size = File::open(&real).and_then(|mut file| file.seek(SeekFrom::End(0)));
+        TargetFacts {
+            kind: TargetKind::Block,
+            size: Bytes(size.as_ref().copied().unwrap_or(0)),
+            readable: size.is_ok(),
+            writable: size.is_ok() && allowed(&real, Access::WRITE_OK),
+            parent_exists: true,
+            direct: self.direct(TargetKind::Block, &real, query.will_write, None),
+            uses: self.uses_of_unlisted(&dev, &path, query.will_write),
             canonical: path,
             ..TargetFacts::default()
         }

@@ -32,6 +32,26 @@ impl Survey<'_> {
         uses
     }
 
+    /// The same for a device that /sys does not list, by its "major:minor" and path alone.
+    pub(super) fn uses_of_unlisted(
+        &mut self,
+        dev: &str,
+        path: &str,
+        exclusively: bool,
+    ) -> Vec<Use> {
+        let here = self.mounts.iter().filter(|m| m.dev == dev || m.source == path);
+        let mounted = here.map(|mount| Use::Mounted {
+            device: path.to_owned(),
+            mount_point: mount.point.to_string_lossy().into_owned(),
+        });
+        let mut uses: Vec<Use> = mounted.collect();
+        uses.extend(self.contents(path, path));
+        if exclusively {
+            uses.extend(self.busy(path, path));
+        }
+        uses
+    }
+
     /// The device and every other that writing to it would reach: upwards its partitions and what
     /// is stacked on any of them; for a partition the disk it is on and what is stacked on that; for
     /// a loop device over a device or over a file that other loop devices show, those.
