@@ -75,7 +75,7 @@ impl Default for Dress {
 pub fn render(record: &RunRecord, judged: &Judged, formats: &[Format], dress: &Dress) -> String {
     let mut out = String::new();
     if formats.contains(&Format::Terse) {
-        out += &terse::render(record, judged, dress);
+        out += &terse::render(judged, dress);
     }
     let bins = formats.contains(&Format::JsonPlus);
     if bins || formats.contains(&Format::Json) {

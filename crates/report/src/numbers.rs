@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn counts_and_rates_read_as_the_oracle_writes_them() {
-        let counts = [(999, "999"), (3752_000, "3752k"), (18_370, "18.4k"), (12_192_744, "12.2M")];
+        let counts = [(999, "999"), (3_752_000, "3752k"), (18_370, "18.4k"), (12_192_744, "12.2M")];
         for (value, text) in counts {
             assert_eq!(count(value, 4), text);
         }

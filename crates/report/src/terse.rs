@@ -3,14 +3,14 @@
 use crate::Dress;
 use crate::numbers::millis;
 use judge::{DirectionMetrics, DiskMetrics, Judged, LatencyStats, UnitMetrics};
-use record::{Direction, RunRecord};
+use record::Direction;
 use std::fmt::Write;
 
 /// Percentiles a line has room for; unused places are "0%=0".
 const PERCENTILES: usize = 20;
 
 /// The terse lines of a run, in the version `dress` names.
-pub fn render(_record: &RunRecord, judged: &Judged, dress: &Dress) -> String {
+pub fn render(judged: &Judged, dress: &Dress) -> String {
     let mut out = String::new();
     for unit in &judged.units {
         line(&mut out, unit, &judged.disks, dress);
@@ -161,7 +161,7 @@ mod tests {
     fn fields(version: u8) -> Vec<String> {
         let record = sample::mixed();
         let dress = Dress { terse_version: version, ..Dress::default() };
-        let text = render(&record, &judge::judge(&record), &dress);
+        let text = render(&judge::judge(&record), &dress);
         text.trim_end().split(';').map(Into::into).collect()
     }
 

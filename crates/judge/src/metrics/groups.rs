@@ -60,10 +60,9 @@ pub(super) fn measure(record: &RunRecord, units: &mut [UnitMetrics]) -> Vec<Grou
 fn group(number: u32, record: &RunRecord, units: &mut [UnitMetrics]) -> GroupMetrics {
     let jobs: Vec<&JobRecord> =
         record.jobs.iter().filter(|job| job.group.group == number && job.show.stats).collect();
-    let members: Vec<&mut UnitMetrics> =
+    let mut members: Vec<&mut UnitMetrics> =
         units.iter_mut().filter(|unit| unit.group.group == number).collect();
     let show = members.first().map(|unit| unit.show).unwrap_or_default();
-    let mut members = members;
     let mut rows = Vec::new();
     for direction in Direction::ALL {
         let kind = RowKind::Direction(direction);
@@ -73,9 +72,9 @@ fn group(number: u32, record: &RunRecord, units: &mut [UnitMetrics]) -> GroupMet
             rows.push(row);
         }
     }
-    if show.unified > 0 {
-        rows.extend(row(RowKind::Mixed, &Direction::ALL, &jobs, &mut members));
-    }
+    // Units of another job than the first may be unified: their share is needed either way.
+    let mixed = row(RowKind::Mixed, &Direction::ALL, &jobs, &mut members);
+    rows.extend(mixed.filter(|_| show.unified > 0));
     GroupMetrics {
         group: number,
         kb_base: show.kb_base,
