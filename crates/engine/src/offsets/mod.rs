@@ -1,0 +1,112 @@
+//! Where I/O goes: offsets and sizes within one region.
+
+mod blocks;
+mod map;
+mod permutation;
+mod scattered;
+mod sequential;
+
+pub(crate) use blocks::{Blocks, common};
+pub(crate) use map::Grain;
+pub(crate) use permutation::Permutation;
+pub(crate) use scattered::{Choice, Grid, Scatter, Scattered};
+pub(crate) use sequential::Sequential;
+
+use crate::random::Random;
+use plan::{Sequencer, Worker};
+use record::{Direction, PerDirection};
+
+/// What a worker does in each of its regions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Layout {
+    /// In sequence, with this many bytes skipped after each I/O.
+    Sequential(i64),
+    /// At random.
+    Scattered(Scatter),
+}
+
+impl Layout {
+    /// What the pattern asks for. `used` are the directions that draw offsets: a write that follows
+    /// its trim takes the trim's.
+    pub fn new(worker: &Worker, used: &[Direction], blocks: &PerDirection<Blocks>) -> Layout {
+        let pattern = &worker.pattern;
+        if !pattern.rw.is_random() {
+            return Layout::Sequential(pattern.skip);
+        }
+        let align = PerDirection::from_fn(|d| match pattern.align[d] {
+            0 => blocks[d].min,
+            align => align,
+        });
+        let aligned = used.iter().any(|d| align[*d] != blocks[*d].min);
+        let first = &blocks[used[0]];
+        let alike = used.iter().all(|d| blocks[*d].only().is_some_and(|s| Some(s) == first.only()));
+        let choice = if pattern.norandommap || aligned {
+            Choice::Anywhere(align)
+        } else if alike {
+            Choice::Once(first.min)
+        } else {
+            let of_used = |value: fn(&Blocks) -> u64| used.iter().map(move |d| value(&blocks[*d]));
+            Choice::Mapped(Grain {
+                unit: of_used(|b| b.unit).fold(0, common),
+                min: of_used(|b| b.min).min().unwrap_or(1),
+            })
+        };
+        Layout::Scattered(Scatter {
+            choice,
+            run_length: pattern.run_length.max(1),
+            identical: pattern.sequencer == Sequencer::Identical,
+        })
+    }
+}
+
+/// Offsets in one region, relative to its beginning.
+#[derive(Clone, Debug)]
+pub(crate) enum Offsets {
+    Sequential(Sequential),
+    Scattered(Scattered),
+}
+
+impl Offsets {
+    pub fn new(
+        length: u64,
+        layout: Layout,
+        blocks: &PerDirection<Blocks>,
+        random: &mut Random,
+    ) -> Offsets {
+        match layout {
+            Layout::Sequential(skip) => Offsets::Sequential(Sequential::new(length, skip)),
+            Layout::Scattered(scatter) => {
+                Offsets::Scattered(Scattered::new(length, scatter, blocks, random))
+            }
+        }
+    }
+
+    /// The next (offset, length); `None` when the pass is over.
+    #[inline]
+    pub fn next(
+        &mut self,
+        direction: Direction,
+        blocks: &Blocks,
+        random: &mut Random,
+        sizes: &mut Random,
+    ) -> Option<(u64, u64)> {
+        match self {
+            Offsets::Sequential(sequential) => sequential.next(direction, blocks, sizes),
+            Offsets::Scattered(scattered) => scattered.next(direction, blocks, random, sizes),
+        }
+    }
+
+    /// Begins another pass. With `only_ended`, directions of a sequential mix that have not come to
+    /// the region's end go on where they are.
+    pub fn restart(
+        &mut self,
+        blocks: &PerDirection<Blocks>,
+        only_ended: bool,
+        random: &mut Random,
+    ) {
+        match self {
+            Offsets::Sequential(sequential) => sequential.restart(blocks, only_ended),
+            Offsets::Scattered(scattered) => scattered.restart(random),
+        }
+    }
+}

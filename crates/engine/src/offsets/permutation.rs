@@ -1,0 +1,197 @@
+//! Every number of a range once, in random order, without memory of what was given.
+//!
+//! The range is widened to the next power of two and a counter runs through it; each value of the
+//! counter goes through a keyed Feistel network, which is a bijection whatever its round function,
+//! and results beyond the range are passed over. Fewer than half are, so this costs less than
+//! walking the cycle from each of them, and the restriction of a bijection is one as well.
+//! (M. Luby, C. Rackoff 1988; J. Black, P. Rogaway 2002.)
+
+use crate::random::Random;
+
+/// Rounds of the network. Four make a sound permutation; the narrow halves of short ranges have so
+/// few functions to choose from that more rounds are worth their price.
+const ROUNDS: usize = 6;
+
+/// Results made at a time: independent of each other, so the processor works on several at once.
+const BATCH: usize = 16;
+
+/// One of the factors is odd and random, the other number is added before it.
+#[derive(Clone, Copy, Debug, Default)]
+struct RoundKey {
+    add: u64,
+    factor: u64,
+}
+
+/// A random order of `0..count`, a pass at a time.
+#[derive(Clone, Debug)]
+pub(crate) struct Permutation {
+    ready: [u64; BATCH],
+    ready_next: u32,
+    ready_end: u32,
+    count: u64,
+    given: u64,
+    counter: u64,
+    low_bits: u32,
+    high_bits: u32,
+    keys: [RoundKey; ROUNDS],
+}
+
+impl Permutation {
+    /// A first pass over `0..count`; `count` is at most 2^62.
+    pub fn new(count: u64, random: &mut Random) -> Permutation {
+        let bits = (64 - count.saturating_sub(1).leading_zeros()).max(2);
+        let mut made = Permutation {
+            ready: [0; BATCH],
+            ready_next: 0,
+            ready_end: 0,
+            count,
+            given: 0,
+            counter: 0,
+            low_bits: bits / 2,
+            high_bits: bits - bits / 2,
+            keys: [RoundKey::default(); ROUNDS],
+        };
+        made.restart(random);
+        made
+    }
+
+    /// Begins another pass, in another order.
+    pub fn restart(&mut self, random: &mut Random) {
+        for key in &mut self.keys {
+            *key = RoundKey { add: random.bits(), factor: random.bits() | 1 };
+        }
+        self.counter = 0;
+        self.given = 0;
+        self.ready_next = 0;
+        self.ready_end = 0;
+    }
+
+    /// The next number; `None` once all of the pass were given.
+    #[inline(always)]
+    pub fn next(&mut self) -> Option<u64> {
+        if self.ready_next == self.ready_end {
+            self.refill()?;
+        }
+        // The mask only tells the compiler what is so anyway.
+        let value = self.ready[self.ready_next as usize & (BATCH - 1)];
+        self.ready_next += 1;
+        Some(value)
+    }
+
+    /// How many numbers of this pass were not given yet.
+    pub fn left(&self) -> u64 {
+        self.count - self.given + u64::from(self.ready_end - self.ready_next)
+    }
+
+    #[inline(never)]
+    fn refill(&mut self) -> Option<()> {
+        if self.given == self.count {
+            return None;
+        }
+        self.ready_next = 0;
+        let wanted = (self.count - self.given).min(BATCH as u64) as usize;
+        let mut made = 0;
+        // A result out of range is overwritten by the next one: no branch to mispredict.
+        while made < wanted {
+            let value = self.permuted(self.counter);
+            self.counter += 1;
+            self.ready[made] = value;
+            made += usize::from(value < self.count);
+        }
+        self.given += made as u64;
+        self.ready_end = made as u32;
+        Some(())
+    }
+
+    #[inline(always)]
+    fn permuted(&self, value: u64) -> u64 {
+        let mut low = value & ((1 << self.low_bits) - 1);
+        let mut high = value >> self.low_bits;
+        for pair in self.keys.chunks_exact(2) {
+            high ^= scrambled(low, pair[0], self.high_bits);
+            low ^= scrambled(high, pair[1], self.low_bits);
+        }
+        high << self.low_bits | low
+    }
+}
+
+/// The best mixed bits of a product are its highest.
+#[inline(always)]
+fn scrambled(value: u64, key: RoundKey, bits: u32) -> u64 {
+    let sum = value.wrapping_add(key.add);
+    let product = (sum ^ (sum >> 32)).wrapping_mul(key.factor);
+    product >> (64 - bits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn pass(permutation: &mut Permutation) -> Vec<u64> {
+        std::iter::from_fn(|| permutation.next()).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn every_number_comes_once_a_pass(count in 0u64..5000, seed: u64) {
+            let mut random = Random::new(seed, 0);
+            let mut permutation = Permutation::new(count, &mut random);
+            for _ in 0..2 {
+                let mut values = pass(&mut permutation);
+                values.sort_unstable();
+                prop_assert!(values.iter().copied().eq(0..count));
+                permutation.restart(&mut random);
+            }
+        }
+
+        #[test]
+        fn huge_ranges_do_not_repeat(count in 1u64 << 40..1 << 52, seed: u64) {
+            let mut permutation = Permutation::new(count, &mut Random::new(seed, 0));
+            let mut values: Vec<u64> = (0..2000).map(|_| permutation.next().unwrap()).collect();
+            prop_assert!(values.iter().all(|v| *v < count));
+            values.sort_unstable();
+            values.dedup();
+            prop_assert_eq!(values.len(), 2000);
+        }
+    }
+
+    #[test]
+    fn passes_differ() {
+        let mut random = Random::new(1, 0);
+        let mut permutation = Permutation::new(1000, &mut random);
+        let first = pass(&mut permutation);
+        permutation.restart(&mut random);
+        assert_ne!(first, pass(&mut permutation));
+    }
+
+    /// Chi-squared over where in a small range the first number falls, and over the distance of
+    /// neighbours in a large one: a weak network shows there first.
+    #[test]
+    fn orders_look_random() {
+        let mut random = Random::new(3, 0);
+        for count in [8u64, 13, 100] {
+            let mut seen = vec![0f64; count as usize];
+            let mut permutation = Permutation::new(count, &mut random);
+            for _ in 0..count * 1000 {
+                seen[permutation.next().unwrap() as usize] += 1.0;
+                permutation.restart(&mut random);
+            }
+            let chi: f64 = seen.iter().map(|s| (s - 1000.0).powi(2) / 1000.0).sum();
+            assert!(chi < count as f64 + 6.0 * (2.0 * count as f64).sqrt(), "{count}: {chi}");
+        }
+        for count in [1u64 << 20, (1 << 20) + 1, 3 << 30] {
+            let mut permutation = Permutation::new(count, &mut random);
+            let mut bins = [0f64; 64];
+            let mut before = 0;
+            for _ in 0..64_000 {
+                let value = permutation.next().unwrap();
+                let distance = (value + count - before) % count;
+                bins[(u128::from(distance) * 64 / u128::from(count)) as usize] += 1.0;
+                before = value;
+            }
+            let chi: f64 = bins.iter().map(|b| (b - 1000.0).powi(2) / 1000.0).sum();
+            assert!(chi < 64.0 + 6.0 * 128f64.sqrt(), "{count}: {chi}");
+        }
+    }
+}

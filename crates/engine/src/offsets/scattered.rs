@@ -1,0 +1,222 @@
+//! Offsets at random: each block once a pass, or freely.
+//!
+//! With a run length, a new random place is taken every so many I/Os and the ones between follow in
+//! sequence or repeat the place. With coverage asked for, runs are groups of neighbouring blocks and
+//! their order is what is random, so every block still comes once a pass.
+
+use super::blocks::Blocks;
+use super::map::{Grain, Map};
+use super::permutation::Permutation;
+use crate::random::Random;
+use record::{Direction, PerDirection};
+
+/// How places are chosen.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Choice {
+    /// Each block of this size once a pass.
+    Once(u64),
+    /// Each byte once a pass, sizes differ.
+    Mapped(Grain),
+    /// Anywhere, at multiples of these.
+    Anywhere(PerDirection<u64>),
+}
+
+/// Which random places a job asks for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scatter {
+    /// How places are chosen.
+    pub choice: Choice,
+    /// I/Os a place; at least 1.
+    pub run_length: u64,
+    /// I/Os of a run all go to the same place.
+    pub identical: bool,
+}
+
+/// Random places in one region, relative to its beginning.
+#[derive(Clone, Debug)]
+pub(crate) struct Scattered {
+    length: u64,
+    places: Places,
+    run_length: u64,
+    identical: bool,
+    runs: PerDirection<Run>,
+}
+
+#[derive(Clone, Debug)]
+enum Places {
+    Once { permutation: Permutation, size: u64, blocks: u64 },
+    Mapped(Map),
+    Anywhere(PerDirection<Grid>),
+}
+
+/// Places at multiples of `align` where the smallest block fits.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Grid {
+    pub align: u64,
+    pub count: u64,
+}
+
+impl Grid {
+    /// The places in a region of `length` bytes for blocks of at least `min`.
+    pub fn new(length: u64, min: u64, align: u64) -> Grid {
+        let align = align.max(1);
+        let count = length.checked_sub(min).map_or(0, |room| room / align + 1);
+        Grid { align, count }
+    }
+}
+
+/// Where a run goes on: a block number for `Places::Once`, else an offset.
+#[derive(Clone, Copy, Debug, Default)]
+struct Run {
+    left: u64,
+    next: u64,
+    size: u64,
+}
+
+impl Scattered {
+    pub fn new(
+        length: u64,
+        scatter: Scatter,
+        blocks: &PerDirection<Blocks>,
+        random: &mut Random,
+    ) -> Scattered {
+        let run_length = scatter.run_length.max(1);
+        let places = match scatter.choice {
+            Choice::Once(size) => {
+                let count = length / size;
+                let runs = if scatter.identical { count } else { count.div_ceil(run_length) };
+                Places::Once { permutation: Permutation::new(runs, random), size, blocks: count }
+            }
+            Choice::Mapped(grain) => Places::Mapped(Map::new(length, grain)),
+            Choice::Anywhere(align) => Places::Anywhere(PerDirection::from_fn(|d| {
+                Grid::new(length, blocks[d].min, align[d])
+            })),
+        };
+        let identical = scatter.identical;
+        Scattered { length, places, run_length, identical, runs: PerDirection::default() }
+    }
+
+    /// Begins another pass, in another order.
+    pub fn restart(&mut self, random: &mut Random) {
+        match &mut self.places {
+            Places::Once { permutation, .. } => permutation.restart(random),
+            Places::Mapped(map) => map.restart(),
+            Places::Anywhere(_) => {}
+        }
+        self.runs = PerDirection::default();
+    }
+
+    /// The next (offset, length); `None` when the pass is over.
+    #[inline]
+    pub fn next(
+        &mut self,
+        direction: Direction,
+        blocks: &Blocks,
+        random: &mut Random,
+        sizes: &mut Random,
+    ) -> Option<(u64, u64)> {
+        if self.run_length > 1 {
+            return self.next_of_run(direction, blocks, random, sizes);
+        }
+        match &mut self.places {
+            Places::Once { permutation, size, .. } => Some((permutation.next()? * *size, *size)),
+            Places::Mapped(map) => map.take(blocks.draw(sizes), blocks.max, random),
+            Places::Anywhere(grids) => {
+                anywhere(self.length, grids[direction], blocks, random, sizes)
+            }
+        }
+    }
+
+    fn next_of_run(
+        &mut self,
+        direction: Direction,
+        blocks: &Blocks,
+        random: &mut Random,
+        sizes: &mut Random,
+    ) -> Option<(u64, u64)> {
+        let Scattered { length, identical, .. } = *self;
+        let run = self.runs[direction];
+        let follows = |offset: u64, size: u64| {
+            let next = if identical { offset } else { offset + size };
+            Run { left: self.run_length - 1, next, size }
+        };
+        match &mut self.places {
+            Places::Once { .. } => self.next_block_of_run(direction),
+            Places::Mapped(map) => {
+                if run.left > 0 {
+                    let size = if identical {
+                        run.size
+                    } else {
+                        map.take_at(run.next, blocks.draw(sizes))
+                    };
+                    if size > 0 {
+                        self.runs[direction].go_on(size, identical);
+                        return Some((run.next, size));
+                    }
+                }
+                let (offset, size) = map.take(blocks.draw(sizes), blocks.max, random)?;
+                self.runs[direction] = follows(offset, size);
+                Some((offset, size))
+            }
+            Places::Anywhere(grids) => {
+                if run.left > 0
+                    && let Some(size) = blocks.draw_within(length - run.next, sizes)
+                {
+                    self.runs[direction].go_on(size, identical);
+                    return Some((run.next, size));
+                }
+                let (offset, size) = anywhere(length, grids[direction], blocks, random, sizes)?;
+                self.runs[direction] = follows(offset, size);
+                Some((offset, size))
+            }
+        }
+    }
+
+    fn next_block_of_run(&mut self, direction: Direction) -> Option<(u64, u64)> {
+        let Places::Once { permutation, size, blocks } = &mut self.places else { return None };
+        if self.runs[direction].left == 0 {
+            self.runs[direction] = match permutation.next() {
+                Some(place) if self.identical => {
+                    Run { left: self.run_length, next: place, size: 0 }
+                }
+                Some(group) => {
+                    let next = group * self.run_length;
+                    Run { left: self.run_length.min(*blocks - next), next, size: 0 }
+                }
+                // At the end of a pass one direction finishes what the other began: else some
+                // blocks would stay untouched.
+                None => {
+                    let other = Direction::ALL.into_iter().find(|d| self.runs[*d].left > 0)?;
+                    std::mem::take(&mut self.runs[other])
+                }
+            };
+        }
+        let block = self.runs[direction].next;
+        self.runs[direction].go_on(1, self.identical);
+        Some((block * *size, *size))
+    }
+}
+
+impl Run {
+    fn go_on(&mut self, step: u64, identical: bool) {
+        self.left -= 1;
+        if !identical {
+            self.next += step;
+        }
+    }
+}
+
+#[inline]
+fn anywhere(
+    length: u64,
+    grid: Grid,
+    blocks: &Blocks,
+    random: &mut Random,
+    sizes: &mut Random,
+) -> Option<(u64, u64)> {
+    if grid.count == 0 {
+        return None;
+    }
+    let offset = random.below(grid.count) * grid.align;
+    Some((offset, blocks.draw_within(length - offset, sizes)?))
+}

@@ -1,0 +1,367 @@
+//! A worker's I/O, one after the other: directions, files, offsets, sizes, synchronisations, loops.
+//!
+//! # Rules
+//! - A pass touches every block of every file's region once (random) or goes through it once
+//!   (sequential). A file is done when the direction drawn finds nothing left in it; a loop is done
+//!   when all files are. Every pass has another random order.
+//! - Before another loop everything drains and [`Next::LoopEnd`] is given. Time based work starts
+//!   over without that, unless files are to be invalidated or unlinked, and directions of a
+//!   sequential mix that have not come to the end go on where they are.
+//! - With `open_files` below the number of files, the first `open_files` are taken to be open at the
+//!   beginning; after a `LoopEnd` all are closed and the first ones are asked for again. Without a
+//!   limit all are open all the time.
+//! - I/O that failed counts as issued, so that work always ends.
+
+mod files;
+mod lane;
+mod pairs;
+mod progress;
+mod syncs;
+
+use crate::offsets::{Blocks, Layout, Offsets};
+use crate::ops::{Next, Op, OpKind, Source};
+use crate::random::Random;
+use files::Turns;
+use lane::Lane;
+use pairs::Pairs;
+use plan::{Engine, ReadWrite, Worker};
+use progress::Progress;
+use record::{Direction, PerDirection};
+use syncs::{Every, Syncs};
+
+/// A worker's I/O as its plan has it. Two of one plan give the same.
+#[derive(Clone, Debug)]
+pub struct Workload {
+    lane: Option<Lane>,
+    places: Random,
+    mix: Random,
+    sizes: Random,
+    turn_order: Random,
+    progress: Progress,
+    between: Between,
+    blocks: PerDirection<Blocks>,
+    directions: Directions,
+    turns: Turns,
+    regions: Vec<Region>,
+    syncs: Syncs,
+    barrier: Barrier,
+    /// Direction drawn for the next I/O, which waits for something to be done first.
+    held: Option<Direction>,
+    pairs: Option<Pairs>,
+    signals_loops: bool,
+    spares_unended: bool,
+}
+
+/// A file's region and where in it the next I/O goes.
+#[derive(Clone, Debug)]
+struct Region {
+    start: u64,
+    offsets: Offsets,
+}
+
+/// How directions are drawn.
+#[derive(Clone, Copy, Debug)]
+enum Directions {
+    Only(Direction),
+    /// Share of reads, per cent.
+    Mix(u32),
+}
+
+/// What is to be done between two loops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Between {
+    Nothing,
+    Drain,
+    LoopEnd,
+}
+
+/// Where an I/O goes.
+enum Placed {
+    Io(Op),
+    /// Nowhere before this is done: a file is to be closed or opened.
+    After(Next),
+    /// All files are done.
+    Nowhere,
+}
+
+/// Writes that nothing may overtake.
+#[derive(Clone, Copy, Debug)]
+struct Barrier {
+    every: Every,
+    /// Nothing may follow before the barrier write has ended.
+    after: bool,
+}
+
+impl Workload {
+    /// Prepares a worker's I/O. Memory: some hundred bytes a file; for random I/O of several sizes
+    /// with coverage one bit for each smallest block as well.
+    pub fn new(worker: &Worker) -> Workload {
+        let pattern = &worker.pattern;
+        let blocks = pattern.blocks.map(|_, plan| Blocks::new(plan));
+        let (directions, used) = directions(worker);
+        let layout = Layout::new(worker, used, &blocks);
+        let mut places = Random::new(pattern.seed, 0);
+        let trims_then_writes = pattern.rw.writes() && pattern.rw.trims();
+        let syncs = Syncs::new(worker);
+        let barrier = if worker.queue.depth > 1 { worker.syncing.write_barrier } else { 0 };
+        let lane = match worker.files.as_slice() {
+            [file] if !syncs.active() && barrier == 0 && !trims_then_writes => {
+                let (start, length, reads) = (file.start, file.length, pattern.mix_read.into());
+                Lane::new(start, length, used, reads, &blocks, layout, &mut places)
+            }
+            _ => None,
+        };
+        // The lane has offsets of its own.
+        let files = if lane.is_some() { &[] } else { worker.files.as_slice() };
+        let regions = files
+            .iter()
+            .map(|file| Region {
+                start: file.start,
+                offsets: Offsets::new(file.length, layout, &blocks, &mut places),
+            })
+            .collect();
+        Workload {
+            lane,
+            places,
+            mix: Random::new(pattern.seed, 1),
+            sizes: Random::new(pattern.seed, 2),
+            turn_order: Random::new(pattern.seed, 3),
+            progress: Progress::new(worker),
+            between: Between::Nothing,
+            directions,
+            turns: Turns::new(&worker.selection, worker.files.len() as u32),
+            regions,
+            syncs,
+            barrier: Barrier { every: Every::new(barrier), after: false },
+            held: None,
+            pairs: trims_then_writes.then(|| Pairs::new(worker.queue.depth, blocks.write.max)),
+            blocks,
+            signals_loops: signals_loops(worker),
+            spares_unended: worker.stop.time_based,
+        }
+    }
+
+    /// A grant is used up, or there is no lane.
+    #[inline(never)]
+    fn step(&mut self) -> Next {
+        if self.lane.is_some() { self.lane_step() } else { self.full_step() }
+    }
+
+    fn lane_step(&mut self) -> Next {
+        loop {
+            if let Some(next) = self.step_between() {
+                return next;
+            }
+            let Some(lane) = &mut self.lane else { return Next::End };
+            let (ios, bytes) = lane.settle();
+            self.progress.add(ios, bytes);
+            if self.progress.done() {
+                return Next::End;
+            }
+            if lane.grant(self.progress.allows(lane.size())) {
+                match lane.next(&mut self.places, &mut self.mix) {
+                    Some(op) => return Next::Io(op),
+                    None => continue,
+                }
+            }
+            if !self.progress.next_loop() {
+                return Next::End;
+            }
+            lane.restart(&mut self.places);
+            self.begin_between();
+        }
+    }
+
+    fn full_step(&mut self) -> Next {
+        loop {
+            if let Some(next) = self.first_of_all() {
+                return next;
+            }
+            let direction = match self.held.take() {
+                Some(direction) => direction,
+                None => {
+                    let direction = self.draw_direction();
+                    if direction == Direction::Write && self.barrier.every.next_is() {
+                        self.held = Some(direction);
+                        self.barrier.after = true;
+                        return Next::Drain;
+                    }
+                    direction
+                }
+            };
+            match self.place(direction) {
+                Placed::Io(op) => return Next::Io(self.issue(op)),
+                Placed::After(step) => {
+                    self.held = Some(direction);
+                    return step;
+                }
+                Placed::Nowhere => {}
+            }
+            if !self.progress.next_loop() {
+                return self.end();
+            }
+            self.restart();
+        }
+    }
+
+    /// What comes before any new I/O.
+    #[inline]
+    fn first_of_all(&mut self) -> Option<Next> {
+        if let Some(op) = self.syncs.due_before(&self.progress) {
+            return Some(Next::Io(op));
+        }
+        if let Some(op) = self.pairs.as_mut().and_then(Pairs::next_write) {
+            self.syncs.written(&op);
+            return Some(Next::Io(op));
+        }
+        if let Some(next) = self.step_between().or_else(|| self.turns.step()) {
+            return Some(next);
+        }
+        if self.barrier.after && self.held.is_none() {
+            self.barrier.after = false;
+            return Some(Next::Drain);
+        }
+        self.progress.done().then(|| self.end())
+    }
+
+    #[inline]
+    fn draw_direction(&mut self) -> Direction {
+        match self.directions {
+            Directions::Only(direction) => direction,
+            Directions::Mix(reads) if self.mix.percent(reads) => Direction::Read,
+            Directions::Mix(_) => Direction::Write,
+        }
+    }
+
+    /// The next I/O of a direction in the file whose turn it is.
+    #[inline]
+    fn place(&mut self, direction: Direction) -> Placed {
+        let kind = match direction {
+            Direction::Read => OpKind::Read,
+            Direction::Write => OpKind::Write,
+            Direction::Trim => OpKind::Trim,
+        };
+        loop {
+            let Some(file) = self.turns.pick(&mut self.turn_order) else {
+                return Placed::Nowhere;
+            };
+            let region = &mut self.regions[file as usize];
+            let blocks = &self.blocks[direction];
+            let found = region.offsets.next(direction, blocks, &mut self.places, &mut self.sizes);
+            if let Some((offset, length)) = found {
+                return Placed::Io(Op { kind, file, offset: region.start + offset, length });
+            }
+            self.turns.done();
+            if let Some(step) = self.turns.step() {
+                return Placed::After(step);
+            }
+        }
+    }
+
+    #[inline]
+    fn issue(&mut self, op: Op) -> Op {
+        self.progress.add(1, op.length);
+        match (op.kind, &mut self.pairs) {
+            (OpKind::Write, _) => {
+                self.barrier.every.tick();
+                self.syncs.written(&op);
+            }
+            (OpKind::Trim, Some(pairs)) => pairs.issued(),
+            _ => {}
+        }
+        op
+    }
+
+    /// Begins another pass over all files.
+    #[cold]
+    fn restart(&mut self) {
+        for region in &mut self.regions {
+            region.offsets.restart(&self.blocks, self.spares_unended, &mut self.places);
+        }
+        self.turns.restart();
+        self.begin_between();
+    }
+
+    fn begin_between(&mut self) {
+        if self.signals_loops {
+            self.between = Between::Drain;
+        }
+    }
+
+    #[inline]
+    fn step_between(&mut self) -> Option<Next> {
+        match self.between {
+            Between::Nothing => None,
+            Between::Drain => {
+                self.between = Between::LoopEnd;
+                Some(Next::Drain)
+            }
+            Between::LoopEnd => {
+                self.between = Between::Nothing;
+                Some(Next::LoopEnd)
+            }
+        }
+    }
+
+    /// The end, once every trim has had its write.
+    fn end(&mut self) -> Next {
+        match &mut self.pairs {
+            Some(pairs) if pairs.outstanding() => {
+                pairs.drained();
+                Next::Drain
+            }
+            _ => Next::End,
+        }
+    }
+}
+
+impl Source for Workload {
+    #[inline]
+    fn next(&mut self) -> Next {
+        if let Some(lane) = &mut self.lane
+            && let Some(op) = lane.next(&mut self.places, &mut self.mix)
+        {
+            return Next::Io(op);
+        }
+        self.step()
+    }
+
+    #[inline]
+    fn completed(&mut self, op: &Op, moved: u64) {
+        if let Some(pairs) = &mut self.pairs
+            && op.kind == OpKind::Trim
+        {
+            pairs.trimmed(op, moved);
+        }
+    }
+}
+
+/// How directions are drawn, and which of them draw offsets.
+fn directions(worker: &Worker) -> (Directions, &'static [Direction]) {
+    match worker.pattern.rw {
+        ReadWrite::Read | ReadWrite::RandRead => {
+            (Directions::Only(Direction::Read), &[Direction::Read])
+        }
+        ReadWrite::Write | ReadWrite::RandWrite => {
+            (Directions::Only(Direction::Write), &[Direction::Write])
+        }
+        ReadWrite::Rw | ReadWrite::RandRw => {
+            (Directions::Mix(worker.pattern.mix_read.into()), &[Direction::Read, Direction::Write])
+        }
+        ReadWrite::Trim | ReadWrite::RandTrim | ReadWrite::TrimWrite | ReadWrite::RandTrimWrite => {
+            (Directions::Only(Direction::Trim), &[Direction::Trim])
+        }
+    }
+}
+
+/// Whether the end of a loop has to be told. Time based work would only lose depth by it, but what
+/// it reads again through the page cache is to come from the disk.
+fn signals_loops(worker: &Worker) -> bool {
+    let cached = !worker.queue.direct && worker.queue.engine != Engine::Null;
+    !worker.stop.time_based
+        || worker.selection.unlink_each_loop
+        || (worker.layout.invalidate && cached)
+}
+
+#[cfg(test)]
+mod tests;

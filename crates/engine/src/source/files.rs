@@ -1,0 +1,227 @@
+//! Which file gets the next I/O.
+
+use crate::ops::Next;
+use crate::random::Random;
+use plan::{FileOrder, FileSelection};
+
+/// Takes turns over the files. Files that are done drop out; with a limit on open files the next
+/// one not yet opened takes their place.
+#[derive(Clone, Debug)]
+pub(crate) struct Turns {
+    order: FileOrder,
+    ios: u64,
+    files: u32,
+    /// Files with a place, one a place; only the first `open` when the order is random.
+    places: Vec<u32>,
+    /// The place after each, in a ring.
+    after: Vec<u32>,
+    before_current: u32,
+    current: u32,
+    open: u32,
+    turn_left: u64,
+    unopened: u32,
+    closing: Option<u32>,
+    /// Files to open, before anything else.
+    opening: std::ops::Range<u32>,
+}
+
+impl Turns {
+    /// The files 0..`files`; the first `open_files` of them (all for 0) are taken to be open.
+    pub fn new(selection: &FileSelection, files: u32) -> Turns {
+        let limit = match u32::try_from(selection.open_files) {
+            Ok(limit @ 1..) => limit.min(files),
+            _ => files,
+        };
+        let mut turns = Turns {
+            order: selection.order,
+            ios: selection.ios.max(1),
+            files,
+            places: vec![0; limit as usize],
+            after: vec![0; limit as usize],
+            before_current: 0,
+            current: 0,
+            open: 0,
+            turn_left: 0,
+            unopened: 0,
+            closing: None,
+            opening: 0..0,
+        };
+        turns.begin();
+        turns
+    }
+
+    /// Not all files are open at once.
+    pub fn limited(&self) -> bool {
+        (self.places.len() as u32) < self.files
+    }
+
+    /// Begins another pass over all files.
+    pub fn restart(&mut self) {
+        self.begin();
+        if self.limited() {
+            self.opening = 0..self.open;
+        }
+    }
+
+    fn begin(&mut self) {
+        let places = self.places.len() as u32;
+        for place in 0..places {
+            self.places[place as usize] = place;
+            self.after[place as usize] = if place + 1 == places { 0 } else { place + 1 };
+        }
+        self.open = places;
+        self.unopened = places;
+        self.before_current = places.saturating_sub(1);
+        self.current = 0;
+        self.turn_left = 0;
+        if self.order != FileOrder::Random {
+            self.turn_left = self.ios;
+        }
+    }
+
+    /// What has to be opened or closed first.
+    #[inline]
+    pub fn step(&mut self) -> Option<Next> {
+        if self.closing.is_none() && self.opening.is_empty() {
+            return None;
+        }
+        self.closing.take().map(Next::Close).or_else(|| self.opening.next().map(Next::Open))
+    }
+
+    /// The file whose turn it is, one I/O of its turn taken; `None` when all are done.
+    #[inline]
+    pub fn pick(&mut self, random: &mut Random) -> Option<u32> {
+        if self.files <= 1 {
+            return (self.open > 0).then_some(0);
+        }
+        if self.open == 0 {
+            return None;
+        }
+        if self.order != FileOrder::Sequential {
+            if self.turn_left == 0 {
+                self.advance(random);
+            }
+            self.turn_left -= 1;
+        }
+        Some(self.places[self.current as usize])
+    }
+
+    #[inline]
+    fn advance(&mut self, random: &mut Random) {
+        self.turn_left = self.ios;
+        if self.order == FileOrder::Random {
+            self.current = random.below(u64::from(self.open)) as u32;
+        } else {
+            self.before_current = self.current;
+            self.current = self.after[self.current as usize];
+        }
+    }
+
+    /// The file picked last has nothing more to do in this pass.
+    pub fn done(&mut self) {
+        if self.limited() {
+            self.closing = Some(self.places[self.current as usize]);
+        }
+        let place = self.current as usize;
+        if self.unopened < self.files {
+            self.places[place] = self.unopened;
+            self.opening = self.unopened..self.unopened + 1;
+            self.unopened += 1;
+            self.before_current = self.current;
+            self.current = self.after[place];
+        } else {
+            self.open -= 1;
+            if self.order == FileOrder::Random {
+                self.places[place] = self.places[self.open as usize];
+            } else {
+                self.current = self.after[place];
+                self.after[self.before_current as usize] = self.current;
+            }
+        }
+        self.turn_left = if self.order == FileOrder::Random { 0 } else { self.ios };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs files of `blocks` I/Os to their end and tells what happened: a file number an I/O,
+    /// `c` and `o` before the number of a file closed or opened.
+    fn trace(order: FileOrder, ios: u64, open_files: u64, files: u32, blocks: u32) -> String {
+        let selection = FileSelection { order, ios, open_files, ..FileSelection::default() };
+        let mut turns = Turns::new(&selection, files);
+        let mut random = Random::new(1, 0);
+        let mut left = vec![blocks; files as usize];
+        let mut text = String::new();
+        loop {
+            match turns.step() {
+                Some(Next::Close(file)) => text += &format!("c{file} "),
+                Some(Next::Open(file)) => text += &format!("o{file} "),
+                _ => {
+                    let Some(file) = turns.pick(&mut random) else { return text };
+                    match &mut left[file as usize] {
+                        0 => turns.done(),
+                        blocks => {
+                            *blocks -= 1;
+                            text += &format!("{file} ");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn round_robin_takes_turns() {
+        assert_eq!(trace(FileOrder::RoundRobin, 1, 0, 3, 2), "0 1 2 0 1 2 ");
+        assert_eq!(trace(FileOrder::RoundRobin, 2, 0, 2, 5), "0 0 1 1 0 0 1 1 0 1 ");
+        assert_eq!(trace(FileOrder::RoundRobin, 1, 0, 1, 3), "0 0 0 ");
+        assert_eq!(trace(FileOrder::RoundRobin, 1, 0, 0, 3), "");
+    }
+
+    #[test]
+    fn sequential_finishes_one_file_first() {
+        assert_eq!(trace(FileOrder::Sequential, 1, 0, 3, 2), "0 0 1 1 2 2 ");
+        assert_eq!(trace(FileOrder::Sequential, 1, 2, 4, 1), "0 c0 o2 1 c1 o3 2 c2 3 c3 ");
+    }
+
+    #[test]
+    fn open_files_are_limited() {
+        let text = trace(FileOrder::RoundRobin, 1, 2, 4, 2);
+        assert_eq!(text, "0 1 0 1 c0 o2 c1 o3 2 3 2 3 c2 c3 ");
+        let text = trace(FileOrder::Random, 2, 2, 5, 4);
+        for file in 0..5 {
+            let used = text.split(' ').filter(|word| *word == file.to_string()).count();
+            assert_eq!(used, 4, "{text}");
+            let place = |word: String| text.find(&word).unwrap_or(0);
+            assert!(place(format!("o{file} ")) < place(format!("c{file} ")), "{text}");
+        }
+    }
+
+    #[test]
+    fn random_gives_every_file_its_share() {
+        let text = trace(FileOrder::Random, 3, 0, 3, 7);
+        assert_eq!(text.split_whitespace().count(), 21);
+        assert!(text.contains("0 0 0") || text.contains("1 1 1") || text.contains("2 2 2"));
+    }
+
+    #[test]
+    fn a_new_pass_opens_the_first_files_again() {
+        let selection = FileSelection { ios: 1, open_files: 1, ..FileSelection::default() };
+        let mut turns = Turns::new(&selection, 2);
+        let mut random = Random::new(1, 0);
+        assert_eq!(turns.pick(&mut random), Some(0));
+        turns.done();
+        assert_eq!(turns.step(), Some(Next::Close(0)));
+        assert_eq!(turns.step(), Some(Next::Open(1)));
+        assert_eq!(turns.pick(&mut random), Some(1));
+        turns.done();
+        assert_eq!(turns.step(), Some(Next::Close(1)));
+        assert_eq!(turns.pick(&mut random), None);
+        turns.restart();
+        assert_eq!(turns.step(), Some(Next::Open(0)));
+        assert_eq!(turns.step(), None);
+        assert_eq!(turns.pick(&mut random), Some(0));
+    }
+}

@@ -1,0 +1,71 @@
+//! How much is to be done, and what is left of it.
+//!
+//! # Rules
+//! A loop is a pass over every file. The amount of all loops together is `bytes` (the files' regions
+//! if not given) times the loops: what it leaves undone in the first loops the later ones do. An
+//! amount larger than the regions adds loops beyond those asked for, until less than one block is
+//! missing. Time based work ends by time or number of I/Os only. This is how fio counts.
+
+use plan::Worker;
+
+/// Amounts asked for and done.
+#[derive(Clone, Debug)]
+pub(crate) struct Progress {
+    /// Bytes of all loops.
+    cap: u64,
+    /// Bytes that more loops are added for, 0 for none.
+    wanted: u64,
+    max_block: u64,
+    ios_left: u64,
+    loops_left: u64,
+    forever: bool,
+    bytes: u64,
+    loop_began_at: u64,
+}
+
+impl Progress {
+    pub fn new(worker: &Worker) -> Progress {
+        let (stop, region) = (&worker.stop, worker.region());
+        let unlimited = stop.time_based || stop.fill_device;
+        let bytes = stop.bytes.unwrap_or(region);
+        let loops = stop.loops.max(1);
+        Progress {
+            cap: if unlimited { u64::MAX } else { bytes.saturating_mul(loops) },
+            wanted: if bytes > region && !unlimited { bytes } else { 0 },
+            max_block: worker.max_block(),
+            ios_left: stop.ios.unwrap_or(u64::MAX),
+            loops_left: loops,
+            forever: stop.time_based,
+            bytes: 0,
+            loop_began_at: 0,
+        }
+    }
+
+    /// Everything asked for was issued.
+    #[inline]
+    pub fn done(&self) -> bool {
+        self.bytes >= self.cap || self.ios_left == 0
+    }
+
+    /// `ios` I/Os of `bytes` in all were issued.
+    #[inline]
+    pub fn add(&mut self, ios: u64, bytes: u64) {
+        self.bytes = self.bytes.saturating_add(bytes);
+        self.ios_left = self.ios_left.saturating_sub(ios);
+    }
+
+    /// How many I/Os of `size` may follow.
+    pub fn allows(&self, size: u64) -> u64 {
+        self.cap.saturating_sub(self.bytes).div_ceil(size).min(self.ios_left)
+    }
+
+    /// A pass over every file has ended: whether another one follows. A pass that found nothing to
+    /// do is the last.
+    pub fn next_loop(&mut self) -> bool {
+        let idle = self.bytes == self.loop_began_at;
+        self.loop_began_at = self.bytes;
+        self.loops_left = self.loops_left.saturating_sub(1);
+        let missing = self.wanted.saturating_sub(self.bytes);
+        !idle && (self.forever || self.loops_left > 0 || (missing > 0 && missing >= self.max_block))
+    }
+}

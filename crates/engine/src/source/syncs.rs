@@ -1,0 +1,135 @@
+//! Synchronisations between writes.
+//!
+//! # Rules
+//! Every so many writes, counted over all files and loops, the file written last is synchronised
+//! before the next I/O; nothing follows the last I/O of all (`end_fsync` is the worker's). When more
+//! than one kind is due, the strongest stands for all: fsync, fdatasync, sync_file_range. The range
+//! of sync_file_range is what was written to the file since it was synchronised last.
+
+use super::progress::Progress;
+use crate::ops::{Op, OpKind};
+use plan::{SyncFileRange, Worker};
+
+const WAIT_BEFORE: u32 = 1;
+const WRITE: u32 = 2;
+const WAIT_AFTER: u32 = 4;
+
+/// Counts writes and says what is due.
+#[derive(Clone, Debug)]
+pub(crate) struct Syncs {
+    fsync: Every,
+    fdatasync: Every,
+    file_range: Every,
+    flags: u32,
+    /// What was written since, for each file; empty without sync_file_range.
+    dirty: Vec<(u64, u64)>,
+    due: Option<Op>,
+    active: bool,
+}
+
+impl Syncs {
+    pub fn new(worker: &Worker) -> Syncs {
+        let syncing = &worker.syncing;
+        let range = syncing.file_range.unwrap_or_default();
+        let files = if range.writes > 0 { worker.files.len() } else { 0 };
+        Syncs {
+            fsync: Every::new(syncing.fsync),
+            fdatasync: Every::new(syncing.fdatasync),
+            file_range: Every::new(range.writes),
+            flags: flags(range),
+            dirty: vec![CLEAN; files],
+            due: None,
+            active: syncing.fsync > 0 || syncing.fdatasync > 0 || range.writes > 0,
+        }
+    }
+
+    /// Anything is ever due.
+    pub fn active(&self) -> bool {
+        self.active
+    }
+
+    /// The synchronisation to issue before anything else; none once all work was issued.
+    #[inline]
+    pub fn due_before(&mut self, progress: &Progress) -> Option<Op> {
+        if self.due.is_none() || progress.done() {
+            return None;
+        }
+        self.due.take()
+    }
+
+    /// A write was issued.
+    #[inline]
+    pub fn written(&mut self, op: &Op) {
+        if self.active {
+            self.count(op);
+        }
+    }
+
+    fn count(&mut self, op: &Op) {
+        let file = op.file as usize;
+        if let Some(dirty) = self.dirty.get_mut(file) {
+            *dirty = (dirty.0.min(op.offset), dirty.1.max(op.offset + op.length));
+        }
+        let (fsync, fdatasync) = (self.fsync.tick(), self.fdatasync.tick());
+        let file_range = self.file_range.tick();
+        let range = self.dirty.get(file).copied().unwrap_or(CLEAN);
+        let whole = |kind| Op { kind, file: op.file, offset: 0, length: 0 };
+        let due = if fsync {
+            whole(OpKind::Fsync)
+        } else if fdatasync {
+            whole(OpKind::Fdatasync)
+        } else if file_range {
+            let kind = OpKind::SyncFileRange(self.flags);
+            Op { kind, file: op.file, offset: range.0, length: range.1 - range.0 }
+        } else {
+            return;
+        };
+        self.due = Some(due);
+        if let Some(dirty) = self.dirty.get_mut(file) {
+            *dirty = CLEAN;
+        }
+    }
+}
+
+/// Nothing was written.
+const CLEAN: (u64, u64) = (u64::MAX, 0);
+
+fn flags(range: SyncFileRange) -> u32 {
+    u32::from(range.wait_before) * WAIT_BEFORE
+        + u32::from(range.write) * WRITE
+        + u32::from(range.wait_after) * WAIT_AFTER
+}
+
+/// True every so many times.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Every {
+    period: u64,
+    left: u64,
+}
+
+impl Every {
+    /// Never for 0.
+    pub fn new(period: u64) -> Every {
+        Every { period, left: period }
+    }
+
+    /// Counts one.
+    #[inline]
+    pub fn tick(&mut self) -> bool {
+        if self.period == 0 {
+            return false;
+        }
+        self.left -= 1;
+        if self.left == 0 {
+            self.left = self.period;
+            return true;
+        }
+        false
+    }
+
+    /// Whether the next `tick` will be true.
+    #[inline]
+    pub fn next_is(&self) -> bool {
+        self.left == 1
+    }
+}
