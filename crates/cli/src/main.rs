@@ -1,1 +1,51 @@
-fn main(){}
+//! fathom: job text → Job → Plan → RunRecord → Judged → report.
+
+mod inputs;
+mod output;
+mod spine;
+mod watch;
+
+use clap::{Parser, Subcommand};
+use job::command_line::Dialect;
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// A storage benchmark that cannot be fooled and does not fool its user.
+#[derive(Parser)]
+#[command(name = "fathom", version, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run job files and jobs given as options (fio's), and report.
+    #[command(disable_help_flag = true)]
+    Run {
+        /// fio's options and job files; `fathom run --help` lists fathom's own.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
+    /// Be fio: its command line, its output and nothing else. Also when called as `fio`.
+    #[command(disable_help_flag = true)]
+    Fio {
+        /// What fio takes.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
+}
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args_os();
+    let called_as_fio =
+        arguments.next().is_some_and(|name| Path::new(&name).file_stem() == Some("fio".as_ref()));
+    if called_as_fio {
+        return spine::main(Dialect::Fio, arguments.collect());
+    }
+    match Cli::parse().command {
+        Command::Run { arguments } => spine::main(Dialect::Fathom, arguments),
+        Command::Fio { arguments } => spine::main(Dialect::Fio, arguments),
+    }
+}

@@ -3,9 +3,25 @@
 //! The engine does not print, computes no statistics beyond counting, and does not know jobs: it
 //! runs a [`plan::Plan`] and gives [`record::JobRecord`]s.
 
+mod arrivals;
+mod clock;
 mod files;
+mod gate;
+mod hot;
+mod live;
+mod meter;
+mod offsets;
 mod ops;
+mod payload;
+mod random;
+mod rare;
 mod rings;
+mod run;
+#[cfg(test)]
+mod simulated;
+mod source;
+mod steps;
 mod sys;
+mod worker;
 
-pub use ops::{Next, Op, OpKind, Source};
+pub use run::{Event, Outcome, Run, Watcher};

@@ -32,7 +32,7 @@ pub struct DirectionResult {
     pub short_ios: u64,
     /// I/Os given up after a tolerated error.
     pub dropped_ios: u64,
-    /// From the start of the window to the last moment this direction was busy.
+    /// Length of the measured window; 0 when nothing was issued in this direction.
     pub runtime: Nanos,
     /// Latency histograms.
     pub latency: LatencyResult,
@@ -53,7 +53,8 @@ pub struct SyncResult {
 pub struct Interval {
     /// Where it begins, from the run's origin.
     pub start: Nanos,
-    /// How long it lasted: the series' step, or less for the first and the last.
+    /// How long it lasted: the series' step; the first and the last may be shorter, and the last
+    /// takes in what ended up to a tenth of a step after it.
     pub length: Nanos,
     /// Completed I/Os.
     pub ios: PerDirection<u64>,
@@ -162,6 +163,16 @@ impl DirectionResult {
 }
 
 impl Interval {
+    /// Adds the counts of an interval of the same worker that follows this one; times stay.
+    pub fn add(&mut self, next: &Interval) {
+        for d in Direction::ALL {
+            self.ios[d] += next.ios[d];
+            self.bytes[d] += next.bytes[d];
+            self.clat_ns_sum[d] += next.clat_ns_sum[d];
+            self.clat_ns_max[d] = self.clat_ns_max[d].max(next.clat_ns_max[d]);
+        }
+    }
+
     /// I/Os of all directions.
     pub fn ios_total(&self) -> u64 {
         Direction::ALL.iter().map(|d| self.ios[*d]).sum()

@@ -2,10 +2,13 @@
 
 mod error;
 mod fill;
-mod layout;
+pub mod layout;
 mod lock;
 mod open;
 mod preread;
+
+#[cfg(test)]
+mod tests;
 
 pub use error::{Action, FileError};
 pub use layout::{LayoutError, LayoutReport, Survey, layout, survey};

@@ -2,8 +2,10 @@
 
 pub mod blocking;
 pub mod chance;
+pub mod io_uring;
 pub mod libaio;
 pub mod mmap;
+pub mod null;
 pub mod posixaio;
 pub mod psync;
 pub mod pvsync;

@@ -7,5 +7,8 @@ pub mod files;
 pub mod io;
 pub mod memory;
 pub mod posix_aio;
+pub mod thread;
+pub mod tsc;
+pub mod uring;
 #[cfg(test)]
 pub mod testing;

@@ -1,0 +1,321 @@
+//! The pipe: job text → Job → Plan → RunRecord → Judged → report.
+
+use crate::inputs::Machine;
+use crate::output::{Output, say};
+use crate::watch::{Signals, watch};
+use anyhow::Result;
+use engine::{Outcome, Run};
+use host::{Host, Sampler, TargetQuery};
+use job::command_line::{Action, Dialect, Format, Invocation};
+use plan::{Plan, Policy};
+use record::{
+    DiskCounters, DiskResult, DiskSample, Facts, Message, Nanos, RunRecord, Severity,
+    Timeline,
+};
+use report::Dress;
+use report::header::JobLine;
+use report::numbers::SizeStyle;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+/// The version of fio whose formats we print, then our own.
+pub const FIO_VERSION: &str = concat!("fio-3.42-fathom-", env!("CARGO_PKG_VERSION"));
+
+const EXIT_ERRORS: u8 = 1;
+const EXIT_USAGE: u8 = 2;
+/// fio's own, whatever the signal was.
+const EXIT_INTERRUPTED_FIO: u8 = 128;
+
+/// `fathom run …` and `fio …`.
+pub fn main(dialect: Dialect, arguments: Vec<OsString>) -> ExitCode {
+    let program = program(dialect);
+    let arguments: Vec<String> =
+        arguments.into_iter().map(|a| a.to_string_lossy().into_owned()).collect();
+    let host = Host::at("/");
+    let machine = Machine::new(&host.facts(&[]));
+    let invocation = match job::command_line::parse(&arguments, dialect, &machine) {
+        Ok(invocation) => invocation,
+        Err(errors) => {
+            say(&format!("{errors}\n"));
+            return ExitCode::from(usage_code(dialect));
+        }
+    };
+    match act(dialect, &host, invocation) {
+        Ok(code) => code,
+        Err(error) => {
+            say(&format!("{program}: error: {error:#}\n"));
+            ExitCode::from(EXIT_ERRORS)
+        }
+    }
+}
+
+fn program(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Fathom => "fathom",
+        Dialect::Fio => "fio",
+    }
+}
+
+/// fio has one code for everything that goes wrong.
+fn usage_code(dialect: Dialect) -> u8 {
+    match dialect {
+        Dialect::Fathom => EXIT_USAGE,
+        Dialect::Fio => EXIT_ERRORS,
+    }
+}
+
+fn act(dialect: Dialect, host: &Host, invocation: Invocation) -> Result<ExitCode> {
+    let mut output = Output::open(invocation.output.as_deref())?;
+    let text = match &invocation.action {
+        Action::Run => return run(dialect, host, invocation, &mut output),
+        Action::ParseOnly => String::new(),
+        Action::ShowCmd(text) => text.clone(),
+        Action::CmdHelp(option) => job::help::command(option.as_deref()),
+        Action::EngHelp(engine) => job::help::engine(engine.as_deref()),
+        Action::Version => format!("{FIO_VERSION}\n"),
+        Action::Help => job::help::usage(dialect),
+    };
+    output.write(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn run(
+    dialect: Dialect,
+    host: &Host,
+    invocation: Invocation,
+    output: &mut Output,
+) -> Result<ExitCode> {
+    let as_fio = dialect == Dialect::Fio;
+    let facts = facts_for(host, &invocation);
+    let plan = match plan::resolve(&invocation.jobs, &facts, &policy(as_fio, &invocation)) {
+        Ok(plan) => plan,
+        Err(error) => {
+            say(&format!("{error}\n"));
+            let code = if as_fio { i32::from(EXIT_ERRORS) } else { error.exit_code() };
+            return Ok(ExitCode::from(code as u8));
+        }
+    };
+    let messages = [invocation.warnings.clone(), plan.messages.clone()].concat();
+    say(&report::messages::lines(program(dialect), &messages));
+    if invocation.warnings_fatal && messages.iter().any(|m| m.severity >= Severity::Warning) {
+        return Ok(ExitCode::from(usage_code(dialect)));
+    }
+    let text = invocation.formats.contains(&Format::Normal);
+    if text {
+        output.write(&header(&invocation, &plan))?;
+    }
+    let measured = measure(host, plan, &invocation, output, as_fio, text)?;
+    say(&report::messages::lines(program(dialect), &measured.outcome.messages));
+    let record = complete(measured, facts, &invocation, messages, as_fio);
+    // Kept before anything looks at it: what comes after must not cost what was measured.
+    if let Some(path) = &invocation.record {
+        report::native::save(&record, path)?;
+    }
+    show(&record, &invocation, output, as_fio)?;
+    Ok(ExitCode::from(exit_code(&record, as_fio)))
+}
+
+fn facts_for(host: &Host, invocation: &Invocation) -> Facts {
+    let queries: Vec<TargetQuery> = plan::targets(&invocation.jobs)
+        .into_iter()
+        .map(|wanted| TargetQuery { path: wanted.path, will_write: wanted.will_write })
+        .collect();
+    host.facts(&queries)
+}
+
+fn policy(as_fio: bool, invocation: &Invocation) -> Policy {
+    let defaults = Policy::default();
+    Policy {
+        as_fio,
+        readonly: invocation.readonly,
+        allow_destroy: invocation.allow_destroy.clone(),
+        max_jobs: invocation.max_jobs.unwrap_or(defaults.max_jobs),
+        entropy: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64),
+    }
+}
+
+/// What is said before the run: a line a job, the version, how many workers start.
+fn header(invocation: &Invocation, plan: &Plan) -> String {
+    let mut text = String::new();
+    let mut count = [0, 0];
+    for (index, job) in (0_u32..).zip(&invocation.jobs) {
+        let mut workers = plan.workers.iter().filter(|w| w.job == index);
+        let Some(first) = workers.next() else { continue };
+        let clones = 1 + workers.count() as u32;
+        count[usize::from(job.process.thread)] += clones;
+        text += &report::header::job(&job_line(first, clones));
+    }
+    let [processes, threads] = count;
+    text + FIO_VERSION + "\n" + &report::header::starting(threads, processes)
+}
+
+fn job_line(worker: &plan::Worker, workers: u32) -> JobLine {
+    let workload = worker.workload();
+    JobLine {
+        name: worker.name.clone(),
+        group: worker.group.group,
+        rw: workload.rw,
+        block_size: workload.block_size,
+        ioengine: workload.ioengine,
+        iodepth: worker.queue.depth_requested,
+        workers,
+        style: SizeStyle::of(&worker.show),
+    }
+}
+
+/// What a run left behind.
+struct Measured {
+    outcome: Outcome,
+    timeline: Timeline,
+    disks: Vec<DiskResult>,
+    started_unix_ms: u64,
+    signal: Option<i32>,
+}
+
+fn unix_ms() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_millis() as u64)
+}
+
+/// Counters of the watched devices and their members, now.
+fn disk_samples(host: &Host, names: &[String]) -> (Instant, BTreeMap<String, DiskSample>) {
+    let sample = |name: &String| Some((name.clone(), host.disk_sample(name)?));
+    (Instant::now(), names.iter().filter_map(sample).collect())
+}
+
+/// Runs the plan, watched.
+fn measure(
+    host: &Host,
+    plan: Plan,
+    invocation: &Invocation,
+    output: &mut Output,
+    as_fio: bool,
+    text: bool,
+) -> Result<Measured> {
+    let signals = Signals::catch()?;
+    let watched = plan.disks.clone();
+    let names: Vec<String> = watched
+        .iter()
+        .flat_map(|w| std::iter::once(&w.name).chain(&w.members))
+        .cloned()
+        .collect();
+    let before = Arc::new(Mutex::new(None));
+    let (theirs, their_host, their_names) = (Arc::clone(&before), host.clone(), names.clone());
+    let run = Run::start(plan, move || {
+        let samples = disk_samples(&their_host, &their_names);
+        *theirs.lock().unwrap_or_else(PoisonError::into_inner) = Some(samples);
+    })?;
+    let started_unix_ms = unix_ms();
+    let watcher = run.watcher();
+    let sampler =
+        Sampler::start(host.clone(), names.clone(), run.origin(), move || watcher.tids())?;
+    watch(&run, &signals, invocation, output, as_fio, text)?;
+    let after = disk_samples(host, &names);
+    let outcome = run.finish();
+    let timeline = sampler.finish();
+    let before = before.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let disks = disk_results(&watched, &before.unwrap_or_else(|| after.clone()), &after);
+    Ok(Measured { outcome, timeline, disks, started_unix_ms, signal: signals.caught() })
+}
+
+type DiskSamples = (Instant, BTreeMap<String, DiskSample>);
+
+fn disk_results(
+    watched: &[plan::DiskWatch],
+    before: &DiskSamples,
+    after: &DiskSamples,
+) -> Vec<DiskResult> {
+    let window = Nanos(after.0.duration_since(before.0).as_nanos() as u64);
+    let result = |name: &str, members: &[String]| {
+        let counters =
+            DiskCounters { before: *before.1.get(name)?, after: *after.1.get(name)?, window };
+        Some(DiskResult { name: name.into(), members: members.to_vec(), counters })
+    };
+    let mut results: Vec<DiskResult> = Vec::new();
+    for watch in watched {
+        let members = watch.members.iter().map(|m| (m.as_str(), &[][..]));
+        for (name, below) in std::iter::once((watch.name.as_str(), &watch.members[..])).chain(members)
+        {
+            if results.iter().all(|r| r.name != name) {
+                results.extend(result(name, below));
+            }
+        }
+    }
+    results
+}
+
+/// Everything in one record.
+fn complete(
+    measured: Measured,
+    facts: Facts,
+    invocation: &Invocation,
+    mut messages: Vec<Message>,
+    as_fio: bool,
+) -> RunRecord {
+    let Measured { outcome, timeline, disks, started_unix_ms, signal } = measured;
+    messages.extend(outcome.messages);
+    let directory = std::env::current_dir().unwrap_or_default().display().to_string();
+    let mut jobs = outcome.jobs;
+    for job in &mut jobs {
+        job.cpu.run_delay = timeline.run_delay(job.tid);
+    }
+    RunRecord {
+        schema: record::SCHEMA_VERSION,
+        fathom_version: env!("CARGO_PKG_VERSION").into(),
+        invocation: record::Invocation {
+            arguments: std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect(),
+            directory,
+            as_fio,
+            started_unix_ms,
+            ended_unix_ms: unix_ms(),
+        },
+        sources: invocation.sources.clone(),
+        global_options: invocation.global_options.clone(),
+        facts,
+        clock: outcome.clock,
+        jobs,
+        disks,
+        timeline,
+        messages,
+        interrupted_by: signal,
+    }
+}
+
+fn show(
+    record: &RunRecord,
+    invocation: &Invocation,
+    output: &mut Output,
+    as_fio: bool,
+) -> Result<()> {
+    let judged = judge::judge(record);
+    let dress = Dress {
+        as_fio,
+        fio_version: FIO_VERSION.into(),
+        terse_version: invocation.terse_version,
+    };
+    let formats: Vec<report::Format> = invocation
+        .formats
+        .iter()
+        .map(|format| match format {
+            Format::Normal => report::Format::Normal,
+            Format::Terse => report::Format::Terse,
+            Format::Json => report::Format::Json,
+            Format::JsonPlus => report::Format::JsonPlus,
+        })
+        .collect();
+    output.write(&report::render(record, &judged, &formats, &dress))
+}
+
+/// 0: ran. 1: errors, or a job did nothing. 128 + signal: interrupted. fio forgives tolerated
+/// errors and idle jobs.
+fn exit_code(record: &RunRecord, as_fio: bool) -> u8 {
+    if let Some(signal) = record.interrupted_by {
+        return if as_fio { EXIT_INTERRUPTED_FIO } else { 128_u8.saturating_add(signal as u8) };
+    }
+    let fatal = record.jobs.is_empty() || record.jobs.iter().any(|j| j.error != 0);
+    let tolerated = record.jobs.iter().any(|j| !j.errors.is_empty());
+    let idle = record.jobs.iter().any(|j| j.elapsed.0 > 0 && j.ios() == 0 && j.sync.count == 0);
+    if fatal || (!as_fio && (tolerated || idle)) { EXIT_ERRORS } else { 0 }
+}

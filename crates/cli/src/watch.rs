@@ -1,0 +1,154 @@
+//! Watching a run: signals, the status line, layout messages.
+
+use crate::output::{Output, say};
+use anyhow::Result;
+use engine::{Event, Run};
+use job::command_line::{Eta, Invocation};
+use report::status::StatusLine;
+use std::io::IsTerminal;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// How often signals are looked at.
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// The signals that end a run early.
+pub struct Signals {
+    caught: Arc<AtomicUsize>,
+}
+
+impl Signals {
+    /// From now on SIGINT and SIGTERM are noted; a second one ends the program at once.
+    pub fn catch() -> Result<Signals> {
+        let caught = Arc::new(AtomicUsize::new(0));
+        let second = Arc::new(AtomicBool::new(false));
+        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+            let status = 128 + signal;
+            // In this order: the first signal arms what the second one meets.
+            signal_hook::flag::register_conditional_shutdown(signal, status, Arc::clone(&second))?;
+            signal_hook::flag::register(signal, Arc::clone(&second))?;
+            signal_hook::flag::register_usize(signal, Arc::clone(&caught), signal as usize)?;
+        }
+        Ok(Signals { caught })
+    }
+
+    /// The signal that came.
+    pub fn caught(&self) -> Option<i32> {
+        match self.caught.load(Ordering::Relaxed) {
+            0 => None,
+            signal => Some(signal as i32),
+        }
+    }
+}
+
+/// Where and how often the status line is shown.
+struct Ticker {
+    line: StatusLine,
+    every: Duration,
+    newline_every: Option<Duration>,
+    next: Instant,
+    next_newline: Instant,
+    redraw: bool,
+    on_stdout: bool,
+    drawn: bool,
+}
+
+impl Ticker {
+    /// `None` when no line is to be shown. It belongs to the text on a terminal's standard output
+    /// under the name fio; else it goes to stderr, so that reports stay clean.
+    fn new(invocation: &Invocation, output: &Output, as_fio: bool, text: bool) -> Option<Ticker> {
+        let on_stdout = as_fio && text && output.is_terminal();
+        let terminal = on_stdout || std::io::stderr().is_terminal();
+        let shown = match invocation.eta {
+            Eta::Never => false,
+            Eta::Always => true,
+            Eta::Auto => terminal && (text || !as_fio),
+        };
+        let every = invocation.eta_interval.map_or(Duration::from_secs(1), |n| {
+            Duration::from_nanos(n.0).max(Duration::from_millis(100))
+        });
+        let newline_every = invocation.eta_newline.map(|n| Duration::from_nanos(n.0));
+        let now = Instant::now();
+        shown.then(|| Ticker {
+            line: StatusLine::new(),
+            every,
+            newline_every,
+            next: now + every,
+            next_newline: now + newline_every.unwrap_or_default(),
+            redraw: terminal,
+            on_stdout,
+            drawn: false,
+        })
+    }
+
+    fn put(&self, output: &mut Output, text: &str) -> Result<()> {
+        if self.on_stdout { output.write(text) } else { Ok(say(text)) }
+    }
+
+    fn tick(&mut self, run: &Run, output: &mut Output) -> Result<()> {
+        let now = Instant::now();
+        if now < self.next {
+            return Ok(());
+        }
+        self.next += self.every;
+        let snapshot = run.snapshot();
+        let mut text = match self.redraw {
+            true => self.line.redraw(&snapshot),
+            false => self.line.update(&snapshot) + "\n",
+        };
+        self.drawn = self.redraw;
+        if let Some(every) = self.newline_every.filter(|_| now >= self.next_newline && self.redraw)
+        {
+            text.push('\n');
+            self.next_newline += every;
+            self.drawn = false;
+        }
+        self.put(output, &text)
+    }
+
+    /// Leaves the line that is being redrawn.
+    fn leave(&mut self, output: &mut Output) -> Result<()> {
+        if std::mem::take(&mut self.drawn) { self.put(output, "\n") } else { Ok(()) }
+    }
+}
+
+/// Watches until the run has ended.
+pub fn watch(
+    run: &Run,
+    signals: &Signals,
+    invocation: &Invocation,
+    output: &mut Output,
+    as_fio: bool,
+    text: bool,
+) -> Result<()> {
+    let mut ticker = Ticker::new(invocation, output, as_fio, text);
+    let mut stopping = false;
+    loop {
+        let ended = run.wait(GLANCE);
+        for event in run.events() {
+            let Event::LayingOut { job, files, bytes } = event;
+            let line = report::header::layout(&job, files, bytes);
+            if text { output.write(&line)? } else { say(&line) }
+        }
+        if ended {
+            break;
+        }
+        if let (Some(signal), false) = (signals.caught(), stopping) {
+            stopping = true;
+            if let Some(ticker) = &mut ticker {
+                ticker.leave(output)?;
+            }
+            let program = if as_fio { "fio" } else { "fathom" };
+            say(&format!("{program}: terminating on signal {signal}; once more ends it at once\n"));
+            run.stop();
+        }
+        if let Some(ticker) = &mut ticker {
+            ticker.tick(run, output)?;
+        }
+    }
+    match &mut ticker {
+        Some(ticker) => ticker.leave(output),
+        None => Ok(()),
+    }
+}

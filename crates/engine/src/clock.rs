@@ -1,0 +1,167 @@
+//! Where stamps come from. All stamps are nanoseconds from the run's origin, so those of different
+//! workers compare.
+
+use crate::sys::tsc;
+use std::time::{Duration, Instant};
+
+/// A source of stamps. Copied into each worker; reading it shares nothing.
+pub trait Clock: Copy + Send + 'static {
+    /// Nanoseconds since the run's origin.
+    fn now(&self) -> u64;
+
+    /// Lets about so many nanoseconds pass; 0 spins for a moment.
+    fn pass(&self, nanoseconds: u64) {
+        if nanoseconds > 0 {
+            std::thread::sleep(Duration::from_nanos(nanoseconds));
+        } else {
+            std::hint::spin_loop();
+        }
+    }
+}
+
+/// The invariant time-stamp counter.
+#[derive(Clone, Copy, Debug)]
+pub struct Tsc {
+    origin: u64,
+    // Nanoseconds a tick, times 2^32.
+    scale: u64,
+}
+
+impl Clock for Tsc {
+    #[inline(always)]
+    fn now(&self) -> u64 {
+        // Counters of two CPUs may differ by some ticks: before the origin counts as at it.
+        let ticks = tsc::read().saturating_sub(self.origin);
+        ((u128::from(ticks) * u128::from(self.scale)) >> 32) as u64
+    }
+}
+
+/// clock_gettime(CLOCK_MONOTONIC).
+#[derive(Clone, Copy, Debug)]
+pub struct Monotonic {
+    origin: Instant,
+}
+
+impl Clock for Monotonic {
+    #[inline(always)]
+    fn now(&self) -> u64 {
+        self.origin.elapsed().as_nanos() as u64
+    }
+}
+
+/// The clock of a run: which one, and how it was tied to CLOCK_MONOTONIC.
+#[derive(Clone, Copy, Debug)]
+pub enum RunClock {
+    /// Time-stamp counter.
+    Tsc(Tsc),
+    /// clock_gettime.
+    Monotonic(Monotonic),
+}
+
+/// How long the counter is held against CLOCK_MONOTONIC at the start. A pair of readings is good to
+/// some 20 ns, so 2 ms give about 20 ppm; the drift over the run is measured at its end.
+const CALIBRATION: Duration = Duration::from_millis(2);
+/// A counter that strays further than this from CLOCK_MONOTONIC within the calibration is no clock.
+const PLAUSIBLE_HERTZ: std::ops::Range<f64> = 1e8..1e11;
+
+impl RunClock {
+    /// Starts the clock: its origin is now. `asked` is fio's clocksource: anything but "cpu" or
+    /// nothing gives clock_gettime, as does a processor without an invariant counter.
+    pub fn start(asked: Option<&str>) -> RunClock {
+        let wants_counter = matches!(asked, None | Some("cpu"));
+        if wants_counter && tsc::is_invariant() {
+            if let Some(tsc) = Tsc::calibrate() {
+                return RunClock::Tsc(tsc);
+            }
+        }
+        RunClock::Monotonic(Monotonic { origin: Instant::now() })
+    }
+
+    /// Nanoseconds since the origin.
+    pub fn now(&self) -> u64 {
+        match self {
+            RunClock::Tsc(clock) => clock.now(),
+            RunClock::Monotonic(clock) => clock.now(),
+        }
+    }
+
+    /// What the record says of it. `started` is CLOCK_MONOTONIC at `started_at` on this clock.
+    pub fn describe(&self, started: Instant, started_at: u64) -> record::Clock {
+        let elapsed_here = self.now() - started_at;
+        let elapsed_there = started.elapsed().as_nanos() as f64;
+        let (source, hertz) = match self {
+            RunClock::Tsc(tsc) => ("tsc", 1e9 * 2f64.powi(32) / tsc.scale as f64),
+            RunClock::Monotonic(_) => ("clock_gettime", 1e9),
+        };
+        record::Clock {
+            source: source.into(),
+            hertz,
+            drift_ppm: (elapsed_here as f64 / elapsed_there.max(1.0) - 1.0) * 1e6,
+            stamp: record::Nanos(self.stamp_cost()),
+        }
+    }
+
+    /// Cost of a stamp in nanoseconds: the median of 15 runs of 64.
+    fn stamp_cost(&self) -> u64 {
+        let mut costs = [0_u64; 15];
+        for cost in &mut costs {
+            let begin = self.now();
+            (0..64).for_each(|_| {
+                std::hint::black_box(self.now());
+            });
+            *cost = (self.now() - begin) / 65;
+        }
+        costs.sort_unstable();
+        costs[costs.len() / 2]
+    }
+}
+
+impl Tsc {
+    fn calibrate() -> Option<Tsc> {
+        let (first_tick, first_time) = tick_and_time();
+        while first_time.elapsed() < CALIBRATION {
+            std::hint::spin_loop();
+        }
+        let (last_tick, last_time) = tick_and_time();
+        let hertz = last_tick.checked_sub(first_tick)? as f64
+            / last_time.duration_since(first_time).as_secs_f64();
+        PLAUSIBLE_HERTZ.contains(&hertz).then(|| Tsc {
+            origin: last_tick,
+            scale: (1e9 / hertz * 2f64.powi(32)) as u64,
+        })
+    }
+}
+
+/// The counter and the time of one moment: the closest of eight tries.
+fn tick_and_time() -> (u64, Instant) {
+    let try_once = || {
+        let before = tsc::read();
+        let time = Instant::now();
+        let after = tsc::read();
+        (after.saturating_sub(before), before + after.saturating_sub(before) / 2, time)
+    };
+    let (_, tick, time) =
+        (0..8).map(|_| try_once()).min_by_key(|(gap, _, _)| *gap).unwrap_or_else(try_once);
+    (tick, time)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_clocks_agree_over_a_busy_while() {
+        for asked in [None, Some("clock_gettime")] {
+            let clock = RunClock::start(asked);
+            let (begin, time) = (clock.now(), Instant::now());
+            while time.elapsed() < Duration::from_millis(20) {}
+            let drift = clock.describe(time, begin).drift_ppm;
+            assert!(drift.abs() < 5000.0, "{asked:?} drifts by {drift} ppm");
+        }
+    }
+
+    #[test]
+    fn asking_for_clock_gettime_gives_it() {
+        assert!(matches!(RunClock::start(Some("clock_gettime")), RunClock::Monotonic(_)));
+    }
+}

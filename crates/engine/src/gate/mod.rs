@@ -1,0 +1,46 @@
+//! When the next I/O may start: at once, or when its schedule, a pause or a lock allows.
+
+mod paced;
+
+pub use paced::Paced;
+
+use crate::ops::Op;
+
+/// What a gate says to an I/O.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Admit {
+    /// Issue it now. `intended` is when it was due, `None` without a schedule.
+    Now {
+        /// From the run's origin, in nanoseconds.
+        intended: Option<u64>,
+    },
+    /// Not before `until`; completions may be taken meanwhile.
+    Wait {
+        /// From the run's origin, in nanoseconds.
+        until: u64,
+    },
+    /// Wait until nothing is in flight, then ask again.
+    Drain,
+}
+
+/// Decides when I/O may start.
+pub trait Gate {
+    /// Asked until it answers [`Admit::Now`] for an I/O; only then the next is asked about.
+    fn admit(&mut self, op: &Op, in_flight: u32, now: u64) -> Admit;
+
+    /// An I/O ended.
+    fn completed(&mut self, op: &Op);
+}
+
+/// Always open.
+pub struct Open;
+
+impl Gate for Open {
+    #[inline(always)]
+    fn admit(&mut self, _: &Op, _: u32, _: u64) -> Admit {
+        Admit::Now { intended: None }
+    }
+
+    #[inline(always)]
+    fn completed(&mut self, _: &Op) {}
+}

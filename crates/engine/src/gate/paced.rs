@@ -1,0 +1,217 @@
+//! A gate with a schedule, pauses or locks.
+
+use super::{Admit, Gate};
+use crate::arrivals::Schedule;
+use crate::files::FileLocks;
+use crate::ops::Op;
+use plan::{ThinkTime, Worker};
+use std::time::{Duration, Instant};
+
+/// Holds I/O back for rate, thinktime and lockfile.
+pub struct Paced {
+    schedule: Option<Schedule>,
+    think: Option<Think>,
+    locks: Option<FileLocks>,
+    // The first I/O is due when it is first asked about: the schedule counts from there.
+    origin: Option<u64>,
+    // What the schedule said of the I/O that is held back: it is asked once an I/O.
+    due: Option<Option<u64>>,
+}
+
+impl Paced {
+    /// The gate `worker` needs; `None` when nothing holds its I/O back.
+    pub fn new(worker: &Worker) -> Option<Paced> {
+        let schedule = Schedule::new(&worker.pacing, worker.pattern.seed);
+        let think = Think::new(&worker.pacing.think, worker.pacing.ignore_thinktime);
+        let locks = FileLocks::new(worker);
+        let needed = schedule.is_some() || think.is_some() || locks.is_some();
+        needed.then_some(Paced { schedule, think, locks, origin: None, due: None })
+    }
+
+    /// Whether I/O has an intended start.
+    pub fn is_scheduled(&self) -> bool {
+        self.schedule.is_some()
+    }
+}
+
+impl Gate for Paced {
+    fn admit(&mut self, op: &Op, in_flight: u32, now: u64) -> Admit {
+        let Some(direction) = op.kind.direction() else {
+            return Admit::Now { intended: None };
+        };
+        let origin = *self.origin.get_or_insert(now);
+        if let Some(think) = &mut self.think {
+            match think.hold(in_flight, now) {
+                Pause::None => {}
+                Pause::Drain => return Admit::Drain,
+                Pause::Until(until) => return Admit::Wait { until },
+                Pause::Over(lasted) => {
+                    if think.shifts_schedule
+                        && let Some(schedule) = &mut self.schedule
+                    {
+                        schedule.shift(lasted);
+                    }
+                }
+            }
+        }
+        let schedule = &mut self.schedule;
+        let due = *self.due.get_or_insert_with(|| {
+            schedule.as_mut().and_then(|s| s.next(direction, op.length)).map(|t| origin + t)
+        });
+        if let Some(until) = due.filter(|due| *due > now) {
+            return Admit::Wait { until };
+        }
+        if let Some(locks) = &mut self.locks
+            && !locks.acquire(op)
+        {
+            return Admit::Drain;
+        }
+        self.due = None;
+        if let Some(think) = &mut self.think {
+            think.issued += 1;
+        }
+        Admit::Now { intended: due }
+    }
+
+    fn completed(&mut self, op: &Op) {
+        if op.kind.direction().is_none() {
+            return;
+        }
+        if let Some(locks) = &mut self.locks {
+            locks.release(op);
+        }
+        if let Some(think) = &mut self.think {
+            think.completed += 1;
+        }
+    }
+}
+
+/// What thinktime says to an I/O.
+enum Pause {
+    None,
+    Drain,
+    Until(u64),
+    /// A pause that lasted so many nanoseconds is over.
+    Over(u64),
+}
+
+/// Pauses between I/Os.
+struct Think {
+    settings: ThinkTime,
+    time: u64,
+    blocks: u64,
+    issued: u64,
+    completed: u64,
+    counted_at_pause: u64,
+    // End of the last pause, or the first I/O: thinktime_iotime counts from there.
+    working_since: Option<u64>,
+    pause: Option<(u64, u64)>,
+    shifts_schedule: bool,
+}
+
+impl Think {
+    fn new(settings: &ThinkTime, shifts_schedule: bool) -> Option<Think> {
+        let time = settings.time?.0;
+        (time > 0).then(|| Think {
+            time,
+            blocks: settings.blocks.unwrap_or(1).max(1),
+            settings: settings.clone(),
+            issued: 0,
+            completed: 0,
+            counted_at_pause: 0,
+            working_since: None,
+            pause: None,
+            shifts_schedule,
+        })
+    }
+
+    fn hold(&mut self, in_flight: u32, now: u64) -> Pause {
+        if let Some((from, until)) = self.pause {
+            if now < until {
+                return Pause::Until(until);
+            }
+            self.pause = None;
+            self.working_since = Some(now);
+            return Pause::Over(now - from);
+        }
+        if !self.is_due(now) {
+            return Pause::None;
+        }
+        // As fio has it: I/O in flight ends before the pause begins.
+        if in_flight > 0 {
+            return Pause::Drain;
+        }
+        let spin = self.settings.spin.0.min(self.time);
+        let begun = Instant::now();
+        while begun.elapsed() < Duration::from_nanos(spin) {
+            std::hint::spin_loop();
+        }
+        self.counted_at_pause = self.count();
+        self.pause = Some((now, now + self.time));
+        Pause::Until(now + self.time)
+    }
+
+    fn count(&self) -> u64 {
+        if self.settings.count_issued { self.issued } else { self.completed }
+    }
+
+    /// After so many blocks, or so much time, or whichever of both comes first when both are given.
+    fn is_due(&mut self, now: u64) -> bool {
+        let since = *self.working_since.get_or_insert(now);
+        let by_time = self.settings.iotime.is_some_and(|limit| now - since >= limit.0);
+        let counts_blocks = self.settings.iotime.is_none() || self.settings.blocks.is_some();
+        by_time || (counts_blocks && self.count() - self.counted_at_pause >= self.blocks)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ops::OpKind;
+    use record::Nanos;
+
+    fn think(settings: ThinkTime) -> Paced {
+        let mut worker = Worker::default();
+        worker.pacing.think = settings;
+        Paced::new(&worker).unwrap()
+    }
+
+    const OP: Op = Op { kind: OpKind::Read, file: 0, offset: 0, length: 4096 };
+
+    fn issue(gate: &mut Paced, now: u64) {
+        assert_eq!(gate.admit(&OP, 0, now), Admit::Now { intended: None });
+        gate.completed(&OP);
+    }
+
+    #[test]
+    fn a_worker_without_limits_needs_no_gate() {
+        assert!(Paced::new(&Worker::default()).is_none());
+    }
+
+    #[test]
+    fn pauses_come_after_the_number_of_blocks_and_last_their_time() {
+        let settings =
+            ThinkTime { time: Some(Nanos(1000)), blocks: Some(2), ..ThinkTime::default() };
+        let mut gate = think(settings);
+        issue(&mut gate, 0);
+        issue(&mut gate, 10);
+        assert_eq!(gate.admit(&OP, 1, 20), Admit::Drain);
+        assert_eq!(gate.admit(&OP, 0, 30), Admit::Wait { until: 1030 });
+        assert_eq!(gate.admit(&OP, 0, 1029), Admit::Wait { until: 1030 });
+        issue(&mut gate, 1030);
+        issue(&mut gate, 1040);
+        assert_eq!(gate.admit(&OP, 0, 1050), Admit::Wait { until: 2050 });
+    }
+
+    #[test]
+    fn iotime_alone_counts_no_blocks() {
+        let settings = ThinkTime {
+            time: Some(Nanos(1000)),
+            iotime: Some(Nanos(500)),
+            ..ThinkTime::default()
+        };
+        let mut gate = think(settings);
+        (0..50).for_each(|i| issue(&mut gate, i * 10));
+        assert_eq!(gate.admit(&OP, 0, 500), Admit::Wait { until: 1500 });
+    }
+}

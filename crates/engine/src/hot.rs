@@ -1,0 +1,229 @@
+//! THE loop. Order of one I/O: next op, admit, fill, stamp, queue, submit, stamp, reap, stamp,
+//! record. What is timed is the I/O alone: content is made before the first stamp.
+//!
+//! Everything is chosen before the loop: it is compiled once for each ring, clock, gate and meter.
+//! Nothing in it allocates, locks, logs or calls the system, but for what the ring itself does.
+//! What is rare is in `rare.rs` and behind `Steps`.
+
+use crate::clock::Clock;
+use crate::gate::{Admit, Gate};
+use crate::meter::{Metering, Stamps};
+use crate::ops::{Next, Op, OpKind, Source};
+use crate::rings::{Queued, Ring};
+use crate::steps::{Flow, Loop, Slot, Steps};
+use std::time::Duration;
+
+/// What keeps the loop from issuing more.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Halt {
+    /// The queue is full.
+    Full,
+    /// Nothing may start before this moment.
+    Wait(u64),
+    /// Nothing may be in flight for what comes next.
+    Drain(Next),
+    /// There is nothing more to do.
+    End,
+}
+
+impl<R, C, S, G, M, X> Loop<'_, R, C, S, G, M, X>
+where
+    R: Ring,
+    C: Clock,
+    S: Source,
+    G: Gate,
+    M: Metering,
+    X: Steps<R, M>,
+{
+    /// Runs until the source ends, time is up, an error ends it, or it is asked to stop. Returns
+    /// the moment it ended.
+    pub fn run(&mut self) -> u64 {
+        let mut now = self.clock.now();
+        loop {
+            let halt = self.issue(&mut now);
+            if self.slots.queued > 0 && self.submit(&mut now) == Flow::End {
+                break;
+            }
+            let flow = match halt {
+                Halt::Full => self.reap_full(&mut now),
+                Halt::Wait(until) => self.wait(until, &mut now),
+                Halt::Drain(next) => self.drain(next, &mut now),
+                Halt::End => Flow::End,
+            };
+            if flow == Flow::End {
+                break;
+            }
+        }
+        self.finish(&mut now);
+        now
+    }
+
+    /// Issues until the queue is full or something holds it up.
+    #[inline(always)]
+    fn issue(&mut self, now: &mut u64) -> Halt {
+        while self.slots.in_flight < self.policy.depth {
+            if self.live.asked_to_stop() {
+                return Halt::End;
+            }
+            let op = match self.next_op() {
+                Ok(op) => op,
+                Err(halt) => return halt,
+            };
+            let intended = match self.gate.admit(&op, self.slots.in_flight, *now) {
+                Admit::Now { intended } => intended,
+                admit => return self.hold_back(op, admit, now),
+            };
+            let slot = self.slots.free[self.slots.free_count as usize - 1];
+            if op.kind == OpKind::Write {
+                self.payload.fill(self.buffers.slice_mut(slot, op.length as usize), &op);
+            }
+            let ready = self.clock.now();
+            let stamps = Stamps { intended: intended.unwrap_or(ready), ready, issued: ready };
+            self.slots.slots[slot as usize] = Slot { op, stamps };
+            match self.ring.queue(slot, &op) {
+                Queued::Done(result) => {
+                    *now = self.clock.now();
+                    self.count_issue(&op, self.slots.in_flight + 1);
+                    let time = self.keep_time(*now);
+                    if self.complete(slot, result, *now) == Flow::End || time == Flow::End {
+                        return Halt::End;
+                    }
+                }
+                Queued::Pending => {
+                    self.note_queued(slot, &op);
+                    if self.slots.queued >= self.policy.batch && self.submit(now) == Flow::End {
+                        return Halt::End;
+                    }
+                }
+                Queued::Full => {
+                    self.slots.hold(op);
+                    return Halt::Full;
+                }
+            }
+        }
+        Halt::Full
+    }
+
+    #[inline(always)]
+    fn next_op(&mut self) -> Result<Op, Halt> {
+        if self.slots.held_count > 0 {
+            self.slots.held_count -= 1;
+            return Ok(self.slots.held[self.slots.held_count as usize]);
+        }
+        match self.source.next() {
+            Next::Io(op) => Ok(op),
+            // What is in flight may fall short and leave a rest to do.
+            Next::End if self.slots.in_flight > 0 => Err(Halt::Drain(Next::Drain)),
+            Next::End => Err(Halt::End),
+            other => Err(Halt::Drain(other)),
+        }
+    }
+
+    #[inline(always)]
+    fn note_queued(&mut self, slot: u32, op: &Op) {
+        let slots = &mut self.slots;
+        slots.free_count -= 1;
+        slots.in_flight += 1;
+        slots.waiting[slots.queued as usize] = slot;
+        slots.queued += 1;
+        let depth = slots.in_flight;
+        self.count_issue(op, depth);
+    }
+
+    #[inline(always)]
+    fn count_issue(&mut self, op: &Op, depth: u32) {
+        if let Some(direction) = op.kind.direction() {
+            self.meter.issued(direction, depth);
+        }
+    }
+
+    /// Hands over what is queued, with one stamp for all that the kernel took at once.
+    #[inline(always)]
+    pub(crate) fn submit(&mut self, now: &mut u64) -> Flow {
+        while self.slots.queued > 0 {
+            let taken = match self.ring.submit() {
+                Ok(taken) => taken.min(self.slots.queued),
+                Err(error) => return self.steps.ring_failed(error),
+            };
+            *now = self.clock.now();
+            if taken == 0 {
+                // The kernel is out of resources until something completes.
+                if self.reap(0, Some(Duration::from_millis(1)), now) == Flow::End {
+                    return Flow::End;
+                }
+                continue;
+            }
+            self.meter.submitted(taken);
+            let slots = &mut self.slots;
+            for index in 0..taken as usize {
+                slots.slots[slots.waiting[index] as usize].stamps.issued = *now;
+            }
+            if taken < slots.queued {
+                slots.waiting.copy_within(taken as usize..slots.queued as usize, 0);
+            }
+            slots.queued -= taken;
+        }
+        Flow::On
+    }
+
+    /// The queue is full: takes completions until it is low enough to be filled again.
+    #[inline(always)]
+    fn reap_full(&mut self, now: &mut u64) -> Flow {
+        if R::SYNCHRONOUS {
+            return Flow::On;
+        }
+        loop {
+            let min = self.policy.complete_min.min(self.slots.in_flight).max(1);
+            let flow = self.reap(min, None, now);
+            if flow == Flow::End || self.slots.in_flight <= self.policy.low {
+                return flow;
+            }
+        }
+    }
+
+    /// Takes completions, with one stamp for all that are taken at once.
+    #[inline(always)]
+    pub(crate) fn reap(&mut self, min: u32, patience: Option<Duration>, now: &mut u64) -> Flow {
+        let count = match self.ring.reap(min, self.policy.complete_max, patience) {
+            Ok(count) => count,
+            Err(error) => return self.steps.ring_failed(error),
+        };
+        *now = self.clock.now();
+        let mut flow = self.keep_time(*now);
+        self.meter.reaped(count);
+        for index in 0..count {
+            let done = self.ring.completion(index);
+            self.slots.free[self.slots.free_count as usize] = done.slot;
+            self.slots.free_count += 1;
+            self.slots.in_flight -= 1;
+            if self.complete(done.slot, done.result, *now) == Flow::End {
+                flow = Flow::End;
+            }
+        }
+        flow
+    }
+
+    /// Closes intervals and ends the window before what ends now is counted, so that it is counted
+    /// where it belongs.
+    #[inline(always)]
+    fn keep_time(&mut self, now: u64) -> Flow {
+        if now >= self.next_tick { self.tick(now) } else { Flow::On }
+    }
+
+    /// Records one I/O that ended.
+    #[inline(always)]
+    fn complete(&mut self, slot: u32, result: i64, done: u64) -> Flow {
+        let Slot { op, stamps } = self.slots.slots[slot as usize];
+        match op.kind.direction() {
+            Some(direction) if result == op.length as i64 => {
+                self.meter.completed(direction, op.length, &stamps, done);
+                self.live.count(direction, op.length);
+                self.source.completed(&op, op.length);
+                self.gate.completed(&op);
+            }
+            None if result >= 0 => self.meter.synced(&stamps, done),
+            _ => return self.fell_short(&op, result),
+        }
+        Flow::On
+    }
+}

@@ -1,0 +1,271 @@
+//! What is counted of each I/O. A meter belongs to one worker and shares nothing.
+
+use record::{
+    DepthUse, Direction, DirectionResult, Histogram, Interval, LatencyResult, Nanos, PerDirection,
+    SizeMap, SyncResult,
+};
+
+/// The moments of one I/O, in nanoseconds from the run's origin.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stamps {
+    /// When its schedule meant it to start; equals `ready` without a schedule.
+    pub intended: u64,
+    /// When it was ready to be issued.
+    pub ready: u64,
+    /// When the kernel had it. Stamped once a submission, so it is late by up to the length of the
+    /// submitting call for the first of a batch; synchronous rings have no such moment.
+    pub issued: u64,
+}
+
+/// What is counted in one direction.
+#[derive(Default)]
+struct Lane {
+    issued: u64,
+    ios: u64,
+    bytes: u64,
+    short: u64,
+    dropped: u64,
+    interval_max: u64,
+    slat: Histogram,
+    clat: Histogram,
+    lat: Histogram,
+    response: Histogram,
+}
+
+/// Totals at the start of the current interval.
+#[derive(Clone, Copy, Default)]
+struct Mark {
+    ios: [u64; 3],
+    bytes: [u64; 3],
+    clat_sum: [u64; 3],
+}
+
+/// Counters of one worker. `LATENCY`: latencies are recorded. `QUEUED`: the ring is asynchronous.
+/// `RATED`: there is a schedule.
+pub struct Meter<const LATENCY: bool, const QUEUED: bool, const RATED: bool> {
+    lanes: [Lane; 3],
+    sync: SyncResult,
+    depths: SizeMap,
+    submits: SizeMap,
+    completes: SizeMap,
+    begin: u64,
+    interval_start: u64,
+    step: u64,
+    mark: Mark,
+    intervals: Vec<Interval>,
+}
+
+/// What a meter gives at the end.
+pub struct Metered {
+    /// Per direction.
+    pub results: PerDirection<DirectionResult>,
+    /// Synchronisations.
+    pub sync: SyncResult,
+    /// Time series.
+    pub intervals: Vec<Interval>,
+    /// Queue depth; `requested` is the caller's to fill in.
+    pub depth: DepthUse,
+    /// Begin of the measured window, from the run's origin.
+    pub begin: u64,
+}
+
+/// What a loop needs of a meter.
+pub trait Metering {
+    /// An I/O is issued; `depth` are in flight with it.
+    fn issued(&mut self, direction: Direction, depth: u32);
+    /// An I/O ended well: `bytes` moved.
+    fn completed(&mut self, direction: Direction, bytes: u64, stamps: &Stamps, done: u64);
+    /// A part of an I/O moved, the rest will be tried again.
+    fn short(&mut self, direction: Direction, bytes: u64);
+    /// An I/O was given up.
+    fn dropped(&mut self, direction: Direction);
+    /// A synchronisation ended.
+    fn synced(&mut self, stamps: &Stamps, done: u64);
+    /// `count` I/Os were handed over at once.
+    fn submitted(&mut self, count: u32);
+    /// `count` completions were taken at once.
+    fn reaped(&mut self, count: u32);
+}
+
+impl<const LATENCY: bool, const QUEUED: bool, const RATED: bool> Metering
+    for Meter<LATENCY, QUEUED, RATED>
+{
+    #[inline(always)]
+    fn issued(&mut self, direction: Direction, depth: u32) {
+        self.lanes[direction as usize].issued += 1;
+        if QUEUED {
+            self.depths.count_depth(depth, 1);
+        }
+    }
+
+    #[inline(always)]
+    fn completed(&mut self, direction: Direction, bytes: u64, stamps: &Stamps, done: u64) {
+        let lane = &mut self.lanes[direction as usize];
+        lane.ios += 1;
+        lane.bytes += bytes;
+        if !LATENCY {
+            return;
+        }
+        let issued = if QUEUED { stamps.issued } else { stamps.ready };
+        let clat = done.saturating_sub(issued);
+        lane.clat.record(clat);
+        lane.interval_max = lane.interval_max.max(clat);
+        if QUEUED {
+            lane.slat.record(stamps.issued.saturating_sub(stamps.ready));
+            lane.lat.record(done.saturating_sub(stamps.ready));
+        }
+        if RATED {
+            lane.response.record(done.saturating_sub(stamps.intended));
+        }
+    }
+
+    #[cold]
+    fn short(&mut self, direction: Direction, bytes: u64) {
+        let lane = &mut self.lanes[direction as usize];
+        lane.short += 1;
+        lane.bytes += bytes;
+    }
+
+    #[cold]
+    fn dropped(&mut self, direction: Direction) {
+        self.lanes[direction as usize].dropped += 1;
+    }
+
+    #[inline]
+    fn synced(&mut self, stamps: &Stamps, done: u64) {
+        self.sync.count += 1;
+        if LATENCY {
+            let issued = if QUEUED { stamps.issued } else { stamps.ready };
+            self.sync.latency.record(done.saturating_sub(issued));
+        }
+    }
+
+    #[inline(always)]
+    fn submitted(&mut self, count: u32) {
+        self.submits.count_batch(count, 1);
+    }
+
+    #[inline(always)]
+    fn reaped(&mut self, count: u32) {
+        self.completes.count_batch(count, 1);
+    }
+}
+
+impl<const LATENCY: bool, const QUEUED: bool, const RATED: bool> Meter<LATENCY, QUEUED, RATED> {
+    /// A meter whose window begins at `begin`; its series has steps of `step` nanoseconds.
+    pub fn new(begin: u64, step: u64) -> Self {
+        Meter {
+            lanes: Default::default(),
+            sync: SyncResult::default(),
+            depths: SizeMap::default(),
+            submits: SizeMap::default(),
+            completes: SizeMap::default(),
+            begin,
+            interval_start: begin,
+            step,
+            mark: Mark::default(),
+            intervals: Vec::new(),
+        }
+    }
+
+    /// Forgets everything: the ramp is over, the window begins at `now`.
+    pub fn restart(&mut self, now: u64) {
+        *self = Self::new(now, self.step);
+    }
+
+    /// The next boundary of the series, from the run's origin: a multiple of the step, so that the
+    /// series of all workers line up.
+    pub fn next_boundary(&self) -> u64 {
+        (self.interval_start / self.step + 1) * self.step
+    }
+
+    /// Closes every interval that ended by `now`, before anything that ends now is counted. What was
+    /// counted since the last call belongs to the first of them; a stall leaves explicit empty ones.
+    pub fn roll(&mut self, now: u64) {
+        while self.next_boundary() <= now {
+            self.close_interval(self.next_boundary());
+        }
+    }
+
+    fn close_interval(&mut self, end: u64) {
+        let totals = Mark {
+            ios: self.lanes.each_ref().map(|l| l.ios),
+            bytes: self.lanes.each_ref().map(|l| l.bytes),
+            clat_sum: self.lanes.each_ref().map(|l| l.clat.sum()),
+        };
+        let delta = |of: fn(&Mark) -> &[u64; 3]| {
+            PerDirection::from_fn(|d| of(&totals)[d as usize] - of(&self.mark)[d as usize])
+        };
+        self.intervals.push(Interval {
+            start: Nanos(self.interval_start),
+            length: Nanos(end - self.interval_start),
+            ios: delta(|m| &m.ios),
+            bytes: delta(|m| &m.bytes),
+            clat_ns_sum: delta(|m| &m.clat_sum),
+            clat_ns_max: PerDirection::from_fn(|d| self.lanes[d as usize].interval_max),
+        });
+        self.lanes.iter_mut().for_each(|l| l.interval_max = 0);
+        self.mark = totals;
+        self.interval_start = end;
+    }
+
+    /// Closes the books at `end`.
+    pub fn finish(mut self, end: u64) -> Metered {
+        self.roll(end);
+        // What ends late, because the last I/O did, is no interval of its own.
+        let late = end - self.interval_start < self.step / 10;
+        if let Some(mut last) = self.intervals.pop_if(|_| late) {
+            let start = last.start;
+            self.close_interval(end);
+            self.intervals.pop().iter().for_each(|rest| last.add(rest));
+            self.intervals.push(Interval { start, length: Nanos(end) - start, ..last });
+        } else if end > self.interval_start {
+            self.close_interval(end);
+        }
+        let issued: u64 = self.lanes.iter().map(|l| l.issued).sum();
+        let ended: u64 = self.lanes.iter().map(|l| l.ios).sum();
+        if !QUEUED {
+            // One at a time by construction: every call submits and completes one.
+            self.depths.count_depth(1, issued);
+            self.submits.count_batch(1, issued);
+            self.completes.count_batch(1, ended);
+        }
+        // Little's law: the time all I/Os spent in flight over the window.
+        let in_flight_ns: u64 =
+            self.lanes.iter().map(|l| if QUEUED { l.lat.sum() } else { l.clat.sum() }).sum();
+        let depth = DepthUse {
+            requested: 0,
+            achieved_mean: in_flight_ns as f64 / end.saturating_sub(self.begin).max(1) as f64,
+            at_issue: self.depths,
+            submit: self.submits,
+            complete: self.completes,
+        };
+        let begin = self.begin;
+        let [read, write, trim] =
+            self.lanes.map(|l| lane_result::<LATENCY, QUEUED, RATED>(l, begin, end));
+        let results = PerDirection { read, write, trim };
+        Metered { results, sync: self.sync, intervals: self.intervals, depth, begin }
+    }
+}
+
+fn lane_result<const LATENCY: bool, const QUEUED: bool, const RATED: bool>(
+    lane: Lane,
+    begin: u64,
+    end: u64,
+) -> DirectionResult {
+    let used = LATENCY && lane.issued > 0;
+    DirectionResult {
+        ios_issued: lane.issued,
+        ios: lane.ios,
+        bytes: record::Bytes(lane.bytes),
+        short_ios: lane.short,
+        dropped_ios: lane.dropped,
+        runtime: Nanos(if lane.issued == 0 { 0 } else { end.saturating_sub(begin) }),
+        latency: LatencyResult {
+            slat: (used && QUEUED).then_some(lane.slat),
+            clat: used.then_some(lane.clat),
+            lat: (used && QUEUED).then_some(lane.lat),
+            response: (used && RATED).then_some(lane.response),
+        },
+    }
+}

@@ -1,0 +1,104 @@
+//! The loop's rare turns, kept out of its line.
+
+use crate::clock::Clock;
+use crate::gate::{Admit, Gate};
+use crate::hot::Halt;
+use crate::meter::Metering;
+use crate::ops::{Next, Op, Source};
+use crate::rings::Ring;
+use crate::steps::{Flow, Loop, Steps};
+use std::time::Duration;
+
+/// A sleep ends late by the timer's slack and the way back to a CPU; the last stretch before a
+/// scheduled start is therefore spent spinning.
+const SPIN_NS: u64 = 60_000;
+/// A worker that sleeps looks this often whether it is to end.
+const LONGEST_SLEEP_NS: u64 = 50_000_000;
+
+impl<R, C, S, G, M, X> Loop<'_, R, C, S, G, M, X>
+where
+    R: Ring,
+    C: Clock,
+    S: Source,
+    G: Gate,
+    M: Metering,
+    X: Steps<R, M>,
+{
+    #[cold]
+    pub(crate) fn hold_back(&mut self, op: Op, admit: Admit, now: &mut u64) -> Halt {
+        self.slots.hold(op);
+        *now = self.clock.now();
+        match admit {
+            Admit::Wait { until } => Halt::Wait(until),
+            _ => Halt::Drain(Next::Drain),
+        }
+    }
+
+    /// Passes the time until `until`, or until something ends or is due before.
+    #[cold]
+    pub(crate) fn wait(&mut self, until: u64, now: &mut u64) -> Flow {
+        *now = self.clock.now();
+        let rest = until.min(self.next_tick).saturating_sub(*now).min(LONGEST_SLEEP_NS);
+        if self.slots.in_flight > 0 {
+            // Close to the moment, a timeout would come too late: poll.
+            let (min, patience) = if rest > SPIN_NS { (1, rest - SPIN_NS) } else { (0, 0) };
+            return self.reap(min, Some(Duration::from_nanos(patience)), now);
+        }
+        self.clock.pass(rest.saturating_sub(SPIN_NS));
+        *now = self.clock.now();
+        if *now >= self.next_tick { self.tick(*now) } else { Flow::On }
+    }
+
+    /// Waits until nothing is in flight, then does what needs that.
+    #[cold]
+    pub(crate) fn drain(&mut self, next: Next, now: &mut u64) -> Flow {
+        while self.slots.in_flight > 0 {
+            if self.reap(1, None, now) == Flow::End {
+                return Flow::End;
+            }
+        }
+        match next {
+            Next::Open(_) | Next::Close(_) | Next::LoopEnd => {
+                self.steps.file_step(&mut self.ring, next)
+            }
+            Next::Io(_) | Next::Drain | Next::End => Flow::On,
+        }
+    }
+
+    /// Takes what is still in flight; it belongs to the run. A ring that fails now was reported and
+    /// keeps what it has.
+    #[cold]
+    pub(crate) fn finish(&mut self, now: &mut u64) {
+        let mut failures = 0;
+        while self.slots.in_flight > 0 && failures < 3 {
+            if self.slots.queued > 0 && self.submit(now) == Flow::End {
+                failures += 1;
+            }
+            let before = self.slots.in_flight;
+            if self.reap(1, None, now) == Flow::End && self.slots.in_flight == before {
+                failures += 1;
+            }
+        }
+    }
+
+    #[cold]
+    pub(crate) fn fell_short(&mut self, op: &Op, result: i64) -> Flow {
+        let (rest, flow) = self.steps.fell_short(&mut self.meter, op, result);
+        let moved = result.max(0) as u64;
+        if let Some(direction) = op.kind.direction() {
+            self.live.count_part(direction, moved);
+        }
+        self.source.completed(&Op { length: moved, ..*op }, moved);
+        if let (Some(rest), Flow::On) = (rest, flow) {
+            self.slots.hold(rest);
+        }
+        flow
+    }
+
+    #[cold]
+    pub(crate) fn tick(&mut self, now: u64) -> Flow {
+        let (next, flow) = self.steps.tick(&mut self.meter, now);
+        self.next_tick = next;
+        flow
+    }
+}

@@ -1,0 +1,372 @@
+//! A run: files laid out, threads started phase by phase, watched, stopped, and their results
+//! gathered.
+
+use crate::clock::RunClock;
+use crate::live::LiveWorker;
+use crate::worker::{self, Finished};
+use plan::Plan;
+use record::{JobRecord, LayoutProgress, Message, Nanos, Snapshot, WorkerState};
+use std::collections::BTreeSet;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Threads of I/O need little stack; a thousand of them should not reserve gigabytes.
+const STACK_BYTES: usize = 512 << 10;
+
+/// Something that happened, for whoever shows the run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// Files of a job are being made.
+    LayingOut {
+        /// The job.
+        job: String,
+        /// How many files.
+        files: u64,
+        /// Their size, in bytes.
+        bytes: u64,
+    },
+}
+
+/// What the threads of a run share.
+pub(crate) struct Shared {
+    pub plan: Plan,
+    pub clock: RunClock,
+    pub live: Box<[LiveWorker]>,
+    /// The run is to end: no new phase, no new file.
+    pub stop: AtomicBool,
+    layout: Mutex<Option<LayoutProgress>>,
+    events: Mutex<Vec<Event>>,
+    ended: Mutex<bool>,
+    end_of_run: Condvar,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A worker that panicked leaves plain data behind; what was measured must still be shown.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Shared {
+    pub(crate) fn event(&self, event: Event) {
+        lock(&self.events).push(event);
+    }
+
+    pub(crate) fn set_layout(&self, progress: Option<LayoutProgress>) {
+        *lock(&self.layout) = progress;
+    }
+
+    pub(crate) fn stopping(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    fn stop_all(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.live.iter().for_each(LiveWorker::ask_to_stop);
+    }
+}
+
+/// A run under way.
+pub struct Run {
+    shared: Arc<Shared>,
+    supervisor: JoinHandle<(Vec<JobRecord>, Vec<Message>)>,
+    origin: Instant,
+    origin_at: u64,
+}
+
+/// What a run gave.
+pub struct Outcome {
+    /// One for each worker, in order of their numbers.
+    pub jobs: Vec<JobRecord>,
+    /// What the user should know.
+    pub messages: Vec<Message>,
+    /// How time was read.
+    pub clock: record::Clock,
+}
+
+/// A handle that sees a run's live figures, also after it ended.
+#[derive(Clone)]
+pub struct Watcher(Arc<Shared>);
+
+impl Watcher {
+    /// Thread ids of the workers that live now.
+    pub fn tids(&self) -> Vec<u32> {
+        self.0.live.iter().map(LiveWorker::tid).filter(|tid| *tid != 0).collect()
+    }
+}
+
+impl Run {
+    /// Starts running a plan. Everything after this is data: errors of workers are in their records.
+    /// `before_io` is called once, when the files are made and before the first worker starts.
+    ///
+    /// # Errors
+    /// Only when not even the supervising thread can be started.
+    pub fn start(plan: Plan, before_io: impl FnOnce() + Send + 'static) -> io::Result<Run> {
+        let clock = RunClock::start(plan.clocksource.as_deref());
+        let (origin, origin_at) = (Instant::now(), clock.now());
+        let live = plan.workers.iter().map(|_| LiveWorker::default()).collect();
+        let shared = Arc::new(Shared {
+            plan,
+            clock,
+            live,
+            stop: AtomicBool::new(false),
+            layout: Mutex::new(None),
+            events: Mutex::new(Vec::new()),
+            ended: Mutex::new(false),
+            end_of_run: Condvar::new(),
+        });
+        let theirs = Arc::clone(&shared);
+        let supervisor =
+            std::thread::Builder::new().name("supervisor".into()).spawn(move || {
+                let results = Supervisor::new(&theirs).run(before_io);
+                *lock(&theirs.ended) = true;
+                theirs.end_of_run.notify_all();
+                results
+            })?;
+        Ok(Run { shared, supervisor, origin, origin_at })
+    }
+
+    /// The moment all times of the run count from.
+    pub fn origin(&self) -> Instant {
+        self.origin.checked_sub(Duration::from_nanos(self.origin_at)).unwrap_or(self.origin)
+    }
+
+    /// The live figures.
+    pub fn snapshot(&self) -> Snapshot {
+        let shared = &self.shared;
+        let workers =
+            shared.live.iter().zip(&shared.plan.workers).map(|(live, plan)| live.status(plan));
+        Snapshot {
+            at: Nanos(shared.clock.now()),
+            workers: workers.collect(),
+            layout: lock(&shared.layout).clone(),
+        }
+    }
+
+    /// What happened since the last call.
+    pub fn events(&self) -> Vec<Event> {
+        std::mem::take(&mut lock(&self.shared.events))
+    }
+
+    /// A handle for the sampler.
+    pub fn watcher(&self) -> Watcher {
+        Watcher(Arc::clone(&self.shared))
+    }
+
+    /// Asks everything to end. What is in flight is still waited for and counted.
+    pub fn stop(&self) {
+        self.shared.stop_all();
+    }
+
+    /// Waits for the end, for `patience` at most; whether it came.
+    pub fn wait(&self, patience: Duration) -> bool {
+        let ended = lock(&self.shared.ended);
+        let waited = self.shared.end_of_run.wait_timeout_while(ended, patience, |ended| !*ended);
+        *waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    /// Waits for the end and takes the results.
+    pub fn finish(self) -> Outcome {
+        let (jobs, messages) = self.supervisor.join().unwrap_or_else(|_| {
+            // A bug of ours; the message is all that can be saved.
+            (Vec::new(), vec![Message::error(None, "internal error: the supervisor panicked")])
+        });
+        let clock = self.shared.clock.describe(self.origin, self.origin_at);
+        Outcome { jobs, messages, clock }
+    }
+}
+
+/// What a worker tells the supervisor.
+enum Report {
+    Ready,
+    Finished(usize, Box<Finished>),
+}
+
+/// A worker's side of the line to the supervisor.
+pub(crate) struct Line {
+    index: usize,
+    reports: Sender<Report>,
+    go: Receiver<()>,
+}
+
+impl Line {
+    /// Says that the worker is set up and waits for the start of its batch. False: the run ends
+    /// before it started.
+    pub(crate) fn wait_for_start(&self) -> bool {
+        // A supervisor that is gone closes both ends: that is an answer as well.
+        self.reports.send(Report::Ready).is_ok() && self.go.recv().is_ok()
+    }
+}
+
+struct Supervisor<'a> {
+    shared: &'a Arc<Shared>,
+    reports: (Sender<Report>, Receiver<Report>),
+    results: Vec<Option<Finished>>,
+    started: Vec<bool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl<'a> Supervisor<'a> {
+    fn new(shared: &'a Arc<Shared>) -> Self {
+        let count = shared.plan.workers.len();
+        Supervisor {
+            shared,
+            reports: channel(),
+            results: (0..count).map(|_| None).collect(),
+            started: vec![false; count],
+            threads: Vec::new(),
+        }
+    }
+
+    fn run(mut self, before_io: impl FnOnce()) -> (Vec<JobRecord>, Vec<Message>) {
+        self.lay_out();
+        before_io();
+        loop {
+            let batch = self.startable();
+            if !batch.is_empty() {
+                self.launch(&batch);
+            }
+            if self.running() == 0 {
+                if batch.is_empty() {
+                    break;
+                }
+                continue;
+            }
+            if let Ok(Report::Finished(index, finished)) = self.reports.1.recv() {
+                self.take(index, *finished);
+            }
+        }
+        for thread in self.threads {
+            // A panic was caught in the thread and is in its result.
+            let _ = thread.join();
+        }
+        let workers = &self.shared.plan.workers;
+        let finished = self.results.into_iter().zip(workers).map(|(result, worker)| {
+            result.unwrap_or_else(|| worker::never_started(worker, self.shared.plan.interval))
+        });
+        let mut messages = Vec::new();
+        let jobs = finished
+            .map(|f| {
+                messages.extend(f.messages);
+                f.job
+            })
+            .collect();
+        (jobs, messages)
+    }
+
+    /// Files are made one worker after the other, before anything is measured.
+    fn lay_out(&mut self) {
+        let shared = self.shared;
+        for (index, plan) in shared.plan.workers.iter().enumerate() {
+            if shared.stopping() {
+                break;
+            }
+            if !plan.layout.serialize {
+                continue;
+            }
+            if let Err(finished) = worker::lay_out(shared, index) {
+                self.started[index] = true;
+                self.take(index, *finished);
+            }
+        }
+        shared.set_layout(None);
+        if shared.plan.workers.iter().any(|w| w.layout.only) {
+            shared.stop.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn running(&self) -> usize {
+        let started = self.started.iter().filter(|s| **s).count();
+        started - self.results.iter().flatten().count()
+    }
+
+    /// Workers whose phase has come and whose `wait_for` has ended.
+    fn startable(&self) -> Vec<usize> {
+        if self.shared.stopping() {
+            return Vec::new();
+        }
+        let workers = &self.shared.plan.workers;
+        let unfinished = || (0..workers.len()).filter(|i| self.results[*i].is_none());
+        let Some(phase) = unfinished().map(|i| workers[i].start.phase).min() else {
+            return Vec::new();
+        };
+        let open_jobs: BTreeSet<u32> = unfinished().map(|i| workers[i].job).collect();
+        unfinished()
+            .filter(|i| !self.started[*i] && workers[*i].start.phase == phase)
+            .filter(|i| workers[*i].start.after_jobs.iter().all(|j| !open_jobs.contains(j)))
+            .collect()
+    }
+
+    /// Starts a batch of workers: all are set up first, then all go at once.
+    fn launch(&mut self, batch: &[usize]) {
+        let mut gates = Vec::new();
+        let mut waiting = 0;
+        for &index in batch {
+            self.started[index] = true;
+            let (go, gate) = channel();
+            let line = Line { index, reports: self.reports.0.clone(), go: gate };
+            match self.spawn(line) {
+                Ok(thread) => {
+                    self.threads.push(thread);
+                    gates.push(go);
+                    waiting += 1;
+                }
+                Err(error) => {
+                    let finished = worker::failed(
+                        &self.shared.plan.workers[index],
+                        self.shared.plan.interval,
+                        "start thread",
+                        &error,
+                    );
+                    self.take(index, finished);
+                }
+            }
+        }
+        while waiting > 0 {
+            match self.reports.1.recv() {
+                Ok(Report::Ready) => waiting -= 1,
+                Ok(Report::Finished(index, finished)) => {
+                    // One of this batch that failed before it was ready, or one of an earlier
+                    // batch that ended meanwhile.
+                    if batch.contains(&index) {
+                        waiting -= 1;
+                    }
+                    self.take(index, *finished);
+                }
+                Err(_) => break,
+            }
+        }
+        gates.iter().for_each(|go| {
+            // A worker that failed before it was ready has closed its end.
+            let _ = go.send(());
+        });
+    }
+
+    fn spawn(&self, line: Line) -> io::Result<JoinHandle<()>> {
+        let shared = Arc::clone(self.shared);
+        let worker = &shared.plan.workers[line.index];
+        shared.live[line.index].set_state(WorkerState::Created);
+        // The kernel keeps 15 bytes of a thread's name; a NUL cannot be in one.
+        let name = worker.placement.comm.as_deref().unwrap_or(&worker.name);
+        let name: String = name.chars().filter(|c| *c != '\0').take(15).collect();
+        std::thread::Builder::new().name(name).stack_size(STACK_BYTES).spawn(move || {
+            let index = line.index;
+            let finished = worker::run(&shared, index, &line);
+            // Nobody listens only when the supervisor itself is gone.
+            let _ = line.reports.send(Report::Finished(index, Box::new(finished)));
+        })
+    }
+
+    fn take(&mut self, index: usize, finished: Finished) {
+        let failed = finished.job.error != 0;
+        let live = &self.shared.live[index];
+        live.set_state(if failed { WorkerState::Failed } else { WorkerState::Reaped });
+        self.results[index] = Some(finished);
+        let worker = &self.shared.plan.workers[index];
+        if worker.stop.exitall || (failed && worker.errors.exitall) {
+            self.shared.stop_all();
+        }
+    }
+}

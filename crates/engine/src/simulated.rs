@@ -1,0 +1,278 @@
+//! The loop on a simulated disk, in virtual time: stalls, short transfers, errors, rates, exactly
+//! repeatable.
+
+use crate::clock::Clock;
+use crate::files::OpenFiles;
+use crate::gate::{Gate, Open, Paced};
+use crate::live::LiveWorker;
+use crate::meter::{Meter, Metered};
+use crate::ops::{Next, Op, OpKind, Source};
+use crate::payload::Payload;
+use crate::rings::{Completion, Queued, Ring, Setup};
+use crate::steps::{Loop, Policy, Slots};
+use crate::sys::buffers::BufferArea;
+use crate::worker::simulate::{Parts, steps_for};
+use plan::{Engine, RateLimit, ReadWrite, Retry, Worker};
+use record::{JobRecord, Nanos};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::RawFd;
+use std::time::Duration;
+
+const MS: u64 = 1_000_000;
+const BLOCK: u64 = 4096;
+
+/// The simulated disk of this thread.
+#[derive(Default)]
+struct World {
+    now: u64,
+    latency: u64,
+    /// Nothing completes within this span; it completes at its end.
+    stall: std::ops::Range<u64>,
+    /// Answer of the n-th I/O, when not all its bytes.
+    answers: BTreeMap<u64, i64>,
+    count: u64,
+    queued: Vec<(u32, i64)>,
+    in_flight: Vec<(u64, Completion)>,
+    taken: Vec<Completion>,
+    deepest: usize,
+    moved: BTreeMap<u64, u64>,
+}
+
+thread_local!(static WORLD: RefCell<World> = RefCell::default());
+
+fn world<T>(f: impl FnOnce(&mut World) -> T) -> T {
+    WORLD.with(|w| f(&mut w.borrow_mut()))
+}
+
+#[derive(Clone, Copy)]
+struct SimClock;
+
+impl Clock for SimClock {
+    fn now(&self) -> u64 {
+        world(|w| {
+            w.now += 10;
+            w.now
+        })
+    }
+
+    fn pass(&self, nanoseconds: u64) {
+        world(|w| w.now += nanoseconds.max(100));
+    }
+}
+
+struct SimRing;
+
+impl Ring for SimRing {
+    const SYNCHRONOUS: bool = false;
+
+    fn open(_: &Setup<'_>) -> io::Result<Self> {
+        Ok(SimRing)
+    }
+
+    fn file_changed(&mut self, _: u32, _: RawFd) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn queue(&mut self, slot: u32, op: &Op) -> Queued {
+        world(|w| {
+            let result = w.answers.get(&w.count).copied().unwrap_or(op.length as i64);
+            w.count += 1;
+            if result > 0 {
+                *w.moved.entry(op.offset).or_default() += result as u64;
+            }
+            w.queued.push((slot, result));
+            Queued::Pending
+        })
+    }
+
+    fn submit(&mut self) -> io::Result<u32> {
+        world(|w| {
+            let queued = std::mem::take(&mut w.queued);
+            let mut done = w.now + w.latency;
+            if w.stall.contains(&done) || w.stall.contains(&w.now) {
+                done = w.stall.end;
+            }
+            w.in_flight
+                .extend(queued.iter().map(|(slot, r)| (done, Completion { slot: *slot, result: *r })));
+            w.deepest = w.deepest.max(w.in_flight.len());
+            Ok(queued.len() as u32)
+        })
+    }
+
+    fn reap(&mut self, min: u32, max: u32, timeout: Option<Duration>) -> io::Result<u32> {
+        world(|w| {
+            w.in_flight.sort_by_key(|(done, c)| (*done, c.slot));
+            let limit = timeout.map_or(u64::MAX, |t| w.now.saturating_add(t.as_nanos() as u64));
+            let needed = w.in_flight.get((min as usize).saturating_sub(1)).map_or(limit, |f| f.0);
+            if min > 0 {
+                w.now = w.now.max(needed.min(limit));
+            }
+            let ready = w.in_flight.iter().take_while(|(done, _)| *done <= w.now).count();
+            let ready = ready.min(max as usize);
+            w.taken = w.in_flight.drain(..ready).map(|(_, c)| c).collect();
+            Ok(ready as u32)
+        })
+    }
+
+    fn completion(&self, index: u32) -> Completion {
+        world(|w| w.taken[index as usize])
+    }
+}
+
+/// Reads blocks 0, 1, 2 … `end`.
+struct Blocks {
+    next: u64,
+    end: u64,
+}
+
+impl Source for Blocks {
+    fn next(&mut self) -> Next {
+        if self.next == self.end {
+            return Next::End;
+        }
+        self.next += 1;
+        let offset = (self.next - 1) * BLOCK;
+        Next::Io(Op { kind: OpKind::Read, file: 0, offset, length: BLOCK })
+    }
+
+    fn completed(&mut self, _: &Op, _: u64) {}
+}
+
+fn worker(depth: u32) -> Worker {
+    let mut worker = Worker::default();
+    worker.pattern.rw = ReadWrite::Read;
+    worker.queue.engine = Engine::Null;
+    worker.queue.depth = depth;
+    worker.measuring = plan::Measuring { slat: true, clat: true, lat: true, series: true };
+    worker.files = vec![plan::File { path: "simulated".into(), ..plan::File::default() }];
+    worker
+}
+
+/// Runs `ios` reads of a worker on the simulated disk; the record and what the meter gave.
+fn run<G: Gate, const RATED: bool>(worker: &Worker, gate: G, ios: u64) -> (JobRecord, Metered) {
+    let mut buffers = BufferArea::new(&worker.buffers, worker.queue.depth, BLOCK).unwrap();
+    let live = LiveWorker::default();
+    let mut parts = Parts::new(worker);
+    let depth = worker.queue.depth;
+    let mut all = Loop {
+        ring: SimRing,
+        clock: SimClock,
+        source: Blocks { next: 0, end: ios },
+        gate,
+        meter: Meter::<true, true, RATED>::new(0, 500 * MS),
+        steps: steps_for(worker, &live, OpenFiles::new(worker), &mut parts),
+        payload: Payload::new(worker),
+        buffers: &mut buffers,
+        live: &live,
+        policy: Policy { depth, batch: depth, complete_min: 1, complete_max: depth, low: depth },
+        slots: Slots::new(depth),
+        next_tick: 0,
+    };
+    let ended = all.run();
+    let Loop { meter, .. } = all;
+    let metered = meter.finish(ended);
+    (parts.record(), metered)
+}
+
+fn reset(latency: u64) {
+    world(|w| *w = World { latency, ..World::default() });
+}
+
+#[test]
+fn every_io_is_issued_once_and_counted_once() {
+    for depth in [1, 2, 7, 64] {
+        reset(100_000);
+        let (job, metered) = run::<_, false>(&worker(depth), Open, 1000);
+        let read = &metered.results.read;
+        assert_eq!((read.ios_issued, read.ios, read.bytes.0), (1000, 1000, 1000 * BLOCK));
+        assert_eq!(job.error, 0);
+        world(|w| {
+            assert_eq!(w.moved.len(), 1000);
+            assert!(w.moved.values().all(|bytes| *bytes == BLOCK));
+            assert_eq!(w.deepest, depth as usize);
+        });
+        assert_eq!(metered.depth.at_issue.total(), 1000);
+        let ios: u64 = metered.intervals.iter().map(|i| i.ios.read).sum();
+        assert_eq!(ios, 1000, "the series adds up to the total");
+    }
+}
+
+#[test]
+fn a_short_io_is_finished_and_told() {
+    reset(50_000);
+    world(|w| w.answers = [(3, 1024), (10, 4095)].into());
+    let (job, metered) = run::<_, false>(&worker(4), Open, 100);
+    let read = &metered.results.read;
+    assert_eq!((read.ios, read.bytes.0, read.short_ios), (100, 100 * BLOCK, 2));
+    assert_eq!(job.error, 0);
+    world(|w| assert_eq!(w.moved.values().sum::<u64>(), 100 * BLOCK));
+}
+
+#[test]
+fn an_error_ends_the_job_and_keeps_what_was_measured() {
+    reset(50_000);
+    world(|w| w.answers = [(20, -5)].into());
+    let (job, metered) = run::<_, false>(&worker(4), Open, 100);
+    assert_eq!(job.error, 5);
+    assert_eq!((job.errors[0].count, job.errors[0].first_offset), (1, Some(20 * BLOCK)));
+    let ios = metered.results.read.ios;
+    assert!((19..=30).contains(&ios), "{ios} I/Os were kept");
+}
+
+#[test]
+fn continue_on_error_goes_on_and_counts() {
+    reset(50_000);
+    world(|w| w.answers = [(20, -5), (21, -5), (60, -5)].into());
+    let mut worker = worker(4);
+    worker.errors.read = Retry::Continue;
+    let (job, metered) = run::<_, false>(&worker, Open, 100);
+    assert_eq!((job.error, job.errors[0].count), (0, 3));
+    assert_eq!((metered.results.read.ios, metered.results.read.dropped_ios), (97, 3));
+}
+
+#[test]
+fn the_runtime_ends_it_and_a_stall_leaves_empty_intervals() {
+    reset(MS);
+    world(|w| w.stall = 1200 * MS..4200 * MS);
+    let mut worker = worker(1);
+    worker.stop.runtime = Some(Nanos(10_000 * MS));
+    let (_, metered) = run::<_, false>(&worker, Open, u64::MAX);
+    let empty = metered.intervals.iter().filter(|i| i.ios.read == 0).count();
+    assert_eq!(empty, 5, "1.5 s to 4 s");
+    let starts: Vec<u64> = metered.intervals.iter().map(|i| i.start.0 / MS).collect();
+    assert_eq!(starts, (0..20).map(|i| i * 500).collect::<Vec<_>>());
+}
+
+#[test]
+fn the_ramp_leaves_no_trace_in_the_figures() {
+    reset(MS);
+    world(|w| w.stall = 0..900 * MS);
+    let mut worker = worker(1);
+    worker.stop.ramp = Nanos(1000 * MS);
+    worker.stop.runtime = Some(Nanos(1000 * MS));
+    let (_, metered) = run::<_, false>(&worker, Open, u64::MAX);
+    let clat = metered.results.read.latency.clat.unwrap();
+    assert!(clat.max() < 2 * MS, "the stalled I/O of the ramp shows: {clat:?}");
+    assert!((990..=1001).contains(&clat.count()), "{clat:?}");
+}
+
+/// The ask of users: a target that stalls 1 s under 1000 I/O/s shows about 1000 late I/Os, not one.
+#[test]
+fn a_stall_under_a_rate_shows_in_every_io_that_was_due() {
+    reset(100_000);
+    world(|w| w.stall = 2000 * MS..3000 * MS);
+    let mut worker = worker(1);
+    worker.pacing.limit.read = Some(RateLimit::Iops(1000));
+    worker.stop.runtime = Some(Nanos(6000 * MS));
+    let gate = Paced::new(&worker).unwrap();
+    let (_, metered) = run::<_, true>(&worker, gate, u64::MAX);
+    let latency = &metered.results.read.latency;
+    let late = |h: &record::Histogram| h.count() - h.count_at_most(10 * MS);
+    assert_eq!(late(latency.clat.as_ref().unwrap()), 1);
+    let response = late(latency.response.as_ref().unwrap());
+    assert!((950..=1100).contains(&response), "{response} late responses");
+    let ios = metered.results.read.ios;
+    assert!((5990..=6010).contains(&ios), "the schedule was caught up: {ios}");
+}

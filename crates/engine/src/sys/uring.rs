@@ -1,0 +1,480 @@
+//! io_uring's system calls and shared rings. Layout and constants from the kernel's
+//! include/uapi/linux/io_uring.h and io_uring(7).
+
+use std::io;
+use std::mem::size_of;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+/// Flags of io_uring_setup(2).
+pub mod setup {
+    /// Busy-poll for completions.
+    pub const IOPOLL: u32 = 1 << 0;
+    /// A kernel thread takes submissions.
+    pub const SQPOLL: u32 = 1 << 1;
+    /// That thread is bound to a CPU.
+    pub const SQ_AFF: u32 = 1 << 2;
+    /// The completion ring's size is given.
+    pub const CQSIZE: u32 = 1 << 3;
+    /// Sizes above the limit are cut to it.
+    pub const CLAMP: u32 = 1 << 4;
+    /// No interrupt of a running task for completions.
+    pub const COOP_TASKRUN: u32 = 1 << 8;
+    /// The ring says when completions wait for the task.
+    pub const TASKRUN_FLAG: u32 = 1 << 9;
+    /// Only one task submits.
+    pub const SINGLE_ISSUER: u32 = 1 << 12;
+    /// Completions are worked on only when asked for.
+    pub const DEFER_TASKRUN: u32 = 1 << 13;
+    /// No indirection between submission ring and entries.
+    pub const NO_SQARRAY: u32 = 1 << 16;
+}
+
+const FEAT_SINGLE_MMAP: u32 = 1 << 0;
+const FEAT_EXT_ARG: u32 = 1 << 8;
+const ENTER_GETEVENTS: u32 = 1 << 0;
+const ENTER_SQ_WAKEUP: u32 = 1 << 1;
+const ENTER_EXT_ARG: u32 = 1 << 3;
+const SQ_NEED_WAKEUP: u32 = 1 << 0;
+const SQ_TASKRUN: u32 = 1 << 2;
+const OFFSET_SQ_RING: i64 = 0;
+const OFFSET_SQES: i64 = 0x1000_0000;
+const REGISTER_BUFFERS: u32 = 0;
+const REGISTER_FILES: u32 = 2;
+const REGISTER_FILES_UPDATE: u32 = 6;
+
+/// Opcodes and flags of a submission entry.
+pub mod sqe {
+    /// Vectored read.
+    pub const READV: u8 = 1;
+    /// Vectored write.
+    pub const WRITEV: u8 = 2;
+    /// fsync(2).
+    pub const FSYNC: u8 = 3;
+    /// Read into a registered buffer.
+    pub const READ_FIXED: u8 = 4;
+    /// Write from a registered buffer.
+    pub const WRITE_FIXED: u8 = 5;
+    /// sync_file_range(2).
+    pub const SYNC_FILE_RANGE: u8 = 8;
+    /// Read.
+    pub const READ: u8 = 22;
+    /// Write.
+    pub const WRITE: u8 = 23;
+    /// `fd` is an index into the registered files.
+    pub const FIXED_FILE: u8 = 1 << 0;
+    /// Always by a kernel worker.
+    pub const ASYNC: u8 = 1 << 4;
+    /// fdatasync(2) instead of fsync(2).
+    pub const FSYNC_DATASYNC: u32 = 1;
+}
+
+/// A submission entry.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sqe {
+    /// What to do.
+    pub opcode: u8,
+    /// How the entry is treated.
+    pub flags: u8,
+    /// I/O priority.
+    pub ioprio: u16,
+    /// Descriptor, or index of a registered file.
+    pub fd: i32,
+    /// File offset.
+    pub offset: u64,
+    /// Buffer, or array of vectors.
+    pub address: u64,
+    /// Length in bytes, or number of vectors.
+    pub length: u32,
+    /// Flags of the operation.
+    pub op_flags: u32,
+    /// Comes back with the completion.
+    pub user_data: u64,
+    /// Registered buffer.
+    pub buffer_index: u16,
+    /// Unused here.
+    pub personality: u16,
+    /// Unused here.
+    pub splice_fd: i32,
+    /// Unused here.
+    pub rest: [u64; 2],
+}
+
+/// A completion entry.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Cqe {
+    /// From the submission.
+    pub user_data: u64,
+    /// Bytes moved, or a negative errno.
+    pub result: i32,
+    /// Unused here.
+    pub flags: u32,
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct SqOffsets {
+    head: u32,
+    tail: u32,
+    ring_mask: u32,
+    ring_entries: u32,
+    flags: u32,
+    dropped: u32,
+    array: u32,
+    reserved: u32,
+    user_addr: u64,
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct CqOffsets {
+    head: u32,
+    tail: u32,
+    ring_mask: u32,
+    ring_entries: u32,
+    overflow: u32,
+    cqes: u32,
+    flags: u32,
+    reserved: u32,
+    user_addr: u64,
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct Params {
+    sq_entries: u32,
+    cq_entries: u32,
+    flags: u32,
+    sq_thread_cpu: u32,
+    sq_thread_idle: u32,
+    features: u32,
+    wq_fd: u32,
+    reserved: [u32; 3],
+    sq_off: SqOffsets,
+    cq_off: CqOffsets,
+}
+
+#[repr(C)]
+struct GetEventsArg {
+    sigmask: u64,
+    sigmask_size: u32,
+    min_wait_usec: u32,
+    timespec: u64,
+}
+
+/// Memory shared with the kernel, unmapped on drop.
+struct Mapping {
+    base: NonNull<u8>,
+    length: usize,
+}
+
+impl Mapping {
+    fn new(fd: RawFd, length: usize, offset: i64) -> io::Result<Mapping> {
+        // SAFETY: a new shared mapping of the ring's descriptor at an address the kernel chooses;
+        // it aliases no Rust object.
+        let address = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                length,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_SHARED | libc::MAP_POPULATE,
+                fd,
+                offset,
+            )
+        };
+        if address == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let base = NonNull::new(address.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
+        Ok(Mapping { base, length })
+    }
+
+    /// Address of a T at `offset` bytes.
+    fn at<T>(&self, offset: u32) -> *mut T {
+        debug_assert!(offset as usize + size_of::<T>() <= self.length);
+        self.base.as_ptr().wrapping_add(offset as usize).cast()
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: base and length are those mmap gave and took; nobody uses them after the drop.
+        unsafe { libc::munmap(self.base.as_ptr().cast(), self.length) };
+    }
+}
+
+/// A ring, owned by one thread.
+pub struct Uring {
+    sq_head: *const AtomicU32,
+    sq_tail: *const AtomicU32,
+    sq_flags: *const AtomicU32,
+    sq_mask: u32,
+    sq_entries: u32,
+    sqes: *mut Sqe,
+    cq_head: *const AtomicU32,
+    cq_tail: *const AtomicU32,
+    cq_mask: u32,
+    cqes: *const Cqe,
+    // Entries written but not yet shown to the kernel end here.
+    tail: u32,
+    submitted: u32,
+    flags: u32,
+    has_timeouts: bool,
+    // Unmapped before the descriptor closes: fields drop in this order.
+    _rings: Mapping,
+    _entries: Mapping,
+    fd: OwnedFd,
+}
+
+impl Uring {
+    /// Makes a ring with at least `entries` submission entries. `flags` are [`setup`]'s; `cpu` binds
+    /// the polling thread under [`setup::SQ_AFF`].
+    pub fn new(entries: u32, flags: u32, cpu: u32) -> io::Result<Uring> {
+        let mut params = Params {
+            flags: flags | setup::CQSIZE | setup::CLAMP,
+            cq_entries: entries.saturating_mul(2),
+            sq_thread_cpu: cpu,
+            sq_thread_idle: 1000,
+            ..Params::default()
+        };
+        // SAFETY: params is a live, writable struct of the layout the call expects.
+        let fd = unsafe { libc::syscall(libc::SYS_io_uring_setup, entries, &raw mut params) };
+        if fd < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: the call succeeded, so this descriptor is new and ours alone.
+        let fd = unsafe { OwnedFd::from_raw_fd(fd as RawFd) };
+        if params.features & FEAT_SINGLE_MMAP == 0 {
+            return Err(io::Error::from_raw_os_error(libc::ENOSYS));
+        }
+        Uring::map(fd, &params)
+    }
+
+    fn map(fd: OwnedFd, params: &Params) -> io::Result<Uring> {
+        let (sq, cq) = (&params.sq_off, &params.cq_off);
+        let sq_length = sq.array as usize + params.sq_entries as usize * size_of::<u32>();
+        let cq_length = cq.cqes as usize + params.cq_entries as usize * size_of::<Cqe>();
+        let rings = Mapping::new(fd.as_raw_fd(), sq_length.max(cq_length), OFFSET_SQ_RING)?;
+        let entries_length = params.sq_entries as usize * size_of::<Sqe>();
+        let entries = Mapping::new(fd.as_raw_fd(), entries_length, OFFSET_SQES)?;
+        if params.flags & setup::NO_SQARRAY == 0 {
+            let array: *mut u32 = rings.at(sq.array);
+            for index in 0..params.sq_entries {
+                // SAFETY: the array has sq_entries elements within the mapping (sq_length).
+                unsafe { array.wrapping_add(index as usize).write(index) };
+            }
+        }
+        // SAFETY: the kernel keeps the two masks constant at these offsets of the live mapping.
+        let (sq_mask, cq_mask) = unsafe {
+            (rings.at::<u32>(sq.ring_mask).read(), rings.at::<u32>(cq.ring_mask).read())
+        };
+        Ok(Uring {
+            sq_head: rings.at(sq.head),
+            sq_tail: rings.at(sq.tail),
+            sq_flags: rings.at(sq.flags),
+            sq_mask,
+            sq_entries: params.sq_entries,
+            sqes: entries.at(0),
+            cq_head: rings.at(cq.head),
+            cq_tail: rings.at(cq.tail),
+            cq_mask,
+            cqes: rings.at::<Cqe>(cq.cqes).cast_const(),
+            tail: 0,
+            submitted: 0,
+            flags: params.flags,
+            has_timeouts: params.features & FEAT_EXT_ARG != 0,
+            _rings: rings,
+            _entries: entries,
+            fd,
+        })
+    }
+
+    #[inline(always)]
+    fn load(counter: *const AtomicU32, order: Ordering) -> u32 {
+        // SAFETY: the counter lies in the mapping, which lives as long as self; the kernel writes
+        // it atomically.
+        unsafe { (*counter).load(order) }
+    }
+
+    #[inline(always)]
+    fn store(counter: *const AtomicU32, value: u32) {
+        // SAFETY: as in `load`; this thread is the only one that writes the counter.
+        unsafe { (*counter).store(value, Ordering::Release) };
+    }
+
+    /// Whether the kernel may poll the submission ring by itself.
+    #[inline(always)]
+    pub fn is_polled(&self) -> bool {
+        self.flags & setup::SQPOLL != 0
+    }
+
+    /// Puts an entry into the submission ring; false when it is full.
+    ///
+    /// # Safety
+    /// The memory the entry names (buffer, vectors) must stay valid, and be used by nobody else,
+    /// until its completion was taken.
+    #[inline(always)]
+    pub unsafe fn push(&mut self, entry: Sqe) -> bool {
+        let head = Self::load(self.sq_head, Ordering::Acquire);
+        if self.tail.wrapping_sub(head) >= self.sq_entries {
+            return false;
+        }
+        let slot = self.sqes.wrapping_add((self.tail & self.sq_mask) as usize);
+        // SAFETY: the masked index is within the array of entries, and the kernel does not read
+        // this entry before the tail passes it.
+        unsafe { slot.write(entry) };
+        self.tail = self.tail.wrapping_add(1);
+        true
+    }
+
+    /// Shows the entries pushed to the kernel and waits until at least `min` completions are there,
+    /// for `timeout` at most. Returns how many entries the kernel took. `EINTR` and a timeout count
+    /// as waited.
+    pub fn enter(&mut self, min: u32, timeout: Option<Duration>) -> io::Result<u32> {
+        let mut to_submit = self.tail.wrapping_sub(self.submitted);
+        Self::store(self.sq_tail, self.tail);
+        let mut flags = 0;
+        if self.is_polled() {
+            self.submitted = self.tail;
+            // The tail must be visible before the flag is read, or the poller may sleep on it.
+            std::sync::atomic::fence(Ordering::SeqCst);
+            if Self::load(self.sq_flags, Ordering::Relaxed) & SQ_NEED_WAKEUP != 0 {
+                flags |= ENTER_SQ_WAKEUP;
+            } else if min == 0 {
+                return Ok(to_submit);
+            }
+        }
+        // Under DEFER_TASKRUN completions are only worked on inside an enter that asks for them.
+        if min > 0 || self.flags & (setup::DEFER_TASKRUN | setup::IOPOLL) != 0 {
+            flags |= ENTER_GETEVENTS;
+        }
+        let result = self.call(to_submit, min, flags, timeout);
+        match result {
+            Ok(taken) if !self.is_polled() => {
+                to_submit = taken;
+                self.submitted = self.submitted.wrapping_add(taken);
+            }
+            Err(error) if self.is_polled() => {
+                return if is_waited(&error) { Ok(to_submit) } else { Err(error) };
+            }
+            Err(error) if is_waited(&error) => return Ok(0),
+            Err(error) => return Err(error),
+            Ok(_) => {}
+        }
+        Ok(to_submit)
+    }
+
+    fn call(
+        &self,
+        to_submit: u32,
+        min: u32,
+        flags: u32,
+        timeout: Option<Duration>,
+    ) -> io::Result<u32> {
+        let timespec = timeout.map(|t| libc::timespec {
+            tv_sec: t.as_secs() as libc::time_t,
+            tv_nsec: t.subsec_nanos().into(),
+        });
+        let argument = timespec.as_ref().filter(|_| self.has_timeouts).map(|t| GetEventsArg {
+            sigmask: 0,
+            sigmask_size: 0,
+            min_wait_usec: 0,
+            timespec: std::ptr::from_ref(t) as u64,
+        });
+        let (pointer, size, extra) = match &argument {
+            Some(a) => (std::ptr::from_ref(a), size_of::<GetEventsArg>(), ENTER_EXT_ARG),
+            None => (std::ptr::null(), 0, 0),
+        };
+        // SAFETY: `argument` and the timespec it points to live until the call returns; the kernel
+        // reads nothing else of ours but the rings.
+        let result = unsafe {
+            libc::syscall(
+                libc::SYS_io_uring_enter,
+                self.fd.as_raw_fd(),
+                to_submit,
+                min,
+                flags | extra,
+                pointer,
+                size,
+            )
+        };
+        if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result as u32) }
+    }
+
+    /// Completions that can be taken now.
+    #[inline(always)]
+    pub fn ready(&self) -> u32 {
+        Self::load(self.cq_tail, Ordering::Acquire)
+            .wrapping_sub(Self::load(self.cq_head, Ordering::Relaxed))
+    }
+
+    /// Whether completions wait for this thread to enter the kernel.
+    #[inline(always)]
+    pub fn has_deferred_work(&self) -> bool {
+        Self::load(self.sq_flags, Ordering::Relaxed) & SQ_TASKRUN != 0
+    }
+
+    /// Completion `index` of those ready. Panics never: an index beyond them reads a stale entry.
+    #[inline(always)]
+    pub fn peek(&self, index: u32) -> Cqe {
+        let head = Self::load(self.cq_head, Ordering::Relaxed);
+        let slot = self.cqes.wrapping_add((head.wrapping_add(index) & self.cq_mask) as usize);
+        // SAFETY: the masked index is within the array of completions; entries up to the tail read
+        // with Acquire in `ready` are written, and the kernel leaves them until the head passes.
+        unsafe { slot.read() }
+    }
+
+    /// Gives `count` completions back to the kernel.
+    #[inline(always)]
+    pub fn advance(&mut self, count: u32) {
+        Self::store(self.cq_head, Self::load(self.cq_head, Ordering::Relaxed).wrapping_add(count));
+    }
+
+    fn register(&self, what: u32, argument: *const u8, count: u32) -> io::Result<()> {
+        // SAFETY: callers pass an array of `count` live elements of the kind `what` reads; the
+        // kernel copies it within the call.
+        let result = unsafe {
+            libc::syscall(
+                libc::SYS_io_uring_register,
+                self.fd.as_raw_fd(),
+                what,
+                argument,
+                count,
+            )
+        };
+        if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+
+    /// Registers buffers; their memory is pinned and counts against RLIMIT_MEMLOCK.
+    ///
+    /// # Safety
+    /// The memory must stay mapped as long as the ring lives.
+    pub unsafe fn register_buffers(&self, buffers: &[libc::iovec]) -> io::Result<()> {
+        self.register(REGISTER_BUFFERS, buffers.as_ptr().cast(), buffers.len() as u32)
+    }
+
+    /// Registers descriptors; -1 leaves an index empty.
+    pub fn register_files(&self, files: &[RawFd]) -> io::Result<()> {
+        self.register(REGISTER_FILES, files.as_ptr().cast(), files.len() as u32)
+    }
+
+    /// Changes the registered descriptor at `index`.
+    pub fn update_file(&self, index: u32, fd: RawFd) -> io::Result<()> {
+        #[repr(C)]
+        struct Update {
+            offset: u32,
+            reserved: u32,
+            fds: u64,
+        }
+        let update = Update { offset: index, reserved: 0, fds: (&raw const fd) as u64 };
+        self.register(REGISTER_FILES_UPDATE, (&raw const update).cast(), 1)
+    }
+}
+
+fn is_waited(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EINTR | libc::ETIME))
+}

@@ -1,0 +1,109 @@
+//! From what a worker did to its record.
+
+use super::Errors;
+use crate::meter::Metered;
+use crate::run::Shared;
+use record::{CpuUse, DepthUse, JobRecord, Message, Nanos};
+use std::io;
+
+/// What a worker gives back.
+pub(crate) struct Finished {
+    /// Its record.
+    pub job: JobRecord,
+    /// What the user should know.
+    pub messages: Vec<Message>,
+}
+
+/// Gathers the record of a worker while it runs.
+pub(crate) struct Builder<'a> {
+    worker: &'a plan::Worker,
+    job: JobRecord,
+    /// Errors met.
+    pub errors: Errors,
+    /// What the user should know.
+    pub messages: Vec<Message>,
+}
+
+impl<'a> Builder<'a> {
+    /// The record of a worker that has done nothing yet.
+    pub fn new(worker: &'a plan::Worker, interval: Nanos) -> Self {
+        let job = JobRecord {
+            name: worker.name.clone(),
+            description: worker.description.clone(),
+            job: worker.job,
+            worker: worker.number,
+            clone: worker.clone,
+            group: worker.group,
+            tid: crate::sys::thread::id(),
+            options: worker.options.clone(),
+            workload: worker.workload(),
+            interval_step: interval,
+            depth: DepthUse { requested: worker.queue.depth_requested, ..DepthUse::default() },
+            percentiles: worker.percentiles.clone(),
+            show: worker.show,
+            ..JobRecord::default()
+        };
+        Builder { worker, job, errors: Errors::new(worker), messages: Vec::new() }
+    }
+
+    /// Takes what was measured: from the start of the thread's work at `started` to `ended`, at the
+    /// cost of `cpu` within the window.
+    pub fn measured(&mut self, metered: Metered, started: u64, ended: u64, cpu: CpuUse) {
+        let measuring = self.worker.measuring;
+        let job = &mut self.job;
+        job.started = Nanos(metered.begin);
+        job.ended = Nanos(ended);
+        job.elapsed = Nanos(ended - started);
+        job.results = metered.results.map(|_, result| {
+            let mut result = result.clone();
+            let latency = &mut result.latency;
+            latency.slat = latency.slat.take().filter(|_| measuring.slat);
+            // Without its own lat, clat stands for both; it leaves only when neither is wanted.
+            if !measuring.lat {
+                latency.lat = None;
+            }
+            latency.clat = latency.clat.take().filter(|_| measuring.clat);
+            result
+        });
+        job.sync = metered.sync;
+        job.intervals = metered.intervals;
+        job.depth = DepthUse { requested: job.depth.requested, ..metered.depth };
+        job.cpu = cpu;
+    }
+
+    /// The record with what was gathered so far.
+    pub fn into_record(mut self) -> JobRecord {
+        (self.job.error, self.job.errors) = self.errors.take();
+        self.job
+    }
+
+    /// The record. A worker that ran without error and did nothing is told, not passed over.
+    pub fn finish(mut self, shared: &Shared) -> Finished {
+        let mut messages = std::mem::take(&mut self.messages);
+        let asked_for_io = !self.worker.layout.only;
+        let job = self.into_record();
+        let idle = job.ios() == 0 && job.sync.count == 0 && job.error == 0;
+        if idle && asked_for_io && !shared.stopping() {
+            messages.push(Message::warning(Some(&job.name), "it did no I/O"));
+        }
+        Finished { job, messages }
+    }
+}
+
+/// The record of a worker whose turn never came.
+pub(crate) fn never_started(worker: &plan::Worker, interval: Nanos) -> Finished {
+    let job = JobRecord { tid: 0, ..Builder::new(worker, interval).into_record() };
+    Finished { job, messages: Vec::new() }
+}
+
+/// The record of a worker that failed outside of its own thread or lost its state.
+pub(crate) fn failed(
+    worker: &plan::Worker,
+    interval: Nanos,
+    what: &'static str,
+    error: &io::Error,
+) -> Finished {
+    let mut builder = Builder::new(worker, interval);
+    builder.errors.setup(what, error);
+    Finished { job: builder.into_record(), messages: Vec::new() }
+}

@@ -1,0 +1,183 @@
+//! Errors of a worker: counted by kind, and what each does to it.
+
+use super::build::{Finished, failed};
+use crate::files::{FileError, LayoutError, survey};
+use crate::ops::{Op, OpKind};
+use crate::run::{Event, Shared};
+use plan::{ErrorPolicy, Retry, Worker};
+use record::{Direction, ErrorCount, LayoutProgress, Message};
+use std::io;
+
+/// With `error_dump`, every tolerated error is told, but no more than this many.
+const MOST_DUMPED: u64 = 100;
+
+/// What an error does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// Counted; the I/O is given up, the worker goes on.
+    Tolerated,
+    /// The worker ends with it.
+    Fatal,
+}
+
+/// The errors of one worker.
+pub(crate) struct Errors {
+    policy: ErrorPolicy,
+    paths: Vec<String>,
+    counts: Vec<ErrorCount>,
+    fatal: i32,
+    dumped: u64,
+}
+
+/// The name an operation has in messages.
+fn operation(kind: OpKind) -> &'static str {
+    match kind {
+        OpKind::Read => "read",
+        OpKind::Write => "write",
+        OpKind::Trim => "trim",
+        OpKind::Fsync => "fsync",
+        OpKind::Fdatasync => "fdatasync",
+        OpKind::SyncFileRange(_) => "sync_file_range",
+    }
+}
+
+/// The system's text for an errno, without Rust's "(os error 5)".
+fn errno_text(errno: i32) -> String {
+    let text = io::Error::from_raw_os_error(errno).to_string();
+    text.split(" (os error").next().unwrap_or_default().to_owned()
+}
+
+impl Errors {
+    pub(super) fn new(worker: &Worker) -> Self {
+        Errors {
+            policy: worker.errors.clone(),
+            paths: worker.files.iter().map(|f| f.path.clone()).collect(),
+            counts: Vec::new(),
+            fatal: 0,
+            dumped: 0,
+        }
+    }
+
+    /// An I/O failed. The message is for the user: always for a fatal error, for a tolerated one
+    /// when `error_dump` asks for it.
+    pub(super) fn io(&mut self, op: &Op, errno: i32) -> (Verdict, Option<String>) {
+        let path = self.paths.get(op.file as usize).cloned().unwrap_or_default();
+        let text = errno_text(errno);
+        let what = operation(op.kind);
+        let message = format!(
+            "{what} of {} bytes at offset {} of '{path}' failed: {text}",
+            op.length, op.offset
+        );
+        self.count(ErrorCount {
+            errno,
+            text,
+            operation: what.into(),
+            count: 1,
+            first_file: path,
+            first_offset: Some(op.offset),
+            first_length: Some(op.length),
+        });
+        if self.tolerates(op.kind, errno) {
+            self.dumped += 1;
+            let shown = self.policy.dump && self.dumped <= MOST_DUMPED;
+            return (Verdict::Tolerated, shown.then_some(message));
+        }
+        self.fatal = errno;
+        (Verdict::Fatal, Some(message))
+    }
+
+    fn tolerates(&self, kind: OpKind, errno: i32) -> bool {
+        let direction = kind.direction().unwrap_or(Direction::Write);
+        if self.policy.ignored[direction].contains(&errno) {
+            return true;
+        }
+        // As fio has it: only these say that a block is bad rather than that the set-up is.
+        let of_the_block = matches!(errno, libc::EIO | libc::EILSEQ);
+        let policy = match direction {
+            Direction::Read => self.policy.read,
+            Direction::Write | Direction::Trim => self.policy.write,
+        };
+        of_the_block && policy == Retry::Continue
+    }
+
+    /// Something failed with a file as a whole. It is fatal, but does not hide an earlier error.
+    pub(super) fn file(&mut self, error: &FileError) {
+        self.set_fatal(error.errno(), error.action.to_string(), error.path.clone(), error);
+    }
+
+    /// Set-up failed.
+    pub(super) fn setup(&mut self, what: &'static str, error: &io::Error) {
+        let path = self.paths.first().cloned().unwrap_or_default();
+        self.set_fatal(error.raw_os_error().unwrap_or(0), what.into(), path, error);
+    }
+
+    fn set_fatal(
+        &mut self,
+        errno: i32,
+        operation: String,
+        first_file: String,
+        error: &dyn std::fmt::Display,
+    ) {
+        // An error without a number is still an error of the worker.
+        let errno = if errno == 0 { libc::EIO } else { errno };
+        self.count(ErrorCount {
+            errno,
+            text: error.to_string(),
+            operation,
+            count: 1,
+            first_file,
+            first_offset: None,
+            first_length: None,
+        });
+        if self.fatal == 0 {
+            self.fatal = errno;
+        }
+    }
+
+    fn count(&mut self, error: ErrorCount) {
+        let same = |e: &&mut ErrorCount| e.errno == error.errno && e.operation == error.operation;
+        match self.counts.iter_mut().find(same) {
+            Some(known) => known.count += 1,
+            None => self.counts.push(error),
+        }
+    }
+
+    /// The errno that ended the worker (0: none) and every kind of error.
+    pub(super) fn take(&mut self) -> (i32, Vec<ErrorCount>) {
+        (self.fatal, std::mem::take(&mut self.counts))
+    }
+}
+
+/// Makes the files of worker `index`. The error is the worker's record, finished.
+pub(crate) fn lay_out(shared: &Shared, index: usize) -> Result<(), Box<Finished>> {
+    let worker = &shared.plan.workers[index];
+    make_files(shared, worker).or_else(|error| match error {
+        // Nothing failed; the run just ends here, with what was made kept for the next one.
+        LayoutError::Interrupted => Ok(()),
+        error => {
+            let text = error.to_string();
+            let source = match error {
+                LayoutError::File(error) => error.source,
+                LayoutError::NoSpace { .. } => io::Error::from_raw_os_error(libc::ENOSPC),
+                other => io::Error::other(other.to_string()),
+            };
+            let mut finished = failed(worker, shared.plan.interval, "lay out", &source);
+            finished.messages.push(Message::error(Some(&worker.name), text));
+            Err(Box::new(finished))
+        }
+    })
+}
+
+fn make_files(shared: &Shared, worker: &Worker) -> Result<(), LayoutError> {
+    let survey = survey(worker)?;
+    if survey.files() == 0 {
+        return Ok(());
+    }
+    let (job, files) = (worker.name.clone(), survey.files() as u64);
+    shared.event(Event::LayingOut { job: job.clone(), files, bytes: survey.size() });
+    let progress = |done: u64, total: u64| {
+        shared.set_layout(Some(LayoutProgress { job: job.clone(), files, total, done }));
+    };
+    survey.run(worker, &progress, &shared.stop)?;
+    Ok(())
+}

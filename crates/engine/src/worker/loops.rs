@@ -1,0 +1,214 @@
+//! Which loop a worker runs: ring, clock, gate and meter are chosen here, once.
+
+use super::build::Builder;
+use super::steps::{RateFloor, WorkerSteps};
+use super::{Failure, thread};
+use crate::clock::{Clock, RunClock};
+use crate::files::{OpenFiles, pattern_advice};
+use crate::gate::{Gate, Open, Paced};
+use crate::meter::Meter;
+use crate::payload::Payload;
+use crate::rings::io_uring::IoUring;
+use crate::rings::libaio::Libaio;
+use crate::rings::mmap::Mmap;
+use crate::rings::null::{NullQueue, NullSync};
+use crate::rings::posixaio::Posixaio;
+use crate::rings::psync::Psync;
+use crate::rings::pvsync::Pvsync;
+use crate::rings::pvsync2::Pvsync2;
+use crate::rings::sync::Sync;
+use crate::rings::vsync::Vsync;
+use crate::rings::{Ring, RingFile, Setup};
+use crate::run::{Line, Shared};
+use crate::source::Workload;
+use crate::steps::{Loop, Policy, Slots};
+use crate::sys::buffers::BufferArea;
+use plan::{Engine, Queue};
+use record::WorkerState;
+
+/// A worker with its memory and its first files open.
+pub(super) struct Prepared<'a, 'w> {
+    pub shared: &'w Shared,
+    pub index: usize,
+    pub buffers: &'a mut BufferArea,
+    pub files: OpenFiles<'w>,
+}
+
+impl<'w> Prepared<'_, 'w> {
+    /// Runs the loop from the start of the worker's batch to its end, and gives the files back.
+    pub fn run(
+        self,
+        line: &Line,
+        builder: &mut Builder<'w>,
+    ) -> Result<OpenFiles<'w>, Failure> {
+        let queue = &self.shared.plan.workers[self.index].queue;
+        match queue.engine {
+            Engine::Null if queue.depth == 1 => self.with::<NullSync, false>(line, builder),
+            Engine::Null => self.with::<NullQueue, true>(line, builder),
+            Engine::Sync => self.with::<Sync, false>(line, builder),
+            Engine::Psync => self.with::<Psync, false>(line, builder),
+            Engine::Vsync => self.with::<Vsync, true>(line, builder),
+            Engine::Pvsync => self.with::<Pvsync, false>(line, builder),
+            Engine::Pvsync2 => self.with::<Pvsync2, false>(line, builder),
+            Engine::Mmap => self.with::<Mmap, false>(line, builder),
+            Engine::Libaio => self.with::<Libaio, true>(line, builder),
+            Engine::Posixaio => self.with::<Posixaio, true>(line, builder),
+            Engine::IoUring => self.with::<IoUring, true>(line, builder),
+        }
+    }
+
+    fn with<R: Ring, const QUEUED: bool>(
+        self,
+        line: &Line,
+        builder: &mut Builder<'w>,
+    ) -> Result<OpenFiles<'w>, Failure> {
+        const { assert!(QUEUED != R::SYNCHRONOUS) };
+        let worker = &self.shared.plan.workers[self.index];
+        let rings: Vec<RingFile> = (0_u32..)
+            .zip(&worker.files)
+            .map(|(index, file)| RingFile {
+                path: file.path.clone(),
+                fd: self.files.fd(index),
+                start: file.start,
+                length: file.length,
+            })
+            .collect();
+        let priority = worker.placement.io_priority;
+        let setup = Setup {
+            depth: worker.queue.depth,
+            buffers: self.buffers,
+            options: &worker.queue.options,
+            files: &rings,
+            io_priority: priority.map_or(0, |(c, l, h)| thread::io_priority_value(c, l, h)),
+            direct: worker.queue.direct,
+            writes: worker.pattern.rw.writes(),
+            advice: pattern_advice(worker),
+        };
+        let ring = R::open(&setup).map_err(|e| Failure::Setup("set up the I/O engine", e))?;
+        let wants_latency =
+            worker.measuring.clat || worker.measuring.lat || worker.measuring.slat;
+        let gate = Paced::new(worker);
+        match (self.shared.clock, gate) {
+            (RunClock::Tsc(clock), None) if wants_latency => {
+                self.go::<_, _, _, true, QUEUED, false>(ring, clock, Open, line, builder)
+            }
+            (RunClock::Tsc(clock), None) => {
+                self.go::<_, _, _, false, QUEUED, false>(ring, clock, Open, line, builder)
+            }
+            (RunClock::Tsc(clock), Some(gate)) if gate.is_scheduled() => {
+                self.go::<_, _, _, true, QUEUED, true>(ring, clock, gate, line, builder)
+            }
+            (RunClock::Tsc(clock), Some(gate)) => {
+                self.go::<_, _, _, true, QUEUED, false>(ring, clock, gate, line, builder)
+            }
+            (RunClock::Monotonic(clock), None) => {
+                self.go::<_, _, _, true, QUEUED, false>(ring, clock, Open, line, builder)
+            }
+            (RunClock::Monotonic(clock), Some(gate)) if gate.is_scheduled() => {
+                self.go::<_, _, _, true, QUEUED, true>(ring, clock, gate, line, builder)
+            }
+            (RunClock::Monotonic(clock), Some(gate)) => {
+                self.go::<_, _, _, true, QUEUED, false>(ring, clock, gate, line, builder)
+            }
+        }
+    }
+
+    fn go<R, C, G, const LATENCY: bool, const QUEUED: bool, const RATED: bool>(
+        self,
+        ring: R,
+        clock: C,
+        gate: G,
+        line: &Line,
+        builder: &mut Builder<'w>,
+    ) -> Result<OpenFiles<'w>, Failure>
+    where
+        R: Ring,
+        C: Clock,
+        G: Gate,
+    {
+        let Prepared { shared, index, buffers, files } = self;
+        let (worker, live) = (&shared.plan.workers[index], &shared.live[index]);
+        let mut payload = Payload::new(worker);
+        for slot in 0..worker.queue.depth {
+            payload.prepare(buffers.slice_mut(slot, worker.max_block() as usize));
+        }
+        let source = Workload::new(worker);
+        if !line.wait_for_start() || !wait_for_delay(shared, index) {
+            return Ok(files);
+        }
+        let started = clock.now();
+        let ramp = worker.stop.ramp.0;
+        let deadline = worker.stop.runtime.map_or(u64::MAX, |r| started + ramp + r.0);
+        live.set_started(started);
+        live.set_state(if ramp > 0 { WorkerState::Ramp } else { WorkerState::Running });
+        let floor = RateFloor::new(worker, started + ramp);
+        let steps = WorkerSteps {
+            worker,
+            live,
+            files,
+            builder,
+            ramp_end: if ramp > 0 { started + ramp } else { 0 },
+            deadline,
+            cpu_before: thread::usage(),
+            floor,
+        };
+        let mut all = Loop {
+            ring,
+            clock,
+            source,
+            gate,
+            meter: Meter::<LATENCY, QUEUED, RATED>::new(started, shared.plan.interval.0.max(1)),
+            steps,
+            payload,
+            buffers,
+            live,
+            policy: policy(&worker.queue),
+            slots: Slots::new(worker.queue.depth),
+            // The first tick comes at once and says when the next is due.
+            next_tick: 0,
+        };
+        let ended = all.run();
+        let cpu = spent(&all.steps.cpu_before);
+        let Loop { steps, meter, .. } = all;
+        steps.builder.measured(meter.finish(ended), started, ended, cpu);
+        Ok(steps.files)
+    }
+}
+
+/// How the queue is kept full. Without `iodepth_batch` everything that fits is handed over at once.
+fn policy(queue: &Queue) -> Policy {
+    Policy {
+        depth: queue.depth,
+        batch: queue.batch_submit.map_or(queue.depth, |b| b.clamp(1, queue.depth)),
+        complete_min: queue.complete_min,
+        complete_max: queue.complete_max.max(1),
+        low: queue.low,
+    }
+}
+
+/// Waits `startdelay`; false when the run ends before.
+fn wait_for_delay(shared: &Shared, index: usize) -> bool {
+    let delay = shared.plan.workers[index].start.delay;
+    let until = shared.clock.now() + delay.0;
+    while !shared.live[index].asked_to_stop() {
+        let rest = until.saturating_sub(shared.clock.now());
+        if rest == 0 {
+            return true;
+        }
+        let step = rest.min(50_000_000);
+        std::thread::sleep(std::time::Duration::from_nanos(step));
+    }
+    false
+}
+
+fn spent(before: &record::CpuUse) -> record::CpuUse {
+    let now = thread::usage();
+    record::CpuUse {
+        user: now.user - before.user,
+        system: now.system - before.system,
+        run_delay: None,
+        context_switches: now.context_switches - before.context_switches,
+        major_faults: now.major_faults - before.major_faults,
+        minor_faults: now.minor_faults - before.minor_faults,
+    }
+}

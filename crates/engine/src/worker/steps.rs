@@ -1,0 +1,205 @@
+//! The rare steps of a worker's loop: time, ramp, series, files, errors.
+
+use super::build::Builder;
+use super::errors::Verdict;
+use crate::files::OpenFiles;
+use crate::live::LiveWorker;
+use crate::meter::Meter;
+use crate::ops::{Next, Op};
+use crate::rings::Ring;
+use crate::steps::{Flow, Steps};
+use crate::sys::thread;
+use plan::Worker;
+use record::{CpuUse, Direction, Message, WorkerState};
+use std::io;
+
+/// What the rare steps need.
+pub(crate) struct WorkerSteps<'a, 'w> {
+    pub worker: &'w Worker,
+    pub live: &'a LiveWorker,
+    pub files: OpenFiles<'w>,
+    pub builder: &'a mut Builder<'w>,
+    /// End of the ramp, from the run's origin; 0 once it is over.
+    pub ramp_end: u64,
+    /// End of the measured window; `u64::MAX` without a runtime.
+    pub deadline: u64,
+    /// Cost up to the start of the window.
+    pub cpu_before: CpuUse,
+    pub floor: Option<RateFloor>,
+}
+
+/// `rate_min` and `rate_iops_min`: checked over windows of `rate_cycle`.
+pub(crate) struct RateFloor {
+    cycle: u64,
+    next: u64,
+    since: [(u64, u64); 3],
+}
+
+impl RateFloor {
+    pub fn new(worker: &Worker, now: u64) -> Option<RateFloor> {
+        let pacing = &worker.pacing;
+        let wanted = Direction::ALL
+            .iter()
+            .any(|d| pacing.min_bytes[*d].is_some() || pacing.min_iops[*d].is_some());
+        let cycle = pacing.cycle.0.max(1_000_000);
+        wanted.then(|| RateFloor { cycle, next: now + cycle, since: [(0, 0); 3] })
+    }
+
+    /// What fell below its floor in the window that ends now.
+    fn check(&mut self, worker: &Worker, live: &LiveWorker, now: u64) -> Option<String> {
+        let seconds = (now + self.cycle - self.next) as f64 / 1e9;
+        self.next = now + self.cycle;
+        for direction in Direction::ALL {
+            let total = (live.ios(direction), live.bytes(direction));
+            let before = std::mem::replace(&mut self.since[direction as usize], total);
+            let (ios, bytes) = (total.0 - before.0, total.1 - before.1);
+            let pacing = &worker.pacing;
+            let floors = [
+                ("rate_min", pacing.min_bytes[direction], bytes, "bytes/s"),
+                ("rate_iops_min", pacing.min_iops[direction], ios, "IOPS"),
+            ];
+            for (option, floor, done, unit) in floors {
+                let rate = done as f64 / seconds;
+                if let Some(floor) = floor.filter(|f| rate < *f as f64) {
+                    return Some(format!(
+                        "{option} not met: {} reached {rate:.0} {unit}, {floor} were asked for",
+                        direction.name()
+                    ));
+                }
+            }
+        }
+        None
+    }
+}
+
+impl WorkerSteps<'_, '_> {
+    fn message(&mut self, text: String) {
+        self.builder.messages.push(Message::error(Some(&self.worker.name), text));
+    }
+
+    fn file_result(&mut self, result: Result<(), crate::files::FileError>) -> Flow {
+        match result {
+            Ok(()) => Flow::On,
+            Err(error) => {
+                self.builder.errors.file(&error);
+                self.message(error.to_string());
+                Flow::End
+            }
+        }
+    }
+
+    fn open<R: Ring>(&mut self, ring: &mut R, file: u32) -> Flow {
+        let opened = self.files.open(file).and_then(|fd| {
+            ring.file_changed(file, fd).map_err(|e| {
+                let path = &self.worker.files[file as usize].path;
+                crate::files::FileError::new(crate::files::Action::Inspect, path, e)
+            })
+        });
+        self.file_result(opened)
+    }
+
+    fn close<R: Ring>(&mut self, ring: &mut R, file: u32) -> Flow {
+        // The ring lets go first, so that it never holds a descriptor that means another file.
+        if let Err(error) = ring.file_changed(file, -1) {
+            return self.engine_failed(error);
+        }
+        let closed = self.files.close(file);
+        self.file_result(closed)
+    }
+
+    fn engine_failed(&mut self, error: io::Error) -> Flow {
+        self.builder.errors.setup("use the I/O engine", &error);
+        let name = self.worker.queue.engine.name();
+        self.message(format!("ioengine {name} failed: {error}"));
+        Flow::End
+    }
+
+    /// The next moment anything is due.
+    fn next_due(&self, boundary: u64) -> u64 {
+        let ramp = if self.ramp_end == 0 { u64::MAX } else { self.ramp_end };
+        let floor = self.floor.as_ref().map_or(u64::MAX, |f| f.next);
+        boundary.min(ramp).min(self.deadline).min(floor)
+    }
+}
+
+impl<R: Ring, const LATENCY: bool, const QUEUED: bool, const RATED: bool>
+    Steps<R, Meter<LATENCY, QUEUED, RATED>> for WorkerSteps<'_, '_>
+{
+    fn tick(&mut self, meter: &mut Meter<LATENCY, QUEUED, RATED>, now: u64) -> (u64, Flow) {
+        if self.ramp_end != 0 && now >= self.ramp_end {
+            self.ramp_end = 0;
+            if let Some(runtime) = self.worker.stop.runtime {
+                self.deadline = now + runtime.0;
+            }
+            meter.restart(now);
+            self.cpu_before = thread::usage();
+            self.live.set_state(WorkerState::Running);
+        } else if self.worker.measuring.series {
+            meter.roll(now);
+        }
+        let mut flow = if now >= self.deadline { Flow::End } else { Flow::On };
+        let floor = self.floor.as_mut().filter(|f| now >= f.next && self.ramp_end == 0);
+        if let Some(text) = floor.and_then(|f| f.check(self.worker, self.live, now)) {
+            self.builder.errors.setup("keep the rate", &io::Error::other(text.clone()));
+            self.message(text);
+            flow = Flow::End;
+        }
+        let boundary = if self.worker.measuring.series { meter.next_boundary() } else { u64::MAX };
+        (self.next_due(boundary), flow)
+    }
+
+    fn file_step(&mut self, ring: &mut R, next: Next) -> Flow {
+        // Engines without files have nothing to open or close.
+        if self.worker.queue.engine == plan::Engine::Null {
+            return Flow::On;
+        }
+        match next {
+            Next::Open(file) => self.open(ring, file),
+            Next::Close(file) => self.close(ring, file),
+            Next::LoopEnd if self.worker.selection.unlink_each_loop => {
+                let removed = self.files.unlink_all();
+                self.file_result(removed)
+            }
+            _ => Flow::On,
+        }
+    }
+
+    fn fell_short(
+        &mut self,
+        meter: &mut Meter<LATENCY, QUEUED, RATED>,
+        op: &Op,
+        result: i64,
+    ) -> (Option<Op>, Flow) {
+        use crate::meter::Metering;
+        if result > 0 {
+            if let Some(direction) = op.kind.direction() {
+                meter.short(direction, result as u64);
+            }
+            let moved = result as u64;
+            let rest = Op { offset: op.offset + moved, length: op.length - moved, ..*op };
+            return (Some(rest), Flow::On);
+        }
+        // Nothing moved and no error: the end of the file was reached before the end of the region.
+        let errno = if result == 0 { libc::EIO } else { -result as i32 };
+        if errno == libc::ENOSPC && self.worker.stop.fill_device {
+            return (None, Flow::End);
+        }
+        let (verdict, text) = self.builder.errors.io(op, errno);
+        if let Some(text) = text {
+            self.message(text);
+        }
+        match verdict {
+            Verdict::Fatal => (None, Flow::End),
+            Verdict::Tolerated => {
+                if let Some(direction) = op.kind.direction() {
+                    meter.dropped(direction);
+                }
+                (None, Flow::On)
+            }
+        }
+    }
+
+    fn ring_failed(&mut self, error: io::Error) -> Flow {
+        self.engine_failed(error)
+    }
+}
