@@ -2,7 +2,7 @@
 
 mod error;
 mod fill;
-pub mod layout;
+mod layout;
 mod lock;
 mod open;
 mod preread;
