@@ -18,7 +18,7 @@ impl Survey<'_> {
         uses.extend(self.swaps(&related));
         let partitions = self.host.partitions(name);
         if !partitions.is_empty() {
-            uses.push(Use::Partitions { names: partitions.clone() });
+            uses.push(Use::Partitions { names: partitions });
         }
         let holders: Vec<String> =
             related.iter().filter(|n| *n != name && self.is_stacked(n)).cloned().collect();
