@@ -1,7 +1,6 @@
 //! What jobs are read from: files, standard input, the environment, this machine.
 
-use job::command_line::Inputs;
-use job::expand::Keywords;
+use job::{Inputs, Keywords};
 use record::Facts;
 use std::io::{self, Read};
 

@@ -6,7 +6,7 @@ mod spine;
 mod watch;
 
 use clap::{Parser, Subcommand};
-use job::command_line::Dialect;
+use job::Dialect;
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;

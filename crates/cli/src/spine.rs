@@ -6,7 +6,7 @@ use crate::watch::{Signals, watch};
 use anyhow::Result;
 use engine::{Outcome, Run};
 use host::{Host, Sampler, TargetQuery};
-use job::command_line::{Action, Dialect, Format, Invocation};
+use job::{Action, Dialect, Format, Invocation};
 use plan::{Plan, Policy};
 use record::{
     DiskCounters, DiskResult, DiskSample, Facts, Message, Nanos, RunRecord, Severity,
@@ -36,7 +36,7 @@ pub fn main(dialect: Dialect, arguments: Vec<OsString>) -> ExitCode {
         arguments.into_iter().map(|a| a.to_string_lossy().into_owned()).collect();
     let host = Host::at("/");
     let machine = Machine::new(&host.facts(&[]));
-    let invocation = match job::command_line::parse(&arguments, dialect, &machine) {
+    let invocation = match job::parse(&arguments, dialect, &machine) {
         Ok(invocation) => invocation,
         Err(errors) => {
             say(&format!("{errors}\n"));
@@ -71,15 +71,20 @@ fn act(dialect: Dialect, host: &Host, invocation: Invocation) -> Result<ExitCode
     let mut output = Output::open(invocation.output.as_deref())?;
     let text = match &invocation.action {
         Action::Run => return run(dialect, host, invocation, &mut output),
-        Action::ParseOnly => String::new(),
-        Action::ShowCmd(text) => text.clone(),
+        Action::ParseOnly => Ok(String::new()),
+        Action::ShowCmd(text) => Ok(text.clone()),
         Action::CmdHelp(option) => job::help::command(option.as_deref()),
         Action::EngHelp(engine) => job::help::engine(engine.as_deref()),
-        Action::Version => format!("{FIO_VERSION}\n"),
-        Action::Help => job::help::usage(dialect),
+        Action::Version => Ok(format!("{FIO_VERSION}\n")),
+        Action::Help => Ok(job::help::usage(dialect)),
     };
-    output.write(&text)?;
-    Ok(ExitCode::SUCCESS)
+    match text {
+        Ok(text) => output.write(&text).map(|()| ExitCode::SUCCESS),
+        Err(mistake) => {
+            say(&format!("{}: {mistake}\n", program(dialect)));
+            Ok(ExitCode::from(usage_code(dialect)))
+        }
+    }
 }
 
 fn run(
@@ -121,7 +126,7 @@ fn run(
 fn facts_for(host: &Host, invocation: &Invocation) -> Facts {
     let queries: Vec<TargetQuery> = plan::targets(&invocation.jobs)
         .into_iter()
-        .map(|wanted| TargetQuery { path: wanted.path, will_write: wanted.will_write })
+        .map(|wanted| TargetQuery { path: wanted.path, will_write: wanted.write })
         .collect();
     host.facts(&queries)
 }
@@ -270,6 +275,7 @@ fn complete(
             as_fio,
             started_unix_ms,
             ended_unix_ms: unix_ms(),
+            utc_offset_seconds: chrono::Local::now().offset().local_minus_utc(),
         },
         sources: invocation.sources.clone(),
         global_options: invocation.global_options.clone(),

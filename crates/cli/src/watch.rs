@@ -3,7 +3,7 @@
 use crate::output::{Output, say};
 use anyhow::Result;
 use engine::{Event, Run};
-use job::command_line::{Eta, Invocation};
+use job::{Eta, Invocation};
 use report::status::StatusLine;
 use std::io::IsTerminal;
 use std::sync::Arc;
