@@ -99,50 +99,94 @@ impl<R: Ring> Writer<R> {
         spans: &[Span],
         step: &mut dyn FnMut(u64) -> bool,
     ) -> io::Result<()> {
-        let mut pieces = spans.iter().cloned().flat_map(pieces);
-        let mut held = pieces.next();
-        let mut free: Vec<u32> = (0..DEPTH).collect();
-        let mut ops = [None; DEPTH as usize];
+        let mut pieces = spans.iter().cloned().flat_map(pieces).peekable();
+        let mut flight = Flight::new();
         let mut result = Ok(());
         let mut going = true;
         loop {
-            while let (true, Some(piece), Some(&slot)) = (going, held, free.last()) {
-                let op =
-                    Op { kind: OpKind::Write, file: 0, offset: piece.offset, length: piece.length };
-                let buffer = self.area.slice_mut(slot, piece.length as usize);
-                self.payload.fill(buffer, &op);
-                let queued =
-                    if piece.aligned { self.ring.queue(slot, &op) } else { Queued::Done(0) };
-                match queued {
-                    Queued::Full => break,
-                    Queued::Pending => {
-                        ops[slot as usize] = Some(op);
-                        free.pop();
-                    }
-                    Queued::Done(moved) => {
-                        let ended =
-                            target.finish(self.area.slice_mut(slot, BLOCK as usize), &op, moved);
-                        result = result.and(ended);
-                        going = result.is_ok() && step(piece.length);
-                    }
+            while going && let (Some(piece), Some(&slot)) = (pieces.peek(), flight.free.last()) {
+                let op = piece.write();
+                let Some(moved) = self.start(slot, &op, piece.aligned, &mut flight) else { break };
+                pieces.next();
+                if let Some(moved) = moved {
+                    result = target.finish(self.buffer(slot), &op, moved);
+                    going = result.is_ok() && step(op.length);
                 }
-                held = pieces.next();
             }
             self.ring.submit()?;
-            if free.len() == DEPTH as usize && (!going || held.is_none()) {
+            if flight.is_empty() && (!going || pieces.peek().is_none()) {
                 return result;
             }
             for index in 0..self.ring.reap(1, DEPTH, Some(PATIENCE))? {
                 let done = self.ring.completion(index);
-                let Some(op) = ops[done.slot as usize].take() else { continue };
-                free.push(done.slot);
-                let buffer = self.area.slice_mut(done.slot, BLOCK as usize);
-                let ended = target.finish(buffer, &op, done.result);
+                let Some(op) = flight.land(done.slot) else { continue };
+                let ended = target.finish(self.buffer(done.slot), &op, done.result);
                 result = result.and(ended);
                 going &= result.is_ok() && step(op.length);
             }
             going &= step(0);
         }
+    }
+
+    /// Gives a write to the ring: what it moved, if it is done already. `None` when the ring has
+    /// no room. One that is not aligned is left to [`Target::finish`].
+    fn start(
+        &mut self,
+        slot: u32,
+        op: &Op,
+        aligned: bool,
+        flight: &mut Flight,
+    ) -> Option<Option<i64>> {
+        self.payload.fill(self.area.slice_mut(slot, op.length as usize), op);
+        if !aligned {
+            return Some(Some(0));
+        }
+        match self.ring.queue(slot, op) {
+            Queued::Full => None,
+            Queued::Done(moved) => Some(Some(moved)),
+            Queued::Pending => {
+                flight.start(slot, *op);
+                Some(None)
+            }
+        }
+    }
+
+    fn buffer(&mut self, slot: u32) -> &[u8] {
+        self.area.slice_mut(slot, BLOCK as usize)
+    }
+}
+
+/// Which slots are in use, and what for.
+struct Flight {
+    ops: [Option<Op>; DEPTH as usize],
+    free: Vec<u32>,
+}
+
+impl Flight {
+    fn new() -> Flight {
+        Flight { ops: [None; DEPTH as usize], free: (0..DEPTH).collect() }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.free.len() == DEPTH as usize
+    }
+
+    /// `slot` is used for `op` from now on.
+    fn start(&mut self, slot: u32, op: Op) {
+        self.free.retain(|free| *free != slot);
+        self.ops[slot as usize] = Some(op);
+    }
+
+    fn land(&mut self, slot: u32) -> Option<Op> {
+        let op = self.ops[slot as usize].take()?;
+        self.free.push(slot);
+        Some(op)
+    }
+}
+
+impl Piece {
+    fn write(&self) -> Op {
+        Op { kind: OpKind::Write, file: 0, offset: self.offset, length: self.length }
     }
 }
 

@@ -155,23 +155,11 @@ impl Survey {
     }
 }
 
-/// [`survey`] and [`Survey::run`].
-///
-/// # Errors
-/// See [`LayoutError`].
-pub fn layout(
-    worker: &Worker,
-    progress: &dyn Fn(u64, u64),
-    cancel: &AtomicBool,
-) -> Result<LayoutReport, LayoutError> {
-    survey(worker)?.run(worker, progress, cancel)
-}
-
 /// What data is written with: made when the first file needs it, kept for the others.
 enum Tool {
     Unmade,
-    Queued(Writer<Libaio>),
-    Blocking(Writer<Psync>),
+    Queued(Box<Writer<Libaio>>),
+    Blocking(Box<Writer<Psync>>),
 }
 
 impl Tool {
@@ -185,9 +173,9 @@ impl Tool {
     ) -> io::Result<()> {
         if matches!(self, Tool::Unmade) {
             *self = match Writer::new(worker) {
-                Ok(writer) => Tool::Queued(writer),
+                Ok(writer) => Tool::Queued(Box::new(writer)),
                 // No asynchronous I/O left, or none at all, on this machine.
-                Err(_) => Tool::Blocking(Writer::new(worker)?),
+                Err(_) => Tool::Blocking(Box::new(Writer::new(worker)?)),
             };
         }
         match self {

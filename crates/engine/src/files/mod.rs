@@ -11,7 +11,7 @@ mod preread;
 mod tests;
 
 pub use error::{Action, FileError};
-pub use layout::{LayoutError, LayoutReport, Survey, layout, survey};
+pub use layout::{LayoutError, survey};
 pub use lock::FileLocks;
-pub use open::{OpenFiles, OpenFlags, pattern_advice};
+pub use open::{OpenFiles, pattern_advice};
 pub use preread::pre_read;

@@ -1,5 +1,6 @@
 //! Layout and opening, on the real disk, in memory, and on a full filesystem.
 
+use super::layout::{LayoutReport, Survey};
 use super::*;
 use crate::sys::files::{allocate, data_spans};
 use crate::sys::testing::{Loop, Tmpfs, scratch};
@@ -32,13 +33,22 @@ fn reader(path: &Path, size: u64) -> Worker {
     worker(path, ReadWrite::RandRead, Prepare::Fill { size }, size)
 }
 
+fn layout(
+    worker: &Worker,
+    progress: &dyn Fn(u64, u64),
+    cancel: &AtomicBool,
+) -> Result<LayoutReport, LayoutError> {
+    survey(worker)?.run(worker, progress, cancel)
+}
+
 fn quiet(worker: &Worker) -> Result<LayoutReport, LayoutError> {
     layout(worker, &|_, _| (), &AtomicBool::new(false))
 }
 
 fn is_full_of_data(path: &Path, size: u64) -> bool {
     let file = File::open(path).unwrap();
-    file.metadata().unwrap().len() >= size && data_spans(file.as_fd(), size).unwrap() == [0..size]
+    file.metadata().unwrap().len() >= size
+        && data_spans(file.as_fd(), size).unwrap() == std::slice::from_ref(&(0..size))
 }
 
 #[test]

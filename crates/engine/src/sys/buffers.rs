@@ -83,11 +83,6 @@ impl BufferArea {
         Slots { base: self.base, stride: self.stride }
     }
 
-    /// Bytes from one buffer to the next; a buffer is that long.
-    pub fn stride(&self) -> usize {
-        self.stride
-    }
-
     /// The first `length` bytes of the buffer of `slot`.
     ///
     /// # Panics
@@ -294,7 +289,7 @@ mod tests {
         for kind in kinds {
             let mut area = BufferArea::new(&buffers(kind.clone(), None), 5, 5000).unwrap();
             assert_eq!(area.slot(0) as usize % page_size(), 0, "{kind:?}");
-            assert_eq!(area.stride(), 5000usize.next_multiple_of(page_size()));
+            assert_eq!(area.stride, 5000usize.next_multiple_of(page_size()));
             exercise(&mut area, 5, 5000);
         }
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
