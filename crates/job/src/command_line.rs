@@ -151,6 +151,7 @@ pub fn parse(
     }
     invocation.sources = sources;
     invocation.warnings = messages;
+    errors.sort();
     if errors.is_empty() { Ok(invocation) } else { Err(errors) }
 }
 

@@ -52,9 +52,15 @@ pub struct JobError {
 }
 
 impl JobError {
-    /// A mistake at a place.
+    /// A mistake at a place. Control characters of what was typed are replaced: they must not reach
+    /// a terminal.
     pub fn new(origin: &Origin, text: impl Into<String>) -> Self {
-        JobError { origin: origin.clone(), text: text.into() }
+        let text: String = text.into();
+        let shown = match text.contains(char::is_control) {
+            true => text.replace(char::is_control, "\u{fffd}"),
+            false => text,
+        };
+        JobError { origin: origin.clone(), text: shown }
     }
 }
 
@@ -79,6 +85,19 @@ impl JobErrors {
             true => self.more += 1,
             false => self.list.push(error),
         }
+    }
+
+    /// Puts the mistakes of each source in the order of its lines: options take effect, and are
+    /// found wrong, in another order than they are typed.
+    pub(crate) fn sort(&mut self) {
+        let mut sources: Vec<String> = Vec::new();
+        for error in &self.list {
+            if !sources.contains(&error.origin.source) {
+                sources.push(error.origin.source.clone());
+            }
+        }
+        let place = |source: &String| sources.iter().position(|known| known == source);
+        self.list.sort_by_key(|error| (place(&error.origin.source), error.origin.line));
     }
 
     /// Nothing is wrong.

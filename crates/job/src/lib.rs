@@ -7,6 +7,7 @@
 mod apply;
 mod assemble;
 mod command_line;
+pub mod docs;
 mod error;
 mod expand;
 mod file;

@@ -1,0 +1,276 @@
+//! The reference on paper: Markdown for the web and a man page, both from the option tables, so
+//! that neither can say anything else than the parser does.
+
+use crate::help::{self, spelling};
+use crate::options::{self, Group, OptionDef, Status};
+use crate::program::{OPTIONS, ProgramOption, Role};
+use std::fmt::Write;
+
+/// Groups in the order of the reference, with their titles.
+const GROUPS: &[(Group, &str)] = &[
+    (Group::Job, "Jobs"),
+    (Group::Time, "Time"),
+    (Group::Target, "Files and devices"),
+    (Group::Pattern, "Pattern"),
+    (Group::Block, "Block size"),
+    (Group::Size, "Amounts"),
+    (Group::Buffer, "Buffers and memory"),
+    (Group::Engine, "Engines"),
+    (Group::Depth, "Queue depth"),
+    (Group::Rate, "Rate and latency"),
+    (Group::Replay, "Recorded I/O"),
+    (Group::Process, "Threads and CPUs"),
+    (Group::Verify, "Verification"),
+    (Group::Steady, "Steady state"),
+    (Group::Measure, "Measurement and logs"),
+    (Group::Error, "Errors"),
+];
+
+/// Exit codes and what they mean.
+const EXITS: &[(&str, &str)] = &[
+    ("0", "The jobs ran without error, and the gate, if any, was passed."),
+    ("1", "A run had I/O or verification errors, or did no I/O."),
+    ("2", "The command line or a job file is wrong."),
+    ("3", "Refused: data would have been destroyed, or the target does not suit the job."),
+    ("4", "A gate or a comparison failed."),
+    ("130", "Interrupted; what was measured until then was printed and kept."),
+];
+
+/// How values are written: kind, then form.
+const VALUES: &[(&str, &str)] = &[
+    (
+        "Numbers and sizes",
+        "Decimal, or hexadecimal after 0x. The suffixes k, m, g, t and p, with or without b, \
+         multiply by powers of 1024, and ki, mi, gi … by powers of 1000; with kb_base=1000 it is \
+         the other way round, as the standards have it. Case does not matter.",
+    ),
+    (
+        "Times",
+        "A number with d, h, m, s, ms or us after it. Without suffix the unit is the second, \
+         unless the option says otherwise.",
+    ),
+    ("Switches", "1 or 0. Options that say so may be given alone, which means 1."),
+    (
+        "Ranges",
+        "Two sizes with '-' or ':' between them. Where an option takes one for reads, one for \
+         writes and one for trims, they are split by commas.",
+    ),
+    ("Lists", "Numbers split by colons."),
+    (
+        "Expressions",
+        "A number may be an expression in parentheses with + - * / % and ^, as in \
+         size=(64*1024).",
+    ),
+];
+
+/// What a job file is made of, a paragraph each.
+const JOB_FILES: &[&str] = &[
+    "A job file is text in sections. A line [NAME] begins a section, and each line after it is \
+     one option: NAME=VALUE, or NAME alone for a switch. Blanks around a line mean nothing. A ';' \
+     or '#' begins a comment wherever it stands. Quotes and backslashes mean nothing, and a line \
+     is never continued on the next.",
+    "Each section is a job, except that a section whose name begins with 'global' sets defaults \
+     for the sections after it in the same file. There may be several of these. Jobs of a file \
+     start together unless they say otherwise; job files run one after the other.",
+    "'include PATH' takes in the options of another file, which has no sections of its own. PATH \
+     counts from the working directory, or else from the directory of the including file.",
+    "In values, ${NAME} stands for a variable of the environment, $pagesize for the size of a \
+     memory page in bytes, $mb_memory for the main memory in MiB and $ncpus for the number of \
+     CPUs online. A value that holds one of the last three may be an expression: 8*$mb_memory.",
+    "Whatever order they are typed in, kb_base and unit_base take effect before the other options \
+     of their section, filename and filename_format after them, and the options of an I/O engine \
+     last.",
+    "Options given on the command line beside a job file override that file, for every job. Under \
+     the name fio they are defaults instead, as fio has them.",
+];
+
+/// The options reference in Markdown.
+pub fn markdown() -> String {
+    let mut text = "# Options\n\nMade from the options table; edit that, not this.\n\n\
+                    ## Options of the program\n\n"
+        .to_string();
+    for option in OPTIONS {
+        let _ = writeln!(text, "- `{}`: {}{}", spelling(option), option.doc, program_mark(option));
+    }
+    text += "\n## Job files\n\n";
+    for paragraph in JOB_FILES {
+        let _ = writeln!(text, "{}\n", markdown_text(paragraph));
+    }
+    text += "## Values\n\n";
+    for (kind, form) in VALUES {
+        let _ = writeln!(text, "- **{kind}.** {}", markdown_text(form));
+    }
+    for (group, title) in GROUPS {
+        let rows: Vec<&OptionDef> = options::all().filter(|def| def.group == *group).collect();
+        if rows.is_empty() {
+            continue;
+        }
+        let _ = write!(text, "\n## {title}\n");
+        rows.into_iter().for_each(|def| markdown_option(&mut text, def));
+    }
+    text += "\n## Exit codes\n\n| code | meaning |\n|---|---|\n";
+    for (code, meaning) in EXITS {
+        let _ = writeln!(text, "| {code} | {meaning} |");
+    }
+    text
+}
+
+fn markdown_option(text: &mut String, def: &OptionDef) {
+    let names: Vec<String> = def.names().map(|name| format!("`{name}`")).collect();
+    let _ = write!(text, "\n### {}\n\n{}.\n\n", names.join(", "), def.doc.trim_end_matches('.'));
+    for (label, value) in fields(def) {
+        let _ = writeln!(text, "- {label}: {}", markdown_text(&value));
+    }
+    for choice in def.values {
+        let _ = writeln!(text, "- `{}`: {}", choice.name, markdown_text(choice.doc));
+    }
+    if !def.long.is_empty() {
+        let _ = writeln!(text, "\n{}", markdown_text(def.long));
+    }
+}
+
+/// Type, default, range, engines, status.
+fn fields(def: &OptionDef) -> Vec<(&'static str, String)> {
+    let mut fields = vec![("type", help::kind(def.kind).to_string())];
+    if !def.default.is_empty() {
+        fields.push(("default", def.default.to_string()));
+    }
+    if let Some(range) = help::range(def.kind) {
+        fields.push(("range", range));
+    }
+    if !def.engines.is_empty() {
+        fields.push(("engines", def.engines.join(", ")));
+    }
+    match def.status {
+        Status::Works => fields.push(("status", "works".into())),
+        Status::Accepted(why) => fields.push(("status", format!("accepted, no effect: {why}"))),
+        Status::NotYet => fields.push(("status", "not yet; giving it is an error".into())),
+    }
+    fields
+}
+
+fn program_mark(option: &ProgramOption) -> &'static str {
+    match option.role {
+        Role::NotYet => " (not yet; giving it is an error)",
+        _ if option.ours => " (fathom's own)",
+        _ => "",
+    }
+}
+
+/// Text as Markdown: what it would take for markup is escaped.
+fn markdown_text(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        if matches!(character, '\\' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '`') {
+            out.push('\\');
+        }
+        out.push(character);
+    }
+    out
+}
+
+/// The man page fathom(1), in roff.
+pub fn man() -> String {
+    let mut text = ".TH FATHOM 1 \"\" \"fathom\" \"User Commands\"\n".to_string();
+    let _ =
+        writeln!(text, ".SH NAME\nfathom \\- measure storage, and say what the number is worth");
+    text += ".SH SYNOPSIS\n.B fathom run\n[options] [job options] [job file ...]\n.br\n\
+             .B fathom fio\n[options] [job options] [job file ...]\n";
+    text += ".SH DESCRIPTION\n";
+    man_paragraph(
+        &mut text,
+        "fathom runs the job files of fio and reports in fio's formats. It keeps with every result \
+         what it needs to be believed: the device under the target, the machine during the run, \
+         the job as typed and as resolved.",
+    );
+    text += ".SH COMMANDS\n";
+    man_item(&mut text, "fathom run", "Run jobs. Options given beside a job file override it.");
+    man_item(
+        &mut text,
+        "fathom fio",
+        "The same with fio's rules and messages, for scripts made for fio. A link named fio to the \
+         program does the same.",
+    );
+    text += ".SH OPTIONS\n";
+    for option in OPTIONS {
+        let doc = format!("{}{}.", option.doc, program_mark(option));
+        man_item(&mut text, &spelling(option), &doc);
+    }
+    text += ".SH JOB FILES\n";
+    JOB_FILES.iter().for_each(|paragraph| man_paragraph(&mut text, paragraph));
+    text += ".SH VALUES\n";
+    VALUES.iter().for_each(|(kind, form)| man_item(&mut text, kind, form));
+    text += ".SH JOB OPTIONS\n";
+    for (group, title) in GROUPS {
+        let mut rows = options::all().filter(|def| def.group == *group).peekable();
+        if rows.peek().is_some() {
+            let _ = writeln!(text, ".SS \"{title}\"");
+        }
+        rows.for_each(|def| man_option(&mut text, def));
+    }
+    text += ".SH EXIT STATUS\n";
+    EXITS.iter().for_each(|(code, meaning)| man_item(&mut text, code, meaning));
+    text += ".SH SEE ALSO\n.BR fio (1)\n";
+    text
+}
+
+fn man_option(text: &mut String, def: &OptionDef) {
+    let names: Vec<&str> = def.names().collect();
+    man_item(text, &names.join(", "), &format!("{}.", def.doc.trim_end_matches('.')));
+    for (label, value) in fields(def) {
+        let _ = writeln!(text, ".br\n{label}: {}", roff(&value));
+    }
+    for choice in def.values {
+        let _ = writeln!(text, ".br\n\\fB{}\\fR: {}", roff(choice.name), roff(choice.doc));
+    }
+    for paragraph in def.long.split("\n\n").filter(|paragraph| !paragraph.trim().is_empty()) {
+        let _ = writeln!(text, ".IP\n{}", roff(paragraph));
+    }
+}
+
+fn man_item(text: &mut String, label: &str, body: &str) {
+    let _ = writeln!(text, ".TP\n.B \"{}\"\n{}", roff(label).replace('"', "\\(dq"), roff(body));
+}
+
+fn man_paragraph(text: &mut String, body: &str) {
+    let _ = writeln!(text, ".PP\n{}", roff(body));
+}
+
+/// Text as roff: backslashes, hyphens and lines that would be requests are escaped.
+fn roff(text: &str) -> String {
+    let escaped = text.replace('\\', "\\(rs").replace('-', "\\-");
+    let guarded = escaped.lines().map(|line| match line.starts_with(['.', '\'']) {
+        true => format!("\\&{line}"),
+        false => line.into(),
+    });
+    guarded.collect::<Vec<String>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_option_is_in_both_references_once() {
+        let (markdown, man) = (markdown(), man());
+        for def in options::all() {
+            let names: Vec<String> = def.names().map(|name| format!("`{name}`")).collect();
+            let heading = format!("\n### {}\n", names.join(", "));
+            let same = |other: &&OptionDef| other.names().eq(def.names());
+            let rows = options::all().filter(same).count();
+            assert_eq!(markdown.matches(&heading).count(), rows, "{}", def.name);
+            let names: Vec<&str> = def.names().collect();
+            assert!(man.contains(&format!(".B \"{}\"\n", roff(&names.join(", ")))), "{}", def.name);
+        }
+        for option in OPTIONS {
+            assert!(markdown.contains(&spelling(option)), "--{}", option.name);
+            assert!(man.contains(&roff(&spelling(option))), "--{}", option.name);
+        }
+    }
+
+    #[test]
+    fn text_never_turns_into_markup() {
+        assert_eq!(markdown_text("a_b*[c]"), "a\\_b\\*\\[c\\]");
+        assert_eq!(roff(".x\n'y\n--z\\"), "\\&.x\n\\&'y\n\\-\\-z\\(rs");
+    }
+}
