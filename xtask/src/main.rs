@@ -3,6 +3,7 @@
 
 mod bench;
 mod cargo;
+mod docs;
 mod rust_text;
 mod test;
 mod tidy;
@@ -27,6 +28,8 @@ enum Command {
     Tidy,
     /// Measure our program against fio, turn by turn.
     Bench(bench::Options),
+    /// Write docs/options.md and docs/fathom.1 from the options table.
+    Docs,
 }
 
 fn main() -> ExitCode {
@@ -35,6 +38,7 @@ fn main() -> ExitCode {
         Command::Test => test::run(&root),
         Command::Tidy => tidy::run(&root).map(|clean| u8::from(!clean)),
         Command::Bench(options) => bench::run(&root, &options).map(|()| 0),
+        Command::Docs => docs::write(&root).map(|()| 0),
     };
     match done {
         Ok(code) => ExitCode::from(code),

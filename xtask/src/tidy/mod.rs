@@ -3,6 +3,7 @@
 //! Every check takes the root of a workspace, so its test can give it one that breaks the rule.
 
 mod arrows;
+mod generated;
 mod hot;
 mod layout;
 mod length;
@@ -50,6 +51,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("unfinished work", unfinished::check),
     ("layout of text", layout::check),
     ("options documented", options::check),
+    ("generated docs", generated::check),
 ];
 
 /// Runs every check on the workspace at `root` and prints what they find. True: nothing found.
