@@ -1,5 +1,5 @@
 //! Facts and samples of the machine the tests run on: loop devices over scratch files, which need
-//! root. Without it these tests say so and pass.
+//! root.
 
 use host::{Host, Sampler, TargetQuery};
 use record::{DeviceKind, Facts, TargetKind, Use};
@@ -11,22 +11,20 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// Output of a command that has to succeed; `None` where it cannot run here.
-fn run(program: &str, arguments: &[&str]) -> Option<String> {
+/// Output of a command.
+fn try_run(program: &str, arguments: &[&str]) -> Result<String, String> {
     let path = format!("{}:/sbin:/usr/sbin", std::env::var("PATH").unwrap_or_default());
-    match Command::new(program).args(arguments).env("PATH", path).output() {
-        Ok(output) if output.status.success() => {
-            Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
-        }
-        Ok(output) => {
-            eprintln!("{program} {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-            None
-        }
-        Err(error) => {
-            eprintln!("{program}: {error}");
-            None
-        }
+    let output = Command::new(program).args(arguments).env("PATH", path).output();
+    let output = output.map_err(|error| format!("{program}: {error}"))?;
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned()),
+        false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
     }
+}
+
+/// Output of a command that has to succeed.
+fn run(program: &str, arguments: &[&str]) -> String {
+    try_run(program, arguments).unwrap_or_else(|e| panic!("{program} {arguments:?}: {e}"))
 }
 
 /// A file shown as a block device, detached at the end.
@@ -36,12 +34,12 @@ struct Loop {
 }
 
 impl Loop {
-    fn over(file: &Path, bytes: u64) -> Option<Self> {
+    fn over(file: &Path, bytes: u64) -> Self {
         OpenOptions::new().create(true).append(true).open(file).unwrap().set_len(bytes).unwrap();
         let file_name = file.to_str().unwrap();
         // With --partscan the kernel also removes the partitions again when it is detached.
-        let device = run("losetup", &["--partscan", "--find", "--show", file_name])?;
-        Some(Self { device, file: file.to_owned() })
+        let device = run("losetup", &["--partscan", "--find", "--show", file_name]);
+        Self { device, file: file.to_owned() }
     }
 
     fn name(&self) -> &str {
@@ -51,7 +49,7 @@ impl Loop {
 
 impl Drop for Loop {
     fn drop(&mut self) {
-        run("losetup", &["--detach", &self.device]);
+        let _ = try_run("losetup", &["--detach", &self.device]);
     }
 }
 
@@ -59,16 +57,16 @@ impl Drop for Loop {
 struct Mounted(PathBuf);
 
 impl Mounted {
-    fn at(device: &str, point: PathBuf) -> Option<Self> {
+    fn at(device: &str, point: PathBuf) -> Self {
         fs::create_dir_all(&point).unwrap();
-        run("mount", &["-o", "noatime", device, point.to_str().unwrap()])?;
-        Some(Self(point))
+        run("mount", &["-o", "noatime", device, point.to_str().unwrap()]);
+        Self(point)
     }
 }
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        run("umount", &[self.0.to_str().unwrap()]);
+        let _ = try_run("umount", &[self.0.to_str().unwrap()]);
     }
 }
 
@@ -156,7 +154,7 @@ fn a_relative_path_is_looked_up_from_the_working_directory() {
 #[test]
 fn a_loop_device_is_free_until_it_carries_something() {
     let directory = scratch();
-    let Some(disk) = Loop::over(&directory.path().join("image"), 16 << 20) else { return };
+    let disk = Loop::over(&directory.path().join("image"), 16 << 20);
     let before = facts(&disk.device);
     let target = &before.targets[&disk.device];
     assert_eq!((target.kind, target.size.0), (TargetKind::Block, 16 << 20));
@@ -182,11 +180,9 @@ fn a_loop_device_is_free_until_it_carries_something() {
 #[test]
 fn a_mounted_loop_device_is_in_use_and_its_files_lie_on_it() {
     let directory = scratch();
-    let Some(disk) = Loop::over(&directory.path().join("image"), 16 << 20) else { return };
-    if run("mkfs.ext4", &["-q", &disk.device]).is_none() {
-        return;
-    }
-    let Some(mounted) = Mounted::at(&disk.device, directory.path().join("point")) else { return };
+    let disk = Loop::over(&directory.path().join("image"), 16 << 20);
+    run("mkfs.ext4", &["-q", &disk.device]);
+    let mounted = Mounted::at(&disk.device, directory.path().join("point"));
     let point = mounted.0.to_str().unwrap().to_owned();
 
     let uses = facts(&disk.device).targets[&disk.device].uses.clone();
@@ -209,9 +205,7 @@ fn a_mounted_loop_device_is_in_use_and_its_files_lie_on_it() {
     let file = disk.file.to_str().unwrap().to_owned();
     for shown in [file, disk.device.clone()] {
         let second = run("losetup", &["--find", "--show", &shown]);
-        let Some(second) = second.map(|device| Loop { device, file: disk.file.clone() }) else {
-            continue;
-        };
+        let second = Loop { device: second, file: disk.file.clone() };
         let uses = facts(&second.device).targets[&second.device].uses.clone();
         assert!(uses.contains(&mount), "{shown}: {uses:?}");
         let first = facts(&disk.device).targets[&disk.device].uses.clone();
@@ -229,21 +223,15 @@ fn a_partition_table_and_its_partitions_speak_against_writing() {
     sector[446..462].copy_from_slice(&[0, 0, 0, 0, 0x83, 0, 0, 0, 0, 8, 0, 0, 0, 8, 0, 0]);
     sector[510..].copy_from_slice(&[0x55, 0xaa]);
     fs::write(&file, sector).unwrap();
-    let Some(disk) = Loop::over(&file, 16 << 20) else { return };
+    let disk = Loop::over(&file, 16 << 20);
     let partition = format!("{}p1", disk.name());
     // A kernel that does not know this kind of table has to be told.
-    if !Path::new("/sys/class/block").join(&partition).exists()
-        && run("partx", &["--add", &disk.device]).is_none()
-    {
-        return;
+    if !Path::new("/sys/class/block").join(&partition).exists() {
+        run("partx", &["--add", &disk.device]);
     }
     let uses = facts(&disk.device).targets[&disk.device].uses.clone();
     assert!(uses.contains(&Use::Partitions { names: vec![partition.clone()] }), "{uses:?}");
     let path = format!("/dev/{partition}");
-    if !fs::metadata(&path).is_ok_and(|m| m.file_type().is_block_device()) {
-        eprintln!("{path} is no device here, not tried");
-        return;
-    }
     let facts = facts(&path);
     assert_eq!(facts.targets[&path].uses, []);
     assert_eq!(facts.targets[&path].size.0, 1 << 20);
@@ -255,16 +243,14 @@ fn a_partition_table_and_its_partitions_speak_against_writing() {
 #[test]
 fn a_device_that_sys_does_not_list_is_checked_as_far_as_it_goes() {
     let directory = scratch();
-    let Some(disk) = Loop::over(&directory.path().join("image"), 16 << 20) else { return };
+    let disk = Loop::over(&directory.path().join("image"), 16 << 20);
     let root = directory.path().join("root");
     fs::create_dir_all(root.join("dev")).unwrap();
     fs::create_dir_all(root.join("proc/self")).unwrap();
     let number = fs::metadata(&disk.device).unwrap().rdev();
     let (major, minor) = ((number >> 8 & 0xfff).to_string(), (number & 0xff).to_string());
     let node = root.join("dev/disk");
-    if run("mknod", &[node.to_str().unwrap(), "b", &major, &minor]).is_none() {
-        return;
-    }
+    run("mknod", &[node.to_str().unwrap(), "b", &major, &minor]);
     let mounts = format!("40 1 {major}:{minor} / /point rw - xfs /dev/other rw\n");
     fs::write(root.join("proc/self/mountinfo"), mounts).unwrap();
     let image = OpenOptions::new().write(true).open(&disk.device).unwrap();
@@ -284,9 +270,9 @@ fn a_device_that_sys_does_not_list_is_checked_as_far_as_it_goes() {
 #[test]
 fn one_path_named_twice_counts_as_written_when_one_job_writes_it() {
     let directory = scratch();
-    let Some(disk) = Loop::over(&directory.path().join("image"), 16 << 20) else { return };
-    let Some(()) = run("mkfs.ext4", &["-q", &disk.device]).map(drop) else { return };
-    let Some(_mounted) = Mounted::at(&disk.device, directory.path().join("point")) else { return };
+    let disk = Loop::over(&directory.path().join("image"), 16 << 20);
+    run("mkfs.ext4", &["-q", &disk.device]);
+    let _mounted = Mounted::at(&disk.device, directory.path().join("point"));
     let query = |will_write| TargetQuery { path: disk.device.clone(), will_write };
     let busy = |queries: &[TargetQuery]| {
         let facts = Host::at("/").facts(queries);
@@ -299,7 +285,7 @@ fn one_path_named_twice_counts_as_written_when_one_job_writes_it() {
 #[test]
 fn the_sampler_sees_what_a_device_does() {
     let directory = scratch();
-    let Some(disk) = Loop::over(&directory.path().join("image"), 16 << 20) else { return };
+    let disk = Loop::over(&directory.path().join("image"), 16 << 20);
     let devices = vec![disk.name().to_owned()];
     let origin = Instant::now();
     let sampler = Sampler::start(Host::at("/"), devices, origin, Vec::new).unwrap();

@@ -20,8 +20,11 @@ impl Survey<'_> {
         if !partitions.is_empty() {
             uses.push(Use::Partitions { names: partitions });
         }
+        // A partition's own disk may be a loop or dm device; it is below, not on top.
+        let disk = self.host.disk_of_partition(name);
+        let other = |n: &&String| *n != name && disk.as_ref() != Some(*n);
         let holders: Vec<String> =
-            related.iter().filter(|n| *n != name && self.is_stacked(n)).cloned().collect();
+            related.iter().filter(|n| other(n) && self.is_stacked(n)).cloned().collect();
         if !holders.is_empty() {
             uses.push(Use::Holders { names: holders });
         }
