@@ -3,8 +3,22 @@
 //!
 //! The rows are in `options/`, one file a subject, in fio's order.
 
-mod job;
+mod access;
+mod content;
+mod engines;
+mod layout;
+mod logs;
+mod measure;
+mod order;
+mod pace;
+mod pattern;
+mod replay;
 mod row;
+mod set;
+mod size;
+mod target;
+mod verify;
+mod zones;
 
 use crate::model::{Job, Size};
 use crate::value::{self, Units};
@@ -13,7 +27,23 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// The table, in fio's order.
-static TABLE: &[&[OptionDef]] = &[job::ROWS];
+static TABLE: &[&[OptionDef]] = &[
+    target::ROWS,
+    pattern::ROWS,
+    size::ROWS,
+    access::ROWS,
+    verify::ROWS,
+    replay::ROWS,
+    zones::ROWS,
+    pace::ROWS,
+    layout::ROWS,
+    order::ROWS,
+    logs::ROWS,
+    content::ROWS,
+    measure::ROWS,
+    engines::LOCAL,
+    engines::REMOTE,
+];
 
 /// One option.
 pub struct OptionDef {
@@ -50,6 +80,8 @@ pub struct Choice {
     pub name: &'static str,
     /// What it means, in one line.
     pub doc: &'static str,
+    /// The value this is another name of; empty: none.
+    pub same_as: &'static str,
     /// Whether it works; a value that does not is refused by name.
     pub works: bool,
 }
@@ -222,7 +254,7 @@ pub fn apply(
         if parsed.is_ok_and(|value| def.is_neutral(&value, units)) {
             return Ok(Vec::new());
         }
-        return Err(format!("option '{}' does not work yet", def.name));
+        return Err(def.refusal());
     }
     let parsed = parsed?;
     def.check_choice(&parsed)?;
@@ -242,6 +274,17 @@ impl OptionDef {
     /// Its name, then its aliases.
     pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
         std::iter::once(self.name).chain(self.aliases.iter().copied())
+    }
+
+    /// What using a *not yet* option is answered with.
+    fn refusal(&self) -> String {
+        match self.default {
+            "" => format!("option '{}' does not work yet", self.name),
+            default => format!(
+                "option '{}' does not work yet; only its default, {default}, is accepted",
+                self.name
+            ),
+        }
     }
 
     /// Refuses a value that fio knows and that does not work yet.

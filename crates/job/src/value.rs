@@ -8,6 +8,7 @@ mod expression;
 mod number;
 mod range;
 mod read;
+pub(crate) use read::spread;
 
 pub use number::Units;
 pub(crate) use number::{size_number, whole_number};
@@ -86,8 +87,9 @@ fn names(values: &[Choice]) -> String {
 
 fn choice(def: &OptionDef, text: &str) -> Result<Value, String> {
     let typed = head(def.kind, text);
-    if def.values.iter().any(|choice| choice.name == typed) {
-        return Ok(Value::Text(text.into()));
+    if let Some(found) = def.values.iter().find(|choice| choice.name == typed) {
+        let name = if found.same_as.is_empty() { found.name } else { found.same_as };
+        return Ok(Value::Text(format!("{name}{}", &text[typed.len()..])));
     }
     let all = def.values.iter().map(|choice| choice.name);
     let hint = nearest(typed, all).map_or(String::new(), |n| format!("; did you mean '{n}'?"));

@@ -4,6 +4,13 @@ use super::{Choice, Group, Kind, OptionDef, Status, Value};
 use crate::model::Job;
 use record::Nanos;
 
+/// No upper bound.
+pub(super) const NO_MAX: i64 = i64::MAX;
+/// What a number without unit counts in.
+pub(super) const SECOND: Nanos = Nanos::SECOND;
+/// What a number without unit counts in.
+pub(super) const MICROSECOND: Nanos = Nanos(1_000);
+
 /// No setter: what an option that is not built yet, or has no effect, does to a job.
 fn keeps(_: &mut Job, _: &Value) -> Result<(), String> {
     Ok(())
@@ -133,12 +140,17 @@ pub(super) const fn size(
 
 /// A value that works.
 pub(super) const fn value(name: &'static str, doc: &'static str) -> Choice {
-    Choice { name, doc, works: true }
+    Choice { name, doc, same_as: "", works: true }
+}
+
+/// Another name of a value.
+pub(super) const fn same(name: &'static str, as_name: &'static str) -> Choice {
+    Choice { name, doc: "another name of an earlier value", same_as: as_name, works: true }
 }
 
 /// A value that is refused for now.
 pub(super) const fn later(name: &'static str, doc: &'static str) -> Choice {
-    Choice { name, doc, works: false }
+    Choice { name, doc, same_as: "", works: false }
 }
 
 /// A setter that stores what was read: `to!(identity.numjobs = Some(count))`.
@@ -189,7 +201,7 @@ impl OptionDef {
         OptionDef { status: Status::Accepted(why), ..self }
     }
 
-    /// It is checked and stored; `why` no more is needed.
+    /// It is checked and kept for the report, and changes nothing else, because of `why`.
     pub(super) const fn accepted_as(
         self,
         why: &'static str,
@@ -198,8 +210,12 @@ impl OptionDef {
         OptionDef { status: Status::Accepted(why), set, ..self }
     }
 
-    /// It is checked and not done, and says so when used.
-    pub(super) const fn warned(self, why: &'static str) -> Self {
-        OptionDef { status: Status::Accepted(why), warns: true, ..self }
+    /// It is checked and kept, and not done; using it says so, and `why`.
+    pub(super) const fn warned(
+        self,
+        why: &'static str,
+        set: fn(&mut Job, &Value) -> Result<(), String>,
+    ) -> Self {
+        OptionDef { status: Status::Accepted(why), warns: true, set, ..self }
     }
 }

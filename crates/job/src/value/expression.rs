@@ -5,10 +5,10 @@ const DEPTH_MAX: u32 = 64;
 
 /// If `text` begins with a parenthesis: its value, and what stands behind the closing one. `unit`
 /// says what a suffix multiplies by.
-pub(super) fn leading<'a>(
-    text: &'a str,
+pub(super) fn leading(
+    text: &str,
     unit: impl Fn(&str) -> Option<i128>,
-) -> Result<Option<(i128, &'a str)>, String> {
+) -> Result<Option<(i128, &str)>, String> {
     if !text.starts_with('(') {
         return Ok(None);
     }

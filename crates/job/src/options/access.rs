@@ -1,0 +1,160 @@
+//! How files are opened and made durable, and how long a job runs.
+
+use super::Group::{Buffer, Job, Measure, Target, Time};
+use super::row::{
+    NO_MAX, SECOND, boolean, choice, choice_with, flag, int, same, text, time, time_range, to,
+    value,
+};
+use super::{Choice, OptionDef, set};
+use crate::model::DelayRange;
+
+const FALLOCATE: &[Choice] = &[
+    value("none", "no space is reserved"),
+    value("native", "fallocate where the filesystem can, else none"),
+    value("posix", "posix_fallocate"),
+    value("keep", "fallocate that leaves the size alone"),
+    value("truncate", "the size is set, no space is reserved"),
+    same("0", "none"),
+    same("1", "posix"),
+];
+
+const FADVISE: &[Choice] = &[
+    value("0", "no advice"),
+    value("1", "advice by the kind of I/O"),
+    value("random", "POSIX_FADV_RANDOM"),
+    value("sequential", "POSIX_FADV_SEQUENTIAL"),
+    value("noreuse", "POSIX_FADV_NOREUSE"),
+];
+
+const CLOCKS: &[Choice] = &[
+    value("gettimeofday", "the wall clock, in microseconds"),
+    value("clock_gettime", "CLOCK_MONOTONIC"),
+    value("cpu", "the time stamp counter, calibrated and checked"),
+];
+
+const MEMORY: &[Choice] = &[
+    value("malloc", "the allocator"),
+    value("shm", "a shared memory segment"),
+    value("shmhuge", "a shared memory segment of huge pages"),
+    value("mmap", "a mapping, anonymous or of the file behind the colon"),
+    value("mmapshared", "a shared mapping"),
+    value("mmaphuge", "a mapping of huge pages"),
+];
+
+pub(super) const ROWS: &[OptionDef] = &[
+    choice(Target, "fallocate", FALLOCATE, "How space is reserved before a file is written")
+        .default("native")
+        .long(
+            "Space that is only reserved reads as zeros without touching the medium. A file that \
+             is laid out for reading is therefore always filled with data as well, whatever this \
+             says.",
+        )
+        .sets(to!(layout.fallocate = string)),
+    choice(Target, "fadvise_hint", FADVISE, "Advice to the kernel about the I/O to come")
+        .default("1")
+        .long("Changes readahead of buffered I/O; direct I/O is not affected.")
+        .sets(to!(layout.fadvise_hint = string)),
+    int(Target, "fsync", 0, NO_MAX, "Writes between two fsyncs")
+        .default("0")
+        .long(
+            "0 is none. Each fsync waits until data and metadata are durable and is measured \
+             apart, under its own heading.",
+        )
+        .sets(to!(syncing.fsync = count)),
+    int(Target, "fdatasync", 0, NO_MAX, "Writes between two fdatasyncs")
+        .default("0")
+        .long("As fsync, without the metadata that is not needed to read the data back.")
+        .sets(to!(syncing.fdatasync = count)),
+    int(Target, "write_barrier", 0, NO_MAX, "Writes between two barriers")
+        .default("0")
+        .sets(to!(syncing.write_barrier = count)),
+    text(Target, "sync_file_range", "Writes between two sync_file_range calls, with flags")
+        .long(
+            "One or more of wait_before, write and wait_after split by commas, then ':' and the \
+             number of writes, 1 if it is left out: wait_before,write:8. The call starts \
+             writeback of what was written; it does not make data durable.",
+        )
+        .sets(set::sync_file_range),
+    boolean(Target, "direct", "Bypass the page cache (O_DIRECT)")
+        .default("0")
+        .long(
+            "Without it the figures are those of memory until the page cache is full, and reads \
+             of what was written a moment ago never reach the device. The opposite of buffered.",
+        )
+        .sets(to!(queue.direct = flag)),
+    boolean(Target, "atomic", "Writes that are not torn by a power cut (RWF_ATOMIC)").default("0"),
+    boolean(Target, "buffered", "Use the page cache")
+        .default("1")
+        .long("The opposite of direct; the later of the two wins.")
+        .sets(|job, v| {
+            job.queue.direct = !v.flag();
+            Ok(())
+        }),
+    boolean(Target, "overwrite", "Lay files out before writing to them")
+        .default("0")
+        .long("Writes then replace existing data, so allocation of space is not measured.")
+        .sets(to!(layout.overwrite = flag)),
+    int(Time, "loops", 0, NO_MAX, "Times the whole job is done")
+        .default("1")
+        .sets(to!(timing.loops = Some(count))),
+    int(Job, "numjobs", 0, NO_MAX, "Clones of the job")
+        .default("1")
+        .long(
+            "Each clone is a worker of its own with files of its own (filename makes them \
+             shared). With group_reporting they are reported as one.",
+        )
+        .sets(to!(identity.numjobs = Some(count))),
+    time_range(Time, "startdelay", SECOND, "Wait before the job starts")
+        .default("0")
+        .long("In seconds without a unit. A range, 5s-10s, is drawn from for each clone.")
+        .sets(|job, v| {
+            let (low, high) = v.times();
+            job.timing.startdelay = Some(DelayRange { low, high });
+            Ok(())
+        }),
+    time(Time, "runtime", SECOND, "End after this time")
+        .alias(&["timeout"])
+        .default("0")
+        .long(
+            "In seconds without a unit. A job that is done earlier ends earlier, unless \
+             time_based is given. 0 is no limit. Combinations such as 1m30s are refused; fio \
+             reads that as one microsecond.",
+        )
+        .sets(|job, v| {
+            job.timing.runtime = Some(v.time()).filter(|time| time.0 > 0);
+            Ok(())
+        }),
+    flag(Time, "time_based", "Go on until runtime is over")
+        .long("The job begins again as often as it takes.")
+        .sets(to!(timing.time_based = flag)),
+    flag(super::Group::Verify, "verify_only", "Check what an earlier run wrote"),
+    time(Time, "ramp_time", SECOND, "Run this long before measuring")
+        .long(
+            "In seconds without a unit; runtime begins when it is over. Use it to leave caches, \
+             clock frequencies and queues their time to settle.",
+        )
+        .sets(to!(timing.ramp_time = Some(time))),
+    text(Time, "ramp_size", "Move this much before measuring").long("Newer than fio 3.33."),
+    choice(Measure, "clocksource", CLOCKS, "Clock that stamps I/O")
+        .long(
+            "By default the time stamp counter if it is invariant and agrees with \
+             CLOCK_MONOTONIC, else clock_gettime.",
+        )
+        .sets(to!(measure.clocksource = Some(string))),
+    choice_with(Buffer, "mem", MEMORY, "Where buffers lie")
+        .alias(&["iomem"])
+        .default("malloc")
+        .long(
+            "For the mappings a file may follow: mmaphuge:/dev/hugepages/buf. Huge pages must \
+             have been set aside in /proc/sys/vm/nr_hugepages.",
+        )
+        .sets(set::memory),
+    int(Buffer, "iomem_align", 0, NO_MAX, "Boundary on which buffers begin")
+        .alias(&["mem_align"])
+        .default("0")
+        .long("Bytes; 0 stands for the page size. It holds for the first buffer of a worker.")
+        .sets(|job, v| {
+            job.buffers.align = Some(v.bytes()).filter(|align| align.0 > 0);
+            Ok(())
+        }),
+];

@@ -1,0 +1,58 @@
+//! What write buffers hold.
+
+use super::Group::Buffer;
+use super::row::{NO_MAX, boolean, choice, flag, int, later, text, to, value};
+use super::{Choice, OptionDef, set};
+use crate::model::BufferContent;
+
+const DEDUPE: &[Choice] = &[
+    value("repeat", "an earlier block again"),
+    later("working_set", "a block drawn from a working set"),
+];
+
+pub(super) const ROWS: &[OptionDef] = &[
+    flag(Buffer, "zero_buffers", "Write zeros")
+        .long(
+            "Many devices and filesystems store zeros without writing them: figures of such a run \
+             say nothing about other data.",
+        )
+        .sets(|job, v| {
+            match (v.flag(), &job.buffers.content) {
+                (true, _) => job.buffers.content = BufferContent::Zero,
+                (false, BufferContent::Zero) => job.buffers.content = BufferContent::Random,
+                (false, _) => {}
+            }
+            Ok(())
+        }),
+    flag(Buffer, "refill_buffers", "New content for each write")
+        .long("Filling happens outside the time that is measured.")
+        .sets(to!(buffers.refill = flag)),
+    boolean(Buffer, "scramble_buffers", "Change each buffer a little before each write")
+        .default("1")
+        .long("Enough against plain deduplication, cheaper than refill_buffers.")
+        .sets(to!(buffers.scramble = flag)),
+    text(Buffer, "buffer_pattern", "Bytes that buffers are filled with")
+        .long(
+            "Any sequence of: \"text\" in double quotes; 'path' in single quotes, the content of \
+             that file; hexadecimal bytes in the order written, 0xdeadbeef; a decimal number, \
+             least significant byte first and no longer than needed, negative ones in four bytes. \
+             0xdead\"abc\"-12 joins three.",
+        )
+        .sets(set::buffer_pattern),
+    int(Buffer, "buffer_compress_percentage", 0, 100, "How far buffers compress, per cent")
+        .long(
+            "Each chunk gets this share of zeros, or of buffer_pattern, behind random data. 0 is \
+             incompressible.",
+        )
+        .sets(to!(buffers.compress_percentage = Some(small))),
+    int(Buffer, "buffer_compress_chunk", 0, NO_MAX, "Length of a chunk that compresses, in bytes")
+        .default("512")
+        .long("0 stands for the block size.")
+        .sets(to!(buffers.compress_chunk = bytes)),
+    int(Buffer, "dedupe_percentage", 0, 100, "Share of writes that repeat a block, per cent")
+        .sets(to!(buffers.dedupe_percentage = Some(small))),
+    choice(Buffer, "dedupe_mode", DEDUPE, "Which block is repeated").default("repeat"),
+    int(Buffer, "dedupe_working_set_percentage", 0, 100, "Size of the working set, per cent")
+        .default("5"),
+    boolean(Buffer, "dedupe_global", "One working set for all jobs that ask for it").default("0"),
+];

@@ -1,0 +1,281 @@
+//! Options of single engines. An option that several engines share has one row.
+
+use super::Group::Engine;
+use super::row::{NO_MAX, boolean, choice, flag, int, ints, same, text, to, value};
+use super::{Choice, OptionDef, Value};
+use crate::model::Job;
+
+const URINGS: &[&str] = &["io_uring", "io_uring_cmd"];
+const PRIO: &[&str] = &["io_uring", "io_uring_cmd", "libaio"];
+const NETS: &[&str] = &["net", "netsplice"];
+const GLUSTER: &[&str] = &["gfapi", "gfapi_async"];
+const CEPH: &[&str] = &["rados", "rbd"];
+
+const ONE_PRIORITY: &str = "all I/O has the priority of its job (prio, prioclass)";
+
+const WRITE_MODES: &[Choice] = &[
+    value("write", "plain writes"),
+    value("uncor", "mark blocks uncorrectable"),
+    value("zeroes", "write zeroes"),
+    value("verify", "write, then verify"),
+];
+
+const READ_MODES: &[Choice] =
+    &[value("read", "plain reads"), value("verify", "verify"), value("compare", "compare")];
+
+const SG_MODES: &[Choice] = &[
+    value("write", "WRITE"),
+    value("write_and_verify", "WRITE AND VERIFY"),
+    same("verify", "write_and_verify"),
+    value("write_same", "WRITE SAME"),
+    same("same", "write_same"),
+    value("write_same_ndob", "WRITE SAME(16) without data"),
+    value("verify_bytchk_00", "VERIFY, BYTCHK 00"),
+    value("verify_bytchk_01", "VERIFY, BYTCHK 01"),
+    value("verify_bytchk_11", "VERIFY, BYTCHK 11"),
+    value("write_stream", "WRITE STREAM(16)"),
+];
+
+const NVME: &[Choice] = &[value("nvme", "an NVMe command")];
+
+const LOADS: &[Choice] = &[value("noop", "empty instructions"), value("qsort", "sorting")];
+
+const STATS: &[Choice] = &[value("stat", "stat"), value("lstat", "lstat"), value("statx", "statx")];
+
+const PROTOCOLS: &[Choice] = &[
+    value("tcp", "TCP"),
+    value("tcpv6", "TCP over IPv6"),
+    value("udp", "UDP"),
+    value("udpv6", "UDP over IPv6"),
+    value("unix", "a UNIX socket"),
+    value("vsock", "a socket between host and guest"),
+];
+
+const VERBS: &[Choice] = &[
+    value("write", "write remote memory"),
+    value("read", "read remote memory"),
+    value("send", "send"),
+    value("recv", "receive"),
+];
+
+const SECURE: &[Choice] = &[
+    value("off", "HTTP"),
+    value("on", "HTTPS"),
+    value("insecure", "HTTPS without a look at the certificate"),
+];
+
+const OBJECT_STORES: &[Choice] =
+    &[value("webdav", "WebDAV"), value("swift", "Swift"), value("s3", "S3")];
+
+const OBJECTS: &[Choice] =
+    &[value("block", "one object for each block"), value("range", "one object for each file")];
+
+/// A pair for reads and writes.
+fn pair(v: &Value) -> Option<(u8, u8)> {
+    let small = |count: Option<u64>| count.and_then(|count| u8::try_from(count).ok()).unwrap_or(0);
+    let counts = v.counts();
+    Some((small(counts.read), small(counts.write)))
+}
+
+fn nonvectored(job: &mut Job, v: &Value) -> Result<(), String> {
+    job.queue.options.nonvectored = match v.int() {
+        -1 => None,
+        number => Some(number > 0),
+    };
+    Ok(())
+}
+
+/// Engines that do their I/O on this machine.
+pub(super) const LOCAL: &[OptionDef] = &[
+    flag(Engine, "hipri", "Poll for completions")
+        .of(&["pvsync2", "io_uring", "io_uring_cmd", "sg"])
+        .long(
+            "Completion is looked for by polling, not announced by an interrupt: lower latency \
+             for a whole CPU. Needs direct=1 and a device with poll queues (for NVMe the module \
+             parameter poll_queues).",
+        )
+        .sets(to!(queue.options.hipri = flag)),
+    int(Engine, "hipri_percentage", 0, 100, "Share of I/O that is polled, per cent")
+        .of(&["pvsync2"])
+        .default("100")
+        .sets(to!(queue.options.hipri_percentage = Some(small))),
+    boolean(Engine, "uncached", "Drop pages from the cache once the I/O is done (RWF_DONTCACHE)")
+        .of(&["pvsync2", "io_uring", "io_uring_cmd"])
+        .long("Buffered I/O only; needs Linux 6.14.")
+        .sets(to!(queue.options.uncached = flag)),
+    boolean(Engine, "nowait", "Fail with EAGAIN instead of blocking (RWF_NOWAIT)")
+        .of(&["pvsync2", "libaio", "io_uring", "io_uring_cmd"])
+        .long("Use it with ignore_error=EAGAIN; such answers are counted as errors by kind.")
+        .sets(to!(queue.options.nowait = flag)),
+    flag(Engine, "fixedbufs", "Register buffers with the kernel")
+        .of(URINGS)
+        .long("Spares the mapping of pages at each direct I/O.")
+        .sets(to!(queue.options.fixedbufs = flag)),
+    flag(Engine, "registerfiles", "Register files with the kernel")
+        .of(URINGS)
+        .long("Spares the counting of references at each I/O.")
+        .sets(to!(queue.options.registerfiles = flag)),
+    flag(Engine, "sqthread_poll", "A kernel thread submits")
+        .of(URINGS)
+        .long(
+            "Submission then needs no system call; the thread takes a CPU of its own, which the \
+             worker's CPU figures do not show.",
+        )
+        .sets(to!(queue.options.sqthread_poll = flag)),
+    int(Engine, "sqthread_poll_cpu", 0, NO_MAX, "CPU of the submitting kernel thread")
+        .of(URINGS)
+        .sets(to!(queue.options.sqthread_poll_cpu = Some(count))),
+    int(Engine, "nonvectored", -1, 1, "Use commands without a vector")
+        .of(URINGS)
+        .default("-1")
+        .long("-1 uses them where the kernel has them.")
+        .sets(nonvectored),
+    int(Engine, "force_async", 0, NO_MAX, "Every so many I/Os go through the kernel's workers")
+        .of(URINGS)
+        .default("0")
+        .sets(|job, v| {
+            job.queue.options.force_async = Some(v.count()).filter(|count| *count > 0);
+            Ok(())
+        }),
+    flag(Engine, "userspace_reap", "Read completions from the ring without a system call")
+        .of(&["libaio"])
+        .sets(to!(queue.options.userspace_reap = flag)),
+    boolean(Engine, "libaio_vectored", "Use commands with a vector")
+        .of(&["libaio"])
+        .long("Newer than fio 3.33.")
+        .sets(to!(queue.options.libaio_vectored = flag)),
+    ints(Engine, "cmdprio_percentage", 0, 100, "Share of I/O with a priority of its own, per cent")
+        .of(PRIO)
+        .long("Up to two values: reads, writes.")
+        .warned(ONE_PRIORITY, |job, v| {
+            job.queue.options.cmdprio_percentage = pair(v);
+            Ok(())
+        }),
+    ints(Engine, "cmdprio_class", 1, 3, "Priority class of that I/O")
+        .of(PRIO)
+        .long("As prioclass; up to two values: reads, writes.")
+        .warned(ONE_PRIORITY, |job, v| {
+            job.queue.options.cmdprio_class = pair(v);
+            Ok(())
+        }),
+    ints(Engine, "cmdprio_hint", 0, 1023, "Priority hint of that I/O")
+        .of(PRIO)
+        .long("As priohint. Newer than fio 3.33."),
+    ints(Engine, "cmdprio", 0, 7, "Priority of that I/O")
+        .of(PRIO)
+        .long("As prio; up to two values: reads, writes.")
+        .warned(ONE_PRIORITY, |job, v| {
+            job.queue.options.cmdprio = pair(v);
+            Ok(())
+        }),
+    text(Engine, "cmdprio_bssplit", "Priorities by block size")
+        .of(PRIO)
+        .long("Entries size/percent or size/percent/class/level split by colons."),
+    boolean(Engine, "thp", "Ask for transparent huge pages")
+        .of(&["mmap"])
+        .sets(to!(queue.options.thp = flag)),
+    boolean(Engine, "readfua", "Set FUA on reads").of(&["sg", "io_uring", "io_uring_cmd"]),
+    boolean(Engine, "writefua", "Set FUA on writes").of(&["sg", "io_uring", "io_uring_cmd"]),
+    choice(Engine, "write_mode", WRITE_MODES, "NVMe command that a write becomes")
+        .of(URINGS)
+        .default("write"),
+    choice(Engine, "verify_mode", READ_MODES, "NVMe command that a verifying read becomes")
+        .of(URINGS)
+        .default("read"),
+    choice(Engine, "cmd_type", NVME, "Kind of command passed through").of(URINGS).default("nvme"),
+    text(Engine, "cdb_len", "Length of a SCSI command passed through").of(URINGS).default("0"),
+    text(Engine, "verify_bytchk", "BYTCHK of a SCSI VERIFY passed through").of(URINGS).default("0"),
+    choice(Engine, "read_mode", READ_MODES, "Command that a read becomes")
+        .of(URINGS)
+        .default("read"),
+    int(Engine, "md_per_io_size", 0, NO_MAX, "Bytes of separate metadata for each I/O")
+        .of(URINGS)
+        .default("0"),
+    boolean(Engine, "pi_act", "The device makes and checks protection information")
+        .of(URINGS)
+        .default("1"),
+    text(Engine, "pi_chk", "Which protection information is checked").of(URINGS),
+    int(Engine, "apptag", 0, 0xffff, "Application tag").of(URINGS).default("0x1234"),
+    int(Engine, "apptag_mask", 0, 0xffff, "Mask of the application tag")
+        .of(URINGS)
+        .default("0xffff"),
+    boolean(Engine, "deac", "Deallocate blocks that are written as zeroes").of(URINGS),
+    choice(Engine, "sg_write_mode", SG_MODES, "SCSI command that a write becomes")
+        .of(&["sg"])
+        .default("write"),
+    int(Engine, "stream_id", 0, NO_MAX, "Stream of WRITE STREAM(16)").of(&["sg"]).default("0"),
+    int(Engine, "cpuload", 0, 100, "Share of a CPU to use, per cent").of(&["cpuio"]),
+    int(Engine, "cpuchunks", 0, NO_MAX, "Length of a cycle of load, in microseconds")
+        .of(&["cpuio"])
+        .default("50000"),
+    choice(Engine, "cpumode", LOADS, "What the CPU does").of(&["cpuio"]).default("noop"),
+    boolean(Engine, "exit_on_io_done", "End when the jobs that do I/O have ended").of(&["cpuio"]),
+    choice(Engine, "stat_type", STATS, "System call that is timed")
+        .of(&["filestat", "dirstat"])
+        .default("stat"),
+    text(Engine, "program", "Program to run").of(&["exec"]),
+    text(Engine, "arguments", "Its arguments").of(&["exec"]),
+    int(Engine, "grace_time", 0, NO_MAX, "Seconds between SIGTERM and SIGKILL")
+        .of(&["exec"])
+        .default("1"),
+    boolean(Engine, "std_redirect", "Its output goes to files").of(&["exec"]).default("1"),
+    text(Engine, "donorname", "File that gives its blocks").of(&["e4defrag"]),
+    int(Engine, "inplace", 0, 1, "When the donor gets its blocks").of(&["e4defrag"]),
+    boolean(Engine, "skip_bad", "Skip bad blocks").of(&["mtd"]),
+];
+
+/// Engines that do their I/O over a network.
+pub(super) const REMOTE: &[OptionDef] = &[
+    text(Engine, "hostname", "Host to connect to").of(&["net", "netsplice", "rdma"]),
+    int(Engine, "port", 1, 65_535, "Port to listen on or connect to").of(&[
+        "net",
+        "netsplice",
+        "rdma",
+    ]),
+    choice(Engine, "protocol", PROTOCOLS, "Protocol").alias(&["proto"]).of(NETS).default("tcp"),
+    boolean(Engine, "nodelay", "Set TCP_NODELAY").of(NETS),
+    flag(Engine, "listen", "Wait for the other side to connect").of(NETS),
+    flag(Engine, "pingpong", "Answer each message").of(NETS),
+    text(Engine, "interface", "Interface of UDP multicast").of(NETS),
+    int(Engine, "ttl", 0, NO_MAX, "Time to live of UDP multicast").of(NETS).default("1"),
+    int(Engine, "window_size", 0, NO_MAX, "Size of the socket's buffers").of(NETS),
+    int(Engine, "mss", 0, NO_MAX, "Largest segment of TCP").of(NETS),
+    text(Engine, "bindname", "Address to bind to").of(&["rdma"]),
+    choice(Engine, "verb", VERBS, "RDMA verb").alias(&["proto"]).of(&["rdma"]).default("write"),
+    text(Engine, "nfs_url", "URL of the server and its options").of(&["nfs"]),
+    text(Engine, "uri", "URI of the device").of(&["nbd"]),
+    choice(Engine, "https", SECURE, "Whether to use TLS").of(&["http"]).default("off"),
+    text(Engine, "http_host", "Host, perhaps with a port").of(&["http"]).default("localhost"),
+    text(Engine, "http_user", "User name").of(&["http"]),
+    text(Engine, "http_pass", "Password").of(&["http"]),
+    text(Engine, "http_s3_key", "S3 secret key").of(&["http"]),
+    text(Engine, "http_s3_keyid", "S3 key id").of(&["http"]),
+    text(Engine, "http_s3_security_token", "S3 session token").of(&["http"]),
+    text(Engine, "http_swift_auth_token", "Swift token").of(&["http"]),
+    text(Engine, "http_s3_region", "S3 region").of(&["http"]).default("us-east-1"),
+    text(Engine, "http_s3_storage_class", "S3 storage class").of(&["http"]).default("STANDARD"),
+    text(Engine, "http_s3_sse_customer_key", "S3 key of server side encryption").of(&["http"]),
+    text(Engine, "http_s3_sse_customer_algorithm", "S3 cipher of server side encryption")
+        .of(&["http"])
+        .default("AES256"),
+    choice(Engine, "http_mode", OBJECT_STORES, "Kind of object store")
+        .of(&["http"])
+        .default("webdav"),
+    int(Engine, "http_verbose", 0, NO_MAX, "Print what goes over the wire")
+        .of(&["http"])
+        .default("0"),
+    choice(Engine, "http_object_mode", OBJECTS, "How blocks map to objects")
+        .of(&["http"])
+        .default("block")
+        .long("Newer than fio 3.33."),
+    text(Engine, "clustername", "Name of the cluster").of(CEPH),
+    text(Engine, "pool", "Pool to work in").of(CEPH),
+    text(Engine, "clientname", "Client name to connect with").of(CEPH),
+    boolean(Engine, "busy_poll", "Poll for completions").of(CEPH),
+    text(Engine, "conf", "Configuration file").of(&["rados"]).default("/etc/ceph/ceph.conf"),
+    boolean(Engine, "touch_objects", "Make objects at the start").of(&["rados"]).default("1"),
+    text(Engine, "rbdname", "Name of the block device").of(&["rbd"]),
+    text(Engine, "volume", "Name of the volume").of(GLUSTER),
+    text(Engine, "brick", "Brick to connect to").of(GLUSTER),
+    boolean(Engine, "single-instance", "One instance for all jobs").of(GLUSTER),
+];

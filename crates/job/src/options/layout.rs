@@ -1,0 +1,118 @@
+//! Making, preparing and removing files; CPUs and memory nodes.
+
+use super::Group::{Process, Target};
+use super::row::{NO_MAX, boolean, choice, int, later, same, text, to, value};
+use super::{Choice, OptionDef, set};
+use crate::model::{CpuSplit, SyncMode};
+
+const SYNC: &[Choice] = &[
+    value("none", "neither flag"),
+    same("0", "none"),
+    value("sync", "O_SYNC: data and metadata durable at completion"),
+    same("1", "sync"),
+    value("dsync", "O_DSYNC: data durable at completion"),
+];
+
+const HINTS: &[Choice] = &[
+    value("none", "no hint"),
+    later("short", "soon overwritten"),
+    later("medium", "in between"),
+    later("long", "kept for long"),
+    later("extreme", "kept for very long"),
+];
+
+const SPLITS: &[Choice] =
+    &[value("shared", "all clones use all of them"), value("split", "each clone gets one in turn")];
+
+pub(super) const ROWS: &[OptionDef] = &[
+    boolean(Target, "invalidate", "Drop a file's cached pages before the run")
+        .default("1")
+        .long("Void with pre_read. Pages that are dirty or mapped by others stay.")
+        .sets(to!(layout.invalidate = flag)),
+    choice(Target, "sync", SYNC, "Make each write durable before it completes")
+        .default("none")
+        .sets(|job, v| {
+            job.syncing.mode = match v.text() {
+                "sync" => SyncMode::Sync,
+                "dsync" => SyncMode::Dsync,
+                _ => SyncMode::None,
+            };
+            Ok(())
+        }),
+    choice(Target, "write_hint", HINTS, "Expected lifetime of written data").default("none"),
+    boolean(Target, "create_serialize", "Lay out files of one worker at a time")
+        .default("1")
+        .long("Keeps the files of different workers from being interleaved on the medium.")
+        .sets(to!(layout.serialize = flag)),
+    boolean(Target, "create_fsync", "Make files durable after laying them out")
+        .default("1")
+        .sets(to!(layout.fsync = flag)),
+    boolean(Target, "create_on_open", "Make files when they are first used, not before the run")
+        .default("0")
+        .sets(to!(layout.on_open = flag)),
+    boolean(Target, "create_only", "Lay out files and stop")
+        .default("0")
+        .sets(to!(layout.only = flag)),
+    boolean(Target, "allow_file_create", "Files that are missing may be made")
+        .default("1")
+        .long("With 0 a missing file is an error.")
+        .sets(to!(layout.allow_create = flag)),
+    boolean(Target, "allow_mounted_write", "Write to a device that is mounted")
+        .default("0")
+        .long(
+            "Called as fio, this lifts the refusal, as it does in fio. Otherwise a device that \
+             holds data is only written if --allow-destroy names it.",
+        )
+        .sets(to!(target.allow_mounted_write = flag)),
+    boolean(Target, "pre_read", "Read files into the page cache before the run")
+        .default("0")
+        .long("Makes invalidate void.")
+        .sets(to!(layout.pre_read = flag)),
+    int(Process, "cpumask", 0, NO_MAX, "CPUs the workers may use, as a mask")
+        .long("Bit 0 is CPU 0: 0x5 allows CPUs 0 and 2. cpus_allowed has no such limit.")
+        .sets(set::cpu_mask),
+    text(Process, "cpus_allowed", "CPUs the workers may use, as a list")
+        .long("Numbers and ranges split by commas: 0,5,8-15.")
+        .sets(|job, v| {
+            job.process.cpus_allowed = set::numbers(v.text())?;
+            Ok(())
+        }),
+    choice(Process, "cpus_allowed_policy", SPLITS, "How clones share the CPUs allowed")
+        .default("shared")
+        .sets(|job, v| {
+            job.process.cpus_policy = match v.text() {
+                "split" => CpuSplit::Split,
+                _ => CpuSplit::Shared,
+            };
+            Ok(())
+        }),
+    text(Process, "numa_cpu_nodes", "Memory nodes whose CPUs the workers may use")
+        .long("Numbers and ranges split by commas, or 'all'.")
+        .sets(|job, v| {
+            job.process.numa_cpu_nodes = set::nodes(v.text())?;
+            Ok(())
+        }),
+    text(Process, "numa_mem_policy", "Memory nodes that buffers come from")
+        .long(
+            "default, local, prefer:NODE, bind:NODES or interleave:NODES, where NODES is a list \
+             as for cpus_allowed or 'all'.",
+        )
+        .sets(set::numa_memory),
+    boolean(Target, "end_fsync", "fsync when the job is done writing")
+        .default("0")
+        .long("Its time is part of the run.")
+        .sets(to!(syncing.end_fsync = flag)),
+    boolean(Target, "fsync_on_close", "fsync before a written file is closed")
+        .default("0")
+        .sets(to!(syncing.fsync_on_close = flag)),
+    boolean(Target, "end_syncfs", "syncfs when the job is done writing")
+        .default("0")
+        .long("Newer than fio 3.33."),
+    boolean(Target, "unlink", "Remove the files when the job is done")
+        .default("0")
+        .long("Devices are never removed.")
+        .sets(to!(target.unlink = flag)),
+    boolean(Target, "unlink_each_loop", "Remove the files after each of loops")
+        .default("0")
+        .sets(to!(target.unlink_each_loop = flag)),
+];

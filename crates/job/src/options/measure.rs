@@ -1,0 +1,177 @@
+//! What is measured and reported, errors, and steady state.
+
+use super::Group::{Buffer, Error, Job, Measure, Process, Rate, Steady};
+use super::row::{
+    NO_MAX, SECOND, boolean, choice, choice_with, floats, int, later, same, text, time, to, value,
+};
+use super::{Choice, OptionDef, set};
+
+const UNIFIED: &[Choice] = &[
+    value("none", "by direction"),
+    value("mixed", "directions added up"),
+    value("both", "by direction, then added up"),
+    same("0", "none"),
+    same("1", "mixed"),
+    same("2", "both"),
+];
+
+const GO_ON: &[Choice] = &[
+    value("none", "end the job"),
+    value("read", "go on after read errors"),
+    value("write", "go on after write errors"),
+    value("io", "go on after read and write errors"),
+    value("verify", "go on after verification errors"),
+    value("all", "go on after all of them"),
+    same("0", "none"),
+    same("1", "all"),
+];
+
+const PROFILES: &[Choice] =
+    &[later("tiobench", "the load of tiobench"), later("act", "the load of Aerospike's ACT")];
+
+const KB_BASES: &[Choice] = &[
+    value("1024", "k and kb are 1024, kib is 1000"),
+    value("1000", "k and kb are 1000, kib is 1024"),
+];
+
+const UNIT_BASES: &[Choice] = &[
+    value("0", "bytes, or bits where the engine counts bits"),
+    value("8", "bytes"),
+    value("1", "bits"),
+];
+
+const CRITERIA: &[Choice] = &[
+    value("iops", "all samples of IOPS lie this close to their mean"),
+    value("iops_slope", "the slope of IOPS is below this"),
+    value("bw", "all samples of bandwidth lie this close to their mean"),
+    value("bw_slope", "the slope of bandwidth is below this"),
+    value("lat", "all samples of latency lie this close to their mean"),
+    value("lat_slope", "the slope of latency is below this"),
+];
+
+pub(super) const ROWS: &[OptionDef] = &[
+    boolean(Measure, "clat_percentiles", "Report percentiles of completion latency")
+        .default("1")
+        .long("From submission to completion.")
+        .sets(to!(measure.clat_percentiles = Some(flag))),
+    boolean(Measure, "lat_percentiles", "Report percentiles of total latency")
+        .default("0")
+        .long("From the making of an I/O to its completion.")
+        .sets(to!(measure.lat_percentiles = Some(flag))),
+    boolean(Measure, "slat_percentiles", "Report percentiles of submission latency")
+        .default("0")
+        .sets(to!(measure.slat_percentiles = Some(flag))),
+    floats(Measure, "percentile_list", 0.0, 100.0, "Percentiles to report")
+        .default("1:5:10:20:30:40:50:60:70:80:90:95:99:99.5:99.9:99.95:99.99")
+        .long(
+            "At most 20 numbers above 0, up to 100, split by colons. Histograms are kept to 0.4 % \
+             whatever is listed here, so other percentiles can be had from the record later.",
+        )
+        .sets(set::percentiles),
+    int(Measure, "significant_figures", 1, 10, "Digits of the figures in the normal report")
+        .default("4")
+        .sets(|job, v| {
+            job.measure.significant_figures = u32::from(v.small());
+            Ok(())
+        }),
+    boolean(Measure, "disk_util", "Report what the disks below did")
+        .default("1")
+        .sets(to!(measure.disk_util = flag)),
+    boolean(Measure, "gtod_reduce", "Read the clock as little as can be")
+        .default("0")
+        .long(
+            "Switches off all latency and bandwidth samples. Reading the clock costs a few \
+             nanoseconds here, so there is little to gain.",
+        )
+        .sets(|job, v| {
+            job.measure.disable_lat = v.flag();
+            job.measure.disable_clat = v.flag();
+            job.measure.disable_slat = v.flag();
+            job.measure.disable_bw = v.flag();
+            Ok(())
+        }),
+    boolean(Measure, "disable_lat", "Leave total latency out")
+        .default("0")
+        .sets(to!(measure.disable_lat = flag)),
+    boolean(Measure, "disable_clat", "Leave completion latency out")
+        .default("0")
+        .sets(to!(measure.disable_clat = flag)),
+    boolean(Measure, "disable_slat", "Leave submission latency out")
+        .default("0")
+        .sets(to!(measure.disable_slat = flag)),
+    boolean(Measure, "disable_bw_measurement", "Leave bandwidth samples out")
+        .alias(&["disable_bw"])
+        .default("0")
+        .sets(to!(measure.disable_bw = flag)),
+    int(Measure, "gtod_cpu", 0, NO_MAX, "CPU set aside for reading the clock")
+        .long("fio can let one thread read the clock for all the others.")
+        .accepted("each worker reads the time stamp counter itself, which costs less than sharing"),
+    int(Measure, "job_start_clock_id", 0, NO_MAX, "Clock of job_start in JSON")
+        .default("0")
+        .long("Newer than fio 3.33."),
+    choice(Measure, "unified_rw_reporting", UNIFIED, "Whether directions are reported apart")
+        .default("none")
+        .sets(|job, v| {
+            job.measure.unified = match v.text() {
+                "mixed" => 1,
+                "both" => 2,
+                _ => 0,
+            };
+            Ok(())
+        }),
+    choice(Error, "continue_on_error", GO_ON, "Which errors do not end the job")
+        .default("none")
+        .long(
+            "Errors are counted by kind, reported, and make the exit code non-zero all the same. \
+             ignore_error names single errors.",
+        )
+        .sets(set::continue_on_error),
+    boolean(Error, "error_dump", "Print each error, even if it is ignored")
+        .default("0")
+        .sets(to!(errors.dump = flag)),
+    choice_with(Job, "profile", PROFILES, "A load made ready by name"),
+    text(Process, "cgroup", "Control group the job runs in"),
+    boolean(Process, "cgroup_nodelete", "Leave the control group behind").default("0"),
+    int(Process, "cgroup_weight", 100, 1000, "Weight of the control group"),
+    int(Process, "uid", 0, NO_MAX, "User id the workers run as"),
+    int(Process, "gid", 0, NO_MAX, "Group id the workers run as"),
+    choice(Measure, "kb_base", KB_BASES, "What k, kb and kib mean")
+        .default("1024")
+        .long(
+            "It changes how the sizes of its own job are read, wherever among them it stands: \
+             with 1024, fio's habit since its beginnings, 1kib is 1000 bytes. Reports always use \
+             units as the standards have them; this chooses which comes first.",
+        )
+        .sets(|job, v| {
+            job.measure.kb_base = if v.text() == "1000" { 1000 } else { 1024 };
+            Ok(())
+        }),
+    choice(Measure, "unit_base", UNIT_BASES, "Report rates in bytes or bits").default("0").sets(
+        |job, v| {
+            job.measure.unit_base = v.text().parse().map_err(|_| "expected 0, 8 or 1")?;
+            Ok(())
+        },
+    ),
+    int(Buffer, "hugepage-size", 0, NO_MAX, "Size of a huge page, in bytes")
+        .default("2097152")
+        .sets(to!(buffers.hugepage_size = bytes)),
+    int(Rate, "flow_id", 0, NO_MAX, "Group of jobs that share a flow").default("0"),
+    int(Rate, "flow", 0, 1000, "Share of the flow this job gets").default("0"),
+    int(Rate, "flow_sleep", 0, NO_MAX, "Pause of a job that is ahead, in microseconds")
+        .default("0"),
+    choice_with(Steady, "steadystate", CRITERIA, "When the job counts as steady and ends")
+        .alias(&["ss"])
+        .default("iops_slope:0.01%"),
+    time(Steady, "steadystate_duration", SECOND, "Window in which it must be steady")
+        .alias(&["ss_dur"])
+        .default("0")
+        .long("In seconds without a unit. 0 switches detection off."),
+    time(Steady, "steadystate_ramp_time", SECOND, "Time before the window may begin")
+        .alias(&["ss_ramp"])
+        .default("0")
+        .long("In seconds without a unit."),
+    time(Steady, "steadystate_check_interval", SECOND, "Interval of the samples in the window")
+        .alias(&["ss_interval"])
+        .default("1")
+        .long("In seconds without a unit. Newer than fio 3.33."),
+];

@@ -1,0 +1,30 @@
+//! Order of jobs, and threads.
+
+use super::Group::{Error, Job, Process};
+use super::row::{choice, flag, later, to, value};
+use super::{Choice, OptionDef};
+
+const SCOPES: &[Choice] = &[
+    value("group", "the jobs of its group"),
+    later("stonewall", "the jobs running now"),
+    later("all", "every job"),
+];
+
+pub(super) const ROWS: &[OptionDef] = &[
+    flag(Job, "exitall", "End the other jobs of the group when this one is done")
+        .sets(to!(identity.exitall = flag)),
+    choice(Job, "exit_what", SCOPES, "Which jobs exitall ends").default("group"),
+    flag(Error, "exitall_on_error", "End all jobs when this one fails"),
+    flag(Job, "stonewall", "Start when the jobs before this one are done")
+        .alias(&["wait_for_previous"])
+        .long("Begins a new reporting group as well.")
+        .sets(to!(identity.stonewall = flag)),
+    flag(Job, "new_group", "Begin a new reporting group with this job")
+        .sets(to!(identity.new_group = flag)),
+    flag(Process, "thread", "Run workers as threads")
+        .long(
+            "fio runs each worker as a process unless told otherwise. fathom's workers are always \
+             threads: they start faster, need less memory and share no state in the hot path.",
+        )
+        .accepted_as("workers are threads in any case", to!(process.thread = flag)),
+];

@@ -1,0 +1,195 @@
+//! Kind, size and place of each I/O.
+
+use super::Group::{Block, Engine, Error, Pattern};
+use super::row::{
+    NO_MAX, boolean, choice, choice_with, flag, int, ints, later, ranges, same, text, to, value,
+};
+use super::{Choice, OptionDef, set};
+use crate::model::Sequencer;
+
+const RW: &[Choice] = &[
+    value("read", "reads in sequence"),
+    value("write", "writes in sequence"),
+    value("trim", "trims in sequence"),
+    value("randread", "reads at random"),
+    value("randwrite", "writes at random"),
+    value("randtrim", "trims at random"),
+    value("rw", "reads and writes, each in sequence"),
+    same("readwrite", "rw"),
+    value("randrw", "reads and writes at random"),
+    value("trimwrite", "each block trimmed, then written, in sequence"),
+    value("randtrimwrite", "each block trimmed, then written, at random"),
+];
+
+const SEQUENCERS: &[Choice] = &[
+    value("sequential", "go on in sequence until the next new offset"),
+    value("identical", "repeat the same offset until the next new one"),
+];
+
+const SUBMIT_MODES: &[Choice] = &[
+    value("inline", "the worker submits its own I/O"),
+    later("offload", "a pool of threads submits"),
+];
+
+pub(super) const ROWS: &[OptionDef] = &[
+    choice_with(Pattern, "rw", RW, "Kind of I/O")
+        .alias(&["readwrite"])
+        .default("read")
+        .long(
+            "A suffix changes the offsets. For sequential kinds it is a size that is added to \
+             each next offset: rw=write:4k leaves a hole of 4 KiB behind every write; a negative \
+             size steps back. For random kinds it is the number of I/Os until a new random offset \
+             is drawn (a plain number): randread:8 reads eight blocks from each place; what \
+             happens between two new offsets is set by rw_sequencer. Mixed kinds follow \
+             rwmixread. The trim kinds need a target that can discard.",
+        )
+        .sets(set::rw),
+    ints(Block, "bs", 1, NO_MAX, "Bytes moved by each I/O")
+        .alias(&["blocksize"])
+        .default("4096")
+        .long(
+            "One value holds for reads, writes and trims. With commas each kind gets its own: \
+             'bs=8k,32k' gives reads 8 KiB and the others 32 KiB, 'bs=,8k,' changes only writes. \
+             What has no comma behind it holds for the kinds that follow. Under direct=1 it must \
+             be a multiple of the device's logical block.",
+        )
+        .sets(to!(blocks.size = sizes)),
+    ints(Block, "ba", 1, NO_MAX, "Boundary on which random offsets lie")
+        .alias(&["blockalign"])
+        .long(
+            "By default offsets are multiples of the block size. Another boundary lets blocks \
+             overlap, so it switches off the promise that random I/O covers each block once.",
+        )
+        .sets(to!(blocks.align = sizes)),
+    ranges(Block, "bsrange", "Range from which block sizes are drawn")
+        .alias(&["blocksize_range"])
+        .long(
+            "bsrange=1k-4k draws each size evenly from the multiples of the lower bound. Commas \
+             or slashes give reads, writes and trims their own range. It replaces bs.",
+        )
+        .sets(to!(blocks.range = ranges)),
+    text(Block, "bssplit", "Block sizes with their shares")
+        .long(
+            "Entries 'size/percent' split by colons: 4k/10:64k/50:32k/40. Entries without a \
+             percentage share evenly what the others leave. A comma begins the list of writes, \
+             another that of trims. Shares beyond 100 in sum are refused. The shares count I/Os, \
+             not bytes.",
+        )
+        .sets(set::bssplit),
+    flag(Block, "bs_unaligned", "Sizes of a range need not be multiples of its lower bound")
+        .alias(&["blocksize_unaligned"])
+        .long("Direct I/O to most devices cannot work with such sizes.")
+        .sets(to!(blocks.unaligned = flag)),
+    boolean(Block, "bs_is_seq_rand", "bs gives the sizes of sequential and random I/O").long(
+        "The value for reads is then used by every sequential I/O and the value for writes by \
+             every random one, whatever its direction.",
+    ),
+    boolean(Pattern, "randrepeat", "The same offsets in every run")
+        .default("1")
+        .long(
+            "With 0 a fresh seed is drawn for each run; it is kept in the record, so even that \
+             run can be repeated with randseed.",
+        )
+        .sets(to!(pattern.randrepeat = flag)),
+    boolean(Pattern, "allrandrepeat", "Every random choice the same in every run")
+        .long("Beyond offsets: block sizes, the mix of reads and writes, think time, content.")
+        .sets(to!(pattern.allrandrepeat = flag)),
+    int(Pattern, "randseed", 0, NO_MAX, "Seed of all random choices")
+        .default("0x89")
+        .long(
+            "The same seed gives the same I/O. It is not the same sequence as fio's for that \
+             seed: the generator is another one.",
+        )
+        .sets(to!(pattern.randseed = Some(count))),
+    flag(Pattern, "norandommap", "Random offsets may repeat")
+        .long(
+            "By default random I/O touches every block once before it touches one again. That \
+             costs no memory here, so the reason to set this is the load itself: real random load \
+             repeats itself, and a device may answer repeated reads from its cache.",
+        )
+        .sets(to!(pattern.norandommap = flag)),
+    flag(Pattern, "softrandommap", "Go on without a random map if memory is short").accepted_as(
+        "coverage without repetition needs no memory, so it never has to be given up",
+        to!(pattern.softrandommap = flag),
+    ),
+    boolean(Pattern, "sprandom", "Precondition to the random steady state in one pass").long(
+        "The whole physical capacity is written once, with the share of invalid blocks in each \
+         region that a long random load would leave. Newer than fio 3.33.",
+    ),
+    text(Error, "ignore_error", "Errors that do not end the job")
+        .long(
+            "Three lists split by commas, for reads, writes and verification; in a list errors \
+             are split by colons and given by name or number: EAGAIN,ENOSPC:122. Ignored errors \
+             are counted and reported all the same.",
+        )
+        .sets(set::ignore_error),
+    choice(Pattern, "rw_sequencer", SEQUENCERS, "What happens between two new random offsets")
+        .default("sequential")
+        .long("Has a meaning only with a suffix of rw, such as rw=randread:8.")
+        .sets(|job, v| {
+            job.pattern.sequencer = match v.text() {
+                "identical" => Sequencer::Identical,
+                _ => Sequencer::Sequential,
+            };
+            Ok(())
+        }),
+    choice(Engine, "ioengine", set::ENGINES, "How I/O reaches the kernel")
+        .default("psync")
+        .long(
+            "The synchronous engines (sync, psync, vsync, pvsync, pvsync2, mmap) do one I/O at a \
+             time whatever iodepth says. io_uring and libaio keep iodepth of them in flight; \
+             libaio needs direct=1 for that, since buffered submission blocks. null moves nothing \
+             and measures the tool itself.",
+        )
+        .sets(set::engine),
+    int(super::Group::Depth, "iodepth", 1, NO_MAX, "I/Os kept in flight by each worker")
+        .default("1")
+        .long(
+            "Only asynchronous engines go beyond 1. The depth asked for and the depth reached, \
+             weighted by time, are both in the report: where they differ the figures are not \
+             those of the depth asked for.",
+        )
+        .sets(to!(queue.iodepth = Some(count))),
+    int(super::Group::Depth, "iodepth_batch", 0, NO_MAX, "I/Os submitted at once, at most")
+        .alias(&["iodepth_batch_submit"])
+        .default("1")
+        .long(
+            "0 stands for the whole of iodepth. When it is not given, fathom chooses by engine \
+             what keeps the device busiest.",
+        )
+        .sets(to!(queue.batch_submit = Some(count))),
+    int(
+        super::Group::Depth,
+        "iodepth_batch_complete_min",
+        0,
+        NO_MAX,
+        "Completions waited for at once, at least",
+    )
+    .alias(&["iodepth_batch_complete"])
+    .default("1")
+    .long(
+        "Large values save system calls and make early completions wait for late ones: latency \
+         grows by it and the device may run dry. 0 polls.",
+    )
+    .sets(to!(queue.batch_complete_min = Some(count))),
+    int(
+        super::Group::Depth,
+        "iodepth_batch_complete_max",
+        0,
+        NO_MAX,
+        "Completions fetched at once, at most",
+    )
+    .long("By default the same as iodepth_batch_complete_min.")
+    .sets(to!(queue.batch_complete_max = Some(count))),
+    int(super::Group::Depth, "iodepth_low", 0, NO_MAX, "Depth at which the queue is filled again")
+        .long(
+            "Once full, the queue is let drain to this depth before new I/O is submitted. By \
+             default the same as iodepth: it is kept full.",
+        )
+        .sets(to!(queue.low = Some(count))),
+    boolean(Pattern, "serialize_overlap", "Wait for I/O in flight on the same blocks")
+        .long("Without it, I/Os in flight on the same blocks may take effect in any order."),
+    choice(Engine, "io_submit_mode", SUBMIT_MODES, "Who submits I/O")
+        .default("inline")
+        .long("offload keeps a rated schedule even while submission blocks."),
+];

@@ -1,0 +1,395 @@
+//! Setters that read more than a plain value.
+
+use super::row::{later, same, value};
+use super::{Choice, Value};
+use crate::model::{
+    Engine, FileService, FileServiceOrder, FileSizeRange, Job, MemoryKind, NumaMemory, ReadWrite,
+    Retry, Size, SplitEntry, SyncFileRange,
+};
+use crate::value::{self as values, Units, size_number, split_range, spread, whole_number};
+use record::{Bytes, Nanos, PerDirection};
+
+mod errno;
+mod pattern_bytes;
+
+pub(super) const ENGINES: &[Choice] = &[
+    value("sync", "lseek, then read or write"),
+    value("psync", "pread, pwrite"),
+    value("vsync", "readv, writev, adjacent I/O joined"),
+    value("pvsync", "preadv, pwritev"),
+    value("pvsync2", "preadv2, pwritev2 with flags"),
+    value("libaio", "Linux native asynchronous I/O"),
+    same("aio", "libaio"),
+    same("linuxaio", "libaio"),
+    value("io_uring", "submission and completion rings shared with the kernel"),
+    value("posixaio", "aio_read, aio_write"),
+    value("mmap", "copies to and from a mapping"),
+    value("null", "moves nothing"),
+    later("io_uring_cmd", "NVMe commands through io_uring"),
+    later("splice", "splice and vmsplice through a pipe"),
+    later("sg", "SCSI commands through the sg driver"),
+    later("net", "a TCP, UDP or UNIX socket"),
+    later("netsplice", "net with splice"),
+    later("cpuio", "computes, does no I/O"),
+    later("e4defrag", "moves the extents of ext4 files"),
+    later("falloc", "fallocate, no data"),
+    later("ftruncate", "ftruncate, no data"),
+    later("filecreate", "makes files"),
+    later("filestat", "stats files"),
+    later("filedelete", "removes files"),
+    later("dircreate", "makes directories"),
+    later("dirstat", "stats directories"),
+    later("dirdelete", "removes directories"),
+    later("page_fault", "touches pages of a mapping"),
+    later("exec", "runs a program"),
+    later("http", "WebDAV, S3 or Swift"),
+    later("nbd", "a network block device"),
+    later("nfs", "NFS without the kernel"),
+    later("rdma", "remote memory"),
+    later("rados", "Ceph objects"),
+    later("rbd", "Ceph block devices"),
+    later("gfapi", "GlusterFS"),
+    later("gfapi_async", "GlusterFS, asynchronous"),
+    later("libhdfs", "HDFS"),
+    later("libiscsi", "iSCSI without the kernel"),
+    later("libblkio", "libblkio's drivers"),
+    later("libcufile", "GPU memory"),
+    later("libzbc", "zoned disks"),
+    later("xnvme", "NVMe through xNVMe"),
+    later("dfs", "DAOS"),
+    later("ime_psync", "DDN IME"),
+    later("ime_psyncv", "DDN IME, vectored"),
+    later("ime_aio", "DDN IME, asynchronous"),
+    later("mtd", "raw flash"),
+    later("pmemblk", "persistent memory in blocks"),
+    later("dev-dax", "persistent memory, mapped"),
+    later("libpmem", "persistent memory, mapped files"),
+    later("external", "an engine in a file of its own"),
+];
+
+const WORKING: [Engine; 10] = [
+    Engine::Sync,
+    Engine::Psync,
+    Engine::Vsync,
+    Engine::Pvsync,
+    Engine::Pvsync2,
+    Engine::Libaio,
+    Engine::Posixaio,
+    Engine::IoUring,
+    Engine::Mmap,
+    Engine::Null,
+];
+
+const KINDS: [ReadWrite; 10] = [
+    ReadWrite::Read,
+    ReadWrite::Write,
+    ReadWrite::Trim,
+    ReadWrite::RandRead,
+    ReadWrite::RandWrite,
+    ReadWrite::RandTrim,
+    ReadWrite::Rw,
+    ReadWrite::RandRw,
+    ReadWrite::TrimWrite,
+    ReadWrite::RandTrimWrite,
+];
+
+/// How sizes inside a text value count: `apply` has put kb_base into the job.
+fn units(job: &Job) -> Units {
+    Units { kb_base: job.measure.kb_base }
+}
+
+/// A plain number behind a colon: fio reads no suffix there, although its documents say so.
+fn plain_count(text: &str, what: &str) -> Result<u64, String> {
+    text.trim().parse().map_err(|_| format!("expected a plain number of {what}, got '{text}'"))
+}
+
+/// Splits at colons; `\:` is a colon of the path itself.
+pub(super) fn paths(text: &str) -> Vec<String> {
+    let mut all = vec![String::new()];
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        match (character, all.last_mut()) {
+            ('\\', Some(last)) if characters.peek() == Some(&':') => {
+                characters.next();
+                last.push(':');
+            }
+            (':', _) => all.push(String::new()),
+            (other, Some(last)) => last.push(other),
+            (_, None) => {}
+        }
+    }
+    all.retain(|path| !path.is_empty());
+    all
+}
+
+/// `ioengine`.
+pub(super) fn engine(job: &mut Job, v: &Value) -> Result<(), String> {
+    let engine = WORKING.into_iter().find(|engine| engine.name() == v.text());
+    job.queue.engine = engine.ok_or_else(|| format!("'{}' does not work yet", v.text()))?;
+    Ok(())
+}
+
+/// `rw`.
+pub(super) fn rw(job: &mut Job, v: &Value) -> Result<(), String> {
+    let (name, suffix) = match v.text().split_once(':') {
+        Some((name, suffix)) => (name, suffix.trim()),
+        None => (v.text(), ""),
+    };
+    let kind = KINDS.into_iter().find(|kind| kind.name() == name);
+    let kind = kind.ok_or_else(|| format!("expected a kind of I/O, got '{name}'"))?;
+    let (mut skip, mut run_length) = (None, None);
+    if kind.is_random() && !suffix.is_empty() {
+        run_length = Some(plain_count(suffix, "I/Os behind the colon")?).filter(|run| *run > 0);
+    } else if !suffix.is_empty() {
+        skip = Some(whole_number(suffix, units(job))?).filter(|skip| *skip != 0);
+    }
+    job.pattern.rw = kind;
+    job.pattern.skip = skip;
+    job.pattern.run_length = run_length;
+    Ok(())
+}
+
+/// `bssplit`: lists by direction, split by commas.
+pub(super) fn bssplit(job: &mut Job, v: &Value) -> Result<(), String> {
+    let lists: Vec<&str> = v.text().split(',').map(str::trim).collect();
+    if lists.len() > 3 {
+        return Err("expected at most three lists (reads, writes, trims)".into());
+    }
+    let mut parsed = [None, None, None];
+    for (slot, list) in parsed.iter_mut().zip(&lists).filter(|(_, list)| !list.is_empty()) {
+        *slot = Some(split_entries(list, units(job))?);
+    }
+    if parsed.iter().all(Option::is_none) {
+        return Err("expected entries such as 4k/60:64k/40".into());
+    }
+    let [read, write, trim] = spread(parsed, lists.len() as u8 - 1);
+    job.blocks.split = PerDirection {
+        read: read.unwrap_or_default(),
+        write: write.unwrap_or_default(),
+        trim: trim.unwrap_or_default(),
+    };
+    Ok(())
+}
+
+fn split_entries(list: &str, units: Units) -> Result<Vec<SplitEntry>, String> {
+    let mut entries = Vec::new();
+    for entry in list.split(':').map(str::trim) {
+        let (size, share) = entry.split_once('/').unwrap_or((entry, ""));
+        let size = size_number(size.trim(), units)?;
+        if size == Bytes(0) {
+            return Err(format!("a block size must be at least 1, got '{entry}'"));
+        }
+        let percent = match share.trim() {
+            "" => None,
+            share => {
+                Some(share.parse::<u32>().ok().filter(|share| *share <= 100).ok_or_else(|| {
+                    format!("expected a share from 0 to 100 per cent, got '{share}' in '{entry}'")
+                })?)
+            }
+        };
+        entries.push(SplitEntry { size, percent });
+    }
+    let sum: u32 = entries.iter().filter_map(|entry| entry.percent).sum();
+    match sum {
+        0..=100 => Ok(entries),
+        _ => Err(format!("the shares of '{list}' add up to {sum} per cent, more than 100")),
+    }
+}
+
+/// `filesize`.
+pub(super) fn filesize(job: &mut Job, v: &Value) -> Result<(), String> {
+    let (low, high) = split_range(v.text());
+    let low = size_number(low, units(job))?;
+    let high = high.map_or(Ok(low), |high| size_number(high, units(job)))?;
+    if low.min(high) == Bytes(0) {
+        return Err(format!("a file size must be at least 1, got '{}'", v.text()));
+    }
+    job.target.filesize =
+        Some(FileSizeRange { low: Size::Bytes(low.min(high)), high: Size::Bytes(low.max(high)) });
+    Ok(())
+}
+
+/// `file_service_type`; the distributions have been refused before.
+pub(super) fn file_service(job: &mut Job, v: &Value) -> Result<(), String> {
+    let (name, suffix) = v.text().split_once(':').unwrap_or((v.text(), ""));
+    let order = match name {
+        "random" => FileServiceOrder::Random,
+        "sequential" => FileServiceOrder::Sequential,
+        _ => FileServiceOrder::RoundRobin,
+    };
+    let ios = match suffix.trim() {
+        "" => None,
+        suffix => Some(plain_count(suffix, "I/Os behind the colon")?).filter(|ios| *ios > 0),
+    };
+    job.target.file_service = FileService { order, ios, parameter: None };
+    Ok(())
+}
+
+/// `sync_file_range=flag,flag:writes`.
+pub(super) fn sync_file_range(job: &mut Job, v: &Value) -> Result<(), String> {
+    let (flags, writes) = v.text().split_once(':').unwrap_or((v.text(), ""));
+    let mut range = SyncFileRange::default();
+    for flag in flags.split(',').map(str::trim) {
+        match flag {
+            "wait_before" => range.wait_before = true,
+            "write" => range.write = true,
+            "wait_after" => range.wait_after = true,
+            _ => return Err(format!("expected wait_before, write or wait_after, got '{flag}'")),
+        }
+    }
+    range.writes = match writes.trim() {
+        "" => 1,
+        writes => plain_count(writes, "writes behind the colon")?.max(1),
+    };
+    job.syncing.file_range = Some(range);
+    Ok(())
+}
+
+/// `mem`.
+pub(super) fn memory(job: &mut Job, v: &Value) -> Result<(), String> {
+    let (name, file) = match v.text().split_once(':') {
+        Some((name, file)) if !file.is_empty() => (name, Some(file.to_string())),
+        Some((name, _)) => (name, None),
+        None => (v.text(), None),
+    };
+    if let (Some(file), "malloc" | "shm" | "shmhuge") = (&file, name) {
+        return Err(format!("'{name}' takes no file, got '{file}'"));
+    }
+    job.buffers.memory = match name {
+        "shm" => MemoryKind::Shm,
+        "shmhuge" => MemoryKind::ShmHuge,
+        "mmap" => MemoryKind::Mmap(file),
+        "mmaphuge" => MemoryKind::MmapHuge(file),
+        "mmapshared" => MemoryKind::MmapShared(file),
+        _ => MemoryKind::Malloc,
+    };
+    Ok(())
+}
+
+/// The largest CPU or node number that is believed.
+const NUMBER_MAX: u32 = 65_535;
+
+/// Numbers and ranges split by commas, each once, ascending.
+pub(super) fn numbers(text: &str) -> Result<Vec<u32>, String> {
+    let fail = || format!("expected numbers and ranges such as 0,5,8-15, got '{text}'");
+    let number = |part: &str| -> Result<u32, String> {
+        part.trim().parse().ok().filter(|number| *number <= NUMBER_MAX).ok_or_else(fail)
+    };
+    let mut all = Vec::new();
+    for part in text.split(',') {
+        let (low, high) = match part.split_once('-') {
+            Some((low, high)) => (number(low)?, number(high)?),
+            None => (number(part)?, number(part)?),
+        };
+        if low > high {
+            return Err(format!("the range '{part}' is backwards"));
+        }
+        all.extend(low..=high);
+    }
+    all.sort_unstable();
+    all.dedup();
+    Ok(all)
+}
+
+/// As [`numbers`]; `all` is an empty list.
+pub(super) fn nodes(text: &str) -> Result<Vec<u32>, String> {
+    if text == "all" { Ok(Vec::new()) } else { numbers(text) }
+}
+
+/// `cpumask`.
+pub(super) fn cpu_mask(job: &mut Job, v: &Value) -> Result<(), String> {
+    let mask = v.count();
+    if mask == 0 {
+        return Err("a mask of 0 allows no CPU".into());
+    }
+    job.process.cpus_allowed = (0..64).filter(|cpu| mask >> cpu & 1 == 1).collect();
+    Ok(())
+}
+
+/// `numa_mem_policy`.
+pub(super) fn numa_memory(job: &mut Job, v: &Value) -> Result<(), String> {
+    let (mode, list) = match v.text().split_once(':') {
+        Some((mode, list)) => (mode, Some(list.trim()).filter(|list| !list.is_empty())),
+        None => (v.text(), None),
+    };
+    let needed = || format!("'{mode}' needs nodes, such as {mode}:0");
+    job.process.numa_memory = Some(match mode {
+        "default" => NumaMemory::Default,
+        "local" => NumaMemory::Local,
+        "prefer" => match numbers(list.ok_or_else(needed)?)?[..] {
+            [node] => NumaMemory::Prefer(node),
+            _ => return Err("'prefer' takes one node".into()),
+        },
+        "bind" => NumaMemory::Bind(nodes(list.ok_or_else(needed)?)?),
+        "interleave" => NumaMemory::Interleave(nodes(list.ok_or_else(needed)?)?),
+        _ => {
+            let modes = ["default", "prefer", "bind", "interleave", "local"];
+            let hint = values::nearest(mode, modes.into_iter())
+                .map_or(String::new(), |near| format!("; did you mean '{near}'?"));
+            return Err(format!("expected one of {}, got '{mode}'{hint}", modes.join(", ")));
+        }
+    });
+    Ok(())
+}
+
+/// `buffer_pattern`.
+pub(super) fn buffer_pattern(job: &mut Job, v: &Value) -> Result<(), String> {
+    job.buffers.content = crate::model::BufferContent::Pattern(pattern_bytes::parse(v.text())?);
+    Ok(())
+}
+
+/// `continue_on_error`.
+pub(super) fn continue_on_error(job: &mut Job, v: &Value) -> Result<(), String> {
+    let retry = |on: bool| if on { Retry::Continue } else { Retry::Stop };
+    let kind = v.text();
+    job.errors.read = retry(matches!(kind, "read" | "io" | "all"));
+    job.errors.write = retry(matches!(kind, "write" | "io" | "all"));
+    job.errors.verify = retry(matches!(kind, "verify" | "all"));
+    Ok(())
+}
+
+/// `ignore_error`: three lists split by commas, errors in a list split by colons. The model's third
+/// place is for verification.
+pub(super) fn ignore_error(job: &mut Job, v: &Value) -> Result<(), String> {
+    let lists: Vec<&str> = v.text().split(',').collect();
+    if lists.len() > 3 {
+        return Err("expected at most three lists (reads, writes, verification)".into());
+    }
+    let mut parsed = [Vec::new(), Vec::new(), Vec::new()];
+    for (slot, list) in parsed.iter_mut().zip(lists) {
+        for error in list.split(':').map(str::trim).filter(|error| !error.is_empty()) {
+            slot.push(errno::parse(error)?);
+        }
+    }
+    let [read, write, trim] = parsed;
+    job.errors.ignored = PerDirection { read, write, trim };
+    Ok(())
+}
+
+/// `percentile_list`, ascending; at most 20.
+pub(super) fn percentiles(job: &mut Job, v: &Value) -> Result<(), String> {
+    let mut list = v.floats();
+    if list.len() > 20 {
+        return Err(format!("takes at most 20 numbers, got {}", list.len()));
+    }
+    if list.contains(&0.0) {
+        return Err("each percentile must be above 0".into());
+    }
+    list.sort_by(f64::total_cmp);
+    list.dedup();
+    job.measure.percentile_list = list;
+    Ok(())
+}
+
+/// Milliseconds, as long as they can be.
+pub(super) fn millis(count: u64) -> Nanos {
+    Nanos(count.saturating_mul(1_000_000))
+}
+
+/// Drops zeros: a rate of 0 is no limit.
+pub(super) fn positive<T: Copy>(
+    values: PerDirection<Option<T>>,
+    number: fn(&T) -> u64,
+) -> PerDirection<Option<T>> {
+    values.map(|_, value| value.filter(|value| number(value) > 0))
+}

@@ -1,0 +1,94 @@
+//! What a job is called and which files it works on.
+
+use super::Group::{Job, Target};
+use super::row::{boolean, choice, later, text, to, value};
+use super::{Choice, OptionDef};
+use crate::model::LockFile;
+
+const LOCKS: &[Choice] = &[
+    value("none", "no locking"),
+    value("exclusive", "one worker at a time"),
+    value("readwrite", "many readers or one writer"),
+];
+
+const FILE_TYPES: &[Choice] = &[
+    value("none", "look at each target"),
+    later("file", "all are regular files"),
+    later("block", "all are block devices"),
+    later("char", "all are character devices"),
+];
+
+pub(super) const ROWS: &[OptionDef] = &[
+    text(Job, "description", "Free text kept with the job")
+        .long(
+            "Shown in the report and kept in the record. It is never interpreted, so it is the \
+             place for what the numbers are to prove.",
+        )
+        .sets(to!(identity.description = string)),
+    text(Job, "name", "Name of the job")
+        .long(
+            "In a job file the section header names the job, and this replaces that name in \
+             reports. On the command line it begins a new job: options after it belong to that \
+             job.",
+        )
+        .sets(to!(identity.name = string)),
+    text(Job, "wait_for", "Start after all workers of the named job have ended")
+        .long(
+            "The job named must stand before this one, and only one job may have that name. For \
+             a barrier behind everything that stands before, use stonewall.",
+        )
+        .sets(to!(identity.wait_for = Some(string))),
+    text(Target, "filename", "Files or devices to work on, split by colons")
+        .long(
+            "All clones of the job and all jobs that name the same path share it. With several \
+             paths, size is divided among them unless filesize says otherwise, and nrfiles is \
+             ignored. A colon that is part of a path is written as '\\:'. Relative paths lie in \
+             directory if that is given. Without filename, each clone gets files of its own, \
+             named by filename_format.",
+        )
+        .sets(|job, v| {
+            job.target.filenames = super::set::paths(v.text());
+            Ok(())
+        }),
+    choice(Target, "lockfile", LOCKS, "Lock files around each I/O")
+        .default("none")
+        .long(
+            "Workers that share a file take a lock before each I/O and give it back afterwards. \
+             The wait for the lock is part of the latency the application would see, so do not \
+             compare such figures with those of an unlocked run.",
+        )
+        .sets(|job, v| {
+            job.target.lockfile = match v.text() {
+                "exclusive" => LockFile::Exclusive,
+                "readwrite" => LockFile::ReadWrite,
+                _ => LockFile::None,
+            };
+            Ok(())
+        }),
+    choice(Target, "filetype", FILE_TYPES, "Take this type for granted instead of looking")
+        .default("none")
+        .long("Saves one stat a file where there are very many. Newer than fio 3.33."),
+    text(Target, "directory", "Where files are made, split by colons")
+        .long(
+            "Several directories are dealt out to the clones in turn: the first clone works in \
+             the first, the second in the second, and so on round. Files given by filename all \
+             lie in the first one. A colon that is part of a path is written as '\\:'.",
+        )
+        .sets(|job, v| {
+            job.target.directories = super::set::paths(v.text());
+            Ok(())
+        }),
+    text(Target, "filename_format", "How made-up file names look")
+        .default("$jobname.$jobnum.$filenum")
+        .long(
+            "$jobname, $jobnum (counts clones from 0) and $filenum (counts files of a clone from \
+             0) are replaced. Leaving out $jobnum lets clones share files, leaving out $jobname \
+             lets jobs share them. A path makes its directories first.",
+        )
+        .sets(to!(target.filename_format = Some(string))),
+    boolean(Target, "unique_filename", "Prefix file names with the client's address")
+        .default("1")
+        .long("Matters only to fio's clients and servers on a network.")
+        .accepted("files of a local run are named by filename_format alone"),
+    text(Target, "opendir", "Work on every file below a directory"),
+];
