@@ -1,25 +1,26 @@
 //! Every number of a range once, in random order, without memory of what was given.
 //!
-//! The range is widened to the next power of two and a counter runs through it; each value of the
-//! counter goes through a keyed Feistel network, which is a bijection whatever its round function,
-//! and results beyond the range are passed over. Fewer than half are, so this costs less than
-//! walking the cycle from each of them, and the restriction of a bijection is one as well.
-//! (M. Luby, C. Rackoff 1988; J. Black, P. Rogaway 2002.)
+//! A counter runs through the next power of two; each value of it goes through a chain of keyed
+//! bijections of that many bits (fold the upper half into the lower one, multiply by an odd number,
+//! add), and results beyond the range are passed over: the restriction of a bijection is one as
+//! well. Walking the cycle from each such result would give the same set for more work.
+//!
+//! A Feistel network does the same and was measured: with halves as short as those of usual ranges
+//! it takes six rounds before the counter no longer shows, and twice the time.
 
 use crate::random::Random;
 
-/// Rounds of the network. Four make a sound permutation; the narrow halves of short ranges have so
-/// few functions to choose from that more rounds are worth their price.
-const ROUNDS: usize = 6;
+/// Bijections in a row. With one less, short ranges show the steps of the counter.
+const ROUNDS: usize = 4;
 
 /// Results made at a time: independent of each other, so the processor works on several at once.
 const BATCH: usize = 16;
 
-/// One of the factors is odd and random, the other number is added before it.
 #[derive(Clone, Copy, Debug, Default)]
 struct RoundKey {
-    add: u64,
+    /// Odd.
     factor: u64,
+    add: u64,
 }
 
 /// A random order of `0..count`, a pass at a time.
@@ -31,8 +32,10 @@ pub(crate) struct Permutation {
     count: u64,
     given: u64,
     counter: u64,
-    low_bits: u32,
-    high_bits: u32,
+    /// As many low bits as values have.
+    mask: u64,
+    /// Half of these bits.
+    half: u32,
     keys: [RoundKey; ROUNDS],
 }
 
@@ -47,8 +50,8 @@ impl Permutation {
             count,
             given: 0,
             counter: 0,
-            low_bits: bits / 2,
-            high_bits: bits - bits / 2,
+            mask: (1 << bits) - 1,
+            half: bits / 2,
             keys: [RoundKey::default(); ROUNDS],
         };
         made.restart(random);
@@ -58,7 +61,7 @@ impl Permutation {
     /// Begins another pass, in another order.
     pub fn restart(&mut self, random: &mut Random) {
         for key in &mut self.keys {
-            *key = RoundKey { add: random.bits(), factor: random.bits() | 1 };
+            *key = RoundKey { factor: random.bits() | 1, add: random.bits() };
         }
         self.counter = 0;
         self.given = 0;
@@ -104,23 +107,13 @@ impl Permutation {
     }
 
     #[inline(always)]
-    fn permuted(&self, value: u64) -> u64 {
-        let mut low = value & ((1 << self.low_bits) - 1);
-        let mut high = value >> self.low_bits;
-        for pair in self.keys.chunks_exact(2) {
-            high ^= scrambled(low, pair[0], self.high_bits);
-            low ^= scrambled(high, pair[1], self.low_bits);
+    fn permuted(&self, mut value: u64) -> u64 {
+        for key in &self.keys {
+            value = value.wrapping_mul(key.factor).wrapping_add(key.add) & self.mask;
+            value ^= value >> self.half;
         }
-        high << self.low_bits | low
+        value
     }
-}
-
-/// The best mixed bits of a product are its highest.
-#[inline(always)]
-fn scrambled(value: u64, key: RoundKey, bits: u32) -> u64 {
-    let sum = value.wrapping_add(key.add);
-    let product = (sum ^ (sum >> 32)).wrapping_mul(key.factor);
-    product >> (64 - bits)
 }
 
 #[cfg(test)]
@@ -180,18 +173,19 @@ mod tests {
             let chi: f64 = seen.iter().map(|s| (s - 1000.0).powi(2) / 1000.0).sum();
             assert!(chi < count as f64 + 6.0 * (2.0 * count as f64).sqrt(), "{count}: {chi}");
         }
-        for count in [1u64 << 20, (1 << 20) + 1, 3 << 30] {
-            let mut permutation = Permutation::new(count, &mut random);
-            let mut bins = [0f64; 64];
-            let mut before = 0;
-            for _ in 0..64_000 {
-                let value = permutation.next().unwrap();
-                let distance = (value + count - before) % count;
-                bins[(u128::from(distance) * 64 / u128::from(count)) as usize] += 1.0;
-                before = value;
+        for count in [1u64 << 20, (1 << 20) + 1, 3 << 30, 1 << 45] {
+            for lag in [1, 2, 3, 16, 256, 1024, 4096] {
+                let mut permutation = Permutation::new(count, &mut random);
+                let values: Vec<u64> =
+                    (0..64_000 + lag).map(|_| permutation.next().unwrap()).collect();
+                let mut bins = [0f64; 64];
+                for index in 0..64_000 {
+                    let distance = (values[index + lag] + count - values[index]) % count;
+                    bins[(u128::from(distance) * 64 / u128::from(count)) as usize] += 1.0;
+                }
+                let chi: f64 = bins.iter().map(|b| (b - 1000.0).powi(2) / 1000.0).sum();
+                assert!(chi < 64.0 + 7.0 * 128f64.sqrt(), "{count} {lag}: {chi}");
             }
-            let chi: f64 = bins.iter().map(|b| (b - 1000.0).powi(2) / 1000.0).sum();
-            assert!(chi < 64.0 + 6.0 * 128f64.sqrt(), "{count}: {chi}");
         }
     }
 }

@@ -44,7 +44,7 @@ pub(crate) struct Scattered {
 
 #[derive(Clone, Debug)]
 enum Places {
-    Once { permutation: Permutation, size: u64, blocks: u64 },
+    Once { permutation: Box<Permutation>, size: u64, blocks: u64 },
     Mapped(Map),
     Anywhere(PerDirection<Grid>),
 }
@@ -85,7 +85,8 @@ impl Scattered {
             Choice::Once(size) => {
                 let count = length / size;
                 let runs = if scatter.identical { count } else { count.div_ceil(run_length) };
-                Places::Once { permutation: Permutation::new(runs, random), size, blocks: count }
+                let permutation = Box::new(Permutation::new(runs, random));
+                Places::Once { permutation, size, blocks: count }
             }
             Choice::Mapped(grain) => Places::Mapped(Map::new(length, grain)),
             Choice::Anywhere(align) => Places::Anywhere(PerDirection::from_fn(|d| {

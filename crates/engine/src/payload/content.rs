@@ -4,25 +4,30 @@ use crate::random::mix;
 
 /// Fills a buffer with random bytes; the same for the same seed, whatever the length.
 ///
-/// A counter goes through a folded 64×64-bit multiplication, as in wyrand (Wang Yi, public domain).
-/// Words do not depend on each other, so the processor makes several at once.
+/// A counter goes through a 64×64-bit multiplication that is folded, as in wyrand (Wang Yi, public
+/// domain); its lower half, moved by the counter, gives a second word. Pairs of words do not depend
+/// on each other, so the processor makes several at once.
 #[inline]
 pub(crate) fn random(buffer: &mut [u8], seed: u64) {
     const STEP: u64 = 0xa076_1d64_78bd_642f;
     const TWIST: u64 = 0xe703_7ed1_a0b4_28db;
     let mut counter = mix(seed);
-    let mut word = || {
+    let mut pair = || {
         counter = counter.wrapping_add(STEP);
         let product = u128::from(counter) * u128::from(counter ^ TWIST);
-        ((product >> 64) as u64 ^ product as u64).to_ne_bytes()
+        let (high, low) = ((product >> 64) as u64, product as u64);
+        [high ^ low, low.wrapping_add(counter.rotate_left(29))]
     };
-    let mut words = buffer.chunks_exact_mut(8);
-    for place in &mut words {
-        place.copy_from_slice(&word());
+    let mut pairs = buffer.chunks_exact_mut(16);
+    for place in &mut pairs {
+        let [first, second] = pair();
+        place[..8].copy_from_slice(&first.to_ne_bytes());
+        place[8..].copy_from_slice(&second.to_ne_bytes());
     }
-    let rest = words.into_remainder();
+    let rest = pairs.into_remainder();
+    let words = pair().map(u64::to_ne_bytes);
     let length = rest.len();
-    rest.copy_from_slice(&word()[..length]);
+    rest.copy_from_slice(&words.as_flattened()[..length]);
 }
 
 /// Fills a buffer with a pattern, repeated from its beginning; zeros for an empty pattern.
@@ -72,11 +77,15 @@ mod tests {
         let mut counts = [0u32; 256];
         buffer.iter().for_each(|b| counts[usize::from(*b)] += 1);
         assert!(counts.iter().all(|c| (3_700..4_500).contains(c)));
+        let bits: [u64; 128] = std::array::from_fn(|bit| {
+            buffer.chunks(16).map(|c| u64::from(c[bit / 8] >> (bit % 8) & 1)).sum()
+        });
+        assert!(bits.iter().all(|ones| (32_000..33_600).contains(ones)), "{bits:?}");
         let mut short = vec![0; 1003];
         random(&mut short, 1);
-        assert_eq!(short[..1000], buffer[..1000]);
+        assert_eq!(short, buffer[..1003]);
         random(&mut short, 2);
-        assert_ne!(short[..1000], buffer[..1000]);
+        assert_ne!(short, buffer[..1003]);
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub(crate) struct Lane {
 #[derive(Clone, Debug)]
 enum Path {
     Sequential { block: u64, blocks: u64, next: u64 },
-    Once(Permutation),
+    Once(Box<Permutation>),
     Anywhere(Grid),
 }
 
@@ -45,7 +45,7 @@ impl Lane {
                 Path::Sequential { block: 0, blocks: length / size, next: base }
             }
             Layout::Scattered(scatter) if scatter.run_length == 1 => match scatter.choice {
-                Choice::Once(size) => Path::Once(Permutation::new(length / size, random)),
+                Choice::Once(size) => Path::Once(Box::new(Permutation::new(length / size, random))),
                 Choice::Anywhere(align) => {
                     let alike = directions
                         .iter()

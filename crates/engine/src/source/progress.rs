@@ -2,8 +2,8 @@
 //!
 //! # Rules
 //! A loop is a pass over every file. The amount of all loops together is `bytes` (the files' regions
-//! if not given) times the loops: what it leaves undone in the first loops the later ones do. An
-//! amount larger than the regions adds loops beyond those asked for, until less than one block is
+//! if not given) times the loops: what it leaves undone in the first loops the later ones do. When
+//! the loops have ended with less than `bytes` done, more are added until less than one block is
 //! missing. Time based work ends by time or number of I/Os only. This is how fio counts.
 
 use plan::Worker;
@@ -25,13 +25,13 @@ pub(crate) struct Progress {
 
 impl Progress {
     pub fn new(worker: &Worker) -> Progress {
-        let (stop, region) = (&worker.stop, worker.region());
+        let stop = &worker.stop;
         let unlimited = stop.time_based || stop.fill_device;
-        let bytes = stop.bytes.unwrap_or(region);
+        let bytes = stop.bytes.unwrap_or_else(|| worker.region());
         let loops = stop.loops.max(1);
         Progress {
             cap: if unlimited { u64::MAX } else { bytes.saturating_mul(loops) },
-            wanted: if bytes > region && !unlimited { bytes } else { 0 },
+            wanted: if unlimited { 0 } else { stop.bytes.unwrap_or(0) },
             max_block: worker.max_block(),
             ios_left: stop.ios.unwrap_or(u64::MAX),
             loops_left: loops,
