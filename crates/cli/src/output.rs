@@ -18,7 +18,8 @@ impl Output {
     pub fn open(path: Option<&Path>) -> Result<Output> {
         let Some(path) = path else { return Ok(Output::Stdout) };
         let name = path.display().to_string();
-        let file = File::create(path).with_context(|| format!("--output: cannot write '{name}'"))?;
+        let file =
+            File::create(path).with_context(|| format!("--output: cannot write '{name}'"))?;
         Ok(Output::File(file, name))
     }
 

@@ -9,8 +9,7 @@ use host::{Host, Sampler, TargetQuery};
 use job::{Action, Dialect, Format, Invocation};
 use plan::{Plan, Policy};
 use record::{
-    DiskCounters, DiskResult, DiskSample, Facts, Message, Nanos, RunRecord, Severity,
-    Timeline,
+    DiskCounters, DiskResult, DiskSample, Facts, Message, Nanos, RunRecord, Severity, Timeline,
 };
 use report::Dress;
 use report::header::JobLine;
@@ -201,11 +200,8 @@ fn measure(
 ) -> Result<Measured> {
     let signals = Signals::catch()?;
     let watched = plan.disks.clone();
-    let names: Vec<String> = watched
-        .iter()
-        .flat_map(|w| std::iter::once(&w.name).chain(&w.members))
-        .cloned()
-        .collect();
+    let names: Vec<String> =
+        watched.iter().flat_map(|w| std::iter::once(&w.name).chain(&w.members)).cloned().collect();
     let before = Arc::new(Mutex::new(None));
     let (theirs, their_host, their_names) = (Arc::clone(&before), host.clone(), names.clone());
     let run = Run::start(plan, move || {
@@ -241,7 +237,8 @@ fn disk_results(
     let mut results: Vec<DiskResult> = Vec::new();
     for watch in watched {
         let members = watch.members.iter().map(|m| (m.as_str(), &[][..]));
-        for (name, below) in std::iter::once((watch.name.as_str(), &watch.members[..])).chain(members)
+        for (name, below) in
+            std::iter::once((watch.name.as_str(), &watch.members[..])).chain(members)
         {
             if results.iter().all(|r| r.name != name) {
                 results.extend(result(name, below));
@@ -296,11 +293,8 @@ fn show(
     as_fio: bool,
 ) -> Result<()> {
     let judged = judge::judge(record);
-    let dress = Dress {
-        as_fio,
-        fio_version: FIO_VERSION.into(),
-        terse_version: invocation.terse_version,
-    };
+    let dress =
+        Dress { as_fio, fio_version: FIO_VERSION.into(), terse_version: invocation.terse_version };
     let formats: Vec<report::Format> = invocation
         .formats
         .iter()

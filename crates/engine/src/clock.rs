@@ -125,10 +125,9 @@ impl Tsc {
         let (last_tick, last_time) = tick_and_time();
         let hertz = last_tick.checked_sub(first_tick)? as f64
             / last_time.duration_since(first_time).as_secs_f64();
-        PLAUSIBLE_HERTZ.contains(&hertz).then(|| Tsc {
-            origin: last_tick,
-            scale: (1e9 / hertz * 2f64.powi(32)) as u64,
-        })
+        PLAUSIBLE_HERTZ
+            .contains(&hertz)
+            .then(|| Tsc { origin: last_tick, scale: (1e9 / hertz * 2f64.powi(32)) as u64 })
     }
 }
 

@@ -94,8 +94,9 @@ impl Ring for SimRing {
             if w.stall.contains(&done) || w.stall.contains(&w.now) {
                 done = w.stall.end;
             }
-            w.in_flight
-                .extend(queued.iter().map(|(slot, r)| (done, Completion { slot: *slot, result: *r })));
+            w.in_flight.extend(
+                queued.iter().map(|(slot, r)| (done, Completion { slot: *slot, result: *r })),
+            );
             w.deepest = w.deepest.max(w.in_flight.len());
             Ok(queued.len() as u32)
         })

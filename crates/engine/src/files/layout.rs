@@ -201,7 +201,7 @@ impl Pending {
             return Ok(());
         }
         tool.fill(worker, path, &file, &self.missing, step).map_err(|e| (Action::Fill, e))?;
-        if worker.layout.fsync {
+        if worker.layout.fsync && step(0) {
             file.sync_all().map_err(|e| (Action::Sync, e))?;
         }
         // Reads of the run shall come from the disk; `invalidate` sees to the rest.

@@ -205,11 +205,8 @@ mod tests {
 
     #[test]
     fn iotime_alone_counts_no_blocks() {
-        let settings = ThinkTime {
-            time: Some(Nanos(1000)),
-            iotime: Some(Nanos(500)),
-            ..ThinkTime::default()
-        };
+        let settings =
+            ThinkTime { time: Some(Nanos(1000)), iotime: Some(Nanos(500)), ..ThinkTime::default() };
         let mut gate = think(settings);
         (0..50).for_each(|i| issue(&mut gate, i * 10));
         assert_eq!(gate.admit(&OP, 0, 500), Admit::Wait { until: 1500 });

@@ -94,7 +94,9 @@ impl IoUring {
             ..Sqe::default()
         };
         match op.kind {
-            OpKind::Read => self.data(&mut entry, slot, op, [sqe::READ_FIXED, sqe::READ, sqe::READV]),
+            OpKind::Read => {
+                self.data(&mut entry, slot, op, [sqe::READ_FIXED, sqe::READ, sqe::READV])
+            }
             OpKind::Write => {
                 self.data(&mut entry, slot, op, [sqe::WRITE_FIXED, sqe::WRITE, sqe::WRITEV]);
             }

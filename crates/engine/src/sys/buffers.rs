@@ -12,9 +12,10 @@ use std::ptr::NonNull;
 /// One buffer a slot, zeroed at first (unless backed by a file that holds something), freed on
 /// drop.
 ///
-/// The first buffer begins on a page, or, when an alignment was asked for, that many bytes after a
-/// page boundary, as fio has it: 512 gives memory that is aligned to 512 bytes and no better, 2 MiB
-/// memory aligned to 2 MiB. The others follow at the largest block rounded up to a page.
+/// Every buffer begins on a page, unless an alignment was asked for (`mem_align`). The first one
+/// then begins that many bytes after a page boundary: 512 gives memory that is aligned to 512 bytes
+/// and no better, 2 MiB memory aligned to 2 MiB; the others follow one largest block after another.
+/// This is how fio has it.
 pub struct BufferArea {
     base: NonNull<u8>,
     stride: usize,
@@ -52,9 +53,10 @@ impl BufferArea {
     pub fn new(buffers: &Buffers, depth: u32, max_block: u64) -> io::Result<BufferArea> {
         let page = page_size();
         let too_much = || io::Error::new(io::ErrorKind::OutOfMemory, TOO_MUCH);
+        let step = if buffers.align.is_some() { 1 } else { page };
         let stride = usize::try_from(max_block)
             .ok()
-            .and_then(|b| b.checked_next_multiple_of(page))
+            .and_then(|b| b.checked_next_multiple_of(step))
             .ok_or_else(too_much)?;
         let payload = stride.checked_mul(depth as usize).ok_or_else(too_much)?;
         if payload == 0 {
@@ -323,6 +325,9 @@ mod tests {
             let mut area = area.unwrap();
             assert_eq!(area.slot(0) as usize % modulus, expected, "{asked}");
             exercise(&mut area, 2, 4096);
+            let area = BufferArea::new(&buffers(MemoryKind::Malloc, Some(asked)), 2, 6144);
+            let area = area.unwrap();
+            assert_eq!(area.slot(1) as usize - area.slot(0) as usize, 6144);
         }
     }
 

@@ -7,8 +7,8 @@ pub mod files;
 pub mod io;
 pub mod memory;
 pub mod posix_aio;
+#[cfg(test)]
+pub mod testing;
 pub mod thread;
 pub mod tsc;
 pub mod uring;
-#[cfg(test)]
-pub mod testing;

@@ -269,9 +269,8 @@ impl Uring {
             }
         }
         // SAFETY: the kernel keeps the two masks constant at these offsets of the live mapping.
-        let (sq_mask, cq_mask) = unsafe {
-            (rings.at::<u32>(sq.ring_mask).read(), rings.at::<u32>(cq.ring_mask).read())
-        };
+        let (sq_mask, cq_mask) =
+            unsafe { (rings.at::<u32>(sq.ring_mask).read(), rings.at::<u32>(cq.ring_mask).read()) };
         Ok(Uring {
             sq_head: rings.at(sq.head),
             sq_tail: rings.at(sq.tail),
@@ -438,13 +437,7 @@ impl Uring {
         // SAFETY: callers pass an array of `count` live elements of the kind `what` reads; the
         // kernel copies it within the call.
         let result = unsafe {
-            libc::syscall(
-                libc::SYS_io_uring_register,
-                self.fd.as_raw_fd(),
-                what,
-                argument,
-                count,
-            )
+            libc::syscall(libc::SYS_io_uring_register, self.fd.as_raw_fd(), what, argument, count)
         };
         if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }

@@ -36,11 +36,7 @@ pub(super) struct Prepared<'a, 'w> {
 
 impl<'w> Prepared<'_, 'w> {
     /// Runs the loop from the start of the worker's batch to its end, and gives the files back.
-    pub fn run(
-        self,
-        line: &Line,
-        builder: &mut Builder<'w>,
-    ) -> Result<OpenFiles<'w>, Failure> {
+    pub fn run(self, line: &Line, builder: &mut Builder<'w>) -> Result<OpenFiles<'w>, Failure> {
         let queue = &self.shared.plan.workers[self.index].queue;
         match queue.engine {
             Engine::Null if queue.depth == 1 => self.with::<NullSync, false>(line, builder),
@@ -85,8 +81,7 @@ impl<'w> Prepared<'_, 'w> {
             advice: pattern_advice(worker),
         };
         let ring = R::open(&setup).map_err(|e| Failure::Setup("set up the I/O engine", e))?;
-        let wants_latency =
-            worker.measuring.clat || worker.measuring.lat || worker.measuring.slat;
+        let wants_latency = worker.measuring.clat || worker.measuring.lat || worker.measuring.slat;
         let gate = Paced::new(worker);
         match (self.shared.clock, gate) {
             (RunClock::Tsc(clock), None) if wants_latency => {
