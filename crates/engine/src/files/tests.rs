@@ -2,8 +2,8 @@
 
 use super::layout::{LayoutReport, Survey};
 use super::*;
-use crate::sys::files::{allocate, data_spans};
-use crate::sys::testing::{Loop, Tmpfs, scratch};
+use crate::sys::files::{allocate, data_spans, free_bytes};
+use crate::sys::testing::{Loop, SmallDisk, Tmpfs, scratch};
 use plan::{Prepare, ReadWrite, SyncMode, Worker};
 use record::TargetKind;
 use std::cell::RefCell;
@@ -177,6 +177,21 @@ fn a_full_disk_is_told_with_numbers_and_left_as_it_was() {
         quiet(&worker).unwrap_err();
         assert!(fs::read(&path).unwrap() == vec![3; M as usize], "{how}");
         fs::remove_file(&path).unwrap();
+    }
+}
+
+#[test]
+fn a_full_disk_is_left_as_it_was_past_the_page_cache_too() {
+    let Some(disk) = SmallDisk::new(16 * M) else { return };
+    let path = disk.path().join("big");
+    for how in ["native", "none", "truncate", "keep", "posix"] {
+        let mut worker = reader(&path, 64 * M);
+        worker.layout.fallocate = how.into();
+        let free = free_bytes(File::open(disk.path()).unwrap()).unwrap();
+        let error = quiet(&worker).unwrap_err();
+        let LayoutError::NoSpace { needed, free: told, .. } = error else { panic!("{error}") };
+        assert!(needed > 64 * M - 16 * M && needed <= 64 * M, "{how}: {needed}");
+        assert!(told.abs_diff(free) <= M && !path.exists(), "{how}: {told} of {free}");
     }
 }
 

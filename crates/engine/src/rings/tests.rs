@@ -243,6 +243,27 @@ fn handles_devices<R: Ring>() {
     }
 }
 
+/// Dropped with I/O in flight, it waits: the buffers go right after it.
+fn waits_when_dropped<R: Ring>() {
+    for _ in 0..20 {
+        let file = fresh(64 * BLOCK);
+        let mut rig: Rig<R> = Rig::plain(file, 64 * BLOCK);
+        for slot in 0..DEPTH {
+            let write = op(OpKind::Write, u64::from(slot) * 4 * BLOCK, 4 * BLOCK);
+            assert_ne!(rig.ring.queue(slot, &write), Queued::Full);
+        }
+        rig.ring.submit().unwrap();
+    }
+}
+
+/// With a timeout and nothing to come, it comes back.
+fn does_not_wait_for_nothing<R: Ring>() {
+    let mut rig: Rig<R> = Rig::plain(fresh(BLOCK), BLOCK);
+    let begin = std::time::Instant::now();
+    assert_eq!(rig.ring.reap(1, DEPTH, Some(Duration::from_millis(1))).unwrap(), 0);
+    assert!(begin.elapsed() < PATIENCE);
+}
+
 macro_rules! rings {
     ($($name:ident: $ring:ty, $($refuses:ident)?;)*) => {$(
         mod $name {
@@ -276,6 +297,16 @@ macro_rules! rings {
             #[test]
             fn reports_no_space() {
                 super::reports_no_space::<$ring>();
+            }
+
+            #[test]
+            fn waits_when_dropped() {
+                super::waits_when_dropped::<$ring>();
+            }
+
+            #[test]
+            fn does_not_wait_for_nothing() {
+                super::does_not_wait_for_nothing::<$ring>();
             }
 
             #[test]

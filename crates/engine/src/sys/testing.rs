@@ -67,3 +67,32 @@ impl Drop for Tmpfs {
         let _ = Command::new("umount").arg(self.directory.path()).status();
     }
 }
+
+/// A filesystem (ext4) on a loop device; unmounted when dropped.
+pub struct SmallDisk {
+    directory: TempDir,
+    _device: Loop,
+}
+
+impl SmallDisk {
+    /// One on a device of `size` bytes; `None` when this user or machine cannot have one.
+    pub fn new(size: u64) -> Option<SmallDisk> {
+        let device = Loop::new(size)?;
+        let made = Command::new("mkfs.ext4").args(["-q", "-m0", &device.device]).status();
+        made.ok().filter(|s| s.success())?;
+        let directory = scratch();
+        let mounted = Command::new("mount").arg(&device.device).arg(directory.path()).status();
+        mounted.ok().filter(|s| s.success()).map(|_| SmallDisk { directory, _device: device })
+    }
+
+    /// Where it is mounted.
+    pub fn path(&self) -> &Path {
+        self.directory.path()
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.directory.path()).status();
+    }
+}
