@@ -147,7 +147,8 @@ impl<const LATENCY: bool, const QUEUED: bool, const RATED: bool> Metering
 
     #[inline(always)]
     fn reaped(&mut self, count: u32) {
-        self.completes.count_batch(count, 1);
+        // A look that finds nothing, while waiting for a scheduled start, completes no batch.
+        self.completes.count_batch(count, u64::from(count > 0));
     }
 }
 

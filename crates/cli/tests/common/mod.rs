@@ -3,6 +3,8 @@
 
 #![allow(dead_code, reason = "each test program uses its own part")]
 
+pub mod seeded;
+
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -17,6 +17,9 @@ const FINE: u64 = 4096;
 /// Most units of a map finer than [`FINE`]: 32 MiB of memory.
 const MOST_FINE_UNITS: u64 = 1 << 28;
 
+/// Most units of any map: 8 GiB of memory, 256 TiB in blocks of 4 KiB.
+const MOST_UNITS: u64 = 1 << 36;
+
 /// The units of a region, free or used.
 #[derive(Clone, Debug)]
 pub(crate) struct Map {
@@ -28,13 +31,17 @@ pub(crate) struct Map {
 }
 
 impl Map {
-    /// All of `length` bytes free, but for a rest shorter than a unit.
-    pub fn new(length: u64, grain: Grain) -> Map {
+    /// All of `length` bytes free, but for a rest shorter than a unit. `None` when no memory would
+    /// hold it, as for the endless regions of `fill_device`.
+    pub fn new(length: u64, grain: Grain) -> Option<Map> {
         let mut unit = grain.unit.max(1);
         while unit < FINE && length / unit > MOST_FINE_UNITS && unit * 2 <= grain.min {
             unit *= 2;
         }
         let units = length / unit;
+        if units > MOST_UNITS {
+            return None;
+        }
         let mut levels = Vec::new();
         let mut bits = units;
         loop {
@@ -47,7 +54,7 @@ impl Map {
         }
         let mut map = Map { levels, units, unit, min_units: (grain.min / unit).max(1) };
         map.restart();
-        map
+        Some(map)
     }
 
     /// Everything is free again.
@@ -214,7 +221,7 @@ mod tests {
         ) {
             let min = unit * times;
             let max = min + unit * more;
-            let mut map = Map::new(length, grain(unit, min));
+            let mut map = Map::new(length, grain(unit, min)).unwrap();
             let mut random = Random::new(seed, 0);
             for _ in 0..2 {
                 let mut end = 0;
@@ -232,7 +239,7 @@ mod tests {
     #[test]
     fn fragments_smaller_than_the_smallest_block_are_few() {
         let mut random = Random::new(1, 0);
-        let mut map = Map::new(1 << 20, grain(1, 1000));
+        let mut map = Map::new(1 << 20, grain(1, 1000)).unwrap();
         let mut small = 0;
         let mut all = 0;
         while let Some((_, length)) = map.take(1000 + random.below(3001), 4000, &mut random) {
@@ -244,7 +251,7 @@ mod tests {
 
     #[test]
     fn runs_across_words_are_found_and_marked() {
-        let mut map = Map::new(1000, grain(1, 1));
+        let mut map = Map::new(1000, grain(1, 1)).unwrap();
         assert_eq!(map.take_at(60, 200), 200);
         assert_eq!(map.take_at(60, 1), 0);
         assert_eq!(map.take_at(0, 500), 60);
@@ -255,9 +262,10 @@ mod tests {
 
     #[test]
     fn large_regions_get_coarser_units_not_more_memory() {
-        let map = Map::new(1 << 40, grain(1, 4096));
+        let map = Map::new(1 << 40, grain(1, 4096)).unwrap();
         assert_eq!(map.unit, 4096);
-        let map = Map::new(1 << 30, grain(1, 512));
+        let map = Map::new(1 << 30, grain(1, 512)).unwrap();
         assert_eq!(map.unit, 4);
+        assert!(Map::new(u64::MAX, grain(4096, 4096)).is_none());
     }
 }

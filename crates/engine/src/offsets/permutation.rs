@@ -40,8 +40,9 @@ pub(crate) struct Permutation {
 }
 
 impl Permutation {
-    /// A first pass over `0..count`; `count` is at most 2^62.
+    /// A first pass over `0..count`, or over `0..2^62` when that is less.
     pub fn new(count: u64, random: &mut Random) -> Permutation {
+        let count = count.min(1 << 62);
         let bits = (64 - count.saturating_sub(1).leading_zeros()).max(2);
         let mut made = Permutation {
             ready: [0; BATCH],

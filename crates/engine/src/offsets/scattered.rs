@@ -49,6 +49,16 @@ enum Places {
     Anywhere(PerDirection<Grid>),
 }
 
+impl Places {
+    fn anywhere(
+        length: u64,
+        blocks: &PerDirection<Blocks>,
+        align: impl Fn(Direction) -> u64,
+    ) -> Places {
+        Places::Anywhere(PerDirection::from_fn(|d| Grid::new(length, blocks[d].min, align(d))))
+    }
+}
+
 /// Places at multiples of `align` where the smallest block fits.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Grid {
@@ -88,10 +98,10 @@ impl Scattered {
                 let permutation = Box::new(Permutation::new(runs, random));
                 Places::Once { permutation, size, blocks: count }
             }
-            Choice::Mapped(grain) => Places::Mapped(Map::new(length, grain)),
-            Choice::Anywhere(align) => Places::Anywhere(PerDirection::from_fn(|d| {
-                Grid::new(length, blocks[d].min, align[d])
-            })),
+            Choice::Mapped(grain) => Map::new(length, grain)
+                .map(Places::Mapped)
+                .unwrap_or_else(|| Places::anywhere(length, blocks, |_| grain.min)),
+            Choice::Anywhere(align) => Places::anywhere(length, blocks, |d| align[d]),
         };
         let identical = scatter.identical;
         Scattered { length, places, run_length, identical, runs: PerDirection::default() }

@@ -27,10 +27,13 @@ impl Progress {
     pub fn new(worker: &Worker) -> Progress {
         let stop = &worker.stop;
         let unlimited = stop.time_based || stop.fill_device;
-        let bytes = stop.bytes.unwrap_or_else(|| worker.region());
         let loops = stop.loops.max(1);
         Progress {
-            cap: if unlimited { u64::MAX } else { bytes.saturating_mul(loops) },
+            cap: if unlimited {
+                u64::MAX
+            } else {
+                stop.bytes.unwrap_or_else(|| worker.region()).saturating_mul(loops)
+            },
             wanted: if unlimited { 0 } else { stop.bytes.unwrap_or(0) },
             max_block: worker.max_block(),
             ios_left: stop.ios.unwrap_or(u64::MAX),

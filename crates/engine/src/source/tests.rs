@@ -114,6 +114,19 @@ fn free_offsets_end_by_amount() {
 }
 
 #[test]
+fn endless_regions_need_neither_memory_nor_luck() {
+    let range = BlockPlan::Range { min: 512, max: 4096, step: 1 };
+    for blocks in [BlockPlan::Fixed(1), BlockPlan::Fixed(4096), range] {
+        for rw in [ReadWrite::Write, ReadWrite::RandWrite] {
+            let mut worker = worker(rw, 1, &[u64::MAX, u64::MAX]);
+            worker.pattern.blocks.write = blocks.clone();
+            worker.stop.fill_device = true;
+            assert_eq!(ops(&worker, 1000).len(), 1000);
+        }
+    }
+}
+
+#[test]
 fn loops_drain_and_are_told() {
     let mut worker = worker(ReadWrite::Read, 4 * K, &[8 * K]);
     worker.stop.loops = 2;

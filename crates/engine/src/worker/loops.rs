@@ -170,11 +170,15 @@ impl<'w> Prepared<'_, 'w> {
     }
 }
 
-/// How the queue is kept full. Without `iodepth_batch` everything that fits is handed over at once.
+/// How the queue is kept full. Without `iodepth_batch`, an eighth of the depth is handed over at a
+/// time: one by one costs a system call an I/O, and all that fits at once makes the device see
+/// bursts with gaps between them (on a virtual disk at depth 32 that cost a fifth of the IOPS) and
+/// blurs the moment of issue.
 fn policy(queue: &Queue) -> Policy {
+    let batch = queue.batch_submit.unwrap_or((queue.depth / 8).min(32));
     Policy {
         depth: queue.depth,
-        batch: queue.batch_submit.map_or(queue.depth, |b| b.clamp(1, queue.depth)),
+        batch: batch.clamp(1, queue.depth),
         complete_min: queue.complete_min,
         complete_max: queue.complete_max.max(1),
         low: queue.low,
