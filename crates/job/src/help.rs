@@ -23,7 +23,7 @@ pub fn usage(dialect: Dialect) -> String {
     let offered = |option: &&ProgramOption| dialect == Dialect::Fathom || !option.ours;
     let works = |option: &&ProgramOption| !matches!(option.role, Role::NotYet);
     for option in OPTIONS.iter().filter(offered).filter(works) {
-        let _ = writeln!(text, "  {:<26} {}", spelling(option), option.doc);
+        let _ = writeln!(text, "  {:<28} {}", spelling(option), option.doc);
     }
     let missing: Vec<&str> =
         OPTIONS.iter().filter(|option| !works(option)).map(|option| option.name).collect();

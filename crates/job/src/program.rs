@@ -121,7 +121,7 @@ pub const OPTIONS: &[ProgramOption] = &[
     option(
         "allow-destroy",
         Role::Sets(allow_destroy),
-        "Allow writing to this device though it is in use or holds data; repeatable",
+        "Write to this device even if it is in use or holds data; repeatable",
     )
     .value("DEVICE")
     .ours(),
