@@ -81,8 +81,15 @@ fn expected(def: &OptionDef) -> String {
 
 const EXPECTED_FLOATS: &str = "numbers split by colons, such as 50:99:99.9";
 
+/// The values to choose from: those that work, or all if none does.
 fn names(values: &[Choice]) -> String {
-    values.iter().map(|choice| choice.name).collect::<Vec<_>>().join(", ")
+    let any = values.iter().any(|choice| choice.works);
+    values
+        .iter()
+        .filter(|choice| choice.works == any)
+        .map(|choice| choice.name)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn choice(def: &OptionDef, text: &str) -> Result<Value, String> {

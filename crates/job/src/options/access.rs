@@ -66,6 +66,10 @@ pub(super) const ROWS: &[OptionDef] = &[
         .long("As fsync, without the metadata that is not needed to read the data back.")
         .sets(to!(syncing.fdatasync = count)),
     int(Target, "write_barrier", 0, NO_MAX, "Writes between two barriers")
+        .long(
+            "After so many writes the queue is let drain and the device's cache is flushed \
+             before the next write. 0 is none.",
+        )
         .default("0")
         .sets(to!(syncing.write_barrier = count)),
     text(Target, "sync_file_range", "Writes between two sync_file_range calls, with flags")
@@ -82,7 +86,12 @@ pub(super) const ROWS: &[OptionDef] = &[
              of what was written a moment ago never reach the device. The opposite of buffered.",
         )
         .sets(to!(queue.direct = flag)),
-    boolean(Target, "atomic", "Writes that are not torn by a power cut (RWF_ATOMIC)").default("0"),
+    boolean(Target, "atomic", "Writes that are not torn by a power cut (RWF_ATOMIC)")
+        .long(
+            "Needs direct=1, a device that has atomic writes and a block size within its \
+             limits.",
+        )
+        .default("0"),
     boolean(Target, "buffered", "Use the page cache")
         .default("1")
         .long("The opposite of direct; the later of the two wins.")
@@ -95,6 +104,10 @@ pub(super) const ROWS: &[OptionDef] = &[
         .long("Writes then replace existing data, so allocation of space is not measured.")
         .sets(to!(layout.overwrite = flag)),
     int(Time, "loops", 0, NO_MAX, "Times the whole job is done")
+        .long(
+            "Everything the job does is done this many times; time_based repeats by time \
+             instead.",
+        )
         .default("1")
         .sets(to!(timing.loops = Some(count))),
     int(Job, "numjobs", 0, NO_MAX, "Clones of the job")
@@ -127,7 +140,10 @@ pub(super) const ROWS: &[OptionDef] = &[
     flag(Time, "time_based", "Go on until runtime is over")
         .long("The job begins again as often as it takes.")
         .sets(to!(timing.time_based = flag)),
-    flag(super::Group::Verify, "verify_only", "Check what an earlier run wrote"),
+    flag(super::Group::Verify, "verify_only", "Check what an earlier run wrote").long(
+        "Nothing is written: the run goes through the same offsets and checks what is \
+             there. It needs the same seed, sizes and verify as the run that wrote.",
+    ),
     time(Time, "ramp_time", SECOND, "Run this long before measuring")
         .long(
             "In seconds without a unit; runtime begins when it is over. Use it to leave caches, \

@@ -50,9 +50,18 @@ pub(super) const ROWS: &[OptionDef] = &[
         .long("0 stands for the block size.")
         .sets(to!(buffers.compress_chunk = bytes)),
     int(Buffer, "dedupe_percentage", 0, 100, "Share of writes that repeat a block, per cent")
+        .long(
+            "Content is then refilled for each write, so that blocks not repeated are unique. \
+             A device that deduplicates stores correspondingly less.",
+        )
         .sets(to!(buffers.dedupe_percentage = Some(small))),
-    choice(Buffer, "dedupe_mode", DEDUPE, "Which block is repeated").default("repeat"),
+    choice(Buffer, "dedupe_mode", DEDUPE, "Which block is repeated")
+        .long("repeat holds the share at all times, working_set in the long run.")
+        .default("repeat"),
     int(Buffer, "dedupe_working_set_percentage", 0, 100, "Size of the working set, per cent")
+        .long("In per cent of size; for dedupe_mode=working_set.")
         .default("5"),
-    boolean(Buffer, "dedupe_global", "One working set for all jobs that ask for it").default("0"),
+    boolean(Buffer, "dedupe_global", "One working set for all jobs that ask for it")
+        .long("Blocks then repeat between jobs as well.")
+        .default("0"),
 ];

@@ -96,6 +96,7 @@ pub(super) const LOCAL: &[OptionDef] = &[
         )
         .sets(to!(queue.options.hipri = flag)),
     int(Engine, "hipri_percentage", 0, 100, "Share of I/O that is polled, per cent")
+        .long("Has a meaning only with hipri.")
         .of(&["pvsync2"])
         .default("100")
         .sets(to!(queue.options.hipri_percentage = Some(small))),
@@ -123,6 +124,7 @@ pub(super) const LOCAL: &[OptionDef] = &[
         )
         .sets(to!(queue.options.sqthread_poll = flag)),
     int(Engine, "sqthread_poll_cpu", 0, NO_MAX, "CPU of the submitting kernel thread")
+        .long("Has a meaning only with sqthread_poll. By default the kernel chooses.")
         .of(URINGS)
         .sets(to!(queue.options.sqthread_poll_cpu = Some(count))),
     int(Engine, "nonvectored", -1, 1, "Use commands without a vector")
@@ -131,6 +133,7 @@ pub(super) const LOCAL: &[OptionDef] = &[
         .long("-1 uses them where the kernel has them.")
         .sets(nonvectored),
     int(Engine, "force_async", 0, NO_MAX, "Every so many I/Os go through the kernel's workers")
+        .long("Shows what I/O that cannot be issued at once costs. 0 leaves it to the kernel.")
         .of(URINGS)
         .default("0")
         .sets(|job, v| {
@@ -138,6 +141,7 @@ pub(super) const LOCAL: &[OptionDef] = &[
             Ok(())
         }),
     flag(Engine, "userspace_reap", "Read completions from the ring without a system call")
+        .long("Only where completions are polled for (iodepth_batch_complete_min=0).")
         .of(&["libaio"])
         .sets(to!(queue.options.userspace_reap = flag)),
     boolean(Engine, "libaio_vectored", "Use commands with a vector")
@@ -172,110 +176,224 @@ pub(super) const LOCAL: &[OptionDef] = &[
         .of(PRIO)
         .long("Entries size/percent or size/percent/class/level split by colons."),
     boolean(Engine, "thp", "Ask for transparent huge pages")
+        .long("madvise(MADV_HUGEPAGE) on the mapping.")
         .of(&["mmap"])
         .sets(to!(queue.options.thp = flag)),
-    boolean(Engine, "readfua", "Set FUA on reads").of(&["sg", "io_uring", "io_uring_cmd"]),
-    boolean(Engine, "writefua", "Set FUA on writes").of(&["sg", "io_uring", "io_uring_cmd"]),
+    boolean(Engine, "readfua", "Set FUA on reads")
+        .long("Reads then come from the medium, not from the device's cache.")
+        .of(&["sg", "io_uring", "io_uring_cmd"]),
+    boolean(Engine, "writefua", "Set FUA on writes")
+        .long("Writes then reach the medium before they complete.")
+        .of(&["sg", "io_uring", "io_uring_cmd"]),
     choice(Engine, "write_mode", WRITE_MODES, "NVMe command that a write becomes")
+        .long("For io_uring_cmd.")
         .of(URINGS)
         .default("write"),
     choice(Engine, "verify_mode", READ_MODES, "NVMe command that a verifying read becomes")
+        .long("For io_uring_cmd.")
         .of(URINGS)
         .default("read"),
-    choice(Engine, "cmd_type", NVME, "Kind of command passed through").of(URINGS).default("nvme"),
-    text(Engine, "cdb_len", "Length of a SCSI command passed through").of(URINGS).default("0"),
-    text(Engine, "verify_bytchk", "BYTCHK of a SCSI VERIFY passed through").of(URINGS).default("0"),
+    choice(Engine, "cmd_type", NVME, "Kind of command passed through")
+        .long("For io_uring_cmd.")
+        .of(URINGS)
+        .default("nvme"),
+    text(Engine, "cdb_len", "Length of a SCSI command passed through")
+        .long("For io_uring_cmd; 0 chooses by the size of the device.")
+        .of(URINGS)
+        .default("0"),
+    text(Engine, "verify_bytchk", "BYTCHK of a SCSI VERIFY passed through")
+        .long("For io_uring_cmd.")
+        .of(URINGS)
+        .default("0"),
     choice(Engine, "read_mode", READ_MODES, "Command that a read becomes")
+        .long("For io_uring_cmd.")
         .of(URINGS)
         .default("read"),
     int(Engine, "md_per_io_size", 0, NO_MAX, "Bytes of separate metadata for each I/O")
+        .long("For namespaces that keep metadata apart; for io_uring_cmd.")
         .of(URINGS)
         .default("0"),
     boolean(Engine, "pi_act", "The device makes and checks protection information")
+        .long("With 0 the host makes and checks it; for io_uring_cmd.")
         .of(URINGS)
         .default("1"),
-    text(Engine, "pi_chk", "Which protection information is checked").of(URINGS),
-    int(Engine, "apptag", 0, 0xffff, "Application tag").of(URINGS).default("0x1234"),
+    text(Engine, "pi_chk", "Which protection information is checked")
+        .long("A list of GUARD, REFTAG and APPTAG; for io_uring_cmd.")
+        .of(URINGS),
+    int(Engine, "apptag", 0, 0xffff, "Application tag")
+        .long("Used with pi_chk=APPTAG.")
+        .of(URINGS)
+        .default("0x1234"),
     int(Engine, "apptag_mask", 0, 0xffff, "Mask of the application tag")
+        .long("Used with pi_chk=APPTAG.")
         .of(URINGS)
         .default("0xffff"),
-    boolean(Engine, "deac", "Deallocate blocks that are written as zeroes").of(URINGS),
+    boolean(Engine, "deac", "Deallocate blocks that are written as zeroes")
+        .long("Has a meaning with write_mode=zeroes.")
+        .of(URINGS),
     choice(Engine, "sg_write_mode", SG_MODES, "SCSI command that a write becomes")
+        .long("Some of them read or compare and write nothing.")
         .of(&["sg"])
         .default("write"),
-    int(Engine, "stream_id", 0, NO_MAX, "Stream of WRITE STREAM(16)").of(&["sg"]).default("0"),
-    int(Engine, "cpuload", 0, 100, "Share of a CPU to use, per cent").of(&["cpuio"]),
+    int(Engine, "stream_id", 0, NO_MAX, "Stream of WRITE STREAM(16)")
+        .long("Has a meaning with sg_write_mode=write_stream.")
+        .of(&["sg"])
+        .default("0"),
+    int(Engine, "cpuload", 0, 100, "Share of a CPU to use, per cent")
+        .long("A job of this engine computes beside the jobs that do I/O.")
+        .of(&["cpuio"]),
     int(Engine, "cpuchunks", 0, NO_MAX, "Length of a cycle of load, in microseconds")
+        .long("Short cycles spread the load evenly.")
         .of(&["cpuio"])
         .default("50000"),
-    choice(Engine, "cpumode", LOADS, "What the CPU does").of(&["cpuio"]).default("noop"),
-    boolean(Engine, "exit_on_io_done", "End when the jobs that do I/O have ended").of(&["cpuio"]),
+    choice(Engine, "cpumode", LOADS, "What the CPU does")
+        .long("Sorting draws more power.")
+        .of(&["cpuio"])
+        .default("noop"),
+    boolean(Engine, "exit_on_io_done", "End when the jobs that do I/O have ended")
+        .long("Otherwise it computes until its runtime is over.")
+        .of(&["cpuio"]),
     choice(Engine, "stat_type", STATS, "System call that is timed")
+        .long("lstat does not follow links, statx asks for no more than is needed.")
         .of(&["filestat", "dirstat"])
         .default("stat"),
-    text(Engine, "program", "Program to run").of(&["exec"]),
-    text(Engine, "arguments", "Its arguments").of(&["exec"]),
+    text(Engine, "program", "Program to run")
+        .long("It runs as long as the job does.")
+        .of(&["exec"]),
+    text(Engine, "arguments", "Its arguments")
+        .long("$r stands for the runtime, $n for the name of the job.")
+        .of(&["exec"]),
     int(Engine, "grace_time", 0, NO_MAX, "Seconds between SIGTERM and SIGKILL")
+        .long("It is asked to end when the job is over, and killed after this.")
         .of(&["exec"])
         .default("1"),
-    boolean(Engine, "std_redirect", "Its output goes to files").of(&["exec"]).default("1"),
-    text(Engine, "donorname", "File that gives its blocks").of(&["e4defrag"]),
-    int(Engine, "inplace", 0, 1, "When the donor gets its blocks").of(&["e4defrag"]),
-    boolean(Engine, "skip_bad", "Skip bad blocks").of(&["mtd"]),
+    boolean(Engine, "std_redirect", "Its output goes to files")
+        .long("Named after the job.")
+        .of(&["exec"])
+        .default("1"),
+    text(Engine, "donorname", "File that gives its blocks")
+        .long("Its blocks are moved into the file that is defragmented.")
+        .of(&["e4defrag"]),
+    int(Engine, "inplace", 0, 1, "When the donor gets its blocks")
+        .long("0 allocates it beforehand, 1 within each event.")
+        .of(&["e4defrag"]),
+    boolean(Engine, "skip_bad", "Skip bad blocks").long("Otherwise they are errors.").of(&["mtd"]),
 ];
 
 /// Engines that do their I/O over a network.
 pub(super) const REMOTE: &[OptionDef] = &[
-    text(Engine, "hostname", "Host to connect to").of(&["net", "netsplice", "rdma"]),
-    int(Engine, "port", 1, 65_535, "Port to listen on or connect to").of(&[
-        "net",
-        "netsplice",
-        "rdma",
-    ]),
-    choice(Engine, "protocol", PROTOCOLS, "Protocol").alias(&["proto"]).of(NETS).default("tcp"),
-    boolean(Engine, "nodelay", "Set TCP_NODELAY").of(NETS),
-    flag(Engine, "listen", "Wait for the other side to connect").of(NETS),
-    flag(Engine, "pingpong", "Answer each message").of(NETS),
-    text(Engine, "interface", "Interface of UDP multicast").of(NETS),
-    int(Engine, "ttl", 0, NO_MAX, "Time to live of UDP multicast").of(NETS).default("1"),
-    int(Engine, "window_size", 0, NO_MAX, "Size of the socket's buffers").of(NETS),
-    int(Engine, "mss", 0, NO_MAX, "Largest segment of TCP").of(NETS),
-    text(Engine, "bindname", "Address to bind to").of(&["rdma"]),
-    choice(Engine, "verb", VERBS, "RDMA verb").alias(&["proto"]).of(&["rdma"]).default("write"),
-    text(Engine, "nfs_url", "URL of the server and its options").of(&["nfs"]),
-    text(Engine, "uri", "URI of the device").of(&["nbd"]),
-    choice(Engine, "https", SECURE, "Whether to use TLS").of(&["http"]).default("off"),
-    text(Engine, "http_host", "Host, perhaps with a port").of(&["http"]).default("localhost"),
-    text(Engine, "http_user", "User name").of(&["http"]),
-    text(Engine, "http_pass", "Password").of(&["http"]),
-    text(Engine, "http_s3_key", "S3 secret key").of(&["http"]),
-    text(Engine, "http_s3_keyid", "S3 key id").of(&["http"]),
-    text(Engine, "http_s3_security_token", "S3 session token").of(&["http"]),
-    text(Engine, "http_swift_auth_token", "Swift token").of(&["http"]),
-    text(Engine, "http_s3_region", "S3 region").of(&["http"]).default("us-east-1"),
-    text(Engine, "http_s3_storage_class", "S3 storage class").of(&["http"]).default("STANDARD"),
-    text(Engine, "http_s3_sse_customer_key", "S3 key of server side encryption").of(&["http"]),
+    text(Engine, "hostname", "Host to connect to")
+        .long("Left out on the side that listens.")
+        .of(&["net", "netsplice", "rdma"]),
+    int(Engine, "port", 1, 65_535, "Port to listen on or connect to")
+        .long("Each clone takes the next one.")
+        .of(&["net", "netsplice", "rdma"]),
+    choice(Engine, "protocol", PROTOCOLS, "Protocol")
+        .long("udp counts lost messages, unix takes a path as filename.")
+        .alias(&["proto"])
+        .of(NETS)
+        .default("tcp"),
+    boolean(Engine, "nodelay", "Set TCP_NODELAY")
+        .long("Small messages are then sent at once.")
+        .of(NETS),
+    flag(Engine, "listen", "Wait for the other side to connect")
+        .long("One side listens, the other connects.")
+        .of(NETS),
+    flag(Engine, "pingpong", "Answer each message")
+        .long("Measures round trips: each message is answered before the next is sent.")
+        .of(NETS),
+    text(Engine, "interface", "Interface of UDP multicast").long("By its address.").of(NETS),
+    int(Engine, "ttl", 0, NO_MAX, "Time to live of UDP multicast")
+        .long("1 does not leave the network.")
+        .of(NETS)
+        .default("1"),
+    int(Engine, "window_size", 0, NO_MAX, "Size of the socket's buffers")
+        .long("0 is the system's.")
+        .of(NETS),
+    int(Engine, "mss", 0, NO_MAX, "Largest segment of TCP").long("0 is the system's.").of(NETS),
+    text(Engine, "bindname", "Address to bind to").long("By default any.").of(&["rdma"]),
+    choice(Engine, "verb", VERBS, "RDMA verb")
+        .long("Both sides must fit: send on one needs recv on the other.")
+        .alias(&["proto"])
+        .of(&["rdma"])
+        .default("write"),
+    text(Engine, "nfs_url", "URL of the server and its options")
+        .long("As libnfs has it: nfs://server/export.")
+        .of(&["nfs"]),
+    text(Engine, "uri", "URI of the device")
+        .long("As the NBD specification has it: nbd://host:port/name.")
+        .of(&["nbd"]),
+    choice(Engine, "https", SECURE, "Whether to use TLS")
+        .long("Certificates are checked unless it is insecure.")
+        .of(&["http"])
+        .default("off"),
+    text(Engine, "http_host", "Host, perhaps with a port")
+        .long("It may carry a port: 127.0.0.1:9000.")
+        .of(&["http"])
+        .default("localhost"),
+    text(Engine, "http_user", "User name").long("For WebDAV.").of(&["http"]),
+    text(Engine, "http_pass", "Password").long("For WebDAV.").of(&["http"]),
+    text(Engine, "http_s3_key", "S3 secret key")
+        .long("Signs each request; it is not kept in the record.")
+        .of(&["http"]),
+    text(Engine, "http_s3_keyid", "S3 key id")
+        .long("The name that goes with http_s3_key.")
+        .of(&["http"]),
+    text(Engine, "http_s3_security_token", "S3 session token")
+        .long("For temporary credentials.")
+        .of(&["http"]),
+    text(Engine, "http_swift_auth_token", "Swift token")
+        .long("From an authentication done beforehand.")
+        .of(&["http"]),
+    text(Engine, "http_s3_region", "S3 region")
+        .long("Part of each request's signature.")
+        .of(&["http"])
+        .default("us-east-1"),
+    text(Engine, "http_s3_storage_class", "S3 storage class")
+        .long("As the server names them.")
+        .of(&["http"])
+        .default("STANDARD"),
+    text(Engine, "http_s3_sse_customer_key", "S3 key of server side encryption")
+        .long("32 bytes.")
+        .of(&["http"]),
     text(Engine, "http_s3_sse_customer_algorithm", "S3 cipher of server side encryption")
+        .long("Used with http_s3_sse_customer_key.")
         .of(&["http"])
         .default("AES256"),
     choice(Engine, "http_mode", OBJECT_STORES, "Kind of object store")
+        .long("Chooses how requests are made and signed.")
         .of(&["http"])
         .default("webdav"),
     int(Engine, "http_verbose", 0, NO_MAX, "Print what goes over the wire")
+        .long("1 prints requests, 2 their content as well.")
         .of(&["http"])
         .default("0"),
     choice(Engine, "http_object_mode", OBJECTS, "How blocks map to objects")
         .of(&["http"])
         .default("block")
         .long("Newer than fio 3.33."),
-    text(Engine, "clustername", "Name of the cluster").of(CEPH),
-    text(Engine, "pool", "Pool to work in").of(CEPH),
-    text(Engine, "clientname", "Client name to connect with").of(CEPH),
-    boolean(Engine, "busy_poll", "Poll for completions").of(CEPH),
-    text(Engine, "conf", "Configuration file").of(&["rados"]).default("/etc/ceph/ceph.conf"),
-    boolean(Engine, "touch_objects", "Make objects at the start").of(&["rados"]).default("1"),
-    text(Engine, "rbdname", "Name of the block device").of(&["rbd"]),
-    text(Engine, "volume", "Name of the volume").of(GLUSTER),
-    text(Engine, "brick", "Brick to connect to").of(GLUSTER),
-    boolean(Engine, "single-instance", "One instance for all jobs").of(GLUSTER),
+    text(Engine, "clustername", "Name of the cluster").long("By default ceph.").of(CEPH),
+    text(Engine, "pool", "Pool to work in").long("It must exist.").of(CEPH),
+    text(Engine, "clientname", "Client name to connect with")
+        .long("Without the client. in front if clustername is given.")
+        .of(CEPH),
+    boolean(Engine, "busy_poll", "Poll for completions")
+        .long("Lower latency for a whole CPU.")
+        .of(CEPH),
+    text(Engine, "conf", "Configuration file")
+        .long("As Ceph's own tools read it.")
+        .of(&["rados"])
+        .default("/etc/ceph/ceph.conf"),
+    boolean(Engine, "touch_objects", "Make objects at the start")
+        .long("Otherwise reads of objects that do not exist fail.")
+        .of(&["rados"])
+        .default("1"),
+    text(Engine, "rbdname", "Name of the block device").long("It must exist.").of(&["rbd"]),
+    text(Engine, "volume", "Name of the volume")
+        .long("As gluster volume list names it.")
+        .of(GLUSTER),
+    text(Engine, "brick", "Brick to connect to").long("A host that serves the volume.").of(GLUSTER),
+    boolean(Engine, "single-instance", "One instance for all jobs")
+        .long("Clones then share one connection.")
+        .of(GLUSTER),
 ];

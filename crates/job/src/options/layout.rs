@@ -30,6 +30,10 @@ pub(super) const ROWS: &[OptionDef] = &[
         .long("Void with pre_read. Pages that are dirty or mapped by others stay.")
         .sets(to!(layout.invalidate = flag)),
     choice(Target, "sync", SYNC, "Make each write durable before it completes")
+        .long(
+            "Each write waits for the medium, where fsync waits once for many. Most devices \
+             report far lower figures; those are what a database log gets.",
+        )
         .default("none")
         .sets(|job, v| {
             job.syncing.mode = match v.text() {
@@ -39,18 +43,26 @@ pub(super) const ROWS: &[OptionDef] = &[
             };
             Ok(())
         }),
-    choice(Target, "write_hint", HINTS, "Expected lifetime of written data").default("none"),
+    choice(Target, "write_hint", HINTS, "Expected lifetime of written data")
+        .long("Lets devices with streams or zones keep data of one age together.")
+        .default("none"),
     boolean(Target, "create_serialize", "Lay out files of one worker at a time")
         .default("1")
         .long("Keeps the files of different workers from being interleaved on the medium.")
         .sets(to!(layout.serialize = flag)),
     boolean(Target, "create_fsync", "Make files durable after laying them out")
+        .long(
+            "Without it, data of the layout may still be written back during the run and \
+             disturb it.",
+        )
         .default("1")
         .sets(to!(layout.fsync = flag)),
     boolean(Target, "create_on_open", "Make files when they are first used, not before the run")
+        .long("The cost of making and extending files becomes part of what is measured.")
         .default("0")
         .sets(to!(layout.on_open = flag)),
     boolean(Target, "create_only", "Lay out files and stop")
+        .long("Prepares files for later runs; no figures are reported.")
         .default("0")
         .sets(to!(layout.only = flag)),
     boolean(Target, "allow_file_create", "Files that are missing may be made")
@@ -78,6 +90,7 @@ pub(super) const ROWS: &[OptionDef] = &[
             Ok(())
         }),
     choice(Process, "cpus_allowed_policy", SPLITS, "How clones share the CPUs allowed")
+        .long("split deals out the CPUs round robin when there are fewer of them than clones.")
         .default("shared")
         .sets(|job, v| {
             job.process.cpus_policy = match v.text() {
@@ -103,6 +116,10 @@ pub(super) const ROWS: &[OptionDef] = &[
         .long("Its time is part of the run.")
         .sets(to!(syncing.end_fsync = flag)),
     boolean(Target, "fsync_on_close", "fsync before a written file is closed")
+        .long(
+            "Counts files closed during the run because of openfiles as well as those closed \
+             at its end.",
+        )
         .default("0")
         .sets(to!(syncing.fsync_on_close = flag)),
     boolean(Target, "end_syncfs", "syncfs when the job is done writing")
@@ -113,6 +130,7 @@ pub(super) const ROWS: &[OptionDef] = &[
         .long("Devices are never removed.")
         .sets(to!(target.unlink = flag)),
     boolean(Target, "unlink_each_loop", "Remove the files after each of loops")
+        .long("With loops, each pass makes its files anew.")
         .default("0")
         .sets(to!(target.unlink_each_loop = flag)),
 ];

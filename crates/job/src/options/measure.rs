@@ -59,6 +59,10 @@ pub(super) const ROWS: &[OptionDef] = &[
         .long("From the making of an I/O to its completion.")
         .sets(to!(measure.lat_percentiles = Some(flag))),
     boolean(Measure, "slat_percentiles", "Report percentiles of submission latency")
+        .long(
+            "From the making of an I/O to the moment the kernel has taken it. Synchronous \
+             engines have none.",
+        )
         .default("0")
         .sets(to!(measure.slat_percentiles = Some(flag))),
     floats(Measure, "percentile_list", 0.0, 100.0, "Percentiles to report")
@@ -69,12 +73,17 @@ pub(super) const ROWS: &[OptionDef] = &[
         )
         .sets(set::percentiles),
     int(Measure, "significant_figures", 1, 10, "Digits of the figures in the normal report")
+        .long("Applies to rates and sizes of the normal report; JSON always holds all digits.")
         .default("4")
         .sets(|job, v| {
             job.measure.significant_figures = u32::from(v.small());
             Ok(())
         }),
     boolean(Measure, "disk_util", "Report what the disks below did")
+        .long(
+            "One line for each device below the targets and below those, from their counters \
+             before and after.",
+        )
         .default("1")
         .sets(to!(measure.disk_util = flag)),
     boolean(Measure, "gtod_reduce", "Read the clock as little as can be")
@@ -91,15 +100,28 @@ pub(super) const ROWS: &[OptionDef] = &[
             Ok(())
         }),
     boolean(Measure, "disable_lat", "Leave total latency out")
+        .long(
+            "The figures vanish from the report; the cost of measuring them here is too small \
+             to see.",
+        )
         .default("0")
         .sets(to!(measure.disable_lat = flag)),
     boolean(Measure, "disable_clat", "Leave completion latency out")
+        .long(
+            "The figures and their percentiles vanish from the report. Little is gained by \
+             that here.",
+        )
         .default("0")
         .sets(to!(measure.disable_clat = flag)),
     boolean(Measure, "disable_slat", "Leave submission latency out")
+        .long("The figures vanish from the report. Little is gained by that here.")
         .default("0")
         .sets(to!(measure.disable_slat = flag)),
     boolean(Measure, "disable_bw_measurement", "Leave bandwidth samples out")
+        .long(
+            "Minimum, maximum, mean and deviation of bandwidth vanish from the report; the \
+             totals stay.",
+        )
         .alias(&["disable_bw"])
         .default("0")
         .sets(to!(measure.disable_bw = flag)),
@@ -110,6 +132,7 @@ pub(super) const ROWS: &[OptionDef] = &[
         .default("0")
         .long("Newer than fio 3.33."),
     choice(Measure, "unified_rw_reporting", UNIFIED, "Whether directions are reported apart")
+        .long("Added up, reads and writes cannot be told apart any more: prefer both.")
         .default("none")
         .sets(|job, v| {
             job.measure.unified = match v.text() {
@@ -127,14 +150,22 @@ pub(super) const ROWS: &[OptionDef] = &[
         )
         .sets(set::continue_on_error),
     boolean(Error, "error_dump", "Print each error, even if it is ignored")
+        .long("One line for each error on standard error.")
         .default("0")
         .sets(to!(errors.dump = flag)),
-    choice_with(Job, "profile", PROFILES, "A load made ready by name"),
-    text(Process, "cgroup", "Control group the job runs in"),
-    boolean(Process, "cgroup_nodelete", "Leave the control group behind").default("0"),
-    int(Process, "cgroup_weight", 100, 1000, "Weight of the control group"),
-    int(Process, "uid", 0, NO_MAX, "User id the workers run as"),
-    int(Process, "gid", 0, NO_MAX, "Group id the workers run as"),
+    choice_with(Job, "profile", PROFILES, "A load made ready by name")
+        .long("Such a load replaces the options of the job."),
+    text(Process, "cgroup", "Control group the job runs in")
+        .long("Made if it does not exist, and removed after the run."),
+    boolean(Process, "cgroup_nodelete", "Leave the control group behind")
+        .long("For a look at its counters after the run.")
+        .default("0"),
+    int(Process, "cgroup_weight", 100, 1000, "Weight of the control group")
+        .long("Share of I/O against other groups, 100 to 1000."),
+    int(Process, "uid", 0, NO_MAX, "User id the workers run as")
+        .long("Needs the right to change it."),
+    int(Process, "gid", 0, NO_MAX, "Group id the workers run as")
+        .long("Needs the right to change it."),
     choice(Measure, "kb_base", KB_BASES, "What k, kb and kib mean")
         .default("1024")
         .long(
@@ -146,20 +177,34 @@ pub(super) const ROWS: &[OptionDef] = &[
             job.measure.kb_base = if v.text() == "1000" { 1000 } else { 1024 };
             Ok(())
         }),
-    choice(Measure, "unit_base", UNIT_BASES, "Report rates in bytes or bits").default("0").sets(
-        |job, v| {
+    choice(Measure, "unit_base", UNIT_BASES, "Report rates in bytes or bits")
+        .long("Applies to the normal report.")
+        .default("0")
+        .sets(|job, v| {
             job.measure.unit_base = v.text().parse().map_err(|_| "expected 0, 8 or 1")?;
             Ok(())
-        },
-    ),
+        }),
     int(Buffer, "hugepage-size", 0, NO_MAX, "Size of a huge page, in bytes")
+        .long(
+            "For shmhuge and mmaphuge; it must be a size the system has, see \
+             /sys/kernel/mm/hugepages.",
+        )
         .default("2097152")
         .sets(to!(buffers.hugepage_size = bytes)),
-    int(Rate, "flow_id", 0, NO_MAX, "Group of jobs that share a flow").default("0"),
-    int(Rate, "flow", 0, 1000, "Share of the flow this job gets").default("0"),
+    int(Rate, "flow_id", 0, NO_MAX, "Group of jobs that share a flow")
+        .long("Jobs of one id share one flow.")
+        .default("0"),
+    int(Rate, "flow", 0, 1000, "Share of the flow this job gets")
+        .long("Jobs with 3, 2 and 1 do I/O in the ratio 3:2:1. 0 takes no part.")
+        .default("0"),
     int(Rate, "flow_sleep", 0, NO_MAX, "Pause of a job that is ahead, in microseconds")
+        .long("0 lets it try again at once.")
         .default("0"),
     choice_with(Steady, "steadystate", CRITERIA, "When the job counts as steady and ends")
+        .long(
+            "CRITERION:LIMIT, where the limit is a number or a percentage of the mean: \
+             iops_slope:0.1%. Has a meaning with steadystate_duration.",
+        )
         .alias(&["ss"])
         .default("iops_slope:0.01%"),
     time(Steady, "steadystate_duration", SECOND, "Window in which it must be steady")

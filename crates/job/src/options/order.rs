@@ -12,14 +12,22 @@ const SCOPES: &[Choice] = &[
 
 pub(super) const ROWS: &[OptionDef] = &[
     flag(Job, "exitall", "End the other jobs of the group when this one is done")
+        .long(
+            "The first job that ends takes the others of its group with it, so all figures \
+             cover the same load.",
+        )
         .sets(to!(identity.exitall = flag)),
-    choice(Job, "exit_what", SCOPES, "Which jobs exitall ends").default("group"),
-    flag(Error, "exitall_on_error", "End all jobs when this one fails"),
+    choice(Job, "exit_what", SCOPES, "Which jobs exitall ends")
+        .long("Has a meaning only with exitall.")
+        .default("group"),
+    flag(Error, "exitall_on_error", "End all jobs when this one fails")
+        .long("Otherwise the other jobs run to their regular end."),
     flag(Job, "stonewall", "Start when the jobs before this one are done")
         .alias(&["wait_for_previous"])
         .long("Begins a new reporting group as well.")
         .sets(to!(identity.stonewall = flag)),
     flag(Job, "new_group", "Begin a new reporting group with this job")
+        .long("By default all jobs up to the next stonewall make one group.")
         .sets(to!(identity.new_group = flag)),
     flag(Process, "thread", "Run workers as threads")
         .long(

@@ -70,9 +70,14 @@ pub(super) const ROWS: &[OptionDef] = &[
         .default("0")
         .long("Not counted against thinktime. Newer than fio 3.33."),
     int(Rate, "thinktime_blocks", 0, NO_MAX, "I/Os between two pauses")
+        .long("Has a meaning only with thinktime.")
         .default("1")
         .sets(to!(rate.think.blocks = Some(count))),
     choice(Rate, "thinktime_blocks_type", COUNTED, "When an I/O counts for thinktime_blocks")
+        .long(
+            "complete counts I/Os when they are done, issue when they are handed to the \
+             kernel, which lets a queue fill before the pause.",
+        )
         .default("complete")
         .sets(|job, v| {
             job.rate.think.count_issued = v.text() == "issue";
@@ -150,6 +155,9 @@ pub(super) const ROWS: &[OptionDef] = &[
     time(Rate, "latency_window", MICROSECOND, "Time each depth is tried for")
         .long("In microseconds without a unit."),
     floats(Rate, "latency_percentile", 0.0, 100.0, "Share of I/Os that must meet latency_target")
+        .long("100 lets a single slow I/O fail a depth.")
         .default("100"),
-    boolean(Rate, "latency_run", "Keep running at the depth that was found").default("0"),
+    boolean(Rate, "latency_run", "Keep running at the depth that was found")
+        .long("Otherwise the job ends as soon as the depth is known.")
+        .default("0"),
 ];

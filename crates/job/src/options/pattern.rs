@@ -108,10 +108,12 @@ pub(super) const ROWS: &[OptionDef] = &[
              repeats itself, and a device may answer repeated reads from its cache.",
         )
         .sets(to!(pattern.norandommap = flag)),
-    flag(Pattern, "softrandommap", "Go on without a random map if memory is short").accepted_as(
-        "coverage without repetition needs no memory, so it never has to be given up",
-        to!(pattern.softrandommap = flag),
-    ),
+    flag(Pattern, "softrandommap", "Go on without a random map if memory is short")
+        .long("fio keeps a bitmap of what random I/O has touched and can do without it.")
+        .accepted_as(
+            "coverage without repetition needs no memory, so it never has to be given up",
+            to!(pattern.softrandommap = flag),
+        ),
     boolean(Pattern, "sprandom", "Precondition to the random steady state in one pass").long(
         "The whole physical capacity is written once, with the share of invalid blocks in each \
          region that a long random load would leave. Newer than fio 3.33.",
@@ -133,7 +135,7 @@ pub(super) const ROWS: &[OptionDef] = &[
             };
             Ok(())
         }),
-    choice(Engine, "ioengine", set::ENGINES, "How I/O reaches the kernel")
+    choice_with(Engine, "ioengine", set::ENGINES, "How I/O reaches the kernel")
         .default("psync")
         .long(
             "The synchronous engines (sync, psync, vsync, pvsync, pvsync2, mmap) do one I/O at a \

@@ -125,7 +125,8 @@ pub(super) fn paths(text: &str) -> Vec<String> {
 /// `ioengine`.
 pub(super) fn engine(job: &mut Job, v: &Value) -> Result<(), String> {
     let engine = WORKING.into_iter().find(|engine| engine.name() == v.text());
-    job.queue.engine = engine.ok_or_else(|| format!("'{}' does not work yet", v.text()))?;
+    job.queue.engine =
+        engine.ok_or_else(|| format!("nothing stands behind the engine, got '{}'", v.text()))?;
     Ok(())
 }
 

@@ -55,7 +55,10 @@ pub(super) const ROWS: &[OptionDef] = &[
              it is only the default of io_size.",
         )
         .sets(set::filesize),
-    boolean(Target, "file_append", "Work behind the present end of each file"),
+    boolean(Target, "file_append", "Work behind the present end of each file").long(
+        "The region begins where the file ends now, as if offset were the file's size. \
+             Void on devices.",
+    ),
     size(Target, "offset", true, true, "Where the region begins")
         .alias(&["fileoffset"])
         .default("0")
@@ -93,6 +96,10 @@ pub(super) const ROWS: &[OptionDef] = &[
         )
         .sets(to!(pattern.generator = string)),
     choice_with(Pattern, "random_distribution", DISTRIBUTIONS, "How random offsets are spread")
+        .long(
+            "Real load favours some blocks, and caches thrive on that. With anything but \
+             random the map is off, since hot blocks repeat.",
+        )
         .default("random"),
     boolean(Pattern, "random_sequence_stride", "A sequence moves on by its length each time")
         .long("For random_distribution=sequence. Newer than fio 3.33."),

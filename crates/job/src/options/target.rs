@@ -90,5 +90,8 @@ pub(super) const ROWS: &[OptionDef] = &[
         .default("1")
         .long("Matters only to fio's clients and servers on a network.")
         .accepted("files of a local run are named by filename_format alone"),
-    text(Target, "opendir", "Work on every file below a directory"),
+    text(Target, "opendir", "Work on every file below a directory").long(
+        "The directory is walked before the run and every regular file in it becomes a \
+             target; size then bounds each of them.",
+    ),
 ];

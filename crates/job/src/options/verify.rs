@@ -34,29 +34,62 @@ const POLICIES: &[Choice] = &[
 
 pub(super) const ROWS: &[OptionDef] = &[
     choice(Verify, "verify", METHODS, "Checksum written into each block and checked on reading")
+        .long(
+            "A header in each block names its offset, its number and a checksum of its data. \
+             Reading happens after writing unless verify_backlog says otherwise.",
+        )
         .default("0"),
-    boolean(Verify, "do_verify", "Read back and check after writing").default("1"),
+    boolean(Verify, "do_verify", "Read back and check after writing")
+        .long(
+            "With 0 blocks are written with headers and checked by a later run. Has a meaning \
+             only with verify.",
+        )
+        .default("1"),
     choice(Verify, "verify_policy", POLICIES, "Which writes an offline check expects to find")
         .default("completed")
         .long("Newer than fio 3.33."),
-    int(Verify, "verify_interval", 96, NO_MAX, "Bytes between two headers; must divide bs"),
-    int(Verify, "verify_offset", 48, NO_MAX, "Place of the header within its interval, in bytes"),
+    int(Verify, "verify_interval", 96, NO_MAX, "Bytes between two headers; must divide bs").long(
+        "Several headers in each block find out which part of it is wrong. By default one \
+             for each block.",
+    ),
+    int(Verify, "verify_offset", 48, NO_MAX, "Place of the header within its interval, in bytes")
+        .long(
+            "The header is swapped with the data at that place before writing, and back \
+             before checking.",
+        ),
     text(Verify, "verify_pattern", "Bytes that blocks are filled with and checked for")
         .long("Written as buffer_pattern is; %o stands for the offset of the block."),
     int(Verify, "verify_pattern_interval", 0, NO_MAX, "Bytes after which the pattern begins anew")
         .default("0")
         .long("Newer than fio 3.33."),
-    boolean(Verify, "verify_fatal", "End at the first block that does not match"),
-    boolean(Verify, "verify_dump", "Write expected and found blocks to files"),
+    boolean(Verify, "verify_fatal", "End at the first block that does not match")
+        .long("By default all blocks are checked and mismatches counted."),
+    boolean(Verify, "verify_dump", "Write expected and found blocks to files")
+        .long("Two files for each bad block, named by its file and offset."),
     int(Verify, "verify_async", 0, NO_MAX, "Threads that check blocks beside the worker")
+        .long(
+            "Checksums are then no longer computed between the worker's I/Os, so they delay \
+             none. 0 lets the worker check.",
+        )
         .default("0"),
     text(Verify, "verify_async_cpus", "CPUs of the checking threads")
         .long("Written as cpus_allowed is."),
-    text(Verify, "verify_backlog", "Check after every so many written blocks"),
-    int(Verify, "verify_backlog_batch", 0, NO_MAX, "Blocks checked at a time"),
-    boolean(Verify, "experimental_verify", "Replay the generator instead of keeping a list"),
-    boolean(Verify, "verify_state_load", "Go by the state an interrupted run has saved"),
+    text(Verify, "verify_backlog", "Check after every so many written blocks").long(
+        "Bounds how much must be remembered and finds corruption early; the load is then \
+             a mix of writes and reads.",
+    ),
+    int(Verify, "verify_backlog_batch", 0, NO_MAX, "Blocks checked at a time").long(
+        "Fewer than verify_backlog leaves blocks unchecked, more checks some twice. By \
+             default all of the backlog.",
+    ),
+    boolean(Verify, "experimental_verify", "Replay the generator instead of keeping a list").long(
+        "Offsets to be checked are generated again from the seed, so that none need to be \
+             remembered.",
+    ),
+    boolean(Verify, "verify_state_load", "Go by the state an interrupted run has saved")
+        .long("Blocks that were never written are then not expected to be there."),
     boolean(Verify, "verify_state_save", "Save the state when a verified write job is cut short")
+        .long("So that a later check knows how far writing had come.")
         .default("1"),
     boolean(Verify, "verify_write_sequence", "Check the sequence number in headers")
         .default("1")
@@ -65,8 +98,13 @@ pub(super) const ROWS: &[OptionDef] = &[
         .default("1")
         .long("Newer than fio 3.33."),
     int(Verify, "trim_percentage", 0, 100, "Verified blocks that are trimmed, per cent")
+        .long("A share of the blocks that would be verified is trimmed instead.")
         .default("0"),
-    boolean(Verify, "trim_verify_zero", "Trimmed blocks must read as zeros").default("1"),
-    text(Verify, "trim_backlog", "Trim after every so many written blocks"),
-    int(Verify, "trim_backlog_batch", 0, NO_MAX, "Blocks trimmed at a time"),
+    boolean(Verify, "trim_verify_zero", "Trimmed blocks must read as zeros")
+        .long("Only devices that promise zeros after a trim pass this.")
+        .default("1"),
+    text(Verify, "trim_backlog", "Trim after every so many written blocks")
+        .long("Spreads trims over the run instead of leaving them to its end."),
+    int(Verify, "trim_backlog_batch", 0, NO_MAX, "Blocks trimmed at a time")
+        .long("By default all of the backlog."),
 ];

@@ -23,19 +23,46 @@ const SELECTIONS: &[Choice] = &[
 ];
 
 pub(super) const ROWS: &[OptionDef] = &[
-    choice(Target, "zonemode", MODES, "Whether the target is worked on in zones").default("none"),
-    size(Target, "zonesize", false, false, "Bytes moved in a zone, or size of a zone").default("0"),
+    choice(Target, "zonemode", MODES, "Whether the target is worked on in zones")
+        .long(
+            "strided works on slices of any target; zbd follows the write pointers of a zoned \
+             device.",
+        )
+        .default("none"),
+    size(Target, "zonesize", false, false, "Bytes moved in a zone, or size of a zone")
+        .long(
+            "In strided mode the bytes moved before it goes on to the next zone; in zbd mode \
+             the size of a zone of a device that has none.",
+        )
+        .default("0"),
     size(Target, "zonecapacity", false, false, "Usable bytes at the beginning of a zone")
+        .long("For zbd mode on a device without zones.")
         .default("0"),
-    size(Target, "zonerange", false, false, "Size of a zone in strided mode").default("0"),
-    size(Target, "zoneskip", false, true, "Bytes between two zones worked on").default("0"),
-    boolean(Target, "read_beyond_wp", "Read where a zone was not written"),
-    int(Target, "max_open_zones", 0, 4096, "Zones written at once, by all workers").default("0"),
+    size(Target, "zonerange", false, false, "Size of a zone in strided mode")
+        .long(
+            "zonesize below it uses a part of each zone, above it uses each zone more than \
+             once.",
+        )
+        .default("0"),
+    size(Target, "zoneskip", false, true, "Bytes between two zones worked on")
+        .long("In strided mode; zbd mode wants 0.")
+        .default("0"),
+    boolean(Target, "read_beyond_wp", "Read where a zone was not written").long(
+        "Such reads return at once without touching the medium, so they flatter the \
+             figures.",
+    ),
+    int(Target, "max_open_zones", 0, 4096, "Zones written at once, by all workers")
+        .long("0 is the limit of the device.")
+        .default("0"),
     int(Target, "job_max_open_zones", 0, 4096, "Zones written at once, by each worker")
+        .long("0 is no limit of its own.")
         .default("0"),
-    boolean(Target, "ignore_zone_limits", "Allow more open zones than the device reports"),
-    floats(Target, "zone_reset_threshold", 0.0, 1.0, "Share of blocks with data before resets"),
-    floats(Target, "zone_reset_frequency", 0.0, 1.0, "Resets for each write beyond the threshold"),
+    boolean(Target, "ignore_zone_limits", "Allow more open zones than the device reports")
+        .long("The device may then fail writes."),
+    floats(Target, "zone_reset_threshold", 0.0, 1.0, "Share of blocks with data before resets")
+        .long("A number from 0 to 1."),
+    floats(Target, "zone_reset_frequency", 0.0, 1.0, "Resets for each write beyond the threshold")
+        .long("A number from 0 to 1: 0.1 resets a zone after every tenth write."),
     boolean(Target, "recover_zbd_write_error", "Go on from the write pointer after an error")
         .long("Newer than fio 3.33."),
     boolean(Target, "write_zone_remainder", "Fill the rest of a zone that is shorter than bs")
