@@ -125,8 +125,8 @@ pub(super) fn paths(text: &str) -> Vec<String> {
 /// `ioengine`.
 pub(super) fn engine(job: &mut Job, v: &Value) -> Result<(), String> {
     let engine = WORKING.into_iter().find(|engine| engine.name() == v.text());
-    job.queue.engine =
-        engine.ok_or_else(|| format!("nothing stands behind the engine, got '{}'", v.text()))?;
+    job.queue.engine = engine
+        .ok_or_else(|| format!("nothing may follow the name of an engine, got '{}'", v.text()))?;
     Ok(())
 }
 
@@ -394,3 +394,6 @@ pub(super) fn positive<T: Copy>(
 ) -> PerDirection<Option<T>> {
     values.map(|_, value| value.filter(|value| number(value) > 0))
 }
+
+#[cfg(test)]
+mod tests;
