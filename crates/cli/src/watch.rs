@@ -30,6 +30,11 @@ impl Signals {
             signal_hook::flag::register(signal, Arc::clone(&second))?;
             signal_hook::flag::register_usize(signal, Arc::clone(&caught), signal as usize)?;
         }
+        // A limit on file sizes is met as an error of the write, not by ending the program.
+        signal_hook::flag::register(
+            signal_hook::consts::SIGXFSZ,
+            Arc::new(AtomicBool::new(false)),
+        )?;
         Ok(Signals { caught })
     }
 
@@ -139,8 +144,15 @@ pub fn watch(
             if let Some(ticker) = &mut ticker {
                 ticker.leave(output)?;
             }
-            let program = if as_fio { "fio" } else { "fathom" };
-            say(&format!("{program}: terminating on signal {signal}; once more ends it at once\n"));
+            match (as_fio, text) {
+                (true, true) => {
+                    output.write(&format!("\nfio: terminating on signal {signal}\n"))?
+                }
+                (true, false) => say(&format!("fio: terminating on signal {signal}\n")),
+                (false, _) => say(&format!(
+                    "fathom: terminating on signal {signal}; once more ends it at once\n"
+                )),
+            }
             run.stop();
         }
         if let Some(ticker) = &mut ticker {

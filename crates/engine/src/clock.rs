@@ -69,10 +69,11 @@ impl RunClock {
     /// nothing gives clock_gettime, as does a processor without an invariant counter.
     pub fn start(asked: Option<&str>) -> RunClock {
         let wants_counter = matches!(asked, None | Some("cpu"));
-        if wants_counter && tsc::is_invariant() {
-            if let Some(tsc) = Tsc::calibrate() {
-                return RunClock::Tsc(tsc);
-            }
+        if wants_counter
+            && tsc::is_invariant()
+            && let Some(tsc) = Tsc::calibrate()
+        {
+            return RunClock::Tsc(tsc);
         }
         RunClock::Monotonic(Monotonic { origin: Instant::now() })
     }

@@ -69,7 +69,8 @@ pub trait Source {
     /// The next step.
     fn next(&mut self) -> Next;
 
-    /// Tells that an I/O ended and how many bytes it moved (fewer than asked, or none after an
-    /// error): what it did not do counts neither for the amount to do nor as covered.
+    /// Tells that an I/O ended and how many bytes it moved: fewer than asked when the loop still has
+    /// the rest to do, none after an error. A failed I/O counts as done, as with fio: a job whose
+    /// I/O always fails would never end otherwise.
     fn completed(&mut self, op: &Op, moved: u64);
 }

@@ -4,7 +4,7 @@
 use host::{Host, Sampler, TargetQuery};
 use record::{DeviceKind, Facts, TargetKind, Use};
 use std::fs::{self, OpenOptions};
-use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt};
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};

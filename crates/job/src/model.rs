@@ -274,10 +274,7 @@ impl ReadWrite {
 
     /// Reads occur.
     pub const fn reads(self) -> bool {
-        matches!(
-            self,
-            ReadWrite::Read | ReadWrite::RandRead | ReadWrite::Rw | ReadWrite::RandRw
-        )
+        matches!(self, ReadWrite::Read | ReadWrite::RandRead | ReadWrite::Rw | ReadWrite::RandRw)
     }
 
     /// Writes occur.
@@ -297,10 +294,7 @@ impl ReadWrite {
     pub const fn trims(self) -> bool {
         matches!(
             self,
-            ReadWrite::Trim
-                | ReadWrite::RandTrim
-                | ReadWrite::TrimWrite
-                | ReadWrite::RandTrimWrite
+            ReadWrite::Trim | ReadWrite::RandTrim | ReadWrite::TrimWrite | ReadWrite::RandTrimWrite
         )
     }
 }
@@ -542,7 +536,10 @@ impl Engine {
 
     /// One I/O at a time, whatever `iodepth` says.
     pub const fn is_synchronous(self) -> bool {
-        !matches!(self, Engine::Libaio | Engine::Posixaio | Engine::IoUring | Engine::Null)
+        matches!(
+            self,
+            Engine::Sync | Engine::Psync | Engine::Pvsync | Engine::Pvsync2 | Engine::Mmap
+        )
     }
 }
 

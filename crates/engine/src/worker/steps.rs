@@ -81,8 +81,7 @@ impl WorkerSteps<'_, '_> {
         match result {
             Ok(()) => Flow::On,
             Err(error) => {
-                self.builder.errors.file(&error);
-                self.message(error.to_string());
+                self.builder.file_failed(&error);
                 Flow::End
             }
         }
@@ -105,6 +104,30 @@ impl WorkerSteps<'_, '_> {
         }
         let closed = self.files.close(file);
         self.file_result(closed)
+    }
+
+    /// Between two loops every file is synchronised, closed and opened again as the job's options
+    /// say, so that the next loop meets it as the first one did: invalidated, or made anew.
+    fn end_loop<R: Ring>(&mut self, ring: &mut R) -> Flow {
+        let synced = self.files.sync_at_end();
+        if self.file_result(synced) == Flow::End {
+            return Flow::End;
+        }
+        let count = self.worker.files.len() as u32;
+        if (0..count).any(|file| self.close(ring, file) == Flow::End) {
+            return Flow::End;
+        }
+        if self.worker.selection.unlink_each_loop {
+            let removed = self.files.unlink_all();
+            if self.file_result(removed) == Flow::End {
+                return Flow::End;
+            }
+        }
+        // With fewer files open than there are, the source asks for each.
+        let limit = self.worker.selection.open_files;
+        let all_open = limit == 0 || limit >= u64::from(count);
+        let reopened = !all_open || (0..count).all(|file| self.open(ring, file) == Flow::On);
+        if reopened { Flow::On } else { Flow::End }
     }
 
     fn engine_failed(&mut self, error: io::Error) -> Flow {
@@ -156,11 +179,8 @@ impl<R: Ring, const LATENCY: bool, const QUEUED: bool, const RATED: bool>
         match next {
             Next::Open(file) => self.open(ring, file),
             Next::Close(file) => self.close(ring, file),
-            Next::LoopEnd if self.worker.selection.unlink_each_loop => {
-                let removed = self.files.unlink_all();
-                self.file_result(removed)
-            }
-            _ => Flow::On,
+            Next::LoopEnd => self.end_loop(ring),
+            Next::Io(_) | Next::Drain | Next::End => Flow::On,
         }
     }
 
