@@ -13,6 +13,8 @@ pub(crate) struct Blocks {
     pub align: PerDirection<u64>,
     /// Smallest of the directions the job has.
     pub min: u64,
+    /// The one size of all directions the job has.
+    pub fixed: Option<u64>,
     /// `norandommap`, or the same by `blockalign`.
     pub norandommap: bool,
 }
@@ -34,7 +36,9 @@ pub(crate) fn resolve(job: &Job, found: &mut Findings) -> Blocks {
         _ => sizes[d].min(),
     });
     let min = directions(job).map(|d| sizes[d].min()).min().unwrap_or(DEFAULT_BLOCK);
-    Blocks { min, norandommap: without_map(job, found), sizes, align }
+    let max = directions(job).map(|d| sizes[d].max()).max();
+    let fixed = max.filter(|max| *max == min);
+    Blocks { min, fixed, norandommap: without_map(job, found), sizes, align }
 }
 
 /// Whose sizes a direction uses: with bs_is_seq_rand, read's are for sequential and write's for

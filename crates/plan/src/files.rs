@@ -44,25 +44,28 @@ impl<'a> Files<'a> {
         Files { facts, policy, laid: HashMap::new() }
     }
 
-    /// The files of one clone. Those too small for a block get no I/O and are left out; it is a
+    /// The files of one clone, and how many bytes of them were asked for. Those too small for a block get no I/O and are left out; it is a
     /// problem when none is left.
     pub fn of_worker(
         &mut self,
         cx: &JobContext<'_>,
         clone: u64,
         found: &mut Findings,
-    ) -> Vec<File> {
+    ) -> (Vec<File>, u64) {
         let names = file_names(cx.job, clone);
         let count = names.len() as u64;
-        let mut too_small = None;
+        let (mut too_small, mut asked) = (None, 0u64);
         let mut files = Vec::with_capacity(names.len());
         for path in names {
             match self.file(cx, clone, count, &path, found) {
-                Some(file) if file.length < cx.blocks.min => {
-                    let size = file.length;
-                    too_small.get_or_insert((path, size));
+                Some((file, bytes)) if file.length < cx.blocks.min => {
+                    asked = bytes.saturating_add(asked);
+                    too_small.get_or_insert((path, file.length));
                 }
-                Some(file) => files.push(file),
+                Some((file, bytes)) => {
+                    files.push(file);
+                    asked = bytes.saturating_add(asked);
+                }
                 None => {}
             }
         }
@@ -77,9 +80,13 @@ impl<'a> Files<'a> {
                 found.warn(cx.job, text);
             }
         }
-        files
+        match (cx.job.target.size, cx.job.target.filesize) {
+            (Some(Size::Bytes(size)), Some(_)) if size.0 > 0 => (files, asked.min(size.0)),
+            _ => (files, asked),
+        }
     }
 
+    /// The file and how many bytes of it were asked for; `None` when it cannot be used.
     fn file(
         &mut self,
         cx: &JobContext<'_>,
@@ -87,7 +94,7 @@ impl<'a> Files<'a> {
         count: u64,
         path: &str,
         found: &mut Findings,
-    ) -> Option<File> {
+    ) -> Option<(File, u64)> {
         let (kind, extent) = match cx.job.queue.engine {
             Engine::Null => (TargetKind::Missing, Extent::Endless),
             _ => self.target(cx.job, path, found)?,
@@ -100,7 +107,8 @@ impl<'a> Files<'a> {
             _ => Prepare::Nothing,
         };
         safety::check_direct(cx.job, path, region.start, cx.blocks, self.facts, found);
-        Some(File { path: path.into(), kind, start: region.start, length: region.length, prepare })
+        let (start, length) = (region.start, region.length);
+        Some((File { path: path.into(), kind, start, length, prepare }, region.asked))
     }
 
     /// What is there, or will be: `None` when the worker cannot use it.
@@ -134,7 +142,8 @@ impl<'a> Files<'a> {
     ) -> Option<Region> {
         let (job, min_block) = (cx.job, cx.blocks.min);
         let filesize = draw_filesize(cx, path, extent);
-        let ask = Ask { job, min_block, clone, files, filesize, extent };
+        let stride = cx.blocks.fixed.filter(|_| !job.pattern.rw.is_random());
+        let ask = Ask { job, min_block, stride, clone, files, filesize, extent };
         match ask.region() {
             Ok(region) => {
                 remark(job, path, extent, region, found);
@@ -145,6 +154,7 @@ impl<'a> Files<'a> {
                 found.refuse(job, "filename", format!("{path} is a device of 0 bytes"), cure);
                 None
             }
+            Err(NoRegion::NoSize) if files > 1 && self.is_empty(path) => Some(Region::default()),
             Err(NoRegion::NoSize) => {
                 let what = match job.target.size {
                     Some(Size::Percent(p)) => format!("{p} per cent of {path}, which has no size"),
@@ -238,6 +248,12 @@ impl<'a> Files<'a> {
         } else if self.fixed(path) && !safety::changes(job) {
             found.refuse(job, "filename", what, "it may not be written: lower size");
         }
+    }
+
+    /// Whether an empty file is there. Oracle: among others it is left out.
+    fn is_empty(&self, path: &str) -> bool {
+        let target = self.facts.targets.get(path);
+        target.is_some_and(|t| t.kind == TargetKind::File && t.size.0 == 0)
     }
 
     /// Whether a file is there that may not be written.

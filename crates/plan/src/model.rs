@@ -95,10 +95,9 @@ pub struct Start {
 /// What ends a worker. Whatever comes first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stop {
-    /// Bytes of one loop. I/O is issued while fewer were issued; a pass over the files that is
-    /// over by then is followed by another, as long as a largest block is left to do. The loops are
-    /// joined: `bytes * loops` in all, a new loop goes on where the last one was. `None`: a loop is
-    /// one pass over the files' regions.
+    /// Bytes of one loop, where they are not those of the files' regions. All loops together end
+    /// once `bytes * loops` were issued; passes are added to the loops while fewer than `bytes`
+    /// were issued and a largest block is missing. `None`: as many as the regions have.
     pub bytes: Option<u64>,
     /// Times the loop is repeated; at least 1.
     pub loops: u64,

@@ -2,9 +2,7 @@
 
 use crate::blocks::{self, Blocks};
 use crate::files::{Files, JobContext};
-use crate::model::{
-    BlockPlan, File, FileOrder, FileSelection, Measuring, Pattern, Plan, Start, Stop, Worker,
-};
+use crate::model::{FileOrder, FileSelection, Measuring, Pattern, Plan, Start, Stop, Worker};
 use crate::names::{MAX_FILES, clones, files_of_job};
 use crate::order::{Reports, Slot, arrange};
 use crate::policy::Policy;
@@ -12,8 +10,8 @@ use crate::problem::{Findings, PlanError};
 use crate::random::{DEFAULT_SEED, between, mix};
 use crate::sizes::{human, percent_of};
 use crate::{checks, disks, pace, safety, unsupported};
-use job::{Engine, FileServiceOrder, Job, ReadWrite, Size};
-use record::{Facts, Nanos, Show};
+use job::{Engine, FileServiceOrder, Job, Size};
+use record::{Facts, Nanos, Show, TargetKind};
 
 /// Seeds drawn for other purposes than a worker's I/O differ by these.
 const DELAY: u64 = 0x64_65_6c_61_79;
@@ -41,17 +39,18 @@ pub fn resolve(jobs: &[Job], facts: &Facts, policy: &Policy) -> Result<Plan, Pla
         let seed = base_seed(job, policy);
         let files_seed = mix(seed, FILES);
         let cx = JobContext { job, index: index as u32, slot, blocks: &blocks, seed: files_seed };
-        for clone in 0..clones(job) {
+        for clone in clone_order(clones(job)) {
             let number = workers.len() as u32 + 1;
             let mut worker = template.clone();
             worker.number = number;
             worker.clone = clone as u32;
-            worker.files = files.of_worker(&cx, clone, &mut found);
+            let (regions, asked) = files.of_worker(&cx, clone, &mut found);
+            worker.files = regions;
             worker.group = reports.next(slot.group, job.identity.group_reporting);
             worker.pattern.seed = mix(seed, u64::from(number));
             worker.start.delay = delay(job, mix(worker.pattern.seed, DELAY));
             worker.placement = pace::placement(job, &cpus, number);
-            worker.stop.bytes = bytes(job, &worker.files, &worker.pattern, &blocks);
+            limit(job, &mut worker, asked, &blocks, &mut found);
             workers.push(worker);
         }
     }
@@ -67,6 +66,12 @@ pub fn resolve(jobs: &[Job], facts: &Facts, policy: &Policy) -> Result<Plan, Pla
         disks: disks::watch(&workers, facts),
         workers,
     })
+}
+
+/// Clones in the order of their workers' numbers. Oracle: the first, then the others from the last
+/// down; reports, logs and the state of shared files before the run go by it.
+fn clone_order(clones: u64) -> impl Iterator<Item = u64> {
+    (0..clones.min(1)).chain((1..clones).rev())
 }
 
 /// Whether there are as many workers and files as a plan can hold.
@@ -174,49 +179,36 @@ fn stop(job: &Job, found: &mut Findings) -> Stop {
     }
 }
 
-/// Bytes of a loop: `io_size`, or what a pass over the files comes to where the offsets themselves
-/// do not say when it is over.
+/// Sets how many bytes a loop has, where it is not the files' regions.
 ///
-/// Oracle: without a map, I/O is issued until the region's size is reached (10000 bytes in blocks
-/// of 4 KiB: 3 I/Os); a sequential mix, whose directions advance separately, ends after as many
-/// whole blocks as the region has; a stride that meets the region's end exactly starts over until
-/// the region's size is reached, one that does not ends with the region; backward ones start over.
-fn bytes(job: &Job, files: &[File], pattern: &Pattern, blocks: &Blocks) -> Option<u64> {
-    let region = files.iter().fold(0u64, |sum, f| sum.saturating_add(f.length));
-    match job.target.io_size {
-        Some(Size::Bytes(b)) if b.0 > 0 => return Some(b.0),
-        Some(Size::Percent(p)) => return Some(percent_of(region, p)),
-        _ => {}
-    }
-    if job.target.fill_device && job.target.size.is_none() {
-        return None;
-    }
-    if pattern.rw.is_random() {
-        return pattern.norandommap.then_some(region);
-    }
-    if pattern.rw == ReadWrite::Rw {
-        return Some(region - region % blocks.min);
-    }
-    match pattern.skip {
-        0 => None,
-        skip if skip < 0 => Some(region),
-        skip => {
-            let stride = fixed_block(pattern)?.checked_add(skip.unsigned_abs())?;
-            files.iter().all(|f| f.length.is_multiple_of(stride)).then_some(region)
+/// Oracle: `io_size`, else `size` where it is less than the regions: beside `filesize` the regions
+/// are the files, and a last sequential block may reach over the end of `size`. A percentage that
+/// holds no block is an error, bytes that do not are one I/O. Appending goes once over its region,
+/// whatever loops and io_size say.
+fn limit(job: &Job, worker: &mut Worker, asked: u64, blocks: &Blocks, found: &mut Findings) {
+    let stop = &mut worker.stop;
+    let region = worker.files.iter().fold(0u64, |sum, f| sum.saturating_add(f.length));
+    stop.bytes = match job.target.io_size {
+        Some(Size::Bytes(bytes)) if bytes.0 > 0 => Some(bytes.0),
+        Some(Size::Percent(percent)) => {
+            let bytes = percent_of(asked, percent);
+            if bytes < blocks.min && asked > 0 {
+                let part = format!("{percent} per cent of {}", human(asked));
+                let what = format!("{part} hold no block of {}", human(blocks.min));
+                found.usage(job, "io_size", what, "raise it or lower the block");
+            }
+            Some(bytes)
         }
-    }
-}
-
-/// The block of a pattern of one size and direction.
-fn fixed_block(pattern: &Pattern) -> Option<u64> {
-    let plan = match pattern.rw {
-        ReadWrite::Read => &pattern.blocks.read,
-        ReadWrite::Write => &pattern.blocks.write,
-        _ => &pattern.blocks.trim,
+        _ => Some(asked).filter(|asked| *asked < region && !stop.fill_device),
     };
-    match plan {
-        BlockPlan::Fixed(size) => Some(*size),
-        _ => None,
+    if job.target.file_append && worker.files.iter().any(|f| f.kind == TargetKind::File) {
+        let limit = stop.bytes.map(|b| b.saturating_mul(stop.loops));
+        if limit.unwrap_or(region.saturating_mul(stop.loops)) > region {
+            found
+                .warn(job, "file_append goes once over its region, whatever loops and io_size say");
+        }
+        stop.loops = 1;
+        stop.bytes = limit.filter(|b| *b < region);
     }
 }
 

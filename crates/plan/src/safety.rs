@@ -45,6 +45,10 @@ pub(crate) fn check_target(
     policy: &Policy,
     found: &mut Findings,
 ) -> bool {
+    if target.kind == TargetKind::Missing && is_missing_device(path, facts) {
+        found.refuse(job, "filename", format!("there is no device {path}"), "check its name");
+        return false;
+    }
     let what = match target.kind {
         TargetKind::Directory => Some("is a directory"),
         TargetKind::Other => Some("is neither a file nor a device"),
@@ -108,15 +112,14 @@ fn on_read_only(path: &str, mount_point: &str) -> String {
     format!("{path} lies on the filesystem at {mount_point}, which is mounted read-only")
 }
 
-/// Whether a file can be made at a path where nothing is. A name below /dev that is not there is
-/// a device that is missing, not a file to fill memory with.
+/// A name below /dev that is not there is a device that is missing, not a file to fill memory with.
+fn is_missing_device(path: &str, facts: &Facts) -> bool {
+    path.starts_with("/dev/") && filesystem(facts, path).is_none_or(|fs| fs.kind == "devtmpfs")
+}
+
+/// Whether a file can be made at a path where nothing is.
 pub(crate) fn check_create(job: &Job, path: &str, facts: &Facts, found: &mut Findings) {
     let above = directory_above(facts, path);
-    let kind = filesystem(facts, path).map(|fs| fs.kind.as_str());
-    if path.starts_with("/dev/") && kind.is_none_or(|k| k == "devtmpfs") {
-        found.refuse(job, "filename", format!("there is no device {path}"), "check its name");
-        return;
-    }
     let allowed = facts.targets.get(path).is_some_and(|t| t.writable)
         || above.is_some_and(|(_, d)| d.kind == TargetKind::Directory && d.writable);
     match (filesystem(facts, path), above) {

@@ -21,6 +21,8 @@ pub(crate) struct Ask<'a> {
     pub job: &'a Job,
     /// Smallest block of the job.
     pub min_block: u64,
+    /// The one block size of a job that goes in sequence.
+    pub stride: Option<u64>,
     /// Which clone, from 0.
     pub clone: u64,
     /// Files the worker has.
@@ -31,10 +33,12 @@ pub(crate) struct Ask<'a> {
 }
 
 /// The region in one file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Region {
     pub start: u64,
     pub length: u64,
+    /// Bytes of it that were asked for: the last block may reach over them.
+    pub asked: u64,
     /// Size the file must have before the run.
     pub file_size: u64,
     /// Bytes asked for that the device does not have.
@@ -55,10 +59,12 @@ pub(crate) enum NoRegion {
 impl Ask<'_> {
     /// Resolves it. All rules were read off the oracle's offsets and file sizes:
     /// - `size` is divided by the number of files, rounded down; 0 means the file's own size.
-    /// - `filesize` is the file's size; the region is the smaller of it and the share of `size`.
+    /// - `filesize` is the file's size, and the region all of it; `size` then only says how much I/O
+    ///   is done there.
     /// - A file is extended to offset + size; a device cuts the region off.
     /// - A percentage is one of the file as it is before the run (of `filesize`, when given), cut
     ///   down to whole blocks and never reaching over the end.
+    /// - In sequence, a block that begins in the region is done whole when the file goes on.
     pub fn region(&self) -> Result<Region, NoRegion> {
         if self.extent == Extent::Device(0) {
             return Err(NoRegion::NoSize);
@@ -72,11 +78,26 @@ impl Ask<'_> {
             Extent::Device(size) => size,
             Extent::File(_) | Extent::Endless => FILE_MAX,
         };
-        let length = wanted.min(end - start);
-        if length < wanted && !matches!(self.extent, Extent::Device(_)) {
+        let asked = wanted.min(end - start);
+        if asked < wanted && !matches!(self.extent, Extent::Device(_)) {
             return Err(NoRegion::TooLarge);
         }
-        Ok(Region { start, length, file_size, beyond: wanted - length })
+        let length = self.whole_blocks(start, asked);
+        Ok(Region { start, length, asked, file_size, beyond: wanted - asked })
+    }
+
+    /// The length with its last block completed, where the target is long enough for it. A
+    /// `filesize` below one block stays too small.
+    fn whole_blocks(&self, start: u64, asked: u64) -> u64 {
+        if self.filesize.is_some() && asked < self.min_block {
+            return asked;
+        }
+        let whole = self.stride.and_then(|block| asked.checked_next_multiple_of(block));
+        let end = whole.and_then(|length| length.checked_add(start));
+        match (whole, end) {
+            (Some(whole), Some(end)) if end <= self.real() => whole,
+            _ => asked,
+        }
     }
 
     /// Size before the run.
@@ -129,16 +150,15 @@ impl Ask<'_> {
             Some(Size::Bytes(b)) => Some(b.0 / self.files).filter(|s| *s > 0),
             Some(Size::Percent(percent)) => {
                 let whole = whole.ok_or(NoRegion::NoSize)?;
-                let part = percent_of(whole, percent);
-                let part = part - part % self.min_block.min(part.max(1));
-                let length = part.min(behind(whole)?);
+                let part = percent_of(whole, percent).min(behind(whole)?);
+                let length = part - part % self.min_block;
                 return Ok((length, start + length));
             }
             Some(Size::Zones(_)) | None => None,
         };
         match (share, self.filesize) {
             (Some(share), None) => Ok((share, start.saturating_add(share))),
-            (Some(share), Some(size)) => Ok((share.min(behind(size)?), size)),
+            (Some(_), Some(size)) => Ok((behind(size)?, size)),
             (None, _) if self.fills() => Ok((FILE_MAX - start, 0)),
             (None, _) => {
                 let size = whole.ok_or(NoRegion::NoSize)?;

@@ -15,8 +15,8 @@ fn clones_take_directories_in_turn() {
     let plan = plan(&[job], &machine());
     let expected: [[&str; 2]; 3] = [
         ["d1/test.0.0", "d1/test.0.1"],
-        ["d2/test.1.0", "d2/test.1.1"],
         ["d1/test.2.0", "d1/test.2.1"],
+        ["d2/test.1.0", "d2/test.1.1"],
     ];
     assert_eq!(paths(&plan), expected);
     assert_eq!(plan.workers[0].files[0].length, 5 * MIB);

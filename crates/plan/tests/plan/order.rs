@@ -37,6 +37,16 @@ fn group_reporting_joins_the_report_before() {
 }
 
 #[test]
+fn the_first_clone_is_followed_by_the_last() {
+    // Oracle: of six clones the reports are of 0, 5, 4, 3, 2, 1.
+    let mut job = null("a", MIB);
+    job.identity.numjobs = Some(6);
+    let plan = plan(&[job], &machine());
+    let clones: Vec<_> = plan.workers.iter().map(|w| (w.number, w.clone)).collect();
+    assert_eq!(clones, [(1, 0), (2, 5), (3, 4), (4, 3), (5, 2), (6, 1)]);
+}
+
+#[test]
 fn wait_for_names_one_earlier_job() {
     let mut jobs = [null("a", MIB), null("b", MIB)];
     jobs[1].identity.wait_for = Some("a".into());
@@ -68,7 +78,7 @@ fn numbers_of_jobs() {
     let policy = Policy { max_jobs: 10_000, ..Policy::default() };
     let plan = resolve_with(&jobs, &machine(), &policy).expect("as many are allowed");
     assert_eq!(plan.workers.len(), 10_000);
-    assert_eq!(plan.workers[9_999].files[0].path, "a.9999.0");
+    assert_eq!(plan.workers[9_999].files[0].path, "a.1.0");
 }
 
 #[test]
@@ -94,8 +104,8 @@ fn problems_that_are_alike_are_counted() {
     job.identity.numjobs = Some(1000);
     let problems = problems(&[job], &machine(), &Policy::default());
     assert_eq!(problems.len(), 8);
-    assert!(problems[6].found.ends_with("a.6.0 has none of its own"));
-    assert!(problems[7].found.ends_with("a.7.0 has none of its own (and 992 more like this)"));
+    assert!(problems[6].found.ends_with("a.994.0 has none of its own"));
+    assert!(problems[7].found.ends_with("a.993.0 has none of its own (and 992 more like this)"));
 }
 
 #[test]

@@ -38,17 +38,21 @@ fn size_is_divided_by_the_files() {
 }
 
 #[test]
-fn filesize_is_the_file_and_size_the_region() {
-    // Oracle: --size=1m --filename=x:y --filesize=700k reads 512k of each.
-    let mut job = on("x:y", ReadWrite::Read, 4096);
+fn filesize_is_the_region_and_size_an_amount() {
+    // Oracle: --size=77824 --filesize=385024 reads 77824 bytes from all over the file.
+    let mut job = on("x:y", ReadWrite::RandRead, 4096);
     job.target.size = bytes(MIB);
     job.target.filesize = filesize(700 * KIB, 700 * KIB);
     let made = plan(&[job.clone()], &machine());
-    assert_eq!(regions(&made, 0), [("x", 0, 512 * KIB), ("y", 0, 512 * KIB)]);
+    assert_eq!(regions(&made, 0), [("x", 0, 700 * KIB), ("y", 0, 700 * KIB)]);
     assert_eq!(prepare(&made, 0), Prepare::Fill { size: 700 * KIB });
+    assert_eq!(made.workers[0].stop.bytes, Some(MIB));
+    job.target.io_size = bytes(5 * MIB);
+    assert_eq!(plan(&[job.clone()], &machine()).workers[0].stop.bytes, Some(5 * MIB));
     // Oracle: with filesize=100k, nrfiles=5 and size=1m all of the files is read, not more.
-    job.target.filesize = filesize(100 * KIB, 100 * KIB);
-    assert_eq!(region(&job, &machine()), (0, 100 * KIB));
+    (job.target.filesize, job.target.io_size) = (filesize(100 * KIB, 100 * KIB), None);
+    let all = plan(&[job.clone()], &machine());
+    assert_eq!((all.workers[0].region(), all.workers[0].stop.bytes), (200 * KIB, None));
     // Oracle: the offset lies within filesize, not before it.
     job.target.filenames = vec!["x".into()];
     job.target.filesize = filesize(MIB, MIB);
@@ -56,6 +60,32 @@ fn filesize_is_the_file_and_size_the_region() {
     assert_eq!(region(&job, &machine()), (256 * KIB, 768 * KIB));
     job.target.size = None;
     assert_eq!(region(&job, &with_x(2 * MIB)), (256 * KIB, 768 * KIB));
+}
+
+#[test]
+fn in_sequence_a_last_block_may_reach_over_the_region() {
+    // Oracle: 10000 bytes of a file of 12288 or more are 3 blocks, of 10001 they are 2; at random
+    // they are 2 always.
+    for (rw, size, length) in [
+        (ReadWrite::Read, MIB, 12288),
+        (ReadWrite::Write, 12288, 12288),
+        (ReadWrite::Rw, MIB, 12288),
+        (ReadWrite::Read, 10001, 10000),
+        (ReadWrite::RandRead, MIB, 10000),
+    ] {
+        let mut job = on("x", rw, 4096);
+        job.target.size = bytes(10000);
+        assert_eq!(region(&job, &with_x(size)), (0, length), "{rw:?} {size}");
+        (job.target.size, job.target.filesize) = (None, filesize(10000, 10000));
+        assert_eq!(region(&job, &with_x(size)), (0, length), "{rw:?} {size}");
+    }
+    // Oracle: 20000 bytes of two such files are 5 blocks, not 6.
+    let mut job = on("x:y", ReadWrite::Read, 4096);
+    job.target.size = bytes(20000);
+    let mut facts = with_x(MIB);
+    file(&mut facts, "y", MIB);
+    let plan = plan(&[job], &facts);
+    assert_eq!((plan.workers[0].region(), plan.workers[0].stop.bytes), (24576, Some(20000)));
 }
 
 #[test]
@@ -144,11 +174,11 @@ fn clones_are_offset_by_the_increment() {
     let mut job = on("x", ReadWrite::Read, 4096);
     (job.target.size, job.identity.numjobs) = (bytes(64 * KIB), Some(3));
     job.target.offset_increment = bytes(MIB);
-    assert_eq!(starts(&job, &machine()), [0, MIB, 2 * MIB]);
+    assert_eq!(starts(&job, &machine()), [0, 2 * MIB, MIB]);
     job.target.offset_increment = percent(10.0);
-    assert_eq!(starts(&job, &with_x(MIB)), [0, 106496, 212992]);
+    assert_eq!(starts(&job, &with_x(MIB)), [0, 212992, 106496]);
     (job.target.offset, job.target.offset_align) = (bytes(4096), Bytes(K64));
-    assert_eq!(starts(&job, &with_x(MIB)), [65536, 131072, 262144]);
+    assert_eq!(starts(&job, &with_x(MIB)), [65536, 262144, 131072]);
     job.target.offset_increment = bytes(u64::MAX / 2);
     one_problem(&[job], &machine(), Usage, "size", "beyond 2^63");
 }
@@ -210,6 +240,10 @@ fn regions_smaller_than_a_block() {
     let plan = plan(&[on("x:y", ReadWrite::Read, 4096)], &facts);
     assert_eq!(regions(&plan, 0), [("y", 0, K64)]);
     assert!(says(&plan, "no I/O goes to x"));
+    file(&mut facts, "x", 0);
+    let jobs = [on("x:y", ReadWrite::Read, 4096)];
+    let without = resolve_with(&jobs, &facts, &Policy::default()).expect("y is left");
+    assert_eq!(regions(&without, 0), [("y", 0, K64)]);
 }
 
 #[test]
@@ -285,6 +319,13 @@ fn appending_starts_at_the_end() {
     assert_eq!(regions(&made, 0), [("x", 512 * KIB, MIB)]);
     assert_eq!(prepare(&made, 0), Prepare::Extend { size: MIB + 512 * KIB });
     assert_eq!(region(&job, &machine()), (0, MIB));
+    // Oracle: once over the region, whatever loops and io_size say.
+    (job.timing.loops, job.target.io_size) = (Some(2), bytes(800 * KIB));
+    let once = plan(&[job.clone()], &machine());
+    assert_eq!((once.workers[0].stop.loops, once.workers[0].stop.bytes), (1, None));
+    assert!(says(&once, "file_append goes once"));
+    job.target.io_size = bytes(240 * KIB);
+    assert_eq!(plan(&[job.clone()], &machine()).workers[0].stop.bytes, Some(480 * KIB));
     job.target.size = None;
     one_problem(&[job], &with_x(512 * KIB), Refusal, "offset", "set size=");
 }
@@ -338,15 +379,9 @@ fn bytes_of_a_loop() {
     assert_eq!(stop(&|_| {}), None);
     assert_eq!(stop(&|j| j.target.io_size = bytes(100)), Some(100));
     assert_eq!(stop(&|j| j.target.io_size = percent(50.0)), Some(5000));
-    let random = |j: &mut Job| j.pattern.rw = ReadWrite::RandRead;
-    assert_eq!(stop(&random), None);
-    let unmapped = |j: &mut Job| (random(j), j.pattern.norandommap = true).1;
-    assert_eq!(stop(&unmapped), Some(10000), "oracle: 3 I/Os");
-    assert_eq!(stop(&|j| j.pattern.rw = ReadWrite::Rw), Some(8192), "oracle: 2 I/Os");
-    let skip = |size, skip| stop(&|j| (j.target.size, j.pattern.skip) = (bytes(size), Some(skip)));
-    assert_eq!(skip(K64, 12288), Some(K64), "oracle: starts over, 16 I/Os");
-    assert_eq!(skip(K64, 8192), None, "oracle: ends, 6 I/Os");
-    assert_eq!(skip(K64, -12288), Some(K64), "oracle: 16 I/Os");
+    let mut job = null("a", 10000);
+    job.target.io_size = percent(22.0);
+    one_problem(&[job], &machine(), Usage, "io_size", "22 per cent of 10000 bytes hold no block");
 }
 
 #[test]
