@@ -1,8 +1,8 @@
 //! The reference on paper: Markdown for the web and a man page, both from the option tables, so
 //! that neither can say anything else than the parser does.
 
-use crate::help::{self, spelling};
-use crate::options::{self, Group, OptionDef, Status};
+use crate::help::spelling;
+use crate::options::{self, Group, Kind, OptionDef, Status};
 use crate::program::{OPTIONS, ProgramOption, Role};
 use std::fmt::Write;
 
@@ -131,12 +131,17 @@ fn markdown_option(text: &mut String, def: &OptionDef) {
 
 /// Type, default, range, engines, status.
 fn fields(def: &OptionDef) -> Vec<(&'static str, String)> {
-    let mut fields = vec![("type", help::kind(def.kind).to_string())];
+    let mut fields = vec![("type", words(def.kind))];
     if !def.default.is_empty() {
         fields.push(("default", def.default.to_string()));
     }
-    if let Some(range) = help::range(def.kind) {
-        fields.push(("range", range));
+    if let Kind::Int { min, max, .. } = def.kind {
+        let range = match (min, max) {
+            (i64::MIN, i64::MAX) => None,
+            (min, i64::MAX) => Some(format!("{min} or more")),
+            (min, max) => Some(format!("{min} to {max}")),
+        };
+        fields.extend(range.map(|range| ("range", range)));
     }
     if !def.engines.is_empty() {
         fields.push(("engines", def.engines.join(", ")));
@@ -147,6 +152,41 @@ fn fields(def: &OptionDef) -> Vec<(&'static str, String)> {
         Status::NotYet => fields.push(("status", "not yet; giving it is an error".into())),
     }
     fields
+}
+
+/// How a value is written.
+fn words(kind: Kind) -> String {
+    match kind {
+        Kind::Text => "text".into(),
+        Kind::Choice => "one of the values below".into(),
+        Kind::ChoiceWith => "one of the values below, perhaps with ':' and more after it".into(),
+        Kind::Int { lists: false, .. } => "whole number".into(),
+        Kind::Int { lists: true, .. } => {
+            "one to three whole numbers split by commas, for reads, writes and trims".into()
+        }
+        Kind::Time { bare, range } => {
+            let unit = match bare.0 {
+                1_000_000_000 => "seconds".into(),
+                1_000_000 => "milliseconds".into(),
+                1_000 => "microseconds".into(),
+                nanoseconds => format!("units of {nanoseconds} ns"),
+            };
+            let range = if range { ", or a range of times" } else { "" };
+            format!("time, without suffix in {unit}{range}")
+        }
+        Kind::Bool => "1 or 0".into(),
+        Kind::Flag => "1 or 0; alone it means 1".into(),
+        Kind::Ranges => {
+            "one to three ranges of sizes split by commas, for reads, writes and trims".into()
+        }
+        Kind::Floats { min: f64::MIN, max: f64::MAX } => "numbers split by colons".into(),
+        Kind::Floats { min, max } => format!("numbers from {min} to {max} split by colons"),
+        Kind::Size { percent, zones } => {
+            let percent = if percent { ", or per cent of the file or device (20%)" } else { "" };
+            let zones = if zones { ", or a number of zones (3z)" } else { "" };
+            format!("size{percent}{zones}")
+        }
+    }
 }
 
 fn program_mark(option: &ProgramOption) -> &'static str {
@@ -171,7 +211,7 @@ fn markdown_text(text: &str) -> String {
 
 /// The man page fathom(1), in roff.
 pub fn man() -> String {
-    let mut text = ".TH FATHOM 1 \"\" \"fathom\" \"User Commands\"\n".to_string();
+    let mut text = ".TH FATHOM 1 \"\" \"fathom\" \"User Commands\"\n.ad l\n.nh\n".to_string();
     let _ =
         writeln!(text, ".SH NAME\nfathom \\- measure storage, and say what the number is worth");
     text += ".SH SYNOPSIS\n.B fathom run\n[options] [job options] [job file ...]\n.br\n\
@@ -236,9 +276,22 @@ fn man_paragraph(text: &mut String, body: &str) {
     let _ = writeln!(text, ".PP\n{}", roff(body));
 }
 
-/// Text as roff: backslashes, hyphens and lines that would be requests are escaped.
+/// Text as roff: backslashes, hyphens and lines that would be requests are escaped, and lists
+/// without blanks may be broken after their commas and colons.
 fn roff(text: &str) -> String {
     let escaped = text.replace('\\', "\\(rs").replace('-', "\\-");
+    let breakable = |word: &str| {
+        let long = word.len() > 40;
+        let mut out = String::with_capacity(word.len());
+        for character in word.chars() {
+            out.push(character);
+            if long && matches!(character, ',' | ':') {
+                out += "\\:";
+            }
+        }
+        out
+    };
+    let escaped = escaped.split(' ').map(breakable).collect::<Vec<String>>().join(" ");
     let guarded = escaped.lines().map(|line| match line.starts_with(['.', '\'']) {
         true => format!("\\&{line}"),
         false => line.into(),

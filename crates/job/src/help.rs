@@ -148,7 +148,7 @@ fn details(def: &OptionDef) -> String {
 }
 
 /// How a value is written, in the words fio's users know.
-pub fn kind(kind: Kind) -> &'static str {
+fn kind(kind: Kind) -> &'static str {
     match kind {
         Kind::Text | Kind::Choice | Kind::ChoiceWith => "string (opt=bla)",
         Kind::Int { lists: false, .. } => "integer value (opt=100)",
@@ -168,11 +168,13 @@ pub fn kind(kind: Kind) -> &'static str {
 }
 
 /// Bounds of a value, where there are any.
-pub fn range(kind: Kind) -> Option<String> {
+fn range(kind: Kind) -> Option<String> {
     match kind {
+        Kind::Int { min: i64::MIN, max: i64::MAX, .. } => None,
         Kind::Int { min, max: i64::MAX, .. } => Some(format!("min={min}, max=none")),
         Kind::Int { min, max, .. } => Some(format!("min={min}, max={max}")),
         Kind::Bool => Some("min=0, max=1".into()),
+        Kind::Floats { min: f64::MIN, max: f64::MAX } => None,
         Kind::Floats { min, max } => Some(format!("min={min}, max={max}")),
         _ => None,
     }

