@@ -100,14 +100,14 @@ pub(super) const ROWS: &[OptionDef] = &[
              counted from the time it was due: a device that falls behind cannot hide it.",
         )
         .sets(|job, v| {
-            job.rate.bandwidth = set::positive(v.sizes(), |bytes| bytes.0);
+            set::merge_rate(&mut job.rate.bandwidth, v.sizes());
             Ok(())
         }),
     ints(Rate, "rate_min", 0, NO_MAX, "Bandwidth below which the job fails, bytes a second")
         .alias(&["ratemin"])
         .long("Checked over each rate_cycle.")
         .sets(|job, v| {
-            job.rate.bandwidth_min = set::positive(v.sizes(), |bytes| bytes.0);
+            set::merge_rate(&mut job.rate.bandwidth_min, v.sizes());
             Ok(())
         }),
     choice(Rate, "rate_process", PROCESSES, "How a rate is spread over time")
@@ -139,13 +139,13 @@ pub(super) const ROWS: &[OptionDef] = &[
              also counted from the time an I/O was due.",
         )
         .sets(|job, v| {
-            job.rate.iops = set::positive(v.counts(), |count| *count);
+            set::merge_rate(&mut job.rate.iops, v.counts());
             Ok(())
         }),
     ints(Rate, "rate_iops_min", 0, NO_MAX, "I/Os a second below which the job fails")
         .long("Checked over each rate_cycle.")
         .sets(|job, v| {
-            job.rate.iops_min = set::positive(v.counts(), |count| *count);
+            set::merge_rate(&mut job.rate.iops_min, v.counts());
             Ok(())
         }),
     time(Rate, "max_latency", MICROSECOND, "Latency that ends the job with an error")

@@ -53,21 +53,30 @@ pub(super) const ROWS: &[OptionDef] = &[
              What has no comma behind it holds for the kinds that follow. Under direct=1 it must \
              be a multiple of the device's logical block.",
         )
-        .sets(to!(blocks.size = sizes)),
+        .sets(|job, v| {
+            set::merge(&mut job.blocks.size, v.sizes());
+            Ok(())
+        }),
     ints(Block, "ba", 1, NO_MAX, "Boundary on which random offsets lie")
         .alias(&["blockalign"])
         .long(
             "By default offsets are multiples of the block size. Another boundary lets blocks \
              overlap, so it switches off the promise that random I/O covers each block once.",
         )
-        .sets(to!(blocks.align = sizes)),
+        .sets(|job, v| {
+            set::merge(&mut job.blocks.align, v.sizes());
+            Ok(())
+        }),
     ranges(Block, "bsrange", "Range from which block sizes are drawn")
         .alias(&["blocksize_range"])
         .long(
             "bsrange=1k-4k draws each size evenly from the multiples of the lower bound. Commas \
              or slashes give reads, writes and trims their own range. It replaces bs.",
         )
-        .sets(to!(blocks.range = ranges)),
+        .sets(|job, v| {
+            set::merge(&mut job.blocks.range, v.ranges());
+            Ok(())
+        }),
     text(Block, "bssplit", "Block sizes with their shares")
         .long(
             "Entries 'size/percent' split by colons: 4k/10:64k/50:32k/40. Entries without a \

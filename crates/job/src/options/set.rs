@@ -7,7 +7,7 @@ use crate::model::{
     Retry, Size, SplitEntry, SyncFileRange,
 };
 use crate::value::{self as values, Units, size_number, split_range, spread, whole_number};
-use record::{Bytes, Nanos, PerDirection};
+use record::{Bytes, Direction, Nanos, PerDirection};
 
 mod errno;
 mod pattern_bytes;
@@ -163,12 +163,12 @@ pub(super) fn bssplit(job: &mut Job, v: &Value) -> Result<(), String> {
     if parsed.iter().all(Option::is_none) {
         return Err("expected entries such as 4k/60:64k/40".into());
     }
-    let [read, write, trim] = spread(parsed, lists.len() as u8 - 1);
-    job.blocks.split = PerDirection {
-        read: read.unwrap_or_default(),
-        write: write.unwrap_or_default(),
-        trim: trim.unwrap_or_default(),
-    };
+    let given = spread(parsed, lists.len() as u8 - 1);
+    for (direction, entries) in Direction::ALL.into_iter().zip(given) {
+        if let Some(entries) = entries {
+            job.blocks.split[direction] = entries;
+        }
+    }
     Ok(())
 }
 
@@ -387,12 +387,20 @@ pub(super) fn millis(count: u64) -> Nanos {
     Nanos(count.saturating_mul(1_000_000))
 }
 
-/// Drops zeros: a rate of 0 is no limit.
-pub(super) fn positive<T: Copy>(
-    values: PerDirection<Option<T>>,
-    number: fn(&T) -> u64,
-) -> PerDirection<Option<T>> {
-    values.map(|_, value| value.filter(|value| number(value) > 0))
+/// Takes over what was given; directions left out keep what an earlier value gave them.
+pub(super) fn merge<T>(into: &mut PerDirection<Option<T>>, given: PerDirection<Option<T>>) {
+    into.read = given.read.or(into.read.take());
+    into.write = given.write.or(into.write.take());
+    into.trim = given.trim.or(into.trim.take());
+}
+
+/// As [`merge`]; a rate of 0 is no limit.
+pub(super) fn merge_rate<T: Copy + Default + PartialEq>(
+    into: &mut PerDirection<Option<T>>,
+    given: PerDirection<Option<T>>,
+) {
+    merge(into, given);
+    *into = into.map(|_, rate| rate.filter(|rate| *rate != T::default()));
 }
 
 #[cfg(test)]

@@ -88,6 +88,22 @@ fn sizes_of_blocks_by_direction() {
 }
 
 #[test]
+fn directions_left_out_keep_what_they_had() {
+    // Seen in fio: [global] bs=16k, then bs=,8k, in the job.
+    let size = job(&[("bs", "16k"), ("bs", ",8k,")]).unwrap().blocks.size;
+    let (large, small) = (Some(Bytes(16_384)), Some(Bytes(8192)));
+    assert_eq!((size.read, size.write, size.trim), (large, small, large));
+    let range = job(&[("bsrange", "1k-4k"), ("bsrange", "2k-3k,")]).unwrap().blocks.range;
+    assert_eq!(range.read, Some((Bytes(2048), Bytes(3072))));
+    assert_eq!(range.trim, Some((Bytes(1024), Bytes(4096))));
+    let split = job(&[("bssplit", "2k/50:8k/50"), ("bssplit", ",4k/100")]).unwrap().blocks.split;
+    assert_eq!((split.read.len(), split.write.len(), split.trim.len()), (2, 1, 1));
+    let rate = job(&[("rate", "1m"), ("rate", ",2m,0")]).unwrap().rate.bandwidth;
+    assert_eq!((rate.read, rate.write), (Some(Bytes(1 << 20)), Some(Bytes(2 << 20))));
+    assert_eq!(rate.trim, None);
+}
+
+#[test]
 fn rates_of_zero_are_no_limit() {
     let rate = one("rate", "1m,0").rate.bandwidth;
     assert_eq!((rate.read, rate.write, rate.trim), (Some(Bytes(1 << 20)), None, None));
