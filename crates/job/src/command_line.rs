@@ -219,8 +219,10 @@ impl Scan {
     /// What `--name`, `-name` or a letter means.
     fn look_up(&self, typed: &str) -> Result<Named, String> {
         let name = typed.strip_prefix("--").unwrap_or(&typed[1..]);
+        // Ours work under the name fio as well, where a refusal may ask for them, but only in full:
+        // there they must not make ambiguous what fio takes for one of its own.
         let offered = |option: &&ProgramOption| self.dialect == Dialect::Fathom || !option.ours;
-        if let Some(option) = OPTIONS.iter().filter(offered).find(|option| option.name == name) {
+        if let Some(option) = OPTIONS.iter().find(|option| option.name == name) {
             return Ok(Named::Program(option));
         }
         if let Some(def) = options::find(name).or_else(|| engine_option(name)) {
@@ -323,7 +325,9 @@ fn abbreviated(
         }
     }
     match found.as_slice() {
-        [] => Err(apply::unknown(name, None).replace("option '", "option '--")),
+        [] => Err(apply::unknown(name, None)
+            .replace("option '", "option '--")
+            .replace("did you mean '", "did you mean '--")),
         [(_, named)] => Ok(*named),
         several => {
             let names: Vec<String> =

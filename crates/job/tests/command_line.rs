@@ -95,7 +95,7 @@ fn names_may_be_cut_while_one_option_is_left() {
     );
     assert_eq!(
         errors("--iodeph=2 --name=x", Fathom, &files()),
-        ["command line: unknown option '--iodeph'; did you mean 'iodepth'?"]
+        ["command line: unknown option '--iodeph'; did you mean '--iodepth'?"]
     );
     assert_eq!(
         errors("--name=x -q -- --z", Fathom, &files()),
@@ -127,7 +127,12 @@ fn program_options_are_read() {
     assert_eq!(ours.formats, [Format::Normal, Format::Terse]);
     assert_eq!(run("--name=x", Fathom, &Texts::default()).unwrap().formats, [Format::Normal]);
     assert_eq!(run("-m --name=x", Fio, &Texts::default()).unwrap().formats, [Format::Terse]);
-    assert!(errors(line, Fio, &Texts::default())[0].contains("unknown option '--record'"));
+    let fio = run(line, Fio, &Texts::default()).unwrap();
+    assert_eq!(fio.allow_destroy, ours.allow_destroy, "in full they work under fio's name too");
+    assert!(run("--allow-d=/dev/a --name=x", Fathom, &Texts::default()).is_ok());
+    assert!(
+        errors("--allow-d=/dev/a --name=x", Fio, &Texts::default())[0].contains("unknown option")
+    );
 }
 
 #[test]
