@@ -47,6 +47,15 @@ impl Output {
     }
 }
 
+/// An error with its causes in one line, without the numbers Rust puts behind the system's words.
+pub fn describe(error: &anyhow::Error) -> String {
+    let causes = error.chain().map(|cause| {
+        let text = cause.to_string();
+        text.split(" (os error ").next().unwrap_or_default().to_owned()
+    });
+    causes.collect::<Vec<_>>().join(": ")
+}
+
 /// Says something that is not part of the report. Nobody listening is no error.
 pub fn say(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());

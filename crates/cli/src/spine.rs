@@ -1,7 +1,7 @@
 //! The pipe: job text → Job → Plan → RunRecord → Judged → report.
 
 use crate::inputs::Machine;
-use crate::output::{Output, say};
+use crate::output::{Output, describe, say};
 use crate::watch::{Signals, watch};
 use anyhow::Result;
 use engine::{Outcome, Run};
@@ -42,10 +42,17 @@ pub fn main(dialect: Dialect, arguments: Vec<OsString>) -> ExitCode {
             return ExitCode::from(usage_code(dialect));
         }
     };
-    match act(dialect, &host, invocation) {
+    let output = match Output::open(invocation.output.as_deref()) {
+        Ok(output) => output,
+        Err(error) => {
+            say(&format!("{program}: error: {}\n", describe(&error)));
+            return ExitCode::from(usage_code(dialect));
+        }
+    };
+    match act(dialect, &host, invocation, output) {
         Ok(code) => code,
         Err(error) => {
-            say(&format!("{program}: error: {error:#}\n"));
+            say(&format!("{program}: error: {}\n", describe(&error)));
             ExitCode::from(EXIT_ERRORS)
         }
     }
@@ -66,8 +73,12 @@ fn usage_code(dialect: Dialect) -> u8 {
     }
 }
 
-fn act(dialect: Dialect, host: &Host, invocation: Invocation) -> Result<ExitCode> {
-    let mut output = Output::open(invocation.output.as_deref())?;
+fn act(
+    dialect: Dialect,
+    host: &Host,
+    invocation: Invocation,
+    mut output: Output,
+) -> Result<ExitCode> {
     let text = match &invocation.action {
         Action::Run => return run(dialect, host, invocation, &mut output),
         Action::ParseOnly => Ok(String::new()),
@@ -114,11 +125,14 @@ fn run(
     let measured = measure(host, plan, &invocation, output, as_fio, text)?;
     say(&report::messages::lines(program(dialect), &measured.outcome.messages));
     let record = complete(measured, facts, &invocation, messages, as_fio);
-    // Kept before anything looks at it: what comes after must not cost what was measured.
-    if let Some(path) = &invocation.record {
-        report::native::save(&record, path)?;
-    }
+    // Kept before anything looks at it: what comes after must not cost what was measured. Where it
+    // cannot be kept, the report is all that is left of it, and is shown.
+    let kept = match &invocation.record {
+        Some(path) => report::native::save(&record, path),
+        None => Ok(()),
+    };
     show(&record, &invocation, output, as_fio)?;
+    kept?;
     Ok(ExitCode::from(exit_code(&record, as_fio)))
 }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
     /// The file could not be read.
-    #[error("{path}: cannot read the record: {source}")]
+    #[error("{path}: cannot read the record")]
     Read {
         /// The file.
         path: PathBuf,
@@ -17,7 +17,7 @@ pub enum RecordError {
         source: std::io::Error,
     },
     /// The file could not be written.
-    #[error("{path}: cannot save the record: {source}")]
+    #[error("{path}: cannot save the record")]
     Write {
         /// The file.
         path: PathBuf,

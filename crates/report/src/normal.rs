@@ -6,14 +6,18 @@ mod latency;
 mod unit;
 
 use crate::Dress;
-use judge::Judged;
+use judge::{Judged, UnitMetrics};
 use record::RunRecord;
 
 /// The normal text of a run, from the empty line after the header on. With `dress.as_fio` it holds
 /// nothing that fio would not print.
 pub fn render(record: &RunRecord, judged: &Judged, dress: &Dress) -> String {
     let mut out = String::from("\n");
-    for unit in &judged.units {
+    // fio is silent about a job that moved nothing, also when an error kept it from it.
+    let silent = |unit: &&UnitMetrics| {
+        dress.as_fio && unit.directions.iter().all(|(_, metrics)| metrics.is_idle())
+    };
+    for unit in judged.units.iter().filter(|unit| !silent(unit)) {
         unit::render(&mut out, record, unit, dress);
     }
     for group in &judged.groups {

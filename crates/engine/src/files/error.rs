@@ -5,7 +5,7 @@ use std::io;
 
 /// Something that could not be done to a file.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot {action} '{path}': {source}{hint}", hint = self.hint())]
+#[error("cannot {action} '{path}': {}{}", system_text(source), self.hint())]
 pub struct FileError {
     /// What was tried.
     pub action: Action,
@@ -13,6 +13,12 @@ pub struct FileError {
     pub path: String,
     /// What the system said.
     pub source: io::Error,
+}
+
+/// What the system says of an error, without the number Rust puts behind it.
+pub fn system_text(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error ").next().unwrap_or_default().to_owned()
 }
 
 /// What was tried.

@@ -10,7 +10,7 @@ mod preread;
 #[cfg(test)]
 mod tests;
 
-pub use error::{Action, FileError};
+pub use error::{Action, FileError, system_text};
 pub use layout::{LayoutError, survey};
 pub use lock::FileLocks;
 pub use open::{OpenFiles, pattern_advice};

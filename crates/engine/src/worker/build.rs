@@ -1,6 +1,7 @@
 //! From what a worker did to its record.
 
 use super::Errors;
+use crate::files::{FileError, system_text};
 use crate::meter::Metered;
 use crate::run::Shared;
 use record::{CpuUse, DepthUse, JobRecord, Message, Nanos};
@@ -71,6 +72,19 @@ impl<'a> Builder<'a> {
         job.cpu = cpu;
     }
 
+    /// Something failed with a file as a whole: counted, and told.
+    pub fn file_failed(&mut self, error: &FileError) {
+        self.errors.file(error);
+        self.messages.push(Message::error(Some(&self.worker.name), error.to_string()));
+    }
+
+    /// The worker could not be set up: counted, and told.
+    pub fn setup_failed(&mut self, what: &'static str, error: &io::Error) {
+        self.errors.setup(what, error);
+        let text = format!("cannot {what}: {}", system_text(error));
+        self.messages.push(Message::error(Some(&self.worker.name), text));
+    }
+
     /// The record with what was gathered so far.
     pub fn into_record(mut self) -> JobRecord {
         (self.job.error, self.job.errors) = self.errors.take();
@@ -104,6 +118,7 @@ pub(crate) fn failed(
     error: &io::Error,
 ) -> Finished {
     let mut builder = Builder::new(worker, interval);
-    builder.errors.setup(what, error);
-    Finished { job: builder.into_record(), messages: Vec::new() }
+    builder.setup_failed(what, error);
+    let messages = std::mem::take(&mut builder.messages);
+    Finished { job: builder.into_record(), messages }
 }

@@ -1,7 +1,7 @@
 //! Errors of a worker: counted by kind, and what each does to it.
 
 use super::build::{Finished, failed};
-use crate::files::{FileError, LayoutError, survey};
+use crate::files::{FileError, LayoutError, survey, system_text};
 use crate::ops::{Op, OpKind};
 use crate::run::{Event, Shared};
 use plan::{ErrorPolicy, Retry, Worker};
@@ -41,10 +41,9 @@ fn operation(kind: OpKind) -> &'static str {
     }
 }
 
-/// The system's text for an errno, without Rust's "(os error 5)".
+/// The system's text for an errno.
 fn errno_text(errno: i32) -> String {
-    let text = io::Error::from_raw_os_error(errno).to_string();
-    text.split(" (os error").next().unwrap_or_default().to_owned()
+    system_text(&io::Error::from_raw_os_error(errno))
 }
 
 impl Errors {
@@ -102,7 +101,7 @@ impl Errors {
 
     /// Something failed with a file as a whole. It is fatal, but does not hide an earlier error.
     pub(super) fn file(&mut self, error: &FileError) {
-        self.set_fatal(error.errno(), error.action.to_string(), error.path.clone(), error);
+        self.set_fatal(error.errno(), error.action.to_string(), error.path.clone(), &error.source);
     }
 
     /// Set-up failed.
@@ -111,18 +110,12 @@ impl Errors {
         self.set_fatal(error.raw_os_error().unwrap_or(0), what.into(), path, error);
     }
 
-    fn set_fatal(
-        &mut self,
-        errno: i32,
-        operation: String,
-        first_file: String,
-        error: &dyn std::fmt::Display,
-    ) {
+    fn set_fatal(&mut self, errno: i32, operation: String, first_file: String, error: &io::Error) {
         // An error without a number is still an error of the worker.
         let errno = if errno == 0 { libc::EIO } else { errno };
         self.count(ErrorCount {
             errno,
-            text: error.to_string(),
+            text: system_text(error),
             operation,
             count: 1,
             first_file,
@@ -162,7 +155,7 @@ pub(crate) fn lay_out(shared: &Shared, index: usize) -> Result<(), Box<Finished>
                 other => io::Error::other(other.to_string()),
             };
             let mut finished = failed(worker, shared.plan.interval, "lay out", &source);
-            finished.messages.push(Message::error(Some(&worker.name), text));
+            finished.messages = vec![Message::error(Some(&worker.name), text)];
             Err(Box::new(finished))
         }
     })

@@ -48,8 +48,8 @@ fn attempt(shared: &Shared, index: usize, line: &Line) -> Finished {
     place(worker, &mut builder);
     match set_up_and_run(shared, index, line, &mut builder) {
         Ok(()) => {}
-        Err(Failure::File(error)) => builder.errors.file(&error),
-        Err(Failure::Setup(what, error)) => builder.errors.setup(what, &error),
+        Err(Failure::File(error)) => builder.file_failed(&error),
+        Err(Failure::Setup(what, error)) => builder.setup_failed(what, &error),
     }
     builder.finish(shared)
 }
@@ -139,7 +139,7 @@ fn wind_up(shared: &Shared, index: usize, files: &mut OpenFiles<'_>, builder: &m
         steps.push(files.unlink_all());
     }
     for error in steps.into_iter().filter_map(Result::err) {
-        builder.errors.file(&error);
+        builder.file_failed(&error);
     }
     for text in files.take_warnings() {
         builder.messages.push(Message::warning(Some(&worker.name), text));
