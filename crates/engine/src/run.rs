@@ -288,7 +288,10 @@ impl<'a> Supervisor<'a> {
             return Vec::new();
         }
         let workers = &self.shared.plan.workers;
-        let unfinished = || (0..workers.len()).filter(|i| self.results[*i].is_none());
+        // One that was asked to end before its turn came is done.
+        let given_up = |i: usize| !self.started[i] && self.shared.live[i].asked_to_stop();
+        let unfinished =
+            || (0..workers.len()).filter(|i| self.results[*i].is_none() && !given_up(*i));
         let Some(phase) = unfinished().map(|i| workers[i].start.phase).min() else {
             return Vec::new();
         };
@@ -364,9 +367,14 @@ impl<'a> Supervisor<'a> {
         let live = &self.shared.live[index];
         live.set_state(if failed { WorkerState::Failed } else { WorkerState::Reaped });
         self.results[index] = Some(finished);
-        let worker = &self.shared.plan.workers[index];
-        if worker.stop.exitall || (failed && worker.errors.exitall) {
+        let workers = &self.shared.plan.workers;
+        let worker = &workers[index];
+        if failed && worker.errors.exitall {
             self.shared.stop_all();
+        } else if worker.stop.exitall {
+            let group = workers.iter().zip(&self.shared.live);
+            let group = group.filter(|(other, _)| other.group.group == worker.group.group);
+            group.for_each(|(_, live)| live.ask_to_stop());
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Devices whose counters are watched.
 
+use crate::machine::{device, filesystem};
 use crate::model::{DiskWatch, Worker};
 use record::{DeviceKind, Facts};
 
@@ -11,8 +12,10 @@ pub(crate) fn watch(workers: &[Worker], facts: &Facts) -> Vec<DiskWatch> {
     let mut list = Vec::new();
     let real = workers.iter().filter(|w| w.queue.engine != job::Engine::Null);
     for file in real.flat_map(|w| &w.files) {
-        let name = crate::machine::device(facts, &file.path).map(|d| d.name.as_str());
-        if let Some(name) = name {
+        // A filesystem may be on several devices (btrfs).
+        let devices = filesystem(facts, &file.path).into_iter().flat_map(|f| &f.devices);
+        let first = device(facts, &file.path).map(|d| &d.name);
+        for name in first.into_iter().chain(devices) {
             add(name, facts, &mut list);
         }
     }

@@ -109,7 +109,7 @@ pub struct Stop {
     pub time_based: bool,
     /// Time before figures count.
     pub ramp: Nanos,
-    /// Its end ends every other worker.
+    /// Its end ends the other workers of its group.
     pub exitall: bool,
     /// Goes on until ENOSPC (`fill_device`).
     pub fill_device: bool,

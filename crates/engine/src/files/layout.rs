@@ -3,6 +3,7 @@
 //! allocated (holes), allocated and never written, or beyond the end.
 
 use super::fill::Writer;
+use super::open::make_directories;
 use super::{Action, FileError};
 use crate::rings::libaio::Libaio;
 use crate::rings::psync::Psync;
@@ -196,6 +197,9 @@ impl Pending {
         let path = &worker.files[self.index].path;
         let file =
             open(path, self.length.is_none()).map_err(|e| (Action::Open { direct: false }, e))?;
+        if worker.queue.direct {
+            self.check_direct(path).map_err(|e| (Action::Open { direct: true }, e))?;
+        }
         self.allocate(&file, &worker.layout.fallocate).map_err(|e| (Action::Allocate, e))?;
         if self.missing.is_empty() {
             return Ok(());
@@ -207,6 +211,15 @@ impl Pending {
         // Reads of the run shall come from the disk; `invalidate` sees to the rest.
         let _ = advise(&file, 0, 0, Advice::DontNeed);
         Ok(())
+    }
+
+    /// Finds out that the filesystem takes no O_DIRECT before the file is filled for it, not after.
+    fn check_direct(&self, path: &str) -> io::Result<()> {
+        let opened = OpenOptions::new().read(true).custom_flags(libc::O_DIRECT).open(path);
+        if opened.is_err() && self.length.is_none() {
+            fs::remove_file(path)?;
+        }
+        opened.map(drop)
     }
 
     /// Space as `fallocate` wants it; the size at once where data follows, so that the writes need
@@ -267,6 +280,9 @@ impl Pending {
 }
 
 fn open(path: &str, create: bool) -> io::Result<File> {
+    if create {
+        make_directories(path)?;
+    }
     OpenOptions::new().read(true).write(true).create(create).truncate(false).mode(0o644).open(path)
 }
 

@@ -9,6 +9,15 @@ use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
 
+/// Makes the directories a file's name contains (`filename=sub/x`), as fio does; those of
+/// `directory=` were checked to be there.
+pub(super) fn make_directories(path: &str) -> io::Result<()> {
+    match std::path::Path::new(path).parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => std::fs::create_dir_all(parent),
+        _ => Ok(()),
+    }
+}
+
 /// How the files of a worker are opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OpenFlags {
@@ -52,6 +61,7 @@ impl OpenFlags {
         let mut options = OpenOptions::new();
         options.read(true).write(self.write).mode(0o600);
         if self.create && !device {
+            make_directories(path)?;
             if self.write {
                 options.create(true);
             } else {

@@ -6,6 +6,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
+/// Runs a command that has to succeed, most likely because it needs root; its output.
+fn system(command: &mut Command) -> String {
+    let output = command.output().unwrap_or_else(|e| panic!("{command:?}: {e}"));
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?} (tests need root): {error}");
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
 /// A directory where the test was built: most likely on a disk, where /tmp may be in memory.
 pub fn scratch() -> TempDir {
     let program = std::env::current_exe().unwrap();
@@ -22,15 +30,13 @@ pub struct Loop {
 }
 
 impl Loop {
-    /// One of `size` bytes; `None` when this user or machine cannot have one.
-    pub fn new(size: u64) -> Option<Loop> {
+    /// One of `size` bytes.
+    pub fn new(size: u64) -> Loop {
         let directory = scratch();
         let backing = directory.path().join("backing");
         File::create(&backing).unwrap().set_len(size).unwrap();
-        let output = Command::new("losetup").args(["--find", "--show"]).arg(&backing).output();
-        let output = output.ok().filter(|o| o.status.success())?;
-        let device = String::from_utf8(output.stdout).unwrap().trim().to_owned();
-        Some(Loop { device, backing, _directory: directory })
+        let device = system(Command::new("losetup").args(["--find", "--show"]).arg(&backing));
+        Loop { device, backing, _directory: directory }
     }
 }
 
@@ -46,14 +52,12 @@ pub struct Tmpfs {
 }
 
 impl Tmpfs {
-    /// One of `size` bytes; `None` when this user may not mount.
-    pub fn new(size: u64) -> Option<Tmpfs> {
+    /// One of `size` bytes.
+    pub fn new(size: u64) -> Tmpfs {
         let directory = scratch();
-        let status = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"])
-            .arg(directory.path())
-            .status();
-        status.ok().filter(|s| s.success()).map(|_| Tmpfs { directory })
+        let options = ["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"];
+        system(Command::new("mount").args(options).arg(directory.path()));
+        Tmpfs { directory }
     }
 
     /// Where it is mounted.
@@ -75,14 +79,13 @@ pub struct SmallDisk {
 }
 
 impl SmallDisk {
-    /// One on a device of `size` bytes; `None` when this user or machine cannot have one.
-    pub fn new(size: u64) -> Option<SmallDisk> {
-        let device = Loop::new(size)?;
-        let made = Command::new("mkfs.ext4").args(["-q", "-m0", &device.device]).status();
-        made.ok().filter(|s| s.success())?;
+    /// One on a device of `size` bytes.
+    pub fn new(size: u64) -> SmallDisk {
+        let device = Loop::new(size);
+        system(Command::new("mkfs.ext4").args(["-q", "-m0", &device.device]));
         let directory = scratch();
-        let mounted = Command::new("mount").arg(&device.device).arg(directory.path()).status();
-        mounted.ok().filter(|s| s.success()).map(|_| SmallDisk { directory, _device: device })
+        system(Command::new("mount").arg(&device.device).arg(directory.path()));
+        SmallDisk { directory, _device: device }
     }
 
     /// Where it is mounted.
