@@ -1,0 +1,91 @@
+//! What buffers hold and where they lie.
+
+use record::Bytes;
+
+/// What buffers hold and where they lie.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Buffers {
+    /// What writes carry.
+    pub content: BufferContent,
+    /// `refill_buffers`: new content for each write.
+    pub refill: bool,
+    /// `scramble_buffers`: cheap change of each buffer before each write.
+    pub scramble: bool,
+    /// `buffer_compress_percentage`.
+    pub compress_percentage: Option<u8>,
+    /// `buffer_compress_chunk`, bytes.
+    pub compress_chunk: Bytes,
+    /// `dedupe_percentage`.
+    pub dedupe_percentage: Option<u8>,
+    /// `dedupe_mode`.
+    pub dedupe_mode: DedupeMode,
+    /// `dedupe_working_set_percentage`.
+    pub dedupe_working_set_percentage: u8,
+    /// `mem` (iomem).
+    pub memory: MemoryKind,
+    /// `iomem_align` / `mem_align`, bytes.
+    pub align: Option<Bytes>,
+    /// `hugepage-size`.
+    pub hugepage_size: Bytes,
+    /// `lockmem`: memory to take from the page cache.
+    pub lockmem: Bytes,
+}
+
+impl Default for Buffers {
+    fn default() -> Self {
+        Buffers {
+            content: BufferContent::Random,
+            refill: false,
+            scramble: true,
+            compress_percentage: None,
+            compress_chunk: Bytes(512),
+            dedupe_percentage: None,
+            dedupe_mode: DedupeMode::Repeat,
+            dedupe_working_set_percentage: 5,
+            memory: MemoryKind::Malloc,
+            align: None,
+            hugepage_size: Bytes(2 << 20),
+            lockmem: Bytes(0),
+        }
+    }
+}
+
+/// Base content of write buffers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum BufferContent {
+    /// Random.
+    #[default]
+    Random,
+    /// `zero_buffers`.
+    Zero,
+    /// `buffer_pattern`, repeated.
+    Pattern(Vec<u8>),
+}
+
+/// `dedupe_mode`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DedupeMode {
+    /// Repeats the last block.
+    #[default]
+    Repeat,
+    /// Draws from a working set.
+    WorkingSet,
+}
+
+/// `mem`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum MemoryKind {
+    /// The allocator.
+    #[default]
+    Malloc,
+    /// Shared memory segment.
+    Shm,
+    /// Shared memory segment of huge pages.
+    ShmHuge,
+    /// Anonymous mapping, or of the file named.
+    Mmap(Option<String>),
+    /// Mapping of huge pages (of the file named, on hugetlbfs).
+    MmapHuge(Option<String>),
+    /// Shared mapping.
+    MmapShared(Option<String>),
+}

@@ -1,0 +1,189 @@
+//! Which I/O at which offsets, and how much of it.
+
+use record::{Bytes, PerDirection};
+
+/// `rw` without its suffix.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ReadWrite {
+    /// Sequential reads.
+    #[default]
+    Read,
+    /// Sequential writes.
+    Write,
+    /// Sequential trims.
+    Trim,
+    /// Random reads.
+    RandRead,
+    /// Random writes.
+    RandWrite,
+    /// Random trims.
+    RandTrim,
+    /// Sequential reads and writes.
+    Rw,
+    /// Random reads and writes.
+    RandRw,
+    /// Each block trimmed, then written, in sequence.
+    TrimWrite,
+    /// Each block trimmed, then written, at random.
+    RandTrimWrite,
+}
+
+impl ReadWrite {
+    /// fio's name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ReadWrite::Read => "read",
+            ReadWrite::Write => "write",
+            ReadWrite::Trim => "trim",
+            ReadWrite::RandRead => "randread",
+            ReadWrite::RandWrite => "randwrite",
+            ReadWrite::RandTrim => "randtrim",
+            ReadWrite::Rw => "rw",
+            ReadWrite::RandRw => "randrw",
+            ReadWrite::TrimWrite => "trimwrite",
+            ReadWrite::RandTrimWrite => "randtrimwrite",
+        }
+    }
+
+    /// Offsets are random.
+    pub const fn is_random(self) -> bool {
+        matches!(
+            self,
+            ReadWrite::RandRead
+                | ReadWrite::RandWrite
+                | ReadWrite::RandTrim
+                | ReadWrite::RandRw
+                | ReadWrite::RandTrimWrite
+        )
+    }
+
+    /// Reads occur.
+    pub const fn reads(self) -> bool {
+        matches!(self, ReadWrite::Read | ReadWrite::RandRead | ReadWrite::Rw | ReadWrite::RandRw)
+    }
+
+    /// Writes occur.
+    pub const fn writes(self) -> bool {
+        matches!(
+            self,
+            ReadWrite::Write
+                | ReadWrite::RandWrite
+                | ReadWrite::Rw
+                | ReadWrite::RandRw
+                | ReadWrite::TrimWrite
+                | ReadWrite::RandTrimWrite
+        )
+    }
+
+    /// Trims occur.
+    pub const fn trims(self) -> bool {
+        matches!(
+            self,
+            ReadWrite::Trim | ReadWrite::RandTrim | ReadWrite::TrimWrite | ReadWrite::RandTrimWrite
+        )
+    }
+}
+
+/// Which I/O at which offsets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pattern {
+    /// `rw`.
+    pub rw: ReadWrite,
+    /// `rw=write:4k`: bytes added to each sequential offset (may be negative).
+    pub skip: Option<i64>,
+    /// `rw=randread:8`: I/Os before a new random offset.
+    pub run_length: Option<u64>,
+    /// `rw_sequencer`.
+    pub sequencer: Sequencer,
+    /// `rwmixread`, per cent.
+    pub mix_read: Option<u8>,
+    /// `percentage_random`, per direction.
+    pub percentage_random: PerDirection<u8>,
+    /// `norandommap`.
+    pub norandommap: bool,
+    /// `softrandommap` has no effect here: the map costs no memory.
+    pub softrandommap: bool,
+    /// `random_generator`: "tausworthe", "tausworthe64", "lfsr".
+    pub generator: String,
+    /// `random_distribution`, per direction.
+    pub distribution: PerDirection<Distribution>,
+    /// `randrepeat`.
+    pub randrepeat: bool,
+    /// `allrandrepeat`.
+    pub allrandrepeat: bool,
+    /// `randseed`; `None`: fio's default seed or, without randrepeat, a fresh one.
+    pub randseed: Option<u64>,
+    /// `number_ios`.
+    pub number_ios: Option<u64>,
+    /// `serialize_overlap`.
+    pub serialize_overlap: bool,
+    /// `zonemode` ("none", "strided", "zbd").
+    pub zonemode: String,
+}
+
+impl Default for Pattern {
+    fn default() -> Self {
+        Pattern {
+            rw: ReadWrite::Read,
+            skip: None,
+            run_length: None,
+            sequencer: Sequencer::Sequential,
+            mix_read: None,
+            percentage_random: PerDirection::all(100),
+            norandommap: false,
+            softrandommap: false,
+            generator: "tausworthe".into(),
+            distribution: PerDirection::all(Distribution::Uniform),
+            randrepeat: true,
+            allrandrepeat: false,
+            randseed: None,
+            number_ios: None,
+            serialize_overlap: false,
+            zonemode: "none".into(),
+        }
+    }
+}
+
+/// `rw_sequencer`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sequencer {
+    /// Between new offsets, go on in sequence.
+    #[default]
+    Sequential,
+    /// Between new offsets, repeat the same one.
+    Identical,
+}
+
+/// `random_distribution`. Only uniform works so far; others are refused by the options table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Distribution {
+    /// Every block alike.
+    #[default]
+    Uniform,
+}
+
+/// How much data an I/O moves.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BlockSizes {
+    /// `bs`, as given per direction; default 4096.
+    pub size: PerDirection<Option<Bytes>>,
+    /// `bsrange`: (smallest, largest).
+    pub range: PerDirection<Option<(Bytes, Bytes)>>,
+    /// `bssplit`; empty: none.
+    pub split: PerDirection<Vec<SplitEntry>>,
+    /// `blockalign`.
+    pub align: PerDirection<Option<Bytes>>,
+    /// `bs_unaligned`: sizes of a range need not be multiples of its minimum.
+    pub unaligned: bool,
+    /// `bs_is_seq_rand`: read's size is for sequential, write's for random I/O.
+    pub is_seq_rand: bool,
+}
+
+/// One entry of `bssplit`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SplitEntry {
+    /// Block size.
+    pub size: Bytes,
+    /// Its share, per cent; `None`: what the others leave, evenly.
+    pub percent: Option<u32>,
+}

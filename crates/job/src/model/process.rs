@@ -1,0 +1,157 @@
+//! Where a job runs, what is measured, and what an error does.
+
+use record::{Nanos, PerDirection};
+use std::collections::BTreeMap;
+
+/// CPUs, priorities, identity.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Process {
+    /// `cpus_allowed` or `cpumask`: CPU numbers; empty: all.
+    pub cpus_allowed: Vec<u32>,
+    /// `cpus_allowed_policy`.
+    pub cpus_policy: CpuSplit,
+    /// `numa_cpu_nodes`; empty: all.
+    pub numa_cpu_nodes: Vec<u32>,
+    /// `numa_mem_policy`.
+    pub numa_memory: Option<NumaMemory>,
+    /// `nice`.
+    pub nice: Option<i32>,
+    /// `prio`.
+    pub prio: Option<u8>,
+    /// `prioclass`.
+    pub prioclass: Option<u8>,
+    /// `priohint`.
+    pub priohint: Option<u16>,
+    /// `thread` (accepted: workers are threads anyway).
+    pub thread: bool,
+    /// `comm`.
+    pub comm: Option<String>,
+}
+
+/// `cpus_allowed_policy`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CpuSplit {
+    /// Every clone may use all of the set.
+    #[default]
+    Shared,
+    /// Each clone gets one CPU of the set.
+    Split,
+}
+
+/// `numa_mem_policy=mode:nodes`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NumaMemory {
+    /// The kernel's default.
+    Default,
+    /// Prefer one node.
+    Prefer(u32),
+    /// Only these nodes.
+    Bind(Vec<u32>),
+    /// Turn by turn over these nodes.
+    Interleave(Vec<u32>),
+    /// The node that runs the thread.
+    Local,
+}
+
+/// What is measured and how it is shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measure {
+    /// `clat_percentiles`.
+    pub clat_percentiles: Option<bool>,
+    /// `lat_percentiles`.
+    pub lat_percentiles: Option<bool>,
+    /// `slat_percentiles`.
+    pub slat_percentiles: Option<bool>,
+    /// `percentile_list`.
+    pub percentile_list: Vec<f64>,
+    /// `significant_figures`.
+    pub significant_figures: u32,
+    /// `disk_util`.
+    pub disk_util: bool,
+    /// `disable_lat`, or `gtod_reduce`.
+    pub disable_lat: bool,
+    /// `disable_clat`, or `gtod_reduce`.
+    pub disable_clat: bool,
+    /// `disable_slat`, or `gtod_reduce`.
+    pub disable_slat: bool,
+    /// `disable_bw`, or `gtod_reduce`.
+    pub disable_bw: bool,
+    /// `clocksource`: `None` is the best there is.
+    pub clocksource: Option<String>,
+    /// `kb_base`: 1024 or 1000.
+    pub kb_base: u32,
+    /// `unit_base`: 0, 8 (bytes) or 1 (bits).
+    pub unit_base: u32,
+    /// `unified_rw_reporting`: 0 none, 1 mixed, 2 both.
+    pub unified: u32,
+    /// `stats`.
+    pub stats: bool,
+    /// `bwavgtime`.
+    pub bwavgtime: Nanos,
+    /// `iopsavgtime`.
+    pub iopsavgtime: Nanos,
+    /// Log files.
+    pub logs: Logs,
+}
+
+impl Default for Measure {
+    fn default() -> Self {
+        Measure {
+            clat_percentiles: None,
+            lat_percentiles: None,
+            slat_percentiles: None,
+            percentile_list: vec![
+                1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5,
+                99.9, 99.95, 99.99,
+            ],
+            significant_figures: 4,
+            disk_util: true,
+            disable_lat: false,
+            disable_clat: false,
+            disable_slat: false,
+            disable_bw: false,
+            clocksource: None,
+            kb_base: 1024,
+            unit_base: 0,
+            unified: 0,
+            stats: true,
+            bwavgtime: Nanos::from_millis(500),
+            iopsavgtime: Nanos::from_millis(500),
+            logs: Logs::default(),
+        }
+    }
+}
+
+/// Log files asked for (name of option → prefix).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Logs {
+    /// `write_bw_log`, `write_lat_log` … → prefix.
+    pub files: BTreeMap<String, String>,
+}
+
+/// What an error does.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ErrorPolicy {
+    /// `continue_on_error`: go on after read errors.
+    pub read: Retry,
+    /// … after write errors.
+    pub write: Retry,
+    /// … after verification errors.
+    pub verify: Retry,
+    /// `ignore_error`: errno names or numbers ignored, for reads, writes and verification.
+    pub ignored: PerDirection<Vec<i32>>,
+    /// `error_dump`: print what is ignored.
+    pub dump: bool,
+    /// `exitall_on_error`.
+    pub exitall: bool,
+}
+
+/// Whether to go on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Retry {
+    /// End the job.
+    #[default]
+    Stop,
+    /// Count it and go on.
+    Continue,
+}

@@ -1,0 +1,159 @@
+//! Engine, depth, and when data is made durable.
+
+/// I/O engines by name. Those that do not work yet are refused by the options table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Engine {
+    /// lseek, then read or write.
+    Sync,
+    /// pread, pwrite.
+    #[default]
+    Psync,
+    /// readv, writev with coalescing of adjacent I/O.
+    Vsync,
+    /// preadv, pwritev.
+    Pvsync,
+    /// preadv2, pwritev2 with flags.
+    Pvsync2,
+    /// Linux native AIO.
+    Libaio,
+    /// POSIX AIO: a pool of threads behind aio_read, aio_write.
+    Posixaio,
+    /// io_uring.
+    IoUring,
+    /// memcpy to and from a mapping.
+    Mmap,
+    /// Moves nothing.
+    Null,
+}
+
+impl Engine {
+    /// fio's name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Engine::Sync => "sync",
+            Engine::Psync => "psync",
+            Engine::Vsync => "vsync",
+            Engine::Pvsync => "pvsync",
+            Engine::Pvsync2 => "pvsync2",
+            Engine::Libaio => "libaio",
+            Engine::Posixaio => "posixaio",
+            Engine::IoUring => "io_uring",
+            Engine::Mmap => "mmap",
+            Engine::Null => "null",
+        }
+    }
+
+    /// One I/O at a time, whatever `iodepth` says.
+    pub const fn is_synchronous(self) -> bool {
+        matches!(
+            self,
+            Engine::Sync | Engine::Psync | Engine::Pvsync | Engine::Pvsync2 | Engine::Mmap
+        )
+    }
+}
+
+/// Engine, depth and batches.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Queue {
+    /// `ioengine`.
+    pub engine: Engine,
+    /// Options of the engine.
+    pub options: EngineOptions,
+    /// `direct`.
+    pub direct: bool,
+    /// `atomic`.
+    pub atomic: bool,
+    /// `iodepth`.
+    pub iodepth: Option<u64>,
+    /// `iodepth_batch`; `None` (not given) leaves the choice to the engine.
+    pub batch_submit: Option<u64>,
+    /// `iodepth_batch_complete_min`.
+    pub batch_complete_min: Option<u64>,
+    /// `iodepth_batch_complete_max`.
+    pub batch_complete_max: Option<u64>,
+    /// `iodepth_low`.
+    pub low: Option<u64>,
+}
+
+/// Engine options, those of all engines in one place: an engine reads its own.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EngineOptions {
+    /// `hipri`: poll for completions.
+    pub hipri: bool,
+    /// `hipri_percentage`.
+    pub hipri_percentage: Option<u8>,
+    /// `uncached`: RWF_DONTCACHE.
+    pub uncached: bool,
+    /// `nowait`: RWF_NOWAIT.
+    pub nowait: bool,
+    /// `fixedbufs`: register buffers.
+    pub fixedbufs: bool,
+    /// `registerfiles`: register files.
+    pub registerfiles: bool,
+    /// `sqthread_poll`: the kernel polls the submission queue.
+    pub sqthread_poll: bool,
+    /// `sqthread_poll_cpu`.
+    pub sqthread_poll_cpu: Option<u64>,
+    /// `nonvectored`; `None`: as the kernel allows.
+    pub nonvectored: Option<bool>,
+    /// `force_async`: every so many I/Os go through the kernel's workers.
+    pub force_async: Option<u64>,
+    /// `userspace_reap`: libaio reads its ring without a system call.
+    pub userspace_reap: bool,
+    /// `libaio_vectored`.
+    pub libaio_vectored: bool,
+    /// `cmdprio_percentage`, per direction (read, write).
+    pub cmdprio_percentage: Option<(u8, u8)>,
+    /// `cmdprio_class`.
+    pub cmdprio_class: Option<(u8, u8)>,
+    /// `cmdprio`.
+    pub cmdprio: Option<(u8, u8)>,
+    /// `thp`: transparent huge pages for mmap.
+    pub thp: bool,
+}
+
+/// When data is made durable.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Syncing {
+    /// `sync`.
+    pub mode: SyncMode,
+    /// `fsync`: writes between two fsyncs; 0: none.
+    pub fsync: u64,
+    /// `fdatasync`: writes between two fdatasyncs; 0: none.
+    pub fdatasync: u64,
+    /// `write_barrier`: writes between two barriers; 0: none.
+    pub write_barrier: u64,
+    /// `sync_file_range`.
+    pub file_range: Option<SyncFileRange>,
+    /// `end_fsync`.
+    pub end_fsync: bool,
+    /// `end_syncfs`.
+    pub end_syncfs: bool,
+    /// `fsync_on_close`.
+    pub fsync_on_close: bool,
+}
+
+/// `sync`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SyncMode {
+    /// Neither flag.
+    #[default]
+    None,
+    /// O_SYNC.
+    Sync,
+    /// O_DSYNC.
+    Dsync,
+}
+
+/// `sync_file_range=flags:writes`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SyncFileRange {
+    /// SYNC_FILE_RANGE_WAIT_BEFORE.
+    pub wait_before: bool,
+    /// SYNC_FILE_RANGE_WRITE.
+    pub write: bool,
+    /// SYNC_FILE_RANGE_WAIT_AFTER.
+    pub wait_after: bool,
+    /// Writes between two calls.
+    pub writes: u64,
+}

@@ -1,0 +1,149 @@
+//! What a job works on, and how its files are made.
+
+use record::Bytes;
+
+/// A size as typed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Size {
+    /// Bytes.
+    Bytes(Bytes),
+    /// Per cent of the file or device.
+    Percent(f64),
+    /// Zones (suffix `z`); needs a zoned device.
+    Zones(u64),
+}
+
+/// What a job works on.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Target {
+    /// `directory`, split at unescaped colons.
+    pub directories: Vec<String>,
+    /// `filename`, split at unescaped colons.
+    pub filenames: Vec<String>,
+    /// `filename_format`; `None` is `$jobname.$jobnum.$filenum`.
+    pub filename_format: Option<String>,
+    /// `opendir`: every file below.
+    pub opendir: Option<String>,
+    /// `nrfiles`.
+    pub nrfiles: Option<u64>,
+    /// `openfiles`.
+    pub openfiles: Option<u64>,
+    /// `file_service_type`.
+    pub file_service: FileService,
+    /// `lockfile`.
+    pub lockfile: LockFile,
+    /// `size`.
+    pub size: Option<Size>,
+    /// `io_size`.
+    pub io_size: Option<Size>,
+    /// `filesize`.
+    pub filesize: Option<FileSizeRange>,
+    /// `offset`.
+    pub offset: Option<Size>,
+    /// `offset_increment`.
+    pub offset_increment: Option<Size>,
+    /// `offset_align`, bytes; 0: to the block size.
+    pub offset_align: Bytes,
+    /// `fill_device`.
+    pub fill_device: bool,
+    /// `file_append`.
+    pub file_append: bool,
+    /// `unlink`.
+    pub unlink: bool,
+    /// `unlink_each_loop`.
+    pub unlink_each_loop: bool,
+    /// `allow_mounted_write`.
+    pub allow_mounted_write: bool,
+}
+
+/// `filesize=low-high`; one value is both.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FileSizeRange {
+    /// Smallest.
+    pub low: Size,
+    /// Largest.
+    pub high: Size,
+}
+
+/// `file_service_type=order:ios`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct FileService {
+    /// In which order.
+    pub order: FileServiceOrder,
+    /// I/Os before switching; 1 by default.
+    pub ios: Option<u64>,
+    /// Parameter of a distribution (theta, power, deviation).
+    pub parameter: Option<f64>,
+}
+
+/// Order in which files get their I/O.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FileServiceOrder {
+    /// One I/O each in turn.
+    #[default]
+    RoundRobin,
+    /// One to its end, then the next.
+    Sequential,
+    /// Uniform at random.
+    Random,
+    /// Zipf over the files.
+    Zipf,
+    /// Pareto over the files.
+    Pareto,
+    /// Normal over the files.
+    Normal,
+}
+
+/// `lockfile`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LockFile {
+    /// No locking.
+    #[default]
+    None,
+    /// One worker at a time.
+    Exclusive,
+    /// Many readers or one writer.
+    ReadWrite,
+}
+
+/// How files are made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Layout {
+    /// `create_serialize`.
+    pub serialize: bool,
+    /// `create_fsync`.
+    pub fsync: bool,
+    /// `create_on_open`.
+    pub on_open: bool,
+    /// `create_only`: lay out, then stop.
+    pub only: bool,
+    /// `allow_file_create`.
+    pub allow_create: bool,
+    /// `overwrite`: write jobs get existing data to overwrite.
+    pub overwrite: bool,
+    /// `fallocate`: "none", "native", "posix", "keep", "truncate".
+    pub fallocate: String,
+    /// `pre_read`.
+    pub pre_read: bool,
+    /// `invalidate`.
+    pub invalidate: bool,
+    /// `fadvise_hint`: "0", "1", "random", "sequential", "noreuse".
+    pub fadvise_hint: String,
+}
+
+impl Default for Layout {
+    fn default() -> Self {
+        Layout {
+            serialize: true,
+            fsync: true,
+            on_open: false,
+            only: false,
+            allow_create: true,
+            overwrite: false,
+            fallocate: "native".into(),
+            pre_read: false,
+            invalidate: true,
+            fadvise_hint: "1".into(),
+        }
+    }
+}
