@@ -88,7 +88,11 @@ impl Ticker {
     }
 
     fn put(&self, output: &mut Output, text: &str) -> Result<()> {
-        if self.on_stdout { output.write(text) } else { Ok(say(text)) }
+        if self.on_stdout {
+            return output.write(text);
+        }
+        say(text);
+        Ok(())
     }
 
     fn tick(&mut self, run: &Run, output: &mut Output) -> Result<()> {

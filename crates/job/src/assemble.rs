@@ -169,11 +169,13 @@ impl<'a> Assembly<'a> {
 
     fn check_jobs(&mut self) {
         let origin = Origin::command_line();
-        let Invocation { jobs, job_files, max_jobs, .. } = &*self.invocation;
+        let Invocation { jobs, job_files, sections, max_jobs, .. } = &*self.invocation;
         if jobs.is_empty() {
-            let text = match job_files.is_empty() {
-                true => "no job: name a job file, or describe a job with --name".to_string(),
-                false => format!("no job: {} has no section to run", job_files.join(", ")),
+            let (files, wanted) = (job_files.join(", "), sections.join(", "));
+            let text = match (job_files.is_empty(), sections.is_empty()) {
+                (true, _) => "no job: name a job file, or describe a job with --name".to_string(),
+                (false, true) => format!("no job: {files} has no section to run"),
+                (false, false) => format!("no job: {files} has no section {wanted}"),
             };
             return self.findings.error(&origin, text);
         }

@@ -81,7 +81,7 @@ impl JobErrors {
 
     /// Adds one.
     pub fn push(&mut self, error: JobError) {
-        match self.is_full() {
+        match self.list.len() >= KEPT {
             true => self.more += 1,
             false => self.list.push(error),
         }
@@ -103,11 +103,6 @@ impl JobErrors {
     /// Nothing is wrong.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
-    }
-
-    /// Further ones are only counted.
-    pub(crate) fn is_full(&self) -> bool {
-        self.list.len() >= KEPT
     }
 }
 

@@ -149,9 +149,6 @@ impl Reader<'_> {
                 }
                 Err(text) => findings.error(&origin, text),
             }
-            if findings.errors.is_full() {
-                return;
-            }
         }
     }
 

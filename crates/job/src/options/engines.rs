@@ -186,15 +186,15 @@ pub(super) const LOCAL: &[OptionDef] = &[
         .long("Writes then reach the medium before they complete.")
         .of(&["sg", "io_uring", "io_uring_cmd"]),
     choice(Engine, "write_mode", WRITE_MODES, "NVMe command that a write becomes")
-        .long("For io_uring_cmd.")
+        .long("io_uring_cmd only: a plain write, one that lets zeros or uncorrectable marks stand for data, or a verify.")
         .of(URINGS)
         .default("write"),
     choice(Engine, "verify_mode", READ_MODES, "NVMe command that a verifying read becomes")
-        .long("For io_uring_cmd.")
+        .long("io_uring_cmd only: data is read back, or the device compares it with what it is sent.")
         .of(URINGS)
         .default("read"),
     choice(Engine, "cmd_type", NVME, "Kind of command passed through")
-        .long("For io_uring_cmd.")
+        .long("io_uring_cmd only: the command set of the device behind the character device named.")
         .of(URINGS)
         .default("nvme"),
     text(Engine, "cdb_len", "Length of a SCSI command passed through")
@@ -202,11 +202,11 @@ pub(super) const LOCAL: &[OptionDef] = &[
         .of(URINGS)
         .default("0"),
     text(Engine, "verify_bytchk", "BYTCHK of a SCSI VERIFY passed through")
-        .long("For io_uring_cmd.")
+        .long("io_uring_cmd to SCSI only: whether the device compares data with what it is sent (SBC, VERIFY).")
         .of(URINGS)
         .default("0"),
     choice(Engine, "read_mode", READ_MODES, "Command that a read becomes")
-        .long("For io_uring_cmd.")
+        .long("io_uring_cmd to SCSI only: a plain read, or a verify that moves no data.")
         .of(URINGS)
         .default("read"),
     int(Engine, "md_per_io_size", 0, NO_MAX, "Bytes of separate metadata for each I/O")
@@ -302,16 +302,16 @@ pub(super) const REMOTE: &[OptionDef] = &[
     flag(Engine, "pingpong", "Answer each message")
         .long("Measures round trips: each message is answered before the next is sent.")
         .of(NETS),
-    text(Engine, "interface", "Interface of UDP multicast").long("By its address.").of(NETS),
+    text(Engine, "interface", "Interface of UDP multicast").long("The IP address of the local interface that sends or joins the group.").of(NETS),
     int(Engine, "ttl", 0, NO_MAX, "Time to live of UDP multicast")
         .long("1 does not leave the network.")
         .of(NETS)
         .default("1"),
     int(Engine, "window_size", 0, NO_MAX, "Size of the socket's buffers")
-        .long("0 is the system's.")
+        .long("Bytes of the socket's send and receive buffers; 0 leaves them to the system.")
         .of(NETS),
-    int(Engine, "mss", 0, NO_MAX, "Largest segment of TCP").long("0 is the system's.").of(NETS),
-    text(Engine, "bindname", "Address to bind to").long("By default any.").of(&["rdma"]),
+    int(Engine, "mss", 0, NO_MAX, "Largest segment of TCP").long("Bytes a TCP segment carries at most; 0 leaves it to the system.").of(NETS),
+    text(Engine, "bindname", "Address to bind to").long("Address of the local RDMA device the connection is made from; any device without it.").of(&["rdma"]),
     choice(Engine, "verb", VERBS, "RDMA verb")
         .long("Both sides must fit: send on one needs recv on the other.")
         .alias(&["proto"])
@@ -331,8 +331,8 @@ pub(super) const REMOTE: &[OptionDef] = &[
         .long("It may carry a port: 127.0.0.1:9000.")
         .of(&["http"])
         .default("localhost"),
-    text(Engine, "http_user", "User name").long("For WebDAV.").of(&["http"]),
-    text(Engine, "http_pass", "Password").long("For WebDAV.").of(&["http"]),
+    text(Engine, "http_user", "User name").long("Sent with http_pass as basic authentication to a WebDAV server; nothing is sent without it.").of(&["http"]),
+    text(Engine, "http_pass", "Password").long("Goes with http_user; it is not kept in the record.").of(&["http"]),
     text(Engine, "http_s3_key", "S3 secret key")
         .long("Signs each request; it is not kept in the record.")
         .of(&["http"]),
@@ -354,7 +354,7 @@ pub(super) const REMOTE: &[OptionDef] = &[
         .of(&["http"])
         .default("STANDARD"),
     text(Engine, "http_s3_sse_customer_key", "S3 key of server side encryption")
-        .long("32 bytes.")
+        .long("32 bytes, sent with each request and never stored by the server or in the record.")
         .of(&["http"]),
     text(Engine, "http_s3_sse_customer_algorithm", "S3 cipher of server side encryption")
         .long("Used with http_s3_sse_customer_key.")
@@ -372,8 +372,8 @@ pub(super) const REMOTE: &[OptionDef] = &[
         .of(&["http"])
         .default("block")
         .long("Newer than fio 3.33."),
-    text(Engine, "clustername", "Name of the cluster").long("By default ceph.").of(CEPH),
-    text(Engine, "pool", "Pool to work in").long("It must exist.").of(CEPH),
+    text(Engine, "clustername", "Name of the cluster").long("Which cluster's configuration file is read; ceph without it.").of(CEPH),
+    text(Engine, "pool", "Pool to work in").long("Objects or images are taken from this pool, which must exist.").of(CEPH),
     text(Engine, "clientname", "Client name to connect with")
         .long("Without the client. in front if clustername is given.")
         .of(CEPH),
@@ -388,7 +388,7 @@ pub(super) const REMOTE: &[OptionDef] = &[
         .long("Otherwise reads of objects that do not exist fail.")
         .of(&["rados"])
         .default("1"),
-    text(Engine, "rbdname", "Name of the block device").long("It must exist.").of(&["rbd"]),
+    text(Engine, "rbdname", "Name of the block device").long("The image I/O goes to; it must exist and is not made larger.").of(&["rbd"]),
     text(Engine, "volume", "Name of the volume")
         .long("As gluster volume list names it.")
         .of(GLUSTER),

@@ -60,7 +60,7 @@ pub(super) const ROWS: &[OptionDef] = &[
         .default("avg")
         .long("Under its older name log_max_value it is 0 or 1."),
     boolean(Measure, "log_offset", "Log the offset of each I/O")
-        .long("One more column.")
+        .long("Adds a column to each log line: the offset in the file, in bytes.")
         .default("0"),
     boolean(Measure, "log_prio", "Log the priority of each I/O")
         .long("One more column, which tells high priority from low without it.")
