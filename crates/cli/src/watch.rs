@@ -116,6 +116,12 @@ impl Ticker {
         self.put(output, &text)
     }
 
+    /// Takes the line that is being redrawn away, to make room for another.
+    fn clear(&mut self, output: &mut Output) -> Result<()> {
+        // ECMA-48: carriage return, then EL, erase to the end of the line.
+        if std::mem::take(&mut self.drawn) { self.put(output, "\r\x1b[K") } else { Ok(()) }
+    }
+
     /// Leaves the line that is being redrawn.
     fn leave(&mut self, output: &mut Output) -> Result<()> {
         if std::mem::take(&mut self.drawn) { self.put(output, "\n") } else { Ok(()) }
@@ -137,6 +143,9 @@ pub fn watch(
         let ended = run.wait(GLANCE);
         for event in run.events() {
             let Event::LayingOut { job, files, bytes } = event;
+            if let Some(ticker) = &mut ticker {
+                ticker.clear(output)?;
+            }
             let line = report::header::layout(&job, files, bytes);
             if text { output.write(&line)? } else { say(&line) }
         }

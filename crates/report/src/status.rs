@@ -172,8 +172,10 @@ fn limits(active: &[&WorkerStatus]) -> String {
     out
 }
 
+/// How much of the run is over. It counts from the first I/O: making files has a line of its own.
 fn percent(now: &Snapshot, remaining: Option<f64>) -> String {
-    let elapsed = now.at.seconds();
+    let begin = now.workers.iter().filter_map(|w| w.started).min();
+    let elapsed = begin.map_or(0.0, |begin| (now.at - begin).seconds());
     match remaining {
         Some(remaining) if elapsed + remaining > 0.0 => {
             format!("[{:.1}%]", elapsed * 100.0 / (elapsed + remaining))
