@@ -117,7 +117,7 @@ impl Workload {
             .iter()
             .map(|file| Region {
                 start: file.start,
-                offsets: Offsets::new(file.length, layout, &blocks, &mut places),
+                offsets: Offsets::new(file, layout, &blocks, &mut places),
             })
             .collect();
         Workload {

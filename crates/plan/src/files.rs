@@ -107,8 +107,8 @@ impl<'a> Files<'a> {
             _ => Prepare::Nothing,
         };
         safety::check_direct(cx.job, path, region.start, cx.blocks, self.facts, found);
-        let (start, length) = (region.start, region.length);
-        Some((File { path: path.into(), kind, start, length, prepare }, region.asked))
+        let Region { start, length, whole, asked, .. } = region;
+        Some((File { path: path.into(), kind, start, length, whole, prepare }, asked))
     }
 
     /// What is there, or will be: `None` when the worker cannot use it.

@@ -126,6 +126,8 @@ pub struct File {
     pub start: u64,
     /// Length of the region.
     pub length: u64,
+    /// Size of the whole file or device once all is prepared.
+    pub whole: u64,
     /// What has to be done before the run.
     pub prepare: Prepare,
 }

@@ -41,6 +41,8 @@ pub(crate) struct Region {
     pub asked: u64,
     /// Size the file must have before the run.
     pub file_size: u64,
+    /// Size of the whole target during the run.
+    pub whole: u64,
     /// Bytes asked for that the device does not have.
     pub beyond: u64,
 }
@@ -83,7 +85,12 @@ impl Ask<'_> {
             return Err(NoRegion::TooLarge);
         }
         let length = self.whole_blocks(start, asked);
-        Ok(Region { start, length, asked, file_size, beyond: wanted - asked })
+        let whole = match self.extent {
+            Extent::Device(size) => size,
+            Extent::File(size) => size.max(file_size),
+            Extent::Endless => file_size,
+        };
+        Ok(Region { start, length, asked, file_size, whole, beyond: wanted - asked })
     }
 
     /// The length with its last block completed, where the target is long enough for it. A

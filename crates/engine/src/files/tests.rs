@@ -24,6 +24,7 @@ fn worker(path: &Path, rw: ReadWrite, prepare: Prepare, length: u64) -> Worker {
         start: 0,
         length,
         prepare,
+        ..plan::File::default()
     });
     worker.pattern.rw = rw;
     worker

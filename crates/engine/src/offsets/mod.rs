@@ -13,7 +13,7 @@ pub(crate) use scattered::{Choice, Grid, Scatter, Scattered};
 pub(crate) use sequential::Sequential;
 
 use crate::random::Random;
-use plan::{Sequencer, Worker};
+use plan::{File, Sequencer, Worker};
 use record::{Direction, PerDirection};
 
 /// What a worker does in each of its regions.
@@ -67,16 +67,19 @@ pub(crate) enum Offsets {
 }
 
 impl Offsets {
+    /// In the region of `file`.
     pub fn new(
-        length: u64,
+        file: &File,
         layout: Layout,
         blocks: &PerDirection<Blocks>,
         random: &mut Random,
     ) -> Offsets {
         match layout {
-            Layout::Sequential(skip) => Offsets::Sequential(Sequential::new(length, skip)),
+            Layout::Sequential(skip) => {
+                Offsets::Sequential(Sequential::new(file.length, file.whole, skip))
+            }
             Layout::Scattered(scatter) => {
-                Offsets::Scattered(Scattered::new(length, scatter, blocks, random))
+                Offsets::Scattered(Scattered::new(file.length, scatter, blocks, random))
             }
         }
     }

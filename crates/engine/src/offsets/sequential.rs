@@ -2,8 +2,9 @@
 //!
 //! # Rules
 //! Each direction has its own position, beginning at 0. After an I/O the position is its end plus
-//! the skip. With a skip of at least 0, an end that meets the region's end ends the pass; a position
-//! that only the skip carried beyond the end goes back to 0. With a negative skip, a position before
+//! the skip. With a skip of at least 0, an end that meets the region's end ends the pass, and so does
+//! a position that only the skip carried beyond it, unless that is beyond the size of the whole file
+//! as well: it goes back to 0 then. With a negative skip, a position before
 //! the beginning becomes the region's length plus the skip. An I/O that does not fit ends the pass.
 
 use super::blocks::Blocks;
@@ -14,14 +15,16 @@ use record::{Direction, PerDirection};
 #[derive(Clone, Debug)]
 pub(crate) struct Sequential {
     length: u64,
+    whole: u64,
     skip: i64,
     /// End of the last I/O; `None`: nothing was done yet.
     ends: PerDirection<Option<u64>>,
 }
 
 impl Sequential {
-    pub fn new(length: u64, skip: i64) -> Sequential {
-        Sequential { length, skip, ends: PerDirection::all(None) }
+    /// In a region of `length` bytes of a file of `whole` bytes.
+    pub fn new(length: u64, whole: u64, skip: i64) -> Sequential {
+        Sequential { length, whole, skip, ends: PerDirection::all(None) }
     }
 
     /// Begins another pass: from the beginning in every direction, or with `only_ended` in those
@@ -63,7 +66,11 @@ impl Sequential {
     fn skipped(&self, end: u64) -> Option<u64> {
         if self.skip > 0 {
             let position = end.saturating_add(self.skip as u64);
-            return Some(if position < self.length { position } else { 0 });
+            return match position {
+                within if within < self.length => Some(within),
+                beyond if beyond >= self.whole => Some(0),
+                _ => None,
+            };
         }
         match end.checked_add_signed(self.skip) {
             Some(position) => Some(position),
@@ -82,7 +89,7 @@ mod tests {
     /// Offsets in KiB of at most `most` I/Os of 4 KiB.
     fn offsets(length: u64, skip: i64, most: usize) -> Vec<f64> {
         let blocks = Blocks::new(&BlockPlan::Fixed(4 * K));
-        let mut sequential = Sequential::new(length, skip);
+        let mut sequential = Sequential::new(length, length, skip);
         let mut random = Random::new(1, 0);
         std::iter::from_fn(|| sequential.next(Direction::Read, &blocks, &mut random))
             .take(most)
@@ -107,6 +114,17 @@ mod tests {
     }
 
     #[test]
+    fn holes_do_not_start_over_in_a_part_of_a_file() {
+        let blocks = Blocks::new(&BlockPlan::Fixed(4 * K));
+        let mut sequential = Sequential::new(32 * K, 64 * K, 4096);
+        let offsets = std::iter::from_fn(|| {
+            sequential.next(Direction::Read, &blocks, &mut Random::new(1, 0))
+        });
+        let found: Vec<u64> = offsets.take(9).map(|(offset, _)| offset / K).collect();
+        assert_eq!(found, [0, 8, 16, 24]);
+    }
+
+    #[test]
     fn backward_steps_are_where_fio_has_them() {
         assert_eq!(offsets(32 * K, -8192, 9), [0., 24., 20., 16., 12., 8., 4., 0., 24.]);
         assert_eq!(offsets(32 * K, -4096, 3), [0., 0., 0.]);
@@ -124,7 +142,7 @@ mod tests {
     fn ranges_use_what_is_left() {
         let plan = BlockPlan::Range { min: 4 * K, max: 16 * K, step: 4 * K };
         let blocks = Blocks::new(&plan);
-        let mut sequential = Sequential::new(66 * K, 0);
+        let mut sequential = Sequential::new(66 * K, 66 * K, 0);
         let mut random = Random::new(1, 0);
         let mut end = 0;
         while let Some((offset, size)) = sequential.next(Direction::Write, &blocks, &mut random) {
@@ -138,7 +156,7 @@ mod tests {
     fn a_restart_may_spare_directions_that_have_not_ended() {
         let blocks = PerDirection::all(Blocks::new(&BlockPlan::Fixed(4)));
         let mut random = Random::new(1, 0);
-        let mut sequential = Sequential::new(8, 0);
+        let mut sequential = Sequential::new(8, 8, 0);
         for direction in [Direction::Read, Direction::Read, Direction::Write] {
             sequential.next(direction, &blocks.read, &mut random);
         }

@@ -14,7 +14,7 @@ fn worker(rw: ReadWrite, block: u64, lengths: &[u64]) -> Worker {
     worker.stop.loops = 1;
     worker.queue.depth = 1;
     worker.queue.direct = true;
-    worker.files = lengths.iter().map(|&length| File { length, ..File::default() }).collect();
+    worker.files = lengths.iter().map(|&length| File { length, whole: length, ..File::default() }).collect();
     worker
 }
 
@@ -482,7 +482,7 @@ proptest! {
     /// Never I/O on a file that is not open, never more open than allowed.
     #[test]
     fn files_are_open_when_used(mut worker in any_worker(), lengths in prop::collection::vec(0u64..30_000, 1..8)) {
-        worker.files = lengths.iter().map(|&length| File { length, ..File::default() }).collect();
+        worker.files = lengths.iter().map(|&length| File { length, whole: length, ..File::default() }).collect();
         let limit = match worker.selection.open_files as usize {
             0 => lengths.len(),
             limit => limit.min(lengths.len()),
