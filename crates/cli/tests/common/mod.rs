@@ -5,10 +5,13 @@
 
 pub mod seeded;
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// Debian's fio, the oracle.
@@ -146,5 +149,82 @@ impl Mounted {
 impl Drop for Mounted {
     fn drop(&mut self) {
         quietly("umount", &["-l", self.0.to_str().unwrap()]);
+    }
+}
+
+/// Polls until `condition` holds; panics with `what` after half a minute.
+#[track_caller]
+pub fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
+    let patience = Instant::now() + Duration::from_secs(30);
+    while !condition() {
+        assert!(Instant::now() < patience, "waited in vain: {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// A program under way in a process group of its own, its words in files; killed with the value.
+pub struct Running {
+    child: Child,
+    words: TempDir,
+}
+
+impl Running {
+    /// Starts it.
+    #[track_caller]
+    pub fn start(command: &mut Command) -> Running {
+        let words = scratch();
+        let file = |name: &str| std::fs::File::create(words.path().join(name)).unwrap();
+        let (out, err) = (file("out"), file("err"));
+        let child = command.stdin(Stdio::null()).stdout(out).stderr(err).process_group(0).spawn();
+        Running { child: child.unwrap_or_else(|e| panic!("{command:?}: {e}")), words }
+    }
+
+    /// `fathom VERB ARGUMENTS` in a directory.
+    #[track_caller]
+    pub fn fathom(verb: &str, directory: &Path, arguments: &[&str]) -> Running {
+        Running::start(Command::new(FATHOM).arg(verb).args(arguments).current_dir(directory))
+    }
+
+    /// What it wrote to "out" or "err" until now.
+    pub fn said(&self, stream: &str) -> String {
+        let bytes = std::fs::read(self.words.path().join(stream)).unwrap();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    /// Waits until it has said `text` on "out" or "err".
+    #[track_caller]
+    pub fn says(&mut self, stream: &str, text: &str) {
+        wait_until(text, || {
+            let said = self.said(stream).contains(text);
+            let ended = !said && self.child.try_wait().unwrap().is_some();
+            assert!(!ended, "ended without '{text}': {} {}", self.said("out"), self.said("err"));
+            said
+        });
+    }
+
+    /// Sends a signal.
+    #[track_caller]
+    pub fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    /// Waits for its end.
+    #[track_caller]
+    pub fn end(mut self) -> Ran {
+        let mut status = None;
+        wait_until("the end of the program", || {
+            status = self.child.try_wait().unwrap();
+            status.is_some()
+        });
+        let code = status.and_then(|s| s.code()).unwrap_or(-1);
+        Ran { code, out: self.said("out"), err: self.said("err") }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // One that has ended needs neither.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
