@@ -205,6 +205,10 @@ struct Supervisor<'a> {
     reports: (Sender<Report>, Receiver<Report>),
     results: Vec<Option<Finished>>,
     started: Vec<bool>,
+    /// Started and without a result yet.
+    running: usize,
+    /// Not started yet.
+    unstarted: usize,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -216,6 +220,8 @@ impl<'a> Supervisor<'a> {
             reports: channel(),
             results: (0..count).map(|_| None).collect(),
             started: vec![false; count],
+            running: 0,
+            unstarted: count,
             threads: Vec::new(),
         }
     }
@@ -228,7 +234,7 @@ impl<'a> Supervisor<'a> {
             if !batch.is_empty() {
                 self.launch(&batch);
             }
-            if self.running() == 0 {
+            if self.running == 0 {
                 if batch.is_empty() {
                     break;
                 }
@@ -267,7 +273,7 @@ impl<'a> Supervisor<'a> {
                 continue;
             }
             if let Err(finished) = worker::lay_out(shared, index) {
-                self.started[index] = true;
+                self.note_start(index);
                 self.take(index, *finished);
             }
         }
@@ -277,14 +283,15 @@ impl<'a> Supervisor<'a> {
         }
     }
 
-    fn running(&self) -> usize {
-        let started = self.started.iter().filter(|s| **s).count();
-        started - self.results.iter().flatten().count()
+    fn note_start(&mut self, index: usize) {
+        self.started[index] = true;
+        self.running += 1;
+        self.unstarted -= 1;
     }
 
     /// Workers whose phase has come and whose `wait_for` has ended.
     fn startable(&self) -> Vec<usize> {
-        if self.shared.stopping() {
+        if self.unstarted == 0 || self.shared.stopping() {
             return Vec::new();
         }
         let workers = &self.shared.plan.workers;
@@ -302,12 +309,12 @@ impl<'a> Supervisor<'a> {
             .collect()
     }
 
-    /// Starts a batch of workers: all are set up first, then all go at once.
+    /// Starts a batch of workers, their numbers rising: all are set up first, then all go at once.
     fn launch(&mut self, batch: &[usize]) {
         let mut gates = Vec::new();
         let mut waiting = 0;
         for &index in batch {
-            self.started[index] = true;
+            self.note_start(index);
             let (go, gate) = channel();
             let line = Line { index, reports: self.reports.0.clone(), go: gate };
             match self.spawn(line) {
@@ -333,7 +340,7 @@ impl<'a> Supervisor<'a> {
                 Ok(Report::Finished(index, finished)) => {
                     // One of this batch that failed before it was ready, or one of an earlier
                     // batch that ended meanwhile.
-                    if batch.contains(&index) {
+                    if batch.binary_search(&index).is_ok() {
                         waiting -= 1;
                     }
                     self.take(index, *finished);
@@ -367,6 +374,7 @@ impl<'a> Supervisor<'a> {
         let live = &self.shared.live[index];
         live.set_state(if failed { WorkerState::Failed } else { WorkerState::Reaped });
         self.results[index] = Some(finished);
+        self.running -= 1;
         let workers = &self.shared.plan.workers;
         let worker = &workers[index];
         if failed && worker.errors.exitall {
