@@ -1,12 +1,11 @@
 //! What the rings that block until an I/O is done have in common.
 
-use super::{Completion, Queued, Ring, Setup};
+use super::{Queued, Ring, Setup};
 use crate::ops::{Op, OpKind};
 use crate::sys::buffers::Slots;
 use crate::sys::io as calls;
 use std::io;
 use std::os::fd::RawFd;
-use std::time::Duration;
 
 /// How such a ring moves data.
 pub trait Transfer: Sized {
@@ -76,17 +75,5 @@ impl<T: Transfer> Ring for Blocking<T> {
             },
             _ => self.transfer.maintain(fd, op),
         })
-    }
-
-    fn submit(&mut self) -> io::Result<u32> {
-        Ok(0)
-    }
-
-    fn reap(&mut self, _min: u32, _max: u32, _timeout: Option<Duration>) -> io::Result<u32> {
-        Ok(0)
-    }
-
-    fn completion(&self, _index: u32) -> Completion {
-        Completion::default()
     }
 }

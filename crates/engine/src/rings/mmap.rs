@@ -6,7 +6,7 @@
 //! shortened meanwhile, the disk is full, the device is gone) becomes EIO or ENOSPC.
 
 use super::blocking::maintain;
-use super::{Completion, Queued, Ring, RingFile, Setup};
+use super::{Queued, Ring, RingFile, Setup};
 use crate::ops::{Op, OpKind};
 use crate::sys::buffers::Slots;
 use crate::sys::fault;
@@ -15,7 +15,6 @@ use crate::sys::io as calls;
 use crate::sys::memory::{Access, Mapping, page_size};
 use std::io;
 use std::os::fd::{BorrowedFd, RawFd};
-use std::time::Duration;
 
 /// The `mmap` engine.
 pub struct Mmap {
@@ -92,18 +91,6 @@ impl Ring for Mmap {
             OpKind::Fsync | OpKind::Fdatasync => self.synchronise(op),
             _ => maintain(self.files[op.file as usize].fd, op),
         })
-    }
-
-    fn submit(&mut self) -> io::Result<u32> {
-        Ok(0)
-    }
-
-    fn reap(&mut self, _min: u32, _max: u32, _timeout: Option<Duration>) -> io::Result<u32> {
-        Ok(0)
-    }
-
-    fn completion(&self, _index: u32) -> Completion {
-        Completion::default()
     }
 }
 

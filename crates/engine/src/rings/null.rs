@@ -24,18 +24,6 @@ impl Ring for NullSync {
     fn queue(&mut self, _: u32, op: &Op) -> Queued {
         Queued::Done(op.length as i64)
     }
-
-    fn submit(&mut self) -> io::Result<u32> {
-        Ok(0)
-    }
-
-    fn reap(&mut self, _: u32, _: u32, _: Option<Duration>) -> io::Result<u32> {
-        Ok(0)
-    }
-
-    fn completion(&self, _: u32) -> Completion {
-        Completion::default()
-    }
 }
 
 /// I/O is queued, submitted and reaped like a device's, and ends when it was submitted.

@@ -14,7 +14,8 @@ fn worker(rw: ReadWrite, block: u64, lengths: &[u64]) -> Worker {
     worker.stop.loops = 1;
     worker.queue.depth = 1;
     worker.queue.direct = true;
-    worker.files = lengths.iter().map(|&length| File { length, whole: length, ..File::default() }).collect();
+    worker.files =
+        lengths.iter().map(|&length| File { length, whole: length, ..File::default() }).collect();
     worker
 }
 
