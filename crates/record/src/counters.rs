@@ -154,7 +154,6 @@ pub struct ErrorCount {
     pub first_length: Option<u64>,
 }
 
-
 impl DirectionResult {
     /// The histogram of total latency, whichever way it was recorded.
     pub fn lat(&self) -> Option<&Histogram> {

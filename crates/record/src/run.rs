@@ -81,8 +81,9 @@ pub struct Clock {
 }
 
 /// Which report a worker belongs to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[derive(Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct GroupKey {
     /// fio's groupid: jobs between two stonewalls or new_groups.
     pub group: u32,
