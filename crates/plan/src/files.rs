@@ -198,7 +198,9 @@ impl<'a> Files<'a> {
             }
             return Prepare::OnOpen { size: needed };
         }
-        let only_written = rw.writes() && !rw.reads() && !job.layout.overwrite;
+        // A mapping needs the pages it changes, so mmap's files are overwritten ones.
+        let overwritten = job.layout.overwrite || job.queue.engine == Engine::Mmap;
+        let only_written = rw.writes() && !rw.reads() && !overwritten;
         let laid = self.laid.entry(path.into()).or_default();
         let written = laid.written.filter(|w| w.2 >= needed && follows(cx, w.0, w.1));
         laid.size = laid.size.max(needed);
@@ -267,7 +269,9 @@ impl<'a> Files<'a> {
         let mut needs: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
         for (path, laid) in &self.laid {
             let size = self.facts.targets.get(path).map_or(0, |t| t.size.0);
-            if let Some(fs) = crate::machine::filesystem(self.facts, path) {
+            // One without a size (ramfs) has no limit that could be known.
+            let fs = crate::machine::filesystem(self.facts, path);
+            if let Some(fs) = fs.filter(|fs| fs.total.0 > 0) {
                 let need = needs.entry(&fs.mount_point).or_insert((fs.free.0, 0));
                 need.1 = need.1.saturating_add(laid.size.saturating_sub(size));
             }

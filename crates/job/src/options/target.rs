@@ -41,12 +41,16 @@ pub(super) const ROWS: &[OptionDef] = &[
     text(Target, "filename", "Files or devices to work on, split by colons")
         .long(
             "All clones of the job and all jobs that name the same path share it. With several \
-             paths, size is divided among them unless filesize says otherwise, and nrfiles is \
-             ignored. A colon that is part of a path is written as '\\:'. Relative paths lie in \
+             paths, size is divided among them unless filesize says otherwise. An nrfiles in the \
+             same section of a job file has no effect; one set later than filename (on the command \
+             line, or in a section below a [global] with filename) takes no more than so many of \
+             the paths. A colon that is part of a path is written as '\\:'. Relative paths lie in \
              directory if that is given. Without filename, each clone gets files of its own, \
              named by filename_format.",
         )
         .sets(|job, v| {
+            // Oracle: a list takes the place of a number given before it.
+            job.target.nrfiles = None;
             job.target.filenames = super::set::paths(v.text());
             Ok(())
         }),
