@@ -171,8 +171,10 @@ fn a_full_disk_is_told_with_numbers_and_left_as_it_was() {
         let mut worker = reader(&path, 16 * M);
         worker.layout.fallocate = how.into();
         let error = quiet(&worker).unwrap_err();
-        assert!(matches!(error, LayoutError::NoSpace { needed: 12582912.., free: 4194304, .. }));
         assert!(error.to_string().contains("the filesystem is full"), "{error}");
+        let LayoutError::NoSpace { needed, free, .. } = error else { panic!("{error}") };
+        // tmpfs counts its free pages by CPU and in batches.
+        assert!(needed >= 12 * M && free.abs_diff(4 * M) <= M, "{needed} {free}");
         assert!(!path.exists(), "{how}");
         fs::write(&path, vec![3; M as usize]).unwrap();
         quiet(&worker).unwrap_err();
