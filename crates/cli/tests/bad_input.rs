@@ -299,6 +299,7 @@ fn o_direct_where_there_is_none() {
     let words = "error: a: cannot open 'ram/a.0.0': Invalid argument; the filesystem seems not to \
                  support O_DIRECT: use direct=0";
     assert!(ran.err.contains(words), "{}", ran.err);
+    assert!(!ran.err.contains("the files need"), "ramfs has no size: {}", ran.err);
     assert!(ran.out.contains("err=22 (file:ram/a.0.0, func=lay out, error=Invalid argument)"));
     assert_eq!(fs::read_dir(directory.path().join("ram")).unwrap().count(), 0);
 }
@@ -345,7 +346,7 @@ fn a_disk_that_fills_up_while_files_are_laid_out() {
 fn a_disk_that_fills_up_during_the_run() {
     let (_turn, directory) = (alone(), scratch());
     let _fs = Mounted::new(&["-t", "tmpfs", "-osize=4m"], "tmpfs", directory.path().join("small"));
-    for engine in ["psync", "libaio", "io_uring", "mmap"] {
+    for engine in ["psync", "libaio", "io_uring"] {
         let engine = format!("--ioengine={engine}");
         let job = ["--name=a", "--size=16m", "--directory=small", "--rw=write", "--unlink=1"];
         let more = ["--fallocate=none", "--iodepth=4", "--record=run.json", &engine];

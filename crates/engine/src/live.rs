@@ -123,7 +123,8 @@ impl LiveWorker {
 }
 
 fn planned_status(plan: &plan::Worker) -> WorkerStatus {
-    let limits = || plan.pacing.limit.iter().filter_map(|(_, limit)| *limit);
+    let own = || plan.pacing.limit.iter().filter(|(direction, _)| plan.has(*direction));
+    let limits = || own().filter_map(|(_, limit)| *limit);
     let sum = |rates: Vec<u64>| (!rates.is_empty()).then(|| rates.iter().sum());
     WorkerStatus {
         letter: letter(plan.pattern.rw),

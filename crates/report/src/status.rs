@@ -100,11 +100,14 @@ impl StatusLine {
 
     fn layout_line(&self, now: &Snapshot, layout: &LayoutProgress) -> String {
         let previous = self.previous.as_ref().and_then(|snapshot| snapshot.layout.as_ref());
-        let before = previous.filter(|p| p.job == layout.job).map_or(0, |p| p.done);
+        // Clones of a job are laid out one after the other under its one name.
+        let same = previous.filter(|p| p.job == layout.job && p.done <= layout.done);
+        let before = same.map_or(0, |p| p.done);
         let seconds = self.seconds_since(now);
         let speed = layout.done.saturating_sub(before) as f64 / seconds.max(1e-9);
-        let remaining =
-            (speed > 0.0).then(|| layout.total.saturating_sub(layout.done) as f64 / speed);
+        let left = layout.total.saturating_sub(layout.done);
+        // With nothing left to write, the data is on its way to the disk.
+        let remaining = (speed > 0.0 || left == 0).then(|| left as f64 / speed.max(1.0));
         let percent = match layout.total {
             0 => 100.0,
             total => (layout.done as f64 * 100.0 / total as f64).min(100.0),

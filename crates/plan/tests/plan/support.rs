@@ -100,6 +100,7 @@ fn on_ext4(kind: TargetKind, size: u64) -> TargetFacts {
         filesystem: Some(FilesystemFacts {
             kind: "ext4".into(),
             mount_point: "/".into(),
+            total: Bytes(1 << 41),
             free: Bytes(1 << 40),
             ..FilesystemFacts::default()
         }),

@@ -164,4 +164,13 @@ fn layout_has_a_line_of_its_own() {
     (now.at, now.layout) = (Nanos(3 * SECOND), Some(progress(200 << 20)));
     let expected = "a: Laying out IO file (1 file): [50.0%][w=100MiB/s][eta 00m:02s]";
     assert_eq!(status.update(&now), expected);
+    // The next clone, of the same name.
+    (now.at, now.layout) = (Nanos(4 * SECOND), Some(progress(100 << 20)));
+    let expected = "a: Laying out IO file (1 file): [25.0%][w=100MiB/s][eta 00m:03s]";
+    assert_eq!(status.update(&now), expected);
+    (now.at, now.layout) = (Nanos(7 * SECOND), Some(progress(400 << 20)));
+    status.update(&now);
+    now.at = Nanos(8 * SECOND);
+    let expected = "a: Laying out IO file (1 file): [100.0%][w=0B/s][eta 00m:00s]";
+    assert_eq!(status.update(&now), expected);
 }
