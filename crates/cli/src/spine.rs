@@ -218,7 +218,9 @@ fn measure(
         watched.iter().flat_map(|w| std::iter::once(&w.name).chain(&w.members)).cloned().collect();
     let before = Arc::new(Mutex::new(None));
     let (theirs, their_host, their_names) = (Arc::clone(&before), host.clone(), names.clone());
-    let run = Run::start(plan, move || {
+    let delays = host.clone();
+    let run_delay = Box::new(move |tid| Some(Nanos(delays.worker_sample(tid)?.delay_ns)));
+    let run = Run::start(plan, run_delay, move || {
         let samples = disk_samples(&their_host, &their_names);
         *theirs.lock().unwrap_or_else(PoisonError::into_inner) = Some(samples);
     })?;
@@ -273,10 +275,6 @@ fn complete(
     let Measured { outcome, timeline, disks, started_unix_ms, signal } = measured;
     messages.extend(outcome.messages);
     let directory = std::env::current_dir().unwrap_or_default().display().to_string();
-    let mut jobs = outcome.jobs;
-    for job in &mut jobs {
-        job.cpu.run_delay = timeline.run_delay(job.tid);
-    }
     RunRecord {
         schema: record::SCHEMA_VERSION,
         fathom_version: env!("CARGO_PKG_VERSION").into(),
@@ -292,7 +290,7 @@ fn complete(
         global_options: invocation.global_options.clone(),
         facts,
         clock: outcome.clock,
-        jobs,
+        jobs: outcome.jobs,
         disks,
         timeline,
         messages,

@@ -24,4 +24,4 @@ mod steps;
 mod sys;
 mod worker;
 
-pub use run::{Event, Outcome, Run, Watcher};
+pub use run::{Event, Outcome, Run, RunDelay, Watcher};

@@ -3,9 +3,10 @@
 
 use crate::clock::RunClock;
 use crate::live::LiveWorker;
+use crate::sys::thread;
 use crate::worker::{self, Finished};
 use plan::Plan;
-use record::{JobRecord, LayoutProgress, Message, Nanos, Snapshot, WorkerState};
+use record::{CpuUse, JobRecord, LayoutProgress, Message, Nanos, Snapshot, WorkerState};
 use std::collections::BTreeSet;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,11 +32,16 @@ pub enum Event {
     },
 }
 
+/// Time a thread was runnable but waited for a CPU since its start, by its id; `None` where the
+/// kernel does not say.
+pub type RunDelay = Box<dyn Fn(u32) -> Option<Nanos> + Send + Sync>;
+
 /// What the threads of a run share.
 pub(crate) struct Shared {
     pub plan: Plan,
     pub clock: RunClock,
     pub live: Box<[LiveWorker]>,
+    run_delay: RunDelay,
     /// The run is to end: no new phase, no new file.
     pub stop: AtomicBool,
     layout: Mutex<Option<LayoutProgress>>,
@@ -50,6 +56,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Shared {
+    /// What the calling thread has used so far.
+    pub(crate) fn usage(&self) -> CpuUse {
+        CpuUse { run_delay: (self.run_delay)(thread::id()), ..thread::usage() }
+    }
+
     pub(crate) fn event(&self, event: Event) {
         lock(&self.events).push(event);
     }
@@ -99,11 +110,16 @@ impl Watcher {
 
 impl Run {
     /// Starts running a plan. Everything after this is data: errors of workers are in their records.
-    /// `before_io` is called once, when the files are made and before the first worker starts.
+    /// `before_io` is called once, when the files are made and before the first worker starts;
+    /// `run_delay` by each worker at both ends of its window.
     ///
     /// # Errors
     /// Only when not even the supervising thread can be started.
-    pub fn start(plan: Plan, before_io: impl FnOnce() + Send + 'static) -> io::Result<Run> {
+    pub fn start(
+        plan: Plan,
+        run_delay: RunDelay,
+        before_io: impl FnOnce() + Send + 'static,
+    ) -> io::Result<Run> {
         let clock = RunClock::start(plan.clocksource.as_deref());
         let (origin, origin_at) = (Instant::now(), clock.now());
         let live = plan.workers.iter().map(|_| LiveWorker::default()).collect();
@@ -111,6 +127,7 @@ impl Run {
             plan,
             clock,
             live,
+            run_delay,
             stop: AtomicBool::new(false),
             layout: Mutex::new(None),
             events: Mutex::new(Vec::new()),

@@ -12,17 +12,6 @@ pub struct Timeline {
     pub samples: Vec<Sample>,
 }
 
-impl Timeline {
-    /// Time that thread `tid` was runnable but waited for a CPU, between the first and the last
-    /// sample that saw it; `None` when fewer than two did.
-    pub fn run_delay(&self, tid: u32) -> Option<Nanos> {
-        let mut seen = self.samples.iter().filter_map(|s| s.workers.get(&tid));
-        let first = seen.next()?;
-        let last = seen.next_back()?;
-        Some(Nanos(last.delay_ns.saturating_sub(first.delay_ns)))
-    }
-}
-
 /// One look at the machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sample {

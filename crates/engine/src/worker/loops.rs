@@ -24,7 +24,7 @@ use crate::source::Workload;
 use crate::steps::{Loop, Policy, Slots};
 use crate::sys::buffers::BufferArea;
 use plan::{Engine, Queue};
-use record::WorkerState;
+use record::{CpuUse, WorkerState};
 
 /// A worker with its memory and its first files open.
 pub(super) struct Prepared<'a, 'w> {
@@ -137,6 +137,7 @@ impl<'w> Prepared<'_, 'w> {
         live.set_started(started);
         live.set_state(if ramp > 0 { WorkerState::Ramp } else { WorkerState::Running });
         let floor = RateFloor::new(worker, started + ramp);
+        let usage = || shared.usage();
         let steps = WorkerSteps {
             worker,
             live,
@@ -144,7 +145,8 @@ impl<'w> Prepared<'_, 'w> {
             builder,
             ramp_end: if ramp > 0 { started + ramp } else { 0 },
             deadline,
-            cpu_before: thread::usage(),
+            cpu_before: usage(),
+            usage: &usage,
             floor,
         };
         let mut all = Loop {
@@ -163,7 +165,7 @@ impl<'w> Prepared<'_, 'w> {
             next_tick: 0,
         };
         let ended = all.run();
-        let cpu = spent(&all.steps.cpu_before);
+        let cpu = spent(&all.steps.cpu_before, &usage());
         let Loop { steps, meter, .. } = all;
         steps.builder.measured(meter.finish(ended), started, ended, cpu);
         Ok(steps.files)
@@ -200,12 +202,11 @@ fn wait_for_delay(shared: &Shared, index: usize) -> bool {
     false
 }
 
-fn spent(before: &record::CpuUse) -> record::CpuUse {
-    let now = thread::usage();
-    record::CpuUse {
+fn spent(before: &CpuUse, now: &CpuUse) -> CpuUse {
+    CpuUse {
         user: now.user - before.user,
         system: now.system - before.system,
-        run_delay: None,
+        run_delay: now.run_delay.zip(before.run_delay).map(|(now, before)| now - before),
         context_switches: now.context_switches - before.context_switches,
         major_faults: now.major_faults - before.major_faults,
         minor_faults: now.minor_faults - before.minor_faults,

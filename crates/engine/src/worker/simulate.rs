@@ -35,6 +35,7 @@ pub(crate) fn steps_for<'a, 'w>(
         ramp_end: worker.stop.ramp.0,
         deadline: worker.stop.runtime.map_or(u64::MAX, |r| worker.stop.ramp.0 + r.0),
         cpu_before: CpuUse::default(),
+        usage: &CpuUse::default,
         floor: None,
     }
 }

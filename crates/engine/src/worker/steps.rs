@@ -8,7 +8,6 @@ use crate::meter::Meter;
 use crate::ops::{Next, Op};
 use crate::rings::Ring;
 use crate::steps::{Flow, Steps};
-use crate::sys::thread;
 use plan::Worker;
 use record::{CpuUse, Direction, Message, WorkerState};
 use std::io;
@@ -25,6 +24,8 @@ pub(crate) struct WorkerSteps<'a, 'w> {
     pub deadline: u64,
     /// Cost up to the start of the window.
     pub cpu_before: CpuUse,
+    /// What the thread has used so far.
+    pub usage: &'a dyn Fn() -> CpuUse,
     pub floor: Option<RateFloor>,
 }
 
@@ -155,7 +156,7 @@ impl<R: Ring, const LATENCY: bool, const QUEUED: bool, const RATED: bool>
                 self.deadline = now + runtime.0;
             }
             meter.restart(now);
-            self.cpu_before = thread::usage();
+            self.cpu_before = (self.usage)();
             self.live.set_state(WorkerState::Running);
         } else if self.worker.measuring.series {
             meter.roll(now);
