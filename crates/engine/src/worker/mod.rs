@@ -104,11 +104,11 @@ fn set_up_and_run<'w>(
     let _locked = lock_memory(worker.buffers.lockmem.0)
         .map_err(|e| Failure::Setup("lock memory (lockmem)", e))?;
     let mut files = OpenFiles::new(worker);
-    if worker.layout.pre_read {
-        live.set_state(WorkerState::PreReading);
-        pre_read(worker, &shared.stop)?;
-    }
     if worker.queue.engine != Engine::Null {
+        if worker.layout.pre_read {
+            live.set_state(WorkerState::PreReading);
+            pre_read(worker, &shared.stop)?;
+        }
         let most = match worker.selection.open_files {
             0 => worker.files.len(),
             limit => worker.files.len().min(limit as usize),
