@@ -31,8 +31,13 @@ const EXIT_INTERRUPTED_FIO: u8 = 128;
 /// `fathom run …` and `fio …`.
 pub fn main(dialect: Dialect, arguments: Vec<OsString>) -> ExitCode {
     let program = program(dialect);
-    let arguments: Vec<String> =
-        arguments.into_iter().map(|a| a.to_string_lossy().into_owned()).collect();
+    let arguments = match texts(arguments) {
+        Ok(arguments) => arguments,
+        Err(text) => {
+            say(&format!("command line: {text}\n"));
+            return ExitCode::from(usage_code(dialect));
+        }
+    };
     let host = Host::at("/");
     let machine = Machine::new(&host.facts(&[]));
     let invocation = match job::parse(&arguments, dialect, &machine) {
@@ -56,6 +61,17 @@ pub fn main(dialect: Dialect, arguments: Vec<OsString>) -> ExitCode {
             ExitCode::from(EXIT_ERRORS)
         }
     }
+}
+
+/// The arguments as text. One that is none would, replaced by what can be shown of it, name
+/// another file than the one meant.
+fn texts(arguments: Vec<OsString>) -> Result<Vec<String>, String> {
+    let text = |argument: OsString| {
+        argument.into_string().map_err(|raw| {
+            format!("'{}' is not UTF-8 text; give names in UTF-8", raw.to_string_lossy())
+        })
+    };
+    arguments.into_iter().map(text).collect()
 }
 
 fn program(dialect: Dialect) -> &'static str {

@@ -5,6 +5,7 @@ mod common;
 
 use common::*;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
@@ -188,6 +189,8 @@ fn a_target_smaller_than_one_block() {
     let arguments = ["--name=a", "--filename=small", "--rw=read", "--bs=4k"];
     refused_by_both(directory.path(), &arguments, 3, &words);
     let arguments = ["--name=a", "--size=1k", "--rw=write", "--bs=4k", "--filename=other"];
+    let told = fathom(directory.path(), &arguments).err;
+    assert_eq!(told.lines().count(), 1, "told once: {told}");
     refused_by_both(directory.path(), &arguments, 2, &words);
     assert!(!directory.path().join("other").exists());
 }
@@ -206,6 +209,20 @@ fn no_jobs_and_ten_thousand() {
         assert_eq!(json["jobs"].as_array().unwrap().len(), 1);
         assert_eq!(json["jobs"][0]["read"]["total_ios"], 10_000);
     }
+}
+
+#[test]
+fn names_that_are_no_text() {
+    let directory = scratch();
+    let name = std::ffi::OsStr::from_bytes(b"--filename=\xff");
+    let job = ["--name=a", "--size=64k", "--rw=write", "--ioengine=psync"];
+    for (verb, code) in [("run", 2), ("fio", 1)] {
+        let mut command = Command::new(FATHOM);
+        command.arg(verb).args(job).arg(name).current_dir(&directory);
+        let words = ["command line: '--filename=\u{fffd}' is not UTF-8 text; give names in UTF-8"];
+        refused(run(&mut command), code, &words);
+    }
+    assert_eq!(fs::read_dir(&directory).unwrap().count(), 0, "no other file is made");
 }
 
 /// A directory others may enter, with the program in it: the build may lie where they may not.
@@ -340,6 +357,15 @@ fn a_disk_that_fills_up_while_files_are_laid_out() {
         let record = fs::read_to_string(directory.path().join("run.json")).unwrap();
         assert!(record.contains("\"error\":28"), "{record}");
     }
+}
+
+#[test]
+fn files_larger_than_the_filesystem_takes_leave_nothing_behind() {
+    let directory = scratch();
+    let job = ["--name=a", "--rw=write", "--ioengine=psync", "--size=9223372036854775807"];
+    let ran = fathom(directory.path(), &job).expect(1);
+    assert!(ran.err.contains("'a.0.0': File too large; "), "{}", ran.err);
+    assert_eq!(fs::read_dir(&directory).unwrap().count(), 0);
 }
 
 #[test]

@@ -71,11 +71,13 @@ impl<'a> Files<'a> {
         }
         if let Some((path, length)) = too_small {
             let min = human(cx.blocks.min);
-            if files.is_empty() {
+            let told = matches!(cx.job.target.size, Some(Size::Bytes(size))
+                if (1..cx.blocks.min).contains(&size.0));
+            if files.is_empty() && !told {
                 let what = format!("{} of {path} hold no block of {min}", human(length));
                 let cure = "give a larger size, fewer files or a smaller block";
                 found.refuse(cx.job, "size", what, cure);
-            } else {
+            } else if !files.is_empty() {
                 let text = format!("no I/O goes to {path}: it holds no block of {min}");
                 found.warn(cx.job, text);
             }

@@ -66,6 +66,10 @@ impl FileError {
             (Action::Open { .. }, libc::EROFS) => {
                 "; the filesystem is mounted read-only: use another directory"
             }
+            (_, libc::EFBIG) => {
+                "; the filesystem, or a limit of the shell (ulimit -f), takes no files of \
+                 this size: lower size="
+            }
             _ => "",
         }
     }

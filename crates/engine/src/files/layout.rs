@@ -247,7 +247,7 @@ impl Pending {
         Ok(())
     }
 
-    /// Takes back what was begun when the disk is full.
+    /// Takes back what was begun when the disk is full or takes no file this large.
     fn give_up(
         &self,
         worker: &Worker,
@@ -256,7 +256,8 @@ impl Pending {
         written: u64,
     ) -> LayoutError {
         let path = &worker.files[self.index].path;
-        if !matches!(error.raw_os_error(), Some(libc::ENOSPC | libc::EDQUOT)) {
+        let errno = error.raw_os_error();
+        if !matches!(errno, Some(libc::ENOSPC | libc::EDQUOT | libc::EFBIG)) {
             return FileError::new(action, path, error).into();
         }
         let file = open(path, false);
@@ -267,6 +268,9 @@ impl Pending {
         };
         if let Err(error) = taken_back {
             return FileError::new(Action::Unlink, path, error).into();
+        }
+        if errno == Some(libc::EFBIG) {
+            return FileError::new(action, path, error).into();
         }
         let wanted: u64 = self.missing.iter().map(|s| s.end - s.start).sum();
         let parent = std::path::Path::new(path).parent().filter(|p| !p.as_os_str().is_empty());
