@@ -242,8 +242,10 @@ impl<const LATENCY: bool, const QUEUED: bool, const RATED: bool> Meter<LATENCY, 
             complete: self.completes,
         };
         let begin = self.begin;
-        let [read, write, trim] =
+        let [read, write, mut trim] =
             self.lanes.map(|l| lane_result::<LATENCY, QUEUED, RATED>(l, begin, end));
+        // Every ring trims within its submission.
+        trim.latency.slat = None;
         let results = PerDirection { read, write, trim };
         Metered { results, sync: self.sync, intervals: self.intervals, depth, begin }
     }

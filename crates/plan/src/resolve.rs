@@ -248,6 +248,7 @@ fn selection(job: &Job) -> FileSelection {
 fn show(job: &Job) -> Show {
     let measure = &job.measure;
     Show {
+        lat: !measure.disable_lat,
         clat_percentiles: measure.clat_percentiles.unwrap_or(true) && !measure.disable_clat,
         lat_percentiles: measure.lat_percentiles.unwrap_or(false) && !measure.disable_lat,
         slat_percentiles: measure.slat_percentiles.unwrap_or(false) && !measure.disable_slat,

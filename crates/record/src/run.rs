@@ -177,6 +177,8 @@ pub struct JobRecord {
 /// Which parts of a report a job's options ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Show {
+    /// Total latency; off with `disable_lat`.
+    pub lat: bool,
     /// `clat_percentiles`.
     pub clat_percentiles: bool,
     /// `lat_percentiles`.
@@ -200,6 +202,7 @@ pub struct Show {
 impl Default for Show {
     fn default() -> Self {
         Show {
+            lat: true,
             clat_percentiles: true,
             lat_percentiles: false,
             slat_percentiles: false,

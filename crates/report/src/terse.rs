@@ -53,7 +53,9 @@ fn line(out: &mut String, unit: &UnitMetrics, disks: &[DiskMetrics], dress: &Dre
     for percent in [below_2us].iter().chain(&classes.us[1..]).chain(&classes.ms) {
         let _ = write!(out, ";{percent:3.2}%");
     }
-    disks.iter().for_each(|disk| disk_fields(out, disk));
+    if version >= 3 {
+        disks.iter().for_each(|disk| disk_fields(out, disk));
+    }
     match (unit.description.as_str(), version) {
         ("", _) => out.push('\n'),
         (text, 2) => {
@@ -167,9 +169,10 @@ mod tests {
 
     #[test]
     fn every_version_has_the_oracles_number_of_fields() {
-        // Counted in fio 3.33's output of a job without a disk; the sample's disk adds nine.
-        for (version, count) in [(2, 161), (3, 121), (4, 162), (5, 180)] {
-            assert_eq!(fields(version).len(), count + 9, "version {version}");
+        // Counted in fio 3.33's output of a job without a disk; the sample's disk adds nine, but for
+        // version 2, which knows of no disks.
+        for (version, count) in [(2, 161), (3, 121 + 9), (4, 162 + 9), (5, 180 + 9)] {
+            assert_eq!(fields(version).len(), count, "version {version}");
         }
     }
 

@@ -59,11 +59,15 @@ impl<'a> Builder<'a> {
             let mut result = result.clone();
             let latency = &mut result.latency;
             latency.slat = latency.slat.take().filter(|_| measuring.slat);
-            // Without its own lat, clat stands for both; it leaves only when neither is wanted.
-            if !measuring.lat {
-                latency.lat = None;
-            }
-            latency.clat = latency.clat.take().filter(|_| measuring.clat);
+            // Without its own lat, clat stands for both.
+            let clat = latency.clat.take();
+            let lat = latency.lat.take();
+            latency.lat = match (measuring.lat, measuring.clat) {
+                (true, true) => lat,
+                (true, false) => lat.or(clat.clone()),
+                (false, _) => None,
+            };
+            latency.clat = clat.filter(|_| measuring.clat);
             result
         });
         job.sync = metered.sync;

@@ -76,7 +76,7 @@ pub(super) fn measure(
         iops: per_second(ios, runtime_ns),
         slat: stats(|r| r.latency.slat.as_ref()),
         clat: stats(|r| r.latency.clat.as_ref()),
-        lat: stats(DirectionResult::lat),
+        lat: stats(DirectionResult::lat).filter(|_| jobs.iter().any(|job| job.show.lat)),
         response: stats(|r| r.latency.response.as_ref()),
         bandwidth,
         iops_series,
