@@ -135,7 +135,7 @@ fn the_status_line_on_a_pipe_is_shown_only_when_asked_for() {
         }
         let ran = verb(directory.path(), &[&job[..], &["--eta=always"]].concat()).expect(0);
         let told = ran.err + &ran.out;
-        assert!(told.contains("Jobs: 1 (f="), "{told}");
+        assert!(told.contains("Jobs: 1 (f=1): [R(1)]"), "{told}");
         assert!(!told.contains('\r'), "nothing is redrawn on a pipe: {told}");
     }
 }
