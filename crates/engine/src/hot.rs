@@ -65,7 +65,7 @@ where
             if self.live.asked_to_stop() {
                 return Halt::End;
             }
-            let op = match self.next_op() {
+            let op = match self.next_op(*now) {
                 Ok(op) => op,
                 Err(halt) => return halt,
             };
@@ -105,10 +105,13 @@ where
     }
 
     #[inline(always)]
-    fn next_op(&mut self) -> Result<Op, Halt> {
+    fn next_op(&mut self, now: u64) -> Result<Op, Halt> {
         if self.slots.held_count > 0 {
             self.slots.held_count -= 1;
             return Ok(self.slots.held[self.slots.held_count as usize]);
+        }
+        if let Some(direction) = self.gate.turn(now) {
+            self.source.steer(direction);
         }
         match self.source.next() {
             Next::Io(op) => Ok(op),

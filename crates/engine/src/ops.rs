@@ -69,6 +69,12 @@ pub trait Source {
     /// The next step.
     fn next(&mut self) -> Next;
 
+    /// The next I/O is to go this way, whatever the mix would have drawn: the rates of the
+    /// directions decide. Only for mixes of reads and writes.
+    fn steer(&mut self, direction: Direction) {
+        let _ = direction;
+    }
+
     /// Tells that an I/O ended and how many bytes it moved: fewer than asked when the loop still has
     /// the rest to do, none after an error. A failed I/O counts as done, as with fio: a job whose
     /// I/O always fails would never end otherwise.

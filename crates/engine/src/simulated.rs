@@ -153,6 +153,14 @@ fn worker(depth: u32) -> Worker {
 
 /// Runs `ios` reads of a worker on the simulated disk; the record and what the meter gave.
 fn run<G: Gate, const RATED: bool>(worker: &Worker, gate: G, ios: u64) -> (JobRecord, Metered) {
+    run_source::<_, _, RATED>(worker, gate, Blocks { next: 0, end: ios })
+}
+
+fn run_source<G: Gate, S: Source, const RATED: bool>(
+    worker: &Worker,
+    gate: G,
+    source: S,
+) -> (JobRecord, Metered) {
     let mut buffers = BufferArea::new(&worker.buffers, worker.queue.depth, BLOCK).unwrap();
     let live = LiveWorker::default();
     let mut parts = Parts::new(worker);
@@ -160,7 +168,7 @@ fn run<G: Gate, const RATED: bool>(worker: &Worker, gate: G, ios: u64) -> (JobRe
     let mut all = Loop {
         ring: SimRing,
         clock: SimClock,
-        source: Blocks { next: 0, end: ios },
+        source,
         gate,
         meter: Meter::<true, true, RATED>::new(0, 500 * MS),
         steps: steps_for(worker, &live, OpenFiles::new(worker), &mut parts),
@@ -276,4 +284,34 @@ fn a_stall_under_a_rate_shows_in_every_io_that_was_due() {
     assert!((950..=1100).contains(&response), "{response} late responses");
     let ios = metered.results.read.ios;
     assert!((5990..=6010).contains(&ios), "the schedule was caught up: {ios}");
+}
+
+#[test]
+fn rates_of_a_mix_decide_which_way_comes_next() {
+    for (limits, depth) in [((Some(100), Some(200)), 1), ((Some(50), None), 4)] {
+        reset(MS);
+        let mut worker = worker(depth);
+        worker.pattern.rw = ReadWrite::RandRw;
+        worker.pattern.mix_read = 50;
+        worker.pattern.norandommap = true;
+        worker.pattern.run_length = 1;
+        worker.pattern.align = record::PerDirection::all(BLOCK);
+        worker.selection.ios = 1;
+        worker.files[0].length = 1 << 30;
+        worker.stop.loops = 1;
+        worker.stop.time_based = true;
+        worker.pacing.limit.read = limits.0.map(RateLimit::Iops);
+        worker.pacing.limit.write = limits.1.map(RateLimit::Iops);
+        worker.stop.runtime = Some(Nanos(10_000 * MS));
+        let gate = Paced::new(&worker).unwrap();
+        let source = crate::source::Workload::new(&worker);
+        let (_, metered) = run_source::<_, _, true>(&worker, gate, source);
+        let (read, write) = (metered.results.read.ios, metered.results.write.ios);
+        let expected = limits.0.unwrap() * 10;
+        assert!(read.abs_diff(expected) <= expected / 100, "{read} reads, {expected} expected");
+        match limits.1 {
+            Some(rate) => assert!(write.abs_diff(rate * 10) <= rate / 10, "{write} writes"),
+            None => assert!(write > 30_000, "{write} writes of a direction without a rate"),
+        }
+    }
 }

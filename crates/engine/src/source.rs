@@ -10,6 +10,8 @@
 //! - With `open_files` below the number of files, the first `open_files` are taken to be open at the
 //!   beginning; after a `LoopEnd` all are closed and the first ones are asked for again. Without a
 //!   limit all are open all the time.
+//! - In a mix with rates the gate says which way the next I/O goes, so that both directions keep
+//!   theirs; the shares of the mix decide only while both are due.
 //! - I/O that failed counts as issued, so that work always ends.
 
 mod files;
@@ -18,6 +20,7 @@ mod pairs;
 mod progress;
 mod syncs;
 
+use crate::gate::is_steered;
 use crate::offsets::{Blocks, Layout, Offsets};
 use crate::ops::{Next, Op, OpKind, Source};
 use crate::random::Random;
@@ -50,6 +53,8 @@ pub struct Workload {
     pairs: Option<Pairs>,
     signals_loops: bool,
     spares_unended: bool,
+    /// The way the next I/O has to go.
+    steered: Option<Direction>,
 }
 
 /// A file's region and where in it the next I/O goes.
@@ -104,8 +109,9 @@ impl Workload {
         let trims_then_writes = pattern.rw.writes() && pattern.rw.trims();
         let syncs = Syncs::new(worker);
         let barrier = if worker.queue.depth > 1 { worker.syncing.write_barrier } else { 0 };
+        let steered = is_steered(worker);
         let lane = match worker.files.as_slice() {
-            [file] if !syncs.active() && barrier == 0 && !trims_then_writes => {
+            [file] if !steered && !syncs.active() && barrier == 0 && !trims_then_writes => {
                 let (start, length, reads) = (file.start, file.length, pattern.mix_read.into());
                 Lane::new(start, length, used, reads, &blocks, layout, &mut places)
             }
@@ -138,6 +144,7 @@ impl Workload {
             blocks,
             signals_loops: signals_loops(worker),
             spares_unended: worker.stop.time_based,
+            steered: None,
         }
     }
 
@@ -226,6 +233,9 @@ impl Workload {
 
     #[inline]
     fn draw_direction(&mut self) -> Direction {
+        if let Some(direction) = self.steered.take() {
+            return direction;
+        }
         match self.directions {
             Directions::Only(direction) => direction,
             Directions::Mix(reads) if self.mix.percent(reads) => Direction::Read,
@@ -324,6 +334,10 @@ impl Source for Workload {
             return Next::Io(op);
         }
         self.step()
+    }
+
+    fn steer(&mut self, direction: Direction) {
+        self.steered = Some(direction);
     }
 
     #[inline]

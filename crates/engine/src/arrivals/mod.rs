@@ -75,6 +75,12 @@ impl Schedule {
         Some(due)
     }
 
+    /// When the next I/O of `direction` will be due; `None` when the direction is not limited.
+    #[inline]
+    pub fn due(&self, direction: Direction) -> Option<u64> {
+        self.lanes[direction].as_ref().map(|lane| lane.due)
+    }
+
     /// Moves everything that is still to come by `ns`. For pauses that are not to be caught up with
     /// (`rate_ignore_thinktime`); without it the schedule stands and the worker catches up.
     pub fn shift(&mut self, ns: u64) {

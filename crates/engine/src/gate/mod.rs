@@ -2,9 +2,10 @@
 
 mod paced;
 
-pub use paced::Paced;
+pub use paced::{Paced, is_steered};
 
 use crate::ops::Op;
+use record::Direction;
 
 /// What a gate says to an I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +26,13 @@ pub enum Admit {
 
 /// Decides when I/O may start.
 pub trait Gate {
+    /// Which way the next I/O of a mix has to go; `None`: as the mix draws.
+    #[inline(always)]
+    fn turn(&self, now: u64) -> Option<Direction> {
+        let _ = now;
+        None
+    }
+
     /// Asked until it answers [`Admit::Now`] for an I/O; only then the next is asked about.
     fn admit(&mut self, op: &Op, in_flight: u32, now: u64) -> Admit;
 

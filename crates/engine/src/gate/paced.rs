@@ -5,6 +5,7 @@ use crate::arrivals::Schedule;
 use crate::files::FileLocks;
 use crate::ops::Op;
 use plan::{ThinkTime, Worker};
+use record::Direction;
 use std::time::{Duration, Instant};
 
 /// Holds I/O back for rate, thinktime and lockfile.
@@ -16,6 +17,7 @@ pub struct Paced {
     origin: Option<u64>,
     // What the schedule said of the I/O that is held back: it is asked once an I/O.
     due: Option<Option<u64>>,
+    mixed: bool,
 }
 
 impl Paced {
@@ -25,7 +27,8 @@ impl Paced {
         let think = Think::new(&worker.pacing.think, worker.pacing.ignore_thinktime);
         let locks = FileLocks::new(worker);
         let needed = schedule.is_some() || think.is_some() || locks.is_some();
-        needed.then_some(Paced { schedule, think, locks, origin: None, due: None })
+        let mixed = is_steered(worker);
+        needed.then_some(Paced { schedule, think, locks, origin: None, due: None, mixed })
     }
 
     /// Whether I/O has an intended start.
@@ -34,7 +37,27 @@ impl Paced {
     }
 }
 
+/// Whether the rates of a mix of reads and writes decide which comes next.
+pub fn is_steered(worker: &Worker) -> bool {
+    let (rw, limit) = (worker.pattern.rw, &worker.pacing.limit);
+    let mixes = rw.reads() && rw.writes() && (1..100).contains(&worker.pattern.mix_read);
+    mixes && (limit.read.is_some() || limit.write.is_some())
+}
+
 impl Gate for Paced {
+    /// While one direction is ahead of its rate and the other is not, the other goes; while both
+    /// are ahead, the one that is due first. A direction without a rate is always due.
+    fn turn(&self, now: u64) -> Option<Direction> {
+        let (origin, schedule) = (self.origin?, self.schedule.as_ref().filter(|_| self.mixed)?);
+        let due = |d| schedule.due(d).map_or(0, |due| origin + due);
+        let (read, write) = (due(Direction::Read), due(Direction::Write));
+        match (read <= now, write <= now) {
+            (true, true) => None,
+            _ if read <= write => Some(Direction::Read),
+            _ => Some(Direction::Write),
+        }
+    }
+
     fn admit(&mut self, op: &Op, in_flight: u32, now: u64) -> Admit {
         let Some(direction) = op.kind.direction() else {
             return Admit::Now { intended: None };
