@@ -79,9 +79,12 @@ fn left_by(program: &[&str], arguments: &[&str], job: &str) -> BTreeMap<String, 
     tree(&root)
 }
 
-/// Every command of the fio guide that shows files, with what it shows: how many files of which
-/// size, and some of them.
-const GUIDE: [(&str, &[(&str, u64)], usize); 7] = [
+/// A file's name and its size in MiB.
+type Shown = (&'static str, u64);
+
+/// Every command of the fio guide that shows files, with what it shows: some of them, and how many
+/// there are.
+const GUIDE: [(&str, &[Shown], usize); 7] = [
     ("--directory=0/", &[("0/test.0.0", 10), ("0/test.5.0", 10)], 6),
     ("--directory=0/:1/", &[("0/test.0.0", 10), ("1/test.1.0", 10), ("0/test.4.0", 10)], 6),
     ("--directory=0/:1/ --filename=hello", &[("0/hello", 10)], 1),
