@@ -337,7 +337,7 @@ fn plain(seed: u64) -> Case {
         _ => Determined::All,
     };
     let has = |name: &str| draw.options.iter().any(|o| o.starts_with(name));
-    let syncs = !has("fdatasync") && !(has("fsync=") && has("iodepth"));
+    let syncs = !has("fdatasync") && (!has("fsync=") || !has("iodepth"));
     Case { name: format!("plain{seed}"), options: draw.options, determined, syncs }
 }
 
