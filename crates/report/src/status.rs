@@ -20,7 +20,7 @@ impl StatusLine {
     }
 
     /// The line for `now`, without carriage return or newline: what files are being made, or
-    /// "Jobs: 1 (f=1): [m(1)][24.8%][r=20.5MiB/s,w=23.5MiB/s][r=82,w=94 IOPS][eta 01m:31s]" with
+    /// `Jobs: 1 (f=1): [m(1)][24.8%][r=20.5MiB/s,w=23.5MiB/s][r=82,w=94 IOPS][eta 01m:31s]` with
     /// rates since the line before.
     pub fn update(&mut self, now: &Snapshot) -> String {
         let line = match &now.layout {

@@ -18,6 +18,7 @@ const STAGES: &[(&str, Stage)] = &[
     ("clippy", |root| {
         cargo(root, &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
     }),
+    ("rustdoc", |root| cargo(root, &["doc", "--quiet", "--workspace", "--no-deps"])),
     ("tidy", |root| tidy::run(root).map(|clean| u8::from(!clean))),
 ];
 
