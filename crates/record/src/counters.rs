@@ -171,11 +171,6 @@ impl Interval {
             self.clat_ns_max[d] = self.clat_ns_max[d].max(next.clat_ns_max[d]);
         }
     }
-
-    /// I/Os of all directions.
-    pub fn ios_total(&self) -> u64 {
-        Direction::ALL.iter().map(|d| self.ios[*d]).sum()
-    }
 }
 
 #[cfg(test)]

@@ -278,15 +278,7 @@ pub struct DeviceFacts {
 }
 
 impl Facts {
-    /// A device and all devices below it, each once, every one before those below it.
-    pub fn stack_below<'a>(&'a self, device: &'a str) -> Vec<&'a str> {
-        let mut lower_first = Vec::new();
-        self.collect_below(device, &mut lower_first);
-        lower_first.reverse();
-        lower_first
-    }
-
-    /// All block devices under a target (the path as the job names it), every one before those
+    /// All block devices under a target (the path as the job names it), each once and before those
     /// below it; empty when it lies on none.
     pub fn stack_under(&self, target: &str) -> Vec<&str> {
         let Some(target) = self.targets.get(target) else { return Vec::new() };
@@ -326,16 +318,19 @@ mod tests {
 
     #[test]
     fn a_stack_is_walked_from_the_top_and_a_shared_disk_comes_once_after_all_on_it() {
-        let facts = facts(&[
+        let mut facts = facts(&[
             ("dm-1", &["sda", "dm-0"]),
             ("dm-0", &["sda1", "sdb"]),
             ("sda1", &["sda"]),
             ("sda", &[]),
             ("sdb", &[]),
         ]);
-        let stack = facts.stack_below("dm-1");
-        assert_eq!(stack, ["dm-1", "dm-0", "sda1", "sda", "sdb"]);
-        assert_eq!(facts.stack_below("gone"), ["gone"]);
+        for device in ["dm-1", "gone"] {
+            let target = TargetFacts { device: Some(device.to_owned()), ..TargetFacts::default() };
+            facts.targets.insert(device.to_owned(), target);
+        }
+        assert_eq!(facts.stack_under("dm-1"), ["dm-1", "dm-0", "sda1", "sda", "sdb"]);
+        assert_eq!(facts.stack_under("gone"), ["gone"]);
     }
 
     #[test]

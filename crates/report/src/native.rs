@@ -55,19 +55,8 @@ struct Heading {
     fathom_version: String,
 }
 
-/// The record as JSON text.
-///
-/// # Errors
-/// Only a number JSON cannot hold (an infinite or undefined one) makes it fail.
-pub fn to_json(record: &RunRecord) -> serde_json::Result<String> {
-    serde_json::to_string(record)
-}
-
 /// Reads a record from JSON text; `path` is for messages.
-///
-/// # Errors
-/// When the text is not a record, or one of a newer schema.
-pub fn from_json(text: &str, path: &Path) -> Result<RunRecord, RecordError> {
+fn from_json(text: &str, path: &Path) -> Result<RunRecord, RecordError> {
     let wrong = |error: serde_json::Error| RecordError::NotARecord {
         path: path.into(),
         reason: error.to_string(),
