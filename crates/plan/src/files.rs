@@ -44,8 +44,8 @@ impl<'a> Files<'a> {
         Files { facts, policy, laid: HashMap::new() }
     }
 
-    /// The files of one clone, and how many bytes of them were asked for. Those too small for a block get no I/O and are left out; it is a
-    /// problem when none is left.
+    /// The files of one clone, and how many bytes of them were asked for. Those too small for a
+    /// block get no I/O and are left out; it is a problem when none is left.
     pub fn of_worker(
         &mut self,
         cx: &JobContext<'_>,

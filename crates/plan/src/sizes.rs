@@ -174,7 +174,8 @@ impl Ask<'_> {
         }
     }
 
-    /// `fill_device` without a size, written in sequence: the region is as large as a file can be, ENOSPC ends it.
+    /// `fill_device` without a size, written in sequence: the region is as large as a file can be,
+    /// ENOSPC ends it.
     fn fills(&self) -> bool {
         self.job.target.fill_device
             && self.filesize.is_none()

@@ -137,8 +137,8 @@ impl Targets {
 }
 
 impl Zram {
-    /// Gives the device a size, which takes root. A device that has one is someone's. The kernel takes one only while it has none, so of two that try one
-    /// gets it.
+    /// Gives the device a size, which takes root. A device that has one is someone's. The kernel
+    /// takes one only while it has none, so of two that try one gets it.
     fn claim(device: &Path, control: &Path) -> Result<Zram, String> {
         let disksize = control.join("disksize");
         let size = fs::read_to_string(&disksize)
