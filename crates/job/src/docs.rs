@@ -26,14 +26,13 @@ const GROUPS: &[(Group, &str)] = &[
     (Group::Error, "Errors"),
 ];
 
-/// Exit codes and what they mean.
+/// Exit codes of `fathom run` and what they mean.
 const EXITS: &[(&str, &str)] = &[
-    ("0", "The jobs ran without error, and the gate, if any, was passed."),
-    ("1", "A run had I/O or verification errors, or did no I/O."),
+    ("0", "The jobs ran without error."),
+    ("1", "A run had I/O errors, or a job did no I/O."),
     ("2", "The command line or a job file is wrong."),
     ("3", "Refused: data would have been destroyed, or the target does not suit the job."),
-    ("4", "A gate or a comparison failed."),
-    ("130", "Interrupted; what was measured until then was printed and kept."),
+    ("130", "Interrupted (143 by SIGTERM); what was measured until then was printed and kept."),
 ];
 
 /// How values are written: kind, then form.
@@ -41,12 +40,12 @@ const VALUES: &[(&str, &str)] = &[
     (
         "Numbers and sizes",
         "Decimal, or hexadecimal after 0x. The suffixes k, m, g, t and p, with or without b, \
-         multiply by powers of 1024, and ki, mi, gi … by powers of 1000; with kb_base=1000 it is \
-         the other way round, as the standards have it. Case does not matter.",
+         multiply by powers of 1024, and kib, mib, gib, tib and pib by powers of 1000; with \
+         kb_base=1000 it is the other way round, as the standards have it. Case does not matter.",
     ),
     (
         "Times",
-        "A number with d, h, m, s, ms or us after it. Without suffix the unit is the second, \
+        "A number with d, h, m, s, ms, us or ns after it. Without suffix the unit is the second, \
          unless the option says otherwise.",
     ),
     ("Switches", "1 or 0. Options that say so may be given alone, which means 1."),
@@ -276,15 +275,18 @@ fn man_paragraph(text: &mut String, body: &str) {
     let _ = writeln!(text, ".PP\n{}", roff(body));
 }
 
-/// Text as roff: backslashes, hyphens and lines that would be requests are escaped, and lists
-/// without blanks may be broken after their commas and colons.
+/// Text as roff: backslashes, hyphens, lines that would be requests and what is not ASCII are
+/// escaped, and lists without blanks may be broken after their commas and colons.
 fn roff(text: &str) -> String {
     let escaped = text.replace('\\', "\\(rs").replace('-', "\\-");
     let breakable = |word: &str| {
         let long = word.len() > 40;
         let mut out = String::with_capacity(word.len());
         for character in word.chars() {
-            out.push(character);
+            match character.is_ascii() {
+                true => out.push(character),
+                false => out += &format!("\\[u{:04X}]", u32::from(character)),
+            }
             if long && matches!(character, ',' | ':') {
                 out += "\\:";
             }
@@ -325,5 +327,6 @@ mod tests {
     fn text_never_turns_into_markup() {
         assert_eq!(markdown_text("a_b*[c]"), "a\\_b\\*\\[c\\]");
         assert_eq!(roff(".x\n'y\n--z\\"), "\\&.x\n\\&'y\n\\-\\-z\\(rs");
+        assert_eq!(roff("n × m…"), "n \\[u00D7] m\\[u2026]");
     }
 }

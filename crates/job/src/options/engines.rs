@@ -186,11 +186,17 @@ pub(super) const LOCAL: &[OptionDef] = &[
         .long("Writes then reach the medium before they complete.")
         .of(&["sg", "io_uring", "io_uring_cmd"]),
     choice(Engine, "write_mode", WRITE_MODES, "NVMe command that a write becomes")
-        .long("io_uring_cmd only: a plain write, one that lets zeros or uncorrectable marks stand for data, or a verify.")
+        .long(
+            "io_uring_cmd only: a plain write, one that lets zeros or uncorrectable marks \
+             stand for data, or a verify.",
+        )
         .of(URINGS)
         .default("write"),
     choice(Engine, "verify_mode", READ_MODES, "NVMe command that a verifying read becomes")
-        .long("io_uring_cmd only: data is read back, or the device compares it with what it is sent.")
+        .long(
+            "io_uring_cmd only: data is read back, or the device compares it with what it is \
+             sent.",
+        )
         .of(URINGS)
         .default("read"),
     choice(Engine, "cmd_type", NVME, "Kind of command passed through")
@@ -202,7 +208,10 @@ pub(super) const LOCAL: &[OptionDef] = &[
         .of(URINGS)
         .default("0"),
     text(Engine, "verify_bytchk", "BYTCHK of a SCSI VERIFY passed through")
-        .long("io_uring_cmd to SCSI only: whether the device compares data with what it is sent (SBC, VERIFY).")
+        .long(
+            "io_uring_cmd to SCSI only: whether the device compares data with what it is sent \
+             (SBC, VERIFY).",
+        )
         .of(URINGS)
         .default("0"),
     choice(Engine, "read_mode", READ_MODES, "Command that a read becomes")
@@ -302,7 +311,9 @@ pub(super) const REMOTE: &[OptionDef] = &[
     flag(Engine, "pingpong", "Answer each message")
         .long("Measures round trips: each message is answered before the next is sent.")
         .of(NETS),
-    text(Engine, "interface", "Interface of UDP multicast").long("The IP address of the local interface that sends or joins the group.").of(NETS),
+    text(Engine, "interface", "Interface of UDP multicast")
+        .long("The IP address of the local interface that sends or joins the group.")
+        .of(NETS),
     int(Engine, "ttl", 0, NO_MAX, "Time to live of UDP multicast")
         .long("1 does not leave the network.")
         .of(NETS)
@@ -310,8 +321,15 @@ pub(super) const REMOTE: &[OptionDef] = &[
     int(Engine, "window_size", 0, NO_MAX, "Size of the socket's buffers")
         .long("Bytes of the socket's send and receive buffers; 0 leaves them to the system.")
         .of(NETS),
-    int(Engine, "mss", 0, NO_MAX, "Largest segment of TCP").long("Bytes a TCP segment carries at most; 0 leaves it to the system.").of(NETS),
-    text(Engine, "bindname", "Address to bind to").long("Address of the local RDMA device the connection is made from; any device without it.").of(&["rdma"]),
+    int(Engine, "mss", 0, NO_MAX, "Largest segment of TCP")
+        .long("Bytes a TCP segment carries at most; 0 leaves it to the system.")
+        .of(NETS),
+    text(Engine, "bindname", "Address to bind to")
+        .long(
+            "Address of the local RDMA device the connection is made from; any device without \
+             it.",
+        )
+        .of(&["rdma"]),
     choice(Engine, "verb", VERBS, "RDMA verb")
         .long("Both sides must fit: send on one needs recv on the other.")
         .alias(&["proto"])
@@ -331,11 +349,14 @@ pub(super) const REMOTE: &[OptionDef] = &[
         .long("It may carry a port: 127.0.0.1:9000.")
         .of(&["http"])
         .default("localhost"),
-    text(Engine, "http_user", "User name").long("Sent with http_pass as basic authentication to a WebDAV server; nothing is sent without it.").of(&["http"]),
-    text(Engine, "http_pass", "Password").long("Goes with http_user; it is not kept in the record.").of(&["http"]),
-    text(Engine, "http_s3_key", "S3 secret key")
-        .long("Signs each request; it is not kept in the record.")
+    text(Engine, "http_user", "User name")
+        .long(
+            "Sent with http_pass as basic authentication to a WebDAV server; nothing is sent \
+             without it.",
+        )
         .of(&["http"]),
+    text(Engine, "http_pass", "Password").long("Goes with http_user.").of(&["http"]),
+    text(Engine, "http_s3_key", "S3 secret key").long("Signs each request.").of(&["http"]),
     text(Engine, "http_s3_keyid", "S3 key id")
         .long("The name that goes with http_s3_key.")
         .of(&["http"]),
@@ -354,7 +375,7 @@ pub(super) const REMOTE: &[OptionDef] = &[
         .of(&["http"])
         .default("STANDARD"),
     text(Engine, "http_s3_sse_customer_key", "S3 key of server side encryption")
-        .long("32 bytes, sent with each request and never stored by the server or in the record.")
+        .long("32 bytes, sent with each request and never stored by the server.")
         .of(&["http"]),
     text(Engine, "http_s3_sse_customer_algorithm", "S3 cipher of server side encryption")
         .long("Used with http_s3_sse_customer_key.")
@@ -372,8 +393,12 @@ pub(super) const REMOTE: &[OptionDef] = &[
         .of(&["http"])
         .default("block")
         .long("Newer than fio 3.33."),
-    text(Engine, "clustername", "Name of the cluster").long("Which cluster's configuration file is read; ceph without it.").of(CEPH),
-    text(Engine, "pool", "Pool to work in").long("Objects or images are taken from this pool, which must exist.").of(CEPH),
+    text(Engine, "clustername", "Name of the cluster")
+        .long("Which cluster's configuration file is read; ceph without it.")
+        .of(CEPH),
+    text(Engine, "pool", "Pool to work in")
+        .long("Objects or images are taken from this pool, which must exist.")
+        .of(CEPH),
     text(Engine, "clientname", "Client name to connect with")
         .long("Without the client. in front if clustername is given.")
         .of(CEPH),
@@ -388,7 +413,9 @@ pub(super) const REMOTE: &[OptionDef] = &[
         .long("Otherwise reads of objects that do not exist fail.")
         .of(&["rados"])
         .default("1"),
-    text(Engine, "rbdname", "Name of the block device").long("The image I/O goes to; it must exist and is not made larger.").of(&["rbd"]),
+    text(Engine, "rbdname", "Name of the block device")
+        .long("The image I/O goes to; it must exist and is not made larger.")
+        .of(&["rbd"]),
     text(Engine, "volume", "Name of the volume")
         .long("As gluster volume list names it.")
         .of(GLUSTER),
