@@ -2,7 +2,8 @@
 
 use record::{RunRecord, SCHEMA_VERSION};
 use serde::Deserialize;
-use std::io::{BufWriter, Write};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// Why a record could not be saved or loaded.
@@ -14,7 +15,7 @@ pub enum RecordError {
         /// The file.
         path: PathBuf,
         /// Why.
-        source: std::io::Error,
+        source: io::Error,
     },
     /// The file could not be written.
     #[error("{path}: cannot save the record")]
@@ -22,7 +23,7 @@ pub enum RecordError {
         /// The file.
         path: PathBuf,
         /// Why.
-        source: std::io::Error,
+        source: io::Error,
     },
     /// The file is not a record.
     #[error("{path}: not a fathom record: {reason}")]
@@ -73,28 +74,34 @@ fn from_json(text: &str, path: &Path) -> Result<RunRecord, RecordError> {
 }
 
 /// Saves the record. The file is complete or is not there: it is written beside its place, synced
-/// and moved over it.
+/// and moved over it. What is no plain file (a link, a pipe, /dev/null) stays and is written to.
 ///
 /// # Errors
 /// When the file cannot be written.
 pub fn save(record: &RunRecord, path: &Path) -> Result<(), RecordError> {
-    let failed = |source| RecordError::Write { path: path.into(), source };
+    let plain = fs::symlink_metadata(path).map_or(true, |there| there.is_file());
+    let written = if plain { replace(record, path) } else { write(record, path).map(drop) };
+    written.map_err(|source| RecordError::Write { path: path.into(), source })
+}
+
+fn replace(record: &RunRecord, path: &Path) -> io::Result<()> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(format!(".{}.tmp", std::process::id()));
     let beside = PathBuf::from(beside);
-    let written = write_synced(record, &beside).and_then(|()| std::fs::rename(&beside, path));
-    if written.is_err() {
+    let written = write(record, &beside).and_then(|file| file.sync_all());
+    let moved = written.and_then(|()| fs::rename(&beside, path));
+    if moved.is_err() {
         // What went wrong is reported; a left-over that cannot be removed adds nothing to it.
-        let _ = std::fs::remove_file(&beside);
+        let _ = fs::remove_file(&beside);
     }
-    written.map_err(failed)
+    moved
 }
 
-fn write_synced(record: &RunRecord, path: &Path) -> std::io::Result<()> {
-    let mut file = BufWriter::new(std::fs::File::create(path)?);
+fn write(record: &RunRecord, path: &Path) -> io::Result<File> {
+    let mut file = BufWriter::new(File::create(path)?);
     serde_json::to_writer(&mut file, record)?;
     file.write_all(b"\n")?;
-    file.into_inner()?.sync_all()
+    Ok(file.into_inner()?)
 }
 
 /// Loads a record.
@@ -102,7 +109,7 @@ fn write_synced(record: &RunRecord, path: &Path) -> std::io::Result<()> {
 /// # Errors
 /// When the file cannot be read, is not a record, or has a newer schema.
 pub fn load(path: &Path) -> Result<RunRecord, RecordError> {
-    let text = std::fs::read_to_string(path)
+    let text = fs::read_to_string(path)
         .map_err(|source| RecordError::Read { path: path.into(), source })?;
     from_json(&text, path)
 }
@@ -119,7 +126,22 @@ mod tests {
         let record = sample::mixed();
         save(&record, &path).unwrap();
         assert_eq!(load(&path).unwrap(), record);
-        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1, "nothing left over");
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1, "nothing left over");
+    }
+
+    #[test]
+    fn what_is_no_plain_file_is_written_to_and_stays() {
+        let directory = tempfile::tempdir().unwrap();
+        let [link, null, place] = ["link", "null", "place"].map(|name| directory.path().join(name));
+        std::os::unix::fs::symlink(&place, &link).unwrap();
+        std::os::unix::fs::symlink("/dev/null", &null).unwrap();
+        let record = sample::mixed();
+        save(&record, &link).unwrap();
+        save(&record, &null).unwrap();
+        assert_eq!(load(&place).unwrap(), record);
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert!(fs::symlink_metadata(&null).unwrap().is_symlink());
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 3, "nothing left over");
     }
 
     #[test]
