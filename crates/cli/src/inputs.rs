@@ -2,7 +2,11 @@
 
 use job::{Inputs, Keywords};
 use record::Facts;
+use std::fs::File;
 use std::io::{self, Read};
+
+/// More than this is no job file: a device that never ends, or the wrong file.
+const LARGEST: u64 = 64 << 20;
 
 /// The real inputs.
 pub struct Machine {
@@ -23,12 +27,10 @@ impl Machine {
 
 impl Inputs for Machine {
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
-        if path != "-" {
-            return std::fs::read(path);
+        match path {
+            "-" => bounded(io::stdin().lock()),
+            path => bounded(File::open(path)?),
         }
-        let mut bytes = Vec::new();
-        io::stdin().lock().read_to_end(&mut bytes)?;
-        Ok(bytes)
     }
 
     fn variable(&self, name: &str) -> Option<String> {
@@ -37,5 +39,14 @@ impl Inputs for Machine {
 
     fn keywords(&self) -> Keywords {
         self.keywords
+    }
+}
+
+fn bounded(from: impl Read) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    from.take(LARGEST + 1).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > LARGEST {
+        true => Err(io::Error::other(format!("it is larger than {} MiB", LARGEST >> 20))),
+        false => Ok(bytes),
     }
 }

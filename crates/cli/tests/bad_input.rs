@@ -105,6 +105,8 @@ fn job_files_that_cannot_be_read() {
     let gone = ["command line: cannot read job file 'gone.fio': there is no such file"];
     refused_by_both(at, &["gone.fio"], 2, &gone);
     refused_by_both(at, &["sub"], 2, &["cannot read job file 'sub': it is a directory"]);
+    let endless = ["cannot read job file '/dev/zero': it is larger than 64 MiB"];
+    refused_by_both(at, &["/dev/zero"], 2, &endless);
     write(at, "include.fio", "[global]\nrw=read\ninclude gone.inc\n[a]\nsize=1m\n");
     refused_by_both(at, &["include.fio"], 2, &["include.fio:3:", "gone.inc"]);
     write(at, "empty.fio", "");
