@@ -268,8 +268,8 @@ pub struct Queue {
     pub batch_submit: Option<u32>,
     /// Completions waited for at least, once the queue is full; 0: polls.
     pub complete_min: u32,
-    /// Completions taken at most at a time.
-    pub complete_max: u32,
+    /// Completions taken at most at a time; `None`: the engine's own policy.
+    pub complete_max: Option<u32>,
     /// Refill starts when this many are left in flight.
     pub low: u32,
 }

@@ -33,8 +33,8 @@ pub(crate) fn queue(job: &Job, found: &mut Findings) -> Queue {
     let cut = |value: u64| value.min(u64::from(depth)) as u32;
     let complete_min = cut(given.batch_complete_min.unwrap_or(1));
     let complete_max = match (given.batch_complete_min, given.batch_complete_max) {
-        (None, None) => depth,
-        (_, max) => cut(max.unwrap_or(0)).max(complete_min).max(1),
+        (None, None) => None,
+        (_, max) => Some(cut(max.unwrap_or(0)).max(complete_min).max(1)),
     };
     Queue {
         engine: given.engine,

@@ -172,17 +172,19 @@ impl<'w> Prepared<'_, 'w> {
     }
 }
 
-/// How the queue is kept full. Without `iodepth_batch`, an eighth of the depth is handed over at a
-/// time: one by one costs a system call an I/O, and all that fits at once makes the device see
-/// bursts with gaps between them (on a virtual disk at depth 32 that cost a fifth of the IOPS) and
-/// blurs the moment of issue.
+/// How the queue is kept full. Unless the job says otherwise, an eighth of the depth is handed over
+/// and taken back at a time: one by one costs a system call an I/O; handing over all that fits at
+/// once makes the device see bursts with gaps between them (on a virtual disk at depth 32 that cost
+/// a fifth of the IOPS) and blurs the moment of issue; taking back all that has completed leaves
+/// less in flight than the job asks for (13.5 of 16 there, at the same IOPS), so its latencies
+/// would be those of a smaller depth.
 fn policy(queue: &Queue) -> Policy {
-    let batch = queue.batch_submit.unwrap_or((queue.depth / 8).min(32));
+    let share = (queue.depth / 8).clamp(1, 32);
     Policy {
         depth: queue.depth,
-        batch: batch.clamp(1, queue.depth),
+        batch: queue.batch_submit.unwrap_or(share).clamp(1, queue.depth),
         complete_min: queue.complete_min,
-        complete_max: queue.complete_max.max(1),
+        complete_max: queue.complete_max.unwrap_or(share).max(1),
         low: queue.low,
     }
 }

@@ -190,7 +190,10 @@ pub(super) const ROWS: &[OptionDef] = &[
         NO_MAX,
         "Completions fetched at once, at most",
     )
-    .long("By default the same as iodepth_batch_complete_min.")
+    .long(
+        "By default the same as iodepth_batch_complete_min; when neither is given, fathom takes \
+         an eighth of iodepth, 32 at most.",
+    )
     .sets(to!(queue.batch_complete_max = Some(count))),
     int(super::Group::Depth, "iodepth_low", 0, NO_MAX, "Depth at which the queue is filled again")
         .long(

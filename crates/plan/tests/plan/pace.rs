@@ -116,18 +116,18 @@ fn batches_are_cut_to_the_depth() {
         let (q, _) = queue(Engine::IoUring, change);
         (q.batch_submit, q.complete_min, q.complete_max, q.low)
     };
-    assert_eq!(batches(|_| {}), (None, 1, 8, 8));
-    assert_eq!(batches(|q| q.batch_submit = Some(0)), (Some(8), 1, 8, 8));
-    assert_eq!(batches(|q| q.batch_submit = Some(16)), (Some(8), 1, 8, 8));
-    assert_eq!(batches(|q| q.batch_complete_min = Some(4)), (None, 4, 4, 8));
-    assert_eq!(batches(|q| q.batch_complete_min = Some(0)), (None, 0, 1, 8));
+    assert_eq!(batches(|_| {}), (None, 1, None, 8));
+    assert_eq!(batches(|q| q.batch_submit = Some(0)), (Some(8), 1, None, 8));
+    assert_eq!(batches(|q| q.batch_submit = Some(16)), (Some(8), 1, None, 8));
+    assert_eq!(batches(|q| q.batch_complete_min = Some(4)), (None, 4, Some(4), 8));
+    assert_eq!(batches(|q| q.batch_complete_min = Some(0)), (None, 0, Some(1), 8));
     let both = |q: &mut job::Queue| {
         (q.batch_complete_min, q.batch_complete_max) = (Some(16), Some(4));
     };
-    assert_eq!(batches(both), (None, 8, 8, 8));
-    assert_eq!(batches(|q| q.batch_complete_max = Some(4)), (None, 1, 4, 8));
-    assert_eq!(batches(|q| q.low = Some(2)), (None, 1, 8, 2));
-    assert_eq!(batches(|q| q.low = Some(99)), (None, 1, 8, 8));
+    assert_eq!(batches(both), (None, 8, Some(8), 8));
+    assert_eq!(batches(|q| q.batch_complete_max = Some(4)), (None, 1, Some(4), 8));
+    assert_eq!(batches(|q| q.low = Some(2)), (None, 1, None, 2));
+    assert_eq!(batches(|q| q.low = Some(99)), (None, 1, None, 8));
 }
 
 #[test]
