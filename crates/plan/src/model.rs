@@ -205,6 +205,9 @@ pub struct Pattern {
     pub align: PerDirection<u64>,
     /// Seed of offsets, sizes, mix and file choice. Equal seeds issue the same I/O.
     pub seed: u64,
+    /// What the seeds of all workers of the job were drawn from, when it is not the one that every
+    /// run has: `randseed` with this number repeats them.
+    pub randseed: Option<u64>,
 }
 
 /// Sizes of the I/Os of one direction, in bytes.

@@ -48,6 +48,7 @@ pub fn resolve(jobs: &[Job], facts: &Facts, policy: &Policy) -> Result<Plan, Pla
             worker.files = regions;
             worker.group = reports.next(slot.group, job.identity.group_reporting);
             worker.pattern.seed = mix(seed, u64::from(number));
+            worker.pattern.randseed = Some(seed).filter(|seed| *seed != DEFAULT_SEED);
             worker.start.delay = delay(job, mix(worker.pattern.seed, DELAY));
             worker.placement = pace::placement(job, &cpus, number);
             limit(job, &mut worker, asked, &blocks, &mut found);
@@ -225,6 +226,7 @@ fn pattern(job: &Job, blocks: &Blocks) -> Pattern {
         blocks: blocks.sizes.clone(),
         align: blocks.align,
         seed: 0,
+        randseed: None,
     }
 }
 

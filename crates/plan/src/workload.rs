@@ -57,7 +57,7 @@ impl Worker {
         set(identical, "rw_sequencer", "identical".into());
         let random = pattern.rw.is_random();
         set(random && pattern.norandommap, "norandommap", "1".into());
-        set(random || self.files.len() > 1, "seed", pattern.seed.to_string());
+        set(pattern.randseed.is_some(), "randseed", pattern.randseed.unwrap_or(0).to_string());
         set(stop.loops > 1, "loops", stop.loops.to_string());
         set(stop.ios.is_some(), "number_ios", stop.ios.unwrap_or(0).to_string());
         let sync = match syncing.mode {

@@ -130,6 +130,23 @@ fn seeds_differ_by_worker_and_repeat_by_run() {
 }
 
 #[test]
+fn a_fresh_seed_is_in_the_record_and_repeats_the_run() {
+    let mut job = null("a", MIB);
+    job.identity.numjobs = Some(3);
+    job.pattern.rw = job::ReadWrite::RandRead;
+    let plan_of = |job: &job::Job, entropy| {
+        let policy = Policy { entropy, ..Policy::default() };
+        resolve_with(std::slice::from_ref(job), &machine(), &policy).expect("a plan")
+    };
+    let recorded = |plan: &plan::Plan| plan.workers[1].workload().settings.get("randseed").cloned();
+    assert_eq!(recorded(&plan_of(&job, 7)), None, "every run has this one");
+    job.pattern.randrepeat = false;
+    let first = plan_of(&job, 7);
+    job.pattern.randseed = Some(recorded(&first).expect("a seed").parse().expect("a number"));
+    assert_eq!(plan_of(&job, 8), first);
+}
+
+#[test]
 fn start_delays_are_drawn_within_their_range() {
     let mut job = null("a", MIB);
     job.identity.numjobs = Some(20);
