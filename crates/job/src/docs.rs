@@ -121,7 +121,7 @@ fn markdown_option(text: &mut String, def: &OptionDef) {
         let _ = writeln!(text, "- {label}: {}", markdown_text(&value));
     }
     for choice in def.values {
-        let _ = writeln!(text, "- `{}`: {}", choice.name, markdown_text(choice.doc));
+        let _ = writeln!(text, "- `{}`: {}", choice.name, markdown_text(&choice.about()));
     }
     if !def.long.is_empty() {
         let _ = writeln!(text, "\n{}", markdown_text(def.long));
@@ -260,7 +260,7 @@ fn man_option(text: &mut String, def: &OptionDef) {
         let _ = writeln!(text, ".br\n{label}: {}", roff(&value));
     }
     for choice in def.values {
-        let _ = writeln!(text, ".br\n\\fB{}\\fR: {}", roff(choice.name), roff(choice.doc));
+        let _ = writeln!(text, ".br\n\\fB{}\\fR: {}", roff(choice.name), roff(&choice.about()));
     }
     for paragraph in def.long.split("\n\n").filter(|paragraph| !paragraph.trim().is_empty()) {
         let _ = writeln!(text, ".IP\n{}", roff(paragraph));

@@ -133,7 +133,7 @@ fn details(def: &OptionDef) -> String {
     }
     for (index, choice) in def.values.iter().enumerate() {
         let label = if index == 0 { "valid values" } else { "" };
-        field(label, &format!("{:<10} {}", choice.name, choice.doc));
+        field(label, &format!("{:<10} {}", choice.name, choice.about()));
     }
     match def.status {
         Status::Works => {}

@@ -270,6 +270,16 @@ pub fn apply(
     }
 }
 
+impl Choice {
+    /// What it means, or which value it is another name of; one line.
+    pub fn about(&self) -> String {
+        match self.same_as {
+            "" => self.doc.into(),
+            name => format!("the same as {name}"),
+        }
+    }
+}
+
 impl OptionDef {
     /// Its name, then its aliases.
     pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {

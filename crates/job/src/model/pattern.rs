@@ -29,6 +29,20 @@ pub enum ReadWrite {
 }
 
 impl ReadWrite {
+    /// All kinds.
+    pub const ALL: [ReadWrite; 10] = [
+        ReadWrite::Read,
+        ReadWrite::Write,
+        ReadWrite::Trim,
+        ReadWrite::RandRead,
+        ReadWrite::RandWrite,
+        ReadWrite::RandTrim,
+        ReadWrite::Rw,
+        ReadWrite::RandRw,
+        ReadWrite::TrimWrite,
+        ReadWrite::RandTrimWrite,
+    ];
+
     /// fio's name.
     pub const fn name(self) -> &'static str {
         match self {

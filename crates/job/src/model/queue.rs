@@ -27,6 +27,20 @@ pub enum Engine {
 }
 
 impl Engine {
+    /// All engines.
+    pub const ALL: [Engine; 10] = [
+        Engine::Sync,
+        Engine::Psync,
+        Engine::Vsync,
+        Engine::Pvsync,
+        Engine::Pvsync2,
+        Engine::Libaio,
+        Engine::Posixaio,
+        Engine::IoUring,
+        Engine::Mmap,
+        Engine::Null,
+    ];
+
     /// fio's name.
     pub const fn name(self) -> &'static str {
         match self {

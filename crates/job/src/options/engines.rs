@@ -356,7 +356,9 @@ pub(super) const REMOTE: &[OptionDef] = &[
         )
         .of(&["http"]),
     text(Engine, "http_pass", "Password").long("Goes with http_user.").of(&["http"]),
-    text(Engine, "http_s3_key", "S3 secret key").long("Signs each request.").of(&["http"]),
+    text(Engine, "http_s3_key", "S3 secret key")
+        .long("Signs each request; it is never sent.")
+        .of(&["http"]),
     text(Engine, "http_s3_keyid", "S3 key id")
         .long("The name that goes with http_s3_key.")
         .of(&["http"]),

@@ -67,32 +67,6 @@ pub(super) const ENGINES: &[Choice] = &[
     later("external", "an engine in a file of its own"),
 ];
 
-const WORKING: [Engine; 10] = [
-    Engine::Sync,
-    Engine::Psync,
-    Engine::Vsync,
-    Engine::Pvsync,
-    Engine::Pvsync2,
-    Engine::Libaio,
-    Engine::Posixaio,
-    Engine::IoUring,
-    Engine::Mmap,
-    Engine::Null,
-];
-
-const KINDS: [ReadWrite; 10] = [
-    ReadWrite::Read,
-    ReadWrite::Write,
-    ReadWrite::Trim,
-    ReadWrite::RandRead,
-    ReadWrite::RandWrite,
-    ReadWrite::RandTrim,
-    ReadWrite::Rw,
-    ReadWrite::RandRw,
-    ReadWrite::TrimWrite,
-    ReadWrite::RandTrimWrite,
-];
-
 /// How sizes inside a text value count: `apply` has put kb_base into the job.
 fn units(job: &Job) -> Units {
     Units { kb_base: job.measure.kb_base }
@@ -124,7 +98,7 @@ pub(super) fn paths(text: &str) -> Vec<String> {
 
 /// `ioengine`.
 pub(super) fn engine(job: &mut Job, v: &Value) -> Result<(), String> {
-    let engine = WORKING.into_iter().find(|engine| engine.name() == v.text());
+    let engine = Engine::ALL.into_iter().find(|engine| engine.name() == v.text());
     job.queue.engine = engine
         .ok_or_else(|| format!("nothing may follow the name of an engine, got '{}'", v.text()))?;
     Ok(())
@@ -136,7 +110,7 @@ pub(super) fn rw(job: &mut Job, v: &Value) -> Result<(), String> {
         Some((name, suffix)) => (name, suffix.trim()),
         None => (v.text(), ""),
     };
-    let kind = KINDS.into_iter().find(|kind| kind.name() == name);
+    let kind = ReadWrite::ALL.into_iter().find(|kind| kind.name() == name);
     let kind = kind.ok_or_else(|| format!("expected a kind of I/O, got '{name}'"))?;
     let (mut skip, mut run_length) = (None, None);
     if kind.is_random() && !suffix.is_empty() {

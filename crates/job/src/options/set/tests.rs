@@ -1,9 +1,10 @@
+use super::ENGINES;
 use crate::Job;
 use crate::model::{
     BufferContent, Engine, FileServiceOrder, MemoryKind, NumaMemory, ReadWrite, Retry, Size,
     SplitEntry, SyncFileRange,
 };
-use crate::options::{apply, find, find_engine};
+use crate::options::{Choice, apply, find, find_engine};
 use crate::value::Units;
 use record::{Bytes, Nanos};
 use std::io::Write;
@@ -170,6 +171,16 @@ fn cpus_and_nodes() {
     refused("cpumask", &["0", "-1"]);
     refused("numa_cpu_nodes", &["x"]);
     refused("numa_mem_policy", &["foo", "bind", "bind:", "prefer", "prefer:0,1", "bind:x"]);
+}
+
+#[test]
+fn engines_that_work_are_those_there_are() {
+    let works = |choice: &&Choice| choice.works && choice.same_as.is_empty();
+    let names: Vec<&str> = ENGINES.iter().filter(works).map(|choice| choice.name).collect();
+    assert_eq!(names.len(), Engine::ALL.len());
+    for name in names {
+        assert_eq!(one("ioengine", name).queue.engine.name(), name);
+    }
 }
 
 #[test]
