@@ -84,6 +84,7 @@ where
                 Queued::Done(result) => {
                     *now = self.clock.now();
                     self.count_issue(&op, self.slots.in_flight + 1);
+                    self.count_at_once(&op);
                     let time = self.keep_time(*now);
                     if self.complete(slot, result, *now) == Flow::End || time == Flow::End {
                         return Halt::End;
@@ -137,6 +138,13 @@ where
     fn count_issue(&mut self, op: &Op, depth: u32) {
         if let Some(direction) = op.kind.direction() {
             self.meter.issued(direction, depth);
+        }
+    }
+
+    #[inline(always)]
+    fn count_at_once(&mut self, op: &Op) {
+        if let Some(direction) = op.kind.direction() {
+            self.meter.at_once(direction);
         }
     }
 

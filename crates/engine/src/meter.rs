@@ -26,6 +26,7 @@ struct Lane {
     short: u64,
     dropped: u64,
     interval_max: u64,
+    at_once: u64,
     slat: Histogram,
     clat: Histogram,
     lat: Histogram,
@@ -73,6 +74,8 @@ pub struct Metered {
 pub trait Metering {
     /// An I/O is issued; `depth` are in flight with it.
     fn issued(&mut self, direction: Direction, depth: u32);
+    /// An I/O ended within the call that queued it: there is no submission to time.
+    fn at_once(&mut self, direction: Direction);
     /// An I/O ended well: `bytes` moved.
     fn completed(&mut self, direction: Direction, bytes: u64, stamps: &Stamps, done: u64);
     /// A part of an I/O moved, the rest will be tried again.
@@ -95,6 +98,15 @@ impl<const LATENCY: bool, const QUEUED: bool, const RATED: bool> Metering
         self.lanes[direction as usize].issued += 1;
         if QUEUED {
             self.depths.count_depth(depth, 1);
+        }
+    }
+
+    #[inline(always)]
+    fn at_once(&mut self, direction: Direction) {
+        if QUEUED {
+            self.lanes[direction as usize].at_once += 1;
+            self.submits.count_batch(1, 1);
+            self.completes.count_batch(1, 1);
         }
     }
 
@@ -242,10 +254,8 @@ impl<const LATENCY: bool, const QUEUED: bool, const RATED: bool> Meter<LATENCY, 
             complete: self.completes,
         };
         let begin = self.begin;
-        let [read, write, mut trim] =
+        let [read, write, trim] =
             self.lanes.map(|l| lane_result::<LATENCY, QUEUED, RATED>(l, begin, end));
-        // Every ring trims within its submission.
-        trim.latency.slat = None;
         let results = PerDirection { read, write, trim };
         Metered { results, sync: self.sync, intervals: self.intervals, depth, begin }
     }
@@ -257,6 +267,7 @@ fn lane_result<const LATENCY: bool, const QUEUED: bool, const RATED: bool>(
     end: u64,
 ) -> DirectionResult {
     let used = LATENCY && lane.issued > 0;
+    let submitted = lane.at_once == 0 || lane.at_once < lane.issued;
     DirectionResult {
         ios_issued: lane.issued,
         ios: lane.ios,
@@ -265,10 +276,35 @@ fn lane_result<const LATENCY: bool, const QUEUED: bool, const RATED: bool>(
         dropped_ios: lane.dropped,
         runtime: Nanos(if lane.issued == 0 { 0 } else { end.saturating_sub(begin) }),
         latency: LatencyResult {
-            slat: (used && QUEUED).then_some(lane.slat),
+            slat: (used && QUEUED && submitted).then_some(lane.slat),
             clat: used.then_some(lane.clat),
             lat: (used && QUEUED).then_some(lane.lat),
             response: (used && RATED).then_some(lane.response),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_ends_at_once_is_a_batch_of_one_without_a_submission() {
+        let mut meter = Meter::<true, true, false>::new(0, 1_000);
+        let stamps = Stamps { intended: 10, ready: 10, issued: 10 };
+        for direction in [Direction::Trim, Direction::Trim, Direction::Write] {
+            meter.issued(direction, 1);
+            meter.at_once(direction);
+            meter.completed(direction, 512, &stamps, 50);
+        }
+        meter.issued(Direction::Write, 1);
+        meter.submitted(1);
+        meter.reaped(1);
+        meter.completed(Direction::Write, 512, &stamps, 60);
+        let Metered { results, depth, .. } = meter.finish(100);
+        assert_eq!((depth.submit.total(), depth.complete.total()), (4, 4));
+        let (write, trim) = (results.write.latency, results.trim.latency);
+        assert!(write.slat.is_some() && trim.slat.is_none());
+        assert_eq!(trim.lat.map(|lat| (lat.count(), lat.min())), Some((2, 40)));
     }
 }
