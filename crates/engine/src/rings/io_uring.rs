@@ -14,6 +14,8 @@ const RWF_NOWAIT: u32 = 0x8;
 const RWF_DONTCACHE: u32 = 0x80;
 /// IORING_MAX_REG_BUFFERS.
 const MOST_BUFFERS: usize = 1 << 14;
+/// What the kernel moves at most at once (MAX_RW_COUNT); a larger I/O ends short, as with read(2).
+const MOST_BYTES: u64 = 0x7fff_f000;
 
 /// How data operations are written into an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,7 +124,7 @@ impl IoUring {
         entry.ioprio = self.io_priority;
         entry.op_flags = self.op_flags;
         entry.address = vector.iov_base as u64;
-        entry.length = op.length as u32;
+        entry.length = op.length.min(MOST_BYTES) as u32;
         match self.form {
             Form::Fixed => {
                 entry.opcode = opcodes[0];
@@ -208,7 +210,7 @@ impl Ring for IoUring {
     #[inline]
     fn submit(&mut self) -> io::Result<u32> {
         self.ring.advance(std::mem::take(&mut self.taken));
-        self.ring.enter(0, None)
+        self.ring.submit()
     }
 
     #[inline]
@@ -216,7 +218,7 @@ impl Ring for IoUring {
         self.ring.advance(std::mem::take(&mut self.taken));
         let mut ready = self.ring.ready();
         if ready < min.max(1) && (min > 0 || self.ring.has_deferred_work()) {
-            self.ring.enter(min, timeout)?;
+            self.ring.wait(min, timeout)?;
             ready = self.ring.ready();
         }
         self.taken = ready.min(max);

@@ -127,9 +127,6 @@ impl Ring for Libaio {
 
     fn reap(&mut self, min: u32, max: u32, timeout: Option<Duration>) -> io::Result<u32> {
         self.forget_given();
-        if self.next < self.queued.len() {
-            self.submit()?;
-        }
         let max = max as usize;
         self.given = self.refused.len().min(max);
         let room = (max - self.given).min(self.in_flight);

@@ -96,8 +96,10 @@ pub trait Ring: Sized {
     /// Takes one I/O on the buffer of `slot`. Interrupted system calls are retried inside.
     fn queue(&mut self, slot: u32, op: &Op) -> Queued;
 
-    /// Hands over everything queued; how many I/Os the kernel took. Synchronous rings have nothing
-    /// queued, and the three methods from here on are never called on them.
+    /// Hands over what is queued; how many I/Os the kernel took: fewer than are queued, or none,
+    /// when it is out of resources until something completes. Nothing else hands over, so that
+    /// every I/O is counted here once. Synchronous rings have nothing queued, and the three methods
+    /// from here on are never called on them.
     fn submit(&mut self) -> io::Result<u32> {
         Ok(0)
     }

@@ -235,7 +235,7 @@ fn handles_devices<R: Ring>() {
     rig.ring.file_changed(0, -1).unwrap();
     flush_device_cache(rig.file.as_ref().unwrap()).unwrap();
     rig.ring.file_changed(0, fd).unwrap();
-    OpenOptions::new().write(true).open(&device.backing).unwrap().set_len(512 << 10).unwrap();
+    OpenOptions::new().write(true).open(&device.file).unwrap().set_len(512 << 10).unwrap();
     let reads: Vec<Op> =
         (0..8).map(|i| op(OpKind::Read, (640 << 10) + i * 64 * 1024, BLOCK)).collect();
     for read in reads.iter().filter(|r| r.offset < 1 << 20) {
@@ -325,6 +325,7 @@ rings! {
     pvsync2: crate::rings::pvsync2::Pvsync2, refuses_misalignment;
     libaio: crate::rings::libaio::Libaio, refuses_misalignment;
     posixaio: crate::rings::posixaio::Posixaio, refuses_misalignment;
+    io_uring: crate::rings::io_uring::IoUring, refuses_misalignment;
     mmap: crate::rings::mmap::Mmap, ;
 }
 

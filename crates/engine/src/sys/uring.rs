@@ -330,41 +330,41 @@ impl Uring {
         true
     }
 
-    /// Shows the entries pushed to the kernel and waits until at least `min` completions are there,
-    /// for `timeout` at most. Returns how many entries the kernel took. `EINTR` and a timeout count
-    /// as waited.
-    pub fn enter(&mut self, min: u32, timeout: Option<Duration>) -> io::Result<u32> {
-        let mut to_submit = self.tail.wrapping_sub(self.submitted);
+    /// Shows the entries pushed to the kernel. Returns how many it took: fewer than were pushed, or
+    /// none, when it is out of resources until completions were taken.
+    pub fn submit(&mut self) -> io::Result<u32> {
+        let pushed = self.tail.wrapping_sub(self.submitted);
         Self::store(self.sq_tail, self.tail);
-        let mut flags = 0;
         if self.is_polled() {
             self.submitted = self.tail;
-            // The tail must be visible before the flag is read, or the poller may sleep on it.
-            std::sync::atomic::fence(Ordering::SeqCst);
-            if Self::load(self.sq_flags, Ordering::Relaxed) & SQ_NEED_WAKEUP != 0 {
-                flags |= ENTER_SQ_WAKEUP;
-            } else if min == 0 {
-                return Ok(to_submit);
+            let wakeup = self.wakeup();
+            if wakeup != 0 {
+                self.call(pushed, 0, wakeup, None).or_else(unless_transient)?;
             }
+            return Ok(pushed);
         }
         // Under DEFER_TASKRUN completions are only worked on inside an enter that asks for them.
-        if min > 0 || self.flags & (setup::DEFER_TASKRUN | setup::IOPOLL) != 0 {
-            flags |= ENTER_GETEVENTS;
-        }
-        let result = self.call(to_submit, min, flags, timeout);
-        match result {
-            Ok(taken) if !self.is_polled() => {
-                to_submit = taken;
-                self.submitted = self.submitted.wrapping_add(taken);
-            }
-            Err(error) if self.is_polled() => {
-                return if is_waited(&error) { Ok(to_submit) } else { Err(error) };
-            }
-            Err(error) if is_waited(&error) => return Ok(0),
-            Err(error) => return Err(error),
-            Ok(_) => {}
-        }
-        Ok(to_submit)
+        let asks = self.flags & (setup::DEFER_TASKRUN | setup::IOPOLL) != 0;
+        let flags = if asks { ENTER_GETEVENTS } else { 0 };
+        let taken = self.call(pushed, 0, flags, None).or_else(unless_transient)?;
+        self.submitted = self.submitted.wrapping_add(taken);
+        Ok(taken)
+    }
+
+    /// Waits until at least `min` completions are there, for `timeout` at most; a signal ends it as
+    /// well. Submits nothing: what is pushed stays for [`Uring::submit`] to count.
+    pub fn wait(&mut self, min: u32, timeout: Option<Duration>) -> io::Result<()> {
+        let wakeup = if self.is_polled() { self.wakeup() } else { 0 };
+        self.call(0, min, ENTER_GETEVENTS | wakeup, timeout).or_else(unless_transient)?;
+        Ok(())
+    }
+
+    /// The flag that wakes the polling thread when it sleeps, else 0.
+    fn wakeup(&self) -> u32 {
+        // The tail must be visible before the flag is read, or the poller may sleep on it.
+        std::sync::atomic::fence(Ordering::SeqCst);
+        let sleeps = Self::load(self.sq_flags, Ordering::Relaxed) & SQ_NEED_WAKEUP != 0;
+        if sleeps { ENTER_SQ_WAKEUP } else { 0 }
     }
 
     fn call(
@@ -411,10 +411,12 @@ impl Uring {
             .wrapping_sub(Self::load(self.cq_head, Ordering::Relaxed))
     }
 
-    /// Whether completions wait for this thread to enter the kernel.
+    /// Whether completions may wait for this thread to enter the kernel.
     #[inline(always)]
     pub fn has_deferred_work(&self) -> bool {
-        Self::load(self.sq_flags, Ordering::Relaxed) & SQ_TASKRUN != 0
+        // Under IOPOLL nothing completes but inside an enter that asks for it.
+        self.flags & setup::IOPOLL != 0
+            || Self::load(self.sq_flags, Ordering::Relaxed) & SQ_TASKRUN != 0
     }
 
     /// Completion `index` of those ready. Panics never: an index beyond them reads a stale entry.
@@ -468,6 +470,27 @@ impl Uring {
     }
 }
 
-fn is_waited(error: &io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(libc::EINTR | libc::ETIME))
+impl Drop for Uring {
+    /// Waits for what is in flight: closing the descriptor alone would leave the kernel writing into
+    /// buffers that are freed next.
+    fn drop(&mut self) {
+        loop {
+            self.advance(self.ready());
+            let in_flight =
+                self.submitted.wrapping_sub(Self::load(self.cq_head, Ordering::Relaxed));
+            // A ring that cannot be waited on any more has nothing left to give.
+            if in_flight == 0 || self.wait(1, None).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// 0 for what time or completions cure: a signal, a timeout, a lack of memory or of room for
+/// completions.
+fn unless_transient(error: io::Error) -> io::Result<u32> {
+    match error.raw_os_error() {
+        Some(libc::EINTR | libc::ETIME | libc::EAGAIN | libc::EBUSY) => Ok(0),
+        _ => Err(error),
+    }
 }
