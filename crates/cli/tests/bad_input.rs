@@ -286,7 +286,7 @@ fn no_permission() {
 #[test]
 fn blocks_must_suit_the_device_under_o_direct() {
     let (_turn, directory) = (alone(), scratch());
-    let device = Loop::new(directory.path(), 4 << 20, &["--sector-size=4096"]);
+    let device = loop_device(directory.path(), 4 << 20, &["--sector-size=4096"]);
     let filename = format!("--filename={}", device.device);
     let job = ["--name=a", &filename, "--direct=1", "--ioengine=psync"];
     let words = |option: &str, value: u32| {
@@ -325,7 +325,7 @@ fn o_direct_where_there_is_none() {
 
 /// A filesystem of a few MiB on a loop device.
 fn small_ext4(directory: &Path, options: &[&str]) -> (Mounted, Loop) {
-    let device = Loop::new(directory, 8 << 20, &[]);
+    let device = loop_device(directory, 8 << 20, &[]);
     system("mkfs.ext4", &["-q", "-m0", &device.device]);
     (Mounted::new(options, &device.device, directory.join("small")), device)
 }
@@ -397,7 +397,7 @@ fn a_device_that_disappears() {
         [("run", "psync"), ("run", "io_uring"), ("run", "mmap"), ("fio", "libaio")]
     {
         let directory = scratch();
-        let device = Loop::new(directory.path(), 16 << 20, &[]);
+        let device = loop_device(directory.path(), 16 << 20, &[]);
         let filename = format!("--filename={}", device.device);
         let engine_option = format!("--ioengine={engine}");
         let job = ["--name=a", &filename, &engine_option, "--rw=randrw", "--iodepth=4"];

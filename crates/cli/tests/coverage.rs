@@ -3,7 +3,7 @@
 mod common;
 
 use common::seeded::Seeded;
-use common::{FATHOM, FIO, Loop, alone, as_fio, run, scratch};
+use common::{FATHOM, FIO, alone, as_fio, loop_device, run, scratch};
 use std::path::Path;
 use std::process::Command;
 
@@ -147,7 +147,7 @@ fn each_loop_is_a_whole_pass_in_another_order() {
 fn trims_cover_a_device_once() {
     let _alone = alone();
     let directory = scratch();
-    let device = Loop::new(directory.path(), 1 << 20, &[]);
+    let device = loop_device(directory.path(), 1 << 20, &[]);
     let target = Path::new(&device.device);
     for rw in ["trim", "randtrim", "trimwrite", "randtrimwrite"] {
         for block in ["4k", "12k"] {

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{FATHOM, FIO, Loop, Ran, alone, run, scratch};
+use common::{FATHOM, FIO, Ran, alone, loop_device, run, scratch};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -104,7 +104,7 @@ fn tree_differences(
 fn trees_agree(format: &str) {
     let _alone = alone();
     let directory = scratch();
-    let device = Loop::new(directory.path(), 4 << 20, &[]);
+    let device = loop_device(directory.path(), 4 << 20, &[]);
     let option = format!("--output-format={format}");
     let mut wrong = Vec::new();
     for job in jobs(&device.device) {
@@ -186,7 +186,7 @@ fn lines(text: &str) -> Vec<String> {
 fn text_has_the_same_lines() {
     let _alone = alone();
     let directory = scratch();
-    let device = Loop::new(directory.path(), 4 << 20, &[]);
+    let device = loop_device(directory.path(), 4 << 20, &[]);
     let mut wrong = Vec::new();
     let long =
         "--name=a --size=1m --rw=rw --time_based --runtime=1200ms --ioengine=libaio --iodepth=2";
@@ -223,7 +223,7 @@ fn field(text: &str) -> &'static str {
 fn terse_has_the_same_fields() {
     let _alone = alone();
     let directory = scratch();
-    let device = Loop::new(directory.path(), 4 << 20, &[]);
+    let device = loop_device(directory.path(), 4 << 20, &[]);
     let mut wrong = Vec::new();
     for version in 2..=5 {
         // Each version has its quarter of the jobs.

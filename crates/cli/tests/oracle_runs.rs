@@ -3,7 +3,7 @@
 mod common;
 
 use common::seeded::Seeded;
-use common::{FATHOM, FIO, Loop, Ran, alone, run, scratch};
+use common::{FATHOM, FIO, Ran, alone, loop_device, run, scratch};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
@@ -454,7 +454,7 @@ fn several_sizes() {
 fn trims_of_a_device() {
     let _alone = alone();
     let directory = scratch();
-    let device = Loop::new(directory.path(), 4 << 20, &[]);
+    let device = loop_device(directory.path(), 4 << 20, &[]);
     compare(
         "[global]\nzero_buffers\n",
         &(0..48).map(|seed| trims(seed, &device.device)).collect::<Vec<Case>>(),

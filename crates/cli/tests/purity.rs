@@ -221,7 +221,7 @@ fn a_tolerated_error_is_an_error_of_the_run() {
     let directory = scratch();
     // Reads of a device that is gone behind its back fail, and are gone over.
     let _turn = alone();
-    let device = Loop::new(directory.path(), 1 << 20, &[]);
+    let device = loop_device(directory.path(), 1 << 20, &[]);
     fs::File::create(&device.file).unwrap();
     let filename = format!("--filename={}", device.device);
     let job = ["--name=a", &filename, "--rw=read", "--ioengine=psync", "--direct=1", JSON];

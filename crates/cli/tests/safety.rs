@@ -22,7 +22,7 @@ struct Case {
 impl Case {
     fn new(options: &[&str]) -> Case {
         let directory = scratch();
-        let device = Loop::new(directory.path(), SIZE, options);
+        let device = loop_device(directory.path(), SIZE, options);
         Case { directory, device }
     }
 
@@ -198,7 +198,7 @@ fn a_file_on_a_mounted_filesystem_is_no_device() {
     let mounted = Mounted::new(&[], &case.device.device, case.at().join("mnt"));
     let job = ["--name=a", "--directory=mnt", "--rw=write", "--size=64k", "--ioengine=psync"];
     fathom(case.at(), &job).expect(0);
-    assert_eq!(fs::metadata(mounted.0.join("a.0.0")).unwrap().len(), 65536);
+    assert_eq!(fs::metadata(mounted.path().join("a.0.0")).unwrap().len(), 65536);
 }
 
 /// The first partition of a device: it would outlive the device's detaching.

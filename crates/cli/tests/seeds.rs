@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{FATHOM, Loop, Ran, alone, run, scratch};
+use common::{FATHOM, Ran, alone, loop_device, run, scratch};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
@@ -141,7 +141,7 @@ fn sections(line: &str, ran: &Ran) {
 fn every_command_runs() {
     let _alone = alone();
     let place = scratch();
-    let device = Loop::new(place.path(), 64 << 20, &[]);
+    let device = loop_device(place.path(), 64 << 20, &[]);
     for line in COMMANDS.lines().filter(|line| !line.contains("s3.fio")) {
         let directory = scratch();
         prepare(directory.path());

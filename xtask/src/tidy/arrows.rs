@@ -12,14 +12,15 @@ use toml::{Table, Value};
 const MAY_SEE: &[(&str, &[&str])] = &[
     ("record", &[]),
     ("job", &["record"]),
-    ("host", &["record"]),
+    ("host", &["record", "testbed"]),
     ("plan", &["record", "job", "host"]),
-    ("engine", &["record", "plan"]),
+    ("engine", &["record", "plan", "testbed"]),
     ("judge", &["record", "plan"]),
     ("report", &["record", "judge"]),
     ("store", &["record"]),
     ("web", &["record", "judge", "report", "store"]),
     ("cli", &["*"]),
+    ("testbed", &[]),
     ("xtask", &["job", "report"]),
 ];
 

@@ -1,16 +1,17 @@
-//! What the tests of the program share: running it and the oracle, scratch directories and devices.
-//! What a test needs and does not find makes it fail.
+//! What the tests of the program share: running it and the oracle, and the devices for it. What a
+//! test needs and does not find makes it fail.
 
-#![allow(dead_code, reason = "each test program uses its own part")]
+#![allow(dead_code, unused_imports, reason = "each test program uses its own part")]
 
 pub mod seeded;
+
+pub use testbed::{Loop, Mounted, alone, scratch, system};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -77,79 +78,12 @@ pub fn fio(directory: &Path, arguments: &[&str]) -> Ran {
     run(Command::new(FIO).args(arguments).current_dir(directory))
 }
 
-/// A directory on the disk the build is on, gone with the value.
-pub fn scratch() -> TempDir {
-    let base = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    tempfile::Builder::new().prefix("fathom-").tempdir_in(base).unwrap()
-}
-
-/// Output of a system command that has to succeed.
+/// A loop device with direct I/O over a new file of so many bytes in `directory`; further arguments
+/// go to losetup.
 #[track_caller]
-pub fn system(program: &str, arguments: &[&str]) -> String {
-    let path = format!("{}:/sbin:/usr/sbin", std::env::var("PATH").unwrap_or_default());
-    let ran = run(Command::new(program).args(arguments).env("PATH", path));
-    ran.expect(0).out.trim().to_owned()
-}
-
-fn quietly(program: &str, arguments: &[&str]) {
-    let path = format!("{}:/sbin:/usr/sbin", std::env::var("PATH").unwrap_or_default());
-    // Clean-up after a test that may have failed half-way: there may be nothing left to do.
-    let _ = Command::new(program).args(arguments).env("PATH", path).output();
-}
-
-/// Devices are shared by the whole machine: tests that make some take turns.
-pub fn alone() -> MutexGuard<'static, ()> {
-    static ALONE: Mutex<()> = Mutex::new(());
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A loop device with direct I/O over a scratch file, detached with the value.
-pub struct Loop {
-    /// "/dev/loopN".
-    pub device: String,
-    /// The file behind it.
-    pub file: PathBuf,
-}
-
-impl Loop {
-    /// Over a new file of so many bytes in `directory`; further arguments go to losetup.
-    pub fn new(directory: &Path, bytes: u64, extra: &[&str]) -> Loop {
-        let file = directory.join("loop.img");
-        std::fs::File::create(&file).unwrap().set_len(bytes).unwrap();
-        let name = file.to_str().unwrap();
-        let arguments = [&["--find", "--show", "--direct-io=on"], extra, &[name]].concat();
-        let device = system("losetup", &arguments);
-        Loop { device, file }
-    }
-
-    /// "loopN".
-    pub fn name(&self) -> &str {
-        self.device.strip_prefix("/dev/").unwrap()
-    }
-}
-
-impl Drop for Loop {
-    fn drop(&mut self) {
-        quietly("losetup", &["--detach", &self.device]);
-    }
-}
-
-/// A mounted filesystem, unmounted with the value.
-pub struct Mounted(pub PathBuf);
-
-impl Mounted {
-    /// Mounts `device` (or a type such as tmpfs, by `options`) at `point`, which is made.
-    pub fn new(options: &[&str], device: &str, point: PathBuf) -> Mounted {
-        std::fs::create_dir_all(&point).unwrap();
-        system("mount", &[options, &[device, point.to_str().unwrap()]].concat());
-        Mounted(point)
-    }
-}
-
-impl Drop for Mounted {
-    fn drop(&mut self) {
-        quietly("umount", &["-l", self.0.to_str().unwrap()]);
-    }
+pub fn loop_device(directory: &Path, bytes: u64, arguments: &[&str]) -> Loop {
+    let arguments = [&["--direct-io=on"], arguments].concat();
+    Loop::over(&directory.join("loop.img"), bytes, &arguments)
 }
 
 /// Polls until `condition` holds; panics with `what` after half a minute.

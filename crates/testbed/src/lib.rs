@@ -1,0 +1,119 @@
+//! What tests need of the machine: directories on a disk, loop devices, mounts. All of it is the
+//! test's own and goes away with the value, also when the test fails; what cannot be had makes the
+//! test fail.
+
+use std::fs::OpenOptions;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use tempfile::TempDir;
+
+/// A system command; administrators' programs are found as well.
+pub fn command(program: &str) -> Command {
+    let path = format!("{}:/sbin:/usr/sbin", std::env::var("PATH").unwrap_or_default());
+    let mut command = Command::new(program);
+    command.env("PATH", path);
+    command
+}
+
+/// What a command that has to succeed prints, blanks around it cut.
+///
+/// # Panics
+/// When it fails, most likely because it needs root.
+#[track_caller]
+pub fn system(program: &str, arguments: &[&str]) -> String {
+    let output = command(program).args(arguments).output();
+    let output = output.unwrap_or_else(|error| panic!("{program}: {error}"));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{program} {arguments:?} (tests need root): {said}");
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
+
+/// Cleans up after a test that may have failed half-way: there may be nothing left to do.
+fn quietly(program: &str, arguments: &[&str]) {
+    let _ = command(program).args(arguments).output();
+}
+
+/// A directory beside the test program, gone with the value: most likely on a disk, where /tmp may
+/// be in memory.
+#[track_caller]
+pub fn scratch() -> TempDir {
+    let program = std::env::current_exe().unwrap();
+    tempfile::Builder::new().prefix("fathom-").tempdir_in(program.parent().unwrap()).unwrap()
+}
+
+/// Devices are shared by the whole machine: tests of one program that make some take turns.
+pub fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A loop device, detached with the value.
+pub struct Loop {
+    /// "/dev/loopN".
+    pub device: String,
+    /// What it shows.
+    pub file: PathBuf,
+    own: Option<TempDir>,
+}
+
+impl Loop {
+    /// Over a file of so many bytes in a directory of its own.
+    #[track_caller]
+    pub fn new(bytes: u64) -> Loop {
+        let own = scratch();
+        let mut made = Loop::over(&own.path().join("loop.img"), bytes, &[]);
+        made.own = Some(own);
+        made
+    }
+
+    /// Over a file, which is made, or changed to so many bytes; further arguments go to losetup.
+    #[track_caller]
+    pub fn over(file: &Path, bytes: u64, arguments: &[&str]) -> Loop {
+        OpenOptions::new().create(true).append(true).open(file).unwrap().set_len(bytes).unwrap();
+        Loop::showing(file, arguments)
+    }
+
+    /// Over a file or device that is there.
+    #[track_caller]
+    pub fn showing(file: &Path, arguments: &[&str]) -> Loop {
+        let name = file.to_str().unwrap();
+        let device = system("losetup", &[&["--find", "--show"], arguments, &[name]].concat());
+        Loop { device, file: file.to_owned(), own: None }
+    }
+
+    /// "loopN".
+    pub fn name(&self) -> &str {
+        self.device.trim_start_matches("/dev/")
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        quietly("losetup", &["--detach", &self.device]);
+    }
+}
+
+/// A mounted filesystem, unmounted with the value.
+pub struct Mounted(PathBuf);
+
+impl Mounted {
+    /// Mounts `device` (or a type such as tmpfs, by `options`) at `point`, which is made.
+    #[track_caller]
+    pub fn new(options: &[&str], device: &str, point: PathBuf) -> Mounted {
+        std::fs::create_dir_all(&point).unwrap();
+        system("mount", &[options, &[device, point.to_str().unwrap()]].concat());
+        Mounted(point)
+    }
+
+    /// Where.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        quietly("umount", &["-l", &self.0.to_string_lossy()]);
+    }
+}
