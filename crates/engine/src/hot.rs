@@ -97,6 +97,7 @@ where
                     }
                 }
                 Queued::Full => {
+                    self.gate.take_back(&op, intended);
                     self.slots.hold(op);
                     return Halt::Full;
                 }
@@ -151,15 +152,16 @@ where
     /// Hands over what is queued, with one stamp for all that the kernel took at once.
     #[inline(always)]
     pub(crate) fn submit(&mut self, now: &mut u64) -> Flow {
+        let mut attempts = 0;
         while self.slots.queued > 0 {
             let taken = match self.ring.submit() {
                 Ok(taken) => taken.min(self.slots.queued),
-                Err(error) => return self.steps.ring_failed(error),
+                Err(error) => return self.ring_failed(error),
             };
             *now = self.clock.now();
             if taken == 0 {
-                // The kernel is out of resources until something completes.
-                if self.reap(0, Some(Duration::from_millis(1)), now) == Flow::End {
+                attempts += 1;
+                if self.starve(attempts, now) == Flow::End {
                     return Flow::End;
                 }
                 continue;
@@ -197,7 +199,7 @@ where
     pub(crate) fn reap(&mut self, min: u32, patience: Option<Duration>, now: &mut u64) -> Flow {
         let count = match self.ring.reap(min, self.policy.complete_max, patience) {
             Ok(count) => count,
-            Err(error) => return self.steps.ring_failed(error),
+            Err(error) => return self.ring_failed(error),
         };
         *now = self.clock.now();
         let mut flow = self.keep_time(*now);

@@ -266,7 +266,9 @@ fn lane_result<const LATENCY: bool, const QUEUED: bool, const RATED: bool>(
     begin: u64,
     end: u64,
 ) -> DirectionResult {
-    let used = LATENCY && lane.issued > 0;
+    // What was issued in the ramp may be all that ends in the window.
+    let used = lane.issued > 0 || lane.bytes > 0;
+    let timed = used && LATENCY;
     let submitted = lane.at_once == 0 || lane.at_once < lane.issued;
     DirectionResult {
         ios_issued: lane.issued,
@@ -274,12 +276,12 @@ fn lane_result<const LATENCY: bool, const QUEUED: bool, const RATED: bool>(
         bytes: record::Bytes(lane.bytes),
         short_ios: lane.short,
         dropped_ios: lane.dropped,
-        runtime: Nanos(if lane.issued == 0 { 0 } else { end.saturating_sub(begin) }),
+        runtime: Nanos(if used { end.saturating_sub(begin) } else { 0 }),
         latency: LatencyResult {
-            slat: (used && QUEUED && submitted).then_some(lane.slat),
-            clat: used.then_some(lane.clat),
-            lat: (used && QUEUED).then_some(lane.lat),
-            response: (used && RATED).then_some(lane.response),
+            slat: (timed && QUEUED && submitted).then_some(lane.slat),
+            clat: timed.then_some(lane.clat),
+            lat: (timed && QUEUED).then_some(lane.lat),
+            response: (timed && RATED).then_some(lane.response),
         },
     }
 }

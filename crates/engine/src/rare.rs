@@ -7,6 +7,7 @@ use crate::meter::Metering;
 use crate::ops::{Next, Op, Source};
 use crate::rings::Ring;
 use crate::steps::{Flow, Loop, Steps};
+use std::io;
 use std::time::Duration;
 
 /// A sleep ends late by the timer's slack and the way back to a CPU; the last stretch before a
@@ -14,6 +15,12 @@ use std::time::Duration;
 const SPIN_NS: u64 = 60_000;
 /// A worker that sleeps looks this often whether it is to end.
 const LONGEST_SLEEP_NS: u64 = 50_000_000;
+/// How long a submission the kernel had no resources for rests before it is tried again, and how
+/// often with nothing in flight whose end could free some.
+const STARVED_NS: u64 = 1_000_000;
+const MOST_ATTEMPTS: u32 = 1000;
+/// A ring that failed this often is not waited on any more.
+const MOST_FAILURES: u32 = 3;
 
 impl<R, C, S, G, M, X> Loop<'_, R, C, S, G, M, X>
 where
@@ -65,20 +72,40 @@ where
         }
     }
 
-    /// Takes what is still in flight; it belongs to the run. A ring that fails now was reported and
-    /// keeps what it has.
+    /// Takes what is still in flight; it belongs to the run. A ring that goes on failing was
+    /// reported and keeps what it has.
     #[cold]
     pub(crate) fn finish(&mut self, now: &mut u64) {
-        let mut failures = 0;
-        while self.slots.in_flight > 0 && failures < 3 {
-            if self.slots.queued > 0 && self.submit(now) == Flow::End {
-                failures += 1;
+        while self.slots.in_flight > 0 && self.slots.failures < MOST_FAILURES {
+            // Both say that time is up, again and again: only their failures count here.
+            if self.slots.queued > 0 {
+                let _ = self.submit(now);
             }
-            let before = self.slots.in_flight;
-            if self.reap(1, None, now) == Flow::End && self.slots.in_flight == before {
-                failures += 1;
+            if self.slots.in_flight > self.slots.queued {
+                let _ = self.reap(1, None, now);
             }
         }
+    }
+
+    /// The kernel took nothing: it is out of resources until something completes, of this worker or,
+    /// with nothing of it in flight, of others.
+    #[cold]
+    pub(crate) fn starve(&mut self, attempts: u32, now: &mut u64) -> Flow {
+        if self.slots.in_flight > self.slots.queued {
+            return self.reap(1, Some(Duration::from_nanos(STARVED_NS)), now);
+        }
+        if attempts > MOST_ATTEMPTS {
+            return self.ring_failed(io::ErrorKind::WouldBlock.into());
+        }
+        self.clock.pass(STARVED_NS);
+        *now = self.clock.now();
+        Flow::On
+    }
+
+    #[cold]
+    pub(crate) fn ring_failed(&mut self, error: io::Error) -> Flow {
+        self.slots.failures += 1;
+        self.steps.ring_failed(error)
     }
 
     #[cold]
@@ -89,6 +116,7 @@ where
             self.live.count_part(direction, moved);
         }
         self.source.completed(&Op { length: moved, ..*op }, moved);
+        self.gate.completed(op);
         if let (Some(rest), Flow::On) = (rest, flow) {
             self.slots.hold(rest);
         }

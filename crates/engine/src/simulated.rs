@@ -8,16 +8,19 @@ use crate::live::LiveWorker;
 use crate::meter::{Meter, Metered};
 use crate::ops::{Next, Op, OpKind, Source};
 use crate::payload::Payload;
+use crate::random::Random;
 use crate::rings::{Completion, Queued, Ring, Setup};
 use crate::steps::{Loop, Policy, Slots};
 use crate::sys::buffers::BufferArea;
 use crate::worker::simulate::{Parts, steps_for};
-use plan::{Engine, RateLimit, ReadWrite, Retry, Worker};
-use record::{JobRecord, Nanos};
+use plan::{Engine, LockFile, RateLimit, ReadWrite, Retry, Worker};
+use proptest::prelude::*;
+use record::{Direction, JobRecord, Nanos};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::RawFd;
+use std::sync::mpsc::channel;
 use std::time::Duration;
 
 const MS: u64 = 1_000_000;
@@ -37,7 +40,45 @@ struct World {
     in_flight: Vec<(u64, Completion)>,
     taken: Vec<Completion>,
     deepest: usize,
+    /// Bytes moved of each block.
     moved: BTreeMap<u64, u64>,
+    faults: Option<Random>,
+    looks: u64,
+}
+
+impl World {
+    /// Whether a fault that comes so often (per cent) comes now.
+    fn strikes(&mut self, percent: u32) -> bool {
+        self.faults.as_mut().is_some_and(|random| random.percent(percent))
+    }
+
+    fn below(&mut self, limit: u64) -> u64 {
+        self.faults.as_mut().map_or(0, |random| random.below(limit))
+    }
+
+    fn answer(&mut self, op: &Op) -> i64 {
+        let all = op.length as i64;
+        let result = if self.strikes(3) {
+            -i64::from(libc::EIO)
+        } else if self.strikes(2) {
+            0
+        } else if op.length > 1 && self.strikes(10) {
+            1 + self.below(op.length - 1) as i64
+        } else {
+            self.answers.get(&self.count).copied().unwrap_or(all)
+        };
+        self.count += 1;
+        if result > 0 {
+            *self.moved.entry(op.offset / BLOCK * BLOCK).or_default() += result as u64;
+        }
+        result
+    }
+
+    /// Some longer than others, so that they end in another order than they began in.
+    fn delay(&mut self) -> u64 {
+        let stalls = self.strikes(1);
+        self.latency + self.below(5 * MS) + if stalls { 700 * MS } else { 0 }
+    }
 }
 
 thread_local!(static WORLD: RefCell<World> = RefCell::default());
@@ -52,6 +93,8 @@ struct SimClock;
 impl Clock for SimClock {
     fn now(&self) -> u64 {
         world(|w| {
+            w.looks += 1;
+            assert!(w.looks < 50_000_000, "the loop runs in a circle");
             w.now += 10;
             w.now
         })
@@ -77,10 +120,12 @@ impl Ring for SimRing {
 
     fn queue(&mut self, slot: u32, op: &Op) -> Queued {
         world(|w| {
-            let result = w.answers.get(&w.count).copied().unwrap_or(op.length as i64);
-            w.count += 1;
-            if result > 0 {
-                *w.moved.entry(op.offset).or_default() += result as u64;
+            if w.queued.len() + w.in_flight.len() > 0 && w.strikes(5) {
+                return Queued::Full;
+            }
+            let result = w.answer(op);
+            if w.strikes(5) {
+                return Queued::Done(result);
             }
             w.queued.push((slot, result));
             Queued::Pending
@@ -89,21 +134,29 @@ impl Ring for SimRing {
 
     fn submit(&mut self) -> io::Result<u32> {
         world(|w| {
-            let queued = std::mem::take(&mut w.queued);
-            let mut done = w.now + w.latency;
-            if w.stall.contains(&done) || w.stall.contains(&w.now) {
-                done = w.stall.end;
+            let queued = w.queued.len() as u64;
+            let taken = if w.strikes(20) { w.below(queued + 1) } else { queued } as usize;
+            for (slot, result) in w.queued.drain(..taken).collect::<Vec<_>>() {
+                let mut done = w.now + w.delay();
+                if w.stall.contains(&done) || w.stall.contains(&w.now) {
+                    done = w.stall.end;
+                }
+                w.in_flight.push((done, Completion { slot, result }));
             }
-            w.in_flight.extend(
-                queued.iter().map(|(slot, r)| (done, Completion { slot: *slot, result: *r })),
-            );
             w.deepest = w.deepest.max(w.in_flight.len());
-            Ok(queued.len() as u32)
+            Ok(taken as u32)
         })
     }
 
     fn reap(&mut self, min: u32, max: u32, timeout: Option<Duration>) -> io::Result<u32> {
         world(|w| {
+            let enough = min as usize <= w.in_flight.len();
+            assert!(enough || timeout.is_some(), "waits for {min} of {}", w.in_flight.len());
+            w.taken.clear();
+            if w.strikes(10) {
+                // As after a signal.
+                return Ok(0);
+            }
             w.in_flight.sort_by_key(|(done, c)| (*done, c.slot));
             let limit = timeout.map_or(u64::MAX, |t| w.now.saturating_add(t.as_nanos() as u64));
             let needed = w.in_flight.get((min as usize).saturating_sub(1)).map_or(limit, |f| f.0);
@@ -161,10 +214,21 @@ fn run_source<G: Gate, S: Source, const RATED: bool>(
     gate: G,
     source: S,
 ) -> (JobRecord, Metered) {
-    let mut buffers = BufferArea::new(&worker.buffers, worker.queue.depth, BLOCK).unwrap();
+    let depth = worker.queue.depth;
+    let policy = Policy { depth, batch: depth, complete_min: 1, complete_max: depth, low: depth };
+    run_policy::<_, _, RATED>(worker, gate, source, policy)
+}
+
+fn run_policy<G: Gate, S: Source, const RATED: bool>(
+    worker: &Worker,
+    gate: G,
+    source: S,
+    policy: Policy,
+) -> (JobRecord, Metered) {
+    let depth = worker.queue.depth;
+    let mut buffers = BufferArea::new(&worker.buffers, depth, BLOCK).unwrap();
     let live = LiveWorker::default();
     let mut parts = Parts::new(worker);
-    let depth = worker.queue.depth;
     let mut all = Loop {
         ring: SimRing,
         clock: SimClock,
@@ -175,13 +239,19 @@ fn run_source<G: Gate, S: Source, const RATED: bool>(
         payload: Payload::new(worker),
         buffers: &mut buffers,
         live: &live,
-        policy: Policy { depth, batch: depth, complete_min: 1, complete_max: depth, low: depth },
+        policy,
         slots: Slots::new(depth),
         next_tick: 0,
     };
     let ended = all.run();
-    let Loop { meter, .. } = all;
+    let Loop { meter, slots, .. } = all;
     let metered = meter.finish(ended);
+    assert_eq!((slots.in_flight, slots.queued, slots.free_count), (0, 0, depth));
+    if worker.stop.ramp.0 == 0 {
+        let moved = (live.ios(Direction::Read), live.bytes(Direction::Read));
+        let read = &metered.results.read;
+        assert_eq!(moved, (read.ios, read.bytes.0), "the live figures are the result's");
+    }
     (parts.record(), metered)
 }
 
@@ -313,5 +383,87 @@ fn rates_of_a_mix_decide_which_way_comes_next() {
             Some(rate) => assert!(write.abs_diff(rate * 10) <= rate / 10, "{write} writes"),
             None => assert!(write > 30_000, "{write} writes of a direction without a rate"),
         }
+    }
+}
+
+fn policies() -> impl Strategy<Value = Policy> {
+    (1u32..40).prop_flat_map(|depth| {
+        let parts = (1..=depth, 0..=depth, 1..=depth, 0..=depth);
+        parts.prop_map(move |(batch, complete_min, most, low)| Policy {
+            depth,
+            batch,
+            complete_min,
+            complete_max: most.max(complete_min),
+            low,
+        })
+    })
+}
+
+proptest! {
+    /// Short transfers, errors, refusals, signals, stalls, completions in any order: the loop ends,
+    /// nothing is in flight then, and every byte is accounted for.
+    #[test]
+    fn whatever_the_disk_does_the_books_balance(
+        seed: u64,
+        policy in policies(),
+        tolerant: bool,
+        rate in prop::option::of(500u64..1_000_000),
+        runtime in prop::option::of(1u64..2000),
+    ) {
+        const IOS: u64 = 500;
+        reset(50_000);
+        world(|w| w.faults = Some(Random::new(seed, 0)));
+        let mut worker = worker(policy.depth);
+        worker.errors.read = if tolerant { Retry::Continue } else { Retry::Stop };
+        worker.pacing.limit.read = rate.map(RateLimit::Iops);
+        worker.stop.runtime = runtime.map(|ms| Nanos(ms * MS));
+        let source = Blocks { next: 0, end: IOS };
+        let (job, metered) = match Paced::new(&worker) {
+            Some(gate) => run_policy::<_, _, true>(&worker, gate, source, policy),
+            None => run_policy::<_, _, false>(&worker, Open, source, policy),
+        };
+        let read = &metered.results.read;
+        let (moved, asked, whole) = world(|w| {
+            assert!(w.in_flight.is_empty() && w.queued.is_empty());
+            (w.moved.values().sum(), w.count, w.moved.values().filter(|m| **m == BLOCK).count())
+        });
+        prop_assert_eq!((read.bytes.0, read.ios_issued, read.ios), (moved, asked, whole as u64));
+        prop_assert_eq!(metered.depth.at_issue.total(), asked);
+        let clat = read.latency.clat.as_ref();
+        prop_assert_eq!(clat.map_or(0, |h| h.count()), read.ios);
+        let ios: u64 = metered.intervals.iter().map(|i| i.ios.read).sum();
+        let bytes: u64 = metered.intervals.iter().map(|i| i.bytes.read).sum();
+        prop_assert_eq!((ios, bytes), (read.ios, read.bytes.0));
+        let errors: u64 = job.errors.iter().map(|e| e.count).sum();
+        if tolerant {
+            prop_assert_eq!((job.error, read.dropped_ios), (0, errors));
+            if runtime.is_none() {
+                prop_assert_eq!(read.ios + read.dropped_ios, IOS);
+            }
+        } else {
+            prop_assert_eq!(job.error != 0, errors > 0);
+        }
+    }
+}
+
+/// Errors and short transfers give their locks back like any other end of an I/O.
+#[test]
+fn workers_that_share_a_locked_file_come_to_their_ends() {
+    let (send, ended) = channel();
+    for seed in 0..2 {
+        let send = send.clone();
+        std::thread::spawn(move || {
+            reset(50_000);
+            world(|w| w.faults = Some(Random::new(seed, 0)));
+            let mut worker = worker(4);
+            worker.errors.read = Retry::Continue;
+            worker.selection.lock = LockFile::Exclusive;
+            let gate = Paced::new(&worker).unwrap();
+            let read = run::<_, false>(&worker, gate, 2000).1.results.read;
+            send.send(read.ios + read.dropped_ios).unwrap();
+        });
+    }
+    for _ in 0..2 {
+        assert_eq!(ended.recv_timeout(Duration::from_secs(60)), Ok(2000));
     }
 }

@@ -72,6 +72,8 @@ pub struct Slots {
     pub held: Box<[Op]>,
     /// How many are held.
     pub held_count: u32,
+    /// How often the ring failed.
+    pub failures: u32,
 }
 
 impl Slots {
@@ -90,6 +92,7 @@ impl Slots {
             in_flight: 0,
             held: vec![idle; held].into(),
             held_count: 0,
+            failures: 0,
         }
     }
 

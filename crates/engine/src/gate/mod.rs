@@ -36,7 +36,10 @@ pub trait Gate {
     /// Asked until it answers [`Admit::Now`] for an I/O; only then the next is asked about.
     fn admit(&mut self, op: &Op, in_flight: u32, now: u64) -> Admit;
 
-    /// An I/O ended.
+    /// The ring had no room for the I/O that was just admitted: it will be asked about again.
+    fn take_back(&mut self, op: &Op, intended: Option<u64>);
+
+    /// An I/O ended, as a whole, in part or with an error.
     fn completed(&mut self, op: &Op);
 }
 
@@ -48,6 +51,9 @@ impl Gate for Open {
     fn admit(&mut self, _: &Op, _: u32, _: u64) -> Admit {
         Admit::Now { intended: None }
     }
+
+    #[inline(always)]
+    fn take_back(&mut self, _: &Op, _: Option<u64>) {}
 
     #[inline(always)]
     fn completed(&mut self, _: &Op) {}

@@ -6,7 +6,6 @@ use crate::files::FileLocks;
 use crate::ops::Op;
 use plan::{ThinkTime, Worker};
 use record::Direction;
-use std::time::{Duration, Instant};
 
 /// Holds I/O back for rate, thinktime and lockfile.
 pub struct Paced {
@@ -96,6 +95,19 @@ impl Gate for Paced {
         Admit::Now { intended: due }
     }
 
+    fn take_back(&mut self, op: &Op, intended: Option<u64>) {
+        if op.kind.direction().is_none() {
+            return;
+        }
+        self.due = Some(intended);
+        if let Some(locks) = &mut self.locks {
+            locks.release(op);
+        }
+        if let Some(think) = &mut self.think {
+            think.issued -= 1;
+        }
+    }
+
     fn completed(&mut self, op: &Op) {
         if op.kind.direction().is_none() {
             return;
@@ -149,11 +161,10 @@ impl Think {
     }
 
     fn hold(&mut self, in_flight: u32, now: u64) -> Pause {
-        if let Some((from, until)) = self.pause {
-            if now < until {
-                return Pause::Until(until);
-            }
-            self.pause = None;
+        if let Some(pause) = self.rest_of_pause(now) {
+            return pause;
+        }
+        if let Some((from, _)) = self.pause.take() {
             self.working_since = Some(now);
             return Pause::Over(now - from);
         }
@@ -164,14 +175,17 @@ impl Think {
         if in_flight > 0 {
             return Pause::Drain;
         }
-        let spin = self.settings.spin.0.min(self.time);
-        let begun = Instant::now();
-        while begun.elapsed() < Duration::from_nanos(spin) {
-            std::hint::spin_loop();
-        }
         self.counted_at_pause = self.count();
-        self.pause = Some((now, now + self.time));
-        Pause::Until(now + self.time)
+        self.pause = Some((now, now.saturating_add(self.time)));
+        self.rest_of_pause(now).unwrap_or(Pause::None)
+    }
+
+    /// What is left of the pause at `now`. While it has to spin, it is asked again at once, so that
+    /// the end of the run is seen meanwhile.
+    fn rest_of_pause(&self, now: u64) -> Option<Pause> {
+        let (from, until) = self.pause.filter(|(_, until)| now < *until)?;
+        let spins = now < from.saturating_add(self.settings.spin.0);
+        Some(Pause::Until(if spins { now } else { until }))
     }
 
     fn count(&self) -> u64 {
@@ -224,6 +238,31 @@ mod tests {
         issue(&mut gate, 1030);
         issue(&mut gate, 1040);
         assert_eq!(gate.admit(&OP, 0, 1050), Admit::Wait { until: 2050 });
+    }
+
+    #[test]
+    fn a_pause_spins_without_keeping_the_loop_from_its_end() {
+        let settings =
+            ThinkTime { time: Some(Nanos(1000)), spin: Nanos(400), ..ThinkTime::default() };
+        let mut gate = think(settings);
+        issue(&mut gate, 0);
+        assert_eq!(gate.admit(&OP, 0, 10), Admit::Wait { until: 10 });
+        assert_eq!(gate.admit(&OP, 0, 409), Admit::Wait { until: 409 });
+        assert_eq!(gate.admit(&OP, 0, 410), Admit::Wait { until: 1010 });
+        issue(&mut gate, 1010);
+    }
+
+    #[test]
+    fn what_is_taken_back_keeps_its_place_in_the_schedule() {
+        let mut worker = Worker::default();
+        worker.pacing.limit.read = Some(plan::RateLimit::Iops(1000));
+        let mut gate = Paced::new(&worker).unwrap();
+        assert_eq!(gate.admit(&OP, 0, 5), Admit::Now { intended: Some(5) });
+        let second = Admit::Now { intended: Some(1_000_005) };
+        assert_eq!(gate.admit(&OP, 0, 1_000_010), second);
+        gate.take_back(&OP, Some(1_000_005));
+        assert_eq!(gate.admit(&OP, 0, 1_000_020), second);
+        assert_eq!(gate.admit(&OP, 0, 1_000_030), Admit::Wait { until: 2_000_005 });
     }
 
     #[test]
