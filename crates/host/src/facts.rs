@@ -9,8 +9,6 @@ mod target;
 mod transport;
 mod uses;
 
-pub use signature::{Signature, signatures};
-
 use crate::Host;
 use mounts::Mount;
 use record::{DeviceFacts, DeviceKind, Facts};

@@ -9,6 +9,6 @@ mod facts;
 mod sampler;
 mod tree;
 
-pub use facts::{Signature, TargetQuery, signatures};
+pub use facts::TargetQuery;
 pub use sampler::Sampler;
 pub use tree::Host;

@@ -10,7 +10,7 @@ pub mod native;
 pub mod normal;
 pub mod numbers;
 pub mod status;
-pub mod terse;
+mod terse;
 mod when;
 
 #[cfg(test)]

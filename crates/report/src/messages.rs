@@ -3,7 +3,7 @@
 use record::{Message, Severity};
 
 /// One message as a line without its end: "fathom: warning: job1: text".
-pub fn line(program: &str, message: &Message) -> String {
+fn line(program: &str, message: &Message) -> String {
     let severity = match message.severity {
         Severity::Note => "note",
         Severity::Warning => "warning",

@@ -2,7 +2,7 @@
 
 use super::Survey;
 use super::mounts::unescape;
-use super::signature::signatures;
+use super::signature::{Signature, signatures};
 use record::{DeviceKind, Use};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
@@ -123,7 +123,7 @@ impl Survey<'_> {
         let looked = File::open(self.host.real(path)).and_then(|mut file| signatures(&mut file));
         match looked {
             Ok(found) => {
-                let signature = |s: super::Signature| Use::Signature {
+                let signature = |s: Signature| Use::Signature {
                     device: name.to_owned(),
                     what: s.what.to_owned(),
                     offset: s.offset,
