@@ -83,7 +83,6 @@ where
             match self.ring.queue(slot, &op) {
                 Queued::Done(result) => {
                     *now = self.clock.now();
-                    self.count_issue(&op, self.slots.in_flight + 1);
                     self.count_at_once(&op);
                     let time = self.keep_time(*now);
                     if self.complete(slot, result, *now) == Flow::End || time == Flow::End {
@@ -131,21 +130,16 @@ where
         slots.in_flight += 1;
         slots.waiting[slots.queued as usize] = slot;
         slots.queued += 1;
-        let depth = slots.in_flight;
-        self.count_issue(op, depth);
-    }
-
-    #[inline(always)]
-    fn count_issue(&mut self, op: &Op, depth: u32) {
         if let Some(direction) = op.kind.direction() {
-            self.meter.issued(direction, depth);
+            self.meter.issued(direction);
         }
     }
 
     #[inline(always)]
     fn count_at_once(&mut self, op: &Op) {
         if let Some(direction) = op.kind.direction() {
-            self.meter.at_once(direction);
+            self.meter.issued(direction);
+            self.meter.at_once(direction, self.slots.in_flight + 1);
         }
     }
 
@@ -166,8 +160,8 @@ where
                 }
                 continue;
             }
-            self.meter.submitted(taken);
             let slots = &mut self.slots;
+            self.meter.submitted(taken, slots.in_flight - (slots.queued - taken));
             for index in 0..taken as usize {
                 slots.slots[slots.waiting[index] as usize].stamps.issued = *now;
             }

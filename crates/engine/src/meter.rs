@@ -72,10 +72,11 @@ pub struct Metered {
 
 /// What a loop needs of a meter.
 pub trait Metering {
-    /// An I/O is issued; `depth` are in flight with it.
-    fn issued(&mut self, direction: Direction, depth: u32);
-    /// An I/O ended within the call that queued it: there is no submission to time.
-    fn at_once(&mut self, direction: Direction);
+    /// An I/O is issued.
+    fn issued(&mut self, direction: Direction);
+    /// An I/O ended within the call that queued it: there is no submission to time. `depth` were in
+    /// flight with it.
+    fn at_once(&mut self, direction: Direction, depth: u32);
     /// An I/O ended well: `bytes` moved.
     fn completed(&mut self, direction: Direction, bytes: u64, stamps: &Stamps, done: u64);
     /// A part of an I/O moved, the rest will be tried again.
@@ -84,8 +85,8 @@ pub trait Metering {
     fn dropped(&mut self, direction: Direction);
     /// A synchronisation ended.
     fn synced(&mut self, stamps: &Stamps, done: u64);
-    /// `count` I/Os were handed over at once.
-    fn submitted(&mut self, count: u32);
+    /// `count` I/Os were handed over at once; `depth` are in flight with them.
+    fn submitted(&mut self, count: u32, depth: u32);
     /// `count` completions were taken at once.
     fn reaped(&mut self, count: u32);
 }
@@ -94,16 +95,14 @@ impl<const LATENCY: bool, const QUEUED: bool, const RATED: bool> Metering
     for Meter<LATENCY, QUEUED, RATED>
 {
     #[inline(always)]
-    fn issued(&mut self, direction: Direction, depth: u32) {
+    fn issued(&mut self, direction: Direction) {
         self.lanes[direction as usize].issued += 1;
-        if QUEUED {
-            self.depths.count_depth(depth, 1);
-        }
     }
 
     #[inline(always)]
-    fn at_once(&mut self, direction: Direction) {
+    fn at_once(&mut self, direction: Direction, depth: u32) {
         if QUEUED {
+            self.depths.count_depth(depth, 1);
             self.lanes[direction as usize].at_once += 1;
             self.submits.count_batch(1, 1);
             self.completes.count_batch(1, 1);
@@ -153,7 +152,8 @@ impl<const LATENCY: bool, const QUEUED: bool, const RATED: bool> Metering
     }
 
     #[inline(always)]
-    fn submitted(&mut self, count: u32) {
+    fn submitted(&mut self, count: u32, depth: u32) {
+        self.depths.count_depth(depth, u64::from(count));
         self.submits.count_batch(count, 1);
     }
 
@@ -295,16 +295,18 @@ mod tests {
         let mut meter = Meter::<true, true, false>::new(0, 1_000);
         let stamps = Stamps { intended: 10, ready: 10, issued: 10 };
         for direction in [Direction::Trim, Direction::Trim, Direction::Write] {
-            meter.issued(direction, 1);
-            meter.at_once(direction);
+            meter.issued(direction);
+            meter.at_once(direction, 1);
             meter.completed(direction, 512, &stamps, 50);
         }
-        meter.issued(Direction::Write, 1);
-        meter.submitted(1);
+        meter.issued(Direction::Write);
+        meter.issued(Direction::Write);
+        meter.submitted(2, 8);
         meter.reaped(1);
         meter.completed(Direction::Write, 512, &stamps, 60);
         let Metered { results, depth, .. } = meter.finish(100);
         assert_eq!((depth.submit.total(), depth.complete.total()), (4, 4));
+        assert_eq!(depth.at_issue.0, [3, 0, 0, 2, 0, 0, 0], "a batch comes at the depth it makes");
         let (write, trim) = (results.write.latency, results.trim.latency);
         assert!(write.slat.is_some() && trim.slat.is_none());
         assert_eq!(trim.lat.map(|lat| (lat.count(), lat.min())), Some((2, 40)));
