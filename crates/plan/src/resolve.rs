@@ -142,7 +142,8 @@ fn template(job: &Job, index: u32, slot: &Slot, blocks: &Blocks, found: &mut Fin
         layout: job.layout.clone(),
         pacing: pace::pacing(job, found),
         measuring: Measuring {
-            slat: !measure.disable_slat,
+            // Oracle: what vsync is handed over is done at once, and shows no submission latency.
+            slat: !measure.disable_slat && job.queue.engine != Engine::Vsync,
             clat: !measure.disable_clat,
             lat: !measure.disable_lat,
             series: !measure.disable_bw,

@@ -388,7 +388,7 @@ fn pvsync2_passes_its_flags() {
 
 #[test]
 fn vsync_joins_adjacent_writes_only() {
-    let mut rig: Rig<Vsync> = Rig::plain(fresh(16 * BLOCK), 16 * BLOCK);
+    let mut rig: Rig<Vsync> = Rig::plain(fresh(0), 16 * BLOCK);
     let write = |block: u64| op(OpKind::Write, block * BLOCK, BLOCK);
     assert_eq!(rig.ring.queue(0, &write(0)), Queued::Pending);
     assert_eq!(rig.ring.queue(1, &write(1)), Queued::Pending);
@@ -396,7 +396,11 @@ fn vsync_joins_adjacent_writes_only() {
     assert_eq!(rig.ring.queue(2, &op(OpKind::Read, 2 * BLOCK, BLOCK)), Queued::Full);
     assert_eq!(rig.ring.queue(2, &op(OpKind::Fsync, 0, 0)), Queued::Full);
     assert_eq!(rig.ring.submit().unwrap(), 2);
+    assert_eq!(rig.ring.queue(2, &write(2)), Queued::Full, "it belongs to the next transfer");
+    let length = |rig: &Rig<Vsync>| rig.file.as_ref().unwrap().metadata().unwrap().len();
+    assert_eq!(length(&rig), 0, "what is handed over moves after the stamp of its issue");
     assert_eq!(rig.ring.reap(1, 1, None).unwrap(), 1);
+    assert_eq!(length(&rig), 2 * BLOCK);
     assert_eq!(rig.ring.completion(0), Completion { slot: 0, result: BLOCK as i64 });
     assert_eq!(rig.ring.reap(1, 8, None).unwrap(), 1);
     assert_eq!(rig.ring.completion(0), Completion { slot: 1, result: BLOCK as i64 });

@@ -12,7 +12,9 @@ use std::time::Duration;
 /// The `vsync` engine.
 ///
 /// I/Os are held back while each begins where the one before ends, in the same file and direction;
-/// one that does not has to wait until they are submitted. At a depth of 1 nothing is held back.
+/// one that does not has to wait until they are done. What was submitted is done by the `reap` that
+/// follows, and all of it completes there: the stamp between the two calls, and the one after, hold
+/// the transfer alone.
 pub struct Vsync {
     slots: Slots,
     files: Vec<RawFd>,
@@ -20,6 +22,8 @@ pub struct Vsync {
     /// What the queued I/Os have in common: file, kind, where they begin; and their end.
     batch: Option<Batch>,
     queued: Vec<(u32, u64)>,
+    /// How many of `queued` were submitted: all or none.
+    submitted: usize,
     vectors: Vec<libc::iovec>,
     done: Vec<Completion>,
     /// How many of `done` were taken by `reap`.
@@ -53,6 +57,7 @@ impl Ring for Vsync {
             room,
             batch: None,
             queued: Vec::with_capacity(room),
+            submitted: 0,
             vectors: Vec::with_capacity(room),
             done: Vec::with_capacity(setup.depth as usize),
             taken: 0,
@@ -80,31 +85,29 @@ impl Ring for Vsync {
             Some(batch) => {
                 let adjacent =
                     batch.file == op.file && batch.kind == op.kind && batch.end == op.offset;
-                if !adjacent || self.queued.len() == self.room {
+                if !adjacent || self.queued.len() == self.room || self.submitted > 0 {
                     return Queued::Full;
                 }
                 batch.end = end;
             }
         }
         self.queued.push((slot, op.length));
-        if self.room == 1 {
-            self.transfer();
-            return Queued::Done(self.done.pop().map_or(0, |c| c.result));
-        }
         Queued::Pending
     }
 
     fn submit(&mut self) -> io::Result<u32> {
-        let count = self.queued.len() as u32;
-        self.transfer();
-        Ok(count)
+        let count = self.queued.len() - self.submitted;
+        self.submitted = self.queued.len();
+        Ok(count as u32)
     }
 
     fn reap(&mut self, _min: u32, max: u32, _timeout: Option<Duration>) -> io::Result<u32> {
         if self.taken == self.done.len() {
             self.done.clear();
             self.taken = 0;
-            self.transfer();
+            if self.submitted > 0 {
+                self.transfer();
+            }
         }
         let count = (self.done.len() - self.taken).min(max as usize);
         self.window = self.taken;
@@ -118,13 +121,10 @@ impl Ring for Vsync {
 }
 
 impl Vsync {
-    /// Does everything queued.
+    /// Does everything submitted.
     fn transfer(&mut self) {
         let Some(batch) = self.batch.take() else { return };
-        if self.taken == self.done.len() {
-            self.done.clear();
-            self.taken = 0;
-        }
+        self.submitted = 0;
         self.vectors.clear();
         self.vectors.extend(self.queued.iter().map(|&(slot, length)| libc::iovec {
             iov_base: self.slots.slot(slot).cast(),

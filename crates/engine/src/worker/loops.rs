@@ -137,6 +137,8 @@ impl<'w> Prepared<'_, 'w> {
         live.set_started(started);
         live.set_state(if ramp > 0 { WorkerState::Ramp } else { WorkerState::Running });
         let floor = RateFloor::new(worker, started + ramp);
+        // Without a series the whole window is one interval.
+        let step = if worker.measuring.series { shared.plan.interval.0.max(1) } else { u64::MAX };
         let usage = || shared.usage();
         let steps = WorkerSteps {
             worker,
@@ -154,7 +156,7 @@ impl<'w> Prepared<'_, 'w> {
             clock,
             source,
             gate,
-            meter: Meter::<LATENCY, QUEUED, RATED>::new(started, shared.plan.interval.0.max(1)),
+            meter: Meter::<LATENCY, QUEUED, RATED>::new(started, step),
             steps,
             payload,
             buffers,
@@ -178,13 +180,21 @@ impl<'w> Prepared<'_, 'w> {
 /// a fifth of the IOPS) and blurs the moment of issue; taking back all that has completed leaves
 /// less in flight than the job asks for (13.5 of 16 there, at the same IOPS), so its latencies
 /// would be those of a smaller depth.
+///
+/// posixaio starts an I/O when it is queued: the stamp of its issue has no other to wait for. What
+/// vsync is handed over ends together, and is one I/O unless the job says otherwise, as in fio.
 fn policy(queue: &Queue) -> Policy {
     let share = (queue.depth / 8).clamp(1, 32);
+    let (batch, complete_max) = match queue.engine {
+        Engine::Posixaio => (1, queue.complete_max.unwrap_or(share)),
+        Engine::Vsync => (1, queue.depth),
+        _ => (share, queue.complete_max.unwrap_or(share)),
+    };
     Policy {
         depth: queue.depth,
-        batch: queue.batch_submit.unwrap_or(share).clamp(1, queue.depth),
+        batch: queue.batch_submit.unwrap_or(batch).clamp(1, queue.depth),
         complete_min: queue.complete_min,
-        complete_max: queue.complete_max.unwrap_or(share).max(1),
+        complete_max: complete_max.max(1),
         low: queue.low,
     }
 }

@@ -158,7 +158,7 @@ impl<R: Ring, const LATENCY: bool, const QUEUED: bool, const RATED: bool>
             meter.restart(now);
             self.cpu_before = (self.usage)();
             self.live.set_state(WorkerState::Running);
-        } else if self.worker.measuring.series {
+        } else {
             meter.roll(now);
         }
         let mut flow = if now >= self.deadline { Flow::End } else { Flow::On };
@@ -168,8 +168,7 @@ impl<R: Ring, const LATENCY: bool, const QUEUED: bool, const RATED: bool>
             self.message(text);
             flow = Flow::End;
         }
-        let boundary = if self.worker.measuring.series { meter.next_boundary() } else { u64::MAX };
-        (self.next_due(boundary), flow)
+        (self.next_due(meter.next_boundary()), flow)
     }
 
     fn file_step(&mut self, ring: &mut R, next: Next) -> Flow {

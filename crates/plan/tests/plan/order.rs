@@ -1,5 +1,5 @@
 use crate::support::*;
-use job::{DelayRange, ReadWrite};
+use job::{DelayRange, Engine, ReadWrite};
 use plan::{Plan, Policy, ProblemKind::*};
 use record::Nanos;
 
@@ -187,6 +187,14 @@ fn what_a_report_shows() {
     let plan = plan(&[job], &machine());
     assert!(!plan.workers[0].show.clat_percentiles && !plan.workers[0].measuring.clat);
     assert!(plan.workers[0].measuring.lat && plan.workers[0].measuring.series);
+}
+
+#[test]
+fn vsync_has_no_submission_latency() {
+    let mut job = null("a", MIB);
+    assert!(plan(&[job.clone()], &machine()).workers[0].measuring.slat);
+    job.queue.engine = Engine::Vsync;
+    assert!(!plan(&[job], &machine()).workers[0].measuring.slat);
 }
 
 #[test]
