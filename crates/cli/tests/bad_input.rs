@@ -121,22 +121,10 @@ fn job_files_that_cannot_be_read() {
     refused_by_both(at, &["--rw=read"], 2, &none);
 }
 
-/// Noise as a job file: xorshift, the same in every run.
-fn noise(bytes: usize) -> Vec<u8> {
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let step = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state as u8
-    };
-    std::iter::repeat_with(step).take(bytes).collect()
-}
-
 #[test]
 fn a_mebibyte_of_noise_is_no_job_file() {
     let directory = scratch();
-    write(directory.path(), "noise.fio", noise(1 << 20));
+    write(directory.path(), "noise.fio", Seeded::new(1).bytes(1 << 20));
     let words = ["noise.fio:1: this line ", "is this a job file", "… and ", " more"];
     refused_by_both(directory.path(), &["noise.fio"], 2, &words);
     let told = fathom(directory.path(), &["noise.fio"]).err;
@@ -211,6 +199,17 @@ fn no_jobs_and_ten_thousand() {
         assert_eq!(json["jobs"].as_array().unwrap().len(), 1);
         assert_eq!(json["jobs"][0]["read"]["total_ios"], 10_000);
     }
+}
+
+/// Jobs are threads and share what one process may open.
+#[test]
+fn many_jobs_need_no_higher_limit_on_open_files() {
+    let directory = scratch();
+    let job = ["--name=a", "--ioengine=psync", "--size=4k", "--filename=f", "--numjobs=200"];
+    let limit = ["--nofile=64:4096", FATHOM, "run"];
+    let mut command = Command::new("prlimit");
+    let ran = run(command.args(limit).args(job).arg("--group_reporting").current_dir(&directory));
+    ran.expect(0);
 }
 
 #[test]

@@ -120,6 +120,7 @@ impl Run {
         run_delay: RunDelay,
         before_io: impl FnOnce() + Send + 'static,
     ) -> io::Result<Run> {
+        thread::raise_open_files();
         let clock = RunClock::start(plan.clocksource.as_deref());
         let (origin, origin_at) = (Instant::now(), clock.now());
         let live = plan.workers.iter().map(|_| LiveWorker::default()).collect();

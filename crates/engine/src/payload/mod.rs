@@ -21,6 +21,7 @@ use plan::{BufferContent, DedupeMode, Worker};
 pub struct Payload {
     task: Task,
     filler: Filler,
+    writes: bool,
     seed: u64,
     prepared: u64,
     count: u64,
@@ -62,10 +63,11 @@ impl Payload {
     pub fn new(worker: &Worker) -> Payload {
         let buffers = &worker.buffers;
         let filler = Filler::new(worker);
+        let writes = worker.pattern.rw.writes();
         let seed = mix(mix(worker.pattern.seed).wrapping_add(worker.number.into()));
         let is_random = filler.random_percent > 0;
         let dedupe = buffers.dedupe_percentage.filter(|percent| *percent > 0 && is_random);
-        let task = if !worker.pattern.rw.writes() {
+        let task = if !writes {
             Task::Nothing
         } else if let Some(percent) = dedupe {
             Task::Repeat(Dedupe {
@@ -84,11 +86,16 @@ impl Payload {
         } else {
             Task::Nothing
         };
-        Payload { task, filler, seed, prepared: 0, count: 0 }
+        Payload { task, filler, writes, seed, prepared: 0, count: 0 }
     }
 
     /// Gives a slot's whole buffer its first content. Called once for each slot, before the run.
     pub fn prepare(&mut self, slot_buffer: &mut [u8]) {
+        if !self.writes {
+            // Touched all the same: no page is to be found for it while I/O is timed.
+            slot_buffer.fill(0);
+            return;
+        }
         self.prepared += 1;
         self.filler.fill(slot_buffer, self.seed.wrapping_sub(self.prepared));
     }

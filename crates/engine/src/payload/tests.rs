@@ -156,3 +156,12 @@ fn readers_do_nothing_and_seeds_decide() {
     other.pattern.seed = 1;
     assert_ne!(writes(&other, 3), writes(&worker(Buffers::default()), 3));
 }
+
+#[test]
+fn buffers_of_jobs_that_only_read_cost_no_random_bytes() {
+    let mut worker = worker(Buffers::default());
+    worker.pattern.rw = ReadWrite::RandRead;
+    let mut buffer = vec![7; BLOCK];
+    Payload::new(&worker).prepare(&mut buffer);
+    assert!(buffer.iter().all(|b| *b == 0));
+}

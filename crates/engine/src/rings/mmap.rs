@@ -15,6 +15,7 @@ use crate::sys::io as calls;
 use crate::sys::memory::{Access, Mapping, page_size};
 use std::io;
 use std::os::fd::{BorrowedFd, RawFd};
+use std::sync::{Mutex, PoisonError};
 
 /// The `mmap` engine.
 pub struct Mmap {
@@ -195,6 +196,10 @@ impl Mapped {
     fn reach(&mut self, op: &Op) -> Result<u64, i64> {
         let end = op.offset + op.length;
         if end > self.size {
+            // Between looking and growing another worker may make the file longer than this one
+            // would, and must not be cut back.
+            static GROWING: Mutex<()> = Mutex::new(());
+            let _growing = GROWING.lock().unwrap_or_else(PoisonError::into_inner);
             let file = borrow(self.fd);
             self.size = size_of(file).map_err(negative)?;
             if end > self.size && op.kind == OpKind::Write {

@@ -69,6 +69,20 @@ pub fn set_io_priority(value: u16) -> io::Result<()> {
     check(result as i32)
 }
 
+/// Raises the process's limit on open files as far as it may: workers are threads and share one
+/// table of descriptors, where 1000 jobs in processes have one each.
+pub fn raise_open_files() {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: both calls get the address of an rlimit of ours. A refusal leaves the limit as it is;
+    // an open that fails for it says so.
+    unsafe {
+        if libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) == 0 {
+            limit.rlim_cur = limit.rlim_max;
+            libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit);
+        }
+    }
+}
+
 /// Makes timed sleeps of this thread end within a microsecond of their time, where 50 is the
 /// default (PR_SET_TIMERSLACK).
 pub fn sharpen_timers() {
