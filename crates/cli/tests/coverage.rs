@@ -2,8 +2,7 @@
 
 mod common;
 
-use common::seeded::Seeded;
-use common::{FATHOM, FIO, alone, as_fio, loop_device, run, scratch};
+use common::{FATHOM, FIO, Seeded, alone, as_fio, loop_device, run, scratch};
 use std::path::Path;
 use std::process::Command;
 

@@ -2,8 +2,7 @@
 
 mod common;
 
-use common::seeded::Seeded;
-use common::{FATHOM, FIO, Ran, run, scratch};
+use common::{FATHOM, FIO, Ran, Seeded, run, scratch};
 use rustix::fs::{SeekFrom, seek};
 use std::collections::BTreeMap;
 use std::fs::File;

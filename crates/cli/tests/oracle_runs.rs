@@ -2,8 +2,7 @@
 
 mod common;
 
-use common::seeded::Seeded;
-use common::{FATHOM, FIO, Ran, alone, loop_device, run, scratch};
+use common::{FATHOM, FIO, Ran, Seeded, alone, loop_device, run, scratch};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;

@@ -8,6 +8,7 @@ use common::Texts;
 use job::Dialect::{Fathom, Fio};
 use job::{Action, Invocation};
 use lines::{errors, run};
+use testbed::Seeded;
 
 fn parsed(text: impl Into<Vec<u8>>) -> Invocation {
     run("quick.fio", Fathom, &Texts::one(text)).unwrap()
@@ -266,14 +267,7 @@ fn bytes_that_are_no_text_are_named_by_line() {
 
 #[test]
 fn a_mebibyte_of_noise_gives_errors_soon() {
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut noise = Vec::with_capacity(1 << 20);
-    while noise.len() < 1 << 20 {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        noise.extend(state.to_le_bytes());
-    }
+    let noise = Seeded::new(1).bytes(1 << 20);
     let errors = run("quick.fio", Fathom, &Texts::one(noise.clone())).unwrap_err();
     assert!(errors.list.len() <= 100);
     let printable: Vec<u8> =

@@ -9,6 +9,7 @@ use std::fmt::Write;
 use std::ops::Range;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+use testbed::Seeded;
 
 const FIO: &str = "/usr/bin/fio";
 
@@ -82,29 +83,13 @@ const POOL: &[(&str, &[&str])] = &[
     ("no such option", &["1", ""]),
 ];
 
-/// xorshift64*: the same files on every run.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % limit
-    }
-
-    fn one_in(&mut self, n: usize) -> bool {
-        self.below(n) == 0
-    }
-}
-
-fn setting(dice: &mut Dice) -> String {
+fn setting(dice: &mut Seeded) -> String {
     let (name, values) = POOL[dice.below(POOL.len())];
     // The last value of a list is often the wrong one; most files have to be right.
-    let last = if dice.one_in(4) { values.len() } else { values.len().max(2) - 1 };
+    let last = if dice.below(4) == 0 { values.len() } else { values.len().max(2) - 1 };
     let value = values[dice.below(last)];
     let indent = ["", "", "  ", "\t"][dice.below(4)];
-    let equals = if dice.one_in(12) { " =" } else { "=" };
+    let equals = if dice.below(12) == 0 { " =" } else { "=" };
     let tail = ["", "", "", " ; c", "  ", "\t# c=d [x]", ";c"][dice.below(7)];
     match value {
         "" => format!("{indent}{name}{tail}"),
@@ -113,10 +98,10 @@ fn setting(dice: &mut Dice) -> String {
 }
 
 fn job_file(seed: u64) -> String {
-    let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-    let newline = if dice.one_in(8) { "\r\n" } else { "\n" };
+    let mut dice = Seeded::new(seed);
+    let newline = if dice.below(8) == 0 { "\r\n" } else { "\n" };
     let mut text = String::new();
-    if dice.one_in(40) {
+    if dice.below(40) == 0 {
         let _ = write!(text, "{}{newline}", setting(&mut dice));
     }
     for section in 0..=dice.below(4) {
@@ -130,7 +115,7 @@ fn job_file(seed: u64) -> String {
         let _ = write!(text, "[{name}]{newline}");
         for _ in 0..dice.below(5) {
             let _ = write!(text, "{}{newline}", setting(&mut dice));
-            if dice.one_in(8) {
+            if dice.below(8) == 0 {
                 let _ = write!(text, "; between{newline}{newline}");
             }
         }

@@ -1,6 +1,10 @@
-//! What tests need of the machine: directories on a disk, loop devices, mounts. All of it is the
-//! test's own and goes away with the value, also when the test fails; what cannot be had makes the
-//! test fail.
+//! What tests of several crates need: directories on a disk, loop devices, mounts, cases drawn from
+//! a seed. What is of the machine is the test's own and goes away with the value, also when the test
+//! fails; what cannot be had makes the test fail.
+
+mod seeded;
+
+pub use seeded::Seeded;
 
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};

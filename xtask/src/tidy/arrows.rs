@@ -11,7 +11,7 @@ use toml::{Table, Value};
 /// A crate's directory and the crates of this workspace it may see. `*`: all of them.
 const MAY_SEE: &[(&str, &[&str])] = &[
     ("record", &[]),
-    ("job", &["record"]),
+    ("job", &["record", "testbed"]),
     ("host", &["record", "testbed"]),
     ("plan", &["record", "job", "host"]),
     ("engine", &["record", "plan", "testbed"]),

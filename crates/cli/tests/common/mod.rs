@@ -3,9 +3,7 @@
 
 #![allow(dead_code, unused_imports, reason = "each test program uses its own part")]
 
-pub mod seeded;
-
-pub use testbed::{Loop, Mounted, alone, scratch, system};
+pub use testbed::{Loop, Mounted, Seeded, alone, scratch, system};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Small seeded generator: the same cases on every machine, without a dependency.
+//! A small seeded generator: the same cases on every machine and in every run.
 
 /// Numbers that look random and are the same for the same seed (SplitMix64).
 pub struct Seeded(u64);
@@ -23,6 +23,16 @@ impl Seeded {
         low + self.number() % (high - low + 1)
     }
 
+    /// From 0 to `limit` - 1.
+    pub fn below(&mut self, limit: usize) -> usize {
+        self.between(0, limit as u64 - 1) as usize
+    }
+
+    /// So many bytes of noise.
+    pub fn bytes(&mut self, length: usize) -> Vec<u8> {
+        std::iter::repeat_with(|| self.number() as u8).take(length).collect()
+    }
+
     /// True so many times in a hundred.
     pub fn percent(&mut self, share: u64) -> bool {
         self.between(0, 99) < share
@@ -30,6 +40,6 @@ impl Seeded {
 
     /// One of them.
     pub fn one<'a, T: ?Sized>(&mut self, of: &[&'a T]) -> &'a T {
-        of[self.between(0, of.len() as u64 - 1) as usize]
+        of[self.below(of.len())]
     }
 }
