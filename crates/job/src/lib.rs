@@ -1,8 +1,8 @@
 //! From text to [`Job`]s: THE options table, fio's job files, the command line, and the help, man
 //! page and web reference generated from the table.
 //!
-//! This crate opens nothing it is not told to (a job file and the files it includes), reads no
-//! clock and knows no engine beyond its name.
+//! This crate opens nothing itself but the files of bytes that a `buffer_pattern` names: job files and
+//! the environment come through [`Inputs`]. It reads no clock and knows no engine beyond its name.
 
 mod apply;
 mod assemble;

@@ -2,7 +2,7 @@
 
 use super::latency::{LatencyStats, merged};
 use super::series::{self, SeriesStats};
-use super::window::{of_direction, per_second, union_ns};
+use super::window::{busy, per_second, union_ns};
 use record::{Direction, DirectionResult, Histogram, JobRecord};
 
 /// Figures of one direction.
@@ -54,15 +54,11 @@ pub(super) fn measure(
     percentiles: &[f64],
 ) -> DirectionMetrics {
     let results = || jobs.iter().flat_map(|job| directions.iter().map(|d| &job.results[*d]));
-    let windows: Vec<(u64, u64)> = jobs
-        .iter()
-        .flat_map(|job| directions.iter().filter_map(|d| of_direction(job, *d)))
-        .collect();
     let stats = |pick: fn(&DirectionResult) -> Option<&Histogram>| {
         merged(results().filter_map(pick)).map(|all| LatencyStats::of(&all, percentiles))
     };
     let (bandwidth, iops_series) = series::measure(jobs, directions);
-    let runtime_ns = union_ns(&windows);
+    let runtime_ns = union_ns(&busy(jobs, directions));
     let bytes = results().map(|r| r.bytes.0).sum();
     let ios = results().map(|r| r.ios).sum();
     DirectionMetrics {

@@ -1,7 +1,7 @@
 //! The rows of "Run status group".
 
 use super::unit::UnitMetrics;
-use super::window::{of_direction, per_second, union_ns};
+use super::window::{busy, per_second, union_ns};
 use record::{Direction, JobRecord, RunRecord};
 
 /// Figures of one group.
@@ -91,13 +91,9 @@ fn row(
     jobs: &[&JobRecord],
     units: &mut [&mut UnitMetrics],
 ) -> Option<GroupRow> {
-    let windows: Vec<(u64, u64)> = jobs
-        .iter()
-        .flat_map(|job| directions.iter().filter_map(|d| of_direction(job, *d)))
-        .collect();
     let bytes: u64 =
         jobs.iter().flat_map(|job| directions.iter().map(|d| job.results[*d].bytes.0)).sum();
-    let runtime_ns = union_ns(&windows);
+    let runtime_ns = union_ns(&busy(jobs, directions));
     let mut out = GroupRow {
         kind,
         bytes,
@@ -108,14 +104,14 @@ fn row(
         runtime_min_ns: u64::MAX,
         runtime_max_ns: 0,
     };
-    let mut busy = false;
+    let mut any = false;
     for unit in units {
         let metrics = match kind {
             RowKind::Direction(direction) => Some(&mut unit.directions[direction]),
             RowKind::Mixed => unit.mixed.as_mut(),
         };
         let Some(metrics) = metrics.filter(|metrics| !metrics.is_idle()) else { continue };
-        busy = true;
+        any = true;
         out.unit_min = out.unit_min.min(metrics.bytes_per_second);
         out.unit_max = out.unit_max.max(metrics.bytes_per_second);
         out.runtime_min_ns = out.runtime_min_ns.min(metrics.runtime_ns);
@@ -124,5 +120,5 @@ fn row(
             metrics.group_share = metrics.bytes as f64 * 100.0 / bytes as f64;
         }
     }
-    busy.then_some(out)
+    any.then_some(out)
 }

@@ -3,7 +3,7 @@
 use super::classes::LatencyClasses;
 use super::direction::{self, DirectionMetrics};
 use super::latency::{LatencyStats, merged};
-use super::window::{common_ns, of_direction, union_ns};
+use super::window::{busy, common_ns, union_ns};
 use record::{Direction, ErrorCount, GroupKey, JobRecord, Message, PerDirection, Show, SizeMap};
 
 /// Figures of one report unit. A merged unit has the name and options of its first worker's job.
@@ -104,7 +104,7 @@ pub(super) fn measure(jobs: &[&JobRecord]) -> UnitMetrics {
     let Some(first) = jobs.first() else { return UnitMetrics::default() };
     let mut percentiles = first.percentiles.clone();
     percentiles.sort_by(f64::total_cmp);
-    let windows = windows(jobs);
+    let windows = busy(jobs, &Direction::ALL);
     let ran = || jobs.iter().map(|job| (job.ended - job.started).0);
     UnitMetrics {
         name: first.name.clone(),
@@ -133,17 +133,6 @@ pub(super) fn measure(jobs: &[&JobRecord]) -> UnitMetrics {
         error: jobs.iter().map(|job| job.error).find(|error| *error != 0).unwrap_or(0),
         errors: errors(jobs),
     }
-}
-
-/// When each worker that did anything ran.
-fn windows(jobs: &[&JobRecord]) -> Vec<(u64, u64)> {
-    let busy = |job: &JobRecord| {
-        Direction::ALL
-            .iter()
-            .filter_map(|d| of_direction(job, *d))
-            .reduce(|a, b| (a.0, a.1.max(b.1)))
-    };
-    jobs.iter().filter_map(|job| busy(job)).collect()
 }
 
 /// The note that merged workers did not run at one time, when that is so.

@@ -2,8 +2,15 @@
 
 use record::{Direction, JobRecord};
 
-/// When a worker was busy in one direction, in nanoseconds from the run's origin: (begin, end).
-pub(super) fn of_direction(job: &JobRecord, direction: Direction) -> Option<(u64, u64)> {
+/// When each worker was busy in any of `directions`, in nanoseconds from the run's origin: (begin,
+/// end). A worker that did nothing in them has no window.
+pub(super) fn busy(jobs: &[&JobRecord], directions: &[Direction]) -> Vec<(u64, u64)> {
+    // All windows of a worker begin at its start, so the largest holds the others.
+    let of = |job: &JobRecord| directions.iter().filter_map(|d| of_direction(job, *d)).max();
+    jobs.iter().filter_map(|job| of(job)).collect()
+}
+
+fn of_direction(job: &JobRecord, direction: Direction) -> Option<(u64, u64)> {
     let result = &job.results[direction];
     let idle = result.ios_issued == 0 && result.ios == 0;
     (!idle).then(|| (job.started.0, job.started.0 + result.runtime.0))
