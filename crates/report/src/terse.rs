@@ -3,7 +3,7 @@
 use crate::Dress;
 use crate::numbers::millis;
 use judge::{DirectionMetrics, DiskMetrics, Judged, LatencyStats, UnitMetrics};
-use record::Direction;
+use record::{Direction, Show};
 use std::fmt::Write;
 
 /// Percentiles a line has room for; unused places are "0%=0".
@@ -25,19 +25,14 @@ fn line(out: &mut String, unit: &UnitMetrics, disks: &[DiskMetrics], dress: &Dre
         let _ = write!(out, "{};", dress.fio_version);
     }
     let _ = write!(out, "{};{};{}", unit.name, unit.group.group, unit.error);
-    let idle = DirectionMetrics::default();
-    for direction in Direction::ALL {
-        if direction == Direction::Trim && version == 3 {
-            continue;
+    if unit.show.unified != 1 {
+        for direction in Direction::ALL {
+            if direction != Direction::Trim || version != 3 {
+                direction_fields(out, &unit.directions[direction], unit, version);
+            }
         }
-        // Unified figures stand where the reads would.
-        let metrics = match (&unit.mixed, direction) {
-            (Some(mixed), Direction::Read) if unit.show.unified == 1 => mixed,
-            (Some(_), _) if unit.show.unified == 1 => &idle,
-            _ => &unit.directions[direction],
-        };
-        direction_fields(out, metrics, unit, version);
     }
+    unit.mixed.iter().for_each(|mixed| direction_fields(out, mixed, unit, version));
     let cpu = &unit.cpu;
     let _ = write!(
         out,
@@ -78,23 +73,18 @@ fn direction_fields(out: &mut String, metrics: &DirectionMetrics, unit: &UnitMet
     );
     latency(out, metrics.slat.as_ref());
     latency(out, metrics.clat.as_ref());
-    let shown = match unit.show.clat_percentiles {
-        true => metrics.clat.as_ref(),
-        false => metrics.lat.as_ref().filter(|_| unit.show.lat_percentiles),
-    };
-    let percentiles = shown.map_or(&[][..], |stats| &stats.percentiles);
+    let shown = |metrics| percentiles(metrics, &unit.show);
     // An idle direction still names the percentiles of the job.
-    let names = unit.directions.iter().filter_map(|(_, m)| m.clat.as_ref()).next();
-    let names = names.map_or(&[][..], |stats| &stats.percentiles);
+    let names = unit.directions.iter().map(|(_, m)| shown(m)).find(|list| !list.is_empty());
     for place in 0..PERCENTILES {
-        match (percentiles.get(place), names.get(place)) {
+        match (shown(metrics).get(place), names.and_then(|list| list.get(place))) {
             (Some((p, value)), _) => {
                 let _ = write!(out, ";{p:.6}%={}", value / 1000);
             }
-            (None, Some((p, _))) if unit.show.clat_percentiles => {
+            (None, Some((p, _))) => {
                 let _ = write!(out, ";{p:.6}%=0");
             }
-            _ => out.push_str(";0%=0"),
+            (None, None) => out.push_str(";0%=0"),
         }
     }
     latency(out, metrics.lat.as_ref());
@@ -121,6 +111,16 @@ fn direction_fields(out: &mut String, metrics: &DirectionMetrics, unit: &UnitMet
             iops.samples,
         );
     }
+}
+
+/// There is room for one list: those of the whole latency, if the job asks for them.
+fn percentiles<'a>(metrics: &'a DirectionMetrics, show: &Show) -> &'a [(f64, u64)] {
+    let stats = match (show.lat_percentiles, show.clat_percentiles) {
+        (true, _) => metrics.lat.as_ref(),
+        (false, true) => metrics.clat.as_ref(),
+        (false, false) => None,
+    };
+    stats.map_or(&[], |stats| &stats.percentiles)
 }
 
 fn latency(out: &mut String, stats: Option<&LatencyStats>) {
@@ -161,9 +161,12 @@ mod tests {
     use crate::sample;
 
     fn fields(version: u8) -> Vec<String> {
-        let record = sample::mixed();
+        fields_of(&sample::mixed(), version)
+    }
+
+    fn fields_of(record: &record::RunRecord, version: u8) -> Vec<String> {
         let dress = Dress { terse_version: version, ..Dress::default() };
-        let text = render(&judge::judge(&record), &dress);
+        let text = render(&judge::judge(record), &dress);
         text.trim_end().split(';').map(Into::into).collect()
     }
 
@@ -183,5 +186,38 @@ mod tests {
         assert_eq!(fields[5..9], ["4000", "2000", "500", "2000"], "KiB, KiB/s, IOPS, ms of reads");
         assert_eq!(fields[17], "1.000000%=107", "microseconds");
         assert_eq!(fields[121], "sda");
+    }
+
+    #[test]
+    fn unified_figures_stand_alone_or_behind_the_directions() {
+        // Counted as above; a direction has 38 fields in version 2, 41 in 3 and 4, 47 in 5.
+        for (unified, version, count) in
+            [(1, 2, 79), (1, 3, 80 + 9), (1, 5, 86 + 9), (2, 3, 162 + 9), (2, 4, 203 + 9)]
+        {
+            let mut record = sample::mixed();
+            record.jobs.iter_mut().for_each(|job| job.show.unified = unified);
+            assert_eq!(fields_of(&record, version).len(), count, "{unified} in version {version}");
+        }
+    }
+
+    #[test]
+    fn percentiles_of_the_whole_latency_come_first() {
+        let mut record = sample::mixed();
+        let show =
+            |lat, clat| Show { lat_percentiles: lat, clat_percentiles: clat, ..Show::default() };
+        let mut p50 = |choice: Show| {
+            record.jobs.iter_mut().for_each(|job| job.show = choice.clone());
+            let judged = judge::judge(&record);
+            let read = &judged.units[0].directions.read;
+            let of =
+                |stats: &Option<LatencyStats>| stats.as_ref().unwrap().percentiles.get(6).copied();
+            (fields_of(&record, 3)[23].clone(), of(&read.clat), of(&read.lat))
+        };
+        let told = |value: Option<(f64, u64)>| format!("50.000000%={}", value.unwrap().1 / 1000);
+        let (field, clat, lat) = p50(show(true, true));
+        assert!(field == told(lat) && field != told(clat), "{field}");
+        let (field, clat, _) = p50(show(false, true));
+        assert_eq!(field, told(clat));
+        assert_eq!(p50(show(false, false)).0, "0%=0");
     }
 }
