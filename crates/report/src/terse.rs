@@ -206,7 +206,7 @@ mod tests {
         let show =
             |lat, clat| Show { lat_percentiles: lat, clat_percentiles: clat, ..Show::default() };
         let mut p50 = |choice: Show| {
-            record.jobs.iter_mut().for_each(|job| job.show = choice.clone());
+            record.jobs.iter_mut().for_each(|job| job.show = choice);
             let judged = judge::judge(&record);
             let read = &judged.units[0].directions.read;
             let of =
