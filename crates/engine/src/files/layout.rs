@@ -262,7 +262,10 @@ impl Pending {
         }
         let file = open(path, false);
         let taken_back = match (self.length, &file) {
-            (None, _) => fs::remove_file(path),
+            // Emptied first: the kernel may hold the file for a moment after its last write, and
+            // with it the space of a removed one.
+            (None, Ok(file)) => file.set_len(0).and_then(|()| fs::remove_file(path)),
+            (None, Err(_)) => fs::remove_file(path),
             (Some(length), Ok(file)) => file.set_len(length),
             (Some(_), Err(_)) => Ok(()),
         };
