@@ -1,5 +1,6 @@
 //! Every ring that moves data, against one expectation.
 
+use super::io_uring::IoUring;
 use super::libaio::Libaio;
 use super::mmap::Mmap;
 use super::pvsync2::Pvsync2;
@@ -11,6 +12,7 @@ use crate::sys::testing::{Loop, Tmpfs, scratch};
 use plan::Buffers;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
+use std::io::Write;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 
@@ -384,6 +386,25 @@ fn pvsync2_passes_its_flags() {
         let fine = [BLOCK as i64, errno(libc::EOPNOTSUPP), errno(libc::EAGAIN)];
         assert!(fine.contains(&result), "{options:?}: {result}");
     }
+}
+
+/// The kernel is done with the buffers when the ring is gone.
+#[test]
+fn io_uring_dropped_with_a_read_in_flight_waits_for_its_data() {
+    let (source, mut sink) = std::io::pipe().unwrap();
+    let mut rig: Rig<IoUring> = Rig::new(None, BLOCK, &EngineOptions::default());
+    rig.ring.file_changed(0, source.as_raw_fd()).unwrap();
+    assert_eq!(rig.ring.queue(0, &op(OpKind::Read, 0, BLOCK)), Queued::Pending);
+    assert_eq!(rig.ring.submit().unwrap(), 1);
+    let writer = std::thread::spawn(move || {
+        // Time for a drop that does not wait.
+        std::thread::sleep(Duration::from_millis(30));
+        sink.write_all(&[7; BLOCK as usize]).unwrap();
+    });
+    let Rig { ring, mut area, .. } = rig;
+    drop(ring);
+    assert!(area.slice_mut(0, BLOCK as usize).iter().all(|b| *b == 7));
+    writer.join().unwrap();
 }
 
 #[test]
