@@ -1,7 +1,7 @@
 //! Order of jobs, and threads.
 
 use super::Group::{Error, Job, Process};
-use super::row::{choice, flag, later, to, value};
+use super::row::{NO_MAX, choice, flag, int, later, to, value};
 use super::{Choice, OptionDef};
 
 const SCOPES: &[Choice] = &[
@@ -35,4 +35,10 @@ pub(super) const ROWS: &[OptionDef] = &[
              threads: they start faster, need less memory and share no state in the hot path.",
         )
         .accepted_as("workers are threads in any case", to!(process.thread = flag)),
+    int(Process, "threads", 0, NO_MAX, "Threads of fio's tiobench profile")
+        .long(
+            "Not listed by fio, which takes it of any job and passes over it unless the profile \
+             runs; job files have it where thread or numjobs is meant.",
+        )
+        .warned("only fio's tiobench profile has a use for it; see thread, numjobs", |_, _| Ok(())),
 ];
