@@ -60,10 +60,12 @@ struct Ticker {
 }
 
 impl Ticker {
-    /// `None` when no line is to be shown. It belongs to the text on a terminal's standard output
-    /// under the name fio; else it goes to stderr, so that reports stay clean.
+    /// `None` when no line is to be shown. Under the name fio it belongs to the text on standard
+    /// output, where programs that follow fio look for it; else it goes to stderr, so that reports
+    /// stay clean.
     fn new(invocation: &Invocation, output: &Output, as_fio: bool, text: bool) -> Option<Ticker> {
-        let on_stdout = as_fio && text && output.is_terminal();
+        let followed = invocation.eta == Eta::Always && matches!(output, Output::Stdout);
+        let on_stdout = as_fio && text && (followed || output.is_terminal());
         let terminal = on_stdout || std::io::stderr().is_terminal();
         let shown = match invocation.eta {
             Eta::Never => false,

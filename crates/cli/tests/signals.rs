@@ -62,6 +62,7 @@ fn the_exit_code_is_that_of_the_signal() {
     let job = [&LONG[..], &["--rw=read", "--ioengine=psync"]].concat();
     let running = ("err", "[R(1)]");
     interrupted("run", directory.path(), &job, running, Signal::TERM).expect(143);
+    let running = ("out", "[R(1)]");
     for (signal, number) in [(Signal::INT, 2), (Signal::TERM, 15)] {
         let ran = interrupted("fio", directory.path(), &job, running, signal).expect(128);
         assert!(ran.out.contains(&format!("\nfio: terminating on signal {number}\n")));
@@ -113,6 +114,7 @@ fn a_later_phase() {
     assert!(ran.out.contains("total=256,0,0,0"), "the first is whole: {}", ran.out);
     assert!(ran.out.contains("\nsecond: (groupid=1, jobs=1): err= 0"), "{}", ran.out);
     // As fio shows them: what never ran is not listed.
+    let mark = ("out", "[_(1),R(1),P(1)]");
     let ran = interrupted("fio", directory.path(), &job, mark, Signal::INT).expect(128);
     assert!(ran.out.contains("\nsecond: (groupid=1, jobs=1): err= 0"), "{}", ran.out);
     assert!(!ran.out.contains("\nthird: (groupid=2"), "{}", ran.out);
