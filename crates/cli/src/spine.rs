@@ -16,6 +16,7 @@ use report::header::JobLine;
 use report::numbers::SizeStyle;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -120,6 +121,12 @@ fn run(
     output: &mut Output,
 ) -> Result<ExitCode> {
     let as_fio = dialect == Dialect::Fio;
+    // Better found now than after an hour of measuring.
+    if let Some(path) = invocation.record.as_ref().filter(|p| !has_directory(p)) {
+        let path = path.display();
+        say(&format!("command line: --record={path}: its directory is not there; make it first\n"));
+        return Ok(ExitCode::from(usage_code(dialect)));
+    }
     let facts = facts_for(host, &invocation);
     let plan = match plan::resolve(&invocation.jobs, &facts, &policy(as_fio, &invocation)) {
         Ok(plan) => plan,
@@ -150,6 +157,11 @@ fn run(
     show(&record, &invocation, output, as_fio)?;
     kept?;
     Ok(ExitCode::from(exit_code(&record, as_fio)))
+}
+
+/// Whether the directory a file would be made in is there.
+fn has_directory(path: &Path) -> bool {
+    path.parent().is_none_or(|parent| parent.as_os_str().is_empty() || parent.is_dir())
 }
 
 fn facts_for(host: &Host, invocation: &Invocation) -> Facts {

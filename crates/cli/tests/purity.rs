@@ -211,12 +211,28 @@ fn reports_that_cannot_be_written() {
 #[test]
 fn records_that_cannot_be_kept_do_not_cost_the_report() {
     let directory = scratch();
-    let arguments = [&QUICK[..], &["--record=gone/run.json", JSON]].concat();
+    // Nobody can make a file there, not even root.
+    let arguments = [&QUICK[..], &["--record=/proc/run.json", JSON]].concat();
     for verb in [fathom, as_fio] {
         let ran = verb(directory.path(), &arguments).expect(1);
         assert_eq!(ran.json()["jobs"][0]["read"]["total_ios"], 16);
-        let words = "error: gone/run.json: cannot save the record: No such file or directory\n";
+        let words = "error: /proc/run.json: cannot save the record: No such file or directory\n";
         assert!(ran.err.ends_with(words), "{}", ran.err);
+    }
+}
+
+#[test]
+fn a_record_without_a_directory_is_found_before_the_run() {
+    let directory = scratch();
+    let arguments = [&QUICK[..], &["--record=gone/run.json"]].concat();
+    for (verb, code) in [(fathom as fn(&Path, &[&str]) -> Ran, 2), (as_fio, 1)] {
+        let ran = verb(directory.path(), &arguments).expect(code);
+        assert!(
+            ran.err.contains("--record=gone/run.json: its directory is not there"),
+            "{}",
+            ran.err
+        );
+        assert_eq!(ran.out, "", "nothing was run");
     }
 }
 

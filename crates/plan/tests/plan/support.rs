@@ -62,7 +62,7 @@ pub fn machine() -> Facts {
     device(&mut facts, "sda1", DeviceKind::Partition, &["sda"]);
     for directory in [".", "d1", "d2", "/dev"] {
         let mut target = on_ext4(TargetKind::Directory, 4096);
-        target.canonical = format!("/work/{directory}");
+        target.canonical = format!("/srv/{directory}");
         if directory == "/dev" {
             target.filesystem = Some(FilesystemFacts {
                 kind: "devtmpfs".into(),
