@@ -404,7 +404,7 @@ fn a_device_that_disappears() {
         let more = ["--record=run.json", "--direct=1"];
         let mut running =
             Running::fathom(verb, directory.path(), &[&job[..], &time, &more].concat());
-        running.says("err", "[m(1)]");
+        running.says(if verb == "fio" { "out" } else { "err" }, "[m(1)]");
         // The device stays, held by the run; what is behind it goes.
         fs::File::create(&device.file).unwrap();
         let ran = running.end().expect(1);
