@@ -32,27 +32,6 @@ pub enum Format {
     Normal,
 }
 
-impl Format {
-    /// Reads one name of `--output-format`.
-    pub fn from_name(name: &str) -> Option<Self> {
-        match name.trim() {
-            "normal" => Some(Format::Normal),
-            "terse" | "minimal" => Some(Format::Terse),
-            "json" => Some(Format::Json),
-            "json+" => Some(Format::JsonPlus),
-            _ => None,
-        }
-    }
-
-    /// Reads a comma-separated list of names.
-    ///
-    /// # Errors
-    /// The first name that is none.
-    pub fn parse_list(list: &str) -> Result<Vec<Self>, String> {
-        list.split(',').map(|name| Format::from_name(name).ok_or_else(|| name.into())).collect()
-    }
-}
-
 /// How reports are dressed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dress {
@@ -97,13 +76,6 @@ fn option_is_set(record: &RunRecord, unit: &judge::UnitMetrics, name: &str, off:
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn lists_of_formats_are_read() {
-        let both = Format::parse_list("json+,normal");
-        assert_eq!(both, Ok(vec![Format::JsonPlus, Format::Normal]));
-        assert_eq!(Format::parse_list("json,xml"), Err("xml".to_string()));
-    }
 
     #[test]
     fn formats_come_in_one_order_whatever_was_asked() {

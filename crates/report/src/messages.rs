@@ -1,6 +1,7 @@
 //! Messages for stderr.
 
 use record::{Message, Severity};
+use std::collections::HashSet;
 
 /// One message as a line without its end: "fathom: warning: job1: text".
 fn line(program: &str, message: &Message) -> String {
@@ -17,14 +18,9 @@ fn line(program: &str, message: &Message) -> String {
 
 /// All messages, a line each, equal ones of one job once.
 pub fn lines<'a>(program: &str, messages: impl IntoIterator<Item = &'a Message>) -> String {
-    let mut said: Vec<String> = Vec::new();
-    for message in messages {
-        let text = line(program, message);
-        if !said.contains(&text) {
-            said.push(text);
-        }
-    }
-    said.into_iter().map(|text| text + "\n").collect()
+    let mut said = HashSet::new();
+    let lines = messages.into_iter().map(|message| line(program, message) + "\n");
+    lines.filter(|text| said.insert(text.clone())).collect()
 }
 
 #[cfg(test)]
