@@ -40,7 +40,8 @@ pub fn main(dialect: Dialect, arguments: Vec<OsString>) -> ExitCode {
         }
     };
     let host = Host::at("/");
-    let machine = Machine::new(&host.facts(&[]));
+    let facts = host.machine();
+    let machine = Machine::new(&facts);
     let invocation = match job::parse(&arguments, dialect, &machine) {
         Ok(invocation) => invocation,
         Err(errors) => {
@@ -55,7 +56,7 @@ pub fn main(dialect: Dialect, arguments: Vec<OsString>) -> ExitCode {
             return ExitCode::from(usage_code(dialect));
         }
     };
-    match act(dialect, &host, invocation, output) {
+    match act(dialect, &host, facts, invocation, output) {
         Ok(code) => code,
         Err(error) => {
             say(&format!("{program}: error: {}\n", describe(&error)));
@@ -93,11 +94,12 @@ fn usage_code(dialect: Dialect) -> u8 {
 fn act(
     dialect: Dialect,
     host: &Host,
+    facts: Facts,
     invocation: Invocation,
     mut output: Output,
 ) -> Result<ExitCode> {
     let text = match &invocation.action {
-        Action::Run => return run(dialect, host, invocation, &mut output),
+        Action::Run => return run(dialect, host, facts, invocation, &mut output),
         Action::ParseOnly => Ok(String::new()),
         Action::ShowCmd(text) => Ok(text.clone()),
         Action::CmdHelp(option) => job::help::command(option.as_deref()),
@@ -117,6 +119,7 @@ fn act(
 fn run(
     dialect: Dialect,
     host: &Host,
+    facts: Facts,
     invocation: Invocation,
     output: &mut Output,
 ) -> Result<ExitCode> {
@@ -127,7 +130,7 @@ fn run(
         say(&format!("command line: --record={path}: its directory is not there; make it first\n"));
         return Ok(ExitCode::from(usage_code(dialect)));
     }
-    let facts = facts_for(host, &invocation);
+    let facts = host.survey(facts, &queries(&invocation));
     let plan = match plan::resolve(&invocation.jobs, &facts, &policy(as_fio, &invocation)) {
         Ok(plan) => plan,
         Err(error) => {
@@ -164,12 +167,11 @@ fn has_directory(path: &Path) -> bool {
     path.parent().is_none_or(|parent| parent.as_os_str().is_empty() || parent.is_dir())
 }
 
-fn facts_for(host: &Host, invocation: &Invocation) -> Facts {
-    let queries: Vec<TargetQuery> = plan::targets(&invocation.jobs)
+fn queries(invocation: &Invocation) -> Vec<TargetQuery> {
+    plan::targets(&invocation.jobs)
         .into_iter()
         .map(|wanted| TargetQuery { path: wanted.path, will_write: wanted.write })
-        .collect();
-    host.facts(&queries)
+        .collect()
 }
 
 fn policy(as_fio: bool, invocation: &Invocation) -> Policy {
@@ -356,6 +358,6 @@ fn exit_code(record: &RunRecord, as_fio: bool) -> u8 {
     }
     let fatal = record.jobs.is_empty() || record.jobs.iter().any(|j| j.error != 0);
     let tolerated = record.jobs.iter().any(|j| !j.errors.is_empty());
-    let idle = record.jobs.iter().any(|j| j.elapsed.0 > 0 && j.ios() == 0 && j.sync.count == 0);
+    let idle = record.jobs.iter().any(|j| j.elapsed.0 > 0 && j.did_nothing());
     if fatal || (!as_fio && (tolerated || idle)) { EXIT_ERRORS } else { 0 }
 }

@@ -32,8 +32,19 @@ impl Host {
     ///
     /// Changes nothing: devices are opened for reading only.
     pub fn facts(&self, targets: &[TargetQuery]) -> Facts {
+        self.survey(self.machine(), targets)
+    }
+
+    /// Facts about the machine alone.
+    pub fn machine(&self) -> Facts {
         let mut facts = Facts::default();
         machine::machine(self, &mut facts);
+        facts
+    }
+
+    /// Adds to facts about the machine those about each target and each block device below them, as
+    /// [`Host::facts`] does.
+    pub fn survey(&self, mut facts: Facts, targets: &[TargetQuery]) -> Facts {
         let mut survey = Survey::of(self);
         for query in merged(targets) {
             let target = survey.target(&query);

@@ -284,6 +284,11 @@ impl JobRecord {
         self.results.iter().map(|(_, r)| r.ios).sum()
     }
 
+    /// Neither data moved nor was anything synchronised.
+    pub fn did_nothing(&self) -> bool {
+        self.ios() == 0 && self.sync.count == 0
+    }
+
     /// The directions in which anything was issued.
     pub fn directions(&self) -> impl Iterator<Item = Direction> + '_ {
         self.results.iter().filter(|(_, r)| r.ios_issued > 0).map(|(d, _)| d)
