@@ -14,7 +14,7 @@ use std::time::Duration;
 /// scheduled start is therefore spent spinning.
 const SPIN_NS: u64 = 60_000;
 /// A worker that sleeps looks this often whether it is to end.
-const LONGEST_SLEEP_NS: u64 = 50_000_000;
+pub(crate) const LONGEST_SLEEP_NS: u64 = 50_000_000;
 /// How long a submission the kernel had no resources for rests before it is tried again, and how
 /// often with nothing in flight whose end could free some.
 const STARVED_NS: u64 = 1_000_000;

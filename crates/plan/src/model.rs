@@ -172,6 +172,16 @@ pub struct FileSelection {
     pub unlink_each_loop: bool,
 }
 
+impl FileSelection {
+    /// How many of `files` files are open at once.
+    pub fn open_at_once(&self, files: u32) -> u32 {
+        match u32::try_from(self.open_files) {
+            Ok(limit @ 1..) => limit.min(files),
+            _ => files,
+        }
+    }
+}
+
 /// File orders that work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FileOrder {

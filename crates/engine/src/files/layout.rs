@@ -230,15 +230,11 @@ impl Pending {
             return Ok(());
         }
         match how {
-            "native" => match allocate(file, self.size, false) {
+            "native" | "keep" => match allocate(file, self.size, how == "keep") {
                 Err(e) if !unsupported(&e) => return Err(e),
                 _ => {}
             },
             "posix" => allocate_posix(file, self.size)?,
-            "keep" => match allocate(file, self.size, true) {
-                Err(e) if !unsupported(&e) => return Err(e),
-                _ => {}
-            },
             _ => {}
         }
         if longer && (!self.missing.is_empty() || how == "truncate") {

@@ -28,10 +28,7 @@ pub(crate) struct Turns {
 impl Turns {
     /// The files 0..`files`; the first `open_files` of them (all for 0) are taken to be open.
     pub fn new(selection: &FileSelection, files: u32) -> Turns {
-        let limit = match u32::try_from(selection.open_files) {
-            Ok(limit @ 1..) => limit.min(files),
-            _ => files,
-        };
+        let limit = selection.open_at_once(files);
         let mut turns = Turns {
             order: selection.order,
             ios: selection.ios.max(1),

@@ -4,7 +4,7 @@ use super::Errors;
 use crate::files::{FileError, system_text};
 use crate::meter::Metered;
 use crate::run::Shared;
-use record::{CpuUse, DepthUse, JobRecord, Message, Nanos};
+use record::{CpuUse, DepthUse, Direction, JobRecord, Message, Nanos};
 use std::io;
 
 /// What a worker gives back.
@@ -55,21 +55,19 @@ impl<'a> Builder<'a> {
         job.started = Nanos(metered.begin);
         job.ended = Nanos(ended);
         job.elapsed = Nanos(ended - started);
-        job.results = metered.results.map(|_, result| {
-            let mut result = result.clone();
-            let latency = &mut result.latency;
-            latency.slat = latency.slat.take().filter(|_| measuring.slat);
-            // Without its own lat, clat stands for both.
+        job.results = metered.results;
+        for direction in Direction::ALL {
+            let latency = &mut job.results[direction].latency;
             let clat = latency.clat.take();
-            let lat = latency.lat.take();
-            latency.lat = match (measuring.lat, measuring.clat) {
-                (true, true) => lat,
-                (true, false) => lat.or(clat.clone()),
-                (false, _) => None,
-            };
-            latency.clat = clat.filter(|_| measuring.clat);
-            result
-        });
+            latency.slat = latency.slat.take().filter(|_| measuring.slat);
+            latency.lat = latency.lat.take().filter(|_| measuring.lat);
+            // Without its own lat, clat stands for both.
+            match (measuring.clat, measuring.lat && latency.lat.is_none()) {
+                (true, _) => latency.clat = clat,
+                (false, true) => latency.lat = clat,
+                (false, false) => {}
+            }
+        }
         job.sync = metered.sync;
         job.intervals = metered.intervals;
         job.depth = DepthUse { requested: job.depth.requested, ..metered.depth };
@@ -100,8 +98,7 @@ impl<'a> Builder<'a> {
         let mut messages = std::mem::take(&mut self.messages);
         let asked_for_io = !self.worker.layout.only;
         let job = self.into_record();
-        let idle = job.ios() == 0 && job.sync.count == 0 && job.error == 0;
-        if idle && asked_for_io && !shared.stopping() {
+        if job.did_nothing() && job.error == 0 && asked_for_io && !shared.stopping() {
             messages.push(Message::warning(Some(&job.name), "it did no I/O"));
         }
         Finished { job, messages }

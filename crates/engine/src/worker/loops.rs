@@ -8,6 +8,7 @@ use crate::files::{OpenFiles, pattern_advice};
 use crate::gate::{Gate, Open, Paced};
 use crate::meter::Meter;
 use crate::payload::Payload;
+use crate::rare::LONGEST_SLEEP_NS;
 use crate::rings::io_uring::IoUring;
 use crate::rings::libaio::Libaio;
 use crate::rings::mmap::Mmap;
@@ -208,7 +209,7 @@ fn wait_for_delay(shared: &Shared, index: usize) -> bool {
         if rest == 0 {
             return true;
         }
-        let step = rest.min(50_000_000);
+        let step = rest.min(LONGEST_SLEEP_NS);
         std::thread::sleep(std::time::Duration::from_nanos(step));
     }
     false

@@ -104,21 +104,18 @@ fn set_up_and_run<'w>(
     let _locked = lock_memory(worker.buffers.lockmem.0)
         .map_err(|e| Failure::Setup("lock memory (lockmem)", e))?;
     let mut files = OpenFiles::new(worker);
-    let most = match worker.selection.open_files {
-        0 => worker.files.len(),
-        limit => worker.files.len().min(limit as usize),
-    };
+    let most = worker.selection.open_at_once(worker.files.len() as u32);
     // The null engine has its files only by name; they count as open all the same, as in fio.
     if worker.queue.engine != Engine::Null {
         if worker.layout.pre_read {
             live.set_state(WorkerState::PreReading);
             pre_read(worker, &shared.stop)?;
         }
-        for file in 0..most as u32 {
+        for file in 0..most {
             files.open(file)?;
         }
     }
-    live.set_open_files(most as u32);
+    live.set_open_files(most);
     live.set_state(WorkerState::Initialized);
     let prepared = loops::Prepared { shared, index, buffers: &mut buffers, files };
     let mut files = prepared.run(line, builder)?;

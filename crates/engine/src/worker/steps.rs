@@ -125,8 +125,7 @@ impl WorkerSteps<'_, '_> {
             }
         }
         // With fewer files open than there are, the source asks for each.
-        let limit = self.worker.selection.open_files;
-        let all_open = limit == 0 || limit >= u64::from(count);
+        let all_open = self.worker.selection.open_at_once(count) == count;
         let reopened = !all_open || (0..count).all(|file| self.open(ring, file) == Flow::On);
         if reopened { Flow::On } else { Flow::End }
     }
