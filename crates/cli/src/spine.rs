@@ -323,6 +323,8 @@ fn complete(
         jobs: outcome.jobs,
         disks,
         timeline,
+        evidence: record::Evidence::default(),
+        cell: None,
         messages,
         interrupted_by: signal,
     }

@@ -53,6 +53,7 @@ pub struct Meter<const LATENCY: bool, const QUEUED: bool, const RATED: bool> {
     interval_start: u64,
     step: u64,
     mark: Mark,
+    lag_max: u64,
     intervals: Vec<Interval>,
 }
 
@@ -127,6 +128,7 @@ impl<const LATENCY: bool, const QUEUED: bool, const RATED: bool> Metering
         }
         if RATED {
             lane.response.record(done.saturating_sub(stamps.intended));
+            self.lag_max = self.lag_max.max(issued.saturating_sub(stamps.intended));
         }
     }
 
@@ -177,6 +179,7 @@ impl<const LATENCY: bool, const QUEUED: bool, const RATED: bool> Meter<LATENCY, 
             interval_start: begin,
             step,
             mark: Mark::default(),
+            lag_max: 0,
             intervals: Vec::new(),
         }
     }
@@ -216,6 +219,7 @@ impl<const LATENCY: bool, const QUEUED: bool, const RATED: bool> Meter<LATENCY, 
             bytes: delta(|m| &m.bytes),
             clat_ns_sum: delta(|m| &m.clat_sum),
             clat_ns_max: PerDirection::from_fn(|d| self.lanes[d as usize].interval_max),
+            lag_ns_max: std::mem::take(&mut self.lag_max),
         });
         self.lanes.iter_mut().for_each(|l| l.interval_max = 0);
         self.mark = totals;

@@ -6,9 +6,11 @@
 
 mod counters;
 mod facts;
+mod kernel;
 mod sampler;
 mod tree;
 
 pub use facts::TargetQuery;
+pub use kernel::{Kernel, NvmeAdmin, PageCache};
 pub use sampler::Sampler;
 pub use tree::Host;

@@ -136,6 +136,8 @@ fn sample(host: &Host, devices: &[String], origin: Instant, tids: &[u32]) -> Sam
         memory_cached,
         memory_dirty,
         memory_writeback,
+        own: None,
+        slow: None,
     }
 }
 

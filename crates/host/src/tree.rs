@@ -1,13 +1,16 @@
 //! Reading small files of /proc and /sys below a root that tests can move.
 
+use crate::Kernel;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A machine, seen through its /proc and /sys.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Host {
     root: PathBuf,
+    kernel: Option<Arc<dyn Kernel>>,
 }
 
 impl Host {
@@ -16,7 +19,18 @@ impl Host {
     /// `root` too, and a plain file `dev/NAME` stands for the block device NAME when the tree's
     /// sys/class/block knows it.
     pub fn at(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into() }
+        Self { root: root.into(), kernel: None }
+    }
+
+    /// The same machine, with a kernel to ask what no file tells. Without one such facts stay
+    /// unknown.
+    pub fn with_kernel(self, kernel: Arc<dyn Kernel>) -> Self {
+        Self { kernel: Some(kernel), ..self }
+    }
+
+    /// The kernel to ask, where there is one.
+    pub(crate) fn kernel(&self) -> Option<&dyn Kernel> {
+        self.kernel.as_deref()
     }
 
     /// Whether this is the machine we run on, where system calls tell more than files do.

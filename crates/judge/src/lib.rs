@@ -2,11 +2,23 @@
 //!
 //! [`judge`] is pure: the same record gives the same figures, so an old record can be judged again
 //! by newer rules.
+//!
+//! What the figures are worth is in [`Judged::findings`] (of the [`checks`]) and
+//! [`Judged::verdicts`].
 
+mod case;
+pub mod checks;
+mod finding;
 mod metrics;
+pub mod stats;
+mod verdict;
+
+pub use case::{Case, DeviceUse, Part};
+pub use finding::{Figure, Finding};
 
 pub use metrics::{
     CpuMetrics, DepthMetrics, DirectionMetrics, DiskMetrics, DiskTotals, GroupMetrics, GroupRow,
     Judged, LATENCY_CLASSES, LatencyClasses, LatencyStats, RowKind, SeriesStats, SyncMetrics,
     UnitMetrics, judge,
 };
+pub use verdict::{Confidence, Limit, Verdict};

@@ -6,8 +6,8 @@ mod disks;
 mod groups;
 mod latency;
 mod series;
-mod unit;
-mod window;
+pub(crate) mod unit;
+pub(crate) mod window;
 
 pub use classes::{LATENCY_CLASSES, LatencyClasses};
 pub use direction::DirectionMetrics;
@@ -17,6 +17,10 @@ pub use latency::LatencyStats;
 pub use series::SeriesStats;
 pub use unit::{CpuMetrics, DepthMetrics, SyncMetrics, UnitMetrics};
 
+use crate::case::Case;
+use crate::checks;
+use crate::finding::Finding;
+use crate::verdict::{self, Verdict};
 use record::{GroupKey, JobRecord, Message, RunRecord};
 use std::collections::BTreeMap;
 
@@ -34,6 +38,10 @@ pub struct Judged {
     pub elapsed_ns: u64,
     /// What the figures alone show the user should know.
     pub messages: Vec<Message>,
+    /// What the checks found, the gravest first.
+    pub findings: Vec<Finding>,
+    /// What limited each job, in order of the jobs.
+    pub verdicts: Vec<Verdict>,
 }
 
 /// Derives every number of a run from its record.
@@ -48,7 +56,10 @@ pub fn judge(record: &RunRecord) -> Judged {
         Vec::new()
     };
     let elapsed_ns = record.jobs.iter().map(|job| job.ended.0).max().unwrap_or(0);
-    Judged { units, groups, disks, elapsed_ns, messages }
+    let case = Case::of(record);
+    let findings = checks::look(&case);
+    let verdicts = verdict::of(&case, &findings);
+    Judged { units, groups, disks, elapsed_ns, messages, findings, verdicts }
 }
 
 /// The workers of each report, in order of the first worker of each.

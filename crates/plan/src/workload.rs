@@ -1,8 +1,8 @@
 //! A worker's workload for the record.
 
 use crate::model::{BlockPlan, RateLimit, Worker};
-use job::{Sequencer, SyncMode};
-use record::{Bytes, Workload};
+use job::{BufferContent, Sequencer, SyncMode};
+use record::{Bytes, Region, Workload};
 use std::collections::BTreeMap;
 
 impl Worker {
@@ -28,6 +28,11 @@ impl Worker {
                 _ => None,
             }),
             files: self.files.iter().map(|f| f.path.clone()).collect(),
+            regions: self
+                .files
+                .iter()
+                .map(|f| Region { start: Bytes(f.start), length: Bytes(f.length) })
+                .collect(),
             settings: self.settings(),
         }
     }
@@ -72,7 +77,24 @@ impl Worker {
         let think = self.pacing.think.time.map_or(0, |t| t.0);
         set(think > 0, "thinktime_ns", think.to_string());
         self.queue_settings(&mut settings);
+        self.buffer_settings(&mut settings);
         settings
+    }
+
+    fn buffer_settings(&self, settings: &mut BTreeMap<String, String>) {
+        let buffers = &self.buffers;
+        let mut set = |name: &str, value: Option<String>| {
+            settings.extend(value.map(|value| (name.to_owned(), value)));
+        };
+        set("zero_buffers", (buffers.content == BufferContent::Zero).then(|| "1".into()));
+        let pattern = matches!(buffers.content, BufferContent::Pattern(_));
+        set("buffer_pattern", pattern.then(|| "1".into()));
+        set("refill_buffers", buffers.refill.then(|| "1".into()));
+        set("scramble_buffers", (!buffers.scramble).then(|| "0".into()));
+        set("buffer_compress_percentage", buffers.compress_percentage.map(|p| p.to_string()));
+        set("dedupe_percentage", buffers.dedupe_percentage.map(|p| p.to_string()));
+        set("pre_read", self.layout.pre_read.then(|| "1".into()));
+        set("invalidate", (!self.layout.invalidate).then(|| "0".into()));
     }
 
     fn queue_settings(&self, settings: &mut BTreeMap<String, String>) {

@@ -64,6 +64,10 @@ pub struct Interval {
     pub clat_ns_sum: PerDirection<u64>,
     /// Largest completion latency, in nanoseconds.
     pub clat_ns_max: PerDirection<u64>,
+    /// How late the latest I/O was issued after its intended start, in nanoseconds; 0 without a
+    /// schedule.
+    #[serde(default)]
+    pub lag_ns_max: u64,
 }
 
 /// How deep the queue was.
@@ -170,6 +174,7 @@ impl Interval {
             self.clat_ns_sum[d] += next.clat_ns_sum[d];
             self.clat_ns_max[d] = self.clat_ns_max[d].max(next.clat_ns_max[d]);
         }
+        self.lag_ns_max = self.lag_ns_max.max(next.lag_ns_max);
     }
 }
 

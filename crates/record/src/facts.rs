@@ -1,6 +1,6 @@
 //! What the machine was before the run.
 
-use crate::Bytes;
+use crate::{Bytes, Environment, Health, InterruptFacts};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -23,6 +23,9 @@ pub struct Facts {
     pub targets: BTreeMap<String, TargetFacts>,
     /// Every block device that is in the stack under a target, by kernel name.
     pub devices: BTreeMap<String, DeviceFacts>,
+    /// The system around the run.
+    #[serde(default)]
+    pub environment: Environment,
     /// What could not be read, and why (for example for want of privilege).
     pub unknown: Vec<String>,
 }
@@ -275,6 +278,21 @@ pub struct DeviceFacts {
     pub read_only: bool,
     /// NUMA node of the device.
     pub numa_node: Option<i32>,
+    /// Where a partition begins on its disk.
+    #[serde(default)]
+    pub partition_start: Option<Bytes>,
+    /// Hardware queues of its driver.
+    #[serde(default)]
+    pub hardware_queues: Option<u32>,
+    /// Its interrupts, where they can be told.
+    #[serde(default)]
+    pub interrupts: Vec<InterruptFacts>,
+    /// What it says of its health; `None` where it does not, or may not be asked.
+    #[serde(default)]
+    pub health: Option<Health>,
+    /// What goes on in it beside our I/O: "resync 12.5 %", "check" (md), "scrub" (btrfs).
+    #[serde(default)]
+    pub activity: Option<String>,
 }
 
 impl Facts {

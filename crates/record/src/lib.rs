@@ -5,7 +5,10 @@
 
 mod counters;
 mod direction;
+mod environment;
+mod evidence;
 mod facts;
+mod health;
 mod histogram;
 mod live;
 mod run;
@@ -16,15 +19,18 @@ pub use counters::{
     CpuUse, DepthUse, DirectionResult, ErrorCount, Interval, LatencyResult, SizeMap, SyncResult,
 };
 pub use direction::{Direction, PerDirection};
+pub use environment::{CgroupFacts, Environment, InterruptFacts};
+pub use evidence::{Content, Evidence, FileEvidence, FileLook, Neighbour};
 pub use facts::{
     CpuFacts, DeviceFacts, DeviceKind, DirectLimits, Extents, Facts, FilesystemFacts, TargetFacts,
     TargetKind, Use,
 };
+pub use health::Health;
 pub use histogram::{Histogram, SUB_BUCKETS};
 pub use live::{LayoutProgress, Snapshot, WorkerState, WorkerStatus};
 pub use run::{
-    Clock, DiskCounters, DiskResult, GroupKey, Invocation, JobRecord, Message, RunRecord,
-    SCHEMA_VERSION, Severity, Show, SourceText, Workload,
+    Cell, Clock, DiskCounters, DiskResult, GroupKey, Invocation, JobRecord, Message, RecordSet,
+    Region, RunRecord, SCHEMA_VERSION, Severity, Show, SourceText, Workload,
 };
-pub use timeline::{CpuSample, DiskSample, Sample, Timeline, WorkerSample};
+pub use timeline::{CpuSample, DiskSample, OwnIo, Sample, SlowSample, Timeline, WorkerSample};
 pub use units::{Bytes, Nanos};

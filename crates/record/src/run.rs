@@ -1,8 +1,8 @@
 //! The record of one run: complete, versioned, and saved before anything judges it.
 
 use crate::{
-    Bytes, CpuUse, DepthUse, Direction, DirectionResult, DiskSample, ErrorCount, Facts, Interval,
-    Nanos, PerDirection, SyncResult, Timeline,
+    Bytes, CpuUse, DepthUse, Direction, DirectionResult, DiskSample, ErrorCount, Evidence, Facts,
+    Interval, Nanos, PerDirection, SyncResult, Timeline,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -34,10 +34,40 @@ pub struct RunRecord {
     pub disks: Vec<DiskResult>,
     /// The machine during the run.
     pub timeline: Timeline,
+    /// What was found at both ends of the run.
+    #[serde(default)]
+    pub evidence: Evidence,
+    /// Which part it is of several runs made together; `None` for a run of its own.
+    #[serde(default)]
+    pub cell: Option<Cell>,
     /// What the user should know, in the order it arose.
     pub messages: Vec<Message>,
     /// The signal that ended the run early.
     pub interrupted_by: Option<i32>,
+}
+
+/// Which of several runs made together one is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cell {
+    /// What was run; runs with the same name repeat each other.
+    pub name: String,
+    /// Which repeat, from 0.
+    pub round: u32,
+}
+
+/// Several runs made together, in the order they ran: repeats, or the cells of a test.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RecordSet {
+    /// [`SCHEMA_VERSION`] of the program that made it.
+    pub schema: u32,
+    /// Version of that program.
+    pub fathom_version: String,
+    /// What made them: "repeat", "test", "precondition", "diagnose".
+    pub kind: String,
+    /// Seed of every random choice in judging it (bootstrap).
+    pub seed: u64,
+    /// The runs, each with its [`RunRecord::cell`].
+    pub runs: Vec<RunRecord>,
 }
 
 /// How the program was called.
@@ -121,8 +151,20 @@ pub struct Workload {
     pub rate_iops: PerDirection<Option<u64>>,
     /// Files, by path.
     pub files: Vec<String>,
+    /// Where it works in each of them, in their order.
+    #[serde(default)]
+    pub regions: Vec<Region>,
     /// Other resolved settings that matter for a comparison, name → value.
     pub settings: BTreeMap<String, String>,
+}
+
+/// Part of a file or device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Region {
+    /// Where it begins.
+    pub start: Bytes,
+    /// How long it is.
+    pub length: Bytes,
 }
 
 /// What one worker was and did.

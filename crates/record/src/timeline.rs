@@ -1,4 +1,4 @@
-//! What the machine did during the run, sampled once a second.
+//! What the machine did during the run, sampled ten times a second.
 
 use crate::Nanos;
 use serde::{Deserialize, Serialize};
@@ -31,6 +31,41 @@ pub struct Sample {
     pub memory_dirty: u64,
     /// Being written back.
     pub memory_writeback: u64,
+    /// Storage traffic of this process so far (/proc/self/io); `None` where the kernel does not
+    /// count it.
+    #[serde(default)]
+    pub own: Option<OwnIo>,
+    /// What is looked at more seldom: once a second and in the first and last sample.
+    #[serde(default)]
+    pub slow: Option<SlowSample>,
+}
+
+/// Storage traffic that this process caused, as the kernel accounts it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnIo {
+    /// Bytes fetched from the storage layer.
+    pub read_bytes: u64,
+    /// Bytes sent to the storage layer, or made dirty in the page cache.
+    pub write_bytes: u64,
+}
+
+/// What costs more to look at than counters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SlowSample {
+    /// Interrupts of the watched devices so far: name ("nvme0q1") → count for each CPU.
+    pub interrupts: BTreeMap<String, Vec<u64>>,
+    /// Current frequency of each CPU, in kHz; empty where the kernel does not tell.
+    pub cpu_khz: Vec<u64>,
+    /// Sensors (hwmon and thermal zones) by name ("nvme0 Composite"), in thousandths of a degree
+    /// Celsius.
+    pub temperature_mc: BTreeMap<String, i64>,
+    /// Times any CPU was slowed down by heat so far.
+    pub cpu_throttle_count: u64,
+    /// Time the control group was kept off the CPU by its quota so far, in microseconds.
+    pub cgroup_throttled_us: u64,
+    /// What goes on in a watched device beside our I/O, by kernel name ("resync 12.5 %").
+    pub activity: BTreeMap<String, String>,
 }
 
 /// Times of one CPU since boot, in milliseconds (/proc/stat).
@@ -94,4 +129,48 @@ pub struct WorkerSample {
     pub run_ns: u64,
     /// Time runnable but waiting for one.
     pub delay_ns: u64,
+}
+
+impl CpuSample {
+    /// Each field from the two of this and another sample.
+    pub fn zip(&self, other: &Self, f: impl Fn(u64, u64) -> u64) -> Self {
+        CpuSample {
+            user_ms: f(self.user_ms, other.user_ms),
+            system_ms: f(self.system_ms, other.system_ms),
+            idle_ms: f(self.idle_ms, other.idle_ms),
+            iowait_ms: f(self.iowait_ms, other.iowait_ms),
+            irq_ms: f(self.irq_ms, other.irq_ms),
+            softirq_ms: f(self.softirq_ms, other.softirq_ms),
+            steal_ms: f(self.steal_ms, other.steal_ms),
+        }
+    }
+}
+
+impl DiskSample {
+    /// Each field from the two of this and another sample.
+    pub fn zip(&self, other: &Self, f: impl Fn(u64, u64) -> u64) -> Self {
+        DiskSample {
+            read_ios: f(self.read_ios, other.read_ios),
+            read_merges: f(self.read_merges, other.read_merges),
+            read_bytes: f(self.read_bytes, other.read_bytes),
+            read_ticks_ms: f(self.read_ticks_ms, other.read_ticks_ms),
+            write_ios: f(self.write_ios, other.write_ios),
+            write_merges: f(self.write_merges, other.write_merges),
+            write_bytes: f(self.write_bytes, other.write_bytes),
+            write_ticks_ms: f(self.write_ticks_ms, other.write_ticks_ms),
+            in_flight: f(self.in_flight, other.in_flight),
+            busy_ms: f(self.busy_ms, other.busy_ms),
+            queue_ms: f(self.queue_ms, other.queue_ms),
+            discard_ios: f(self.discard_ios, other.discard_ios),
+            discard_bytes: f(self.discard_bytes, other.discard_bytes),
+            flush_ios: f(self.flush_ios, other.flush_ios),
+            flush_ticks_ms: f(self.flush_ticks_ms, other.flush_ticks_ms),
+        }
+    }
+
+    /// What was counted since an earlier sample; a counter that went back, because the device was
+    /// replaced, counts as 0. `in_flight` is that of this sample.
+    pub fn since(&self, earlier: &Self) -> Self {
+        DiskSample { in_flight: self.in_flight, ..self.zip(earlier, u64::saturating_sub) }
+    }
 }

@@ -16,12 +16,13 @@ const MAY_SEE: &[(&str, &[&str])] = &[
     ("plan", &["record", "job", "host"]),
     ("engine", &["record", "plan", "testbed"]),
     ("judge", &["record", "plan"]),
-    ("report", &["record", "judge"]),
+    ("suite", &["record", "judge"]),
+    ("report", &["record", "judge", "suite"]),
     ("store", &["record"]),
     ("web", &["record", "judge", "report", "store"]),
     ("cli", &["*"]),
     ("testbed", &[]),
-    ("xtask", &["job", "report"]),
+    ("xtask", &["job", "judge", "report"]),
 ];
 
 /// Every dependency of one crate of the workspace on another that [`MAY_SEE`] does not name. Test

@@ -100,7 +100,7 @@ pub struct CpuMetrics {
 }
 
 /// Figures of the workers `jobs` (at least one) together.
-pub(super) fn measure(jobs: &[&JobRecord]) -> UnitMetrics {
+pub(crate) fn measure(jobs: &[&JobRecord]) -> UnitMetrics {
     let Some(first) = jobs.first() else { return UnitMetrics::default() };
     let mut percentiles = first.percentiles.clone();
     percentiles.sort_by(f64::total_cmp);

@@ -4,7 +4,7 @@ use record::{Direction, JobRecord};
 
 /// When each worker was busy in any of `directions`, in nanoseconds from the run's origin: (begin,
 /// end). A worker that did nothing in them has no window.
-pub(super) fn busy(jobs: &[&JobRecord], directions: &[Direction]) -> Vec<(u64, u64)> {
+pub(crate) fn busy(jobs: &[&JobRecord], directions: &[Direction]) -> Vec<(u64, u64)> {
     // All windows of a worker begin at its start, so the largest holds the others.
     let of = |job: &JobRecord| directions.iter().filter_map(|d| of_direction(job, *d)).max();
     jobs.iter().filter_map(|job| of(job)).collect()
@@ -18,7 +18,7 @@ fn of_direction(job: &JobRecord, direction: Direction) -> Option<(u64, u64)> {
 
 /// Length of the union of windows: the time in which at least one of them was open. A pause between
 /// chained jobs is not part of it.
-pub(super) fn union_ns(windows: &[(u64, u64)]) -> u64 {
+pub(crate) fn union_ns(windows: &[(u64, u64)]) -> u64 {
     let mut sorted = windows.to_vec();
     sorted.sort_unstable();
     let (mut length, mut reached) = (0, 0);
@@ -30,14 +30,14 @@ pub(super) fn union_ns(windows: &[(u64, u64)]) -> u64 {
 }
 
 /// Length of the time in which all windows were open.
-pub(super) fn common_ns(windows: &[(u64, u64)]) -> u64 {
+pub(crate) fn common_ns(windows: &[(u64, u64)]) -> u64 {
     let begin = windows.iter().map(|w| w.0).max().unwrap_or(0);
     let end = windows.iter().map(|w| w.1).min().unwrap_or(0);
     end.saturating_sub(begin)
 }
 
 /// `amount` a second over `window_ns`; 0 for an empty window.
-pub(super) fn per_second(amount: u64, window_ns: u64) -> f64 {
+pub(crate) fn per_second(amount: u64, window_ns: u64) -> f64 {
     if window_ns == 0 { 0.0 } else { amount as f64 * 1e9 / window_ns as f64 }
 }
 

@@ -1,0 +1,54 @@
+//! What only system calls tell. They need unsafe code, which stands in the engine; the program hands
+//! them in, tests hand in recorded answers.
+
+use record::Extents;
+use std::fs::File;
+use std::io;
+
+/// Questions to the kernel that no file answers.
+pub trait Kernel: Send + Sync {
+    /// How much of the first `length` bytes of a file or device is in the page cache (cachestat, or
+    /// mincore on kernels before 6.5).
+    ///
+    /// # Errors
+    /// Those of the calls.
+    fn page_cache(&self, file: &File, length: u64) -> io::Result<PageCache>;
+
+    /// What the blocks of the first `length` bytes of a file are (FIEMAP).
+    ///
+    /// # Errors
+    /// EOPNOTSUPP where the filesystem does not tell.
+    fn extents(&self, file: &File, length: u64) -> io::Result<Extents>;
+
+    /// An NVMe admin command that reads `data` (NVMe base specification 2.0, section 5).
+    ///
+    /// # Errors
+    /// Those of the call; a status of the controller other than success is `EIO`.
+    fn nvme_admin(&self, device: &File, command: NvmeAdmin, data: &mut [u8]) -> io::Result<()>;
+
+    /// A SCSI command that reads `data` (SG_IO); the bytes that came.
+    ///
+    /// # Errors
+    /// Those of the call; a status of the device other than good is `EIO`.
+    fn scsi(&self, device: &File, command: &[u8], data: &mut [u8]) -> io::Result<usize>;
+}
+
+/// What of a file is in the page cache, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PageCache {
+    /// In the cache.
+    pub cached: u64,
+    /// Of it, newer than on the device; `None` where only mincore tells.
+    pub dirty: Option<u64>,
+}
+
+/// The words of an NVMe admin command that matter to reading logs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NvmeAdmin {
+    /// Opcode: 0x02 Get Log Page, 0x06 Identify, 0x0a Get Features.
+    pub opcode: u8,
+    /// Namespace; 0xffff_ffff for all.
+    pub namespace: u32,
+    /// Command dwords 10 to 15.
+    pub words: [u32; 6],
+}

@@ -1,0 +1,266 @@
+//! A record arranged for the checks: parts of the run, and what the machine did during each.
+
+use crate::metrics::{UnitMetrics, unit, window};
+use record::{
+    CpuSample, DeviceFacts, Direction, DiskSample, FilesystemFacts, JobRecord, Nanos, RunRecord,
+    Sample,
+};
+use std::collections::BTreeMap;
+
+/// A run, arranged for the checks.
+pub struct Case<'a> {
+    /// The record.
+    pub record: &'a RunRecord,
+    /// One for each job section that did or tried anything, in order.
+    pub parts: Vec<Part<'a>>,
+}
+
+/// All workers of one job section.
+pub struct Part<'a> {
+    /// Name of the job.
+    pub name: &'a str,
+    /// Its workers; at least one.
+    pub workers: Vec<&'a JobRecord>,
+    /// Their figures together.
+    pub metrics: UnitMetrics,
+    /// From the start of the first measured window to the end of the last.
+    pub from: Nanos,
+    /// See [`Part::from`].
+    pub to: Nanos,
+    /// Kernel names of the devices under its files, each before those below it.
+    pub devices: Vec<&'a str>,
+}
+
+/// What one device did in a window, and what it was asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct DeviceUse {
+    /// Counters over the window; `in_flight` is that at its end.
+    pub counters: DiskSample,
+    /// Length of the window.
+    pub window: Nanos,
+    /// Bytes the jobs that lie on it read in the window.
+    pub read_asked: u64,
+    /// Bytes the jobs that lie on it wrote in the window.
+    pub write_asked: u64,
+}
+
+impl<'a> Case<'a> {
+    /// Arranges a record.
+    pub fn of(record: &'a RunRecord) -> Case<'a> {
+        let mut by_job: BTreeMap<u32, Vec<&JobRecord>> = BTreeMap::new();
+        for job in record.jobs.iter().filter(|job| job.elapsed.0 > 0) {
+            by_job.entry(job.job).or_default().push(job);
+        }
+        let parts = by_job.into_values().map(|workers| part(record, workers)).collect();
+        Case { record, parts }
+    }
+
+    /// Facts of a device by kernel name.
+    pub fn device(&self, name: &str) -> Option<&'a DeviceFacts> {
+        self.record.facts.devices.get(name)
+    }
+
+    /// The lowest devices under a part: those with nothing below them.
+    pub fn disks_of(&self, part: &Part<'a>) -> Vec<&'a DeviceFacts> {
+        let devices = part.devices.iter().filter_map(|name| self.device(name));
+        devices.filter(|device| device.below.is_empty()).collect()
+    }
+
+    /// The filesystems under a part, each once.
+    pub fn filesystems_of(&self, part: &Part<'a>) -> Vec<&'a FilesystemFacts> {
+        let mut found: Vec<&FilesystemFacts> = Vec::new();
+        for file in part.files() {
+            let filesystem =
+                self.record.facts.targets.get(file).and_then(|t| t.filesystem.as_ref());
+            found.extend(filesystem.filter(|f| found.iter().all(|known| known != f)));
+        }
+        found
+    }
+
+    /// Samples of the machine at both ends of a window, counters drawn in a straight line between
+    /// the samples around each end. `None` when the window is outside of the samples or empty.
+    pub fn ends(&self, from: Nanos, to: Nanos) -> Option<(At<'a>, At<'a>)> {
+        (from < to).then_some(())?;
+        Some((self.at(from)?, self.at(to)?))
+    }
+
+    fn at(&self, moment: Nanos) -> Option<At<'a>> {
+        let samples = &self.record.timeline.samples;
+        let after = samples.iter().position(|s| s.at >= moment).or(samples.len().checked_sub(1))?;
+        let (before, after) = (&samples[after.saturating_sub(1)], &samples[after]);
+        let step = after.at.0.saturating_sub(before.at.0);
+        let passed = moment.0.saturating_sub(before.at.0).min(step);
+        let share = if step == 0 { 1.0 } else { passed as f64 / step as f64 };
+        Some(At { before, after, share })
+    }
+
+    /// What a device did while a part ran; `None` when it was not sampled.
+    pub fn device_use(&self, part: &Part<'a>, device: &str) -> Option<DeviceUse> {
+        self.device_use_in(device, part.from, part.to)
+    }
+
+    /// What a device did in a window; `None` when it was not sampled.
+    pub fn device_use_in(&self, device: &str, from: Nanos, to: Nanos) -> Option<DeviceUse> {
+        let (first, last) = self.ends(from, to)?;
+        let counters = last.disk(device)?.since(&first.disk(device)?);
+        let on_it = self.parts.iter().filter(|part| part.devices.contains(&device));
+        let workers: Vec<&JobRecord> = on_it.flat_map(|part| part.workers.clone()).collect();
+        Some(DeviceUse {
+            counters,
+            window: to - from,
+            read_asked: moved(&workers, Direction::Read, from, to),
+            write_asked: moved(&workers, Direction::Write, from, to),
+        })
+    }
+
+    /// Share of the window, 0 to 1, that each CPU spent in each state; offline ones are left out.
+    pub fn cpu_use(&self, from: Nanos, to: Nanos) -> Vec<(usize, CpuShare)> {
+        let Some((first, last)) = self.ends(from, to) else { return Vec::new() };
+        let shares = |cpu: usize| Some((cpu, CpuShare::of(&first.cpu(cpu)?, &last.cpu(cpu)?)?));
+        (0..last.after.cpus.len()).filter_map(shares).collect()
+    }
+
+    /// The samples within a window.
+    pub fn samples(&self, from: Nanos, to: Nanos) -> impl Iterator<Item = &'a Sample> {
+        let samples = self.record.timeline.samples.iter();
+        samples.filter(move |sample| (from..=to).contains(&sample.at))
+    }
+}
+
+fn part<'a>(record: &'a RunRecord, workers: Vec<&'a JobRecord>) -> Part<'a> {
+    let mut devices: Vec<&str> = Vec::new();
+    for file in workers.iter().flat_map(|job| &job.workload.files) {
+        for device in record.facts.stack_under(file) {
+            if !devices.contains(&device) {
+                devices.push(device);
+            }
+        }
+    }
+    Part {
+        name: &workers[0].name,
+        metrics: unit::measure(&workers),
+        from: workers.iter().map(|job| job.started).min().unwrap_or_default(),
+        to: workers.iter().map(|job| job.ended).max().unwrap_or_default(),
+        devices,
+        workers,
+    }
+}
+
+/// Bytes moved within a window; an interval that is half inside counts by half.
+fn moved(workers: &[&JobRecord], direction: Direction, from: Nanos, to: Nanos) -> u64 {
+    let mut bytes = 0.0;
+    for job in workers {
+        let whole = job.started >= from && job.ended <= to;
+        if whole || job.intervals.is_empty() {
+            let overlap = window::common_ns(&[(job.started.0, job.ended.0), (from.0, to.0)]);
+            let length = (job.ended - job.started).0.max(1);
+            bytes += job.results[direction].bytes.0 as f64 * overlap as f64 / length as f64;
+            continue;
+        }
+        for interval in &job.intervals {
+            let end = interval.start.0 + interval.length.0;
+            let overlap = window::common_ns(&[(interval.start.0, end), (from.0, to.0)]);
+            let share = overlap as f64 / interval.length.0.max(1) as f64;
+            bytes += interval.bytes[direction] as f64 * share;
+        }
+    }
+    bytes as u64
+}
+
+impl<'a> Part<'a> {
+    /// The files of all workers, repeats included.
+    pub fn files(&self) -> impl Iterator<Item = &'a str> {
+        self.workers.iter().copied().flat_map(|job| job.workload.files.iter().map(String::as_str))
+    }
+
+    /// The first worker: clones differ in their files and seeds only.
+    pub fn first(&self) -> &'a JobRecord {
+        self.workers[0]
+    }
+
+    /// Bytes that completed in a direction.
+    pub fn bytes(&self, direction: Direction) -> u64 {
+        self.workers.iter().map(|job| job.results[direction].bytes.0).sum()
+    }
+
+    /// I/Os that completed in a direction.
+    pub fn ios(&self, direction: Direction) -> u64 {
+        self.workers.iter().map(|job| job.results[direction].ios).sum()
+    }
+
+    /// Length of its window.
+    pub fn length(&self) -> Nanos {
+        self.to - self.from
+    }
+
+    /// A setting of the workload, when it is not fio's default.
+    pub fn setting(&self, name: &str) -> Option<&'a str> {
+        self.first().workload.settings.get(name).map(String::as_str)
+    }
+
+    /// Whether it goes through the page cache: neither O_DIRECT nor an engine without files.
+    pub fn is_buffered(&self) -> bool {
+        !self.first().workload.direct && !self.first().workload.files.is_empty()
+    }
+}
+
+/// The machine at a moment between two samples.
+#[derive(Clone, Copy)]
+pub struct At<'a> {
+    /// The sample at or before it.
+    pub before: &'a Sample,
+    /// The sample at or after it.
+    pub after: &'a Sample,
+    share: f64,
+}
+
+impl At<'_> {
+    /// A counter at this moment.
+    pub fn between(&self, before: u64, after: u64) -> u64 {
+        before + (after.saturating_sub(before) as f64 * self.share) as u64
+    }
+
+    /// The counters of a device.
+    pub fn disk(&self, name: &str) -> Option<DiskSample> {
+        let (before, after) = (self.before.disks.get(name)?, self.after.disks.get(name)?);
+        Some(before.zip(after, |b, a| self.between(b, a)))
+    }
+
+    /// The times of a CPU.
+    pub fn cpu(&self, number: usize) -> Option<CpuSample> {
+        let (before, after) = (self.before.cpus.get(number)?, self.after.cpus.get(number)?);
+        Some(before.zip(after, |b, a| self.between(b, a)))
+    }
+}
+
+/// Shares of a window that a CPU spent in each state, 0 to 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CpuShare {
+    /// User mode.
+    pub user: f64,
+    /// Kernel.
+    pub system: f64,
+    /// Interrupts, soft ones included.
+    pub interrupts: f64,
+    /// Idle, waiting for I/O included.
+    pub idle: f64,
+    /// Taken by the hypervisor.
+    pub steal: f64,
+}
+
+impl CpuShare {
+    /// `None` for a CPU whose times did not move.
+    fn of(first: &CpuSample, last: &CpuSample) -> Option<CpuShare> {
+        let d = last.zip(first, u64::saturating_sub);
+        let total = d.user_ms + d.system_ms + d.idle_ms + d.iowait_ms;
+        let total = total + d.irq_ms + d.softirq_ms + d.steal_ms;
+        let share = |ms: u64| ms as f64 / total as f64;
+        (total > 0).then(|| CpuShare {
+            user: share(d.user_ms),
+            system: share(d.system_ms),
+            interrupts: share(d.irq_ms + d.softirq_ms),
+            idle: share(d.idle_ms + d.iowait_ms),
+            steal: share(d.steal_ms),
+        })
+    }
+}

@@ -1,0 +1,66 @@
+//! The checks: each turns evidence into findings. One file a check, named as its id.
+
+mod served_from_cache;
+
+use crate::case::Case;
+use crate::finding::Finding;
+use std::cmp::Reverse;
+
+/// One check, and everything docs/CHECKS.md says of it.
+pub struct Check {
+    /// Its id, as printed in brackets and as its file is called.
+    pub id: &'static str,
+    /// What it asks, in one sentence ("Did the storage answer, or memory?").
+    pub question: &'static str,
+    /// What it looks at.
+    pub evidence: &'static str,
+    /// From where on it speaks up, and at which level.
+    pub threshold: &'static str,
+    /// Why there.
+    pub reason: &'static str,
+    /// What usually makes it so.
+    pub cause: &'static str,
+    /// What to do.
+    pub cure: &'static str,
+    /// How it is proven.
+    pub proof: Proof,
+    /// The check itself: at most one finding for each job, or one for the run.
+    pub look: fn(&Case) -> Vec<Finding>,
+}
+
+/// The tests that prove a check: `file::function` below the repository's root.
+pub struct Proof {
+    /// How the situation is had in the test that shows it fire.
+    pub how: How,
+    /// The test that shows it fire.
+    pub fires: &'static str,
+    /// The test that shows it silent.
+    pub silent: &'static str,
+}
+
+/// How a test has a situation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    /// Made for real, with real I/O.
+    Real,
+    /// From a recorded tree or timeline.
+    Recorded,
+}
+
+/// Every check, in the order of docs/CHECKS.md.
+pub const ALL: &[&Check] = &[&served_from_cache::CHECK];
+
+/// What all checks find, the gravest first, those of one severity in the order of [`ALL`]. The same
+/// finding about several jobs is one.
+pub(crate) fn look(case: &Case) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = Vec::new();
+    for finding in ALL.iter().flat_map(|check| (check.look)(case)) {
+        let same = |f: &&mut Finding| f.check == finding.check && f.text == finding.text;
+        match findings.iter_mut().find(same) {
+            Some(known) => known.jobs.extend(finding.jobs),
+            None => findings.push(finding),
+        }
+    }
+    findings.sort_by_key(|finding| Reverse(finding.severity));
+    findings
+}

@@ -1,0 +1,53 @@
+//! What else a result depends on: limits, mitigations, tunables, interrupts.
+
+use crate::Bytes;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The system around the run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Environment {
+    /// Name and version of the distribution (PRETTY_NAME of os-release).
+    pub os: String,
+    /// Kernel command line.
+    pub command_line: String,
+    /// CPU vulnerability → what the kernel does against it.
+    pub mitigations: BTreeMap<String, String>,
+    /// Settings under /proc/sys and /sys that matter to I/O, by their usual names ("vm.dirty_ratio",
+    /// "transparent_hugepage", "clocksource").
+    pub tunables: BTreeMap<String, String>,
+    /// What the control group of this process is limited to.
+    pub cgroup: CgroupFacts,
+    /// Swap in use.
+    pub swap_used: Bytes,
+    /// Load averages of 1, 5 and 15 minutes.
+    pub load: [f64; 3],
+    /// Whether this process runs as root: much is not told to others.
+    pub is_root: bool,
+}
+
+/// Limits of a control group, the tightest along its path (v1 and v2).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CgroupFacts {
+    /// Its path; of the unified hierarchy where there is one.
+    pub path: String,
+    /// CPUs it may use, by quota; `None`: no quota.
+    pub cpu_quota: Option<f64>,
+    /// Memory it may use, page cache included; `None`: no limit.
+    pub memory_max: Option<Bytes>,
+    /// Limits by device ("8:0"): name as in io.max ("rbps", "wbps", "riops", "wiops") → a second.
+    pub io_max: BTreeMap<String, BTreeMap<String, u64>>,
+}
+
+/// One interrupt of a device.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct InterruptFacts {
+    /// Its number, as in /proc/interrupts.
+    pub number: u32,
+    /// Its action ("nvme0q1", "virtio1-req.0").
+    pub name: String,
+    /// CPUs it may be served on.
+    pub cpus: Vec<u32>,
+}

@@ -1,0 +1,39 @@
+//! Measurements made of several runs: what to run next, and what the runs together show.
+//!
+//! A suite is a plain state machine: it says which run comes next and is told how it went. It never
+//! runs anything itself and looks at nothing but records and facts, so it is tested with invented
+//! ones.
+
+use record::{Cell, Nanos, RunRecord};
+
+/// A measurement made of several runs.
+pub trait Suite {
+    /// What to run next; `None` when all is done.
+    fn next(&mut self) -> Option<Step>;
+
+    /// How the step given last went. Lines that tell the user what it showed, none when nothing.
+    fn took(&mut self, record: &RunRecord) -> Vec<String>;
+
+    /// Time all is expected to take, and of it what is left now.
+    fn expected(&self) -> Expected;
+}
+
+/// One run of a suite.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Which part of the suite it is, and which repeat of it.
+    pub cell: Cell,
+    /// What is being done, for people ("random read 4 KiB, depth 1").
+    pub doing: String,
+    /// The job, as fathom's command line takes it ("--name=…", "--rw=…" …).
+    pub arguments: Vec<String>,
+}
+
+/// Time a suite takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Expected {
+    /// From its beginning to its end.
+    pub whole: Nanos,
+    /// From now on.
+    pub left: Nanos,
+}
