@@ -4,6 +4,7 @@ mod served_from_cache;
 
 use crate::case::Case;
 use crate::finding::Finding;
+use record::{RecordSet, RunRecord};
 use std::cmp::Reverse;
 
 /// One check, and everything docs/CHECKS.md says of it.
@@ -25,7 +26,18 @@ pub struct Check {
     /// How it is proven.
     pub proof: Proof,
     /// The check itself: at most one finding for each job, or one for the run.
-    pub look: fn(&Case) -> Vec<Finding>,
+    pub look: Look,
+}
+
+/// What a check looks at.
+#[derive(Clone, Copy)]
+pub enum Look {
+    /// One run; every run is looked at when it is judged.
+    Run(fn(&Case) -> Vec<Finding>),
+    /// Runs that repeat each other; see [`over_set`].
+    Set(fn(&RecordSet) -> Vec<Finding>),
+    /// An earlier run and a later one compared with it; see [`over_pair`].
+    Pair(fn(&RunRecord, &RunRecord) -> Vec<Finding>),
 }
 
 /// The tests that prove a check: `file::function` below the repository's root.
@@ -53,8 +65,32 @@ pub const ALL: &[&Check] = &[&served_from_cache::CHECK];
 /// What all checks find, the gravest first, those of one severity in the order of [`ALL`]. The same
 /// finding about several jobs is one.
 pub(crate) fn look(case: &Case) -> Vec<Finding> {
+    arranged(ALL.iter().flat_map(|check| match check.look {
+        Look::Run(look) => look(case),
+        Look::Set(_) | Look::Pair(_) => Vec::new(),
+    }))
+}
+
+/// What only several runs together show: whether repeats agree. What single runs show is with each.
+pub fn over_set(set: &RecordSet) -> Vec<Finding> {
+    arranged(ALL.iter().flat_map(|check| match check.look {
+        Look::Set(look) => look(set),
+        Look::Run(_) | Look::Pair(_) => Vec::new(),
+    }))
+}
+
+/// What a comparison of two runs has to say before any figure: whether they were made in the same
+/// circumstances.
+pub fn over_pair(earlier: &RunRecord, later: &RunRecord) -> Vec<Finding> {
+    arranged(ALL.iter().flat_map(|check| match check.look {
+        Look::Pair(look) => look(earlier, later),
+        Look::Run(_) | Look::Set(_) => Vec::new(),
+    }))
+}
+
+fn arranged(found: impl Iterator<Item = Finding>) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
-    for finding in ALL.iter().flat_map(|check| (check.look)(case)) {
+    for finding in found {
         let same = |f: &&mut Finding| f.check == finding.check && f.text == finding.text;
         match findings.iter_mut().find(same) {
             Some(known) => known.jobs.extend(finding.jobs),

@@ -1,6 +1,6 @@
 //! Did the storage answer, or memory?
 
-use super::{Check, How, Proof};
+use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
 use record::{Direction, Severity};
@@ -25,7 +25,7 @@ pub(super) const CHECK: Check = Check {
         fires: "crates/cli/tests/checks_cache.rs::a_second_buffered_read_is_served_from_cache",
         silent: "crates/cli/tests/checks_cache.rs::a_direct_read_is_not_served_from_cache",
     },
-    look,
+    look: Look::Run(look),
 };
 
 fn look(case: &Case) -> Vec<Finding> {
