@@ -1,6 +1,7 @@
 //! fathom: job text → Job → Plan → RunRecord → Judged → report.
 
 mod inputs;
+mod kernel;
 mod output;
 mod spine;
 mod watch;

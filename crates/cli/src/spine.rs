@@ -1,6 +1,7 @@
 //! The pipe: job text → Job → Plan → RunRecord → Judged → report.
 
 use crate::inputs::Machine;
+use crate::kernel::System;
 use crate::output::{Output, describe, say};
 use crate::watch::{Signals, watch};
 use anyhow::Result;
@@ -39,7 +40,7 @@ pub fn main(dialect: Dialect, arguments: Vec<OsString>) -> ExitCode {
             return ExitCode::from(usage_code(dialect));
         }
     };
-    let host = Host::at("/");
+    let host = Host::at("/").with_kernel(Arc::new(System));
     let facts = host.machine();
     let machine = Machine::new(&facts);
     let invocation = match job::parse(&arguments, dialect, &machine) {

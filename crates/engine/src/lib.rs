@@ -8,6 +8,7 @@ mod clock;
 mod files;
 mod gate;
 mod hot;
+pub mod kernel;
 mod live;
 mod meter;
 mod offsets;

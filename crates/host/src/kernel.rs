@@ -20,17 +20,18 @@ pub trait Kernel: Send + Sync {
     /// EOPNOTSUPP where the filesystem does not tell.
     fn extents(&self, file: &File, length: u64) -> io::Result<Extents>;
 
-    /// An NVMe admin command that reads `data` (NVMe base specification 2.0, section 5).
+    /// An NVMe admin command that reads `data` (NVMe base specification 2.0, section 5); its result,
+    /// which is where Get Features answers.
     ///
     /// # Errors
     /// Those of the call; a status of the controller other than success is `EIO`.
-    fn nvme_admin(&self, device: &File, command: NvmeAdmin, data: &mut [u8]) -> io::Result<()>;
+    fn nvme_admin(&self, device: &File, command: NvmeAdmin, data: &mut [u8]) -> io::Result<u32>;
 
-    /// A SCSI command that reads `data` (SG_IO); the bytes that came.
+    /// A SCSI command that reads `data` (SG_IO).
     ///
     /// # Errors
-    /// Those of the call; a status of the device other than good is `EIO`.
-    fn scsi(&self, device: &File, command: &[u8], data: &mut [u8]) -> io::Result<usize>;
+    /// Those of the call. A status other than good is an answer.
+    fn scsi(&self, device: &File, command: &[u8], data: &mut [u8]) -> io::Result<ScsiAnswer>;
 }
 
 /// What of a file is in the page cache, in bytes.
@@ -40,6 +41,17 @@ pub struct PageCache {
     pub cached: u64,
     /// Of it, newer than on the device; `None` where only mincore tells.
     pub dirty: Option<u64>,
+}
+
+/// What a SCSI device answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScsiAnswer {
+    /// Bytes that came.
+    pub length: usize,
+    /// SCSI status: 0 good, 2 check condition.
+    pub status: u8,
+    /// Sense data; ATA registers come back in it.
+    pub sense: [u8; 64],
 }
 
 /// The words of an NVMe admin command that matter to reading logs.

@@ -11,6 +11,6 @@ mod sampler;
 mod tree;
 
 pub use facts::TargetQuery;
-pub use kernel::{Kernel, NvmeAdmin, PageCache};
+pub use kernel::{Kernel, NvmeAdmin, PageCache, ScsiAnswer};
 pub use sampler::Sampler;
 pub use tree::Host;

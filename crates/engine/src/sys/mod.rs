@@ -2,6 +2,8 @@
 
 pub mod aio;
 pub mod buffers;
+pub mod cache;
+pub mod device;
 pub mod fault;
 pub mod files;
 pub mod io;

@@ -1,0 +1,5 @@
+//! Questions to the kernel that need unsafe code, for those who may have none.
+
+pub use crate::sys::cache::{PageCache, page_cache};
+pub use crate::sys::device::{ScsiAnswer, nvme_admin, scsi};
+pub use crate::sys::files::extents;

@@ -1,0 +1,221 @@
+//! Commands to disks that read what they say of themselves. None of them can write.
+
+use super::memory::check;
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+/// struct nvme_admin_cmd of linux/nvme_ioctl.h.
+#[repr(C)]
+#[derive(Default)]
+struct AdminCommand {
+    opcode: u8,
+    flags: u8,
+    reserved: u16,
+    namespace: u32,
+    words_2_3: [u32; 2],
+    metadata: u64,
+    address: u64,
+    metadata_length: u32,
+    length: u32,
+    words: [u32; 6],
+    timeout_ms: u32,
+    result: u32,
+}
+
+/// _IOWR('N', 0x41, struct nvme_admin_cmd), which is 72 bytes.
+const NVME_IOCTL_ADMIN_CMD: u32 = 0xC048_4E41;
+
+/// Commands that only tell: Get Log Page, Identify, Get Features (NVMe base specification 2.0,
+/// section 5).
+const NVME_TELLING: [u8; 3] = [0x02, 0x06, 0x0a];
+
+/// How long a disk may take to answer.
+const PATIENCE_MS: u32 = 5_000;
+
+/// An NVMe admin command that fills `data`; `words` are its dwords 10 to 15. Its result, which is
+/// where Get Features answers.
+///
+/// # Errors
+/// EINVAL for a command that does more than tell; EIO when the controller answers with a status other
+/// than success; those of the call.
+pub fn nvme_admin(
+    device: BorrowedFd<'_>,
+    opcode: u8,
+    namespace: u32,
+    words: [u32; 6],
+    data: &mut [u8],
+) -> io::Result<u32> {
+    if !NVME_TELLING.contains(&opcode) {
+        return Err(io::Error::from_raw_os_error(libc::EINVAL));
+    }
+    let mut command = AdminCommand {
+        opcode,
+        namespace,
+        address: if data.is_empty() { 0 } else { data.as_mut_ptr() as u64 },
+        length: data.len() as u32,
+        words,
+        timeout_ms: PATIENCE_MS,
+        ..AdminCommand::default()
+    };
+    // SAFETY: the kernel reads and writes one command of ours and, since the command only tells,
+    // writes at most `length` bytes at `address`, which is `data`.
+    let status =
+        unsafe { libc::ioctl(device.as_raw_fd(), NVME_IOCTL_ADMIN_CMD as _, &raw mut command) };
+    check(status.min(0))?;
+    if status > 0 {
+        return Err(io::Error::from_raw_os_error(libc::EIO));
+    }
+    Ok(command.result)
+}
+
+/// struct sg_io_hdr of scsi/sg.h.
+#[repr(C)]
+struct ScsiRequest {
+    interface: i32,
+    direction: i32,
+    command_length: u8,
+    sense_room: u8,
+    pieces: u16,
+    length: u32,
+    data: *mut u8,
+    command: *const u8,
+    sense: *mut u8,
+    timeout_ms: u32,
+    flags: u32,
+    id: i32,
+    user: usize,
+    status: u8,
+    masked_status: u8,
+    message_status: u8,
+    sense_length: u8,
+    host_status: u16,
+    driver_status: u16,
+    left: i32,
+    duration_ms: u32,
+    info: u32,
+}
+
+const SG_IO: u32 = 0x2285;
+const SG_DXFER_NONE: i32 = -1;
+const SG_DXFER_FROM_DEV: i32 = -3;
+
+/// ATA PASS-THROUGH (16) of SAT-5.
+const ATA_PASS_THROUGH: u8 = 0x85;
+/// Commands that only tell: TEST UNIT READY, INQUIRY, MODE SENSE (6 and 10), LOG SENSE (SPC-5).
+const SCSI_TELLING: [u8; 5] = [0x00, 0x12, 0x1a, 0x5a, 0x4d];
+/// ATA commands that only tell: IDENTIFY DEVICE, CHECK POWER MODE (ACS-4). SMART (0xb0) with the
+/// features of [`SMART_TELLING`] as well.
+const ATA_TELLING: [u8; 2] = [0xec, 0xe5];
+/// READ DATA, READ THRESHOLDS, RETURN STATUS.
+const SMART_TELLING: [u8; 3] = [0xd0, 0xd1, 0xda];
+
+fn only_tells(command: &[u8]) -> bool {
+    match command {
+        // Features are in byte 4, the command in byte 14.
+        [ATA_PASS_THROUGH, rest @ ..] if rest.len() == 15 => {
+            ATA_TELLING.contains(&rest[13])
+                || (rest[13] == 0xb0 && SMART_TELLING.contains(&rest[3]))
+        }
+        [first, ..] => SCSI_TELLING.contains(first),
+        [] => false,
+    }
+}
+
+/// What a SCSI device answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScsiAnswer {
+    /// Bytes that came.
+    pub length: usize,
+    /// SCSI status: 0 good, 2 check condition.
+    pub status: u8,
+    /// Sense data; ATA registers come back in it.
+    pub sense: [u8; 64],
+}
+
+/// A SCSI command that fills `data` (SG_IO).
+///
+/// # Errors
+/// EINVAL for a command that does more than tell; EIO when the host adapter could not deliver it;
+/// those of the call. A status other than good is an answer.
+pub fn scsi(device: BorrowedFd<'_>, command: &[u8], data: &mut [u8]) -> io::Result<ScsiAnswer> {
+    if !only_tells(command) || command.len() > 16 {
+        return Err(io::Error::from_raw_os_error(libc::EINVAL));
+    }
+    let mut sense = [0; 64];
+    let mut request = ScsiRequest {
+        interface: i32::from(b'S'),
+        direction: if data.is_empty() { SG_DXFER_NONE } else { SG_DXFER_FROM_DEV },
+        command_length: command.len() as u8,
+        sense_room: sense.len() as u8,
+        pieces: 0,
+        length: data.len() as u32,
+        data: data.as_mut_ptr(),
+        command: command.as_ptr(),
+        sense: sense.as_mut_ptr(),
+        timeout_ms: PATIENCE_MS,
+        flags: 0,
+        id: 0,
+        user: 0,
+        status: 0,
+        masked_status: 0,
+        message_status: 0,
+        sense_length: 0,
+        host_status: 0,
+        driver_status: 0,
+        left: 0,
+        duration_ms: 0,
+        info: 0,
+    };
+    // SAFETY: the request is of the kernel's layout; it writes at most `length` bytes to `data` and
+    // `sense_room` bytes to `sense`, which are that long, and reads the command.
+    check(unsafe { libc::ioctl(device.as_raw_fd(), SG_IO as _, &raw mut request) })?;
+    if request.host_status != 0 {
+        return Err(io::Error::from_raw_os_error(libc::EIO));
+    }
+    let left = usize::try_from(request.left).unwrap_or(0);
+    let length = data.len().saturating_sub(left);
+    Ok(ScsiAnswer { length, status: request.status, sense })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::File;
+    use std::os::fd::AsFd;
+
+    fn number(error: io::Error) -> Option<i32> {
+        error.raw_os_error()
+    }
+
+    #[test]
+    fn what_could_change_a_disk_is_refused_before_the_kernel_is_asked() {
+        let file = File::open("/dev/null").unwrap();
+        // Format NVM, Firmware Commit, Sanitize, Security Send.
+        for opcode in [0x80, 0x10, 0x84, 0x81] {
+            let refused = nvme_admin(file.as_fd(), opcode, 1, [0; 6], &mut []).unwrap_err();
+            assert_eq!(number(refused), Some(libc::EINVAL));
+        }
+        let mut ata = [0; 16];
+        ata[0] = ATA_PASS_THROUGH;
+        // SECURITY ERASE UNIT, WRITE DMA EXT, SMART with DISABLE OPERATIONS.
+        for (command, features) in [(0xf4, 0), (0x35, 0), (0xb0, 0xd9)] {
+            (ata[14], ata[4]) = (command, features);
+            let refused = scsi(file.as_fd(), &ata, &mut []).unwrap_err();
+            assert_eq!(number(refused), Some(libc::EINVAL));
+        }
+        // WRITE (10), FORMAT UNIT, UNMAP, nothing.
+        for command in [&[0x2a, 0, 0, 0, 0, 0, 0, 0, 0, 0][..], &[4; 6], &[0x42; 10], &[]] {
+            let refused = scsi(file.as_fd(), command, &mut []).unwrap_err();
+            assert_eq!(number(refused), Some(libc::EINVAL));
+        }
+    }
+
+    #[test]
+    fn what_is_no_disk_has_no_answer() {
+        let file = File::open("/dev/null").unwrap();
+        let mut page = [0; 512];
+        let nvme = nvme_admin(file.as_fd(), 0x02, u32::MAX, [0; 6], &mut page).unwrap_err();
+        let inquiry = scsi(file.as_fd(), &[0x12, 0, 0, 0, 96, 0], &mut page[..96]).unwrap_err();
+        assert_eq!([number(nvme), number(inquiry)], [Some(libc::ENOTTY); 2]);
+    }
+}
