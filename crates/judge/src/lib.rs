@@ -8,12 +8,14 @@
 
 mod case;
 pub mod checks;
+mod durability;
 mod finding;
 mod metrics;
 pub mod stats;
 mod verdict;
 
 pub use case::{Case, DeviceUse, Part};
+pub use durability::{Durability, durability, durability_reason};
 pub use finding::{Figure, Finding};
 
 pub use metrics::{
