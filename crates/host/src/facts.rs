@@ -2,6 +2,7 @@
 
 mod device;
 mod direct;
+mod environment;
 mod machine;
 mod mounts;
 mod signature;
@@ -39,6 +40,7 @@ impl Host {
     pub fn machine(&self) -> Facts {
         let mut facts = Facts::default();
         machine::machine(self, &mut facts);
+        facts.environment = environment::environment(self);
         facts
     }
 

@@ -2,15 +2,22 @@
 //! reader of /proc and /sys; it reports and never judges.
 //!
 //! [`Host::facts`] describes the machine and the stack of devices under each target.
-//! [`Sampler`] looks at the machine once a second while a run goes on.
+//! [`Sampler`] looks at the machine ten times a second while a run goes on, and
+//! [`Host::look_before`] and [`Host::look_after`] at the files and the neighbours at both its ends.
 
+mod activity;
+mod cgroup;
 mod counters;
+mod evidence;
 mod facts;
+mod interrupts;
 mod kernel;
 mod sampler;
+mod slow;
 mod tree;
 
+pub use evidence::Before;
 pub use facts::TargetQuery;
 pub use kernel::{Kernel, NvmeAdmin, PageCache, ScsiAnswer};
-pub use sampler::Sampler;
+pub use sampler::{Sampler, Watched};
 pub use tree::Host;

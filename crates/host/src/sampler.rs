@@ -1,23 +1,36 @@
-//! Looking at the machine once a second while a run goes on.
+//! Looking at the machine ten times a second while a run goes on.
 
 use crate::Host;
-use record::{Nanos, Sample, Timeline};
+use crate::slow::SlowWatch;
+use record::{Nanos, OwnIo, Sample, Timeline};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Time between two samples of a run that is not very long.
-const PERIOD: Duration = Duration::from_secs(1);
-
 /// Samples kept. The kernel's counters only grow, so leaving out every other sample loses detail in
-/// time and nothing else; a run of a week then takes as little memory as one of an hour.
+/// time and nothing else; a run of a week then takes as little memory as one of six minutes.
 const SAMPLES_MAX: usize = 3600;
+
+/// Time between two looks at what costs more than counters.
+const SLOW_PERIOD: Duration = Duration::from_secs(1);
+
+/// What a sampler watches, and how.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Watched {
+    /// Kernel names of block devices; unknown ones are left out of the samples.
+    pub devices: Vec<String>,
+    /// Time between two samples; `None`: only the first and the last one are taken.
+    pub period: Option<Duration>,
+    /// CPUs the sampler keeps to, so that it is out of the workers' way; empty: all.
+    pub cpus: Vec<u32>,
+}
 
 /// A thread that samples the machine: CPUs, memory, the devices under the targets, and how long the
 /// workers ran and waited for a CPU. The first sample is taken before [`Sampler::start`] returns,
-/// the last one within [`Sampler::finish`]; between them one a second, and in a run of more than an
-/// hour one every 2, 4, 8 … seconds, the earlier ones thinned likewise.
+/// the last one within [`Sampler::finish`]; between them one a period, and in a run of more than
+/// 3600 periods one every 2, 4, 8 … of them, the earlier ones thinned likewise.
 pub struct Sampler {
     stop: Arc<Stop>,
     thread: Option<JoinHandle<Timeline>>,
@@ -36,9 +49,13 @@ impl Stop {
     }
 
     /// Waits for the moment or for the request to stop, whichever is first; true when asked to stop.
-    fn wait_until(&self, moment: Instant) -> bool {
+    fn wait_until(&self, moment: Option<Instant>) -> bool {
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         while !*asked {
+            let Some(moment) = moment else {
+                asked = self.changed.wait(asked).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
             let left = moment.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 break;
@@ -51,24 +68,39 @@ impl Stop {
 }
 
 impl Sampler {
-    /// Starts sampling `devices` (kernel names; unknown ones are left out of the samples). Times
-    /// count from `origin`; moments before it count as 0. `tids` gives the thread ids of the
-    /// workers that live at the moment.
+    /// Starts sampling. Times count from `origin`, and samples are taken at whole periods after it;
+    /// moments before it count as 0. `tids` gives the thread ids of the workers that live at the
+    /// moment.
     ///
     /// # Errors
     /// When the system cannot start another thread.
     pub fn start(
         host: Host,
-        devices: Vec<String>,
+        watched: Watched,
         origin: Instant,
         tids: impl Fn() -> Vec<u32> + Send + 'static,
     ) -> std::io::Result<Sampler> {
         let stop = Arc::new(Stop::default());
-        let look = move || sample(&host, &devices, origin, &tids());
-        let first = look();
+        let Watched { devices, period, cpus } = watched;
+        let slow = SlowWatch::of(&host, &devices);
+        let last_slow = Cell::new(Instant::now());
+        let look = move |at_an_end: bool| {
+            let mut sample = sample(&host, &devices, origin, &tids());
+            let now = Instant::now();
+            if at_an_end || now.duration_since(last_slow.get()) >= SLOW_PERIOD {
+                last_slow.set(now);
+                sample.slow = Some(slow.look(&host, at_an_end));
+            }
+            sample
+        };
+        let first = look(true);
+        let grid = Grid { origin, period };
         let thread = std::thread::Builder::new().name("fathom-sampler".into()).spawn({
             let stop = Arc::clone(&stop);
-            move || run(&stop, look, first, PERIOD, SAMPLES_MAX)
+            move || {
+                keep_to(&cpus);
+                run(&stop, look, first, grid, SAMPLES_MAX)
+            }
         })?;
         Ok(Sampler { stop, thread: Some(thread) })
     }
@@ -90,27 +122,49 @@ impl Drop for Sampler {
     }
 }
 
+/// Keeps the calling thread to some CPUs. Where that is not allowed it stays where it is.
+fn keep_to(cpus: &[u32]) {
+    let mut set = rustix::thread::CpuSet::new();
+    let known = cpus.iter().filter(|cpu| (**cpu as usize) < rustix::thread::CpuSet::MAX_CPU);
+    known.for_each(|cpu| set.set(*cpu as usize));
+    if set.count() > 0 {
+        let _ = rustix::thread::sched_setaffinity(None, &set);
+    }
+}
+
+/// The moments at which samples are due.
+struct Grid {
+    origin: Instant,
+    period: Option<Duration>,
+}
+
+impl Grid {
+    /// The next whole period after the origin that has not passed.
+    fn next(&self) -> Option<Instant> {
+        let period = self.period?.as_nanos().max(1);
+        let passed = Instant::now().saturating_duration_since(self.origin).as_nanos();
+        let due = (passed / period + 1) * period;
+        Some(self.origin + Duration::from_nanos(u64::try_from(due).ok()?))
+    }
+}
+
 /// Samples on a fixed grid, so that a late wake-up does not shift those after it.
 fn run(
     stop: &Stop,
-    look: impl Fn() -> Sample,
+    look: impl Fn(bool) -> Sample,
     first: Sample,
-    mut period: Duration,
+    mut grid: Grid,
     samples_max: usize,
 ) -> Timeline {
     let mut samples = vec![first];
-    let mut next = Instant::now() + period;
-    while !stop.wait_until(next) {
-        samples.push(look());
+    while !stop.wait_until(grid.next()) {
+        samples.push(look(false));
         if samples.len() >= samples_max {
             thin(&mut samples);
-            period *= 2;
-        }
-        while next <= Instant::now() {
-            next += period;
+            grid.period = grid.period.map(|period| period * 2);
         }
     }
-    samples.push(look());
+    samples.push(look(true));
     Timeline { samples }
 }
 
@@ -136,7 +190,9 @@ fn sample(host: &Host, devices: &[String], origin: Instant, tids: &[u32]) -> Sam
         memory_cached,
         memory_dirty,
         memory_writeback,
-        own: None,
+        own: host
+            .storage_io("self")
+            .map(|[read_bytes, write_bytes]| OwnIo { read_bytes, write_bytes }),
         slow: None,
     }
 }
@@ -149,9 +205,13 @@ fn known<I, K: Ord, V>(items: &[I], look: impl Fn(&I) -> Option<(K, V)>) -> BTre
 mod tests {
     use super::*;
 
-    fn numbered() -> impl Fn() -> Sample {
-        let count = std::cell::Cell::new(0);
-        move || {
+    fn grid(period: Duration) -> Grid {
+        Grid { origin: Instant::now(), period: Some(period) }
+    }
+
+    fn numbered() -> impl Fn(bool) -> Sample {
+        let count = Cell::new(0);
+        move |_| {
             count.set(count.get() + 1);
             Sample { at: Nanos(count.get()), ..Sample::default() }
         }
@@ -161,9 +221,8 @@ mod tests {
     fn first_and_last_samples_are_always_there() {
         let origin = Instant::now();
         let tid = rustix::thread::gettid().as_raw_nonzero().get() as u32;
-        let sampler =
-            Sampler::start(Host::at("/"), vec!["no-such".into()], origin, move || vec![tid, 0])
-                .unwrap();
+        let watched = Watched { devices: vec!["no-such".into()], ..Watched::default() };
+        let sampler = Sampler::start(Host::at("/"), watched, origin, move || vec![tid, 0]).unwrap();
         let timeline = sampler.finish();
         assert_eq!(timeline.samples.len(), 2);
         let [first, last] = &timeline.samples[..] else { unreachable!() };
@@ -177,7 +236,7 @@ mod tests {
     #[test]
     fn a_moment_before_the_origin_is_zero() {
         let origin = Instant::now() + Duration::from_secs(3600);
-        let sampler = Sampler::start(Host::at("/"), Vec::new(), origin, Vec::new).unwrap();
+        let sampler = Sampler::start(Host::at("/"), Watched::default(), origin, Vec::new).unwrap();
         assert!(sampler.finish().samples.iter().all(|s| s.at == Nanos(0)));
     }
 
@@ -186,7 +245,7 @@ mod tests {
         let stop = Arc::new(Stop::default());
         let thread = std::thread::spawn({
             let stop = Arc::clone(&stop);
-            move || run(&stop, numbered(), Sample::default(), Duration::from_secs(3600), 10)
+            move || run(&stop, numbered(), Sample::default(), grid(Duration::from_secs(3600)), 10)
         });
         stop.ask();
         assert_eq!(thread.join().unwrap().samples.len(), 2);
@@ -196,14 +255,14 @@ mod tests {
     fn long_runs_thin_their_samples_and_keep_the_ends() {
         let stop = Stop::default();
         let number = numbered();
-        let look = || {
-            let sample = number();
+        let look = |at_an_end| {
+            let sample = number(at_an_end);
             if sample.at == Nanos(13) {
                 stop.ask();
             }
             sample
         };
-        let timeline = run(&stop, look, Sample::default(), Duration::from_micros(100), 4);
+        let timeline = run(&stop, look, Sample::default(), grid(Duration::from_micros(100)), 4);
         let at: Vec<u64> = timeline.samples.iter().map(|s| s.at.0).collect();
         assert!(at.len() <= 5, "{at:?}");
         assert_eq!(at[0], 0);
@@ -223,11 +282,12 @@ mod tests {
     fn dropping_a_sampler_ends_its_thread() {
         let guard = Arc::new(());
         let held = Arc::clone(&guard);
-        let sampler = Sampler::start(Host::at("/"), Vec::new(), Instant::now(), move || {
-            let _ = &held;
-            Vec::new()
-        })
-        .unwrap();
+        let sampler =
+            Sampler::start(Host::at("/"), Watched::default(), Instant::now(), move || {
+                let _ = &held;
+                Vec::new()
+            })
+            .unwrap();
         drop(sampler);
         assert_eq!(Arc::strong_count(&guard), 1);
     }

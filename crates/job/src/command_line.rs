@@ -109,6 +109,20 @@ pub struct Invocation {
     pub max_jobs: Option<u64>,
     /// Where the record is kept.
     pub record: Option<PathBuf>,
+    /// Conditions the result must meet, as typed.
+    pub accept: Vec<String>,
+    /// A condition that the result neither meets nor misses for certain is met.
+    pub undecided_passes: bool,
+    /// Where the conditions' outcome is written for programs that read JUnit's XML.
+    pub junit: Option<PathBuf>,
+    /// Runs to make; `None`: one.
+    pub repeat: Option<u32>,
+    /// Job files to run in turn with this run.
+    pub interleave: Vec<String>,
+    /// Samples of the machine a second; 0: only at both ends. `None`: ten.
+    pub sample_hz: Option<f64>,
+    /// Serial numbers are kept in the record.
+    pub with_serials: bool,
     /// Devices that may be destroyed, as named.
     pub allow_destroy: Vec<String>,
     /// Job files, in order; "-" is standard input.

@@ -119,6 +119,46 @@ pub const OPTIONS: &[ProgramOption] = &[
         .value("FILE")
         .ours(),
     option(
+        "accept",
+        Role::Sets(accept),
+        "A condition, such as 'p99.9<2ms', whose failure is exit code 4; repeatable",
+    )
+    .value("CONDITION")
+    .ours(),
+    option(
+        "undecided",
+        Role::Sets(undecided),
+        "What a condition comes to that the interval of its figure spans: fail or pass",
+    )
+    .value("OUTCOME")
+    .ours(),
+    option("junit", Role::Sets(junit), "Write the outcome of the conditions as JUnit XML")
+        .value("FILE")
+        .ours(),
+    option(
+        "repeat",
+        Role::Sets(repeat),
+        "Run this many times and report means with their intervals",
+    )
+    .value("NUMBER")
+    .ours(),
+    option(
+        "interleave",
+        Role::Sets(interleave),
+        "With --repeat, run this job file in turn with the others; repeatable",
+    )
+    .value("FILE")
+    .ours(),
+    option(
+        "sample-hz",
+        Role::Sets(sample_hz),
+        "Samples of the machine a second; 0: only before and after",
+    )
+    .value("NUMBER")
+    .ours(),
+    option("with-serials", Role::Sets(with_serials), "Keep serial numbers of disks in the record")
+        .ours(),
+    option(
         "allow-destroy",
         Role::Sets(allow_destroy),
         "Write to this device even if it is in use or holds data; repeatable",
@@ -273,6 +313,56 @@ fn max_jobs(invocation: &mut Invocation, number: &str) -> Result<(), String> {
 
 fn record_to(invocation: &mut Invocation, path: &str) -> Result<(), String> {
     invocation.record = Some(not_empty(path, "the path of a file")?.into());
+    Ok(())
+}
+
+fn accept(invocation: &mut Invocation, condition: &str) -> Result<(), String> {
+    invocation.accept.push(not_empty(condition, "a condition, such as p99.9<2ms")?.into());
+    Ok(())
+}
+
+fn undecided(invocation: &mut Invocation, outcome: &str) -> Result<(), String> {
+    invocation.undecided_passes = match outcome {
+        "pass" => true,
+        "fail" => false,
+        other => return Err(format!("'{other}' is neither pass nor fail")),
+    };
+    Ok(())
+}
+
+fn junit(invocation: &mut Invocation, path: &str) -> Result<(), String> {
+    invocation.junit = Some(not_empty(path, "the path of a file")?.into());
+    Ok(())
+}
+
+/// More repeats than this are a typing error more likely than a wish.
+const REPEATS_MAX: u32 = 10_000;
+
+fn repeat(invocation: &mut Invocation, number: &str) -> Result<(), String> {
+    match number.trim().parse() {
+        Ok(number @ 1..=REPEATS_MAX) => invocation.repeat = Some(number),
+        _ => return Err(format!("'{number}' is not a whole number from 1 to {REPEATS_MAX}")),
+    }
+    Ok(())
+}
+
+fn interleave(invocation: &mut Invocation, path: &str) -> Result<(), String> {
+    invocation.interleave.push(not_empty(path, "the path of a job file")?.into());
+    Ok(())
+}
+
+fn sample_hz(invocation: &mut Invocation, number: &str) -> Result<(), String> {
+    match number.trim().parse::<f64>() {
+        Ok(hertz) if hertz == 0.0 || (0.01..=100.0).contains(&hertz) => {
+            invocation.sample_hz = Some(hertz);
+        }
+        _ => return Err(format!("'{number}' is neither 0 nor a number from 0.01 to 100")),
+    }
+    Ok(())
+}
+
+fn with_serials(invocation: &mut Invocation, _: &str) -> Result<(), String> {
+    invocation.with_serials = true;
     Ok(())
 }
 

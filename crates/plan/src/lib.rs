@@ -3,6 +3,7 @@
 
 mod blocks;
 mod checks;
+mod contents;
 mod disks;
 mod files;
 mod machine;

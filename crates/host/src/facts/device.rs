@@ -26,7 +26,7 @@ impl Host {
     }
 
     /// Kernel name of the block device that a path under /dev leads to.
-    pub(super) fn device_by_path(&self, path: impl AsRef<Path>) -> Option<String> {
+    pub(crate) fn device_by_path(&self, path: impl AsRef<Path>) -> Option<String> {
         use std::os::unix::fs::{FileTypeExt, MetadataExt};
         let path = path.as_ref();
         let canonical = self.canonical(path).unwrap_or_else(|_| path.to_path_buf());
@@ -102,6 +102,10 @@ impl Host {
             alignment_offset: self.alignment_offset(&own),
             read_only: self.number(own.join("ro")) == Some(1),
             numa_node: self.numa_node(&real),
+            partition_start: self.number(own.join("start")).map(|n| Bytes(n * SECTOR_BYTES)),
+            hardware_queues: self.hardware_queues(&disk),
+            interrupts: self.interrupts(name),
+            activity: self.activity(name),
             kind,
             below,
             transport,
@@ -147,6 +151,11 @@ impl Host {
             -1 => Some(u64::MAX),
             offset => u64::try_from(offset).ok(),
         }
+    }
+
+    /// Queues of the driver; none for stacked devices, which have no requests of their own.
+    fn hardware_queues(&self, disk: &Path) -> Option<u32> {
+        Some(self.names(disk.join("mq")).len() as u32).filter(|queues| *queues > 0)
     }
 
     /// The nearest directory above the device that knows; the kernel says -1 for none.

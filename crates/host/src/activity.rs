@@ -1,0 +1,47 @@
+//! What goes on in a device beside our I/O.
+
+use crate::Host;
+
+impl Host {
+    /// What md does to an array at the moment: "resync 12.5 %"; `None` when nothing, or for other
+    /// devices (the kernel's Documentation/admin-guide/md.rst).
+    pub(crate) fn activity(&self, device: &str) -> Option<String> {
+        let md = format!("/sys/class/block/{device}/md");
+        let action = self.text(format!("{md}/sync_action")).filter(|action| action != "idle")?;
+        let done = self.text(format!("{md}/sync_completed")).and_then(|text| progress(&text));
+        Some(match done {
+            Some(percent) => format!("{action} {percent:.1} %"),
+            None => action,
+        })
+    }
+}
+
+/// "done / whole", in percent.
+fn progress(text: &str) -> Option<f64> {
+    let (done, whole) = text.split_once('/')?;
+    let (done, whole): (f64, f64) = (done.trim().parse().ok()?, whole.trim().parse().ok()?);
+    (whole > 0.0).then(|| done * 100.0 / whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_array_that_resyncs_says_how_far_it_is() {
+        let root = tempfile::tempdir().unwrap();
+        let md = root.path().join("sys/class/block/md0/md");
+        std::fs::create_dir_all(&md).unwrap();
+        let host = Host::at(root.path());
+        for (action, completed, expected) in [
+            ("idle\n", "none\n", None),
+            ("resync\n", "1000 / 8000\n", Some("resync 12.5 %")),
+            ("check\n", "delayed\n", Some("check")),
+        ] {
+            std::fs::write(md.join("sync_action"), action).unwrap();
+            std::fs::write(md.join("sync_completed"), completed).unwrap();
+            assert_eq!(host.activity("md0").as_deref(), expected);
+        }
+        assert_eq!(host.activity("sda"), None);
+    }
+}

@@ -1,0 +1,95 @@
+//! What is looked at before the first I/O of a run and after the last one.
+
+mod content;
+mod neighbours;
+
+use crate::Host;
+use neighbours::Traffic;
+use record::{Bytes, Evidence, Extents, FileEvidence, FileLook};
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::Path;
+
+/// What was found before the first I/O; becomes [`Evidence`] with [`Host::look_after`].
+#[derive(Clone, Debug, Default)]
+pub struct Before {
+    files: BTreeMap<String, Option<FileLook>>,
+    traffic: BTreeMap<u32, Traffic>,
+}
+
+impl Host {
+    /// Looks at the files of a run, laid out and not yet used, and at the other processes. Of many
+    /// files the first [`Evidence::FILES_MAX`] different ones are looked at.
+    ///
+    /// Changes nothing: files are opened for reading only and none is read.
+    pub fn look_before<'a>(&self, files: impl IntoIterator<Item = &'a str>) -> Before {
+        let mut looks = BTreeMap::new();
+        for file in files {
+            if looks.len() < Evidence::FILES_MAX && !looks.contains_key(file) {
+                looks.insert(file.to_owned(), self.look_at(file));
+            }
+        }
+        Before { files: looks, traffic: self.traffic() }
+    }
+
+    /// Looks again after the last I/O, and at the content of those files that are named in
+    /// `contents`: 64 blocks of each are read past the page cache.
+    pub fn look_after(&self, before: Before, contents: &[String]) -> Evidence {
+        let neighbours = neighbours::busiest(&before.traffic, self.traffic());
+        let files = before.files.into_iter().map(|(path, before)| {
+            let after = self.look_at(&path);
+            let wanted = contents.contains(&path);
+            let content = after
+                .as_ref()
+                .filter(|_| wanted)
+                .and_then(|look| content::sample(&self.real(&path), look.size.0));
+            (path, FileEvidence { before, after, content })
+        });
+        Evidence { files: files.collect(), neighbours, health_after: BTreeMap::new() }
+    }
+
+    /// `None` when there is no file or device of this name, or it may not be read.
+    fn look_at(&self, path: &str) -> Option<FileLook> {
+        let file = open(&self.real(path))?;
+        let kind = file.metadata().ok()?.file_type();
+        let size = self.size_of(&file, path)?;
+        let kernel = self.kernel();
+        let cache = kernel.and_then(|kernel| kernel.page_cache(&file, size).ok());
+        let dirty = cache.and_then(|cache| cache.dirty);
+        // What is only in the page cache has no block yet, and would be taken for never written.
+        let told = kind.is_file() && dirty == Some(0);
+        let extents: Option<Extents> =
+            kernel.filter(|_| told).and_then(|kernel| kernel.extents(&file, size).ok());
+        Some(FileLook {
+            size: Bytes(size),
+            cached: cache.map(|cache| Bytes(cache.cached.min(size))),
+            dirty: dirty.map(Bytes),
+            extents,
+        })
+    }
+
+    fn size_of(&self, file: &File, path: &str) -> Option<u64> {
+        let metadata = file.metadata().ok()?;
+        if !metadata.file_type().is_block_device() {
+            return Some(metadata.len());
+        }
+        let name = self.device_by_path(path)?;
+        Some(self.number(format!("/sys/class/block/{name}/size"))? * 512)
+    }
+}
+
+/// Opens a file or block device for reading; nothing else, since to open a pipe or a terminal is to
+/// do something to it.
+fn open(path: &Path) -> Option<File> {
+    let kind = path.metadata().ok()?.file_type();
+    if !kind.is_file() && !kind.is_block_device() {
+        return None;
+    }
+    let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOATIME;
+    let with = |flags: rustix::fs::OFlags| {
+        OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path).ok()
+    };
+    // Only the owner may leave the access time alone.
+    with(flags).or_else(|| with(rustix::fs::OFlags::NONBLOCK))
+}

@@ -1,0 +1,105 @@
+//! What other processes did to storage meanwhile.
+
+use crate::Host;
+use record::{Bytes, Neighbour};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+/// Processes looked at; on a machine with more the rest goes unnamed.
+const PROCESSES_MAX: usize = 4096;
+/// Neighbours named.
+const NAMED_MAX: usize = 5;
+/// Traffic below this disturbs nobody.
+const BYTES_MIN: u64 = 1 << 20;
+
+/// Storage traffic of a process so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Traffic {
+    name: String,
+    read: u64,
+    written: u64,
+}
+
+impl Host {
+    /// The traffic of every process whose figures may be read, but for our own.
+    pub(super) fn traffic(&self) -> BTreeMap<u32, Traffic> {
+        let own = std::process::id();
+        let pids = self.names("/proc").into_iter().filter_map(|name| name.parse::<u32>().ok());
+        let pids = pids.filter(|pid| *pid != own).take(PROCESSES_MAX);
+        pids.filter_map(|pid| Some((pid, self.traffic_of(pid)?))).collect()
+    }
+
+    fn traffic_of(&self, pid: u32) -> Option<Traffic> {
+        let [read, written] = self.storage_io(&pid.to_string())?;
+        let name = self.text(format!("/proc/{pid}/comm")).unwrap_or_default();
+        Some(Traffic { name, read, written })
+    }
+
+    /// `read_bytes` and `write_bytes` of /proc/PID/io (proc_pid_io(5)).
+    pub(crate) fn storage_io(&self, pid: &str) -> Option<[u64; 2]> {
+        let text = self.text(format!("/proc/{pid}/io"))?;
+        let value = |name: &str| {
+            let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+            line.trim_start_matches(':').trim().parse().ok()
+        };
+        Some([value("read_bytes")?, value("write_bytes")?])
+    }
+}
+
+/// Those that moved most between both looks. One that started meanwhile counts from its start; one
+/// that ended meanwhile is not seen.
+pub(super) fn busiest(
+    before: &BTreeMap<u32, Traffic>,
+    after: BTreeMap<u32, Traffic>,
+) -> Vec<Neighbour> {
+    let mut neighbours: Vec<Neighbour> = after
+        .into_iter()
+        .map(|(pid, after)| {
+            let before = before.get(&pid).filter(|before| before.name == after.name);
+            let (read, written) = before.map_or((0, 0), |before| (before.read, before.written));
+            Neighbour {
+                pid,
+                name: after.name,
+                read: Bytes(after.read.saturating_sub(read)),
+                written: Bytes(after.written.saturating_sub(written)),
+            }
+        })
+        .filter(|neighbour| moved(neighbour) >= BYTES_MIN)
+        .collect();
+    neighbours.sort_by_key(|neighbour| Reverse(moved(neighbour)));
+    neighbours.truncate(NAMED_MAX);
+    neighbours
+}
+
+fn moved(neighbour: &Neighbour) -> u64 {
+    neighbour.read.0 + neighbour.written.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn traffic(name: &str, read: u64, written: u64) -> Traffic {
+        Traffic { name: name.into(), read, written }
+    }
+
+    #[test]
+    fn the_busiest_come_first_and_idle_ones_not_at_all() {
+        let mib = 1 << 20;
+        let before = BTreeMap::from([
+            (1, traffic("init", 900 * mib, 0)),
+            (7, traffic("backup", 10 * mib, 0)),
+            (9, traffic("old", 500 * mib, 0)),
+        ]);
+        let after = BTreeMap::from([
+            (1, traffic("init", 900 * mib + 5, 0)),
+            (7, traffic("backup", 20 * mib, 5 * mib)),
+            (8, traffic("dd", 0, 40 * mib)),
+            // The number of an ended process was given to a new one.
+            (9, traffic("new", 2 * mib, 0)),
+        ]);
+        let named: Vec<(u32, u64)> =
+            busiest(&before, after).iter().map(|n| (n.pid, moved(n) / mib)).collect();
+        assert_eq!(named, [(8, 40), (7, 15), (9, 2)]);
+    }
+}

@@ -1,0 +1,94 @@
+//! The system around a run: what it is, how it is tuned, what it is limited to.
+
+use crate::Host;
+use record::{Bytes, Environment};
+use std::collections::BTreeMap;
+
+/// Settings that matter to I/O: name → file. Those that are not there are left out.
+const TUNABLES: &[(&str, &str)] = &[
+    ("vm.dirty_ratio", "/proc/sys/vm/dirty_ratio"),
+    ("vm.dirty_bytes", "/proc/sys/vm/dirty_bytes"),
+    ("vm.dirty_background_ratio", "/proc/sys/vm/dirty_background_ratio"),
+    ("vm.dirty_background_bytes", "/proc/sys/vm/dirty_background_bytes"),
+    ("vm.dirty_expire_centisecs", "/proc/sys/vm/dirty_expire_centisecs"),
+    ("vm.dirty_writeback_centisecs", "/proc/sys/vm/dirty_writeback_centisecs"),
+    ("vm.swappiness", "/proc/sys/vm/swappiness"),
+    ("kernel.numa_balancing", "/proc/sys/kernel/numa_balancing"),
+    ("kernel.io_uring_disabled", "/proc/sys/kernel/io_uring_disabled"),
+    ("fs.aio-max-nr", "/proc/sys/fs/aio-max-nr"),
+    ("transparent_hugepage", "/sys/kernel/mm/transparent_hugepage/enabled"),
+    ("clocksource", "/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+    ("smt", "/sys/devices/system/cpu/smt/control"),
+    ("cpu boost", "/sys/devices/system/cpu/cpufreq/boost"),
+    ("intel_pstate.no_turbo", "/sys/devices/system/cpu/intel_pstate/no_turbo"),
+    ("cpuidle governor", "/sys/devices/system/cpu/cpuidle/current_governor"),
+];
+
+pub(super) fn environment(host: &Host) -> Environment {
+    let text = |path: &str| host.text(path).unwrap_or_default();
+    let [swap, swap_free] = host.memory_bytes(["SwapTotal", "SwapFree"]);
+    Environment {
+        os: os_name(&text("/etc/os-release")),
+        command_line: text("/proc/cmdline"),
+        mitigations: mitigations(host),
+        tunables: tunables(host),
+        cgroup: host.cgroup(),
+        swap_used: Bytes(swap.saturating_sub(swap_free)),
+        load: load(&text("/proc/loadavg")),
+        is_root: rustix::process::geteuid().is_root(),
+    }
+}
+
+/// PRETTY_NAME of os-release(5), without its quotes.
+fn os_name(text: &str) -> String {
+    let name = text.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="));
+    name.unwrap_or_default().trim_matches(['"', '\'']).to_owned()
+}
+
+fn mitigations(host: &Host) -> BTreeMap<String, String> {
+    const DIRECTORY: &str = "/sys/devices/system/cpu/vulnerabilities";
+    let names = host.names(DIRECTORY).into_iter();
+    names
+        .filter_map(|name| Some((name.clone(), host.text(format!("{DIRECTORY}/{name}"))?)))
+        .collect()
+}
+
+fn tunables(host: &Host) -> BTreeMap<String, String> {
+    let read = |(name, path): &(&str, &str)| Some(((*name).to_owned(), chosen(&host.text(path)?)));
+    TUNABLES.iter().filter_map(read).collect()
+}
+
+/// Of "always [madvise] never" what stands in brackets; other texts as they are.
+fn chosen(text: &str) -> String {
+    let inside = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+    inside.map_or(text, |(chosen, _)| chosen).to_owned()
+}
+
+fn load(text: &str) -> [f64; 3] {
+    let mut words = text.split_whitespace().map(|word| word.parse().unwrap_or(0.0));
+    std::array::from_fn(|_| words.next().unwrap_or(0.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_choices_and_loads_are_read() {
+        assert_eq!(
+            os_name("ID=debian\nPRETTY_NAME=\"Debian GNU/Linux 13\"\n"),
+            "Debian GNU/Linux 13"
+        );
+        assert_eq!(chosen("always [madvise] never"), "madvise");
+        assert_eq!(chosen("20"), "20");
+        assert_eq!(load("0.50 1.25 2.00 1/200 4711"), [0.5, 1.25, 2.0]);
+        assert_eq!(load(""), [0.0; 3]);
+    }
+
+    #[test]
+    fn this_machine_has_an_environment() {
+        let environment = environment(&Host::at("/"));
+        assert!(environment.tunables.contains_key("vm.dirty_ratio"));
+        assert!(!environment.command_line.is_empty());
+    }
+}
