@@ -1,6 +1,8 @@
 //! The checks: each turns evidence into findings. One file a check, named as its id.
 
 mod served_from_cache;
+#[cfg(test)]
+mod testing;
 
 use crate::case::Case;
 use crate::finding::Finding;
