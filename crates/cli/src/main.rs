@@ -3,6 +3,7 @@
 mod inputs;
 mod kernel;
 mod output;
+mod runner;
 mod spine;
 mod watch;
 

@@ -1,26 +1,19 @@
 //! The pipe: job text → Job → Plan → RunRecord → Judged → report.
 
 use crate::inputs::Machine;
-use crate::kernel::System;
 use crate::output::{Output, describe, say};
-use crate::watch::{Signals, watch};
+use crate::runner::Runner;
+use crate::watch::watch;
 use anyhow::Result;
-use engine::{Outcome, Run};
-use host::{Host, Sampler, TargetQuery};
 use job::{Action, Dialect, Format, Invocation};
-use plan::{Plan, Policy};
-use record::{
-    DiskCounters, DiskResult, DiskSample, Facts, Message, Nanos, RunRecord, Severity, Timeline,
-};
+use plan::Plan;
+use record::{RunRecord, Severity};
 use report::Dress;
 use report::header::JobLine;
 use report::numbers::SizeStyle;
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 /// The version of fio whose formats we print, then our own.
 pub const FIO_VERSION: &str = concat!("fio-3.42-fathom-", env!("CARGO_PKG_VERSION"));
@@ -40,9 +33,8 @@ pub fn main(dialect: Dialect, arguments: Vec<OsString>) -> ExitCode {
             return ExitCode::from(usage_code(dialect));
         }
     };
-    let host = Host::at("/").with_kernel(Arc::new(System));
-    let facts = host.machine();
-    let machine = Machine::new(&facts);
+    let runner = Runner::new(dialect == Dialect::Fio);
+    let machine = Machine::new(runner.machine());
     let invocation = match job::parse(&arguments, dialect, &machine) {
         Ok(invocation) => invocation,
         Err(errors) => {
@@ -57,7 +49,7 @@ pub fn main(dialect: Dialect, arguments: Vec<OsString>) -> ExitCode {
             return ExitCode::from(usage_code(dialect));
         }
     };
-    match act(dialect, &host, facts, invocation, output) {
+    match act(dialect, &runner, invocation, output) {
         Ok(code) => code,
         Err(error) => {
             say(&format!("{program}: error: {}\n", describe(&error)));
@@ -94,13 +86,12 @@ fn usage_code(dialect: Dialect) -> u8 {
 
 fn act(
     dialect: Dialect,
-    host: &Host,
-    facts: Facts,
+    runner: &Runner,
     invocation: Invocation,
     mut output: Output,
 ) -> Result<ExitCode> {
     let text = match &invocation.action {
-        Action::Run => return run(dialect, host, facts, invocation, &mut output),
+        Action::Run => return run(dialect, runner, &invocation, &mut output),
         Action::ParseOnly => Ok(String::new()),
         Action::ShowCmd(text) => Ok(text.clone()),
         Action::CmdHelp(option) => job::help::command(option.as_deref()),
@@ -119,9 +110,8 @@ fn act(
 
 fn run(
     dialect: Dialect,
-    host: &Host,
-    facts: Facts,
-    invocation: Invocation,
+    runner: &Runner,
+    invocation: &Invocation,
     output: &mut Output,
 ) -> Result<ExitCode> {
     let as_fio = dialect == Dialect::Fio;
@@ -131,34 +121,35 @@ fn run(
         say(&format!("command line: --record={path}: its directory is not there; make it first\n"));
         return Ok(ExitCode::from(usage_code(dialect)));
     }
-    let facts = host.survey(facts, &queries(&invocation));
-    let plan = match plan::resolve(&invocation.jobs, &facts, &policy(as_fio, &invocation)) {
-        Ok(plan) => plan,
+    let prepared = match runner.prepare(invocation) {
+        Ok(prepared) => prepared,
         Err(error) => {
             say(&format!("{error}\n"));
             let code = if as_fio { i32::from(EXIT_ERRORS) } else { error.exit_code() };
             return Ok(ExitCode::from(code as u8));
         }
     };
-    let messages = [invocation.warnings.clone(), plan.messages.clone()].concat();
-    say(&report::messages::lines(program(dialect), &messages));
+    let messages = &prepared.messages;
+    say(&report::messages::lines(program(dialect), messages));
     if invocation.warnings_fatal && messages.iter().any(|m| m.severity >= Severity::Warning) {
         return Ok(ExitCode::from(usage_code(dialect)));
     }
+    let said = messages.len();
     let text = invocation.formats.contains(&Format::Normal);
     if text {
-        output.write(&header(&invocation, &plan))?;
+        output.write(&header(invocation, &prepared.plan))?;
     }
-    let measured = measure(host, plan, &invocation, output, as_fio, text)?;
-    say(&report::messages::lines(program(dialect), &measured.outcome.messages));
-    let record = complete(measured, facts, &invocation, messages, as_fio);
+    let record = runner.measure(prepared, invocation, |run, signals| {
+        watch(run, signals, invocation, output, as_fio, text)
+    })?;
+    say(&report::messages::lines(program(dialect), &record.messages[said..]));
     // Kept before anything looks at it: what comes after must not cost what was measured. Where it
     // cannot be kept, the report is all that is left of it, and is shown.
     let kept = match &invocation.record {
         Some(path) => report::native::save(&record, path),
         None => Ok(()),
     };
-    show(&record, &invocation, output, as_fio)?;
+    show(&record, invocation, output, as_fio)?;
     kept?;
     Ok(ExitCode::from(exit_code(&record, as_fio)))
 }
@@ -166,24 +157,6 @@ fn run(
 /// Whether the directory a file would be made in is there.
 fn has_directory(path: &Path) -> bool {
     path.parent().is_none_or(|parent| parent.as_os_str().is_empty() || parent.is_dir())
-}
-
-fn queries(invocation: &Invocation) -> Vec<TargetQuery> {
-    plan::targets(&invocation.jobs)
-        .into_iter()
-        .map(|wanted| TargetQuery { path: wanted.path, will_write: wanted.write })
-        .collect()
-}
-
-fn policy(as_fio: bool, invocation: &Invocation) -> Policy {
-    let defaults = Policy::default();
-    Policy {
-        as_fio,
-        readonly: invocation.readonly,
-        allow_destroy: invocation.allow_destroy.clone(),
-        max_jobs: invocation.max_jobs.unwrap_or(defaults.max_jobs),
-        entropy: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64),
-    }
 }
 
 /// What is said before the run: a line a job, the version, how many workers start.
@@ -212,122 +185,6 @@ fn job_line(worker: &plan::Worker, workers: u32) -> JobLine {
         iodepth: worker.queue.depth_requested,
         workers,
         style: SizeStyle::of(&worker.show),
-    }
-}
-
-/// What a run left behind.
-struct Measured {
-    outcome: Outcome,
-    timeline: Timeline,
-    disks: Vec<DiskResult>,
-    started_unix_ms: u64,
-    signal: Option<i32>,
-}
-
-fn unix_ms() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_millis() as u64)
-}
-
-/// Counters of the watched devices and their members, now.
-fn disk_samples(host: &Host, names: &[String]) -> (Instant, BTreeMap<String, DiskSample>) {
-    let sample = |name: &String| Some((name.clone(), host.disk_sample(name)?));
-    (Instant::now(), names.iter().filter_map(sample).collect())
-}
-
-/// Runs the plan, watched.
-fn measure(
-    host: &Host,
-    plan: Plan,
-    invocation: &Invocation,
-    output: &mut Output,
-    as_fio: bool,
-    text: bool,
-) -> Result<Measured> {
-    let signals = Signals::catch()?;
-    let watched = plan.disks.clone();
-    let names: Vec<String> =
-        watched.iter().flat_map(|w| std::iter::once(&w.name).chain(&w.members)).cloned().collect();
-    let before = Arc::new(Mutex::new(None));
-    let (theirs, their_host, their_names) = (Arc::clone(&before), host.clone(), names.clone());
-    let delays = host.clone();
-    let run_delay = Box::new(move |tid| Some(Nanos(delays.worker_sample(tid)?.delay_ns)));
-    let run = Run::start(plan, run_delay, move || {
-        let samples = disk_samples(&their_host, &their_names);
-        *theirs.lock().unwrap_or_else(PoisonError::into_inner) = Some(samples);
-    })?;
-    let started_unix_ms = unix_ms();
-    let watcher = run.watcher();
-    let sampler =
-        Sampler::start(host.clone(), names.clone(), run.origin(), move || watcher.tids())?;
-    watch(&run, &signals, invocation, output, as_fio, text)?;
-    let after = disk_samples(host, &names);
-    let outcome = run.finish();
-    let timeline = sampler.finish();
-    let before = before.lock().unwrap_or_else(PoisonError::into_inner).take();
-    let disks = disk_results(&watched, &before.unwrap_or_else(|| after.clone()), &after);
-    Ok(Measured { outcome, timeline, disks, started_unix_ms, signal: signals.caught() })
-}
-
-type DiskSamples = (Instant, BTreeMap<String, DiskSample>);
-
-fn disk_results(
-    watched: &[plan::DiskWatch],
-    before: &DiskSamples,
-    after: &DiskSamples,
-) -> Vec<DiskResult> {
-    let window = Nanos(after.0.duration_since(before.0).as_nanos() as u64);
-    let result = |name: &str, members: &[String]| {
-        let counters =
-            DiskCounters { before: *before.1.get(name)?, after: *after.1.get(name)?, window };
-        Some(DiskResult { name: name.into(), members: members.to_vec(), counters })
-    };
-    let mut results: Vec<DiskResult> = Vec::new();
-    for watch in watched {
-        let members = watch.members.iter().map(|m| (m.as_str(), &[][..]));
-        for (name, below) in
-            std::iter::once((watch.name.as_str(), &watch.members[..])).chain(members)
-        {
-            if results.iter().all(|r| r.name != name) {
-                results.extend(result(name, below));
-            }
-        }
-    }
-    results
-}
-
-/// Everything in one record.
-fn complete(
-    measured: Measured,
-    facts: Facts,
-    invocation: &Invocation,
-    mut messages: Vec<Message>,
-    as_fio: bool,
-) -> RunRecord {
-    let Measured { outcome, timeline, disks, started_unix_ms, signal } = measured;
-    messages.extend(outcome.messages);
-    let directory = std::env::current_dir().unwrap_or_default().display().to_string();
-    RunRecord {
-        schema: record::SCHEMA_VERSION,
-        fathom_version: env!("CARGO_PKG_VERSION").into(),
-        invocation: record::Invocation {
-            arguments: std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect(),
-            directory,
-            as_fio,
-            started_unix_ms,
-            ended_unix_ms: unix_ms(),
-            utc_offset_seconds: chrono::Local::now().offset().local_minus_utc(),
-        },
-        sources: invocation.sources.clone(),
-        global_options: invocation.global_options.clone(),
-        facts,
-        clock: outcome.clock,
-        jobs: outcome.jobs,
-        disks,
-        timeline,
-        evidence: record::Evidence::default(),
-        cell: None,
-        messages,
-        interrupted_by: signal,
     }
 }
 
