@@ -10,6 +10,7 @@ mod case;
 pub mod checks;
 mod durability;
 mod finding;
+pub mod inspect;
 mod metrics;
 pub mod stats;
 mod verdict;
@@ -17,6 +18,7 @@ mod verdict;
 pub use case::{Case, DeviceUse, Part};
 pub use durability::{Durability, durability, durability_reason};
 pub use finding::{Figure, Finding};
+pub use inspect::{Inspection, inspect};
 
 pub use metrics::{
     CpuMetrics, DepthMetrics, DirectionMetrics, DiskMetrics, DiskTotals, GroupMetrics, GroupRow,

@@ -1,0 +1,121 @@
+//! Ways around the page cache, and how to tell its figures from the disk's.
+
+use super::view::{View, row};
+use super::words::size;
+use super::{Mark, Section};
+use record::{DirectLimits, TargetKind};
+
+/// Filesystems that may take O_DIRECT and go through the page cache nevertheless.
+const MAY_BUFFER: [&str; 4] = ["zfs", "nfs", "cifs", "fuse"];
+
+/// Task 7: whether the page cache can be bypassed.
+pub(super) fn direct(view: &View) -> Section {
+    let kind = view.filesystem().map_or("", |f| f.kind.as_str());
+    let journaled = view.option("data=journal");
+    let compressed = view
+        .filesystem()
+        .is_some_and(|f| kind == "btrfs" && f.options.iter().any(|o| o.starts_with("compress")));
+    let buffers = journaled || compressed || MAY_BUFFER.iter().any(|k| kind.starts_with(k));
+    let (value, mark, means, decide) = match view.target.direct {
+        _ if matches!(view.target.kind, TargetKind::Char | TargetKind::Fifo) => (
+            "no cache on this path".to_owned(),
+            Mark::Ok,
+            "There is no page cache on this path.".to_owned(),
+            "Nothing to decide.",
+        ),
+        Some(DirectLimits { offset: 0, .. }) => (
+            "not taken".to_owned(),
+            Mark::Problem,
+            format!("{} has no direct I/O: everything passes through memory.", named(kind)),
+            "Do not use figures from here for a device; --direct=1 will be refused.",
+        ),
+        Some(limits) => {
+            let value = format!(
+                "taken: offsets by {}, memory by {}",
+                size(limits.offset.into()),
+                size(limits.memory.into())
+            );
+            let smallest = size(limits.offset.into());
+            let (mark, means) = match buffers {
+                true => (
+                    Mark::Look,
+                    format!("{} accepts O_DIRECT but may buffer all the same.", named(kind)),
+                ),
+                false => (
+                    Mark::Ok,
+                    format!("--direct=1 bypasses the page cache in units of {smallest} and more."),
+                ),
+            };
+            (value, mark, means, "Use --direct=1 for what the storage can do.")
+        }
+        None => (
+            "not known".to_owned(),
+            Mark::Look,
+            "Neither the kernel nor a device tells whether direct I/O works here.".to_owned(),
+            "Run once with --direct=1 and read whether the device moved as many bytes.",
+        ),
+    };
+    let rows = vec![row("O_DIRECT", value, mark)];
+    Section { number: 7, id: "direct", title: "Direct I/O", rows, means, decide: decide.to_owned() }
+}
+
+fn named(kind: &str) -> &str {
+    if kind.is_empty() { "This target" } else { kind }
+}
+
+/// Task 8: what buffered I/O would measure.
+pub(super) fn buffered(view: &View) -> Section {
+    let environment = &view.facts.environment;
+    let memory = view.facts.memory.0;
+    let limit = environment.cgroup.memory_max.map(|limit| limit.0).filter(|l| *l < memory);
+    let cache = limit.unwrap_or(memory);
+    let dirty = dirty_limit(view, cache);
+    // Reads of twice the cache find at most half of it there, whatever is evicted.
+    let enough = cache.saturating_mul(2);
+    let mut rows = vec![row("memory", size(memory), Mark::Ok)];
+    rows.extend(limit.map(|l| row("group's limit", size(l), Mark::Look)));
+    rows.extend(dirty.map(|d| row("dirty limit", format!("about {}", size(d)), Mark::Ok)));
+    if environment.swap_used.0 > 0 {
+        rows.push(row("swap in use", size(environment.swap_used.0), Mark::Look));
+    }
+    let room = match view.is_device() {
+        true => view.target.size.0,
+        false => view.filesystem().map_or(0, |f| f.free.0),
+    };
+    let fits = room >= enough;
+    let mark = if fits { Mark::Ok } else { Mark::Look };
+    let no_room = if fits { "" } else { ", more than there is room for" };
+    rows.push(row("beats the cache", format!("{}{no_room}", size(enough)), mark));
+    let writes = match dirty {
+        Some(dirty) => format!(", writes run at its speed for up to {}", size(dirty)),
+        None => String::new(),
+    };
+    Section {
+        number: 8,
+        id: "buffered",
+        title: "Buffered I/O",
+        rows,
+        means: format!(
+            "Buffered reads of less than {} are served by memory from the second pass on{writes}.",
+            size(cache)
+        ),
+        decide: match fits {
+            true => format!(
+                "Stay direct; to measure buffered reads take --size={}g or drop the caches before.",
+                enough.div_ceil(1 << 30)
+            ),
+            false => "Stay direct; buffered reads here can only be measured from a dropped cache."
+                .to_owned(),
+        },
+    }
+}
+
+/// What may be dirty before writers are made to wait: vm.dirty_bytes, or vm.dirty_ratio percent of
+/// the memory that can be had (Documentation/admin-guide/sysctl/vm.rst), here of all.
+fn dirty_limit(view: &View, cache: u64) -> Option<u64> {
+    let tunable = |name: &str| {
+        view.facts.environment.tunables.get(name)?.parse::<u64>().ok().filter(|value| *value > 0)
+    };
+    let ratio = || Some(cache / 100 * tunable("vm.dirty_ratio")?.min(100));
+    tunable("vm.dirty_bytes").or_else(ratio)
+}

@@ -1,0 +1,273 @@
+//! Which device is under the path, and its blocks.
+
+use super::view::{View, is_memory, is_remote, row};
+use super::words::{listed, size};
+use super::{Mark, Row, Section};
+use record::{DeviceFacts, DeviceKind, TargetKind, Use};
+
+/// Task 1: what is measured at all.
+pub(super) fn device(view: &View) -> Section {
+    let mut rows = vec![row("path", place(view), Mark::Ok)];
+    for device in &view.stack {
+        rows.push(row(device.name.clone(), described(device), sort(device)));
+    }
+    if view.stack.is_empty() {
+        rows.push(row("device", "none can be seen below it", Mark::Look));
+    }
+    if !view.target.uses.is_empty() {
+        rows.push(row("in use", uses(&view.target.uses), Mark::Look));
+    }
+    Section {
+        number: 1,
+        id: "device",
+        title: "Device",
+        rows,
+        means: meaning(view),
+        decide: decision(view),
+    }
+}
+
+fn place(view: &View) -> String {
+    let kind = match view.target.kind {
+        TargetKind::Missing => "not there yet",
+        TargetKind::File => "a file",
+        TargetKind::Directory => "a directory",
+        TargetKind::Block => "a block device",
+        TargetKind::Char => "a character device",
+        TargetKind::Fifo => "a pipe",
+        TargetKind::Other => "no file",
+    };
+    let path = &view.target.canonical;
+    match view.filesystem() {
+        Some(filesystem) => format!("{path}, {kind} on {}", filesystem.kind),
+        None => format!("{path}, {kind}"),
+    }
+}
+
+/// "Samsung SSD 980, 931.5 GiB, nvme, does not spin".
+fn described(device: &DeviceFacts) -> String {
+    let mut words = vec![match &device.kind {
+        DeviceKind::Disk => device.model.clone().unwrap_or_else(|| "disk".to_owned()),
+        DeviceKind::Partition => "partition".to_owned(),
+        DeviceKind::DeviceMapper { name, subsystem } => match subsystem.as_str() {
+            "LVM" => format!("LVM volume {name}"),
+            "CRYPT" => format!("dm-crypt {name}"),
+            "" => format!("device mapper {name}"),
+            other => format!("device mapper {name} ({other})"),
+        },
+        DeviceKind::Md { level } => format!("software {level}"),
+        DeviceKind::Loop { backing_file } => format!("loop over {backing_file}"),
+        DeviceKind::Zram => "compressed memory".to_owned(),
+        DeviceKind::Ram => "RAM disk".to_owned(),
+        DeviceKind::Network => "network block device".to_owned(),
+    }];
+    words.push(size(device.size.0));
+    if device.kind == DeviceKind::Disk {
+        words.extend(device.transport.clone());
+        if device.is_virtual {
+            words.push("virtual".to_owned());
+        }
+        // Hypervisors let their disks claim to spin.
+        let spins = device.rotational.filter(|_| !device.is_virtual);
+        words.extend(spins.map(|yes| if yes { "spins" } else { "SSD" }.to_owned()));
+    }
+    words.join(", ")
+}
+
+fn sort(device: &DeviceFacts) -> Mark {
+    match () {
+        () if is_memory(device) => Mark::Problem,
+        () if matches!(device.kind, DeviceKind::Loop { .. }) || is_remote(device) => Mark::Look,
+        () if device.kind == DeviceKind::Disk && device.is_virtual => Mark::Look,
+        () => Mark::Ok,
+    }
+}
+
+fn uses(uses: &[Use]) -> String {
+    let text = |used: &Use| match used {
+        Use::Mounted { device, mount_point } => format!("{device} is mounted at {mount_point}"),
+        Use::Swap { device } => format!("{device} is swap"),
+        Use::Partitions { names } => format!("has partitions {}", listed(names)),
+        Use::Holders { names } => format!("{} stand on it", listed(names)),
+        Use::Signature { what, .. } => format!("bears the signature of {what}"),
+        Use::Busy { .. } => "opened exclusively".to_owned(),
+    };
+    uses.iter().map(text).collect::<Vec<_>>().join("; ")
+}
+
+fn meaning(view: &View) -> String {
+    if view.stack.is_empty() {
+        return without_device(view);
+    }
+    let disks = view.disk_names();
+    if view.any(is_memory) {
+        return format!(
+            "{disks} is memory: its figures are those of CPU and memory, not of a disk."
+        );
+    }
+    if let Some(device) =
+        view.stack.iter().find(|device| matches!(device.kind, DeviceKind::Loop { .. }))
+    {
+        return format!(
+            "Every I/O to {} becomes file I/O below it, so figures hold both paths and their cache.",
+            device.name
+        );
+    }
+    let layers = layers(view);
+    let through = match layers.is_empty() {
+        true => String::new(),
+        false => format!(" and {}", listed(&layers)),
+    };
+    if view.any(is_remote) {
+        return format!("{disks} is on another machine: figures hold the network{through}.");
+    }
+    if view.any(|disk| disk.is_virtual) {
+        return format!(
+            "A figure holds the hypervisor's caches, limits and neighbours{through}, which cannot \
+             be seen from here."
+        );
+    }
+    let above = view.filesystem().map(|f| f.kind.clone());
+    let above: Vec<String> = above.into_iter().chain(layers).collect();
+    match above.is_empty() {
+        true => format!("I/O goes straight to {disks}; no filesystem has a part in the figures."),
+        false => format!("A figure from here is that of {disks} seen through {}.", listed(&above)),
+    }
+}
+
+/// What stands between the path and its disks, without partitions.
+fn layers(view: &View) -> Vec<String> {
+    let name = |device: &&DeviceFacts| match &device.kind {
+        DeviceKind::DeviceMapper { subsystem, .. } => Some(match subsystem.as_str() {
+            "LVM" => "LVM".to_owned(),
+            "CRYPT" => "encryption".to_owned(),
+            _ => format!("device mapper ({})", device.name),
+        }),
+        DeviceKind::Md { level } => Some(format!("software {level}")),
+        _ => None,
+    };
+    view.stack.iter().filter_map(name).collect()
+}
+
+fn without_device(view: &View) -> String {
+    let Some(filesystem) = view.filesystem() else {
+        return "There is no storage behind this path that could be measured.".to_owned();
+    };
+    match filesystem.kind.as_str() {
+        "tmpfs" | "ramfs" | "devtmpfs" => {
+            format!("{} is memory: nothing measured here says anything of a disk.", filesystem.kind)
+        }
+        "overlay" => "A container's filesystem: which device is below cannot be seen from inside, \
+                      so no figure can be held against it."
+            .to_owned(),
+        kind => format!(
+            "{kind} from {}: the figures hold the way there, and no device here can confirm them.",
+            filesystem.source
+        ),
+    }
+}
+
+fn decision(view: &View) -> String {
+    if view.stack.is_empty() || view.any(is_memory) {
+        return "Measure under a path that lies on the disk in question.".to_owned();
+    }
+    if view.is_device() {
+        return match view.target.uses.is_empty() {
+            true => "Test the device to compare devices; test files on it to predict programs."
+                .to_owned(),
+            false => "Only read it: what is on it would be destroyed by writing.".to_owned(),
+        };
+    }
+    let disk = view.disks.first().map_or("", |disk| disk.name.as_str());
+    format!(
+        "Test files here for what programs get, /dev/{disk} (reading) for the device alone; never \
+         mix the two."
+    )
+}
+
+/// A partition should begin at a multiple of this, which every known medium divides.
+const GOOD_START: u64 = 1 << 20;
+
+/// Task 3: blocks and alignment.
+pub(super) fn blocks(view: &View) -> Section {
+    let mut rows: Vec<Row> = view.disks.iter().map(|disk| block_row(disk)).collect();
+    rows.extend(view.stack.iter().filter_map(|device| start_row(view, device)));
+    rows.extend(view.stack.iter().filter_map(|device| stripe_row(device)));
+    rows.extend(view.stack.iter().filter_map(|device| offset_row(device)));
+    let filesystem = view.filesystem().filter(|f| !f.devices.is_empty() && f.block_size.0 > 0);
+    rows.extend(filesystem.map(|f| row("filesystem", size(f.block_size.0), Mark::Ok)));
+    let mark = rows.iter().map(|row| row.mark).max().unwrap_or_default();
+    let block = unit(view);
+    let (means, decide) = match mark {
+        _ if rows.is_empty() => (
+            "There is no block device here whose blocks I/O could miss.".to_owned(),
+            "Use the block sizes of the program you model.".to_owned(),
+        ),
+        Mark::Problem => (
+            format!("Writes aligned for the path hit two blocks of {} below.", size(block)),
+            "Align it (a partition at a multiple of 1 MiB) before anything is measured.".to_owned(),
+        ),
+        Mark::Look if view.any(|disk| disk.physical_block > disk.logical_block) => (
+            format!(
+                "Writes smaller than {0} or not at multiples of {0} make the disk read, modify and \
+                 write.",
+                size(block)
+            ),
+            format!("Use bs and offsets in multiples of {} unless you model less.", size(block)),
+        ),
+        _ => (
+            format!("I/O in multiples of {} meets whole blocks at every level.", size(block)),
+            "Use the block size of the program you model.".to_owned(),
+        ),
+    };
+    Section { number: 3, id: "blocks", title: "Blocks", rows, means, decide }
+}
+
+/// The largest block of any level that must be written whole.
+fn unit(view: &View) -> u64 {
+    let physical = view.disks.iter().map(|disk| disk.physical_block.0).max().unwrap_or(0);
+    physical.max(view.filesystem().map_or(0, |f| f.block_size.0))
+}
+
+fn block_row(disk: &DeviceFacts) -> Row {
+    let (logical, physical) = (disk.logical_block, disk.physical_block);
+    if logical.0 == 0 {
+        return row(disk.name.clone(), "does not tell its blocks", Mark::Look);
+    }
+    let mark = if physical > logical { Mark::Look } else { Mark::Ok };
+    let value = format!("{} logical, {} physical", size(logical.0), size(physical.0));
+    row(disk.name.clone(), value, mark)
+}
+
+fn start_row(view: &View, device: &DeviceFacts) -> Option<Row> {
+    let start = device.partition_start?.0;
+    let disk = view.facts.devices.get(device.below.first()?)?;
+    let whole = |unit: u64| unit == 0 || start.is_multiple_of(unit);
+    let (mark, how) = match () {
+        () if !whole(disk.physical_block.0) => (Mark::Problem, "not a multiple of its block"),
+        () if !whole(disk.io_opt.0) && disk.io_opt.0 > disk.physical_block.0 => {
+            (Mark::Look, "not a multiple of what the disk prefers")
+        }
+        () if whole(GOOD_START) => (Mark::Ok, "aligned"),
+        () => (Mark::Look, "not a multiple of 1 MiB"),
+    };
+    Some(row(device.name.clone(), format!("starts at {}, {how}", size(start)), mark))
+}
+
+fn stripe_row(device: &DeviceFacts) -> Option<Row> {
+    let DeviceKind::Md { level } = &device.kind else { return None };
+    let stripe = device.io_opt.0 > device.io_min.0 && device.io_min.0 > device.physical_block.0;
+    let parity = matches!(level.as_str(), "raid4" | "raid5" | "raid6");
+    let value =
+        format!("chunks of {}, stripes of {}", size(device.io_min.0), size(device.io_opt.0));
+    stripe.then(|| row(&*device.name, value, if parity { Mark::Look } else { Mark::Ok }))
+}
+
+fn offset_row(device: &DeviceFacts) -> Option<Row> {
+    let offset = device.alignment_offset.filter(|offset| *offset != 0)?;
+    let value = match offset {
+        u64::MAX => "misaligned: what is below it does not agree".to_owned(),
+        offset => format!("misaligned by {}", size(offset)),
+    };
+    Some(row(&*device.name, value, Mark::Problem))
+}
