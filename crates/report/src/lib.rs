@@ -10,6 +10,7 @@ pub mod native;
 pub mod normal;
 pub mod numbers;
 pub mod status;
+pub mod style;
 mod terse;
 mod when;
 
