@@ -1,198 +1,214 @@
-//! The pipe's first half: invocation → Plan → RunRecord, without a word printed.
+//! The middle of the pipe: Job → Plan → RunRecord. It shows nothing; who starts a run watches it.
 
-use crate::kernel::System;
-use crate::watch::Signals;
+mod disks;
+
+use crate::inputs::Machine;
+use crate::signals::Signals;
 use anyhow::Result;
-use engine::{Outcome, Run};
-use host::{Before, Host, Sampler, TargetQuery, Watched};
-use job::Invocation;
+use disks::Look;
+use engine::{Event, Outcome, Run};
+use host::{Host, Sampler, TargetQuery};
+use job::{Dialect, Invocation, JobErrors};
 use plan::{Plan, PlanError, Policy};
-use record::{
-    DiskCounters, DiskResult, DiskSample, Evidence, Facts, Message, Nanos, RunRecord, Timeline,
-};
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use record::{DiskResult, Facts, Message, Nanos, RunRecord, SourceText, Timeline};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Samples of the machine a second, where nothing else is asked for.
-const SAMPLE_HZ: f64 = 10.0;
+/// How often a run and the signals are looked at.
+const GLANCE: Duration = Duration::from_millis(50);
 
-/// Runs invocations on this machine, one after the other.
+/// Runs jobs on this machine.
 pub struct Runner {
     host: Host,
-    /// Facts about the machine, which are those of every run.
-    machine: Facts,
-    as_fio: bool,
-    signals: OnceLock<Signals>,
+    /// What the machine was when the program started, for the first run: reading it costs as much
+    /// as many a short run.
+    machine: Option<Facts>,
+    inputs: Machine,
 }
 
-/// A run that is ready to start.
+/// Jobs that can run: resolved, nothing refused.
 pub struct Prepared {
-    /// What will be done.
+    /// What each worker is to do.
     pub plan: Plan,
-    /// What the user should know before.
+    /// The machine, and what lies under the targets.
+    pub facts: Facts,
+    /// What the user should know before the run.
     pub messages: Vec<Message>,
-    facts: Facts,
+    sources: Vec<SourceText>,
+    global_options: Vec<(String, String)>,
+    as_fio: bool,
+}
+
+/// Whoever watches a run. Each call may show something; what it gives in error ends the program.
+pub trait Watch {
+    /// Files of a job are being made.
+    ///
+    /// # Errors
+    /// Those of showing it.
+    fn laying_out(&mut self, _job: &str, _files: u64, _bytes: u64) -> Result<()> {
+        Ok(())
+    }
+
+    /// The run goes on; called about 20 times a second.
+    ///
+    /// # Errors
+    /// Those of showing it.
+    fn glance(&mut self, run: &Run) -> Result<()>;
+
+    /// A signal came, and the run is asked to end.
+    ///
+    /// # Errors
+    /// Those of showing it.
+    fn stopping(&mut self, signal: i32) -> Result<()>;
+
+    /// The run has ended.
+    ///
+    /// # Errors
+    /// Those of showing it.
+    fn ended(&mut self) -> Result<()> {
+        Ok(())
+    }
 }
 
 impl Runner {
-    /// Reads what the machine is.
-    pub fn new(as_fio: bool) -> Runner {
-        let host = Host::at("/").with_kernel(Arc::new(System));
+    /// Runs on the machine this program runs on.
+    pub fn new() -> Runner {
+        let host = Host::at("/");
         let machine = host.machine();
-        Runner { host, machine, as_fio, signals: OnceLock::new() }
+        let inputs = Machine::new(&machine);
+        Runner { host, machine: Some(machine), inputs }
     }
 
-    /// The machine, without any target.
-    pub fn machine(&self) -> &Facts {
-        &self.machine
-    }
-
-    /// The signal that came since the first run started; nothing is to be started after it.
-    pub fn caught(&self) -> Option<i32> {
-        self.signals.get()?.caught()
-    }
-
-    /// Looks at the targets and plans the run.
+    /// Reads a command line (without the program's name) and the job files it names.
     ///
     /// # Errors
-    /// Everything that is wrong with it, at once; nothing was touched.
-    pub fn prepare(&self, invocation: &Invocation) -> Result<Prepared, PlanError> {
-        let mut facts = self.host.survey(self.machine.clone(), &queries(invocation));
-        if !invocation.with_serials {
-            facts.forget_serials();
-        }
-        let plan = plan::resolve(&invocation.jobs, &facts, &self.policy(invocation))?;
+    /// Every mistake of the command line and of all files.
+    pub fn parse(&self, arguments: &[String], dialect: Dialect) -> Result<Invocation, JobErrors> {
+        job::parse(arguments, dialect, &self.inputs)
+    }
+
+    /// Looks at the machine as it is now and resolves the jobs. `as_fio`: under the name fio.
+    ///
+    /// # Errors
+    /// What cannot or must not run.
+    pub fn prepare(
+        &mut self,
+        invocation: &Invocation,
+        as_fio: bool,
+    ) -> Result<Prepared, PlanError> {
+        let machine = self.machine.take().unwrap_or_else(|| self.host.machine());
+        let facts = self.host.survey(machine, &queries(invocation));
+        let plan = plan::resolve(&invocation.jobs, &facts, &policy(invocation, as_fio))?;
         let messages = [invocation.warnings.clone(), plan.messages.clone()].concat();
-        Ok(Prepared { plan, messages, facts })
+        Ok(Prepared {
+            plan,
+            facts,
+            messages,
+            sources: invocation.sources.clone(),
+            global_options: invocation.global_options.clone(),
+            as_fio,
+        })
     }
 
-    fn policy(&self, invocation: &Invocation) -> Policy {
-        let defaults = Policy::default();
-        Policy {
-            as_fio: self.as_fio,
-            readonly: invocation.readonly,
-            allow_destroy: invocation.allow_destroy.clone(),
-            max_jobs: invocation.max_jobs.unwrap_or(defaults.max_jobs),
-            entropy: SystemTime::now()
-                .duration_since(UNIX_EPOCH)
-                .map_or(0, |d| d.as_nanos() as u64),
-        }
-    }
-
-    /// Runs it; `watch` is called with the run under way and returns when that has ended.
+    /// Runs, watched, and gives the record. A signal that came ends the run early; what was measured
+    /// until then is in the record.
     ///
     /// # Errors
-    /// When a thread or signal handler cannot be had, and those of `watch`. What goes wrong with I/O
-    /// is in the record.
+    /// When a thread cannot be started, and those of `watch`. What goes wrong within the run is in
+    /// the record.
     pub fn measure(
         &self,
         prepared: Prepared,
-        invocation: &Invocation,
-        watch: impl FnOnce(&Run, &Signals) -> Result<()>,
+        signals: &Signals,
+        watch: &mut dyn Watch,
     ) -> Result<RunRecord> {
-        let Prepared { plan, messages, facts } = prepared;
-        let signals = self.signals()?;
-        let watched = plan.disks.clone();
-        let contents = plan.contents(&facts);
-        let devices: Vec<String> = facts.devices.keys().cloned().collect();
-        let sampling = Watched {
-            devices: devices.clone(),
-            period: period(invocation.sample_hz.unwrap_or(SAMPLE_HZ)),
-            cpus: spare_cpus(&plan, &facts),
-        };
-        let before = Arc::new(Mutex::new(None));
-        let started = {
-            let (host, before) = (self.host.clone(), Arc::clone(&before));
-            let files: Vec<String> = files(&plan).map(str::to_owned).collect();
-            move || {
-                let looked = host.look_before(files.iter().map(String::as_str));
-                let start = Start { looked, disks: disk_samples(&host, &devices) };
-                *before.lock().unwrap_or_else(PoisonError::into_inner) = Some(start);
-            }
-        };
-        let delays = self.host.clone();
-        let run_delay = Box::new(move |tid| Some(Nanos(delays.worker_sample(tid)?.delay_ns)));
-        let run = Run::start(plan, run_delay, started)?;
-        let started_unix_ms = unix_ms();
-        let watcher = run.watcher();
-        let sampler =
-            Sampler::start(self.host.clone(), sampling, run.origin(), move || watcher.tids())?;
-        watch(&run, signals)?;
-        let names: Vec<String> = facts.devices.keys().cloned().collect();
-        let after = disk_samples(&self.host, &names);
-        let outcome = run.finish();
-        let timeline = sampler.finish();
-        let start = before.lock().unwrap_or_else(PoisonError::into_inner).take();
-        // Without a start no I/O was made.
-        let Start { looked, disks: first } =
-            start.unwrap_or_else(|| Start { looked: Before::default(), disks: after.clone() });
-        let evidence = self.host.look_after(looked, &contents);
-        let disks = disk_results(&watched, &first, &after);
-        let measured = Measured { outcome, timeline, evidence, disks, started_unix_ms };
-        Ok(self.complete(measured, facts, invocation, messages, signals.caught()))
-    }
-
-    /// Everything in one record.
-    fn complete(
-        &self,
-        measured: Measured,
-        facts: Facts,
-        invocation: &Invocation,
-        mut messages: Vec<Message>,
-        interrupted_by: Option<i32>,
-    ) -> RunRecord {
-        let Measured { outcome, timeline, evidence, disks, started_unix_ms } = measured;
+        let Prepared { plan, facts, mut messages, sources, global_options, as_fio } = prepared;
+        let measured = self.run(plan, signals, watch)?;
+        let Measured { outcome, timeline, disks, started_unix_ms } = measured;
         messages.extend(outcome.messages);
-        let directory = std::env::current_dir().unwrap_or_default().display().to_string();
-        RunRecord {
+        Ok(RunRecord {
             schema: record::SCHEMA_VERSION,
             fathom_version: env!("CARGO_PKG_VERSION").into(),
             invocation: record::Invocation {
                 arguments: std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect(),
-                directory,
-                as_fio: self.as_fio,
+                directory: std::env::current_dir().unwrap_or_default().display().to_string(),
+                as_fio,
                 started_unix_ms,
                 ended_unix_ms: unix_ms(),
                 utc_offset_seconds: chrono::Local::now().offset().local_minus_utc(),
             },
-            sources: invocation.sources.clone(),
-            global_options: invocation.global_options.clone(),
+            sources,
+            global_options,
             facts,
             clock: outcome.clock,
             jobs: outcome.jobs,
             disks,
             timeline,
-            evidence,
+            evidence: record::Evidence::default(),
             cell: None,
             messages,
-            interrupted_by,
-        }
+            interrupted_by: signals.caught(),
+        })
     }
 
-    /// Signals are caught from the first run on; before, they end the program as usual.
-    fn signals(&self) -> Result<&Signals> {
-        if let Some(signals) = self.signals.get() {
-            return Ok(signals);
-        }
-        let signals = Signals::catch()?;
-        Ok(self.signals.get_or_init(|| signals))
+    fn run(&self, plan: Plan, signals: &Signals, watch: &mut dyn Watch) -> Result<Measured> {
+        let watched = plan.disks.clone();
+        let names = disks::names(&watched);
+        let before = Arc::new(Mutex::new(None));
+        let (theirs, their_host, their_names) =
+            (Arc::clone(&before), self.host.clone(), names.clone());
+        let delays = self.host.clone();
+        let run_delay = Box::new(move |tid| Some(Nanos(delays.worker_sample(tid)?.delay_ns)));
+        let run = Run::start(plan, run_delay, move || {
+            let look = Look::at(&their_host, &their_names);
+            *theirs.lock().unwrap_or_else(PoisonError::into_inner) = Some(look);
+        })?;
+        let started_unix_ms = unix_ms();
+        let watcher = run.watcher();
+        let sampler =
+            Sampler::start(self.host.clone(), names.clone(), run.origin(), move || watcher.tids())?;
+        attend(&run, signals, watch)?;
+        let after = Look::at(&self.host, &names);
+        let timeline = sampler.finish();
+        let outcome = run.finish();
+        let before = before.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let disks = disks::results(&watched, &before.unwrap_or_else(|| after.clone()), &after);
+        Ok(Measured { outcome, timeline, disks, started_unix_ms })
     }
-}
-
-/// What was seen before the first I/O.
-struct Start {
-    looked: Before,
-    disks: DiskSamples,
 }
 
 /// What a run left behind.
 struct Measured {
     outcome: Outcome,
     timeline: Timeline,
-    evidence: Evidence,
     disks: Vec<DiskResult>,
     started_unix_ms: u64,
+}
+
+/// Until the run has ended.
+fn attend(run: &Run, signals: &Signals, watch: &mut dyn Watch) -> Result<()> {
+    let mut stopping = false;
+    loop {
+        let ended = run.wait(GLANCE);
+        for event in run.events() {
+            let Event::LayingOut { job, files, bytes } = event;
+            watch.laying_out(&job, files, bytes)?;
+        }
+        if ended {
+            return watch.ended();
+        }
+        if let (Some(signal), false) = (signals.caught(), stopping) {
+            stopping = true;
+            // The run first: what shows it may fail or take long.
+            run.stop();
+            watch.stopping(signal)?;
+        }
+        watch.glance(run)?;
+    }
+}
+
+fn unix_ms() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_millis() as u64)
 }
 
 fn queries(invocation: &Invocation) -> Vec<TargetQuery> {
@@ -202,57 +218,13 @@ fn queries(invocation: &Invocation) -> Vec<TargetQuery> {
         .collect()
 }
 
-/// Files of all workers that have any, in order, repeats included.
-fn files(plan: &Plan) -> impl Iterator<Item = &str> {
-    let real = plan.workers.iter().filter(|worker| worker.queue.engine != job::Engine::Null);
-    real.flat_map(|worker| &worker.files).map(|file| file.path.as_str())
-}
-
-fn period(hertz: f64) -> Option<Duration> {
-    (hertz > 0.0).then(|| Duration::from_secs_f64(1.0 / hertz))
-}
-
-/// CPUs that no worker may use, when all workers keep to some.
-fn spare_cpus(plan: &Plan, facts: &Facts) -> Vec<u32> {
-    let bound = plan.workers.iter().all(|worker| !worker.placement.cpus.is_empty());
-    let used = |cpu: &u32| plan.workers.iter().any(|worker| worker.placement.cpus.contains(cpu));
-    let free = facts.cpu.allowed.iter().filter(|cpu| !used(cpu));
-    if bound { free.copied().collect() } else { Vec::new() }
-}
-
-fn unix_ms() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_millis() as u64)
-}
-
-type DiskSamples = (Instant, BTreeMap<String, DiskSample>);
-
-/// Counters of devices, now.
-fn disk_samples(host: &Host, names: &[String]) -> DiskSamples {
-    let sample = |name: &String| Some((name.clone(), host.disk_sample(name)?));
-    (Instant::now(), names.iter().filter_map(sample).collect())
-}
-
-fn disk_results(
-    watched: &[plan::DiskWatch],
-    before: &DiskSamples,
-    after: &DiskSamples,
-) -> Vec<DiskResult> {
-    let window = Nanos(after.0.duration_since(before.0).as_nanos() as u64);
-    let result = |name: &str, members: &[String]| {
-        let counters =
-            DiskCounters { before: *before.1.get(name)?, after: *after.1.get(name)?, window };
-        Some(DiskResult { name: name.into(), members: members.to_vec(), counters })
-    };
-    let mut results: Vec<DiskResult> = Vec::new();
-    for watch in watched {
-        let members = watch.members.iter().map(|m| (m.as_str(), &[][..]));
-        for (name, below) in
-            std::iter::once((watch.name.as_str(), &watch.members[..])).chain(members)
-        {
-            if results.iter().all(|r| r.name != name) {
-                results.extend(result(name, below));
-            }
-        }
+fn policy(invocation: &Invocation, as_fio: bool) -> Policy {
+    let defaults = Policy::default();
+    Policy {
+        as_fio,
+        readonly: invocation.readonly,
+        allow_destroy: invocation.allow_destroy.clone(),
+        max_jobs: invocation.max_jobs.unwrap_or(defaults.max_jobs),
+        entropy: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64),
     }
-    results
 }

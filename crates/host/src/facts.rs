@@ -11,6 +11,7 @@ mod transport;
 mod uses;
 
 use crate::Host;
+use crate::health::Silence;
 use mounts::Mount;
 use record::{DeviceFacts, DeviceKind, Facts};
 use std::collections::BTreeMap;
@@ -143,6 +144,13 @@ impl<'a> Survey<'a> {
         let Some(mut device) = self.host.device(name) else { return };
         if let DeviceKind::Loop { backing_file } = &device.kind {
             device.below = self.below_loop(name, &backing_file.clone());
+        }
+        match self.host.ask_health(name) {
+            Ok(health) => device.health = Some(health),
+            Err(Silence::Forbidden) => {
+                self.note(format!("{name}: only root may ask it for its health"));
+            }
+            Err(Silence::Nothing) => {}
         }
         let below = device.below.clone();
         self.devices.insert(name.to_owned(), device);

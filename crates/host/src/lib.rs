@@ -10,6 +10,7 @@ mod cgroup;
 mod counters;
 mod evidence;
 mod facts;
+mod health;
 mod interrupts;
 mod kernel;
 mod sampler;

@@ -1,0 +1,158 @@
+//! The NVMe SMART / Health Information log and what gives it meaning (NVMe base specification 2.0:
+//! Identify Controller figure 275, log page 02h figure 207, feature 06h section 5.27.1.4).
+
+use super::little;
+use crate::{Kernel, NvmeAdmin};
+use record::{Bytes, Health};
+use std::fs::File;
+
+const IDENTIFY: u8 = 0x06;
+const GET_LOG_PAGE: u8 = 0x02;
+const GET_FEATURES: u8 = 0x0a;
+const ALL_NAMESPACES: u32 = u32::MAX;
+const VOLATILE_WRITE_CACHE: u32 = 0x06;
+
+const IDENTIFY_BYTES: usize = 4096;
+const LOG_BYTES: usize = 512;
+
+/// A unit of "data units written": a thousand sectors.
+const DATA_UNIT: u64 = 512_000;
+
+/// Bits of the critical warning, and what they mean.
+const WARNINGS: [(u8, &str); 6] = [
+    (0x01, "spare below its threshold"),
+    (0x02, "temperature beyond a threshold"),
+    (0x04, "reliability degraded by media or internal errors"),
+    (0x08, "media read-only"),
+    (0x10, "backup of the volatile memory failed"),
+    (0x20, "persistent memory region read-only or unreliable"),
+];
+
+pub(super) fn ask(kernel: &dyn Kernel, disk: &File) -> Option<Health> {
+    let mut log = vec![0; LOG_BYTES];
+    // Dword 10: the page, and how many dwords less one.
+    let words = [0x02 | (LOG_BYTES as u32 / 4 - 1) << 16, 0, 0, 0, 0, 0];
+    let log_page = NvmeAdmin { opcode: GET_LOG_PAGE, namespace: ALL_NAMESPACES, words };
+    kernel.nvme_admin(disk, log_page, &mut log).ok()?;
+    let mut identity = vec![0; IDENTIFY_BYTES];
+    let identify = NvmeAdmin { opcode: IDENTIFY, namespace: 0, words: [1, 0, 0, 0, 0, 0] };
+    let identified = kernel.nvme_admin(disk, identify, &mut identity).is_ok();
+    let feature = NvmeAdmin {
+        opcode: GET_FEATURES,
+        namespace: 0,
+        words: [VOLATILE_WRITE_CACHE, 0, 0, 0, 0, 0],
+    };
+    let cache = kernel.nvme_admin(disk, feature, &mut []).ok();
+    read(&log, identified.then_some(&identity), cache)
+}
+
+/// `cache`: the answer to Get Features of the volatile write cache, whose bit 0 says that it is on.
+fn read(log: &[u8], identity: Option<&Vec<u8>>, cache: Option<u32>) -> Option<Health> {
+    let critical = *log.first()?;
+    let byte = |at: usize| log.get(at).map(|byte| u32::from(*byte));
+    // Counters have 16 bytes, of which no disk has filled more than 8.
+    let counter = |at: usize| little(log, at, 8);
+    let limit = |at: usize| kelvin(little(identity?, at, 2)?);
+    let has_cache = identity.and_then(|identity| identity.get(525)).map(|vwc| vwc & 1 == 1);
+    let transitions = [216, 220].map(|at| little(log, at, 4).unwrap_or(0));
+    let warnings = WARNINGS.iter().filter(|(bit, _)| critical & bit != 0);
+    Some(Health {
+        source: "nvme".into(),
+        passed: Some(critical == 0),
+        warnings: warnings.map(|(_, text)| (*text).to_owned()).collect(),
+        temperature_c: little(log, 1, 2).and_then(kelvin),
+        temperature_warning_c: limit(266),
+        temperature_critical_c: limit(268),
+        used_percent: byte(5),
+        spare_percent: byte(3),
+        spare_threshold_percent: byte(4),
+        media_errors: counter(160),
+        error_log_entries: counter(176),
+        throttle_count: Some(transitions.iter().sum()),
+        hot_minutes: little(log, 192, 4),
+        power_on_hours: counter(128),
+        unsafe_shutdowns: counter(144),
+        written: counter(48).map(|units| Bytes(units.saturating_mul(DATA_UNIT))),
+        volatile_write_cache: match has_cache {
+            Some(true) => cache.map(|value| value & 1 == 1).or(Some(true)),
+            other => other,
+        },
+    })
+}
+
+/// Degrees Celsius; 0 K says that it is not known.
+fn kelvin(value: u64) -> Option<i32> {
+    (value > 0).then(|| value as i32 - 273)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn log() -> Vec<u8> {
+        let mut log = vec![0; LOG_BYTES];
+        log[0] = 0x05;
+        log[1..3].copy_from_slice(&341_u16.to_le_bytes());
+        (log[3], log[4], log[5]) = (8, 10, 102);
+        log[48..56].copy_from_slice(&2_000_u64.to_le_bytes());
+        log[128..136].copy_from_slice(&9_000_u64.to_le_bytes());
+        log[144..152].copy_from_slice(&17_u64.to_le_bytes());
+        log[160..168].copy_from_slice(&3_u64.to_le_bytes());
+        log[176..184].copy_from_slice(&44_u64.to_le_bytes());
+        log[192..196].copy_from_slice(&12_u32.to_le_bytes());
+        log[216..220].copy_from_slice(&2_u32.to_le_bytes());
+        log[220..224].copy_from_slice(&1_u32.to_le_bytes());
+        log
+    }
+
+    #[test]
+    fn a_worn_and_hot_disk_says_so() {
+        let mut identity = vec![0; IDENTIFY_BYTES];
+        identity[266..268].copy_from_slice(&343_u16.to_le_bytes());
+        identity[268..270].copy_from_slice(&353_u16.to_le_bytes());
+        identity[525] = 1;
+        let health = read(&log(), Some(&identity), Some(0)).unwrap();
+        let expected = Health {
+            source: "nvme".into(),
+            passed: Some(false),
+            warnings: vec![
+                "spare below its threshold".into(),
+                "reliability degraded by media or internal errors".into(),
+            ],
+            temperature_c: Some(68),
+            temperature_warning_c: Some(70),
+            temperature_critical_c: Some(80),
+            used_percent: Some(102),
+            spare_percent: Some(8),
+            spare_threshold_percent: Some(10),
+            media_errors: Some(3),
+            error_log_entries: Some(44),
+            throttle_count: Some(3),
+            hot_minutes: Some(12),
+            power_on_hours: Some(9_000),
+            unsafe_shutdowns: Some(17),
+            written: Some(Bytes(1_024_000_000)),
+            volatile_write_cache: Some(false),
+        };
+        assert_eq!(health, expected);
+    }
+
+    #[test]
+    fn what_a_disk_does_not_tell_stays_unknown() {
+        let health = read(&vec![0; LOG_BYTES], None, None).unwrap();
+        assert_eq!((health.passed, health.temperature_c), (Some(true), None));
+        assert_eq!((health.temperature_warning_c, health.volatile_write_cache), (None, None));
+        assert_eq!(read(&[], None, None), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_answer_is_read_without_a_panic(
+            log in prop::collection::vec(any::<u8>(), 0..600),
+            identity in prop::collection::vec(any::<u8>(), 0..600),
+        ) {
+            let _ = read(&log, Some(&identity), Some(1));
+        }
+    }
+}
