@@ -1,6 +1,7 @@
 //! fathom: job text → Job → Plan → RunRecord → Judged → report.
 
 mod inputs;
+mod inspect;
 mod kernel;
 mod output;
 mod runner;
@@ -30,6 +31,8 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<OsString>,
     },
+    /// Say what is under a path and what that means for a benchmark; changes nothing.
+    Inspect(inspect::Inspect),
     /// Be fio: its command line, its output and nothing else. Also when called as `fio`.
     #[command(disable_help_flag = true)]
     Fio {
@@ -48,6 +51,7 @@ fn main() -> ExitCode {
     }
     match Cli::parse().command {
         Command::Run { arguments } => spine::main(Dialect::Fathom, arguments),
+        Command::Inspect(arguments) => inspect::main(arguments),
         Command::Fio { arguments } => spine::main(Dialect::Fio, arguments),
     }
 }

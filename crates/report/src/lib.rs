@@ -4,6 +4,7 @@
 //! Nothing is computed here beyond the choice of units: figures come from [`judge`].
 
 pub mod header;
+pub mod inspect;
 pub mod json;
 pub mod messages;
 pub mod native;

@@ -1,0 +1,99 @@
+//! `fathom inspect`: what is under a path, and what that means for a benchmark.
+
+use crate::kernel::System;
+use crate::output::{Output, describe, say};
+use clap::Args;
+use host::{Host, TargetQuery};
+use record::Facts;
+use report::style::Style;
+use std::ffi::OsString;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+const EXIT_FAILED: u8 = 1;
+const EXIT_USAGE: u8 = 2;
+
+/// What `fathom inspect` takes.
+#[derive(Args)]
+pub struct Inspect {
+    /// A directory, a file or a block device.
+    #[arg(value_name = "PATH|DEVICE", default_value = ".")]
+    path: OsString,
+    /// Print JSON, with all the facts.
+    #[arg(long)]
+    json: bool,
+    /// Show the serial numbers of disks.
+    #[arg(long)]
+    with_serials: bool,
+}
+
+/// Looks and shows. Nothing is changed.
+pub fn main(arguments: Inspect) -> ExitCode {
+    let facts = match facts(&arguments) {
+        Ok(facts) => facts,
+        Err(text) => {
+            say(&format!("fathom: error: {text}\n"));
+            return ExitCode::from(EXIT_USAGE);
+        }
+    };
+    let path = arguments.path.to_string_lossy();
+    let inspection = judge::inspect(&facts, &path);
+    let mut output = Output::Stdout;
+    let text = match arguments.json {
+        true => report::inspect::json(&inspection, &facts),
+        false => report::inspect::text(&inspection, style(&output)),
+    };
+    match output.write(&text) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            say(&format!("fathom: error: {}\n", describe(&error)));
+            ExitCode::from(EXIT_FAILED)
+        }
+    }
+}
+
+/// The facts of the machine and of the path, or what is wrong with the path.
+fn facts(arguments: &Inspect) -> Result<Facts, String> {
+    let Some(path) = arguments.path.to_str() else {
+        let shown = arguments.path.to_string_lossy();
+        return Err(format!("'{shown}' is not UTF-8 text; give names in UTF-8"));
+    };
+    let metadata = fs::metadata(path).map_err(|error| match error.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory => missing(Path::new(path)),
+        ErrorKind::PermissionDenied => {
+            format!("{path}: may not be looked at; try as root, or name a directory you may enter")
+        }
+        _ => format!("{path}: {}", describe(&error.into())),
+    })?;
+    // Only a directory is asked more for one that will write: which alignment new files in it need,
+    // by a file that never has a name. A device would be claimed for a moment.
+    let query = TargetQuery { path: path.to_owned(), will_write: metadata.is_dir() };
+    let mut facts = Host::at("/").with_kernel(Arc::new(System)).facts(&[query]);
+    if !arguments.with_serials {
+        facts.forget_serials();
+    }
+    Ok(facts)
+}
+
+/// What to say of a path that is not there.
+fn missing(path: &Path) -> String {
+    let shown = path.display();
+    let device = Path::new("/dev").join(path);
+    if path.components().count() == 1 && device.exists() {
+        return format!("{shown}: not there; for the device say {}", device.display());
+    }
+    let there = |ancestor: &&Path| ancestor.as_os_str().is_empty() || ancestor.exists();
+    let nearest = path.ancestors().skip(1).find(there).unwrap_or(Path::new(""));
+    let nearest = if nearest.as_os_str().is_empty() { Path::new(".") } else { nearest };
+    let nearest = nearest.display();
+    format!("{shown}: not there; make it first, or inspect {nearest}, the nearest that is there")
+}
+
+/// Colours on a terminal, unless NO_COLOR is set and not empty (no-color.org).
+fn style(output: &Output) -> Style {
+    let forbidden = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    Style { colour: output.is_terminal() && !forbidden, ..Style::default() }
+}

@@ -1,0 +1,310 @@
+//! What `fathom inspect` shows: one screen of text, or JSON.
+
+use crate::style::Style;
+use judge::Inspection;
+use judge::inspect::{Mark, Row, Section};
+use record::{Facts, Severity};
+use serde::Serialize;
+
+/// Where the text of a section begins: behind its number and title.
+const INDENT: usize = 16;
+
+/// The inspection as text. No line is wider than `style.width`, which should be 40 at least.
+pub fn text(inspection: &Inspection, style: Style) -> String {
+    let mut out = head(inspection, style);
+    for section in &inspection.sections {
+        out += &self::section(section, style);
+    }
+    let notes = [("Not found out", &inspection.unknown), ("Root would see", &inspection.as_root)];
+    for (title, texts) in notes {
+        let words: Vec<Word> = texts.iter().map(|text| Word::plain(text)).collect();
+        if !words.is_empty() {
+            let lines = lines(&joined(words, ";"), style.width - INDENT, style);
+            out += &titled(&format!(" {title}"), lines, style);
+        }
+    }
+    out + &legend(style)
+}
+
+fn head(inspection: &Inspection, style: Style) -> String {
+    let mut words = vec![Word::bold(&format!("{}:", inspection.target))];
+    words.push(match inspection.stack.is_empty() {
+        true => Word::plain("no filesystem or device that can be seen"),
+        false => Word::plain(&inspection.stack.join(" > ")),
+    });
+    lines(&words, style.width, style).iter().map(|line| format!("{line}\n")).collect()
+}
+
+fn section(section: &Section, style: Style) -> String {
+    let rows: Vec<Word> = section.rows.iter().map(found).collect();
+    let mut text = lines(&joined(rows, " |"), style.width - INDENT, style);
+    let meaning = [Word::plain(&section.means), Word::dim(&section.decide)];
+    text.extend(lines(&meaning, style.width - INDENT, style));
+    titled(&format!("{:2} {}", section.number, section.title), text, style)
+}
+
+/// A title with lines beside it.
+fn titled(title: &str, lines: Vec<String>, style: Style) -> String {
+    let mut out = String::new();
+    for (index, line) in lines.iter().enumerate() {
+        let margin = if index == 0 { title } else { "" };
+        out += &style.bold(margin);
+        out += &" ".repeat(INDENT.saturating_sub(margin.chars().count()).max(1));
+        out += line;
+        out.push('\n');
+    }
+    out
+}
+
+/// "vda: none", with "!" before what to look at and "!!" before problems.
+fn found(row: &Row) -> Word {
+    let Row { label, value, mark } = row;
+    match mark {
+        Mark::Ok => Word::plain(&format!("{label}: {value}")),
+        Mark::Look => Word::marked(Severity::Warning, &format!("! {label}: {value}")),
+        Mark::Problem => Word::marked(Severity::Error, &format!("!! {label}: {value}")),
+    }
+}
+
+fn legend(style: Style) -> String {
+    let legend = [
+        Word::dim("Marked:"),
+        Word::marked(Severity::Warning, "!"),
+        Word::dim("worth knowing before a figure is believed,"),
+        Word::marked(Severity::Error, "!!"),
+        Word::dim("makes figures wrong for most questions."),
+    ];
+    lines(&legend, style.width, style).iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// How some words are dressed.
+#[derive(Clone, Copy)]
+enum Dress {
+    Plain,
+    Bold,
+    Dim,
+    Marked(Severity),
+}
+
+/// Words that are dressed alike.
+struct Word {
+    text: String,
+    dress: Dress,
+}
+
+impl Word {
+    fn plain(text: &str) -> Word {
+        Word { text: text.to_owned(), dress: Dress::Plain }
+    }
+
+    fn bold(text: &str) -> Word {
+        Word { text: text.to_owned(), dress: Dress::Bold }
+    }
+
+    fn dim(text: &str) -> Word {
+        Word { text: text.to_owned(), dress: Dress::Dim }
+    }
+
+    fn marked(severity: Severity, text: &str) -> Word {
+        Word { text: text.to_owned(), dress: Dress::Marked(severity) }
+    }
+
+    fn dressed(&self, word: &str, style: Style) -> String {
+        match self.dress {
+            Dress::Plain => word.to_owned(),
+            Dress::Bold => style.bold(word),
+            Dress::Dim => style.dim(word),
+            Dress::Marked(severity) => style.severity(severity, word),
+        }
+    }
+}
+
+/// A separator behind each but the last.
+fn joined(mut words: Vec<Word>, separator: &str) -> Vec<Word> {
+    if let Some((_, others)) = words.split_last_mut() {
+        others.iter_mut().for_each(|word| word.text += separator);
+    }
+    words
+}
+
+/// Lines of at most `width` characters, broken between words, and within one only where it is longer
+/// than a line.
+fn lines(words: &[Word], width: usize, style: Style) -> Vec<String> {
+    let (mut lines, mut line, mut length) = (Vec::new(), String::new(), 0);
+    for part in words {
+        for word in part.text.split_whitespace() {
+            let letters: Vec<char> = visible(word).collect();
+            for piece in letters.chunks(width) {
+                if length > 0 && length + 1 + piece.len() > width {
+                    lines.push(std::mem::take(&mut line));
+                    length = 0;
+                }
+                if length > 0 {
+                    line.push(' ');
+                    length += 1;
+                }
+                line += &part.dressed(&piece.iter().collect::<String>(), style);
+                length += piece.len();
+            }
+        }
+    }
+    lines.push(line);
+    lines
+}
+
+/// Names of files and disks may hold anything; a terminal must not obey it.
+fn visible(word: &str) -> impl Iterator<Item = char> {
+    word.chars().map(|letter| if letter.is_control() { '?' } else { letter })
+}
+
+/// The inspection as JSON, with all the facts it was made from under "facts".
+pub fn json(inspection: &Inspection, facts: &Facts) -> String {
+    let Inspection { target, stack, durability, durability_reason, sections, unknown, as_root } =
+        inspection;
+    let page = Page {
+        target,
+        stack,
+        durability: DurabilityOut {
+            class: durability.name(),
+            reason: durability_reason,
+            meaning: durability.meaning(),
+            keeps_completed: durability.keeps_completed(),
+            keeps_synced: durability.keeps_synced(),
+        },
+        sections: sections.iter().map(section_out).collect(),
+        unknown,
+        as_root,
+        facts,
+    };
+    // Only a map whose keys are no texts could fail, and the facts have none.
+    serde_json::to_string_pretty(&page).unwrap_or_default() + "\n"
+}
+
+fn section_out(section: &Section) -> SectionOut<'_> {
+    let row = |row: &'_ Row| -> RowOut {
+        RowOut { label: row.label.clone(), value: row.value.clone(), mark: row.mark.name() }
+    };
+    SectionOut {
+        number: section.number,
+        id: section.id,
+        title: section.title,
+        mark: section.mark().name(),
+        rows: section.rows.iter().map(row).collect(),
+        means: &section.means,
+        decide: &section.decide,
+    }
+}
+
+#[derive(Serialize)]
+struct Page<'a> {
+    target: &'a str,
+    stack: &'a [String],
+    durability: DurabilityOut<'a>,
+    sections: Vec<SectionOut<'a>>,
+    unknown: &'a [String],
+    as_root: &'a [String],
+    facts: &'a Facts,
+}
+
+#[derive(Serialize)]
+struct DurabilityOut<'a> {
+    class: &'a str,
+    reason: &'a str,
+    meaning: &'a str,
+    keeps_completed: Option<bool>,
+    keeps_synced: Option<bool>,
+}
+
+#[derive(Serialize)]
+struct SectionOut<'a> {
+    number: u32,
+    id: &'a str,
+    title: &'a str,
+    mark: &'a str,
+    rows: Vec<RowOut>,
+    means: &'a str,
+    decide: &'a str,
+}
+
+#[derive(Serialize)]
+struct RowOut {
+    label: String,
+    value: String,
+    mark: &'static str,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use record::{FilesystemFacts, TargetFacts, TargetKind};
+
+    /// A directory in memory, and a device that is not told.
+    fn facts(path: &str) -> Facts {
+        let filesystem = FilesystemFacts {
+            kind: "tmpfs".into(),
+            source: "tmpfs".into(),
+            mount_point: path.into(),
+            ..FilesystemFacts::default()
+        };
+        let target = TargetFacts {
+            kind: TargetKind::Directory,
+            canonical: path.into(),
+            filesystem: Some(filesystem),
+            ..TargetFacts::default()
+        };
+        let mut facts = Facts { unknown: vec!["one thing".into()], ..Facts::default() };
+        facts.targets.insert(path.into(), target);
+        facts
+    }
+
+    fn shown(path: &str, style: Style) -> String {
+        text(&judge::inspect(&facts(path), path), style)
+    }
+
+    #[test]
+    fn all_fourteen_are_there_with_their_marks() {
+        let shown = shown("/dev/shm", Style::default());
+        let begins = |number: u32| shown.contains(&format!("\n{number:2} "));
+        assert!((1..=14).all(begins), "{shown}");
+        assert!(shown.starts_with("/dev/shm: tmpfs\n"));
+        assert!(shown.contains("!! durability: memory"), "{shown}");
+        assert!(shown.contains(" Not found out  one thing\n"), "{shown}");
+        assert!(shown.contains(" Root would see ") || !shown.contains("Root"), "{shown}");
+        assert!(!shown.contains('\x1b'));
+    }
+
+    #[test]
+    fn colours_add_nothing_that_can_be_read() {
+        let plain = shown("/dev/shm", Style::default());
+        let coloured = shown("/dev/shm", Style { colour: true, width: 80 });
+        let mut stripped = String::new();
+        for (index, part) in coloured.split('\x1b').enumerate() {
+            stripped += if index == 0 { part } else { &part[part.find('m').unwrap() + 1..] };
+        }
+        assert_ne!(coloured, plain);
+        assert_eq!(stripped, plain);
+    }
+
+    #[test]
+    fn json_holds_the_sections_and_the_facts() {
+        let facts = facts("/dev/shm");
+        let json = json(&judge::inspect(&facts, "/dev/shm"), &facts);
+        let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(value["sections"].as_array().unwrap().len(), 14);
+        assert_eq!(value["durability"]["class"], "memory");
+        assert_eq!(value["durability"]["keeps_synced"], false);
+        assert_eq!(value["sections"][4]["mark"], "problem");
+        assert_eq!(value["facts"]["targets"]["/dev/shm"]["filesystem"]["kind"], "tmpfs");
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_is_wider_than_asked(path in "\\PC{0,200}", width in 40_usize..200) {
+            let style = Style { colour: false, width };
+            for line in shown(&path, style).lines() {
+                prop_assert!(line.chars().count() <= width, "{line}");
+            }
+        }
+    }
+}
