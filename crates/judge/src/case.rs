@@ -188,6 +188,15 @@ impl<'a> Part<'a> {
         self.workers.iter().map(|job| job.results[direction].ios).sum()
     }
 
+    /// Mean completion latency of all directions, in nanoseconds; `None` when none was recorded.
+    pub fn mean_latency(&self) -> Option<f64> {
+        let results = self.workers.iter().flat_map(|job| job.results.iter());
+        let recorded: Vec<_> = results.filter_map(|(_, r)| r.latency.clat.as_ref()).collect();
+        let count: u64 = recorded.iter().map(|histogram| histogram.count()).sum();
+        let sum: u64 = recorded.iter().map(|histogram| histogram.sum()).sum();
+        (count > 0).then(|| sum as f64 / count as f64)
+    }
+
     /// Length of its window.
     pub fn length(&self) -> Nanos {
         self.to - self.from

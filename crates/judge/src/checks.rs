@@ -1,12 +1,17 @@
 //! The checks: each turns evidence into findings. One file a check, named as its id.
 
+mod cpu_bound;
+mod cpu_starved;
+mod interrupts_on_one_cpu;
 mod served_from_cache;
+mod stolen_time;
 #[cfg(test)]
 mod testing;
+mod words;
 
-use crate::case::Case;
+use crate::case::{Case, Part};
 use crate::finding::Finding;
-use record::{RecordSet, RunRecord};
+use record::{RecordSet, RunRecord, Severity};
 use std::cmp::Reverse;
 
 /// One check, and everything docs/CHECKS.md says of it.
@@ -29,6 +34,26 @@ pub struct Check {
     pub proof: Proof,
     /// The check itself: at most one finding for each job, or one for the run.
     pub look: Look,
+}
+
+impl Check {
+    /// A finding with the usual cause and cure, without figures.
+    fn finding(&self, severity: Severity, jobs: Vec<String>, text: String) -> Finding {
+        Finding {
+            check: self.id,
+            severity,
+            jobs,
+            text,
+            figures: Vec::new(),
+            cause: self.cause.into(),
+            cure: self.cure.into(),
+        }
+    }
+
+    /// The same about one job.
+    fn about(&self, part: &Part, severity: Severity, text: String) -> Finding {
+        self.finding(severity, vec![part.name.to_owned()], text)
+    }
 }
 
 /// What a check looks at.
@@ -62,7 +87,13 @@ pub enum How {
 }
 
 /// Every check, in the order of docs/CHECKS.md.
-pub const ALL: &[&Check] = &[&served_from_cache::CHECK];
+pub const ALL: &[&Check] = &[
+    &served_from_cache::CHECK,
+    &cpu_bound::CHECK,
+    &cpu_starved::CHECK,
+    &stolen_time::CHECK,
+    &interrupts_on_one_cpu::CHECK,
+];
 
 /// What all checks find, the gravest first, those of one severity in the order of [`ALL`]. The same
 /// finding about several jobs is one.

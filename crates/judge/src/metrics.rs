@@ -4,8 +4,8 @@ mod classes;
 mod direction;
 mod disks;
 mod groups;
-mod latency;
-mod series;
+pub(crate) mod latency;
+pub(crate) mod series;
 pub(crate) mod unit;
 pub(crate) mod window;
 

@@ -64,7 +64,7 @@ fn fio_bin_middle(value: u64) -> u64 {
 }
 
 /// The merged histogram of those given; `None` when none of them holds a value.
-pub(super) fn merged<'a>(parts: impl Iterator<Item = &'a Histogram>) -> Option<Histogram> {
+pub(crate) fn merged<'a>(parts: impl Iterator<Item = &'a Histogram>) -> Option<Histogram> {
     let mut parts = parts.filter(|part| !part.is_empty());
     let mut out = parts.next()?.clone();
     parts.for_each(|part| out.merge(part));

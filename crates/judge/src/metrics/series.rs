@@ -1,7 +1,7 @@
 //! Bandwidth and IOPS over the intervals of the time series.
 
 use super::window::per_second;
-use record::{Direction, Interval, JobRecord};
+use record::{Direction, JobRecord};
 use std::collections::BTreeMap;
 
 /// Extremes, mean and deviation of a rate over whole intervals.
@@ -37,32 +37,64 @@ impl SeriesStats {
     }
 }
 
-#[derive(Clone, Copy, Default)]
-struct Slot {
-    ios: u64,
-    bytes: u64,
-    /// The longest interval in the slot: a worker that ended early leaves the slot whole.
-    length: u64,
+/// One step of the time series of several workers together.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Slot {
+    /// Where it begins, in nanoseconds from the run's origin.
+    pub(crate) start: u64,
+    /// The longest interval in the slot, in nanoseconds: a worker that ended early leaves the slot
+    /// whole.
+    pub(crate) length: u64,
+    /// Completed I/Os.
+    pub(crate) ios: u64,
+    /// Bytes that moved.
+    pub(crate) bytes: u64,
+    /// Sum of the completion latencies, in nanoseconds.
+    pub(crate) clat_ns_sum: u64,
 }
 
-/// (bandwidth in bytes a second, IOPS) of all workers together in the given directions. Workers'
-/// intervals are aligned to the run's origin, so those of one slot add up; only whole slots count,
-/// since a rate over a sliver of time says nothing. A worker idle in a direction takes part with
-/// its empty intervals.
-pub(super) fn measure(jobs: &[&JobRecord], directions: &[Direction]) -> (SeriesStats, SeriesStats) {
+impl Slot {
+    /// I/Os a second.
+    pub(crate) fn iops(&self) -> f64 {
+        per_second(self.ios, self.length)
+    }
+
+    /// Mean completion latency in nanoseconds; `None` when nothing completed.
+    pub(crate) fn latency(&self) -> Option<f64> {
+        (self.ios > 0).then(|| self.clat_ns_sum as f64 / self.ios as f64)
+    }
+}
+
+/// The whole slots of some workers in the given directions, in time order. Workers' intervals are
+/// aligned to the run's origin, so those of one slot add up; only whole slots count, since a rate
+/// over a sliver of time says nothing. A worker idle in a direction takes part with its empty
+/// intervals.
+pub(crate) fn slots(jobs: &[&JobRecord], directions: &[Direction]) -> Vec<Slot> {
     let step = jobs.iter().map(|job| job.interval_step.0).max().unwrap_or(0);
-    if step == 0 || !jobs.iter().any(|job| active(job, directions)) {
-        return Default::default();
+    if step == 0 {
+        return Vec::new();
     }
     let mut slots: BTreeMap<u64, Slot> = BTreeMap::new();
     for interval in jobs.iter().flat_map(|job| &job.intervals) {
         let slot = slots.entry(interval.start.0 / step).or_default();
+        slot.start = interval.start.0 / step * step;
         slot.length = slot.length.max(interval.length.0);
-        let (ios, bytes) = moved(interval, directions);
-        slot.ios += ios;
-        slot.bytes += bytes;
+        for direction in directions.iter().copied() {
+            slot.ios += interval.ios[direction];
+            slot.bytes += interval.bytes[direction];
+            slot.clat_ns_sum += interval.clat_ns_sum[direction];
+        }
     }
-    let whole: Vec<Slot> = slots.into_values().filter(|slot| slot.length >= step).collect();
+    slots.into_values().filter(|slot| slot.length >= step).collect()
+}
+
+/// (bandwidth in bytes a second, IOPS) of all workers together in the given directions, over
+/// their [`slots`].
+pub(super) fn measure(jobs: &[&JobRecord], directions: &[Direction]) -> (SeriesStats, SeriesStats) {
+    if !jobs.iter().any(|job| active(job, directions)) {
+        return Default::default();
+    }
+    let whole = slots(jobs, directions);
     let rates = |amount: fn(&Slot) -> u64| -> Vec<f64> {
         whole.iter().map(|slot| per_second(amount(slot), slot.length)).collect()
     };
@@ -71,10 +103,4 @@ pub(super) fn measure(jobs: &[&JobRecord], directions: &[Direction]) -> (SeriesS
 
 fn active(job: &JobRecord, directions: &[Direction]) -> bool {
     directions.iter().any(|direction| job.results[*direction].ios > 0)
-}
-
-fn moved(interval: &Interval, directions: &[Direction]) -> (u64, u64) {
-    directions.iter().fold((0, 0), |(ios, bytes), direction| {
-        (ios + interval.ios[*direction], bytes + interval.bytes[*direction])
-    })
 }

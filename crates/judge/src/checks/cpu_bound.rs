@@ -1,0 +1,201 @@
+//! Was it the processors that could not go faster?
+
+use super::words::{count, number, percent, time};
+use super::{Check, How, Look, Proof};
+use crate::case::{Case, Part};
+use crate::finding::{Figure, Finding};
+use record::{JobRecord, Severity};
+
+/// Share of its window that a worker, or a CPU in the kernel, must have been busy.
+const BUSY: f64 = 0.95;
+/// Another CPU idle for this share shows that one CPU, not the machine, was the limit.
+const IDLE: f64 = 0.5;
+/// Times of threads are kept by the tick on some kernels; below this a share says nothing.
+const WORKER_WINDOW_MIN_NS: u64 = 50_000_000;
+/// /proc/stat counts in hundredths of a second.
+const CPU_WINDOW_MIN_NS: u64 = 500_000_000;
+
+pub(super) const CHECK: Check = Check {
+    id: "cpu-bound",
+    question: "Was it the processors that could not go faster?",
+    evidence: "CPU time of each worker over its window (getrusage), and the states of each CPU (/proc/stat)",
+    threshold: "warning when a worker was on a CPU 95 % of its window, or one CPU spent 95 % in the kernel and in interrupts while another was idle half of the time; a note where that is in the nature of what is measured (engine null, devices in memory, polling)",
+    reason: "a worker that waits for a device sleeps; one that never sleeps is what the device waits for. A twentieth is left for the edges of the window",
+    cause: "the work around each I/O takes a CPU longer than the device takes for it",
+    cure: "spread the load over more workers (numjobs), or make each I/O cheaper: ioengine=io_uring with fixedbufs=1 and registerfiles=1, a larger bs",
+    proof: Proof {
+        how: How::Real,
+        fires: "crates/cli/tests/checks_cpu.rs::a_job_that_never_waits_is_cpu_bound",
+        silent: "crates/cli/tests/checks_cpu.rs::a_job_that_waits_for_its_disk_is_not_cpu_bound",
+    },
+    look: Look::Run(look),
+};
+
+fn look(case: &Case) -> Vec<Finding> {
+    case.parts.iter().filter_map(|part| worker(case, part).or_else(|| kernel(case, part))).collect()
+}
+
+/// CPU time over window.
+fn share(job: &JobRecord) -> f64 {
+    let window = (job.ended - job.started).0;
+    if window < WORKER_WINDOW_MIN_NS {
+        return 0.0;
+    }
+    (job.cpu.user.0 + job.cpu.system.0) as f64 / window as f64
+}
+
+fn worker(case: &Case, part: &Part) -> Option<Finding> {
+    let busiest = *part.workers.iter().max_by(|a, b| share(a).total_cmp(&share(b)))?;
+    let busy = share(busiest);
+    if busy < BUSY {
+        return None;
+    }
+    let window = (busiest.ended - busiest.started).0 as f64;
+    let (user, system) = (busiest.cpu.user.0 as f64, busiest.cpu.system.0 as f64);
+    let each = (user + system) / busiest.ios().max(1) as f64;
+    let among = part.workers.iter().filter(|job| share(job) >= BUSY).count();
+    let who = match part.workers.len() {
+        1 => "the worker was".to_owned(),
+        all => format!("{among} of {} were", count(all, "worker")),
+    };
+    let text = format!(
+        "{who} on a CPU {} of the time (user {}, kernel {}): {} of CPU for each I/O",
+        percent(busy.min(1.0)),
+        percent(user / window),
+        percent(system / window),
+        time(each),
+    );
+    let nature = nature(case, part);
+    let severity = if nature.is_some() { Severity::Note } else { Severity::Warning };
+    Some(Finding {
+        figures: vec![
+            Figure::new("busiest worker on a CPU", busy * 100.0, "percent"),
+            Figure::new("CPU time an I/O", each, "ns"),
+        ],
+        cause: nature.map_or_else(|| cause(part, user > system), str::to_owned),
+        cure: nature.map_or_else(|| cure(part), |_| in_nature(part)),
+        ..CHECK.about(part, severity, text)
+    })
+}
+
+/// Why this is as it must be, where it is.
+fn nature(case: &Case, part: &Part) -> Option<&'static str> {
+    if part.first().workload.ioengine == "null" {
+        return Some("no device is involved: the engine null measures the load generator itself");
+    }
+    if ["hipri", "sqthread_poll"].iter().any(|name| part.setting(name).is_some()) {
+        return Some("the job polls for its completions instead of sleeping until they come");
+    }
+    let disks = case.disks_of(part);
+    let in_memory = |d: &&record::DeviceFacts| d.transport.as_deref() == Some("memory");
+    (!disks.is_empty() && disks.iter().all(in_memory))
+        .then_some("the device is memory: the CPU that asks it also does its work")
+}
+
+fn in_nature(part: &Part) -> String {
+    match part.first().workload.ioengine.as_str() {
+        "null" => "read the figure as the most this machine can generate, not as storage".into(),
+        _ => "read the figure as what the CPUs do; more workers (numjobs) show whether it scales"
+            .into(),
+    }
+}
+
+fn cause(part: &Part, generator: bool) -> String {
+    if part.is_buffered() {
+        return "buffered I/O copies every byte through the page cache, on the worker's CPU".into();
+    }
+    match generator {
+        true => "most of the time went into the load generator's own work on each I/O".into(),
+        false => "most of the time went into the kernel's path to the device".into(),
+    }
+}
+
+fn cure(part: &Part) -> String {
+    match part.is_buffered() {
+        true => {
+            "add --direct=1 to measure the storage; leave it out when the cache is the question"
+                .into()
+        }
+        false => CHECK.cure.into(),
+    }
+}
+
+/// One CPU that does the kernel's work for the device, while others are idle.
+fn kernel(case: &Case, part: &Part) -> Option<Finding> {
+    if part.length().0 < CPU_WINDOW_MIN_NS || part.devices.is_empty() {
+        return None;
+    }
+    let cpus = case.cpu_use(part.from, part.to);
+    let in_kernel = |share: &crate::case::CpuShare| share.system + share.interrupts;
+    let (cpu, busiest) = cpus.iter().max_by(|a, b| in_kernel(&a.1).total_cmp(&in_kernel(&b.1)))?;
+    let idle = cpus.iter().filter(|(_, share)| share.idle >= IDLE).count();
+    if in_kernel(busiest) < BUSY || idle == 0 {
+        return None;
+    }
+    let text = format!(
+        "CPU {cpu} spent {} of the time in the kernel ({} of it in interrupts) while {} idle, at {} IOPS",
+        percent(in_kernel(busiest)),
+        percent(busiest.interrupts),
+        match idle {
+            1 => "1 CPU was".to_owned(),
+            idle => format!("{idle} CPUs were"),
+        },
+        number(part.metrics.directions.iter().map(|(_, d)| d.iops).sum()),
+    );
+    Some(Finding {
+        figures: vec![
+            Figure::new("busiest CPU in the kernel", in_kernel(busiest) * 100.0, "percent"),
+            Figure::new("of it in interrupts", busiest.interrupts * 100.0, "percent"),
+        ],
+        cause: format!("the kernel's work for the device is all done on CPU {cpu}"),
+        cure: "spread the device's interrupts (/proc/irq/N/smp_affinity_list) and the workers \
+               (numjobs, cpus_allowed_policy=split) over the CPUs"
+            .into(),
+        ..CHECK.about(part, Severity::Warning, text)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{at_each, findings, job, record, the_finding};
+    use super::*;
+    use record::{Direction, Nanos};
+
+    #[test]
+    fn a_worker_always_on_a_cpu_is_named_with_its_cost() {
+        let mut busy = job("busy", Direction::Read, 2);
+        busy.cpu.user = Nanos(500_000_000);
+        busy.cpu.system = Nanos(1_450_000_000);
+        let found = the_finding(&record(vec![busy]), CHECK.id);
+        assert_eq!(found.severity, Severity::Warning);
+        assert!(found.text.contains("98 % of the time (user 25 %, kernel 72 %)"), "{}", found.text);
+        assert!(found.text.contains("975 µs of CPU"), "{}", found.text);
+    }
+
+    #[test]
+    fn the_null_engine_is_a_note() {
+        let mut null = job("null", Direction::Read, 2);
+        null.workload.ioengine = "null".into();
+        null.cpu.user = Nanos(1_990_000_000);
+        let found = the_finding(&record(vec![null]), CHECK.id);
+        assert_eq!(found.severity, Severity::Note);
+        assert!(found.cause.contains("no device is involved"));
+    }
+
+    #[test]
+    fn one_cpu_in_interrupts_is_a_limit_only_while_others_are_idle() {
+        let with = |cpus: std::ops::Range<usize>| {
+            let mut record = record(vec![job("read", Direction::Read, 2)]);
+            at_each(&mut record, |at, sample| {
+                for cpu in &mut sample.cpus[cpus.clone()] {
+                    (cpu.user_ms, cpu.system_ms, cpu.idle_ms) = (0, 0, 0);
+                    cpu.softirq_ms = (at * 1000.0) as u64;
+                }
+            });
+            findings(&record, CHECK.id)
+        };
+        assert!(with(2..3)[0].text.contains("CPU 2 spent 100 %"));
+        assert!(with(0..4).is_empty());
+        assert!(with(0..0).is_empty());
+    }
+}

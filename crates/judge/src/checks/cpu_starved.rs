@@ -1,0 +1,161 @@
+//! Did workers wait for a CPU, and their I/O with them?
+
+use super::words::{count, percent, time};
+use super::{Check, How, Look, Proof};
+use crate::case::{Case, Part};
+use crate::finding::{Figure, Finding};
+use record::Severity;
+
+/// Shares of the latency from which waiting for a CPU is told, and from which it misleads.
+const NOTE: f64 = 0.02;
+const WARNING: f64 = 0.10;
+/// A delay of one scheduler slice would weigh too much in less.
+const WINDOW_MIN_NS: u64 = 100_000_000;
+
+pub(super) const CHECK: Check = Check {
+    id: "cpu-starved",
+    question: "Did workers wait for a CPU, and their I/O with them?",
+    evidence: "time each worker was runnable without running (schedstat), against its window and against the mean latency",
+    threshold: "note from 2 % of the window or of the mean latency, warning from 10 %",
+    reason: "while a worker waits for a CPU, all I/O it has in flight waits to be reaped: that share of the latency is the machine's, not the device's. 2 % is within what other effects do, 10 % changes a ranking",
+    cause: "more runnable threads than CPUs",
+    cure: "stop the other load, or run fewer workers with deeper queues",
+    proof: Proof {
+        how: How::Real,
+        fires: "crates/cli/tests/checks_cpu.rs::a_job_that_shares_its_cpu_is_starved",
+        silent: "crates/cli/tests/checks_cpu.rs::a_job_that_waits_for_its_disk_is_not_starved",
+    },
+    look: Look::Run(look),
+};
+
+fn look(case: &Case) -> Vec<Finding> {
+    case.parts.iter().filter_map(|part| about(case, part)).collect()
+}
+
+fn about(case: &Case, part: &Part) -> Option<Finding> {
+    let counted = || part.workers.iter().filter(|job| job.cpu.run_delay.is_some());
+    let delay = counted().filter_map(|job| job.cpu.run_delay).map(|d| d.0).sum::<u64>() as f64;
+    let window = counted().map(|job| (job.ended - job.started).0).sum::<u64>();
+    if window < WINDOW_MIN_NS {
+        return None;
+    }
+    let of_window = delay / window as f64;
+    let each = delay / counted().map(|job| job.ios()).sum::<u64>().max(1) as f64;
+    let latency = part.mean_latency().filter(|_| !part.devices.is_empty());
+    let of_latency = latency.map_or(0.0, |mean| (each / mean).min(1.0));
+    let share = of_window.max(of_latency);
+    if share < NOTE {
+        return None;
+    }
+    let severity = if share < WARNING { Severity::Note } else { Severity::Warning };
+    let mean = latency.map_or(String::new(), |mean| {
+        format!(", which makes up about {} of the mean latency of {}", percent(share), time(mean))
+    });
+    let text = format!(
+        "{} waited for a CPU {} of the time, {} for each I/O{mean}",
+        if part.workers.len() == 1 { "the worker" } else { "the workers" },
+        percent(of_window),
+        time(each),
+    );
+    let (cause, cure) = reason(case, part);
+    Some(Finding {
+        figures: vec![
+            Figure::new("waiting for a CPU", of_window * 100.0, "percent"),
+            Figure::new("waiting for a CPU an I/O", each, "ns"),
+            Figure::new("share of the mean latency", share * 100.0, "percent"),
+        ],
+        cause,
+        cure,
+        ..CHECK.about(part, severity, text)
+    })
+}
+
+/// What kept the workers off the CPUs, and what to do about that.
+fn reason(case: &Case, part: &Part) -> (String, String) {
+    if let Some(throttled) = throttled_us(case, part).filter(|us| *us > 0) {
+        let quota = case.record.facts.environment.cgroup.cpu_quota;
+        let quota = quota.map_or(String::new(), |cpus| format!(" of {cpus:.2} CPUs"));
+        let throttled = time(throttled as f64 * 1e3);
+        return (
+            format!("the control group's CPU quota{quota} held it back for {throttled}"),
+            "raise the quota (cpu.max, or cpu.cfs_quota_us) or measure outside of the group".into(),
+        );
+    }
+    let cpus = cpus(case, part);
+    let workers = case
+        .record
+        .jobs
+        .iter()
+        .filter(|job| job.started < part.to && job.ended > part.from && job.elapsed.0 > 0);
+    let workers = workers.count();
+    if workers > cpus {
+        return (
+            format!("{} share {}", count(workers, "worker"), count(cpus, "CPU")),
+            format!(
+                "run {} at most (numjobs), with a deeper queue each (iodepth with ioengine=io_uring), or allow more CPUs (cpus_allowed)",
+                count(cpus, "worker")
+            ),
+        );
+    }
+    let others = match others(case, part) {
+        Some(share) => format!("other processes took {} of the CPUs", percent(share)),
+        None => "other processes ran on the workers' CPUs".into(),
+    };
+    (others, "stop the other load, or keep CPUs free for the workers: cpus_allowed on CPUs the others do not use".into())
+}
+
+/// Time the control group was held back while the part ran.
+fn throttled_us(case: &Case, part: &Part) -> Option<u64> {
+    let slow = |s: &record::Sample| s.slow.as_ref().map(|slow| slow.cgroup_throttled_us);
+    let before = case.record.timeline.samples.iter().filter(|s| s.at <= part.from);
+    let first = before.filter_map(slow).next_back()?;
+    let last = case.record.timeline.samples.iter().rev().find_map(slow)?;
+    Some(last.saturating_sub(first))
+}
+
+/// CPUs the workers may run on.
+fn cpus(case: &Case, part: &Part) -> usize {
+    let allowed = case.record.facts.cpu.allowed.len().max(1);
+    part.setting("cpus_allowed").map_or(allowed, |list| list.split(',').count().min(allowed))
+}
+
+/// Share of all CPUs that neither was idle nor went to this process' workers.
+fn others(case: &Case, part: &Part) -> Option<f64> {
+    let cpus = case.cpu_use(part.from, part.to);
+    let busy: f64 = cpus.iter().map(|(_, share)| share.user + share.system).sum();
+    let window = part.length().0 as f64;
+    let own = |job: &record::JobRecord| (job.cpu.user.0 + job.cpu.system.0) as f64 / window;
+    let own: f64 = part.workers.iter().map(|job| own(job)).sum();
+    (!cpus.is_empty()).then(|| ((busy - own) / cpus.len() as f64).max(0.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{MS, SECOND, findings, job, record, the_finding};
+    use super::*;
+    use record::{Direction, Nanos};
+
+    fn delayed(delay: u64) -> Vec<Finding> {
+        let mut job = job("read", Direction::Read, 10);
+        job.cpu.run_delay = Some(Nanos(delay));
+        findings(&record(vec![job]), CHECK.id)
+    }
+
+    #[test]
+    fn the_delay_decides_the_level() {
+        assert!(delayed(100 * MS).is_empty());
+        assert_eq!(delayed(500 * MS)[0].severity, Severity::Note);
+        let found = &delayed(4 * SECOND)[0];
+        assert_eq!(found.severity, Severity::Warning);
+        assert!(found.text.contains("40 % of the time, 400 µs for each I/O"), "{}", found.text);
+    }
+
+    #[test]
+    fn more_workers_than_cpus_are_counted() {
+        let mut jobs: Vec<_> = (0..6).map(|_| job("read", Direction::Read, 2)).collect();
+        jobs.iter_mut().for_each(|job| job.cpu.run_delay = Some(Nanos(SECOND)));
+        let found = the_finding(&record(jobs), CHECK.id);
+        assert_eq!(found.cause, "6 workers share 4 CPUs");
+        assert_eq!(found.jobs.len(), 6);
+    }
+}
