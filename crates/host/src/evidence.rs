@@ -58,7 +58,8 @@ impl Host {
         let cache = kernel.and_then(|kernel| kernel.page_cache(&file, size).ok());
         let dirty = cache.and_then(|cache| cache.dirty);
         // What is only in the page cache has no block yet, and would be taken for never written.
-        let told = kind.is_file() && dirty == Some(0);
+        let settled = dirty == Some(0) || cache.is_some_and(|cache| cache.cached == 0);
+        let told = kind.is_file() && settled;
         let extents: Option<Extents> =
             kernel.filter(|_| told).and_then(|kernel| kernel.extents(&file, size).ok());
         Some(FileLook {
