@@ -1,214 +1,208 @@
-//! The middle of the pipe: Job → Plan → RunRecord. It shows nothing; who starts a run watches it.
+//! The pipe's first half: invocation → Plan → RunRecord, without a word printed.
 
 mod disks;
 
-use crate::inputs::Machine;
-use crate::signals::Signals;
+use crate::kernel::System;
+use crate::watch::Signals;
 use anyhow::Result;
 use disks::Look;
-use engine::{Event, Outcome, Run};
-use host::{Host, Sampler, TargetQuery};
-use job::{Dialect, Invocation, JobErrors};
+use engine::{Outcome, Run};
+use host::{Before, Host, Sampler, TargetQuery, Watched};
+use job::Invocation;
 use plan::{Plan, PlanError, Policy};
-use record::{DiskResult, Facts, Message, Nanos, RunRecord, SourceText, Timeline};
-use std::sync::{Arc, Mutex, PoisonError};
+use record::{DiskResult, Evidence, Facts, Message, Nanos, RunRecord, Timeline};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// How often a run and the signals are looked at.
-const GLANCE: Duration = Duration::from_millis(50);
+/// Samples of the machine a second, where nothing else is asked for.
+const SAMPLE_HZ: f64 = 10.0;
 
-/// Runs jobs on this machine.
+/// Runs invocations on this machine, one after the other.
 pub struct Runner {
     host: Host,
-    /// What the machine was when the program started, for the first run: reading it costs as much
-    /// as many a short run.
-    machine: Option<Facts>,
-    inputs: Machine,
-}
-
-/// Jobs that can run: resolved, nothing refused.
-pub struct Prepared {
-    /// What each worker is to do.
-    pub plan: Plan,
-    /// The machine, and what lies under the targets.
-    pub facts: Facts,
-    /// What the user should know before the run.
-    pub messages: Vec<Message>,
-    sources: Vec<SourceText>,
-    global_options: Vec<(String, String)>,
+    /// Facts about the machine, which are those of every run.
+    machine: Facts,
     as_fio: bool,
+    signals: OnceLock<Signals>,
 }
 
-/// Whoever watches a run. Each call may show something; what it gives in error ends the program.
-pub trait Watch {
-    /// Files of a job are being made.
-    ///
-    /// # Errors
-    /// Those of showing it.
-    fn laying_out(&mut self, _job: &str, _files: u64, _bytes: u64) -> Result<()> {
-        Ok(())
-    }
-
-    /// The run goes on; called about 20 times a second.
-    ///
-    /// # Errors
-    /// Those of showing it.
-    fn glance(&mut self, run: &Run) -> Result<()>;
-
-    /// A signal came, and the run is asked to end.
-    ///
-    /// # Errors
-    /// Those of showing it.
-    fn stopping(&mut self, signal: i32) -> Result<()>;
-
-    /// The run has ended.
-    ///
-    /// # Errors
-    /// Those of showing it.
-    fn ended(&mut self) -> Result<()> {
-        Ok(())
-    }
+/// A run that is ready to start.
+pub struct Prepared {
+    /// What will be done.
+    pub plan: Plan,
+    /// What the user should know before.
+    pub messages: Vec<Message>,
+    facts: Facts,
 }
 
 impl Runner {
-    /// Runs on the machine this program runs on.
-    pub fn new() -> Runner {
-        let host = Host::at("/");
+    /// Reads what the machine is.
+    pub fn new(as_fio: bool) -> Runner {
+        let host = Host::at("/").with_kernel(Arc::new(System));
         let machine = host.machine();
-        let inputs = Machine::new(&machine);
-        Runner { host, machine: Some(machine), inputs }
+        Runner { host, machine, as_fio, signals: OnceLock::new() }
     }
 
-    /// Reads a command line (without the program's name) and the job files it names.
-    ///
-    /// # Errors
-    /// Every mistake of the command line and of all files.
-    pub fn parse(&self, arguments: &[String], dialect: Dialect) -> Result<Invocation, JobErrors> {
-        job::parse(arguments, dialect, &self.inputs)
+    /// The machine, without any target.
+    pub fn machine(&self) -> &Facts {
+        &self.machine
     }
 
-    /// Looks at the machine as it is now and resolves the jobs. `as_fio`: under the name fio.
+    /// The signal that came since the first run started; nothing is to be started after it.
+    pub fn caught(&self) -> Option<i32> {
+        self.signals.get()?.caught()
+    }
+
+    /// Looks at the targets and plans the run.
     ///
     /// # Errors
-    /// What cannot or must not run.
-    pub fn prepare(
-        &mut self,
-        invocation: &Invocation,
-        as_fio: bool,
-    ) -> Result<Prepared, PlanError> {
-        let machine = self.machine.take().unwrap_or_else(|| self.host.machine());
-        let facts = self.host.survey(machine, &queries(invocation));
-        let plan = plan::resolve(&invocation.jobs, &facts, &policy(invocation, as_fio))?;
+    /// Everything that is wrong with it, at once; nothing was touched.
+    pub fn prepare(&self, invocation: &Invocation) -> Result<Prepared, PlanError> {
+        let mut facts = self.host.survey(self.machine.clone(), &queries(invocation));
+        if !invocation.with_serials {
+            facts.forget_serials();
+        }
+        let plan = plan::resolve(&invocation.jobs, &facts, &self.policy(invocation))?;
         let messages = [invocation.warnings.clone(), plan.messages.clone()].concat();
-        Ok(Prepared {
-            plan,
-            facts,
-            messages,
-            sources: invocation.sources.clone(),
-            global_options: invocation.global_options.clone(),
-            as_fio,
-        })
+        Ok(Prepared { plan, messages, facts })
     }
 
-    /// Runs, watched, and gives the record. A signal that came ends the run early; what was measured
-    /// until then is in the record.
+    fn policy(&self, invocation: &Invocation) -> Policy {
+        let defaults = Policy::default();
+        Policy {
+            as_fio: self.as_fio,
+            readonly: invocation.readonly,
+            allow_destroy: invocation.allow_destroy.clone(),
+            max_jobs: invocation.max_jobs.unwrap_or(defaults.max_jobs),
+            entropy: SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .map_or(0, |d| d.as_nanos() as u64),
+        }
+    }
+
+    /// Runs it; `watch` is called with the run under way and returns when that has ended.
     ///
     /// # Errors
-    /// When a thread cannot be started, and those of `watch`. What goes wrong within the run is in
-    /// the record.
+    /// When a thread or signal handler cannot be had, and those of `watch`. What goes wrong with I/O
+    /// is in the record.
     pub fn measure(
         &self,
         prepared: Prepared,
-        signals: &Signals,
-        watch: &mut dyn Watch,
+        invocation: &Invocation,
+        watch: impl FnOnce(&Run, &Signals) -> Result<()>,
     ) -> Result<RunRecord> {
-        let Prepared { plan, facts, mut messages, sources, global_options, as_fio } = prepared;
-        let measured = self.run(plan, signals, watch)?;
-        let Measured { outcome, timeline, disks, started_unix_ms } = measured;
+        let Prepared { plan, messages, facts } = prepared;
+        let signals = self.signals()?;
+        let hertz = invocation.sample_hz.unwrap_or(SAMPLE_HZ);
+        let measured = self.run(plan, &facts, hertz, |run| watch(run, signals))?;
+        Ok(self.complete(measured, facts, invocation, messages, signals.caught()))
+    }
+
+    /// Runs it, with everything looked at that may explain its figures.
+    fn run(
+        &self,
+        plan: Plan,
+        facts: &Facts,
+        hertz: f64,
+        watch: impl FnOnce(&Run) -> Result<()>,
+    ) -> Result<Measured> {
+        let watched = plan.disks.clone();
+        let contents = plan.contents(facts);
+        let devices: Vec<String> = facts.devices.keys().cloned().collect();
+        let sampling = Watched {
+            devices: devices.clone(),
+            period: period(hertz),
+            cpus: spare_cpus(&plan, facts),
+        };
+        let start = Arc::new(Mutex::new(None));
+        let (theirs, host, files) = (Arc::clone(&start), self.host.clone(), files(&plan));
+        let names = devices.clone();
+        let before_io = move || {
+            let looked = host.look_before(files.iter().map(String::as_str));
+            let disks = Look::at(&host, &names);
+            *theirs.lock().unwrap_or_else(PoisonError::into_inner) = Some(Start { looked, disks });
+        };
+        let delays = self.host.clone();
+        let run_delay = Box::new(move |tid| Some(Nanos(delays.worker_sample(tid)?.delay_ns)));
+        let run = Run::start(plan, run_delay, before_io)?;
+        let started_unix_ms = unix_ms();
+        let watcher = run.watcher();
+        let sampler =
+            Sampler::start(self.host.clone(), sampling, run.origin(), move || watcher.tids())?;
+        watch(&run)?;
+        // What costs I/O itself comes last.
+        let after = Look::at(&self.host, &devices);
+        let timeline = sampler.finish();
+        let outcome = run.finish();
+        let start = start.lock().unwrap_or_else(PoisonError::into_inner).take();
+        // Without a start no I/O was made.
+        let start =
+            start.unwrap_or_else(|| Start { looked: Before::default(), disks: after.clone() });
+        let disks = disks::results(&watched, &start.disks, &after);
+        let evidence = self.host.look_after(start.looked, &contents);
+        Ok(Measured { outcome, timeline, evidence, disks, started_unix_ms })
+    }
+
+    /// Everything in one record.
+    fn complete(
+        &self,
+        measured: Measured,
+        facts: Facts,
+        invocation: &Invocation,
+        mut messages: Vec<Message>,
+        interrupted_by: Option<i32>,
+    ) -> RunRecord {
+        let Measured { outcome, timeline, evidence, disks, started_unix_ms } = measured;
         messages.extend(outcome.messages);
-        Ok(RunRecord {
+        let directory = std::env::current_dir().unwrap_or_default().display().to_string();
+        RunRecord {
             schema: record::SCHEMA_VERSION,
             fathom_version: env!("CARGO_PKG_VERSION").into(),
             invocation: record::Invocation {
                 arguments: std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect(),
-                directory: std::env::current_dir().unwrap_or_default().display().to_string(),
-                as_fio,
+                directory,
+                as_fio: self.as_fio,
                 started_unix_ms,
                 ended_unix_ms: unix_ms(),
                 utc_offset_seconds: chrono::Local::now().offset().local_minus_utc(),
             },
-            sources,
-            global_options,
+            sources: invocation.sources.clone(),
+            global_options: invocation.global_options.clone(),
             facts,
             clock: outcome.clock,
             jobs: outcome.jobs,
             disks,
             timeline,
-            evidence: record::Evidence::default(),
+            evidence,
             cell: None,
             messages,
-            interrupted_by: signals.caught(),
-        })
+            interrupted_by,
+        }
     }
 
-    fn run(&self, plan: Plan, signals: &Signals, watch: &mut dyn Watch) -> Result<Measured> {
-        let watched = plan.disks.clone();
-        let names = disks::names(&watched);
-        let before = Arc::new(Mutex::new(None));
-        let (theirs, their_host, their_names) =
-            (Arc::clone(&before), self.host.clone(), names.clone());
-        let delays = self.host.clone();
-        let run_delay = Box::new(move |tid| Some(Nanos(delays.worker_sample(tid)?.delay_ns)));
-        let run = Run::start(plan, run_delay, move || {
-            let look = Look::at(&their_host, &their_names);
-            *theirs.lock().unwrap_or_else(PoisonError::into_inner) = Some(look);
-        })?;
-        let started_unix_ms = unix_ms();
-        let watcher = run.watcher();
-        let sampler =
-            Sampler::start(self.host.clone(), names.clone(), run.origin(), move || watcher.tids())?;
-        attend(&run, signals, watch)?;
-        let after = Look::at(&self.host, &names);
-        let timeline = sampler.finish();
-        let outcome = run.finish();
-        let before = before.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let disks = disks::results(&watched, &before.unwrap_or_else(|| after.clone()), &after);
-        Ok(Measured { outcome, timeline, disks, started_unix_ms })
+    /// Signals are caught from the first run on; before, they end the program as usual.
+    fn signals(&self) -> Result<&Signals> {
+        if let Some(signals) = self.signals.get() {
+            return Ok(signals);
+        }
+        let signals = Signals::catch()?;
+        Ok(self.signals.get_or_init(|| signals))
     }
+}
+
+/// What was seen before the first I/O.
+struct Start {
+    looked: Before,
+    disks: Look,
 }
 
 /// What a run left behind.
 struct Measured {
     outcome: Outcome,
     timeline: Timeline,
+    evidence: Evidence,
     disks: Vec<DiskResult>,
     started_unix_ms: u64,
-}
-
-/// Until the run has ended.
-fn attend(run: &Run, signals: &Signals, watch: &mut dyn Watch) -> Result<()> {
-    let mut stopping = false;
-    loop {
-        let ended = run.wait(GLANCE);
-        for event in run.events() {
-            let Event::LayingOut { job, files, bytes } = event;
-            watch.laying_out(&job, files, bytes)?;
-        }
-        if ended {
-            return watch.ended();
-        }
-        if let (Some(signal), false) = (signals.caught(), stopping) {
-            stopping = true;
-            // The run first: what shows it may fail or take long.
-            run.stop();
-            watch.stopping(signal)?;
-        }
-        watch.glance(run)?;
-    }
-}
-
-fn unix_ms() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_millis() as u64)
 }
 
 fn queries(invocation: &Invocation) -> Vec<TargetQuery> {
@@ -218,13 +212,24 @@ fn queries(invocation: &Invocation) -> Vec<TargetQuery> {
         .collect()
 }
 
-fn policy(invocation: &Invocation, as_fio: bool) -> Policy {
-    let defaults = Policy::default();
-    Policy {
-        as_fio,
-        readonly: invocation.readonly,
-        allow_destroy: invocation.allow_destroy.clone(),
-        max_jobs: invocation.max_jobs.unwrap_or(defaults.max_jobs),
-        entropy: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64),
-    }
+/// Files of all workers that have any, in order, repeats included.
+fn files(plan: &Plan) -> Vec<String> {
+    let real = plan.workers.iter().filter(|worker| worker.queue.engine != job::Engine::Null);
+    real.flat_map(|worker| &worker.files).map(|file| file.path.clone()).collect()
+}
+
+fn period(hertz: f64) -> Option<Duration> {
+    (hertz > 0.0).then(|| Duration::from_secs_f64(1.0 / hertz))
+}
+
+/// CPUs that no worker may use, when all workers keep to some.
+fn spare_cpus(plan: &Plan, facts: &Facts) -> Vec<u32> {
+    let bound = plan.workers.iter().all(|worker| !worker.placement.cpus.is_empty());
+    let used = |cpu: &u32| plan.workers.iter().any(|worker| worker.placement.cpus.contains(cpu));
+    let free = facts.cpu.allowed.iter().filter(|cpu| !used(cpu));
+    if bound { free.copied().collect() } else { Vec::new() }
+}
+
+fn unix_ms() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_millis() as u64)
 }
