@@ -3,16 +3,34 @@
 use crate::Host;
 
 impl Host {
+    /// What the kernel does with a device beside our I/O: with an array of md, or a filesystem of
+    /// btrfs that it holds a part of. `None` when nothing, or nothing that is told.
+    pub(crate) fn activity(&self, device: &str) -> Option<String> {
+        self.of_array(device).or_else(|| self.of_btrfs(device))
+    }
+
     /// What md does to an array at the moment: "resync 12.5 %"; `None` when nothing, or for other
     /// devices (the kernel's Documentation/admin-guide/md.rst).
-    pub(crate) fn activity(&self, device: &str) -> Option<String> {
+    fn of_array(&self, device: &str) -> Option<String> {
         let md = format!("/sys/class/block/{device}/md");
-        let action = self.text(format!("{md}/sync_action")).filter(|action| action != "idle")?;
+        let action = self
+            .text(format!("{md}/sync_action"))
+            .filter(|action| !matches!(action.as_str(), "idle" | "frozen"))?;
         let done = self.text(format!("{md}/sync_completed")).and_then(|text| progress(&text));
         Some(match done {
             Some(percent) => format!("{action} {percent:.1} %"),
             None => action,
         })
+    }
+
+    /// The exclusive operation of a filesystem ("balance", "device remove", paused ones included);
+    /// a scrub is none, and no file tells of it.
+    fn of_btrfs(&self, device: &str) -> Option<String> {
+        const BTRFS: &str = "/sys/fs/btrfs";
+        let holds = |id: &String| self.exists(format!("{BTRFS}/{id}/devices/{device}"));
+        let id = self.names(BTRFS).into_iter().find(holds)?;
+        let operation = self.text(format!("{BTRFS}/{id}/exclusive_operation"))?;
+        (operation != "none").then(|| format!("btrfs {operation}"))
     }
 }
 
@@ -43,5 +61,18 @@ mod tests {
             assert_eq!(host.activity("md0").as_deref(), expected);
         }
         assert_eq!(host.activity("sda"), None);
+    }
+    #[test]
+    fn a_device_of_btrfs_says_what_is_done_to_the_filesystem() {
+        let root = tempfile::tempdir().unwrap();
+        let filesystem = root.path().join("sys/fs/btrfs/5a34");
+        std::fs::create_dir_all(filesystem.join("devices/sdd")).unwrap();
+        let host = Host::at(root.path());
+        assert_eq!(host.activity("sdd"), None);
+        for (operation, expected) in [("none\n", None), ("balance\n", Some("btrfs balance"))] {
+            std::fs::write(filesystem.join("exclusive_operation"), operation).unwrap();
+            assert_eq!(host.activity("sdd").as_deref(), expected);
+        }
+        assert_eq!(host.activity("sde"), None);
     }
 }

@@ -41,7 +41,7 @@ impl Host {
     pub fn machine(&self) -> Facts {
         let mut facts = Facts::default();
         machine::machine(self, &mut facts);
-        facts.environment = environment::environment(self);
+        facts.environment = environment::environment(self, &mut facts.unknown);
         facts
     }
 
@@ -59,7 +59,7 @@ impl Host {
             facts.targets.insert(query.path, target);
         }
         facts.devices = survey.devices;
-        facts.unknown = survey.unknown;
+        facts.unknown.extend(survey.unknown);
         facts
     }
 }
@@ -142,13 +142,18 @@ impl<'a> Survey<'a> {
             return;
         }
         let Some(mut device) = self.host.device(name) else { return };
+        device.interrupts = self.host.interrupts(name);
+        device.activity = self.host.activity(name);
+        if device.interrupts.iter().any(|interrupt| interrupt.cpus.is_empty()) {
+            self.note(format!("{name}: which CPUs serve its interrupts is not told"));
+        }
         if let DeviceKind::Loop { backing_file } = &device.kind {
             device.below = self.below_loop(name, &backing_file.clone());
         }
         match self.host.ask_health(name) {
             Ok(health) => device.health = Some(health),
             Err(Silence::Forbidden) => {
-                self.note(format!("{name}: only root may ask it for its health"));
+                self.note(format!("{name}: {} ask it for its health", Facts::ROOT_ONLY));
             }
             Err(Silence::Nothing) => {}
         }

@@ -68,9 +68,11 @@ impl Host {
     }
 }
 
-/// Whether an interrupt of this name serves I/O: not the one for changes of configuration.
+/// Whether an interrupt of this name serves I/O: not those for changes of configuration, and not that
+/// of NVMe's administration queue. A controller with one interrupt for both is named after the other.
 pub(crate) fn serves_a_queue(name: &str) -> bool {
-    !name.ends_with("-config")
+    let administers = name.starts_with("nvme") && name.ends_with("q0");
+    !name.ends_with("-config") && !administers
 }
 
 #[cfg(test)]

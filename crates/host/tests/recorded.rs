@@ -2,55 +2,17 @@
 
 use host::{Host, TargetQuery};
 use record::{DeviceFacts, DeviceKind, Facts, TargetKind, Use};
-use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// Unpacks a recorded tree; `directories` are made besides, as a recording has no plain files.
-fn unpack(tree: &str, directories: &[&str]) -> TempDir {
-    let root = tempfile::tempdir().unwrap();
-    let place = |path: &str| {
-        let place = root.path().join(path.trim_start_matches('/'));
-        fs::create_dir_all(place.parent().unwrap()).unwrap();
-        place
-    };
+/// Unpacks a recorded tree and the directories that things are mounted on in one of them.
+fn unpack(tree: &str) -> TempDir {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/trees").join(tree);
-    for line in fs::read_to_string(source).unwrap().lines() {
-        if let Some((path, target)) = line.split_once(" -> ") {
-            std::os::unix::fs::symlink(target, place(path)).unwrap();
-        } else {
-            let (path, content) = line.split_once(" =").unwrap();
-            let content = content.strip_prefix(' ').unwrap_or(content);
-            fs::write(place(path), unescape(content)).unwrap();
-        }
-    }
-    for directory in directories {
-        fs::create_dir_all(place(directory)).unwrap();
-    }
-    root
-}
-
-fn unescape(text: &str) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let mut rest = text.as_bytes();
-    while let [first, tail @ ..] = rest {
-        let (byte, length) = match (first, tail) {
-            (b'\\', [b'n', ..]) => (b'\n', 2),
-            (b'\\', [b'x', hex @ ..]) => {
-                let hex = std::str::from_utf8(&hex[..2]).unwrap();
-                (u8::from_str_radix(hex, 16).unwrap(), 4)
-            }
-            (b'\\', _) => (b'\\', 2),
-            _ => (*first, 1),
-        };
-        bytes.push(byte);
-        rest = &rest[length..];
-    }
-    bytes
+    testbed::unpack(&source, &["/data", "/crypt", "/raid", "/pool"])
 }
 
 fn facts(tree: &str, paths: &[&str]) -> Facts {
-    let root = unpack(tree, &["/data", "/crypt", "/raid", "/pool"]);
+    let root = unpack(tree);
     let query = |path: &&str| TargetQuery { path: (*path).to_owned(), will_write: true };
     Host::at(root.path()).facts(&paths.iter().map(query).collect::<Vec<_>>())
 }

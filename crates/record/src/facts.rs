@@ -296,6 +296,9 @@ pub struct DeviceFacts {
 }
 
 impl Facts {
+    /// Words that an entry of [`Facts::unknown`] has when root would be told.
+    pub const ROOT_ONLY: &'static str = "only root may";
+
     /// All block devices under a target (the path as the job names it), each once and before those
     /// below it; empty when it lies on none.
     pub fn stack_under(&self, target: &str) -> Vec<&str> {

@@ -3,8 +3,10 @@
 //! fails; what cannot be had makes the test fail.
 
 mod seeded;
+mod tree;
 
 pub use seeded::Seeded;
+pub use tree::unpack;
 
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};

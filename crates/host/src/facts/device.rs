@@ -81,7 +81,7 @@ impl Host {
         self.names(format!("{}/slaves", directory(name)))
     }
 
-    /// Everything /sys says about one device; `None` when there is no such device.
+    /// What /sys says about one device in files of its own; `None` when there is no such device.
     pub(super) fn device(&self, name: &str) -> Option<DeviceFacts> {
         if !self.is_device(name) {
             return None;
@@ -104,8 +104,6 @@ impl Host {
             numa_node: self.numa_node(&real),
             partition_start: self.number(own.join("start")).map(|n| Bytes(n * SECTOR_BYTES)),
             hardware_queues: self.hardware_queues(&disk),
-            interrupts: self.interrupts(name),
-            activity: self.activity(name),
             kind,
             below,
             transport,

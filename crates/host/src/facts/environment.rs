@@ -1,8 +1,10 @@
 //! The system around a run: what it is, how it is tuned, what it is limited to.
 
 use crate::Host;
-use record::{Bytes, Environment};
+use record::{Bytes, Environment, Facts};
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::ErrorKind;
 
 /// Settings that matter to I/O: name → file. Those that are not there are left out.
 const TUNABLES: &[(&str, &str)] = &[
@@ -24,8 +26,10 @@ const TUNABLES: &[(&str, &str)] = &[
     ("cpuidle governor", "/sys/devices/system/cpu/cpuidle/current_governor"),
 ];
 
-pub(super) fn environment(host: &Host) -> Environment {
+/// The system; what is there and may not be read is named in `unknown`.
+pub(super) fn environment(host: &Host, unknown: &mut Vec<String>) -> Environment {
     let text = |path: &str| host.text(path).unwrap_or_default();
+    unknown.extend(forbidden(host));
     let [swap, swap_free] = host.memory_bytes(["SwapTotal", "SwapFree"]);
     Environment {
         os: os_name(&text("/etc/os-release")),
@@ -58,6 +62,16 @@ fn tunables(host: &Host) -> BTreeMap<String, String> {
     TUNABLES.iter().filter_map(read).collect()
 }
 
+fn forbidden(host: &Host) -> Option<String> {
+    let refused = |path: &str| {
+        let opened = File::open(host.real(path));
+        opened.is_err_and(|error| error.kind() == ErrorKind::PermissionDenied)
+    };
+    let hidden = TUNABLES.iter().filter(|(_, path)| refused(path)).map(|(name, _)| *name);
+    let hidden: Vec<&str> = hidden.collect();
+    (!hidden.is_empty()).then(|| format!("{} read {}", Facts::ROOT_ONLY, hidden.join(", ")))
+}
+
 /// Of "always [madvise] never" what stands in brackets; other texts as they are.
 fn chosen(text: &str) -> String {
     let inside = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
@@ -87,7 +101,7 @@ mod tests {
 
     #[test]
     fn this_machine_has_an_environment() {
-        let environment = environment(&Host::at("/"));
+        let environment = environment(&Host::at("/"), &mut Vec::new());
         assert!(environment.tunables.contains_key("vm.dirty_ratio"));
         assert!(!environment.command_line.is_empty());
     }
