@@ -147,26 +147,30 @@ pub fn parse(
     inputs: &dyn Inputs,
 ) -> Result<Invocation, JobErrors> {
     let mut scan = Scan::new(dialect);
+    match scan.arguments(args) {
+        Some(action) => Ok(Invocation { action, ..Invocation::default() }),
+        None => scan.finish(inputs),
+    }
+}
+
+/// As [`parse`], but with `files` in place of the job files and the jobs that the command line
+/// names. What it says beside them holds for these as well.
+///
+/// # Errors
+/// Those of [`parse`].
+pub fn parse_instead(
+    args: &[String],
+    files: &[String],
+    dialect: Dialect,
+    inputs: &dyn Inputs,
+) -> Result<Invocation, JobErrors> {
+    let mut scan = Scan::new(dialect);
     if let Some(action) = scan.arguments(args) {
         return Ok(Invocation { action, ..Invocation::default() });
     }
-    let Scan { mut invocation, sections, mut findings, .. } = scan;
-    if invocation.formats.is_empty() {
-        invocation.formats.push(Format::Normal);
-    }
-    Assembly::new(dialect, inputs, &mut invocation, &mut findings).run(&sections);
-    let Findings { mut errors, messages, sources } = findings;
-    if invocation.warnings_fatal {
-        let fatal = messages.iter().filter(|message| message.severity >= Severity::Warning);
-        let origin = Origin { source: "--warnings-fatal".into(), line: None };
-        fatal.for_each(|message| {
-            errors.push(JobError::new(&origin, message.text.clone()));
-        });
-    }
-    invocation.sources = sources;
-    invocation.warnings = messages;
-    errors.sort();
-    if errors.is_empty() { Ok(invocation) } else { Err(errors) }
+    scan.sections.retain(|section| section.global);
+    scan.invocation.job_files = files.to_vec();
+    scan.finish(inputs)
 }
 
 /// The arguments, taken apart.
@@ -224,6 +228,27 @@ impl Scan {
             }
         }
         None
+    }
+
+    /// Reads the job files; everything together is the invocation.
+    fn finish(self, inputs: &dyn Inputs) -> Result<Invocation, JobErrors> {
+        let Scan { dialect, mut invocation, sections, mut findings } = self;
+        if invocation.formats.is_empty() {
+            invocation.formats.push(Format::Normal);
+        }
+        Assembly::new(dialect, inputs, &mut invocation, &mut findings).run(&sections);
+        let Findings { mut errors, messages, sources } = findings;
+        if invocation.warnings_fatal {
+            let fatal = messages.iter().filter(|message| message.severity >= Severity::Warning);
+            let origin = Origin { source: "--warnings-fatal".into(), line: None };
+            fatal.for_each(|message| {
+                errors.push(JobError::new(&origin, message.text.clone()));
+            });
+        }
+        invocation.sources = sources;
+        invocation.warnings = messages;
+        errors.sort();
+        if errors.is_empty() { Ok(invocation) } else { Err(errors) }
     }
 
     fn wrong(&mut self, text: impl Into<String>) {

@@ -18,7 +18,7 @@ mod program;
 mod showcmd;
 pub mod value;
 
-pub use command_line::{Action, Dialect, Eta, Format, Inputs, Invocation, parse};
+pub use command_line::{Action, Dialect, Eta, Format, Inputs, Invocation, parse, parse_instead};
 pub use error::{JobError, JobErrors, Origin};
 pub use expand::Keywords;
 pub use model::{

@@ -257,3 +257,17 @@ fn keywords_work_on_the_command_line() {
     let invocation = run("--name=x --iodepth=8*$ncpus", Fio, &Texts::default()).unwrap();
     assert_eq!(depths(&invocation), [("x", Some(16))]);
 }
+
+#[test]
+fn what_stands_beside_a_job_file_holds_for_another_in_its_place() {
+    let line = "--iodepth=5 --readonly quick.fio --name=x --numjobs=2 --name=global --rw=read";
+    let arguments: Vec<String> = line.split(' ').map(Into::into).collect();
+    let instead = |name: &str| {
+        job::parse_instead(&arguments, &[name.to_string()], Fathom, &files())
+            .map_err(|errors| errors.to_string())
+    };
+    let other = instead("d.fio").unwrap();
+    assert_eq!(depths(&other), [("d", Some(5)), ("e", Some(5))]);
+    assert!(other.readonly && other.job_files == ["d.fio"]);
+    assert!(instead("none.fio").unwrap_err().contains("none.fio"));
+}

@@ -1,7 +1,9 @@
-//! The record as a file: one JSON document, described in docs/record.md.
+//! Records as files: a JSON document of one run, or of several made together; described in
+//! docs/record.md.
 
-use record::{RunRecord, SCHEMA_VERSION};
-use serde::Deserialize;
+use record::{RecordSet, RunRecord, SCHEMA_VERSION};
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -48,21 +50,24 @@ pub enum RecordError {
     },
 }
 
-/// The part of a record that says whether the rest can be read.
+/// The part of a document that says whether the rest can be read, and as what.
 #[derive(Deserialize)]
 struct Heading {
     schema: u32,
     #[serde(default)]
     fathom_version: String,
+    /// Only sets have it.
+    runs: Option<Vec<IgnoredAny>>,
 }
 
-/// Reads a record from JSON text; `path` is for messages.
-fn from_json(text: &str, path: &Path) -> Result<RunRecord, RecordError> {
-    let wrong = |error: serde_json::Error| RecordError::NotARecord {
-        path: path.into(),
-        reason: error.to_string(),
-    };
-    let heading: Heading = serde_json::from_str(text).map_err(wrong)?;
+fn parsed<T: DeserializeOwned>(text: &str, path: &Path) -> Result<T, RecordError> {
+    serde_json::from_str(text)
+        .map_err(|error| RecordError::NotARecord { path: path.into(), reason: error.to_string() })
+}
+
+/// Reads the heading of JSON text; `path` is for messages.
+fn heading(text: &str, path: &Path) -> Result<Heading, RecordError> {
+    let heading: Heading = parsed(text, path)?;
     if heading.schema > SCHEMA_VERSION {
         return Err(RecordError::Newer {
             path: path.into(),
@@ -70,7 +75,11 @@ fn from_json(text: &str, path: &Path) -> Result<RunRecord, RecordError> {
             made_by: heading.fathom_version,
         });
     }
-    serde_json::from_str(text).map_err(wrong)
+    Ok(heading)
+}
+
+fn read(path: &Path) -> Result<String, RecordError> {
+    fs::read_to_string(path).map_err(|source| RecordError::Read { path: path.into(), source })
 }
 
 /// Saves the record. The file is complete or is not there: it is written beside its place, synced
@@ -79,16 +88,28 @@ fn from_json(text: &str, path: &Path) -> Result<RunRecord, RecordError> {
 /// # Errors
 /// When the file cannot be written.
 pub fn save(record: &RunRecord, path: &Path) -> Result<(), RecordError> {
+    save_document(record, path)
+}
+
+/// Saves several records as one document, as [`save`] saves one.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn save_set(set: &RecordSet, path: &Path) -> Result<(), RecordError> {
+    save_document(set, path)
+}
+
+fn save_document(document: &impl Serialize, path: &Path) -> Result<(), RecordError> {
     let plain = fs::symlink_metadata(path).map_or(true, |there| there.is_file());
-    let written = if plain { replace(record, path) } else { write(record, path).map(drop) };
+    let written = if plain { replace(document, path) } else { write(document, path).map(drop) };
     written.map_err(|source| RecordError::Write { path: path.into(), source })
 }
 
-fn replace(record: &RunRecord, path: &Path) -> io::Result<()> {
+fn replace(document: &impl Serialize, path: &Path) -> io::Result<()> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(format!(".{}.tmp", std::process::id()));
     let beside = PathBuf::from(beside);
-    let written = write(record, &beside).and_then(|file| file.sync_all());
+    let written = write(document, &beside).and_then(|file| file.sync_all());
     let moved = written.and_then(|()| fs::rename(&beside, path));
     if moved.is_err() {
         // What went wrong is reported; a left-over that cannot be removed adds nothing to it.
@@ -97,9 +118,9 @@ fn replace(record: &RunRecord, path: &Path) -> io::Result<()> {
     moved
 }
 
-fn write(record: &RunRecord, path: &Path) -> io::Result<File> {
+fn write(document: &impl Serialize, path: &Path) -> io::Result<File> {
     let mut file = BufWriter::new(File::create(path)?);
-    serde_json::to_writer(&mut file, record)?;
+    serde_json::to_writer(&mut file, document)?;
     file.write_all(b"\n")?;
     Ok(file.into_inner()?)
 }
@@ -107,11 +128,41 @@ fn write(record: &RunRecord, path: &Path) -> io::Result<File> {
 /// Loads a record.
 ///
 /// # Errors
-/// When the file cannot be read, is not a record, or has a newer schema.
+/// When the file cannot be read, is not a record, holds not one run but several, or has a newer
+/// schema.
 pub fn load(path: &Path) -> Result<RunRecord, RecordError> {
-    let text = fs::read_to_string(path)
-        .map_err(|source| RecordError::Read { path: path.into(), source })?;
-    from_json(&text, path)
+    let mut set = load_set(path)?;
+    match (set.runs.pop(), set.runs.len()) {
+        (Some(record), 0) => Ok(record),
+        (last, others) => {
+            let count = others + usize::from(last.is_some());
+            let reason = format!("it holds {count} runs, and one is needed here");
+            Err(RecordError::NotARecord { path: path.into(), reason })
+        }
+    }
+}
+
+/// Loads several records made together. A file with one record is a set of one, of kind "run".
+///
+/// # Errors
+/// When the file cannot be read, is neither a record nor a set, or has a newer schema.
+pub fn load_set(path: &Path) -> Result<RecordSet, RecordError> {
+    set_from_json(&read(path)?, path)
+}
+
+fn set_from_json(text: &str, path: &Path) -> Result<RecordSet, RecordError> {
+    let heading = heading(text, path)?;
+    if heading.runs.is_some() {
+        return parsed(text, path);
+    }
+    let run: RunRecord = parsed(text, path)?;
+    Ok(RecordSet {
+        schema: run.schema,
+        fathom_version: run.fathom_version.clone(),
+        kind: "run".into(),
+        seed: 0,
+        runs: vec![run],
+    })
 }
 
 #[cfg(test)]
@@ -144,18 +195,55 @@ mod tests {
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 3, "nothing left over");
     }
 
+    fn set(runs: usize) -> RecordSet {
+        RecordSet {
+            schema: SCHEMA_VERSION,
+            fathom_version: "0.1.0".into(),
+            kind: "repeat".into(),
+            seed: 7,
+            runs: vec![sample::mixed(); runs],
+        }
+    }
+
+    #[test]
+    fn sets_are_loaded_as_they_were_saved() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("runs.json");
+        save_set(&set(3), &path).unwrap();
+        assert_eq!(load_set(&path).unwrap(), set(3));
+        let error = load(&path).unwrap_err().to_string();
+        assert!(error.ends_with("it holds 3 runs, and one is needed here"), "{error}");
+    }
+
+    #[test]
+    fn a_record_is_a_set_of_one_and_a_set_of_one_a_record() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("run.json");
+        let record = sample::mixed();
+        save(&record, &path).unwrap();
+        let loaded = load_set(&path).unwrap();
+        assert_eq!((loaded.kind.as_str(), &loaded.runs[..]), ("run", &[record.clone()][..]));
+        save_set(&set(1), &path).unwrap();
+        assert_eq!(load(&path).unwrap(), record);
+        save_set(&set(0), &path).unwrap();
+        assert!(load(&path).unwrap_err().to_string().contains("it holds 0 runs"));
+    }
+
     #[test]
     fn a_newer_schema_is_refused_with_both_numbers() {
         let text = r#"{"schema": 99, "fathom_version": "9.1.0", "shape": "unknown"}"#;
-        let error = from_json(text, Path::new("x.json")).unwrap_err().to_string();
+        let error = set_from_json(text, Path::new("x.json")).unwrap_err().to_string();
         assert!(error.starts_with("x.json: this record has schema 99, made by fathom 9.1.0"));
         assert!(error.ends_with("use a newer fathom"), "{error}");
     }
 
     #[test]
     fn what_is_no_record_is_said_to_be_none() {
-        for text in ["", "[]", "{}", "{\"schema\": \"one\"}", "\u{0}\u{1}"] {
-            let error = from_json(text, Path::new("x")).unwrap_err();
+        let of_none = r#"{"schema": 1, "runs": 5}"#;
+        let of_wrong = r#"{"schema": 1, "kind": "repeat", "runs": [{"schema": 1}]}"#;
+        let none = ["", "[]", "{}", "{\"schema\": \"one\"}", "\u{0}\u{1}", of_none, of_wrong];
+        for text in none {
+            let error = set_from_json(text, Path::new("x")).unwrap_err();
             assert!(matches!(error, RecordError::NotARecord { .. }), "{text:?}: {error}");
         }
     }
