@@ -39,6 +39,33 @@ impl Style {
         self.dressed(colour, text)
     }
 
+    /// Text in lines that begin with `indent` blanks and are not wider than the width, broken
+    /// between words, and within one only where it is longer than a line. No end of line at the end.
+    /// Characters that a terminal would obey are shown as "?".
+    pub fn wrap(&self, text: &str, indent: usize) -> String {
+        let room = self.width.saturating_sub(indent).max(20);
+        let mut lines: Vec<String> = Vec::new();
+        let mut length = room;
+        for word in text.split_whitespace() {
+            let letters: Vec<char> =
+                word.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
+            for piece in letters.chunks(room) {
+                match lines.last_mut().filter(|_| length + 1 + piece.len() <= room) {
+                    Some(line) => {
+                        line.push(' ');
+                        line.extend(piece);
+                        length += 1 + piece.len();
+                    }
+                    None => {
+                        lines.push(" ".repeat(indent) + &piece.iter().collect::<String>());
+                        length = piece.len();
+                    }
+                }
+            }
+        }
+        lines.join("\n")
+    }
+
     /// Select Graphic Rendition of ECMA-48.
     fn dressed(&self, code: &str, text: &str) -> String {
         match self.colour && !text.is_empty() {
@@ -60,5 +87,17 @@ mod tests {
         assert_eq!(coloured.severity(Severity::Error, "b"), "\x1b[31mb\x1b[0m");
         assert_eq!(coloured.dim("a"), "\x1b[2ma\x1b[0m");
         assert_eq!(coloured.bold(""), "");
+    }
+
+    #[test]
+    fn no_line_is_wider_than_the_width() {
+        let style = Style { width: 30, ..Style::default() };
+        let wrapped = style.wrap("some words that go on, a_very_long_word_without_a_break end", 4);
+        assert_eq!(
+            wrapped,
+            "    some words that go on,\n    a_very_long_word_without_a\n    _break end"
+        );
+        assert_eq!(style.wrap("a\x1b[31m b\nc", 2), "  a?[31m b c");
+        assert_eq!(style.wrap("", 2), "");
     }
 }
