@@ -4,6 +4,7 @@
 mod bench;
 mod cargo;
 mod docs;
+mod lab;
 mod rust_text;
 mod test;
 mod tidy;
@@ -28,6 +29,8 @@ enum Command {
     Tidy,
     /// Measure our program against fio, turn by turn.
     Bench(bench::Options),
+    /// Hold what disks tell of their health against emulated ones, in a guest.
+    Lab,
     /// Write docs/options.md and docs/fathom.1 from the options table.
     Docs,
 }
@@ -38,6 +41,7 @@ fn main() -> ExitCode {
         Command::Test => test::run(&root),
         Command::Tidy => tidy::run(&root).map(|clean| u8::from(!clean)),
         Command::Bench(options) => bench::run(&root, &options).map(|()| 0),
+        Command::Lab => lab::run(&root).map(|()| 0),
         Command::Docs => docs::write(&root).map(|()| 0),
     };
     match done {

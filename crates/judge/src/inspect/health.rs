@@ -85,7 +85,8 @@ fn health_rows(name: &str, health: &Health) -> Vec<Row> {
         rows.push(row("wear", format!("{used} % of its endurance used"), mark));
     }
     if let Some(spare) = health.spare_percent {
-        let low = health.spare_threshold_percent.is_some_and(|least| spare <= least);
+        // The threshold is the least that is still well (NVMe: "below the threshold").
+        let low = health.spare_threshold_percent.is_some_and(|least| spare < least);
         let mark = if low { Mark::Problem } else { Mark::Ok };
         rows.push(row("spare", format!("{spare} % left"), mark));
     }

@@ -1,0 +1,91 @@
+//! Running the guest, and wearing out one of its disks through QEMU's monitor.
+
+use super::image::Image;
+use anyhow::{Context, Result, ensure};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// A guest that has not ended by then hangs.
+const PATIENCE: Duration = Duration::from_secs(180);
+const DISK_BYTES: u64 = 64 << 20;
+
+/// NVMe's critical warning: spare below its threshold, and degraded reliability.
+const WEAR: &str = "qom-set /machine/peripheral/worn smart_critical_warning 5\n";
+
+/// A process that is killed with the value.
+struct Guest(Child);
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        // One that has ended needs neither.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Boots the image and gives what its script printed.
+pub fn run(directory: &Path, image: &Image) -> Result<String> {
+    let monitor = directory.join("monitor");
+    let mut guest = start(directory, image, &monitor)?;
+    let started = Instant::now();
+    let console = guest.0.stdout.take().context("no console")?;
+    let mut said = String::new();
+    let mut listening = false;
+    for line in BufReader::new(console).lines() {
+        let line = line?;
+        let line = line.trim_end_matches('\r');
+        match line {
+            "GUEST-BEGINS" => listening = true,
+            "GUEST-ENDS" => return Ok(said),
+            "READY-TO-WEAR" => wear(&monitor)?,
+            line if listening => said = said + line + "\n",
+            _ => {}
+        }
+        ensure!(started.elapsed() < PATIENCE, "the guest hangs; it said: {said}");
+    }
+    anyhow::bail!("the guest ended before its script; it said: {said}")
+}
+
+fn start(directory: &Path, image: &Image, monitor: &Path) -> Result<Guest> {
+    let mut command = Command::new("timeout");
+    command.arg(PATIENCE.as_secs().to_string()).arg("qemu-system-x86_64");
+    // Software emulation: there is no other kind inside most build machines.
+    command.args(["-accel", "tcg,thread=multi", "-smp", "2", "-m", "1024", "-no-reboot"]);
+    command.args(["-display", "none", "-serial", "stdio"]);
+    command.arg("-kernel").arg(&image.kernel).arg("-initrd").arg(&image.initrd);
+    command.args(["-append", "console=ttyS0 quiet panic=-1"]);
+    for (id, device) in [("disk0", ""), ("disk1", ""), ("disk2", ",id=worn")] {
+        let file = directory.join(format!("{id}.img"));
+        File::create(&file)?.set_len(DISK_BYTES)?;
+        let drive = format!("file={},if=none,format=raw,id={id}", file.display());
+        let device = format!("nvme,serial={id},drive={id}{device}");
+        command.args(["-drive", &drive, "-device", &device]);
+    }
+    command.arg("-monitor").arg(format!("unix:{},server,nowait", monitor.display()));
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+    let child = command.spawn().context("timeout qemu-system-x86_64 (qemu-system-x86)")?;
+    Ok(Guest(child))
+}
+
+fn wear(monitor: &Path) -> Result<()> {
+    let mut monitor = UnixStream::connect(monitor).context("QEMU's monitor")?;
+    monitor.set_read_timeout(Some(Duration::from_secs(10)))?;
+    // A monitor whose user has gone forgets what it was told: it is left when it asks for more.
+    await_prompt(&mut monitor)?;
+    monitor.write_all(WEAR.as_bytes()).context("QEMU's monitor")?;
+    await_prompt(&mut monitor)
+}
+
+fn await_prompt(monitor: &mut UnixStream) -> Result<()> {
+    let mut said = Vec::new();
+    let mut byte = [0];
+    while !said.ends_with(b"(qemu) ") {
+        monitor.read_exact(&mut byte).context("QEMU's monitor says no more")?;
+        said.push(byte[0]);
+    }
+    Ok(())
+}
