@@ -1,12 +1,17 @@
 //! The checks: each turns evidence into findings. One file a check, named as its id.
 
+mod background_work;
+mod coordinated_omission;
 mod cpu_bound;
 mod cpu_starved;
+mod errors;
 mod interrupts_on_one_cpu;
+mod noisy_neighbour;
 mod served_from_cache;
 mod stolen_time;
 #[cfg(test)]
 mod testing;
+mod traffic;
 mod words;
 
 use crate::case::{Case, Part};
@@ -93,6 +98,10 @@ pub const ALL: &[&Check] = &[
     &cpu_starved::CHECK,
     &stolen_time::CHECK,
     &interrupts_on_one_cpu::CHECK,
+    &noisy_neighbour::CHECK,
+    &background_work::CHECK,
+    &coordinated_omission::CHECK,
+    &errors::CHECK,
 ];
 
 /// What all checks find, the gravest first, those of one severity in the order of [`ALL`]. The same

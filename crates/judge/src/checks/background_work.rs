@@ -1,0 +1,167 @@
+//! Was the storage busy with work of its own?
+
+use super::traffic::{self, Traffic};
+use super::words::{list, percent, size};
+use super::{Check, How, Look, Proof};
+use crate::case::Case;
+use crate::finding::{Figure, Finding};
+use record::{Direction, Severity};
+use std::collections::BTreeMap;
+
+const MIB: f64 = 1_048_576.0;
+/// Share of the disks' traffic, and bytes a second, that was left over from before.
+const LEFT_OVER_MIN: (f64, f64) = (0.05, 4.0 * MIB);
+/// Bytes discarded that nobody asked for.
+const DISCARDED_MIN: u64 = 64 << 20;
+
+pub(super) const CHECK: Check = Check {
+    id: "background-work",
+    question: "Was the storage busy with work of its own?",
+    evidence: "what arrays and pools report of themselves (sync_action, scrub); dirty memory at the start of the run against what the disks wrote unasked; bytes discarded",
+    threshold: "warning for a resync, check or scrub; for data from before the run that makes up 5 % of the disks' traffic and 4 MiB/s; for 64 MiB discarded unasked (a note where the filesystem discards by itself)",
+    reason: "each takes a share of the disks that will not be missing next time; less is lost in the noise",
+    cause: "work begun before the run went on during it",
+    cure: "wait until it is done, then run again",
+    proof: Proof {
+        how: How::Real,
+        fires: "crates/cli/tests/checks_machine.rs::writeback_from_before_is_background_work",
+        silent: "crates/cli/tests/checks_machine.rs::a_disk_of_ones_own_has_no_neighbour",
+    },
+    look: Look::Run(look),
+};
+
+fn look(case: &Case) -> Vec<Finding> {
+    let traffic = traffic::of(case);
+    let traffic = traffic.as_ref();
+    let found = activity(case)
+        .or_else(|| traffic.and_then(left_over))
+        .or_else(|| traffic.and_then(|traffic| discards(case, traffic)));
+    found.into_iter().collect()
+}
+
+/// What the devices under the jobs were busy with, by name.
+fn activity(case: &Case) -> Option<Finding> {
+    let ours = |name: &str| case.parts.iter().any(|part| part.devices.contains(&name));
+    let mut busy: BTreeMap<&str, &str> = BTreeMap::new();
+    let slow = case.record.timeline.samples.iter().filter_map(|sample| sample.slow.as_ref());
+    for (name, what) in slow.flat_map(|slow| &slow.activity).filter(|(name, _)| ours(name)) {
+        busy.entry(name).or_insert(what);
+    }
+    for device in case.record.facts.devices.values().filter(|device| ours(&device.name)) {
+        if let Some(what) = &device.activity {
+            busy.insert(&device.name, what);
+        }
+    }
+    if busy.is_empty() {
+        return None;
+    }
+    let what: Vec<String> = busy.iter().map(|(name, what)| format!("{name}: {what}")).collect();
+    let text = format!("the storage was at work by itself during the run ({})", list(&what));
+    Some(Finding {
+        cause: "an array that resyncs, checks or scrubs reads and writes its members beside the job".into(),
+        cure: "wait until it is done (cat /proc/mdstat, btrfs scrub status), or stop it for the run (echo idle > /sys/block/mdN/md/sync_action, btrfs scrub cancel)".into(),
+        ..CHECK.finding(Severity::Warning, Vec::new(), text)
+    })
+}
+
+/// Data that others had left in memory, and that reached the disks during the run.
+fn left_over(traffic: &Traffic) -> Option<Finding> {
+    let share = traffic.share(traffic.left_over);
+    if share < LEFT_OVER_MIN.0 || traffic.rate(traffic.left_over) < LEFT_OVER_MIN.1 {
+        return None;
+    }
+    let text = format!(
+        "{} written before the run reached {} during it, {} of what moved there",
+        size(traffic.left_over as f64),
+        list(&traffic.disks),
+        percent(share),
+    );
+    Some(Finding {
+        figures: vec![
+            Figure::new("dirty when the run began", traffic.dirty_before as f64, "bytes"),
+            Figure::new("of it written during the run", traffic.left_over as f64, "bytes"),
+            Figure::new("share of the disks' traffic", share * 100.0, "percent"),
+        ],
+        cause: "buffered writes from before the run were still in memory, and the kernel wrote them back while the job ran".into(),
+        cure: "run sync, wait until it returns, then run again".into(),
+        ..CHECK.finding(Severity::Warning, Vec::new(), text)
+    })
+}
+
+fn discards(case: &Case, traffic: &Traffic) -> Option<Finding> {
+    let asked: u64 = case.parts.iter().map(|part| part.bytes(Direction::Trim)).sum();
+    let unasked = traffic.discarded.saturating_sub(asked);
+    if unasked < DISCARDED_MIN || asked > 0 {
+        return None;
+    }
+    let mut filesystems = case.parts.iter().flat_map(|part| case.filesystems_of(part));
+    let by_itself = filesystems.any(|f| f.options.iter().any(|option| option == "discard"));
+    let text = format!(
+        "{} of {} were discarded during the run, which no job asked for",
+        size(unasked as f64),
+        list(&traffic.disks),
+    );
+    let (severity, cause, cure) = match by_itself {
+        true => (
+            Severity::Note,
+            "the filesystem is mounted with discard: it discards what was deleted before",
+            "mount it without discard and run fstrim at quiet times",
+        ),
+        false => (
+            Severity::Warning,
+            "fstrim, or a program on the same disk, discarded blocks",
+            "let it end (systemctl status fstrim), then run again",
+        ),
+    };
+    Some(Finding {
+        figures: vec![Figure::new("bytes discarded", unasked as f64, "bytes")],
+        cause: cause.into(),
+        cure: cure.into(),
+        ..CHECK.finding(severity, Vec::new(), text)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{at_each, findings, job, record, the_finding};
+    use super::*;
+    use record::SlowSample;
+
+    #[test]
+    fn a_resync_is_told_with_its_progress() {
+        let mut record = record(vec![job("read", Direction::Read, 5)]);
+        let disk = record.facts.devices.get_mut("sda").unwrap();
+        disk.activity = Some("resync 12.5 %".into());
+        assert!(the_finding(&record, CHECK.id).text.contains("sda: resync 12.5 %"));
+        record.facts.devices.get_mut("sda").unwrap().activity = None;
+        at_each(&mut record, |at, sample| {
+            let activity = [("sda".to_owned(), "check".to_owned())].into();
+            sample.slow = (at == 3.0).then(|| SlowSample { activity, ..SlowSample::default() });
+        });
+        assert!(the_finding(&record, CHECK.id).text.contains("sda: check"));
+    }
+
+    #[test]
+    fn what_was_dirty_before_is_no_neighbour() {
+        let mut record = record(vec![job("read", Direction::Read, 5)]);
+        at_each(&mut record, |at, sample| {
+            sample.memory_dirty = 600_000_000 - (at * 1e8) as u64;
+            sample.disks.get_mut("sda").unwrap().write_bytes += (at * 1e8) as u64;
+        });
+        let found = the_finding(&record, CHECK.id);
+        assert!(found.text.contains("reached sda during it, 96 %"), "{}", found.text);
+        assert!(findings(&record, "noisy-neighbour").is_empty());
+    }
+
+    #[test]
+    fn discards_of_a_filesystem_that_discards_are_a_note() {
+        let mut record = record(vec![job("read", Direction::Read, 5)]);
+        at_each(&mut record, |at, sample| {
+            sample.disks.get_mut("sda").unwrap().discard_bytes += (at * 1e8) as u64;
+        });
+        assert_eq!(the_finding(&record, CHECK.id).severity, Severity::Warning);
+        let target = record.facts.targets.values_mut().next().unwrap();
+        target.filesystem.as_mut().unwrap().options.push("discard".into());
+        assert_eq!(the_finding(&record, CHECK.id).severity, Severity::Note);
+    }
+}

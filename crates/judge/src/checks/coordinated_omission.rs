@@ -1,0 +1,155 @@
+//! Does the service latency hide what users would have waited?
+
+use super::words::{number, percent, time};
+use super::{Check, How, Look, Proof};
+use crate::case::{Case, Part};
+use crate::finding::{Figure, Finding};
+use crate::metrics::latency::merged;
+use record::{Direction, Histogram, LatencyResult, Severity};
+
+/// Percentile at which both are compared: rare enough to see a stall of a hundredth of the run.
+const AT: f64 = 99.0;
+/// How much longer the response must have taken, as a ratio …
+const RATIO: f64 = 2.0;
+/// … and in nanoseconds: timers wake some tens of microseconds late.
+const DIFFERENCE_NS: u64 = 1_000_000;
+/// A rate this far below the one asked for is not a stall, but a device that cannot keep up.
+const KEPT_UP: f64 = 0.98;
+
+pub(super) const CHECK: Check = Check {
+    id: "coordinated-omission",
+    question: "Does the service latency hide what users would have waited?",
+    evidence: "response latency (from when the schedule intended an I/O) against completion latency (from when it was issued), of jobs with a rate",
+    threshold: "warning when the response p99 is twice the completion p99 and 1 ms above it",
+    reason: "I/O that a stall kept from being issued is missing from the completion latency: one slow sample stands for hundreds that waited. Timers explain tens of microseconds, not a millisecond",
+    cause: "while the device stalled, the I/O due meanwhile was not issued and nobody measured its wait",
+    cure: "read the response percentiles: they count from the intended start",
+    proof: Proof {
+        how: How::Real,
+        fires: "crates/cli/tests/checks_time.rs::a_stall_shows_in_the_response_and_not_in_the_service",
+        silent: "crates/cli/tests/checks_time.rs::a_paced_job_without_a_stall_omits_nothing",
+    },
+    look: Look::Run(look),
+};
+
+fn look(case: &Case) -> Vec<Finding> {
+    case.parts.iter().filter_map(about).collect()
+}
+
+/// One histogram of a direction over all workers.
+fn all(
+    part: &Part,
+    direction: Direction,
+    pick: impl Fn(&LatencyResult) -> Option<&Histogram>,
+) -> Option<Histogram> {
+    merged(part.workers.iter().filter_map(|job| pick(&job.results[direction].latency)))
+}
+
+fn about(part: &Part) -> Option<Finding> {
+    let apart = |direction| {
+        let response = all(part, direction, |latency| latency.response.as_ref())?;
+        let service = all(part, direction, |latency| latency.clat.as_ref())?;
+        let (late, served) = (response.percentile(AT), service.percentile(AT));
+        let diverge = late as f64 >= RATIO * served as f64 && late - served >= DIFFERENCE_NS;
+        diverge.then_some((direction, response, service))
+    };
+    let found: Vec<_> = Direction::ALL.into_iter().filter_map(apart).collect();
+    let (direction, response, service) =
+        found.into_iter().max_by_key(|(_, response, _)| response.percentile(AT))?;
+    let (late, served) = (response.percentile(AT), service.percentile(AT));
+    let waited = response.count() - response.count_at_most((RATIO * served as f64) as u64);
+    let text = format!(
+        "{} p99 is {} as issued but {} as scheduled: {} of {} I/Os took more than twice the former, counted from their time",
+        direction.name(),
+        time(served as f64),
+        time(late as f64),
+        number(waited as f64),
+        number(response.count() as f64),
+    );
+    let lag = part.workers.iter().flat_map(|job| &job.intervals).map(|i| i.lag_ns_max).max();
+    let (cause, cure) = reason(part, lag.unwrap_or(0));
+    Some(Finding {
+        figures: vec![
+            Figure::new("completion latency p99", served as f64, "ns"),
+            Figure::new("response latency p99", late as f64, "ns"),
+            Figure::new("latest behind the schedule", lag.unwrap_or(0) as f64, "ns"),
+        ],
+        cause,
+        cure,
+        ..CHECK.about(part, Severity::Warning, text)
+    })
+}
+
+/// A stall that was caught up, or a rate that cannot be kept.
+fn reason(part: &Part, lag: u64) -> (String, String) {
+    let achieved: f64 = part.metrics.directions.iter().map(|(_, d)| d.iops).sum();
+    let asked: u64 = part
+        .workers
+        .iter()
+        .flat_map(|job| job.workload.rate_iops.iter().filter_map(|(_, rate)| *rate))
+        .sum();
+    let share = achieved / (asked.max(1)) as f64;
+    if asked > 0 && share < KEPT_UP {
+        return (
+            format!(
+                "the device served {} of the {} IOPS the schedule asks for; the backlog grew to {}",
+                percent(share),
+                number(asked as f64),
+                time(lag as f64),
+            ),
+            format!(
+                "lower rate_iops below {}, raise iodepth if the depth is what is missing, and read the response percentiles",
+                number(achieved)
+            ),
+        );
+    }
+    (
+        format!(
+            "a stall: I/O was issued up to {} after its time, and completion latency begins only there",
+            time(lag as f64)
+        ),
+        format!("{}; look for what stalled the device", CHECK.cure),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{LATENCY, MS, findings, job, record, the_finding};
+    use super::*;
+    use record::{JobRecord, Nanos};
+
+    fn paced(stalled: u64) -> JobRecord {
+        let mut job = job("paced", Direction::Read, 10);
+        let mut response = Histogram::new();
+        response.record_n(LATENCY + MS / 20, 10_000 - stalled);
+        response.record_n(500 * MS, stalled);
+        job.results[Direction::Read].latency.response = Some(response);
+        job.workload.rate_iops[Direction::Read] = Some(1000);
+        job.intervals[3].lag_ns_max = 980 * MS;
+        job
+    }
+
+    #[test]
+    fn a_stall_diverges() {
+        let found = the_finding(&record(vec![paced(1000)]), CHECK.id);
+        assert_eq!(found.severity, Severity::Warning);
+        assert!(found.text.contains("1.0 ms as issued but 50"), "{}", found.text);
+        assert!(found.text.contains("1.0 k of 10.0 k I/Os"), "{}", found.text);
+        assert!(found.cause.contains("up to 980 ms"), "{}", found.cause);
+    }
+
+    #[test]
+    fn late_timers_do_not() {
+        assert!(findings(&record(vec![paced(0)]), CHECK.id).is_empty());
+        assert!(findings(&record(vec![job("free", Direction::Read, 2)]), CHECK.id).is_empty());
+    }
+
+    #[test]
+    fn a_rate_that_cannot_be_kept_is_no_stall() {
+        let mut job = paced(9000);
+        job.workload.rate_iops[Direction::Read] = Some(2000);
+        job.ended = Nanos(11_000 * MS);
+        let found = the_finding(&record(vec![job]), CHECK.id);
+        assert!(found.cause.contains("50 % of the 2.0 k IOPS"), "{}", found.cause);
+    }
+}

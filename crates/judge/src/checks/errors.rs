@@ -1,0 +1,196 @@
+//! Did any I/O fail?
+
+use super::words::{list, number};
+use super::{Check, How, Look, Proof};
+use crate::case::Case;
+use crate::finding::{Figure, Finding};
+use record::{ErrorCount, JobRecord, Severity};
+use std::collections::BTreeMap;
+
+// Linux's numbers (errno(3)) on x86, ARM, RISC-V and all others that take the generic ones.
+const EPERM: i32 = 1;
+const ENOENT: i32 = 2;
+const EIO: i32 = 5;
+const EAGAIN: i32 = 11;
+const ENOMEM: i32 = 12;
+const EACCES: i32 = 13;
+const EBUSY: i32 = 16;
+const EINVAL: i32 = 22;
+const EMFILE: i32 = 24;
+const EFBIG: i32 = 27;
+const ENOSPC: i32 = 28;
+const EROFS: i32 = 30;
+const ENODATA: i32 = 61;
+const EILSEQ: i32 = 84;
+const EOPNOTSUPP: i32 = 95;
+const ETIMEDOUT: i32 = 110;
+const EREMOTEIO: i32 = 121;
+const EDQUOT: i32 = 122;
+
+pub(super) const CHECK: Check = Check {
+    id: "errors",
+    question: "Did any I/O fail?",
+    evidence: "every error of every worker, by errno and operation, with the file and offset of the first",
+    threshold: "error from the first one on, tolerated (continue_on_error) or not",
+    reason: "a failed I/O is often quicker than a good one, and none of it is in the latencies: figures of a run with errors are of another workload",
+    cause: "depends on the error",
+    cure: "depends on the error; the first file and offset say where to look",
+    proof: Proof {
+        how: How::Real,
+        fires: "crates/cli/tests/checks_errors.rs::errors_are_told_by_kind_with_their_place",
+        silent: "crates/cli/tests/checks_errors.rs::a_run_without_errors_says_nothing",
+    },
+    look: Look::Run(look),
+};
+
+/// Also of jobs that did not come as far as their first I/O, which are no part of the case.
+fn look(case: &Case) -> Vec<Finding> {
+    let mut by_job: BTreeMap<u32, Vec<&JobRecord>> = BTreeMap::new();
+    for job in &case.record.jobs {
+        by_job.entry(job.job).or_default().push(job);
+    }
+    by_job.into_values().filter_map(|workers| about(&workers)).collect()
+}
+
+fn about(workers: &[&JobRecord]) -> Option<Finding> {
+    let mut kinds: Vec<ErrorCount> = Vec::new();
+    for error in workers.iter().flat_map(|job| &job.errors) {
+        let same = |known: &&mut ErrorCount| {
+            known.errno == error.errno && known.operation == error.operation
+        };
+        match kinds.iter_mut().find(same) {
+            Some(known) => known.count += error.count,
+            None => kinds.push(error.clone()),
+        }
+    }
+    kinds.sort_by_key(|kind| std::cmp::Reverse(kind.count));
+    let worst = kinds.first()?;
+    let total: u64 = kinds.iter().map(|kind| kind.count).sum();
+    let (cause, cure) = meaning(worst);
+    Some(Finding {
+        figures: vec![Figure::new("errors", total as f64, "count")],
+        cause: cause.into(),
+        cure: cure.into(),
+        ..CHECK.finding(
+            Severity::Error,
+            vec![workers[0].name.clone()],
+            list(&kinds.iter().map(told).collect::<Vec<_>>()),
+        )
+    })
+}
+
+/// "12 reads failed: Input/output error (first: /data/file, offset 4096, 4096 bytes)".
+fn told(kind: &ErrorCount) -> String {
+    let place = match (kind.first_offset, kind.first_length) {
+        (Some(offset), Some(length)) => format!(", offset {offset}, {length} bytes"),
+        (Some(offset), None) => format!(", offset {offset}"),
+        _ => String::new(),
+    };
+    let file = if kind.first_file.is_empty() { "no file" } else { &kind.first_file };
+    let (times, plural) = (number(kind.count as f64), if kind.count == 1 { "" } else { "s" });
+    format!("{times} {} error{plural}: {} (first: {file}{place})", kind.operation, kind.text)
+}
+
+/// What an error usually means, and what to do.
+fn meaning(kind: &ErrorCount) -> (&'static str, &'static str) {
+    match kind.errno {
+        EIO | EREMOTEIO | ENODATA => (
+            "the device, or the path to it, failed the request",
+            "look at dmesg for the device's own words, then at its health (fathom inspect); do not benchmark a disk that fails",
+        ),
+        ETIMEDOUT => (
+            "the device did not answer in time",
+            "look at dmesg for resets of the device or its link, and at its health (fathom inspect)",
+        ),
+        EILSEQ => (
+            "what was read is not what was written",
+            "look at the offset with --verify_dump=1; if nothing else wrote there, the storage corrupts data: do not trust it",
+        ),
+        ENOSPC => (
+            "the filesystem, or the thin device below it, is full",
+            "make room, or lower size, numjobs or nrfiles",
+        ),
+        EDQUOT => ("the quota of this user is used up", "raise the quota, or lower size"),
+        EFBIG => (
+            "the file would be larger than the filesystem or the process' limit allows",
+            "lower size, or raise ulimit -f",
+        ),
+        EINVAL => (
+            "the request does not suit the file: most often an offset or length that O_DIRECT does not take",
+            "make bs, offset and size multiples of the device's logical block (fathom inspect shows it), or leave direct=1 out",
+        ),
+        EOPNOTSUPP => (
+            "the device or filesystem does not know this operation",
+            "leave it out (trim needs discard support, atomic and RWF flags need a recent kernel), or use another engine",
+        ),
+        EACCES | EPERM => {
+            ("this user may not do that", "run as a user who may, or change the file's permissions")
+        }
+        EROFS => (
+            "the filesystem is mounted read-only, perhaps since an error of its disk",
+            "look at dmesg; remount it for writing, or use another directory",
+        ),
+        EBUSY => ("something else holds the device", "unmount or stop what uses it (lsblk, fuser)"),
+        ENOENT => ("the file is not there", "check the path, or let the job create it"),
+        EMFILE => ("too many files are open", "raise ulimit -n, or lower nrfiles or openfiles"),
+        ENOMEM => (
+            "memory, locked memory or the limit of it is used up",
+            "raise ulimit -l, or lower iodepth, bs or numjobs",
+        ),
+        EAGAIN => (
+            "a resource was used up for the moment: kernel aio contexts, requests, locked memory",
+            "raise /proc/sys/fs/aio-max-nr or ulimit -l, or lower iodepth or numjobs",
+        ),
+        _ => (
+            "the kernel refused or failed the request",
+            "look at dmesg and at the first file and offset",
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{findings, job, record, the_finding};
+    use super::*;
+    use record::Direction;
+
+    fn error(errno: i32, text: &str, operation: &str, count: u64) -> ErrorCount {
+        ErrorCount {
+            errno,
+            text: text.into(),
+            operation: operation.into(),
+            count,
+            first_file: "/data/file".into(),
+            first_offset: Some(8192),
+            first_length: Some(4096),
+        }
+    }
+
+    #[test]
+    fn kinds_are_counted_over_the_workers_and_the_most_frequent_leads() {
+        let mut jobs = vec![job("read", Direction::Read, 2); 2];
+        jobs[0].errors = vec![error(5, "Input/output error", "read", 3)];
+        jobs[1].errors = vec![
+            error(28, "No space left on device", "write", 1),
+            error(5, "Input/output error", "read", 4),
+        ];
+        let mut record = record(jobs);
+        record.jobs[1].job = 0;
+        let found = the_finding(&record, CHECK.id);
+        assert_eq!(found.severity, Severity::Error);
+        assert_eq!(
+            found.text,
+            "7 read errors: Input/output error (first: /data/file, offset 8192, 4096 bytes) and \
+             1 write error: No space left on device (first: /data/file, offset 8192, 4096 bytes)"
+        );
+        assert!(found.cure.contains("dmesg"));
+    }
+
+    #[test]
+    fn a_job_that_could_not_begin_is_told_as_well() {
+        let mut unopened = job("read", Direction::Read, 2);
+        unopened.elapsed = record::Nanos(0);
+        unopened.errors = vec![error(13, "Permission denied", "open", 1)];
+        assert_eq!(findings(&record(vec![unopened]), CHECK.id).len(), 1);
+    }
+}

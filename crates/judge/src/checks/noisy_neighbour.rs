@@ -1,0 +1,156 @@
+//! Did somebody else use the disks meanwhile?
+
+use super::traffic::{self, Traffic};
+use super::words::{list, percent, size};
+use super::{Check, How, Look, Proof};
+use crate::case::Case;
+use crate::finding::{Figure, Finding};
+use record::{Neighbour, Severity};
+
+const MIB: f64 = 1_048_576.0;
+/// Share of the disks' traffic, and bytes a second, from which it is told …
+const NOTE: (f64, f64) = (0.02, MIB);
+/// … and from which it is a warning.
+const WARNING: (f64, f64) = (0.05, 4.0 * MIB);
+/// Neighbours named.
+const NAMED: usize = 3;
+
+pub(super) const CHECK: Check = Check {
+    id: "noisy-neighbour",
+    question: "Did somebody else use the disks meanwhile?",
+    evidence: "bytes the lowest disks moved (/sys/block/*/stat) against what this process caused (/proc/self/io) and what was dirty before; traffic of other processes (/proc/*/io)",
+    threshold: "warning when others moved 5 % of the bytes and 4 MiB/s, note from 2 % and 1 MiB/s; where caches or layers lie in between, only with a process that did it",
+    reason: "a disk divides itself among those who ask: what others moved was not there for the job, and their requests stood in its queue. Below, it is the journal and logs every system writes",
+    cause: "another process, or another machine on the same disk, used it during the run",
+    cure: "stop it and run again; if it cannot be stopped, repeat (--repeat) and read the figure as that of a shared disk",
+    proof: Proof {
+        how: How::Real,
+        fires: "crates/cli/tests/checks_machine.rs::another_process_on_the_disk_is_named",
+        silent: "crates/cli/tests/checks_machine.rs::a_disk_of_ones_own_has_no_neighbour",
+    },
+    look: Look::Run(look),
+};
+
+fn look(case: &Case) -> Vec<Finding> {
+    traffic::of(case).and_then(|traffic| about(case, &traffic)).into_iter().collect()
+}
+
+fn about(case: &Case, traffic: &Traffic) -> Option<Finding> {
+    let foreign = traffic.foreign_read + traffic.foreign_written;
+    let (share, rate) = (traffic.share(foreign), traffic.rate(foreign));
+    if share < NOTE.0 || rate < NOTE.1 {
+        return None;
+    }
+    let neighbours = &case.record.evidence.neighbours;
+    let seen: u64 = neighbours.iter().map(|n| n.read.0 + n.written.0).sum();
+    if !traffic.plain && seen * 2 < foreign {
+        return None;
+    }
+    let grave = share >= WARNING.0 && rate >= WARNING.1;
+    let severity = if grave { Severity::Warning } else { Severity::Note };
+    let text = format!(
+        "others moved {} of the {} that {} moved during the run: they read {} and wrote {}, {}/s",
+        percent(share),
+        size((traffic.read + traffic.written) as f64),
+        list(&traffic.disks),
+        size(traffic.foreign_read as f64),
+        size(traffic.foreign_written as f64),
+        size(rate),
+    );
+    let figures = vec![
+        Figure::new("bytes others read", traffic.foreign_read as f64, "bytes"),
+        Figure::new("bytes others wrote", traffic.foreign_written as f64, "bytes"),
+        Figure::new("share of the disks' traffic", share * 100.0, "percent"),
+    ];
+    let (cause, cure) = reason(case, neighbours);
+    Some(Finding { figures, cause, cure, ..CHECK.finding(severity, Vec::new(), text) })
+}
+
+fn reason(case: &Case, neighbours: &[Neighbour]) -> (String, String) {
+    let named: Vec<String> = neighbours.iter().take(NAMED).map(named).collect();
+    if !named.is_empty() {
+        let names: Vec<&str> =
+            neighbours.iter().take(NAMED).map(|neighbour| neighbour.name.as_str()).collect();
+        return (
+            format!("busiest were {}", list(&named)),
+            format!("stop {} and run again", list(&names)),
+        );
+    }
+    let unseen = match case.record.facts.environment.is_root {
+        true => {
+            "no process that lived to the end of the run did it: one that has ended, the kernel, or another machine on the same disk"
+        }
+        false => "which process it was is told to root only",
+    };
+    (unseen.into(), CHECK.cure.into())
+}
+
+fn named(neighbour: &Neighbour) -> String {
+    let moved = match (neighbour.read.0 as f64, neighbour.written.0 as f64) {
+        (read, 0.0) => format!("read {}", size(read)),
+        (0.0, written) => format!("wrote {}", size(written)),
+        (read, written) => format!("read {}, wrote {}", size(read), size(written)),
+    };
+    format!("{} (process {}: {moved})", neighbour.name, neighbour.pid)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{at_each, findings, job, record, the_finding};
+    use super::*;
+    use record::{Bytes, Direction, RunRecord};
+
+    /// A run of 10 s at 4 MB/s, with others reading and writing so many bytes a second.
+    fn shared(direction: Direction, read: f64, written: f64) -> RunRecord {
+        let mut record = record(vec![job("job", direction, 10)]);
+        at_each(&mut record, |at, sample| {
+            let disk = sample.disks.get_mut("sda").unwrap();
+            disk.read_bytes += (read * at) as u64;
+            disk.write_bytes += (written * at) as u64;
+        });
+        record
+    }
+
+    #[test]
+    fn what_others_move_is_told_with_their_names() {
+        let mut record = shared(Direction::Read, 0.0, 50e6);
+        record.evidence.neighbours.push(Neighbour {
+            pid: 4711,
+            name: "dd".into(),
+            read: Bytes(0),
+            written: Bytes(500_000_000),
+        });
+        let found = the_finding(&record, CHECK.id);
+        assert_eq!(found.severity, Severity::Warning);
+        assert!(found.text.contains("92 % of the"), "{}", found.text);
+        assert!(found.cause.contains("dd (process 4711: wrote 476.8 MiB)"), "{}", found.cause);
+        assert_eq!(found.cure, "stop dd and run again");
+    }
+
+    #[test]
+    fn a_little_is_a_note_and_less_is_nothing() {
+        let found = the_finding(&shared(Direction::Read, 2e6, 0.0), CHECK.id);
+        assert_eq!(found.severity, Severity::Note);
+        assert!(findings(&shared(Direction::Read, 5e5, 0.0), CHECK.id).is_empty());
+    }
+
+    #[test]
+    fn the_price_of_our_own_writes_is_not_a_neighbour() {
+        let mut record = shared(Direction::Write, 0.0, 4e6);
+        assert_eq!(findings(&record, CHECK.id).len(), 1, "without a synchronisation");
+        record.jobs[0].sync.count = 10_000;
+        assert!(findings(&record, CHECK.id).is_empty());
+    }
+
+    #[test]
+    fn behind_a_cache_only_a_process_that_did_it_counts() {
+        let mut record = shared(Direction::Read, 50e6, 0.0);
+        record.jobs[0].workload.direct = false;
+        assert!(findings(&record, CHECK.id).is_empty());
+        record
+            .evidence
+            .neighbours
+            .push(Neighbour { read: Bytes(450_000_000), ..Neighbour::default() });
+        assert_eq!(findings(&record, CHECK.id).len(), 1);
+    }
+}
