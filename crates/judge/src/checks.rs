@@ -1,17 +1,22 @@
 //! The checks: each turns evidence into findings. One file a check, named as its id.
 
 mod background_work;
+mod client_bound;
 mod coordinated_omission;
 mod cpu_bound;
 mod cpu_starved;
 mod errors;
 mod interrupts_on_one_cpu;
 mod noisy_neighbour;
+mod runs_vary;
 mod served_from_cache;
 mod stolen_time;
 #[cfg(test)]
 mod testing;
+mod throttled_hot;
+mod too_short;
 mod traffic;
+mod unhealthy_device;
 mod words;
 
 use crate::case::{Case, Part};
@@ -100,7 +105,12 @@ pub const ALL: &[&Check] = &[
     &interrupts_on_one_cpu::CHECK,
     &noisy_neighbour::CHECK,
     &background_work::CHECK,
+    &too_short::CHECK,
+    &client_bound::CHECK,
     &coordinated_omission::CHECK,
+    &throttled_hot::CHECK,
+    &unhealthy_device::CHECK,
+    &runs_vary::CHECK,
     &errors::CHECK,
 ];
 

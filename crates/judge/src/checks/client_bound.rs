@@ -1,0 +1,190 @@
+//! Was the load generator itself what the figure shows?
+
+use super::words::{number, percent, time};
+use super::{Check, How, Look, Proof};
+use crate::case::{Case, Part};
+use crate::finding::{Figure, Finding};
+use record::{Histogram, JobRecord, Severity};
+
+/// Share of the time in which the queue was not full because the worker prepared or checked data.
+const NOTE: f64 = 0.10;
+const WARNING: f64 = 0.25;
+/// Mean lag behind the schedule that a timer's late wake-up does not explain.
+const LAG_MIN_NS: f64 = 1e6;
+/// A device that stalls has I/O about as slow as the schedule is late; the generator has not.
+const LAG_OVER_LATENCY: u64 = 4;
+/// Share of the depth in use from which the device, not the generator, holds the schedule up.
+const DEPTH_FULL: f64 = 0.8;
+/// Times of threads are kept by the tick on some kernels.
+const WINDOW_MIN_NS: u64 = 100_000_000;
+
+pub(super) const CHECK: Check = Check {
+    id: "client-bound",
+    question: "Was the load generator itself what the figure shows?",
+    evidence: "user CPU time of the workers against the share of the queue depth that stayed empty; lag of issues behind their schedule while the depth had room",
+    threshold: "note when a tenth of the time the depth was not used because the worker was busy in user mode, warning from a quarter; warning when issues lag 1 ms behind their schedule on average although the depth had room and no I/O was slow",
+    reason: "while a worker fills or checks buffers it keeps fewer I/Os in flight than the job asks for, and the device rests; that time is nobody's latency and lowers every rate",
+    cause: "the generator's own work between two I/Os",
+    cure: "share the work among more workers (numjobs)",
+    proof: Proof {
+        how: How::Real,
+        fires: "crates/cli/tests/checks_time.rs::filling_every_buffer_anew_is_the_clients_work",
+        silent: "crates/cli/tests/checks_time.rs::a_paced_job_without_a_stall_omits_nothing",
+    },
+    look: Look::Run(look),
+};
+
+fn look(case: &Case) -> Vec<Finding> {
+    let asks_storage = |part: &&Part| part.first().workload.ioengine != "null";
+    let parts = case.parts.iter().filter(asks_storage);
+    parts.filter_map(|part| payload(case, part).or_else(|| lag(part))).collect()
+}
+
+/// Share of the depth asked for that was in use, over all workers and time.
+fn depth_used(part: &Part) -> f64 {
+    let depth = part.metrics.depth;
+    depth.achieved_mean / f64::from(depth.requested.max(1))
+}
+
+fn payload(case: &Case, part: &Part) -> Option<Finding> {
+    let window: u64 = part.workers.iter().map(|job| (job.ended - job.started).0).sum();
+    if window < WINDOW_MIN_NS {
+        return None;
+    }
+    let user: u64 = part.workers.iter().map(|job| job.cpu.user.0).sum();
+    let (busy, unused) = (user as f64 / window as f64, 1.0 - depth_used(part));
+    let share = busy.min(unused);
+    if share < NOTE {
+        return None;
+    }
+    let ios: u64 = part.workers.iter().map(|job| job.ios()).sum();
+    let each = user as f64 / ios.max(1) as f64;
+    let latency = part.mean_latency().unwrap_or(0.0);
+    let severity = if share < WARNING { Severity::Note } else { Severity::Warning };
+    let text = format!(
+        "the load generator worked {} on each I/O, which itself took {}: {} of the time went into that while only {} of the queue depth was in use",
+        time(each),
+        time(latency),
+        percent(busy),
+        percent(1.0 - unused),
+    );
+    let (cause, cure) = work(case, part);
+    Some(Finding {
+        figures: vec![
+            Figure::new("user CPU time an I/O", each, "ns"),
+            Figure::new("mean latency", latency, "ns"),
+            Figure::new("queue depth in use", (1.0 - unused) * 100.0, "percent"),
+        ],
+        cause,
+        cure,
+        ..CHECK.about(part, severity, text)
+    })
+}
+
+/// The work an option asks for, as cause and cure.
+fn work(case: &Case, part: &Part) -> (String, String) {
+    let first = part.first();
+    let typed = |name: &str| {
+        let mut options = first.options.iter().chain(&case.record.global_options);
+        options.any(|(option, value)| option == name && value != "0")
+    };
+    if typed("verify") {
+        return (
+            "verify computes a checksum for each block before or after its I/O".into(),
+            "measure without verify and verify in a run of its own, or take verify=crc32c".into(),
+        );
+    }
+    if part.setting("buffer_compress_percentage").is_some()
+        || part.setting("dedupe_percentage").is_some()
+    {
+        return (
+            "every buffer is made to compress or repeat as asked, which takes longer than random data".into(),
+            "leave buffer_compress_percentage and dedupe_percentage out where the device does not compress, or share the work among more workers (numjobs)".into(),
+        );
+    }
+    if part.setting("refill_buffers").is_some() {
+        return (
+            "refill_buffers fills every buffer anew before each write".into(),
+            "leave refill_buffers out: buffers are made different for each write anyhow (scramble_buffers); or share the work among more workers (numjobs)".into(),
+        );
+    }
+    (CHECK.cause.into(), CHECK.cure.into())
+}
+
+/// Behind the schedule although the device had room for more.
+fn lag(part: &Part) -> Option<Finding> {
+    let latest = part.workers.iter().flat_map(|job| &job.intervals).map(|i| i.lag_ns_max).max()?;
+    let histogram = |pick: fn(&record::LatencyResult) -> Option<&Histogram>| {
+        let results = part.workers.iter().flat_map(|job: &&JobRecord| job.results.iter());
+        results.filter_map(move |(_, result)| pick(&result.latency))
+    };
+    let count: u64 = histogram(|l| l.response.as_ref()).map(Histogram::count).sum();
+    let response: u64 = histogram(|l| l.response.as_ref()).map(Histogram::sum).sum();
+    let slowest = histogram(|l| l.clat.as_ref()).map(Histogram::max).max()?;
+    if count == 0 {
+        return None;
+    }
+    let mean = response as f64 / count as f64 - part.mean_latency()?;
+    let stalled = slowest * LAG_OVER_LATENCY > latest;
+    if mean < LAG_MIN_NS || stalled || depth_used(part) > DEPTH_FULL {
+        return None;
+    }
+    let text = format!(
+        "I/O was issued {} behind its schedule on average and {} at most, while {} of the queue depth was free and no I/O took longer than {}",
+        time(mean),
+        time(latest as f64),
+        percent(1.0 - depth_used(part)),
+        time(slowest as f64),
+    );
+    Some(Finding {
+        figures: vec![
+            Figure::new("mean lag", mean, "ns"),
+            Figure::new("largest lag", latest as f64, "ns"),
+            Figure::new("slowest I/O", slowest as f64, "ns"),
+        ],
+        cause: "the generator was late, not the device: it was stopped, waited for a CPU, or has more to do for each I/O than the rate leaves time for".into(),
+        cure: format!(
+            "keep a CPU free for each worker (cpus_allowed), or spread {} IOPS over more workers (numjobs)",
+            number(part.metrics.directions.iter().map(|(_, d)| d.iops).sum())
+        ),
+        ..CHECK.about(part, Severity::Warning, text)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{LATENCY, MS, SECOND, findings, job, record, the_finding};
+    use super::*;
+    use record::{Direction, Nanos};
+
+    #[test]
+    fn work_between_the_ios_is_the_clients() {
+        let mut busy = job("busy", Direction::Write, 10);
+        busy.cpu.user = Nanos(4 * SECOND);
+        assert!(findings(&record(vec![busy.clone()]), CHECK.id).is_empty(), "the depth is full");
+        busy.depth.achieved_mean = 0.6;
+        busy.workload.settings.insert("refill_buffers".into(), "1".into());
+        let found = the_finding(&record(vec![busy.clone()]), CHECK.id);
+        assert_eq!(found.severity, Severity::Warning);
+        assert!(found.text.contains("400 µs on each I/O"), "{}", found.text);
+        assert!(found.cause.starts_with("refill_buffers"));
+        busy.options.push(("verify".into(), "sha512".into()));
+        assert!(the_finding(&record(vec![busy]), CHECK.id).cause.starts_with("verify"));
+    }
+
+    #[test]
+    fn a_schedule_is_the_clients_to_keep_unless_the_device_stalls() {
+        let mut late = job("late", Direction::Read, 10);
+        late.depth.achieved_mean = 0.3;
+        let mut response = Histogram::new();
+        response.record_n(20 * MS, 10_000);
+        late.results[Direction::Read].latency.response = Some(response);
+        late.intervals[4].lag_ns_max = 300 * MS;
+        let found = the_finding(&record(vec![late.clone()]), CHECK.id);
+        assert!(found.text.contains("19 ms behind its schedule"), "{}", found.text);
+        let clat = late.results[Direction::Read].latency.clat.as_mut().unwrap();
+        assert_eq!(clat.max(), LATENCY);
+        clat.record(300 * MS);
+        assert!(findings(&record(vec![late]), CHECK.id).is_empty());
+    }
+}

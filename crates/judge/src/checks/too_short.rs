@@ -1,0 +1,125 @@
+//! Was the run long enough for a figure?
+
+use super::words::{number, percent, time};
+use super::{Check, How, Look, Proof};
+use crate::case::{Case, Part};
+use crate::finding::{Figure, Finding};
+use crate::metrics::series::{Slot, slots};
+use record::{Direction, Severity};
+
+/// Intervals a window must hold before anything can be said of its steadiness.
+const INTERVALS_MIN: u64 = 5;
+/// Intervals a job without a ramp must have for its first to be compared with the rest.
+const SLOTS_MIN: usize = 8;
+/// Change from the first interval to the rest, as a share of the rest …
+const START_DIFFERS: f64 = 0.2;
+/// … and in standard deviations of the rest.
+const DEVIATIONS: f64 = 4.0;
+
+pub(super) const CHECK: Check = Check {
+    id: "too-short",
+    question: "Was the run long enough for a figure?",
+    evidence: "length of the measured window against its intervals, and the first interval against the rest where there was no ramp",
+    threshold: "note when the window is shorter than 5 intervals, or when a job without a ramp began 20 % and 4 standard deviations away from how it went on",
+    reason: "with fewer than 5 intervals a change during the run cannot be told from noise; how caches and queues fill at the start is not how they work when full",
+    cause: "the run ends before it has settled",
+    cure: "set --runtime=30 --time_based and --ramp_time=5; minutes where writes to flash are the question",
+    proof: Proof {
+        how: How::Real,
+        fires: "crates/cli/tests/checks_time.rs::half_a_second_is_too_short",
+        silent: "crates/cli/tests/checks_time.rs::a_run_of_enough_intervals_is_not_too_short",
+    },
+    look: Look::Run(look),
+};
+
+fn look(case: &Case) -> Vec<Finding> {
+    case.parts.iter().filter_map(|part| window(part).or_else(|| start(part))).collect()
+}
+
+fn window(part: &Part) -> Option<Finding> {
+    let step = part.first().interval_step.0;
+    // A worker's window may begin within one interval and end within the tenth of another.
+    if step == 0 || part.length().0 + step / 10 >= INTERVALS_MIN * step {
+        return None;
+    }
+    let ios: u64 = Direction::ALL.iter().map(|d| part.ios(*d)).sum();
+    let text = format!(
+        "the measured window is {} ({} I/Os), less than {INTERVALS_MIN} intervals of {}: whether the figure lasts was not seen",
+        time(part.length().0 as f64),
+        number(ios as f64),
+        time(step as f64),
+    );
+    let workload = &part.first().workload;
+    let by_size = !workload.time_based && workload.io_size.is_some();
+    let cause = match (workload.runtime, by_size) {
+        (Some(runtime), false) => format!("runtime is {}", time(runtime.0 as f64)),
+        _ => "the job ended when it had moved its size".into(),
+    };
+    Some(Finding {
+        figures: vec![Figure::new("measured window", part.length().0 as f64, "ns")],
+        cause,
+        ..CHECK.about(part, Severity::Note, text)
+    })
+}
+
+/// A start unlike the rest, which a ramp would have left out.
+fn start(part: &Part) -> Option<Finding> {
+    let slots = slots(&part.workers, &Direction::ALL);
+    if part.first().workload.ramp.0 > 0 || slots.len() < SLOTS_MIN {
+        return None;
+    }
+    let (first, rest) = slots.split_first()?;
+    let rates: Vec<f64> = rest.iter().map(Slot::iops).collect();
+    let mean = rates.iter().sum::<f64>() / rates.len() as f64;
+    let squares: f64 = rates.iter().map(|rate| (rate - mean).powi(2)).sum();
+    let deviation = (squares / (rates.len() - 1) as f64).sqrt();
+    let apart = first.iops() - mean;
+    if mean <= 0.0 || apart.abs() < START_DIFFERS * mean || apart.abs() < DEVIATIONS * deviation {
+        return None;
+    }
+    let text = format!(
+        "the first {} ran at {} IOPS, the rest at {}: {} {}, and it is in the figures",
+        time(first.length as f64),
+        number(first.iops()),
+        number(mean),
+        percent(apart.abs() / mean),
+        if apart > 0.0 { "faster" } else { "slower" },
+    );
+    Some(Finding {
+        figures: vec![
+            Figure::new("first interval", first.iops(), "IOPS"),
+            Figure::new("the others", mean, "IOPS"),
+        ],
+        cause: "caches, queues and frequencies settle at the start of a run".into(),
+        cure: format!("add --ramp_time={}", (2.0 * first.length as f64 / 1e9).ceil()),
+        ..CHECK.about(part, Severity::Note, text)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{MS, findings, job, record, the_finding};
+    use super::*;
+    use record::Nanos;
+
+    #[test]
+    fn five_intervals_are_enough() {
+        let mut short = job("short", Direction::Read, 3);
+        assert!(findings(&record(vec![short.clone()]), CHECK.id).is_empty());
+        short.ended = Nanos(short.started.0 + 800 * MS);
+        let found = the_finding(&record(vec![short]), CHECK.id);
+        assert_eq!(found.severity, Severity::Note);
+        assert!(found.text.contains("window is 800 ms"), "{}", found.text);
+    }
+
+    #[test]
+    fn a_start_unlike_the_rest_asks_for_a_ramp() {
+        let mut job = job("cold", Direction::Read, 10);
+        job.intervals[0].ios[Direction::Read] /= 2;
+        assert!(findings(&record(vec![job.clone()]), CHECK.id).is_empty(), "it has a ramp");
+        job.workload.ramp = Nanos(0);
+        let found = the_finding(&record(vec![job]), CHECK.id);
+        assert!(found.text.contains("50 % slower"), "{}", found.text);
+        assert_eq!(found.cure, "add --ramp_time=1");
+    }
+}
