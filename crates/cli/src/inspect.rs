@@ -5,7 +5,6 @@ use crate::output::{Output, describe, say};
 use clap::Args;
 use host::{Host, TargetQuery};
 use record::Facts;
-use report::style::Style;
 use std::ffi::OsString;
 use std::fs;
 use std::io::ErrorKind;
@@ -44,7 +43,7 @@ pub fn main(arguments: Inspect) -> ExitCode {
     let mut output = Output::Stdout;
     let text = match arguments.json {
         true => report::inspect::json(&inspection, &facts),
-        false => report::inspect::text(&inspection, style(&output)),
+        false => report::inspect::text(&inspection, output.style()),
     };
     match output.write(&text) {
         Ok(()) => ExitCode::SUCCESS,
@@ -90,10 +89,4 @@ fn missing(path: &Path) -> String {
     let nearest = if nearest.as_os_str().is_empty() { Path::new(".") } else { nearest };
     let nearest = nearest.display();
     format!("{shown}: not there; make it first, or inspect {nearest}, the nearest that is there")
-}
-
-/// Colours on a terminal, unless NO_COLOR is set and not empty (no-color.org).
-fn style(output: &Output) -> Style {
-    let forbidden = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    Style { colour: output.is_terminal() && !forbidden, ..Style::default() }
 }

@@ -1,6 +1,7 @@
 //! Where words go: the report to standard output or `--output`, everything else to stderr.
 
 use anyhow::{Context, Result};
+use report::style::Style;
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -44,6 +45,13 @@ impl Output {
     /// Whether it is a terminal.
     pub fn is_terminal(&self) -> bool {
         matches!(self, Output::Stdout) && io::stdout().is_terminal()
+    }
+
+    /// How text for it is dressed: colours on a terminal, unless NO_COLOR is set and not empty
+    /// (no-color.org).
+    pub fn style(&self) -> Style {
+        let forbidden = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        Style { colour: self.is_terminal() && !forbidden, ..Style::default() }
     }
 }
 

@@ -195,8 +195,12 @@ fn show(
     as_fio: bool,
 ) -> Result<()> {
     let judged = judge::judge(record);
-    let dress =
-        Dress { as_fio, fio_version: FIO_VERSION.into(), terse_version: invocation.terse_version };
+    let dress = Dress {
+        as_fio,
+        fio_version: FIO_VERSION.into(),
+        terse_version: invocation.terse_version,
+        style: output.style(),
+    };
     let formats: Vec<report::Format> = invocation
         .formats
         .iter()
@@ -207,7 +211,11 @@ fn show(
             Format::JsonPlus => report::Format::JsonPlus,
         })
         .collect();
-    output.write(&report::render(record, &judged, &formats, &dress))
+    output.write(&report::render(record, &judged, &formats, &dress))?;
+    if as_fio {
+        say(&report::verdict::for_fio(&judged));
+    }
+    Ok(())
 }
 
 /// 0: ran. 1: errors, or a job did nothing. 128 + signal: interrupted. fio forgives tolerated

@@ -13,6 +13,7 @@ pub mod numbers;
 pub mod status;
 pub mod style;
 mod terse;
+pub mod verdict;
 mod when;
 
 #[cfg(test)]
@@ -20,6 +21,7 @@ mod sample;
 
 use judge::Judged;
 use record::RunRecord;
+use style::Style;
 
 /// A form of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,16 +45,23 @@ pub struct Dress {
     pub fio_version: String,
     /// Version of terse lines, 2 to 5.
     pub terse_version: u8,
+    /// Width and colours of what fio has not: verdict and findings.
+    pub style: Style,
 }
 
 impl Default for Dress {
     fn default() -> Self {
-        Dress { as_fio: false, fio_version: "fio-3.33".into(), terse_version: 3 }
+        Dress {
+            as_fio: false,
+            fio_version: "fio-3.33".into(),
+            terse_version: 3,
+            style: Style::default(),
+        }
     }
 }
 
 /// The report in all the `formats` asked for, in the order fio prints them: terse, JSON, normal.
-/// `json+` includes `json`.
+/// `json+` includes `json`. After the normal text come verdict and findings, unless it is fio's.
 pub fn render(record: &RunRecord, judged: &Judged, formats: &[Format], dress: &Dress) -> String {
     let mut out = String::new();
     if formats.contains(&Format::Terse) {
@@ -64,6 +73,9 @@ pub fn render(record: &RunRecord, judged: &Judged, formats: &[Format], dress: &D
     }
     if formats.contains(&Format::Normal) {
         out += &normal::render(record, judged, dress);
+        if !dress.as_fio {
+            out += &verdict::text(judged, &dress.style);
+        }
     }
     out
 }

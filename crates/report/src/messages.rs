@@ -3,13 +3,18 @@
 use record::{Message, Severity};
 use std::collections::HashSet;
 
-/// One message as a line without its end: "fathom: warning: job1: text".
-fn line(program: &str, message: &Message) -> String {
-    let severity = match message.severity {
+/// "note", "warning", "error".
+pub(crate) fn severity(severity: Severity) -> &'static str {
+    match severity {
         Severity::Note => "note",
         Severity::Warning => "warning",
         Severity::Error => "error",
-    };
+    }
+}
+
+/// One message as a line without its end: "fathom: warning: job1: text".
+fn line(program: &str, message: &Message) -> String {
+    let severity = severity(message.severity);
     match &message.job {
         Some(job) => format!("{program}: {severity}: {job}: {}", message.text),
         None => format!("{program}: {severity}: {}", message.text),

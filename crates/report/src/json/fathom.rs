@@ -2,7 +2,8 @@
 
 use super::fio::latency;
 use super::tree::{Json, object};
-use judge::{Judged, UnitMetrics};
+use crate::messages;
+use judge::{Figure, Finding, Judged, UnitMetrics, Verdict};
 use record::{Direction, ErrorCount, Message, RunRecord, Severity};
 
 /// About the whole run.
@@ -28,7 +29,39 @@ pub(super) fn of_run(record: &RunRecord, judged: &Judged) -> Json {
         "errors" => of(Severity::Error),
         "warnings" => of(Severity::Warning),
         "notes" => of(Severity::Note),
+        "verdicts" => Json::Array(judged.verdicts.iter().map(verdict).collect()),
+        "findings" => Json::Array(judged.findings.iter().map(finding).collect()),
     }
+}
+
+fn verdict(verdict: &Verdict) -> Json {
+    object! {
+        "job" => &verdict.job,
+        "limit" => verdict.limit.name(),
+        "confidence" => verdict.confidence.name(),
+        "because" => &verdict.because,
+        "figures" => figures(&verdict.figures),
+        "use_for" => &verdict.use_for,
+    }
+}
+
+fn finding(finding: &Finding) -> Json {
+    object! {
+        "check" => finding.check,
+        "severity" => messages::severity(finding.severity),
+        "jobs" => Json::Array(finding.jobs.iter().map(Into::into).collect()),
+        "text" => &finding.text,
+        "figures" => figures(&finding.figures),
+        "cause" => &finding.cause,
+        "cure" => &finding.cure,
+    }
+}
+
+fn figures(figures: &[Figure]) -> Json {
+    let figure = |figure: &Figure| {
+        object! { "name" => figure.name, "value" => figure.value, "unit" => figure.unit }
+    };
+    Json::Array(figures.iter().map(figure).collect())
 }
 
 fn message(message: &Message) -> Json {

@@ -1,0 +1,262 @@
+//! What limited each job, what its figure may be used for, and what was found: as text after the
+//! report, and as lines for stderr under the name fio.
+
+use crate::messages::severity;
+use crate::style::Style;
+use judge::{Finding, Judged, Verdict};
+use record::Severity;
+
+/// So many verdicts are shown one by one; of more, those with one limit together.
+const VERDICTS_MAX: usize = 8;
+/// So many findings of one check are shown one by one; more are shown together.
+const OF_ONE_CHECK_MAX: usize = 3;
+/// So many jobs are named.
+const NAMES_MAX: usize = 4;
+
+/// The verdict and the findings of a run, from an empty line on; empty when there are none.
+pub fn text(judged: &Judged, style: &Style) -> String {
+    let mut out = String::new();
+    let verdicts = grouped(&judged.verdicts, verdicts_alike(judged.verdicts.len()));
+    if !verdicts.is_empty() {
+        out += &format!("\n{}\n", style.bold("Verdict"));
+        out.extend(verdicts.iter().map(|alike| verdict(alike, style)));
+    }
+    let findings = findings(&judged.findings);
+    if !findings.is_empty() {
+        out += &format!("\n{}\n", style.bold("Findings"));
+        out.extend(findings.iter().map(|alike| finding(alike, style)));
+    }
+    out
+}
+
+/// The findings of level warning and above as lines for stderr: under the name fio, standard output
+/// holds what fio prints and nothing else.
+pub fn for_fio(judged: &Judged) -> String {
+    let grave = judged.findings.iter().filter(|finding| finding.severity >= Severity::Warning);
+    let grave: Vec<Finding> = grave.cloned().collect();
+    let line = |alike: &Vec<&Finding>| {
+        let (first, severity) = (alike[0], severity(alike[0].severity));
+        let jobs = names(alike.iter().flat_map(|f| f.jobs.iter().map(String::as_str)));
+        let about = if jobs.is_empty() { jobs } else { jobs + ": " };
+        let text = printable(&format!("{about}{}{}", first.text, others(alike)));
+        format!("fio: {severity}: {text} [{}]\n", first.check)
+    };
+    findings(&grave).iter().map(line).collect()
+}
+
+/// What stands together, in order of the first of each.
+fn grouped<T>(items: &[T], alike: impl Fn(&T, &T) -> bool) -> Vec<Vec<&T>> {
+    let mut groups: Vec<Vec<&T>> = Vec::new();
+    for item in items {
+        match groups.iter_mut().find(|group| alike(group[0], item)) {
+            Some(group) => group.push(item),
+            None => groups.push(vec![item]),
+        }
+    }
+    groups
+}
+
+fn verdicts_alike(count: usize) -> fn(&Verdict, &Verdict) -> bool {
+    let same_limit = |a: &Verdict, b: &Verdict| a.limit == b.limit && a.confidence == b.confidence;
+    let same_words = |a: &Verdict, b: &Verdict| {
+        a.limit == b.limit
+            && a.confidence == b.confidence
+            && (&a.because, &a.use_for) == (&b.because, &b.use_for)
+    };
+    if count > VERDICTS_MAX { same_limit } else { same_words }
+}
+
+/// Findings of one check and severity together where they are many.
+fn findings(all: &[Finding]) -> Vec<Vec<&Finding>> {
+    let alike = |a: &Finding, b: &Finding| a.check == b.check && a.severity == b.severity;
+    let groups = grouped(all, alike).into_iter();
+    groups
+        .flat_map(|group| match group.len() > OF_ONE_CHECK_MAX {
+            true => vec![group],
+            false => group.into_iter().map(|finding| vec![finding]).collect(),
+        })
+        .collect()
+}
+
+fn verdict(alike: &[&Verdict], style: &Style) -> String {
+    let first = alike[0];
+    let jobs = names(alike.iter().map(|verdict| verdict.job.as_str()));
+    let heading = format!(
+        "{jobs}: limited by: {}, confidence: {}",
+        first.limit.name(),
+        first.confidence.name()
+    );
+    let differ = alike.iter().any(|verdict| verdict.because != first.because);
+    let because = match differ {
+        true => format!("Of {}: {}.", first.job, first.because),
+        false => sentence(&first.because),
+    };
+    let mut out = style.bold(&style.wrap(&heading, 2)) + "\n";
+    for text in [because, sentence(&first.use_for)] {
+        out += &style.wrap(&text, 4);
+        out.push('\n');
+    }
+    out
+}
+
+fn finding(alike: &[&Finding], style: &Style) -> String {
+    let first = alike[0];
+    let jobs = names(alike.iter().flat_map(|finding| finding.jobs.iter().map(String::as_str)));
+    let about = if jobs.is_empty() { jobs } else { format!(" {jobs}:") };
+    let level = severity(first.severity);
+    let text =
+        style.wrap(&format!("{level} [{}]{about} {}{}", first.check, first.text, others(alike)), 2);
+    // The level is the first word, and no line is narrower than it.
+    let mut out =
+        format!("  {}{}\n", style.severity(first.severity, level), &text[2 + level.len()..]);
+    for (label, text) in [("Cause: ", &first.cause), ("Cure:  ", &first.cure)] {
+        if text.is_empty() {
+            continue;
+        }
+        let indent = 4 + label.len();
+        let text = style.wrap(&sentence(text), indent);
+        out += &format!("    {}{}\n", style.dim(label), &text[indent..]);
+    }
+    out
+}
+
+/// " (3 more like it)".
+fn others(alike: &[&Finding]) -> String {
+    let more = alike.len() - 1;
+    if more == 0 { String::new() } else { format!(" ({more} more like it)") }
+}
+
+/// "a, b, c and d", "a, b, c and 997 more": each name once.
+fn names<'a>(all: impl Iterator<Item = &'a str>) -> String {
+    let mut seen = std::collections::HashSet::new();
+    let names: Vec<&str> = all.filter(|name| seen.insert(*name)).collect();
+    match names.as_slice() {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [first @ .., last] if names.len() <= NAMES_MAX => {
+            format!("{} and {last}", first.join(", "))
+        }
+        all => {
+            let shown = &all[..NAMES_MAX - 1];
+            format!("{} and {} more", shown.join(", "), all.len() - shown.len())
+        }
+    }
+}
+
+/// With a capital and a full stop.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
+    let stop = if text.ends_with(['.', '!', '?']) { "" } else { "." };
+    first + letters.as_str() + stop
+}
+
+fn printable(text: &str) -> String {
+    text.chars().map(|letter| if letter.is_control() { '?' } else { letter }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use judge::{Confidence, Limit};
+
+    fn verdict_on(job: &str, because: &str) -> Verdict {
+        Verdict {
+            job: job.into(),
+            limit: Limit::Device,
+            confidence: Confidence::High,
+            because: because.into(),
+            figures: Vec::new(),
+            use_for:
+                "use it for: 4 KiB random reads of this filesystem at depth 32, direct; not for \
+                      what a machine without neighbours gets"
+                    .into(),
+        }
+    }
+
+    fn finding_on(job: &str, severity: Severity, text: &str) -> Finding {
+        Finding {
+            check: "served-from-cache",
+            severity,
+            jobs: vec![job.into()],
+            text: text.into(),
+            figures: Vec::new(),
+            cause: "the blocks were in the page cache, or in a cache below the filesystem".into(),
+            cure: "add --direct=1, or read more than the machine's memory; drop the caches first \
+                   when the cold cache is the question"
+                .into(),
+        }
+    }
+
+    fn judged() -> Judged {
+        Judged {
+            verdicts: vec![verdict_on("a", "the worker waited 93 % of the time")],
+            findings: vec![
+                finding_on("a", Severity::Warning, "the device read 2 % of what the job read"),
+                Finding { jobs: Vec::new(), ..finding_on("", Severity::Note, "a short run") },
+            ],
+            ..Judged::default()
+        }
+    }
+
+    #[test]
+    fn verdict_and_findings_are_blocks_of_80_columns() {
+        let expected = "
+Verdict
+  a: limited by: device, confidence: high
+    The worker waited 93 % of the time.
+    Use it for: 4 KiB random reads of this filesystem at depth 32, direct; not
+    for what a machine without neighbours gets.
+
+Findings
+  warning [served-from-cache] a: the device read 2 % of what the job read
+    Cause: The blocks were in the page cache, or in a cache below the
+           filesystem.
+    Cure:  Add --direct=1, or read more than the machine's memory; drop the
+           caches first when the cold cache is the question.
+  note [served-from-cache] a short run
+    Cause: The blocks were in the page cache, or in a cache below the
+           filesystem.
+    Cure:  Add --direct=1, or read more than the machine's memory; drop the
+           caches first when the cold cache is the question.
+";
+        assert_eq!(text(&judged(), &Style::default()), expected);
+        assert_eq!(text(&Judged::default(), &Style::default()), "");
+    }
+
+    #[test]
+    fn colours_change_no_letter() {
+        let dressed = text(&judged(), &Style { colour: true, width: 80 });
+        assert!(dressed.contains("\x1b[33mwarning\x1b[0m [served"), "{dressed:?}");
+        let mut bare = dressed;
+        for code in ["\x1b[1m", "\x1b[2m", "\x1b[33m", "\x1b[36m", "\x1b[0m"] {
+            bare = bare.replace(code, "");
+        }
+        assert_eq!(bare, text(&judged(), &Style::default()));
+    }
+
+    #[test]
+    fn a_thousand_jobs_are_not_a_thousand_blocks() {
+        let mut many = Judged::default();
+        for number in 0..1000 {
+            let job = format!("job{number}");
+            many.verdicts.push(verdict_on(&job, &format!("it waited {number} ns")));
+            many.findings.push(finding_on(&job, Severity::Warning, &format!("{number} %")));
+        }
+        let text = text(&many, &Style::default());
+        assert!(text.lines().count() < 16, "{text}");
+        assert!(text.contains("  job0, job1, job2 and 997 more: limited by: device"), "{text}");
+        assert!(text.contains("Of job0: it waited 0 ns."), "{text}");
+        assert!(text.contains("0 % (999 more"), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        assert_eq!(for_fio(&many).lines().count(), 1);
+    }
+
+    #[test]
+    fn under_the_name_fio_notes_are_left_out() {
+        assert_eq!(
+            for_fio(&judged()),
+            "fio: warning: a: the device read 2 % of what the job read [served-from-cache]\n"
+        );
+    }
+}
