@@ -44,25 +44,18 @@ impl Durability {
     pub fn meaning(self) -> &'static str {
         match self {
             Durability::WriteThrough => {
-                "a direct write is on the medium when it completes; a buffered one after fsync"
+                "direct writes are kept when they complete, buffered ones after fsync"
             }
             Durability::WriteBackFua => {
-                "a write completes in a volatile cache; fsync, or O_SYNC by a write past the cache, \
-                 makes it last"
+                "only fsync, or a write past the cache by O_SYNC, makes writes last"
             }
             Durability::WriteBackFlush => {
-                "a write completes in a volatile cache; fsync or O_SYNC makes it last by flushing \
-                 the whole cache"
+                "only fsync or O_SYNC makes writes last, by flushing the whole cache"
             }
-            Durability::NeverFlushed => {
-                "a write completes in a volatile cache that is never flushed: not even fsync makes \
-                 it last"
-            }
-            Durability::Memory => "nothing written here outlives the machine's power",
-            Durability::Network => {
-                "what a completed write or fsync has survived is up to the other side"
-            }
-            Durability::Unknown => "what a completed write has survived cannot be told",
+            Durability::NeverFlushed => "not even fsync makes writes last",
+            Durability::Memory => "nothing written outlives the machine's power",
+            Durability::Network => "what a write or fsync is worth is up to the other side",
+            Durability::Unknown => "what a completed write is worth cannot be told",
         }
     }
 
@@ -214,8 +207,7 @@ fn unflushed(device: &DeviceFacts, levels: &[&&DeviceFacts]) -> Option<String> {
     let own = device.health.as_ref().and_then(|health| health.volatile_write_cache);
     if own == Some(true) {
         return Some(format!(
-            "{}'s own write cache is on and volatile, but the kernel takes it for write through \
-             and sends no flush",
+            "{}'s own write cache is on and volatile, but the kernel takes it for write through and sends no flush",
             device.name
         ));
     }

@@ -7,7 +7,7 @@ use record::{Facts, Severity};
 use serde::Serialize;
 
 /// Where the text of a section begins: behind its number and title.
-const INDENT: usize = 16;
+const INDENT: usize = 15;
 
 /// The inspection as text. No line is wider than `style.width`, which should be 40 at least.
 pub fn text(inspection: &Inspection, style: Style) -> String {
@@ -38,8 +38,13 @@ fn head(inspection: &Inspection, style: Style) -> String {
 fn section(section: &Section, style: Style) -> String {
     let rows: Vec<Word> = section.rows.iter().map(found).collect();
     let mut text = lines(&joined(rows, " |"), style.width - INDENT, style);
-    let meaning = [Word::plain(&section.means), Word::dim(&section.decide)];
-    text.extend(lines(&meaning, style.width - INDENT, style));
+    text.extend(lines(&[Word::plain(&section.means)], style.width - INDENT, style));
+    let decide = lines(&[Word::bold(&section.decide)], style.width - INDENT - 3, style);
+    let arrow = |(index, line): (usize, String)| match index {
+        0 => format!("=> {line}"),
+        _ => format!("   {line}"),
+    };
+    text.extend(decide.into_iter().enumerate().map(arrow));
     titled(&format!("{:2} {}", section.number, section.title), text, style)
 }
 

@@ -16,7 +16,14 @@ pub(super) fn direct(view: &View) -> Section {
         .filesystem()
         .is_some_and(|f| kind == "btrfs" && f.options.iter().any(|o| o.starts_with("compress")));
     let buffers = journaled || compressed || MAY_BUFFER.iter().any(|k| kind.starts_with(k));
+    let in_memory = matches!(kind, "tmpfs" | "ramfs" | "devtmpfs");
     let (value, mark, means, decide) = match view.target.direct {
+        _ if in_memory => (
+            "no use on a filesystem in memory".to_owned(),
+            Mark::Problem,
+            format!("{kind} is memory itself: there is nothing behind it to reach."),
+            "Use no figures from here for a device.",
+        ),
         _ if matches!(view.target.kind, TargetKind::Char | TargetKind::Fifo) => (
             "no cache on this path".to_owned(),
             Mark::Ok,
@@ -27,7 +34,7 @@ pub(super) fn direct(view: &View) -> Section {
             "not taken".to_owned(),
             Mark::Problem,
             format!("{} has no direct I/O: everything passes through memory.", named(kind)),
-            "Do not use figures from here for a device; --direct=1 will be refused.",
+            "Use no figures from here for a device; --direct=1 is refused.",
         ),
         Some(limits) => {
             let value = format!(
@@ -41,18 +48,17 @@ pub(super) fn direct(view: &View) -> Section {
                     Mark::Look,
                     format!("{} accepts O_DIRECT but may buffer all the same.", named(kind)),
                 ),
-                false => (
-                    Mark::Ok,
-                    format!("--direct=1 bypasses the page cache in units of {smallest} and more."),
-                ),
+                false => {
+                    (Mark::Ok, format!("--direct=1 bypasses the page cache, from {smallest} on."))
+                }
             };
             (value, mark, means, "Use --direct=1 for what the storage can do.")
         }
         None => (
             "not known".to_owned(),
             Mark::Look,
-            "Neither the kernel nor a device tells whether direct I/O works here.".to_owned(),
-            "Run once with --direct=1 and read whether the device moved as many bytes.",
+            "Nothing tells whether direct I/O works here.".to_owned(),
+            "Try --direct=1, and see whether the device moves as much.",
         ),
     };
     let rows = vec![row("O_DIRECT", value, mark)];
@@ -85,27 +91,23 @@ pub(super) fn buffered(view: &View) -> Section {
     let fits = room >= enough;
     let mark = if fits { Mark::Ok } else { Mark::Look };
     let no_room = if fits { "" } else { ", more than there is room for" };
-    rows.push(row("beats the cache", format!("{}{no_room}", size(enough)), mark));
+    rows.push(row("beyond the cache", format!("{}{no_room}", size(enough)), mark));
     let writes = match dirty {
-        Some(dirty) => format!(", writes run at its speed for up to {}", size(dirty)),
+        Some(dirty) => format!("; {} may be written to it", size(dirty)),
         None => String::new(),
     };
     Section {
         number: 8,
         id: "buffered",
-        title: "Buffered I/O",
+        title: "Buffered",
         rows,
-        means: format!(
-            "Buffered reads of less than {} are served by memory from the second pass on{writes}.",
-            size(cache)
-        ),
+        means: format!("Less than {} is read from memory when read again{writes}.", size(cache)),
         decide: match fits {
             true => format!(
-                "Stay direct; to measure buffered reads take --size={}g or drop the caches before.",
+                "Stay direct; for buffered reads take --size={}g or a cold cache.",
                 enough.div_ceil(1 << 30)
             ),
-            false => "Stay direct; buffered reads here can only be measured from a dropped cache."
-                .to_owned(),
+            false => "Stay direct; buffered reads only count from a cold cache.".to_owned(),
         },
     }
 }

@@ -22,7 +22,7 @@ pub(super) fn percentiles(view: &View) -> Section {
     let slow = SLOW_CLOCKS.contains(&clock);
     let invariant = view.facts.cpu.invariant_tsc;
     let mut rows = vec![row(
-        "I/Os needed",
+        "I/Os for",
         format!("p99 {}, p99.9 {}, p99.99 {}", grouped(p99), grouped(p999), grouped(p9999)),
         Mark::Ok,
     )];
@@ -37,26 +37,20 @@ pub(super) fn percentiles(view: &View) -> Section {
     let spins = view.any(|disk| disk.rotational == Some(true) && !disk.is_virtual);
     let (means, decide) = match () {
         () if slow && !invariant => (
-            format!(
-                "Reading the clock {clock} costs microseconds, which every latency would hold."
-            ),
-            "Boot with a better clocksource (tsc, kvm-clock) before latencies are compared.".into(),
+            format!("Reading {clock} costs microseconds, which every latency holds."),
+            "Boot with a better clocksource (tsc, kvm-clock) first.".into(),
         ),
         () if spins => (
             format!(
-                "At some 150 I/Os a second a spinning disk needs {} s for a p99.9, {} min for a \
-                 p99.99.",
+                "At 150 I/Os a second p99.9 takes {} s, p99.99 {} minutes.",
                 p999.div_ceil(150),
                 p9999.div_ceil(150 * 60)
             ),
-            "Choose the runtime by the percentile you decide on; a mean hides every seek.".into(),
+            "Choose the runtime by the percentile you decide on.".into(),
         ),
         () => (
-            "A percentile of fewer I/Os is one outlier's latency, not the storage's.".to_owned(),
-            format!(
-                "Decide on p99 or p99.9, and run until {} I/Os are done for p99.9.",
-                grouped(p999)
-            ),
+            "From fewer I/Os a percentile is one outlier's, not the disk's.".to_owned(),
+            format!("Decide on p99 or p99.9, not on means; do {} I/Os for p99.9.", grouped(p999)),
         ),
     };
     Section { number: 9, id: "percentiles", title: "Percentiles", rows, means, decide }
@@ -80,7 +74,7 @@ fn usable(cpu: &CpuFacts) -> usize {
 }
 
 fn cpu_row(cpu: &CpuFacts, quota: Option<f64>) -> Row {
-    let mut value = many(cpu.online as usize, "CPU");
+    let mut value = cpu.online.to_string();
     if usable(cpu) < cpu.online as usize {
         value += &format!(", {} usable", cpus(&cpu.allowed));
     }
@@ -162,17 +156,14 @@ fn sentences(view: &View) -> (String, String) {
     let one = |disk: &&&DeviceFacts| disk.interrupts.len() == 1;
     if let Some(quota) = environment.cgroup.cpu_quota.filter(|q| *q < usable(cpu) as f64) {
         return (
-            format!(
-                "The control group takes the CPU away after {quota:.1} CPUs' worth of time, which \
-                 shows as stalls in the I/O."
-            ),
-            "Lift the quota for the benchmark, or call the figure that of this container.".into(),
+            format!("Beyond the time of {quota:.1} CPUs the group stalls, and its I/O with it."),
+            "Lift the quota, or call the figure that of this container.".into(),
         );
     }
     if is_loaded(environment.load[0], cpu.online) {
         return (
             format!(
-                "A load of {:.1} on {} means others run where workers and completions should.",
+                "A load of {:.1} on {}: others run where workers should.",
                 environment.load[0],
                 many(cpu.online as usize, "CPU")
             ),
@@ -181,24 +172,19 @@ fn sentences(view: &View) -> (String, String) {
     }
     if let Some(disk) = view.disks.iter().find(one).filter(|_| cpu.online > 1) {
         return (
-            format!(
-                "All completions of {} arrive on one CPU at a time: at high IOPS that CPU is the \
-                 limit, not the disk.",
-                disk.name
-            ),
-            "Watch that CPU during the run before buying faster disks.".into(),
+            format!("One CPU takes all completions of {}, and may be the limit.", disk.name),
+            "Look at that CPU before buying faster disks.".into(),
         );
     }
     if cpu.governor.as_deref().is_some_and(|governor| governor != "performance") {
         return (
-            "CPUs clock down while they wait for I/O, which adds to latency at low depth.".into(),
+            "CPUs clock down while they wait, which adds to latency.".into(),
             "Set the governor to performance, or to what production has.".into(),
         );
     }
     (
-        "Fast disks can be limited by the CPU: what one core issues and completes is the bound."
-            .into(),
-        "Compare IOPS at numjobs=1 and more; fathom tells the CPU's share after a run.".into(),
+        "What one CPU can issue and complete may be less than a disk can.".into(),
+        "Compare numjobs=1 with more before naming the disk the limit.".into(),
     )
 }
 

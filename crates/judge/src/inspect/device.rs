@@ -101,15 +101,13 @@ fn meaning(view: &View) -> String {
     }
     let disks = view.disk_names();
     if view.any(is_memory) {
-        return format!(
-            "{disks} is memory: its figures are those of CPU and memory, not of a disk."
-        );
+        return format!("{disks} is memory: figures are those of the CPU and of memory.");
     }
     if let Some(device) =
         view.stack.iter().find(|device| matches!(device.kind, DeviceKind::Loop { .. }))
     {
         return format!(
-            "Every I/O to {} becomes file I/O below it, so figures hold both paths and their cache.",
+            "I/O to {} becomes file I/O below: figures hold both, and a cache.",
             device.name
         );
     }
@@ -119,19 +117,18 @@ fn meaning(view: &View) -> String {
         false => format!(" and {}", listed(&layers)),
     };
     if view.any(is_remote) {
-        return format!("{disks} is on another machine: figures hold the network{through}.");
+        return format!("{disks} is on another machine: figures hold the network{through} too.");
     }
     if view.any(|disk| disk.is_virtual) {
         return format!(
-            "A figure holds the hypervisor's caches, limits and neighbours{through}, which cannot \
-             be seen from here."
+            "Figures hold the hypervisor's caches, limits and neighbours{through} too."
         );
     }
     let above = view.filesystem().map(|f| f.kind.clone());
     let above: Vec<String> = above.into_iter().chain(layers).collect();
     match above.is_empty() {
-        true => format!("I/O goes straight to {disks}; no filesystem has a part in the figures."),
-        false => format!("A figure from here is that of {disks} seen through {}.", listed(&above)),
+        true => format!("I/O goes straight to {disks}, with no filesystem in between."),
+        false => format!("Figures are those of {disks} seen through {}.", listed(&above)),
     }
 }
 
@@ -151,38 +148,31 @@ fn layers(view: &View) -> Vec<String> {
 
 fn without_device(view: &View) -> String {
     let Some(filesystem) = view.filesystem() else {
-        return "There is no storage behind this path that could be measured.".to_owned();
+        return "There is no storage behind this path to measure.".to_owned();
     };
     match filesystem.kind.as_str() {
         "tmpfs" | "ramfs" | "devtmpfs" => {
-            format!("{} is memory: nothing measured here says anything of a disk.", filesystem.kind)
+            format!("{} is memory: figures from here say nothing of a disk.", filesystem.kind)
         }
-        "overlay" => "A container's filesystem: which device is below cannot be seen from inside, \
-                      so no figure can be held against it."
-            .to_owned(),
-        kind => format!(
-            "{kind} from {}: the figures hold the way there, and no device here can confirm them.",
-            filesystem.source
-        ),
+        "overlay" => "A container's: the device below cannot be seen from inside.".to_owned(),
+        kind => {
+            format!("{kind} from {}: no device here can confirm its figures.", filesystem.source)
+        }
     }
 }
 
 fn decision(view: &View) -> String {
     if view.stack.is_empty() || view.any(is_memory) {
-        return "Measure under a path that lies on the disk in question.".to_owned();
+        return "Name a path that lies on the disk in question.".to_owned();
     }
     if view.is_device() {
         return match view.target.uses.is_empty() {
-            true => "Test the device to compare devices; test files on it to predict programs."
-                .to_owned(),
-            false => "Only read it: what is on it would be destroyed by writing.".to_owned(),
+            true => "Test the device to compare devices, files to predict programs.".to_owned(),
+            false => "Only read it: writing would destroy what is on it.".to_owned(),
         };
     }
     let disk = view.disks.first().map_or("", |disk| disk.name.as_str());
-    format!(
-        "Test files here for what programs get, /dev/{disk} (reading) for the device alone; never \
-         mix the two."
-    )
+    format!("Test files here for programs, /dev/{disk} (reading) for the device.")
 }
 
 /// A partition should begin at a multiple of this, which every known medium divides.
@@ -200,26 +190,25 @@ pub(super) fn blocks(view: &View) -> Section {
     let block = unit(view);
     let (means, decide) = match mark {
         _ if rows.is_empty() => (
-            "There is no block device here whose blocks I/O could miss.".to_owned(),
-            "Use the block sizes of the program you model.".to_owned(),
+            "There are no blocks here that I/O could miss.".to_owned(),
+            "Use the block size of the program you model.".to_owned(),
         ),
         Mark::Problem => (
-            format!("Writes aligned for the path hit two blocks of {} below.", size(block)),
-            "Align it (a partition at a multiple of 1 MiB) before anything is measured.".to_owned(),
+            format!("Writes that look aligned hit two blocks of {} each.", size(block)),
+            "Align it first: partitions start at multiples of 1 MiB.".to_owned(),
         ),
         Mark::Look if view.any(|disk| disk.physical_block > disk.logical_block) => (
-            format!(
-                "Writes smaller than {0} or not at multiples of {0} make the disk read, modify and \
-                 write.",
-                size(block)
-            ),
-            format!("Use bs and offsets in multiples of {} unless you model less.", size(block)),
+            format!("Writes that are not whole blocks of {} cost a read as well.", size(block)),
+            format!("Use bs and offsets in multiples of {}.", size(block)),
         ),
         _ => (
             format!("I/O in multiples of {} meets whole blocks at every level.", size(block)),
             "Use the block size of the program you model.".to_owned(),
         ),
     };
+    if rows.is_empty() {
+        rows.push(row("blocks", "none that can be seen", Mark::Ok));
+    }
     Section { number: 3, id: "blocks", title: "Blocks", rows, means, decide }
 }
 

@@ -12,9 +12,9 @@ const TELLING: [(&str, &str); 11] = [
     ("data=writeback", "may show old blocks in files after a crash"),
     ("sync", "waits for the disk on every write"),
     ("dirsync", "waits for the disk on every change of a directory"),
-    ("discard", "sends TRIM while files are deleted, beside the measured I/O"),
-    ("discard=async", "sends TRIM in the background after files are deleted"),
-    ("strictatime", "makes every read of a file a write of its time"),
+    ("discard", "sends TRIM for deleted files amid the measured I/O"),
+    ("discard=async", "sends TRIM for deleted files a while later"),
+    ("strictatime", "makes every read a write of the file's time"),
     ("nodatacow", "overwrites in place, without checksums"),
     ("nodatasum", "keeps no checksums of data"),
     ("norecovery", "does not replay its journal"),
@@ -36,24 +36,24 @@ pub(super) fn mount(view: &View) -> Section {
     };
     let Some(filesystem) = view.filesystem() else {
         let rows = vec![row("filesystem", "none on this path", Mark::Ok)];
-        let means = "No allocation, journal or mount option has a part in the figures.";
-        let decide = "Do not predict programs that use files from it.";
+        let means = "No allocation, journal or mount option is part of the figures.";
+        let decide = "Do not predict programs that use files from them.";
         return section(rows, means.to_owned(), decide);
     };
     let telling = telling(filesystem, view);
     let mut rows = vec![mounted(filesystem)];
-    rows.push(row("options", filesystem.options.join(","), options_mark(filesystem, view)));
+    rows.push(row("options", filesystem.options.join(", "), options_mark(filesystem, view)));
     rows.push(space(filesystem));
     let means = match telling.first() {
         Some((option, does)) => format!("{option} {does}."),
         None => by_kind(filesystem),
     };
     let decide = match () {
-        () if filesystem.read_only => "Only read here, or remount it writable.",
+        () if filesystem.read_only => "Only read here, or mount it writable.",
         () if !telling.is_empty() => {
-            "Measure with the options production has; drop none for speed alone."
+            "Measure with production's options; drop none for speed alone."
         }
-        () => "Keep the options as in production, and note them beside the result.",
+        () => "Keep the options of production, and note them with the result.",
     };
     section(rows, means, decide)
 }
@@ -76,7 +76,7 @@ fn telling<'a>(filesystem: &'a FilesystemFacts, view: &View) -> Vec<(&'a str, &'
     let mut found: Vec<(&str, &str)> = Vec::new();
     if let Some(option) = barriers_off(filesystem) {
         let does = match durability(view.facts, view.path) {
-            Durability::NeverFlushed => "leaves synced writes in a volatile cache: fast and lost",
+            Durability::NeverFlushed => "leaves synced writes in a volatile cache",
             _ => "sends no flushes, which no cache below needs",
         };
         found.push((option, does));
@@ -86,7 +86,7 @@ fn telling<'a>(filesystem: &'a FilesystemFacts, view: &View) -> Vec<(&'a str, &'
         if let Some((_, does)) = known {
             found.push((option, does));
         } else if option.starts_with("compress") && !option.ends_with("=none") {
-            found.push((option, "stores less than is written, by how compressible the data is"));
+            found.push((option, "stores less than is written, by what the data is"));
         }
     }
     found
@@ -102,16 +102,16 @@ fn options_mark(filesystem: &FilesystemFacts, view: &View) -> Mark {
 
 fn by_kind(filesystem: &FilesystemFacts) -> String {
     let text = match filesystem.kind.as_str() {
-        "ext4" | "ext3" => "Its journal makes each fsync of a changed file wait for a commit.",
-        "xfs" => "Its log makes each fsync of a changed file wait for a log write.",
+        "ext4" | "ext3" => "Each fsync of a changed file waits for a commit of its journal.",
+        "xfs" => "Each fsync of a changed file waits for a write of its log.",
         "btrfs" | "bcachefs" | "zfs" => {
-            "Copy-on-write: overwriting allocates anew and writes metadata and checksums besides."
+            "Overwriting allocates anew and writes metadata and checksums too."
         }
-        "f2fs" => "Log-structured: random writes become sequential until it has to clean up.",
+        "f2fs" => "Random writes become sequential until it has to clean up.",
         "tmpfs" | "ramfs" | "devtmpfs" => "Files here are memory; there is nothing to sync.",
         "vfat" | "exfat" => "No journal: fsync writes its tables in place.",
         "nfs" | "nfs4" | "cifs" | "smb3" | "ceph" | "9p" | "virtiofs" => {
-            "The server's filesystem, cache and options are part of every figure."
+            "The server's filesystem and cache are part of every figure."
         }
         kind => {
             return format!("Allocation and metadata of {kind} are part of every figure.");
@@ -128,19 +128,19 @@ pub(super) fn write_cache(view: &View) -> Section {
     let mut means = format!("{}: {}.", durability_reason(view.facts, view.path), class.meaning());
     if view.any(|disk| disk.is_virtual) && class.keeps_synced() == Some(true) {
         means.pop();
-        means += ", if the hypervisor passes flushes on.";
+        means += ", as far as the hypervisor lets it.";
     }
     let decide = match class {
         Durability::WriteThrough => "Direct writes may be called durable; sync buffered ones.",
         Durability::WriteBackFua | Durability::WriteBackFlush => {
-            "For databases measure with --fsync=1 or --sync=dsync; call anything else cached writes."
+            "For databases use --fsync=1 or --sync=dsync; the rest is cached."
         }
         Durability::NeverFlushed => {
-            "Do not call any write figure durable; mount with barriers, set the cache's mode right."
+            "Call no write durable; mount with barriers, set the cache right."
         }
         Durability::Memory => "Never use write figures from here for storage.",
         Durability::Network | Durability::Unknown => {
-            "Find out what the other side does with fsync before a write figure is called durable."
+            "Find out what fsync does there before calling a write durable."
         }
     };
     Section {
@@ -153,10 +153,11 @@ pub(super) fn write_cache(view: &View) -> Section {
     }
 }
 
-/// A sentence begins with a capital letter, unless with a device's or path's name.
+/// A sentence begins with a capital letter, unless with the name of a device, path or filesystem.
 fn capital(sentence: &str, view: &View) -> String {
     let first = sentence.split([' ', '\'']).next().unwrap_or_default();
-    let named = view.stack.iter().any(|device| device.name == first) || first.contains('/');
+    let kind = view.filesystem().is_some_and(|f| f.kind == first);
+    let named = kind || view.stack.iter().any(|device| device.name == first) || first.contains('/');
     if named {
         return sentence.to_owned();
     }
@@ -206,19 +207,16 @@ pub(super) fn discard(view: &View) -> Section {
             ("There is nothing here that TRIM could be sent to.".to_owned(), "Nothing to decide.")
         }
         () if through => (
-            "Trimmed blocks read as zeros without the medium and are written as if new.".to_owned(),
-            "Write before reading, and keep to one TRIM policy (fstrim or discard) between runs.",
+            "Trimmed blocks are answered without the medium.".to_owned(),
+            "Write what you will read; keep to fstrim or discard between runs.",
         ),
         () if queues.iter().any(|device| reaches(device)) => (
-            format!(
-                "Only {} takes TRIM: what is deleted here is never told to the medium.",
-                listed(&able)
-            ),
-            "Expect writes as on a full disk, whatever the filesystem says is free.",
+            format!("Only {} takes TRIM: other disks never learn what is free.", listed(&able)),
+            "Expect writes as on a full disk, whatever is free.",
         ),
         () => (
-            "No TRIM: blocks once written stay so for the medium, deleted or not.".to_owned(),
-            "Precondition flash fully; a fresh file does not mean fresh blocks.",
+            "Blocks once written stay so for the medium, deleted or not.".to_owned(),
+            "Precondition flash fully; fresh files are not fresh blocks.",
         ),
     };
     Section { number: 14, id: "trim", title: "TRIM", rows, means, decide: decide.to_owned() }

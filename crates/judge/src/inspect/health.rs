@@ -30,27 +30,27 @@ pub(super) fn temperature(view: &View) -> Section {
     let known = view.disks.iter().any(|disk| disk.health.is_some());
     let (means, decide) = match (known, worst) {
         (true, Mark::Problem) => (
-            "A disk that warns of itself may slow down, retry or fail while it is measured.",
-            "Save what is on it and replace it; measure another.",
+            "A disk that warns of itself may slow down, retry or fail.",
+            "Save what is on it, and measure another.",
         ),
         (true, Mark::Look) => (
-            "Heat makes disks slow themselves down in the middle of a run, wear makes writes uneven.",
+            "Hot disks slow themselves down mid-run; worn ones write unevenly.",
             "Cool it, and watch the temperature through a long run.",
         ),
         (true, Mark::Ok) => (
             "Nothing in the disk's own account speaks against a run.",
-            "Look again after a long one: heat comes with the load.",
+            "Look again after a long one: heat comes with load.",
         ),
         (false, _) if view.any(has_health) => (
-            "A hot or worn disk would not show here, and looks like a slow one.",
-            "Look at it as root before a slow result is believed.",
+            "A hot or worn disk would not show here, but seem a slow one.",
+            "Ask it as root before a slow result is believed.",
         ),
         (false, _) if view.disks.is_empty() || view.any(is_memory) => {
             ("There is no medium here that could be hot or worn.", "Nothing to decide.")
         }
         (false, _) => (
-            "The medium is out of sight: heat or wear of the real disk looks like a slow one.",
-            "Ask whoever runs the storage when results change without a reason here.",
+            "The real disk is out of sight: its heat or wear seems slowness.",
+            "Ask whoever runs it when results change without a reason here.",
         ),
     };
     Section {
@@ -151,17 +151,15 @@ pub(super) fn errors(view: &View) -> Section {
         rows.push(row("firmware", "not told", Mark::Ok));
     }
     let means = match () {
-        () if failing => "Errors of the medium cost retries, which show as rare, very long I/Os.",
-        () if looked => "No error of the medium stands behind a slow I/O so far.",
-        () if has_firmware => "Two disks of one model with different firmware are two disks.",
-        () => "Nothing here tells a change of the disk below: results may shift without a trace.",
+        () if failing => "Errors of the medium cost retries: rare, very long I/Os.",
+        () if looked => "No error of the medium is behind a slow I/O so far.",
+        () if has_firmware => "One model with different firmware is two different disks.",
+        () => "The disk below may change without a trace here.",
     };
     let decide = match () {
-        () if failing => {
-            "Stop: a benchmark repairs nothing. Save the data, replace it, test again."
-        }
+        () if failing => "Stop: save the data, replace the disk, test again.",
         () if has_firmware || looked => "Keep the version with the result; records do.",
-        () => "Repeat an old run now and then to see whether the ground has moved.",
+        () => "Repeat an old run before comparing with its result.",
     };
     Section {
         number: 12,
@@ -199,23 +197,22 @@ pub(super) fn state(view: &View) -> Section {
         ),
         () if hosted => (
             "virtual",
-            "Blocks never written may be answered by nobody, and credits may run out after minutes.",
-            "Fill what will be read; run writes past the burst before calling them sustained.",
+            "Unwritten blocks may be answered by nobody; bursts may end.",
+            "Fill what will be read; call only long writes sustained.",
         ),
         () if flash => (
             "flash",
-            "Emptied flash writes faster than full flash ever will: its cache and its clean-up come \
-             later.",
-            "For sustained writes: fathom precondition first; else call the figure a burst.",
+            "Empty flash writes faster than it ever will when full.",
+            "Run fathom precondition first, or call the figure a burst.",
         ),
         () if spins => (
             "spinning",
-            "The outer tracks of the first blocks are up to twice as fast as the last.",
-            "Spread the test over the whole disk, or say which part it used.",
+            "The first blocks are up to twice as fast as the last.",
+            "Spread the test over all of it, or say which part it used.",
         ),
         () => (
             "not told",
-            "The medium is not known, so neither is how it changes under writes.",
+            "The medium is not known, nor how it changes under writes.",
             "Run long enough to see whether writes slow down.",
         ),
     };

@@ -13,14 +13,11 @@ pub(super) fn scheduler(view: &View) -> Section {
     active.sort_unstable();
     active.dedup();
     let (means, decide) = match active[..] {
-        [] => (
-            "No scheduler orders I/O here: there is no queue of requests.".to_owned(),
-            "Nothing to decide.".to_owned(),
-        ),
+        [] => ("No scheduler orders I/O here.".to_owned(), "Nothing to decide.".to_owned()),
         [one] => (by_name(one, view), keep(view)),
         _ => (
-            format!("The disks do not agree ({}), so the slowest way decides.", listed(&active)),
-            "Give all disks of the stack one scheduler before measuring.".to_owned(),
+            format!("The disks do not agree ({}): the slowest decides.", listed(&active)),
+            "Give all disks of the stack one scheduler first.".to_owned(),
         ),
     };
     let rows = match rows.is_empty() {
@@ -46,33 +43,22 @@ fn scheduler_row(disk: &DeviceFacts) -> Option<Row> {
 fn by_name(name: &str, view: &View) -> String {
     let spins = view.any(|disk| disk.rotational == Some(true) && !disk.is_virtual);
     let text = match name {
-        "none" if spins => {
-            "Requests reach a spinning disk in the order they were made: it alone \
-                            can save seeks."
-        }
-        "none" => "Requests go to the device as they are issued, at the least cost in CPU.",
-        "mq-deadline" => {
-            "Requests are merged, sorted and given deadlines, reads first: writes may \
-                          wait for reads."
-        }
-        "bfq" => "The disk is shared fairly between processes, at a price in CPU and IOPS.",
-        "kyber" => {
-            "Requests are held back to keep latencies at a target: depth may not reach the \
-                    device."
-        }
-        other => return format!("{other} decides in which order requests reach the device."),
+        "none" if spins => "Requests go out unsorted: only the disk itself can save seeks.",
+        "none" => "Requests go to the device as they come, at the least cost in CPU.",
+        "mq-deadline" => "Requests are sorted and get deadlines; writes wait for reads.",
+        "bfq" => "Processes share the disk fairly, at a price in CPU and IOPS.",
+        "kyber" => "Requests are held back for latency: depth may not reach the disk.",
+        other => return format!("{other} decides in which order requests go out."),
     };
     text.to_owned()
 }
 
 fn keep(view: &View) -> String {
-    let Some(disk) = view.disks.iter().find(|disk| disk.schedulers.len() > 1) else {
-        return "Nothing to choose; note it beside the result.".to_owned();
+    let text = match view.any(|disk| disk.schedulers.len() > 1) {
+        true => "Keep it as in production, and the same between runs.",
+        false => "Nothing to choose; note it with the result.",
     };
-    format!(
-        "Keep it as in production and the same between runs (/sys/block/{}/queue/scheduler).",
-        disk.name
-    )
+    text.to_owned()
 }
 
 /// Task 11: how much may be under way, and what holds it back.
@@ -83,28 +69,27 @@ pub(super) fn limits(view: &View) -> Section {
     let depth = view.disks.iter().filter_map(|disk| room(disk)).min();
     let (means, decide) = match depth {
         _ if !caps.is_empty() => (
-            "The control group caps this I/O: a figure at the cap says nothing of the device."
-                .to_owned(),
-            "Lift the cap for the benchmark, or call the figure that of the cap.",
+            "A control group caps this: figures at the cap say nothing of disks.".to_owned(),
+            "Lift the cap, or call the figure that of the cap.",
         ),
         _ if !busy.is_empty() => (
-            format!("{} has work of its own, which shares every figure.", busy[0].label),
-            "Wait until it is done, unless life under it is the question.",
+            format!("{} has work of its own, which is part of every figure.", busy[0].label),
+            "Wait until it is done, unless that is the question.",
         ),
         Some(depth) => (
-            format!(
-                "Up to {} requests are under way at once; deeper queues only wait in front of it.",
-                grouped(depth)
-            ),
-            "Start with the depth the program has; raise it until IOPS stop growing, not further.",
+            format!("No more than {} requests are under way; others wait outside.", grouped(depth)),
+            "Use the program's depth; go no deeper than IOPS still grow.",
         ),
         None => (
             "No queue here has a bound that can be read.".to_owned(),
-            "Find the depth at which IOPS stop growing by trying.",
+            "Try at which depth IOPS stop growing.",
         ),
     };
     rows.extend(caps);
     rows.extend(busy);
+    if rows.is_empty() {
+        rows.push(row("queue", "none that can be seen", Mark::Ok));
+    }
     let decide = decide.to_owned();
     Section { number: 11, id: "queue", title: "Queue", rows, means, decide }
 }
