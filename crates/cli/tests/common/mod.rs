@@ -5,6 +5,8 @@
 
 pub use testbed::{Loop, Mounted, Seeded, alone, scratch, system};
 
+use judge::Finding;
+use record::RunRecord;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::os::unix::process::CommandExt;
@@ -62,6 +64,37 @@ pub fn run(command: &mut Command) -> Ran {
 #[track_caller]
 pub fn fathom(directory: &Path, arguments: &[&str]) -> Ran {
     run(Command::new(FATHOM).arg("run").args(arguments).current_dir(directory))
+}
+
+/// The record of `fathom run ARGUMENTS` in a directory, where it ends with `code`.
+#[track_caller]
+pub fn recorded(directory: &Path, code: i32, arguments: &[&str]) -> RunRecord {
+    let kept = scratch();
+    let file = kept.path().join("record.json");
+    let option = format!("--record={}", file.display());
+    fathom(directory, &[&[option.as_str()], arguments].concat()).expect(code);
+    report::native::load(&file).unwrap()
+}
+
+/// What one check finds in a record.
+pub fn findings(record: &RunRecord, check: &str) -> Vec<Finding> {
+    judge::judge(record).findings.into_iter().filter(|finding| finding.check == check).collect()
+}
+
+/// The only finding of a check.
+#[track_caller]
+pub fn the_finding(record: &RunRecord, check: &str) -> Finding {
+    let all = judge::judge(record).findings;
+    let found: Vec<_> = all.iter().filter(|finding| finding.check == check).collect();
+    assert_eq!(found.len(), 1, "{check} among {all:#?}");
+    found[0].clone()
+}
+
+/// Panics when a check finds anything.
+#[track_caller]
+pub fn silent(record: &RunRecord, check: &str) {
+    let found = findings(record, check);
+    assert!(found.is_empty(), "{found:#?}");
 }
 
 /// Ours under the name fio.
