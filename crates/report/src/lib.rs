@@ -10,6 +10,7 @@ pub mod messages;
 pub mod native;
 pub mod normal;
 pub mod numbers;
+pub mod rounds;
 pub mod status;
 pub mod style;
 mod terse;

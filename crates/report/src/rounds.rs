@@ -1,0 +1,111 @@
+//! Runs made in a row, a line for each job and direction while they go on.
+
+use crate::numbers::{SizeStyle, count, short_time};
+use judge::{Case, DirectionMetrics, Part};
+use record::{Direction, RunRecord};
+
+/// Characters for the name of what was run.
+const NAME_WIDTH: usize = 27;
+
+/// The line above those of [`lines`].
+pub fn heading(runs: u32) -> String {
+    line(&run_column("run", runs), ["job", "", "IOPS", "bandwidth", "p50", "p99"].map(Into::into))
+}
+
+/// What run `number` (from 1) of `runs` did. Latencies are response latencies for jobs with a rate
+/// and completion latencies for others. `name`: what was run, where that is not always the same.
+pub fn lines(number: u32, runs: u32, name: Option<&str>, record: &RunRecord) -> String {
+    let case = Case::of(record);
+    let mut run = run_column(&format!("{number}/{runs}"), runs);
+    let mut text = String::new();
+    for part in &case.parts {
+        let active = |d: &Direction| !part.metrics.directions[*d].is_idle();
+        for direction in Direction::ALL.into_iter().filter(active) {
+            text += &line(&run, columns(part, direction, name));
+            run = run_column("", runs);
+        }
+    }
+    match text.is_empty() {
+        true => format!("{run}{} did nothing\n", name.unwrap_or("the run")),
+        false => text,
+    }
+}
+
+fn columns(part: &Part, direction: Direction, name: Option<&str>) -> [String; 6] {
+    let metrics = &part.metrics.directions[direction];
+    let style = SizeStyle::of(&part.metrics.show);
+    let job = match name {
+        Some(name) => format!("{name}: {}", part.name),
+        None => part.name.into(),
+    };
+    [
+        shown(&job),
+        direction.name().into(),
+        count(metrics.iops as u64, style.figures),
+        style.rate(metrics.bytes_per_second),
+        percentile(metrics, 50.0),
+        percentile(metrics, 99.0),
+    ]
+}
+
+fn percentile(metrics: &DirectionMetrics, wanted: f64) -> String {
+    let latency = metrics.response.as_ref().or(metrics.clat.as_ref());
+    let known = latency.and_then(|l| l.percentiles.iter().find(|(p, _)| *p == wanted));
+    known.map_or("-".into(), |(_, ns)| short_time(*ns as f64))
+}
+
+/// The end of a name says more than its beginning, where jobs are named after what they do.
+fn shown(name: &str) -> String {
+    let letters: Vec<char> = name.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
+    match letters.len() > NAME_WIDTH {
+        true => {
+            "…".to_string() + &letters[letters.len() + 1 - NAME_WIDTH..].iter().collect::<String>()
+        }
+        false => letters.into_iter().collect(),
+    }
+}
+
+fn run_column(text: &str, runs: u32) -> String {
+    let digits = runs.to_string().len();
+    let width = (2 * digits + 1).max(3);
+    format!("{text:>width$}  ")
+}
+
+fn line(run: &str, [job, direction, iops, bandwidth, p50, p99]: [String; 6]) -> String {
+    let text =
+        format!("{run}{job:NAME_WIDTH$} {direction:5} {iops:>7} {bandwidth:>10} {p50:>8} {p99:>8}");
+    text.trim_end().to_owned() + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn a_line_for_each_job_and_direction_fits_a_terminal() {
+        let record = sample::mixed();
+        let text = heading(100) + &lines(7, 100, Some("some/long/path/of/a/job.fio"), &record);
+        let expected = [
+            "    run  job                                  IOPS  bandwidth      p50      p99",
+            "  7/100  …g/path/of/a/job.fio: mixed read      500  2000KiB/s    499us    891us",
+            "         …g/path/of/a/job.fio: mixed write    1000  4000KiB/s    152ms    297ms",
+        ];
+        assert_eq!(text.lines().collect::<Vec<_>>(), expected);
+        assert!(expected.iter().all(|line| line.chars().count() <= 80));
+    }
+
+    #[test]
+    fn a_name_that_fits_is_shown_whole() {
+        assert_eq!(
+            lines(1, 3, None, &sample::mixed()).lines().next().map(|l| &l[..12]),
+            Some("1/3  mixed  ")
+        );
+        assert_eq!(shown("a\u{1b}[1m"), "a?[1m");
+    }
+
+    #[test]
+    fn a_run_that_did_nothing_is_told() {
+        assert_eq!(lines(1, 3, None, &RunRecord::default()), "1/3  the run did nothing\n");
+    }
+}
