@@ -12,12 +12,12 @@ mod runs_vary;
 mod served_from_cache;
 mod stolen_time;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod throttled_hot;
 mod too_short;
 mod traffic;
 mod unhealthy_device;
-mod words;
+pub(crate) mod words;
 
 use crate::case::{Case, Part};
 use crate::finding::Finding;
