@@ -69,10 +69,17 @@ pub fn fathom(directory: &Path, arguments: &[&str]) -> Ran {
 /// The record of `fathom run ARGUMENTS` in a directory, where it ends with `code`.
 #[track_caller]
 pub fn recorded(directory: &Path, code: i32, arguments: &[&str]) -> RunRecord {
+    recorded_by(&[], directory, code, arguments)
+}
+
+/// The same, started by another program with its arguments (taskset, chrt, sh -c 'exec "$0" "$@"').
+#[track_caller]
+pub fn recorded_by(starter: &[&str], directory: &Path, code: i32, arguments: &[&str]) -> RunRecord {
     let kept = scratch();
     let file = kept.path().join("record.json");
     let option = format!("--record={}", file.display());
-    fathom(directory, &[&[option.as_str()], arguments].concat()).expect(code);
+    let line = [starter, &[FATHOM, "run", &option], arguments].concat();
+    run(Command::new(line[0]).args(&line[1..]).current_dir(directory)).expect(code);
     report::native::load(&file).unwrap()
 }
 

@@ -42,7 +42,13 @@ fn about(case: &Case, part: &Part) -> Option<Finding> {
     let of_window = delay / window as f64;
     let each = delay / counted().map(|job| job.ios()).sum::<u64>().max(1) as f64;
     let latency = part.mean_latency().filter(|_| !part.devices.is_empty());
-    let of_latency = latency.map_or(0.0, |mean| (each / mean).min(1.0));
+    // A paced worker wakes once to issue and once to reap; only the second wait is in the latency.
+    let paced = part
+        .workers
+        .iter()
+        .any(|job| job.results.iter().any(|(_, result)| result.latency.response.is_some()));
+    let in_latency = if paced { each / 2.0 } else { each };
+    let of_latency = latency.map_or(0.0, |mean| (in_latency / mean).min(1.0));
     let share = of_window.max(of_latency);
     if share < NOTE {
         return None;
