@@ -13,6 +13,7 @@ mod finding;
 pub mod inspect;
 mod metrics;
 pub mod stats;
+mod together;
 mod verdict;
 
 pub use case::{Case, DeviceUse, Part};
@@ -25,4 +26,5 @@ pub use metrics::{
     Judged, LATENCY_CLASSES, LatencyClasses, LatencyStats, RowKind, SeriesStats, SyncMetrics,
     UnitMetrics, judge,
 };
+pub use together::together;
 pub use verdict::{Confidence, Limit, Verdict};
