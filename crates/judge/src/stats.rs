@@ -1,5 +1,24 @@
 //! Statistics of measurements: intervals, change points, steady state. Each names its source.
 
+mod changes;
+mod percentile;
+mod random;
+mod resample;
+mod series;
+mod steady;
+mod summary;
+mod trend;
+
+pub use changes::change_points;
+pub use percentile::{percentile_interval, samples_needed, supports};
+pub use random::Random;
+pub use resample::mean_of_series;
+pub use steady::{STEADY_ROUNDS, SteadyState, steady_state};
+pub use summary::{Summary, median, summary};
+pub use trend::{Trend, trend};
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
 /// An estimate and the interval that holds the true value in 95 of 100 cases.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Estimate {
@@ -9,4 +28,48 @@ pub struct Estimate {
     pub low: f64,
     /// Upper end.
     pub high: f64,
+}
+
+impl Estimate {
+    /// A value known exactly.
+    pub fn exact(value: f64) -> Estimate {
+        Estimate { value, low: value, high: value }
+    }
+}
+
+/// Probability that an interval misses.
+pub(crate) const MISS: f64 = 0.05;
+
+/// The two-sided quantile of Student's t distribution: what is beyond it on both sides together has
+/// probability `beyond`. `freedom`: degrees of freedom, above 0.
+pub(crate) fn students_t(freedom: f64, beyond: f64) -> f64 {
+    // Parameters out of range give no distribution: nothing is known then.
+    StudentsT::new(0.0, 1.0, freedom).map_or(f64::INFINITY, |t| t.inverse_cdf(1.0 - beyond / 2.0))
+}
+
+/// Mean of values; 0 of none.
+pub(crate) fn mean(values: &[f64]) -> f64 {
+    if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }
+}
+
+/// Sample variance; 0 of fewer than two values.
+pub(crate) fn variance(values: &[f64]) -> f64 {
+    if values.len() < 2 {
+        return 0.0;
+    }
+    let mean = mean(values);
+    values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (values.len() - 1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_those_of_the_tables() {
+        for (freedom, expected) in [(1.0, 12.706), (4.0, 2.776), (30.0, 2.042)] {
+            assert!((students_t(freedom, 0.05) - expected).abs() < 1e-3, "{freedom}");
+        }
+        assert_eq!(students_t(0.0, 0.05), f64::INFINITY);
+    }
 }
