@@ -90,7 +90,7 @@ pub struct Inspection {
     pub sections: Vec<Section>,
     /// What could not be found out.
     pub unknown: Vec<String>,
-    /// What root would be told besides; empty for root.
+    /// What root would be told besides.
     pub as_root: Vec<String>,
 }
 
@@ -120,30 +120,21 @@ pub fn inspect(facts: &Facts, target: &str) -> Inspection {
             health::state(&view),
             filesystem::discard(&view),
         ],
-        unknown: facts.unknown.clone(),
+        unknown: facts.unknown.iter().filter(|text| !for_root(text)).cloned().collect(),
         as_root: as_root(&view),
     }
 }
 
+/// Whether something is unknown because only root may know it.
+fn for_root(unknown: &str) -> bool {
+    unknown.contains(Facts::ROOT_ONLY)
+}
+
 fn as_root(view: &View) -> Vec<String> {
-    if view.facts.environment.is_root {
-        return Vec::new();
-    }
-    let mut more = Vec::new();
-    let silent: Vec<&str> = view
-        .disks
-        .iter()
-        .filter(|disk| disk.health.is_none() && view::has_health(disk))
-        .map(|disk| disk.name.as_str())
-        .collect();
-    if !silent.is_empty() {
-        more.push(format!(
-            "health, temperature, wear and error log of {}, and whether its write cache is on",
-            silent.join(", ")
-        ));
-    }
-    if view.is_device() && !view.target.readable {
-        more.push(format!("what {} holds, and who has it opened", view.path));
+    let mut more: Vec<String> =
+        view.facts.unknown.iter().filter(|text| for_root(text)).cloned().collect();
+    if view.is_device() && !view.target.readable && !view.facts.environment.is_root {
+        more.push(format!("{}: {} read what it holds", view.path, Facts::ROOT_ONLY));
     }
     more
 }

@@ -36,7 +36,7 @@ fn head(inspection: &Inspection, style: Style) -> String {
 }
 
 fn section(section: &Section, style: Style) -> String {
-    let rows: Vec<Word> = section.rows.iter().map(found).collect();
+    let rows: Vec<Word> = grouped(&section.rows).iter().map(found).collect();
     let mut text = lines(&joined(rows, " |"), style.width - INDENT, style);
     text.extend(lines(&[Word::plain(&section.means)], style.width - INDENT, style));
     let decide = lines(&[Word::bold(&section.decide)], style.width - INDENT - 3, style);
@@ -59,6 +59,18 @@ fn titled(title: &str, lines: Vec<String>, style: Style) -> String {
         out.push('\n');
     }
     out
+}
+
+/// Rows that say the same of several devices as one.
+fn grouped(rows: &[Row]) -> Vec<Row> {
+    let mut grouped: Vec<Row> = Vec::new();
+    for row in rows {
+        match grouped.iter_mut().find(|known| known.value == row.value && known.mark == row.mark) {
+            Some(known) => known.label += &format!(", {}", row.label),
+            None => grouped.push(row.clone()),
+        }
+    }
+    grouped
 }
 
 /// "vda: none", with "!" before what to look at and "!!" before problems.
@@ -277,6 +289,20 @@ mod tests {
         assert!(shown.contains(" Not found out  one thing\n"), "{shown}");
         assert!(shown.contains(" Root would see ") || !shown.contains("Root"), "{shown}");
         assert!(!shown.contains('\x1b'));
+    }
+
+    #[test]
+    fn what_is_said_of_several_devices_is_said_once() {
+        let row =
+            |label: &str, value: &str, mark| Row { label: label.into(), value: value.into(), mark };
+        let rows = [
+            row("sdb", "none", Mark::Ok),
+            row("sdc", "bfq", Mark::Ok),
+            row("sdd", "none", Mark::Ok),
+            row("sde", "none", Mark::Look),
+        ];
+        let labels: Vec<String> = grouped(&rows).into_iter().map(|row| row.label).collect();
+        assert_eq!(labels, ["sdb, sdd", "sdc", "sde"]);
     }
 
     #[test]

@@ -78,6 +78,9 @@ pub(super) fn buffered(view: &View) -> Section {
     let dirty = dirty_limit(view, cache);
     // Reads of twice the cache find at most half of it there, whatever is evicted.
     let enough = cache.saturating_mul(2);
+    if memory == 0 {
+        return without_memory();
+    }
     let mut rows = vec![row("memory", size(memory), Mark::Ok)];
     rows.extend(limit.map(|l| row("group's limit", size(l), Mark::Look)));
     rows.extend(dirty.map(|d| row("dirty limit", format!("about {}", size(d)), Mark::Ok)));
@@ -109,6 +112,18 @@ pub(super) fn buffered(view: &View) -> Section {
             ),
             false => "Stay direct; buffered reads only count from a cold cache.".to_owned(),
         },
+    }
+}
+
+/// A machine that does not tell how much memory it has.
+fn without_memory() -> Section {
+    Section {
+        number: 8,
+        id: "buffered",
+        title: "Buffered",
+        rows: vec![row("memory", "not told", Mark::Look)],
+        means: "How much could be read from memory is not known.".to_owned(),
+        decide: "Stay direct; buffered reads only count from a cold cache.".to_owned(),
     }
 }
 

@@ -64,7 +64,7 @@ pub(super) fn processors(view: &View) -> Section {
     rows.extend(mitigations(view));
     rows.extend(view.disks.iter().filter_map(|disk| interrupts(disk, &facts.cpu)));
     rows.extend(nodes(view));
-    rows.push(load(facts.environment.load, facts.cpu.online));
+    rows.extend(load(facts.environment.load, facts.cpu.online));
     let (means, decide) = sentences(view);
     Section { number: 10, id: "cpu", title: "CPU", rows, means, decide }
 }
@@ -74,7 +74,10 @@ fn usable(cpu: &CpuFacts) -> usize {
 }
 
 fn cpu_row(cpu: &CpuFacts, quota: Option<f64>) -> Row {
-    let mut value = cpu.online.to_string();
+    let mut value = match cpu.online {
+        0 => "not told".to_owned(),
+        online => online.to_string(),
+    };
     if usable(cpu) < cpu.online as usize {
         value += &format!(", {} usable", cpus(&cpu.allowed));
     }
@@ -145,9 +148,11 @@ fn is_loaded(load: f64, online: u32) -> bool {
     load > f64::from(online.max(1)) / 2.0
 }
 
-fn load(load: [f64; 3], online: u32) -> Row {
+/// Without load averages, which is also what a machine without any load has, there is no row.
+fn load(load: [f64; 3], online: u32) -> Option<Row> {
     let mark = if is_loaded(load[0], online) { Mark::Look } else { Mark::Ok };
-    row("load", format!("{:.2} {:.2} {:.2}", load[0], load[1], load[2]), mark)
+    let text = format!("{:.2} {:.2} {:.2}", load[0], load[1], load[2]);
+    load.iter().any(|load| *load > 0.0).then(|| row("load", text, mark))
 }
 
 fn sentences(view: &View) -> (String, String) {

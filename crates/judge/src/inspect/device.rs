@@ -117,7 +117,10 @@ fn meaning(view: &View) -> String {
         false => format!(" and {}", listed(&layers)),
     };
     if view.any(is_remote) {
-        return format!("{disks} is on another machine: figures hold the network{through} too.");
+        let remote = view.disks.iter().filter(|disk| is_remote(disk));
+        let remote: Vec<&str> = remote.map(|disk| disk.name.as_str()).collect();
+        let remote = listed(&remote);
+        return format!("Figures hold the network on the way to {remote}{through} too.");
     }
     if view.any(|disk| disk.is_virtual) {
         return format!(
@@ -194,12 +197,16 @@ pub(super) fn blocks(view: &View) -> Section {
             "Use the block size of the program you model.".to_owned(),
         ),
         Mark::Problem => (
-            format!("Writes that look aligned hit two blocks of {} each.", size(block)),
+            "Writes that look aligned hit two blocks each.".to_owned(),
             "Align it first: partitions start at multiples of 1 MiB.".to_owned(),
         ),
         Mark::Look if view.any(|disk| disk.physical_block > disk.logical_block) => (
             format!("Writes that are not whole blocks of {} cost a read as well.", size(block)),
             format!("Use bs and offsets in multiples of {}.", size(block)),
+        ),
+        _ if block == 0 => (
+            "Blocks that must be written whole are not known.".to_owned(),
+            "Use the block size of the program you model.".to_owned(),
         ),
         _ => (
             format!("I/O in multiples of {} meets whole blocks at every level.", size(block)),

@@ -1,7 +1,7 @@
 //! What the filesystem and its options do to writes: mount options, write caches, TRIM.
 
 use super::view::{View, row};
-use super::words::{listed, size};
+use super::words::size;
 use super::{Mark, Row, Section};
 use crate::durability::{Durability, barriers_off, durability, durability_reason};
 use record::{DeviceFacts, FilesystemFacts};
@@ -200,7 +200,8 @@ pub(super) fn discard(view: &View) -> Section {
     let able: Vec<&str> =
         queues.iter().filter(|d| d.discard_max.0 > 0).map(|d| d.name.as_str()).collect();
     let through = queues.len() == able.len() && !able.is_empty();
-    let reaches = |device: &DeviceFacts| device.below.is_empty() && device.discard_max.0 > 0;
+    let refuses = |device: &&&DeviceFacts| device.discard_max.0 == 0;
+    let refusing: Vec<&str> = queues.iter().filter(refuses).map(|d| d.name.as_str()).collect();
     let (means, decide) = match () {
         () if queues.is_empty() => {
             rows.push(row("TRIM", "no block device here", Mark::Ok));
@@ -210,8 +211,8 @@ pub(super) fn discard(view: &View) -> Section {
             "Trimmed blocks are answered without the medium.".to_owned(),
             "Write what you will read; keep to fstrim or discard between runs.",
         ),
-        () if queues.iter().any(|device| reaches(device)) => (
-            format!("Only {} takes TRIM: other disks never learn what is free.", listed(&able)),
+        () if !able.is_empty() => (
+            format!("{} takes no TRIM: the medium never learns what is free.", refusing[0]),
             "Expect writes as on a full disk, whatever is free.",
         ),
         () => (

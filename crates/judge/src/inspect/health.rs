@@ -43,7 +43,10 @@ pub(super) fn temperature(view: &View) -> Section {
         ),
         (false, _) if view.any(has_health) => (
             "A hot or worn disk would not show here, but seem a slow one.",
-            "Ask it as root before a slow result is believed.",
+            match view.facts.environment.is_root {
+                false => "Ask it as root before a slow result is believed.",
+                true => "Ask its controller or maker before a slow result is believed.",
+            },
         ),
         (false, _) if view.disks.is_empty() || view.any(is_memory) => {
             ("There is no medium here that could be hot or worn.", "Nothing to decide.")
@@ -130,16 +133,7 @@ fn heat_mark(degrees: i32, health: &Health) -> Mark {
 pub(super) fn errors(view: &View) -> Section {
     let mut rows = Vec::new();
     for disk in &view.disks {
-        rows.extend(
-            disk.firmware
-                .as_ref()
-                .map(|firmware| row(disk.name.clone(), format!("firmware {firmware}"), Mark::Ok)),
-        );
-        rows.extend(
-            disk.serial
-                .as_ref()
-                .map(|serial| row(disk.name.clone(), format!("serial number {serial}"), Mark::Ok)),
-        );
+        rows.extend(firmware_row(disk));
         rows.extend(disk.health.iter().flat_map(|health| error_rows(&disk.name, health)));
     }
     let looked = view.disks.iter().any(|disk| {
@@ -169,6 +163,13 @@ pub(super) fn errors(view: &View) -> Section {
         means: means.to_owned(),
         decide: decide.to_owned(),
     }
+}
+
+fn firmware_row(disk: &DeviceFacts) -> Option<Row> {
+    let firmware = disk.firmware.iter().map(|firmware| format!("firmware {firmware}"));
+    let serial = disk.serial.iter().map(|serial| format!("serial number {serial}"));
+    let words: Vec<String> = firmware.chain(serial).collect();
+    (!words.is_empty()).then(|| row(disk.name.clone(), words.join(", "), Mark::Ok))
 }
 
 fn error_rows(name: &str, health: &Health) -> Vec<Row> {

@@ -1,7 +1,7 @@
 //! What orders, holds back and bounds requests on their way to the disk.
 
 use super::view::{View, row};
-use super::words::{grouped, listed, many, size};
+use super::words::{grouped, listed, size};
 use super::{Mark, Row, Section};
 use record::{DeviceFacts, DeviceKind};
 
@@ -66,7 +66,7 @@ pub(super) fn limits(view: &View) -> Section {
     let mut rows: Vec<Row> = view.disks.iter().filter_map(|disk| queue_row(disk)).collect();
     let caps: Vec<Row> = view.stack.iter().filter_map(|device| cap_row(view, device)).collect();
     let busy: Vec<Row> = view.stack.iter().filter_map(|device| busy_row(device)).collect();
-    let depth = view.disks.iter().filter_map(|disk| room(disk)).min();
+    let depth = view.disks.iter().filter_map(|disk| Some((room(disk)?, &disk.name))).min();
     let (means, decide) = match depth {
         _ if !caps.is_empty() => (
             "A control group caps this: figures at the cap say nothing of disks.".to_owned(),
@@ -76,8 +76,11 @@ pub(super) fn limits(view: &View) -> Section {
             format!("{} has work of its own, which is part of every figure.", busy[0].label),
             "Wait until it is done, unless that is the question.",
         ),
-        Some(depth) => (
-            format!("No more than {} requests are under way; others wait outside.", grouped(depth)),
+        Some((depth, disk)) => (
+            format!(
+                "No more than {} requests are under way in {disk}; others wait.",
+                grouped(depth)
+            ),
             "Use the program's depth; go no deeper than IOPS still grow.",
         ),
         None => (
@@ -103,9 +106,9 @@ fn queue_row(disk: &DeviceFacts) -> Option<Row> {
     let requests = disk.nr_requests?;
     let mut value = match disk.hardware_queues {
         Some(queues) if queues > 1 => {
-            format!("{requests} requests in each of {}", many(queues as usize, "queue"))
+            format!("{} requests in each of {queues} queues", grouped(requests))
         }
-        _ => format!("{requests} requests in one queue"),
+        _ => format!("{} requests in one queue", grouped(requests)),
     };
     if disk.max_request.0 > 0 {
         value += &format!(", up to {} each", size(disk.max_request.0));
