@@ -1,7 +1,14 @@
 //! What limited a job, how sure that is, and what its number may be used for.
 
-use crate::case::Case;
+mod rules;
+mod signs;
+mod use_for;
+
+use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
+use record::{Nanos, Severity};
+use rules::{Matter, Ruling};
+use signs::Signs;
 
 /// What a job could not go beyond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -76,7 +83,46 @@ pub struct Verdict {
     pub use_for: String,
 }
 
+/// Counters of the kernel move by hundredths of a second, and the machine is sampled ten times in
+/// one: what they say of a shorter window is a guess.
+const WINDOW_OF_A_GUESS: Nanos = Nanos::from_millis(100);
+/// From so long a window on, they decide.
+const WINDOW_OF_CLEAR_SIGNS: Nanos = Nanos::from_millis(500);
+
 /// The verdict on every part of a run.
-pub(crate) fn of(_case: &Case, _findings: &[Finding]) -> Vec<Verdict> {
-    Vec::new()
+pub(crate) fn of(case: &Case, findings: &[Finding]) -> Vec<Verdict> {
+    case.parts.iter().map(|part| of_part(case, part, findings)).collect()
 }
+
+fn of_part(case: &Case, part: &Part, findings: &[Finding]) -> Verdict {
+    let about = |f: &&Finding| f.jobs.is_empty() || f.jobs.iter().any(|job| job == part.name);
+    let findings: Vec<&Finding> = findings.iter().filter(about).collect();
+    let matter = Matter { case, part, findings: &findings, signs: Signs::of(case, part) };
+    let Ruling { limit, confidence, because, figures } = rules::decide(&matter);
+    Verdict {
+        job: part.name.to_owned(),
+        limit,
+        confidence: confidence.min(most_to_be_had(&matter, limit)),
+        because,
+        figures,
+        use_for: use_for::sentence(case, part, limit, &findings),
+    }
+}
+
+/// The most that can be said of a limit in a run like this one.
+fn most_to_be_had(matter: &Matter, limit: Limit) -> Confidence {
+    let window = matter.signs.window;
+    let of_window = match window {
+        short if short < WINDOW_OF_A_GUESS => Confidence::Low,
+        short if short < WINDOW_OF_CLEAR_SIGNS => Confidence::Medium,
+        _ => Confidence::High,
+    };
+    let others = |f: &&Finding| {
+        ["noisy-neighbour", "background-work"].contains(&f.check) && f.severity > Severity::Note
+    };
+    let disturbed = limit == Limit::Device && matter.findings.iter().any(|f| others(&f));
+    if disturbed { of_window.min(Confidence::Medium) } else { of_window }
+}
+
+#[cfg(test)]
+mod tests;

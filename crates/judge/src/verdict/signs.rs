@@ -1,0 +1,154 @@
+//! What the evidence says of one part, as the few numbers the rules look at.
+
+use crate::case::{Case, Part};
+use crate::metrics::window::common_ns;
+use record::{Direction, JobRecord, Nanos};
+
+/// Numbers about one part. Shares are of its workers' time, 0 to 1.
+pub(super) struct Signs {
+    /// I/Os that completed.
+    pub(super) ios: u64,
+    /// Length of its window.
+    pub(super) window: Nanos,
+    /// Time on a CPU, mean over the workers.
+    pub(super) on_cpu: f64,
+    /// Of it, in user mode.
+    pub(super) user: f64,
+    /// Time runnable without a CPU, mean over the workers; 0 where the kernel does not tell.
+    pub(super) run_delay: f64,
+    /// I/Os and synchronisations of the workers under way, mean over the window.
+    pub(super) in_flight: f64,
+    /// The direction that took most of that time.
+    pub(super) direction: Direction,
+    /// Mean time an I/O of any direction took, in nanoseconds.
+    pub(super) latency_ns: f64,
+    /// Share of that time that went into synchronisations.
+    pub(super) syncing: f64,
+    /// The lowest devices under its files.
+    pub(super) disks: Option<DiskSigns>,
+}
+
+/// What the lowest devices under a part did in its window, all together.
+pub(super) struct DiskSigns {
+    /// Bytes they moved in the part's main direction, over the bytes all jobs on them moved.
+    pub(super) moved: f64,
+    /// I/Os under way at them, mean over the window.
+    pub(super) in_flight: f64,
+    /// I/Os of all jobs on them under way, mean over the window.
+    pub(super) asked_in_flight: f64,
+    /// Other parts ran on them in the window.
+    pub(super) shared: bool,
+}
+
+impl DiskSigns {
+    /// Share of the I/Os' time that passed at the devices, by Little's law.
+    pub(super) fn share(&self) -> f64 {
+        match self.asked_in_flight > 0.0 {
+            true => (self.in_flight / self.asked_in_flight).min(1.0),
+            false => 0.0,
+        }
+    }
+}
+
+impl Signs {
+    /// The signs of a part.
+    pub(super) fn of(case: &Case, part: &Part) -> Signs {
+        let window = part.length();
+        let spent = |pick: fn(&JobRecord) -> u64| -> f64 {
+            let ran: u64 = part.workers.iter().map(|job| (job.ended - job.started).0).sum();
+            let picked: u64 = part.workers.iter().map(|job| pick(job)).sum();
+            if ran == 0 { 0.0 } else { picked as f64 / ran as f64 }
+        };
+        let sum = |d: Direction| part.workers.iter().map(|job| waited(job, d)).sum::<u64>();
+        let syncs: u64 = part.workers.iter().map(|job| job.sync.latency.sum()).sum();
+        let direction = Direction::ALL
+            .into_iter()
+            .max_by_key(|d| {
+                let own = sum(*d) + if *d == Direction::Write { syncs } else { 0 };
+                (own, part.bytes(*d))
+            })
+            .unwrap_or(Direction::Read);
+        let total = Direction::ALL.into_iter().map(sum).sum::<u64>() + syncs;
+        Signs {
+            ios: Direction::ALL.into_iter().map(|d| part.ios(d)).sum(),
+            window,
+            on_cpu: spent(|job| job.cpu.user.0 + job.cpu.system.0),
+            user: spent(|job| job.cpu.user.0),
+            run_delay: spent(|job| job.cpu.run_delay.unwrap_or_default().0),
+            in_flight: in_flight(part, part.from, part.to),
+            direction,
+            latency_ns: part.mean_latency().unwrap_or(0.0),
+            syncing: syncs as f64 / total.max(1) as f64,
+            disks: disks(case, part, direction),
+        }
+    }
+
+    /// Share of the workers' time in which they needed a CPU, whether they had it or not.
+    pub(super) fn wanted_cpu(&self) -> f64 {
+        self.on_cpu + self.run_delay
+    }
+
+    /// Share of the workers' time in which they slept.
+    pub(super) fn waiting(&self) -> f64 {
+        (1.0 - self.wanted_cpu()).max(0.0)
+    }
+
+    /// Share of the I/Os' time that passed at the devices; `None` without sampled devices.
+    pub(super) fn at_device(&self) -> Option<f64> {
+        self.disks.as_ref().map(DiskSigns::share)
+    }
+
+    /// Share of the main direction's bytes that the devices moved, where only this part used them.
+    pub(super) fn moved_by_device(&self) -> Option<f64> {
+        self.disks.as_ref().filter(|disks| !disks.shared).map(|disks| disks.moved)
+    }
+}
+
+/// Time a worker's I/Os took in a direction, in nanoseconds.
+fn waited(job: &JobRecord, direction: Direction) -> u64 {
+    job.results[direction].latency.clat.as_ref().map_or(0, |histogram| histogram.sum())
+}
+
+/// I/Os and synchronisations of a part under way, mean over a window.
+fn in_flight(part: &Part, from: Nanos, to: Nanos) -> f64 {
+    let length = (to - from).0.max(1) as f64;
+    let of = |job: &&JobRecord| {
+        let own = (job.ended - job.started).0.max(1) as f64;
+        let within = common_ns(&[(job.started.0, job.ended.0), (from.0, to.0)]) as f64;
+        let latencies: u64 = Direction::ALL.into_iter().map(|d| waited(job, d)).sum();
+        // Where latency was not kept, the depth was.
+        let during = match latencies {
+            0 => job.depth.achieved_mean * own,
+            _ => latencies as f64,
+        };
+        (during + job.sync.latency.sum() as f64) * within / own
+    };
+    part.workers.iter().map(of).sum::<f64>() / length
+}
+
+fn disks(case: &Case, part: &Part, direction: Direction) -> Option<DiskSigns> {
+    let disks = case.disks_of(part);
+    let uses: Option<Vec<_>> = disks.iter().map(|d| case.device_use(part, &d.name)).collect();
+    let uses = uses.filter(|uses| !uses.is_empty())?;
+    let on_them: Vec<&Part> = case
+        .parts
+        .iter()
+        .filter(|other| disks.iter().any(|disk| other.devices.contains(&disk.name.as_str())))
+        .filter(|other| other.from < part.to && part.from < other.to)
+        .collect();
+    let moved: u64 = uses
+        .iter()
+        .map(|device| match direction {
+            Direction::Read => device.counters.read_bytes,
+            Direction::Write => device.counters.write_bytes,
+            Direction::Trim => device.counters.discard_bytes,
+        })
+        .sum();
+    let queued: u64 = uses.iter().map(|device| device.counters.queue_ms).sum();
+    Some(DiskSigns {
+        moved: moved as f64 / part.bytes(direction).max(1) as f64,
+        in_flight: queued as f64 / (part.length().0.max(1) as f64 / 1e6),
+        asked_in_flight: on_them.iter().map(|other| in_flight(other, part.from, part.to)).sum(),
+        shared: on_them.len() > 1,
+    })
+}

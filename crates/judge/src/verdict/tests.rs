@@ -1,0 +1,341 @@
+use super::*;
+use crate::checks::testing::{FILE, IOPS, LATENCY, MS, SECOND, at_each, job, record};
+use record::{Direction, Histogram, JobRecord, RunRecord, Sample, SlowSample};
+
+/// The verdicts on a record, with these findings.
+fn verdicts(record: &RunRecord, findings: &[Finding]) -> Vec<Verdict> {
+    of(&Case::of(record), findings)
+}
+
+#[track_caller]
+fn the_verdict(record: &RunRecord) -> Verdict {
+    let verdicts = verdicts(record, &[]);
+    assert_eq!(verdicts.len(), 1);
+    verdicts.into_iter().next().unwrap()
+}
+
+#[track_caller]
+fn assert_limit(record: &RunRecord, limit: Limit, confidence: Confidence) -> Verdict {
+    let verdict = the_verdict(record);
+    assert_eq!((verdict.limit, verdict.confidence), (limit, confidence), "{verdict:#?}");
+    assert!(verdict.figures.len() <= 3);
+    verdict
+}
+
+fn reading() -> JobRecord {
+    job("a", Direction::Read, 5)
+}
+
+/// Its workers' time on a CPU, as shares in user mode and in the kernel.
+fn on_cpu(job: &mut JobRecord, user: f64, system: f64) {
+    let window = (job.ended - job.started).0 as f64;
+    job.cpu.user = Nanos((window * user) as u64);
+    job.cpu.system = Nanos((window * system) as u64);
+}
+
+/// Each I/O takes so long.
+fn takes(job: &mut JobRecord, direction: Direction, latency: u64) {
+    let mut histogram = Histogram::new();
+    histogram.record_n(latency, job.results[direction].ios);
+    job.results[direction].latency.clat = Some(histogram);
+}
+
+/// The disk moves this share of what it would, and has this many I/Os under way.
+fn disk_does(record: &mut RunRecord, moves: f64, in_flight: f64) {
+    at_each(record, |at, sample| {
+        let disk = sample.disks.get_mut("sda").unwrap();
+        disk.read_bytes = (disk.read_bytes as f64 * moves) as u64;
+        disk.write_bytes = (disk.write_bytes as f64 * moves) as u64;
+        disk.queue_ms = (at * 1000.0 * in_flight) as u64;
+    });
+}
+
+fn finding(check: &'static str, severity: Severity) -> Finding {
+    Finding {
+        check,
+        severity,
+        jobs: vec!["a".into()],
+        text: format!("{check} was seen"),
+        figures: Vec::new(),
+        cause: String::new(),
+        cure: String::new(),
+    }
+}
+
+#[test]
+fn a_worker_that_sleeps_for_its_disk_is_limited_by_the_device() {
+    let verdict = assert_limit(&record(vec![reading()]), Limit::Device, Confidence::High);
+    assert_eq!(
+        verdict.because,
+        "each I/O took 1.0 ms, 100 % of the time passed at the device, and the workers needed a CPU \
+         7.0 % of theirs"
+    );
+    assert_eq!(
+        verdict.use_for,
+        "use it for: 4 KiB random reads of this filesystem (ext4), one at a time, direct"
+    );
+}
+
+#[test]
+fn a_deep_queue_that_stands_at_the_device_is_limited_by_it() {
+    let mut deep = reading();
+    (deep.workload.iodepth, deep.depth.requested) = (32, 32);
+    takes(&mut deep, Direction::Read, 32 * LATENCY);
+    on_cpu(&mut deep, 0.1, 0.4);
+    let mut record = record(vec![deep]);
+    disk_does(&mut record, 1.0, 31.0);
+    let verdict = assert_limit(&record, Limit::Device, Confidence::High);
+    assert!(verdict.use_for.contains("at depth 32, direct"), "{}", verdict.use_for);
+}
+
+#[test]
+fn a_busy_disk_with_a_short_queue_of_a_deep_job_is_not_the_limit() {
+    // Busy all the time and yet with one I/O of 32: what holds the others is elsewhere.
+    let mut deep = reading();
+    takes(&mut deep, Direction::Read, 32 * LATENCY);
+    let mut record = record(vec![deep]);
+    disk_does(&mut record, 1.0, 1.0);
+    assert_limit(&record, Limit::Unknown, Confidence::Low);
+}
+
+#[test]
+fn a_device_that_is_almost_not_asked_means_the_cache() {
+    let mut cached = reading();
+    cached.workload.direct = false;
+    on_cpu(&mut cached, 0.1, 0.85);
+    let mut cached_run = record(vec![cached.clone()]);
+    disk_does(&mut cached_run, 0.01, 0.01);
+    let verdict = assert_limit(&cached_run, Limit::Cache, Confidence::High);
+    assert!(verdict.because.starts_with("the device read 1.0 % of the bytes"), "{verdict:?}");
+    assert!(verdict.use_for.ends_with("answered by memory; not for the storage below"));
+
+    // A third from the device, and the worker on its CPU: the cache had a share in it.
+    let mut partly = record(vec![cached.clone()]);
+    disk_does(&mut partly, 0.3, 0.3);
+    assert_limit(&partly, Limit::Cache, Confidence::Medium);
+
+    // The same third, waited for: the device made the figure.
+    on_cpu(&mut cached, 0.05, 0.05);
+    let mut waited = record(vec![cached]);
+    disk_does(&mut waited, 0.3, 0.9);
+    assert_limit(&waited, Limit::Device, Confidence::High);
+}
+
+#[test]
+fn files_in_memory_have_no_device() {
+    let mut memory = record(vec![reading()]);
+    let target = memory.facts.targets.get_mut(FILE).unwrap();
+    target.device = None;
+    let filesystem = target.filesystem.as_mut().unwrap();
+    (filesystem.kind, filesystem.devices) = ("tmpfs".into(), Vec::new());
+    assert_limit(&memory, Limit::Cache, Confidence::High);
+}
+
+#[test]
+fn a_worker_that_never_sleeps_is_limited_by_its_cpu() {
+    let mut null = reading();
+    (null.workload.ioengine, null.workload.files) = ("null".into(), Vec::new());
+    on_cpu(&mut null, 0.9, 0.09);
+    let null_run = record(vec![null]);
+    let verdict = assert_limit(&null_run, Limit::Cpu, Confidence::High);
+    assert!(verdict.use_for.contains("of nothing (engine null)"), "{verdict:?}");
+
+    // Most of its I/Os stood at the device as well: signs that disagree.
+    let mut both = reading();
+    on_cpu(&mut both, 0.2, 0.72);
+    assert_limit(&record(vec![both]), Limit::Cpu, Confidence::Low);
+
+    // Eight workers on two CPUs: each is ready all the time.
+    let mut crowded = reading();
+    on_cpu(&mut crowded, 0.05, 0.20);
+    crowded.cpu.run_delay = Some(Nanos(15 * SECOND / 4));
+    let mut crowded_run = record(vec![crowded]);
+    disk_does(&mut crowded_run, 1.0, 0.2);
+    let verdict = assert_limit(&crowded_run, Limit::Cpu, Confidence::High);
+    assert!(verdict.because.contains("waited for one 75 %"), "{verdict:?}");
+}
+
+#[test]
+fn polling_says_nothing_about_the_cpu() {
+    let mut polling = reading();
+    polling.workload.settings.insert("hipri".into(), "1".into());
+    on_cpu(&mut polling, 0.1, 0.89);
+    assert_limit(&record(vec![polling]), Limit::Device, Confidence::High);
+}
+
+#[test]
+fn a_rate_that_is_kept_is_the_limit_and_one_that_is_missed_is_not() {
+    let mut rated = reading();
+    rated.workload.rate_iops.read = Some(IOPS);
+    takes(&mut rated, Direction::Read, LATENCY / 10);
+    let mut kept = record(vec![rated.clone()]);
+    disk_does(&mut kept, 1.0, 0.1);
+    let verdict = assert_limit(&kept, Limit::Rate, Confidence::High);
+    assert!(verdict.use_for.starts_with("use it for: the latency at this rate of 4 KiB random"));
+
+    rated.workload.rate_iops.read = Some(2 * IOPS);
+    takes(&mut rated, Direction::Read, LATENCY);
+    assert_limit(&record(vec![rated]), Limit::Device, Confidence::High);
+
+    let mut bytes = reading();
+    bytes.workload.rate.read = Some(IOPS * 4096 * 100 / 96);
+    let verdict = assert_limit(&record(vec![bytes]), Limit::Rate, Confidence::Medium);
+    assert!(verdict.because.contains("4.1 MiB/s and got 96 %"), "{verdict:?}");
+}
+
+#[test]
+fn a_job_that_rests_sets_its_own_pace() {
+    let mut resting = reading();
+    resting.workload.settings.insert("thinktime_ns".into(), "900000".into());
+    takes(&mut resting, Direction::Read, LATENCY / 10);
+    let mut resting = record(vec![resting]);
+    disk_does(&mut resting, 1.0, 0.1);
+    assert_limit(&resting, Limit::Rate, Confidence::Medium);
+}
+
+#[test]
+fn a_generator_that_works_between_its_ios_is_the_limit() {
+    let mut filling = job("a", Direction::Write, 5);
+    filling.workload.settings.insert("refill_buffers".into(), "1".into());
+    takes(&mut filling, Direction::Write, LATENCY / 4);
+    on_cpu(&mut filling, 0.7, 0.1);
+    let mut filling_run = record(vec![filling.clone()]);
+    disk_does(&mut filling_run, 1.0, 0.25);
+    let verdict = assert_limit(&filling_run, Limit::Client, Confidence::High);
+    assert!(verdict.because.contains("(refill_buffers) took 70 %"), "{verdict:?}");
+    assert!(verdict.use_for.contains("not for the storage"), "{verdict:?}");
+
+    // The same work hidden behind a device that is slower still.
+    takes(&mut filling, Direction::Write, LATENCY);
+    on_cpu(&mut filling, 0.2, 0.1);
+    assert_limit(&record(vec![filling]), Limit::Device, Confidence::High);
+}
+
+#[test]
+fn a_limit_of_the_control_group_that_is_reached_is_the_limit() {
+    let with = |name: &str, limit: u64| {
+        let mut limited = record(vec![reading()]);
+        let limits = [(name.to_owned(), limit)].into();
+        limited.facts.environment.cgroup.io_max.insert("8:0".into(), limits);
+        limited
+    };
+    let verdict = assert_limit(&with("riops", IOPS), Limit::Throttle, Confidence::High);
+    assert!(verdict.because.contains("1.0 k IOPS on sda (riops)"), "{verdict:?}");
+    assert!(verdict.use_for.ends_with("under this limit; not for the storage without it"));
+    assert_limit(&with("rbps", IOPS * 4096), Limit::Throttle, Confidence::High);
+    assert_limit(&with("riops", 10 * IOPS), Limit::Device, Confidence::High);
+    assert_limit(&with("wiops", IOPS), Limit::Device, Confidence::High);
+}
+
+#[test]
+fn a_cpu_quota_that_was_used_up_is_a_throttle() {
+    let mut limited = record(vec![reading()]);
+    let slow = |at: u64, cgroup_throttled_us: u64| Sample {
+        at: Nanos(at),
+        slow: Some(SlowSample { cgroup_throttled_us, ..SlowSample::default() }),
+        ..limited.timeline.samples[0].clone()
+    };
+    let (first, last) = (slow(0, 0), slow(6 * SECOND, 4_000_000));
+    let end = limited.timeline.samples.len() - 1;
+    limited.timeline.samples[0].slow = first.slow;
+    limited.timeline.samples[end].slow = last.slow;
+    assert_limit(&limited, Limit::Throttle, Confidence::High);
+}
+
+#[test]
+fn heat_that_was_found_is_a_throttle() {
+    let calm = record(vec![reading()]);
+    let found = verdicts(&calm, &[finding("throttled-hot", Severity::Warning)]);
+    assert_eq!((found[0].limit, found[0].confidence), (Limit::Throttle, Confidence::Medium));
+    assert_eq!(found[0].because, "throttled-hot was seen");
+}
+
+#[test]
+fn ambiguous_evidence_is_said_to_be_so() {
+    // Half of the time on a CPU, a fifth at the device, nothing else known.
+    let mut vague = reading();
+    on_cpu(&mut vague, 0.2, 0.3);
+    let mut vague = record(vec![vague]);
+    disk_does(&mut vague, 1.0, 0.2);
+    let verdict = assert_limit(&vague, Limit::Unknown, Confidence::Low);
+    assert!(verdict.use_for.starts_with("use it for: comparison with the same run"));
+
+    // No samples at all.
+    let mut blind = record(vec![reading()]);
+    blind.timeline.samples.clear();
+    assert_limit(&blind, Limit::Unknown, Confidence::Low);
+
+    // Nothing was done.
+    let mut idle = reading();
+    for (_, direction) in [(0, Direction::Read), (1, Direction::Write)] {
+        idle.results[direction] = record::DirectionResult::default();
+    }
+    let verdict = assert_limit(&record(vec![idle]), Limit::Unknown, Confidence::Low);
+    assert_eq!(verdict.use_for, "use it for: nothing; nothing was measured");
+}
+
+#[test]
+fn a_short_window_or_a_neighbour_makes_it_less_sure() {
+    let mut short = reading();
+    short.started = short.ended - Nanos(300 * MS);
+    let ios = IOPS * 3 / 10;
+    (short.results.read.ios, short.results.read.bytes) = (ios, record::Bytes(ios * 4096));
+    short.results.read.runtime = Nanos(300 * MS);
+    takes(&mut short, Direction::Read, LATENCY);
+    assert_limit(&record(vec![short.clone()]), Limit::Device, Confidence::Medium);
+
+    let calm = record(vec![reading()]);
+    let found = verdicts(&calm, &[finding("noisy-neighbour", Severity::Warning)]);
+    assert_eq!((found[0].limit, found[0].confidence), (Limit::Device, Confidence::Medium));
+    assert!(
+        found[0].use_for.ends_with("not for comparison, before it was repeated on a quiet machine")
+    );
+}
+
+#[test]
+fn what_findings_take_away_is_said_once_and_notes_take_nothing() {
+    let calm = record(vec![reading()]);
+    let found = [
+        finding("too-short", Severity::Warning),
+        finding("not-steady", Severity::Warning),
+        finding("too-few-samples", Severity::Note),
+    ];
+    let verdict = &verdicts(&calm, &found)[0];
+    assert!(verdict.use_for.ends_with("direct; not for sustained load"), "{}", verdict.use_for);
+}
+
+#[test]
+fn writes_that_nothing_made_last_are_said_to_be_volatile() {
+    let volatile = "not for writes that must survive a power cut";
+    let writes = |cache: &str, synced: u64, direct: bool| {
+        let mut job = job("a", Direction::Write, 5);
+        (job.workload.direct, job.sync.count) = (direct, synced);
+        let mut record = record(vec![job]);
+        record.facts.devices.get_mut("sda").unwrap().write_cache = Some(cache.into());
+        the_verdict(&record).use_for
+    };
+    assert!(writes("write back", 0, true).contains(volatile));
+    assert!(!writes("write back", 9, true).contains(volatile));
+    assert!(!writes("write through", 0, true).contains(volatile));
+    assert!(writes("write through", 0, false).contains(volatile));
+}
+
+#[test]
+fn synchronisations_are_waiting_for_the_device() {
+    let mut syncing = job("a", Direction::Write, 5);
+    syncing.workload.direct = false;
+    takes(&mut syncing, Direction::Write, LATENCY / 100);
+    syncing.sync.count = 5 * IOPS;
+    syncing.sync.latency.record_n(LATENCY, 5 * IOPS);
+    let verdict = assert_limit(&record(vec![syncing]), Limit::Device, Confidence::High);
+    assert!(verdict.because.starts_with("99 % of the waiting was for synchronisations"));
+}
+
+#[test]
+fn jobs_on_one_disk_share_what_it_does() {
+    let mut pair = record(vec![reading(), job("b", Direction::Read, 5)]);
+    disk_does(&mut pair, 1.0, 2.0);
+    for verdict in verdicts(&pair, &[]) {
+        assert_eq!((verdict.limit, verdict.confidence), (Limit::Device, Confidence::Medium));
+    }
+}
