@@ -1,9 +1,12 @@
 //! fathom: job text → Job → Plan → RunRecord → Judged → report.
 
+mod call;
+mod exit;
 mod inputs;
 mod inspect;
 mod kernel;
 mod output;
+mod repeat;
 mod runner;
 mod spine;
 mod watch;

@@ -28,7 +28,10 @@ pub fn together(set: &RecordSet, judged: &[Judged]) -> Judged {
             .filter(|(run, _)| cell(run) == name)
             .map(|(_, judged)| judged)
             .collect();
-        let label = |job: &str| if several { format!("{name}: {job}") } else { job.to_owned() };
+        let label = |job: &str| match several && job != name {
+            true => format!("{name}: {job}"),
+            false => job.to_owned(),
+        };
         verdicts.extend(agreed(&runs).into_iter().map(|v| Verdict { job: label(&v.job), ..v }));
         findings.extend(merged(&runs).into_iter().map(|f| {
             let whole = several && f.jobs.is_empty();

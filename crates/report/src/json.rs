@@ -2,15 +2,28 @@
 
 mod fathom;
 mod fio;
+mod set;
 mod tree;
 
 use crate::Dress;
 use judge::Judged;
-use record::RunRecord;
+use record::{RecordSet, RunRecord};
 
 /// The JSON document of a run, with histogram bins (`json+`) when `bins`.
 pub fn render(record: &RunRecord, judged: &Judged, bins: bool, dress: &Dress) -> String {
     fio::document(record, judged, bins, dress).to_text()
+}
+
+/// The JSON document of several runs made together, in `judged` each judged on its own and in
+/// `together` as one.
+pub fn render_set(
+    set: &RecordSet,
+    judged: &[Judged],
+    together: &Judged,
+    bins: bool,
+    dress: &Dress,
+) -> String {
+    set::document(set, judged, together, bins, dress).to_text()
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ mod when;
 mod sample;
 
 use judge::Judged;
-use record::RunRecord;
+use record::{RecordSet, RunRecord};
 use style::Style;
 
 /// A form of the report.
@@ -77,6 +77,30 @@ pub fn render(record: &RunRecord, judged: &Judged, formats: &[Format], dress: &D
         if !dress.as_fio {
             out += &verdict::text(judged, &dress.style);
         }
+    }
+    out
+}
+
+/// The report on runs made in a row, in the order of [`render`]: terse lines of each run, one JSON
+/// document, and as text what the runs show together. In `judged` each run is judged on its own, in
+/// `together` all are as one ([`judge::together`]).
+pub fn render_set(
+    set: &RecordSet,
+    judged: &[Judged],
+    together: &Judged,
+    formats: &[Format],
+    dress: &Dress,
+) -> String {
+    let mut out = String::new();
+    if formats.contains(&Format::Terse) {
+        out.extend(judged.iter().map(|judged| terse::render(judged, dress)));
+    }
+    let bins = formats.contains(&Format::JsonPlus);
+    if bins || formats.contains(&Format::Json) {
+        out += &json::render_set(set, judged, together, bins, dress);
+    }
+    if formats.contains(&Format::Normal) {
+        out += &verdict::text(together, &dress.style);
     }
     out
 }

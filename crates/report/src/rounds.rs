@@ -35,8 +35,8 @@ fn columns(part: &Part, direction: Direction, name: Option<&str>) -> [String; 6]
     let metrics = &part.metrics.directions[direction];
     let style = SizeStyle::of(&part.metrics.show);
     let job = match name {
-        Some(name) => format!("{name}: {}", part.name),
-        None => part.name.into(),
+        Some(name) if name != part.name => format!("{name}: {}", part.name),
+        _ => part.name.into(),
     };
     [
         shown(&job),

@@ -4,7 +4,7 @@ use super::fio::latency;
 use super::tree::{Json, object};
 use crate::messages;
 use judge::{Figure, Finding, Judged, UnitMetrics, Verdict};
-use record::{Direction, ErrorCount, Message, RunRecord, Severity};
+use record::{Direction, ErrorCount, Message, RecordSet, RunRecord, Severity};
 
 /// About the whole run.
 pub(super) fn of_run(record: &RunRecord, judged: &Judged) -> Json {
@@ -34,7 +34,19 @@ pub(super) fn of_run(record: &RunRecord, judged: &Judged) -> Json {
     }
 }
 
-fn verdict(verdict: &Verdict) -> Json {
+/// About several runs made together.
+pub(super) fn of_set(set: &RecordSet, together: &Judged) -> Json {
+    object! {
+        "version" => &set.fathom_version,
+        "record_schema" => set.schema,
+        "kind" => &set.kind,
+        "seed" => set.seed,
+        "verdicts" => Json::Array(together.verdicts.iter().map(verdict).collect()),
+        "findings" => Json::Array(together.findings.iter().map(finding).collect()),
+    }
+}
+
+pub(super) fn verdict(verdict: &Verdict) -> Json {
     object! {
         "job" => &verdict.job,
         "limit" => verdict.limit.name(),
@@ -45,7 +57,7 @@ fn verdict(verdict: &Verdict) -> Json {
     }
 }
 
-fn finding(finding: &Finding) -> Json {
+pub(super) fn finding(finding: &Finding) -> Json {
     object! {
         "check" => finding.check,
         "severity" => messages::severity(finding.severity),

@@ -1,0 +1,171 @@
+//! One call of `fathom run` or `fio`: what all its runs share, and how it answers.
+
+use crate::exit;
+use crate::output::{Output, say};
+use crate::runner::{Prepared, Runner};
+use job::{Dialect, Format, Invocation};
+use plan::{Plan, PlanError};
+use record::{Message, Severity};
+use report::Dress;
+use report::header::JobLine;
+use report::numbers::SizeStyle;
+use std::collections::HashSet;
+use std::path::Path;
+
+/// The version of fio whose formats we print, then our own.
+pub const FIO_VERSION: &str = concat!("fio-3.42-fathom-", env!("CARGO_PKG_VERSION"));
+
+/// A call that is to run something.
+pub struct Call<'a> {
+    /// Whose rules apply.
+    pub dialect: Dialect,
+    /// What runs it.
+    pub runner: &'a Runner,
+    /// What was asked for.
+    pub invocation: &'a Invocation,
+    /// What runs in turn with it (`--interleave`).
+    pub others: &'a [Invocation],
+}
+
+/// As what messages name the program.
+pub fn program(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Fathom => "fathom",
+        Dialect::Fio => "fio",
+    }
+}
+
+/// fio has one code for everything that goes wrong.
+pub fn usage_code(dialect: Dialect) -> u8 {
+    match dialect {
+        Dialect::Fathom => exit::USAGE,
+        Dialect::Fio => exit::ERRORS,
+    }
+}
+
+impl Call<'_> {
+    /// Under the name fio.
+    pub fn as_fio(&self) -> bool {
+        self.dialect == Dialect::Fio
+    }
+
+    /// Whether the report is text, among others.
+    pub fn is_text(&self) -> bool {
+        self.invocation.formats.contains(&Format::Normal)
+    }
+
+    /// What is wrong with the options together; better found now than after an hour of measuring.
+    ///
+    /// # Errors
+    /// The option and what to do, in a line.
+    pub fn check(&self) -> Result<(), String> {
+        let asked = self.invocation;
+        let files = [("record", &asked.record), ("junit", &asked.junit)];
+        for (option, path) in files {
+            if let Some(path) = path.as_ref().filter(|path| !has_directory(path)) {
+                let path = path.display();
+                return Err(format!(
+                    "--{option}={path}: its directory is not there; make it first"
+                ));
+            }
+        }
+        if !asked.interleave.is_empty() && asked.repeat.is_none() {
+            return Err("--interleave: needs --repeat=N, the number of rounds".into());
+        }
+        if asked.repeat.is_some() && self.as_fio() {
+            return Err("--repeat: not under the name fio, whose reports are of one run; \
+                        say 'fathom run --repeat=…'"
+                .into());
+        }
+        Ok(())
+    }
+
+    /// Resolves an invocation and says what the user should know, once. The exit code when it must
+    /// not run.
+    ///
+    /// # Errors
+    /// The exit code; why was said.
+    pub fn prepare(&self, invocation: &Invocation, said: &mut Said) -> Result<Prepared, u8> {
+        let prepared = self.runner.prepare(invocation).map_err(|error| self.refusal(&error))?;
+        let messages = &prepared.messages;
+        said.say(self.dialect, messages);
+        let fatal = messages.iter().any(|message| message.severity >= Severity::Warning);
+        match invocation.warnings_fatal && fatal {
+            true => Err(usage_code(self.dialect)),
+            false => Ok(prepared),
+        }
+    }
+
+    fn refusal(&self, error: &PlanError) -> u8 {
+        say(&format!("{error}\n"));
+        if self.as_fio() { exit::ERRORS } else { error.exit_code() as u8 }
+    }
+
+    /// How the report is dressed.
+    pub fn dress(&self, output: &Output) -> Dress {
+        Dress {
+            as_fio: self.as_fio(),
+            fio_version: FIO_VERSION.into(),
+            terse_version: self.invocation.terse_version,
+            style: output.style(),
+        }
+    }
+
+    /// The reports asked for.
+    pub fn formats(&self) -> Vec<report::Format> {
+        let format = |format: &Format| match format {
+            Format::Normal => report::Format::Normal,
+            Format::Terse => report::Format::Terse,
+            Format::Json => report::Format::Json,
+            Format::JsonPlus => report::Format::JsonPlus,
+        };
+        self.invocation.formats.iter().map(format).collect()
+    }
+}
+
+/// Messages that were said: each is said once, however many runs it is true of.
+#[derive(Default)]
+pub struct Said(HashSet<(Option<String>, String)>);
+
+impl Said {
+    /// Says those that are new.
+    pub fn say(&mut self, dialect: Dialect, messages: &[Message]) {
+        let new = |message: &&Message| self.0.insert((message.job.clone(), message.text.clone()));
+        let new: Vec<&Message> = messages.iter().filter(new).collect();
+        say(&report::messages::lines(program(dialect), new));
+    }
+}
+
+/// Whether the directory a file would be made in is there.
+fn has_directory(path: &Path) -> bool {
+    path.parent().is_none_or(|parent| parent.as_os_str().is_empty() || parent.is_dir())
+}
+
+/// What is said before a run: a line a job, the version, how many workers start.
+pub fn header(invocation: &Invocation, plan: &Plan) -> String {
+    let mut text = String::new();
+    let mut count = [0, 0];
+    for (index, job) in (0_u32..).zip(&invocation.jobs) {
+        let mut workers = plan.workers.iter().filter(|w| w.job == index);
+        let Some(first) = workers.next() else { continue };
+        let clones = 1 + workers.count() as u32;
+        count[usize::from(job.process.thread)] += clones;
+        text += &report::header::job(&job_line(first, clones));
+    }
+    let [processes, threads] = count;
+    text + FIO_VERSION + "\n" + &report::header::starting(threads, processes)
+}
+
+fn job_line(worker: &plan::Worker, workers: u32) -> JobLine {
+    let workload = worker.workload();
+    JobLine {
+        name: worker.name.clone(),
+        group: worker.group.group,
+        rw: workload.rw,
+        block_size: workload.block_size,
+        ioengine: workload.ioengine,
+        iodepth: worker.queue.depth_requested,
+        workers,
+        style: SizeStyle::of(&worker.show),
+    }
+}

@@ -1,0 +1,173 @@
+//! `fathom run --repeat`: one invocation run several times, others in turn with it.
+
+use crate::call::{Call, Said, header};
+use crate::exit;
+use crate::output::{Output, say};
+use crate::watch::watch;
+use anyhow::Result;
+use job::Invocation;
+use record::{Cell, RecordSet, RunRecord};
+use std::process::ExitCode;
+
+/// Seed of what is drawn when the runs are judged together. One for all: the same runs judged again
+/// shall have the same intervals.
+const SEED: u64 = 1;
+
+/// Runs everything `repeats` times and reports the runs together.
+///
+/// # Errors
+/// Those of showing and keeping what was measured.
+pub fn run(call: &Call, output: &mut Output, repeats: u32) -> Result<ExitCode> {
+    let mut rounds = Rounds::new(call, repeats);
+    if let Err(code) = rounds.rehearse(output)? {
+        return Ok(ExitCode::from(code));
+    }
+    let refused = rounds.all(output)?;
+    let set = rounds.set;
+    // Kept before anything looks at it, as a single run is.
+    let kept = match &call.invocation.record {
+        Some(path) => report::native::save_set(&set, path),
+        None => Ok(()),
+    };
+    let judged: Vec<judge::Judged> = set.runs.iter().map(judge::judge).collect();
+    let together = judge::together(&set, &judged);
+    let dress = call.dress(output);
+    output.write(&report::render_set(&set, &judged, &together, &call.formats(), &dress))?;
+    kept?;
+    let interrupted = call.runner.caught().map(|signal| exit::interrupted(signal, false));
+    let errors = || set.runs.iter().map(|run| exit::of(run, false)).find(|code| *code != 0);
+    Ok(ExitCode::from(interrupted.or(refused).or_else(errors).unwrap_or(0)))
+}
+
+/// What is repeated, under its own name.
+struct Contender<'a> {
+    name: String,
+    invocation: &'a Invocation,
+}
+
+/// The runs, those made and those to come.
+struct Rounds<'a> {
+    call: &'a Call<'a>,
+    contenders: Vec<Contender<'a>>,
+    repeats: u32,
+    set: RecordSet,
+    said: Said,
+}
+
+impl<'a> Rounds<'a> {
+    fn new(call: &'a Call, repeats: u32) -> Self {
+        let set = RecordSet {
+            schema: record::SCHEMA_VERSION,
+            fathom_version: env!("CARGO_PKG_VERSION").into(),
+            kind: "repeat".into(),
+            seed: SEED,
+            runs: Vec::new(),
+        };
+        let invocations = std::iter::once(call.invocation).chain(call.others);
+        let contenders = contenders(invocations);
+        Rounds { call, contenders, repeats, set, said: Said::default() }
+    }
+
+    /// Everything is resolved once before anything runs: what is refused is refused now. The exit
+    /// code when something is.
+    fn rehearse(&mut self, output: &mut Output) -> Result<Result<(), u8>> {
+        let mut text = String::new();
+        for contender in &self.contenders {
+            match self.call.prepare(contender.invocation, &mut self.said) {
+                Ok(prepared) => text += &header(contender.invocation, &prepared.plan),
+                Err(code) => return Ok(Err(code)),
+            }
+        }
+        if self.call.is_text() {
+            text += &format!("\n{}", report::rounds::heading(self.total()));
+            output.write(&text)?;
+        }
+        Ok(Ok(()))
+    }
+
+    fn total(&self) -> u32 {
+        self.repeats * self.contenders.len() as u32
+    }
+
+    /// All rounds, until a signal comes or a run fails. A B, then B A: what drifts with time then
+    /// hits all alike. The exit code when a run was refused.
+    fn all(&mut self, output: &mut Output) -> Result<Option<u8>> {
+        for round in 0..self.repeats {
+            for place in 0..self.contenders.len() {
+                let index = if round % 2 == 0 { place } else { self.contenders.len() - 1 - place };
+                if self.call.runner.caught().is_some() {
+                    return Ok(None);
+                }
+                let record = match self.one(index, round, output)? {
+                    Ok(record) => record,
+                    Err(code) => return Ok(Some(code)),
+                };
+                if !self.take(record, index, output)? {
+                    return Ok(None);
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn one(
+        &mut self,
+        index: usize,
+        round: u32,
+        output: &mut Output,
+    ) -> Result<Result<RunRecord, u8>> {
+        let Contender { name, invocation } = &self.contenders[index];
+        let prepared = match self.call.prepare(invocation, &mut self.said) {
+            Ok(prepared) => prepared,
+            Err(code) => return Ok(Err(code)),
+        };
+        let text = self.call.is_text();
+        let mut record = self.call.runner.measure(prepared, invocation, |run, signals| {
+            watch(run, signals, invocation, output, false, text)
+        })?;
+        self.said.say(self.call.dialect, &record.messages);
+        record.cell = Some(Cell { name: name.clone(), round });
+        Ok(Ok(record))
+    }
+
+    /// Shows a run and keeps it; whether to go on. One that was cut short is no repeat of the
+    /// others, and kept only where it is all there is.
+    fn take(&mut self, record: RunRecord, index: usize, output: &mut Output) -> Result<bool> {
+        let number = self.set.runs.len() as u32 + 1;
+        let cut_short = record.interrupted_by.is_some();
+        if cut_short && number > 1 {
+            say(&format!("fathom: run {number} was cut short and is left out\n"));
+            return Ok(false);
+        }
+        if self.call.is_text() {
+            let name = Some(self.contenders[index].name.as_str());
+            let name = name.filter(|_| self.contenders.len() > 1);
+            output.write(&report::rounds::lines(number, self.total(), name, &record))?;
+        }
+        let failed = exit::failed(&record);
+        self.set.runs.push(record);
+        if failed && number < self.total() {
+            say(&format!("fathom: run {number} failed; the others are not made\n"));
+        }
+        Ok(!cut_short && !failed)
+    }
+}
+
+/// Each with a name of its own: that of its job files or, without any, of its jobs.
+fn contenders<'a>(invocations: impl Iterator<Item = &'a Invocation>) -> Vec<Contender<'a>> {
+    let mut plain: Vec<String> = Vec::new();
+    let named = |invocation: &'a Invocation| {
+        let name = match invocation.job_files.as_slice() {
+            [] => {
+                let jobs = invocation.jobs.iter().map(|job| job.identity.name.as_str());
+                jobs.collect::<Vec<_>>().join(" ")
+            }
+            files => files.join(" "),
+        };
+        let before = plain.iter().filter(|known| **known == name).count();
+        plain.push(name.clone());
+        let name = if before == 0 { name } else { format!("{name} ({})", before + 1) };
+        Contender { name, invocation }
+    };
+    invocations.map(named).collect()
+}
