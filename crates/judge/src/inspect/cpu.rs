@@ -1,8 +1,9 @@
 //! What the machine adds to a latency, and what its clock and processors allow.
 
 use super::view::{View, row};
-use super::words::{cpus, grouped, many};
+use super::words::{cpus, grouped};
 use super::{Mark, Row, Section};
+use crate::checks::words::count;
 use record::{CpuFacts, DeviceFacts};
 use std::collections::BTreeSet;
 
@@ -122,13 +123,13 @@ fn mitigations(view: &View) -> Option<Row> {
 }
 
 fn interrupts(disk: &DeviceFacts, cpu: &CpuFacts) -> Option<Row> {
-    let count = disk.interrupts.len();
+    let number = disk.interrupts.len();
     let served: BTreeSet<u32> = disk.interrupts.iter().flat_map(|i| &i.cpus).copied().collect();
     let served: Vec<u32> = served.into_iter().collect();
-    let value = format!("{} on CPUs {}", many(count, "interrupt"), cpus(&served));
-    let crowded = count == 1 || served.len() == 1;
+    let value = format!("{} on CPUs {}", count(number, "interrupt"), cpus(&served));
+    let crowded = number == 1 || served.len() == 1;
     let mark = if crowded && cpu.online > 1 { Mark::Look } else { Mark::Ok };
-    (count > 0).then(|| row(disk.name.clone(), value, mark))
+    (number > 0).then(|| row(disk.name.clone(), value, mark))
 }
 
 fn nodes(view: &View) -> Option<Row> {
@@ -137,7 +138,7 @@ fn nodes(view: &View) -> Option<Row> {
     let disks: Vec<String> = view.disks.iter().filter_map(of).collect();
     let value = format!(
         "{}{}",
-        many(nodes, "node"),
+        count(nodes, "node"),
         disks.iter().fold(String::new(), |text, d| text + ", " + d)
     );
     (nodes > 1).then(|| row("NUMA", value, Mark::Look))
@@ -170,7 +171,7 @@ fn sentences(view: &View) -> (String, String) {
             format!(
                 "A load of {:.1} on {}: others run where workers should.",
                 environment.load[0],
-                many(cpu.online as usize, "CPU")
+                count(cpu.online as usize, "CPU")
             ),
             "Wait for a quiet machine, or repeat and report the spread.".into(),
         );

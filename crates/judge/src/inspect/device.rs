@@ -1,8 +1,9 @@
 //! Which device is under the path, and its blocks.
 
 use super::view::{View, is_memory, is_remote, row};
-use super::words::{listed, size};
+use super::words::size;
 use super::{Mark, Row, Section};
+use crate::checks::words::list;
 use record::{DeviceFacts, DeviceKind, TargetKind, Use};
 
 /// Task 1: what is measured at all.
@@ -87,8 +88,8 @@ fn uses(uses: &[Use]) -> String {
     let text = |used: &Use| match used {
         Use::Mounted { device, mount_point } => format!("{device} is mounted at {mount_point}"),
         Use::Swap { device } => format!("{device} is swap"),
-        Use::Partitions { names } => format!("has partitions {}", listed(names)),
-        Use::Holders { names } => format!("{} stand on it", listed(names)),
+        Use::Partitions { names } => format!("has partitions {}", list(names)),
+        Use::Holders { names } => format!("{} stand on it", list(names)),
         Use::Signature { what, .. } => format!("bears the signature of {what}"),
         Use::Busy { .. } => "opened exclusively".to_owned(),
     };
@@ -114,12 +115,12 @@ fn meaning(view: &View) -> String {
     let layers = layers(view);
     let through = match layers.is_empty() {
         true => String::new(),
-        false => format!(" and {}", listed(&layers)),
+        false => format!(" and {}", list(&layers)),
     };
     if view.any(is_remote) {
         let remote = view.disks.iter().filter(|disk| is_remote(disk));
         let remote: Vec<&str> = remote.map(|disk| disk.name.as_str()).collect();
-        let remote = listed(&remote);
+        let remote = list(&remote);
         return format!("Figures hold the network on the way to {remote}{through} too.");
     }
     if view.any(|disk| disk.is_virtual) {
@@ -131,7 +132,7 @@ fn meaning(view: &View) -> String {
     let above: Vec<String> = above.into_iter().chain(layers).collect();
     match above.is_empty() {
         true => format!("I/O goes straight to {disks}, with no filesystem in between."),
-        false => format!("Figures are those of {disks} seen through {}.", listed(&above)),
+        false => format!("Figures are those of {disks} seen through {}.", list(&above)),
     }
 }
 

@@ -1,8 +1,9 @@
 //! What orders, holds back and bounds requests on their way to the disk.
 
 use super::view::{View, row};
-use super::words::{grouped, listed, size};
+use super::words::{grouped, size};
 use super::{Mark, Row, Section};
+use crate::checks::words::list;
 use record::{DeviceFacts, DeviceKind};
 
 /// Task 2: the I/O scheduler.
@@ -16,7 +17,7 @@ pub(super) fn scheduler(view: &View) -> Section {
         [] => ("No scheduler orders I/O here.".to_owned(), "Nothing to decide.".to_owned()),
         [one] => (by_name(one, view), keep(view)),
         _ => (
-            format!("The disks do not agree ({}): the slowest decides.", listed(&active)),
+            format!("The disks do not agree ({}): the slowest decides.", list(&active)),
             "Give all disks of the stack one scheduler first.".to_owned(),
         ),
     };

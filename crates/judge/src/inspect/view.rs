@@ -56,7 +56,7 @@ impl<'a> View<'a> {
     /// Names of the disks: "sdb and sdc".
     pub fn disk_names(&self) -> String {
         let names: Vec<&str> = self.disks.iter().map(|disk| disk.name.as_str()).collect();
-        super::words::listed(&names)
+        crate::checks::words::list(&names)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Sizes and lists in words.
+//! Sizes and numbers that are exact rather than measured, in words.
 
 /// "512 B", "4 KiB", "1.5 GiB": at most one decimal, and none where there is nothing to say.
 pub(super) fn size(bytes: u64) -> String {
@@ -25,23 +25,6 @@ pub(super) fn grouped(number: u64) -> String {
         text.push(digit);
     }
     text
-}
-
-/// "1 CPU", "2 CPUs".
-pub(super) fn many(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
-}
-
-/// "a", "a and b", "a, b and c".
-pub(super) fn listed<T: AsRef<str>>(items: &[T]) -> String {
-    match items {
-        [] => String::new(),
-        [one] => one.as_ref().to_owned(),
-        [first @ .., last] => {
-            let first: Vec<&str> = first.iter().map(AsRef::as_ref).collect();
-            format!("{} and {}", first.join(", "), last.as_ref())
-        }
-    }
 }
 
 /// CPU numbers as the kernel lists them: "0-3,8".
@@ -84,9 +67,6 @@ mod tests {
             [grouped(368), grouped(36_887), grouped(1_000_000)],
             ["368", "36 887", "1 000 000"]
         );
-        assert_eq!([many(1, "CPU"), many(2, "CPU")], ["1 CPU", "2 CPUs"]);
-        assert_eq!(listed(&["a"]), "a");
-        assert_eq!(listed(&["a", "b", "c"]), "a, b and c");
         assert_eq!(cpus(&[0, 1, 2, 5, 7, 8]), "0-2,5,7-8");
     }
 }
