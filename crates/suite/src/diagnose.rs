@@ -1,0 +1,196 @@
+//! `fathom diagnose`: why storage is slow, in five steps, each of which rules something out.
+//!
+//! Which path is tested; whether the device is saturated or something stalls above it; whether the
+//! CPU or the medium is the limit; what is left under sustained load; what durability costs.
+
+mod conclusion;
+mod looks;
+
+pub use conclusion::{Cause, Conclusion, conclude};
+pub use looks::Look;
+
+use crate::outcome::{duration, moved};
+use crate::place::{Shape, Until};
+use crate::{Expected, Failure, Place, Step, Suite, failure};
+use record::{Bytes, Cell, Direction, Nanos, RunRecord};
+
+/// Name of the run that fills the file.
+const FILL: &str = "fill";
+/// Longest time for filling the file.
+const FILL_TIME: Nanos = Nanos::from_millis(6_000);
+/// Speed that a file is expected to be filled at, in bytes a second.
+const FILL_SPEED: f64 = 500e6;
+const RAMP: Nanos = Nanos::from_millis(250);
+
+/// One run of the diagnosis.
+struct Probe {
+    name: &'static str,
+    doing: &'static str,
+    rw: &'static str,
+    depth: u32,
+    engine: Engine,
+    more: &'static [&'static str],
+    time: Nanos,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Engine {
+    Usual,
+    Synchronous,
+    /// The asynchronous one that is not the usual one.
+    Other,
+}
+
+const fn reads(name: &'static str, doing: &'static str, depth: u32) -> Probe {
+    let (engine, time) = (Engine::Usual, Nanos::from_millis(2_000));
+    Probe { name, doing, rw: "randread", depth, engine, more: &[], time }
+}
+
+const fn writes(name: &'static str, doing: &'static str, depth: u32) -> Probe {
+    Probe { rw: "randwrite", ..reads(name, doing, depth) }
+}
+
+/// A moderate depth: what applications that keep several I/Os in flight reach.
+const MODERATE: u32 = 16;
+const DEEP: u32 = 64;
+
+const PROBES: [Probe; 8] = [
+    reads("path", "which path: random reads 4 KiB, depth 4", 4),
+    reads("depth-1", "saturation or stall: random reads, depth 1", 1),
+    reads("depth-16", "saturation or stall: random reads, depth 16", MODERATE),
+    reads("depth-64", "saturation or stall: random reads, depth 64", DEEP),
+    Probe {
+        engine: Engine::Other,
+        ..reads("engine", "CPU or medium: the same by another engine, depth 16", MODERATE)
+    },
+    Probe {
+        time: Nanos::from_millis(12_000),
+        ..writes("sustained", "sustained load: random writes, depth 16", MODERATE)
+    },
+    Probe { engine: Engine::Synchronous, ..writes("write", "durability: single writes 4 KiB", 1) },
+    Probe {
+        engine: Engine::Synchronous,
+        more: &["--fsync=1"],
+        ..writes("write-fsync", "durability: the same, each followed by fsync", 1)
+    },
+];
+
+/// What is to be diagnosed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// The file; it is there, and empty.
+    pub place: Place,
+    /// How much of it is filled.
+    pub size: Bytes,
+    /// Seed of the offsets.
+    pub seed: u64,
+}
+
+/// The diagnosis, under way.
+pub struct Diagnose {
+    setting: Setting,
+    filled: Option<Bytes>,
+    done: usize,
+    over: bool,
+    spent: Nanos,
+    failed: Option<Failure>,
+}
+
+impl Diagnose {
+    /// From the beginning.
+    pub fn new(setting: Setting) -> Diagnose {
+        let spent = Nanos::default();
+        Diagnose { setting, filled: None, done: 0, over: false, spent, failed: None }
+    }
+
+    /// Why it could not begin.
+    pub fn failed(&self) -> Option<&Failure> {
+        self.failed.as_ref()
+    }
+
+    fn fill(&self) -> Step {
+        let expected = Nanos((self.setting.size.0 as f64 / FILL_SPEED * 1e9) as u64).min(FILL_TIME);
+        self.setting.place.step(&Shape {
+            cell: Cell { name: FILL.into(), round: 0 },
+            doing: "filling the file".into(),
+            rw: "write",
+            block: Bytes(1 << 20),
+            region: self.setting.size,
+            depth: 8,
+            synchronous: false,
+            seed: self.setting.seed,
+            more: vec!["--refill_buffers=1", "--end_fsync=1"],
+            until: Until::Written { limit: Some(FILL_TIME), expected },
+        })
+    }
+
+    fn probe(&self, index: usize, probe: &Probe) -> Step {
+        let mut place = self.setting.place.clone();
+        if probe.engine == Engine::Other {
+            place.engine = if place.engine == "libaio" { "posixaio" } else { "libaio" };
+        }
+        place.step(&Shape {
+            cell: Cell { name: probe.name.into(), round: 0 },
+            doing: probe.doing.into(),
+            rw: probe.rw,
+            block: Bytes(4096),
+            region: self.filled.unwrap_or(self.setting.size),
+            depth: probe.depth,
+            synchronous: probe.engine == Engine::Synchronous,
+            seed: self.setting.seed + 1 + index as u64,
+            more: probe.more.to_vec(),
+            until: Until::Time { ramp: RAMP, time: probe.time },
+        })
+    }
+
+    fn took_fill(&mut self, record: &RunRecord) -> Vec<String> {
+        if let Some(given_up) = self.setting.place.step_down(record) {
+            return vec![given_up];
+        }
+        let written = Bytes(moved(record, Direction::Write) >> 20 << 20);
+        self.failed = failure(record);
+        if self.failed.is_none() && written.0 < 1 << 20 {
+            let text = "not even 1 MiB could be written".into();
+            self.failed = Some(Failure { cell: FILL.into(), text });
+        }
+        self.over = self.failed.is_some();
+        self.filled = Some(written);
+        Vec::new()
+    }
+}
+
+impl Suite for Diagnose {
+    fn next(&mut self) -> Option<Step> {
+        if self.over {
+            return None;
+        }
+        if self.filled.is_none() {
+            return Some(self.fill());
+        }
+        Some(self.probe(self.done, PROBES.get(self.done)?))
+    }
+
+    fn took(&mut self, record: &RunRecord) -> Vec<String> {
+        self.spent = self.spent + duration(record);
+        if record.interrupted_by.is_some() {
+            self.over = true;
+            return Vec::new();
+        }
+        if self.filled.is_none() {
+            return self.took_fill(record);
+        }
+        self.done += 1;
+        let failure = failure(record).map(|f| format!("{} failed: {}", f.cell, f.text));
+        failure.into_iter().collect()
+    }
+
+    fn expected(&self) -> Expected {
+        let left = PROBES.iter().enumerate().skip(self.done);
+        let probes: u64 = left.map(|(index, probe)| self.probe(index, probe).lasts.0).sum();
+        let fill = if self.filled.is_none() { self.fill().lasts } else { Nanos::default() };
+        Expected::of(self.spent, if self.over { Nanos::default() } else { Nanos(probes) + fill })
+    }
+}
+
+#[cfg(test)]
+mod tests;

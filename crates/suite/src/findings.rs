@@ -1,0 +1,71 @@
+//! Findings of several runs as one list.
+
+use judge::Finding;
+use std::cmp::Reverse;
+
+/// Each check once, as it was worded where it was gravest, about the jobs of all that found it; the
+/// gravest first.
+pub(crate) fn by_check(findings: impl IntoIterator<Item = Finding>) -> Vec<Finding> {
+    let mut groups: Vec<Vec<Finding>> = Vec::new();
+    for finding in findings {
+        match groups.iter_mut().find(|group| group[0].check == finding.check) {
+            Some(group) => group.push(finding),
+            None => groups.push(vec![finding]),
+        }
+    }
+    let mut all: Vec<Finding> = groups.into_iter().filter_map(joined).collect();
+    // Stable: findings of one severity stay in the order they came.
+    all.sort_by_key(|finding| Reverse(finding.severity));
+    all
+}
+
+fn joined(group: Vec<Finding>) -> Option<Finding> {
+    let mut jobs: Vec<String> = Vec::new();
+    for job in group.iter().flat_map(|finding| &finding.jobs) {
+        if !jobs.contains(job) {
+            jobs.push(job.clone());
+        }
+    }
+    let alike = group.iter().all(|finding| finding.text == group[0].text);
+    // The first of the gravest.
+    let mut first = group.into_iter().rev().max_by_key(|finding| finding.severity)?;
+    if !alike && !first.jobs.is_empty() {
+        first.text = format!("of {}: {}", first.jobs.join(", "), first.text);
+    }
+    Some(Finding { jobs, ..first })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::Severity;
+
+    fn finding(check: &'static str, severity: Severity, job: &str, text: &str) -> Finding {
+        Finding {
+            check,
+            severity,
+            jobs: vec![job.into()],
+            text: text.into(),
+            figures: Vec::new(),
+            cause: String::new(),
+            cure: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_check_is_told_once_by_its_gravest_run() {
+        let all = by_check([
+            finding("a", Severity::Note, "x", "mild"),
+            finding("b", Severity::Note, "x", "other"),
+            finding("a", Severity::Error, "y", "grave"),
+            finding("a", Severity::Error, "z", "as grave"),
+            finding("b", Severity::Note, "y", "other"),
+        ]);
+        let told: Vec<_> =
+            all.iter().map(|f| (f.check, f.text.as_str(), f.jobs.join(" "))).collect();
+        assert_eq!(
+            told,
+            [("a", "of y: grave", "x y z".to_owned()), ("b", "other", "x y".to_owned())]
+        );
+    }
+}

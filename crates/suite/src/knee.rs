@@ -1,0 +1,245 @@
+//! The knee of a device: the queue depth beyond which latency grows faster than throughput.
+//!
+//! It is found as the depth of greatest *power*, throughput over latency: L. Kleinrock, "Power and
+//! deterministic rules of thumb for probabilistic problems in computer communications", Proc. ICC
+//! 1979; the measure is from A. Giessler and others, "Free buffer allocation – an investigation by
+//! simulation", Computer Networks 2 (1978). At the maximum of X/R the relative growths of X and R
+//! are equal, which is what the first sentence says; for a device that serves `n` I/Os side by side
+//! in constant time it is exactly `n`.
+
+use crate::order::Draw;
+use crate::outcome::of_run;
+use crate::place::{Place, Shape, Until};
+use crate::{Step, Suite};
+use record::{Bytes, Cell, Direction, Nanos, RunRecord};
+
+/// The depths that are tried. Twice as deep each time: a knee is told within a factor of two, which
+/// is as sharp as it is.
+pub const DEPTHS: [u32; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
+
+/// Powers within this share of the greatest are taken for equal, and the smallest depth of them for
+/// the knee: short runs scatter by some percent.
+const ALIKE: f64 = 0.95;
+
+/// What was measured at one depth.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Point {
+    /// I/Os in flight.
+    pub depth: u32,
+    /// I/Os a second.
+    pub iops: f64,
+    /// Mean latency, in nanoseconds.
+    pub latency_ns: f64,
+}
+
+impl Point {
+    /// Throughput over latency; only its proportions mean something.
+    fn power(&self) -> f64 {
+        if self.latency_ns > 0.0 { self.iops / self.latency_ns } else { 0.0 }
+    }
+}
+
+/// A knee, and the curve it was found on.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Knee {
+    /// Where it is.
+    pub at: Point,
+    /// The depth of most IOPS.
+    pub most: Point,
+    /// All that was measured, in rising depth.
+    pub curve: Vec<Point>,
+}
+
+/// The knee of a curve; `None` when nothing was measured on it.
+pub fn knee(points: &[Point]) -> Option<Knee> {
+    let mut curve: Vec<Point> = points.iter().filter(|p| p.power() > 0.0).copied().collect();
+    curve.sort_by_key(|point| point.depth);
+    let greatest = curve.iter().map(Point::power).fold(0.0, f64::max);
+    let at = *curve.iter().find(|point| point.power() >= greatest * ALIKE)?;
+    let most = *curve.iter().max_by(|a, b| a.iops.total_cmp(&b.iops))?;
+    Some(Knee { at, most, curve })
+}
+
+/// Which random accesses a sweep makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sweep {
+    /// Reads or writes.
+    pub direction: Direction,
+    /// Size of each.
+    pub block: Bytes,
+    /// Of the place, from its beginning.
+    pub region: Bytes,
+    /// Time before each measured window.
+    pub ramp: Nanos,
+    /// Length of the window at each depth.
+    pub time: Nanos,
+    /// Seed of the offsets.
+    pub seed: u64,
+}
+
+impl Sweep {
+    /// Name of its runs at one depth.
+    pub fn cell(direction: Direction, depth: u32) -> String {
+        format!("sweep-{}-{depth}", of_random(direction))
+    }
+
+    /// The knee that the runs of a sweep show, wherever they are among the given ones.
+    pub fn knee<'a>(
+        direction: Direction,
+        runs: impl Iterator<Item = &'a RunRecord>,
+    ) -> Option<Knee> {
+        let prefix = format!("sweep-{}-", of_random(direction));
+        let point = |run: &'a RunRecord| {
+            let depth = run.cell.as_ref()?.name.strip_prefix(&prefix)?.parse().ok()?;
+            let outcome = of_run(run, direction)?;
+            Some(Point { depth, iops: outcome.iops, latency_ns: outcome.latency_mean_ns })
+        };
+        knee(&runs.filter_map(point).collect::<Vec<_>>())
+    }
+
+    fn step(&self, place: &Place, depth: u32) -> Step {
+        let name = Sweep::cell(self.direction, depth);
+        place.step(&Shape {
+            cell: Cell { name, round: 0 },
+            doing: format!("looking for the knee: {}, depth {depth}", of_random(self.direction)),
+            rw: of_random(self.direction),
+            block: self.block,
+            region: self.region,
+            depth,
+            synchronous: false,
+            seed: Draw::new(self.seed ^ u64::from(depth)).next(),
+            more: Vec::new(),
+            until: Until::Time { ramp: self.ramp, time: self.time },
+        })
+    }
+}
+
+/// The `rw` of random accesses.
+fn of_random(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Read => "randread",
+        Direction::Write | Direction::Trim => "randwrite",
+    }
+}
+
+/// A sweep over [`DEPTHS`], under way.
+pub struct Sweeping {
+    place: Place,
+    sweep: Sweep,
+    done: usize,
+    runs: Vec<Point>,
+    spent: Nanos,
+}
+
+impl Sweeping {
+    /// From the first depth.
+    pub fn new(place: Place, sweep: Sweep) -> Sweeping {
+        Sweeping { place, sweep, done: 0, runs: Vec::new(), spent: Nanos::default() }
+    }
+
+    /// What it shows so far.
+    pub fn knee(&self) -> Option<Knee> {
+        knee(&self.runs)
+    }
+}
+
+impl Suite for Sweeping {
+    fn next(&mut self) -> Option<Step> {
+        Some(self.sweep.step(&self.place, *DEPTHS.get(self.done)?))
+    }
+
+    fn took(&mut self, record: &RunRecord) -> Vec<String> {
+        let Some(depth) = DEPTHS.get(self.done) else { return Vec::new() };
+        self.done += 1;
+        self.spent = self.spent + crate::outcome::duration(record);
+        let point = of_run(record, self.sweep.direction).map(|outcome| Point {
+            depth: *depth,
+            iops: outcome.iops,
+            latency_ns: outcome.latency_mean_ns,
+        });
+        self.runs.extend(point);
+        Vec::new()
+    }
+
+    fn expected(&self) -> crate::Expected {
+        let left = DEPTHS.iter().skip(self.done);
+        let left = left.map(|depth| self.sweep.step(&self.place, *depth).lasts.0).sum();
+        crate::Expected::of(self.spent, Nanos(left))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::invented::Disk;
+    use proptest::prelude::*;
+
+    fn curve(width: f64, service_ns: f64) -> Vec<Point> {
+        let point = |depth: u32| {
+            let busy = f64::from(depth).min(width);
+            let iops = busy / service_ns * 1e9;
+            Point { depth, iops, latency_ns: f64::from(depth) / iops * 1e9 }
+        };
+        DEPTHS.into_iter().map(point).collect()
+    }
+
+    #[test]
+    fn the_knee_is_how_many_ios_are_served_side_by_side() {
+        for (width, expected) in [(1.0, 1), (2.0, 2), (8.0, 8), (64.0, 64), (500.0, 128)] {
+            let found = knee(&curve(width, 80_000.0)).unwrap();
+            assert_eq!(found.at.depth, expected);
+        }
+        let found = knee(&curve(8.0, 80_000.0)).unwrap();
+        assert_eq!((found.most.iops, found.curve.len()), (1e5, 8));
+    }
+
+    #[test]
+    fn nothing_measured_has_no_knee() {
+        assert_eq!(knee(&[]), None);
+        assert_eq!(knee(&[Point { depth: 1, iops: 0.0, latency_ns: 0.0 }]), None);
+        let one = Point { depth: 4, iops: 10.0, latency_ns: 5.0 };
+        assert_eq!(knee(&[one, Point { depth: 8, ..Point::default() }]).unwrap().at, one);
+    }
+
+    #[test]
+    fn a_sweep_goes_through_all_depths_and_keeps_its_time() {
+        let sweep = Sweep {
+            direction: Direction::Read,
+            block: Bytes(4096),
+            region: Bytes(1 << 30),
+            ramp: Nanos::from_millis(100),
+            time: Nanos::from_millis(400),
+            seed: 1,
+        };
+        let disk = Disk { width: 8.0, ..Disk::fast() };
+        let mut sweeping = Sweeping::new(Place::new("x", true), sweep);
+        let whole = sweeping.expected().whole;
+        let mut runs = Vec::new();
+        while let Some(step) = sweeping.next() {
+            let record = disk.run(&step);
+            assert!(sweeping.took(&record).is_empty());
+            runs.push(record);
+        }
+        assert_eq!(sweeping.expected().left, Nanos(0));
+        assert_eq!(whole, Nanos::from_millis(8 * 650));
+        assert_eq!(sweeping.knee().unwrap().at.depth, 8);
+        let again = Sweep::knee(Direction::Read, runs.iter()).unwrap();
+        assert_eq!(Some(again), sweeping.knee());
+        assert_eq!(Sweep::knee(Direction::Write, runs.iter()), None);
+    }
+
+    proptest! {
+        #[test]
+        fn a_knee_is_found_through_noise(
+            width in prop::sample::select(vec![1_u32, 4, 16, 64]),
+            noise in prop::collection::vec(0.97_f64..1.03, 8),
+        ) {
+            let mut points = curve(f64::from(width), 100_000.0);
+            for (point, noise) in points.iter_mut().zip(noise) {
+                point.iops *= noise;
+                point.latency_ns /= noise;
+            }
+            prop_assert_eq!(knee(&points).unwrap().at.depth, width);
+        }
+    }
+}

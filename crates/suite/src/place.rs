@@ -1,0 +1,173 @@
+//! Where the runs of a suite work, and the jobs they are.
+
+use crate::Step;
+use record::{Bytes, Cell, Nanos, RunRecord};
+
+/// Beside its ramp and its window, a run looks at the machine at both ends, starts a thread and
+/// waits for what is in flight.
+const OVERHEAD: Nanos = Nanos::from_millis(150);
+
+/// EINVAL: what open(2) says where the filesystem takes no O_DIRECT.
+const EINVAL: i32 = 22;
+
+/// A file or device, and how runs get to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Its path.
+    pub path: String,
+    /// Whether it takes O_DIRECT.
+    pub direct: bool,
+    /// The engine of runs that keep several I/Os in flight.
+    pub engine: &'static str,
+}
+
+impl Place {
+    /// A path, reached by O_DIRECT where `direct` says that it takes it.
+    pub fn new(path: impl Into<String>, direct: bool) -> Place {
+        Place { path: path.into(), direct, engine: "io_uring" }
+    }
+
+    /// Gives up what a failed run shows not to work here: O_DIRECT, io_uring. What was given up, in
+    /// one sentence; `None` when it failed for another reason, or did not fail.
+    pub(crate) fn step_down(&mut self, record: &RunRecord) -> Option<String> {
+        let error = record.jobs.iter().find(|job| job.error != 0)?.errors.first()?;
+        match error.operation.as_str() {
+            "open" if self.direct && error.errno == EINVAL => {
+                self.direct = false;
+                Some(format!(
+                    "{} does not take O_DIRECT: going through the page cache, so memory is part \
+                     of what is measured",
+                    self.path
+                ))
+            }
+            "use the I/O engine" if self.engine == "io_uring" => {
+                self.engine = "libaio";
+                Some(format!("io_uring cannot be used here ({}): taking libaio", error.text))
+            }
+            _ => None,
+        }
+    }
+
+    /// The step that runs a job here.
+    pub(crate) fn step(&self, run: &Shape) -> Step {
+        let option = |name: &str, value: &str| format!("--{name}={value}");
+        let engine = if run.synchronous { "psync" } else { self.engine };
+        let mut arguments = vec![
+            option("name", &run.cell.name),
+            option("filename", &self.path.replace(':', "\\:")),
+            option("rw", run.rw),
+            option("bs", &run.block.0.to_string()),
+            option("size", &run.region.0.to_string()),
+            option("ioengine", engine),
+            option("iodepth", &run.depth.to_string()),
+            option("direct", if self.direct { "1" } else { "0" }),
+            option("randseed", &run.seed.to_string()),
+        ];
+        arguments.extend(run.more.iter().map(|more| (*more).to_owned()));
+        arguments.extend(run.until.options());
+        let lasts = match run.until {
+            Until::Time { ramp, time } => ramp + time,
+            Until::Written { expected, .. } => expected,
+        };
+        Step {
+            cell: run.cell.clone(),
+            doing: run.doing.clone(),
+            arguments,
+            lasts: lasts + OVERHEAD,
+        }
+    }
+}
+
+/// One job of a suite.
+pub(crate) struct Shape {
+    pub cell: Cell,
+    pub doing: String,
+    pub rw: &'static str,
+    pub block: Bytes,
+    /// Where it works: from the beginning, so far.
+    pub region: Bytes,
+    pub depth: u32,
+    /// One system call an I/O.
+    pub synchronous: bool,
+    pub seed: u64,
+    pub more: Vec<&'static str>,
+    pub until: Until,
+}
+
+/// When a job ends.
+#[derive(Clone, Copy)]
+pub(crate) enum Until {
+    /// After this time, whatever it moved.
+    Time { ramp: Nanos, time: Nanos },
+    /// When its region is written, or after `limit`.
+    Written { limit: Option<Nanos>, expected: Nanos },
+}
+
+impl Until {
+    fn options(self) -> Vec<String> {
+        let time = |name: &str, time: Nanos| format!("--{name}={}ms", time.millis().max(1));
+        match self {
+            Until::Time { ramp, time: length } => vec![
+                "--time_based=1".into(),
+                time("ramp_time", ramp),
+                time("runtime", length),
+                // Ten points at least, whatever the length: fio's half second would leave short
+                // runs without a course to look at.
+                format!("--bwavgtime={}", (length.millis() / 10).clamp(20, 500)),
+            ],
+            Until::Written { limit, .. } => {
+                limit.map(|limit| time("runtime", limit)).into_iter().collect()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::invented;
+
+    fn shape() -> Shape {
+        Shape {
+            cell: Cell { name: "randread-d1".into(), round: 2 },
+            doing: "random read".into(),
+            rw: "randread",
+            block: Bytes(4096),
+            region: Bytes(1 << 30),
+            depth: 4,
+            synchronous: false,
+            seed: 7,
+            more: vec!["--fsync=1"],
+            until: Until::Time { ramp: Nanos::from_millis(250), time: Nanos::from_millis(2500) },
+        }
+    }
+
+    #[test]
+    fn a_step_is_a_job_of_the_command_line() {
+        let step = Place::new("/mnt/a:b/x y", true).step(&shape());
+        let expected = "--name=randread-d1 --filename=/mnt/a\\:b/x y --rw=randread --bs=4096 \
+                        --size=1073741824 --ioengine=io_uring --iodepth=4 --direct=1 --randseed=7 \
+                        --fsync=1 --time_based=1 --ramp_time=250ms --runtime=2500ms \
+                        --bwavgtime=250";
+        assert_eq!(step.arguments.join(" "), expected);
+        assert_eq!(step.lasts, Nanos::from_millis(2900));
+        let written = Until::Written { limit: None, expected: Nanos::SECOND };
+        let step = Place::new("x", false).step(&Shape { until: written, ..shape() });
+        assert!(step.arguments.iter().all(|a| !a.contains("time")));
+        assert!(step.arguments.contains(&"--direct=0".to_owned()));
+    }
+
+    #[test]
+    fn only_what_failed_is_given_up() {
+        let failed = |operation, errno| invented::failed("fill", operation, errno);
+        let mut place = Place::new("x", true);
+        assert_eq!(place.step_down(&failed("open", 13)), None);
+        assert_eq!(place.step_down(&failed("write", EINVAL)), None);
+        assert!(place.step_down(&failed("open", EINVAL)).is_some_and(|t| t.contains("O_DIRECT")));
+        assert!(!place.direct);
+        assert_eq!(place.step_down(&failed("open", EINVAL)), None, "given up already");
+        assert!(place.step_down(&failed("use the I/O engine", 38)).is_some());
+        assert_eq!(place.engine, "libaio");
+        assert_eq!(place.step_down(&failed("use the I/O engine", 38)), None);
+    }
+}

@@ -1,0 +1,271 @@
+//! `fathom precondition`: a device or file brought to the state it has after long use.
+//!
+//! It is written once from end to end in blocks of 1 MiB, then at random in blocks of 4 KiB until it
+//! is steady. SNIA's specification writes the device twice before; here the random rounds go on
+//! until the figures themselves say that it is enough, and one pass leaves no block unwritten.
+
+use crate::outcome::{duration, moved, of_run};
+use crate::place::{Shape, Until};
+use crate::saturate::{Course, Rounds, Saturating};
+use crate::{Expected, Failure, Place, Step, Suite, failure};
+use record::{Bytes, Cell, Direction, Nanos, RecordSet, RunRecord};
+
+/// Name of the sequential pass.
+const FILL: &str = "fill";
+/// Block of the sequential pass.
+const LARGE: Bytes = Bytes(1 << 20);
+/// Speed that the pass is expected to have, in bytes a second.
+const FILL_SPEED: f64 = 500e6;
+
+/// What is to be preconditioned, and for how long at most.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// The device or file.
+    pub place: Place,
+    /// How much of it.
+    pub size: Bytes,
+    /// Random rounds at most.
+    pub rounds_max: u32,
+    /// Time at most, the sequential pass included.
+    pub time_max: Option<Nanos>,
+    /// Length of a round; `None`: as suits size and speed.
+    pub round: Option<Nanos>,
+    /// Seed of the offsets.
+    pub seed: u64,
+}
+
+/// Preconditioning, under way.
+pub struct Precondition {
+    setting: Setting,
+    stage: Stage,
+    spent: Nanos,
+    failed: Option<Failure>,
+}
+
+enum Stage {
+    Filling,
+    Saturating(Box<Saturating>),
+    Over,
+}
+
+impl Precondition {
+    /// From the beginning.
+    pub fn new(setting: Setting) -> Precondition {
+        Precondition { setting, stage: Stage::Filling, spent: Nanos::default(), failed: None }
+    }
+
+    /// Why it ended early, when it did for another reason than a signal or a limit.
+    pub fn failed(&self) -> Option<&Failure> {
+        self.failed.as_ref()
+    }
+
+    fn fill(&self) -> Step {
+        let size = self.setting.size;
+        let expected = Nanos((size.0 as f64 / FILL_SPEED * 1e9) as u64);
+        self.setting.place.step(&Shape {
+            cell: Cell { name: FILL.into(), round: 0 },
+            doing: "writing it once from end to end".into(),
+            rw: "write",
+            block: LARGE,
+            region: size,
+            depth: 8,
+            synchronous: false,
+            seed: self.setting.seed,
+            more: vec!["--refill_buffers=1", "--end_fsync=1"],
+            until: Until::Written { limit: self.setting.time_max, expected },
+        })
+    }
+
+    fn saturating(&self, bytes_per_second: Option<f64>) -> Saturating {
+        let length = || bytes_per_second.map(|speed| Rounds::length(self.setting.size, speed));
+        let rounds = Rounds {
+            region: self.setting.size,
+            round: self.setting.round.or_else(length),
+            rounds_max: self.setting.rounds_max,
+            time_max: self.setting.time_max.map(|most| Nanos(most.0.saturating_sub(self.spent.0))),
+            seed: self.setting.seed,
+        };
+        Saturating::new(self.setting.place.clone(), rounds)
+    }
+
+    fn took_fill(&mut self, record: &RunRecord) -> Vec<String> {
+        if let Some(given_up) = self.setting.place.step_down(record) {
+            return vec![given_up];
+        }
+        self.failed = failure(record);
+        if self.failed.is_some() {
+            self.stage = Stage::Over;
+            return Vec::new();
+        }
+        let speed = of_run(record, Direction::Write).map(|outcome| outcome.bytes_per_second);
+        let written = moved(record, Direction::Write);
+        let line = format!(
+            "wrote {} MiB from end to end at {:.0} MB/s",
+            written >> 20,
+            speed.unwrap_or_default() / 1e6
+        );
+        self.stage = if written + LARGE.0 > self.setting.size.0 {
+            Stage::Saturating(Box::new(self.saturating(speed)))
+        } else {
+            Stage::Over
+        };
+        vec![line]
+    }
+}
+
+impl Suite for Precondition {
+    fn next(&mut self) -> Option<Step> {
+        match &mut self.stage {
+            Stage::Filling => Some(self.fill()),
+            Stage::Saturating(suite) => suite.next(),
+            Stage::Over => None,
+        }
+    }
+
+    fn took(&mut self, record: &RunRecord) -> Vec<String> {
+        self.spent = self.spent + duration(record);
+        if record.interrupted_by.is_some() {
+            self.stage = Stage::Over;
+            return Vec::new();
+        }
+        match &mut self.stage {
+            Stage::Filling => self.took_fill(record),
+            Stage::Saturating(suite) => {
+                self.failed = failure(record);
+                suite.took(record)
+            }
+            Stage::Over => Vec::new(),
+        }
+    }
+
+    fn expected(&self) -> Expected {
+        let left = match &self.stage {
+            Stage::Filling => self.fill().lasts + self.saturating(Some(FILL_SPEED)).expected().left,
+            Stage::Saturating(suite) => suite.expected().left,
+            Stage::Over => Nanos::default(),
+        };
+        Expected::of(self.spent, left)
+    }
+}
+
+/// What preconditioning did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Conclusion {
+    /// Written from end to end.
+    pub filled: Bytes,
+    /// Of so much.
+    pub size: Bytes,
+    /// How fast, in bytes a second.
+    pub bytes_per_second: f64,
+    /// How the random rounds went.
+    pub course: Course,
+    /// Time it took.
+    pub took: Nanos,
+    /// Why it ended, when an error ended it.
+    pub failure: Option<Failure>,
+    /// The signal that ended it.
+    pub interrupted_by: Option<i32>,
+}
+
+impl Conclusion {
+    /// All of it was written and the disk is steady.
+    pub fn is_steady(&self) -> bool {
+        // The last piece of a device may be smaller than a block.
+        self.filled.0 + LARGE.0 > self.size.0 && self.course.is_steady()
+    }
+}
+
+/// What the records of a preconditioning show.
+pub fn conclude(set: &RecordSet) -> Conclusion {
+    let is_fill = |run: &&RunRecord| run.cell.as_ref().is_some_and(|cell| cell.name == FILL);
+    // The last one: those before it were given up at once.
+    let fill = set.runs.iter().rfind(is_fill);
+    let size = fill.and_then(|run| run.jobs.first()).map(|job| job.workload.region);
+    let written = fill.map_or(0, |run| moved(run, Direction::Write));
+    let speed = fill.and_then(|run| of_run(run, Direction::Write));
+    Conclusion {
+        filled: Bytes(written),
+        size: size.unwrap_or_default(),
+        bytes_per_second: speed.map_or(0.0, |outcome| outcome.bytes_per_second),
+        course: Rounds::course(set.runs.iter()),
+        took: Nanos(set.runs.iter().map(|run| duration(run).0).sum()),
+        failure: set.runs.last().and_then(failure),
+        interrupted_by: set.runs.iter().find_map(|run| run.interrupted_by),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::invented::{self, Disk};
+
+    fn setting() -> Setting {
+        Setting {
+            place: Place::new("/dev/x", true),
+            size: Bytes(1 << 30),
+            rounds_max: 25,
+            time_max: None,
+            round: None,
+            seed: 3,
+        }
+    }
+
+    fn set(runs: Vec<RunRecord>) -> RecordSet {
+        RecordSet { kind: "precondition".into(), runs, ..RecordSet::default() }
+    }
+
+    #[test]
+    fn it_writes_all_of_it_and_then_at_random_until_steady() {
+        let mut suite = Precondition::new(setting());
+        assert!(suite.expected().left > Nanos(12_000_000_000));
+        let driven = Disk::fast().drive(&mut suite, 100);
+        assert_eq!(
+            driven.names(),
+            [
+                "fill",
+                "precondition",
+                "precondition",
+                "precondition",
+                "precondition",
+                "precondition"
+            ]
+        );
+        assert!(driven.steps[1].arguments.contains(&"--runtime=2147ms".to_owned()));
+        let conclusion = conclude(&set(driven.records));
+        assert!(conclusion.is_steady() && conclusion.failure.is_none());
+        assert_eq!((conclusion.filled, conclusion.course.iops.len()), (Bytes(1 << 30), 5));
+        assert!((conclusion.bytes_per_second / 500e6 - 1.0).abs() < 0.01);
+    }
+
+    #[test]
+    fn a_time_limit_that_ends_the_pass_leaves_it_unsteady() {
+        let limited = Setting { time_max: Some(Nanos::SECOND), ..setting() };
+        let mut suite = Precondition::new(limited);
+        let driven = Disk { bandwidth: 100e6, ..Disk::fast() }.drive(&mut suite, 100);
+        assert_eq!(driven.names(), ["fill"]);
+        let conclusion = conclude(&set(driven.records));
+        assert!(!conclusion.is_steady() && conclusion.filled < conclusion.size);
+    }
+
+    #[test]
+    fn errors_and_signals_end_it() {
+        let mut suite = Precondition::new(setting());
+        suite.took(&invented::failed("fill", "write", 28));
+        assert!(suite.next().is_none() && suite.failed().is_some());
+        let mut suite = Precondition::new(setting());
+        let step = suite.next().unwrap();
+        let stopped = RunRecord { interrupted_by: Some(2), ..Disk::fast().run(&step) };
+        suite.took(&stopped);
+        assert!(suite.next().is_none() && suite.failed().is_none());
+        assert_eq!(conclude(&set(vec![stopped])).interrupted_by, Some(2));
+    }
+
+    #[test]
+    fn a_place_without_direct_io_is_written_all_the_same() {
+        let mut suite = Precondition::new(setting());
+        assert!(suite.next().is_some());
+        let lines = suite.took(&invented::failed("fill", "open", 22));
+        assert!(lines[0].contains("O_DIRECT"));
+        assert!(suite.next().unwrap().arguments.contains(&"--direct=0".to_owned()));
+    }
+}

@@ -1,0 +1,241 @@
+//! Random writes, round after round, until a disk is steady.
+//!
+//! Fresh flash writes as long as it has empty blocks; what a disk sustains shows when it must make
+//! room first. The criterion is that of SNIA's Performance Test Specification: over five rounds the
+//! figures stay within 20 % of their average, and the slope of their best line within 10 %.
+
+use crate::order::Draw;
+use crate::outcome::{duration, of_run};
+use crate::place::{Place, Shape, Until};
+use crate::{Expected, Step, Suite, failure};
+use judge::stats::{STEADY_ROUNDS, SteadyState, steady_state};
+use record::{Bytes, Cell, Direction, Nanos, RunRecord};
+
+/// Name of its runs.
+pub(crate) const CELL: &str = "precondition";
+/// The rounds that have to be alike.
+pub const WINDOW: u32 = STEADY_ROUNDS as u32;
+/// I/Os in flight: enough to keep any disk busy.
+const DEPTH: u32 = 32;
+const BLOCK: Bytes = Bytes(4096);
+
+/// How random writes go on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rounds {
+    /// Of the place, from its beginning.
+    pub region: Bytes,
+    /// Length of one; `None`: as suits the speed of the place.
+    pub round: Option<Nanos>,
+    /// After so many rounds it is given up.
+    pub rounds_max: u32,
+    /// After this time it is given up.
+    pub time_max: Option<Nanos>,
+    /// Seed of the offsets.
+    pub seed: u64,
+}
+
+/// Length of a round where nothing is known of the speed: SNIA's.
+const ROUND: Nanos = Nanos(60_000_000_000);
+
+impl Rounds {
+    /// The length of a round: what it takes to write the region once at `bytes_per_second`, between
+    /// 2 s and SNIA's minute. A small file has not to be written hundreds of times a round.
+    pub(crate) fn length(region: Bytes, bytes_per_second: f64) -> Nanos {
+        if bytes_per_second <= 0.0 {
+            return ROUND;
+        }
+        let once = region.0 as f64 / bytes_per_second;
+        Nanos((once.clamp(2.0, 60.0) * 1e9) as u64)
+    }
+
+    /// How the rounds among the given runs went.
+    pub fn course<'a>(runs: impl Iterator<Item = &'a RunRecord>) -> Course {
+        let rounds = runs.filter(|run| run.cell.as_ref().is_some_and(|cell| cell.name == CELL));
+        let iops = rounds.filter_map(|run| Some(of_run(run, Direction::Write)?.iops));
+        Course::of(iops.collect())
+    }
+}
+
+/// How rounds went.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Course {
+    /// IOPS of each.
+    pub iops: Vec<f64>,
+    /// The last [`WINDOW`] of them against the criterion; `None` when there were fewer.
+    pub last: Option<SteadyState>,
+}
+
+impl Course {
+    fn of(iops: Vec<f64>) -> Course {
+        let last = steady_state(&iops);
+        Course { iops, last }
+    }
+
+    /// The disk is steady.
+    pub fn is_steady(&self) -> bool {
+        self.last.is_some_and(|last| last.is_steady)
+    }
+}
+
+/// Rounds, under way.
+pub struct Saturating {
+    place: Place,
+    rounds: Rounds,
+    course: Course,
+    done: u32,
+    spent: Nanos,
+    over: bool,
+}
+
+impl Saturating {
+    /// From the first round.
+    pub fn new(place: Place, rounds: Rounds) -> Saturating {
+        let (course, spent) = (Course::default(), Nanos::default());
+        Saturating { place, rounds, course, done: 0, spent, over: false }
+    }
+
+    /// How it went so far.
+    pub fn course(&self) -> &Course {
+        &self.course
+    }
+
+    fn step(&self) -> Step {
+        let round = self.rounds.round.unwrap_or(ROUND);
+        self.place.step(&Shape {
+            cell: Cell { name: CELL.into(), round: self.done },
+            doing: format!(
+                "random writes until steady, round {} of {} at most",
+                self.done + 1,
+                self.rounds.rounds_max
+            ),
+            rw: "randwrite",
+            block: BLOCK,
+            region: self.rounds.region,
+            depth: DEPTH,
+            synchronous: false,
+            seed: Draw::new(self.rounds.seed ^ u64::from(self.done)).next(),
+            more: vec!["--refill_buffers=1"],
+            until: Until::Time { ramp: Nanos::default(), time: round },
+        })
+    }
+
+    fn is_over(&self) -> bool {
+        let late = self.rounds.time_max.is_some_and(|most| self.spent >= most);
+        self.over || late || self.done >= self.rounds.rounds_max || self.course.is_steady()
+    }
+}
+
+impl Suite for Saturating {
+    fn next(&mut self) -> Option<Step> {
+        (!self.is_over()).then(|| self.step())
+    }
+
+    fn took(&mut self, record: &RunRecord) -> Vec<String> {
+        self.done += 1;
+        self.spent = self.spent + duration(record);
+        if let Some(failure) = failure(record) {
+            self.over = true;
+            return vec![format!("round {}: {}", self.done, failure.text)];
+        }
+        if record.interrupted_by.is_some() {
+            self.over = true;
+            return Vec::new();
+        }
+        let Some(outcome) = of_run(record, Direction::Write) else { return Vec::new() };
+        self.course.iops.push(outcome.iops);
+        self.course = Course::of(std::mem::take(&mut self.course.iops));
+        let mut line = format!("round {}: {:.0} IOPS", self.done, outcome.iops);
+        if let Some(last) = self.course.last {
+            line += &format!(
+                "; last {WINDOW}: range {:.0} %, slope {:.0} % of the average",
+                last.range * 100.0,
+                last.slope.abs() * 100.0
+            );
+        }
+        if self.course.is_steady() {
+            line += ": steady";
+        } else if self.is_over() {
+            line += ": given up, not steady";
+        }
+        vec![line]
+    }
+
+    fn expected(&self) -> Expected {
+        let mut rounds = self.rounds.rounds_max.saturating_sub(self.done);
+        // Most disks are steady soon after the window is full.
+        if self.done < WINDOW {
+            rounds = rounds.min(WINDOW + 1 - self.done);
+        }
+        let left = match self.is_over() {
+            true => Nanos::default(),
+            false => Nanos(self.step().lasts.0 * u64::from(rounds.min(WINDOW + 1))),
+        };
+        let most = self.rounds.time_max.map(|most| Nanos(most.0.saturating_sub(self.spent.0)));
+        Expected::of(self.spent, most.map_or(left, |most| most.min(left)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::invented::{self, Disk};
+
+    fn rounds() -> Rounds {
+        let round = Some(Nanos::SECOND);
+        Rounds { region: Bytes(1 << 30), round, rounds_max: 25, time_max: None, seed: 1 }
+    }
+
+    #[test]
+    fn an_even_disk_is_steady_after_five_rounds() {
+        let mut saturating = Saturating::new(Place::new("x", true), rounds());
+        let driven = Disk::fast().drive(&mut saturating, 100);
+        assert_eq!(driven.steps.len(), 5);
+        assert!(saturating.course().is_steady());
+        assert!(driven.lines.last().is_some_and(|l| l.ends_with(": steady")), "{:?}", driven.lines);
+        assert_eq!(saturating.expected().left, Nanos(0));
+        assert_eq!(Rounds::course(driven.records.iter()), *saturating.course());
+    }
+
+    #[test]
+    fn a_disk_that_slows_down_is_waited_for() {
+        let mut saturating = Saturating::new(Place::new("x", true), rounds());
+        let driven = Disk { wears: 0.2, ..Disk::fast() }.drive(&mut saturating, 100);
+        assert!((7..12).contains(&driven.steps.len()), "{:?}", driven.lines);
+        assert!(saturating.course().is_steady());
+    }
+
+    #[test]
+    fn limits_end_it_and_it_says_that_it_is_not_steady() {
+        let disk = Disk { wears: 0.01, ..Disk::fast() };
+        let few = Rounds { rounds_max: 5, ..rounds() };
+        let short = Rounds { time_max: Some(Nanos::from_millis(2500)), ..rounds() };
+        for (limited, expected) in [(few, 5), (short, 3)] {
+            let mut saturating = Saturating::new(Place::new("x", true), limited);
+            let driven = { disk }.drive(&mut saturating, 100);
+            assert_eq!(driven.steps.len(), expected);
+            assert!(!saturating.course().is_steady());
+            assert!(driven.lines.last().is_some_and(|l| l.contains("not steady")));
+        }
+    }
+
+    #[test]
+    fn a_failure_or_a_signal_ends_it() {
+        let mut saturating = Saturating::new(Place::new("x", true), rounds());
+        assert!(saturating.next().is_some());
+        let lines = saturating.took(&invented::failed(CELL, "write", 5));
+        assert!(lines[0].contains("errno 5") && saturating.next().is_none());
+        let mut saturating = Saturating::new(Place::new("x", true), rounds());
+        let step = saturating.next().unwrap();
+        let interrupted = RunRecord { interrupted_by: Some(2), ..Disk::fast().run(&step) };
+        saturating.took(&interrupted);
+        assert!(saturating.next().is_none());
+    }
+
+    #[test]
+    fn rounds_are_long_for_large_disks_and_short_for_small_files() {
+        assert_eq!(Rounds::length(Bytes(1 << 40), 1e9), ROUND);
+        assert_eq!(Rounds::length(Bytes(10_000_000_000), 1e9), Nanos(10_000_000_000));
+        assert_eq!(Rounds::length(Bytes(1 << 20), 1e9), Nanos(2_000_000_000));
+        assert_eq!(Rounds::length(Bytes(1 << 20), 0.0), ROUND);
+    }
+}

@@ -1,0 +1,189 @@
+//! How long the parts of a test take, and how large its file is.
+
+use crate::saturate::Rounds;
+use record::{Bytes, Direction, Nanos};
+
+/// How thorough a test is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Length {
+    /// Half a minute: one round.
+    Quick,
+    /// About two minutes: three rounds.
+    #[default]
+    Normal,
+    /// Random writes until the disk is steady, then five long rounds.
+    Thorough,
+}
+
+/// Time of each part.
+pub(super) struct Budget {
+    /// Longest time for filling the file.
+    pub fill: Nanos,
+    /// Random writes before anything is measured.
+    pub rounds_to_steady: Option<Rounds>,
+    /// Whose knees are looked for. Where that of writes is not, that of reads stands for it.
+    pub sweeps: &'static [Direction],
+    pub sweep_ramp: Nanos,
+    pub sweep_time: Nanos,
+    pub rounds: u32,
+    pub ramp: Nanos,
+    pub time: Nanos,
+}
+
+const fn ms(ms: u64) -> Nanos {
+    Nanos::from_millis(ms)
+}
+
+impl Length {
+    pub(super) fn budget(self) -> Budget {
+        match self {
+            Length::Quick => Budget {
+                fill: ms(6_000),
+                rounds_to_steady: None,
+                sweeps: &[Direction::Read],
+                sweep_ramp: ms(100),
+                sweep_time: ms(350),
+                rounds: 1,
+                ramp: ms(250),
+                time: ms(1_600),
+            },
+            Length::Normal => Budget {
+                fill: ms(20_000),
+                rounds_to_steady: None,
+                sweeps: &[Direction::Read, Direction::Write],
+                sweep_ramp: ms(150),
+                sweep_time: ms(600),
+                rounds: 3,
+                ramp: ms(500),
+                time: ms(3_250),
+            },
+            Length::Thorough => Budget {
+                fill: ms(300_000),
+                rounds_to_steady: Some(Rounds {
+                    round: Some(ms(20_000)),
+                    rounds_max: 25,
+                    ..Rounds::default()
+                }),
+                sweeps: &[Direction::Read, Direction::Write],
+                sweep_ramp: ms(500),
+                sweep_time: ms(3_000),
+                rounds: 5,
+                ramp: ms(2_000),
+                time: ms(10_000),
+            },
+        }
+    }
+
+    /// Size of the file where there is room: random offsets should not meet each other's traces in
+    /// the caches of a disk, and filling it should not take longer than measuring.
+    fn size(self) -> Bytes {
+        Bytes(match self {
+            Length::Quick => 1 << 30,
+            Length::Normal => 2 << 30,
+            Length::Thorough => 16 << 30,
+        })
+    }
+}
+
+/// A file of no suitable size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SizeError {
+    /// A tenth of what is free is too little.
+    NoRoom {
+        /// What is free.
+        free: Bytes,
+    },
+    /// More was asked for than is free.
+    TooLarge {
+        /// What was asked for.
+        asked: Bytes,
+        /// What is free.
+        free: Bytes,
+    },
+    /// Less was asked for than can be tested.
+    TooSmall {
+        /// What was asked for.
+        asked: Bytes,
+    },
+}
+
+impl std::fmt::Display for SizeError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mib = |bytes: &Bytes| bytes.0 >> 20;
+        let least = super::LEAST.0 >> 20;
+        match self {
+            SizeError::NoRoom { free } => write!(
+                f,
+                "only {} MiB are free, and a test takes no more than a tenth of that: make room, or \
+                 say with --size how much it may use, {least} MiB or more",
+                mib(free)
+            ),
+            SizeError::TooLarge { asked, free } => write!(
+                f,
+                "--size: {} MiB do not fit, {} MiB are free: give less, or make room",
+                mib(asked),
+                mib(free)
+            ),
+            SizeError::TooSmall { asked } => write!(
+                f,
+                "--size: {} bytes are too little to tell a disk from its cache: give {least} MiB or \
+                 more",
+                asked.0
+            ),
+        }
+    }
+}
+
+impl std::error::Error for SizeError {}
+
+/// Size of the file: what was asked for, or what suits the length of the test and is a tenth of the
+/// free space at most; whole blocks of 1 MiB.
+///
+/// # Errors
+/// Where that is too little, or more than is free.
+pub fn size(length: Length, free: Bytes, asked: Option<Bytes>) -> Result<Bytes, SizeError> {
+    let whole = |bytes: u64| Bytes(bytes / super::LARGE.0 * super::LARGE.0);
+    match asked {
+        Some(asked) if asked > free => Err(SizeError::TooLarge { asked, free }),
+        Some(asked) if asked < super::LEAST => Err(SizeError::TooSmall { asked }),
+        Some(asked) => Ok(whole(asked.0)),
+        None => {
+            let size = whole(length.size().0.min(free.0 / 10));
+            if size < super::LEAST { Err(SizeError::NoRoom { free }) } else { Ok(size) }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_size_comes_from_free_space_and_question() {
+        let gib = |n: u64| Bytes(n << 30);
+        assert_eq!(size(Length::Quick, gib(1000), None), Ok(gib(1)));
+        assert_eq!(size(Length::Normal, gib(1000), None), Ok(gib(2)));
+        assert_eq!(size(Length::Normal, gib(1000), Some(gib(300))), Ok(gib(300)));
+        assert_eq!(size(Length::Normal, gib(5), None), Ok(Bytes(512 << 20)));
+        for (free, asked, says) in [
+            (Bytes(50 << 20), None, "only 50 MiB are free"),
+            (gib(1), Some(gib(2)), "2048 MiB do not fit, 1024 MiB are free"),
+            (gib(1), Some(Bytes(4096)), "4096 bytes are too little"),
+        ] {
+            let error = size(Length::Quick, free, asked).unwrap_err().to_string();
+            assert!(error.contains(says) && error.contains("--size"), "{error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn never_more_than_a_tenth_without_being_asked(free: u64) {
+            for length in [Length::Quick, Length::Normal, Length::Thorough] {
+                if let Ok(size) = size(length, Bytes(free), None) {
+                    prop_assert!(size.0 <= free / 10 && size.0.is_multiple_of(1 << 20));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! The cells of a test: what each runs, and at which depth.
+
+use super::{LARGE, SMALL};
+use crate::knee::Knee;
+use crate::order::Draw;
+use crate::place::{Shape, Until};
+use crate::{Place, Step};
+use record::{Bytes, Cell, Direction, Nanos};
+
+/// One cell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Load {
+    /// Its name in records.
+    pub name: &'static str,
+    /// What it is, for people.
+    pub doing: &'static str,
+    /// I/Os in flight.
+    pub depth: u32,
+    rw: &'static str,
+    block: Bytes,
+    synchronous: bool,
+    more: &'static [&'static str],
+}
+
+const fn load(
+    name: &'static str,
+    doing: &'static str,
+    rw: &'static str,
+    block: Bytes,
+    depth: u32,
+) -> Load {
+    Load { name, doing, depth, rw, block, synchronous: false, more: &[] }
+}
+
+impl Load {
+    pub(super) fn step(
+        &self,
+        place: &Place,
+        region: Bytes,
+        round: u32,
+        seed: u64,
+        ramp: Nanos,
+        time: Nanos,
+    ) -> Step {
+        // Rounds draw offsets of their own: the same ones again would be in some cache.
+        let name = self.name.bytes().fold(seed, |h, b| h.rotate_left(8) ^ u64::from(b));
+        place.step(&Shape {
+            cell: Cell { name: self.name.into(), round },
+            doing: format!("{}, depth {}", self.doing, self.depth),
+            rw: self.rw,
+            block: self.block,
+            region,
+            depth: self.depth,
+            synchronous: self.synchronous,
+            seed: Draw::new(name ^ (u64::from(round) << 32)).next(),
+            more: self.more.to_vec(),
+            until: Until::Time { ramp, time },
+        })
+    }
+}
+
+/// The cells of a test, at the depths that its knees give them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cells {
+    reads: Option<u32>,
+    writes: Option<u32>,
+}
+
+/// Where no knee was found, because every run of its sweep failed.
+const DEPTH_GUESSED: u32 = 16;
+
+impl Cells {
+    /// The knee of random reads or writes is known.
+    pub(super) fn found(&mut self, direction: Direction, knee: Option<&Knee>) {
+        let depth = knee.map(|knee| knee.at.depth);
+        match direction {
+            Direction::Read => self.reads = depth,
+            Direction::Write | Direction::Trim => self.writes = depth,
+        }
+    }
+
+    /// All of them. Where the knee is at depth 1, the cell at the knee is the one at depth 1.
+    pub fn all(&self) -> Vec<Load> {
+        let reads = self.reads.unwrap_or(DEPTH_GUESSED);
+        let writes = self.writes.unwrap_or(reads);
+        let mut all = vec![
+            load("seqread", "sequential read 1 MiB", "read", LARGE, 8),
+            load("seqwrite", "sequential write 1 MiB", "write", LARGE, 8),
+            load("randread-d1", "random read 4 KiB", "randread", SMALL, 1),
+            load("randread-knee", "random read 4 KiB", "randread", SMALL, reads),
+            load("randwrite-d1", "random write 4 KiB", "randwrite", SMALL, 1),
+            load("randwrite-knee", "random write 4 KiB", "randwrite", SMALL, writes),
+            Load {
+                more: &["--rwmixread=70"],
+                ..load("mix-knee", "70/30 mix 4 KiB", "randrw", SMALL, reads)
+            },
+            Load {
+                synchronous: true,
+                more: &["--fsync=1"],
+                ..load("syncwrite", "write 4 KiB and fsync", "randwrite", SMALL, 1)
+            },
+        ];
+        all.retain(|load| {
+            let twice = load.name.ends_with("-knee") && load.depth == 1;
+            !twice || load.name == "mix-knee"
+        });
+        all
+    }
+}
+
+/// A knee in one line.
+pub(super) fn describe(direction: Direction, knee: &Knee) -> String {
+    let what = if direction == Direction::Read { "reads" } else { "writes" };
+    let at = format!(
+        "knee of random {what}: depth {} ({:.0} IOPS at {:.0} us)",
+        knee.at.depth,
+        knee.at.iops,
+        knee.at.latency_ns / 1e3
+    );
+    if knee.most.depth == knee.at.depth {
+        return at;
+    }
+    let (most, slower) = (knee.most, knee.most.latency_ns / knee.at.latency_ns);
+    format!(
+        "{at}; most is {:.0} IOPS at depth {}, {slower:.1} times as slow",
+        most.iops, most.depth
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::knee::{Point, knee};
+
+    #[test]
+    fn cells_are_eight_or_fewer_where_the_knee_is_depth_one() {
+        let at = |depth| knee(&[Point { depth, iops: 10.0, latency_ns: 1.0 }]);
+        let mut cells = Cells::default();
+        assert_eq!(cells.all().len(), 8);
+        cells.found(Direction::Read, at(8).as_ref());
+        let depths: Vec<u32> = cells.all().iter().map(|load| load.depth).collect();
+        assert_eq!(depths, [8, 8, 1, 8, 1, 8, 8, 1], "reads stand for writes");
+        cells.found(Direction::Write, at(1).as_ref());
+        let names: Vec<&str> = cells.all().iter().map(|load| load.name).collect();
+        assert!(names.contains(&"randread-knee") && !names.contains(&"randwrite-knee"));
+        cells.found(Direction::Read, at(1).as_ref());
+        assert!(cells.all().iter().any(|load| load.name == "mix-knee" && load.depth == 1));
+    }
+
+    #[test]
+    fn no_two_runs_share_their_offsets() {
+        let place = Place::new("x", true);
+        let (ramp, time) = (Nanos::SECOND, Nanos::SECOND);
+        let mut seeds = std::collections::BTreeSet::new();
+        for round in 0..5 {
+            for load in Cells::default().all() {
+                let step = load.step(&place, Bytes(1 << 30), round, 1, ramp, time);
+                seeds.extend(step.arguments.iter().find(|a| a.starts_with("--randseed=")).cloned());
+            }
+        }
+        assert_eq!(seeds.len(), 40);
+    }
+
+    #[test]
+    fn a_knee_is_told_with_what_more_depth_brings() {
+        let points = [
+            Point { depth: 8, iops: 60_000.0, latency_ns: 130_000.0 },
+            Point { depth: 64, iops: 90_000.0, latency_ns: 710_000.0 },
+        ];
+        let found = knee(&points).unwrap();
+        assert_eq!(
+            describe(Direction::Read, &found),
+            "knee of random reads: depth 8 (60000 IOPS at 130 us); most is 90000 IOPS at depth 64, \
+             5.5 times as slow"
+        );
+        let one = knee(&points[..1]).unwrap();
+        assert_eq!(
+            describe(Direction::Write, &one),
+            "knee of random writes: depth 8 (60000 IOPS at 130 us)"
+        );
+    }
+}

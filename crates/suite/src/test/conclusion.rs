@@ -1,0 +1,337 @@
+//! What the records of a test show together.
+
+use super::FILL;
+use super::cells::Cells;
+use super::estimate::{self, Estimated};
+use crate::findings::by_check;
+use crate::knee::{Knee, Sweep};
+use crate::outcome::{duration, moved};
+use crate::saturate::{Course, Rounds};
+use crate::{Failure, failure};
+use judge::{Durability, Finding, Judged, Limit, Verdict, durability, inspect, judge, together};
+use record::{Bytes, Direction, Histogram, JobRecord, Nanos, RecordSet, RunRecord};
+
+/// The percentiles that a test shows.
+pub const PERCENTILES: [f64; 3] = [50.0, 99.0, 99.9];
+
+/// What a test shows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Conclusion {
+    /// The file it worked in; it is gone.
+    pub file: String,
+    /// How much of it was filled.
+    pub size: Bytes,
+    /// Through O_DIRECT.
+    pub direct: bool,
+    /// Engine of the runs that keep several I/Os in flight.
+    pub engine: String,
+    /// What lies below, from the filesystem down.
+    pub stack: Vec<String>,
+    /// What a completed write there has survived.
+    pub durability: Option<Durability>,
+    /// One for each cell and direction, in the order of the cells.
+    pub rows: Vec<Row>,
+    /// The knees that were found.
+    pub knees: Vec<(Direction, Knee)>,
+    /// How random writes went before, when there were any.
+    pub course: Course,
+    /// What limited the cells, those of one limit together.
+    pub limited: Vec<Limited>,
+    /// What the checks found in the cells, the gravest first.
+    pub findings: Vec<Finding>,
+    /// Runs that failed.
+    pub failures: Vec<Failure>,
+    /// Rounds that began.
+    pub rounds: u32,
+    /// Time all runs took.
+    pub took: Nanos,
+    /// The signal that ended it.
+    pub interrupted_by: Option<i32>,
+}
+
+/// One line of the table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Row {
+    /// Name of its cell.
+    pub cell: String,
+    /// What it is, for people, short.
+    pub label: String,
+    /// I/Os in flight.
+    pub depth: u32,
+    /// Of which direction.
+    pub direction: Option<Direction>,
+    /// Its latencies are those of fsync, not of the writes before.
+    pub of_sync: bool,
+    /// Rounds it was measured in.
+    pub rounds: u32,
+    /// I/Os a second.
+    pub iops: Estimated,
+    /// Bytes a second.
+    pub bytes_per_second: Estimated,
+    /// [`PERCENTILES`] of its latency, in nanoseconds; of all rounds together.
+    pub percentiles: Vec<(f64, Estimated)>,
+    /// What limited its cell.
+    pub limit: Option<Limit>,
+}
+
+/// Cells with one limit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Limited {
+    /// That of the first of them.
+    pub verdict: Verdict,
+    /// The cells.
+    pub cells: Vec<String>,
+}
+
+/// What the records of a test show.
+pub fn conclude(set: &RecordSet) -> Conclusion {
+    let cells = measured(set);
+    let judged: Vec<Judged> = cells.runs.iter().map(judge).collect();
+    let merged = together(&cells, &judged);
+    let verdicts: Vec<Verdict> = merged.verdicts.into_iter().map(of_cell).collect();
+    let cells_of = |finding: Finding| {
+        let jobs = finding.jobs.iter().map(|job| cell_of(job).to_owned()).collect();
+        Finding { jobs, ..finding }
+    };
+    let fill = set.runs.iter().rfind(|run| name(run) == FILL);
+    let workload = fill.and_then(|run| run.jobs.first()).map(|job| &job.workload);
+    let file = workload.and_then(|w| w.files.first()).cloned().unwrap_or_default();
+    let facts = fill.map(|run| &run.facts);
+    let knee = |direction| Some((direction, Sweep::knee(direction, set.runs.iter())?));
+    Conclusion {
+        size: Bytes(fill.map_or(0, |run| moved(run, Direction::Write)) >> 20 << 20),
+        direct: workload.is_some_and(|workload| workload.direct),
+        engine: workload.map(|workload| workload.ioengine.clone()).unwrap_or_default(),
+        stack: facts.map(|facts| inspect(facts, &file).stack).unwrap_or_default(),
+        durability: facts.map(|facts| durability(facts, &file)),
+        rows: rows(&cells, &judged, &verdicts),
+        knees: [Direction::Read, Direction::Write].into_iter().filter_map(knee).collect(),
+        course: Rounds::course(set.runs.iter()),
+        limited: limited(verdicts),
+        findings: by_check(merged.findings.into_iter().map(cells_of)),
+        failures: crate::outcome::failures(set),
+        rounds: cells.runs.iter().map(|run| round(run) + 1).max().unwrap_or(0),
+        took: Nanos(set.runs.iter().map(|run| duration(run).0).sum()),
+        interrupted_by: set.runs.iter().find_map(|run| run.interrupted_by),
+        file,
+    }
+}
+
+fn name(run: &RunRecord) -> &str {
+    run.cell.as_ref().map_or("", |cell| &cell.name)
+}
+
+fn round(run: &RunRecord) -> u32 {
+    run.cell.as_ref().map_or(0, |cell| cell.round)
+}
+
+/// The cell that a job of several is named with ("seqread: seqread"): jobs and cells have one name.
+fn cell_of(job: &str) -> &str {
+    job.split(": ").next().unwrap_or(job)
+}
+
+fn of_cell(verdict: Verdict) -> Verdict {
+    Verdict { job: cell_of(&verdict.job).to_owned(), ..verdict }
+}
+
+/// The runs of the cells that went well and to their end.
+fn measured(set: &RecordSet) -> RecordSet {
+    let cells: Vec<&str> = Cells::default().all().iter().map(|load| load.name).collect();
+    let whole = |run: &&RunRecord| run.interrupted_by.is_none() && failure(run).is_none();
+    let runs = set.runs.iter().filter(|run| cells.contains(&name(run))).filter(whole);
+    RecordSet {
+        schema: set.schema,
+        fathom_version: set.fathom_version.clone(),
+        kind: set.kind.clone(),
+        seed: set.seed,
+        runs: runs.cloned().collect(),
+    }
+}
+
+fn rows(cells: &RecordSet, judged: &[Judged], verdicts: &[Verdict]) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for load in Cells::default().all() {
+        let runs = cells.runs.iter().zip(judged).filter(|(run, _)| name(run) == load.name);
+        let runs: Vec<_> = runs.collect();
+        let verdict = verdicts.iter().find(|verdict| verdict.job == load.name);
+        for direction in [Direction::Read, Direction::Write] {
+            let part: Vec<_> = runs.iter().filter_map(|(run, j)| one(run, j, direction)).collect();
+            rows.extend(
+                row(load.name, direction, &part, cells.seed)
+                    .map(|row| Row { limit: verdict.map(|verdict| verdict.limit), ..row }),
+            );
+        }
+    }
+    rows
+}
+
+fn row(cell: &str, direction: Direction, part: &[One], seed: u64) -> Option<Row> {
+    let first = part.first()?;
+    let rounds: Vec<f64> = part.iter().map(|one| one.iops).collect();
+    let iops = estimate::of_iops(&rounds, &estimate::course(first.job, direction), seed);
+    let latencies: Vec<&Histogram> = part.iter().map(|one| one.latency).collect();
+    let percentile = |p| (p, estimate::of_percentile(&latencies, p, seed));
+    Some(Row {
+        cell: cell.into(),
+        label: label(cell, direction).into(),
+        depth: first.job.workload.iodepth,
+        direction: Some(direction),
+        of_sync: first.of_sync,
+        rounds: part.len() as u32,
+        iops,
+        // All blocks of a cell have one size.
+        bytes_per_second: iops.times(first.block),
+        percentiles: PERCENTILES.map(percentile).to_vec(),
+        limit: None,
+    })
+}
+
+fn label(cell: &str, direction: Direction) -> &'static str {
+    match (cell, direction) {
+        ("seqread", _) => "seq read 1 MiB",
+        ("seqwrite", _) => "seq write 1 MiB",
+        ("mix-knee", Direction::Read) => "70/30 mix, reads",
+        ("mix-knee", _) => "70/30 mix, writes",
+        ("syncwrite", _) => "write + fsync",
+        (_, Direction::Read) => "rand read 4 KiB",
+        (_, _) => "rand write 4 KiB",
+    }
+}
+
+/// One run in one direction.
+struct One<'a> {
+    job: &'a JobRecord,
+    iops: f64,
+    block: f64,
+    latency: &'a Histogram,
+    of_sync: bool,
+}
+
+fn one<'a>(run: &'a RunRecord, judged: &Judged, direction: Direction) -> Option<One<'a>> {
+    let figures = &judged.units.first()?.directions[direction];
+    let job = run.jobs.first()?;
+    let of_sync = job.sync.count > 0;
+    let latency = match of_sync {
+        true => &job.sync.latency,
+        false => job.results[direction].latency.clat.as_ref()?,
+    };
+    (figures.ios > 0).then(|| One {
+        job,
+        iops: figures.iops,
+        block: figures.bytes as f64 / figures.ios as f64,
+        latency,
+        of_sync,
+    })
+}
+
+/// Cells with one limit that is as sure of all of them, the limit of most cells first.
+fn limited(verdicts: Vec<Verdict>) -> Vec<Limited> {
+    let mut all: Vec<Limited> = Vec::new();
+    for verdict in verdicts {
+        let same = |known: &&mut Limited| {
+            (known.verdict.limit, known.verdict.confidence) == (verdict.limit, verdict.confidence)
+        };
+        match all.iter_mut().find(same) {
+            Some(known) => known.cells.push(verdict.job),
+            None => all.push(Limited { cells: vec![verdict.job.clone()], verdict }),
+        }
+    }
+    all.sort_by_key(|limited| std::cmp::Reverse(limited.cells.len()));
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::invented::Disk;
+    use crate::test::{Length, Setting, Test};
+    use crate::Place;
+    use judge::Confidence;
+
+    fn tested(disk: Disk, length: Length) -> RecordSet {
+        let place = Place::new("/mnt/x", true);
+        let mut test = Test::new(Setting { place, size: Bytes(64 << 20), length, seed: 1 });
+        let runs = { disk }.drive(&mut test, 1000).records;
+        RecordSet { kind: "test".into(), runs, ..RecordSet::default() }
+    }
+
+    #[test]
+    fn every_cell_has_its_row_with_the_disks_figures() {
+        let conclusion = conclude(&tested(Disk::fast(), Length::Normal));
+        let cells: Vec<&str> = conclusion.rows.iter().map(|row| row.cell.as_str()).collect();
+        assert_eq!(
+            cells,
+            [
+                "seqread",
+                "seqwrite",
+                "randread-d1",
+                "randread-knee",
+                "randwrite-d1",
+                "randwrite-knee",
+                "mix-knee",
+                "mix-knee",
+                "syncwrite"
+            ]
+        );
+        let close = |a: f64, b: f64| (a / b - 1.0).abs() < 0.02;
+        let row = |index: usize| &conclusion.rows[index];
+        assert!(close(row(0).bytes_per_second.value, 500e6));
+        assert!(close(row(2).iops.value, 2000.0) && close(row(3).iops.value, 16_000.0));
+        assert_eq!((row(3).depth, row(3).rounds, conclusion.rounds), (8, 3, 3));
+        assert!(close(row(2).percentiles[0].1.value, 500_000.0));
+        assert!(row(8).of_sync && close(row(8).percentiles[0].1.value, 1e6));
+        assert!(
+            row(3).iops.interval.is_some_and(|(low, high)| low <= 16_000.0 && 15_900.0 <= high)
+        );
+        assert_eq!(conclusion.knees.iter().map(|(_, k)| k.at.depth).collect::<Vec<_>>(), [8, 8]);
+        assert_eq!((conclusion.size, conclusion.failures.len()), (Bytes(64 << 20), 0));
+        assert!(conclusion.direct && conclusion.interrupted_by.is_none());
+    }
+
+    #[test]
+    fn one_round_has_intervals_of_percentiles() {
+        let conclusion = conclude(&tested(Disk::fast(), Length::Quick));
+        assert!(conclusion.rows.iter().all(|row| row.rounds == 1));
+        assert!(conclusion.rows[3].percentiles[0].1.interval.is_some());
+    }
+
+    #[test]
+    fn a_broken_off_test_shows_what_there_is() {
+        let mut set = tested(Disk::fast(), Length::Normal);
+        set.runs.truncate(30);
+        if let Some(last) = set.runs.last_mut() {
+            last.interrupted_by = Some(2);
+        }
+        let conclusion = conclude(&set);
+        assert_eq!(conclusion.interrupted_by, Some(2));
+        assert!(!conclusion.rows.is_empty() && conclusion.rows.iter().all(|row| row.rounds <= 2));
+        assert_eq!(conclude(&RecordSet::default()).rows, []);
+    }
+
+    #[test]
+    fn cells_with_one_limit_stand_together() {
+        let verdict = |job: &str, limit, confidence| Verdict {
+            job: job.into(),
+            limit,
+            confidence,
+            because: job.into(),
+            figures: Vec::new(),
+            use_for: String::new(),
+        };
+        let limited = limited(vec![
+            verdict("syncwrite", Limit::Cpu, Confidence::High),
+            verdict("seqread", Limit::Device, Confidence::High),
+            verdict("seqwrite", Limit::Device, Confidence::Low),
+            verdict("randread-d1", Limit::Device, Confidence::High),
+        ]);
+        assert_eq!(limited[0].cells, ["seqread", "randread-d1"]);
+        assert_eq!(limited[0].verdict.because, "seqread");
+        assert_eq!(limited.len(), 3);
+    }
+
+    #[test]
+    fn jobs_of_several_runs_are_told_by_their_cells() {
+        assert_eq!(cell_of("seqread: seqread"), "seqread");
+        assert_eq!(cell_of("seqread"), "seqread");
+    }
+}

@@ -1,0 +1,102 @@
+//! Figures of several rounds as one, with the interval that holds the true one in 95 of 100 cases.
+
+use judge::stats::{Estimate, mean_of_series, percentile_interval, summary};
+use record::{Direction, Histogram, JobRecord};
+
+/// A figure and its interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Estimated {
+    /// The figure.
+    pub value: f64,
+    /// Lower and upper end; `None` where what was measured does not bound it.
+    pub interval: Option<(f64, f64)>,
+}
+
+impl Estimated {
+    fn new(value: f64, estimate: Estimate) -> Estimated {
+        let bounded = estimate.low.is_finite() && estimate.high.is_finite();
+        // Neither rates nor times are below nothing.
+        let interval = bounded.then_some((estimate.low.max(0.0), estimate.high));
+        Estimated { value, interval }
+    }
+
+    /// The same in another unit.
+    pub(super) fn times(self, factor: f64) -> Estimated {
+        let interval = self.interval.map(|(low, high)| (low * factor, high * factor));
+        Estimated { value: self.value * factor, interval }
+    }
+}
+
+/// IOPS from those of each round: how they vary from round to round, which takes in more of what
+/// varies than one round can show. One round alone is judged by its course.
+pub(super) fn of_iops(rounds: &[f64], course: &[f64], seed: u64) -> Estimated {
+    match rounds {
+        [one] => Estimated::new(*one, mean_of_series(course, seed)),
+        rounds => {
+            let mean = summary(rounds, seed).mean;
+            Estimated::new(mean.value, mean)
+        }
+    }
+}
+
+/// IOPS over time in one direction.
+pub(super) fn course(job: &JobRecord, direction: Direction) -> Vec<f64> {
+    let whole = job.intervals.iter().filter(|interval| interval.length >= job.interval_step);
+    whole.map(|i| i.ios[direction] as f64 / i.length.seconds()).collect()
+}
+
+/// A percentile of all rounds together. Its interval holds both that of the latencies as they were
+/// drawn (order statistics) and that of the rounds' own percentiles around their mean.
+pub(super) fn of_percentile(rounds: &[&Histogram], p: f64, seed: u64) -> Estimated {
+    let mut all = Histogram::new();
+    rounds.iter().for_each(|histogram| all.merge(histogram));
+    let value = all.percentile(p) as f64;
+    let Some((low, high)) = percentile_interval(&all, p) else {
+        return Estimated { value, interval: None };
+    };
+    let (mut low, mut high) = (low as f64, high as f64);
+    if rounds.len() > 1 {
+        let own: Vec<f64> = rounds.iter().map(|round| round.percentile(p) as f64).collect();
+        let mean = summary(&own, seed).mean;
+        (low, high) = (low.min(mean.low), high.max(mean.high));
+    }
+    // No percentile is below the smallest latency there is.
+    Estimated { value, interval: Some((low.max(all.min() as f64), high)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spread(low: u64, count: u64) -> Histogram {
+        let mut histogram = Histogram::new();
+        (0..count).for_each(|i| histogram.record(low + i * 10));
+        histogram
+    }
+
+    #[test]
+    fn one_round_is_judged_by_its_course_and_several_by_each_other() {
+        let even: Vec<f64> = (0..10).map(|i| 1000.0 + f64::from(i % 3)).collect();
+        let (low, high) = of_iops(&[1001.0], &even, 1).interval.unwrap();
+        assert!(low > 990.0 && high < 1012.0, "{low} {high}");
+        assert_eq!(of_iops(&[1001.0], &[1001.0], 1).interval, None, "one point is no course");
+        let rounds = of_iops(&[900.0, 1000.0, 1100.0], &even, 1);
+        let (low, high) = rounds.interval.unwrap();
+        assert!((rounds.value - 1000.0).abs() < 1e-9 && low < 800.0 && high > 1200.0);
+        let (low, high) = rounds.times(4096.0).interval.unwrap();
+        assert!(low < 800.0 * 4096.0 && high > 1200.0 * 4096.0);
+    }
+
+    #[test]
+    fn a_percentile_is_as_unsure_as_its_rounds_differ() {
+        let alike = [&spread(10_000, 5000), &spread(10_000, 5000)];
+        let (low, high) = of_percentile(&alike, 50.0, 1).interval.unwrap();
+        assert!(high - low < 2_500.0, "{low} {high}");
+        let apart = [&spread(10_000, 5000), &spread(60_000, 5000)];
+        let unsure = of_percentile(&apart, 50.0, 1);
+        let (low, high) = unsure.interval.unwrap();
+        assert!(low <= 10_000.0 && high > 85_000.0, "{low} {high}");
+        assert!((low..=high).contains(&unsure.value));
+        assert_eq!(of_percentile(&[&spread(1, 100)], 99.9, 1).interval, None, "too few");
+    }
+}
