@@ -13,6 +13,7 @@ pub mod numbers;
 pub mod rounds;
 pub mod status;
 pub mod style;
+pub mod suite;
 mod terse;
 pub mod verdict;
 mod when;

@@ -1,0 +1,196 @@
+//! What measurements made of several runs show, as JSON for programs.
+
+use super::fathom::{finding, verdict};
+use super::tree::{Json, object};
+use judge::{Durability, Finding, Limit};
+use std::path::Path;
+use suite::knee::{Knee, Point};
+use suite::saturate::Course;
+use suite::test::{Estimated, Limited, Row};
+use suite::{Failure, diagnose, precondition, test};
+
+/// `fathom test --json`; `record`: where the records of its runs are.
+pub fn test(conclusion: &test::Conclusion, seed: u64, record: Option<&Path>) -> String {
+    object! {
+        "kind" => "test",
+        "fathom_version" => env!("CARGO_PKG_VERSION"),
+        "seed" => seed,
+        "record" => path(record),
+        "stack" => texts(&conclusion.stack),
+        "size_bytes" => conclusion.size.0,
+        "direct" => conclusion.direct,
+        "ioengine" => &conclusion.engine,
+        "durability" => conclusion.durability.map(Durability::name),
+        "rounds" => conclusion.rounds,
+        "took_ns" => conclusion.took.0,
+        "interrupted_by" => conclusion.interrupted_by,
+        "cells" => array(&conclusion.rows, row),
+        "knees" => array(&conclusion.knees, |(direction, knee)| self::knee(direction.name(), knee)),
+        "precondition" => course(&conclusion.course),
+        "limits" => array(&conclusion.limited, limited),
+        "findings" => findings(&conclusion.findings),
+        "failures" => array(&conclusion.failures, failure),
+    }
+    .to_text()
+}
+
+/// `fathom precondition --json`.
+pub fn precondition(conclusion: &precondition::Conclusion, record: Option<&Path>) -> String {
+    object! {
+        "kind" => "precondition",
+        "fathom_version" => env!("CARGO_PKG_VERSION"),
+        "record" => path(record),
+        "size_bytes" => conclusion.size.0,
+        "filled_bytes" => conclusion.filled.0,
+        "fill_bytes_per_second" => conclusion.bytes_per_second,
+        "is_steady" => conclusion.is_steady(),
+        "precondition" => course(&conclusion.course),
+        "took_ns" => conclusion.took.0,
+        "interrupted_by" => conclusion.interrupted_by,
+        "failures" => array(conclusion.failure.as_slice(), failure),
+    }
+    .to_text()
+}
+
+/// `fathom diagnose --json`.
+pub fn diagnose(conclusion: &diagnose::Conclusion, record: Option<&Path>) -> String {
+    let look = |look: &diagnose::Look| {
+        object! {
+            "question" => look.title,
+            "ran" => &look.ran,
+            "saw" => texts(&look.saw),
+            "concluded" => &look.concluded,
+        }
+    };
+    object! {
+        "kind" => "diagnose",
+        "fathom_version" => env!("CARGO_PKG_VERSION"),
+        "record" => path(record),
+        "steps" => array(&conclusion.looks, look),
+        "cause" => object! {
+            "text" => &conclusion.cause.text,
+            "confidence" => conclusion.cause.confidence.map(judge::Confidence::name),
+            "cure" => &conclusion.cause.cure,
+        },
+        "findings" => findings(&conclusion.findings),
+        "failures" => array(&conclusion.failures, failure),
+        "interrupted_by" => conclusion.interrupted_by,
+    }
+    .to_text()
+}
+
+fn array<T>(items: &[T], each: impl Fn(&T) -> Json) -> Json {
+    Json::Array(items.iter().map(each).collect())
+}
+
+fn texts(texts: &[String]) -> Json {
+    array(texts, Json::from)
+}
+
+fn path(path: Option<&Path>) -> Option<String> {
+    path.map(|path| path.to_string_lossy().into_owned())
+}
+
+fn findings(all: &[Finding]) -> Json {
+    array(all, finding)
+}
+
+fn row(row: &Row) -> Json {
+    let percentiles = row.percentiles.iter().map(|(p, value)| (format!("{p}"), estimated(value)));
+    object! {
+        "cell" => &row.cell,
+        "direction" => row.direction.map(record::Direction::name),
+        "iodepth" => row.depth,
+        "rounds" => row.rounds,
+        "iops" => estimated(&row.iops),
+        "bytes_per_second" => estimated(&row.bytes_per_second),
+        "latency_of" => if row.of_sync { "fsync" } else { "completion" },
+        "latency_ns" => Json::Object(percentiles.collect()),
+        "limit" => row.limit.map(Limit::name),
+    }
+}
+
+/// A figure with its interval, which is null where it has none.
+fn estimated(estimated: &Estimated) -> Json {
+    object! {
+        "value" => estimated.value,
+        "low" => estimated.interval.map(|(low, _)| low),
+        "high" => estimated.interval.map(|(_, high)| high),
+    }
+}
+
+fn point(point: &Point) -> Json {
+    object! {
+        "iodepth" => point.depth, "iops" => point.iops, "latency_ns_mean" => point.latency_ns,
+    }
+}
+
+fn knee(direction: &str, knee: &Knee) -> Json {
+    object! {
+        "direction" => direction,
+        "knee" => point(&knee.at),
+        "most" => point(&knee.most),
+        "curve" => array(&knee.curve, point),
+    }
+}
+
+/// Null when there were no rounds.
+fn course(course: &Course) -> Json {
+    if course.iops.is_empty() {
+        return Json::Null;
+    }
+    object! {
+        "iops" => array(&course.iops, |iops| (*iops).into()),
+        "is_steady" => course.is_steady(),
+        "range" => course.last.map(|last| last.range),
+        "slope" => course.last.map(|last| last.slope),
+    }
+}
+
+fn limited(limited: &Limited) -> Json {
+    object! { "cells" => texts(&limited.cells), "verdict" => verdict(&limited.verdict) }
+}
+
+fn failure(failure: &Failure) -> Json {
+    object! { "cell" => &failure.cell, "text" => &failure.text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    #[test]
+    fn the_document_holds_what_the_table_does() {
+        let tested = crate::suite::tests::tested();
+        let text = test(&tested, 7, Some(Path::new("/x.json")));
+        let value: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(value["kind"], "test");
+        assert_eq!((&value["seed"], &value["record"]), (&7.into(), &"/x.json".into()));
+        let cells = value["cells"].as_array().unwrap();
+        assert_eq!(cells.len(), 3);
+        assert_eq!(cells[2]["latency_of"], "fsync");
+        let (iops, p99) = (&cells[0]["iops"], &cells[0]["latency_ns"]["99"]);
+        assert!(iops["low"].as_f64() < iops["value"].as_f64(), "{iops}");
+        assert!(p99["high"].as_f64() > p99["value"].as_f64(), "{p99}");
+        assert_eq!(value["limits"][0]["verdict"]["limit"], "device");
+        assert_eq!(value["findings"][0]["check"], "not-durable");
+        assert_eq!(value["knees"][0]["knee"]["iodepth"], 16);
+        assert!(value["precondition"].is_null() && value["interrupted_by"].is_null());
+        let mut bare = test::Conclusion::default();
+        bare.rows.push(Row::default());
+        let value: Value = serde_json::from_str(&test(&bare, 1, None)).unwrap();
+        assert!(value["record"].is_null() && value["cells"][0]["iops"]["low"].is_null());
+    }
+
+    #[test]
+    fn preconditioning_and_diagnosis_are_documents_too() {
+        let value: Value =
+            serde_json::from_str(&precondition(&precondition::Conclusion::default(), None))
+                .unwrap();
+        assert_eq!((&value["kind"], &value["is_steady"]), (&"precondition".into(), &false.into()));
+        let value: Value =
+            serde_json::from_str(&diagnose(&diagnose::Conclusion::default(), None)).unwrap();
+        assert_eq!(value["steps"], Value::Array(Vec::new()));
+    }
+}

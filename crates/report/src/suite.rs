@@ -1,0 +1,198 @@
+//! What measurements made of several runs show, as text for a terminal.
+
+mod table;
+
+use crate::numbers::short_time;
+use crate::style::Style;
+use crate::verdict;
+use judge::{Durability, Finding, Judged, Verdict};
+use record::{Direction, Nanos};
+use suite::test::Limited;
+use suite::{Failure, diagnose, precondition, test};
+
+/// `fathom test`.
+pub fn test(conclusion: &test::Conclusion, style: &Style) -> String {
+    let mut out = head(&conclusion.stack, &what_was_tested(conclusion), style);
+    if conclusion.durability == Some(Durability::Memory) {
+        out += &paragraph("This is memory, not a disk: the figures are those of memory.", 0, style);
+    }
+    out += &table::text(conclusion, style);
+    for (direction, knee) in &conclusion.knees {
+        out += &paragraph(&knee_line(*direction, knee), 0, style);
+    }
+    if let Some(last) = conclusion.course.last {
+        let line = format!(
+            "Random writes before: {} rounds, then {}.",
+            conclusion.course.iops.len(),
+            steadiness(&last)
+        );
+        out += &paragraph(&line, 0, style);
+    }
+    out += &failures(&conclusion.failures, style);
+    out += &verdict::text(&together(&conclusion.limited, &conclusion.findings), style);
+    out + &interruption(conclusion.interrupted_by, "the table holds the runs that ended before")
+}
+
+fn what_was_tested(conclusion: &test::Conclusion) -> String {
+    let way = if conclusion.direct { "O_DIRECT" } else { "through the page cache" };
+    let rounds = match conclusion.rounds {
+        1 => "1 round".to_owned(),
+        rounds => format!("{rounds} rounds"),
+    };
+    let size = conclusion.size.0 >> 20;
+    let durability = conclusion.durability.map(Durability::name).unwrap_or("unknown");
+    format!(
+        "one file of {size} MiB, {way}, {}, {rounds} in {}; writes: {durability}",
+        conclusion.engine,
+        duration(conclusion.took)
+    )
+}
+
+/// "ext4 > vda", and what was done there.
+fn head(stack: &[String], what: &str, style: &Style) -> String {
+    let stack = match stack.is_empty() {
+        true => "no filesystem or device that can be seen".to_owned(),
+        false => stack.join(" > "),
+    };
+    style.bold(&style.wrap(&stack, 0)) + "\n" + &paragraph(what, 0, style) + "\n"
+}
+
+fn paragraph(text: &str, indent: usize, style: &Style) -> String {
+    style.wrap(text, indent) + "\n"
+}
+
+fn duration(time: Nanos) -> String {
+    let seconds = time.0.div_ceil(1_000_000_000);
+    match seconds {
+        0..120 => format!("{seconds} s"),
+        _ => format!("{} min {} s", seconds / 60, seconds % 60),
+    }
+}
+
+fn knee_line(direction: Direction, knee: &suite::knee::Knee) -> String {
+    let what = if direction == Direction::Read { "reads" } else { "writes" };
+    let at = format!(
+        "Knee of random {what}: depth {} ({} IOPS at {})",
+        knee.at.depth,
+        table::short(knee.at.iops),
+        short_time(knee.at.latency_ns)
+    );
+    if knee.most.depth == knee.at.depth {
+        return at + "; more in flight brings no more.";
+    }
+    format!(
+        "{at}; most is {} IOPS at depth {}, each {}.",
+        table::short(knee.most.iops),
+        knee.most.depth,
+        short_time(knee.most.latency_ns)
+    )
+}
+
+fn failures(failures: &[Failure], style: &Style) -> String {
+    let lines = failures.iter().map(|failure| {
+        let line = format!("{} failed: {}", failure.cell, failure.text);
+        style.severity(record::Severity::Error, &style.wrap(&line, 0)) + "\n"
+    });
+    lines.collect()
+}
+
+fn interruption(signal: Option<i32>, left: &str) -> String {
+    signal.map_or(String::new(), |signal| format!("\nEnded early by signal {signal}: {left}.\n"))
+}
+
+/// Verdicts and findings of several runs, as those of one.
+fn together(limited: &[Limited], findings: &[Finding]) -> Judged {
+    let verdicts = limited.iter().flat_map(|limited| {
+        let of_cell = |cell: &String| Verdict { job: cell.clone(), ..limited.verdict.clone() };
+        limited.cells.iter().map(of_cell)
+    });
+    Judged { verdicts: verdicts.collect(), findings: findings.to_vec(), ..Judged::default() }
+}
+
+fn steadiness(last: &judge::stats::SteadyState) -> String {
+    format!(
+        "{}: over the last {} rounds range {:.0} %, slope {:.0} % of the average (20 and 10 allowed)",
+        if last.is_steady { "steady" } else { "not steady" },
+        suite::saturate::WINDOW,
+        last.range * 100.0,
+        last.slope.abs() * 100.0
+    )
+}
+
+/// `fathom precondition`.
+pub fn precondition(conclusion: &precondition::Conclusion, style: &Style) -> String {
+    let (filled, size) = (conclusion.filled.0 >> 20, conclusion.size.0 >> 20);
+    let mut out = paragraph(
+        &format!(
+            "Written from end to end: {filled} of {size} MiB, {:.0} MB/s.",
+            conclusion.bytes_per_second / 1e6
+        ),
+        0,
+        style,
+    );
+    let course = &conclusion.course;
+    for (index, iops) in course.iops.iter().enumerate() {
+        out += &format!("  round {:2}  {:>7} IOPS random writes\n", index + 1, table::short(*iops));
+    }
+    if let Some(failure) = &conclusion.failure {
+        out += &failures(std::slice::from_ref(failure), style);
+    }
+    let took = duration(conclusion.took);
+    let end = match (&course.last, conclusion.is_steady()) {
+        (Some(last), true) => format!("Steady after {took}: {}.", steadiness_figures(last)),
+        (Some(last), false) => format!(
+            "Not steady after {took}: {}. Its figures will still change; give it more rounds \
+             (--rounds-max) or time (--time-max).",
+            steadiness_figures(last)
+        ),
+        (None, _) => format!(
+            "Not steady, or not known to be, after {took}: it takes {} rounds of random writes to \
+             tell, and there were {}.",
+            suite::saturate::WINDOW,
+            course.iops.len()
+        ),
+    };
+    out += &style.bold(&style.wrap(&end, 0));
+    out + "\n" + &interruption(conclusion.interrupted_by, "what was written stays written")
+}
+
+fn steadiness_figures(last: &judge::stats::SteadyState) -> String {
+    format!(
+        "over the last {} rounds, range {:.0} % of the average (20 % allowed), slope {:.0} % (10 % \
+         allowed)",
+        suite::saturate::WINDOW,
+        last.range * 100.0,
+        last.slope.abs() * 100.0
+    )
+}
+
+/// `fathom diagnose`.
+pub fn diagnose(conclusion: &diagnose::Conclusion, style: &Style) -> String {
+    let mut out = String::new();
+    for (number, look) in (1..).zip(&conclusion.looks) {
+        out += &format!("{}\n", style.bold(&format!("{number}. {}", look.title)));
+        for (label, text) in [("ran ", &look.ran)]
+            .into_iter()
+            .chain(look.saw.iter().map(|saw| ("saw ", saw)))
+            .chain([("=>  ", &look.concluded)])
+        {
+            let wrapped = style.wrap(text, 7);
+            out += &format!("   {}{}\n", style.dim(label), &wrapped[7..]);
+        }
+    }
+    out += &failures(&conclusion.failures, style);
+    out += &verdict::text(&together(&[], &conclusion.findings), style);
+    let cause = &conclusion.cause;
+    let sure = cause
+        .confidence
+        .map_or(String::new(), |confidence| format!(" (confidence: {})", confidence.name()));
+    out += &format!("\n{}\n", style.bold(&format!("Likely cause{sure}")));
+    out += &paragraph(&cause.text, 2, style);
+    if !cause.cure.is_empty() {
+        out += &paragraph(&format!("What to do: {}", cause.cure), 2, style);
+    }
+    out + &interruption(conclusion.interrupted_by, "steps after that were not made")
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

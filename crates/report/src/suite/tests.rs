@@ -1,0 +1,173 @@
+use super::*;
+use judge::{Confidence, Limit};
+use record::{Bytes, Severity};
+use suite::knee::{Knee, Point};
+use suite::test::{Conclusion, Estimated, Row};
+
+fn estimated(value: f64) -> Estimated {
+    Estimated { value, interval: Some((value * 0.97, value * 1.04)) }
+}
+
+fn row(cell: &str, label: &str, depth: u32, iops: f64, block: f64, p50: f64) -> Row {
+    Row {
+        cell: cell.into(),
+        label: label.into(),
+        depth,
+        rounds: 3,
+        iops: estimated(iops),
+        bytes_per_second: estimated(iops * block),
+        percentiles: vec![
+            (50.0, estimated(p50)),
+            (99.0, estimated(p50 * 4.0)),
+            (99.9, estimated(p50 * 30.0)),
+        ],
+        limit: Some(Limit::Device),
+        ..Row::default()
+    }
+}
+
+fn finding(severity: Severity) -> Finding {
+    Finding {
+        check: "not-durable",
+        severity,
+        jobs: vec!["seqwrite".into()],
+        text: "writes were acknowledged into a volatile cache".into(),
+        figures: Vec::new(),
+        cause: "the disk caches".into(),
+        cure: "fsync=1".into(),
+    }
+}
+
+/// A test that was made up.
+pub(crate) fn tested() -> Conclusion {
+    let point = |depth, iops| Point { depth, iops, latency_ns: f64::from(depth) / iops * 1e9 };
+    let verdict = Verdict {
+        job: "seqread".into(),
+        limit: Limit::Device,
+        confidence: Confidence::High,
+        because: "the device was busy 99 % of the time".into(),
+        figures: Vec::new(),
+        use_for: "what this disk can do".into(),
+    };
+    Conclusion {
+        file: "/srv/x".into(),
+        size: Bytes(2 << 30),
+        direct: true,
+        engine: "io_uring".into(),
+        stack: vec!["ext4".into(), "vda".into()],
+        durability: Some(Durability::WriteBackFlush),
+        rows: vec![
+            row("seqread", "seq read 1 MiB", 8, 2134.0, 1048576.0, 3.6e6),
+            row("randread-knee", "rand read 4 KiB", 128, 1.02e6, 4096.0, 99_900.0),
+            Row { of_sync: true, ..row("syncwrite", "write + fsync", 1, 812.0, 4096.0, 1.2e6) },
+        ],
+        knees: vec![(
+            Direction::Read,
+            Knee { at: point(16, 60e3), most: point(64, 98e3), curve: Vec::new() },
+        )],
+        limited: vec![Limited { verdict, cells: vec!["seqread".into(), "syncwrite".into()] }],
+        findings: vec![finding(Severity::Note)],
+        rounds: 3,
+        took: Nanos(118_000_000_000),
+        ..Conclusion::default()
+    }
+}
+
+fn widest(text: &str) -> usize {
+    text.lines().map(|line| line.chars().count()).max().unwrap_or(0)
+}
+
+#[test]
+fn a_test_is_one_table_with_verdict_and_findings() {
+    let text = test(&tested(), &Style::default());
+    let expected = "\
+ext4 > vda
+one file of 2048 MiB, O_DIRECT, io_uring, 3 rounds in 118 s; writes: write back,
+flushed
+
+               depth       IOPS   MB/s        p50        p99      p99.9 limit
+seq read 1 MiB     8      2.13k   2238     3.60ms     14.4ms      108ms device
+                    2.07k-2.22k         3.49-3.74  14.0-15.0    105-112
+rand read 4 KiB  128      1.02M   4178     99.9us      400us     3.00ms device
+                     989k-1.06M          96.9-104    388-416  2.91-3.12
+write + fsync      1        812   3.33     1.20ms     4.80ms     36.0ms device
+                        788-844         1.16-1.25  4.66-4.99  34.9-37.4
+Below each row: 95 % intervals, by 3 rounds. Latencies of write + fsync are
+those of fsync.
+";
+    assert!(text.starts_with(expected), "{text}");
+    assert!(text.contains("depth 16 (60.0k IOPS at 267us); most is 98.0k IOPS at depth 64"));
+    assert!(text.contains("seqread and syncwrite: limited by: device, confidence: high"), "{text}");
+    assert!(text.contains("[not-durable]"), "{text}");
+    assert!(widest(&text) <= 80, "{text}");
+}
+
+#[test]
+fn colours_change_nothing_else() {
+    let plain = test(&tested(), &Style::default());
+    let coloured = test(&tested(), &Style { colour: true, ..Style::default() });
+    let mut stripped = String::new();
+    for (index, part) in coloured.split("\x1b[").enumerate() {
+        stripped += if index == 0 { part } else { part.split_once('m').unwrap().1 };
+    }
+    assert_ne!(coloured, plain);
+    assert_eq!(stripped, plain);
+}
+
+#[test]
+fn what_is_missing_is_said() {
+    let nothing = Conclusion {
+        failures: vec![Failure { cell: "fill".into(), text: "no space left".into() }],
+        interrupted_by: Some(2),
+        ..Conclusion::default()
+    };
+    let text = test(&nothing, &Style::default());
+    for part in ["Nothing was measured.", "fill failed: no space left", "Ended early by signal 2"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let memory = Conclusion { durability: Some(Durability::Memory), ..tested() };
+    assert!(test(&memory, &Style::default()).contains("This is memory, not a disk"));
+}
+
+#[test]
+fn preconditioning_says_honestly_whether_it_is_steady() {
+    let mut conclusion = precondition::Conclusion {
+        filled: Bytes(1 << 30),
+        size: Bytes(1 << 30),
+        bytes_per_second: 512e6,
+        took: Nanos(301_000_000_000),
+        ..precondition::Conclusion::default()
+    };
+    conclusion.course.iops = vec![12_345.0, 12_000.0];
+    let text = precondition(&conclusion, &Style::default());
+    assert!(text.contains("round  1    12.3k IOPS random writes"), "{text}");
+    assert!(text.contains("Not steady, or not known to be, after 5 min 1 s"), "{text}");
+    assert!(widest(&text) <= 80);
+}
+
+#[test]
+fn a_diagnosis_ends_with_the_likely_cause() {
+    let look = diagnose::Look {
+        title: "Saturated, or stalled?",
+        ran: "random reads of 4 KiB at depth 1, 16 and 64, a line that is long enough to wrap"
+            .into(),
+        saw: vec!["depth 1: 12000 IOPS".into(), "depth 16: 60000 IOPS".into()],
+        concluded: "saturated".into(),
+    };
+    let conclusion = diagnose::Conclusion {
+        looks: vec![look],
+        cause: diagnose::Cause {
+            text: "the device".into(),
+            confidence: Some(Confidence::High),
+            cure: "less I/O".into(),
+        },
+        findings: vec![finding(Severity::Warning)],
+        ..diagnose::Conclusion::default()
+    };
+    let text = diagnose(&conclusion, &Style::default());
+    assert!(text.starts_with("1. Saturated, or stalled?\n   ran random reads of 4 KiB"), "{text}");
+    assert!(text.contains("\n   saw depth 16: 60000 IOPS\n   =>  saturated\n"), "{text}");
+    let end = "\nLikely cause (confidence: high)\n  the device\n  What to do: less I/O\n";
+    assert!(text.ends_with(end), "{text}");
+    assert!(widest(&text) <= 80);
+}
