@@ -33,9 +33,10 @@ const RULES: &[Rule] = &[
     by_device_limit,
     by_cpu_quota,
     by_heat,
+    by_client,
     by_memory,
     by_cache,
-    by_client,
+    by_write_behind,
     by_cpu,
     by_device,
     by_want_of_cpu,
@@ -78,7 +79,7 @@ impl Matter<'_> {
 
     /// Settings that make the load generator work for each I/O.
     fn own_work(&self) -> Option<&'static str> {
-        ["refill_buffers", "buffer_compress_percentage", "dedupe_percentage", "verify"]
+        ["thinktime_ns", "refill_buffers", "buffer_compress_percentage", "dedupe_percentage"]
             .into_iter()
             .find(|name| self.part.setting(name).is_some())
     }
@@ -291,6 +292,25 @@ fn by_cache(m: &Matter) -> Option<Ruling> {
     })
 }
 
+/// Writes that the page cache took without making the worker wait, whatever it wrote back later.
+fn by_write_behind(m: &Matter) -> Option<Ruling> {
+    let signs = &m.signs;
+    let written = signs.direction == Direction::Write && m.part.is_buffered();
+    if !written || m.part.setting("sync").is_some() || m.part.devices.is_empty() {
+        return None;
+    }
+    (signs.waiting() < 0.3 && signs.syncing < 0.1).then(|| Ruling {
+        limit: Limit::Cache,
+        confidence: Confidence::Medium,
+        because: format!(
+            "the page cache took the writes: the workers waited {} of the time for anything but a \
+             CPU",
+            percent(signs.waiting())
+        ),
+        figures: vec![m.cpu_figure(), m.latency_figure()],
+    })
+}
+
 /// The load generator's own work between the I/Os.
 fn by_client(m: &Matter) -> Option<Ruling> {
     if m.part.first().workload.ioengine == "null" {
@@ -306,7 +326,7 @@ fn by_client(m: &Matter) -> Option<Ruling> {
     if !(between || (busy && work.is_some()) || (said && signs.user >= 0.4)) {
         return None;
     }
-    let doing = work.map_or_else(String::new, |name| format!(" ({name})"));
+    let doing = work.map(|name| format!(" ({})", name.trim_end_matches("_ns"))).unwrap_or_default();
     let confidence = match (work.is_some() || said, between || busy) {
         (true, true) => Confidence::High,
         _ => Confidence::Medium,

@@ -122,6 +122,18 @@ fn a_device_that_is_almost_not_asked_means_the_cache() {
 }
 
 #[test]
+fn writes_that_nobody_waits_for_are_the_caches() {
+    let mut behind = job("a", Direction::Write, 5);
+    behind.workload.direct = false;
+    on_cpu(&mut behind, 0.1, 0.85);
+    let verdict = assert_limit(&record(vec![behind.clone()]), Limit::Cache, Confidence::Medium);
+    assert!(verdict.because.contains("the workers waited 5.0 % of the time"), "{verdict:?}");
+    // The disk could not keep up, and the worker was made to wait for it.
+    on_cpu(&mut behind, 0.05, 0.3);
+    assert_limit(&record(vec![behind]), Limit::Device, Confidence::High);
+}
+
+#[test]
 fn files_in_memory_have_no_device() {
     let mut memory = record(vec![reading()]);
     let target = memory.facts.targets.get_mut(FILE).unwrap();
@@ -281,6 +293,7 @@ fn a_short_window_or_a_neighbour_makes_it_less_sure() {
     let ios = IOPS * 3 / 10;
     (short.results.read.ios, short.results.read.bytes) = (ios, record::Bytes(ios * 4096));
     short.results.read.runtime = Nanos(300 * MS);
+    on_cpu(&mut short, 0.02, 0.05);
     takes(&mut short, Direction::Read, LATENCY);
     assert_limit(&record(vec![short.clone()]), Limit::Device, Confidence::Medium);
 
