@@ -2,21 +2,36 @@
 
 mod background_work;
 mod client_bound;
+mod compressible_data;
 mod coordinated_omission;
 mod cpu_bound;
 mod cpu_starved;
+mod depth_costume;
+mod depth_not_reached;
+mod direct_not_direct;
 mod errors;
+mod fsync_implausible;
 mod interrupts_on_one_cpu;
+mod misaligned;
+mod mount_options;
+mod never_written;
 mod noisy_neighbour;
+mod not_durable;
+mod not_steady;
+mod overlapping_jobs;
+mod repeated_offsets;
 mod runs_vary;
 mod served_from_cache;
+mod smaller_than_memory;
 mod stolen_time;
 #[cfg(test)]
 pub(crate) mod testing;
 mod throttled_hot;
+mod too_few_samples;
 mod too_short;
 mod traffic;
 mod unhealthy_device;
+mod virtual_device;
 pub(crate) mod words;
 
 use crate::case::{Case, Part};
@@ -99,17 +114,32 @@ pub enum How {
 /// Every check, in the order of docs/CHECKS.md.
 pub const ALL: &[&Check] = &[
     &served_from_cache::CHECK,
+    &smaller_than_memory::CHECK,
+    &never_written::CHECK,
+    &direct_not_direct::CHECK,
+    &compressible_data::CHECK,
+    &depth_not_reached::CHECK,
+    &depth_costume::CHECK,
     &cpu_bound::CHECK,
     &cpu_starved::CHECK,
     &stolen_time::CHECK,
     &interrupts_on_one_cpu::CHECK,
     &noisy_neighbour::CHECK,
     &background_work::CHECK,
+    &not_steady::CHECK,
     &too_short::CHECK,
+    &too_few_samples::CHECK,
+    &not_durable::CHECK,
+    &fsync_implausible::CHECK,
+    &misaligned::CHECK,
+    &overlapping_jobs::CHECK,
+    &repeated_offsets::CHECK,
     &client_bound::CHECK,
     &coordinated_omission::CHECK,
     &throttled_hot::CHECK,
     &unhealthy_device::CHECK,
+    &mount_options::CHECK,
+    &virtual_device::CHECK,
     &runs_vary::CHECK,
     &errors::CHECK,
 ];

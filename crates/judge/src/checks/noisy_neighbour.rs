@@ -14,6 +14,8 @@ const NOTE: (f64, f64) = (0.02, MIB);
 const WARNING: (f64, f64) = (0.05, 4.0 * MIB);
 /// Neighbours named.
 const NAMED: usize = 3;
+/// Threads of the kernel, which work for others: for us as well, below a loop device.
+const KERNEL: [&str; 6] = ["kworker/", "jbd2/", "loop", "kswapd", "xfsaild/", "btrfs-"];
 
 pub(super) const CHECK: Check = Check {
     id: "noisy-neighbour",
@@ -41,7 +43,9 @@ fn about(case: &Case, traffic: &Traffic) -> Option<Finding> {
     if share < NOTE.0 || rate < NOTE.1 {
         return None;
     }
-    let neighbours = &case.record.evidence.neighbours;
+    let is_process = |n: &&Neighbour| !KERNEL.iter().any(|kernel| n.name.starts_with(kernel));
+    let neighbours: Vec<&Neighbour> =
+        case.record.evidence.neighbours.iter().filter(is_process).collect();
     let seen: u64 = neighbours.iter().map(|n| n.read.0 + n.written.0).sum();
     if !traffic.plain && seen * 2 < foreign {
         return None;
@@ -62,12 +66,13 @@ fn about(case: &Case, traffic: &Traffic) -> Option<Finding> {
         Figure::new("bytes others wrote", traffic.foreign_written as f64, "bytes"),
         Figure::new("share of the disks' traffic", share * 100.0, "percent"),
     ];
-    let (cause, cure) = reason(case, neighbours);
+    let (cause, cure) = reason(case, &neighbours);
     Some(Finding { figures, cause, cure, ..CHECK.finding(severity, Vec::new(), text) })
 }
 
-fn reason(case: &Case, neighbours: &[Neighbour]) -> (String, String) {
-    let named: Vec<String> = neighbours.iter().take(NAMED).map(named).collect();
+fn reason(case: &Case, neighbours: &[&Neighbour]) -> (String, String) {
+    let named: Vec<String> =
+        neighbours.iter().take(NAMED).map(|neighbour| named(neighbour)).collect();
     if !named.is_empty() {
         let names: Vec<&str> =
             neighbours.iter().take(NAMED).map(|neighbour| neighbour.name.as_str()).collect();

@@ -1,56 +1,214 @@
 //! Did the storage answer, or memory?
 
+use super::words::{percent, size};
 use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
-use record::{Direction, Severity};
+use record::{DeviceKind, Direction, Nanos, Severity};
 
-/// Share of what was read that the device must have read at least. Read-ahead only adds to it, so a
-/// run without a cache is at 1 or above; a tenth is left for edges of the window.
+/// Share of what was asked that the device must have moved at least. Read-ahead only adds to it, so
+/// a run without a cache is at 1 or above; a tenth is left for edges of the window.
 const FROM_DEVICE_MIN: f64 = 0.9;
 
-/// Less is read within the noise of other traffic.
-const READ_MIN: u64 = 16 << 20;
+/// Less is moved within the noise of other traffic.
+const ASKED_MIN: u64 = 8 << 20;
+
+/// Filesystems whose files are nowhere but in memory.
+const IN_MEMORY: [&str; 4] = ["tmpfs", "ramfs", "devtmpfs", "hugetlbfs"];
+
+/// In shorter windows too few samples of the device lie; the whole run is looked at.
+const WINDOW_MIN: Nanos = Nanos(500_000_000);
 
 pub(super) const CHECK: Check = Check {
     id: "served-from-cache",
-    question: "Did the storage answer the reads, or memory?",
-    evidence: "bytes each level of the stack read while the job ran, against the bytes the job read; pages of the files in the page cache before and after",
-    threshold: "warning when the lowest devices read less than 90 % of what the job read",
-    reason: "read-ahead can only make the device read more than the job; a tenth is left for the edges of the window",
+    question: "Did the storage answer, or memory?",
+    evidence: "bytes each level of the stack moved while the job ran, against the bytes the job moved; pages of the files in the page cache before and after",
+    threshold: "warning when the lowest devices moved less than 90 % of what was read or written, or when the filesystem is in memory",
+    reason: "read-ahead can only make the device read more than the job, and filesystems write more than they are asked to; a tenth is left for the edges of the window",
     cause: "the blocks were in the page cache, or in a cache below the filesystem",
-    cure: "add --direct=1, or read more than the machine's memory; drop the caches first when the cold cache is the question",
+    cure: "add --direct=1, or work on more than the machine's memory",
     proof: Proof {
         how: How::Real,
-        fires: "crates/cli/tests/checks_cache.rs::a_second_buffered_read_is_served_from_cache",
-        silent: "crates/cli/tests/checks_cache.rs::a_direct_read_is_not_served_from_cache",
+        fires: "crates/cli/tests/checks_cache.rs::reads_from_memory_are_served_from_cache",
+        silent: "crates/cli/tests/checks_cache.rs::a_cold_direct_read_is_clean",
     },
     look: Look::Run(look),
 };
 
 fn look(case: &Case) -> Vec<Finding> {
-    case.parts.iter().filter_map(|part| about(case, part)).collect()
+    let about = |part| [in_memory(case, part), read(case, part), written(case, part)];
+    case.parts.iter().flat_map(about).flatten().collect()
 }
 
-fn about(case: &Case, part: &Part) -> Option<Finding> {
-    let asked = part.bytes(Direction::Read);
-    let disks = case.disks_of(part);
-    if asked < READ_MIN || disks.is_empty() {
+fn in_memory(case: &Case, part: &Part) -> Option<Finding> {
+    let filesystem =
+        case.filesystems_of(part).into_iter().find(|f| IN_MEMORY.contains(&&*f.kind))?;
+    let text =
+        format!("{} is a {}: its files are in memory", filesystem.mount_point, filesystem.kind);
+    let finding = CHECK.finding(Severity::Warning, vec![part.name.to_owned()], text);
+    Some(Finding {
+        cause: "there is no storage device below this filesystem".into(),
+        cure: "name a directory on the storage you mean to measure".into(),
+        ..finding
+    })
+}
+
+fn read(case: &Case, part: &Part) -> Option<Finding> {
+    // What compresses or was never written is asked of the device only in part, without a cache.
+    if super::never_written::unwritten_share(case, part) > 0.0 || compresses(case, part) {
         return None;
     }
-    let uses: Option<Vec<_>> = disks.iter().map(|d| case.device_use(part, &d.name)).collect();
-    let read: u64 = uses?.iter().map(|device| device.counters.read_bytes).sum();
-    let share = read as f64 / asked as f64;
-    (share < FROM_DEVICE_MIN).then(|| Finding {
-        check: CHECK.id,
-        severity: Severity::Warning,
-        jobs: vec![part.name.to_owned()],
-        text: format!("the device read {:.0} % of the bytes the job read", share * 100.0),
-        figures: vec![
-            Figure::new("bytes the job read", asked as f64, "bytes"),
-            Figure::new("bytes the device read", read as f64, "bytes"),
-        ],
-        cause: CHECK.cause.into(),
-        cure: CHECK.cure.into(),
+    let (asked, moved) = lowest(case, part, Direction::Read)?;
+    if asked < ASKED_MIN || moved as f64 >= FROM_DEVICE_MIN * asked as f64 {
+        return None;
+    }
+    let share = moved as f64 / asked as f64;
+    let place = level(case, part);
+    let text = format!(
+        "of {} read, the device delivered {} ({})",
+        size(asked as f64),
+        size(moved as f64),
+        percent(share)
+    );
+    let finding = CHECK.finding(Severity::Warning, vec![part.name.to_owned()], text);
+    let (cause, cure) = why(case, part, place);
+    Some(Finding { figures: figures(asked, moved), cause, cure, ..finding })
+}
+
+fn figures(asked: u64, moved: u64) -> Vec<Figure> {
+    vec![
+        Figure::new("bytes the jobs moved", asked as f64, "bytes"),
+        Figure::new("bytes the device moved", moved as f64, "bytes"),
+    ]
+}
+
+fn why(case: &Case, part: &Part, place: Option<&str>) -> (String, String) {
+    if let Some(device) = place.filter(|_| !part.is_buffered()) {
+        let is_loop = |kind: &DeviceKind| matches!(kind, DeviceKind::Loop { .. });
+        if case.device(device).is_some_and(|facts| is_loop(&facts.kind)) {
+            return (
+                format!("{device} reads its file through the page cache"),
+                format!("attach it with losetup --direct-io=on (now: {device})"),
+            );
+        }
+        return (format!("a cache below {device} answered"), "measure the device below".into());
+    }
+    let cure = match part.setting("invalidate") {
+        Some(_) => "drop --invalidate=0, add --direct=1, or read more than the machine's memory",
+        None => "add --direct=1, or read more than the machine's memory once",
+    };
+    ("the blocks were in the page cache".into(), cure.into())
+}
+
+/// The upper one of two levels between which reads vanished; `None`: above the topmost device.
+fn level<'a>(case: &Case<'a>, part: &Part<'a>) -> Option<&'a str> {
+    let enough = |device: &&str| {
+        let usage = case.device_use(part, device);
+        usage.is_some_and(|u| u.counters.read_bytes as f64 >= FROM_DEVICE_MIN * u.read_asked as f64)
+    };
+    part.devices.iter().copied().take_while(enough).last()
+}
+
+/// Buffered writes that had not reached the device when the job ended.
+fn written(case: &Case, part: &Part) -> Option<Finding> {
+    if !part.is_buffered() || compresses(case, part) {
+        return None;
+    }
+    let (asked, moved) = lowest(case, part, Direction::Write)?;
+    if asked < ASKED_MIN || moved as f64 >= FROM_DEVICE_MIN * asked as f64 {
+        return None;
+    }
+    let text = format!(
+        "of {} written, {} had reached the device when the job ended ({})",
+        size(asked as f64),
+        size(moved as f64),
+        percent(moved as f64 / asked as f64)
+    );
+    let finding = CHECK.finding(Severity::Warning, vec![part.name.to_owned()], text);
+    Some(Finding {
+        figures: figures(asked, moved),
+        cause: "buffered writes end in memory and are written back later".into(),
+        cure: "add --direct=1, or --end_fsync=1 so that the time to reach the device counts".into(),
+        ..finding
     })
+}
+
+fn compresses(case: &Case, part: &Part) -> bool {
+    super::compressible_data::compressor(case, part).is_some()
+}
+
+/// What was asked of the lowest devices in the part's window by all jobs on them, and what they moved;
+/// `None` where there are none.
+fn lowest(case: &Case, part: &Part, direction: Direction) -> Option<(u64, u64)> {
+    let disks = case.disks_of(part);
+    if disks.is_empty() || part.bytes(direction) == 0 {
+        return None;
+    }
+    if part.length() < WINDOW_MIN {
+        return whole_run(case, direction, &disks);
+    }
+    let uses: Option<Vec<_>> = disks.iter().map(|d| case.device_use(part, &d.name)).collect();
+    let uses = uses?;
+    let pick = |read: u64, write: u64| if direction == Direction::Read { read } else { write };
+    let moved = uses.iter().map(|u| pick(u.counters.read_bytes, u.counters.write_bytes)).sum();
+    // Disks of one job share what it asks: the largest of them is what all were asked for.
+    let asked = uses.iter().map(|u| pick(u.read_asked, u.write_asked)).max()?;
+    Some((asked, moved))
+}
+
+/// The same over the whole run, its ramps included: the devices may have moved more.
+fn whole_run(
+    case: &Case,
+    direction: Direction,
+    disks: &[&record::DeviceFacts],
+) -> Option<(u64, u64)> {
+    let asked = case.parts.iter().map(|part| part.bytes(direction)).sum();
+    let counters = disks.iter().map(|disk| {
+        let result = case.record.disks.iter().find(|result| result.name == disk.name)?;
+        let moved = result.counters.after.since(&result.counters.before);
+        Some(if direction == Direction::Read { moved.read_bytes } else { moved.write_bytes })
+    });
+    Some((asked, counters.sum::<Option<u64>>()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{at_each, findings, job, record, the_finding};
+    use super::*;
+
+    #[test]
+    fn a_device_that_reads_less_than_the_job_is_named_with_its_share() {
+        let mut record = record(vec![job("scan", Direction::Read, 10)]);
+        record.jobs[0].workload.direct = false;
+        at_each(&mut record, |_, sample| {
+            sample.disks.get_mut("sda").unwrap().read_bytes /= 10;
+        });
+        let found = the_finding(&record, CHECK.id);
+        assert!(found.text.contains("(10 %)"), "{found:?}");
+        assert!(found.cure.contains("--direct=1"));
+    }
+
+    #[test]
+    fn writes_that_stay_in_memory_and_filesystems_that_are_memory() {
+        let mut record = record(vec![job("log", Direction::Write, 10)]);
+        record.jobs[0].workload.direct = false;
+        at_each(&mut record, |_, sample| {
+            sample.disks.get_mut("sda").unwrap().write_bytes = 0;
+        });
+        assert!(the_finding(&record, CHECK.id).text.contains("had reached the device"));
+        let target = record.facts.targets.values_mut().next().unwrap();
+        target.device = None;
+        let filesystem = target.filesystem.as_mut().unwrap();
+        (filesystem.kind, filesystem.devices) = ("tmpfs".into(), Vec::new());
+        assert!(the_finding(&record, CHECK.id).text.contains("in memory"));
+    }
+
+    #[test]
+    fn read_ahead_is_no_cache() {
+        let mut record = record(vec![job("scan", Direction::Read, 10)]);
+        at_each(&mut record, |_, sample| {
+            sample.disks.get_mut("sda").unwrap().read_bytes *= 2;
+        });
+        assert!(findings(&record, CHECK.id).is_empty());
+    }
 }

@@ -88,12 +88,21 @@ pub(super) fn of(case: &Case) -> Option<Traffic> {
     let waiting = |sample: &Sample| sample.memory_dirty + sample.memory_writeback;
     let dirty = |at: &At| waiting(at.before).min(waiting(at.after));
     traffic.dirty_before = dirty(&first);
-    traffic.left_over = unasked.min(traffic.dirty_before.saturating_sub(dirty(&last)));
+    traffic.left_over = left_over(case, unasked, traffic.dirty_before, dirty(&last));
     traffic.foreign_written = match copies_on_write(case) && own_written > 0 {
         true => 0,
         false => unasked - traffic.left_over,
     };
     Some(traffic)
+}
+
+/// How much of what the disks wrote unasked had been waiting since before the run. The kernel counts
+/// what is dirty over all disks, so what became dirty meanwhile hides what was written: where nobody
+/// was seen who wrote it, it was there before.
+fn left_over(case: &Case, unasked: u64, before: u64, after: u64) -> u64 {
+    let sure = unasked.min(before.saturating_sub(after));
+    let seen: u64 = case.record.evidence.neighbours.iter().map(|n| n.written.0).sum();
+    if seen >= (unasked - sure) / 2 { sure } else { unasked.min(before) }
 }
 
 /// What this process caused between two moments: (read, written).
@@ -113,10 +122,14 @@ fn synchronised(job: &record::JobRecord) -> u64 {
     job.sync.count + if each_write { job.results[Direction::Write].ios } else { 0 }
 }
 
-/// Devices that pass on what they are asked for and nothing else.
+/// Devices that pass on what they are asked for and nothing else. A file below a loop device brings
+/// its filesystem and its cache with it, unless it is in memory.
 fn is_plain(record: &RunRecord, name: &str) -> bool {
-    let kind = record.facts.devices.get(name).map(|device| &device.kind);
-    matches!(kind, Some(DeviceKind::Disk | DeviceKind::Partition | DeviceKind::Network))
+    record.facts.devices.get(name).is_some_and(|device| match device.kind {
+        DeviceKind::DeviceMapper { .. } | DeviceKind::Md { .. } => false,
+        DeviceKind::Loop { .. } => device.below.is_empty(),
+        _ => true,
+    })
 }
 
 fn copies_on_write(case: &Case) -> bool {

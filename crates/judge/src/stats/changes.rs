@@ -1,6 +1,7 @@
 //! Where the level of a series changes: PELT (Killick, Fearnhead and Eckley, Journal of the American
 //! Statistical Association 107, 2012) with the cost of a normal mean.
 
+use super::median;
 use super::series::noise;
 
 /// Values that make a level: fewer are an outlier.
@@ -27,7 +28,25 @@ pub fn change_points(values: &[f64]) -> Vec<usize> {
     }
     // Sums of correlated values vary by this much more.
     let variance = deviation.powi(2) * (1.0 + noise.phi) / (1.0 - noise.phi);
-    pelt(&Costs::of(values, variance), PENALTY * (count as f64).ln())
+    let values = without_outliers(values, deviation);
+    pelt(&Costs::of(&values, variance), PENALTY * (count as f64).ln())
+}
+
+/// Noise away from which a value is no part of the level around it, but a hiccup.
+const OUTLIER: f64 = 4.0;
+
+/// Values far from the median of five around them take its place (Hampel 1974): one stall is no new
+/// level, a new level fills the five.
+fn without_outliers(values: &[f64], deviation: f64) -> Vec<f64> {
+    let around = |at: usize| {
+        let middle = at.clamp(2, values.len() - 3);
+        median(&values[middle - 2..=middle + 2])
+    };
+    let value = |(at, value): (usize, &f64)| match around(at) {
+        level if (value - level).abs() > OUTLIER * deviation => level,
+        _ => *value,
+    };
+    values.iter().enumerate().map(value).collect()
 }
 
 /// What a segment costs: its squared distance from its mean, in units of the noise.
@@ -130,6 +149,9 @@ mod tests {
         assert!(change_points(&[5.0; 40]).is_empty());
         assert!(change_points(&[0.0; 40]).is_empty());
         assert!(change_points(&[1.0, 9.0, 1.0]).is_empty());
+        let mut hiccup = [100.0; 30];
+        hiccup[12] = 0.0;
+        assert!(change_points(&hiccup).is_empty());
         let steps = [[10.0; 8], [20.0; 8], [5.0; 8]].concat();
         assert_eq!(change_points(&steps), [8, 16]);
     }

@@ -1,0 +1,138 @@
+//! Was the data easier to store than real data?
+
+use super::words::percent;
+use super::{Check, How, Look, Proof};
+use crate::case::{Case, Part};
+use crate::finding::{Figure, Finding};
+use record::{DeviceKind, Direction, Severity};
+
+/// Compressed size over size below which content is no longer like data that resists.
+const RATIO_MAX: f64 = 0.9;
+
+/// Filesystems that compress unless they are told not to.
+const COMPRESSING: [&str; 2] = ["zfs", "erofs"];
+
+pub(super) const CHECK: Check = Check {
+    id: "compressible-data",
+    question: "Was the data easier to store than real data?",
+    evidence: "what the job writes (zero_buffers, buffer_pattern, buffer_compress_percentage, dedupe_percentage), 64 blocks of what it reads, and whether something in the stack compresses",
+    threshold: "warning when something in the stack compresses and the content shrinks below 90 % or repeats; note when a plain disk is written with such content",
+    reason: "a layer that compresses moves fewer bytes than it is given; some disks do so inside, where it cannot be seen",
+    cause: "the job's options make its content zero or repeating",
+    cure: "drop zero_buffers, buffer_pattern, buffer_compress_percentage and dedupe_percentage; add refill_buffers=1",
+    proof: Proof {
+        how: How::Real,
+        fires: "crates/cli/tests/checks_data.rs::zeros_on_a_layer_that_compresses_are_found",
+        silent: "crates/cli/tests/checks_data.rs::random_content_on_a_layer_that_compresses_is_clean",
+    },
+    look: Look::Run(look),
+};
+
+fn look(case: &Case) -> Vec<Finding> {
+    let about = |part| [written(case, part), read(case, part)].into_iter().flatten().next();
+    case.parts.iter().filter_map(about).collect()
+}
+
+/// What compresses below a part: "zram0", "btrfs with compress=zstd".
+pub(super) fn compressor(case: &Case, part: &Part) -> Option<String> {
+    let zram = |name: &&&str| case.device(name).is_some_and(|d| d.kind == DeviceKind::Zram);
+    let vdo = |name: &&&str| {
+        case.device(name).is_some_and(|device| {
+            matches!(&device.kind, DeviceKind::DeviceMapper { subsystem, .. } if subsystem == "VDO")
+        })
+    };
+    if let Some(name) = part.devices.iter().find(|name| zram(name) || vdo(name)) {
+        return Some((*name).to_owned());
+    }
+    case.filesystems_of(part).into_iter().find_map(|filesystem| {
+        if COMPRESSING.contains(&filesystem.kind.as_str()) {
+            return Some(filesystem.kind.clone());
+        }
+        let option = filesystem.options.iter().find(|option| option.starts_with("compress"))?;
+        Some(format!("{} with {option}", filesystem.kind))
+    })
+}
+
+/// What makes written content easy, as the option that does it.
+fn easy(part: &Part) -> Option<String> {
+    let set = |name: &str| part.setting(name).map(|value| format!("{name}={value}"));
+    let above = |name: &str| {
+        let value = part.setting(name)?;
+        (value.parse::<f64>().ok()? > 10.0).then(|| format!("{name}={value}"))
+    };
+    set("zero_buffers")
+        .or_else(|| set("buffer_pattern"))
+        .or_else(|| above("buffer_compress_percentage"))
+        .or_else(|| above("dedupe_percentage"))
+}
+
+fn written(case: &Case, part: &Part) -> Option<Finding> {
+    let option = easy(part).filter(|_| part.ios(Direction::Write) > 0)?;
+    if part.devices.is_empty() {
+        return None;
+    }
+    let jobs = vec![part.name.to_owned()];
+    Some(match compressor(case, part) {
+        Some(what) => {
+            let text = format!("{option} writes content that {what} compresses");
+            let cause = format!("{what} stores fewer bytes than it is given");
+            Finding { cause, ..CHECK.finding(Severity::Warning, jobs, text) }
+        }
+        None => {
+            let text = format!("{option}: a disk that compresses inside stores less of it");
+            CHECK.finding(Severity::Note, jobs, text)
+        }
+    })
+}
+
+fn read(case: &Case, part: &Part) -> Option<Finding> {
+    let what = compressor(case, part).filter(|_| part.ios(Direction::Read) > 0)?;
+    let content = |file: &str| case.record.evidence.files.get(file)?.content.as_ref();
+    let (file, content) = part.files().find_map(|file| Some((file, content(file)?)))?;
+    let blocks = f64::from(content.blocks.max(1));
+    let repeated = f64::from(content.repeated + content.zero) / blocks;
+    if content.compressed >= RATIO_MAX && repeated < 1.0 - RATIO_MAX {
+        return None;
+    }
+    let text = format!(
+        "blocks of {file} compress to {} of their size, {} are zero or alike, and {what} makes use of it",
+        percent(content.compressed),
+        percent(repeated)
+    );
+    let finding = CHECK.finding(Severity::Warning, vec![part.name.to_owned()], text);
+    Some(Finding {
+        figures: vec![Figure::new("compressed size over size", content.compressed, "ratio")],
+        cause: "what was written before is zero or repeats".into(),
+        cure: "write it anew with random content (rw=write, refill_buffers=1) before reading"
+            .into(),
+        ..finding
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{FILE, findings, job, record, the_finding};
+    use super::*;
+    use record::Content;
+
+    #[test]
+    fn what_compresses_makes_the_difference() {
+        let mut record = record(vec![job("fill", Direction::Write, 10)]);
+        record.jobs[0].workload.settings.insert("zero_buffers".into(), "1".into());
+        assert_eq!(the_finding(&record, CHECK.id).severity, Severity::Note);
+        record.facts.devices.get_mut("sda").unwrap().kind = DeviceKind::Zram;
+        assert_eq!(the_finding(&record, CHECK.id).severity, Severity::Warning);
+    }
+
+    #[test]
+    fn content_that_resists_is_fine_everywhere() {
+        let mut record = record(vec![job("scan", Direction::Read, 10)]);
+        record.facts.devices.get_mut("sda").unwrap().kind = DeviceKind::Zram;
+        let file = record.evidence.files.get_mut(FILE).unwrap();
+        file.content = Some(Content { blocks: 64, zero: 0, repeated: 0, compressed: 1.004 });
+        assert!(findings(&record, CHECK.id).is_empty());
+        let file = record.evidence.files.get_mut(FILE).unwrap();
+        file.content = Some(Content { blocks: 64, zero: 10, repeated: 20, compressed: 0.6 });
+        assert!(the_finding(&record, CHECK.id).text.contains("60 %"));
+    }
+}

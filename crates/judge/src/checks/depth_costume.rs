@@ -1,0 +1,183 @@
+//! Does the depth buy throughput, or only waiting?
+
+use super::words::{number, percent, time};
+use super::{Check, How, Look, Proof};
+use crate::case::{Case, Part};
+use crate::finding::{Figure, Finding};
+use crate::metrics::latency::merged;
+use record::{Direction, Histogram, Severity};
+
+/// Depth over the knee from where on it is worth a note, and a warning.
+const NOTE_FROM: f64 = 4.0;
+const WARN_FROM: f64 = 8.0;
+/// Depth in all below which nobody claims to measure a device at its limit.
+const DEPTH_MIN: f64 = 32.0;
+/// I/Os from which the lowest latencies are those of an idle device.
+const IOS_MIN: u64 = 2_000;
+/// Two jobs give the same when their IOPS are this close …
+const SAME_IOPS: f64 = 0.05;
+/// … and one of them only waits when its latency is this much longer.
+const WAITS: f64 = 1.5;
+
+pub(super) const CHECK: Check = Check {
+    id: "depth-costume",
+    question: "Does the depth buy throughput, or only waiting?",
+    evidence: "IOPS times the latency of an idle device (1st percentile) gives the depth at which the device is busy all the time; jobs that differ only in depth",
+    threshold: "note when the depth is 4 times that knee, warning from 8 times and a depth of 32 on, or when a job of less depth gave the same IOPS within 5 % at two thirds of the latency",
+    reason: "by the asymptotic bounds of operational analysis (Denning and Buzen 1978) more I/Os in flight than throughput times unloaded latency only queue; the latency of an idle device is seen low in the distribution only, so small factors prove nothing",
+    cause: "the device is busy at a lower depth already: what is queued beyond it waits",
+    cure: "use the depth the program has, or the knee",
+    proof: Proof {
+        how: How::Real,
+        fires: "crates/cli/tests/checks_depth.rs::depth_beyond_the_knee_is_a_costume",
+        silent: "crates/cli/tests/checks_depth.rs::an_asynchronous_engine_reaches_its_depth",
+    },
+    look: Look::Run(look),
+};
+
+fn look(case: &Case) -> Vec<Finding> {
+    let about = |part| against_others(case, part).or_else(|| beyond_the_knee(case, part));
+    case.parts.iter().filter_map(about).collect()
+}
+
+/// I/Os in flight in all workers, as asked for.
+fn depth(part: &Part) -> f64 {
+    f64::from(part.metrics.depth.requested) * part.workers.len() as f64
+}
+
+fn is_queued(case: &Case, part: &Part) -> bool {
+    let workload = &part.first().workload;
+    let rated = Direction::ALL
+        .iter()
+        .any(|d| workload.rate[*d].is_some() || workload.rate_iops[*d].is_some());
+    let reached = part.metrics.depth.achieved_mean >= 0.5 * f64::from(part.metrics.depth.requested);
+    !case.disks_of(part).is_empty() && !part.is_buffered() && !rated && reached
+}
+
+fn latency(part: &Part) -> Option<Histogram> {
+    let results = part.workers.iter().flat_map(|job| job.results.iter().map(|(_, r)| r));
+    merged(results.filter_map(|result| result.lat()))
+}
+
+fn iops(part: &Part) -> f64 {
+    Direction::ALL.iter().map(|d| part.metrics.directions[*d].iops).sum()
+}
+
+fn beyond_the_knee(case: &Case, part: &Part) -> Option<Finding> {
+    let latency = latency(part).filter(|latency| latency.count() >= IOS_MIN)?;
+    // Of large blocks the lowest latencies may be those of a cache in the device.
+    let small = part.first().workload.block_size.iter().all(|(_, (_, max))| max.0 <= 64 << 10);
+    if !is_queued(case, part) || !small {
+        return None;
+    }
+    let idle = latency.percentile(1.0) as f64 / 1e9;
+    let knee = (iops(part) * idle).max(1.0);
+    let factor = depth(part) / knee;
+    let severity = match factor {
+        much if much >= WARN_FROM && depth(part) >= DEPTH_MIN => Severity::Warning,
+        some if some >= NOTE_FROM => Severity::Note,
+        _ => return None,
+    };
+    let median = latency.percentile(50.0) as f64;
+    let text = format!(
+        "{:.0} I/Os in flight are {factor:.0} times what keeps the device busy: half of them take {} and more, where it answers in {} when idle",
+        depth(part),
+        time(median),
+        time(idle * 1e9)
+    );
+    let finding = CHECK.finding(severity, vec![part.name.to_owned()], text);
+    let figures = vec![
+        Figure::new("depth", depth(part), "count"),
+        Figure::new("depth at the knee", knee, "count"),
+        Figure::new("median latency", median, "ns"),
+    ];
+    let cure =
+        format!("use the depth the program has; about {:.0} keep this device busy", knee.round());
+    Some(Finding { figures, cure, ..finding })
+}
+
+/// A job that differs from this one in a smaller depth only, and gave as much with less waiting.
+fn against_others(case: &Case, part: &Part) -> Option<Finding> {
+    if !is_queued(case, part) {
+        return None;
+    }
+    let (own, waited) = (iops(part), latency(part)?.percentile(50.0) as f64);
+    let shallower = case.parts.iter().filter(|other| {
+        depth(other) < depth(part) && same_but_depth(part, other) && iops(other) > 0.0
+    });
+    let (other, theirs) = shallower
+        .filter(|other| iops(other) >= own * (1.0 - SAME_IOPS))
+        .filter_map(|other| Some((other, latency(other)?.percentile(50.0) as f64)))
+        .filter(|(_, theirs)| waited >= WAITS * theirs)
+        .min_by(|a, b| depth(a.0).total_cmp(&depth(b.0)))?;
+    let text = format!(
+        "depth {:.0} gives {} IOPS at a median of {}; depth {:.0} ('{}') gave {} ({}) at {}",
+        depth(part),
+        number(own),
+        time(waited),
+        depth(other),
+        other.name,
+        number(iops(other)),
+        percent(iops(other) / own),
+        time(theirs)
+    );
+    let finding = CHECK.finding(Severity::Warning, vec![part.name.to_owned()], text);
+    let figures = vec![
+        Figure::new("IOPS", own, "IOPS"),
+        Figure::new("IOPS at the smaller depth", iops(other), "IOPS"),
+        Figure::new("median latency", waited, "ns"),
+    ];
+    let cure = format!("use --iodepth={}", other.metrics.depth.requested);
+    Some(Finding { figures, cure, ..finding })
+}
+
+fn same_but_depth(one: &Part, other: &Part) -> bool {
+    let (a, b) = (&one.first().workload, &other.first().workload);
+    (&a.rw, &a.block_size, &a.ioengine, a.direct) == (&b.rw, &b.block_size, &b.ioengine, b.direct)
+        && one.devices == other.devices
+        // Jobs that ran at the same time share the device.
+        && (one.from >= other.to || other.from >= one.to)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{SECOND, findings, job, record, the_finding};
+    use super::*;
+    use record::Nanos;
+
+    /// A job whose I/Os take `median`, a few of them `idle`.
+    fn queued(name: &str, depth: u32, idle: u64, median: u64) -> record::JobRecord {
+        let mut job = job(name, Direction::Read, 10);
+        (job.depth.requested, job.depth.achieved_mean) = (depth, f64::from(depth));
+        let mut latency = Histogram::new();
+        latency.record_n(idle, 200);
+        latency.record_n(median, 9_800);
+        let result = &mut job.results[Direction::Read];
+        (result.latency.lat, result.latency.clat) = (Some(latency.clone()), Some(latency));
+        job
+    }
+
+    #[test]
+    fn waiting_beyond_the_knee_is_told_by_its_factor() {
+        // 1000 I/Os a second of 2 ms each: two in flight keep the device busy.
+        let at = |depth| record(vec![queued("deep", depth, 2_000_000, 30_000_000)]);
+        assert!(findings(&at(4), CHECK.id).is_empty());
+        assert_eq!(the_finding(&at(9), CHECK.id).severity, Severity::Note);
+        let found = the_finding(&at(64), CHECK.id);
+        assert_eq!(found.severity, Severity::Warning);
+        assert!(found.cure.contains("about 2 "), "{found:?}");
+    }
+
+    #[test]
+    fn a_job_of_less_depth_that_gave_the_same_is_named() {
+        let mut deep = queued("deep", 16, 8_000_000, 16_000_000);
+        deep.started = Nanos(20 * SECOND);
+        deep.ended = Nanos(30 * SECOND);
+        let record = record(vec![queued("shallow", 4, 4_000_000, 4_000_000), deep]);
+        let found = the_finding(&record, CHECK.id);
+        assert!(
+            found.text.contains("'shallow'") && found.cure.contains("--iodepth=4"),
+            "{found:?}"
+        );
+    }
+}

@@ -1,0 +1,149 @@
+//! Were as many I/Os in flight as were asked for?
+
+use super::words::percent;
+use super::{Check, How, Look, Proof};
+use crate::case::{Case, Part};
+use crate::finding::{Figure, Finding};
+use record::{Direction, Severity};
+
+/// Share of the depth that must have been in flight, mean over time.
+const REACHED: f64 = 0.9;
+/// Share of the latency spent in the submitting call from where on it was blocked there.
+const BLOCKED: f64 = 0.5;
+/// Fewer I/Os do not fill a queue for long enough.
+const IOS_PER_DEPTH: u64 = 20;
+
+const SYNCHRONOUS: [&str; 6] = ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"];
+
+pub(super) const CHECK: Check = Check {
+    id: "depth-not-reached",
+    question: "Were as many I/Os in flight as iodepth asks for?",
+    evidence: "I/Os in flight, mean over the measured time (Little's law), against iodepth; share of the latency spent submitting",
+    threshold: "warning when fewer than 90 % of iodepth were in flight",
+    reason: "a full queue loses an I/O only between a completion and the next submission; a tenth is more than batches explain",
+    cause: "the job was kept from submitting",
+    cure: "look at what the job waits for between its I/Os",
+    proof: Proof {
+        how: How::Real,
+        fires: "crates/cli/tests/checks_depth.rs::a_synchronous_engine_reaches_no_depth",
+        silent: "crates/cli/tests/checks_depth.rs::an_asynchronous_engine_reaches_its_depth",
+    },
+    look: Look::Run(look),
+};
+
+fn look(case: &Case) -> Vec<Finding> {
+    case.parts.iter().filter_map(about).collect()
+}
+
+fn about(part: &Part) -> Option<Finding> {
+    let workload = &part.first().workload;
+    let depth = &part.metrics.depth;
+    let requested = f64::from(depth.requested);
+    let ios: u64 = Direction::ALL.iter().map(|d| part.ios(*d)).sum();
+    let filled = ios >= IOS_PER_DEPTH * u64::from(depth.requested) * part.workers.len() as u64;
+    // The null engine has no queue: whatever is submitted has completed.
+    if depth.requested < 2 || workload.ioengine == "null" || !filled {
+        return None;
+    }
+    if depth.achieved_mean >= REACHED * requested {
+        return None;
+    }
+    let text = format!(
+        "{:.1} I/Os were in flight on average, of iodepth={} ({})",
+        depth.achieved_mean,
+        depth.requested,
+        percent(depth.achieved_mean / requested)
+    );
+    let (severity, cause, cure) = why(part);
+    let figures = vec![
+        Figure::new("I/Os in flight", depth.achieved_mean, "count"),
+        Figure::new("iodepth", requested, "count"),
+    ];
+    let finding = CHECK.finding(severity, vec![part.name.to_owned()], text);
+    Some(Finding { figures, cause, cure, ..finding })
+}
+
+fn why(part: &Part) -> (Severity, String, String) {
+    let workload = &part.first().workload;
+    let engine = workload.ioengine.as_str();
+    let limited = Direction::ALL
+        .iter()
+        .any(|d| workload.rate[*d].is_some() || workload.rate_iops[*d].is_some());
+    let warning = |cause: String, cure: &str| (Severity::Warning, cause, cure.to_owned());
+    if SYNCHRONOUS.contains(&engine) {
+        return warning(
+            format!("{engine} is a synchronous engine: one I/O at a time, whatever iodepth says"),
+            "use --ioengine=io_uring or libaio, or as many jobs as I/Os are wanted (--numjobs)",
+        );
+    }
+    if limited {
+        let cause = "the rate the job is limited to needs no deeper queue".to_owned();
+        return (Severity::Note, cause, "nothing, or raise the rate".into());
+    }
+    if part.setting("thinktime_ns").is_some() {
+        return warning("the job pauses (thinktime)".into(), "drop --thinktime");
+    }
+    if part.is_buffered() {
+        return warning(
+            format!("{engine} does buffered I/O within the submitting call, one after the other"),
+            "add --direct=1",
+        );
+    }
+    if blocked(part) >= BLOCKED {
+        return warning(
+            format!(
+                "the submitting call blocked for {} of the latency: the queue of the device, or the filesystem, took no more",
+                percent(blocked(part))
+            ),
+            "raise nr_requests of the device, or lower --iodepth to what it takes",
+        );
+    }
+    if part.metrics.sync.count > 0 || part.setting("sync").is_some() {
+        return warning(
+            "the queue is emptied for every synchronisation".into(),
+            "read the depth as what such a program reaches, or drop the synchronisation",
+        );
+    }
+    let busy = part.metrics.cpu.user + part.metrics.cpu.system;
+    if busy >= 80.0 {
+        return warning(
+            format!(
+                "the worker is on its CPU for {busy:.0} % of the time: the device completes as fast as it submits"
+            ),
+            "spread the depth over more jobs (--numjobs)",
+        );
+    }
+    warning(CHECK.cause.into(), CHECK.cure)
+}
+
+/// Share of the whole latency that passed before the kernel had the I/O.
+fn blocked(part: &Part) -> f64 {
+    let (mut submitting, mut whole) = (0.0, 0.0);
+    for result in part.workers.iter().flat_map(|job| job.results.iter().map(|(_, r)| r)) {
+        submitting += result.latency.slat.as_ref().map_or(0.0, |slat| slat.sum() as f64);
+        whole += result.lat().map_or(0.0, |lat| lat.sum() as f64);
+    }
+    if whole > 0.0 { submitting / whole } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{findings, job, record, the_finding};
+    use super::*;
+
+    #[test]
+    fn the_reason_fits_the_job() {
+        let mut record = record(vec![job("deep", Direction::Read, 10)]);
+        record.jobs[0].depth.requested = 32;
+        record.jobs[0].depth.achieved_mean = 1.0;
+        record.jobs[0].workload.ioengine = "psync".into();
+        assert!(the_finding(&record, CHECK.id).cause.contains("synchronous engine"));
+        record.jobs[0].workload.ioengine = "libaio".into();
+        record.jobs[0].workload.direct = false;
+        assert!(the_finding(&record, CHECK.id).cure.contains("--direct=1"));
+        record.jobs[0].workload.rate_iops[Direction::Read] = Some(1000);
+        assert_eq!(the_finding(&record, CHECK.id).severity, Severity::Note);
+        record.jobs[0].depth.achieved_mean = 29.5;
+        assert!(findings(&record, CHECK.id).is_empty());
+    }
+}

@@ -1,0 +1,85 @@
+//! Did direct I/O go past the page cache?
+
+use super::words::size;
+use super::{Check, How, Look, Proof};
+use crate::case::{Case, Part};
+use crate::finding::{Figure, Finding};
+use record::{Direction, Severity};
+
+/// Share of the bytes moved that a cache may grow by, for metadata and the neighbours' reads …
+const GROWTH_MIN: f64 = 0.1;
+/// … and bytes below which growth means nothing.
+const BYTES_MIN: u64 = 4 << 20;
+
+pub(super) const CHECK: Check = Check {
+    id: "direct-not-direct",
+    question: "Did direct I/O go past the page cache?",
+    evidence: "pages of the files in the page cache after the run, against before (cachestat)",
+    threshold: "warning when the cache of a job with direct=1 grew by a tenth of its files' size, and 4 MiB",
+    reason: "O_DIRECT leaves no pages behind; where the filesystem falls back to buffered I/O, every block does",
+    cause: "the filesystem takes O_DIRECT and buffers nevertheless (data=journal, compression, checksums, encryption)",
+    cure: "measure on a filesystem, or with mount options, that do direct I/O; or treat the figure as buffered",
+    proof: Proof {
+        how: How::Real,
+        fires: "crates/cli/tests/checks_cache.rs::a_journal_of_data_makes_direct_writes_buffered",
+        silent: "crates/cli/tests/checks_cache.rs::a_cold_direct_read_is_clean",
+    },
+    look: Look::Run(look),
+};
+
+fn look(case: &Case) -> Vec<Finding> {
+    case.parts.iter().filter_map(|part| about(case, part)).collect()
+}
+
+fn about(case: &Case, part: &Part) -> Option<Finding> {
+    if !part.first().workload.direct {
+        return None;
+    }
+    // Buffered jobs on the same files fill the cache themselves.
+    let buffered =
+        |other: &&Part| other.is_buffered() && other.files().any(|f| part.files().any(|g| f == g));
+    if case.parts.iter().any(|other| buffered(&other)) {
+        return None;
+    }
+    let mut files: Vec<&str> = part.files().collect();
+    files.sort_unstable();
+    files.dedup();
+    let grown = |file: &&str| {
+        let file = case.record.evidence.files.get(*file)?;
+        let cached = |look: &record::FileLook| look.cached.map(|bytes| bytes.0);
+        let (before, after) = (cached(file.before.as_ref()?)?, cached(file.after.as_ref()?)?);
+        Some((after.saturating_sub(before), file.after.as_ref()?.size.0))
+    };
+    let (grown, whole) = files
+        .iter()
+        .filter_map(grown)
+        .fold((0, 0), |sum, (grown, whole)| (sum.0 + grown, sum.1 + whole));
+    let moved: u64 = Direction::ALL.iter().map(|d| part.bytes(*d)).sum();
+    let least = (GROWTH_MIN * whole.min(moved) as f64) as u64;
+    (grown >= BYTES_MIN && grown >= least).then(|| {
+        let text = format!(
+            "the page cache grew by {} of a job that asked for direct I/O",
+            size(grown as f64)
+        );
+        let finding = CHECK.finding(Severity::Warning, vec![part.name.to_owned()], text);
+        let figures = vec![Figure::new("growth of the page cache", grown as f64, "bytes")];
+        Finding { figures, ..finding }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{FILE, findings, job, record, the_finding};
+    use super::*;
+    use record::Bytes;
+
+    #[test]
+    fn a_cache_that_grows_gives_it_away() {
+        let mut record = record(vec![job("scan", Direction::Read, 30)]);
+        let file = record.evidence.files.get_mut(FILE).unwrap();
+        file.after.as_mut().unwrap().cached = Some(Bytes(100 << 20));
+        assert!(the_finding(&record, CHECK.id).text.contains("100.0 MiB"));
+        record.jobs[0].workload.direct = false;
+        assert!(findings(&record, CHECK.id).is_empty());
+    }
+}

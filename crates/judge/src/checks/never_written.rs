@@ -1,0 +1,117 @@
+//! Was what was read ever written?
+
+use super::words::{percent, size};
+use super::{Check, How, Look, Proof};
+use crate::case::{Case, Part};
+use crate::finding::{Figure, Finding};
+use record::{Direction, Severity, TargetKind};
+
+/// Share of a file in holes and unwritten extents. Rounding of the last block explains less.
+const FILE_MIN: f64 = 0.01;
+/// Share of zero blocks of a device, of those looked at: data holds a few.
+const ZERO_MIN: f64 = 0.5;
+
+pub(super) const CHECK: Check = Check {
+    id: "never-written",
+    question: "Was what was read ever written?",
+    evidence: "holes and unwritten extents of the files before the run (FIEMAP); zero blocks among 64 of a device",
+    threshold: "warning when 1 % of a file that is read was never written, or half of a device's blocks are zero",
+    reason: "the filesystem, or the disk's own map, answers such blocks with zeros without asking the medium; data written for a test has next to none",
+    cause: "the blocks were never written, or were discarded",
+    cure: "write the whole region first: a job with rw=write, or fathom precondition",
+    proof: Proof {
+        how: How::Real,
+        fires: "crates/cli/tests/checks_data.rs::holes_and_blank_devices_were_never_written",
+        silent: "crates/cli/tests/checks_cache.rs::a_cold_direct_read_is_clean",
+    },
+    look: Look::Run(look),
+};
+
+fn look(case: &Case) -> Vec<Finding> {
+    let reading = case.parts.iter().filter(|part| part.ios(Direction::Read) > 0);
+    reading.flat_map(|part| [of_files(case, part), of_devices(case, part)]).flatten().collect()
+}
+
+/// Share of the part's files that was never written, 0 to 1; 0 when it is not worth mentioning.
+pub(super) fn unwritten_share(case: &Case, part: &Part) -> f64 {
+    let (blank, whole) = blank(case, part);
+    let share = blank / whole.max(1.0);
+    if share >= FILE_MIN { share } else { 0.0 }
+}
+
+/// Bytes never written and bytes in all, of the files whose blocks are known.
+fn blank(case: &Case, part: &Part) -> (f64, f64) {
+    let mut files: Vec<&str> = part.files().collect();
+    files.sort_unstable();
+    files.dedup();
+    let (mut blank, mut whole) = (0.0, 0.0);
+    for file in files {
+        let look = case.record.evidence.files.get(file).and_then(|file| file.before.as_ref());
+        let Some((look, extents)) = look.and_then(|look| Some((look, look.extents.as_ref()?)))
+        else {
+            continue;
+        };
+        blank += (extents.holes.0 + extents.unwritten.0) as f64;
+        whole += look.size.0 as f64;
+    }
+    (blank, whole)
+}
+
+fn of_files(case: &Case, part: &Part) -> Option<Finding> {
+    // A job that also writes fills its files itself.
+    let share = unwritten_share(case, part);
+    if share == 0.0 || part.ios(Direction::Write) > 0 {
+        return None;
+    }
+    let (blank, _) = blank(case, part);
+    let text = format!(
+        "{} of what is read was never written ({}): it reads as zeros without the device",
+        size(blank),
+        percent(share)
+    );
+    let finding = CHECK.finding(Severity::Warning, vec![part.name.to_owned()], text);
+    let figures = vec![Figure::new("bytes never written", blank, "bytes")];
+    Some(Finding { figures, ..finding })
+}
+
+fn of_devices(case: &Case, part: &Part) -> Option<Finding> {
+    let is_device = |file: &&str| {
+        let target = case.record.facts.targets.get(*file);
+        target.is_some_and(|target| target.kind == TargetKind::Block)
+    };
+    let content = |file: &str| case.record.evidence.files.get(file)?.content.as_ref();
+    let (name, content) =
+        part.files().filter(is_device).find_map(|file| Some((file, content(file)?)))?;
+    let share = f64::from(content.zero) / f64::from(content.blocks.max(1));
+    (share >= ZERO_MIN).then(|| {
+        let text = format!(
+            "{} of {} blocks looked at on {name} are zero: never written, or discarded",
+            content.zero, content.blocks
+        );
+        let finding = CHECK.finding(Severity::Warning, vec![part.name.to_owned()], text);
+        let figures = vec![Figure::new("share of zero blocks", share * 100.0, "percent")];
+        Finding { figures, ..finding }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{FILE, findings, job, record, the_finding};
+    use super::*;
+    use record::{Bytes, Content, Extents};
+
+    #[test]
+    fn unwritten_extents_and_zero_blocks_are_found() {
+        let mut record = record(vec![job("scan", Direction::Read, 10)]);
+        let file = record.evidence.files.get_mut(FILE).unwrap();
+        let extents = Extents { holes: Bytes(0), unwritten: Bytes(1 << 29) };
+        file.before.as_mut().unwrap().extents = Some(extents);
+        assert!(the_finding(&record, CHECK.id).text.contains("50 %"));
+        let file = record.evidence.files.get_mut(FILE).unwrap();
+        file.before.as_mut().unwrap().extents = None;
+        file.content = Some(Content { blocks: 64, zero: 64, repeated: 0, compressed: 0.01 });
+        assert!(findings(&record, CHECK.id).is_empty(), "a file of zeros was written");
+        record.facts.targets.get_mut(FILE).unwrap().kind = TargetKind::Block;
+        assert!(the_finding(&record, CHECK.id).text.starts_with("64 of 64 blocks"));
+    }
+}

@@ -1,0 +1,233 @@
+//! Did the figures stay the same throughout the run?
+
+use super::words::{list, number, percent, time};
+use super::{Check, How, Look, Proof};
+use crate::case::{Case, Part};
+use crate::finding::{Figure, Finding};
+use crate::metrics::series::{Slot, slots};
+use crate::stats::{change_points, median, trend};
+use record::{Direction, Severity};
+
+/// Change of the rate from which it is told, and from which the mean misleads.
+const RATE: [f64; 2] = [0.10, 0.20];
+/// The same of the latency, which varies more.
+const LATENCY: [f64; 2] = [0.20, 0.40];
+/// Intervals that show a course.
+const SLOTS_MIN: usize = 10;
+
+pub(super) const CHECK: Check = Check {
+    id: "not-steady",
+    question: "Did the figures stay the same throughout the run?",
+    evidence: "IOPS and mean latency of each interval: change points and trend",
+    threshold: "of at least 10 intervals: note when IOPS changed by 10 % between two levels, or drifted by as much, warning from 20 %; latency alone from 20 % and 40 %",
+    reason: "the mean of a burst and of what comes after it is a figure the device has at no time; steady state by SNIA's rule allows 20 % in all",
+    cause: "the device, or a limit on it, did not work the same way throughout",
+    cure: "leave the burst out with ramp_time, and run long enough to see the sustained figure",
+    proof: Proof {
+        how: How::Real,
+        fires: "crates/cli/tests/checks_time.rs::a_throttle_in_the_middle_of_a_run_is_not_steady",
+        silent: "crates/cli/tests/checks_time.rs::a_run_of_enough_intervals_is_not_too_short",
+    },
+    look: Look::Run(look),
+};
+
+fn look(case: &Case) -> Vec<Finding> {
+    case.parts.iter().filter_map(|part| about(case, part)).collect()
+}
+
+fn about(case: &Case, part: &Part) -> Option<Finding> {
+    let slots = slots(&part.workers, &Direction::ALL);
+    if slots.len() < SLOTS_MIN {
+        return None;
+    }
+    let rates: Vec<f64> = slots.iter().map(Slot::iops).collect();
+    // A job at a rate keeps it whatever the device does; there only the latency tells.
+    let latencies: Option<Vec<f64>> = slots.iter().map(Slot::latency).collect();
+    let course = Course::of(&rates, RATE).map(|course| (course, Of::Rate)).or_else(|| {
+        let course = Course::of(&latencies?, LATENCY)?;
+        Some((course, Of::Latency))
+    });
+    let (course, of) = course?;
+    let when = course.at.map(|index| slots[index].start.saturating_sub(part.from.0));
+    Some(finding(case, part, &course, of, when))
+}
+
+/// What changed.
+#[derive(Clone, Copy, PartialEq)]
+enum Of {
+    Rate,
+    Latency,
+}
+
+impl Of {
+    fn show(self, value: f64) -> String {
+        match self {
+            Of::Rate => format!("{} IOPS", number(value)),
+            Of::Latency => time(value),
+        }
+    }
+}
+
+/// How a series went.
+struct Course {
+    before: f64,
+    after: f64,
+    /// Where the second level began; `None` for a drift.
+    at: Option<usize>,
+    change: f64,
+    severity: Severity,
+}
+
+impl Course {
+    /// The largest step between two levels, or the drift where there is none; `None` for a series
+    /// that stays within the first of the limits.
+    fn of(values: &[f64], limits: [f64; 2]) -> Option<Course> {
+        Course::step(values, limits).or_else(|| Course::drift(values, limits))
+    }
+
+    fn step(values: &[f64], limits: [f64; 2]) -> Option<Course> {
+        let points = change_points(values);
+        let bounds: Vec<usize> =
+            std::iter::once(0).chain(points).chain(std::iter::once(values.len())).collect();
+        // A hiccup within a level is in the percentiles; it does not move the median.
+        let level = |range: &[usize]| median(&values[range[0]..range[1]]);
+        let levels = bounds.windows(3);
+        let steps = levels
+            .filter_map(|b| Course::between(level(&b[..2]), level(&b[1..]), Some(b[1]), limits));
+        steps.max_by(|a, b| a.change.abs().total_cmp(&b.change.abs()))
+    }
+
+    fn drift(values: &[f64], limits: [f64; 2]) -> Option<Course> {
+        let trend = trend(values);
+        if !trend.significant {
+            return None;
+        }
+        let middle = values.iter().sum::<f64>() / values.len() as f64;
+        let half = trend.slope_per_step * (values.len() - 1) as f64 / 2.0;
+        Course::between((middle - half).max(0.0), (middle + half).max(0.0), None, limits)
+    }
+
+    fn between(before: f64, after: f64, at: Option<usize>, limits: [f64; 2]) -> Option<Course> {
+        let change = (after - before) / before.max(after).max(f64::MIN_POSITIVE);
+        let [note, warning] = limits;
+        if change.abs() < note {
+            return None;
+        }
+        let severity = if change.abs() < warning { Severity::Note } else { Severity::Warning };
+        Some(Course { before, after, at, change, severity })
+    }
+}
+
+fn finding(case: &Case, part: &Part, course: &Course, of: Of, when: Option<u64>) -> Finding {
+    let what = if of == Of::Rate { "the rate" } else { "the mean latency" };
+    let verb = if course.after < course.before { "fell" } else { "rose" };
+    let how = match when {
+        Some(ns) => format!("{verb} after {}", time(ns as f64)),
+        None => format!("{verb} throughout the run"),
+    };
+    let text = format!(
+        "{what} {how}, from {} to {} ({}): the mean over the run is neither",
+        of.show(course.before),
+        of.show(course.after),
+        percent(course.change.abs()),
+    );
+    let unit = if of == Of::Rate { "IOPS" } else { "ns" };
+    let mut figures =
+        vec![Figure::new("before", course.before, unit), Figure::new("after", course.after, unit)];
+    figures.extend(when.map(|ns| Figure::new("changed after", ns as f64, "ns")));
+    let worse = (course.after < course.before) == (of == Of::Rate);
+    let cure = match when {
+        Some(ns) => format!(
+            "the sustained figure is {}: add --ramp_time={:.0} and run longer to confirm it",
+            of.show(course.after),
+            (ns as f64 / 1e9).ceil(),
+        ),
+        None => {
+            "run until it settles (--runtime=10m), or precondition the device (fathom precondition)"
+                .into()
+        }
+    };
+    Finding {
+        figures,
+        cause: cause(case, part, worse),
+        cure,
+        ..CHECK.about(part, course.severity, text)
+    }
+}
+
+fn cause(case: &Case, part: &Part, worse: bool) -> String {
+    let limits = &case.record.facts.environment.cgroup.io_max;
+    let disks: Vec<&str> = case.disks_of(part).iter().map(|disk| disk.dev.as_str()).collect();
+    let limited: Vec<&str> =
+        limits.keys().map(String::as_str).filter(|dev| disks.contains(dev)).collect();
+    if !limited.is_empty() {
+        return format!("the control group limits {} (io.max, blkio.throttle)", list(&limited));
+    }
+    match (worse, part.bytes(Direction::Write) > 0) {
+        (false, _) => "a cache warmed up, or what disturbed the run at its start ended".into(),
+        (true, true) => "a write cache filled up, the flash ran out of erased blocks, or a limit took hold (burst credit, control group, heat)".into(),
+        (true, false) => "a limit took hold (burst credit, control group, heat), or something else began to use the device".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{findings, job, record, the_finding};
+    use super::*;
+    use record::JobRecord;
+
+    /// A job of 10 s whose intervals have these shares of its pace.
+    fn paced(share: impl Fn(usize) -> f64) -> JobRecord {
+        let mut job = job("job", Direction::Write, 10);
+        for (index, interval) in job.intervals.iter_mut().enumerate() {
+            // Not all alike, as nothing is.
+            let share = share(index) * (1.0 + 0.01 * (index % 3) as f64);
+            let ios = &mut interval.ios[Direction::Write];
+            *ios = (*ios as f64 * share) as u64;
+            interval.clat_ns_sum[Direction::Write] = *ios * super::super::testing::LATENCY;
+        }
+        job
+    }
+
+    #[test]
+    fn a_burst_is_told_from_what_is_sustained() {
+        let burst = paced(|index| if index < 8 { 1.0 } else { 0.3 });
+        let found = the_finding(&record(vec![burst]), CHECK.id);
+        assert_eq!(found.severity, Severity::Warning);
+        assert!(found.text.contains("fell after 4.0 s, from 1.0 k IOPS to 30"), "{}", found.text);
+        assert!(found.cure.contains("--ramp_time=4"), "{}", found.cure);
+        assert!(found.cause.contains("write cache"), "{}", found.cause);
+        let small = paced(|index| if index < 8 { 1.0 } else { 0.85 });
+        assert_eq!(the_finding(&record(vec![small]), CHECK.id).severity, Severity::Note);
+    }
+
+    #[test]
+    fn a_drift_is_told_without_a_moment() {
+        let found = the_finding(&record(vec![paced(|i| 1.0 - 0.03 * i as f64)]), CHECK.id);
+        assert_eq!(found.severity, Severity::Warning);
+    }
+
+    #[test]
+    fn latency_tells_where_the_rate_is_kept() {
+        let mut job = paced(|_| 1.0);
+        for interval in &mut job.intervals[10..] {
+            interval.clat_ns_sum[Direction::Write] *= 3;
+        }
+        let found = the_finding(&record(vec![job]), CHECK.id);
+        assert!(
+            found.text.contains("latency rose after 5.0 s, from 1.0 ms to 3.0 ms"),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn an_even_run_and_one_hiccup_are_steady() {
+        assert!(findings(&record(vec![paced(|_| 1.0)]), CHECK.id).is_empty());
+        let hiccup = paced(|index| if index == 9 { 0.2 } else { 1.0 });
+        assert_eq!(findings(&record(vec![hiccup]), CHECK.id), []);
+        let short = paced(|index| if index < 8 { 1.0 } else { 0.3 });
+        let mut short = short;
+        short.intervals.truncate(9);
+        assert!(findings(&record(vec![short]), CHECK.id).is_empty());
+    }
+}

@@ -1,0 +1,78 @@
+//! Did the run meet the blocks that the run before left in the cache?
+
+use super::words::percent;
+use super::{Check, How, Look, Proof};
+use crate::case::{Case, Part};
+use crate::finding::{Figure, Finding};
+use record::{Direction, Severity};
+
+/// Share of a file in the cache before the run from where on it is warm.
+const WARM: f64 = 0.1;
+
+pub(super) const CHECK: Check = Check {
+    id: "repeated-offsets",
+    question: "Did the run meet the blocks that the run before left in the cache?",
+    evidence: "pages of the files in the page cache before the first I/O, offsets that are the same in every run (randrepeat), and whether the cache was dropped (invalidate)",
+    threshold: "warning when a tenth of the files of a random buffered job was in the cache, is not dropped, and the offsets repeat",
+    reason: "with the same seed every run reads the same blocks in the same order, so what the last one left is just what the next one asks for",
+    cause: "randrepeat=1, fio's default, draws the same offsets each time, and the cache kept them",
+    cure: "add --randrepeat=0, and drop the cache before (leave --invalidate at 1) or use --direct=1",
+    proof: Proof {
+        how: How::Real,
+        fires: "crates/cli/tests/checks_cache.rs::a_second_run_meets_the_blocks_of_the_first",
+        silent: "crates/cli/tests/checks_cache.rs::a_cold_direct_read_is_clean",
+    },
+    look: Look::Run(look),
+};
+
+fn look(case: &Case) -> Vec<Finding> {
+    case.parts.iter().filter_map(|part| about(case, part)).collect()
+}
+
+fn about(case: &Case, part: &Part) -> Option<Finding> {
+    let random = part.first().workload.rw.contains("rand");
+    let kept = part.setting("invalidate").is_some();
+    let repeats = part.setting("randseed").is_none();
+    let reads = part.ios(Direction::Read) > 0;
+    if !(part.is_buffered() && random && kept && repeats && reads) {
+        return None;
+    }
+    let mut files: Vec<&str> = part.files().collect();
+    files.sort_unstable();
+    files.dedup();
+    let looks =
+        files.iter().filter_map(|file| case.record.evidence.files.get(*file)?.before.as_ref());
+    let (cached, whole) = looks
+        .filter_map(|look| Some((look.cached?.0, look.size.0)))
+        .fold((0, 0), |sum, look| (sum.0 + look.0, sum.1 + look.1));
+    let share = cached as f64 / whole.max(1) as f64;
+    (share >= WARM).then(|| {
+        let text = format!(
+            "{} of the files was in the page cache before the run, whose offsets are those of the run before",
+            percent(share)
+        );
+        let finding = CHECK.finding(Severity::Warning, vec![part.name.to_owned()], text);
+        let figures = vec![Figure::new("in the page cache before", share * 100.0, "percent")];
+        Finding { figures, ..finding }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{FILE, findings, job, record, the_finding};
+    use super::*;
+    use record::Bytes;
+
+    #[test]
+    fn it_takes_a_warm_cache_that_is_kept_and_the_same_offsets() {
+        let mut record = record(vec![job("again", Direction::Read, 10)]);
+        record.jobs[0].workload.direct = false;
+        let file = record.evidence.files.get_mut(FILE).unwrap();
+        file.before.as_mut().unwrap().cached = Some(Bytes(1 << 29));
+        assert!(findings(&record, CHECK.id).is_empty(), "dropped at the start");
+        record.jobs[0].workload.settings.insert("invalidate".into(), "0".into());
+        assert!(the_finding(&record, CHECK.id).text.starts_with("50 %"));
+        record.jobs[0].workload.settings.insert("randseed".into(), "7".into());
+        assert!(findings(&record, CHECK.id).is_empty());
+    }
+}

@@ -1,0 +1,84 @@
+//! Does all that is read through the cache fit into it?
+
+use super::words::size;
+use super::{Check, How, Look, Proof};
+use crate::case::{Case, Part};
+use crate::finding::{Figure, Finding};
+use record::{Direction, Severity};
+use std::collections::BTreeMap;
+
+pub(super) const CHECK: Check = Check {
+    id: "smaller-than-memory",
+    question: "Does all that goes through the page cache fit into it?",
+    evidence: "the regions of buffered jobs against the memory of the machine, or of its control group",
+    threshold: "warning when buffered reads work on less than the memory; note when only buffered writes do",
+    reason: "what was read once stays as long as there is memory; only a larger working set is read from the device again",
+    cause: "the page cache holds the whole working set",
+    cure: "add --direct=1, or a --size above the memory",
+    proof: Proof {
+        how: How::Real,
+        fires: "crates/cli/tests/checks_cache.rs::reads_from_memory_are_served_from_cache",
+        silent: "crates/cli/tests/checks_cache.rs::a_cold_direct_read_is_clean",
+    },
+    look: Look::Run(look),
+};
+
+fn look(case: &Case) -> Vec<Finding> {
+    case.parts.iter().filter_map(|part| about(case, part)).collect()
+}
+
+fn about(case: &Case, part: &Part) -> Option<Finding> {
+    if !part.is_buffered() || part.devices.is_empty() {
+        return None;
+    }
+    let facts = &case.record.facts;
+    let limit = facts.environment.cgroup.memory_max.unwrap_or(facts.memory);
+    let memory = limit.min(facts.memory).0;
+    let set = working_set(part);
+    if set == 0 || set >= memory {
+        return None;
+    }
+    let reads = part.ios(Direction::Read) > 0;
+    let text = format!(
+        "the job works on {} through the page cache, of {} of memory",
+        size(set as f64),
+        size(memory as f64)
+    );
+    let severity = if reads { Severity::Warning } else { Severity::Note };
+    let finding = CHECK.finding(severity, vec![part.name.to_owned()], text);
+    let figures = vec![
+        Figure::new("working set", set as f64, "bytes"),
+        Figure::new("memory", memory as f64, "bytes"),
+    ];
+    Some(Finding { figures, ..finding })
+}
+
+/// Bytes of all different files together, as far as the workers go in each.
+fn working_set(part: &Part) -> u64 {
+    let mut reach: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    for job in &part.workers {
+        for (file, region) in job.workload.files.iter().zip(&job.workload.regions) {
+            let (from, to) = (region.start.0, region.start.0 + region.length.0);
+            let known = reach.entry(file).or_insert((from, to));
+            *known = (known.0.min(from), known.1.max(to));
+        }
+    }
+    reach.values().map(|(from, to)| to - from).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{findings, job, record, the_finding};
+    use super::*;
+    use record::Bytes;
+
+    #[test]
+    fn only_buffered_jobs_that_fit_are_named() {
+        let mut record = record(vec![job("scan", Direction::Read, 10)]);
+        assert!(findings(&record, CHECK.id).is_empty());
+        record.jobs[0].workload.direct = false;
+        assert_eq!(the_finding(&record, CHECK.id).severity, Severity::Warning);
+        record.facts.environment.cgroup.memory_max = Some(Bytes(1 << 29));
+        assert!(findings(&record, CHECK.id).is_empty(), "more than the group may use");
+    }
+}
