@@ -2,6 +2,7 @@
 
 mod fathom;
 mod fio;
+pub mod suite;
 mod set;
 mod tree;
 

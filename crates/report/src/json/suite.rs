@@ -84,7 +84,7 @@ fn array<T>(items: &[T], each: impl Fn(&T) -> Json) -> Json {
 }
 
 fn texts(texts: &[String]) -> Json {
-    array(texts, Json::from)
+    array(texts, |text| text.into())
 }
 
 fn path(path: Option<&Path>) -> Option<String> {

@@ -96,7 +96,9 @@ Below each row: 95 % intervals, by 3 rounds. Latencies of write + fsync are
 those of fsync.
 ";
     assert!(text.starts_with(expected), "{text}");
-    assert!(text.contains("depth 16 (60.0k IOPS at 267us); most is 98.0k IOPS at depth 64"));
+    assert!(text.contains(
+        "depth 16 (60.0k IOPS at 267us); most is 98.0k IOPS at\ndepth 64, each 653us.\n"
+    ));
     assert!(text.contains("seqread and syncwrite: limited by: device, confidence: high"), "{text}");
     assert!(text.contains("[not-durable]"), "{text}");
     assert!(widest(&text) <= 80, "{text}");
