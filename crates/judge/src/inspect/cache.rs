@@ -11,11 +11,6 @@ const MAY_BUFFER: [&str; 4] = ["zfs", "nfs", "cifs", "fuse"];
 /// Task 7: whether the page cache can be bypassed.
 pub(super) fn direct(view: &View) -> Section {
     let kind = view.filesystem().map_or("", |f| f.kind.as_str());
-    let journaled = view.option("data=journal");
-    let compressed = view
-        .filesystem()
-        .is_some_and(|f| kind == "btrfs" && f.options.iter().any(|o| o.starts_with("compress")));
-    let buffers = journaled || compressed || MAY_BUFFER.iter().any(|k| kind.starts_with(k));
     let in_memory = matches!(kind, "tmpfs" | "ramfs" | "devtmpfs");
     let (value, mark, means, decide) = match view.target.direct {
         _ if in_memory => (
@@ -36,24 +31,7 @@ pub(super) fn direct(view: &View) -> Section {
             format!("{} has no direct I/O: everything passes through memory.", named(kind)),
             "Use no figures from here for a device; --direct=1 is refused.",
         ),
-        Some(limits) => {
-            let value = format!(
-                "taken: offsets by {}, memory by {}",
-                size(limits.offset.into()),
-                size(limits.memory.into())
-            );
-            let smallest = size(limits.offset.into());
-            let (mark, means) = match buffers {
-                true => (
-                    Mark::Look,
-                    format!("{} accepts O_DIRECT but may buffer all the same.", named(kind)),
-                ),
-                false => {
-                    (Mark::Ok, format!("--direct=1 bypasses the page cache, from {smallest} on."))
-                }
-            };
-            (value, mark, means, "Use --direct=1 for what the storage can do.")
-        }
+        Some(limits) => taken(view, kind, limits),
         None => (
             "not known".to_owned(),
             Mark::Look,
@@ -63,6 +41,23 @@ pub(super) fn direct(view: &View) -> Section {
     };
     let rows = vec![row("O_DIRECT", value, mark)];
     Section { number: 7, id: "direct", title: "Direct I/O", rows, means, decide: decide.to_owned() }
+}
+
+/// Value, mark, meaning and decision where O_DIRECT is taken.
+fn taken(view: &View, kind: &str, limits: DirectLimits) -> (String, Mark, String, &'static str) {
+    let [offset, memory] = [limits.offset, limits.memory].map(|bytes| size(bytes.into()));
+    let compressed = view
+        .filesystem()
+        .is_some_and(|f| kind == "btrfs" && f.options.iter().any(|o| o.starts_with("compress")));
+    let by_kind = MAY_BUFFER.iter().any(|known| kind.starts_with(known));
+    let (mark, means) = match compressed || by_kind || view.option("data=journal") {
+        true => {
+            (Mark::Look, format!("{} accepts O_DIRECT but may buffer all the same.", named(kind)))
+        }
+        false => (Mark::Ok, format!("--direct=1 bypasses the page cache, from {offset} on.")),
+    };
+    let value = format!("taken: offsets by {offset}, memory by {memory}");
+    (value, mark, means, "Use --direct=1 for what the storage can do.")
 }
 
 fn named(kind: &str) -> &str {
