@@ -13,7 +13,7 @@ use crate::rings::{Completion, Queued, Ring, Setup};
 use crate::steps::{Loop, Policy, Slots};
 use crate::sys::buffers::BufferArea;
 use crate::worker::simulate::{Parts, steps_for};
-use plan::{Engine, LockFile, RateLimit, ReadWrite, Retry, Worker};
+use plan::{BlockPlan, Engine, LockFile, RateLimit, RateProcess, ReadWrite, Retry, Worker};
 use proptest::prelude::*;
 use record::{Direction, JobRecord, Nanos};
 use std::cell::RefCell;
@@ -30,6 +30,8 @@ const BLOCK: u64 = 4096;
 #[derive(Default)]
 struct World {
     now: u64,
+    /// What a look at the clock takes.
+    tick: u64,
     latency: u64,
     /// Nothing completes within this span; it completes at its end.
     stall: std::ops::Range<u64>,
@@ -95,7 +97,7 @@ impl Clock for SimClock {
         world(|w| {
             w.looks += 1;
             assert!(w.looks < 50_000_000, "the loop runs in a circle");
-            w.now += 10;
+            w.now += w.tick;
             w.now
         })
     }
@@ -256,7 +258,7 @@ fn run_policy<G: Gate, S: Source, const RATED: bool>(
 }
 
 fn reset(latency: u64) {
-    world(|w| *w = World { latency, ..World::default() });
+    world(|w| *w = World { latency, tick: 10, ..World::default() });
 }
 
 #[test]
@@ -354,6 +356,79 @@ fn a_stall_under_a_rate_shows_in_every_io_that_was_due() {
     assert!((950..=1100).contains(&response), "{response} late responses");
     let ios = metered.results.read.ios;
     assert!((5990..=6010).contains(&ios), "the schedule was caught up: {ios}");
+}
+
+/// What a stall left behind is issued as soon as the depth allows, no faster and no slower, and the
+/// lag of the series shows it come and go.
+#[test]
+fn a_backlog_is_issued_as_the_depth_allows() {
+    for depth in [1, 8] {
+        reset(400_000);
+        world(|w| w.stall = 2000 * MS..3000 * MS);
+        let mut worker = worker(depth);
+        worker.pacing.limit.read = Some(RateLimit::Iops(1000));
+        worker.stop.runtime = Some(Nanos(6000 * MS));
+        let gate = Paced::new(&worker).unwrap();
+        let (_, metered) = run::<_, true>(&worker, gate, u64::MAX);
+        let latency = &metered.results.read.latency;
+        let late = |h: &record::Histogram| h.count() - h.count_at_most(10 * MS);
+        assert_eq!(late(latency.clat.as_ref().unwrap()), u64::from(depth), "in flight then");
+        assert_eq!(world(|w| w.deepest), depth as usize);
+        let lags: Vec<u64> = metered.intervals.iter().map(|i| i.lag_ns_max / MS).collect();
+        let (before, after) = (&lags[..4], &lags[6..]);
+        assert!(before.iter().all(|lag| *lag == 0), "{lags:?}");
+        assert_eq!(lags[4..6], [0, 0], "nothing completes in a stall: {lags:?}");
+        assert!((985..=1000).contains(&after[0]), "{lags:?}");
+        // At 400 us each, `depth` at a time, while one more comes each ms.
+        let caught_up_ms = 1000.0 / (f64::from(depth) / 0.4 - 1.0);
+        let intervals = (caught_up_ms / 500.0).ceil() as usize;
+        assert!(after[intervals..].iter().all(|lag| *lag == 0), "{lags:?}");
+        assert!(after[..intervals].iter().all(|lag| *lag > 0), "{lags:?}");
+        let ios = metered.results.read.ios;
+        assert!((5990..=6010).contains(&ios), "{ios}");
+    }
+}
+
+/// Over 100 000 I/Os a Poisson process keeps within 1 % of its rate in 998 of 1000 cases; the seed
+/// decides that this is one of them.
+#[test]
+fn rates_are_kept_whatever_the_sizes() {
+    const RATE: u64 = 50_000;
+    let mean = 2304;
+    let mixes = [
+        BlockPlan::Fixed(mean),
+        BlockPlan::Split(vec![(512, 50), (4096, 50)]),
+        BlockPlan::Range { min: 512, max: 4096, step: 512 },
+    ];
+    let limits = [RateLimit::Iops(RATE), RateLimit::Bytes(RATE * mean)];
+    for (blocks, limit) in mixes.iter().flat_map(|b| limits.iter().map(move |l| (b, l))) {
+        for process in [RateProcess::Linear, RateProcess::Poisson] {
+            reset(100_000);
+            // The loop spins while the next I/O is near; there is nothing to see in that.
+            world(|w| w.tick = 1000);
+            let mut worker = worker(32);
+            worker.pattern.rw = ReadWrite::RandRead;
+            worker.pattern.norandommap = true;
+            worker.pattern.run_length = 1;
+            worker.pattern.align = record::PerDirection::all(512);
+            worker.pattern.blocks = record::PerDirection::all(blocks.clone());
+            worker.selection.ios = 1;
+            worker.files[0].length = 1 << 30;
+            worker.stop.time_based = true;
+            worker.stop.runtime = Some(Nanos(2000 * MS));
+            worker.pacing.limit.read = Some(*limit);
+            worker.pacing.process = process;
+            let gate = Paced::new(&worker).unwrap();
+            let source = crate::source::Workload::new(&worker);
+            let (_, metered) = run_source::<_, _, true>(&worker, gate, source);
+            let read = &metered.results.read;
+            let achieved = match limit {
+                RateLimit::Iops(_) => read.ios as f64 / (RATE * 2) as f64,
+                RateLimit::Bytes(rate) => read.bytes.0 as f64 / (rate * 2) as f64,
+            };
+            assert!((achieved - 1.0).abs() < 0.01, "{process:?} {limit:?} {blocks:?}: {achieved}");
+        }
+    }
 }
 
 #[test]

@@ -100,6 +100,24 @@ impl Drop for Loop {
     }
 }
 
+/// A filesystem whose writes wait, thawed with the value.
+pub struct Frozen<'a>(&'a Mounted);
+
+impl<'a> Frozen<'a> {
+    /// Freezes it; what is written meanwhile waits.
+    #[track_caller]
+    pub fn new(mounted: &'a Mounted) -> Frozen<'a> {
+        system("fsfreeze", &["--freeze", mounted.path().to_str().unwrap()]);
+        Frozen(mounted)
+    }
+}
+
+impl Drop for Frozen<'_> {
+    fn drop(&mut self) {
+        quietly("fsfreeze", &["--unfreeze", &self.0.path().to_string_lossy()]);
+    }
+}
+
 /// A mounted filesystem, unmounted with the value.
 pub struct Mounted(PathBuf);
 

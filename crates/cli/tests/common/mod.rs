@@ -3,7 +3,7 @@
 
 #![allow(dead_code, unused_imports, reason = "each test program uses its own part")]
 
-pub use testbed::{Loop, Mounted, Seeded, alone, scratch, system};
+pub use testbed::{Frozen, Loop, Mounted, Seeded, alone, scratch, system};
 
 use judge::Finding;
 use record::RunRecord;
