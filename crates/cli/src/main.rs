@@ -1,14 +1,18 @@
 //! fathom: job text → Job → Plan → RunRecord → Judged → report.
 
 mod call;
+mod diagnose;
 mod exit;
 mod inputs;
 mod inspect;
 mod kernel;
 mod output;
+mod precondition;
 mod repeat;
 mod runner;
+mod several;
 mod spine;
+mod test;
 mod watch;
 
 use clap::{Parser, Subcommand};
@@ -27,6 +31,9 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Test the storage under a path: one table, what limits it, what to believe. Safe on a
+    /// filesystem in use.
+    Test(test::Arguments),
     /// Run job files and jobs given as options (fio's), and report.
     #[command(disable_help_flag = true)]
     Run {
@@ -36,6 +43,10 @@ enum Command {
     },
     /// Say what is under a path and what that means for a benchmark; changes nothing.
     Inspect(inspect::Inspect),
+    /// Find out in five steps why the storage under a path is slow.
+    Diagnose(diagnose::Arguments),
+    /// Overwrite a device or file until it is as steady as after long use.
+    Precondition(precondition::Arguments),
     /// Be fio: its command line, its output and nothing else. Also when called as `fio`.
     #[command(disable_help_flag = true)]
     Fio {
@@ -53,6 +64,9 @@ fn main() -> ExitCode {
         return spine::main(Dialect::Fio, arguments.collect());
     }
     match Cli::parse().command {
+        Command::Test(arguments) => test::main(&arguments),
+        Command::Diagnose(arguments) => diagnose::main(&arguments),
+        Command::Precondition(arguments) => precondition::main(&arguments),
         Command::Run { arguments } => spine::main(Dialect::Fathom, arguments),
         Command::Inspect(arguments) => inspect::main(arguments),
         Command::Fio { arguments } => spine::main(Dialect::Fio, arguments),

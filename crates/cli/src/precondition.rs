@@ -1,0 +1,142 @@
+//! `fathom precondition`: a device or file brought to the state it has after long use.
+
+use crate::output::Output;
+use crate::runner::Runner;
+use crate::several::{self, Common, Refusal};
+use anyhow::Result;
+use clap::Args;
+use host::{Host, TargetQuery};
+use record::{Bytes, Nanos, TargetFacts, TargetKind};
+use std::ffi::OsString;
+use std::process::ExitCode;
+use suite::Place;
+use suite::precondition::{Precondition, Setting, conclude};
+
+/// What `fathom precondition` takes.
+#[derive(Args)]
+pub struct Arguments {
+    /// The block device or file that is overwritten. A file that is not there is made and stays.
+    #[arg(value_name = "DEVICE|FILE")]
+    target: OsString,
+    /// How much of it, from the beginning, such as 100g; otherwise all of it.
+    #[arg(long, value_parser = several::size)]
+    size: Option<Bytes>,
+    /// Overwrite this device or file even if it holds data or is in use; repeatable.
+    #[arg(long, value_name = "DEVICE|FILE")]
+    allow_destroy: Vec<String>,
+    /// Rounds of random writes at most.
+    #[arg(long, value_name = "NUMBER", default_value_t = 25, value_parser = clap::value_parser!(u32).range(1..))]
+    rounds_max: u32,
+    /// Time at most, such as 30m or 4h; otherwise as long as it takes.
+    #[arg(long, value_name = "TIME", value_parser = several::time)]
+    time_max: Option<Nanos>,
+    /// Length of a round; otherwise as long as it takes to write the size once, a minute at most.
+    #[arg(long, value_name = "TIME", value_parser = several::time)]
+    round: Option<Nanos>,
+    #[command(flatten)]
+    output: several::OutputArguments,
+}
+
+/// Preconditions and reports.
+pub fn main(arguments: &Arguments) -> ExitCode {
+    ExitCode::from(precondition(arguments).unwrap_or_else(|error| several::fail(&error)))
+}
+
+fn precondition(arguments: &Arguments) -> Result<u8> {
+    let keep = arguments.output.keep();
+    keep.check()?;
+    let Some(path) = arguments.target.to_str() else {
+        let shown = arguments.target.to_string_lossy();
+        return Err(Refusal::usage(format!("'{shown}' is not UTF-8 text; give names in UTF-8")));
+    };
+    let runner = Runner::new(false);
+    let target = target(path, &runner);
+    let size = size(path, &target, arguments)?;
+    let seed = several::fresh_seed();
+    let direct = target.direct.is_none_or(|limits| limits.memory > 0 || limits.offset > 0);
+    let mut suite = Precondition::new(Setting {
+        place: Place::new(path, direct),
+        size,
+        rounds_max: arguments.rounds_max,
+        time_max: arguments.time_max,
+        round: arguments.round,
+        seed,
+    });
+    let common =
+        Common { allow_destroy: arguments.allow_destroy.clone(), ..arguments.output.common() };
+    let mut set = several::set("precondition", seed);
+    let end = several::carry_out(&mut suite, &runner, &common, &mut set);
+    if set.runs.is_empty() {
+        end?;
+        return Ok(0);
+    }
+    let record = several::save(&keep, &set);
+    let conclusion = conclude(&set);
+    let mut output = Output::Stdout;
+    output.write(&match arguments.output.json {
+        true => report::json::suite::precondition(&conclusion, record.as_deref()),
+        false => {
+            report::suite::precondition(&conclusion, &output.style())
+                + &several::where_it_is(&record, seed)
+        }
+    })?;
+    end?;
+    Ok(several::exit_code(conclusion.interrupted_by, conclusion.failure.is_some()))
+}
+
+fn target(path: &str, runner: &Runner) -> TargetFacts {
+    let query = TargetQuery { path: path.to_owned(), will_write: true };
+    let facts = Host::at("/").survey(runner.machine().clone(), &[query]);
+    facts.targets.get(path).cloned().unwrap_or_default()
+}
+
+/// How much is to be written. Devices that hold something are refused later, as for every job that
+/// writes; a file has no such guard there, so it has one here.
+fn size(path: &str, target: &TargetFacts, arguments: &Arguments) -> Result<Bytes> {
+    let allowed = arguments.allow_destroy.iter().any(|a| a == path || *a == target.canonical);
+    match target.kind {
+        TargetKind::Block => {}
+        TargetKind::File if target.size.0 == 0 || allowed => {}
+        TargetKind::File => {
+            return Err(Refusal::target(format!(
+                "{path} holds {} bytes, and preconditioning overwrites them: say \
+                 --allow-destroy={path} if they may go",
+                target.size.0
+            )));
+        }
+        TargetKind::Missing if target.parent_exists => {}
+        TargetKind::Missing => {
+            return Err(Refusal::usage(format!(
+                "{path}: its directory is not there; make it first"
+            )));
+        }
+        TargetKind::Directory => {
+            return Err(Refusal::target(format!(
+                "{path} is a directory: name a block device, or a file in it with --size"
+            )));
+        }
+        TargetKind::Char | TargetKind::Fifo | TargetKind::Other => {
+            return Err(Refusal::target(format!(
+                "{path} is neither a block device nor a file: nothing to precondition"
+            )));
+        }
+    }
+    let room = if target.kind == TargetKind::Block { target.size } else { free(target) };
+    match arguments.size {
+        Some(size) if size > room => Err(Refusal::target(format!(
+            "--size: {} bytes are more than the {} there are on {path}",
+            size.0, room.0
+        ))),
+        Some(size) if size.0 < 1 << 20 => {
+            Err(Refusal::usage(format!("--size: {} bytes are too little, give 1m or more", size.0)))
+        }
+        Some(size) => Ok(size),
+        None if target.size.0 >= 1 << 20 => Ok(target.size),
+        None => Err(Refusal::usage(format!("{path}: say with --size how large the file is to be"))),
+    }
+}
+
+fn free(target: &TargetFacts) -> Bytes {
+    let free = target.filesystem.as_ref().map_or(0, |filesystem| filesystem.free.0);
+    Bytes(free + target.size.0)
+}

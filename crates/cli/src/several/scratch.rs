@@ -1,0 +1,116 @@
+//! The one file that a test makes, in a directory that is in use.
+
+use super::Refusal;
+use crate::kernel::System;
+use crate::output::say;
+use anyhow::Result;
+use host::{Host, TargetQuery};
+use record::{Bytes, Facts, TargetFacts};
+use std::ffi::OsStr;
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A file that is not there yet and is gone with the value, unless it is to be kept.
+pub struct Scratch {
+    /// Its path.
+    pub path: String,
+    /// Free space where it is made.
+    pub free: Bytes,
+    /// Whether it will take O_DIRECT, as far as that can be told before.
+    pub direct: bool,
+    keep: bool,
+}
+
+impl Scratch {
+    /// A file in the directory that `path` names, or that holds the file it names.
+    ///
+    /// # Errors
+    /// What is wrong with the path, and what to do.
+    pub fn under(path: &OsStr, command: &str, machine: &Facts, keep: bool) -> Result<Scratch> {
+        let directory = directory(path, command)?;
+        let shown = directory.display().to_string();
+        let name =
+            format!("fathom-{command}-{}-{:08x}.tmp", std::process::id(), super::fresh_seed());
+        let path = directory.join(name).to_string_lossy().into_owned();
+        let query = TargetQuery { path: path.clone(), will_write: true };
+        let facts = Host::at("/").with_kernel(Arc::new(System)).survey(machine.clone(), &[query]);
+        let target = facts.targets.get(&path).cloned().unwrap_or_default();
+        let filesystem = target.filesystem.clone().unwrap_or_default();
+        if filesystem.read_only {
+            return Err(Refusal::target(format!(
+                "{shown}: the filesystem there ({} at {}) is mounted read-only, and a test writes: \
+                 mount it read-write, or name another place",
+                filesystem.kind, filesystem.mount_point
+            )));
+        }
+        if !target.writable {
+            return Err(Refusal::target(format!(
+                "{shown}: no file can be made there: take part as a user who may write there, or \
+                 name another place"
+            )));
+        }
+        Ok(Scratch { path, free: filesystem.free, direct: takes_direct(&target), keep })
+    }
+
+    /// What stays when the program is ended at once, for the message that says how.
+    pub fn left_behind(&self) -> String {
+        format!(" and leaves {}", self.path)
+    }
+
+    /// Removes it, unless it is to be kept. That it cannot be removed is said.
+    pub fn remove(&mut self) {
+        if self.keep {
+            return;
+        }
+        match fs::remove_file(&self.path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                say(&format!("{}: cannot be removed: {error}; remove it by hand\n", self.path));
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        self.remove();
+    }
+}
+
+/// Where nothing is known, it is tried; the test finds out.
+fn takes_direct(target: &TargetFacts) -> bool {
+    target.direct.is_none_or(|limits| limits.memory > 0 || limits.offset > 0)
+}
+
+/// The directory that a path names, links resolved.
+fn directory(path: &OsStr, command: &str) -> Result<PathBuf> {
+    let shown = path.to_string_lossy();
+    if path.to_str().is_none() {
+        return Err(Refusal::usage(format!("'{shown}' is not UTF-8 text; give names in UTF-8")));
+    }
+    let metadata = fs::metadata(path).map_err(|error| match error.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory => {
+            Refusal::usage(format!("{shown}: not there; make it first, or name a directory"))
+        }
+        ErrorKind::PermissionDenied => Refusal::target(format!(
+            "{shown}: may not be looked at; name a directory you may enter"
+        )),
+        _ => anyhow::Error::from(error).context(shown.clone().into_owned()),
+    })?;
+    if metadata.file_type().is_block_device() {
+        return Err(Refusal::target(format!(
+            "{shown} is a block device; fathom {command} makes a file on a filesystem. For the \
+             device itself: fathom run --filename={shown} --rw=randread … reads it, fathom \
+             precondition {shown} overwrites it"
+        )));
+    }
+    let real =
+        fs::canonicalize(path).map_err(|e| anyhow::Error::from(e).context(shown.into_owned()))?;
+    if metadata.is_dir() {
+        return Ok(real);
+    }
+    Ok(real.parent().unwrap_or(Path::new("/")).to_path_buf())
+}

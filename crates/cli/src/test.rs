@@ -1,0 +1,86 @@
+//! `fathom test`: a quick, honest test of the storage under a path.
+
+use crate::output::{Output, say};
+use crate::runner::Runner;
+
+use crate::several::scratch::Scratch;
+use crate::several::{self, Common, Refusal};
+use anyhow::Result;
+use clap::Args;
+use record::Bytes;
+use std::ffi::OsString;
+use std::process::ExitCode;
+use suite::Place;
+use suite::test::{Length, SizeError};
+
+/// What `fathom test` takes.
+#[derive(Args)]
+pub struct Arguments {
+    /// A directory, or a file in it: the storage there is tested, by one file that is removed.
+    #[arg(default_value = ".")]
+    path: OsString,
+    /// Half a minute instead of two: one round.
+    #[arg(long, conflicts_with = "thorough")]
+    quick: bool,
+    /// Random writes until the disk is steady, then five long rounds.
+    #[arg(long)]
+    thorough: bool,
+    /// Size of the file, such as 4g; otherwise by the length of the test, and never more than a
+    /// tenth of the free space.
+    #[arg(long, value_parser = several::size)]
+    size: Option<Bytes>,
+    /// Keep the file.
+    #[arg(long)]
+    keep: bool,
+    /// Seed of the order of runs and of their offsets; otherwise it differs from test to test.
+    #[arg(long)]
+    seed: Option<u64>,
+    #[command(flatten)]
+    output: several::OutputArguments,
+}
+
+/// Tests and reports.
+pub fn main(arguments: &Arguments) -> ExitCode {
+    ExitCode::from(test(arguments).unwrap_or_else(|error| several::fail(&error)))
+}
+
+fn test(arguments: &Arguments) -> Result<u8> {
+    let keep = arguments.output.keep();
+    keep.check()?;
+    let runner = Runner::new(false);
+    let mut file = Scratch::under(&arguments.path, "test", runner.machine(), arguments.keep)?;
+    let length = match (arguments.quick, arguments.thorough) {
+        (true, _) => Length::Quick,
+        (_, true) => Length::Thorough,
+        _ => Length::Normal,
+    };
+    let size = suite::test::size(length, file.free, arguments.size).map_err(refused)?;
+    let seed = arguments.seed.unwrap_or_else(several::fresh_seed);
+    let place = Place::new(&file.path, file.direct);
+    let mut test = suite::test::Test::new(suite::test::Setting { place, size, length, seed });
+    let common = Common { left_behind: file.left_behind(), ..arguments.output.common() };
+    let mut set = several::set("test", seed);
+    let end = several::carry_out(&mut test, &runner, &common, &mut set);
+    let record = several::save(&keep, &set);
+    file.remove();
+    let conclusion = suite::test::conclude(&set);
+    let mut output = Output::Stdout;
+    output.write(&match arguments.output.json {
+        true => report::json::suite::test(&conclusion, seed, record.as_deref()),
+        false => {
+            report::suite::test(&conclusion, &output.style()) + &several::where_it_is(&record, seed)
+        }
+    })?;
+    if arguments.keep {
+        say(&format!("the file is kept: {}\n", file.path));
+    }
+    end?;
+    Ok(several::exit_code(conclusion.interrupted_by, !conclusion.failures.is_empty()))
+}
+
+fn refused(error: SizeError) -> anyhow::Error {
+    match error {
+        SizeError::TooSmall { .. } => Refusal::usage(error.to_string()),
+        _ => Refusal::target(error.to_string()),
+    }
+}
