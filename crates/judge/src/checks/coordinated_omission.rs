@@ -86,7 +86,7 @@ fn reason(part: &Part, lag: u64) -> (String, String) {
     let asked: u64 = part
         .workers
         .iter()
-        .flat_map(|job| job.workload.rate_iops.iter().filter_map(|(_, rate)| *rate))
+        .flat_map(|job| job.directions().filter_map(|d| job.workload.rate_iops[d]))
         .sum();
     let share = achieved / (asked.max(1)) as f64;
     if asked > 0 && share < KEPT_UP {
@@ -124,7 +124,8 @@ mod tests {
         response.record_n(LATENCY + MS / 20, 10_000 - stalled);
         response.record_n(500 * MS, stalled);
         job.results[Direction::Read].latency.response = Some(response);
-        job.workload.rate_iops[Direction::Read] = Some(1000);
+        // fio's rate_iops is of each direction, used or not.
+        job.workload.rate_iops = record::PerDirection::all(Some(1000));
         job.intervals[3].lag_ns_max = 980 * MS;
         job
     }

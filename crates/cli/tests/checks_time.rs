@@ -1,0 +1,193 @@
+//! The checks about time: how long, how steadily and how late, on real runs.
+
+mod common;
+
+use common::{
+    Loop, Mounted, alone, findings, recorded, recorded_by, scratch, silent, system, the_finding,
+};
+use record::{Direction, RunRecord, Severity};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Before all others, so that whatever else this machine does cannot delay its workers.
+const FIRST: [&str; 3] = ["chrt", "--fifo", "1"];
+
+const READ: [&str; 6] =
+    ["--name=read", "--filename=read", "--size=16m", "--direct=1", "--rw=randread", "--time_based"];
+
+#[test]
+fn half_a_second_is_too_short() {
+    let directory = scratch();
+    let arguments = [&READ[..], &["--runtime=500ms", "--rate_iops=200"]].concat();
+    let record = recorded(directory.path(), 0, &arguments);
+    let found = the_finding(&record, "too-short");
+    assert_eq!(found.severity, Severity::Note);
+    assert_eq!(found.cause, "runtime is 500 ms");
+    let found = the_finding(&record, "too-few-samples");
+    assert!(found.text.contains("read p99, p99.5, p99.9, p99.95 and p99.99 of"), "{found:?}");
+}
+
+#[test]
+fn a_run_of_enough_intervals_is_not_too_short() {
+    let directory = scratch();
+    let paced = ["--runtime=5", "--rate_iops=500", "--ramp_time=300ms"];
+    let record = recorded_by(&FIRST, directory.path(), 0, &[&READ[..], &paced].concat());
+    silent(&record, "too-short");
+    let found = findings(&record, "not-steady");
+    assert!(found.iter().all(|finding| !finding.text.contains("IOPS")), "{found:#?}");
+}
+
+#[test]
+fn percentiles_of_many_samples_are_supported() {
+    let directory = scratch();
+    let few = ["--runtime=500ms", "--percentile_list=50:90"];
+    let record = recorded(directory.path(), 0, &[&READ[..], &few].concat());
+    silent(&record, "too-few-samples");
+}
+
+/// A filesystem on a disk of its own.
+struct Own {
+    mounted: Mounted,
+    disk: Loop,
+    _memory: Mounted,
+    _directory: tempfile::TempDir,
+}
+
+impl Own {
+    fn new() -> Own {
+        let directory = scratch();
+        let memory = Mounted::new(&["-t", "tmpfs"], "tmpfs", directory.path().join("memory"));
+        let disk = Loop::over(&memory.path().join("disk.img"), 64 << 20, &[]);
+        system("mkfs.ext4", &["-q", "-E", "lazy_itable_init=0", &disk.device]);
+        let mounted = Mounted::new(&[], &disk.device, directory.path().join("mounted"));
+        Own { mounted, disk, _memory: memory, _directory: directory }
+    }
+
+    fn path(&self) -> &Path {
+        self.mounted.path()
+    }
+}
+
+/// A filesystem that takes no writes until the value is dropped.
+struct Frozen(PathBuf);
+
+impl Frozen {
+    fn new(filesystem: &Path) -> Frozen {
+        system("fsfreeze", &["--freeze", filesystem.to_str().unwrap()]);
+        Frozen(filesystem.to_owned())
+    }
+}
+
+impl Drop for Frozen {
+    fn drop(&mut self) {
+        system("fsfreeze", &["--unfreeze", self.0.to_str().unwrap()]);
+    }
+}
+
+/// 1000 writes a second for three seconds, with a second without any service in the middle.
+fn stalled() -> RunRecord {
+    let own = Own::new();
+    let job = ["--name=paced", "--filename=paced", "--size=4m", "--direct=1", "--rw=randwrite"];
+    let paced = ["--rate_iops=1000", "--time_based", "--runtime=3"];
+    let line = [&job[..], &paced].concat();
+    std::thread::scope(|scope| {
+        let run = scope.spawn(|| recorded_by(&FIRST, own.path(), 0, &line));
+        std::thread::sleep(Duration::from_secs(1));
+        let frozen = Frozen::new(own.path());
+        std::thread::sleep(Duration::from_secs(1));
+        drop(frozen);
+        run.join().unwrap()
+    })
+}
+
+#[test]
+fn a_stall_shows_in_the_response_and_not_in_the_service() {
+    let _alone = alone();
+    let record = stalled();
+    let found = the_finding(&record, "coordinated-omission");
+    assert_eq!(found.severity, Severity::Warning);
+    assert!(found.cause.starts_with("a stall"), "{found:?}");
+    let latency = &record.jobs[0].results[Direction::Write].latency;
+    let slow =
+        |histogram: &record::Histogram| histogram.count() - histogram.count_at_most(50_000_000);
+    let (response, service) = (latency.response.as_ref(), latency.clat.as_ref());
+    assert!((800..=1100).contains(&slow(response.unwrap())), "{}", slow(response.unwrap()));
+    assert!(slow(service.unwrap()) <= 2, "{}", slow(service.unwrap()));
+    silent(&record, "client-bound");
+}
+
+#[test]
+fn a_paced_job_without_a_stall_omits_nothing() {
+    let _alone = alone();
+    let own = Own::new();
+    let arguments = [&READ[..], &["--runtime=1", "--rate_iops=500"]].concat();
+    let record = recorded_by(&FIRST, own.path(), 0, &arguments);
+    silent(&record, "coordinated-omission");
+    silent(&record, "client-bound");
+}
+
+#[test]
+fn filling_every_buffer_anew_is_the_clients_work() {
+    let directory = scratch();
+    let job = ["--name=fill", "--filename=fill", "--size=16m", "--bs=1m", "--rw=write"];
+    let refilled = ["--refill_buffers=1", "--time_based", "--runtime=1"];
+    let found = the_finding(
+        &recorded(directory.path(), 0, &[&job[..], &refilled].concat()),
+        "client-bound",
+    );
+    assert!(found.cause.starts_with("refill_buffers"), "{found:?}");
+}
+
+/// A group of the blkio controller (cgroup v1), removed with the value.
+struct Group(PathBuf);
+
+impl Group {
+    fn new() -> Group {
+        let name = format!("fathom-{}", std::process::id());
+        let path = Path::new("/sys/fs/cgroup/blkio").join(name);
+        std::fs::create_dir(&path).unwrap();
+        Group(path)
+    }
+
+    /// Lets processes in it do so many reads a second of a device ("major:minor"); 0: as many as
+    /// they can.
+    fn limit(&self, device: &str, reads: u64) {
+        let file = self.0.join("blkio.throttle.read_iops_device");
+        std::fs::write(file, format!("{device} {reads}")).unwrap();
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // A process that is just ending may still be in it.
+        for _ in 0..100 {
+            if std::fs::remove_dir(&self.0).is_ok() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+#[test]
+fn a_throttle_in_the_middle_of_a_run_is_not_steady() {
+    let _alone = alone();
+    let own = Own::new();
+    let group = Group::new();
+    let device = std::fs::read_to_string(format!("/sys/block/{}/dev", own.disk.name())).unwrap();
+    let join = format!("echo $$ > {}/cgroup.procs; exec \"$0\" \"$@\"", group.0.display());
+    let line = [&READ[..], &["--runtime=6"]].concat();
+    let record = std::thread::scope(|scope| {
+        let run = scope.spawn(|| recorded_by(&["sh", "-c", &join], own.path(), 0, &line));
+        std::thread::sleep(Duration::from_secs(3));
+        group.limit(device.trim(), 1000);
+        run.join().unwrap()
+    });
+    let found = the_finding(&record, "not-steady");
+    assert_eq!(found.severity, Severity::Warning);
+    assert!(found.text.contains("the rate fell after"), "{found:?}");
+    let after = found.figures.iter().find(|figure| figure.name == "after").unwrap();
+    assert!((800.0..1200.0).contains(&after.value), "{found:?}");
+    let when = found.figures.iter().find(|figure| figure.name == "changed after").unwrap();
+    assert!((2e9..4e9).contains(&when.value), "{found:?}");
+}
