@@ -10,6 +10,7 @@ mod case;
 pub mod checks;
 mod durability;
 mod finding;
+pub mod gate;
 pub mod inspect;
 mod metrics;
 pub mod stats;

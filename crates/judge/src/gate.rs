@@ -1,0 +1,204 @@
+//! The gate: conditions that a run must meet, with the certainty its data allows.
+//!
+//! A condition is `[job:][direction.][class.]metric operator limit`, such as `p99.9<2ms`,
+//! `randread:read.iops>=50k`, `response.p99<10ms` or `bw>1.5GiB/s`, or one of the words `steady`,
+//! `no-errors`, `no-warnings` and `no-findings`. Without a job it holds for every job, without a
+//! direction for each direction in which a job moved data.
+//!
+//! A figure is an estimate: where the interval that holds its true value spans the limit, the
+//! condition is undecided.
+
+mod condition;
+mod measure;
+#[cfg(test)]
+mod tests;
+
+pub use condition::{Condition, Mistake};
+
+use crate::case::Case;
+use crate::finding::Finding;
+use crate::metrics::Judged;
+use crate::stats::{Estimate, STEADY_ROUNDS, steady_state};
+use condition::{Operator, Unit, What};
+use measure::{Measured, Member};
+use record::{Direction, RunRecord, Severity};
+
+/// Whether a condition was met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Outcome {
+    /// It was.
+    Pass,
+    /// The data do not tell.
+    Undecided,
+    /// It was not.
+    Fail,
+}
+
+impl Outcome {
+    /// As it is printed: "pass", "undecided", "fail".
+    pub fn name(self) -> &'static str {
+        match self {
+            Outcome::Pass => "pass",
+            Outcome::Undecided => "undecided",
+            Outcome::Fail => "fail",
+        }
+    }
+}
+
+/// What a condition came to for one job, in one direction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GateResult {
+    /// The condition as typed.
+    pub condition: String,
+    /// The job; empty: the whole run.
+    pub job: String,
+    /// The direction it was measured in, where it has one.
+    pub direction: Option<Direction>,
+    /// The figure and the interval that holds its true value in 95 of 100 cases; infinite ends where
+    /// there are too few data for one. `None` for conditions about steadiness and findings.
+    pub measured: Option<Estimate>,
+    /// What the figure is in: "ns", "IOPS", "bytes/s".
+    pub unit: &'static str,
+    /// Whether it was met.
+    pub outcome: Outcome,
+    /// Why it came to that, where the figure alone does not say.
+    pub reason: Option<String>,
+}
+
+/// What the conditions come to. `runs` are one run, or runs that repeat each other, each named by
+/// its cell; `judged` are their findings together (of [`crate::judge`] or [`crate::together`]).
+/// `seed` is that of all random choices (bootstrap).
+///
+/// # Errors
+/// A condition that is about nothing in these runs.
+pub fn evaluate(
+    runs: &[RunRecord],
+    judged: &Judged,
+    seed: u64,
+    conditions: &[Condition],
+) -> Result<Vec<GateResult>, Mistake> {
+    let cases: Vec<Case> = runs.iter().map(Case::of).collect();
+    let members = measure::members(&cases);
+    let mut results = Vec::new();
+    for condition in conditions {
+        let names: Vec<&str> = members.iter().map(|member| member.name.as_str()).collect();
+        condition.check_job(&names)?;
+        let about = members.iter().filter(|member| condition.is_about(&member.name));
+        let found = match &condition.what {
+            What::Figure { .. } => about.flat_map(|m| figures(condition, m, seed)).collect(),
+            What::Steady => about.map(|m| steady(condition, m, &judged.findings)).collect(),
+            What::No(level) => vec![findings(condition, *level, &judged.findings)],
+        };
+        if found.is_empty() {
+            return Err(condition.about_nothing());
+        }
+        results.extend(found);
+    }
+    Ok(results)
+}
+
+/// Whether all results let a run pass.
+pub fn passed(results: &[GateResult], undecided_passes: bool) -> bool {
+    results.iter().all(|result| match result.outcome {
+        Outcome::Pass => true,
+        Outcome::Undecided => undecided_passes,
+        Outcome::Fail => false,
+    })
+}
+
+/// A figure of one job, once for each direction it has it in.
+fn figures(condition: &Condition, member: &Member, seed: u64) -> Vec<GateResult> {
+    let What::Figure { direction, class, metric, operator, limit } = &condition.what else {
+        return Vec::new();
+    };
+    measure::figures(member, *direction, *class, *metric, seed)
+        .into_iter()
+        .map(|Measured { direction, estimate, reason }| GateResult {
+            condition: condition.text.clone(),
+            job: member.name.clone(),
+            direction,
+            measured: Some(estimate),
+            unit: match metric.unit() {
+                Unit::Time => "ns",
+                Unit::Count => "IOPS",
+                Unit::Bytes => "bytes/s",
+            },
+            outcome: decide(&estimate, *operator, *limit),
+            reason,
+        })
+        .collect()
+}
+
+fn decide(measured: &Estimate, operator: Operator, limit: f64) -> Outcome {
+    let (low, high) = (operator.holds(measured.low, limit), operator.holds(measured.high, limit));
+    match (low, high) {
+        (true, true) => Outcome::Pass,
+        (false, false) => Outcome::Fail,
+        _ => Outcome::Undecided,
+    }
+}
+
+/// Whole intervals of a run that show whether it was steady.
+const STEADY_INTERVALS_MIN: usize = 10;
+
+/// Within each run no change or drift was found; rounds enough, those as well by SNIA's rule.
+fn steady(condition: &Condition, member: &Member, findings: &[Finding]) -> GateResult {
+    let changed = findings.iter().find(|f| {
+        f.check == "not-steady"
+            && f.severity >= Severity::Warning
+            && (f.jobs.is_empty() || f.jobs.contains(&member.name))
+    });
+    let rounds = measure::rounds(member);
+    let over_rounds = steady_state(&rounds).filter(|state| !state.is_steady);
+    let intervals = measure::intervals(member);
+    let (outcome, reason) = if let Some(finding) = changed {
+        (Outcome::Fail, Some(finding.text.clone()))
+    } else if let Some(state) = over_rounds {
+        let text = format!(
+            "over the last {STEADY_ROUNDS} runs the range was {:.0} % and the slope {:.0} %; 20 % \
+             and 10 % are allowed",
+            state.range * 100.0,
+            state.slope * 100.0
+        );
+        (Outcome::Fail, Some(text))
+    } else if intervals < STEADY_INTERVALS_MIN && rounds.len() < STEADY_ROUNDS {
+        let text = format!(
+            "{intervals} whole intervals are too few to tell: {STEADY_INTERVALS_MIN} are needed"
+        );
+        (Outcome::Undecided, Some(text))
+    } else {
+        (Outcome::Pass, None)
+    };
+    GateResult {
+        condition: condition.text.clone(),
+        job: member.name.clone(),
+        direction: None,
+        measured: None,
+        unit: "",
+        outcome,
+        reason,
+    }
+}
+
+/// No finding of a level or above.
+fn findings(condition: &Condition, level: Severity, findings: &[Finding]) -> GateResult {
+    let about = |f: &&Finding| {
+        f.severity >= level
+            && match &condition.job {
+                Some(job) => f.jobs.is_empty() || f.jobs.contains(job),
+                None => true,
+            }
+    };
+    let mut checks: Vec<&str> = findings.iter().filter(about).map(|f| f.check).collect();
+    checks.dedup();
+    let outcome = if checks.is_empty() { Outcome::Pass } else { Outcome::Fail };
+    GateResult {
+        condition: condition.text.clone(),
+        job: condition.job.clone().unwrap_or_default(),
+        direction: None,
+        measured: None,
+        unit: "",
+        outcome,
+        reason: (!checks.is_empty()).then(|| checks.join(", ")),
+    }
+}

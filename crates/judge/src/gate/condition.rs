@@ -1,0 +1,460 @@
+//! Reading conditions.
+
+use record::{Direction, Severity};
+
+/// A condition that a run must meet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    /// As typed.
+    pub text: String,
+    /// The job it is about; `None`: every job.
+    pub(super) job: Option<String>,
+    /// What is asked.
+    pub(super) what: What,
+}
+
+/// A condition that cannot be read, or is about nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mistake {
+    /// The condition as typed.
+    pub condition: String,
+    /// What is wrong and what was expected.
+    pub problem: String,
+}
+
+impl std::fmt::Display for Mistake {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "'{}': {}", self.condition, self.problem)
+    }
+}
+
+impl std::error::Error for Mistake {}
+
+/// What a condition asks.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum What {
+    /// A figure on the right side of a limit.
+    Figure {
+        direction: Option<Direction>,
+        class: Class,
+        metric: Metric,
+        operator: Operator,
+        /// In nanoseconds, I/Os or bytes a second.
+        limit: f64,
+    },
+    /// No change and no drift.
+    Steady,
+    /// No finding of this level or above.
+    No(Severity),
+}
+
+/// Which latency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Class {
+    Clat,
+    Lat,
+    Slat,
+    Response,
+    Sync,
+}
+
+/// Which figure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Metric {
+    Iops,
+    Bandwidth,
+    Mean,
+    Min,
+    Max,
+    Percentile(f64),
+}
+
+/// What a limit is given in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unit {
+    Time,
+    Count,
+    Bytes,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Operator {
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+const OPERATORS: [(&str, Operator); 4] = [
+    ("<=", Operator::LessOrEqual),
+    (">=", Operator::GreaterOrEqual),
+    ("<", Operator::Less),
+    (">", Operator::Greater),
+];
+const WORDS: [(&str, What); 4] = [
+    ("steady", What::Steady),
+    ("no-errors", What::No(Severity::Error)),
+    ("no-warnings", What::No(Severity::Warning)),
+    ("no-findings", What::No(Severity::Note)),
+];
+const METRICS: [(&str, Metric); 5] = [
+    ("iops", Metric::Iops),
+    ("bw", Metric::Bandwidth),
+    ("mean", Metric::Mean),
+    ("min", Metric::Min),
+    ("max", Metric::Max),
+];
+const CLASSES: [(&str, Class); 5] = [
+    ("clat", Class::Clat),
+    ("lat", Class::Lat),
+    ("slat", Class::Slat),
+    ("response", Class::Response),
+    ("sync", Class::Sync),
+];
+/// What each metric and word is, for messages.
+const EXPECTED: &str = "a metric (iops, bw, mean, min, max, p50, p99, p99.9 …), steady, no-errors, \
+                        no-warnings or no-findings";
+
+impl Operator {
+    pub(super) fn holds(self, value: f64, limit: f64) -> bool {
+        match self {
+            Operator::Less => value < limit,
+            Operator::LessOrEqual => value <= limit,
+            Operator::Greater => value > limit,
+            Operator::GreaterOrEqual => value >= limit,
+        }
+    }
+}
+
+impl Metric {
+    pub(super) fn unit(self) -> Unit {
+        match self {
+            Metric::Iops => Unit::Count,
+            Metric::Bandwidth => Unit::Bytes,
+            _ => Unit::Time,
+        }
+    }
+}
+
+impl Condition {
+    /// Reads a condition.
+    ///
+    /// # Errors
+    /// What is wrong with it and what was expected, with the nearest valid name.
+    pub fn parse(text: &str) -> Result<Condition, Mistake> {
+        let mistake = |problem| Mistake { condition: text.to_owned(), problem };
+        let (left, comparison) = split(text);
+        // Names of jobs may hold colons, metrics do not.
+        let (job, left) = match left.rsplit_once(':') {
+            Some((job, left)) => (Some(job.trim()), left.trim()),
+            None => (None, left.trim()),
+        };
+        if job == Some("") {
+            return Err(mistake("the name of a job was expected before ':'".into()));
+        }
+        let what = match comparison {
+            Some((operator, limit)) => figure(left, operator, limit.trim()),
+            None => word(left),
+        };
+        Ok(Condition {
+            text: text.trim().to_owned(),
+            job: job.map(str::to_owned),
+            what: what.map_err(mistake)?,
+        })
+    }
+
+    /// Whether it is about a job of this name.
+    pub(super) fn is_about(&self, job: &str) -> bool {
+        self.job.as_ref().is_none_or(|own| own == job)
+    }
+
+    /// Whether the job it is about, if any, is among those named.
+    ///
+    /// # Errors
+    /// When it is not, with the nearest name.
+    pub fn check_job(&self, jobs: &[&str]) -> Result<(), Mistake> {
+        let Some(job) = self.job.as_deref().filter(|job| !jobs.contains(job)) else {
+            return Ok(());
+        };
+        let problem = match nearest(job, jobs.iter().copied()) {
+            Some(near) => format!("there is no job '{job}'; '{near}' is there"),
+            None => format!("there is no job '{job}'; the jobs are {}", shown(jobs)),
+        };
+        Err(Mistake { condition: self.text.clone(), problem })
+    }
+
+    /// That no job has what it asks for.
+    pub(super) fn about_nothing(&self) -> Mistake {
+        let problem = match &self.what {
+            What::Figure { class: Class::Response, .. } => {
+                "only jobs with rate or rate_iops have a response latency, and none has"
+            }
+            What::Figure { class: Class::Sync, .. } => {
+                "nothing was synchronised: add fsync=1, or leave the condition out"
+            }
+            What::Figure { class: Class::Slat, .. } => {
+                "only asynchronous engines have a submission latency, and no job used one"
+            }
+            What::Figure { direction: Some(_), .. } => "no job moved data in this direction",
+            _ => "no job has such a figure",
+        };
+        Mistake { condition: self.text.clone(), problem: problem.into() }
+    }
+}
+
+fn shown(jobs: &[&str]) -> String {
+    let more = if jobs.len() > 5 { " …" } else { "" };
+    jobs.iter().take(5).copied().collect::<Vec<_>>().join(", ") + more
+}
+
+/// The part before the operator, and the operator with what follows.
+fn split(text: &str) -> (&str, Option<(Operator, &str)>) {
+    let Some(at) = text.find(['<', '>']) else { return (text, None) };
+    let (left, rest) = text.split_at(at);
+    let found = OPERATORS
+        .iter()
+        .find_map(|(sign, operator)| rest.strip_prefix(sign).map(|limit| (*operator, limit)));
+    (left, found)
+}
+
+fn word(name: &str) -> Result<What, String> {
+    if let Some((_, what)) = WORDS.iter().find(|(known, _)| *known == name) {
+        return Ok(what.clone());
+    }
+    if metric(name.rsplit('.').next().unwrap_or(name)).is_ok() || name.starts_with('p') {
+        return Err("a comparison was expected, such as p99<2ms or iops>=10k".into());
+    }
+    Err(not_found(name, WORDS.iter().map(|(word, _)| *word).chain(metrics())))
+}
+
+fn figure(left: &str, operator: Operator, limit: &str) -> Result<What, String> {
+    let (mut rest, mut direction, mut class) = (left, None, None);
+    while let Some((first, after)) = rest.split_once('.') {
+        if let Some(found) = Direction::ALL.into_iter().find(|d| d.name() == first) {
+            if direction.replace(found).is_some() {
+                return Err("one direction was expected".into());
+            }
+        } else if let Some((_, found)) = CLASSES.iter().find(|(name, _)| *name == first) {
+            if class.replace(*found).is_some() {
+                return Err("one latency (clat, lat, slat, response or sync) was expected".into());
+            }
+        } else {
+            break;
+        }
+        rest = after;
+    }
+    let metric = metric(rest)?;
+    if class.is_some() && metric.unit() != Unit::Time {
+        return Err(format!("{rest} is no latency: leave out clat, lat, slat, response or sync"));
+    }
+    if class == Some(Class::Sync) && direction.is_some() {
+        return Err("synchronisations have no direction: leave it out".into());
+    }
+    let class = class.unwrap_or(Class::Clat);
+    let limit = self::limit(limit, metric.unit())?;
+    Ok(What::Figure { direction, class, metric, operator, limit })
+}
+
+fn metrics() -> impl Iterator<Item = &'static str> {
+    METRICS.iter().map(|(name, _)| *name)
+}
+
+fn metric(name: &str) -> Result<Metric, String> {
+    if let Some((_, metric)) = METRICS.iter().find(|(known, _)| *known == name) {
+        return Ok(*metric);
+    }
+    let number =
+        name.strip_prefix('p').filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    if let Some(number) = number {
+        let value: f64 = number
+            .parse()
+            .map_err(|_| format!("'{name}' is no percentile; p99 or p99.9 was expected"))?;
+        return match (0.0..=100.0).contains(&value) {
+            true => Ok(Metric::Percentile(value)),
+            false => Err(format!("'{name}' is no percentile: 0 to 100 was expected")),
+        };
+    }
+    // Words of the front as well: "reed.p99" has its mistake there.
+    let first = name.split('.').next().unwrap_or(name);
+    let fronts = Direction::ALL.map(Direction::name);
+    let fronts = fronts.into_iter().chain(CLASSES.iter().map(|(class, _)| *class));
+    let percentiles = ["p50", "p90", "p95", "p99", "p99.9"];
+    match name.contains('.') {
+        true => Err(not_found(first, fronts)),
+        false => Err(not_found(name, metrics().chain(percentiles))),
+    }
+}
+
+fn not_found<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
+    match (name, nearest(name, known)) {
+        ("", _) => format!("{EXPECTED} was expected"),
+        (_, Some(near)) => format!("'{name}' is not known; did you mean {near}?"),
+        (_, None) => format!("'{name}' is not known; expected {EXPECTED}"),
+    }
+}
+
+/// The name that is meant, if one is near enough.
+fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let lower = name.to_lowercase();
+    let far = |known: &str| strsim::damerau_levenshtein(&lower, &known.to_lowercase());
+    known.map(|known| (far(known), known)).filter(|(d, _)| *d <= 2).min().map(|(_, known)| known)
+}
+
+/// A limit in nanoseconds, I/Os or bytes a second.
+fn limit(text: &str, unit: Unit) -> Result<f64, String> {
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, suffix) = text.split_at(end);
+    let factor = factor(suffix.trim(), unit);
+    let value = number.parse::<f64>().ok().filter(|value| value.is_finite());
+    match (value, factor) {
+        (Some(value), Some(factor)) => Ok(value * factor),
+        (Some(0.0), None) if suffix.is_empty() => Ok(0.0),
+        _ => Err(format!(
+            "{} was expected, not '{text}'",
+            match unit {
+                Unit::Time => "a time with its unit (ns, us, ms or s), such as 2ms",
+                Unit::Count => "a number, such as 5000, 50k or 1.2M",
+                Unit::Bytes => "a bandwidth, such as 100MB/s, 100MiB/s or 1.5GB/s",
+            }
+        )),
+    }
+}
+
+fn factor(suffix: &str, unit: Unit) -> Option<f64> {
+    if unit == Unit::Time {
+        return Some(match suffix {
+            "ns" => 1.0,
+            "us" | "µs" => 1e3,
+            "ms" => 1e6,
+            "s" => 1e9,
+            _ => return None,
+        });
+    }
+    let suffix = match unit {
+        Unit::Bytes => {
+            let bare = suffix.strip_suffix("/s").unwrap_or(suffix);
+            bare.strip_suffix('B').unwrap_or(bare)
+        }
+        _ => suffix,
+    };
+    let mut letters = suffix.chars();
+    let (letter, binary) = match (letters.next(), letters.next(), letters.next()) {
+        (None, ..) => return Some(1.0),
+        (Some(letter), None, None) => (letter, false),
+        (Some(letter), Some('i'), None) if unit == Unit::Bytes => (letter, true),
+        _ => return None,
+    };
+    let exponent = "kmgt".find(letter.to_ascii_lowercase())? as i32 + 1;
+    Some(if binary { 1024_f64.powi(exponent) } else { 1000_f64.powi(exponent) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn parsed(text: &str) -> Condition {
+        Condition::parse(text).unwrap_or_else(|mistake| panic!("{mistake}"))
+    }
+
+    fn plain(metric: Metric, operator: Operator, limit: f64) -> What {
+        What::Figure { direction: None, class: Class::Clat, metric, operator, limit }
+    }
+
+    #[test]
+    fn figures_are_read_with_their_units() {
+        let less = Operator::Less;
+        for (text, what) in [
+            ("p99.9<2ms", plain(Metric::Percentile(99.9), less, 2e6)),
+            ("p50 <= 80us", plain(Metric::Percentile(50.0), Operator::LessOrEqual, 80e3)),
+            ("mean<0.5s", plain(Metric::Mean, less, 5e8)),
+            ("max<0", plain(Metric::Max, less, 0.0)),
+            ("iops>50k", plain(Metric::Iops, Operator::Greater, 50_000.0)),
+            ("iops>=1.2M", plain(Metric::Iops, Operator::GreaterOrEqual, 1.2e6)),
+            ("bw>100MB/s", plain(Metric::Bandwidth, Operator::Greater, 1e8)),
+            ("bw>100MiB/s", plain(Metric::Bandwidth, Operator::Greater, 104_857_600.0)),
+            ("bw>1G", plain(Metric::Bandwidth, Operator::Greater, 1e9)),
+            ("bw>512KiB", plain(Metric::Bandwidth, Operator::Greater, 524_288.0)),
+            ("bw>7", plain(Metric::Bandwidth, Operator::Greater, 7.0)),
+        ] {
+            assert_eq!(parsed(text).what, what, "{text}");
+        }
+    }
+
+    #[test]
+    fn job_direction_and_class_stand_before_the_metric() {
+        let condition = parsed("my job:read.response.p99<1ms");
+        assert_eq!(condition.job.as_deref(), Some("my job"));
+        let What::Figure { direction, class, metric, .. } = condition.what else { panic!() };
+        assert_eq!(
+            (direction, class, metric),
+            (Some(Direction::Read), Class::Response, Metric::Percentile(99.0))
+        );
+        let What::Figure { direction, class, .. } = parsed("lat.write.mean<1ms").what else {
+            panic!()
+        };
+        assert_eq!((direction, class), (Some(Direction::Write), Class::Lat));
+        assert_eq!(parsed("a.fio: x:iops>1").job.as_deref(), Some("a.fio: x"));
+    }
+
+    #[test]
+    fn words_need_no_comparison() {
+        assert_eq!(parsed("steady").what, What::Steady);
+        assert_eq!(parsed("no-warnings").what, What::No(Severity::Warning));
+        assert_eq!(parsed("a: no-errors").what, What::No(Severity::Error));
+        assert_eq!(parsed("a: no-errors").job.as_deref(), Some("a"));
+    }
+
+    #[test]
+    fn mistakes_name_what_was_expected() {
+        for (text, says) in [
+            ("iosp>5", "'iosp' is not known; did you mean iops?"),
+            ("p99<2", "a time with its unit (ns, us, ms or s), such as 2ms was expected, not '2'"),
+            ("p99", "a comparison was expected"),
+            ("iops", "a comparison was expected"),
+            ("p101<1ms", "0 to 100 was expected"),
+            ("p9x<1ms", "is no percentile"),
+            ("iops>1ms", "a number, such as 5000"),
+            ("bw>fast", "a bandwidth, such as 100MB/s"),
+            ("reed.p99<1ms", "did you mean read?"),
+            ("respons.p99<1ms", "did you mean response?"),
+            ("read.write.p99<1ms", "one direction was expected"),
+            ("lat.iops>1", "iops is no latency"),
+            ("read.sync.p99<1ms", "have no direction"),
+            ("no-warning", "did you mean no-warnings?"),
+            ("", "was expected"),
+            ("<", "was expected"),
+            (":p99<1ms", "the name of a job"),
+            ("findings<warning", "expected a metric (iops"),
+            ("p99<<1ms", "a time with its unit"),
+        ] {
+            let mistake = Condition::parse(text).expect_err(text).to_string();
+            assert!(mistake.contains(says), "{text}: {mistake}");
+            assert!(mistake.starts_with(&format!("'{text}': ")), "{mistake}");
+        }
+    }
+
+    #[test]
+    fn a_job_that_is_not_there_is_told_with_its_neighbour() {
+        let condition = parsed("randraed:p99<1ms");
+        assert!(condition.check_job(&["randread"]).unwrap_err().problem.contains("'randread' is"));
+        assert!(condition.check_job(&["x"]).unwrap_err().problem.ends_with("the jobs are x"));
+        assert!(parsed("p99<1ms").check_job(&[]).is_ok());
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in "[a-z0-9.:<>=/µ -]{0,24}") {
+            let _ = Condition::parse(&text);
+        }
+
+        #[test]
+        fn a_limit_reads_back(value in 0_u32..1_000_000, unit in 0_usize..4) {
+            let (unit, factor) = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)][unit];
+            let What::Figure { limit, .. } = parsed(&format!("p99<{value}{unit}")).what else {
+                panic!()
+            };
+            prop_assert_eq!(limit, f64::from(value) * factor);
+        }
+    }
+}

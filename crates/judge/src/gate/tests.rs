@@ -1,0 +1,205 @@
+use super::*;
+use crate::checks::testing::{IOPS, LATENCY, job, record};
+use crate::metrics::judge;
+use record::{Cell, Histogram, JobRecord};
+
+fn conditions(texts: &[&str]) -> Vec<Condition> {
+    texts.iter().map(|text| Condition::parse(text).unwrap()).collect()
+}
+
+#[track_caller]
+fn results(runs: &[RunRecord], texts: &[&str]) -> Vec<GateResult> {
+    let judged: Vec<Judged> = runs.iter().map(judge).collect();
+    evaluate(runs, &judged[0], 1, &conditions(texts)).unwrap()
+}
+
+#[track_caller]
+fn outcome(run: &RunRecord, text: &str) -> Outcome {
+    let results = results(std::slice::from_ref(run), &[text]);
+    assert_eq!(results.len(), 1, "{results:#?}");
+    results[0].outcome
+}
+
+fn calm() -> RunRecord {
+    record(vec![job("a", Direction::Read, 10)])
+}
+
+/// Latencies from 0.9 to 1.1 of the usual one.
+fn spread(job: &mut JobRecord, direction: Direction) {
+    let mut histogram = Histogram::new();
+    let ios = job.results[direction].ios;
+    (0..ios).for_each(|n| histogram.record(LATENCY * 9 / 10 + LATENCY / 5 * n / ios));
+    job.results[direction].latency.clat = Some(histogram);
+}
+
+#[test]
+fn a_figure_clear_of_its_limit_is_decided() {
+    let mut run = calm();
+    spread(&mut run.jobs[0], Direction::Read);
+    for (text, expected) in [
+        ("p99<2ms", Outcome::Pass),
+        ("p99<1ms", Outcome::Fail),
+        ("p50>0.9ms", Outcome::Pass),
+        ("read.p99.9<2ms", Outcome::Pass),
+        ("max<=1.2ms", Outcome::Pass),
+        ("min>=0.8ms", Outcome::Pass),
+        ("p100<1.2ms", Outcome::Pass),
+        ("mean<1.1ms", Outcome::Pass),
+        ("lat.mean<1.1ms", Outcome::Pass),
+        ("iops>900", Outcome::Pass),
+        ("iops>1100", Outcome::Fail),
+        ("bw>3.9MB/s", Outcome::Pass),
+        ("bw>3.9MiB/s", Outcome::Pass),
+        ("bw>4MiB/s", Outcome::Fail),
+        ("a:iops>=900", Outcome::Pass),
+    ] {
+        assert_eq!(outcome(&run, text), expected, "{text}");
+    }
+}
+
+#[test]
+fn an_interval_that_spans_the_limit_is_undecided() {
+    let mut run = calm();
+    spread(&mut run.jobs[0], Direction::Read);
+    assert_eq!(outcome(&run, "p50<1ms"), Outcome::Undecided);
+    // 10 000 values do not show one in 100 000.
+    let results = results(&[run], &["p99.999<1s"]);
+    assert_eq!(results[0].outcome, Outcome::Undecided);
+    let reason = results[0].reason.as_deref().unwrap();
+    assert!(reason.starts_with("too few values for p99.999: 10000 of 368"), "{reason}");
+    assert!(results[0].measured.unwrap().high.is_infinite());
+}
+
+#[test]
+fn a_run_without_a_course_has_no_certain_rate() {
+    let mut run = calm();
+    run.jobs[0].intervals.truncate(1);
+    let results = results(&[run], &["iops>1"]);
+    assert_eq!(results[0].outcome, Outcome::Undecided);
+    assert!(results[0].reason.as_ref().unwrap().contains("two whole intervals"));
+}
+
+#[test]
+fn both_directions_of_a_mixed_job_must_pass() {
+    let mut mixed = job("a", Direction::Read, 10);
+    let writes = job("a", Direction::Write, 10);
+    mixed.results.write = writes.results.write.clone();
+    for (mine, theirs) in mixed.intervals.iter_mut().zip(&writes.intervals) {
+        mine.add(theirs);
+    }
+    spread(&mut mixed, Direction::Read);
+    let run = record(vec![mixed]);
+    let both = results(&[run], &["p99<1.05ms"]);
+    let told: Vec<_> = both.iter().map(|r| (r.direction, r.outcome)).collect();
+    assert_eq!(
+        told,
+        [(Some(Direction::Read), Outcome::Fail), (Some(Direction::Write), Outcome::Pass)]
+    );
+    assert!(!passed(&both, true));
+}
+
+#[test]
+fn without_a_job_every_job_must_pass() {
+    let run = record(vec![job("a", Direction::Read, 10), job("b", Direction::Write, 10)]);
+    let both = results(std::slice::from_ref(&run), &["iops>1"]);
+    assert_eq!(both.iter().map(|r| r.job.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+    // A condition about one direction is about the jobs that have it.
+    let writes = results(&[run], &["write.iops>1"]);
+    assert_eq!(writes.iter().map(|r| r.job.as_str()).collect::<Vec<_>>(), ["b"]);
+}
+
+#[test]
+fn a_condition_about_nothing_is_a_mistake() {
+    let run = calm();
+    for (text, says) in [
+        ("b:p99<1ms", "there is no job 'b'; 'a' is there"),
+        ("b:no-errors", "there is no job 'b'"),
+        ("write.p99<1ms", "no job moved data in this direction"),
+        ("response.p99<1ms", "only jobs with rate"),
+        ("sync.p99<1ms", "nothing was synchronised"),
+        ("slat.p99<1ms", "only asynchronous engines"),
+    ] {
+        let mistake =
+            evaluate(std::slice::from_ref(&run), &Judged::default(), 1, &conditions(&[text]));
+        let mistake = mistake.expect_err(text).to_string();
+        assert!(mistake.contains(says), "{mistake}");
+    }
+}
+
+#[test]
+fn repeats_are_as_certain_as_they_agree() {
+    let round = |number: u32, iops: u64| {
+        let mut run = calm();
+        run.cell = Some(Cell { name: "a".into(), round: number });
+        run.jobs[0].results.read.ios = iops * 10;
+        run
+    };
+    let runs: Vec<RunRecord> =
+        [(0, IOPS - 10), (1, IOPS), (2, IOPS + 10)].map(|(n, iops)| round(n, iops)).into();
+    let all = results(&runs, &["iops>900", "iops>1000", "iops>1100", "max<2ms"]);
+    let outcomes: Vec<Outcome> = all.iter().map(|result| result.outcome).collect();
+    assert_eq!(outcomes, [Outcome::Pass, Outcome::Undecided, Outcome::Fail, Outcome::Pass]);
+    let measured = all[0].measured.unwrap();
+    assert!((measured.value - 1000.0).abs() < 1e-6);
+    assert!((20.0..60.0).contains(&(measured.high - measured.low)), "{measured:?}");
+}
+
+#[test]
+fn runs_in_turn_are_told_apart_by_their_cell() {
+    let named = |name: &str| {
+        let mut run = calm();
+        run.cell = Some(Cell { name: name.into(), round: 0 });
+        run
+    };
+    let all = results(&[named("x.fio"), named("y.fio")], &["iops>1", "y.fio: a:iops>1"]);
+    let jobs: Vec<&str> = all.iter().map(|result| result.job.as_str()).collect();
+    assert_eq!(jobs, ["x.fio: a", "y.fio: a", "y.fio: a"]);
+}
+
+#[test]
+fn steadiness_needs_a_run_of_some_length() {
+    assert_eq!(outcome(&calm(), "steady"), Outcome::Pass);
+    let short = record(vec![job("a", Direction::Read, 3)]);
+    assert_eq!(outcome(&short, "steady"), Outcome::Undecided);
+    let mut falling = calm();
+    let half = falling.jobs[0].intervals.len() / 2;
+    for interval in &mut falling.jobs[0].intervals[half..] {
+        interval.ios[Direction::Read] /= 3;
+    }
+    assert_eq!(outcome(&falling, "steady"), Outcome::Fail);
+}
+
+#[test]
+fn findings_fail_from_their_level_on() {
+    let run = calm();
+    let found = |severity| Judged {
+        findings: vec![Finding {
+            check: "too-short",
+            severity,
+            jobs: vec!["a".into()],
+            text: String::new(),
+            figures: Vec::new(),
+            cause: String::new(),
+            cure: String::new(),
+        }],
+        ..Judged::default()
+    };
+    let result = |text: &str, severity| {
+        let run = std::slice::from_ref(&run);
+        evaluate(run, &found(severity), 1, &conditions(&[text])).unwrap()[0].clone()
+    };
+    assert_eq!(result("no-warnings", Severity::Note).outcome, Outcome::Pass);
+    assert_eq!(result("no-findings", Severity::Note).outcome, Outcome::Fail);
+    let failed = result("a:no-warnings", Severity::Error);
+    assert_eq!((failed.outcome, failed.reason.as_deref()), (Outcome::Fail, Some("too-short")));
+    assert_eq!(result("no-errors", Severity::Warning).outcome, Outcome::Pass);
+}
+
+#[test]
+fn undecided_fails_unless_it_is_let_pass() {
+    let mut run = calm();
+    spread(&mut run.jobs[0], Direction::Read);
+    let results = results(&[run], &["p50<1ms"]);
+    assert!(!passed(&results, false));
+    assert!(passed(&results, true));
+}
