@@ -3,7 +3,8 @@
 mod common;
 
 use common::{
-    Loop, Mounted, alone, findings, recorded, recorded_by, scratch, silent, system, the_finding,
+    MemoryFilesystem, Throttle, alone, findings, recorded, recorded_by, scratch, silent, system,
+    the_finding,
 };
 use record::{Direction, RunRecord, Severity};
 use std::path::{Path, PathBuf};
@@ -45,29 +46,6 @@ fn percentiles_of_many_samples_are_supported() {
     silent(&record, "too-few-samples");
 }
 
-/// A filesystem on a disk of its own.
-struct Own {
-    mounted: Mounted,
-    disk: Loop,
-    _memory: Mounted,
-    _directory: tempfile::TempDir,
-}
-
-impl Own {
-    fn new() -> Own {
-        let directory = scratch();
-        let memory = Mounted::new(&["-t", "tmpfs"], "tmpfs", directory.path().join("memory"));
-        let disk = Loop::over(&memory.path().join("disk.img"), 64 << 20, &[]);
-        system("mkfs.ext4", &["-q", "-E", "lazy_itable_init=0", &disk.device]);
-        let mounted = Mounted::new(&[], &disk.device, directory.path().join("mounted"));
-        Own { mounted, disk, _memory: memory, _directory: directory }
-    }
-
-    fn path(&self) -> &Path {
-        self.mounted.path()
-    }
-}
-
 /// A filesystem that takes no writes until the value is dropped.
 struct Frozen(PathBuf);
 
@@ -86,7 +64,7 @@ impl Drop for Frozen {
 
 /// 1000 writes a second for three seconds, with a second without any service in the middle.
 fn stalled() -> RunRecord {
-    let own = Own::new();
+    let own = MemoryFilesystem::new(64 << 20);
     let job = ["--name=paced", "--filename=paced", "--size=4m", "--direct=1", "--rw=randwrite"];
     let paced = ["--rate_iops=1000", "--time_based", "--runtime=3"];
     let line = [&job[..], &paced].concat();
@@ -119,7 +97,7 @@ fn a_stall_shows_in_the_response_and_not_in_the_service() {
 #[test]
 fn a_paced_job_without_a_stall_omits_nothing() {
     let _alone = alone();
-    let own = Own::new();
+    let own = MemoryFilesystem::new(64 << 20);
     let arguments = [&READ[..], &["--runtime=1", "--rate_iops=500"]].concat();
     let record = recorded_by(&FIRST, own.path(), 0, &arguments);
     silent(&record, "coordinated-omission");
@@ -138,49 +116,18 @@ fn filling_every_buffer_anew_is_the_clients_work() {
     assert!(found.cause.starts_with("refill_buffers"), "{found:?}");
 }
 
-/// A group of the blkio controller (cgroup v1), removed with the value.
-struct Group(PathBuf);
-
-impl Group {
-    fn new() -> Group {
-        let name = format!("fathom-{}", std::process::id());
-        let path = Path::new("/sys/fs/cgroup/blkio").join(name);
-        std::fs::create_dir(&path).unwrap();
-        Group(path)
-    }
-
-    /// Lets processes in it do so many reads a second of a device ("major:minor"); 0: as many as
-    /// they can.
-    fn limit(&self, device: &str, reads: u64) {
-        let file = self.0.join("blkio.throttle.read_iops_device");
-        std::fs::write(file, format!("{device} {reads}")).unwrap();
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        // A process that is just ending may still be in it.
-        for _ in 0..100 {
-            if std::fs::remove_dir(&self.0).is_ok() {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(10));
-        }
-    }
-}
-
 #[test]
 fn a_throttle_in_the_middle_of_a_run_is_not_steady() {
     let _alone = alone();
-    let own = Own::new();
-    let group = Group::new();
-    let device = std::fs::read_to_string(format!("/sys/block/{}/dev", own.disk.name())).unwrap();
-    let join = format!("echo $$ > {}/cgroup.procs; exec \"$0\" \"$@\"", group.0.display());
+    let own = MemoryFilesystem::new(64 << 20);
+    let throttle = Throttle::new();
+    let starter = throttle.starter();
+    let starter: Vec<&str> = starter.iter().map(String::as_str).collect();
     let line = [&READ[..], &["--runtime=6"]].concat();
     let record = std::thread::scope(|scope| {
-        let run = scope.spawn(|| recorded_by(&["sh", "-c", &join], own.path(), 0, &line));
+        let run = scope.spawn(|| recorded_by(&starter, own.path(), 0, &line));
         std::thread::sleep(Duration::from_secs(3));
-        group.limit(device.trim(), 1000);
+        throttle.limit(&own.disk.number(), 1000);
         run.join().unwrap()
     });
     let found = the_finding(&record, "not-steady");

@@ -10,7 +10,7 @@ use record::RunRecord;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -198,5 +198,95 @@ impl Drop for Running {
         // One that has ended needs neither.
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+/// A disk in memory, for which nobody else of this machine has a use: a loop device over a file in
+/// a tmpfs. Gone with the value.
+pub struct MemoryDisk {
+    /// The device.
+    pub device: Loop,
+    _memory: Mounted,
+    /// A directory for what else a test needs, not on it.
+    pub directory: TempDir,
+}
+
+impl MemoryDisk {
+    /// Of so many bytes, which take memory only where written.
+    #[track_caller]
+    pub fn new(bytes: u64) -> MemoryDisk {
+        let directory = scratch();
+        let memory = Mounted::new(&["-t", "tmpfs"], "tmpfs", directory.path().join("memory"));
+        let device = Loop::over(&memory.path().join("disk.img"), bytes, &[]);
+        MemoryDisk { device, _memory: memory, directory }
+    }
+
+    /// "major:minor".
+    pub fn number(&self) -> String {
+        let file = format!("/sys/block/{}/dev", self.device.name());
+        std::fs::read_to_string(file).unwrap().trim().to_owned()
+    }
+}
+
+/// An ext4 on a disk in memory.
+pub struct MemoryFilesystem {
+    mounted: Mounted,
+    /// The disk.
+    pub disk: MemoryDisk,
+}
+
+impl MemoryFilesystem {
+    /// On a disk of so many bytes.
+    #[track_caller]
+    pub fn new(bytes: u64) -> MemoryFilesystem {
+        let disk = MemoryDisk::new(bytes);
+        let device = &disk.device.device;
+        system("mkfs.ext4", &["-q", "-E", "lazy_itable_init=0,lazy_journal_init=0", device]);
+        let mounted = Mounted::new(&[], device, disk.directory.path().join("mounted"));
+        MemoryFilesystem { mounted, disk }
+    }
+
+    /// Where it is mounted.
+    pub fn path(&self) -> &Path {
+        self.mounted.path()
+    }
+}
+
+/// A group of the blkio controller (cgroup v1), removed with the value.
+pub struct Throttle(PathBuf);
+
+impl Throttle {
+    /// One without a limit.
+    #[track_caller]
+    pub fn new() -> Throttle {
+        let name = format!("fathom-{}", std::process::id());
+        let path = Path::new("/sys/fs/cgroup/blkio").join(name);
+        std::fs::create_dir(&path).unwrap();
+        Throttle(path)
+    }
+
+    /// A starter (see [`recorded_by`]) that puts what it starts into the group.
+    pub fn starter(&self) -> [String; 3] {
+        let join = format!("echo $$ > {}/cgroup.procs; exec \"$0\" \"$@\"", self.0.display());
+        ["sh".into(), "-c".into(), join]
+    }
+
+    /// Lets processes in it do so many reads a second of a device ("major:minor").
+    #[track_caller]
+    pub fn limit(&self, device: &str, reads: u64) {
+        let file = self.0.join("blkio.throttle.read_iops_device");
+        std::fs::write(file, format!("{device} {reads}")).unwrap();
+    }
+}
+
+impl Drop for Throttle {
+    fn drop(&mut self) {
+        // A process that is just ending may still be in it.
+        for _ in 0..100 {
+            if std::fs::remove_dir(&self.0).is_ok() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
     }
 }
