@@ -1,11 +1,11 @@
 //! Does the depth buy throughput, or only waiting?
 
-use super::words::{number, percent, time};
+use super::words::{list, number, percent, time};
 use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
 use crate::metrics::latency::merged;
-use record::{Direction, Histogram, Severity};
+use record::{DeviceFacts, Direction, Histogram, Severity};
 
 /// Depth over the knee from where on it is worth a note, and a warning.
 const NOTE_FROM: f64 = 4.0;
@@ -22,8 +22,8 @@ const WAITS: f64 = 1.5;
 pub(super) const CHECK: Check = Check {
     id: "depth-costume",
     question: "Does the depth buy throughput, or only waiting?",
-    evidence: "IOPS times the latency of an idle device (1st percentile) gives the depth at which the device is busy all the time; jobs that differ only in depth",
-    threshold: "note when the depth is 4 times that knee, warning from 8 times and a depth of 32 on, or when a job of less depth gave the same IOPS within 5 % at two thirds of the latency",
+    evidence: "IOPS times the latency of an idle device (1st percentile) gives the depth at which the device is busy all the time; requests the device's queues hold; jobs that differ only in depth",
+    threshold: "note when the depth is 4 times that knee, warning from 8 times and a depth of 32 on, when the queues hold fewer requests, or when a job of less depth gave the same IOPS within 5 % at two thirds of the latency",
     reason: "by the asymptotic bounds of operational analysis (Denning and Buzen 1978) more I/Os in flight than throughput times unloaded latency only queue; the latency of an idle device is seen low in the distribution only, so small factors prove nothing",
     cause: "the device is busy at a lower depth already: what is queued beyond it waits",
     cure: "use the depth the program has, or the knee",
@@ -36,7 +36,11 @@ pub(super) const CHECK: Check = Check {
 };
 
 fn look(case: &Case) -> Vec<Finding> {
-    let about = |part| against_others(case, part).or_else(|| beyond_the_knee(case, part));
+    let about = |part| {
+        against_others(case, part)
+            .or_else(|| beyond_the_queue(case, part))
+            .or_else(|| beyond_the_knee(case, part))
+    };
     case.parts.iter().filter_map(about).collect()
 }
 
@@ -61,6 +65,34 @@ fn latency(part: &Part) -> Option<Histogram> {
 
 fn iops(part: &Part) -> f64 {
     Direction::ALL.iter().map(|d| part.metrics.directions[*d].iops).sum()
+}
+
+/// More I/Os than the queues of the disks hold: the rest waits in front of them.
+fn beyond_the_queue(case: &Case, part: &Part) -> Option<Finding> {
+    if !is_queued(case, part) {
+        return None;
+    }
+    let room = |disk: &&DeviceFacts| {
+        let queues = disk.hardware_queues.unwrap_or(1).max(1);
+        disk.nr_requests.map(|requests| requests as f64 * f64::from(queues))
+    };
+    let disks = case.disks_of(part);
+    let room: f64 = disks.iter().map(room).sum::<Option<f64>>()?;
+    let depth = depth(part);
+    (room > 0.0 && depth > room).then(|| {
+        let names: Vec<&str> = disks.iter().map(|disk| disk.name.as_str()).collect();
+        let text = format!(
+            "{depth:.0} I/Os were in flight, and {} takes {room:.0} at a time: the others wait in front of it",
+            list(&names)
+        );
+        let figures = vec![
+            Figure::new("depth", depth, "count"),
+            Figure::new("requests the queue holds", room, "count"),
+        ];
+        let cure = format!("use a depth of {room:.0} or less, better the depth the program has");
+        let finding = CHECK.finding(Severity::Warning, vec![part.name.to_owned()], text);
+        Finding { figures, cure, ..finding }
+    })
 }
 
 fn beyond_the_knee(case: &Case, part: &Part) -> Option<Finding> {

@@ -45,6 +45,9 @@ fn about(part: &Part) -> Option<Finding> {
     if depth.requested < 2 || workload.ioengine == "null" || !filled {
         return None;
     }
+    if submits_one_by_one(part) {
+        return Some(one_by_one(part));
+    }
     if depth.achieved_mean >= REACHED * requested {
         return None;
     }
@@ -61,6 +64,25 @@ fn about(part: &Part) -> Option<Finding> {
     ];
     let finding = CHECK.finding(severity, vec![part.name.to_owned()], text);
     Some(Finding { figures, cause, cure, ..finding })
+}
+
+/// Linux does buffered libaio I/O within io_submit, whatever is queued behind it; what waits there
+/// looks as if it were in flight (io_submit(2), Notes).
+fn submits_one_by_one(part: &Part) -> bool {
+    part.is_buffered() && part.first().workload.ioengine == "libaio"
+}
+
+fn one_by_one(part: &Part) -> Finding {
+    let text = format!(
+        "iodepth={} asks for I/Os in flight, but libaio does buffered I/O within the submitting call: one at a time",
+        part.metrics.depth.requested
+    );
+    Finding {
+        figures: vec![Figure::new("iodepth", f64::from(part.metrics.depth.requested), "count")],
+        cause: "libaio is asynchronous with O_DIRECT only".into(),
+        cure: "add --direct=1, or use --ioengine=io_uring".into(),
+        ..CHECK.finding(Severity::Warning, vec![part.name.to_owned()], text)
+    }
 }
 
 fn why(part: &Part) -> (Severity, String, String) {
@@ -141,6 +163,14 @@ mod tests {
         record.jobs[0].workload.ioengine = "libaio".into();
         record.jobs[0].workload.direct = false;
         assert!(the_finding(&record, CHECK.id).cure.contains("--direct=1"));
+        record.jobs[0].depth.achieved_mean = 31.0;
+        assert_eq!(
+            findings(&record, CHECK.id).len(),
+            1,
+            "what waits to be submitted is not in flight"
+        );
+        record.jobs[0].workload.ioengine = "io_uring".into();
+        record.jobs[0].depth.achieved_mean = 1.0;
         record.jobs[0].workload.rate_iops[Direction::Read] = Some(1000);
         assert_eq!(the_finding(&record, CHECK.id).severity, Severity::Note);
         record.jobs[0].depth.achieved_mean = 29.5;

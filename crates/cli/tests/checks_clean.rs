@@ -1,0 +1,53 @@
+//! No false alarms: on direct runs of many shapes nothing above a note is found.
+
+mod common;
+
+use common::{alone, recorded, scratch};
+use record::Severity;
+
+const SHAPES: usize = 50;
+const ENGINES: [&str; 4] = ["io_uring", "libaio", "psync", "pvsync2"];
+const PATTERNS: [&str; 6] = ["randread", "read", "randwrite", "write", "randrw", "rw"];
+const BLOCKS: [&str; 5] = ["4k", "8k", "16k", "64k", "128k"];
+const DEPTHS: [u32; 4] = [1, 2, 4, 8];
+
+/// The job of one shape: each property runs through its values at a pace of its own.
+fn shape(n: usize) -> Vec<String> {
+    let engine = ENGINES[n % ENGINES.len()];
+    let asynchronous = matches!(engine, "io_uring" | "libaio");
+    let depth = if asynchronous { DEPTHS[n / 3 % DEPTHS.len()] } else { 1 };
+    // Workers share a file only where each has its own part of it.
+    let jobs = 1 + n / 7 % 2;
+    vec![
+        format!("--name=shape{n}"),
+        format!("--ioengine={engine}"),
+        format!("--rw={}", PATTERNS[n % PATTERNS.len()]),
+        format!("--bs={}", BLOCKS[n / 2 % BLOCKS.len()]),
+        format!("--iodepth={depth}"),
+        format!("--numjobs={jobs}"),
+        "--filename=file".into(),
+        "--size=32m".into(),
+        "--offset_increment=32m".into(),
+        "--direct=1".into(),
+        "--runtime=500ms".into(),
+        "--ramp_time=100ms".into(),
+        "--time_based".into(),
+    ]
+}
+
+#[test]
+fn fifty_clean_runs_raise_no_alarm() {
+    let _alone = alone();
+    let directory = scratch();
+    let fill = ["--name=fill", "--filename=file", "--size=64m", "--rw=write", "--bs=1m"];
+    recorded(directory.path(), 0, &[&fill[..], &["--direct=1"]].concat());
+    let mut alarms = Vec::new();
+    for n in 0..SHAPES {
+        let shape = shape(n);
+        let arguments: Vec<&str> = shape.iter().map(String::as_str).collect();
+        let found = judge::judge(&recorded(directory.path(), 0, &arguments)).findings;
+        let grave = found.into_iter().filter(|found| found.severity > Severity::Note);
+        alarms.extend(grave.map(|found| (shape.join(" "), found)));
+    }
+    assert!(alarms.is_empty(), "{} alarms: {alarms:#?}", alarms.len());
+}
