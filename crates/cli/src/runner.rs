@@ -10,7 +10,8 @@ use engine::{Outcome, Run};
 use host::{Before, Host, Sampler, TargetQuery, Watched};
 use job::Invocation;
 use plan::{Plan, PlanError, Policy};
-use record::{DiskResult, Evidence, Facts, Message, Nanos, RunRecord, Timeline};
+use record::{DiskResult, Evidence, Facts, Health, Message, Nanos, RunRecord, Timeline};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -139,8 +140,15 @@ impl Runner {
         let start =
             start.unwrap_or_else(|| Start { looked: Before::default(), disks: after.clone() });
         let disks = disks::results(&watched, &start.disks, &after);
-        let evidence = self.host.look_after(start.looked, &contents);
+        let mut evidence = self.host.look_after(start.looked, &contents);
+        evidence.health_after = self.health_after(facts);
         Ok(Measured { outcome, timeline, evidence, disks, started_unix_ms })
+    }
+
+    /// Health of the disks that told of it before.
+    fn health_after(&self, facts: &Facts) -> BTreeMap<String, Health> {
+        let told = facts.devices.iter().filter(|(_, device)| device.health.is_some());
+        told.filter_map(|(name, _)| Some((name.clone(), self.host.health(name)?))).collect()
     }
 
     /// Everything in one record.
