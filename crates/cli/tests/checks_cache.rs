@@ -107,7 +107,7 @@ fn direct_writes_that_leave_pages_in_the_cache_are_not_direct() {
     let directory = scratch();
     // It takes O_DIRECT, and has nothing but a page cache.
     let mounted = Mounted::new(&["-t", "tmpfs"], "tmpfs", directory.path().join("memory"));
-    let write = ["--name=job", FILE, "--size=16m", "--rw=write", "--bs=1m", "--direct=1"];
+    let write = ["--name=job", FILE, "--size=16m", "--rw=write", "--direct=1", "--fallocate=none"];
     let found = the_finding(&recorded(mounted.path(), 0, &write), "direct-not-direct");
     assert_eq!(found.severity, Severity::Warning, "{found:?}");
 }
