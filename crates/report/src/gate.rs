@@ -1,0 +1,246 @@
+//! What the conditions of a run came to: a line each for people, JUnit's XML for programs.
+
+use crate::style::Style;
+use judge::gate::{GateResult, Outcome};
+use record::{Direction, Severity};
+
+/// A line each with the measured figure and its interval, after an empty line and a heading; no
+/// line is wider than `style.width` (60 at least). Empty without results.
+pub fn text(results: &[GateResult], undecided_passes: bool, style: &Style) -> String {
+    if results.is_empty() {
+        return String::new();
+    }
+    let mut out = format!("\n{}\n", style.bold("Gate"));
+    out.extend(results.iter().map(|result| line(result, style)));
+    let failed = results.iter().filter(|result| !lets_pass(result, undecided_passes)).count();
+    let verdict = match failed {
+        0 => style.bold("passed"),
+        _ => style.severity(Severity::Error, "failed"),
+    };
+    let count = results.len();
+    out + &format!("  {verdict}: {} of {count} met\n", count - failed)
+}
+
+fn lets_pass(result: &GateResult, undecided_passes: bool) -> bool {
+    judge::gate::passed(std::slice::from_ref(result), undecided_passes)
+}
+
+/// "  pass      a p99.9<2ms (read): 1.42 ms (1.40 ms to 1.45 ms)".
+fn line(result: &GateResult, style: &Style) -> String {
+    let name = format!("{:9}", result.outcome.name());
+    let name = match result.outcome {
+        Outcome::Pass => name,
+        Outcome::Undecided => style.severity(Severity::Warning, &name),
+        Outcome::Fail => style.severity(Severity::Error, &name),
+    };
+    let found = found(result);
+    let room = style.width.saturating_sub(2 + 9 + 1 + 2);
+    let asked = asked(result, room.saturating_sub(found.chars().count()).max(ASKED_MIN));
+    let left = room.saturating_sub(asked.chars().count());
+    let separator = if found.is_empty() { "" } else { ": " };
+    format!("  {name} {}{separator}{}\n", visible(&asked), visible(&cut(&found, left)))
+}
+
+/// Characters that job and condition have at least, however much there is to say of them.
+const ASKED_MIN: usize = 34;
+
+/// "randread p99.9<2ms (read)": job and direction where the condition does not name them itself. Of
+/// what is longer than `room` the job's name is cut first.
+fn asked(result: &GateResult, room: usize) -> String {
+    let condition = &result.condition;
+    let named = result.job.is_empty() || condition.contains(':');
+    let direction = result.direction.map(Direction::name);
+    let direction = direction.filter(|name| !condition.contains(&format!("{name}.")));
+    let rest = direction.map_or(condition.clone(), |name| format!("{condition} ({name})"));
+    let job = match named {
+        true => String::new(),
+        false => cut(&result.job, room.saturating_sub(rest.chars().count() + 1)),
+    };
+    if job.is_empty() { cut(&rest, room) } else { format!("{job} {}", cut(&rest, room)) }
+}
+
+/// The figure with its interval, or why there is none.
+fn found(result: &GateResult) -> String {
+    let reason = result.reason.as_deref();
+    let Some(measured) = result.measured else { return reason.unwrap_or_default().to_owned() };
+    let show = |value: f64| amount(value, result.unit);
+    let value = show(measured.value);
+    match (reason, measured.low == measured.high) {
+        (Some(reason), _) => format!("{value}; {reason}"),
+        (None, true) => value,
+        (None, false) => format!("{value} ({} to {})", show(measured.low), show(measured.high)),
+    }
+}
+
+/// Three figures and a unit: "1.42 ms", "50.3 k", "104 MB/s".
+fn amount(value: f64, unit: &str) -> String {
+    let (units, base): (&[&str], f64) = match unit {
+        "ns" => (&["ns", "us", "ms", "s"], 1000.0),
+        "bytes/s" => (&["B/s", "kB/s", "MB/s", "GB/s", "TB/s"], 1000.0),
+        _ => (&["", "k", "M", "G"], 1000.0),
+    };
+    let (mut value, mut step) = (value, 0);
+    while value.abs() >= 999.5 && step + 1 < units.len() {
+        value /= base;
+        step += 1;
+    }
+    let decimals = match value.abs() {
+        small if small < 9.995 => 2,
+        small if small < 99.95 => 1,
+        _ => 0,
+    };
+    format!("{value:.decimals$} {}", units[step]).trim_end().to_owned()
+}
+
+/// At most `width` characters; what is cut off is shown as "…".
+fn cut(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(width.saturating_sub(1)).collect();
+    if width == 0 { kept } else { kept + "…" }
+}
+
+/// Names and conditions may hold anything; a terminal must not obey it.
+fn visible(text: &str) -> String {
+    text.chars().map(|letter| if letter.is_control() { '?' } else { letter }).collect()
+}
+
+/// The results as JUnit's XML, as Jenkins and GitLab read it: a suite "fathom" with a test case
+/// for each result, its class the job. `seconds` is how long the run took.
+pub fn junit(results: &[GateResult], undecided_passes: bool, seconds: f64) -> String {
+    let failures = results.iter().filter(|result| !lets_pass(result, undecided_passes)).count();
+    let counts = format!(
+        "name=\"fathom\" tests=\"{}\" failures=\"{failures}\" errors=\"0\" skipped=\"0\" \
+         time=\"{seconds:.3}\"",
+        results.len()
+    );
+    let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    out += &format!("<testsuites {counts}>\n  <testsuite {counts}>\n");
+    out.extend(results.iter().map(|result| case(result, undecided_passes)));
+    out + "  </testsuite>\n</testsuites>\n"
+}
+
+fn case(result: &GateResult, undecided_passes: bool) -> String {
+    let direction = result.direction.map(|d| format!(" ({})", d.name())).unwrap_or_default();
+    let job = if result.job.is_empty() { "run" } else { &result.job };
+    let heading = format!(
+        "    <testcase classname=\"{}\" name=\"{}\">\n",
+        escaped(job),
+        escaped(&format!("{}{direction}", result.condition)),
+    );
+    let found = escaped(&found(result));
+    let body = match lets_pass(result, undecided_passes) {
+        true => format!("      <system-out>{}: {found}</system-out>\n", result.outcome.name()),
+        false => format!(
+            "      <failure type=\"{0}\" message=\"{found}\">{0}: {found}</failure>\n",
+            result.outcome.name()
+        ),
+    };
+    heading + &body + "    </testcase>\n"
+}
+
+/// Text as XML 1.0 has it; characters that it cannot hold are shown as "?".
+fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    for letter in text.chars() {
+        match letter {
+            '&' => out += "&amp;",
+            '<' => out += "&lt;",
+            '>' => out += "&gt;",
+            '"' => out += "&quot;",
+            '\t' | '\n' | '\r' => out.push(' '),
+            '\u{fffe}' | '\u{ffff}' => out.push('?'),
+            control if control < ' ' => out.push('?'),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use judge::stats::Estimate;
+
+    fn result(condition: &str, outcome: Outcome) -> GateResult {
+        GateResult {
+            condition: condition.into(),
+            job: "randread".into(),
+            direction: Some(Direction::Read),
+            measured: Some(Estimate { value: 1.42e6, low: 1.4e6, high: 1.45e6 }),
+            unit: "ns",
+            outcome,
+            reason: None,
+        }
+    }
+
+    fn results() -> Vec<GateResult> {
+        let few = GateResult {
+            measured: Some(Estimate { value: 1.42e6, low: 0.0, high: f64::INFINITY }),
+            reason: Some("too few values for p99.99: 500 of 36888 needed".into()),
+            ..result("p99.99<2ms", Outcome::Undecided)
+        };
+        let findings = GateResult {
+            job: String::new(),
+            direction: None,
+            measured: None,
+            reason: Some("served-from-cache".into()),
+            ..result("no-warnings", Outcome::Fail)
+        };
+        let iops = GateResult {
+            measured: Some(Estimate { value: 50_300.0, low: 49_900.0, high: 50_700.0 }),
+            unit: "IOPS",
+            ..result("randread:iops>50k", Outcome::Undecided)
+        };
+        let most = GateResult {
+            measured: Some(Estimate { value: 1e9, low: 1e9, high: 1e9 }),
+            unit: "bytes/s",
+            ..result("bw>100MB/s", Outcome::Pass)
+        };
+        vec![result("p99.9<2ms", Outcome::Pass), few, findings, iops, most]
+    }
+
+    #[test]
+    fn each_condition_is_one_line_of_80_columns() {
+        let expected = "
+Gate
+  pass      randread p99.9<2ms (read): 1.42 ms (1.40 ms to 1.45 ms)
+  undecided randread p99.99<2ms (read): 1.42 ms; too few values for p99.99: 500…
+  fail      no-warnings: served-from-cache
+  undecided randread:iops>50k (read): 50.3 k (49.9 k to 50.7 k)
+  pass      randread bw>100MB/s (read): 1.00 GB/s
+  failed: 2 of 5 met
+";
+        let text = text(&results(), false, &Style::default());
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        assert_eq!(text, expected);
+        assert!(self::text(&results(), true, &Style::default()).contains("failed: 4 of 5 met"));
+        assert_eq!(self::text(&[], false, &Style::default()), "");
+        assert!(
+            self::text(&results()[..1], false, &Style::default()).ends_with("passed: 1 of 1 met\n")
+        );
+    }
+
+    #[test]
+    fn long_names_are_cut_and_cannot_steer_a_terminal() {
+        let mut long = result("p99<1ms", Outcome::Fail);
+        long.job = "a\x1b[31m".repeat(30);
+        let text = text(&[long], false, &Style::default());
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        assert!(text.contains("… p99<1ms (read): 1.42 ms (1.40 ms to 1.45 ms)"), "{text}");
+        assert!(!text.contains('\x1b'));
+    }
+
+    #[test]
+    fn junit_counts_what_fails_and_escapes_what_it_says() {
+        let xml = junit(&results(), false, 1.5);
+        assert!(xml.contains("tests=\"5\" failures=\"3\" errors=\"0\""), "{xml}");
+        assert!(xml.contains("time=\"1.500\""), "{xml}");
+        assert!(xml.contains("classname=\"randread\" name=\"p99.9&lt;2ms (read)\""), "{xml}");
+        assert!(xml.contains("classname=\"run\" name=\"no-warnings\""), "{xml}");
+        assert!(xml.contains("<failure type=\"fail\" message=\"served-from-cache\">"), "{xml}");
+        assert!(junit(&results(), true, 1.5).contains("failures=\"1\""));
+        assert_eq!(escaped("a<b>&\"\u{1}\n\u{ffff}"), "a&lt;b&gt;&amp;&quot;? ?");
+    }
+}
