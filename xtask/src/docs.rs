@@ -1,4 +1,6 @@
-//! `cargo xtask docs`: the documents generated from the options table.
+//! `cargo xtask docs`: the documents generated from the options table and from the checks.
+
+mod checks;
 
 use anyhow::{Context, Result};
 use std::fs;
@@ -8,8 +10,11 @@ use std::path::Path;
 pub type Document = (&'static str, fn() -> String);
 
 /// Every generated document.
-pub const DOCUMENTS: &[Document] =
-    &[("docs/options.md", job::docs::markdown), ("docs/fathom.1", job::docs::man)];
+pub const DOCUMENTS: &[Document] = &[
+    ("docs/options.md", job::docs::markdown),
+    ("docs/fathom.1", job::docs::man),
+    ("docs/CHECKS.md", checks::markdown),
+];
 
 /// Writes every document below `root`.
 pub fn write(root: &Path) -> Result<()> {

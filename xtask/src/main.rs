@@ -31,7 +31,7 @@ enum Command {
     Bench(bench::Options),
     /// Hold what disks tell of their health against emulated ones, in a guest.
     Lab,
-    /// Write docs/options.md and docs/fathom.1 from the options table.
+    /// Write docs/options.md and docs/fathom.1 from the options table, docs/CHECKS.md from the checks.
     Docs,
 }
 

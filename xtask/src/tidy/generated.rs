@@ -1,4 +1,4 @@
-//! Generated documents are those that the present table makes.
+//! Generated documents are those that the present tables make.
 
 use super::Finding;
 use crate::docs::{DOCUMENTS, Document};
@@ -23,7 +23,7 @@ fn check_documents(root: &Path, documents: &[Document]) -> Result<Vec<Finding>> 
         let expected = text();
         if found != expected {
             let same = found.lines().zip(expected.lines()).take_while(|(a, b)| a == b).count();
-            let message = "not what the options table makes: run cargo xtask docs";
+            let message = "not what its table makes: run cargo xtask docs";
             findings.push(Finding::new(name, same + 1, message));
         }
     }

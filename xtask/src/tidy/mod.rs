@@ -8,6 +8,7 @@ mod hot;
 mod layout;
 mod length;
 mod options;
+mod proofs;
 mod unfinished;
 mod unsafety;
 
@@ -52,6 +53,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("layout of text", layout::check),
     ("options documented", options::check),
     ("generated docs", generated::check),
+    ("proofs of checks", proofs::check),
 ];
 
 /// Runs every check on the workspace at `root` and prints what they find. True: nothing found.

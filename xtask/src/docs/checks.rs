@@ -1,0 +1,116 @@
+//! docs/CHECKS.md: what the checks say of themselves.
+
+use judge::checks::{ALL, Check, How, Look};
+
+const HEAD: &str = "\
+# The checks
+
+<!-- Written by `cargo xtask docs` from the checks in crates/judge/src/checks. -->
+
+After every run fathom looks at what the machine did and says what the figures are worth. What a
+check finds is printed with its id in brackets: `warning [served-from-cache] …`.
+
+| level | meaning |
+|---|---|
+| note | good to know |
+| warning | the figure may not mean what it seems to |
+| error | something failed |
+
+Each check has two tests: in one the situation is there and the check speaks, in the other it is not
+and the check is silent. The situation is made with real I/O (*real*), or is that of a recorded or
+invented machine (*recorded*).
+
+## All checks
+
+";
+
+/// The whole document.
+pub fn markdown() -> String {
+    let mut out = String::from(HEAD);
+    out += "| check | question | proven by | fires in | silent in |\n|---|---|---|---|---|\n";
+    for check in ALL {
+        let id = check.id;
+        out += &format!(
+            "| [{id}](#{id}) | {} | {} | {} | {} |\n",
+            cell(check.question),
+            how(check),
+            test(check.proof.fires),
+            test(check.proof.silent),
+        );
+    }
+    out.extend(ALL.iter().map(|check| section(check)));
+    out
+}
+
+fn section(check: &Check) -> String {
+    let looks_at = match check.look {
+        Look::Run(_) => "each run",
+        Look::Set(_) => "runs that repeat each other",
+        Look::Pair(_) => "a run and an earlier one it is compared with",
+    };
+    let rows = [
+        ("Looks at", looks_at),
+        ("Evidence", check.evidence),
+        ("Speaks", check.threshold),
+        ("Why there", check.reason),
+        ("Usual cause", check.cause),
+        ("Cure", check.cure),
+    ];
+    let mut out = format!("\n## {}\n\n{}\n\n", check.id, check.question);
+    for (label, text) in rows.iter().filter(|(_, text)| !text.is_empty()) {
+        out += &format!("- **{label}:** {}\n", escaped(text));
+    }
+    out
+}
+
+fn how(check: &Check) -> &'static str {
+    match check.proof.how {
+        How::Real => "real",
+        How::Recorded => "recorded",
+    }
+}
+
+/// "`a_test`", linked to its file.
+fn test(proof: &str) -> String {
+    match proof.split_once("::") {
+        Some((file, function)) => format!("[`{function}`](../{file})"),
+        None => cell(proof),
+    }
+}
+
+fn cell(text: &str) -> String {
+    escaped(text).replace('|', "\\|")
+}
+
+/// As text, not as HTML or emphasis.
+fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    for letter in text.chars() {
+        if matches!(letter, '<' | '>' | '*' | '_' | '`' | '\\') {
+            out.push('\\');
+        }
+        out.push(letter);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_check_has_its_line_and_its_section() {
+        let text = markdown();
+        for check in ALL {
+            assert_eq!(text.matches(&format!("\n## {}\n", check.id)).count(), 1, "{}", check.id);
+            assert_eq!(text.matches(&format!("\n| [{}](#", check.id)).count(), 1, "{}", check.id);
+        }
+        assert!(text.lines().filter(|line| line.starts_with("| [")).all(|l| l.ends_with(") |")));
+    }
+
+    #[test]
+    fn signs_of_markdown_in_a_text_are_text() {
+        assert_eq!(cell("a|b <c> /sys/*_d"), "a\\|b \\<c\\> /sys/\\*\\_d");
+        assert_eq!(test("x/y.rs::f"), "[`f`](../x/y.rs)");
+    }
+}
