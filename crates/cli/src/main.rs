@@ -3,6 +3,7 @@
 mod call;
 mod diagnose;
 mod exit;
+mod gate;
 mod inputs;
 mod inspect;
 mod kernel;

@@ -1,7 +1,8 @@
 //! `fathom run --repeat`: one invocation run several times, others in turn with it.
 
-use crate::call::{Call, Said, header};
+use crate::call::{Call, SEED, Said, header};
 use crate::exit;
+use crate::gate::Gate;
 use crate::output::{Output, say};
 use crate::watch::watch;
 use anyhow::Result;
@@ -9,15 +10,11 @@ use job::Invocation;
 use record::{Cell, RecordSet, RunRecord};
 use std::process::ExitCode;
 
-/// Seed of what is drawn when the runs are judged together. One for all: the same runs judged again
-/// shall have the same intervals.
-const SEED: u64 = 1;
-
 /// Runs everything `repeats` times and reports the runs together.
 ///
 /// # Errors
 /// Those of showing and keeping what was measured.
-pub fn run(call: &Call, output: &mut Output, repeats: u32) -> Result<ExitCode> {
+pub fn run(call: &Call, gate: &Gate, output: &mut Output, repeats: u32) -> Result<ExitCode> {
     let mut rounds = Rounds::new(call, repeats);
     if let Err(code) = rounds.rehearse(output)? {
         return Ok(ExitCode::from(code));
@@ -30,13 +27,32 @@ pub fn run(call: &Call, output: &mut Output, repeats: u32) -> Result<ExitCode> {
         None => Ok(()),
     };
     let judged: Vec<judge::Judged> = set.runs.iter().map(judge::judge).collect();
-    let together = judge::together(&set, &judged);
+    let mut together = judge::together(&set, &judged);
+    let missed = gate.hold(&set.runs, &mut together, set.seed);
     let dress = call.dress(output);
     output.write(&report::render_set(&set, &judged, &together, &call.formats(), &dress))?;
+    gate.write_junit(&set.runs, &together)?;
     kept?;
     let interrupted = call.runner.caught().map(|signal| exit::interrupted(signal, false));
     let errors = || set.runs.iter().map(|run| exit::of(run, false)).find(|code| *code != 0);
-    Ok(ExitCode::from(interrupted.or(refused).or_else(errors).unwrap_or(0)))
+    Ok(ExitCode::from(interrupted.or(refused).or_else(errors).or(missed).unwrap_or(0)))
+}
+
+/// The jobs of all that a call runs, as findings and conditions name them: with what they belong to
+/// where several things run in turn.
+pub fn jobs(call: &Call) -> Vec<String> {
+    let contenders = contenders(call);
+    let several = contenders.len() > 1;
+    let of = |contender: &Contender| {
+        let cell = contender.name.clone();
+        let jobs = contender.invocation.jobs.iter().map(|job| job.identity.name.clone());
+        let named = move |job: String| match several && job != cell {
+            true => format!("{cell}: {job}"),
+            false => job,
+        };
+        jobs.map(named).collect::<Vec<_>>()
+    };
+    contenders.iter().flat_map(of).collect()
 }
 
 /// What is repeated, under its own name.
@@ -63,9 +79,7 @@ impl<'a> Rounds<'a> {
             seed: SEED,
             runs: Vec::new(),
         };
-        let invocations = std::iter::once(call.invocation).chain(call.others);
-        let contenders = contenders(invocations);
-        Rounds { call, contenders, repeats, set, said: Said::default() }
+        Rounds { call, contenders: contenders(call), repeats, set, said: Said::default() }
     }
 
     /// Everything is resolved once before anything runs: what is refused is refused now. The exit
@@ -154,7 +168,7 @@ impl<'a> Rounds<'a> {
 }
 
 /// Each with a name of its own: that of its job files or, without any, of its jobs.
-fn contenders<'a>(invocations: impl Iterator<Item = &'a Invocation>) -> Vec<Contender<'a>> {
+fn contenders<'a>(call: &Call<'a>) -> Vec<Contender<'a>> {
     let mut plain: Vec<String> = Vec::new();
     let named = |invocation: &'a Invocation| {
         let name = match invocation.job_files.as_slice() {
@@ -169,5 +183,5 @@ fn contenders<'a>(invocations: impl Iterator<Item = &'a Invocation>) -> Vec<Cont
         let name = if before == 0 { name } else { format!("{name} ({})", before + 1) };
         Contender { name, invocation }
     };
-    invocations.map(named).collect()
+    std::iter::once(call.invocation).chain(call.others).map(named).collect()
 }

@@ -1,7 +1,8 @@
 //! The pipe: job text → Job → Plan → RunRecord → Judged → report.
 
-use crate::call::{Call, FIO_VERSION, Said, header, program, usage_code};
+use crate::call::{Call, FIO_VERSION, SEED, Said, header, program, usage_code};
 use crate::exit;
+use crate::gate::{self, Gate};
 use crate::inputs::Machine;
 use crate::output::{Output, describe, say};
 use crate::repeat;
@@ -99,13 +100,21 @@ fn act(
 }
 
 fn run(call: &Call, output: &mut Output) -> Result<ExitCode> {
-    if let Err(text) = call.check() {
-        say(&format!("command line: {text}\n"));
-        return Ok(ExitCode::from(usage_code(call.dialect)));
+    let checked = call.check().and_then(|()| Gate::new(call.invocation, &repeat::jobs(call)));
+    let gate = match checked {
+        Ok(gate) => gate,
+        Err(text) => {
+            say(&format!("command line: {text}\n"));
+            return Ok(ExitCode::from(usage_code(call.dialect)));
+        }
+    };
+    match call.invocation.repeat {
+        Some(repeats) => repeat::run(call, &gate, output, repeats),
+        None => once(call, &gate, output),
     }
-    if let Some(repeats) = call.invocation.repeat {
-        return repeat::run(call, output, repeats);
-    }
+}
+
+fn once(call: &Call, gate: &Gate, output: &mut Output) -> Result<ExitCode> {
     let (invocation, as_fio) = (call.invocation, call.as_fio());
     let mut said = Said::default();
     let prepared = match call.prepare(invocation, &mut said) {
@@ -125,12 +134,17 @@ fn run(call: &Call, output: &mut Output) -> Result<ExitCode> {
         Some(path) => report::native::save(&record, path),
         None => Ok(()),
     };
-    let judged = judge::judge(&record);
+    let mut judged = judge::judge(&record);
+    let runs = std::slice::from_ref(&record);
+    let missed = gate.hold(runs, &mut judged, SEED);
     let dress = call.dress(output);
     output.write(&report::render(&record, &judged, &call.formats(), &dress))?;
     if as_fio {
         say(&report::verdict::for_fio(&judged));
+        gate::say_for_fio(&judged);
     }
+    gate.write_junit(runs, &judged)?;
     kept?;
-    Ok(ExitCode::from(exit::of(&record, as_fio)))
+    let errors = Some(exit::of(&record, as_fio)).filter(|code| *code != 0);
+    Ok(ExitCode::from(errors.or(missed).unwrap_or(0)))
 }

@@ -65,6 +65,22 @@ pub struct GateResult {
     pub reason: Option<String>,
 }
 
+/// What all conditions came to, and what that means.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Gated {
+    /// In order of the conditions.
+    pub results: Vec<GateResult>,
+    /// A condition that the data do not decide lets a run pass.
+    pub undecided_passes: bool,
+}
+
+impl Gated {
+    /// Whether the run may pass.
+    pub fn passed(&self) -> bool {
+        passed(&self.results, self.undecided_passes)
+    }
+}
+
 /// What the conditions come to. `runs` are one run, or runs that repeat each other, each named by
 /// its cell; `judged` are their findings together (of [`crate::judge`] or [`crate::together`]).
 /// `seed` is that of all random choices (bootstrap).

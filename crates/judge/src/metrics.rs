@@ -20,6 +20,7 @@ pub use unit::{CpuMetrics, DepthMetrics, SyncMetrics, UnitMetrics};
 use crate::case::Case;
 use crate::checks;
 use crate::finding::Finding;
+use crate::gate::Gated;
 use crate::verdict::{self, Verdict};
 use record::{GroupKey, JobRecord, Message, RunRecord};
 use std::collections::BTreeMap;
@@ -42,6 +43,8 @@ pub struct Judged {
     pub findings: Vec<Finding>,
     /// What limited each job, in order of the jobs.
     pub verdicts: Vec<Verdict>,
+    /// What the conditions came to that the run was to meet; `None` until they are evaluated.
+    pub gate: Option<Gated>,
 }
 
 /// Derives every number of a run from its record.
@@ -59,7 +62,7 @@ pub fn judge(record: &RunRecord) -> Judged {
     let case = Case::of(record);
     let findings = checks::look(&case);
     let verdicts = verdict::of(&case, &findings);
-    Judged { units, groups, disks, elapsed_ns, messages, findings, verdicts }
+    Judged { units, groups, disks, elapsed_ns, messages, findings, verdicts, gate: None }
 }
 
 /// The workers of each report, in order of the first worker of each.

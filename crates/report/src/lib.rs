@@ -3,6 +3,7 @@
 //!
 //! Nothing is computed here beyond the choice of units: figures come from [`judge`].
 
+pub mod gate;
 pub mod header;
 pub mod inspect;
 pub mod json;
@@ -76,7 +77,7 @@ pub fn render(record: &RunRecord, judged: &Judged, formats: &[Format], dress: &D
     if formats.contains(&Format::Normal) {
         out += &normal::render(record, judged, dress);
         if !dress.as_fio {
-            out += &verdict::text(judged, &dress.style);
+            out += &verdict_and_gate(judged, dress);
         }
     }
     out
@@ -101,9 +102,16 @@ pub fn render_set(
         out += &json::render_set(set, judged, together, bins, dress);
     }
     if formats.contains(&Format::Normal) {
-        out += &verdict::text(together, &dress.style);
+        out += &verdict_and_gate(together, dress);
     }
     out
+}
+
+fn verdict_and_gate(judged: &Judged, dress: &Dress) -> String {
+    let gate = judged.gate.as_ref().map_or(String::new(), |gated| {
+        gate::text(&gated.results, gated.undecided_passes, &dress.style)
+    });
+    verdict::text(judged, &dress.style) + &gate
 }
 
 /// Whether a unit's options, or the global ones, set `name` to anything but `off`.

@@ -3,6 +3,7 @@
 use super::fio::latency;
 use super::tree::{Json, object};
 use crate::messages;
+use judge::gate::{GateResult, Gated};
 use judge::{Figure, Finding, Judged, UnitMetrics, Verdict};
 use record::{Direction, ErrorCount, Message, RecordSet, RunRecord, Severity};
 
@@ -31,6 +32,7 @@ pub(super) fn of_run(record: &RunRecord, judged: &Judged) -> Json {
         "notes" => of(Severity::Note),
         "verdicts" => Json::Array(judged.verdicts.iter().map(verdict).collect()),
         "findings" => Json::Array(judged.findings.iter().map(finding).collect()),
+        "gate" => judged.gate.as_ref().map(gate),
     }
 }
 
@@ -43,6 +45,31 @@ pub(super) fn of_set(set: &RecordSet, together: &Judged) -> Json {
         "seed" => set.seed,
         "verdicts" => Json::Array(together.verdicts.iter().map(verdict).collect()),
         "findings" => Json::Array(together.findings.iter().map(finding).collect()),
+        "gate" => together.gate.as_ref().map(gate),
+    }
+}
+
+/// What the conditions came to.
+fn gate(gated: &Gated) -> Json {
+    let condition = |result: &GateResult| {
+        // An interval of too few data has no end.
+        let end = |value: f64| value.is_finite().then_some(value);
+        object! {
+            "condition" => &result.condition,
+            "job" => &result.job,
+            "direction" => result.direction.map(Direction::name),
+            "outcome" => result.outcome.name(),
+            "measured" => result.measured.map(|m| m.value),
+            "low" => result.measured.and_then(|m| end(m.low)),
+            "high" => result.measured.and_then(|m| end(m.high)),
+            "unit" => result.unit,
+            "reason" => result.reason.as_ref(),
+        }
+    };
+    object! {
+        "passed" => gated.passed(),
+        "undecided_passes" => gated.undecided_passes,
+        "conditions" => Json::Array(gated.results.iter().map(condition).collect()),
     }
 }
 
