@@ -6,7 +6,7 @@ use crate::numbers::short_time;
 use crate::style::Style;
 use crate::verdict;
 use judge::{Durability, Finding, Judged, Verdict};
-use record::{Direction, Nanos};
+use record::{Direction, Nanos, Severity};
 use suite::test::Limited;
 use suite::{Failure, diagnose, precondition, test};
 
@@ -22,14 +22,15 @@ pub fn test(conclusion: &test::Conclusion, style: &Style) -> String {
     }
     if let Some(last) = conclusion.course.last {
         let line = format!(
-            "Random writes before: {} rounds, then {}.",
+            "Random writes before, {} rounds: {}, {}.",
             conclusion.course.iops.len(),
+            if last.is_steady { "steady" } else { "not steady" },
             steadiness(&last)
         );
         out += &paragraph(&line, 0, style);
     }
     out += &failures(&conclusion.failures, style);
-    out += &verdict::text(&together(&conclusion.limited, &conclusion.findings), style);
+    out += &judged(&conclusion.limited, &conclusion.findings, style);
     out + &interruption(conclusion.interrupted_by, "the table holds the runs that ended before")
 }
 
@@ -91,7 +92,7 @@ fn knee_line(direction: Direction, knee: &suite::knee::Knee) -> String {
 fn failures(failures: &[Failure], style: &Style) -> String {
     let lines = failures.iter().map(|failure| {
         let line = format!("{} failed: {}", failure.cell, failure.text);
-        style.severity(record::Severity::Error, &style.wrap(&line, 0)) + "\n"
+        style.severity(Severity::Error, &style.wrap(&line, 0)) + "\n"
     });
     lines.collect()
 }
@@ -100,23 +101,24 @@ fn interruption(signal: Option<i32>, left: &str) -> String {
     signal.map_or(String::new(), |signal| format!("\nEnded early by signal {signal}: {left}.\n"))
 }
 
-/// Verdicts and findings of several runs, as those of one.
-fn together(limited: &[Limited], findings: &[Finding]) -> Judged {
+/// Verdicts and findings of several runs as those of one, notes a line each: they are many, and what
+/// must be done about something is not among them.
+fn judged(limited: &[Limited], findings: &[Finding], style: &Style) -> String {
     let verdicts = limited.iter().flat_map(|limited| {
         let of_cell = |cell: &String| Verdict { job: cell.clone(), ..limited.verdict.clone() };
         limited.cells.iter().map(of_cell)
     });
-    Judged { verdicts: verdicts.collect(), findings: findings.to_vec(), ..Judged::default() }
-}
-
-fn steadiness(last: &judge::stats::SteadyState) -> String {
-    format!(
-        "{}: over the last {} rounds range {:.0} %, slope {:.0} % of the average (20 and 10 allowed)",
-        if last.is_steady { "steady" } else { "not steady" },
-        suite::saturate::WINDOW,
-        last.range * 100.0,
-        last.slope.abs() * 100.0
-    )
+    let (notes, grave): (Vec<Finding>, Vec<Finding>) =
+        findings.iter().cloned().partition(|finding| finding.severity == Severity::Note);
+    let grave = Judged { verdicts: verdicts.collect(), findings: grave, ..Judged::default() };
+    let mut out = verdict::text(&grave, style);
+    if !notes.is_empty() {
+        out += &format!("\n{}\n", style.bold("Notes"));
+        for note in notes {
+            out += &paragraph(&format!("[{}] {}", note.check, note.text), 2, style);
+        }
+    }
+    out
 }
 
 /// `fathom precondition`.
@@ -131,19 +133,25 @@ pub fn precondition(conclusion: &precondition::Conclusion, style: &Style) -> Str
         style,
     );
     let course = &conclusion.course;
-    for (index, iops) in course.iops.iter().enumerate() {
-        out += &format!("  round {:2}  {:>7} IOPS random writes\n", index + 1, table::short(*iops));
+    if let (Some(first), Some(last)) = (course.iops.first(), course.iops.last()) {
+        let line = format!(
+            "Random writes: {} rounds, the first {} IOPS, the last {} IOPS.",
+            course.iops.len(),
+            table::short(*first),
+            table::short(*last)
+        );
+        out += &paragraph(&line, 0, style);
     }
     if let Some(failure) = &conclusion.failure {
         out += &failures(std::slice::from_ref(failure), style);
     }
     let took = duration(conclusion.took);
     let end = match (&course.last, conclusion.is_steady()) {
-        (Some(last), true) => format!("Steady after {took}: {}.", steadiness_figures(last)),
+        (Some(last), true) => format!("Steady after {took}: {}.", steadiness(last)),
         (Some(last), false) => format!(
             "Not steady after {took}: {}. Its figures will still change; give it more rounds \
              (--rounds-max) or time (--time-max).",
-            steadiness_figures(last)
+            steadiness(last)
         ),
         (None, _) => format!(
             "Not steady, or not known to be, after {took}: it takes {} rounds of random writes to \
@@ -156,7 +164,7 @@ pub fn precondition(conclusion: &precondition::Conclusion, style: &Style) -> Str
     out + "\n" + &interruption(conclusion.interrupted_by, "what was written stays written")
 }
 
-fn steadiness_figures(last: &judge::stats::SteadyState) -> String {
+fn steadiness(last: &judge::stats::SteadyState) -> String {
     format!(
         "over the last {} rounds, range {:.0} % of the average (20 % allowed), slope {:.0} % (10 % \
          allowed)",
@@ -181,7 +189,7 @@ pub fn diagnose(conclusion: &diagnose::Conclusion, style: &Style) -> String {
         }
     }
     out += &failures(&conclusion.failures, style);
-    out += &verdict::text(&together(&[], &conclusion.findings), style);
+    out += &judged(&[], &conclusion.findings, style);
     let cause = &conclusion.cause;
     let sure = cause
         .confidence

@@ -64,6 +64,8 @@ impl Place {
             // What the option holds.
             option("randseed", &(run.seed >> 1).to_string()),
         ];
+        // Those that are shown, so that nothing is said of rarer ones.
+        arguments.push(option("percentile_list", "50:99:99.9"));
         arguments.extend(run.more.iter().map(|more| (*more).to_owned()));
         arguments.extend(run.until.options());
         let lasts = match run.until {
@@ -148,7 +150,7 @@ mod tests {
         let step = Place::new("/mnt/a:b/x y", true).step(&shape());
         let expected = "--name=randread-d1 --filename=/mnt/a\\:b/x y --rw=randread --bs=4096 \
                         --size=1073741824 --ioengine=io_uring --iodepth=4 --direct=1 --randseed=3 \
-                        --fsync=1 --time_based=1 --ramp_time=250ms --runtime=2500ms \
+                        --percentile_list=50:99:99.9 --fsync=1 --time_based=1 --ramp_time=250ms --runtime=2500ms \
                         --bwavgtime=250";
         assert_eq!(step.arguments.join(" "), expected);
         assert_eq!(step.lasts, Nanos::from_millis(2900));

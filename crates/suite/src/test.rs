@@ -259,12 +259,9 @@ impl Suite for Test {
         match &mut self.stage {
             Stage::Filling => return self.took_fill(record),
             Stage::Saturating(suite) => return suite.took(record),
-            Stage::Sweeping(suite, direction) => {
+            Stage::Sweeping(suite, _) => {
                 let mut lines = suite.took(record);
                 lines.extend(failed_line(record));
-                if suite.expected().left == Nanos::default() {
-                    lines.extend(suite.knee().map(|knee| cells::describe(*direction, &knee)));
-                }
                 return lines;
             }
             Stage::Rounds { left } => {

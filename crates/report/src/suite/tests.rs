@@ -142,7 +142,7 @@ fn preconditioning_says_honestly_whether_it_is_steady() {
     };
     conclusion.course.iops = vec![12_345.0, 12_000.0];
     let text = precondition(&conclusion, &Style::default());
-    assert!(text.contains("round  1    12.3k IOPS random writes"), "{text}");
+    assert!(text.contains("2 rounds, the first 12.3k IOPS, the last 12.0k IOPS"), "{text}");
     assert!(text.contains("Not steady, or not known to be, after 5 min 1 s"), "{text}");
     assert!(widest(&text) <= 80);
 }

@@ -1,10 +1,11 @@
 //! What a diagnosis shows, and the likely cause.
 
+use super::PROBES;
 use super::looks::{self, Load, Look, Probed, time};
 use crate::Failure;
 use crate::findings::by_check;
 use judge::{Confidence, Finding, judge};
-use record::{Direction, RecordSet, Severity};
+use record::{Direction, RecordSet, RunRecord, Severity};
 
 /// What a diagnosis shows.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -40,11 +41,7 @@ const OF_LENGTH: [&str; 2] = ["too-short", "too-few-samples"];
 
 /// What the records of a diagnosis show.
 pub fn conclude(set: &RecordSet) -> Conclusion {
-    let told = set
-        .runs
-        .iter()
-        .filter(|run| run.cell.as_ref().is_some_and(|c| !PROVOKED.contains(&c.name.as_str())));
-    let mut findings = by_check(told.flat_map(|run| judge(run).findings));
+    let mut findings = by_check(set.runs.iter().flat_map(findings_of));
     findings.retain(|finding| !OF_LENGTH.contains(&finding.check));
     let failures = crate::outcome::failures(set);
     let (load_look, load) = looks::load(set);
@@ -59,6 +56,16 @@ pub fn conclude(set: &RecordSet) -> Conclusion {
         failures,
         interrupted_by: set.runs.iter().find_map(|run| run.interrupted_by),
     }
+}
+
+/// What the checks find in a run, about its step.
+fn findings_of(run: &RunRecord) -> Vec<Finding> {
+    let name = run.cell.as_ref().map_or("", |cell| &cell.name);
+    if PROVOKED.contains(&name) {
+        return Vec::new();
+    }
+    let about = |finding| Finding { jobs: vec![name.to_owned()], ..finding };
+    judge(run).findings.into_iter().map(about).collect()
 }
 
 struct Signs {
@@ -85,7 +92,10 @@ fn cause(set: &RecordSet, signs: &Signs, findings: &[Finding], failures: &[Failu
     }
     if let Some(finding) = findings.iter().find(|f| f.severity >= Severity::Warning) {
         let text = format!("{} [{}]: {}", finding.text, finding.check, finding.cause);
-        return said(text, Confidence::High, &finding.cure);
+        // What half of the steps show is no accident.
+        let often = finding.jobs.len() * 2 >= PROBES.len();
+        let confidence = if often { Confidence::High } else { Confidence::Medium };
+        return said(text, confidence, &finding.cure);
     }
     match signs.load {
         Load::Above => {

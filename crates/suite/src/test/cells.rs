@@ -108,25 +108,6 @@ impl Cells {
     }
 }
 
-/// A knee in one line.
-pub(super) fn describe(direction: Direction, knee: &Knee) -> String {
-    let what = if direction == Direction::Read { "reads" } else { "writes" };
-    let at = format!(
-        "knee of random {what}: depth {} ({:.0} IOPS at {:.0} us)",
-        knee.at.depth,
-        knee.at.iops,
-        knee.at.latency_ns / 1e3
-    );
-    if knee.most.depth == knee.at.depth {
-        return at;
-    }
-    let (most, slower) = (knee.most, knee.most.latency_ns / knee.at.latency_ns);
-    format!(
-        "{at}; most is {:.0} IOPS at depth {}, {slower:.1} times as slow",
-        most.iops, most.depth
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -159,24 +140,5 @@ mod tests {
             }
         }
         assert_eq!(seeds.len(), 40);
-    }
-
-    #[test]
-    fn a_knee_is_told_with_what_more_depth_brings() {
-        let points = [
-            Point { depth: 8, iops: 60_000.0, latency_ns: 130_000.0 },
-            Point { depth: 64, iops: 90_000.0, latency_ns: 710_000.0 },
-        ];
-        let found = knee(&points).unwrap();
-        assert_eq!(
-            describe(Direction::Read, &found),
-            "knee of random reads: depth 8 (60000 IOPS at 130 us); most is 90000 IOPS at depth 64, \
-             5.5 times as slow"
-        );
-        let one = knee(&points[..1]).unwrap();
-        assert_eq!(
-            describe(Direction::Write, &one),
-            "knee of random writes: depth 8 (60000 IOPS at 130 us)"
-        );
     }
 }

@@ -88,11 +88,8 @@ pub fn conclude(set: &RecordSet) -> Conclusion {
     let cells = measured(set);
     let judged: Vec<Judged> = cells.runs.iter().map(judge).collect();
     let merged = together(&cells, &judged);
-    let verdicts: Vec<Verdict> = merged.verdicts.into_iter().map(of_cell).collect();
-    let cells_of = |finding: Finding| {
-        let jobs = finding.jobs.iter().map(|job| cell_of(job).to_owned()).collect();
-        Finding { jobs, ..finding }
-    };
+    let mut verdicts: Vec<Verdict> = merged.verdicts.into_iter().map(of_cell).collect();
+    verdicts.sort_by_key(|verdict| place(&verdict.job));
     let fill = set.runs.iter().rfind(|run| name(run) == FILL);
     let workload = fill.and_then(|run| run.jobs.first()).map(|job| &job.workload);
     let file = workload.and_then(|w| w.files.first()).cloned().unwrap_or_default();
@@ -108,7 +105,7 @@ pub fn conclude(set: &RecordSet) -> Conclusion {
         knees: [Direction::Read, Direction::Write].into_iter().filter_map(knee).collect(),
         course: Rounds::course(set.runs.iter()),
         limited: limited(verdicts),
-        findings: by_check(merged.findings.into_iter().map(cells_of)),
+        findings: findings(merged.findings),
         failures: crate::outcome::failures(set),
         rounds: cells.runs.iter().map(|run| round(run) + 1).max().unwrap_or(0),
         took: Nanos(set.runs.iter().map(|run| duration(run).0).sum()),
@@ -132,6 +129,23 @@ fn cell_of(job: &str) -> &str {
 
 fn of_cell(verdict: Verdict) -> Verdict {
     Verdict { job: cell_of(&verdict.job).to_owned(), ..verdict }
+}
+
+/// Each check once, about cells in their order.
+fn findings(findings: Vec<Finding>) -> Vec<Finding> {
+    let of_cells = |finding: Finding| {
+        let jobs = finding.jobs.iter().map(|job| cell_of(job).to_owned()).collect();
+        Finding { jobs, ..finding }
+    };
+    let mut all = by_check(findings.into_iter().map(of_cells));
+    all.iter_mut().for_each(|finding| finding.jobs.sort_by_key(|job| place(job)));
+    all
+}
+
+/// Where a cell stands in the table.
+fn place(cell: &str) -> usize {
+    let all = Cells::default().all();
+    all.iter().position(|load| load.name == cell).unwrap_or(all.len())
 }
 
 /// The runs of the cells that went well and to their end.
@@ -243,9 +257,9 @@ fn limited(verdicts: Vec<Verdict>) -> Vec<Limited> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Place;
     use crate::invented::Disk;
     use crate::test::{Length, Setting, Test};
-    use crate::Place;
     use judge::Confidence;
 
     fn tested(disk: Disk, length: Length) -> RecordSet {

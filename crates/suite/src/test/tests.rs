@@ -24,8 +24,7 @@ fn a_test_fills_finds_knees_and_runs_interleaved_rounds() {
     assert!(rounds[0] != rounds[1] || rounds[1] != rounds[2], "one order for all rounds");
     let knee = driven.steps.iter().find(|s| s.cell.name == "randread-knee").unwrap();
     assert!(knee.arguments.contains(&"--iodepth=8".to_owned()));
-    assert_eq!(driven.lines.len(), 2, "{:?}", driven.lines);
-    assert!(driven.lines[0].starts_with("knee of random reads: depth 8 ("));
+    assert!(driven.lines.is_empty(), "{:?}", driven.lines);
     assert_eq!((test.expected().left, test.failed()), (Nanos(0), None));
 }
 
@@ -77,7 +76,6 @@ fn a_slow_disk_is_tested_in_what_could_be_filled() {
     assert!(driven.lines[0].starts_with("filled 57 MiB of 1024 MiB in the 20 s"));
     let sizes: Vec<&String> = driven.steps[1..].iter().map(|s| &s.arguments[4]).collect();
     assert!(sizes.iter().all(|size| *size == "--size=59768832"), "{sizes:?}");
-    assert!(driven.lines[1].starts_with("knee of random reads: depth 1 ("), "{:?}", driven.lines);
     let names = driven.names();
     assert!(!names.contains(&"randread-knee") && count(&names, "mix-knee") == 3);
     let mut test = Test::new(setting(Length::Quick));
