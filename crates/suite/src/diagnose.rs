@@ -171,7 +171,7 @@ impl Suite for Diagnose {
     }
 
     fn took(&mut self, record: &RunRecord) -> Vec<String> {
-        self.spent = self.spent + duration(record);
+        self.spent += duration(record);
         if record.interrupted_by.is_some() {
             self.over = true;
             return Vec::new();

@@ -151,7 +151,7 @@ impl Suite for Sweeping {
     fn took(&mut self, record: &RunRecord) -> Vec<String> {
         let Some(depth) = DEPTHS.get(self.done) else { return Vec::new() };
         self.done += 1;
-        self.spent = self.spent + crate::outcome::duration(record);
+        self.spent += crate::outcome::duration(record);
         let point = of_run(record, self.sweep.direction).map(|outcome| Point {
             depth: *depth,
             iops: outcome.iops,

@@ -123,7 +123,7 @@ impl Suite for Precondition {
     }
 
     fn took(&mut self, record: &RunRecord) -> Vec<String> {
-        self.spent = self.spent + duration(record);
+        self.spent += duration(record);
         if record.interrupted_by.is_some() {
             self.stage = Stage::Over;
             return Vec::new();

@@ -132,7 +132,7 @@ impl Suite for Saturating {
 
     fn took(&mut self, record: &RunRecord) -> Vec<String> {
         self.done += 1;
-        self.spent = self.spent + duration(record);
+        self.spent += duration(record);
         if let Some(failure) = failure(record) {
             self.over = true;
             return vec![format!("round {}: {}", self.done, failure.text)];
