@@ -9,6 +9,7 @@ mod cpu_starved;
 mod depth_costume;
 mod depth_not_reached;
 mod direct_not_direct;
+mod env_changed;
 mod errors;
 mod fsync_implausible;
 mod interrupts_on_one_cpu;
@@ -141,6 +142,7 @@ pub const ALL: &[&Check] = &[
     &mount_options::CHECK,
     &virtual_device::CHECK,
     &runs_vary::CHECK,
+    &env_changed::CHECK,
     &errors::CHECK,
 ];
 

@@ -1,0 +1,220 @@
+//! Were two runs made in the same circumstances?
+
+use super::words::{count, list, size};
+use super::{Check, How, Look, Proof};
+use crate::case::{Case, Part};
+use crate::finding::{Figure, Finding};
+use record::{DeviceFacts, DeviceKind, RunRecord, Severity};
+use std::collections::BTreeMap;
+
+/// Differences told one by one; of more the first are told.
+const TOLD: usize = 6;
+/// What explains no difference in a figure by itself.
+const LIGHT: [&str; 3] = ["distribution", "fathom", "kernel command line"];
+const MIB: u64 = 1 << 20;
+
+pub(super) const CHECK: Check = Check {
+    id: "env-changed",
+    question: "Were two runs made in the same circumstances?",
+    evidence: "facts of both records: kernel, CPUs, mitigations, settings, limits; and for each job the filesystem, mount options, devices, their firmware, scheduler, queue and write cache",
+    threshold: "warning for each difference that changes figures, note where only the distribution, the kernel's command line or fathom's version differ",
+    reason: "a comparison shows what differs between two runs; when more than one thing does, it shows nothing of any of them",
+    cause: "the machine, the storage or its settings changed between the runs",
+    cure: "make them equal and run again; where one of them is what is compared, make only that one differ",
+    proof: Proof {
+        how: How::Recorded,
+        fires: "crates/judge/src/checks/env_changed.rs::each_difference_is_told_with_both_values",
+        silent: "crates/judge/src/checks/env_changed.rs::runs_on_the_same_machine_differ_in_nothing",
+    },
+    look: Look::Pair(look),
+};
+
+fn look(earlier: &RunRecord, later: &RunRecord) -> Vec<Finding> {
+    let (before, after) = (circumstances(earlier), circumstances(later));
+    let mut names: Vec<&String> = before.keys().chain(after.keys()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names.retain(|name| before.get(*name) != after.get(*name));
+    if names.is_empty() {
+        return Vec::new();
+    }
+    names.sort_by_key(|name| LIGHT.contains(&name.as_str()));
+    let grave = names.iter().filter(|name| !LIGHT.contains(&name.as_str())).count();
+    let severity = if grave > 0 { Severity::Warning } else { Severity::Note };
+    let value = |side: &BTreeMap<String, String>, name: &String| {
+        side.get(name).filter(|text| !text.is_empty()).map_or("none".to_owned(), Clone::clone)
+    };
+    let told: Vec<String> = names
+        .iter()
+        .take(TOLD)
+        .map(|name| format!("{name} ({} → {})", value(&before, name), value(&after, name)))
+        .collect();
+    let more = match names.len() - told.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let differ = if names.len() == 1 { "differs" } else { "differ" };
+    let text = format!(
+        "{} {differ} from the earlier run: {}{more}",
+        count(names.len(), "thing"),
+        list(&told)
+    );
+    vec![Finding {
+        figures: vec![Figure::new("differences", names.len() as f64, "count")],
+        ..CHECK.finding(severity, Vec::new(), text)
+    }]
+}
+
+/// Everything that figures depend on beside the jobs, by name. What changes from run to run by
+/// itself (load, free space, device numbers) is left out.
+fn circumstances(record: &RunRecord) -> BTreeMap<String, String> {
+    let mut all = machine(record);
+    let case = Case::of(record);
+    for part in &case.parts {
+        // Job names tell the parts of both runs apart; a single job needs none.
+        let prefix = match case.parts.len() {
+            1 => String::new(),
+            _ => format!("{}: ", part.name),
+        };
+        all.extend(storage(&case, part).into_iter().map(|(name, v)| (prefix.clone() + &name, v)));
+    }
+    all
+}
+
+fn machine(record: &RunRecord) -> BTreeMap<String, String> {
+    let (facts, environment) = (&record.facts, &record.facts.environment);
+    let cgroup = &environment.cgroup;
+    let mut all: BTreeMap<String, String> = [
+        ("kernel", facts.kernel.clone()),
+        ("architecture", facts.architecture.clone()),
+        ("distribution", environment.os.clone()),
+        ("kernel command line", environment.command_line.clone()),
+        ("fathom", record.fathom_version.clone()),
+        ("CPU", facts.cpu.model.clone()),
+        ("CPUs online", facts.cpu.online.to_string()),
+        ("CPUs allowed", facts.cpu.allowed.len().to_string()),
+        ("frequency governor", facts.cpu.governor.clone().unwrap_or_default()),
+        ("hypervisor", facts.cpu.hypervisor.clone().unwrap_or_default()),
+        // What the kernel keeps for itself varies a little from boot to boot.
+        ("memory", size((facts.memory.0 / (64 * MIB) * 64 * MIB) as f64)),
+        ("CPU quota", cgroup.cpu_quota.map_or(String::new(), |cpus| format!("{cpus} CPUs"))),
+        ("memory limit", cgroup.memory_max.map_or(String::new(), |max| size(max.0 as f64))),
+    ]
+    .map(|(name, value)| (name.to_owned(), value))
+    .into();
+    let named =
+        |kind: &str, (name, value): (&String, &String)| (format!("{kind} {name}"), value.clone());
+    all.extend(environment.mitigations.iter().map(|one| named("mitigation of", one)));
+    all.extend(environment.tunables.iter().map(|one| named("setting", one)));
+    for (device, limits) in &cgroup.io_max {
+        let limit = |(name, value): (&String, &u64)| {
+            (format!("I/O limit {name} of {device}"), value.to_string())
+        };
+        all.extend(limits.iter().map(limit));
+    }
+    all
+}
+
+/// What is under the files of a job.
+fn storage(case: &Case, part: &Part) -> BTreeMap<String, String> {
+    let mut all = BTreeMap::new();
+    let filesystems = case.filesystems_of(part);
+    let kinds: Vec<&str> = filesystems.iter().map(|f| f.kind.as_str()).collect();
+    all.insert("filesystem".to_owned(), list(&kinds));
+    for filesystem in &filesystems {
+        let mut options = filesystem.options.clone();
+        options.sort_unstable();
+        options.dedup();
+        all.insert(format!("mount options of {}", filesystem.kind), options.join(","));
+        let block = size(filesystem.block_size.0 as f64);
+        all.insert(format!("block size of {}", filesystem.kind), block);
+    }
+    let devices: Vec<&DeviceFacts> =
+        part.devices.iter().filter_map(|name| case.device(name)).collect();
+    let kinds: Vec<&str> = devices.iter().map(|device| kind(device)).collect();
+    all.insert("devices".to_owned(), kinds.join(" on "));
+    for (level, device) in (1..).zip(&devices) {
+        let place = format!("{} {level}", kind(device));
+        let mut set = |what: &str, value: String| {
+            all.insert(format!("{what} of {place}"), value);
+        };
+        set("model", device.model.clone().unwrap_or_default());
+        set("firmware", device.firmware.clone().unwrap_or_default());
+        set("size", size(device.size.0 as f64));
+        set("scheduler", device.scheduler.clone().unwrap_or_default());
+        set("queue", device.nr_requests.map_or(String::new(), |n| n.to_string()));
+        set("read-ahead", size(device.read_ahead.0 as f64));
+        set("write cache", device.write_cache.clone().unwrap_or_default());
+        set("physical block", size(device.physical_block.0 as f64));
+        set("interrupt CPUs", interrupts(device));
+    }
+    all
+}
+
+/// The CPUs of each interrupt, in order of the interrupts.
+fn interrupts(device: &DeviceFacts) -> String {
+    let cpus = |cpus: &[u32]| cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+    device.interrupts.iter().map(|one| cpus(&one.cpus)).collect::<Vec<_>>().join(" ")
+}
+
+fn kind(device: &DeviceFacts) -> &str {
+    match &device.kind {
+        DeviceKind::Disk => "disk",
+        DeviceKind::Partition => "partition",
+        DeviceKind::DeviceMapper { subsystem, .. } if !subsystem.is_empty() => subsystem,
+        DeviceKind::DeviceMapper { .. } => "device mapper",
+        DeviceKind::Md { level } => level,
+        DeviceKind::Loop { .. } => "loop",
+        DeviceKind::Zram => "zram",
+        DeviceKind::Ram => "RAM disk",
+        DeviceKind::Network => "network disk",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::over_pair;
+    use super::super::testing::{job, record};
+    use super::*;
+    use record::Direction;
+
+    fn run() -> RunRecord {
+        record(vec![job("read", Direction::Read, 5)])
+    }
+
+    #[test]
+    fn runs_on_the_same_machine_differ_in_nothing() {
+        assert_eq!(over_pair(&run(), &run()), []);
+        // Nor does it matter which number a device was given, or how busy the machine was.
+        let mut other = run();
+        other.facts.environment.load = [3.0, 2.0, 1.0];
+        other.facts.devices.get_mut("sda").unwrap().dev = "8:16".into();
+        assert_eq!(over_pair(&run(), &other), []);
+    }
+
+    #[test]
+    fn each_difference_is_told_with_both_values() {
+        let mut later = run();
+        later.facts.kernel = "6.13.0".into();
+        let disk = later.facts.devices.get_mut("sda").unwrap();
+        disk.scheduler = Some("mq-deadline".into());
+        let target = later.facts.targets.values_mut().next().unwrap();
+        target.filesystem.as_mut().unwrap().options.push("sync".into());
+        let found = over_pair(&run(), &later);
+        assert_eq!(found[0].severity, Severity::Warning);
+        assert_eq!(
+            found[0].text,
+            "3 things differ from the earlier run: kernel (6.12.0 → 6.13.0), mount options of ext4 \
+             (relatime,rw → relatime,rw,sync) and scheduler of disk 1 (none → mq-deadline)"
+        );
+    }
+
+    #[test]
+    fn what_explains_no_figure_is_a_note() {
+        let mut later = run();
+        later.facts.environment.os = "Debian GNU/Linux 14".into();
+        let found = over_pair(&run(), &later);
+        assert_eq!(found[0].severity, Severity::Note);
+        assert!(found[0].text.contains("distribution (none → Debian"), "{}", found[0].text);
+    }
+}
