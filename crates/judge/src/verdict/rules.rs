@@ -36,6 +36,7 @@ const RULES: &[Rule] = &[
     by_client,
     by_memory,
     by_cache,
+    by_residency,
     by_write_behind,
     by_cpu,
     by_device,
@@ -290,6 +291,38 @@ fn by_cache(m: &Matter) -> Option<Ruling> {
             m.latency_figure(),
         ],
     })
+}
+
+/// Where several jobs share the devices, what these moved cannot be told apart; that a job's files
+/// lay in memory before it read them can.
+fn by_residency(m: &Matter) -> Option<Ruling> {
+    let signs = &m.signs;
+    let shared = signs.disks.as_ref().is_some_and(|disks| disks.shared);
+    let reads = signs.direction == Direction::Read && m.part.is_buffered();
+    let cached = cached_before(m)?;
+    (shared && reads && cached >= CPU_BOUND && signs.waiting() < HALF).then(|| Ruling {
+        limit: Limit::Cache,
+        confidence: Confidence::Medium,
+        because: format!(
+            "{} of its files were in the page cache before it read them, and it hardly waited",
+            percent(cached)
+        ),
+        figures: vec![
+            Figure::new("of its files in the page cache", cached * 100.0, "percent"),
+            m.latency_figure(),
+        ],
+    })
+}
+
+/// Share of a part's files that was in the page cache before the run; `None` where nobody looked.
+fn cached_before(m: &Matter) -> Option<f64> {
+    let (mut size, mut cached) = (0, 0);
+    for file in m.part.files() {
+        let look = m.case.record.evidence.files.get(file)?.before.as_ref()?;
+        size += look.size.0;
+        cached += look.cached?.0;
+    }
+    (size > 0).then(|| cached as f64 / size as f64)
 }
 
 /// Writes that the page cache took without making the worker wait, whatever it wrote back later.

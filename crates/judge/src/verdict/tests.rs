@@ -291,7 +291,7 @@ fn a_short_window_or_a_neighbour_makes_it_less_sure() {
     let mut short = reading();
     short.started = short.ended - Nanos(300 * MS);
     let ios = IOPS * 3 / 10;
-    (short.results.read.ios, short.results.read.bytes) = (ios, record::Bytes(ios * 4096));
+    (short.results.read.ios, short.results.read.bytes) = (ios, ::record::Bytes(ios * 4096));
     short.results.read.runtime = Nanos(300 * MS);
     on_cpu(&mut short, 0.02, 0.05);
     takes(&mut short, Direction::Read, LATENCY);
@@ -351,4 +351,22 @@ fn jobs_on_one_disk_share_what_it_does() {
     for verdict in verdicts(&pair, &[]) {
         assert_eq!((verdict.limit, verdict.confidence), (Limit::Device, Confidence::Medium));
     }
+}
+
+#[test]
+fn of_jobs_on_one_disk_the_one_whose_file_lay_in_memory_is_the_caches() {
+    let mut cached = reading();
+    cached.workload.direct = false;
+    on_cpu(&mut cached, 0.1, 0.85);
+    let mut pair = record(vec![cached, job("b", Direction::Read, 5)]);
+    let before = |pair: &mut RunRecord, cached: u64| {
+        let look = pair.evidence.files.get_mut(FILE).unwrap().before.as_mut().unwrap();
+        look.cached = Some(::record::Bytes(cached));
+    };
+    before(&mut pair, 1 << 30);
+    let found = verdicts(&pair, &[]);
+    assert_eq!((found[0].limit, found[0].confidence), (Limit::Cache, Confidence::Medium));
+    assert_eq!(found[1].limit, Limit::Device);
+    before(&mut pair, 0);
+    assert_ne!(verdicts(&pair, &[])[0].limit, Limit::Cache);
 }
