@@ -14,6 +14,15 @@ pub enum Target {
     File,
 }
 
+/// What a case is measured beside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Peer {
+    /// fio, given the same arguments.
+    Fio,
+    /// Ourselves, with one more argument.
+    OursWith(&'static str),
+}
+
 /// One comparison. Both programs get the same arguments, everything else at its default.
 #[derive(Debug)]
 pub struct Case {
@@ -25,6 +34,8 @@ pub struct Case {
     rw: &'static str,
     iodepth: u32,
     numjobs: u32,
+    /// What it is measured beside.
+    pub peer: Peer,
 }
 
 /// Depth 32 of a synchronous engine is 32 jobs of one I/O each.
@@ -39,6 +50,8 @@ const CASES: &[Case] = &[
     case("disk-io_uring-32", Target::File, "io_uring", "randread", 32, 1),
     case("disk-libaio-32", Target::File, "libaio", "randread", 32, 1),
     case("disk-psync-32", Target::File, "psync", "randread", 1, 32),
+    // What sampling the machine ten times a second costs where an I/O costs least.
+    case("sampler-zram-128", Target::Zram, "io_uring", "randread", 128, 1).beside("--sample-hz=0"),
 ];
 
 const fn case(
@@ -49,7 +62,13 @@ const fn case(
     iodepth: u32,
     numjobs: u32,
 ) -> Case {
-    Case { name, target, engine, rw, iodepth, numjobs }
+    Case { name, target, engine, rw, iodepth, numjobs, peer: Peer::Fio }
+}
+
+impl Case {
+    const fn beside(self, argument: &'static str) -> Case {
+        Case { peer: Peer::OursWith(argument), ..self }
+    }
 }
 
 /// Cases whose name holds one of `words`; all of them without words.

@@ -9,7 +9,7 @@ mod targets;
 
 use crate::cargo;
 use anyhow::{Context, Result, bail};
-use cases::Case;
+use cases::{Case, Peer};
 use clap::Args;
 use measure::{Program, Sample};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -49,7 +49,7 @@ pub struct Options {
 /// Both programs' runs of one case.
 struct Measured {
     case: &'static Case,
-    fio: Vec<Sample>,
+    peer: Vec<Sample>,
     fathom: Vec<Sample>,
 }
 
@@ -108,23 +108,34 @@ fn rounds(
     options: &Options,
     interrupted: &AtomicBool,
 ) -> Result<Measured> {
-    let mut measured = Measured { case, fio: Vec::new(), fathom: Vec::new() };
+    let mut measured = Measured { case, peer: Vec::new(), fathom: Vec::new() };
     let [fio, fathom] = programs;
+    let mut theirs = arguments.to_vec();
+    let peer = match case.peer {
+        Peer::Fio => fio,
+        Peer::OursWith(argument) => {
+            theirs.push(argument.to_owned());
+            fathom
+        }
+    };
     for round in 0..options.rounds {
-        let mut turns = [(fio, &mut measured.fio), (fathom, &mut measured.fathom)];
+        let mut turns = [
+            (peer, theirs.as_slice(), &mut measured.peer),
+            (fathom, arguments, &mut measured.fathom),
+        ];
         if round % 2 == 1 {
             turns.reverse();
         }
-        for (program, samples) in turns {
+        for (program, arguments, samples) in turns {
             let sample = program.run(arguments, output);
             if interrupted.load(Ordering::Relaxed) {
                 bail!("interrupted");
             }
             samples.push(sample.with_context(|| format!("{} of {}", case.name, program.name))?);
         }
-        let [ours, theirs] = [&measured.fathom, &measured.fio].map(|s| s[s.len() - 1].iops);
+        let [ours, theirs] = [&measured.fathom, &measured.peer].map(|s| s[s.len() - 1].iops);
         eprintln!(
-            "{} {}/{}: fio {theirs:.0}, fathom {ours:.0} I/Os per second",
+            "{} {}/{}: peer {theirs:.0}, fathom {ours:.0} I/Os per second",
             case.name,
             round + 1,
             options.rounds

@@ -1,5 +1,6 @@
 //! The table: medians of the rounds, one line a case.
 
+use super::cases::Peer;
 use super::measure::{Program, Sample};
 use super::{Measured, Options};
 use std::fmt::Write;
@@ -35,7 +36,11 @@ pub fn markdown(
     );
     for case in measured {
         // Writing to a String cannot fail.
-        let _ = writeln!(text, "- {}: `{}`", case.case.name, case.case.job().join(" "));
+        let _ = write!(text, "- {}: `{}`", case.case.name, case.case.job().join(" "));
+        if let Peer::OursWith(argument) = case.case.peer {
+            let _ = write!(text, ", beside fathom itself with `{argument}` in fio's place");
+        }
+        text.push('\n');
     }
     for (name, reason) in left_out {
         let _ = writeln!(text, "- {name}: left out, {reason}");
@@ -48,7 +53,7 @@ pub fn markdown(
 }
 
 fn line(measured: &Measured) -> String {
-    let both = [measured.fio.as_slice(), measured.fathom.as_slice()];
+    let both = [measured.peer.as_slice(), measured.fathom.as_slice()];
     let pair = |value: fn(&Sample) -> f64| {
         let [fio, fathom] = both.map(|samples| figure(median(samples, value)));
         format!("{fio} / {fathom}")
@@ -130,7 +135,7 @@ mod tests {
         let case = cases::select(&["null-1".to_string()]).unwrap()[0];
         let measured = Measured {
             case,
-            fio: samples(&[900.0, 1000.0, 1100.0]),
+            peer: samples(&[900.0, 1000.0, 1100.0]),
             fathom: samples(&[3_000_000.0, 3_500_000.0, 3_600_000.0]),
         };
         assert_eq!(
