@@ -57,12 +57,11 @@ fn signs(name: &str, before: Option<&Health>, after: Option<&Health>) -> Vec<Sig
     if !health.warnings.is_empty() {
         tell(Severity::Warning, format!("{name} warns: {}", list(&health.warnings)), None);
     }
-    if let (Some(spare), Some(least)) = (health.spare_percent, health.spare_threshold_percent) {
-        if spare < least {
-            let text =
-                format!("{name} has {spare} % of its spare left, its threshold is {least} %");
-            tell(Severity::Warning, text, Some(percent("spare left", spare)));
-        }
+    if let (Some(spare), Some(least)) = (health.spare_percent, health.spare_threshold_percent)
+        && spare <= least
+    {
+        let text = format!("{name} has {spare} % of its spare left, its threshold is {least} %");
+        tell(Severity::Warning, text, Some(percent("spare left", spare)));
     }
     if let Some(used) = health.used_percent.filter(|used| *used >= 100) {
         let text = format!("{name} has used {used} % of its endurance");
