@@ -58,7 +58,7 @@ fn signs(name: &str, before: Option<&Health>, after: Option<&Health>) -> Vec<Sig
         tell(Severity::Warning, format!("{name} warns: {}", list(&health.warnings)), None);
     }
     if let (Some(spare), Some(least)) = (health.spare_percent, health.spare_threshold_percent)
-        && spare <= least
+        && spare < least
     {
         let text = format!("{name} has {spare} % of its spare left, its threshold is {least} %");
         tell(Severity::Warning, text, Some(percent("spare left", spare)));
