@@ -67,7 +67,8 @@ fn merged(runs: &[&Judged]) -> Vec<Finding> {
         }
     }
     let told = |(finding, count): (Finding, usize)| match runs.len() {
-        1 => finding,
+        // What every run shows needs no count.
+        all if all == count => finding,
         all => Finding { text: format!("{} (in {count} of {all} runs)", finding.text), ..finding },
     };
     found.into_iter().map(told).collect()
