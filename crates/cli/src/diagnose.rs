@@ -49,7 +49,7 @@ fn diagnose(arguments: &Arguments) -> Result<u8> {
         true => report::json::suite::diagnose(&conclusion, record.as_deref()),
         false => {
             report::suite::diagnose(&conclusion, &output.style())
-                + &several::where_it_is(&record, seed)
+                + &several::where_it_is(record.as_deref())
         }
     })?;
     end?;

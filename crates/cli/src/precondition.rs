@@ -77,7 +77,7 @@ fn precondition(arguments: &Arguments) -> Result<u8> {
         true => report::json::suite::precondition(&conclusion, record.as_deref()),
         false => {
             report::suite::precondition(&conclusion, &output.style())
-                + &several::where_it_is(&record, seed)
+                + &several::where_it_is(record.as_deref())
         }
     })?;
     end?;

@@ -17,7 +17,7 @@ use job::value::Units;
 use job::{Dialect, Invocation};
 use progress::Progress;
 use record::{Bytes, Nanos, RecordSet, Severity};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -204,9 +204,8 @@ pub fn save(keep: &Keep, set: &RecordSet) -> Option<PathBuf> {
 }
 
 /// The last line of a report.
-pub fn where_it_is(record: &Option<PathBuf>, seed: u64) -> String {
-    let at = record.as_ref().map_or("not kept".to_owned(), |path| archive::shown(path));
-    format!("\nRecord: {at} (seed {seed})\n")
+pub fn where_it_is(record: Option<&Path>) -> String {
+    format!("\nRecord: {}\n", record.map_or("not kept".to_owned(), archive::shown))
 }
 
 /// What every command that makes several runs takes.

@@ -68,7 +68,9 @@ fn test(arguments: &Arguments) -> Result<u8> {
     output.write(&match arguments.output.json {
         true => report::json::suite::test(&conclusion, seed, record.as_deref()),
         false => {
-            report::suite::test(&conclusion, &output.style()) + &several::where_it_is(&record, seed)
+            report::suite::test(&conclusion, &output.style())
+                + &several::where_it_is(record.as_deref())
+                + &format!("Seed:   {seed}\n")
         }
     })?;
     if arguments.keep {

@@ -37,7 +37,7 @@ fn fits(ran: &Ran) {
 /// The set of records that a report says it kept.
 fn kept(ran: &Ran, directory: &Path) -> record::RecordSet {
     let line = ran.out.lines().find_map(|line| line.strip_prefix("Record: ")).unwrap();
-    let path = PathBuf::from(line.rsplit_once(" (seed ").unwrap().0);
+    let path = PathBuf::from(line);
     assert!(path.starts_with(directory.join("data/fathom/records")), "{path:?}");
     report::native::load_set(&path).unwrap()
 }

@@ -17,9 +17,9 @@ use record::{Bytes, Cell, Direction, Nanos, RunRecord};
 /// is as sharp as it is.
 pub const DEPTHS: [u32; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
 
-/// Powers within this share of the greatest are taken for equal, and the smallest depth of them for
-/// the knee: short runs scatter by some percent.
-const ALIKE: f64 = 0.95;
+/// Powers within this share of the greatest are taken for equal: short runs scatter by some percent.
+/// The deepest of them is the knee; it trades as well, and gets more done.
+const ALIKE: f64 = 0.9;
 
 /// What was measured at one depth.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -55,7 +55,7 @@ pub fn knee(points: &[Point]) -> Option<Knee> {
     let mut curve: Vec<Point> = points.iter().filter(|p| p.power() > 0.0).copied().collect();
     curve.sort_by_key(|point| point.depth);
     let greatest = curve.iter().map(Point::power).fold(0.0, f64::max);
-    let at = *curve.iter().find(|point| point.power() >= greatest * ALIKE)?;
+    let at = *curve.iter().rfind(|point| point.power() >= greatest * ALIKE)?;
     let most = *curve.iter().max_by(|a, b| a.iops.total_cmp(&b.iops))?;
     Some(Knee { at, most, curve })
 }
@@ -226,6 +226,19 @@ mod tests {
         let again = Sweep::knee(Direction::Read, runs.iter()).unwrap();
         assert_eq!(Some(again), sweeping.knee());
         assert_eq!(Sweep::knee(Direction::Write, runs.iter()), None);
+    }
+
+    #[test]
+    fn of_depths_that_trade_alike_the_deepest_is_the_knee() {
+        // A virtual disk, as measured: IOPS grow as the root of the depth up to 8.
+        let seen = [23.9, 33.8, 47.4, 69.6, 77.5, 74.1, 91.4, 97.1];
+        let point = |(depth, thousands): (u32, f64)| Point {
+            depth,
+            iops: thousands * 1e3,
+            latency_ns: f64::from(depth) * 1e6 / thousands,
+        };
+        let points: Vec<Point> = DEPTHS.into_iter().zip(seen).map(point).collect();
+        assert_eq!(knee(&points).unwrap().at.depth, 8);
     }
 
     proptest! {

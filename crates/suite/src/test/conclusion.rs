@@ -291,7 +291,7 @@ mod tests {
         let row = |index: usize| &conclusion.rows[index];
         assert!(close(row(0).bytes_per_second.value, 500e6));
         assert!(close(row(2).iops.value, 2000.0) && close(row(3).iops.value, 16_000.0));
-        assert_eq!((row(3).depth, row(3).rounds, conclusion.rounds), (8, 3, 3));
+        assert_eq!((row(3).depth, row(3).rounds, conclusion.rounds), (8, 5, 5));
         assert!(close(row(2).percentiles[0].1.value, 500_000.0));
         assert!(row(8).of_sync && close(row(8).percentiles[0].1.value, 1e6));
         assert!(

@@ -56,9 +56,10 @@ pub(super) fn of_percentile(rounds: &[&Histogram], p: f64, seed: u64) -> Estimat
     };
     let (mut low, mut high) = (low as f64, high as f64);
     if rounds.len() > 1 {
-        let own: Vec<f64> = rounds.iter().map(|round| round.percentile(p) as f64).collect();
-        let mean = summary(&own, seed).mean;
-        (low, high) = (low.min(mean.low), high.max(mean.high));
+        // Of their logarithms: latencies vary by factors, and are never below nothing.
+        let own = rounds.iter().map(|round| (round.percentile(p).max(1) as f64).ln());
+        let mean = summary(&own.collect::<Vec<_>>(), seed).mean;
+        (low, high) = (low.min(mean.low.exp()), high.max(mean.high.exp()));
     }
     // No percentile is below the smallest latency there is.
     Estimated { value, interval: Some((low.max(all.min() as f64), high)) }

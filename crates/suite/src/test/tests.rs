@@ -16,7 +16,7 @@ fn a_test_fills_finds_knees_and_runs_interleaved_rounds() {
     let names = driven.names();
     assert_eq!(names[0], "fill");
     assert!(names[1..17].iter().all(|name| name.starts_with("sweep-")));
-    assert_eq!(names.len(), 1 + 16 + 24);
+    assert_eq!(names.len(), 1 + 16 + 40);
     let rounds: Vec<&[&str]> = names[17..].chunks(8).collect();
     for cell in Cells::default().all() {
         assert!(rounds.iter().all(|round| count(round, cell.name) == 1), "{}", cell.name);
@@ -77,7 +77,7 @@ fn a_slow_disk_is_tested_in_what_could_be_filled() {
     let sizes: Vec<&String> = driven.steps[1..].iter().map(|s| &s.arguments[4]).collect();
     assert!(sizes.iter().all(|size| *size == "--size=59768832"), "{sizes:?}");
     let names = driven.names();
-    assert!(!names.contains(&"randread-knee") && count(&names, "mix-knee") == 3);
+    assert!(!names.contains(&"randread-knee") && count(&names, "mix-knee") == 5);
     let mut test = Test::new(setting(Length::Quick));
     let driven = Disk { bandwidth: 1e6, ..Disk::slow() }.drive(&mut test, 1000);
     assert_eq!(driven.names(), ["fill"]);
