@@ -120,7 +120,7 @@ fn most_to_be_had(matter: &Matter, limit: Limit) -> Confidence {
     let others = |f: &&Finding| {
         ["noisy-neighbour", "background-work"].contains(&f.check) && f.severity > Severity::Note
     };
-    let disturbed = limit == Limit::Device && matter.findings.iter().any(|f| others(f));
+    let disturbed = limit == Limit::Device && matter.findings.iter().any(others);
     if disturbed { of_window.min(Confidence::Medium) } else { of_window }
 }
 
