@@ -10,7 +10,7 @@ pub(super) const CHECK: Check = Check {
     id: "unhealthy-device",
     question: "Is a device of the run failing, or worn out?",
     evidence: "SMART, the NVMe health log or SCSI log pages, before and after the run",
-    threshold: "error when media errors grew during the run; warning when the disk predicts its failure, warns, has used its endurance or its spare is at the threshold; note for media errors from before",
+    threshold: "error when media errors grew during the run; warning when the disk predicts its failure, warns, has used its endurance or its spare is below the threshold; note for media errors from before",
     reason: "a failing disk retries and remaps, a worn one writes slowly: their figures are their own, not those of the model",
     cause: "the disk's own assessment",
     cure: "save what is on it and replace it; measure another disk of the model for a figure that holds",
