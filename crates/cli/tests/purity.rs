@@ -77,7 +77,7 @@ fn json_is_one_document_with_warnings_and_a_status_line() {
         assert!(lines.len() >= 2, "{}", ran.err);
         assert!(lines.iter().all(|line| line.contains("[eta ")), "{}", ran.err);
         for line in others {
-            assert!(line.starts_with("fio: warning: a: ") && line.ends_with(']'), "{line}");
+            assert!(line.starts_with("fio: warning: ") && line.ends_with(']'), "{line}");
         }
     }
 }
