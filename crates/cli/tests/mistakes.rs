@@ -10,7 +10,6 @@ use common::{
 use judge::checks::over_pair;
 use record::{Health, Severity};
 use serde_json::Value;
-use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
