@@ -59,6 +59,8 @@ const CPU_BOUND: f64 = 0.9;
 const CPU_BOUND_CLEARLY: f64 = 0.97;
 /// Most of the time.
 const MOST: f64 = 0.7;
+/// The same of an I/O's time: getting it to the device and back takes some of it.
+const MOST_OF_IO: f64 = 0.6;
 /// Half of the time.
 const HALF: f64 = 0.5;
 
@@ -447,7 +449,8 @@ fn by_device(m: &Matter) -> Option<Ruling> {
     if at_device < 0.4 || signs.wanted_cpu() >= CPU_BOUND && !m.polls() {
         return None;
     }
-    let clear = at_device >= MOST && (signs.wanted_cpu() <= MOST || m.polls()) && !disks.shared;
+    let clear =
+        at_device >= MOST_OF_IO && (signs.wanted_cpu() <= MOST || m.polls()) && !disks.shared;
     let what = match signs.syncing >= HALF {
         true => format!("{} of the waiting was for synchronisations", percent(signs.syncing)),
         false => format!("each I/O took {}", time(signs.latency_ns)),

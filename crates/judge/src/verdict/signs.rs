@@ -2,7 +2,7 @@
 
 use crate::case::{Case, Part};
 use crate::metrics::window::common_ns;
-use record::{Direction, JobRecord, Nanos};
+use record::{Direction, DiskSample, JobRecord, Nanos};
 
 /// Numbers about one part. Shares are of its workers' time, 0 to 1.
 pub(super) struct Signs {
@@ -144,11 +144,19 @@ fn disks(case: &Case, part: &Part, direction: Direction) -> Option<DiskSigns> {
             Direction::Trim => device.counters.discard_bytes,
         })
         .sum();
-    let queued: u64 = uses.iter().map(|device| device.counters.queue_ms).sum();
+    let queued: f64 = uses.iter().map(|device| queued_ms(&device.counters)).sum();
     Some(DiskSigns {
         moved: moved as f64 / part.bytes(direction).max(1) as f64,
-        in_flight: queued as f64 / (part.length().0.max(1) as f64 / 1e6),
+        in_flight: queued / (part.length().0.max(1) as f64 / 1e6),
         asked_in_flight: on_them.iter().map(|other| in_flight(other, part.from, part.to)).sum(),
         shared: on_them.len() > 1,
     })
+}
+
+/// Sum over time of the I/Os a device had under way, in milliseconds. It counts requests, and a
+/// request may be made of several I/Os that lie side by side.
+fn queued_ms(counters: &DiskSample) -> f64 {
+    let requests = counters.read_ios + counters.write_ios;
+    let merged = counters.read_merges + counters.write_merges;
+    counters.queue_ms as f64 * (1.0 + merged as f64 / requests.max(1) as f64)
 }

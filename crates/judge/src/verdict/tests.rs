@@ -89,6 +89,19 @@ fn a_deep_queue_that_stands_at_the_device_is_limited_by_it() {
 }
 
 #[test]
+fn ios_that_lie_side_by_side_are_one_request_of_the_device() {
+    let mut deep = reading();
+    takes(&mut deep, Direction::Read, 32 * LATENCY);
+    let mut record = record(vec![deep]);
+    disk_does(&mut record, 1.0, 1.0);
+    at_each(&mut record, |_, sample| {
+        let disk = sample.disks.get_mut("sda").unwrap();
+        (disk.read_ios, disk.read_merges) = (disk.read_ios / 32, disk.read_ios * 31 / 32);
+    });
+    assert_limit(&record, Limit::Device, Confidence::High);
+}
+
+#[test]
 fn a_busy_disk_with_a_short_queue_of_a_deep_job_is_not_the_limit() {
     // Busy all the time and yet with one I/O of 32: what holds the others is elsewhere.
     let mut deep = reading();
