@@ -1,6 +1,7 @@
 //! fathom: job text → Job → Plan → RunRecord → Judged → report.
 
 mod call;
+mod compare;
 mod diagnose;
 mod exit;
 mod gate;
@@ -46,6 +47,9 @@ enum Command {
     Inspect(inspect::Inspect),
     /// Find out in five steps why the storage under a path is slow.
     Diagnose(diagnose::Arguments),
+    /// Compare two records, or sets of them, with intervals: what is faster, slower, or not shown to
+    /// differ.
+    Compare(compare::Arguments),
     /// Overwrite a device or file until it is as steady as after long use.
     Precondition(precondition::Arguments),
     /// Be fio: its command line, its output and nothing else. Also when called as `fio`.
@@ -67,6 +71,7 @@ fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Test(arguments) => test::main(&arguments),
         Command::Diagnose(arguments) => diagnose::main(&arguments),
+        Command::Compare(arguments) => compare::main(&arguments),
         Command::Precondition(arguments) => precondition::main(&arguments),
         Command::Run { arguments } => spine::main(Dialect::Fathom, arguments),
         Command::Inspect(arguments) => inspect::main(arguments),

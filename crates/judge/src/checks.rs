@@ -35,6 +35,8 @@ mod unhealthy_device;
 mod virtual_device;
 pub(crate) mod words;
 
+pub use env_changed::{Difference, environment_differences};
+
 use crate::case::{Case, Part};
 use crate::finding::Finding;
 use record::{RecordSet, RunRecord, Severity};

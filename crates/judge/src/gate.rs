@@ -8,8 +8,8 @@
 //! A figure is an estimate: where the interval that holds its true value spans the limit, the
 //! condition is undecided.
 
-mod condition;
-mod measure;
+pub(crate) mod condition;
+pub(crate) mod measure;
 #[cfg(test)]
 mod tests;
 

@@ -8,6 +8,7 @@
 
 mod case;
 pub mod checks;
+pub mod compare;
 mod durability;
 mod finding;
 pub mod gate;

@@ -29,38 +29,63 @@ pub(super) const CHECK: Check = Check {
     look: Look::Pair(look),
 };
 
-fn look(earlier: &RunRecord, later: &RunRecord) -> Vec<Finding> {
+/// Something that was not the same in two runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// What it is ("scheduler of disk 1").
+    pub what: String,
+    /// Its value in the earlier run; "none" where there was none.
+    pub before: String,
+    /// Its value in the later run.
+    pub after: String,
+    /// Whether it changes figures by itself.
+    pub is_grave: bool,
+}
+
+/// In what the circumstances of two runs differ, what changes figures first.
+pub fn environment_differences(earlier: &RunRecord, later: &RunRecord) -> Vec<Difference> {
     let (before, after) = (circumstances(earlier), circumstances(later));
     let mut names: Vec<&String> = before.keys().chain(after.keys()).collect();
     names.sort_unstable();
     names.dedup();
     names.retain(|name| before.get(*name) != after.get(*name));
-    if names.is_empty() {
-        return Vec::new();
-    }
     names.sort_by_key(|name| LIGHT.contains(&name.as_str()));
-    let grave = names.iter().filter(|name| !LIGHT.contains(&name.as_str())).count();
-    let severity = if grave > 0 { Severity::Warning } else { Severity::Note };
     let value = |side: &BTreeMap<String, String>, name: &String| {
         side.get(name).filter(|text| !text.is_empty()).map_or("none".to_owned(), Clone::clone)
     };
-    let told: Vec<String> = names
+    let difference = |name: &String| Difference {
+        what: name.clone(),
+        before: value(&before, name),
+        after: value(&after, name),
+        is_grave: !LIGHT.contains(&name.as_str()),
+    };
+    names.into_iter().map(difference).collect()
+}
+
+fn look(earlier: &RunRecord, later: &RunRecord) -> Vec<Finding> {
+    let differences = environment_differences(earlier, later);
+    if differences.is_empty() {
+        return Vec::new();
+    }
+    let is_grave = differences.iter().any(|difference| difference.is_grave);
+    let severity = if is_grave { Severity::Warning } else { Severity::Note };
+    let told: Vec<String> = differences
         .iter()
         .take(TOLD)
-        .map(|name| format!("{name} ({} → {})", value(&before, name), value(&after, name)))
+        .map(|d| format!("{} ({} → {})", d.what, d.before, d.after))
         .collect();
-    let more = match names.len() - told.len() {
+    let more = match differences.len() - told.len() {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    let differ = if names.len() == 1 { "differs" } else { "differ" };
+    let differ = if differences.len() == 1 { "differs" } else { "differ" };
     let text = format!(
         "{} {differ} from the earlier run: {}{more}",
-        count(names.len(), "thing"),
+        count(differences.len(), "thing"),
         list(&told)
     );
     vec![Finding {
-        figures: vec![Figure::new("differences", names.len() as f64, "count")],
+        figures: vec![Figure::new("differences", differences.len() as f64, "count")],
         ..CHECK.finding(severity, Vec::new(), text)
     }]
 }

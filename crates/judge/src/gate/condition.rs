@@ -50,7 +50,7 @@ pub(super) enum What {
 
 /// Which latency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Class {
+pub(crate) enum Class {
     Clat,
     Lat,
     Slat,
@@ -60,7 +60,7 @@ pub(super) enum Class {
 
 /// Which figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Metric {
+pub(crate) enum Metric {
     Iops,
     Bandwidth,
     Mean,

@@ -9,11 +9,11 @@ use crate::stats::{Estimate, mean_of_series, percentile_interval, samples_needed
 use record::{Direction, Histogram, JobRecord};
 
 /// One job in all runs that repeat each other.
-pub(super) struct Member<'a> {
+pub(crate) struct Member<'a> {
     /// Its name, with that of its cell where several were run in turn.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// Its workers in each run.
-    runs: Vec<Vec<&'a JobRecord>>,
+    pub(crate) runs: Vec<Vec<&'a JobRecord>>,
 }
 
 /// A figure in one direction.
@@ -25,7 +25,7 @@ pub(super) struct Measured {
 }
 
 /// The jobs of some runs, in order.
-pub(super) fn members<'a>(cases: &[Case<'a>]) -> Vec<Member<'a>> {
+pub(crate) fn members<'a>(cases: &[Case<'a>]) -> Vec<Member<'a>> {
     let cell = |case: &Case<'a>| case.record.cell.as_ref().map_or("", |cell| cell.name.as_str());
     let several = cases.iter().any(|case| cell(case) != cell(&cases[0]));
     let mut members: Vec<Member> = Vec::new();
@@ -111,7 +111,8 @@ pub(super) fn intervals(member: &Member) -> usize {
     member.runs.iter().map(of).min().unwrap_or(0)
 }
 
-fn single(
+/// The figure of one run; with a reason where its interval has no end.
+pub(crate) fn single(
     workers: &[&JobRecord],
     direction: Option<Direction>,
     class: Class,

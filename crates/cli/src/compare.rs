@@ -1,0 +1,61 @@
+//! `fathom compare`: what differs between two measurements, and how sure that is.
+
+use crate::exit;
+use crate::output::{Output, describe, say};
+use clap::Args;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// What `fathom compare` takes.
+#[derive(Args)]
+pub struct Arguments {
+    /// The earlier record, or set of records, as `fathom run --record=FILE` writes it.
+    #[arg(value_name = "A")]
+    before: PathBuf,
+    /// The later one.
+    #[arg(value_name = "B")]
+    after: PathBuf,
+    /// How much slower B may be: a figure whose whole interval is beyond gives exit code 4.
+    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = tolerance)]
+    tolerance: f64,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Compares and shows. 0: nothing is slower beyond the tolerance; 2: a file cannot be used; 4:
+/// something is slower.
+pub fn main(arguments: &Arguments) -> ExitCode {
+    let loaded = report::native::load_set(&arguments.before)
+        .and_then(|before| Ok((before, report::native::load_set(&arguments.after)?)));
+    let (before, after) = match loaded {
+        Ok(sets) => sets,
+        Err(error) => {
+            say(&format!("fathom: error: {error}\n"));
+            return ExitCode::from(exit::USAGE);
+        }
+    };
+    let comparison = judge::compare::compare(&before, &after, arguments.tolerance);
+    let mut output = Output::Stdout;
+    let text = match arguments.json {
+        true => report::compare::json(&comparison),
+        false => report::compare::text(&comparison, &output.style()),
+    };
+    match output.write(&text) {
+        Ok(()) if comparison.is_slower() => ExitCode::from(exit::GATE),
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            say(&format!("fathom: error: {}\n", describe(&error)));
+            ExitCode::from(exit::ERRORS)
+        }
+    }
+}
+
+/// "5%" or "5" as a share.
+fn tolerance(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').unwrap_or(text).trim();
+    match number.parse::<f64>() {
+        Ok(percent) if (0.0..100.0).contains(&percent) => Ok(percent / 100.0),
+        _ => Err("expected a percentage from 0 to below 100, like 5%".into()),
+    }
+}

@@ -1,0 +1,98 @@
+use super::*;
+use crate::checks::testing::{SECOND, job, record};
+use crate::stats::Random;
+use ::record::{Bytes, Cell, Histogram, JobRecord, RunRecord};
+
+/// A run whose level varies log-normally by `cv` from run to run around `level`, and whose course
+/// within is an autoregressive process (AR(1), phi 0.5, 10 %).
+fn run(random: &mut Random, round: u32, level: f64, cv: f64) -> RunRecord {
+    let level = level * (cv * random.normal()).exp();
+    let mut job = job("read", Direction::Read, 10);
+    let mut drift = 0.0;
+    let (mut ios, mut latency) = (0, Histogram::new());
+    for interval in &mut job.intervals {
+        drift = 0.5 * drift + 0.75_f64.sqrt() * random.normal();
+        let here = level * (1.0 + 0.1 * drift).max(0.1);
+        let count = (here * interval.length.seconds()) as u64;
+        interval.ios[Direction::Read] = count;
+        interval.bytes[Direction::Read] = count * 4096;
+        // An eighth of a spread around the mean, the same for all levels.
+        for step in 0..40_u64 {
+            let each = SECOND as f64 / here * (0.8 + step as f64 / 100.0);
+            latency.record_n(each as u64, count / 40);
+        }
+        interval.clat_ns_sum[Direction::Read] = (SECOND as f64 * count as f64 / here) as u64;
+        ios += count;
+    }
+    let result = &mut job.results[Direction::Read];
+    (result.ios, result.ios_issued, result.bytes) = (ios, ios, Bytes(ios * 4096));
+    result.latency.clat = Some(latency.clone());
+    result.latency.lat = Some(latency);
+    let cell = Some(Cell { name: "read".into(), round });
+    // Samples of the machine say nothing here and take time.
+    let mut made = record(Vec::new());
+    (made.jobs, made.cell) = (vec![job], cell);
+    made
+}
+
+fn set(random: &mut Random, rounds: u32, level: f64) -> RecordSet {
+    let runs = (0..rounds).map(|round| run(random, round, level, 0.03)).collect();
+    RecordSet { runs, ..RecordSet::default() }
+}
+
+/// Of `pairs` comparisons, how many make any call.
+fn called(pairs: u64, rounds: u32, ratio: f64) -> usize {
+    let mut random = Random::new(u64::from(rounds) * 1009);
+    let calls = |_: &u64| {
+        let (a, b) = (set(&mut random, rounds, 1000.0), set(&mut random, rounds, 1000.0 * ratio));
+        let comparison = compare(&a, &b, 0.05);
+        assert!(comparison.metrics().any(|m| m.ratio.is_some()));
+        comparison.metrics().any(|m| matches!(m.call, Call::Faster | Call::Slower))
+    };
+    (0..pairs).filter(calls).count()
+}
+
+#[test]
+fn equal_measurements_are_called_equal_throughout() {
+    for rounds in [1, 3, 5] {
+        let wrong = called(1000, rounds, 1.0);
+        assert!(wrong <= 50, "{rounds} rounds: {wrong} of 1000 pairs called different");
+    }
+}
+
+#[test]
+fn a_fifth_less_is_found_with_five_rounds() {
+    let found = called(200, 5, 0.8);
+    assert!(found >= 180, "{found} of 200");
+}
+
+#[test]
+fn slower_beyond_the_tolerance_is_said() {
+    let mut random = Random::new(3);
+    let (a, b) = (set(&mut random, 5, 1000.0), set(&mut random, 5, 700.0));
+    let worse = compare(&a, &b, 0.05);
+    assert!(worse.is_slower() && !worse.is_spread_assumed);
+    let iops = worse.metrics().find(|m| m.name == "iops").unwrap();
+    assert_eq!(iops.call, Call::Slower);
+    assert!((iops.ratio.unwrap().value - 0.7).abs() < 0.07, "{iops:?}");
+    assert!(!compare(&a, &b, 0.9).is_slower(), "within the tolerance");
+    assert!(!compare(&b, &a, 0.05).is_slower(), "faster");
+}
+
+#[test]
+fn other_workloads_and_jobs_of_one_side_are_not_compared() {
+    let mut random = Random::new(3);
+    let a = set(&mut random, 3, 1000.0);
+    let mut b = a.clone();
+    let change = |b: &mut RecordSet, change: fn(&mut JobRecord)| {
+        b.runs.iter_mut().for_each(|run| change(&mut run.jobs[0]));
+    };
+    change(&mut b, |job| job.workload.iodepth = 8);
+    let other = compare(&a, &b, 0.05);
+    let difference = &other.jobs[0].not_comparable[0];
+    assert_eq!((difference.what.as_str(), difference.after.as_str()), ("iodepth", "8"));
+    assert_eq!(other.metrics().count(), 0);
+    change(&mut b, |job| job.name = "else".into());
+    let none = compare(&a, &b, 0.05);
+    assert_eq!((none.only_before, none.only_after), (vec!["read".into()], vec!["else".into()]));
+}

@@ -1,0 +1,66 @@
+//! Whether two jobs did the same.
+
+use crate::checks::Difference;
+use crate::checks::words::size;
+use crate::gate::measure::Member;
+use record::{Bytes, JobRecord, PerDirection, Workload};
+use std::collections::BTreeMap;
+
+/// In what the workloads of a job differ on both sides.
+pub(super) fn differences(old: &Member, new: &Member) -> Vec<Difference> {
+    let (before, after) = (described(old), described(new));
+    let mut names: Vec<&String> = before.keys().chain(after.keys()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let value = |side: &BTreeMap<String, String>, name: &String| {
+        side.get(name).map_or("default".to_owned(), Clone::clone)
+    };
+    let differs = |name: &&String| before.get(*name) != after.get(*name);
+    let difference = |name: &String| Difference {
+        what: name.clone(),
+        before: value(&before, name),
+        after: value(&after, name),
+        is_grave: true,
+    };
+    names.into_iter().filter(differs).map(difference).collect()
+}
+
+fn described(member: &Member) -> BTreeMap<String, String> {
+    let Some(workers) = member.runs.first() else { return BTreeMap::new() };
+    let Some(first) = workers.first() else { return BTreeMap::new() };
+    let first: &JobRecord = first;
+    let Workload { rw, block_size, ioengine, iodepth, direct, rate, rate_iops, settings, .. } =
+        &first.workload;
+    let region: u64 = workers.iter().map(|job| job.workload.region.0).sum();
+    let mut all = settings.clone();
+    let own = [
+        ("rw", rw.clone()),
+        ("bs", blocks(block_size)),
+        ("ioengine", ioengine.clone()),
+        ("iodepth", iodepth.to_string()),
+        ("direct", u8::from(*direct).to_string()),
+        ("region", size(region as f64)),
+        ("numjobs", workers.len().to_string()),
+        ("rate", limits(rate)),
+        ("rate_iops", limits(rate_iops)),
+    ];
+    all.extend(own.map(|(name, value)| (name.to_owned(), value)));
+    all
+}
+
+fn blocks(sizes: &PerDirection<(Bytes, Bytes)>) -> String {
+    let of = |(least, most): &(Bytes, Bytes)| match least == most {
+        true => size(least.0 as f64),
+        false => format!("{} to {}", size(least.0 as f64), size(most.0 as f64)),
+    };
+    let mut shown: Vec<String> = sizes.iter().map(|(_, one)| of(one)).collect();
+    shown.dedup();
+    shown.join(",")
+}
+
+fn limits(limits: &PerDirection<Option<u64>>) -> String {
+    let of = |limit: &Option<u64>| limit.map_or("none".to_owned(), |limit| limit.to_string());
+    let mut shown: Vec<String> = limits.iter().map(|(_, one)| of(one)).collect();
+    shown.dedup();
+    shown.join(",")
+}

@@ -1,0 +1,294 @@
+//! Two measurements compared, as text for a terminal and as JSON.
+
+use crate::numbers::{count, short_time};
+use crate::style::Style;
+use judge::checks::Difference;
+use judge::compare::{
+    ASSUMED_SPREAD, Call, Comparison, DirectionComparison, Distance, JobComparison,
+    MetricComparison,
+};
+use record::Severity;
+use serde_json::{Value, json};
+
+/// The comparison, B against A: circumstances first, then a table for each job and direction, then
+/// what it comes to. No line is wider than the style's width (80 at least).
+pub fn text(comparison: &Comparison, style: &Style) -> String {
+    let mut out = circumstances(&comparison.environment, style);
+    out.extend(comparison.jobs.iter().map(|job| of_job(job, style)));
+    for (names, side) in [(&comparison.only_before, "A"), (&comparison.only_after, "B")] {
+        if !names.is_empty() {
+            let line = format!("Only in {side}: {}", names.join(", "));
+            out += &format!("{}\n", style.wrap(&line, 0));
+        }
+    }
+    out += &format!("\n{}\n", style.bold("Comparison"));
+    out += &format!("{}\n", conclusion(comparison, style));
+    if comparison.metrics().any(|metric| metric.ratio.is_some()) {
+        out += &format!("{}\n", style.dim(&style.wrap(&intervals(comparison), 2)));
+    }
+    out
+}
+
+fn circumstances(differences: &[Difference], style: &Style) -> String {
+    if differences.is_empty() {
+        return "Same circumstances: no difference in machine, storage or settings.\n".into();
+    }
+    let is_grave = differences.iter().any(|difference| difference.is_grave);
+    let severity = if is_grave { Severity::Warning } else { Severity::Note };
+    let mut out = style.severity(severity, "The circumstances differ") + "\n";
+    out.extend(differences.iter().map(|difference| line(difference, style)));
+    out
+}
+
+fn line(difference: &Difference, style: &Style) -> String {
+    let Difference { what, before, after, .. } = difference;
+    format!("{}\n", style.wrap(&format!("{what}: {before} → {after}"), 2))
+}
+
+fn of_job(job: &JobComparison, style: &Style) -> String {
+    if !job.not_comparable.is_empty() {
+        let mut out = format!("\n{}\n", style.bold(&style.wrap(&job.name, 0)));
+        out += "  not comparable, the workload differs:\n";
+        out.extend(job.not_comparable.iter().map(|difference| line(difference, style)));
+        return out;
+    }
+    let runs = |count: usize| if count == 1 { "1 run".into() } else { format!("{count} runs") };
+    let rounds = format!("A: {}, B: {}", runs(job.rounds.0), runs(job.rounds.1));
+    let heading = |what: &str| {
+        format!("\n{}\n", style.bold(&style.wrap(&format!("{}{what} ({rounds})", job.name), 0)))
+    };
+    if job.directions.is_empty() {
+        return heading("") + "  not comparable: no direction in which both did I/O\n";
+    }
+    let mut out = String::new();
+    for direction in &job.directions {
+        out += &heading(&format!(", {}", direction.direction.name()));
+        out += &table(direction, style);
+    }
+    out
+}
+
+fn table(direction: &DirectionComparison, style: &Style) -> String {
+    let heading =
+        format!("  {:<10}{:>10}{:>10}{:>7}  {:<16}{}", "", "A", "B", "B/A", "interval", "B is");
+    let mut out = style.dim(&heading) + "\n";
+    out.extend(direction.metrics.iter().map(|metric| row(metric, style)));
+    out + &direction.distance.as_ref().map_or(String::new(), |d| distance(d, style))
+}
+
+fn row(metric: &MetricComparison, style: &Style) -> String {
+    let Some(ratio) = metric.ratio else {
+        let reason = metric.reason.as_deref().unwrap_or_default();
+        let text = format!("{:<10}{}: {reason}", metric.name, metric.call.name());
+        return format!("{}\n", style.wrap(&text, 2));
+    };
+    let (low, high) = (factor(ratio.low), factor(ratio.high));
+    let call = match (metric.call, metric.is_beyond_tolerance) {
+        (Call::Slower, true) => style.severity(Severity::Error, "slower"),
+        (Call::Slower, false) => style.severity(Severity::Warning, "slower"),
+        (call, _) => call.name().to_owned(),
+    };
+    format!(
+        "  {:<10}{:>10}{:>10}{:>7}  {:<16}{call}\n",
+        metric.name,
+        amount(metric.before, metric.unit),
+        amount(metric.after, metric.unit),
+        factor(ratio.value),
+        format!("{low} to {high}"),
+    )
+}
+
+fn distance(distance: &Distance, style: &Style) -> String {
+    let percent = |share: f64| format!("{:.1} %", share * 100.0);
+    let mut text = format!(
+        "Latency distributions: at most {} apart (D), at {}: {} of A's I/Os took no longer, {} of \
+         B's.",
+        percent(distance.largest),
+        short_time(distance.at_ns as f64),
+        percent(distance.before),
+        percent(distance.after),
+    );
+    if distance.largest == 0.0 {
+        text = "Latency distributions: the same.".into();
+    }
+    let shifts: Vec<String> = distance
+        .shifts
+        .iter()
+        .map(|shift| {
+            let (before, after) = (shift.before as f64, shift.after as f64);
+            let sign = if after < before { "-" } else { "+" };
+            format!("p{} {sign}{}", shift.percentile, short_time((after - before).abs()))
+        })
+        .collect();
+    if !shifts.is_empty() {
+        text += &format!(" Shift: {}.", shifts.join(", "));
+    }
+    format!("{}\n", style.wrap(&text, 2))
+}
+
+fn conclusion(comparison: &Comparison, style: &Style) -> String {
+    let number = |call: Call| comparison.metrics().filter(|m| m.call == call).count();
+    let [slower, faster, same] = [Call::Slower, Call::Faster, Call::NoDifferenceShown].map(number);
+    let beyond = comparison.metrics().filter(|metric| metric.is_beyond_tolerance).count();
+    let tolerance = format!("{} %", comparison.tolerance * 100.0);
+    match (slower + faster, same) {
+        (0, 0) => style.severity(Severity::Warning, "  nothing could be compared"),
+        (0, _) => "  no difference shown".into(),
+        _ if beyond > 0 => style.severity(
+            Severity::Error,
+            &style.wrap(&format!("B is slower beyond the tolerance of {tolerance} in {beyond} of {} figures", slower + faster + same), 2),
+        ),
+        _ => style.wrap(
+            &format!("B is slower in {slower} and faster in {faster} of {} figures; none is slower beyond the tolerance of {tolerance}", slower + faster + same),
+            2,
+        ),
+    }
+}
+
+/// What the intervals are.
+fn intervals(comparison: &Comparison) -> String {
+    let mut text = format!(
+        "All intervals together hold the true ratios in 95 of 100 comparisons (each at {:.2} %).",
+        (1.0 - comparison.miss) * 100.0
+    );
+    if comparison.is_spread_assumed {
+        text += &format!(
+            " One run does not show how another would differ: a spread of {} % from run to run is \
+             assumed. Run both with --repeat=5 to measure it.",
+            ASSUMED_SPREAD * 100.0
+        );
+    }
+    text
+}
+
+/// "0.98", "12.3", "1234", and for what has no such size "<0.01" and ">9999".
+fn factor(ratio: f64) -> String {
+    match ratio {
+        r if r < 0.01 => "<0.01".into(),
+        r if r < 9.995 => format!("{r:.3}").chars().take(5).collect(),
+        r if r < 99.95 => format!("{r:.1}"),
+        r if r < 9999.5 => format!("{r:.0}"),
+        _ => ">9999".into(),
+    }
+}
+
+fn amount(value: f64, unit: &str) -> String {
+    match unit {
+        "ns" => short_time(value),
+        "bytes/s" => format!("{}B/s", count(value.round() as u64, 4)),
+        _ => count(value.round() as u64, 4),
+    }
+}
+
+/// The comparison as JSON. Times are in nanoseconds, ratios B over A.
+///
+/// # Panics
+/// Never: a JSON value can always be written.
+pub fn json(comparison: &Comparison) -> String {
+    let differences = |all: &[Difference]| all.iter().map(difference_json).collect::<Vec<_>>();
+    let jobs: Vec<Value> = comparison
+        .jobs
+        .iter()
+        .map(|job| {
+            json!({
+                "name": job.name,
+                "runs": { "before": job.rounds.0, "after": job.rounds.1 },
+                "not_comparable": differences(&job.not_comparable),
+                "directions": job.directions.iter().map(direction_json).collect::<Vec<_>>(),
+            })
+        })
+        .collect();
+    let value = json!({
+        "environment": differences(&comparison.environment),
+        "jobs": jobs,
+        "only_before": comparison.only_before,
+        "only_after": comparison.only_after,
+        "tolerance": comparison.tolerance,
+        "level": 1.0 - comparison.miss,
+        "assumed_spread": comparison.is_spread_assumed.then_some(ASSUMED_SPREAD),
+        "slower_beyond_tolerance": comparison.is_slower(),
+    });
+    format!("{value:#}\n")
+}
+
+fn difference_json(difference: &Difference) -> Value {
+    json!({
+        "what": difference.what,
+        "before": difference.before,
+        "after": difference.after,
+        "changes_figures": difference.is_grave,
+    })
+}
+
+fn direction_json(direction: &DirectionComparison) -> Value {
+    let metric = |metric: &MetricComparison| {
+        let figure = |value: f64| metric.ratio.map(|_| value);
+        json!({
+            "name": metric.name,
+            "unit": metric.unit,
+            "before": figure(metric.before),
+            "after": figure(metric.after),
+            "ratio": metric.ratio.map(|r| json!({ "value": r.value, "low": r.low, "high": r.high })),
+            "call": metric.call.name(),
+            "beyond_tolerance": metric.is_beyond_tolerance,
+            "reason": metric.reason,
+        })
+    };
+    json!({
+        "direction": direction.direction.name(),
+        "metrics": direction.metrics.iter().map(metric).collect::<Vec<_>>(),
+        "latency": direction.distance.as_ref().map(distance_json),
+    })
+}
+
+fn distance_json(distance: &Distance) -> Value {
+    let shifts: Vec<Value> = distance
+        .shifts
+        .iter()
+        .map(|s| json!({ "percentile": s.percentile, "before": s.before, "after": s.after }))
+        .collect();
+    json!({
+        "largest_distance": distance.largest,
+        "at_ns": distance.at_ns,
+        "share_before": distance.before,
+        "share_after": distance.after,
+        "shifts": shifts,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+    use record::RecordSet;
+
+    fn comparison() -> Comparison {
+        let a = RecordSet { runs: vec![sample::mixed(); 3], ..RecordSet::default() };
+        let mut b = a.clone();
+        b.runs.iter_mut().for_each(|run| run.facts.kernel = "9.9.9".into());
+        judge::compare::compare(&a, &b, 0.05)
+    }
+
+    #[test]
+    fn the_text_fits_the_screen_and_names_circumstances_first() {
+        let text = text(&comparison(), &Style::default());
+        assert!(text.starts_with("The circumstances differ\n  kernel: "), "{text}");
+        assert!(text.contains("no difference shown"), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    }
+
+    #[test]
+    fn the_json_holds_the_same() {
+        let value: Value = serde_json::from_str(&json(&comparison())).unwrap();
+        assert_eq!(value["environment"][0]["after"], "9.9.9");
+        assert_eq!(value["slower_beyond_tolerance"], false);
+        let metric = &value["jobs"][0]["directions"][0]["metrics"][0];
+        assert_eq!((&metric["name"], &metric["ratio"]["value"]), (&json!("iops"), &json!(1.0)));
+    }
+
+    #[test]
+    fn ratios_are_short() {
+        let shown = [0.001, 0.9, 1.0, 12.34, 3000.0, f64::INFINITY].map(factor);
+        assert_eq!(shown, ["<0.01", "0.900", "1.000", "12.3", "3000", ">9999"]);
+    }
+}
