@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Mounted, alone, loop_device, recorded, scratch, silent, system, the_finding};
+use common::{Mounted, alone, recorded, scratch, silent, the_finding};
 use record::{RunRecord, Severity};
 use std::path::Path;
 

@@ -14,6 +14,7 @@ mod finding;
 pub mod gate;
 pub mod inspect;
 mod metrics;
+mod repeats;
 pub mod stats;
 mod together;
 mod verdict;
@@ -29,4 +30,5 @@ pub use metrics::{
     UnitMetrics, judge,
 };
 pub use together::together;
+pub use repeats::{Repeated, RepeatedFigure, repeats};
 pub use verdict::{Confidence, Limit, Verdict};

@@ -12,6 +12,7 @@ pub mod messages;
 pub mod native;
 pub mod normal;
 pub mod numbers;
+mod repeats;
 pub mod rounds;
 pub mod status;
 pub mod style;
@@ -103,6 +104,7 @@ pub fn render_set(
         out += &json::render_set(set, judged, together, bins, dress);
     }
     if formats.contains(&Format::Normal) {
+        out += &repeats::text(&judge::repeats(set), &dress.style);
         out += &verdict_and_gate(together, dress);
     }
     out

@@ -5,7 +5,7 @@ mod table;
 use crate::numbers::short_time;
 use crate::style::Style;
 use crate::verdict;
-use judge::{Durability, Finding, Judged, Verdict};
+use judge::{Durability, Finding, Judged};
 use record::{Direction, Nanos, Severity};
 use suite::test::Limited;
 use suite::{Failure, diagnose, precondition, test};
@@ -30,7 +30,8 @@ pub fn test(conclusion: &test::Conclusion, style: &Style) -> String {
         out += &paragraph(&line, 0, style);
     }
     out += &failures(&conclusion.failures, style);
-    out += &judged(&conclusion.limited, &conclusion.findings, style);
+    out += &limits(conclusion, style);
+    out += &findings(&conclusion.findings, style);
     out + &interruption(conclusion.interrupted_by, "the table holds the runs that ended before")
 }
 
@@ -101,17 +102,31 @@ fn interruption(signal: Option<i32>, left: &str) -> String {
     signal.map_or(String::new(), |signal| format!("\nEnded early by signal {signal}: {left}.\n"))
 }
 
-/// Verdicts and findings of several runs as those of one, notes a line each: they are many, and what
-/// must be done about something is not among them.
-fn judged(limited: &[Limited], findings: &[Finding], style: &Style) -> String {
-    let verdicts = limited.iter().flat_map(|limited| {
-        let of_cell = |cell: &String| Verdict { job: cell.clone(), ..limited.verdict.clone() };
-        limited.cells.iter().map(of_cell)
-    });
+/// What limited the cells, and what the table may be used for.
+fn limits(conclusion: &test::Conclusion, style: &Style) -> String {
+    if conclusion.limited.is_empty() {
+        return String::new();
+    }
+    let mut out = format!("\n{}\n", style.bold("Verdict"));
+    for Limited { verdict, cells } in &conclusion.limited {
+        let heading = format!(
+            "limited by: {}, confidence: {}: {}",
+            verdict.limit.name(),
+            verdict.confidence.name(),
+            cells.join(", ")
+        );
+        out += &(style.bold(&style.wrap(&heading, 2)) + "\n");
+        out += &paragraph(&format!("{}: {}", verdict.job, verdict.because), 4, style);
+    }
+    out + &paragraph(&format!("Use it for: {}.", conclusion.use_for), 2, style)
+}
+
+/// Findings of several runs, notes a line each: they are many, and what must be done about something
+/// is not among them.
+fn findings(findings: &[Finding], style: &Style) -> String {
     let (notes, grave): (Vec<Finding>, Vec<Finding>) =
         findings.iter().cloned().partition(|finding| finding.severity == Severity::Note);
-    let grave = Judged { verdicts: verdicts.collect(), findings: grave, ..Judged::default() };
-    let mut out = verdict::text(&grave, style);
+    let mut out = verdict::text(&Judged { findings: grave, ..Judged::default() }, style);
     if !notes.is_empty() {
         out += &format!("\n{}\n", style.bold("Notes"));
         for note in notes {
@@ -189,7 +204,7 @@ pub fn diagnose(conclusion: &diagnose::Conclusion, style: &Style) -> String {
         }
     }
     out += &failures(&conclusion.failures, style);
-    out += &judged(&[], &conclusion.findings, style);
+    out += &findings(&conclusion.findings, style);
     let cause = &conclusion.cause;
     let sure = cause
         .confidence

@@ -4,7 +4,7 @@ use super::fio::latency;
 use super::tree::{Json, object};
 use crate::messages;
 use judge::gate::{GateResult, Gated};
-use judge::{Figure, Finding, Judged, UnitMetrics, Verdict};
+use judge::{Figure, Finding, Judged, Repeated, RepeatedFigure, UnitMetrics, Verdict};
 use record::{Direction, ErrorCount, Message, RecordSet, RunRecord, Severity};
 
 /// About the whole run.
@@ -46,6 +46,35 @@ pub(super) fn of_set(set: &RecordSet, together: &Judged) -> Json {
         "verdicts" => Json::Array(together.verdicts.iter().map(verdict).collect()),
         "findings" => Json::Array(together.findings.iter().map(finding).collect()),
         "gate" => together.gate.as_ref().map(gate),
+        "repeats" => Json::Array(judge::repeats(set).iter().map(repeated).collect()),
+    }
+}
+
+/// What the repeats of one job say together.
+fn repeated(repeated: &Repeated) -> Json {
+    // An interval of one run has no end.
+    let end = |value: f64| value.is_finite().then_some(value);
+    let figure = |figure: &RepeatedFigure| {
+        let summary = &figure.summary;
+        object! {
+            "name" => figure.name,
+            "unit" => figure.unit,
+            "runs" => summary.count as u64,
+            "mean" => summary.mean.value,
+            "low" => end(summary.mean.low),
+            "high" => end(summary.mean.high),
+            "median" => summary.median,
+            "stddev" => summary.stddev,
+            "cv" => summary.cv,
+            "min" => summary.min,
+            "max" => summary.max,
+        }
+    };
+    object! {
+        "cell" => &repeated.cell,
+        "job" => &repeated.job,
+        "direction" => repeated.direction.map(Direction::name),
+        "figures" => Json::Array(repeated.figures.iter().map(figure).collect()),
     }
 }
 

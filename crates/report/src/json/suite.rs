@@ -28,6 +28,7 @@ pub fn test(conclusion: &test::Conclusion, seed: u64, record: Option<&Path>) -> 
         "knees" => array(&conclusion.knees, |(direction, knee)| self::knee(direction.name(), knee)),
         "precondition" => course(&conclusion.course),
         "limits" => array(&conclusion.limited, limited),
+        "use_for" => &conclusion.use_for,
         "findings" => findings(&conclusion.findings),
         "failures" => array(&conclusion.failures, failure),
     }

@@ -1,5 +1,5 @@
 use super::*;
-use judge::{Confidence, Limit};
+use judge::{Confidence, Limit, Verdict};
 use record::{Bytes, Severity};
 use suite::knee::{Knee, Point};
 use suite::test::{Conclusion, Estimated, Row};
@@ -66,6 +66,7 @@ pub(crate) fn tested() -> Conclusion {
             Knee { at: point(16, 60e3), most: point(64, 98e3), curve: Vec::new() },
         )],
         limited: vec![Limited { verdict, cells: vec!["seqread".into(), "syncwrite".into()] }],
+        use_for: "what one program can expect".into(),
         findings: vec![finding(Severity::Note)],
         rounds: 3,
         took: Nanos(118_000_000_000),
@@ -99,7 +100,13 @@ those of fsync.
     assert!(text.contains(
         "depth 16 (60.0k IOPS at 267us); most is 98.0k IOPS at\ndepth 64, each 653us.\n"
     ));
-    assert!(text.contains("seqread and syncwrite: limited by: device, confidence: high"), "{text}");
+    assert!(
+        text.contains(
+            "  limited by: device, confidence: high: seqread, syncwrite\n    seqread: the device"
+        ),
+        "{text}"
+    );
+    assert!(text.contains("\n  Use it for: what one program can expect.\n"), "{text}");
     assert!(text.contains("[not-durable]"), "{text}");
     assert!(widest(&text) <= 80, "{text}");
 }

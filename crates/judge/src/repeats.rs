@@ -1,0 +1,135 @@
+//! What repeats of a measurement say together: means with their intervals, spread and variation.
+
+use crate::case::{Case, Part};
+use crate::metrics::latency::merged;
+use crate::stats::{Summary, summary};
+use record::{Direction, Histogram, RecordSet, RunRecord};
+
+/// Figures of one job in one direction over all its repeats.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Repeated {
+    /// Name of the cell it belongs to.
+    pub cell: String,
+    /// Name of the job.
+    pub job: String,
+    /// The direction; `None`: its synchronisations.
+    pub direction: Option<Direction>,
+    /// Its figures, those that every repeat has.
+    pub figures: Vec<RepeatedFigure>,
+}
+
+/// One figure over all repeats.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RepeatedFigure {
+    /// "IOPS", "bandwidth", "mean", "p50", "p99", "p99.9"; latencies are response latencies for jobs
+    /// with a rate and completion latencies for others.
+    pub name: &'static str,
+    /// "IOPS", "bytes/s" or "ns".
+    pub unit: &'static str,
+    /// What the repeats say of it.
+    pub summary: Summary,
+}
+
+const PERCENTILES: [(f64, &str); 3] = [(50.0, "p50"), (99.0, "p99"), (99.9, "p99.9")];
+
+/// The figures of every job of a set, in order of their first appearance.
+pub fn repeats(set: &RecordSet) -> Vec<Repeated> {
+    let mut found: Vec<(Key, Vec<Values>)> = Vec::new();
+    for run in &set.runs {
+        for (key, values) in values_of(run) {
+            match found.iter_mut().find(|(known, _)| *known == key) {
+                Some((_, rounds)) => rounds.push(values),
+                None => found.push((key, vec![values])),
+            }
+        }
+    }
+    let repeated = |(key, rounds): (Key, Vec<Values>)| Repeated {
+        cell: key.cell,
+        job: key.job,
+        direction: key.direction,
+        figures: figures(&rounds, set.seed),
+    };
+    found.into_iter().map(repeated).collect()
+}
+
+#[derive(PartialEq)]
+struct Key {
+    cell: String,
+    job: String,
+    direction: Option<Direction>,
+}
+
+/// Figures of one run: name, unit, value.
+type Values = Vec<(&'static str, &'static str, f64)>;
+
+fn values_of(run: &RunRecord) -> Vec<(Key, Values)> {
+    let cell = run.cell.as_ref().map(|cell| cell.name.clone()).unwrap_or_default();
+    let mut found = Vec::new();
+    for part in &Case::of(run).parts {
+        let key = |direction| Key { cell: cell.clone(), job: part.name.into(), direction };
+        for direction in Direction::ALL {
+            if !part.metrics.directions[direction].is_idle() {
+                found.push((key(Some(direction)), of_direction(part, direction)));
+            }
+        }
+        if let Some(latency) = merged(part.workers.iter().map(|job| &job.sync.latency)) {
+            found.push((key(None), of_latency(&latency)));
+        }
+    }
+    found
+}
+
+fn of_direction(part: &Part, direction: Direction) -> Values {
+    let metrics = &part.metrics.directions[direction];
+    let mut values =
+        vec![("IOPS", "IOPS", metrics.iops), ("bandwidth", "bytes/s", metrics.bytes_per_second)];
+    let latencies = || part.workers.iter().map(|job| &job.results[direction].latency);
+    let response = merged(latencies().filter_map(|latency| latency.response.as_ref()));
+    let latency = response.or_else(|| merged(latencies().filter_map(|l| l.clat.as_ref())));
+    values.extend(latency.iter().flat_map(of_latency));
+    values
+}
+
+fn of_latency(latency: &Histogram) -> Values {
+    let percentile = |(p, name)| (name, "ns", latency.percentile(p) as f64);
+    std::iter::once(("mean", "ns", latency.mean())).chain(PERCENTILES.map(percentile)).collect()
+}
+
+fn figures(rounds: &[Values], seed: u64) -> Vec<RepeatedFigure> {
+    let of = |name: &str| -> Option<Vec<f64>> {
+        let value = |values: &Values| Some(values.iter().find(|(n, ..)| *n == name)?.2);
+        rounds.iter().map(value).collect()
+    };
+    let Some(first) = rounds.first() else { return Vec::new() };
+    let figure = |(name, unit, _): &(&'static str, &'static str, f64)| {
+        Some(RepeatedFigure { name, unit, summary: summary(&of(name)?, seed) })
+    };
+    first.iter().filter_map(figure).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checks::testing::{job, record};
+    use record::Cell;
+
+    #[test]
+    fn repeats_of_a_job_are_summed_up_and_cells_are_kept_apart() {
+        let run = |cell: &str, round, seconds| {
+            let mut run = record(vec![job("scan", Direction::Read, seconds)]);
+            run.cell = Some(Cell { name: cell.into(), round });
+            run
+        };
+        let mut runs = vec![run("a", 0, 10), run("b", 0, 10), run("a", 1, 10)];
+        runs[2].jobs[0].results.read.ios = 12_000;
+        let set = RecordSet { runs, ..RecordSet::default() };
+        let found = repeats(&set);
+        assert_eq!(found.len(), 2);
+        let iops = &found[0].figures[0];
+        assert_eq!((found[0].cell.as_str(), iops.name), ("a", "IOPS"));
+        assert_eq!((iops.summary.count, iops.summary.mean.value), (2, 1100.0));
+        let names: Vec<_> = found[0].figures.iter().map(|figure| figure.name).collect();
+        assert_eq!(names, ["IOPS", "bandwidth", "mean", "p50", "p99", "p99.9"]);
+        assert_eq!(found[1].figures[0].summary.count, 1);
+    }
+}
