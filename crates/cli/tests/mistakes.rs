@@ -5,7 +5,7 @@ mod common;
 
 use common::{
     FATHOM, MemoryDisk, MemoryFilesystem, Throttle, alone, fathom, findings, recorded, run,
-    scratch, system, the_finding,
+    the_finding,
 };
 use judge::checks::over_pair;
 use record::{Health, Severity};
