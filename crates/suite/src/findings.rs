@@ -29,7 +29,8 @@ fn joined(group: Vec<Finding>) -> Option<Finding> {
     let alike = group.iter().all(|finding| finding.text == group[0].text);
     // The first of the gravest.
     let mut first = group.into_iter().rev().max_by_key(|finding| finding.severity)?;
-    if !alike && !first.jobs.is_empty() {
+    let named = first.jobs.iter().any(|job| first.text.starts_with(job.as_str()));
+    if !alike && !first.jobs.is_empty() && !named {
         first.text = format!("of {}: {}", first.jobs.join(", "), first.text);
     }
     Some(Finding { jobs, ..first })

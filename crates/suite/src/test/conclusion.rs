@@ -9,7 +9,7 @@ use crate::outcome::{duration, moved};
 use crate::saturate::{Course, Rounds};
 use crate::{Failure, failure};
 use judge::{Durability, Finding, Judged, Limit, Verdict, durability, inspect, judge, together};
-use record::{Bytes, Direction, Histogram, JobRecord, Nanos, RecordSet, RunRecord};
+use record::{Bytes, Direction, Histogram, JobRecord, Nanos, RecordSet, RunRecord, Severity};
 
 /// The percentiles that a test shows.
 pub const PERCENTILES: [f64; 3] = [50.0, 99.0, 99.9];
@@ -37,6 +37,8 @@ pub struct Conclusion {
     pub course: Course,
     /// What limited the cells, those of one limit together.
     pub limited: Vec<Limited>,
+    /// What the figures may be used for, in one sentence.
+    pub use_for: String,
     /// What the checks found in the cells, the gravest first.
     pub findings: Vec<Finding>,
     /// Runs that failed.
@@ -95,17 +97,20 @@ pub fn conclude(set: &RecordSet) -> Conclusion {
     let file = workload.and_then(|w| w.files.first()).cloned().unwrap_or_default();
     let facts = fill.map(|run| &run.facts);
     let knee = |direction| Some((direction, Sweep::knee(direction, set.runs.iter())?));
+    let rows = rows(&cells, &judged, &verdicts);
+    let findings = findings(merged.findings, &rows);
     Conclusion {
         size: Bytes(fill.map_or(0, |run| moved(run, Direction::Write)) >> 20 << 20),
         direct: workload.is_some_and(|workload| workload.direct),
         engine: workload.map(|workload| workload.ioengine.clone()).unwrap_or_default(),
         stack: facts.map(|facts| inspect(facts, &file).stack).unwrap_or_default(),
         durability: facts.map(|facts| durability(facts, &file)),
-        rows: rows(&cells, &judged, &verdicts),
+        use_for: use_for(&rows, &findings),
+        rows,
         knees: [Direction::Read, Direction::Write].into_iter().filter_map(knee).collect(),
         course: Rounds::course(set.runs.iter()),
         limited: limited(verdicts),
-        findings: findings(merged.findings),
+        findings,
         failures: crate::outcome::failures(set),
         rounds: cells.runs.iter().map(|run| round(run) + 1).max().unwrap_or(0),
         took: Nanos(set.runs.iter().map(|run| duration(run).0).sum()),
@@ -132,14 +137,43 @@ fn of_cell(verdict: Verdict) -> Verdict {
 }
 
 /// Each check once, about cells in their order.
-fn findings(findings: Vec<Finding>) -> Vec<Finding> {
+fn findings(findings: Vec<Finding>, rows: &[Row]) -> Vec<Finding> {
     let of_cells = |finding: Finding| {
         let jobs = finding.jobs.iter().map(|job| cell_of(job).to_owned()).collect();
         Finding { jobs, ..finding }
     };
     let mut all = by_check(findings.into_iter().map(of_cells));
+    // One round may have too few samples where all together have enough.
+    let bounded = |row: &Row| row.percentiles.iter().all(|(_, value)| value.interval.is_some());
+    if rows.iter().all(bounded) {
+        all.retain(|finding| finding.check != "too-few-samples");
+    }
     all.iter_mut().for_each(|finding| finding.jobs.sort_by_key(|job| place(job)));
     all
+}
+
+/// What the table may be used for.
+fn use_for(rows: &[Row], findings: &[Finding]) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    if rows.iter().any(|row| row.limit == Some(Limit::Cache)) {
+        return "what programs see that reach a cache as these runs did; not for the storage below \
+                it"
+            .into();
+    }
+    let grave = findings.iter().filter(|finding| finding.severity >= Severity::Warning);
+    let grave: Vec<&str> = grave.map(|finding| finding.check).collect();
+    if !grave.is_empty() {
+        return format!(
+            "what this storage did beside everything else that went on; not for comparison, before \
+             it was run again without what is found below ({})",
+            grave.join(", ")
+        );
+    }
+    "what one program can expect of this filesystem by direct I/O, at these depths; of the writes, \
+     only write + fsync is for data that must survive a power cut"
+        .into()
 }
 
 /// Where a cell stands in the table.
@@ -341,6 +375,28 @@ mod tests {
         assert_eq!(limited[0].cells, ["seqread", "randread-d1"]);
         assert_eq!(limited[0].verdict.because, "seqread");
         assert_eq!(limited.len(), 3);
+    }
+
+    #[test]
+    fn what_the_table_is_good_for_depends_on_what_was_found() {
+        let row = |limit| Row { limit: Some(limit), ..Row::default() };
+        let grave = Finding {
+            check: "noisy-neighbour",
+            severity: Severity::Warning,
+            jobs: Vec::new(),
+            text: String::new(),
+            figures: Vec::new(),
+            cause: String::new(),
+            cure: String::new(),
+        };
+        let mild = Finding { severity: Severity::Note, ..grave.clone() };
+        assert_eq!(use_for(&[], &[]), "");
+        assert!(use_for(&[row(Limit::Device)], &[mild]).contains("one program"));
+        let disturbed = use_for(&[row(Limit::Device)], std::slice::from_ref(&grave));
+        assert!(
+            disturbed.contains("not for comparison") && disturbed.contains("(noisy-neighbour)")
+        );
+        assert!(use_for(&[row(Limit::Cache)], &[grave]).contains("cache"));
     }
 
     #[test]
