@@ -174,7 +174,8 @@ pub fn over_pair(earlier: &RunRecord, later: &RunRecord) -> Vec<Finding> {
     }))
 }
 
-fn arranged(found: impl Iterator<Item = Finding>) -> Vec<Finding> {
+/// The gravest first; the same finding about several jobs is one.
+pub(crate) fn arranged(found: impl Iterator<Item = Finding>) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
     for finding in found {
         let same = |f: &&mut Finding| f.check == finding.check && f.text == finding.text;

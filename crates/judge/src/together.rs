@@ -5,7 +5,6 @@ use crate::finding::Finding;
 use crate::metrics::Judged;
 use crate::verdict::{Confidence, Limit, Verdict};
 use record::{RecordSet, RunRecord};
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// The verdicts and findings of a set, `judged` being its runs judged, in their order. Other figures
@@ -41,7 +40,7 @@ pub fn together(set: &RecordSet, judged: &[Judged]) -> Judged {
         }));
     }
     findings.extend(checks::over_set(set));
-    findings.sort_by_key(|finding| Reverse(finding.severity));
+    let findings = checks::arranged(findings.into_iter());
     Judged { verdicts, findings, ..Judged::default() }
 }
 
@@ -209,5 +208,9 @@ mod tests {
         let about: Vec<&str> = all.findings.iter().map(|f| f.jobs[0].as_str()).collect();
         assert_eq!(about, ["x.fio: a", "y.fio"]);
         assert_eq!(all.findings[0].text, "mild", "one run needs no count");
+        let same = with(vec![finding("c", Severity::Note, &["a"], "mild")]);
+        let all = together(&set(&["x.fio", "y.fio"]), &[same.clone(), same]);
+        assert_eq!(all.findings.len(), 1, "what is the same of both is told once");
+        assert_eq!(all.findings[0].jobs, ["x.fio: a", "y.fio: a"]);
     }
 }

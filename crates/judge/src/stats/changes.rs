@@ -87,21 +87,25 @@ fn pelt(costs: &Costs, penalty: f64) -> Vec<usize> {
     let mut best = vec![f64::INFINITY; count + 1];
     let mut begin = vec![0; count + 1];
     best[0] = -penalty;
-    let mut candidates = vec![0];
+    // Where a last segment may begin, and from which end on that never again is the best.
+    let mut candidates = vec![(0, usize::MAX)];
     for end in SEGMENT_MIN..=count {
-        for from in candidates.iter().copied().filter(|from| end - from >= SEGMENT_MIN) {
-            let cost = best[from] + costs.of_segment(from, end) + penalty;
+        candidates.retain(|(_, lost)| end < *lost);
+        let long_enough = |(from, _): &&mut (usize, usize)| end - *from >= SEGMENT_MIN;
+        for (from, _) in candidates.iter_mut().filter(long_enough) {
+            let cost = best[*from] + costs.of_segment(*from, end) + penalty;
             if cost < best[end] {
-                (best[end], begin[end]) = (cost, from);
+                (best[end], begin[end]) = (cost, *from);
             }
         }
-        // What is already dearer than the best without a further segment never becomes the best.
-        candidates.retain(|from| {
-            end - from < SEGMENT_MIN || best[*from] + costs.of_segment(*from, end) <= best[end]
-        });
-        if best[end].is_finite() {
-            candidates.push(end);
+        // Already dearer than the best up to here: to begin a segment here is no dearer, as soon as
+        // it is long enough to be one.
+        for (from, lost) in candidates.iter_mut().filter(long_enough) {
+            if best[*from] + costs.of_segment(*from, end) > best[end] {
+                *lost = (*lost).min(end + SEGMENT_MIN);
+            }
         }
+        candidates.push((end, usize::MAX));
     }
     let mut points = Vec::new();
     let mut at = begin[count];
@@ -118,6 +122,8 @@ mod tests {
     use super::super::random::invented::series;
     use super::*;
     use crate::stats::Random;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
 
     #[test]
     fn a_burst_that_ends_is_found_where_it_ends() {
@@ -141,6 +147,36 @@ mod tests {
                 |_: &u32| !change_points(&series(&mut random, count, 1000.0, cv, phi)).is_empty();
             let alarms = (0..1000).filter(alarm).count();
             assert!(alarms <= 20, "{count} values, cv {cv}, phi {phi}: {alarms} of 1000");
+        }
+    }
+
+    /// The least cost of all ways to cut the values, tried one by one.
+    fn least(costs: &Costs, penalty: f64) -> f64 {
+        let mut best = vec![f64::INFINITY; costs.count() + 1];
+        best[0] = -penalty;
+        for end in SEGMENT_MIN..=costs.count() {
+            let cost = |from: usize| best[from] + costs.of_segment(from, end) + penalty;
+            best[end] = (0..=end - SEGMENT_MIN).map(cost).fold(f64::INFINITY, f64::min);
+        }
+        best[costs.count()]
+    }
+
+    proptest! {
+        #[test]
+        fn leaving_out_candidates_loses_nothing(values in vec(0_u8..20, 8..40), penalty in 1_u8..60) {
+            let values: Vec<f64> = values.into_iter().map(f64::from).collect();
+            let (costs, penalty) = (Costs::of(&values, 4.0), f64::from(penalty));
+            let points = pelt(&costs, penalty);
+            let ends = [&points[..], &[values.len()]].concat();
+            let mut from = 0;
+            let mut cost = -penalty;
+            for end in ends {
+                prop_assert!(end - from >= SEGMENT_MIN);
+                cost += costs.of_segment(from, end) + penalty;
+                from = end;
+            }
+            let least = least(&costs, penalty);
+            prop_assert!((cost - least).abs() < 1e-6, "{cost} where {least} is possible");
         }
     }
 

@@ -79,6 +79,20 @@ mod tests {
         assert!(!supports(0, 50.0) && !supports(1000, 0.0) && !supports(1000, 100.0));
     }
 
+    #[test]
+    fn ranks_of_many_values_are_those_of_the_binomial_distribution() {
+        for count in [20_000, 40_000, 100_000, 1_000_000, 1_000_000_000] {
+            for percentile in [50.0, 99.0, 99.9, 99.99, 99.9999] {
+                let Some((low, high)) = ranks(count, percentile) else { continue };
+                let binomial = Binomial::new(share(percentile), count).unwrap();
+                // At least `low` and fewer than `high` values lie at or below the percentile.
+                let holds = binomial.cdf(high - 1) - binomial.cdf(low - 1);
+                println!("{count} p{percentile} {low} {high} {holds}");
+                assert!((0.949..0.98).contains(&holds), "{count} values, p{percentile}: {holds}");
+            }
+        }
+    }
+
     /// Of many samples of one distribution, the share whose interval holds the true percentile.
     fn coverage(count: usize, percentile: f64) -> f64 {
         let mut random = Random::new(count as u64);
