@@ -47,7 +47,9 @@ fn rounds_alternate_and_all_runs_are_kept_and_shown() {
         ["1/6  a    ", "2/6  b.fio", "3/6  b.fio", "4/6  a    ", "5/6  a    ", "6/6  b.fio"];
     assert_eq!(begin, expected, "{}", ran.out);
     assert!(lines[0].contains(" read ") && lines[1].contains(" write "), "{}", ran.out);
-    assert!(ran.out.lines().all(|line| line.chars().count() <= 110), "{}", ran.out);
+    let after = &ran.out[ran.out.find("\nRepeats\n").unwrap()..];
+    assert!(after.contains("\n  a, read\n    IOPS ") && after.contains("\n  b.fio: b, write\n"));
+    assert!(after.lines().all(|line| line.chars().count() <= 80), "{after}");
 }
 
 #[test]
@@ -89,6 +91,12 @@ fn machines_read_one_document_or_a_line_a_run() {
     assert_eq!(document["fathom"]["kind"], "repeat");
     assert!(document["fathom"]["seed"].is_u64());
     assert!(document["fathom"]["findings"].is_array());
+    let iops = &document["fathom"]["repeats"][0]["figures"][0];
+    assert_eq!((&iops["name"], &iops["runs"]), (&"IOPS".into(), &2.into()));
+    let figure = |name: &str| iops[name].as_f64().unwrap();
+    let each = runs.iter().map(|run| run["jobs"][0]["read"]["iops"].as_f64().unwrap());
+    assert!((figure("mean") * 2.0 - each.sum::<f64>()).abs() < 1.0, "{iops}");
+    assert!(figure("low") <= figure("mean") && figure("mean") <= figure("high"), "{iops}");
     let terse = [&job[..], &["--output-format=terse"]].concat();
     let lines = fathom(directory.path(), &terse).expect(0).out;
     assert_eq!(lines.lines().filter(|line| line.starts_with("3;fio-")).count(), 2, "{lines}");
