@@ -29,6 +29,6 @@ pub use metrics::{
     Judged, LATENCY_CLASSES, LatencyClasses, LatencyStats, RowKind, SeriesStats, SyncMetrics,
     UnitMetrics, judge,
 };
-pub use together::together;
 pub use repeats::{Repeated, RepeatedFigure, repeats};
+pub use together::together;
 pub use verdict::{Confidence, Limit, Verdict};

@@ -2,8 +2,8 @@
 
 mod fathom;
 mod fio;
-pub mod suite;
 mod set;
+pub mod suite;
 mod tree;
 
 use crate::Dress;

@@ -6,8 +6,9 @@ use super::MISS;
 use record::Histogram;
 use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, Normal};
 
-/// Up to here the binomial distribution is added up; beyond, the normal one is as good.
-const EXACT_MAX: u64 = 10_000;
+/// With so many values expected on either side of the percentile the normal distribution is as good
+/// as the binomial one; near its end it would miss how skewed that is.
+const NORMAL_MIN: f64 = 1000.0;
 
 /// The interval that holds the `percentile` (0 to 100) in 95 of 100 cases; `None` when there are too
 /// few values for one.
@@ -47,12 +48,12 @@ fn ranks(count: u64, percentile: f64) -> Option<(u64, u64)> {
 
 /// How many of `count` are below the percentile, at this quantile of chance.
 fn quantile(count: u64, share: f64, chance: f64) -> u64 {
-    if count <= EXACT_MAX
+    let mean = count as f64 * share;
+    if mean.min(count as f64 - mean) < NORMAL_MIN
         && let Ok(binomial) = Binomial::new(share, count)
     {
         return binomial.inverse_cdf(chance);
     }
-    let mean = count as f64 * share;
     let spread = (mean * (1.0 - share)).sqrt();
     let z = Normal::standard().inverse_cdf(chance);
     (mean + z * spread).round().max(0.0) as u64
@@ -74,7 +75,13 @@ mod tests {
         for (percentile, needed) in [(50.0, 6), (99.0, 368), (99.9, 3688), (99.99, 36_888)] {
             assert!(samples_needed(percentile).abs_diff(needed) <= 1, "{percentile}");
             assert!(!supports(samples_needed(percentile) - 1, percentile));
-            assert!(supports(2 * needed, percentile), "{percentile}");
+            assert!(supports(samples_needed(percentile), percentile), "{percentile}");
+        }
+        for count in (0..200_000).step_by(617) {
+            for percentile in [50.0, 99.0, 99.9, 99.99] {
+                let needed = samples_needed(percentile);
+                assert_eq!(supports(count, percentile), count >= needed, "{count} p{percentile}");
+            }
         }
         assert!(!supports(0, 50.0) && !supports(1000, 0.0) && !supports(1000, 100.0));
     }
@@ -87,7 +94,6 @@ mod tests {
                 let binomial = Binomial::new(share(percentile), count).unwrap();
                 // At least `low` and fewer than `high` values lie at or below the percentile.
                 let holds = binomial.cdf(high - 1) - binomial.cdf(low - 1);
-                println!("{count} p{percentile} {low} {high} {holds}");
                 assert!((0.949..0.98).contains(&holds), "{count} values, p{percentile}: {holds}");
             }
         }
