@@ -48,7 +48,7 @@ fn rounds_alternate_and_all_runs_are_kept_and_shown() {
     assert_eq!(begin, expected, "{}", ran.out);
     assert!(lines[0].contains(" read ") && lines[1].contains(" write "), "{}", ran.out);
     let after = &ran.out[ran.out.find("\nRepeats\n").unwrap()..];
-    assert!(after.contains("\n  a, read\n    IOPS ") && after.contains("\n  b.fio: b, write\n"));
+    assert!(after.contains("\n  a, read\n") && after.contains("\n  b.fio: b, write\n"));
     assert!(after.lines().all(|line| line.chars().count() <= 80), "{after}");
 }
 
