@@ -4,7 +4,7 @@ use super::FILL;
 use super::cells::Cells;
 use super::estimate::{self, Estimated};
 use crate::findings::by_check;
-use crate::knee::{Knee, Sweep};
+use crate::knee::{DEPTHS, Knee, Sweep};
 use crate::outcome::{duration, moved};
 use crate::saturate::{Course, Rounds};
 use crate::{Failure, failure};
@@ -96,7 +96,12 @@ pub fn conclude(set: &RecordSet) -> Conclusion {
     let workload = fill.and_then(|run| run.jobs.first()).map(|job| &job.workload);
     let file = workload.and_then(|w| w.files.first()).cloned().unwrap_or_default();
     let facts = fill.map(|run| &run.facts);
-    let knee = |direction| Some((direction, Sweep::knee(direction, set.runs.iter())?));
+    // A sweep that was broken off has not met the knee yet.
+    let whole = |knee: &Knee| !cells.runs.is_empty() || knee.curve.len() == DEPTHS.len();
+    let knee = |direction| {
+        let knee = Sweep::knee(direction, set.runs.iter()).filter(whole)?;
+        Some((direction, knee))
+    };
     let rows = rows(&cells, &judged, &verdicts);
     let findings = findings(merged.findings, &rows);
     Conclusion {
@@ -353,6 +358,8 @@ mod tests {
         let conclusion = conclude(&set);
         assert_eq!(conclusion.interrupted_by, Some(2));
         assert!(!conclusion.rows.is_empty() && conclusion.rows.iter().all(|row| row.rounds <= 2));
+        set.runs.truncate(5);
+        assert_eq!(conclude(&set).knees, [], "a sweep that was broken off");
         assert_eq!(conclude(&RecordSet::default()).rows, []);
     }
 
