@@ -51,13 +51,11 @@ const DIRECT: [&str; 8] = [
 fn a_job_that_never_waits_is_cpu_bound() {
     let _alone = alone();
     let directory = scratch();
-    // Before most others, but not as a realtime task, which may have 95 % of a CPU at most.
-    let first = ["nice", "--adjustment=-20"];
     let null = [&NULL[..], &["--runtime=1", "--time_based"]].concat();
-    let found = the_finding(&recorded_by(&first, directory.path(), 0, &null), "cpu-bound");
+    let found = the_finding(&recorded(directory.path(), 0, &null), "cpu-bound");
     assert_eq!(found.severity, Severity::Note);
     assert!(found.cause.contains("no device is involved"), "{found:?}");
-    let found = the_finding(&recorded_by(&first, directory.path(), 0, &CACHED), "cpu-bound");
+    let found = the_finding(&recorded(directory.path(), 0, &CACHED), "cpu-bound");
     assert_eq!(found.severity, Severity::Warning);
     assert!(found.cure.contains("--direct=1"), "{found:?}");
 }

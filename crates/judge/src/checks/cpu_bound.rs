@@ -18,8 +18,8 @@ const CPU_WINDOW_MIN_NS: u64 = 500_000_000;
 pub(super) const CHECK: Check = Check {
     id: "cpu-bound",
     question: "Was it the processors that could not go faster?",
-    evidence: "CPU time of each worker over its window (getrusage), and the states of each CPU (/proc/stat)",
-    threshold: "warning when a worker was on a CPU 95 % of its window, or one CPU spent 95 % in the kernel and in interrupts while another was idle half of the time; a note where that is in the nature of what is measured (engine null, devices in memory, polling)",
+    evidence: "CPU time of each worker over its window (getrusage) with the time it waited for a CPU (schedstat), and the states of each CPU (/proc/stat)",
+    threshold: "warning when a worker was on a CPU, or waited for one, 95 % of its window, or one CPU spent 95 % in the kernel and in interrupts while another was idle half of the time; a note where that is in the nature of what is measured (engine null, devices in memory, polling)",
     reason: "a worker that waits for a device sleeps; one that never sleeps is what the device waits for. A twentieth is left for the edges of the window",
     cause: "the work around each I/O takes a CPU longer than the device takes for it",
     cure: "spread the load over more workers (numjobs), or make each I/O cheaper: ioengine=io_uring with fixedbufs=1 and registerfiles=1, a larger bs",
@@ -35,13 +35,14 @@ fn look(case: &Case) -> Vec<Finding> {
     case.parts.iter().filter_map(|part| worker(case, part).or_else(|| kernel(case, part))).collect()
 }
 
-/// CPU time over window.
+/// Share of its window in which a worker was on a CPU or waited for one: it did not wait for I/O.
 fn share(job: &JobRecord) -> f64 {
     let window = (job.ended - job.started).0;
     if window < WORKER_WINDOW_MIN_NS {
         return 0.0;
     }
-    (job.cpu.user.0 + job.cpu.system.0) as f64 / window as f64
+    let delay = job.cpu.run_delay.unwrap_or_default();
+    (job.cpu.user.0 + job.cpu.system.0 + delay.0) as f64 / window as f64
 }
 
 fn worker(case: &Case, part: &Part) -> Option<Finding> {
@@ -58,9 +59,14 @@ fn worker(case: &Case, part: &Part) -> Option<Finding> {
         1 => "the worker was".to_owned(),
         all => format!("{among} of {} were", count(all, "worker")),
     };
+    let waited = busy - (user + system) / window;
+    let waited = match waited >= 0.01 {
+        true => format!(" and waited for one {}", percent(waited)),
+        false => String::new(),
+    };
     let text = format!(
-        "{who} on a CPU {} of the time (user {}, kernel {}): {} of CPU for each I/O",
-        percent(busy.min(1.0)),
+        "{who} on a CPU {} of the time (user {}, kernel {}){waited}: {} of CPU for each I/O",
+        percent(((user + system) / window).min(1.0)),
         percent(user / window),
         percent(system / window),
         time(each),
@@ -69,7 +75,7 @@ fn worker(case: &Case, part: &Part) -> Option<Finding> {
     let severity = if nature.is_some() { Severity::Note } else { Severity::Warning };
     Some(Finding {
         figures: vec![
-            Figure::new("busiest worker on a CPU", busy * 100.0, "percent"),
+            Figure::new("busiest worker on a CPU or waiting for one", busy * 100.0, "percent"),
             Figure::new("CPU time an I/O", each, "ns"),
         ],
         cause: nature.map_or_else(|| cause(part, user > system), str::to_owned),
@@ -170,6 +176,15 @@ mod tests {
         assert_eq!(found.severity, Severity::Warning);
         assert!(found.text.contains("98 % of the time (user 25 %, kernel 72 %)"), "{}", found.text);
         assert!(found.text.contains("975 µs of CPU"), "{}", found.text);
+    }
+
+    #[test]
+    fn waiting_for_a_cpu_is_not_waiting_for_the_device() {
+        let mut busy = job("busy", Direction::Read, 2);
+        busy.cpu.user = Nanos(1_000_000_000);
+        busy.cpu.run_delay = Some(Nanos(900_000_000));
+        let found = the_finding(&record(vec![busy]), CHECK.id);
+        assert!(found.text.contains("kernel 5.0 %) and waited for one 45 %"), "{}", found.text);
     }
 
     #[test]
