@@ -19,8 +19,9 @@ fn shape(n: usize) -> Vec<String> {
     let engine = ENGINES[n % ENGINES.len()];
     let asynchronous = matches!(engine, "io_uring" | "libaio");
     let depth = if asynchronous { DEPTHS[n / 3 % DEPTHS.len()] } else { 1 };
-    // Workers share a file only where each has its own part of it.
-    let jobs = 1 + n / 7 % 2;
+    // Two workers on two CPUs compete with everything else there is, and are told so by right.
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    let jobs = if cpus < 4 { 1 } else { 1 + n / 7 % 2 };
     vec![
         format!("--name=shape{n}"),
         format!("--ioengine={engine}"),
