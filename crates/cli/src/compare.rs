@@ -3,6 +3,8 @@
 use crate::exit;
 use crate::output::{Output, describe, say};
 use clap::Args;
+use clap::builder::PossibleValuesParser;
+use judge::compare::{METRICS, Options};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -18,6 +20,10 @@ pub struct Arguments {
     /// How much slower B may be: a figure whose whole interval is beyond gives exit code 4.
     #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = tolerance)]
     tolerance: f64,
+    /// Compare only these figures, separated by commas: the fewer, the narrower the intervals of each.
+    #[arg(long, value_name = "NAME", value_delimiter = ',',
+          value_parser = PossibleValuesParser::new(METRICS))]
+    metrics: Vec<String>,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -35,7 +41,8 @@ pub fn main(arguments: &Arguments) -> ExitCode {
             return ExitCode::from(exit::USAGE);
         }
     };
-    let comparison = judge::compare::compare(&before, &after, arguments.tolerance);
+    let options = Options { tolerance: arguments.tolerance, metrics: arguments.metrics.clone() };
+    let comparison = judge::compare::compare(&before, &after, &options);
     let mut output = Output::Stdout;
     let text = match arguments.json {
         true => report::compare::json(&comparison),

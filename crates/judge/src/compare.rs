@@ -2,7 +2,7 @@
 //!
 //! Runs on each side that repeat each other are compared by Welch's t test (1947) on logarithms. A
 //! side of one run shows how it varied within, and not how another would have differed; for that
-//! [`ASSUMED_SPREAD`] is taken. All intervals of a comparison together miss in 5 of 100 cases at
+//! [`assumed_spread`] is taken. All intervals of a comparison together miss in 5 of 100 cases at
 //! most (Bonferroni), so that two equal measurements are called equal throughout in the others.
 
 mod distribution;
@@ -13,14 +13,23 @@ pub use distribution::{Distance, Shift};
 
 use crate::case::Case;
 use crate::checks::{Difference, environment_differences};
-use crate::gate::condition::Metric;
-use crate::gate::measure::{Member, members};
+use crate::finding::Finding;
+use crate::gate::condition::{Class, Metric};
+use crate::gate::measure::{Member, histogram, members};
+use crate::metrics::{Judged, judge};
 use crate::stats::{Estimate, MISS};
-use ratio::{Log, logarithm};
-use record::{Direction, RecordSet};
+use crate::together::together;
+use distribution::Distribution;
+use ratio::{Log, Side};
+use record::{Direction, JobRecord, RecordSet, Severity};
 
-/// Run-to-run spread (coefficient of variation) assumed where one run cannot show it.
-pub const ASSUMED_SPREAD: f64 = 0.05;
+/// Spread from run to run (standard deviation of the logarithm) of rates, means and medians that is
+/// assumed where one run cannot show it: so much that pairs of runs of 2 s on an idle virtual machine
+/// are called equal.
+pub const ASSUMED_SPREAD: f64 = 0.15;
+
+/// The same of percentiles above the median, which a few stalls decide.
+pub const ASSUMED_SPREAD_OF_TAILS: f64 = 0.5;
 
 /// What the later measurement has become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +59,7 @@ impl Call {
 /// One figure on both sides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MetricComparison {
-    /// "iops", "bandwidth", "mean", "p50", "p99" or "p99.9".
+    /// One of [`METRICS`].
     pub name: &'static str,
     /// "IOPS", "bytes/s" or "ns".
     pub unit: &'static str,
@@ -68,12 +77,15 @@ pub struct MetricComparison {
     pub reason: Option<String>,
 }
 
-/// One direction of a job.
+/// One direction of a job, or its synchronisations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DirectionComparison {
-    /// Which.
-    pub direction: Direction,
-    /// Its figures; latencies are those of completion.
+    /// Which; `None`: its synchronisations.
+    pub direction: Option<Direction>,
+    /// Which latency: "response" where there is a schedule, otherwise "completion", "total" where
+    /// those were not recorded, or "synchronisation".
+    pub latency: &'static str,
+    /// Its figures.
     pub metrics: Vec<MetricComparison>,
     /// How the distributions of latency differ; `None` when a side recorded none.
     pub distance: Option<Distance>,
@@ -88,7 +100,7 @@ pub struct JobComparison {
     pub rounds: (usize, usize),
     /// In what the workloads differ; such jobs are not compared.
     pub not_comparable: Vec<Difference>,
-    /// The directions in which both sides did I/O.
+    /// The directions in which both sides did I/O, and the synchronisations of both.
     pub directions: Vec<DirectionComparison>,
 }
 
@@ -97,6 +109,9 @@ pub struct JobComparison {
 pub struct Comparison {
     /// In what the circumstances differ, what changes figures first.
     pub environment: Vec<Difference>,
+    /// What was found in the earlier and the later runs, warnings and errors only: reasons to doubt
+    /// the figures of that side.
+    pub doubts: (Vec<Finding>, Vec<Finding>),
     /// Jobs of both, in the order of the earlier.
     pub jobs: Vec<JobComparison>,
     /// Jobs only the earlier has.
@@ -107,14 +122,26 @@ pub struct Comparison {
     pub tolerance: f64,
     /// Probability that the interval of one figure misses: 5 % over the number of figures.
     pub miss: f64,
-    /// [`ASSUMED_SPREAD`] was needed.
+    /// [`ASSUMED_SPREAD`] was needed, for a side has one run only.
     pub is_spread_assumed: bool,
 }
 
 impl Comparison {
+    /// Everything compared of every job.
+    pub fn directions(&self) -> impl Iterator<Item = &DirectionComparison> {
+        self.jobs.iter().flat_map(|job| &job.directions)
+    }
+
     /// Every figure compared.
     pub fn metrics(&self) -> impl Iterator<Item = &MetricComparison> {
-        self.jobs.iter().flat_map(|job| &job.directions).flat_map(|d| &d.metrics)
+        self.directions().flat_map(|direction| &direction.metrics)
+    }
+
+    /// Whether a figure or a distribution differs by more than chance.
+    pub fn is_different(&self) -> bool {
+        let differs = |call| matches!(call, Call::Faster | Call::Slower);
+        self.metrics().any(|metric| differs(metric.call))
+            || self.directions().filter_map(|d| d.distance.as_ref()).any(|d| d.is_shown)
     }
 
     /// Whether a figure is slower by more than the tolerance.
@@ -123,15 +150,103 @@ impl Comparison {
     }
 }
 
-/// (name, unit, figure) of each figure compared.
-const METRICS: [(&str, &str, Metric); 6] = [
-    ("iops", "IOPS", Metric::Iops),
-    ("bandwidth", "bytes/s", Metric::Bandwidth),
-    ("mean", "ns", Metric::Mean),
-    ("p50", "ns", Metric::Percentile(50.0)),
-    ("p99", "ns", Metric::Percentile(99.0)),
-    ("p99.9", "ns", Metric::Percentile(99.9)),
-];
+/// Names of the figures that can be compared.
+pub const METRICS: [&str; 9] =
+    ["iops", "bandwidth", "mean", "p50", "p90", "p95", "p99", "p99.9", "p99.99"];
+
+/// Those compared when none are named: each more widens the intervals of all.
+const USUAL: [&str; 6] = ["iops", "bandwidth", "mean", "p50", "p99", "p99.9"];
+
+/// What to compare, and when it is too slow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// The share by which a figure may be slower (0.05) before [`Comparison::is_slower`] says so.
+    pub tolerance: f64,
+    /// The figures to compare, of [`METRICS`]; none: the usual ones.
+    pub metrics: Vec<String>,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { tolerance: 0.05, metrics: Vec::new() }
+    }
+}
+
+impl Options {
+    fn wanted(&self) -> Vec<&'static str> {
+        let named = |name: &&'static str| self.metrics.iter().any(|metric| metric == name);
+        match self.metrics.is_empty() {
+            true => USUAL.into(),
+            false => METRICS.into_iter().filter(named).collect(),
+        }
+    }
+}
+
+/// The figure of this name and its unit.
+fn metric(name: &str) -> (Metric, &'static str) {
+    match name {
+        "iops" => (Metric::Iops, "IOPS"),
+        "bandwidth" => (Metric::Bandwidth, "bytes/s"),
+        "mean" => (Metric::Mean, "ns"),
+        percentile => {
+            let number = percentile.trim_start_matches('p').parse();
+            (Metric::Percentile(number.unwrap_or(50.0)), "ns")
+        }
+    }
+}
+
+fn is_rate(metric: Metric) -> bool {
+    matches!(metric, Metric::Iops | Metric::Bandwidth)
+}
+
+/// What one run cannot show of a figure: how another run would differ.
+fn assumed_spread(metric: Metric) -> f64 {
+    match metric {
+        Metric::Percentile(percentile) if percentile > 50.0 => ASSUMED_SPREAD_OF_TAILS,
+        _ => ASSUMED_SPREAD,
+    }
+}
+
+/// Which I/Os and which of their latencies.
+#[derive(Clone, Copy)]
+struct Kind {
+    direction: Option<Direction>,
+    class: Class,
+}
+
+impl Kind {
+    /// What can be compared of a job.
+    fn of(old: &Member, new: &Member) -> Vec<Kind> {
+        let runs = || old.runs.iter().chain(&new.runs);
+        let all = |does: &dyn Fn(&Vec<&JobRecord>) -> bool| runs().all(does);
+        let mut kinds = Vec::new();
+        for direction in Direction::ALL {
+            if all(&|run| run.iter().any(|job| job.results[direction].ios > 0)) {
+                let recorded =
+                    |class: &Class| all(&|run| histogram(run, Some(direction), *class).is_some());
+                let classes = [Class::Response, Class::Clat].into_iter();
+                let class = classes.into_iter().find(recorded).unwrap_or(Class::Lat);
+                kinds.push(Kind { direction: Some(direction), class });
+            }
+        }
+        // A mean of fewer says nothing, and a job that synchronises once at its end has one.
+        const SYNCS_MIN: u64 = 30;
+        let syncs = |run: &Vec<&JobRecord>| run.iter().map(|job| job.sync.latency.count()).sum();
+        if all(&|run| SYNCS_MIN <= syncs(run)) {
+            kinds.push(Kind { direction: None, class: Class::Sync });
+        }
+        kinds
+    }
+
+    fn latency(self) -> &'static str {
+        match self.class {
+            Class::Response => "response",
+            Class::Clat => "completion",
+            Class::Sync => "synchronisation",
+            Class::Lat | Class::Slat => "total",
+        }
+    }
+}
 
 /// A figure on both sides, before the number of figures, and so the level, is known.
 struct Pending {
@@ -141,9 +256,15 @@ struct Pending {
     sides: Result<(Log, Log), String>,
 }
 
-/// Compares `after` with `before`. `tolerance` is the share by which a figure may be slower (0.05)
-/// before [`Comparison::is_slower`] says so. The same sets always compare the same.
-pub fn compare(before: &RecordSet, after: &RecordSet, tolerance: f64) -> Comparison {
+/// One [`Kind`] of a job on both sides, before the level is known.
+struct PendingKind {
+    kind: Kind,
+    metrics: Vec<Pending>,
+    distribution: Option<Distribution>,
+}
+
+/// Compares `after` with `before`. The same sets always compare the same.
+pub fn compare(before: &RecordSet, after: &RecordSet, options: &Options) -> Comparison {
     let (earlier, later) = (cases(before), cases(after));
     let (olds, news) = (members(&earlier), members(&later));
     let environment = match (before.runs.first(), after.runs.first()) {
@@ -153,47 +274,46 @@ pub fn compare(before: &RecordSet, after: &RecordSet, tolerance: f64) -> Compari
     let mut matched = Vec::new();
     for old in &olds {
         if let Some(new) = news.iter().find(|new| new.name == old.name) {
-            matched.push((old, new, workload::differences(old, new)));
+            let differences = workload::differences(old, new);
+            let kinds = match differences.is_empty() {
+                true => pending(old, new, options),
+                false => Vec::new(),
+            };
+            matched.push((old, new, differences, kinds));
         }
     }
-    let pending: Vec<Vec<(Direction, Vec<Pending>)>> = matched
-        .iter()
-        .map(|(old, new, differences)| match differences.is_empty() {
-            true => directions(old, new, before.seed),
-            false => Vec::new(),
-        })
-        .collect();
-    let compared = || pending.iter().flatten().flat_map(|(_, metrics)| metrics);
-    let count = compared().filter(|metric| metric.sides.is_ok()).count();
-    let miss = MISS / count.max(1) as f64;
-    let is_spread_assumed =
-        compared().any(|m| m.sides.as_ref().is_ok_and(|(a, b)| a.is_single || b.is_single));
-    let jobs = matched
-        .iter()
-        .zip(&pending)
-        .map(|((old, new, differences), directions)| JobComparison {
+    let kinds = || matched.iter().flat_map(|(.., kinds)| kinds);
+    let sides = || kinds().flat_map(|kind| &kind.metrics).filter_map(|m| m.sides.as_ref().ok());
+    let tests =
+        kinds().filter(|kind| kind.distribution.as_ref().is_some_and(Distribution::is_tested));
+    let miss = MISS / (sides().count() + tests.count()).max(1) as f64;
+    let is_spread_assumed = sides().any(|(old, new)| old.is_single || new.is_single);
+    let job = |(old, new, not_comparable, kinds): (&Member, &Member, _, Vec<PendingKind>)| {
+        let decided = |kind: PendingKind| decided_kind(&kind, miss, options.tolerance);
+        JobComparison {
             name: old.name.clone(),
             rounds: (old.runs.len(), new.runs.len()),
-            not_comparable: differences.clone(),
-            directions: directions
-                .iter()
-                .map(|(direction, metrics)| DirectionComparison {
-                    direction: *direction,
-                    metrics: metrics.iter().map(|m| decided(m, miss, tolerance)).collect(),
-                    distance: distribution::distance(old, new, *direction),
-                })
-                .collect(),
-        })
-        .collect();
+            not_comparable,
+            directions: kinds.into_iter().map(decided).collect(),
+        }
+    };
     Comparison {
         environment,
-        jobs,
+        doubts: (doubts(before), doubts(after)),
+        jobs: matched.into_iter().map(job).collect(),
         only_before: missing(&olds, &news),
         only_after: missing(&news, &olds),
-        tolerance,
+        tolerance: options.tolerance,
         miss,
         is_spread_assumed,
     }
+}
+
+fn doubts(set: &RecordSet) -> Vec<Finding> {
+    let judged: Vec<Judged> = set.runs.iter().map(judge).collect();
+    let mut findings = together(set, &judged).findings;
+    findings.retain(|finding| finding.severity >= Severity::Warning);
+    findings
 }
 
 fn cases(set: &RecordSet) -> Vec<Case<'_>> {
@@ -206,22 +326,33 @@ fn missing(members: &[Member], others: &[Member]) -> Vec<String> {
     members.iter().filter(lacks).map(|member| member.name.clone()).collect()
 }
 
-fn directions(old: &Member, new: &Member, seed: u64) -> Vec<(Direction, Vec<Pending>)> {
-    let does = |member: &Member, direction: Direction| {
-        member.runs.iter().flatten().any(|job| job.results[direction].ios > 0)
+fn pending(old: &Member, new: &Member, options: &Options) -> Vec<PendingKind> {
+    let wanted = options.wanted();
+    let of = |kind: Kind| {
+        let (old, new) = (Side::of(old, kind), Side::of(new, kind));
+        let figures = wanted.iter().map(|name| (*name, metric(name)));
+        let applies = |metric: Metric| kind.direction.is_some() || !is_rate(metric);
+        let metrics = figures
+            .filter(|(_, (metric, _))| applies(*metric))
+            .map(|(name, (metric, unit))| Pending {
+                name,
+                unit,
+                metric,
+                sides: old.logarithm(metric).and_then(|a| Ok((a, new.logarithm(metric)?))),
+            })
+            .collect();
+        PendingKind { kind, metrics, distribution: Distribution::of(&old, &new) }
     };
-    let of = |direction: Direction| {
-        let pending = |(name, unit, metric)| Pending {
-            name,
-            unit,
-            metric,
-            sides: logarithm(old, direction, metric, seed)
-                .and_then(|a| Ok((a, logarithm(new, direction, metric, seed)?))),
-        };
-        (direction, METRICS.map(pending).into())
-    };
-    let both = |direction: &Direction| does(old, *direction) && does(new, *direction);
-    Direction::ALL.into_iter().filter(both).map(of).collect()
+    Kind::of(old, new).into_iter().map(of).collect()
+}
+
+fn decided_kind(pending: &PendingKind, miss: f64, tolerance: f64) -> DirectionComparison {
+    DirectionComparison {
+        direction: pending.kind.direction,
+        latency: pending.kind.latency(),
+        metrics: pending.metrics.iter().map(|metric| decided(metric, miss, tolerance)).collect(),
+        distance: pending.distribution.as_ref().map(|both| both.distance(miss)),
+    }
 }
 
 /// The ratio with its interval at this level, and what it says.
@@ -242,7 +373,7 @@ fn decided(pending: &Pending, miss: f64, tolerance: f64) -> MetricComparison {
     };
     let is_percentile = matches!(pending.metric, Metric::Percentile(_));
     let ratio = ratio::interval(old, new, miss, is_percentile);
-    let is_rate = matches!(pending.metric, Metric::Iops | Metric::Bandwidth);
+    let is_rate = is_rate(pending.metric);
     let (more, less) = match is_rate {
         true => (Call::Faster, Call::Slower),
         false => (Call::Slower, Call::Faster),
@@ -258,5 +389,7 @@ fn decided(pending: &Pending, miss: f64, tolerance: f64) -> MetricComparison {
     out
 }
 
+#[cfg(test)]
+mod recorded;
 #[cfg(test)]
 mod tests;

@@ -1,19 +1,25 @@
 //! Two measurements compared, as text for a terminal and as JSON.
 
+use crate::messages;
 use crate::numbers::{count, short_time};
 use crate::style::Style;
+use judge::Finding;
 use judge::checks::Difference;
 use judge::compare::{
-    ASSUMED_SPREAD, Call, Comparison, DirectionComparison, Distance, JobComparison,
-    MetricComparison,
+    ASSUMED_SPREAD, ASSUMED_SPREAD_OF_TAILS, Call, Comparison, DirectionComparison, Distance,
+    JobComparison, MetricComparison, Shift,
 };
-use record::Severity;
+use judge::stats::Estimate;
+use record::{Direction, Severity};
 use serde_json::{Value, json};
 
 /// The comparison, B against A: circumstances first, then a table for each job and direction, then
 /// what it comes to. No line is wider than the style's width (80 at least).
 pub fn text(comparison: &Comparison, style: &Style) -> String {
     let mut out = circumstances(&comparison.environment, style);
+    for (side, findings) in [("A", &comparison.doubts.0), ("B", &comparison.doubts.1)] {
+        out.extend(findings.iter().map(|finding| doubt(side, finding, style)));
+    }
     out.extend(comparison.jobs.iter().map(|job| of_job(job, style)));
     for (names, side) in [(&comparison.only_before, "A"), (&comparison.only_after, "B")] {
         if !names.is_empty() {
@@ -45,6 +51,12 @@ fn line(difference: &Difference, style: &Style) -> String {
     format!("{}\n", style.wrap(&format!("{what}: {before} → {after}"), 2))
 }
 
+/// What makes the figures of a side doubtful.
+fn doubt(side: &str, finding: &Finding, style: &Style) -> String {
+    let text = format!("In {side} [{}]: {}", finding.check, finding.text);
+    format!("{}\n", style.severity(finding.severity, &style.wrap(&text, 0)))
+}
+
 fn of_job(job: &JobComparison, style: &Style) -> String {
     if !job.not_comparable.is_empty() {
         let mut out = format!("\n{}\n", style.bold(&style.wrap(&job.name, 0)));
@@ -62,11 +74,23 @@ fn of_job(job: &JobComparison, style: &Style) -> String {
     }
     let mut out = String::new();
     for direction in &job.directions {
-        out += &heading(&format!(", {}", direction.direction.name()));
+        out += &heading(&format!(", {}", described(direction)));
         out += &table(direction, style);
     }
     out
 }
+
+/// "read", "read, response latency", "sync".
+fn described(direction: &DirectionComparison) -> String {
+    match (direction.direction, direction.latency) {
+        (None, _) => SYNC.into(),
+        (Some(direction), "completion") => direction.name().into(),
+        (Some(direction), latency) => format!("{}, {latency} latency", direction.name()),
+    }
+}
+
+/// What synchronisations are called among the directions.
+const SYNC: &str = "sync";
 
 fn table(direction: &DirectionComparison, style: &Style) -> String {
     let heading =
@@ -108,6 +132,11 @@ fn distance(distance: &Distance, style: &Style) -> String {
         percent(distance.before),
         percent(distance.after),
     );
+    text += match (distance.effective_count, distance.is_shown) {
+        (None, _) => "",
+        (Some(_), true) => " That is more than chance.",
+        (Some(_), false) => " That may be chance.",
+    };
     if distance.largest == 0.0 {
         text = "Latency distributions: the same.".into();
     }
@@ -133,6 +162,10 @@ fn conclusion(comparison: &Comparison, style: &Style) -> String {
     let tolerance = format!("{} %", comparison.tolerance * 100.0);
     match (slower + faster, same) {
         (0, 0) => style.severity(Severity::Warning, "  nothing could be compared"),
+        (0, _) if comparison.is_different() => style.severity(
+            Severity::Warning,
+            &style.wrap("no figure differs by more than chance, but the latency is distributed otherwise", 2),
+        ),
         (0, _) => "  no difference shown".into(),
         _ if beyond > 0 => style.severity(
             Severity::Error,
@@ -154,8 +187,9 @@ fn intervals(comparison: &Comparison) -> String {
     if comparison.is_spread_assumed {
         text += &format!(
             " One run does not show how another would differ: a spread of {} % from run to run is \
-             assumed. Run both with --repeat=5 to measure it.",
-            ASSUMED_SPREAD * 100.0
+             assumed, {} % in percentiles above the median. Run both with --repeat=5 to measure it.",
+            ASSUMED_SPREAD * 100.0,
+            ASSUMED_SPREAD_OF_TAILS * 100.0
         );
     }
     text
@@ -200,12 +234,19 @@ pub fn json(comparison: &Comparison) -> String {
         .collect();
     let value = json!({
         "environment": differences(&comparison.environment),
+        "findings": {
+            "before": comparison.doubts.0.iter().map(finding_json).collect::<Vec<_>>(),
+            "after": comparison.doubts.1.iter().map(finding_json).collect::<Vec<_>>(),
+        },
         "jobs": jobs,
         "only_before": comparison.only_before,
         "only_after": comparison.only_after,
         "tolerance": comparison.tolerance,
         "level": 1.0 - comparison.miss,
         "assumed_spread": comparison.is_spread_assumed.then_some(ASSUMED_SPREAD),
+        "assumed_spread_of_tails":
+            comparison.is_spread_assumed.then_some(ASSUMED_SPREAD_OF_TAILS),
+        "different": comparison.is_different(),
         "slower_beyond_tolerance": comparison.is_slower(),
     });
     format!("{value:#}\n")
@@ -220,6 +261,19 @@ fn difference_json(difference: &Difference) -> Value {
     })
 }
 
+fn finding_json(finding: &Finding) -> Value {
+    json!({
+        "check": finding.check,
+        "severity": messages::severity(finding.severity),
+        "jobs": finding.jobs,
+        "text": finding.text,
+    })
+}
+
+fn interval_json(ratio: Estimate) -> Value {
+    json!({ "value": ratio.value, "low": ratio.low, "high": ratio.high })
+}
+
 fn direction_json(direction: &DirectionComparison) -> Value {
     let metric = |metric: &MetricComparison| {
         let figure = |value: f64| metric.ratio.map(|_| value);
@@ -228,30 +282,37 @@ fn direction_json(direction: &DirectionComparison) -> Value {
             "unit": metric.unit,
             "before": figure(metric.before),
             "after": figure(metric.after),
-            "ratio": metric.ratio.map(|r| json!({ "value": r.value, "low": r.low, "high": r.high })),
+            "ratio": metric.ratio.map(interval_json),
             "call": metric.call.name(),
             "beyond_tolerance": metric.is_beyond_tolerance,
             "reason": metric.reason,
         })
     };
     json!({
-        "direction": direction.direction.name(),
+        "direction": direction.direction.map_or(SYNC, Direction::name),
+        "latency_is": direction.latency,
         "metrics": direction.metrics.iter().map(metric).collect::<Vec<_>>(),
         "latency": direction.distance.as_ref().map(distance_json),
     })
 }
 
 fn distance_json(distance: &Distance) -> Value {
-    let shifts: Vec<Value> = distance
-        .shifts
-        .iter()
-        .map(|s| json!({ "percentile": s.percentile, "before": s.before, "after": s.after }))
-        .collect();
+    let shift = |Shift { percentile, before, after, ratio }: &Shift| {
+        json!({
+            "percentile": percentile,
+            "before": before,
+            "after": after,
+            "ratio": ratio.map(interval_json),
+        })
+    };
+    let shifts: Vec<Value> = distance.shifts.iter().map(shift).collect();
     json!({
         "largest_distance": distance.largest,
         "at_ns": distance.at_ns,
         "share_before": distance.before,
         "share_after": distance.after,
+        "effective_count": distance.effective_count.filter(|count| count.is_finite()),
+        "different": distance.effective_count.map(|_| distance.is_shown),
         "shifts": shifts,
     })
 }
@@ -260,13 +321,14 @@ fn distance_json(distance: &Distance) -> Value {
 mod tests {
     use super::*;
     use crate::sample;
+    use judge::compare::Options;
     use record::RecordSet;
 
     fn comparison() -> Comparison {
         let a = RecordSet { runs: vec![sample::mixed(); 3], ..RecordSet::default() };
         let mut b = a.clone();
         b.runs.iter_mut().for_each(|run| run.facts.kernel = "9.9.9".into());
-        judge::compare::compare(&a, &b, 0.05)
+        judge::compare::compare(&a, &b, &Options::default())
     }
 
     #[test]

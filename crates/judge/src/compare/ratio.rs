@@ -1,13 +1,14 @@
 //! Figures as logarithms, and the interval of their ratio.
 
-use super::ASSUMED_SPREAD;
-use crate::gate::condition::{Class, Metric};
-use crate::gate::measure::{Member, single};
-use crate::stats::{Estimate, mean, students_t, variance};
-use record::{Direction, SUB_BUCKETS};
-
-/// Standard errors on each side of a 95 % interval.
-const ERRORS: f64 = 1.96;
+use super::{Kind, assumed_spread, is_rate};
+use crate::gate::condition::Metric;
+use crate::gate::measure::{Member, histogram};
+use crate::metrics::series::{Slot, slots};
+use crate::metrics::window::{busy, per_second, union_ns};
+use crate::stats::{
+    Estimate, MISS, mean, percentile_interval, samples_needed, students_t, supports, variance,
+};
+use record::{Direction, Histogram, JobRecord, SUB_BUCKETS};
 
 /// The logarithm of a figure on one side.
 pub(super) struct Log {
@@ -21,69 +22,125 @@ pub(super) struct Log {
     pub(super) is_single: bool,
 }
 
-/// The logarithm of a figure over the runs of a job, or why there is none.
-pub(super) fn logarithm(
-    member: &Member,
-    direction: Direction,
-    metric: Metric,
-    seed: u64,
-) -> Result<Log, String> {
-    let mut estimates = Vec::new();
-    for workers in &member.runs {
-        let of = |class| single(workers, Some(direction), class, metric, seed);
-        let Some((estimate, reason)) = of(Class::Clat).or_else(|| of(Class::Lat)) else {
-            return Err("a run recorded none".into());
+/// One [`Kind`] of a job on one side.
+pub(super) struct Side<'a> {
+    member: &'a Member<'a>,
+    kind: Kind,
+    /// The latencies of each run; `None` where a run recorded none.
+    pub(super) latencies: Option<Vec<Histogram>>,
+}
+
+impl<'a> Side<'a> {
+    pub(super) fn of(member: &'a Member<'a>, kind: Kind) -> Side<'a> {
+        let runs = member.runs.iter();
+        let latencies = runs.map(|run| histogram(run, kind.direction, kind.class)).collect();
+        Side { member, kind, latencies }
+    }
+
+    /// The logarithm of a figure over the runs, or why there is none.
+    pub(super) fn logarithm(&self, metric: Metric) -> Result<Log, String> {
+        let logarithms = (0..self.member.runs.len())
+            .map(|run| match self.figure(run, metric)? {
+                value if value > 0.0 => Ok(value.ln()),
+                _ => Err("it is 0 in a run".into()),
+            })
+            .collect::<Result<Vec<f64>, String>>()?;
+        let mean = mean(&logarithms);
+        Ok(match logarithms.len() {
+            1 => Log {
+                mean,
+                variance: self.variance_of_one(metric)?,
+                freedom: f64::INFINITY,
+                is_single: true,
+            },
+            runs => Log {
+                mean,
+                variance: variance(&logarithms) / runs as f64,
+                freedom: (runs - 1) as f64,
+                is_single: false,
+            },
+        })
+    }
+
+    /// The figure of one run.
+    fn figure(&self, run: usize, metric: Metric) -> Result<f64, String> {
+        match metric {
+            Metric::Iops => self.rate(run, |job, direction| job.results[direction].ios),
+            Metric::Bandwidth => self.rate(run, |job, direction| job.results[direction].bytes.0),
+            Metric::Percentile(percentile) => {
+                let all = self.latencies(run)?;
+                match supports(all.count(), percentile) {
+                    true => Ok(all.percentile(percentile) as f64),
+                    false => Err(format!(
+                        "too few values: {} of {} needed",
+                        all.count(),
+                        samples_needed(percentile)
+                    )),
+                }
+            }
+            _ => Ok(self.latencies(run)?.mean()),
+        }
+    }
+
+    fn rate(&self, run: usize, amount: fn(&JobRecord, Direction) -> u64) -> Result<f64, String> {
+        let direction = self.kind.direction.ok_or("synchronisations have no rate")?;
+        let workers = &self.member.runs[run];
+        let window = union_ns(&busy(workers, &[direction]));
+        Ok(per_second(workers.iter().map(|job| amount(job, direction)).sum(), window))
+    }
+
+    fn latencies(&self, run: usize) -> Result<&Histogram, String> {
+        let runs = self.latencies.as_ref().ok_or("a run recorded none")?;
+        Ok(&runs[run])
+    }
+
+    /// The variance of the logarithm of a figure that one run alone shows: what differs from run to
+    /// run is assumed, and not to be less than what differs from interval to interval, for noise of
+    /// machines is of all time scales and does not average out (1/f noise; Keshner 1982).
+    fn variance_of_one(&self, metric: Metric) -> Result<f64, String> {
+        let own = match metric {
+            Metric::Percentile(percentile) => {
+                let interval = percentile_interval(self.latencies(0)?, percentile);
+                let (low, high) = interval.unwrap_or((1, u64::MAX));
+                (high.max(1) as f64 / low.max(1) as f64).ln() / (2.0 * ERRORS)
+            }
+            _ => 0.0,
         };
-        // The course within a run matters only where there is one run.
-        let is_percentile = matches!(metric, Metric::Percentile(_));
-        match reason {
-            Some(reason) if is_percentile || member.runs.len() < 2 => return Err(reason),
-            _ if estimate.value <= 0.0 => return Err("it is 0 in a run".into()),
-            _ => estimates.push(estimate),
-        }
+        let course = course(&self.member.runs[0], self.kind, metric)?;
+        Ok(own.powi(2) + course.powi(2).max(assumed_spread(metric).powi(2)))
     }
-    let logarithms: Vec<f64> = estimates.iter().map(|e| e.value.ln()).collect();
-    let mean = mean(&logarithms);
-    Ok(match estimates.as_slice() {
-        [one] => {
-            let own = relative_error(one).powi(2);
-            let variance = own + course(member, direction, metric, seed)? + ASSUMED_SPREAD.powi(2);
-            Log { mean, variance, freedom: f64::INFINITY, is_single: true }
-        }
-        _ => Log {
-            mean,
-            variance: variance(&logarithms) / logarithms.len() as f64,
-            freedom: (logarithms.len() - 1) as f64,
-            is_single: false,
-        },
-    })
 }
 
-/// The standard error of an estimate as a share of it.
-fn relative_error(estimate: &Estimate) -> f64 {
-    (estimate.high - estimate.low) / (2.0 * ERRORS * estimate.value)
+/// The standard deviation of the logarithm of a figure from interval to interval, raised as Student's
+/// t is where few intervals tell it. The level of latencies is seen in their means, that of
+/// synchronisations, which have no series, in the I/Os between them.
+fn course(workers: &[&JobRecord], kind: Kind, metric: Metric) -> Result<f64, String> {
+    let directions = kind.direction.map_or(Direction::ALL.to_vec(), |direction| vec![direction]);
+    let level = |slot: &Slot| match is_rate(metric) || kind.direction.is_none() {
+        // An interval without I/O has no logarithm; one I/O does.
+        true => Some((slot.ios.max(1) as f64 / slot.length as f64).ln()),
+        false => slot.latency().filter(|latency| *latency > 0.0).map(f64::ln),
+    };
+    let levels: Vec<f64> = slots(workers, &directions).iter().filter_map(level).collect();
+    match levels.len() {
+        0 | 1 => Err("too short: two whole intervals of the time series are needed".into()),
+        count => Ok(variance(&levels).sqrt() * students_t((count - 1) as f64, MISS) / ERRORS),
+    }
 }
 
-/// What the course of one run adds to the variance of a percentile: its interval takes the I/Os as
-/// independent, but the level they lie around wanders; how much, the mean latency shows.
-fn course(member: &Member, direction: Direction, metric: Metric, seed: u64) -> Result<f64, String> {
-    if !matches!(metric, Metric::Percentile(_)) {
-        return Ok(0.0);
-    }
-    let of = |workers: &Vec<_>| single(workers, Some(direction), Class::Clat, Metric::Mean, seed);
-    match member.runs.first().and_then(of) {
-        Some((_, Some(reason))) => Err(reason),
-        Some((mean, None)) if mean.value > 0.0 => Ok(relative_error(&mean).powi(2)),
-        _ => Ok(0.0),
-    }
-}
+/// Standard errors on each side of a 95 % interval.
+const ERRORS: f64 = 1.96;
 
 /// New over old with the interval that misses with probability `miss`, by Welch's test. Percentiles
-/// are known to a bucket of the histogram and no better, however well the runs agree.
+/// are known to a bucket of the histogram, or to a nanosecond, and no better, however well the runs
+/// agree.
 pub(super) fn interval(old: &Log, new: &Log, miss: f64, is_percentile: bool) -> Estimate {
     let difference = new.mean - old.mean;
     let variance = old.variance + new.variance;
-    let bucket = if is_percentile { (1.0 / SUB_BUCKETS as f64).ln_1p() } else { 0.0 };
+    let bucket = match is_percentile {
+        true => (1.0 / SUB_BUCKETS as f64).max((-old.mean.min(new.mean)).exp()).ln_1p(),
+        false => 0.0,
+    };
     let half = match variance > 0.0 {
         true => students_t(freedom(old, new), miss) * variance.sqrt() + bucket,
         false => bucket,

@@ -45,9 +45,9 @@ fn called(pairs: u64, rounds: u32, ratio: f64) -> usize {
     let mut random = Random::new(u64::from(rounds) * 1009);
     let calls = |_: &u64| {
         let (a, b) = (set(&mut random, rounds, 1000.0), set(&mut random, rounds, 1000.0 * ratio));
-        let comparison = compare(&a, &b, 0.05);
+        let comparison = compare(&a, &b, &Options::default());
         assert!(comparison.metrics().any(|m| m.ratio.is_some()));
-        comparison.metrics().any(|m| matches!(m.call, Call::Faster | Call::Slower))
+        comparison.is_different()
     };
     (0..pairs).filter(calls).count()
 }
@@ -70,13 +70,16 @@ fn a_fifth_less_is_found_with_five_rounds() {
 fn slower_beyond_the_tolerance_is_said() {
     let mut random = Random::new(3);
     let (a, b) = (set(&mut random, 5, 1000.0), set(&mut random, 5, 700.0));
-    let worse = compare(&a, &b, 0.05);
+    let worse = compare(&a, &b, &Options::default());
     assert!(worse.is_slower() && !worse.is_spread_assumed);
     let iops = worse.metrics().find(|m| m.name == "iops").unwrap();
     assert_eq!(iops.call, Call::Slower);
     assert!((iops.ratio.unwrap().value - 0.7).abs() < 0.07, "{iops:?}");
-    assert!(!compare(&a, &b, 0.9).is_slower(), "within the tolerance");
-    assert!(!compare(&b, &a, 0.05).is_slower(), "faster");
+    assert!(
+        !compare(&a, &b, &Options { tolerance: 0.9, ..Options::default() }).is_slower(),
+        "within the tolerance"
+    );
+    assert!(!compare(&b, &a, &Options::default()).is_slower(), "faster");
 }
 
 #[test]
@@ -88,11 +91,11 @@ fn other_workloads_and_jobs_of_one_side_are_not_compared() {
         b.runs.iter_mut().for_each(|run| change(&mut run.jobs[0]));
     };
     change(&mut b, |job| job.workload.iodepth = 8);
-    let other = compare(&a, &b, 0.05);
+    let other = compare(&a, &b, &Options::default());
     let difference = &other.jobs[0].not_comparable[0];
     assert_eq!((difference.what.as_str(), difference.after.as_str()), ("iodepth", "8"));
     assert_eq!(other.metrics().count(), 0);
     change(&mut b, |job| job.name = "else".into());
-    let none = compare(&a, &b, 0.05);
+    let none = compare(&a, &b, &Options::default());
     assert_eq!((none.only_before, none.only_after), (vec!["read".into()], vec!["else".into()]));
 }

@@ -182,7 +182,8 @@ fn latency(
     }
 }
 
-fn histogram(
+/// The latencies of one run of a job; of its synchronisations without a direction.
+pub(crate) fn histogram(
     workers: &[&JobRecord],
     direction: Option<Direction>,
     class: Class,
