@@ -5,7 +5,7 @@ use crate::output::say;
 use anyhow::{Context, Result};
 use job::Invocation;
 use judge::Judged;
-use judge::gate::{Condition, Gated, evaluate};
+use judge::gate::{Condition, Gated, Subject, evaluate};
 use record::RunRecord;
 use report::style::Style;
 use std::path::Path;
@@ -18,15 +18,14 @@ pub struct Gate<'a> {
 }
 
 impl<'a> Gate<'a> {
-    /// Reads the conditions. `jobs`: what a condition may be about.
+    /// Reads the conditions. `jobs`: what they may be about.
     ///
     /// # Errors
     /// The condition, what is wrong with it, and what was expected.
-    pub fn new(invocation: &'a Invocation, jobs: &[String]) -> Result<Gate<'a>, String> {
-        let jobs: Vec<&str> = jobs.iter().map(String::as_str).collect();
+    pub fn new(invocation: &'a Invocation, jobs: &[Subject]) -> Result<Gate<'a>, String> {
         let read = |text: &String| {
             let condition = Condition::parse(text)?;
-            condition.check_job(&jobs).map(|()| condition)
+            condition.check(jobs).map(|()| condition)
         };
         let conditions = invocation.accept.iter().map(read).collect::<Result<Vec<_>, _>>();
         let conditions = conditions.map_err(|mistake| format!("--accept: {mistake}"))?;
@@ -39,23 +38,16 @@ impl<'a> Gate<'a> {
     }
 
     /// Holds the runs against the conditions; what comes out becomes part of `judged`. The exit code
-    /// when a condition is not met, or is about nothing in these runs, which is said.
+    /// when a condition is not met.
     pub fn hold(&self, runs: &[RunRecord], judged: &mut Judged, seed: u64) -> Option<u8> {
         if self.conditions.is_empty() {
             return None;
         }
-        match evaluate(runs, judged, seed, &self.conditions) {
-            Ok(results) => {
-                let gated = Gated { results, undecided_passes: self.undecided_passes };
-                let passed = gated.passed();
-                judged.gate = Some(gated);
-                (!passed).then_some(exit::GATE)
-            }
-            Err(mistake) => {
-                say(&format!("fathom: error: --accept: {mistake}\n"));
-                Some(exit::USAGE)
-            }
-        }
+        let results = evaluate(runs, judged, seed, &self.conditions);
+        let gated = Gated { results, undecided_passes: self.undecided_passes };
+        let passed = gated.passed();
+        judged.gate = Some(gated);
+        (!passed).then_some(exit::GATE)
     }
 
     /// Writes the outcome where `--junit` says, when there is one.

@@ -6,8 +6,9 @@ use crate::gate::Gate;
 use crate::output::{Output, say};
 use crate::watch::watch;
 use anyhow::Result;
-use job::Invocation;
-use record::{Cell, RecordSet, RunRecord};
+use job::{Invocation, Job};
+use judge::gate::Subject;
+use record::{Cell, PerDirection, RecordSet, RunRecord};
 use std::process::ExitCode;
 
 /// Runs everything `repeats` times and reports the runs together.
@@ -40,17 +41,22 @@ pub fn run(call: &Call, gate: &Gate, output: &mut Output, repeats: u32) -> Resul
 
 /// The jobs of all that a call runs, as findings and conditions name them: with what they belong to
 /// where several things run in turn.
-pub fn jobs(call: &Call) -> Vec<String> {
+pub fn jobs(call: &Call) -> Vec<Subject> {
     let contenders = contenders(call);
     let several = contenders.len() > 1;
     let of = |contender: &Contender| {
         let cell = contender.name.clone();
-        let jobs = contender.invocation.jobs.iter().map(|job| job.identity.name.clone());
-        let named = move |job: String| match several && job != cell {
-            true => format!("{cell}: {job}"),
-            false => job,
+        let subject = move |job: &Job| {
+            let (job, rw) = (&job.identity.name, job.pattern.rw);
+            let name = match several && *job != cell {
+                true => format!("{cell}: {job}"),
+                false => job.clone(),
+            };
+            let directions =
+                PerDirection { read: rw.reads(), write: rw.writes(), trim: rw.trims() };
+            Subject { name, directions }
         };
-        jobs.map(named).collect::<Vec<_>>()
+        contender.invocation.jobs.iter().map(subject).collect::<Vec<_>>()
     };
     contenders.iter().flat_map(of).collect()
 }

@@ -13,7 +13,7 @@ pub(crate) mod measure;
 #[cfg(test)]
 mod tests;
 
-pub use condition::{Condition, Mistake};
+pub use condition::{Condition, Mistake, Subject};
 
 use crate::case::Case;
 use crate::finding::Finding;
@@ -83,34 +83,48 @@ impl Gated {
 
 /// What the conditions come to. `runs` are one run, or runs that repeat each other, each named by
 /// its cell; `judged` are their findings together (of [`crate::judge`] or [`crate::together`]).
-/// `seed` is that of all random choices (bootstrap).
-///
-/// # Errors
-/// A condition that is about nothing in these runs.
+/// `seed` is that of all random choices (bootstrap). A condition about nothing in these runs fails.
 pub fn evaluate(
     runs: &[RunRecord],
     judged: &Judged,
     seed: u64,
     conditions: &[Condition],
-) -> Result<Vec<GateResult>, Mistake> {
+) -> Vec<GateResult> {
     let cases: Vec<Case> = runs.iter().map(Case::of).collect();
     let members = measure::members(&cases);
     let mut results = Vec::new();
     for condition in conditions {
-        let names: Vec<&str> = members.iter().map(|member| member.name.as_str()).collect();
-        condition.check_job(&names)?;
         let about = members.iter().filter(|member| condition.is_about(&member.name));
         let found = match &condition.what {
             What::Figure { .. } => about.flat_map(|m| figures(condition, m, seed)).collect(),
             What::Steady => about.map(|m| steady(condition, m, &judged.findings)).collect(),
             What::No(level) => vec![findings(condition, *level, &judged.findings)],
         };
-        if found.is_empty() {
-            return Err(condition.about_nothing());
+        match found.is_empty() {
+            true => results.push(about_nothing(condition)),
+            false => results.extend(found),
         }
-        results.extend(found);
     }
-    Ok(results)
+    results
+}
+
+fn about_nothing(condition: &Condition) -> GateResult {
+    let job = condition.job.clone().unwrap_or_default();
+    let reason = Some(condition.why_nothing().into());
+    GateResult { job, outcome: Outcome::Fail, reason, ..unmeasured(condition) }
+}
+
+/// What comes of a condition that is not about a figure.
+fn unmeasured(condition: &Condition) -> GateResult {
+    GateResult {
+        condition: condition.text.clone(),
+        job: String::new(),
+        direction: None,
+        measured: None,
+        unit: "",
+        outcome: Outcome::Pass,
+        reason: None,
+    }
 }
 
 /// Whether all results let a run pass.
@@ -185,15 +199,7 @@ fn steady(condition: &Condition, member: &Member, findings: &[Finding]) -> GateR
     } else {
         (Outcome::Pass, None)
     };
-    GateResult {
-        condition: condition.text.clone(),
-        job: member.name.clone(),
-        direction: None,
-        measured: None,
-        unit: "",
-        outcome,
-        reason,
-    }
+    GateResult { job: member.name.clone(), outcome, reason, ..unmeasured(condition) }
 }
 
 /// No finding of a level or above.
@@ -208,13 +214,7 @@ fn findings(condition: &Condition, level: Severity, findings: &[Finding]) -> Gat
     let mut checks: Vec<&str> = findings.iter().filter(about).map(|f| f.check).collect();
     checks.dedup();
     let outcome = if checks.is_empty() { Outcome::Pass } else { Outcome::Fail };
-    GateResult {
-        condition: condition.text.clone(),
-        job: condition.job.clone().unwrap_or_default(),
-        direction: None,
-        measured: None,
-        unit: "",
-        outcome,
-        reason: (!checks.is_empty()).then(|| checks.join(", ")),
-    }
+    let job = condition.job.clone().unwrap_or_default();
+    let reason = (!checks.is_empty()).then(|| checks.join(", "));
+    GateResult { job, outcome, reason, ..unmeasured(condition) }
 }

@@ -1,6 +1,6 @@
 //! Reading conditions.
 
-use record::{Direction, Severity};
+use record::{Direction, PerDirection, Severity};
 
 /// A condition that a run must meet.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,6 +11,15 @@ pub struct Condition {
     pub(super) job: Option<String>,
     /// What is asked.
     pub(super) what: What,
+}
+
+/// A job that conditions can be about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subject {
+    /// Its name, with that of its cell where several things run in turn.
+    pub name: String,
+    /// The directions in which it moves data.
+    pub directions: PerDirection<bool>,
 }
 
 /// A condition that cannot be read, or is about nothing.
@@ -168,24 +177,34 @@ impl Condition {
         self.job.as_ref().is_none_or(|own| own == job)
     }
 
-    /// Whether the job it is about, if any, is among those named.
+    /// Whether it is about something: the job it names is among these, and one of them moves data in
+    /// the direction it names.
     ///
     /// # Errors
     /// When it is not, with the nearest name.
-    pub fn check_job(&self, jobs: &[&str]) -> Result<(), Mistake> {
-        let Some(job) = self.job.as_deref().filter(|job| !jobs.contains(job)) else {
-            return Ok(());
-        };
-        let problem = match nearest(job, jobs.iter().copied()) {
-            Some(near) => format!("there is no job '{job}'; '{near}' is there"),
-            None => format!("there is no job '{job}'; the jobs are {}", shown(jobs)),
+    pub fn check(&self, jobs: &[Subject]) -> Result<(), Mistake> {
+        let mut about = jobs.iter().filter(|job| self.is_about(&job.name)).peekable();
+        let problem = match (&self.job, &self.what) {
+            (Some(job), _) if about.peek().is_none() => {
+                let names: Vec<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
+                match nearest(job, names.iter().copied()) {
+                    Some(near) => format!("there is no job '{job}'; '{near}' is there"),
+                    None => format!("there is no job '{job}'; the jobs are {}", shown(&names)),
+                }
+            }
+            (_, What::Figure { direction: Some(direction), .. })
+                if !about.any(|job| job.directions[*direction]) =>
+            {
+                self.why_nothing().into()
+            }
+            _ => return Ok(()),
         };
         Err(Mistake { condition: self.text.clone(), problem })
     }
 
-    /// That no job has what it asks for.
-    pub(super) fn about_nothing(&self) -> Mistake {
-        let problem = match &self.what {
+    /// Why no job has what it asks for.
+    pub(super) fn why_nothing(&self) -> &'static str {
+        match &self.what {
             What::Figure { class: Class::Response, .. } => {
                 "only jobs with rate or rate_iops have a response latency, and none has"
             }
@@ -195,10 +214,9 @@ impl Condition {
             What::Figure { class: Class::Slat, .. } => {
                 "only asynchronous engines have a submission latency, and no job used one"
             }
-            What::Figure { direction: Some(_), .. } => "no job moved data in this direction",
+            What::Figure { direction: Some(_), .. } => "no job moves data in this direction",
             _ => "no job has such a figure",
-        };
-        Mistake { condition: self.text.clone(), problem: problem.into() }
+        }
     }
 }
 
@@ -437,9 +455,17 @@ mod tests {
     #[test]
     fn a_job_that_is_not_there_is_told_with_its_neighbour() {
         let condition = parsed("randraed:p99<1ms");
-        assert!(condition.check_job(&["randread"]).unwrap_err().problem.contains("'randread' is"));
-        assert!(condition.check_job(&["x"]).unwrap_err().problem.ends_with("the jobs are x"));
-        assert!(parsed("p99<1ms").check_job(&[]).is_ok());
+        let problem = |condition: &Condition, job: &str| {
+            let directions = PerDirection { read: true, ..PerDirection::default() };
+            let checked = condition.check(&[Subject { name: job.into(), directions }]);
+            checked.err().map(|mistake| mistake.problem)
+        };
+        assert!(problem(&condition, "randread").unwrap().contains("'randread' is"));
+        assert!(problem(&condition, "x").unwrap().ends_with("the jobs are x"));
+        assert_eq!(problem(&parsed("p99<1ms"), "x"), None);
+        assert_eq!(problem(&parsed("read.p99<1ms"), "x"), None);
+        let nothing = problem(&parsed("write.p99<1ms"), "x").unwrap();
+        assert!(nothing.contains("no job moves data in this direction"), "{nothing}");
     }
 
     proptest! {
