@@ -19,8 +19,8 @@ const IN_MEMORY: [&str; 4] = ["tmpfs", "ramfs", "devtmpfs", "hugetlbfs"];
 /// In shorter windows too few samples of the device lie; the whole run is looked at.
 const WINDOW_MIN: Nanos = Nanos(500_000_000);
 
-/// Nothing is told of shorter windows: the counters of a disk lag behind by some milliseconds.
-const TOLD_MIN: Nanos = Nanos(100_000_000);
+/// The counters of a disk lag behind by some milliseconds: what it moved in so long may be missing.
+const LAG: Nanos = Nanos(20_000_000);
 
 pub(super) const CHECK: Check = Check {
     id: "served-from-cache",
@@ -66,7 +66,7 @@ fn read(case: &Case, part: &Part) -> Option<Finding> {
         return None;
     }
     let (asked, moved) = lowest(case, part, Direction::Read)?;
-    if asked < ASKED_MIN || moved as f64 >= FROM_DEVICE_MIN * asked as f64 {
+    if is_enough(part, asked, moved) {
         return None;
     }
     let share = moved as f64 / asked as f64;
@@ -80,6 +80,12 @@ fn read(case: &Case, part: &Part) -> Option<Finding> {
     let finding = CHECK.finding(Severity::Warning, vec![part.name.to_owned()], text);
     let (cause, cure) = why(case, part, place);
     Some(Finding { figures: figures(asked, moved), cause, cure, ..finding })
+}
+
+/// Whether the devices moved what they must, or too little was asked to tell.
+fn is_enough(part: &Part, asked: u64, moved: u64) -> bool {
+    let seen = 1.0 - LAG.0 as f64 / part.length().0.max(1) as f64;
+    asked < ASKED_MIN || moved as f64 >= FROM_DEVICE_MIN * seen * asked as f64
 }
 
 /// Whether a buffered job reads from the same disks at the same time.
@@ -132,7 +138,7 @@ fn written(case: &Case, part: &Part) -> Option<Finding> {
         return None;
     }
     let (asked, moved) = lowest(case, part, Direction::Write)?;
-    if asked < ASKED_MIN || moved as f64 >= FROM_DEVICE_MIN * asked as f64 {
+    if is_enough(part, asked, moved) {
         return None;
     }
     let text = format!(
@@ -158,7 +164,7 @@ fn compresses(case: &Case, part: &Part) -> bool {
 /// `None` where there are none.
 fn lowest(case: &Case, part: &Part, direction: Direction) -> Option<(u64, u64)> {
     let disks = case.disks_of(part);
-    if disks.is_empty() || part.bytes(direction) == 0 || part.length() < TOLD_MIN {
+    if disks.is_empty() || part.bytes(direction) == 0 {
         return None;
     }
     if part.length() < WINDOW_MIN {
