@@ -121,14 +121,14 @@ pub const OPTIONS: &[ProgramOption] = &[
     option(
         "accept",
         Role::Sets(accept),
-        "A condition, such as 'p99.9<2ms', whose failure is exit code 4; repeatable",
+        "A condition like 'p99.9<2ms' that must hold, else exit 4; repeatable",
     )
     .value("CONDITION")
     .ours(),
     option(
         "undecided",
         Role::Sets(undecided),
-        "What a condition comes to that the interval of its figure spans: fail or pass",
+        "What a condition is that its figure's interval spans: fail or pass",
     )
     .value("OUTCOME")
     .ours(),
