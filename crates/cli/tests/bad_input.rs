@@ -396,15 +396,17 @@ fn a_device_that_disappears() {
         [("run", "psync"), ("run", "io_uring"), ("run", "mmap"), ("fio", "libaio")]
     {
         let directory = scratch();
-        let device = loop_device(directory.path(), 16 << 20, &[]);
+        // So large that mmap has not yet read it all into memory.
+        let device = loop_device(directory.path(), 4 << 30, &[]);
         let filename = format!("--filename={}", device.device);
         let engine_option = format!("--ioengine={engine}");
-        let job = ["--name=a", &filename, &engine_option, "--rw=randrw", "--iodepth=4"];
+        // Writes would make the file behind it grow again.
+        let job = ["--name=a", &filename, &engine_option, "--rw=randread", "--iodepth=4"];
         let time = ["--time_based", "--runtime=25", "--eta=always", "--eta-interval=250ms"];
         let more = ["--record=run.json", "--direct=1"];
         let mut running =
             Running::fathom(verb, directory.path(), &[&job[..], &time, &more].concat());
-        running.says(if verb == "fio" { "out" } else { "err" }, "[m(1)]");
+        running.says(if verb == "fio" { "out" } else { "err" }, "[r(1)]");
         // The device stays, held by the run; what is behind it goes.
         fs::File::create(&device.file).unwrap();
         let ran = running.end().expect(1);
