@@ -2,7 +2,7 @@
 //!
 //! Runs on each side that repeat each other are compared by Welch's t test (1947) on logarithms. A
 //! side of one run shows how it varied within, and not how another would have differed; for that
-//! [`assumed_spread`] is taken. All intervals of a comparison together miss in 5 of 100 cases at
+//! an assumed spread is taken. All intervals of a comparison together miss in 5 of 100 cases at
 //! most (Bonferroni), so that two equal measurements are called equal throughout in the others.
 
 mod distribution;

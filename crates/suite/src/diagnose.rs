@@ -10,16 +10,12 @@ pub use conclusion::{Cause, Conclusion, conclude};
 pub use looks::Look;
 
 use crate::outcome::{duration, moved};
-use crate::place::{Shape, Until};
+use crate::place::{FILL, Shape, Until};
 use crate::{Expected, Failure, Place, Step, Suite, failure};
 use record::{Bytes, Cell, Direction, Nanos, RunRecord};
 
-/// Name of the run that fills the file.
-const FILL: &str = "fill";
 /// Longest time for filling the file.
 const FILL_TIME: Nanos = Nanos::from_millis(6_000);
-/// Speed that a file is expected to be filled at, in bytes a second.
-const FILL_SPEED: f64 = 500e6;
 const RAMP: Nanos = Nanos::from_millis(250);
 
 /// One run of the diagnosis.
@@ -109,19 +105,8 @@ impl Diagnose {
     }
 
     fn fill(&self) -> Step {
-        let expected = Nanos((self.setting.size.0 as f64 / FILL_SPEED * 1e9) as u64).min(FILL_TIME);
-        self.setting.place.step(&Shape {
-            cell: Cell { name: FILL.into(), round: 0 },
-            doing: "filling the file".into(),
-            rw: "write",
-            block: Bytes(1 << 20),
-            region: self.setting.size,
-            depth: 8,
-            synchronous: false,
-            seed: self.setting.seed,
-            more: vec!["--refill_buffers=1", "--end_fsync=1"],
-            until: Until::Written { limit: Some(FILL_TIME), expected },
-        })
+        let Setting { place, size, seed } = &self.setting;
+        place.fill("filling the file", *size, *seed, Some(FILL_TIME))
     }
 
     fn probe(&self, index: usize, probe: &Probe) -> Step {

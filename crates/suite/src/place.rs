@@ -7,6 +7,13 @@ use record::{Bytes, Cell, Nanos, RunRecord};
 /// waits for what is in flight.
 const OVERHEAD: Nanos = Nanos::from_millis(150);
 
+/// Name of the run that fills what is then measured.
+pub(crate) const FILL: &str = "fill";
+/// Blocks of sequential work.
+pub(crate) const LARGE: Bytes = Bytes(1 << 20);
+/// Speed that a fill is expected to have before it is known, in bytes a second.
+pub(crate) const FILL_SPEED: f64 = 500e6;
+
 /// EINVAL: what open(2) says where the filesystem takes no O_DIRECT.
 const EINVAL: i32 = 22;
 
@@ -46,6 +53,25 @@ impl Place {
             }
             _ => None,
         }
+    }
+
+    /// The step that writes the first `size` once from end to end.
+    pub(crate) fn fill(&self, doing: &str, size: Bytes, seed: u64, limit: Option<Nanos>) -> Step {
+        let expected = Nanos((size.0 as f64 / FILL_SPEED * 1e9) as u64);
+        let expected = limit.map_or(expected, |limit| expected.min(limit));
+        self.step(&Shape {
+            cell: Cell { name: FILL.into(), round: 0 },
+            doing: doing.into(),
+            rw: "write",
+            block: LARGE,
+            region: size,
+            depth: 8,
+            synchronous: false,
+            seed,
+            // Every block of its own content, and all of it on the medium before anything is timed.
+            more: vec!["--refill_buffers=1", "--end_fsync=1"],
+            until: Until::Written { limit, expected },
+        })
     }
 
     /// The step that runs a job here.

@@ -5,17 +5,10 @@
 //! until the figures themselves say that it is enough, and one pass leaves no block unwritten.
 
 use crate::outcome::{duration, moved, of_run};
-use crate::place::{Shape, Until};
+use crate::place::{FILL, FILL_SPEED, LARGE};
 use crate::saturate::{Course, Rounds, Saturating};
 use crate::{Expected, Failure, Place, Step, Suite, failure};
-use record::{Bytes, Cell, Direction, Nanos, RecordSet, RunRecord};
-
-/// Name of the sequential pass.
-const FILL: &str = "fill";
-/// Block of the sequential pass.
-const LARGE: Bytes = Bytes(1 << 20);
-/// Speed that the pass is expected to have, in bytes a second.
-const FILL_SPEED: f64 = 500e6;
+use record::{Bytes, Direction, Nanos, RecordSet, RunRecord};
 
 /// What is to be preconditioned, and for how long at most.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,20 +53,8 @@ impl Precondition {
     }
 
     fn fill(&self) -> Step {
-        let size = self.setting.size;
-        let expected = Nanos((size.0 as f64 / FILL_SPEED * 1e9) as u64);
-        self.setting.place.step(&Shape {
-            cell: Cell { name: FILL.into(), round: 0 },
-            doing: "writing it once from end to end".into(),
-            rw: "write",
-            block: LARGE,
-            region: size,
-            depth: 8,
-            synchronous: false,
-            seed: self.setting.seed,
-            more: vec!["--refill_buffers=1", "--end_fsync=1"],
-            until: Until::Written { limit: self.setting.time_max, expected },
-        })
+        let Setting { place, size, seed, time_max, .. } = &self.setting;
+        place.fill("writing it once from end to end", *size, *seed, *time_max)
     }
 
     fn saturating(&self, bytes_per_second: Option<f64>) -> Saturating {

@@ -17,23 +17,17 @@ pub use estimate::Estimated;
 use crate::knee::{Sweep, Sweeping};
 use crate::order::Draw;
 use crate::outcome::{duration, moved};
-use crate::place::{Shape, Until};
+use crate::place::{FILL, LARGE};
 use crate::saturate::{Rounds, Saturating};
 use crate::{Expected, Failure, Place, Step, Suite, failure};
 use budget::Budget;
-use record::{Bytes, Cell, Direction, Nanos, RunRecord};
+use record::{Bytes, Direction, Nanos, RunRecord};
 use std::collections::VecDeque;
 
-/// Name of the run that fills the file.
-pub(crate) const FILL: &str = "fill";
-/// Blocks of sequential work.
-const LARGE: Bytes = Bytes(1 << 20);
 /// Blocks of random work.
 const SMALL: Bytes = Bytes(4096);
 /// A region below this is inside every cache there is, and random work in it says nothing.
 const LEAST: Bytes = Bytes(8 << 20);
-/// Speed that a file is expected to be filled at, before that is known, in bytes a second.
-const FILL_SPEED: f64 = 500e6;
 
 /// What is to be tested, and how thoroughly.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,23 +84,8 @@ impl Test {
     }
 
     fn fill(&self) -> Step {
-        let expected = Nanos((self.setting.size.0 as f64 / FILL_SPEED * 1e9) as u64);
-        self.setting.place.step(&Shape {
-            cell: Cell { name: FILL.into(), round: 0 },
-            doing: "filling the file".into(),
-            rw: "write",
-            block: LARGE,
-            region: self.setting.size,
-            depth: 8,
-            synchronous: false,
-            seed: self.setting.seed,
-            // Every block of its own content, and all of it on the medium before anything is timed.
-            more: vec!["--refill_buffers=1", "--end_fsync=1"],
-            until: Until::Written {
-                limit: Some(self.budget.fill),
-                expected: expected.min(self.budget.fill),
-            },
-        })
+        let Setting { place, size, seed, .. } = &self.setting;
+        place.fill("filling the file", *size, *seed, Some(self.budget.fill))
     }
 
     /// What a fill that went well left, or why it did not.

@@ -142,7 +142,7 @@ impl std::error::Error for SizeError {}
 /// # Errors
 /// Where that is too little, or more than is free.
 pub fn size(length: Length, free: Bytes, asked: Option<Bytes>) -> Result<Bytes, SizeError> {
-    let whole = |bytes: u64| Bytes(bytes / super::LARGE.0 * super::LARGE.0);
+    let whole = |bytes: u64| Bytes(bytes / crate::place::LARGE.0 * crate::place::LARGE.0);
     match asked {
         Some(asked) if asked > free => Err(SizeError::TooLarge { asked, free }),
         Some(asked) if asked < super::LEAST => Err(SizeError::TooSmall { asked }),

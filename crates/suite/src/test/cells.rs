@@ -1,8 +1,9 @@
 //! The cells of a test: what each runs, and at which depth.
 
-use super::{LARGE, SMALL};
+use super::SMALL;
 use crate::knee::Knee;
 use crate::order::Draw;
+use crate::place::LARGE;
 use crate::place::{Shape, Until};
 use crate::{Place, Step};
 use record::{Bytes, Cell, Direction, Nanos};

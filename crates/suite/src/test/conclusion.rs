@@ -1,11 +1,11 @@
 //! What the records of a test show together.
 
-use super::FILL;
 use super::cells::Cells;
 use super::estimate::{self, Estimated};
 use crate::findings::by_check;
 use crate::knee::{DEPTHS, Knee, Sweep};
 use crate::outcome::{duration, moved};
+use crate::place::FILL;
 use crate::saturate::{Course, Rounds};
 use crate::{Failure, failure};
 use judge::{Durability, Finding, Judged, Limit, Verdict, durability, inspect, judge, together};
