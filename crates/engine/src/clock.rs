@@ -58,6 +58,16 @@ pub enum RunClock {
     Monotonic(Monotonic),
 }
 
+impl Clock for RunClock {
+    #[inline]
+    fn now(&self) -> u64 {
+        match self {
+            RunClock::Tsc(clock) => clock.now(),
+            RunClock::Monotonic(clock) => clock.now(),
+        }
+    }
+}
+
 /// How long the counter is held against CLOCK_MONOTONIC at the start. A pair of readings is good to
 /// some 20 ns, so 2 ms give about 20 ppm; the drift over the run is measured at its end.
 const CALIBRATION: Duration = Duration::from_millis(2);
@@ -76,14 +86,6 @@ impl RunClock {
             return RunClock::Tsc(tsc);
         }
         RunClock::Monotonic(Monotonic { origin: Instant::now() })
-    }
-
-    /// Nanoseconds since the origin.
-    pub fn now(&self) -> u64 {
-        match self {
-            RunClock::Tsc(clock) => clock.now(),
-            RunClock::Monotonic(clock) => clock.now(),
-        }
     }
 
     /// What the record says of it. `started` is CLOCK_MONOTONIC at `started_at` on this clock.

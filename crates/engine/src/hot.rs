@@ -75,11 +75,16 @@ where
             };
             let slot = self.slots.free[self.slots.free_count as usize - 1];
             if op.kind == OpKind::Write {
-                self.payload.fill(self.buffers.slice_mut(slot, op.length as usize), &op);
+                self.fill(slot, &op);
             }
             let ready = self.clock.now();
+            let intended =
+                if S::EXTENDED { intended.or(self.source.intended(&op)) } else { intended };
             let stamps = Stamps { intended: intended.unwrap_or(ready), ready, issued: ready };
             self.slots.slots[slot as usize] = Slot { op, stamps };
+            if S::EXTENDED {
+                self.source.issued(&op, &stamps);
+            }
             match self.ring.queue(slot, &op) {
                 Queued::Done(result) => {
                     *now = self.clock.now();
@@ -231,6 +236,14 @@ where
             None if result >= 0 => self.meter.synced(&stamps, done),
             _ => return self.fell_short(&op, result),
         }
-        Flow::On
+        if S::EXTENDED { self.inspect(slot, done) } else { Flow::On }
+    }
+
+    #[inline(always)]
+    fn fill(&mut self, slot: u32, op: &Op) {
+        let buffer = self.buffers.slice_mut(slot, op.length as usize);
+        if !S::EXTENDED || !self.source.fill(op, buffer) {
+            self.payload.fill(buffer, op);
+        }
     }
 }

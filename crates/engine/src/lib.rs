@@ -5,6 +5,7 @@
 
 mod arrivals;
 mod clock;
+mod extended;
 mod files;
 mod gate;
 mod hot;

@@ -1,5 +1,7 @@
 //! What passes between the source of I/O, the loop and a ring.
 
+use crate::meter::Stamps;
+use crate::steps::Policy;
 use record::Direction;
 
 /// What an I/O does.
@@ -43,6 +45,8 @@ pub struct Op {
     pub offset: u64,
     /// How much, in bytes.
     pub length: u64,
+    /// What its source knows it by; 0 where the source needs to know nothing.
+    pub tag: u32,
 }
 
 /// What a source wants next.
@@ -79,4 +83,81 @@ pub trait Source {
     /// the rest to do, none after an error. A failed I/O counts as done, as with fio: a job whose
     /// I/O always fails would never end otherwise.
     fn completed(&mut self, op: &Op, moved: u64);
+
+    /// Whether the methods below are called. Those are for what only some workers need; the loops of
+    /// all others are compiled without them.
+    const EXTENDED: bool = false;
+
+    /// Gives a write its content; false leaves that to the payload.
+    #[inline(always)]
+    fn fill(&mut self, op: &Op, buffer: &mut [u8]) -> bool {
+        let _ = (op, buffer);
+        false
+    }
+
+    /// When the I/O that `next` gave was to be issued, in nanoseconds from the run's origin; `None`
+    /// where the source knows of no such moment.
+    #[inline(always)]
+    fn intended(&self, op: &Op) -> Option<u64> {
+        let _ = op;
+        None
+    }
+
+    /// An I/O is handed to the ring.
+    #[inline(always)]
+    fn issued(&mut self, op: &Op, stamps: &Stamps) {
+        let _ = (op, stamps);
+    }
+
+    /// An I/O ended well and as a whole, or a synchronisation did; for a read `buffer` holds what it
+    /// brought.
+    ///
+    /// # Errors
+    /// What is wrong with it: it counts as an error of this I/O.
+    #[inline(always)]
+    fn ended(
+        &mut self,
+        op: &Op,
+        buffer: &mut [u8],
+        stamps: &Stamps,
+        now: u64,
+    ) -> Result<(), Fault> {
+        let _ = (op, buffer, stamps, now);
+        Ok(())
+    }
+
+    /// The ramp is over: what was seen before does not count.
+    fn window_begins(&mut self, now: u64) {
+        let _ = now;
+    }
+
+    /// The moment it asked for has come, or another one. May change how the queue is kept full.
+    /// Returns when it wants to be called again, from the run's origin.
+    ///
+    /// # Errors
+    /// Why the worker is to end.
+    fn tick(&mut self, policy: &mut Policy, now: u64) -> Result<u64, Fault> {
+        let _ = (policy, now);
+        Ok(u64::MAX)
+    }
+
+    /// Time is up, or there was nothing more to do. Whether there is still work that time does not
+    /// end, such as reading back what was written: the loop is entered once more for it.
+    fn goes_on(&mut self) -> bool {
+        false
+    }
+}
+
+/// What a source found wrong with an I/O that the kernel called good.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The number it counts as: EILSEQ for content that is not what was written, ETIMEDOUT for an
+    /// I/O that took too long.
+    pub errno: i32,
+    /// What was being done, as error counts name it ("verify", "latency").
+    pub operation: &'static str,
+    /// What was expected and what was found, as a sentence for the user.
+    pub text: String,
+    /// Whether the worker ends with it, rather than only having it counted against it.
+    pub ends: bool,
 }

@@ -6,7 +6,7 @@ use crate::hot::Halt;
 use crate::meter::Metering;
 use crate::ops::{Next, Op, Source};
 use crate::rings::Ring;
-use crate::steps::{Flow, Loop, Steps};
+use crate::steps::{Flow, Loop, Slot, Steps, Ticked};
 use std::io;
 use std::time::Duration;
 
@@ -123,10 +123,32 @@ where
         flow
     }
 
+    /// Lets the source look at an I/O that ended well.
+    pub(crate) fn inspect(&mut self, slot: u32, done: u64) -> Flow {
+        let Slot { op, stamps } = self.slots.slots[slot as usize];
+        let buffer = self.buffers.slice_mut(slot, op.length as usize);
+        match self.source.ended(&op, buffer, &stamps, done) {
+            Ok(()) => Flow::On,
+            Err(fault) => self.steps.fault(Some(&op), &fault),
+        }
+    }
+
     #[cold]
     pub(crate) fn tick(&mut self, now: u64) -> Flow {
-        let (next, flow) = self.steps.tick(&mut self.meter, now);
+        let Ticked { next, flow, window_begins } = self.steps.tick(&mut self.meter, now);
         self.next_tick = next;
-        flow
+        if !S::EXTENDED || flow == Flow::End {
+            return flow;
+        }
+        if window_begins {
+            self.source.window_begins(now);
+        }
+        match self.source.tick(&mut self.policy, now) {
+            Ok(wanted) => {
+                self.next_tick = next.min(wanted);
+                Flow::On
+            }
+            Err(fault) => self.steps.fault(None, &fault),
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! A run: files laid out, threads started phase by phase, watched, stopped, and their results
 //! gathered.
 
-use crate::clock::RunClock;
+use crate::clock::{Clock, RunClock};
 use crate::live::LiveWorker;
 use crate::sys::thread;
 use crate::worker::{self, Finished};

@@ -190,7 +190,7 @@ impl Source for Blocks {
         }
         self.next += 1;
         let offset = (self.next - 1) * BLOCK;
-        Next::Io(Op { kind: OpKind::Read, file: 0, offset, length: BLOCK })
+        Next::Io(Op { kind: OpKind::Read, file: 0, offset, length: BLOCK, tag: 0 })
     }
 
     fn completed(&mut self, _: &Op, _: u64) {}

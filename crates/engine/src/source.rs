@@ -259,7 +259,13 @@ impl Workload {
             let blocks = &self.blocks[direction];
             let found = region.offsets.next(direction, blocks, &mut self.places, &mut self.sizes);
             if let Some((offset, length)) = found {
-                return Placed::Io(Op { kind, file, offset: region.start + offset, length });
+                return Placed::Io(Op {
+                    kind,
+                    file,
+                    offset: region.start + offset,
+                    length,
+                    tag: 0,
+                });
             }
             self.turns.done();
             if let Some(step) = self.turns.step() {

@@ -2,7 +2,7 @@
 
 use crate::live::LiveWorker;
 use crate::meter::Stamps;
-use crate::ops::{Next, Op, OpKind};
+use crate::ops::{Fault, Next, Op, OpKind};
 use crate::payload::Payload;
 use crate::sys::buffers::BufferArea;
 
@@ -39,16 +39,28 @@ pub enum Flow {
     End,
 }
 
+/// What a tick did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ticked {
+    /// The next moment anything is due.
+    pub next: u64,
+    /// Whether the loop goes on.
+    pub flow: Flow,
+    /// The ramp is over: the measured window begins now.
+    pub window_begins: bool,
+}
+
 /// The rare steps, out of the loop's line. They may allocate and call the system.
 pub trait Steps<R, M> {
     /// The clock passed the moment asked for: interval boundaries, end of ramp, end of time.
-    /// Returns the next such moment.
-    fn tick(&mut self, meter: &mut M, now: u64) -> (u64, Flow);
+    fn tick(&mut self, meter: &mut M, now: u64) -> Ticked;
     /// The source wants a file opened or closed, or a loop has ended. Nothing is in flight.
     fn file_step(&mut self, ring: &mut R, next: Next) -> Flow;
     /// An I/O moved less than it should: `result` is bytes or a negative errno. May give an I/O to
     /// issue in its place.
     fn fell_short(&mut self, meter: &mut M, op: &Op, result: i64) -> (Option<Op>, Flow);
+    /// The source found something wrong with an I/O, or, without one, a reason to end.
+    fn fault(&mut self, op: Option<&Op>, fault: &Fault) -> Flow;
     /// The ring itself failed.
     fn ring_failed(&mut self, error: std::io::Error) -> Flow;
 }
@@ -79,7 +91,7 @@ pub struct Slots {
 impl Slots {
     /// As many slots as I/Os may be in flight.
     pub fn new(depth: u32) -> Slots {
-        let idle = Op { kind: OpKind::Read, file: 0, offset: 0, length: 0 };
+        let idle = Op { kind: OpKind::Read, file: 0, offset: 0, length: 0, tag: 0 };
         let slot = Slot { op: idle, stamps: Stamps::default() };
         // Every I/O in flight may leave a rest, beside the one that waits for its moment.
         let held = depth as usize + 1;

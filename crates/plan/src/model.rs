@@ -359,6 +359,11 @@ impl Worker {
         self.directions_blocks().map(BlockPlan::min).min().unwrap_or(0)
     }
 
+    /// Whether its I/O has intended starts.
+    pub fn is_scheduled(&self) -> bool {
+        self.pacing.limit.iter().any(|(_, limit)| limit.is_some())
+    }
+
     /// Whether it goes in this direction.
     pub fn has(&self, direction: record::Direction) -> bool {
         let rw = self.pattern.rw;

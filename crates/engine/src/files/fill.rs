@@ -186,7 +186,7 @@ impl Flight {
 
 impl Piece {
     fn write(&self) -> Op {
-        Op { kind: OpKind::Write, file: 0, offset: self.offset, length: self.length }
+        Op { kind: OpKind::Write, file: 0, offset: self.offset, length: self.length, tag: 0 }
     }
 }
 

@@ -175,7 +175,7 @@ mod tests {
     }
 
     fn op(kind: OpKind, file: u32) -> Op {
-        Op { kind, file, offset: 0, length: 1 }
+        Op { kind, file, offset: 0, length: 1, tag: 0 }
     }
 
     #[test]

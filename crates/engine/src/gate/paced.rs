@@ -22,12 +22,18 @@ pub struct Paced {
 impl Paced {
     /// The gate `worker` needs; `None` when nothing holds its I/O back.
     pub fn new(worker: &Worker) -> Option<Paced> {
+        let gate = Paced::always(worker);
+        let needed = gate.schedule.is_some() || gate.think.is_some() || gate.locks.is_some();
+        needed.then_some(gate)
+    }
+
+    /// The same, also where nothing holds anything back.
+    pub fn always(worker: &Worker) -> Paced {
         let schedule = Schedule::new(&worker.pacing, worker.pattern.seed);
         let think = Think::new(&worker.pacing.think, worker.pacing.ignore_thinktime);
         let locks = FileLocks::new(worker);
-        let needed = schedule.is_some() || think.is_some() || locks.is_some();
         let mixed = is_steered(worker);
-        needed.then_some(Paced { schedule, think, locks, origin: None, due: None, mixed })
+        Paced { schedule, think, locks, origin: None, due: None, mixed }
     }
 
     /// Whether I/O has an intended start.
@@ -213,7 +219,7 @@ mod tests {
         Paced::new(&worker).unwrap()
     }
 
-    const OP: Op = Op { kind: OpKind::Read, file: 0, offset: 0, length: 4096 };
+    const OP: Op = Op { kind: OpKind::Read, file: 0, offset: 0, length: 4096, tag: 0 };
 
     fn issue(gate: &mut Paced, now: u64) {
         assert_eq!(gate.admit(&OP, 0, now), Admit::Now { intended: None });

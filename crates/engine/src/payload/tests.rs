@@ -20,7 +20,7 @@ fn writes(worker: &Worker, count: usize) -> Vec<Vec<u8>> {
     (0..count as u64)
         .map(|index| {
             let offset = index % 100 * BLOCK as u64;
-            let op = Op { kind: OpKind::Write, file: 0, offset, length: BLOCK as u64 };
+            let op = Op { kind: OpKind::Write, file: 0, offset, length: BLOCK as u64, tag: 0 };
             payload.fill(&mut buffer, &op);
             buffer.clone()
         })
@@ -79,7 +79,7 @@ fn zeros_survive_reads_through_the_same_buffer() {
     worker.pattern.rw = ReadWrite::RandRw;
     let mut payload = Payload::new(&worker);
     let mut buffer = vec![9; 512];
-    let op = |kind| Op { kind, file: 0, offset: 0, length: 512 };
+    let op = |kind| Op { kind, file: 0, offset: 0, length: 512, tag: 0 };
     payload.fill(&mut buffer, &op(OpKind::Read));
     assert_eq!(buffer[0], 9);
     payload.fill(&mut buffer, &op(OpKind::Write));

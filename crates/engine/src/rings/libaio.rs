@@ -188,7 +188,7 @@ impl Libaio {
         };
         let result = match kind {
             Some(kind) if error == -i64::from(libc::EINVAL) => {
-                maintain(block.fd as RawFd, &Op { kind, file: 0, offset: 0, length: 0 })
+                maintain(block.fd as RawFd, &Op { kind, file: 0, offset: 0, length: 0, tag: 0 })
             }
             _ => error,
         };

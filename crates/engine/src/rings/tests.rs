@@ -94,7 +94,7 @@ impl<R: Ring> Rig<R> {
 }
 
 fn op(kind: OpKind, offset: u64, length: u64) -> Op {
-    Op { kind, file: 0, offset, length }
+    Op { kind, file: 0, offset, length, tag: 0 }
 }
 
 fn fresh(length: u64) -> File {

@@ -91,7 +91,7 @@ impl Lane {
         } else {
             OpKind::Write
         };
-        Some(Op { kind, file: 0, offset, length: self.size })
+        Some(Op { kind, file: 0, offset, length: self.size, tag: 0 })
     }
 
     /// Ends a grant: how many I/Os and bytes of it were used.

@@ -73,14 +73,14 @@ impl Syncs {
         let (fsync, fdatasync) = (self.fsync.tick(), self.fdatasync.tick());
         let file_range = self.file_range.tick();
         let range = self.dirty.get(file).copied().unwrap_or(CLEAN);
-        let whole = |kind| Op { kind, file: op.file, offset: 0, length: 0 };
+        let whole = |kind| Op { kind, file: op.file, offset: 0, length: 0, tag: 0 };
         let due = if fsync {
             whole(OpKind::Fsync)
         } else if fdatasync {
             whole(OpKind::Fdatasync)
         } else if file_range {
             let kind = OpKind::SyncFileRange(self.flags);
-            Op { kind, file: op.file, offset: range.0, length: range.1 - range.0 }
+            Op { kind, file: op.file, offset: range.0, length: range.1 - range.0, tag: 0 }
         } else {
             return;
         };

@@ -61,6 +61,7 @@ impl<'a> Builder<'a> {
             let clat = latency.clat.take();
             latency.slat = latency.slat.take().filter(|_| measuring.slat);
             latency.lat = latency.lat.take().filter(|_| measuring.lat);
+            latency.response = latency.response.take().filter(|_| self.worker.is_scheduled());
             // Without its own lat, clat stands for both.
             match (measuring.clat, measuring.lat && latency.lat.is_none()) {
                 (true, _) => latency.clat = clat,

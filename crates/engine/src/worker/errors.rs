@@ -2,7 +2,7 @@
 
 use super::build::{Finished, failed};
 use crate::files::{FileError, LayoutError, survey, system_text};
-use crate::ops::{Op, OpKind};
+use crate::ops::{Fault, Op, OpKind};
 use crate::run::{Event, Shared};
 use plan::{ErrorPolicy, Retry, Worker};
 use record::{Direction, ErrorCount, LayoutProgress, Message};
@@ -10,6 +10,9 @@ use std::io;
 
 /// With `error_dump`, every tolerated error is told, but no more than this many.
 const MOST_DUMPED: u64 = 100;
+
+/// Operation of the faults that `continue_on_error=verify` tolerates.
+pub(crate) const VERIFY: &str = "verify";
 
 /// What an error does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +86,30 @@ impl Errors {
         }
         self.fatal = errno;
         (Verdict::Fatal, Some(message))
+    }
+
+    /// The source found something wrong, or a reason to end. The message is for the user.
+    pub(super) fn fault(&mut self, op: Option<&Op>, fault: &Fault) -> (Verdict, Option<String>) {
+        let path = op.and_then(|op| self.paths.get(op.file as usize)).cloned().unwrap_or_default();
+        self.count(ErrorCount {
+            errno: fault.errno,
+            text: errno_text(fault.errno),
+            operation: fault.operation.into(),
+            count: 1,
+            first_file: path,
+            first_offset: op.map(|op| op.offset),
+            first_length: op.map(|op| op.length),
+        });
+        // What is ignored in the third place is about verification.
+        let ignored = self.policy.ignored[Direction::Trim].contains(&fault.errno);
+        if fault.operation == VERIFY && (ignored || self.policy.verify == Retry::Continue) {
+            return (Verdict::Tolerated, Some(fault.text.clone()));
+        }
+        if self.fatal == 0 {
+            self.fatal = fault.errno;
+        }
+        let verdict = if fault.ends { Verdict::Fatal } else { Verdict::Tolerated };
+        (verdict, Some(fault.text.clone()))
     }
 
     fn tolerates(&self, kind: OpKind, errno: i32) -> bool {

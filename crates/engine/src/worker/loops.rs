@@ -4,6 +4,7 @@ use super::build::Builder;
 use super::steps::{RateFloor, WorkerSteps};
 use super::{Failure, thread};
 use crate::clock::{Clock, RunClock};
+use crate::extended::{Extended, Gathering};
 use crate::files::{OpenFiles, pattern_advice};
 use crate::gate::{Gate, Open, Paced};
 use crate::meter::Meter;
@@ -82,38 +83,44 @@ impl<'w> Prepared<'_, 'w> {
             advice: pattern_advice(worker),
         };
         let ring = R::open(&setup).map_err(|e| Failure::Setup("set up the I/O engine", e))?;
+        if let Some(extended) = Extended::new(worker, self.shared, self.index) {
+            let (gate, clock) = (Paced::always(worker), self.shared.clock);
+            return self
+                .go::<_, _, _, _, true, QUEUED, true>(ring, clock, gate, extended, line, builder);
+        }
+        let source = Workload::new(worker);
         let wants_latency = worker.measuring.clat || worker.measuring.lat || worker.measuring.slat;
         let gate = Paced::new(worker);
         match (self.shared.clock, gate) {
             (RunClock::Tsc(clock), None) if wants_latency => {
-                self.go::<_, _, _, true, QUEUED, false>(ring, clock, Open, line, builder)
+                self.go::<_, _, _, _, true, QUEUED, false>(ring, clock, Open, source, line, builder)
             }
-            (RunClock::Tsc(clock), None) => {
-                self.go::<_, _, _, false, QUEUED, false>(ring, clock, Open, line, builder)
-            }
+            (RunClock::Tsc(clock), None) => self
+                .go::<_, _, _, _, false, QUEUED, false>(ring, clock, Open, source, line, builder),
             (RunClock::Tsc(clock), Some(gate)) if gate.is_scheduled() => {
-                self.go::<_, _, _, true, QUEUED, true>(ring, clock, gate, line, builder)
+                self.go::<_, _, _, _, true, QUEUED, true>(ring, clock, gate, source, line, builder)
             }
             (RunClock::Tsc(clock), Some(gate)) => {
-                self.go::<_, _, _, true, QUEUED, false>(ring, clock, gate, line, builder)
+                self.go::<_, _, _, _, true, QUEUED, false>(ring, clock, gate, source, line, builder)
             }
             (RunClock::Monotonic(clock), None) => {
-                self.go::<_, _, _, true, QUEUED, false>(ring, clock, Open, line, builder)
+                self.go::<_, _, _, _, true, QUEUED, false>(ring, clock, Open, source, line, builder)
             }
             (RunClock::Monotonic(clock), Some(gate)) if gate.is_scheduled() => {
-                self.go::<_, _, _, true, QUEUED, true>(ring, clock, gate, line, builder)
+                self.go::<_, _, _, _, true, QUEUED, true>(ring, clock, gate, source, line, builder)
             }
             (RunClock::Monotonic(clock), Some(gate)) => {
-                self.go::<_, _, _, true, QUEUED, false>(ring, clock, gate, line, builder)
+                self.go::<_, _, _, _, true, QUEUED, false>(ring, clock, gate, source, line, builder)
             }
         }
     }
 
-    fn go<R, C, G, const LATENCY: bool, const QUEUED: bool, const RATED: bool>(
+    fn go<R, C, G, S, const LATENCY: bool, const QUEUED: bool, const RATED: bool>(
         self,
         ring: R,
         clock: C,
         gate: G,
+        source: S,
         line: &Line,
         builder: &mut Builder<'w>,
     ) -> Result<OpenFiles<'w>, Failure>
@@ -121,6 +128,7 @@ impl<'w> Prepared<'_, 'w> {
         R: Ring,
         C: Clock,
         G: Gate,
+        S: Gathering,
     {
         let Prepared { shared, index, buffers, files } = self;
         let (worker, live) = (&shared.plan.workers[index], &shared.live[index]);
@@ -128,7 +136,6 @@ impl<'w> Prepared<'_, 'w> {
         for slot in 0..worker.queue.depth {
             payload.prepare(buffers.slice_mut(slot, worker.max_block() as usize));
         }
-        let source = Workload::new(worker);
         if !line.wait_for_start() || !wait_for_delay(shared, index) {
             return Ok(files);
         }
@@ -167,10 +174,15 @@ impl<'w> Prepared<'_, 'w> {
             // The first tick comes at once and says when the next is due.
             next_tick: 0,
         };
-        let ended = all.run();
+        let mut ended = all.run();
+        while all.source.goes_on() && !live.asked_to_stop() {
+            all.steps.deadline = u64::MAX;
+            ended = all.run();
+        }
         let cpu = spent(&all.steps.cpu_before, &usage());
-        let Loop { steps, meter, .. } = all;
+        let Loop { steps, meter, source, .. } = all;
         steps.builder.measured(meter.finish(ended), started, ended, cpu);
+        source.gather(ended, steps.builder);
         Ok(steps.files)
     }
 }

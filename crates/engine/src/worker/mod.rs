@@ -12,13 +12,12 @@ use crate::run::{Line, Shared};
 use crate::sys::buffers::BufferArea;
 use crate::sys::memory::lock_memory;
 use crate::sys::thread;
-use build::Builder;
 use errors::Errors;
 use plan::Engine;
 use record::{Message, WorkerState};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-pub(crate) use build::{Finished, failed, never_started};
+pub(crate) use build::{Builder, Finished, failed, never_started};
 pub(crate) use errors::lay_out;
 
 /// Runs worker `index` in the calling thread, from set-up to record. Never panics: a bug of ours in

@@ -5,9 +5,9 @@ use super::errors::Verdict;
 use crate::files::OpenFiles;
 use crate::live::LiveWorker;
 use crate::meter::Meter;
-use crate::ops::{Next, Op};
+use crate::ops::{Fault, Next, Op};
 use crate::rings::Ring;
-use crate::steps::{Flow, Steps};
+use crate::steps::{Flow, Steps, Ticked};
 use plan::Worker;
 use record::{CpuUse, Direction, Message, WorkerState};
 use std::io;
@@ -148,13 +148,15 @@ impl WorkerSteps<'_, '_> {
 impl<R: Ring, const LATENCY: bool, const QUEUED: bool, const RATED: bool>
     Steps<R, Meter<LATENCY, QUEUED, RATED>> for WorkerSteps<'_, '_>
 {
-    fn tick(&mut self, meter: &mut Meter<LATENCY, QUEUED, RATED>, now: u64) -> (u64, Flow) {
+    fn tick(&mut self, meter: &mut Meter<LATENCY, QUEUED, RATED>, now: u64) -> Ticked {
+        let mut window_begins = false;
         if self.ramp_end != 0 && now >= self.ramp_end {
             self.ramp_end = 0;
             if let Some(runtime) = self.worker.stop.runtime {
                 self.deadline = now + runtime.0;
             }
             meter.restart(now);
+            window_begins = true;
             self.cpu_before = (self.usage)();
             self.live.set_state(WorkerState::Running);
         } else {
@@ -167,7 +169,7 @@ impl<R: Ring, const LATENCY: bool, const QUEUED: bool, const RATED: bool>
             self.message(text);
             flow = Flow::End;
         }
-        (self.next_due(meter.next_boundary()), flow)
+        Ticked { next: self.next_due(meter.next_boundary()), flow, window_begins }
     }
 
     fn file_step(&mut self, ring: &mut R, next: Next) -> Flow {
@@ -216,6 +218,14 @@ impl<R: Ring, const LATENCY: bool, const QUEUED: bool, const RATED: bool>
                 (None, Flow::On)
             }
         }
+    }
+
+    fn fault(&mut self, op: Option<&Op>, fault: &Fault) -> Flow {
+        let (verdict, text) = self.builder.errors.fault(op, fault);
+        if let Some(text) = text {
+            self.message(text);
+        }
+        if verdict == Verdict::Fatal { Flow::End } else { Flow::On }
     }
 
     fn ring_failed(&mut self, error: io::Error) -> Flow {

@@ -1,0 +1,141 @@
+//! What only some workers need beside their I/O: content that is checked, logs, replayed I/O,
+//! limits on latency.
+//!
+//! A worker that needs any of it runs the same loop with an [`Extended`] source: the work itself,
+//! and chores, one file each, which look at every I/O as it is issued and as it ends. Choosing among
+//! them costs a few indirect calls an I/O; workers without chores run loops that have none of this.
+
+use crate::meter::Stamps;
+use crate::ops::{Fault, Next, Op, Source};
+use crate::run::Shared;
+use crate::source::Workload;
+use crate::steps::Policy;
+use crate::worker::Builder;
+use plan::Worker;
+use record::Direction;
+
+/// Something done beside the I/O of a worker. Called once an I/O, so it neither locks nor calls the
+/// system where it can be helped; what it does is within the I/O's pause, not within its latency.
+pub(crate) trait Chore: Send {
+    /// An I/O is handed to the ring.
+    fn issued(&mut self, op: &Op, stamps: &Stamps) {
+        let _ = (op, stamps);
+    }
+
+    /// An I/O ended well and as a whole, or a synchronisation did.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    fn ended(&mut self, op: &Op, stamps: &Stamps, now: u64) -> Result<(), Fault> {
+        let _ = (op, stamps, now);
+        Ok(())
+    }
+
+    /// The ramp is over: what was seen before does not count.
+    fn window_begins(&mut self, now: u64) {
+        let _ = now;
+    }
+
+    /// The moment it asked for has come, or another one. Returns when it wants to be called again,
+    /// from the run's origin. The first call comes before the first I/O.
+    ///
+    /// # Errors
+    /// Why the worker is to end.
+    fn tick(&mut self, policy: &mut Policy, now: u64) -> Result<u64, Fault> {
+        let _ = (policy, now);
+        Ok(u64::MAX)
+    }
+
+    /// The worker ended at `now`: what was gathered goes into its record.
+    fn gather(self: Box<Self>, now: u64, builder: &mut Builder<'_>);
+}
+
+/// What gives a worker its I/O.
+enum Work {
+    /// Drawn from the job's options.
+    Drawn(Box<Workload>),
+}
+
+impl Work {
+    fn new(worker: &Worker) -> Work {
+        Work::Drawn(Box::new(Workload::new(worker)))
+    }
+}
+
+/// A worker's I/O with all that is done beside it.
+pub(crate) struct Extended {
+    work: Work,
+    chores: Vec<Box<dyn Chore>>,
+}
+
+impl Extended {
+    /// What worker `index` of a run needs; `None` when that is nothing but its I/O.
+    pub fn new(worker: &Worker, shared: &Shared, index: usize) -> Option<Extended> {
+        let chores = chores(worker, shared, index);
+        (!chores.is_empty()).then(|| Extended { work: Work::new(worker), chores })
+    }
+}
+
+/// The chores of a worker, in the order they are done.
+fn chores(worker: &Worker, shared: &Shared, index: usize) -> Vec<Box<dyn Chore>> {
+    let _ = (worker, shared, index);
+    Vec::new()
+}
+
+impl Source for Extended {
+    const EXTENDED: bool = true;
+
+    fn next(&mut self) -> Next {
+        match &mut self.work {
+            Work::Drawn(workload) => workload.next(),
+        }
+    }
+
+    fn steer(&mut self, direction: Direction) {
+        match &mut self.work {
+            Work::Drawn(workload) => workload.steer(direction),
+        }
+    }
+
+    fn completed(&mut self, op: &Op, moved: u64) {
+        match &mut self.work {
+            Work::Drawn(workload) => workload.completed(op, moved),
+        }
+    }
+
+    fn issued(&mut self, op: &Op, stamps: &Stamps) {
+        self.chores.iter_mut().for_each(|chore| chore.issued(op, stamps));
+    }
+
+    fn ended(&mut self, op: &Op, _: &mut [u8], stamps: &Stamps, now: u64) -> Result<(), Fault> {
+        self.chores.iter_mut().try_for_each(|chore| chore.ended(op, stamps, now))
+    }
+
+    fn window_begins(&mut self, now: u64) {
+        self.chores.iter_mut().for_each(|chore| chore.window_begins(now));
+    }
+
+    fn tick(&mut self, policy: &mut Policy, now: u64) -> Result<u64, Fault> {
+        let mut next = u64::MAX;
+        for chore in &mut self.chores {
+            next = next.min(chore.tick(policy, now)?);
+        }
+        Ok(next)
+    }
+}
+
+/// A source that may have gathered something for the record.
+pub(crate) trait Gathering: Source {
+    /// The worker ended at `now`.
+    fn gather(self, now: u64, builder: &mut Builder<'_>);
+}
+
+impl Gathering for Workload {
+    fn gather(self, _: u64, _: &mut Builder<'_>) {}
+}
+
+impl Gathering for Extended {
+    fn gather(self, now: u64, builder: &mut Builder<'_>) {
+        self.chores.into_iter().for_each(|chore| chore.gather(now, builder));
+    }
+}
