@@ -29,7 +29,7 @@ pub fn markdown(
         text.push_str(&line(case));
     }
     text.push_str(
-        "\nRatio: fathom's I/Os per second for one of fio's. Spread: (highest − lowest) / median \
+        "\nRatio: fathom's I/Os per second for one of fio's, the median over the rounds. Spread: (highest − lowest) / median \
          of I/Os per second. User and system time are those of the jobs, as each program \
          reports them; the whole process is the kernel's account of both together from start \
          to exit.\n\n",
@@ -58,19 +58,25 @@ fn line(measured: &Measured) -> String {
         let [fio, fathom] = both.map(|samples| figure(median(samples, value)));
         format!("{fio} / {fathom}")
     };
-    let [fio_iops, fathom_iops] = both.map(|samples| median(samples, |s| s.iops));
     let [fio_spread, fathom_spread] = both.map(spread_percent);
     format!(
         "| {} | {} | {:.2} | {fio_spread:.1} % / {fathom_spread:.1} % | {} | {} | {} | {} | {} |\n",
         measured.case.name,
         pair(|s| s.iops),
-        fathom_iops / fio_iops,
+        ratio(measured),
         pair(|s| s.user_ns),
         pair(|s| s.system_ns),
         pair(|s| s.process_ns),
         pair(|s| s.p50_ns),
         pair(|s| s.p99_ns),
     )
+}
+
+/// The median of the rounds' ratios: a machine that changes its speed between two rounds changes it
+/// for both programs.
+fn ratio(measured: &Measured) -> f64 {
+    let rounds = measured.peer.iter().zip(&measured.fathom);
+    middle(rounds.map(|(peer, fathom)| fathom.iops / peer.iops).collect())
 }
 
 /// Whole numbers with their thousands set apart; small ones keep a digit after the point.
@@ -89,9 +95,12 @@ fn figure(value: f64) -> String {
     text
 }
 
-/// The middle value, or the mean of the two in the middle. There is at least one sample.
 fn median(samples: &[Sample], value: fn(&Sample) -> f64) -> f64 {
-    let mut values: Vec<f64> = samples.iter().map(value).collect();
+    middle(samples.iter().map(value).collect())
+}
+
+/// The middle value, or the mean of the two in the middle. There is at least one.
+fn middle(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;
     match values.len() % 2 {
@@ -135,7 +144,7 @@ mod tests {
         let case = cases::select(&["null-1".to_string()]).unwrap()[0];
         let measured = Measured {
             case,
-            peer: samples(&[900.0, 1000.0, 1100.0]),
+            peer: samples(&[1100.0, 1000.0, 900.0]),
             fathom: samples(&[3_000_000.0, 3_500_000.0, 3_600_000.0]),
         };
         assert_eq!(

@@ -3,13 +3,16 @@
 use super::cases::{Case, Target};
 use anyhow::{Context, Result, bail};
 use std::fs::{self, File, OpenOptions};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 const CHUNK_BYTES: usize = 1 << 20;
 const ZRAM_BYTES: u64 = 256 << 20;
+const RESET_ATTEMPTS: u32 = 20;
+const RESET_PAUSE: Duration = Duration::from_millis(100);
 
 /// Reads `1073741824`, `64k`, `256m`, `1g`. Whole chunks only, so that every read of a case is
 /// inside.
@@ -163,7 +166,18 @@ impl Zram {
 
 impl Drop for Zram {
     fn drop(&mut self) {
-        if let Err(error) = fs::write(self.control.join("reset"), "1") {
+        let mut reset = fs::write(self.control.join("reset"), "1");
+        // Whoever watches for changed devices may look at it for a moment after it was closed.
+        for _ in 0..RESET_ATTEMPTS {
+            match &reset {
+                Err(error) if error.kind() == ErrorKind::ResourceBusy => {
+                    std::thread::sleep(RESET_PAUSE);
+                    reset = fs::write(self.control.join("reset"), "1");
+                }
+                _ => break,
+            }
+        }
+        if let Err(error) = reset {
             eprintln!("{} could not be reset: {error}", self.device.display());
         }
     }
