@@ -149,6 +149,9 @@ fn fields(def: &OptionDef) -> Vec<(&'static str, String)> {
         Status::Works => fields.push(("status", "works".into())),
         Status::Accepted(why) => fields.push(("status", format!("accepted, no effect: {why}"))),
         Status::NotYet => fields.push(("status", "not yet; giving it is an error".into())),
+        Status::Needs(what) => {
+            fields.push(("status", format!("later, with {what}; giving it is an error")));
+        }
     }
     fields
 }

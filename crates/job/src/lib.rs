@@ -26,5 +26,5 @@ pub use model::{
     EngineOptions, ErrorPolicy, FileService, FileServiceOrder, FileSizeRange, Flow, Identity, Job,
     JobOptions, Layout, LockFile, Logs, Measure, MemoryKind, NumaMemory, Pattern, Process, Queue,
     Rate, RateProcess, ReadWrite, Retry, Sequencer, Size, SplitEntry, SyncFileRange, SyncMode,
-    Syncing, Target, ThinkTime, Timing,
+    Syncing, Target, ThinkTime, Timing, WriteHint, ZoneMode, Zones,
 };

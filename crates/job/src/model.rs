@@ -9,13 +9,17 @@ mod pattern;
 mod process;
 mod queue;
 mod target;
+mod zones;
 
 pub use buffers::{BufferContent, Buffers, DedupeMode, MemoryKind};
 pub use pace::{DelayRange, Flow, Rate, RateProcess, ThinkTime, Timing};
 pub use pattern::{BlockSizes, Distribution, Pattern, ReadWrite, Sequencer, SplitEntry};
 pub use process::{CpuSplit, ErrorPolicy, Logs, Measure, NumaMemory, Process, Retry};
 pub use queue::{Engine, EngineOptions, Queue, SyncFileRange, SyncMode, Syncing};
-pub use target::{FileService, FileServiceOrder, FileSizeRange, Layout, LockFile, Size, Target};
+pub use target::{
+    FileService, FileServiceOrder, FileSizeRange, Layout, LockFile, Size, Target, WriteHint,
+};
+pub use zones::{ZoneMode, Zones};
 
 /// One job section (or `--name` on the command line), `[global]` merged in.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -30,6 +34,8 @@ pub struct Job {
     pub layout: Layout,
     /// Which I/O at which offsets.
     pub pattern: Pattern,
+    /// Zones it works in.
+    pub zones: Zones,
     /// How much data an I/O moves.
     pub blocks: BlockSizes,
     /// What buffers hold and where they lie.

@@ -84,6 +84,8 @@ pub struct Choice {
     pub same_as: &'static str,
     /// Whether it works; a value that does not is refused by name.
     pub works: bool,
+    /// What a value needs that is refused because something is not built; else empty.
+    pub needs: &'static str,
 }
 
 /// Whether an option works.
@@ -95,6 +97,9 @@ pub enum Status {
     Accepted(&'static str),
     /// Using it is an error that names it.
     NotYet,
+    /// It belongs to an engine, or to hardware or a service behind one, that is not built; what it
+    /// needs. Using it is an error that says so.
+    Needs(&'static str),
 }
 
 /// How a value is written.
@@ -250,7 +255,7 @@ pub fn apply(
     units: Units,
 ) -> Result<Vec<String>, String> {
     let parsed = value::parse(def, raw, units).map_err(|why| format!("{}: {why}", def.name));
-    if def.status == Status::NotYet {
+    if matches!(def.status, Status::NotYet | Status::Needs(_)) {
         if parsed.is_ok_and(|value| def.is_neutral(&value, units)) {
             return Ok(Vec::new());
         }
@@ -268,6 +273,11 @@ pub fn apply(
         }
         _ => Ok(Vec::new()),
     }
+}
+
+/// The end of a refusal of what needs something that is not built.
+fn needs(what: &str) -> String {
+    format!(": it needs {what}, which a later version brings")
 }
 
 impl Choice {
@@ -288,10 +298,14 @@ impl OptionDef {
 
     /// What using a *not yet* option is answered with.
     fn refusal(&self) -> String {
+        let needs = match self.status {
+            Status::Needs(what) => needs(what),
+            _ => String::new(),
+        };
         match self.default {
-            "" => format!("option '{}' does not work yet", self.name),
+            "" => format!("option '{}' does not work yet{needs}", self.name),
             default => format!(
-                "option '{}' does not work yet; only its default, {default}, is accepted",
+                "option '{}' does not work yet{needs}; only its default, {default}, is accepted",
                 self.name
             ),
         }
@@ -303,7 +317,9 @@ impl OptionDef {
         let typed = value::head(self.kind, text);
         match self.values.iter().find(|choice| choice.name == typed) {
             Some(choice) if !choice.works => {
-                Err(format!("{}: '{}' does not work yet", self.name, choice.name))
+                let needs =
+                    if choice.needs.is_empty() { String::new() } else { needs(choice.needs) };
+                Err(format!("{}: '{}' does not work yet{needs}", self.name, choice.name))
             }
             _ => Ok(()),
         }

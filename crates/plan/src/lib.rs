@@ -23,7 +23,7 @@ mod workload;
 pub use job::{
     BufferContent, Buffers, DedupeMode, Engine, EngineOptions, ErrorPolicy, Layout, LockFile,
     MemoryKind, NumaMemory, RateProcess, ReadWrite, Retry, Sequencer, SyncFileRange, SyncMode,
-    Syncing, ThinkTime,
+    Syncing, ThinkTime, WriteHint,
 };
 pub use model::{
     BlockPlan, DiskWatch, File, FileOrder, FileSelection, Measuring, Pacing, Pattern, Placement,

@@ -273,6 +273,8 @@ pub struct Queue {
     pub options: EngineOptions,
     /// O_DIRECT.
     pub direct: bool,
+    /// Writes are not torn (RWF_ATOMIC).
+    pub atomic: bool,
     /// I/Os kept in flight; 1 for synchronous engines.
     pub depth: u32,
     /// `iodepth` as asked, before a synchronous engine made it 1.

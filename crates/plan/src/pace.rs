@@ -40,6 +40,7 @@ pub(crate) fn queue(job: &Job, found: &mut Findings) -> Queue {
         engine: given.engine,
         options: given.options.clone(),
         direct: given.direct,
+        atomic: atomic(job, found),
         depth,
         depth_requested: requested,
         batch_submit: given.batch_submit.map(|b| if b == 0 { depth } else { cut(b) }),
@@ -47,6 +48,21 @@ pub(crate) fn queue(job: &Job, found: &mut Findings) -> Queue {
         complete_max,
         low: given.low.filter(|l| *l > 0).map_or(depth, cut),
     }
+}
+
+/// Whether writes are atomic. Oracle: an engine that cannot ask for it is an error.
+fn atomic(job: &Job, found: &mut Findings) -> bool {
+    let given = &job.queue;
+    if given.atomic && !given.direct {
+        let what = "atomic writes go past the page cache, and it is to be used";
+        found.usage(job, "atomic", what, "leave out buffered=1 or direct=0");
+    }
+    let able = matches!(given.engine, Engine::Pvsync2 | Engine::Libaio | Engine::IoUring);
+    if given.atomic && !able {
+        let what = format!("the {} engine cannot ask for atomic writes", given.engine.name());
+        found.usage(job, "atomic", what, "use ioengine=pvsync2, libaio or io_uring");
+    }
+    given.atomic
 }
 
 fn checked_depth(job: &Job, found: &mut Findings) -> u32 {

@@ -2,7 +2,7 @@
 //! by hand, and nothing is ignored in silence.
 
 use crate::problem::Findings;
-use job::{FileServiceOrder, Job, Size};
+use job::{FileServiceOrder, Job, Size, ZoneMode};
 
 const CURE: &str = "leave it out";
 
@@ -28,12 +28,11 @@ pub(crate) fn check(job: &Job, found: &mut Findings) {
         FileServiceOrder::Zipf | FileServiceOrder::Pareto | FileServiceOrder::Normal
     );
     refuse(shaped, "file_service_type", "a distribution over files");
-    refuse(pattern.zonemode != "none", "zonemode", "working by zones");
+    refuse(job.zones.mode != ZoneMode::None, "zonemode", "working by zones");
     let random = pattern.rw.is_random();
     let shares = pattern.percentage_random.iter().any(|(_, p)| *p != 100);
     refuse(random && shares, "percentage_random", "a mix of random and sequential I/O");
     refuse(pattern.serialize_overlap, "serialize_overlap", "ordering overlapping I/O");
-    refuse(job.queue.atomic, "atomic", "atomic writing");
     refuse(job.rate.flow.weight > 0, "flow", "flow control between jobs");
     let latency = job.rate.max_latency.iter().any(|(_, l)| l.is_some());
     refuse(latency, "max_latency", "ending a job by its latency");

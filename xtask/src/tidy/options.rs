@@ -44,7 +44,7 @@ impl Row<'_> {
     fn of(def: &OptionDef) -> Row<'_> {
         let accepted = match def.status {
             Status::Accepted(why) => Some(why),
-            Status::Works | Status::NotYet => None,
+            Status::Works | Status::NotYet | Status::Needs(_) => None,
         };
         let values = def.values.iter().map(|value| (value.name, value.doc)).collect();
         Row { name: def.name, doc: def.doc, long: def.long, accepted, values }

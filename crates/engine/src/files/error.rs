@@ -31,6 +31,8 @@ pub enum Action {
     },
     /// Making it durable.
     Sync,
+    /// Saying how long its data will stay.
+    Hint,
     /// Removing it.
     Unlink,
     /// Reading it in advance.
@@ -80,6 +82,7 @@ impl fmt::Display for Action {
         f.write_str(match self {
             Action::Open { .. } => "open",
             Action::Sync => "sync",
+            Action::Hint => "set the write_hint of",
             Action::Unlink => "remove",
             Action::PreRead => "read in advance",
             Action::Inspect => "inspect",

@@ -67,6 +67,7 @@ impl<R: Ring> Writer<R> {
             io_priority: 0,
             direct: true,
             writes: true,
+            write_flags: 0,
             advice: None,
         })?;
         Ok(Writer { ring, area, payload })

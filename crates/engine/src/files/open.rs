@@ -1,7 +1,7 @@
 //! Opening and closing, and what fio does around both: advice, invalidation, syncs, unlinking.
 
 use super::{Action, FileError};
-use crate::sys::files::{Advice, advise, flush_device_cache, sync_filesystem};
+use crate::sys::files::{Advice, advise, flush_device_cache, set_write_hint, sync_filesystem};
 use plan::{SyncMode, Worker};
 use record::TargetKind;
 use std::fs::{File, OpenOptions};
@@ -119,6 +119,7 @@ impl<'w> OpenFiles<'w> {
             let file = self.flags.open(&planned.path, planned.kind).map_err(|e| {
                 FileError::new(Action::Open { direct: self.flags.direct }, &planned.path, e)
             })?;
+            self.hint(&file).map_err(|e| FileError::new(Action::Hint, &planned.path, e))?;
             self.prepare(position, &file);
             self.open[position] = Some(file);
             self.used[position] = true;
@@ -219,6 +220,14 @@ impl<'w> OpenFiles<'w> {
     /// What went wrong without keeping anything from running, since the last call.
     pub fn take_warnings(&mut self) -> Vec<String> {
         std::mem::take(&mut self.warnings)
+    }
+
+    /// Tells the kernel how long what is written will stay.
+    fn hint(&self, file: &File) -> io::Result<()> {
+        match self.worker.layout.write_hint {
+            Some(hint) if self.flags.write => set_write_hint(file, hint, self.flags.direct),
+            _ => Ok(()),
+        }
     }
 
     fn prepare(&mut self, position: usize, file: &File) {

@@ -9,7 +9,8 @@ use std::io;
 use std::os::fd::RawFd;
 use std::time::Duration;
 
-/// RWF_NOWAIT and RWF_DONTCACHE of preadv2(2).
+/// RWF_DSYNC, RWF_NOWAIT and RWF_DONTCACHE of preadv2(2).
+const RWF_DSYNC: u32 = 0x2;
 const RWF_NOWAIT: u32 = 0x8;
 const RWF_DONTCACHE: u32 = 0x80;
 /// IORING_MAX_REG_BUFFERS.
@@ -37,6 +38,7 @@ pub struct IoUring {
     files_registered: bool,
     form: Form,
     op_flags: u32,
+    write_flags: u32,
     io_priority: u16,
     // Every so many I/Os one is forced to a kernel worker; 0: none.
     force_async: u64,
@@ -101,6 +103,7 @@ impl IoUring {
             }
             OpKind::Write => {
                 self.data(&mut entry, slot, op, [sqe::WRITE_FIXED, sqe::WRITE, sqe::WRITEV]);
+                entry.op_flags |= self.write_flags;
             }
             OpKind::Fsync => (entry.opcode, entry.offset) = (sqe::FSYNC, 0),
             OpKind::Fdatasync => {
@@ -184,6 +187,7 @@ impl Ring for IoUring {
             files_registered,
             form,
             op_flags,
+            write_flags: setup.write_flags | if options.writefua { RWF_DSYNC } else { 0 },
             io_priority: setup.io_priority,
             force_async: options.force_async.unwrap_or(0),
             issued: 0,

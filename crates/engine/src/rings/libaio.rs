@@ -30,6 +30,7 @@ pub struct Libaio {
     read_opcode: u16,
     write_opcode: u16,
     rw_flags: u32,
+    write_flags: u32,
     priorities: Option<Priorities>,
     userspace_reap: bool,
 }
@@ -65,6 +66,7 @@ impl Ring for Libaio {
             read_opcode: if vectored { aio::READ_VECTORED } else { aio::READ },
             write_opcode: if vectored { aio::WRITE_VECTORED } else { aio::WRITE },
             rw_flags: if options.nowait { libc::RWF_NOWAIT as u32 } else { 0 },
+            write_flags: setup.write_flags,
             priorities: (!priorities.is_none()).then_some(priorities),
             userspace_reap: options.userspace_reap,
         })
@@ -154,7 +156,10 @@ impl Libaio {
     fn transfer(&mut self, opcode: u16, slot: u32, op: &Op) -> ControlBlock {
         let buffer = self.slots.slot(slot);
         let mut block = ControlBlock::new(opcode);
-        block.rw_flags = self.rw_flags;
+        block.rw_flags = match op.kind {
+            OpKind::Write => self.rw_flags | self.write_flags,
+            _ => self.rw_flags,
+        };
         block.buffer = buffer as u64;
         block.length = op.length;
         block.offset = op.offset as i64;

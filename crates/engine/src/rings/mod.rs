@@ -60,6 +60,8 @@ pub struct Setup<'a> {
     pub direct: bool,
     /// The job writes.
     pub writes: bool,
+    /// RWF_ flags of every write (RWF_ATOMIC); only for engines that pass them on.
+    pub write_flags: u32,
     /// What the kernel is told of the pattern; `None`: nothing.
     pub advice: Option<Advice>,
 }

@@ -12,9 +12,11 @@ use std::os::fd::RawFd;
 /// The `pvsync2` engine.
 pub type Pvsync2 = Blocking<Flagged>;
 
-/// Reads and writes one vector at an offset, with RWF_HIPRI, RWF_DONTCACHE or RWF_NOWAIT.
+/// Reads and writes one vector at an offset, with RWF_HIPRI, RWF_DONTCACHE or RWF_NOWAIT, or
+/// RWF_ATOMIC for writes.
 pub struct Flagged {
     flags: c_int,
+    write_flags: c_int,
     hipri: Chance,
 }
 
@@ -32,7 +34,8 @@ impl Transfer for Flagged {
             flags |= libc::RWF_NOWAIT;
         }
         let hipri = if options.hipri { options.hipri_percentage.unwrap_or(100) } else { 0 };
-        Ok(Flagged { flags, hipri: Chance::of(hipri) })
+        let write_flags = setup.write_flags as c_int;
+        Ok(Flagged { flags, write_flags, hipri: Chance::of(hipri) })
     }
 
     #[inline(always)]
@@ -43,7 +46,7 @@ impl Transfer for Flagged {
         unsafe {
             match op.kind {
                 OpKind::Read => calls::preadv2(fd, &vector, op.offset, flags),
-                _ => calls::pwritev2(fd, &vector, op.offset, flags),
+                _ => calls::pwritev2(fd, &vector, op.offset, flags | self.write_flags),
             }
         }
     }

@@ -41,6 +41,7 @@ impl<R: Ring> Rig<R> {
             io_priority: 0,
             direct: false,
             writes: true,
+            write_flags: 0,
             advice: None,
         })
         .unwrap();

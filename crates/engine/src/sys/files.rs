@@ -2,6 +2,7 @@
 
 use super::io::retry;
 use super::memory::{check, errno};
+use plan::WriteHint;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
@@ -46,6 +47,33 @@ pub enum Advice {
     NoReuse,
     /// Clean pages leave the cache.
     DontNeed,
+}
+
+/// How long data written to `file` is expected to stay (fcntl(2), F_SET_RW_HINT). With `direct`
+/// the descriptor's own hint is set where the kernel still has one (before 5.17), as only direct
+/// I/O used it.
+///
+/// # Errors
+/// EINVAL where the kernel or the kind of file knows no hints.
+pub fn set_write_hint(file: impl AsFd, hint: WriteHint, direct: bool) -> io::Result<()> {
+    const F_SET_RW_HINT: i32 = 1036;
+    const F_SET_FILE_RW_HINT: i32 = 1038;
+    let value: u64 = match hint {
+        WriteHint::None => 1,
+        WriteHint::Short => 2,
+        WriteHint::Medium => 3,
+        WriteHint::Long => 4,
+        WriteHint::Extreme => 5,
+    };
+    let fd = file.as_fd().as_raw_fd();
+    let set = |command: i32| {
+        // SAFETY: both commands read one 64-bit number at the address, and `value` is that.
+        check(unsafe { libc::fcntl(fd, command, &raw const value) })
+    };
+    if direct && set(F_SET_FILE_RW_HINT).is_ok() {
+        return Ok(());
+    }
+    set(F_SET_RW_HINT)
 }
 
 /// posix_fadvise(2); a length of 0 is up to the end.
@@ -273,6 +301,20 @@ fn push(spans: &mut Vec<Span>, from: u64, to: u64, length: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_write_hint_stays_with_the_file() {
+        const F_GET_RW_HINT: i32 = 1035;
+        let directory = testbed::scratch();
+        let file = std::fs::File::create(directory.path().join("f")).unwrap();
+        for (hint, direct) in [(WriteHint::Long, false), (WriteHint::Short, true)] {
+            set_write_hint(&file, hint, direct).unwrap();
+            let mut value = 0_u64;
+            // SAFETY: F_GET_RW_HINT writes one 64-bit number at the address, and `value` is that.
+            check(unsafe { libc::fcntl(file.as_raw_fd(), F_GET_RW_HINT, &raw mut value) }).unwrap();
+            assert_eq!(value, if direct { 2 } else { 4 });
+        }
+    }
     use std::fs::File;
     use std::os::unix::fs::FileExt;
     use std::slice;

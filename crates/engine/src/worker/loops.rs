@@ -28,6 +28,9 @@ use crate::sys::buffers::BufferArea;
 use plan::{Engine, Queue};
 use record::{CpuUse, WorkerState};
 
+/// In kernels since 6.11.
+const RWF_ATOMIC: u32 = 0x40;
+
 /// A worker with its memory and its first files open.
 pub(super) struct Prepared<'a, 'w> {
     pub shared: &'w Shared,
@@ -80,6 +83,7 @@ impl<'w> Prepared<'_, 'w> {
             io_priority: priority.map_or(0, |(c, l, h)| thread::io_priority_value(c, l, h)),
             direct: worker.queue.direct,
             writes: worker.pattern.rw.writes(),
+            write_flags: if worker.queue.atomic { RWF_ATOMIC } else { 0 },
             advice: pattern_advice(worker),
         };
         let ring = R::open(&setup).map_err(|e| Failure::Setup("set up the I/O engine", e))?;

@@ -131,8 +131,6 @@ pub struct Pattern {
     pub number_ios: Option<u64>,
     /// `serialize_overlap`.
     pub serialize_overlap: bool,
-    /// `zonemode` ("none", "strided", "zbd").
-    pub zonemode: String,
 }
 
 impl Default for Pattern {
@@ -153,7 +151,6 @@ impl Default for Pattern {
             randseed: None,
             number_ios: None,
             serialize_overlap: false,
-            zonemode: "none".into(),
         }
     }
 }

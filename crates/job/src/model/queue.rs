@@ -122,6 +122,8 @@ pub struct EngineOptions {
     pub cmdprio_class: Option<(u8, u8)>,
     /// `cmdprio`.
     pub cmdprio: Option<(u8, u8)>,
+    /// `writefua`: RWF_DSYNC on writes of io_uring.
+    pub writefua: bool,
     /// `thp`: transparent huge pages for mmap.
     pub thp: bool,
 }

@@ -106,6 +106,21 @@ pub enum LockFile {
     ReadWrite,
 }
 
+/// `write_hint`: how long written data is expected to stay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriteHint {
+    /// Not known.
+    None,
+    /// Soon overwritten.
+    Short,
+    /// In between.
+    Medium,
+    /// Kept for long.
+    Long,
+    /// Kept for very long.
+    Extreme,
+}
+
 /// How files are made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layout {
@@ -129,6 +144,8 @@ pub struct Layout {
     pub invalidate: bool,
     /// `fadvise_hint`: "0", "1", "random", "sequential", "noreuse".
     pub fadvise_hint: String,
+    /// `write_hint`; `None`: nothing is said.
+    pub write_hint: Option<WriteHint>,
 }
 
 impl Default for Layout {
@@ -144,6 +161,7 @@ impl Default for Layout {
             pre_read: false,
             invalidate: true,
             fadvise_hint: "1".into(),
+            write_hint: None,
         }
     }
 }

@@ -88,10 +88,15 @@ pub(super) const ROWS: &[OptionDef] = &[
         .sets(to!(queue.direct = flag)),
     boolean(Target, "atomic", "Writes that are not torn by a power cut (RWF_ATOMIC)")
         .long(
-            "Needs direct=1, a device that has atomic writes and a block size within its \
-             limits.",
+            "Implies direct=1. Needs the engine pvsync2, libaio or io_uring, Linux 6.11 and a \
+             device or filesystem with atomic writes whose limits the block sizes keep.",
         )
-        .default("0"),
+        .default("0")
+        .sets(|job, v| {
+            job.queue.atomic = v.flag();
+            job.queue.direct |= v.flag();
+            Ok(())
+        }),
     boolean(Target, "buffered", "Use the page cache")
         .default("1")
         .long("The opposite of direct; the later of the two wins.")

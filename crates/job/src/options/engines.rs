@@ -1,7 +1,9 @@
 //! Options of single engines. An option that several engines share has one row.
 
 use super::Group::Engine;
-use super::row::{NO_MAX, boolean, choice, flag, int, ints, same, text, to, value};
+use super::row::{
+    NO_MAX, PASSTHROUGH, SCSI_GENERIC, boolean, choice, flag, int, ints, same, text, to, value,
+};
 use super::{Choice, OptionDef, Value};
 use crate::model::Job;
 
@@ -10,6 +12,11 @@ const PRIO: &[&str] = &["io_uring", "io_uring_cmd", "libaio"];
 const NETS: &[&str] = &["net", "netsplice"];
 const GLUSTER: &[&str] = &["gfapi", "gfapi_async"];
 const CEPH: &[&str] = &["rados", "rbd"];
+
+const NO_FUA_READ: &str =
+    "the kernel passes no FUA with reads of io_uring, only with commands of sg and io_uring_cmd";
+
+const OBJECT_STORE: &str = "the http engine (WebDAV, S3 or Swift)";
 
 const ONE_PRIORITY: &str = "all I/O has the priority of its job (prio, prioclass)";
 
@@ -181,73 +188,92 @@ pub(super) const LOCAL: &[OptionDef] = &[
         .sets(to!(queue.options.thp = flag)),
     boolean(Engine, "readfua", "Set FUA on reads")
         .long("Reads then come from the medium, not from the device's cache.")
-        .of(&["sg", "io_uring", "io_uring_cmd"]),
+        .of(&["sg", "io_uring", "io_uring_cmd"])
+        .warned(NO_FUA_READ, |_, _| Ok(())),
     boolean(Engine, "writefua", "Set FUA on writes")
-        .long("Writes then reach the medium before they complete.")
-        .of(&["sg", "io_uring", "io_uring_cmd"]),
+        .long(
+            "Writes then reach the medium before they complete: RWF_DSYNC on each, which the \
+             kernel turns into FUA where the device has it and into a flush where not.",
+        )
+        .of(&["sg", "io_uring", "io_uring_cmd"])
+        .sets(to!(queue.options.writefua = flag)),
     choice(Engine, "write_mode", WRITE_MODES, "NVMe command that a write becomes")
         .long(
             "io_uring_cmd only: a plain write, one that lets zeros or uncorrectable marks \
              stand for data, or a verify.",
         )
         .of(URINGS)
-        .default("write"),
+        .default("write")
+        .needs(PASSTHROUGH),
     choice(Engine, "verify_mode", READ_MODES, "NVMe command that a verifying read becomes")
         .long(
             "io_uring_cmd only: data is read back, or the device compares it with what it is \
              sent.",
         )
         .of(URINGS)
-        .default("read"),
+        .default("read")
+        .needs(PASSTHROUGH),
     choice(Engine, "cmd_type", NVME, "Kind of command passed through")
         .long("io_uring_cmd only: the command set of the device behind the character device named.")
         .of(URINGS)
-        .default("nvme"),
+        .default("nvme")
+        .needs(PASSTHROUGH),
     text(Engine, "cdb_len", "Length of a SCSI command passed through")
         .long("For io_uring_cmd; 0 chooses by the size of the device.")
         .of(URINGS)
-        .default("0"),
+        .default("0")
+        .needs(PASSTHROUGH),
     text(Engine, "verify_bytchk", "BYTCHK of a SCSI VERIFY passed through")
         .long(
             "io_uring_cmd to SCSI only: whether the device compares data with what it is sent \
              (SBC, VERIFY).",
         )
         .of(URINGS)
-        .default("0"),
+        .default("0")
+        .needs(PASSTHROUGH),
     choice(Engine, "read_mode", READ_MODES, "Command that a read becomes")
         .long("io_uring_cmd to SCSI only: a plain read, or a verify that moves no data.")
         .of(URINGS)
-        .default("read"),
+        .default("read")
+        .needs(PASSTHROUGH),
     int(Engine, "md_per_io_size", 0, NO_MAX, "Bytes of separate metadata for each I/O")
         .long("For namespaces that keep metadata apart; for io_uring_cmd.")
         .of(URINGS)
-        .default("0"),
+        .default("0")
+        .needs(PASSTHROUGH),
     boolean(Engine, "pi_act", "The device makes and checks protection information")
         .long("With 0 the host makes and checks it; for io_uring_cmd.")
         .of(URINGS)
-        .default("1"),
+        .default("1")
+        .needs(PASSTHROUGH),
     text(Engine, "pi_chk", "Which protection information is checked")
         .long("A list of GUARD, REFTAG and APPTAG; for io_uring_cmd.")
-        .of(URINGS),
+        .of(URINGS)
+        .needs(PASSTHROUGH),
     int(Engine, "apptag", 0, 0xffff, "Application tag")
         .long("Used with pi_chk=APPTAG.")
         .of(URINGS)
-        .default("0x1234"),
+        .default("0x1234")
+        .needs(PASSTHROUGH),
     int(Engine, "apptag_mask", 0, 0xffff, "Mask of the application tag")
         .long("Used with pi_chk=APPTAG.")
         .of(URINGS)
-        .default("0xffff"),
+        .default("0xffff")
+        .needs(PASSTHROUGH),
     boolean(Engine, "deac", "Deallocate blocks that are written as zeroes")
         .long("Has a meaning with write_mode=zeroes.")
-        .of(URINGS),
+        .of(URINGS)
+        .needs(PASSTHROUGH),
     choice(Engine, "sg_write_mode", SG_MODES, "SCSI command that a write becomes")
         .long("Some of them read or compare and write nothing.")
         .of(&["sg"])
-        .default("write"),
+        .default("write")
+        .needs(SCSI_GENERIC),
     int(Engine, "stream_id", 0, NO_MAX, "Stream of WRITE STREAM(16)")
         .long("Has a meaning with sg_write_mode=write_stream.")
         .of(&["sg"])
-        .default("0"),
+        .default("0")
+        .needs(SCSI_GENERIC),
     int(Engine, "cpuload", 0, 100, "Share of a CPU to use, per cent")
         .long("A job of this engine computes beside the jobs that do I/O.")
         .of(&["cpuio"]),
@@ -282,11 +308,16 @@ pub(super) const LOCAL: &[OptionDef] = &[
         .default("1"),
     text(Engine, "donorname", "File that gives its blocks")
         .long("Its blocks are moved into the file that is defragmented.")
-        .of(&["e4defrag"]),
+        .of(&["e4defrag"])
+        .needs("the e4defrag engine (EXT4_IOC_MOVE_EXT)"),
     int(Engine, "inplace", 0, 1, "When the donor gets its blocks")
         .long("0 allocates it beforehand, 1 within each event.")
-        .of(&["e4defrag"]),
-    boolean(Engine, "skip_bad", "Skip bad blocks").long("Otherwise they are errors.").of(&["mtd"]),
+        .of(&["e4defrag"])
+        .needs("the e4defrag engine (EXT4_IOC_MOVE_EXT)"),
+    boolean(Engine, "skip_bad", "Skip bad blocks")
+        .long("Otherwise they are errors.")
+        .of(&["mtd"])
+        .needs("the mtd engine (raw flash)"),
 ];
 
 /// Engines that do their I/O over a network.
@@ -329,100 +360,133 @@ pub(super) const REMOTE: &[OptionDef] = &[
             "Address of the local RDMA device the connection is made from; any device without \
              it.",
         )
-        .of(&["rdma"]),
+        .of(&["rdma"])
+        .needs("the rdma engine (an RDMA device and librdmacm)"),
     choice(Engine, "verb", VERBS, "RDMA verb")
         .long("Both sides must fit: send on one needs recv on the other.")
         .alias(&["proto"])
         .of(&["rdma"])
-        .default("write"),
+        .default("write")
+        .needs("the rdma engine (an RDMA device and librdmacm)"),
     text(Engine, "nfs_url", "URL of the server and its options")
         .long("As libnfs has it: nfs://server/export.")
-        .of(&["nfs"]),
+        .of(&["nfs"])
+        .needs("the nfs engine (libnfs)"),
     text(Engine, "uri", "URI of the device")
         .long("As the NBD specification has it: nbd://host:port/name.")
-        .of(&["nbd"]),
+        .of(&["nbd"])
+        .needs("the nbd engine (libnbd)"),
     choice(Engine, "https", SECURE, "Whether to use TLS")
         .long("Certificates are checked unless it is insecure.")
         .of(&["http"])
-        .default("off"),
+        .default("off")
+        .needs(OBJECT_STORE),
     text(Engine, "http_host", "Host, perhaps with a port")
         .long("It may carry a port: 127.0.0.1:9000.")
         .of(&["http"])
-        .default("localhost"),
+        .default("localhost")
+        .needs(OBJECT_STORE),
     text(Engine, "http_user", "User name")
         .long(
             "Sent with http_pass as basic authentication to a WebDAV server; nothing is sent \
              without it.",
         )
-        .of(&["http"]),
-    text(Engine, "http_pass", "Password").long("Goes with http_user.").of(&["http"]),
+        .of(&["http"])
+        .needs(OBJECT_STORE),
+    text(Engine, "http_pass", "Password")
+        .long("Goes with http_user.")
+        .of(&["http"])
+        .needs(OBJECT_STORE),
     text(Engine, "http_s3_key", "S3 secret key")
         .long("Signs each request; it is never sent.")
-        .of(&["http"]),
+        .of(&["http"])
+        .needs(OBJECT_STORE),
     text(Engine, "http_s3_keyid", "S3 key id")
         .long("The name that goes with http_s3_key.")
-        .of(&["http"]),
+        .of(&["http"])
+        .needs(OBJECT_STORE),
     text(Engine, "http_s3_security_token", "S3 session token")
         .long("For temporary credentials.")
-        .of(&["http"]),
+        .of(&["http"])
+        .needs(OBJECT_STORE),
     text(Engine, "http_swift_auth_token", "Swift token")
         .long("From an authentication done beforehand.")
-        .of(&["http"]),
+        .of(&["http"])
+        .needs(OBJECT_STORE),
     text(Engine, "http_s3_region", "S3 region")
         .long("Part of each request's signature.")
         .of(&["http"])
-        .default("us-east-1"),
+        .default("us-east-1")
+        .needs(OBJECT_STORE),
     text(Engine, "http_s3_storage_class", "S3 storage class")
         .long("As the server names them.")
         .of(&["http"])
-        .default("STANDARD"),
+        .default("STANDARD")
+        .needs(OBJECT_STORE),
     text(Engine, "http_s3_sse_customer_key", "S3 key of server side encryption")
         .long("32 bytes, sent with each request and never stored by the server.")
-        .of(&["http"]),
+        .of(&["http"])
+        .needs(OBJECT_STORE),
     text(Engine, "http_s3_sse_customer_algorithm", "S3 cipher of server side encryption")
         .long("Used with http_s3_sse_customer_key.")
         .of(&["http"])
-        .default("AES256"),
+        .default("AES256")
+        .needs(OBJECT_STORE),
     choice(Engine, "http_mode", OBJECT_STORES, "Kind of object store")
         .long("Chooses how requests are made and signed.")
         .of(&["http"])
-        .default("webdav"),
+        .default("webdav")
+        .needs(OBJECT_STORE),
     int(Engine, "http_verbose", 0, NO_MAX, "Print what goes over the wire")
         .long("1 prints requests, 2 their content as well.")
         .of(&["http"])
-        .default("0"),
+        .default("0")
+        .needs(OBJECT_STORE),
     choice(Engine, "http_object_mode", OBJECTS, "How blocks map to objects")
         .of(&["http"])
         .default("block")
-        .long("Newer than fio 3.33."),
+        .long("Newer than fio 3.33.")
+        .needs(OBJECT_STORE),
     text(Engine, "clustername", "Name of the cluster")
         .long("Which cluster's configuration file is read; ceph without it.")
-        .of(CEPH),
+        .of(CEPH)
+        .needs("the rados and rbd engines (Ceph)"),
     text(Engine, "pool", "Pool to work in")
         .long("Objects or images are taken from this pool, which must exist.")
-        .of(CEPH),
+        .of(CEPH)
+        .needs("the rados and rbd engines (Ceph)"),
     text(Engine, "clientname", "Client name to connect with")
         .long("Without the client. in front if clustername is given.")
-        .of(CEPH),
+        .of(CEPH)
+        .needs("the rados and rbd engines (Ceph)"),
     boolean(Engine, "busy_poll", "Poll for completions")
         .long("Lower latency for a whole CPU.")
-        .of(CEPH),
+        .of(CEPH)
+        .needs("the rados and rbd engines (Ceph)"),
     text(Engine, "conf", "Configuration file")
         .long("As Ceph's own tools read it.")
         .of(&["rados"])
-        .default("/etc/ceph/ceph.conf"),
+        .default("/etc/ceph/ceph.conf")
+        .needs("the rados engine (Ceph)"),
     boolean(Engine, "touch_objects", "Make objects at the start")
         .long("Otherwise reads of objects that do not exist fail.")
         .of(&["rados"])
-        .default("1"),
+        .default("1")
+        .needs("the rados engine (Ceph)"),
     text(Engine, "rbdname", "Name of the block device")
         .long("The image I/O goes to; it must exist and is not made larger.")
-        .of(&["rbd"]),
+        .of(&["rbd"])
+        .needs("the rbd engine (Ceph)"),
     text(Engine, "volume", "Name of the volume")
         .long("As gluster volume list names it.")
-        .of(GLUSTER),
-    text(Engine, "brick", "Brick to connect to").long("A host that serves the volume.").of(GLUSTER),
+        .of(GLUSTER)
+        .needs("the gfapi engines (GlusterFS)"),
+    text(Engine, "brick", "Brick to connect to")
+        .long("A host that serves the volume.")
+        .of(GLUSTER)
+        .needs("the gfapi engines (GlusterFS)"),
     boolean(Engine, "single-instance", "One instance for all jobs")
         .long("Clones then share one connection.")
-        .of(GLUSTER),
+        .of(GLUSTER)
+        .needs("the gfapi engines (GlusterFS)"),
 ];

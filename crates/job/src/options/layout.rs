@@ -1,9 +1,9 @@
 //! Making, preparing and removing files; CPUs and memory nodes.
 
 use super::Group::{Process, Target};
-use super::row::{NO_MAX, boolean, choice, int, later, same, text, to, value};
+use super::row::{NO_MAX, boolean, choice, int, same, text, to, value};
 use super::{Choice, OptionDef, set};
-use crate::model::{CpuSplit, SyncMode};
+use crate::model::{CpuSplit, SyncMode, WriteHint};
 
 const SYNC: &[Choice] = &[
     value("none", "neither flag"),
@@ -15,10 +15,10 @@ const SYNC: &[Choice] = &[
 
 const HINTS: &[Choice] = &[
     value("none", "no hint"),
-    later("short", "soon overwritten"),
-    later("medium", "in between"),
-    later("long", "kept for long"),
-    later("extreme", "kept for very long"),
+    value("short", "soon overwritten"),
+    value("medium", "in between"),
+    value("long", "kept for long"),
+    value("extreme", "kept for very long"),
 ];
 
 const SPLITS: &[Choice] =
@@ -44,8 +44,21 @@ pub(super) const ROWS: &[OptionDef] = &[
             Ok(())
         }),
     choice(Target, "write_hint", HINTS, "Expected lifetime of written data")
-        .long("Lets devices with streams or zones keep data of one age together.")
-        .default("none"),
+        .long(
+            "Lets devices with streams or zones keep data of one age together. none says that \
+             no lifetime is known; without the option the kernel is told nothing.",
+        )
+        .default("none")
+        .sets(|job, v| {
+            job.layout.write_hint = Some(match v.text() {
+                "short" => WriteHint::Short,
+                "medium" => WriteHint::Medium,
+                "long" => WriteHint::Long,
+                "extreme" => WriteHint::Extreme,
+                _ => WriteHint::None,
+            });
+            Ok(())
+        }),
     boolean(Target, "create_serialize", "Lay out files of one worker at a time")
         .default("1")
         .long("Keeps the files of different workers from being interleaved on the medium.")

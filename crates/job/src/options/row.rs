@@ -11,6 +11,12 @@ pub(super) const SECOND: Nanos = Nanos::SECOND;
 /// What a number without unit counts in.
 pub(super) const MICROSECOND: Nanos = Nanos(1_000);
 
+/// What options of io_uring_cmd need.
+pub(super) const PASSTHROUGH: &str =
+    "the io_uring_cmd engine (commands passed through to an NVMe or SCSI character device)";
+/// What options of sg need.
+pub(super) const SCSI_GENERIC: &str = "the sg engine (SCSI commands to a device behind /dev/sg)";
+
 /// No setter: what an option that is not built yet, or has no effect, does to a job.
 fn keeps(_: &mut Job, _: &Value) -> Result<(), String> {
     Ok(())
@@ -140,17 +146,28 @@ pub(super) const fn size(
 
 /// A value that works.
 pub(super) const fn value(name: &'static str, doc: &'static str) -> Choice {
-    Choice { name, doc, same_as: "", works: true }
+    Choice { name, doc, same_as: "", works: true, needs: "" }
 }
 
 /// Another name of a value.
 pub(super) const fn same(name: &'static str, as_name: &'static str) -> Choice {
-    Choice { name, doc: "another name of an earlier value", same_as: as_name, works: true }
+    Choice {
+        name,
+        doc: "another name of an earlier value",
+        same_as: as_name,
+        works: true,
+        needs: "",
+    }
 }
 
 /// A value that is refused for now.
 pub(super) const fn later(name: &'static str, doc: &'static str) -> Choice {
-    Choice { name, doc, same_as: "", works: false }
+    Choice { name, doc, same_as: "", works: false, needs: "" }
+}
+
+/// A value that is refused until something is built that `needs` names.
+pub(super) const fn unbuilt(name: &'static str, doc: &'static str, needs: &'static str) -> Choice {
+    Choice { name, doc, same_as: "", works: false, needs }
 }
 
 /// A setter that stores what was read: `to!(identity.numjobs = Some(count))`.
@@ -194,6 +211,11 @@ impl OptionDef {
     /// It works, and this is what it does to a job.
     pub(super) const fn sets(self, set: fn(&mut Job, &Value) -> Result<(), String>) -> Self {
         OptionDef { status: Status::Works, set, ..self }
+    }
+
+    /// It belongs to something that is not built: `what` it needs.
+    pub(super) const fn needs(self, what: &'static str) -> Self {
+        OptionDef { status: Status::Needs(what), ..self }
     }
 
     /// It is checked and has no effect, because of `why`.

@@ -1,7 +1,9 @@
 //! Amounts: of data, of files, of I/Os.
 
 use super::Group::{Pattern, Size, Target};
-use super::row::{NO_MAX, boolean, choice, choice_with, int, ints, later, size, text, to, value};
+use super::row::{
+    NO_MAX, PASSTHROUGH, boolean, choice, choice_with, int, ints, later, size, text, to, value,
+};
 use super::{Choice, OptionDef, set};
 
 const GENERATORS: &[Choice] = &[
@@ -87,7 +89,8 @@ pub(super) const ROWS: &[OptionDef] = &[
         }),
     int(Size, "num_range", 0, 256, "Ranges in one trim command")
         .default("1")
-        .long("For io_uring_cmd; each range is as long as bs. Newer than fio 3.33."),
+        .long("For io_uring_cmd; each range is as long as bs. Newer than fio 3.33.")
+        .needs(PASSTHROUGH),
     choice(Pattern, "random_generator", GENERATORS, "Generator of random offsets")
         .default("tausworthe")
         .long(

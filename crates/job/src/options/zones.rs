@@ -1,8 +1,10 @@
 //! Zones of a target, and placement of data.
 
 use super::Group::Target;
-use super::row::{boolean, choice, floats, int, later, size, text, value};
-use super::{Choice, OptionDef};
+use super::row::{PASSTHROUGH, boolean, choice, floats, int, later, size, text, to, value};
+use super::{Choice, OptionDef, Value};
+use crate::model::Size;
+use record::Bytes;
 
 const MODES: &[Choice] = &[
     value("none", "no zones"),
@@ -22,63 +24,120 @@ const SELECTIONS: &[Choice] = &[
     value("scheme", "by the offset table of dp_scheme"),
 ];
 
+/// A size that is neither a share nor a number of zones.
+fn bytes(v: &Value) -> Bytes {
+    match v.size() {
+        Size::Bytes(bytes) => bytes,
+        other => unreachable!("{other:?} is no plain size"),
+    }
+}
+
+/// The one number given.
+fn share(v: &Value) -> Result<f64, String> {
+    match v.floats().as_slice() {
+        [share] => Ok(*share),
+        given => Err(format!("expected one number from 0 to 1, got {}", given.len())),
+    }
+}
+
 pub(super) const ROWS: &[OptionDef] = &[
     choice(Target, "zonemode", MODES, "Whether the target is worked on in zones")
         .long(
             "strided works on slices of any target; zbd follows the write pointers of a zoned \
              device.",
         )
-        .default("none"),
+        .default("none")
+        .needs(PASSTHROUGH),
     size(Target, "zonesize", false, false, "Bytes moved in a zone, or size of a zone")
         .long(
             "In strided mode the bytes moved before it goes on to the next zone; in zbd mode \
              the size of a zone of a device that has none.",
         )
-        .default("0"),
+        .default("0")
+        .sets(|job, v| {
+            job.zones.size = bytes(v);
+            Ok(())
+        }),
     size(Target, "zonecapacity", false, false, "Usable bytes at the beginning of a zone")
         .long("For zbd mode on a device without zones.")
-        .default("0"),
+        .default("0")
+        .sets(|job, v| {
+            job.zones.capacity = bytes(v);
+            Ok(())
+        }),
     size(Target, "zonerange", false, false, "Size of a zone in strided mode")
         .long(
             "zonesize below it uses a part of each zone, above it uses each zone more than \
              once.",
         )
-        .default("0"),
+        .default("0")
+        .sets(|job, v| {
+            job.zones.range = bytes(v);
+            Ok(())
+        }),
     size(Target, "zoneskip", false, true, "Bytes between two zones worked on")
-        .long("In strided mode; zbd mode wants 0.")
-        .default("0"),
-    boolean(Target, "read_beyond_wp", "Read where a zone was not written").long(
-        "Such reads return at once without touching the medium, so they flatter the \
+        .long(
+            "In strided mode, and for sequential I/O in zbd mode, where it is a multiple of the \
+             zone.",
+        )
+        .default("0")
+        .sets(to!(zones.skip = Some(size))),
+    boolean(Target, "read_beyond_wp", "Read where a zone was not written")
+        .long(
+            "Such reads return at once without touching the medium, so they flatter the \
              figures.",
-    ),
+        )
+        .sets(to!(zones.read_beyond = flag)),
     int(Target, "max_open_zones", 0, 4096, "Zones written at once, by all workers")
         .long("0 is the limit of the device.")
-        .default("0"),
+        .default("0")
+        .sets(to!(zones.max_open = count)),
     int(Target, "job_max_open_zones", 0, 4096, "Zones written at once, by each worker")
         .long("0 is no limit of its own.")
-        .default("0"),
+        .default("0")
+        .sets(to!(zones.job_max_open = count)),
     boolean(Target, "ignore_zone_limits", "Allow more open zones than the device reports")
-        .long("The device may then fail writes."),
+        .long("The device may then fail writes.")
+        .sets(to!(zones.ignore_limits = flag)),
     floats(Target, "zone_reset_threshold", 0.0, 1.0, "Share of blocks with data before resets")
-        .long("A number from 0 to 1."),
+        .long("A number from 0 to 1; it has a meaning with zone_reset_frequency.")
+        .sets(|job, v| {
+            job.zones.reset_threshold = share(v)?;
+            Ok(())
+        }),
     floats(Target, "zone_reset_frequency", 0.0, 1.0, "Resets for each write beyond the threshold")
-        .long("A number from 0 to 1: 0.1 resets a zone after every tenth write."),
+        .long("A number from 0 to 1: 0.1 resets a zone after every tenth write.")
+        .sets(|job, v| {
+            job.zones.reset_frequency = share(v)?;
+            Ok(())
+        }),
     boolean(Target, "recover_zbd_write_error", "Go on from the write pointer after an error")
-        .long("Newer than fio 3.33."),
+        .long(
+            "With continue_on_error: a failed write may have left a part behind, so the device \
+             is asked where its zone goes on. Newer than fio 3.33.",
+        )
+        .sets(to!(zones.recover = flag)),
     boolean(Target, "write_zone_remainder", "Fill the rest of a zone that is shorter than bs")
-        .long("Newer than fio 3.33."),
+        .long("Otherwise such a zone is finished as it is. Newer than fio 3.33.")
+        .sets(to!(zones.write_remainder = flag)),
     boolean(Target, "fdp", "Use NVMe flexible data placement")
         .default("0")
         .long("The older way to write dataplacement=fdp. Newer than fio 3.33."),
     choice(Target, "dataplacement", PLACEMENTS, "NVMe directive that places data")
         .alias(&["data_placement"])
         .default("none")
-        .long("For io_uring_cmd. Newer than fio 3.33."),
+        .long("For io_uring_cmd. Newer than fio 3.33.")
+        .needs(PASSTHROUGH),
     choice(Target, "plid_select", SELECTIONS, "How a placement id is chosen for a write")
         .alias(&["fdp_pli_select"])
         .default("roundrobin")
-        .long("Newer than fio 3.33."),
-    text(Target, "plids", "Placement ids to use").alias(&["fdp_pli"]).long("Newer than fio 3.33."),
+        .long("Newer than fio 3.33.")
+        .needs(PASSTHROUGH),
+    text(Target, "plids", "Placement ids to use")
+        .alias(&["fdp_pli"])
+        .long("Newer than fio 3.33.")
+        .needs(PASSTHROUGH),
     text(Target, "dp_scheme", "File with the offset table of plid_select=scheme")
-        .long("Newer than fio 3.33."),
+        .long("Newer than fio 3.33.")
+        .needs(PASSTHROUGH),
 ];
