@@ -84,7 +84,7 @@ fn act(
             return run(&Call { dialect, runner, invocation, others }, &mut output);
         }
         Action::ParseOnly => Ok(String::new()),
-        Action::ShowCmd(text) => Ok(text.clone()),
+        Action::ShowCmd(text) | Action::Explain(text) => Ok(text.clone()),
         Action::CmdHelp(option) => job::help::command(option.as_deref()),
         Action::EngHelp(engine) => job::help::engine(engine.as_deref()),
         Action::Version => Ok(format!("{FIO_VERSION}\n")),

@@ -17,6 +17,8 @@ pub struct Given {
     pub name: &'static str,
     /// `None`: alone, without `=`.
     pub value: Option<String>,
+    /// Where.
+    pub origin: Origin,
 }
 
 /// In which order the options of a section take effect.
@@ -114,7 +116,11 @@ impl Draft {
             match found {
                 Ok(Some(def)) => {
                     self.set(def, setting, section, findings);
-                    given.push(Given { name: def.name, value: setting.value.clone() });
+                    given.push(Given {
+                        name: def.name,
+                        value: setting.value.clone(),
+                        origin: setting.origin.clone(),
+                    });
                 }
                 Ok(None) => {}
                 Err(text) => findings.error(&setting.origin, text),

@@ -3,6 +3,7 @@
 use crate::apply::{Draft, Given, Order, with_values};
 use crate::command_line::{Action, Dialect, Inputs, Invocation};
 use crate::error::Origin;
+use crate::explain;
 use crate::file::{Findings, Reader, Section};
 use crate::showcmd::Shown;
 
@@ -66,6 +67,7 @@ impl<'a> Assembly<'a> {
             };
             let mut draft = self.beside.begin(&section);
             draft.apply(&section, order, self.findings);
+            self.explain(&draft);
             self.invocation.jobs.push(draft.finish());
         }
         self.invocation.global_options = with_values(&self.beside.global);
@@ -131,12 +133,19 @@ impl<'a> Assembly<'a> {
                 draft.apply(&overrides, Order::Ranked, self.findings);
             }
             shown.job(&section.name, &draft.own);
+            self.explain(&draft);
             let mut job = draft.finish();
             job.identity.stonewall |= later && self.invocation.jobs.len() == from;
             self.invocation.jobs.push(job);
         }
         self.keep_globals(&base.global);
         shown.finish()
+    }
+
+    fn explain(&mut self, draft: &Draft) {
+        if let Action::Explain(text) = &mut self.invocation.action {
+            text.push_str(&explain::job(draft));
+        }
     }
 
     /// fio prints the global options of the last file; we those of all.

@@ -47,6 +47,8 @@ pub enum Action {
     ParseOnly,
     /// Print this: the job files as command lines, newlines included.
     ShowCmd(String),
+    /// Print this: each job's options, their values and where those come from.
+    Explain(String),
     /// Print help on this option ([`crate::help::command`]).
     CmdHelp(Option<String>),
     /// Print help on this engine or engine option ([`crate::help::engine`]).

@@ -10,6 +10,7 @@ mod command_line;
 pub mod docs;
 mod error;
 mod expand;
+mod explain;
 mod file;
 pub mod help;
 mod model;

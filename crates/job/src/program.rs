@@ -81,6 +81,12 @@ pub const OPTIONS: &[ProgramOption] = &[
     option("parse-only", Role::Sets(parse_only), "Check the job files, run nothing").short('P'),
     option("showcmd", Role::Sets(showcmd), "Print job files as command lines, run nothing")
         .short('s'),
+    option(
+        "explain",
+        Role::Sets(explain),
+        "Print each option's value and where it comes from, run nothing",
+    )
+    .ours(),
     option("section", Role::Sets(section), "Run only this section of the job files; repeatable")
         .short('x')
         .value("NAME"),
@@ -206,6 +212,11 @@ fn parse_only(invocation: &mut Invocation, _: &str) -> Result<(), String> {
     if invocation.action == Action::Run {
         invocation.action = Action::ParseOnly;
     }
+    Ok(())
+}
+
+fn explain(invocation: &mut Invocation, _: &str) -> Result<(), String> {
+    invocation.action = Action::Explain(String::new());
     Ok(())
 }
 

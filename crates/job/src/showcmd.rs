@@ -71,7 +71,7 @@ impl Shown {
     }
 
     fn options(&mut self, given: &[Given]) {
-        for Given { name, value } in given {
+        for Given { name, value, .. } in given {
             self.text += &match (self.dialect, value) {
                 (_, None) => format!("--{name} "),
                 (Dialect::Fathom, Some(value)) => format!("--{name}={} ", quoted(value)),
@@ -96,9 +96,10 @@ fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Origin;
 
     fn given(name: &'static str, value: &str) -> Given {
-        Given { name, value: Some(value.into()) }
+        Given { name, value: Some(value.into()), origin: Origin::command_line() }
     }
 
     #[test]
@@ -106,7 +107,8 @@ mod tests {
         let mut shown = Shown::new(Dialect::Fathom, &[]);
         let mut all = vec![given("rw", "read")];
         shown.global(&all);
-        shown.job("a b", &[given("filename", "it's"), Given { name: "thread", value: None }]);
+        shown
+            .job("a b", &[given("filename", "it's"), Given { value: None, ..given("thread", "") }]);
         all.push(given("bs", "8k"));
         shown.global(&all);
         shown.job("c", &[]);

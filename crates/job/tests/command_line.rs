@@ -271,3 +271,28 @@ fn what_stands_beside_a_job_file_holds_for_another_in_its_place() {
     assert!(other.readonly && other.job_files == ["d.fio"]);
     assert!(instead("none.fio").unwrap_err().contains("none.fio"));
 }
+
+#[test]
+fn explained_options_say_where_they_come_from() {
+    let files = Texts::one("[global]\nbs=8k\nruntime=60\n[a]\nbs=16k\nthread\n");
+    let explained = |line: &str, dialect| match run(line, dialect, &files).unwrap().action {
+        Action::Explain(text) => text,
+        other => panic!("{other:?}"),
+    };
+    let text = explained("--runtime=30 --explain quick.fio", Fathom);
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[0], "[a]  quick.fio:4");
+    let line = |name: &str| {
+        let found = lines.iter().find(|line| line.trim_start().starts_with(name));
+        found
+            .unwrap_or_else(|| panic!("no {name} in {text}"))
+            .split_whitespace()
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(line("bs=").join(" "), "bs=16k quick.fio:5, over bs=8k (quick.fio:2)");
+    let over = "runtime=30 command line, over runtime=60 (quick.fio:3)";
+    assert_eq!(line("runtime=").join(" "), over);
+    assert_eq!(line("thread").join(" "), "thread quick.fio:6");
+    assert_eq!(line("ioengine=").join(" "), "ioengine=psync default");
+    assert!(explained("--explain --name=b --rw=write", Fathom).contains("[b]  command line"));
+}

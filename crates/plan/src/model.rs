@@ -96,9 +96,11 @@ pub struct Start {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stop {
     /// Bytes of one loop, where they are not those of the files' regions. All loops together end
-    /// once `bytes * loops` were issued; passes are added to the loops while fewer than `bytes`
-    /// were issued and a largest block is missing. `None`: as many as the regions have.
+    /// once `bytes * loops` were issued. `None`: as many as the regions have.
     pub bytes: Option<u64>,
+    /// Passes are added to the loops while fewer than `bytes` were issued and a largest block is
+    /// missing (`io_size`).
+    pub wraps: bool,
     /// Times the loop is repeated; at least 1.
     pub loops: u64,
     /// I/Os issued in all, loops included. Each pass still ends where it would without.

@@ -11,7 +11,7 @@ use crate::random::{DEFAULT_SEED, between, mix};
 use crate::sizes::{human, percent_of};
 use crate::{checks, disks, pace, safety, unsupported};
 use job::{Engine, FileServiceOrder, Job, Size};
-use record::{Facts, Nanos, Show, TargetKind};
+use record::{Bytes, Facts, Nanos, Show, TargetKind};
 
 /// Seeds drawn for other purposes than a worker's I/O differ by these.
 const DELAY: u64 = 0x64_65_6c_61_79;
@@ -171,6 +171,7 @@ fn stop(job: &Job, found: &mut Findings) -> Stop {
     }
     Stop {
         bytes: None,
+        wraps: false,
         loops,
         ios: ios.filter(|_| !time_based).map(|n| n.saturating_mul(loops)),
         runtime,
@@ -185,7 +186,8 @@ fn stop(job: &Job, found: &mut Findings) -> Stop {
 ///
 /// Oracle: `io_size`, else `size` where it is less than the regions: beside `filesize` the regions
 /// are the files, and a last sequential block may reach over the end of `size`. A percentage that
-/// holds no block is an error, bytes that do not are one I/O. Appending goes once over its region,
+/// holds no block is an error, bytes that do not are one I/O. Only io_size is gone on for when a pass
+/// ends before it. Appending goes once over its region,
 /// whatever loops and io_size say.
 fn limit(job: &Job, worker: &mut Worker, asked: u64, blocks: &Blocks, found: &mut Findings) {
     let stop = &mut worker.stop;
@@ -203,6 +205,7 @@ fn limit(job: &Job, worker: &mut Worker, asked: u64, blocks: &Blocks, found: &mu
         }
         _ => Some(asked).filter(|asked| *asked < region && !stop.fill_device),
     };
+    stop.wraps = job.target.io_size.is_some_and(|size| size != Size::Bytes(Bytes(0)));
     if job.target.file_append && worker.files.iter().any(|f| f.kind == TargetKind::File) {
         let limit = stop.bytes.map(|b| b.saturating_mul(stop.loops));
         if limit.unwrap_or(region.saturating_mul(stop.loops)) > region {

@@ -2,9 +2,9 @@
 //!
 //! # Rules
 //! A loop is a pass over every file. The amount of all loops together is `bytes` (the files' regions
-//! if not given) times the loops: what it leaves undone in the first loops the later ones do. When
-//! the loops have ended with less than `bytes` done, more are added until less than one block is
-//! missing. Time based work ends by time or number of I/Os only. This is how fio counts.
+//! if not given) times the loops: what it leaves undone in the first loops the later ones do. With
+//! `io_size`, when the loops have ended with less than `bytes` done, more are added until less than
+//! one block is missing. Time based work ends by time or number of I/Os only. This is how fio counts.
 
 use plan::Worker;
 
@@ -34,7 +34,7 @@ impl Progress {
             } else {
                 stop.bytes.unwrap_or_else(|| worker.region()).saturating_mul(loops)
             },
-            wanted: if unlimited { 0 } else { stop.bytes.unwrap_or(0) },
+            wanted: stop.bytes.filter(|_| stop.wraps && !unlimited).unwrap_or(0),
             max_block: worker.max_block(),
             ios_left: stop.ios.unwrap_or(u64::MAX),
             loops_left: loops,

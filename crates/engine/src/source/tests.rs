@@ -84,7 +84,7 @@ fn disjoint(ops: &[Op]) -> u64 {
 fn amounts_are_fios() {
     let count = |length: u64, bytes: Option<u64>, loops, ios| {
         let mut worker = worker(ReadWrite::Write, 4 * K, &[length]);
-        worker.stop.bytes = bytes;
+        (worker.stop.bytes, worker.stop.wraps) = (bytes, true);
         worker.stop.loops = loops;
         worker.stop.ios = ios;
         ops(&worker, 1000).len()
@@ -249,7 +249,7 @@ fn trims_are_followed_by_their_writes() {
     worker.stop.ios = Some(2);
     assert_eq!(text(&worker, 99), "T0+4 W0+4 T4+4 W4+4 end");
     worker.stop.ios = None;
-    worker.stop.bytes = Some(8 * K);
+    (worker.stop.bytes, worker.stop.wraps) = (Some(8 * K), true);
     assert_eq!(text(&worker, 99), "T0+4 W0+4 T4+4 W4+4 end");
     worker.stop.bytes = None;
     worker.pattern.blocks.trim = BlockPlan::Fixed(6 * K);
@@ -292,7 +292,7 @@ fn runs_without_a_map_stay_inside() {
     let mut worker = worker(ReadWrite::RandRead, 4 * K, &[64 * K]);
     worker.pattern.run_length = 3;
     worker.pattern.norandommap = true;
-    worker.stop.bytes = Some(4000 * K);
+    (worker.stop.bytes, worker.stop.wraps) = (Some(4000 * K), true);
     let ops = ops(&worker, 9999);
     assert_eq!(ops.len(), 1000);
     assert!(ops.iter().all(|op| op.offset + op.length <= 64 * K));
@@ -304,7 +304,7 @@ fn runs_without_a_map_stay_inside() {
 fn alignment_frees_offsets() {
     let mut worker = worker(ReadWrite::RandWrite, 4 * K, &[32 * K]);
     worker.pattern.align.write = K;
-    worker.stop.bytes = Some(4000 * K);
+    (worker.stop.bytes, worker.stop.wraps) = (Some(4000 * K), true);
     let ops = ops(&worker, 9999);
     assert!(ops.iter().all(|op| op.offset % K == 0 && op.offset + 4 * K <= 32 * K));
     let places: std::collections::HashSet<_> = ops.iter().map(|op| op.offset).collect();
@@ -401,7 +401,7 @@ prop_compose! {
         worker.selection.ios = ios;
         worker.selection.open_files = open_files;
         worker.stop.loops = loops;
-        worker.stop.bytes = bytes;
+        (worker.stop.bytes, worker.stop.wraps) = (bytes, true);
         worker.queue.depth = depth;
         worker.syncing.fsync = fsync;
         worker.syncing.write_barrier = fsync;
