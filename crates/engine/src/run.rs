@@ -9,7 +9,7 @@ use plan::Plan;
 use record::{CpuUse, JobRecord, LayoutProgress, Message, Nanos, Snapshot, WorkerState};
 use std::collections::BTreeSet;
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -42,6 +42,8 @@ pub(crate) struct Shared {
     pub clock: RunClock,
     pub live: Box<[LiveWorker]>,
     run_delay: RunDelay,
+    /// Positions that the clones of a job share, by the job.
+    cursors: Vec<Arc<AtomicU64>>,
     /// The run is to end: no new phase, no new file.
     pub stop: AtomicBool,
     layout: Mutex<Option<LayoutProgress>>,
@@ -71,6 +73,11 @@ impl Shared {
 
     pub(crate) fn stopping(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
+    }
+
+    /// The position that the clones of a job share.
+    pub(crate) fn cursor(&self, job: u32) -> Arc<AtomicU64> {
+        self.cursors.get(job as usize).cloned().unwrap_or_default()
     }
 
     fn stop_all(&self) {
@@ -124,7 +131,9 @@ impl Run {
         let clock = RunClock::start(plan.clocksource.as_deref());
         let (origin, origin_at) = (Instant::now(), clock.now());
         let live = plan.workers.iter().map(|_| LiveWorker::default()).collect();
+        let jobs = plan.workers.iter().map(|worker| worker.job + 1).max().unwrap_or(0);
         let shared = Arc::new(Shared {
+            cursors: (0..jobs).map(|_| Arc::default()).collect(),
             plan,
             clock,
             live,

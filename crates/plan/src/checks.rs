@@ -16,7 +16,8 @@ pub(crate) fn overlaps(workers: &[Worker], facts: &Facts, found: &mut Findings) 
     for (at, worker) in workers.iter().enumerate() {
         let rw = worker.pattern.rw;
         let changes = rw.writes() || rw.trims();
-        if !changes || worker.selection.lock != LockFile::None {
+        let apart = worker.selection.lock != LockFile::None || worker.pattern.shared_cursor;
+        if !changes || apart {
             continue;
         }
         if worker.queue.engine == job::Engine::Null {

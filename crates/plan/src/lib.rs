@@ -4,6 +4,7 @@
 mod blocks;
 mod checks;
 mod contents;
+mod cursor;
 mod disks;
 mod files;
 mod machine;

@@ -209,6 +209,8 @@ pub struct Pattern {
     pub sequencer: Sequencer,
     /// Share of reads in a mix, per cent of I/Os.
     pub mix_read: u8,
+    /// All clones of the job share one position in their files.
+    pub shared_cursor: bool,
     /// Offsets may repeat within a pass.
     pub norandommap: bool,
     /// Sizes, per direction.

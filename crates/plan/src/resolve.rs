@@ -9,7 +9,7 @@ use crate::policy::Policy;
 use crate::problem::{Findings, PlanError};
 use crate::random::{DEFAULT_SEED, between, mix};
 use crate::sizes::{human, percent_of};
-use crate::{checks, disks, pace, safety, unsupported};
+use crate::{checks, cursor, disks, pace, safety, unsupported};
 use job::{Engine, FileServiceOrder, Job, Size};
 use record::{Bytes, Facts, Nanos, Show, TargetKind};
 
@@ -112,6 +112,7 @@ fn check_job(job: &Job, facts: &Facts, policy: &Policy, found: &mut Findings) ->
         let what = format!("{} hold no block of {}", human(size.0), human(blocks.min));
         found.usage(job, "size", what, "give a larger size or a smaller block");
     }
+    cursor::check(job, &blocks, found);
     safety::check_readonly(job, policy, found);
     if job.queue.engine != Engine::Null {
         safety::check_directories(job, facts, found);
@@ -225,6 +226,7 @@ fn pattern(job: &Job, blocks: &Blocks) -> Pattern {
         skip: given.skip.filter(|_| !random).unwrap_or(0),
         run_length: given.run_length.filter(|_| random).unwrap_or(1).max(1),
         sequencer: given.sequencer,
+        shared_cursor: given.shared_cursor,
         mix_read: given.mix_read.unwrap_or(50).min(100),
         norandommap: blocks.norandommap,
         blocks: blocks.sizes.clone(),

@@ -60,6 +60,7 @@ impl Worker {
         set(pattern.run_length > 1, "run_length", pattern.run_length.to_string());
         let identical = pattern.sequencer == Sequencer::Identical;
         set(identical, "rw_sequencer", "identical".into());
+        set(pattern.shared_cursor, "shared_cursor", "1".into());
         let random = pattern.rw.is_random();
         set(random && pattern.norandommap, "norandommap", "1".into());
         set(pattern.randseed.is_some(), "randseed", pattern.randseed.unwrap_or(0).to_string());

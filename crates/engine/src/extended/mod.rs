@@ -5,6 +5,8 @@
 //! and chores, one file each, which look at every I/O as it is issued and as it ends. Choosing among
 //! them costs a few indirect calls an I/O; workers without chores run loops that have none of this.
 
+mod shared;
+
 use crate::meter::Stamps;
 use crate::ops::{Fault, Next, Op, Source};
 use crate::run::Shared;
@@ -13,6 +15,7 @@ use crate::steps::Policy;
 use crate::worker::Builder;
 use plan::Worker;
 use record::Direction;
+use shared::SharedCursor;
 
 /// Something done beside the I/O of a worker. Called once an I/O, so it neither locks nor calls the
 /// system where it can be helped; what it does is within the I/O's pause, not within its latency.
@@ -54,11 +57,22 @@ pub(crate) trait Chore: Send {
 enum Work {
     /// Drawn from the job's options.
     Drawn(Box<Workload>),
+    /// The next block that no clone of the job has taken.
+    Shared(SharedCursor),
 }
 
 impl Work {
-    fn new(worker: &Worker) -> Work {
-        Work::Drawn(Box::new(Workload::new(worker)))
+    fn new(worker: &Worker, shared: &Shared) -> Work {
+        match worker.pattern.shared_cursor {
+            true => Work::Shared(SharedCursor::new(worker, shared.cursor(worker.job))),
+            false => Work::Drawn(Box::new(Workload::new(worker))),
+        }
+    }
+
+    /// Whether the worker's I/O is drawn from its options: loops that know nothing of chores do for
+    /// that.
+    fn is_drawn(worker: &Worker) -> bool {
+        !worker.pattern.shared_cursor
     }
 }
 
@@ -72,7 +86,8 @@ impl Extended {
     /// What worker `index` of a run needs; `None` when that is nothing but its I/O.
     pub fn new(worker: &Worker, shared: &Shared, index: usize) -> Option<Extended> {
         let chores = chores(worker, shared, index);
-        (!chores.is_empty()).then(|| Extended { work: Work::new(worker), chores })
+        let is_plain = chores.is_empty() && Work::is_drawn(worker);
+        (!is_plain).then(|| Extended { work: Work::new(worker, shared), chores })
     }
 }
 
@@ -88,18 +103,21 @@ impl Source for Extended {
     fn next(&mut self) -> Next {
         match &mut self.work {
             Work::Drawn(workload) => workload.next(),
+            Work::Shared(cursor) => cursor.next(),
         }
     }
 
     fn steer(&mut self, direction: Direction) {
         match &mut self.work {
             Work::Drawn(workload) => workload.steer(direction),
+            Work::Shared(cursor) => cursor.steer(direction),
         }
     }
 
     fn completed(&mut self, op: &Op, moved: u64) {
         match &mut self.work {
             Work::Drawn(workload) => workload.completed(op, moved),
+            Work::Shared(cursor) => cursor.completed(op, moved),
         }
     }
 

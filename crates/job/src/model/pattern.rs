@@ -129,6 +129,8 @@ pub struct Pattern {
     pub randseed: Option<u64>,
     /// `number_ios`.
     pub number_ios: Option<u64>,
+    /// `shared_cursor`.
+    pub shared_cursor: bool,
     /// `serialize_overlap`.
     pub serialize_overlap: bool,
 }
@@ -150,6 +152,7 @@ impl Default for Pattern {
             allrandrepeat: false,
             randseed: None,
             number_ios: None,
+            shared_cursor: false,
             serialize_overlap: false,
         }
     }

@@ -134,6 +134,15 @@ pub(super) const ROWS: &[OptionDef] = &[
              are counted and reported all the same.",
         )
         .sets(set::ignore_error),
+    boolean(Pattern, "shared_cursor", "Clones go through their files together, each block once")
+        .long(
+            "With numjobs above 1 and a filename, sequential clones would each go through the whole \
+             file and meet blocks that another has just brought into the cache. With a shared \
+             cursor each takes the next block that none has taken, so a pass touches every block \
+             once whatever numjobs is; size and io_size are those of all clones together. For \
+             rw=read, write and trim with one block size. Not an option of fio.",
+        )
+        .sets(to!(pattern.shared_cursor = flag)),
     choice(Pattern, "rw_sequencer", SEQUENCERS, "What happens between two new random offsets")
         .default("sequential")
         .long("Has a meaning only with a suffix of rw, such as rw=randread:8.")

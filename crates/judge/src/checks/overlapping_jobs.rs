@@ -30,7 +30,8 @@ fn look(case: &Case) -> Vec<Finding> {
 const WORKERS_MAX: usize = 64;
 
 fn about(part: &Part) -> Option<Finding> {
-    if part.ios(Direction::Read) == 0 || part.devices.is_empty() {
+    let apart = part.setting("shared_cursor").is_some();
+    if part.ios(Direction::Read) == 0 || part.devices.is_empty() || apart {
         return None;
     }
     let workers = &part.workers[..part.workers.len().min(WORKERS_MAX)];
