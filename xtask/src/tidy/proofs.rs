@@ -1,4 +1,5 @@
-//! Every check is in a file of its name and names two tests that are there.
+//! Every check is in a file of its name and names two tests that are there, and every test that the
+//! documents name is there as well.
 
 use super::Finding;
 use anyhow::Result;
@@ -10,7 +11,23 @@ use std::path::Path;
 pub fn check(root: &Path) -> Result<Vec<Finding>> {
     let checks: Vec<_> =
         ALL.iter().map(|check| (check.id, [check.proof.fires, check.proof.silent])).collect();
-    Ok(check_proofs(root, &checks))
+    let mut findings = check_proofs(root, &checks);
+    findings.extend(check_document(root, "docs/FIO-DIFFERENCES.md")?);
+    Ok(findings)
+}
+
+/// Tests that a document names, in backquotes as `file::function`, and that are not there.
+fn check_document(root: &Path, document: &str) -> Result<Vec<Finding>> {
+    let text = fs::read_to_string(root.join(document))?;
+    let mut findings = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        let named = line.split('`').filter(|word| word.contains(".rs::"));
+        for proof in named.filter(|proof| !is_test(root, proof)) {
+            let message = format!("names the test {proof}, which is not there");
+            findings.push(Finding::new(document, number, message));
+        }
+    }
+    Ok(findings)
 }
 
 fn check_proofs(root: &Path, checks: &[(&str, [&str; 2])]) -> Vec<Finding> {
@@ -53,6 +70,17 @@ fn is_test(root: &Path, proof: &str) -> bool {
 mod tests {
     use super::super::scratch;
     use super::*;
+
+    #[test]
+    fn a_test_that_a_document_names_must_be_there() {
+        let root = scratch(&[
+            ("docs/D.md", "| a | `x.rs::there` |\n| b | `x.rs::gone`, `other` |\n"),
+            ("x.rs", "#[test]\nfn there() {}\n"),
+        ]);
+        let found = check_document(root.path(), "docs/D.md").unwrap();
+        let told: Vec<String> = found.iter().map(ToString::to_string).collect();
+        assert_eq!(told, ["docs/D.md:2: names the test x.rs::gone, which is not there"]);
+    }
 
     #[test]
     fn a_proof_that_is_no_test_is_found() {
