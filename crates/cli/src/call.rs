@@ -73,6 +73,17 @@ impl Call<'_> {
                 ));
             }
         }
+        if asked.trigger.remote.is_some() {
+            return Err(
+                "--trigger-remote: needs --client=HOST: a server that runs the command".into()
+            );
+        }
+        if asked.trigger != job::Trigger::default() && asked.repeat.is_some() {
+            return Err("--trigger: not with --repeat: a run that it ends is no repeat".into());
+        }
+        if asked.daemonize.is_some() {
+            return Err("--daemonize: only a server goes into the background; add --server".into());
+        }
         if !asked.interleave.is_empty() && asked.repeat.is_none() {
             return Err("--interleave: needs --repeat=N, the number of rounds".into());
         }
@@ -147,6 +158,12 @@ fn has_directory(path: &Path) -> bool {
 
 /// What is said before a run: a line a job, the version, how many workers start.
 pub fn header(invocation: &Invocation, plan: &Plan) -> String {
+    let (jobs, starting) = header_lines(invocation, plan);
+    format!("{jobs}{FIO_VERSION}\n{starting}")
+}
+
+/// The lines of the jobs, and how many workers start.
+pub fn header_lines(invocation: &Invocation, plan: &Plan) -> (String, String) {
     let mut text = String::new();
     let mut count = [0, 0];
     for (index, job) in (0_u32..).zip(&invocation.jobs) {
@@ -157,7 +174,7 @@ pub fn header(invocation: &Invocation, plan: &Plan) -> String {
         text += &report::header::job(&job_line(first, clones));
     }
     let [processes, threads] = count;
-    text + FIO_VERSION + "\n" + &report::header::starting(threads, processes)
+    (text, report::header::starting(threads, processes))
 }
 
 fn job_line(worker: &plan::Worker, workers: u32) -> JobLine {

@@ -27,10 +27,7 @@ impl Machine {
 
 impl Inputs for Machine {
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
-        match path {
-            "-" => bounded(io::stdin().lock()),
-            path => bounded(File::open(path)?),
-        }
+        read(path)
     }
 
     fn variable(&self, name: &str) -> Option<String> {
@@ -39,6 +36,17 @@ impl Inputs for Machine {
 
     fn keywords(&self) -> Keywords {
         self.keywords
+    }
+}
+
+/// The bytes of a job file; "-" is standard input.
+///
+/// # Errors
+/// Those of the system; it is larger than a job file can be.
+pub fn read(path: &str) -> io::Result<Vec<u8>> {
+    match path {
+        "-" => bounded(io::stdin().lock()),
+        path => bounded(File::open(path)?),
     }
 }
 

@@ -1,6 +1,7 @@
 //! fathom: job text → Job → Plan → RunRecord → Judged → report.
 
 mod call;
+mod client;
 mod compare;
 mod diagnose;
 mod exit;
@@ -12,10 +13,13 @@ mod output;
 mod precondition;
 mod repeat;
 mod runner;
+mod server;
 mod several;
 mod spine;
 mod test;
+mod trigger;
 mod watch;
+mod wire;
 
 use clap::{Parser, Subcommand};
 use job::Dialect;

@@ -4,6 +4,7 @@ use crate::call::{Call, SEED, Said, header};
 use crate::exit;
 use crate::gate::Gate;
 use crate::output::{Output, say};
+use crate::trigger::Trigger;
 use crate::watch::watch;
 use anyhow::Result;
 use job::{Invocation, Job};
@@ -46,19 +47,23 @@ pub fn jobs(call: &Call) -> Vec<Subject> {
     let several = contenders.len() > 1;
     let of = |contender: &Contender| {
         let cell = contender.name.clone();
-        let subject = move |job: &Job| {
-            let (job, rw) = (&job.identity.name, job.pattern.rw);
-            let name = match several && *job != cell {
-                true => format!("{cell}: {job}"),
-                false => job.clone(),
-            };
-            let directions =
-                PerDirection { read: rw.reads(), write: rw.writes(), trim: rw.trims() };
-            Subject { name, directions }
+        let named = move |subject: Subject| match several && subject.name != cell {
+            true => Subject { name: format!("{cell}: {}", subject.name), ..subject },
+            false => subject,
         };
-        contender.invocation.jobs.iter().map(subject).collect::<Vec<_>>()
+        subjects(&contender.invocation.jobs).into_iter().map(named).collect::<Vec<_>>()
     };
     contenders.iter().flat_map(of).collect()
+}
+
+/// Jobs as findings and conditions name them.
+pub fn subjects(jobs: &[Job]) -> Vec<Subject> {
+    let subject = |job: &Job| {
+        let rw = job.pattern.rw;
+        let directions = PerDirection { read: rw.reads(), write: rw.writes(), trim: rw.trims() };
+        Subject { name: job.identity.name.clone(), directions }
+    };
+    jobs.iter().map(subject).collect()
 }
 
 /// What is repeated, under its own name.
@@ -143,7 +148,7 @@ impl<'a> Rounds<'a> {
         };
         let text = self.call.is_text();
         let mut record = self.call.runner.measure(prepared, invocation, |run, signals| {
-            watch(run, signals, invocation, output, false, text)
+            watch(run, signals, invocation, output, false, text, &Trigger::none())
         })?;
         self.said.say(self.call.dialect, &record.messages);
         record.cell = Some(Cell { name: name.clone(), round });

@@ -189,7 +189,10 @@ impl Runner {
     }
 
     /// Signals are caught from the first run on; before, they end the program as usual.
-    fn signals(&self) -> Result<&Signals> {
+    ///
+    /// # Errors
+    /// When a handler cannot be had.
+    pub fn signals(&self) -> Result<&Signals> {
         if let Some(signals) = self.signals.get() {
             return Ok(signals);
         }

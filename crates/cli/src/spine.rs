@@ -7,7 +7,9 @@ use crate::inputs::Machine;
 use crate::output::{Output, describe, say};
 use crate::repeat;
 use crate::runner::Runner;
+use crate::trigger::{self, Trigger};
 use crate::watch::watch;
+use crate::{client, server};
 use anyhow::Result;
 use job::{Action, Dialect, Invocation, JobErrors};
 use std::ffi::OsString;
@@ -80,6 +82,12 @@ fn act(
     mut output: Output,
 ) -> Result<ExitCode> {
     let text = match &invocation.action {
+        Action::Run if invocation.server.is_some() => {
+            return server::main(dialect, runner, invocation, output);
+        }
+        Action::Run | Action::ParseOnly if !invocation.clients.is_empty() => {
+            return client::main(&Call { dialect, runner, invocation, others }, &mut output);
+        }
         Action::Run => {
             return run(&Call { dialect, runner, invocation, others }, &mut output);
         }
@@ -124,9 +132,11 @@ fn once(call: &Call, gate: &Gate, output: &mut Output) -> Result<ExitCode> {
     if call.is_text() {
         output.write(&header(invocation, &prepared.plan))?;
     }
+    let trigger = Trigger::set(&invocation.trigger);
     let record = call.runner.measure(prepared, invocation, |run, signals| {
-        watch(run, signals, invocation, output, as_fio, call.is_text())
+        watch(run, signals, invocation, output, as_fio, call.is_text(), &trigger)
     })?;
+    let pulled = pull(call, &trigger);
     said.say(call.dialect, &record.messages);
     // Kept before anything looks at it: what comes after must not cost what was measured. Where it
     // cannot be kept, the report is all that is left of it, and is shown.
@@ -146,5 +156,13 @@ fn once(call: &Call, gate: &Gate, output: &mut Output) -> Result<ExitCode> {
     gate.write_junit(runs, &judged)?;
     kept?;
     let errors = Some(exit::of(&record, as_fio)).filter(|code| *code != 0);
-    Ok(ExitCode::from(errors.or(missed).unwrap_or(0)))
+    Ok(ExitCode::from(errors.or(pulled).or(missed).unwrap_or(0)))
+}
+
+/// Runs the command of a trigger that was pulled; the exit code when it fails.
+fn pull(call: &Call, trigger: &Trigger) -> Option<u8> {
+    let command = call.invocation.trigger.command.as_ref().filter(|_| trigger.was_pulled())?;
+    let text = trigger::execute("trigger", command).err()?;
+    say(&format!("{}: error: {text}\n", program(call.dialect)));
+    Some(exit::ERRORS)
 }

@@ -1,9 +1,11 @@
 //! Watching a run: signals, the status line, layout messages.
 
 use crate::output::{Output, say};
+use crate::trigger::Trigger;
 use anyhow::Result;
 use engine::{Event, Run};
 use job::{Eta, Invocation};
+use record::Snapshot;
 use report::status::StatusLine;
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -48,7 +50,7 @@ impl Signals {
 }
 
 /// Where and how often the status line is shown.
-struct Ticker {
+pub struct Ticker {
     line: StatusLine,
     every: Duration,
     newline_every: Option<Duration>,
@@ -63,7 +65,12 @@ impl Ticker {
     /// `None` when no line is to be shown. Under the name fio it belongs to the text on standard
     /// output, where programs that follow fio look for it; else it goes to stderr, so that reports
     /// stay clean.
-    fn new(invocation: &Invocation, output: &Output, as_fio: bool, text: bool) -> Option<Ticker> {
+    pub fn new(
+        invocation: &Invocation,
+        output: &Output,
+        as_fio: bool,
+        text: bool,
+    ) -> Option<Ticker> {
         let followed = invocation.eta == Eta::Always && matches!(output, Output::Stdout);
         let on_stdout = as_fio && text && (followed || output.is_terminal());
         let terminal = on_stdout || std::io::stderr().is_terminal();
@@ -97,13 +104,17 @@ impl Ticker {
         Ok(())
     }
 
-    fn tick(&mut self, run: &Run, output: &mut Output) -> Result<()> {
+    /// Shows the line when its time has come.
+    ///
+    /// # Errors
+    /// Those of `output`.
+    pub fn tick(&mut self, snapshot: impl FnOnce() -> Snapshot, output: &mut Output) -> Result<()> {
         let now = Instant::now();
         if now < self.next {
             return Ok(());
         }
         self.next += self.every;
-        let snapshot = run.snapshot();
+        let snapshot = snapshot();
         let mut text = match self.redraw {
             true => self.line.redraw(&snapshot),
             false => self.line.update(&snapshot) + "\n",
@@ -119,13 +130,19 @@ impl Ticker {
     }
 
     /// Takes the line that is being redrawn away, to make room for another.
-    fn clear(&mut self, output: &mut Output) -> Result<()> {
+    ///
+    /// # Errors
+    /// Those of `output`.
+    pub fn clear(&mut self, output: &mut Output) -> Result<()> {
         // ECMA-48: carriage return, then EL, erase to the end of the line.
         if std::mem::take(&mut self.drawn) { self.put(output, "\r\x1b[K") } else { Ok(()) }
     }
 
     /// Leaves the line that is being redrawn.
-    fn leave(&mut self, output: &mut Output) -> Result<()> {
+    ///
+    /// # Errors
+    /// Those of `output`.
+    pub fn leave(&mut self, output: &mut Output) -> Result<()> {
         if std::mem::take(&mut self.drawn) { self.put(output, "\n") } else { Ok(()) }
     }
 }
@@ -138,6 +155,7 @@ pub fn watch(
     output: &mut Output,
     as_fio: bool,
     text: bool,
+    trigger: &Trigger,
 ) -> Result<()> {
     let mut ticker = Ticker::new(invocation, output, as_fio, text);
     let mut stopping = false;
@@ -170,8 +188,11 @@ pub fn watch(
             }
             run.stop();
         }
+        if trigger.goes_off() {
+            run.stop();
+        }
         if let Some(ticker) = &mut ticker {
-            ticker.tick(run, output)?;
+            ticker.tick(|| run.snapshot(), output)?;
         }
     }
     match &mut ticker {

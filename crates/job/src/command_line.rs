@@ -7,6 +7,7 @@
 
 use crate::apply;
 use crate::assemble::Assembly;
+use crate::elsewhere::{self, Client, Trigger};
 use crate::error::{JobError, JobErrors, Origin};
 use crate::expand::Keywords;
 use crate::file::{Findings, Section, Setting};
@@ -127,7 +128,15 @@ pub struct Invocation {
     pub with_serials: bool,
     /// Devices that may be destroyed, as named.
     pub allow_destroy: Vec<String>,
-    /// Job files, in order; "-" is standard input.
+    /// Wait for clients here; the address as typed.
+    pub server: Option<String>,
+    /// The server goes into the background, and its process id into this file.
+    pub daemonize: Option<PathBuf>,
+    /// Servers to run the jobs on; empty: they run here.
+    pub clients: Vec<Client>,
+    /// What ends the run before its time.
+    pub trigger: Trigger,
+    /// Job files, in order; "-" is standard input. Those for servers are with [`Self::clients`].
     pub job_files: Vec<String>,
     /// The jobs, those of the command line first.
     pub jobs: Vec<Job>,
@@ -181,6 +190,8 @@ struct Scan {
     invocation: Invocation,
     /// The first holds what stood before any `--name`.
     sections: Vec<Section>,
+    /// What of it goes to servers, all that stood before the first of them.
+    before: Vec<String>,
     findings: Findings,
 }
 
@@ -195,7 +206,8 @@ impl Scan {
     fn new(dialect: Dialect) -> Self {
         let invocation = Invocation { terse_version: 3, ..Invocation::default() };
         let sections = vec![apply::command_line_section("global")];
-        Scan { dialect, invocation, sections, findings: Findings::default() }
+        let (before, findings) = (Vec::new(), Findings::default());
+        Scan { dialect, invocation, sections, before, findings }
     }
 
     /// Takes all arguments. An option that ends the program ends this.
@@ -203,11 +215,11 @@ impl Scan {
         let mut args = args.iter().map(String::as_str).peekable();
         while let Some(argument) = args.next() {
             if argument == "--" {
-                self.invocation.job_files.extend(args.by_ref().map(Into::into));
+                args.by_ref().for_each(|file| self.job_file(file));
                 break;
             }
             if argument == "-" || !argument.starts_with('-') {
-                self.invocation.job_files.push(argument.into());
+                self.job_file(argument);
                 continue;
             }
             let (typed, inline) = match argument.split_once('=') {
@@ -225,6 +237,10 @@ impl Scan {
                 (None, Takes::Value) => args.next_if(|next| !next.starts_with("--")),
                 (inline, _) => inline,
             };
+            if named.is_sent() {
+                let apart = value.filter(|_| inline.is_none());
+                self.outgoing().extend(std::iter::once(argument).chain(apart).map(Into::into));
+            }
             if let Some(action) = self.option(named, typed, value) {
                 return Some(action);
             }
@@ -232,13 +248,36 @@ impl Scan {
         None
     }
 
+    /// A job file: of the server named last, if one was.
+    fn job_file(&mut self, path: &str) {
+        let invocation = &mut self.invocation;
+        match invocation.clients.last_mut() {
+            Some(client) => client.job_files.push(path.into()),
+            None => invocation.job_files.push(path.into()),
+        }
+    }
+
+    /// Where options go that are for servers.
+    fn outgoing(&mut self) -> &mut Vec<String> {
+        match self.invocation.clients.last_mut() {
+            Some(client) => &mut client.arguments,
+            None => &mut self.before,
+        }
+    }
+
     /// Reads the job files; everything together is the invocation.
     fn finish(self, inputs: &dyn Inputs) -> Result<Invocation, JobErrors> {
-        let Scan { dialect, mut invocation, sections, mut findings } = self;
+        let Scan { dialect, mut invocation, sections, before, mut findings } = self;
         if invocation.formats.is_empty() {
             invocation.formats.push(Format::Normal);
         }
-        Assembly::new(dialect, inputs, &mut invocation, &mut findings).run(&sections);
+        // Jobs for servers are read there, where their files and CPUs are.
+        let here = invocation.clients.is_empty() && invocation.server.is_none();
+        if here {
+            Assembly::new(dialect, inputs, &mut invocation, &mut findings).run(&sections);
+        } else if let Err(text) = elsewhere::complete(&mut invocation, &before, inputs) {
+            findings.error(&Origin::command_line(), text);
+        }
         let Findings { mut errors, messages, sources } = findings;
         if invocation.warnings_fatal {
             let fatal = messages.iter().filter(|message| message.severity >= Severity::Warning);
@@ -334,6 +373,14 @@ impl Scan {
 }
 
 impl Named {
+    /// Whether it is about jobs, wherever these run.
+    fn is_sent(self) -> bool {
+        match self {
+            Named::Program(option) => option.sent,
+            Named::Job(_) => true,
+        }
+    }
+
     fn takes(self) -> Takes {
         match self {
             Named::Program(option) => option.takes,

@@ -8,6 +8,7 @@ mod apply;
 mod assemble;
 mod command_line;
 pub mod docs;
+mod elsewhere;
 mod error;
 mod expand;
 mod explain;
@@ -20,8 +21,10 @@ mod showcmd;
 pub mod value;
 
 pub use command_line::{Action, Dialect, Eta, Format, Inputs, Invocation, parse, parse_instead};
+pub use elsewhere::{Client, Trigger};
 pub use error::{JobError, JobErrors, Origin};
 pub use expand::Keywords;
+pub use model::Served;
 pub use model::{
     BlockSizes, BufferContent, Buffers, CpuSplit, DedupeMode, DelayRange, Distribution, Engine,
     EngineOptions, ErrorPolicy, FileService, FileServiceOrder, FileSizeRange, Flow, Identity, Job,

@@ -8,6 +8,7 @@ mod pace;
 mod pattern;
 mod process;
 mod queue;
+mod served;
 mod target;
 mod zones;
 
@@ -16,6 +17,7 @@ pub use pace::{DelayRange, Flow, Rate, RateProcess, ThinkTime, Timing};
 pub use pattern::{BlockSizes, Distribution, Pattern, ReadWrite, Sequencer, SplitEntry};
 pub use process::{CpuSplit, ErrorPolicy, Logs, Measure, NumaMemory, Process, Retry};
 pub use queue::{Engine, EngineOptions, Queue, SyncFileRange, SyncMode, Syncing};
+pub use served::Served;
 pub use target::{
     FileService, FileServiceOrder, FileSizeRange, Layout, LockFile, Size, Target, WriteHint,
 };
@@ -54,6 +56,8 @@ pub struct Job {
     pub measure: Measure,
     /// What an error does.
     pub errors: ErrorPolicy,
+    /// What a server adds.
+    pub served: Served,
 }
 
 /// Name and place.

@@ -1,6 +1,7 @@
 //! The options of the program itself, as against those of jobs: one table for parser and help.
 
 use crate::command_line::{Action, Eta, Format, Invocation};
+use crate::elsewhere::Client;
 use crate::options::{self, Value};
 use crate::value::{self, Units};
 use record::Nanos;
@@ -21,6 +22,8 @@ pub struct ProgramOption {
     pub role: Role,
     /// It is fathom's own; fio has none of this name.
     pub ours: bool,
+    /// It is about the jobs, so where they run on servers it goes there.
+    pub sent: bool,
 }
 
 /// Whether a value follows.
@@ -47,7 +50,16 @@ pub enum Role {
 }
 
 const fn option(name: &'static str, role: Role, doc: &'static str) -> ProgramOption {
-    ProgramOption { name, short: None, takes: Takes::Nothing, hint: "", doc, role, ours: false }
+    ProgramOption {
+        name,
+        short: None,
+        takes: Takes::Nothing,
+        hint: "",
+        doc,
+        role,
+        ours: false,
+        sent: false,
+    }
 }
 
 impl ProgramOption {
@@ -66,6 +78,10 @@ impl ProgramOption {
     const fn ours(self) -> Self {
         ProgramOption { ours: true, ..self }
     }
+
+    const fn sent(self) -> Self {
+        ProgramOption { sent: true, ..self }
+    }
 }
 
 /// Every option of the program.
@@ -78,7 +94,9 @@ pub const OPTIONS: &[ProgramOption] = &[
     option("enghelp", Role::Ends(engine_help), "List engines, an engine's options, or explain one")
         .short('i')
         .maybe("ENGINE[,OPTION]"),
-    option("parse-only", Role::Sets(parse_only), "Check the job files, run nothing").short('P'),
+    option("parse-only", Role::Sets(parse_only), "Check the job files, run nothing")
+        .short('P')
+        .sent(),
     option("showcmd", Role::Sets(showcmd), "Print job files as command lines, run nothing")
         .short('s'),
     option(
@@ -89,7 +107,8 @@ pub const OPTIONS: &[ProgramOption] = &[
     .ours(),
     option("section", Role::Sets(section), "Run only this section of the job files; repeatable")
         .short('x')
-        .value("NAME"),
+        .value("NAME")
+        .sent(),
     option("output", Role::Sets(output), "Write the report to a file, not to standard output")
         .short('o')
         .value("FILE"),
@@ -115,12 +134,16 @@ pub const OPTIONS: &[ProgramOption] = &[
     option("eta-interval", Role::Sets(eta_interval), "Time between status lines, 250ms at least")
         .short('O')
         .value("TIME"),
-    option("readonly", Role::Sets(readonly), "Refuse every job that writes or trims").short('r'),
+    option("readonly", Role::Sets(readonly), "Refuse every job that writes or trims")
+        .short('r')
+        .sent(),
     option("warnings-fatal", Role::Sets(warnings_fatal), "Take warnings of job files for errors")
-        .short('w'),
+        .short('w')
+        .sent(),
     option("max-jobs", Role::Sets(max_jobs), "Refuse to run more jobs than this")
         .short('j')
-        .value("NUMBER"),
+        .value("NUMBER")
+        .sent(),
     option("record", Role::Sets(record_to), "Keep the complete record of the run in a file")
         .value("FILE")
         .ours(),
@@ -161,9 +184,11 @@ pub const OPTIONS: &[ProgramOption] = &[
         "Samples of the machine a second; 0: only before and after",
     )
     .value("NUMBER")
-    .ours(),
+    .ours()
+    .sent(),
     option("with-serials", Role::Sets(with_serials), "Keep serial numbers of disks in the record")
-        .ours(),
+        .ours()
+        .sent(),
     option(
         "allow-destroy",
         Role::Sets(allow_destroy),
@@ -187,16 +212,28 @@ pub const OPTIONS: &[ProgramOption] = &[
     option("idle-prof", Role::NotYet, "Report how idle the CPUs were").short('I').value("HOW"),
     option("cpuclock-test", Role::NotYet, "Check the CPU clock").short('T'),
     option("crctest", Role::NotYet, "Measure checksum functions").short('G').maybe("NAMES"),
-    option("server", Role::NotYet, "Wait for jobs from the network").short('S').maybe("ADDRESS"),
-    option("daemonize", Role::NotYet, "Run the server in the background").short('D').value("FILE"),
-    option("client", Role::NotYet, "Run the jobs on another host").short('C').value("HOST"),
-    option("remote-config", Role::NotYet, "Job file on the other host").short('R').value("FILE"),
-    option("trigger-file", Role::NotYet, "Run the trigger once this file exists").value("FILE"),
-    option("trigger-timeout", Role::NotYet, "Run the trigger after this long")
+    option("server", Role::Sets(server), "Wait for jobs of clients").short('S').maybe("ADDRESS"),
+    option(
+        "daemonize",
+        Role::Sets(daemonize),
+        "Run the server in the background, its id in a file",
+    )
+    .short('D')
+    .value("FILE"),
+    option("client", Role::Sets(client), "Run the jobs that follow on a server; repeatable")
+        .short('C')
+        .value("HOST|FILE"),
+    option("remote-config", Role::Sets(remote_config), "Run a job file that the server has")
+        .short('R')
+        .value("FILE"),
+    option("trigger-file", Role::Sets(trigger_file), "Pull the trigger once this file exists")
+        .value("FILE"),
+    option("trigger-timeout", Role::Sets(trigger_timeout), "Pull the trigger after this long")
         .short('B')
         .value("TIME"),
-    option("trigger", Role::NotYet, "Command run here as the trigger").value("COMMAND"),
-    option("trigger-remote", Role::NotYet, "Command run on the other host as the trigger")
+    option("trigger", Role::Sets(trigger), "Command run here when the trigger is pulled")
+        .value("COMMAND"),
+    option("trigger-remote", Role::Sets(trigger_remote), "Command servers run when it is pulled")
         .value("COMMAND"),
 ];
 
@@ -380,6 +417,51 @@ fn with_serials(invocation: &mut Invocation, _: &str) -> Result<(), String> {
 fn allow_destroy(invocation: &mut Invocation, device: &str) -> Result<(), String> {
     let device = not_empty(device, "a device, such as /dev/sdX")?;
     invocation.allow_destroy.push(device.into());
+    Ok(())
+}
+
+fn server(invocation: &mut Invocation, address: &str) -> Result<(), String> {
+    invocation.server = Some(address.into());
+    Ok(())
+}
+
+fn daemonize(invocation: &mut Invocation, path: &str) -> Result<(), String> {
+    invocation.daemonize = Some(not_empty(path, "the path of a file for the process id")?.into());
+    Ok(())
+}
+
+fn client(invocation: &mut Invocation, address: &str) -> Result<(), String> {
+    let address = not_empty(address, "the address of a server, or a file of addresses")?;
+    invocation.clients.push(Client { address: address.into(), ..Client::default() });
+    Ok(())
+}
+
+fn remote_config(invocation: &mut Invocation, path: &str) -> Result<(), String> {
+    let path = not_empty(path, "the path of a job file on the server")?;
+    match invocation.clients.last_mut() {
+        Some(client) => client.server_files.push(path.into()),
+        None => return Err("needs --client=HOST before it: the server that has the file".into()),
+    }
+    Ok(())
+}
+
+fn trigger_file(invocation: &mut Invocation, path: &str) -> Result<(), String> {
+    invocation.trigger.file = Some(not_empty(path, "the path of a file")?.into());
+    Ok(())
+}
+
+fn trigger_timeout(invocation: &mut Invocation, text: &str) -> Result<(), String> {
+    invocation.trigger.timeout = Some(time(text)?);
+    Ok(())
+}
+
+fn trigger(invocation: &mut Invocation, command: &str) -> Result<(), String> {
+    invocation.trigger.command = Some(not_empty(command, "a command of the shell")?.into());
+    Ok(())
+}
+
+fn trigger_remote(invocation: &mut Invocation, command: &str) -> Result<(), String> {
+    invocation.trigger.remote = Some(not_empty(command, "a command of the server's shell")?.into());
     Ok(())
 }
 

@@ -85,14 +85,26 @@ pub(crate) fn file_names(job: &Job, clone: u64) -> Vec<String> {
     let count = files_per_clone(job);
     if !job.target.filenames.is_empty() {
         let below = directories.first().copied();
-        return job.target.filenames.iter().take(count as usize).map(|n| join(below, n)).collect();
+        let given = job.target.filenames.iter().take(count as usize);
+        return given.map(|name| served(job, below, name)).collect();
     }
     let below = match directories.len() as u64 {
         0 => None,
         n => Some(directories[(clone % n) as usize]),
     };
     let format = job.target.filename_format.as_deref().unwrap_or("$jobname.$jobnum.$filenum");
-    (0..count).map(|file| join(below, &expand(format, &job.identity.name, clone, file))).collect()
+    (0..count).map(|file| served(job, below, &expand(format, job, clone, file))).collect()
+}
+
+/// Where a file of this name is. On a server its name in a directory begins with the server's
+/// address: several may share the directory.
+fn served(job: &Job, directory: Option<&str>, name: &str) -> String {
+    match (&job.served.address, directory) {
+        (Some(address), Some(_)) if !job.served.plain_names => {
+            join(directory, &format!("{address}.{}", name.trim_start_matches('/')))
+        }
+        _ => join(directory, name),
+    }
 }
 
 /// Directories of the job, without slashes at their ends; empty entries (`d1/:`) name nothing.
@@ -114,10 +126,10 @@ fn join(directory: Option<&str>, name: &str) -> String {
 /// Replaces the keywords of `filename_format`. A keyword may be followed by anything
 /// (`$jobnumber` is `$jobnum` and "ber"), what is no keyword stays, and `$clientuid` is empty
 /// without a server (all three seen with the oracle).
-fn expand(format: &str, name: &str, clone: u64, file: u64) -> String {
+fn expand(format: &str, job: &Job, clone: u64, file: u64) -> String {
     let keywords: [(&str, String); 4] = [
-        ("$jobname", name.to_owned()),
-        ("$clientuid", String::new()),
+        ("$jobname", job.identity.name.clone()),
+        ("$clientuid", job.served.address.clone().unwrap_or_default()),
         ("$jobnum", clone.to_string()),
         ("$filenum", file.to_string()),
     ];

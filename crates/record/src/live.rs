@@ -1,9 +1,10 @@
 //! What a run looks like while it runs: a plain copy of the engine's live counters.
 
 use crate::{Nanos, PerDirection};
+use serde::{Deserialize, Serialize};
 
 /// Where a worker is in its life. Letters as in fio's status line.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum WorkerState {
     /// Planned, not started (`P`).
@@ -36,7 +37,7 @@ pub enum WorkerState {
 }
 
 /// A copy of the live figures of a run.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot {
     /// When, from the run's origin.
     pub at: Nanos,
@@ -47,7 +48,7 @@ pub struct Snapshot {
 }
 
 /// Progress of making files.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LayoutProgress {
     /// Job the files are for.
     pub job: String,
@@ -60,7 +61,7 @@ pub struct LayoutProgress {
 }
 
 /// Live figures of one worker.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WorkerStatus {
     /// Where it is.
     pub state: WorkerState,

@@ -1,5 +1,6 @@
 //! fio's JSON document, key by key; our own additions are under the one key "fathom".
 
+mod clients;
 mod fathom;
 mod fio;
 mod set;
@@ -7,6 +8,7 @@ pub mod suite;
 mod tree;
 
 use crate::Dress;
+use crate::clients::Clients;
 use judge::Judged;
 use record::{RecordSet, RunRecord};
 
@@ -25,6 +27,11 @@ pub fn render_set(
     dress: &Dress,
 ) -> String {
     set::document(set, judged, together, bins, dress).to_text()
+}
+
+/// The JSON document of jobs on several servers, with histogram bins (`json+`) when `bins`.
+pub fn render_clients(reports: &Clients, bins: bool, dress: &Dress) -> String {
+    clients::document(reports, bins, dress).to_text()
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //!
 //! Nothing is computed here beyond the choice of units: figures come from [`judge`].
 
+pub mod clients;
 pub mod compare;
 pub mod gate;
 pub mod header;

@@ -27,6 +27,14 @@ pub fn render(record: &RunRecord, judged: &Judged, dress: &Dress) -> String {
     out
 }
 
+/// The part of all servers together: as that of a job, but for what only a single job can have.
+pub(crate) fn unit_of_all(record: &RunRecord, judged: &Judged, dress: &Dress) -> String {
+    let mut out = String::new();
+    judged.units.iter().for_each(|unit| unit::render(&mut out, record, unit, dress));
+    let lines = out.split_inclusive('\n');
+    lines.filter(|line| !line.starts_with("     latency   :")).collect()
+}
+
 /// A percentage at `decimals` decimals; a share that is there is never shown as none.
 fn share(percent: f64, decimals: usize) -> String {
     let least = 10_f64.powi(-(decimals as i32));

@@ -17,6 +17,7 @@ const MAY_SEE: &[(&str, &[&str])] = &[
     ("engine", &["record", "plan", "testbed"]),
     ("judge", &["record", "plan"]),
     ("suite", &["record", "judge"]),
+    ("remote", &["record", "job"]),
     ("report", &["record", "judge", "suite"]),
     ("store", &["record"]),
     ("web", &["record", "judge", "report", "store"]),

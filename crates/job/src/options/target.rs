@@ -92,8 +92,15 @@ pub(super) const ROWS: &[OptionDef] = &[
         .sets(to!(target.filename_format = Some(string))),
     boolean(Target, "unique_filename", "Prefix file names with the client's address")
         .default("1")
-        .long("Matters only to fio's clients and servers on a network.")
-        .accepted("files of a local run are named by filename_format alone"),
+        .long(
+            "For jobs that a client sends to a server over a network: in a `directory` that \
+             servers share, names of files begin with the address of each. Files of a local run \
+             are named without.",
+        )
+        .sets(|job, v| {
+            job.served.plain_names = !v.flag();
+            Ok(())
+        }),
     text(Target, "opendir", "Work on every file below a directory").long(
         "The directory is walked before the run and every regular file in it becomes a \
              target; size then bounds each of them.",

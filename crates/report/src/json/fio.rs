@@ -40,7 +40,7 @@ pub(super) fn document(record: &RunRecord, judged: &Judged, bins: bool, dress: &
     out
 }
 
-fn options(options: &[(String, String)]) -> Json {
+pub(super) fn options(options: &[(String, String)]) -> Json {
     let mut pairs: Vec<(String, Json)> = Vec::new();
     for (name, value) in options {
         // An option given twice counts once, where it was first, with its last value.
@@ -52,7 +52,7 @@ fn options(options: &[(String, String)]) -> Json {
     Json::Object(pairs)
 }
 
-fn job(record: &RunRecord, unit: &UnitMetrics, elapsed_s: u64, bins: bool) -> Json {
+pub(super) fn job(record: &RunRecord, unit: &UnitMetrics, elapsed_s: u64, bins: bool) -> Json {
     let mut out = object! {
         "jobname" => &unit.name,
         "groupid" => unit.group.group,
@@ -194,7 +194,7 @@ pub(super) fn latency(stats: Option<&LatencyStats>, tables: bool, bins: bool) ->
     out
 }
 
-fn disk(disk: &DiskMetrics) -> Json {
+pub(super) fn disk(disk: &DiskMetrics) -> Json {
     let DiskTotals { read_ios, write_ios, read_merges, write_merges, .. } = disk.own;
     let mut out = object! {
         "name" => &disk.name,

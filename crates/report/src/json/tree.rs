@@ -92,6 +92,27 @@ impl Json {
         }
     }
 
+    /// Adds the pairs of another object at the end of this one.
+    pub(super) fn extend(&mut self, other: Json) {
+        if let (Json::Object(pairs), Json::Object(more)) = (self, other) {
+            pairs.extend(more);
+        }
+    }
+
+    /// Takes a value out of an object.
+    pub(super) fn take(&mut self, key: &str) -> Option<Json> {
+        let Json::Object(pairs) = self else { return None };
+        let at = pairs.iter().position(|(known, _)| known == key)?;
+        Some(pairs.remove(at).1)
+    }
+
+    /// Leaves these keys of an object out.
+    pub(super) fn remove(&mut self, keys: &[&str]) {
+        if let Json::Object(pairs) = self {
+            pairs.retain(|(key, _)| !keys.contains(&key.as_str()));
+        }
+    }
+
     /// The document as fio lays it out: two spaces a level, `"key" : value`.
     pub(super) fn to_text(&self) -> String {
         let mut out = String::new();

@@ -1,0 +1,329 @@
+//! `--client`: runs jobs on servers and reports what they measured.
+
+mod member;
+
+use crate::call::{Call, SEED, program, usage_code};
+use crate::exit;
+use crate::gate::{self, Gate};
+use crate::output::{Output, say};
+use crate::trigger::{self, Trigger};
+use crate::watch::{Signals, Ticker};
+use crate::wire::words;
+use anyhow::Result;
+use job::{Action, Client, Dialect, Invocation};
+use judge::gate::Subject;
+use member::{Member, Stage};
+use record::{Cell, Message, RecordSet, RunRecord, Snapshot};
+use remote::{Address, FrameError, FromClient, FromServer};
+use report::clients::{ClientReport, Clients};
+use std::process::ExitCode;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// How often signals are looked at.
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// What a server says, and which one.
+type Heard = (usize, Result<FromServer, FrameError>);
+
+/// Runs the jobs of an invocation on its servers.
+///
+/// # Errors
+/// Those of showing and keeping what was measured.
+pub fn main(call: &Call, output: &mut Output) -> Result<ExitCode> {
+    let usage = ExitCode::from(usage_code(call.dialect));
+    let addresses = match check(call.invocation).and_then(|()| addresses(call.invocation)) {
+        Ok(addresses) => addresses,
+        Err(text) => {
+            say(&format!("command line: {text}\n"));
+            return Ok(usage);
+        }
+    };
+    let signals = call.runner.signals()?;
+    let (sender, heard) = channel();
+    let members = match member::connect(call, &addresses, &sender) {
+        Ok(members) => members,
+        Err(text) => {
+            say(&text);
+            return Ok(ExitCode::from(exit::ERRORS));
+        }
+    };
+    let trigger = Trigger::set(&call.invocation.trigger);
+    let mut clients = Servers {
+        call,
+        output,
+        members,
+        heard,
+        signals,
+        trigger,
+        code: None,
+        text: call.is_text(),
+    };
+    clients.run()
+}
+
+/// Options that make no sense with servers, before anything is sent.
+fn check(asked: &Invocation) -> Result<(), String> {
+    let wrong = [
+        (
+            !asked.allow_destroy.is_empty(),
+            "--allow-destroy: it is the server that must allow this; \
+          start the server with it",
+        ),
+        (asked.repeat.is_some(), "--repeat: does not work with --client; call it so many times"),
+        (asked.server.is_some(), "--server: a server takes jobs, --client gives them; choose one"),
+        (asked.daemonize.is_some(), "--daemonize: only a server goes into the background"),
+    ];
+    match wrong.iter().find(|(given, _)| *given) {
+        Some((_, text)) => Err((*text).into()),
+        None => Ok(()),
+    }
+}
+
+fn addresses(asked: &Invocation) -> Result<Vec<Address>, String> {
+    let address = |client: &Client| {
+        Address::parse(&client.address).map_err(|error| format!("--client: {error}"))
+    };
+    asked.clients.iter().map(address).collect()
+}
+
+/// All servers of a call.
+struct Servers<'a> {
+    call: &'a Call<'a>,
+    output: &'a mut Output,
+    members: Vec<Member>,
+    heard: Receiver<Heard>,
+    signals: &'a Signals,
+    trigger: Trigger,
+    /// With what to end, where something went wrong.
+    code: Option<u8>,
+    /// The report is text.
+    text: bool,
+}
+
+impl Servers<'_> {
+    fn run(&mut self) -> Result<ExitCode> {
+        for member in &self.members {
+            if self.text {
+                self.output.write(&format!("{}\n", member.machine))?;
+            }
+        }
+        if let Err(text) = self.submit() {
+            self.complain(&text);
+            return Ok(ExitCode::from(exit::ERRORS));
+        }
+        self.until(|stage| stage != Stage::Preparing)?;
+        let caught = self.signals.caught();
+        if let Some(code) = caught.map(|s| exit::interrupted(s, self.call.as_fio())).or(self.code) {
+            self.members.iter().for_each(Member::close);
+            return Ok(ExitCode::from(code));
+        }
+        if self.call.invocation.action == Action::ParseOnly {
+            return Ok(ExitCode::SUCCESS);
+        }
+        let gate = match Gate::new(self.call.invocation, &self.subjects()) {
+            Ok(gate) => gate,
+            Err(text) => {
+                say(&format!("command line: {text}\n"));
+                return Ok(ExitCode::from(usage_code(self.call.dialect)));
+            }
+        };
+        self.members.iter_mut().for_each(Member::start);
+        self.until(Stage::is_over)?;
+        self.conclude(&gate)
+    }
+
+    fn submit(&mut self) -> Result<(), String> {
+        let as_fio = self.call.as_fio();
+        let clients = &self.call.invocation.clients;
+        let mut input = member::Files::default();
+        for (member, client) in self.members.iter_mut().zip(clients) {
+            member.submit(client, as_fio, &mut input)?;
+        }
+        Ok(())
+    }
+
+    fn complain(&self, text: &str) {
+        say(&format!("{}: error: {text}\n", program(self.call.dialect)));
+    }
+
+    /// Jobs of all servers, as conditions name them.
+    fn subjects(&self) -> Vec<Subject> {
+        let several = self.members.len() > 1;
+        let of = |member: &Member| {
+            let named = |job: &remote::Announced| {
+                let own = job.name.clone();
+                let name = if several { format!("{}: {own}", member.label()) } else { own };
+                Subject { name, directions: job.directions }
+            };
+            member.jobs.iter().map(named).collect::<Vec<_>>()
+        };
+        self.members.iter().flat_map(of).collect()
+    }
+
+    /// Hears the servers until all are where `done` wants them.
+    fn until(&mut self, done: fn(Stage) -> bool) -> Result<()> {
+        let call = self.call;
+        let mut ticker = Ticker::new(call.invocation, self.output, call.as_fio(), self.text);
+        let mut stopped = false;
+        while !self.members.iter().all(|member| done(member.stage)) {
+            match self.heard.recv_timeout(GLANCE) {
+                Ok((index, message)) => {
+                    if let Some(ticker) = &mut ticker {
+                        ticker.clear(self.output)?;
+                    }
+                    self.take(index, message)?;
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                // Every one has said its last word.
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            if let (Some(signal), false) = (self.signals.caught(), stopped) {
+                stopped = true;
+                self.terminate(signal)?;
+                self.members.iter_mut().for_each(|member| member.stop(signal));
+            }
+            if self.running() && self.trigger.goes_off() {
+                let command = self.call.invocation.trigger.remote.clone();
+                let pull = FromClient::Trigger { command };
+                self.members.iter().for_each(|member| member.say(&pull));
+            }
+            if let (Some(ticker), true) = (&mut ticker, self.running()) {
+                let snapshot = || joined(&self.members);
+                ticker.tick(snapshot, self.output)?;
+            }
+        }
+        match &mut ticker {
+            Some(ticker) => ticker.leave(self.output),
+            None => Ok(()),
+        }
+    }
+
+    fn running(&self) -> bool {
+        self.members.iter().any(|member| member.stage == Stage::Running)
+    }
+
+    fn terminate(&mut self, signal: i32) -> Result<()> {
+        let line = format!("{}: terminating on signal {signal}\n", program(self.call.dialect));
+        match self.text && self.call.as_fio() {
+            true => self.output.write(&format!("\n{line}")),
+            false => {
+                say(&line);
+                Ok(())
+            }
+        }
+    }
+
+    fn take(&mut self, index: usize, message: Result<FromServer, FrameError>) -> Result<()> {
+        let Some(member) = self.members.get_mut(index) else { return Ok(()) };
+        match message {
+            Ok(FromServer::Text(text)) if self.text => {
+                self.output.write(&report::clients::prefixed(&member.machine.name, &text))?;
+            }
+            Ok(FromServer::Messages(messages)) => {
+                let lines = report::messages::lines(program(self.call.dialect), &messages);
+                say(&report::clients::prefixed(&member.machine.name, &lines));
+            }
+            Ok(FromServer::Refused(refusal)) => {
+                let text = format!("{}\n", refusal.text);
+                say(&report::clients::prefixed(&member.machine.name, &text));
+                self.code.get_or_insert(refusal.exit_code);
+                member.stage = Stage::Lost;
+            }
+            Ok(FromServer::Ready(jobs)) => {
+                member.jobs = jobs;
+                member.stage = Stage::Ready;
+            }
+            Ok(FromServer::Live(snapshot)) => member.snapshot = Some(snapshot),
+            Ok(FromServer::Done(record)) => self.done(index, *record)?,
+            Ok(FromServer::File(file)) => {
+                if let Err(text) = member.keep(&file) {
+                    self.complain(&text);
+                    self.code = Some(exit::ERRORS);
+                }
+            }
+            Ok(_) => {}
+            Err(_) if member.stage.is_over() => {}
+            Err(error) => {
+                let text = format!("{}: {}", member.label(), words(&error));
+                member.stage = Stage::Lost;
+                self.complain(&text);
+                self.code = Some(exit::ERRORS);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the results of a server, and shows them as text at once: another may run much longer.
+    fn done(&mut self, index: usize, mut record: RunRecord) -> Result<()> {
+        let dress = self.call.dress(self.output);
+        let Some(member) = self.members.get_mut(index) else { return Ok(()) };
+        member.stage = Stage::Done;
+        record.cell = Some(Cell { name: member.label(), round: 0 });
+        let new: Vec<&Message> = record.messages.iter().collect();
+        let lines = report::messages::lines(program(self.call.dialect), new);
+        say(&report::clients::prefixed(&member.machine.name, &lines));
+        let report = member.report(record);
+        if self.text {
+            self.output.write(&report::clients::server(&report, &dress))?;
+        }
+        if self.call.as_fio() {
+            let verdict = report::verdict::for_fio(&report.judged);
+            say(&report::clients::prefixed(&report.name, &verdict));
+        }
+        member.report = Some(report);
+        Ok(())
+    }
+
+    /// Keeps and shows what all measured.
+    fn conclude(&mut self, gate: &Gate) -> Result<ExitCode> {
+        let reports: Vec<ClientReport> =
+            self.members.iter_mut().filter_map(|member| member.report.take()).collect();
+        let set = RecordSet {
+            schema: record::SCHEMA_VERSION,
+            fathom_version: env!("CARGO_PKG_VERSION").into(),
+            kind: "clients".into(),
+            seed: SEED,
+            runs: reports.iter().map(|report| report.record.clone()).collect(),
+        };
+        // Kept before anything looks at it, as a run here is.
+        let kept = match &self.call.invocation.record {
+            Some(path) => report::native::save_set(&set, path),
+            None => Ok(()),
+        };
+        let judged: Vec<judge::Judged> = reports.iter().map(|r| r.judged.clone()).collect();
+        let mut together = judge::together(&set, &judged);
+        let missed = gate.hold(&set.runs, &mut together, SEED);
+        let clients = Clients::new(reports);
+        let dress = self.call.dress(self.output);
+        self.output.write(&clients.render(&self.call.formats(), &dress))?;
+        gate::say_for_fio(&together);
+        gate.write_junit(&set.runs, &together)?;
+        let trigger = self.pull();
+        kept?;
+        let as_fio = self.call.dialect == Dialect::Fio;
+        let interrupted = self.signals.caught().map(|signal| exit::interrupted(signal, as_fio));
+        let errors = set.runs.iter().map(|run| exit::of(run, as_fio)).find(|code| *code != 0);
+        let code = interrupted.or(self.code).or(errors).or(trigger).or(missed);
+        Ok(ExitCode::from(code.unwrap_or(0)))
+    }
+
+    /// Runs our own command, if the trigger was pulled; the exit code when it fails.
+    fn pull(&self) -> Option<u8> {
+        let command = self.call.invocation.trigger.command.as_ref();
+        let command = command.filter(|_| self.trigger.was_pulled())?;
+        let text = trigger::execute("trigger", command).err()?;
+        self.complain(&text);
+        Some(exit::ERRORS)
+    }
+}
+
+/// What all servers do now, as one.
+fn joined(members: &[Member]) -> Snapshot {
+    let known = || members.iter().filter_map(|member| member.snapshot.as_ref());
+    Snapshot {
+        at: known().map(|snapshot| snapshot.at).max().unwrap_or_default(),
+        workers: known().flat_map(|snapshot| snapshot.workers.clone()).collect(),
+        layout: known().find_map(|snapshot| snapshot.layout.clone()),
+    }
+}

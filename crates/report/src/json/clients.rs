@@ -1,0 +1,89 @@
+//! fio's document about several servers: the jobs of all under "client_stats", each with its host.
+//! Keys and their order are observed from fio 3.33.
+
+use super::tree::{Json, object};
+use super::{fathom, fio};
+use crate::Dress;
+use crate::clients::{ClientReport, Clients};
+use crate::when::asctime;
+
+/// What the figures of one job have in a document of a run here, and not in this one.
+const NOT_OF_CLIENTS: [&str; 2] = ["eta", "elapsed"];
+
+/// What the sum over all servers has not: it is of no single job.
+const NOT_OF_ALL: [&str; 6] = [
+    "job options",
+    "latency_depth",
+    "latency_target",
+    "latency_percentile",
+    "latency_window",
+    "desc",
+];
+
+/// The whole document.
+pub(super) fn document(clients: &Clients, bins: bool, dress: &Dress) -> Json {
+    let invocations = || clients.reports.iter().map(|report| &report.record.invocation);
+    let ended = invocations().map(|invocation| invocation.ended_unix_ms).max().unwrap_or(0);
+    let offset = invocations().next().map_or(0, |invocation| invocation.utc_offset_seconds);
+    let mut out = object! {
+        "fio version" => &dress.fio_version,
+        "timestamp" => ended / 1000,
+        "timestamp_ms" => ended,
+        "time" => asctime(ended, offset),
+    };
+    let globals = clients.reports.iter().map(|report| &report.record.global_options);
+    if let Some(globals) = globals.into_iter().find(|options| !options.is_empty()) {
+        out.push("global options", fio::options(globals));
+    }
+    out.push("client_stats", Json::Array(stats(clients, bins)));
+    let disks: Vec<Json> = clients.reports.iter().flat_map(disks).collect();
+    if !disks.is_empty() {
+        out.push("disk_util", Json::Array(disks));
+    }
+    let about = clients.reports.iter().map(|report| {
+        let mut about = object! { "hostname" => &report.host, "port" => u32::from(report.port) };
+        about.extend(fathom::of_run(&report.record, &report.judged));
+        about
+    });
+    out.push("fathom", object! { "clients" => Json::Array(about.collect()) });
+    out
+}
+
+/// The jobs of every server, then all of them as one.
+fn stats(clients: &Clients, bins: bool) -> Vec<Json> {
+    let mut stats = Vec::new();
+    for report in &clients.reports {
+        for unit in &report.judged.units {
+            let mut job = fio::job(&report.record, unit, 0, bins);
+            job.remove(&NOT_OF_CLIENTS);
+            if unit.options.is_empty() {
+                job.remove(&["job options"]);
+            }
+            stats.push(hosted(job, report));
+        }
+    }
+    if let (Some(all), Some(last)) = (&clients.all, clients.reports.last()) {
+        for unit in &all.judged.units {
+            let mut job = fio::job(&all.record, unit, 0, bins);
+            job.remove(&NOT_OF_CLIENTS);
+            job.remove(&NOT_OF_ALL);
+            stats.push(hosted(job, last));
+        }
+    }
+    stats
+}
+
+fn disks(report: &ClientReport) -> Vec<Json> {
+    report.judged.disks.iter().map(|disk| hosted(fio::disk(disk), report)).collect()
+}
+
+/// With the server it is of.
+fn hosted(mut entry: Json, report: &ClientReport) -> Json {
+    let ours = entry.take("fathom");
+    entry.push("hostname", &report.host);
+    entry.push("port", u32::from(report.port));
+    if let Some(ours) = ours {
+        entry.push("fathom", ours);
+    }
+    entry
+}
