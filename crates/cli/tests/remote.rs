@@ -312,7 +312,7 @@ const LONG: [&str; 6] =
 #[test]
 fn a_server_that_dies_is_told_and_ends_the_client() {
     let directory = scratch();
-    let mut served = Served::start(directory.path(), &[]);
+    let served = Served::start(directory.path(), &[]);
     let own = served.client();
     let arguments = [&[own.as_str()], &LONG[..]].concat();
     let mut asking = Running::fathom("run", directory.path(), &arguments);

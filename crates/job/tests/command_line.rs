@@ -138,22 +138,14 @@ fn program_options_are_read() {
 #[test]
 fn what_does_not_work_is_an_error_that_names_it() {
     for option in [
-        "server",
-        "client=x",
         "idle-prof=system",
-        "trigger=x",
-        "trigger-file=x",
         "merge-blktrace-only",
         "inflate-log=x",
-        "daemonize=x",
         "crctest",
         "cpuclock-test",
         "status-interval=1",
         "debug=io",
         "bandwidth-log",
-        "remote-config=x",
-        "trigger-timeout=1",
-        "trigger-remote=x",
     ] {
         let name = option.split('=').next().unwrap_or_default();
         assert_eq!(
