@@ -225,7 +225,7 @@ fn queries(invocation: &Invocation) -> Vec<TargetQuery> {
 
 /// Files of all workers that have any, in order, repeats included.
 fn files(plan: &Plan) -> Vec<String> {
-    let real = plan.workers.iter().filter(|worker| worker.queue.engine != job::Engine::Null);
+    let real = plan.workers.iter().filter(|worker| worker.queue.engine.opens_files());
     real.flat_map(|worker| &worker.files).map(|file| file.path.clone()).collect()
 }
 

@@ -182,7 +182,7 @@ where
     #[inline(always)]
     fn reap_full(&mut self, now: &mut u64) -> Flow {
         if R::SYNCHRONOUS {
-            return Flow::On;
+            return self.look_at_clock(now);
         }
         loop {
             let min = self.policy.complete_min.min(self.slots.in_flight).max(1);

@@ -2,6 +2,7 @@
 //! atomics, so keeping them costs the worker two plain additions an I/O.
 
 use record::{Direction, Nanos, PerDirection, WorkerState, WorkerStatus};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 /// Live figures of one worker. Aligned so that no two workers share a cache line, nor the pair of
@@ -18,6 +19,8 @@ pub struct LiveWorker {
     started: AtomicU64,
     /// This worker is to end: another's `exitall`, or its own deadline.
     stop: AtomicBool,
+    /// The same, for those who wait outside of the loop and need one of their own.
+    told: Arc<AtomicBool>,
 }
 
 const STATES: [WorkerState; 13] = [
@@ -65,6 +68,11 @@ impl LiveWorker {
         self.bytes[direction as usize].load(Ordering::Relaxed)
     }
 
+    /// Whether it is asked to stop, for one who outlives the borrow.
+    pub fn told_to_stop(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.told)
+    }
+
     /// Says where the worker is.
     pub fn set_state(&self, state: WorkerState) {
         self.state.store(state as u8, Ordering::Relaxed);
@@ -98,6 +106,7 @@ impl LiveWorker {
     /// Asks the worker to end.
     pub fn ask_to_stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
+        self.told.store(true, Ordering::Relaxed);
     }
 
     /// Whether the worker was asked to end.

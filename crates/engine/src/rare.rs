@@ -56,6 +56,14 @@ where
         if *now >= self.next_tick { self.tick(*now) } else { Flow::On }
     }
 
+    /// A ring that ends every I/O within the call has no other reason to give one back than that it
+    /// waited in vain until the time was up.
+    #[cold]
+    pub(crate) fn look_at_clock(&mut self, now: &mut u64) -> Flow {
+        *now = self.clock.now();
+        if *now >= self.next_tick { self.tick(*now) } else { Flow::On }
+    }
+
     /// Waits until nothing is in flight, then does what needs that.
     #[cold]
     pub(crate) fn drain(&mut self, next: Next, now: &mut u64) -> Flow {

@@ -396,12 +396,29 @@ impl<'a> Supervisor<'a> {
         })
     }
 
+    /// Those that only compute have nothing left to compute beside once all others have ended:
+    /// this is their end, where they have no other or want it so.
+    fn end_idle_load(&self) {
+        let workers = self.shared.plan.workers.iter().zip(&self.results);
+        let computes = |worker: &plan::Worker| worker.queue.engine == plan::Engine::Cpuio;
+        let others = || workers.clone().filter(|(worker, _)| !computes(worker));
+        if others().next().is_some() && others().all(|(_, result)| result.is_some()) {
+            let all = self.shared.plan.workers.iter().zip(&self.shared.live);
+            let ends = |worker: &plan::Worker| {
+                worker.queue.options.cpu.ends_with_io || worker.stop.runtime.is_none()
+            };
+            let idle = all.filter(|(worker, _)| computes(worker) && ends(worker));
+            idle.for_each(|(_, live)| live.ask_to_stop());
+        }
+    }
+
     fn take(&mut self, index: usize, finished: Finished) {
         let failed = finished.job.error != 0;
         let live = &self.shared.live[index];
         live.set_state(if failed { WorkerState::Failed } else { WorkerState::Reaped });
         self.results[index] = Some(finished);
         self.running -= 1;
+        self.end_idle_load();
         let workers = &self.shared.plan.workers;
         let worker = &workers[index];
         if failed && worker.errors.exitall {

@@ -375,9 +375,11 @@ fn directions(worker: &Worker) -> (Directions, &'static [Direction]) {
 }
 
 /// Whether the end of a loop has to be told. Time based work would only lose depth by it, but what
-/// it reads again through the page cache is to come from the disk.
+/// it reads again through the page cache is to come from the disk, and memory to be touched anew.
 fn signals_loops(worker: &Worker) -> bool {
-    let cached = !worker.queue.direct && worker.queue.engine != Engine::Null;
+    let engine = worker.queue.engine;
+    let again = engine.moves_data() || engine == Engine::PageFault;
+    let cached = !worker.queue.direct && again;
     !worker.stop.time_based
         || worker.selection.unlink_each_loop
         || (worker.layout.invalidate && cached)

@@ -26,9 +26,10 @@ pub use error::{JobError, JobErrors, Origin};
 pub use expand::Keywords;
 pub use model::Served;
 pub use model::{
-    BlockSizes, BufferContent, Buffers, CpuSplit, DedupeMode, DelayRange, Distribution, Engine,
-    EngineOptions, ErrorPolicy, FileService, FileServiceOrder, FileSizeRange, Flow, Identity, Job,
-    JobOptions, Layout, LockFile, Logs, Measure, MemoryKind, NumaMemory, Pattern, Process, Queue,
-    Rate, RateProcess, ReadWrite, Retry, Sequencer, Size, SplitEntry, SyncFileRange, SyncMode,
-    Syncing, Target, ThinkTime, Timing, WriteHint, ZoneMode, Zones,
+    BlockSizes, BufferContent, Buffers, CpuLoad, CpuSplit, DedupeMode, DelayRange, Distribution,
+    Engine, EngineOptions, ErrorPolicy, FileService, FileServiceOrder, FileSizeRange, Flow,
+    Identity, Job, JobOptions, Layout, LockFile, Logs, Measure, Medium, MemoryKind, NumaMemory,
+    Pattern, Process, Program, Queue, Rate, RateProcess, ReadWrite, Retry, Sequencer, Size,
+    SplitEntry, StatCall, SyncFileRange, SyncMode, Syncing, Target, ThinkTime, Timing, WriteHint,
+    ZoneMode, Zones,
 };

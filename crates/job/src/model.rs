@@ -4,6 +4,7 @@
 //! `None` means "not given" wherever the default depends on something else.
 
 mod buffers;
+mod engine;
 mod pace;
 mod pattern;
 mod process;
@@ -13,10 +14,11 @@ mod target;
 mod zones;
 
 pub use buffers::{BufferContent, Buffers, DedupeMode, MemoryKind};
+pub use engine::{CpuLoad, Engine, Medium, Program, StatCall};
 pub use pace::{DelayRange, Flow, Rate, RateProcess, ThinkTime, Timing};
 pub use pattern::{BlockSizes, Distribution, Pattern, ReadWrite, Sequencer, SplitEntry};
 pub use process::{CpuSplit, ErrorPolicy, Logs, Measure, NumaMemory, Process, Retry};
-pub use queue::{Engine, EngineOptions, Queue, SyncFileRange, SyncMode, Syncing};
+pub use queue::{EngineOptions, Queue, SyncFileRange, SyncMode, Syncing};
 pub use served::Served;
 pub use target::{
     FileService, FileServiceOrder, FileSizeRange, Layout, LockFile, Size, Target, WriteHint,

@@ -2,8 +2,8 @@
 
 use crate::metrics::{UnitMetrics, unit, window};
 use record::{
-    CpuSample, DeviceFacts, Direction, DiskSample, FilesystemFacts, JobRecord, Nanos, RunRecord,
-    Sample,
+    CpuSample, DeviceFacts, Direction, DiskSample, FilesystemFacts, JobRecord, Medium, Nanos,
+    RunRecord, Sample,
 };
 use std::collections::BTreeMap;
 
@@ -171,6 +171,12 @@ impl<'a> Part<'a> {
     /// The files of all workers, repeats included.
     pub fn files(&self) -> impl Iterator<Item = &'a str> {
         self.workers.iter().copied().flat_map(|job| job.workload.files.iter().map(String::as_str))
+    }
+
+    /// What its I/O goes to. Records of before this was kept know the engine's name.
+    pub fn medium(&self) -> Medium {
+        let workload = &self.first().workload;
+        if workload.ioengine == "null" { Medium::Memory } else { workload.medium }
     }
 
     /// The first worker: clones differ in their files and seeds only.

@@ -39,7 +39,7 @@ pub use env_changed::{Difference, environment_differences};
 
 use crate::case::{Case, Part};
 use crate::finding::Finding;
-use record::{RecordSet, RunRecord, Severity};
+use record::{Medium, RecordSet, RunRecord, Severity};
 use std::cmp::Reverse;
 
 /// One check, and everything docs/CHECKS.md says of it.
@@ -89,6 +89,8 @@ impl Check {
 pub enum Look {
     /// One run; every run is looked at when it is judged.
     Run(fn(&Case) -> Vec<Finding>),
+    /// The same, where it says something only of jobs that move data of files or devices.
+    Data(fn(&Case) -> Vec<Finding>),
     /// Runs that repeat each other; see [`over_set`].
     Set(fn(&RecordSet) -> Vec<Finding>),
     /// An earlier run and a later one compared with it; see [`over_pair`].
@@ -153,15 +155,26 @@ pub const ALL: &[&Check] = &[
 pub(crate) fn look(case: &Case) -> Vec<Finding> {
     arranged(ALL.iter().flat_map(|check| match check.look {
         Look::Run(look) => look(case),
+        Look::Data(look) => of_data(case, look(case)),
         Look::Set(_) | Look::Pair(_) => Vec::new(),
     }))
+}
+
+/// What of the findings is about jobs that move data.
+fn of_data(case: &Case, mut findings: Vec<Finding>) -> Vec<Finding> {
+    let moves = |name: &str| {
+        case.parts.iter().any(|part| part.name == name && part.medium() == Medium::Data)
+    };
+    findings.iter_mut().for_each(|finding| finding.jobs.retain(|job| moves(job)));
+    findings.retain(|finding| !finding.jobs.is_empty());
+    findings
 }
 
 /// What only several runs together show: whether repeats agree. What single runs show is with each.
 pub fn over_set(set: &RecordSet) -> Vec<Finding> {
     arranged(ALL.iter().flat_map(|check| match check.look {
         Look::Set(look) => look(set),
-        Look::Run(_) | Look::Pair(_) => Vec::new(),
+        Look::Run(_) | Look::Data(_) | Look::Pair(_) => Vec::new(),
     }))
 }
 
@@ -170,7 +183,7 @@ pub fn over_set(set: &RecordSet) -> Vec<Finding> {
 pub fn over_pair(earlier: &RunRecord, later: &RunRecord) -> Vec<Finding> {
     arranged(ALL.iter().flat_map(|check| match check.look {
         Look::Pair(look) => look(earlier, later),
-        Look::Run(_) | Look::Set(_) => Vec::new(),
+        Look::Run(_) | Look::Data(_) | Look::Set(_) => Vec::new(),
     }))
 }
 

@@ -20,7 +20,7 @@ pub(crate) fn overlaps(workers: &[Worker], facts: &Facts, found: &mut Findings) 
         if !changes || apart {
             continue;
         }
-        if worker.queue.engine == job::Engine::Null {
+        if !worker.queue.engine.moves_data() {
             continue;
         }
         for file in &worker.files {

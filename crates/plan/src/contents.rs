@@ -9,9 +9,10 @@ impl Plan {
     /// is zero, repeated or compressible: block devices (discarded, thin, compressed) and files on
     /// what compresses. Each once.
     pub fn contents(&self, facts: &Facts) -> Vec<String> {
-        let reads = self.workers.iter().filter(|worker| {
-            worker.has(Direction::Read) && worker.queue.engine != job::Engine::Null
-        });
+        let reads = self
+            .workers
+            .iter()
+            .filter(|worker| worker.has(Direction::Read) && worker.queue.engine.moves_data());
         let mut found: Vec<String> = Vec::new();
         for file in reads.flat_map(|worker| &worker.files) {
             let matters = file.kind == TargetKind::Block || compresses(&file.path, facts);

@@ -10,7 +10,7 @@ use record::{DeviceKind, Facts};
 /// followed by the disks right below it, a loop device stands alone.
 pub(crate) fn watch(workers: &[Worker], facts: &Facts) -> Vec<DiskWatch> {
     let mut list = Vec::new();
-    let real = workers.iter().filter(|w| w.queue.engine != job::Engine::Null);
+    let real = workers.iter().filter(|w| w.queue.engine.has_targets());
     for file in real.flat_map(|w| &w.files) {
         // A filesystem may be on several devices (btrfs).
         let devices = filesystem(facts, &file.path).into_iter().flat_map(|f| &f.devices);

@@ -9,7 +9,7 @@ use crate::problem::Findings;
 use crate::random::{between, hash, mix};
 use crate::safety;
 use crate::sizes::{Ask, Extent, NoRegion, Region, human, percent_of};
-use job::{Engine, Job, Size};
+use job::{Engine, Job, Medium, Size};
 use record::{Facts, TargetFacts, TargetKind};
 use std::collections::{BTreeMap, HashMap};
 
@@ -52,6 +52,9 @@ impl<'a> Files<'a> {
         clone: u64,
         found: &mut Findings,
     ) -> (Vec<File>, u64) {
+        if cx.job.queue.engine.medium() == Medium::Time {
+            return (Vec::new(), 0);
+        }
         let names = file_names(cx.job, clone);
         let count = names.len() as u64;
         let (mut too_small, mut asked) = (None, 0u64);
@@ -97,11 +100,15 @@ impl<'a> Files<'a> {
         path: &str,
         found: &mut Findings,
     ) -> Option<(File, u64)> {
-        let (kind, extent) = match cx.job.queue.engine {
-            Engine::Null => (TargetKind::Missing, Extent::Endless),
+        let medium = cx.job.queue.engine.medium();
+        let (kind, extent) = match medium {
+            Medium::Memory => (TargetKind::Missing, Extent::Endless),
             _ => self.target(cx.job, path, found)?,
         };
         let region = self.region(cx, clone, count, path, extent, found)?;
+        if let Medium::Names { .. } = medium {
+            return Some(self.named(cx, path, region, found));
+        }
         let prepare = match extent {
             Extent::File(size) if region.length >= cx.blocks.min => {
                 self.prepare(cx, path, size, region, found)
@@ -111,6 +118,40 @@ impl<'a> Files<'a> {
         safety::check_direct(cx.job, path, region.start, cx.blocks, self.facts, found);
         let Region { start, length, whole, asked, .. } = region;
         Some((File { path: path.into(), kind, start, length, whole, prepare }, asked))
+    }
+
+    /// A file of which only the name counts: it gets one I/O a pass.
+    fn named(
+        &mut self,
+        cx: &JobContext<'_>,
+        path: &str,
+        region: Region,
+        found: &mut Findings,
+    ) -> (File, u64) {
+        let job = cx.job;
+        let Medium::Names { directories, there } = job.queue.engine.medium() else {
+            return (File::default(), 0);
+        };
+        let size = if directories { 0 } else { region.file_size };
+        let laid = self.laid.get(path).map(|l| l.size);
+        let missing = self.facts.targets[path].kind == TargetKind::Missing && laid.is_none();
+        let real = self.facts.targets[path].size.0.max(laid.unwrap_or(0));
+        if missing && !there {
+            safety::check_create(job, path, self.facts, found);
+        } else if there {
+            self.check_growth(job, path, missing, real, size, found);
+            let laid = self.laid.entry(path.into()).or_default();
+            laid.size = laid.size.max(size);
+        }
+        let prepare = match (there, directories) {
+            (false, _) => Prepare::Nothing,
+            (true, true) => Prepare::Directory,
+            (true, false) => Prepare::Extend { size },
+        };
+        let kind = if directories { TargetKind::Directory } else { TargetKind::File };
+        let length = cx.blocks.min.min(region.length);
+        let whole = region.file_size;
+        (File { path: path.into(), kind, start: 0, length, whole, prepare }, length)
     }
 
     /// What is there, or will be: `None` when the worker cannot use it.
@@ -129,6 +170,7 @@ impl<'a> Files<'a> {
             TargetKind::File | TargetKind::Missing => {
                 (TargetKind::File, Extent::File(target.size.0.max(laid)))
             }
+            TargetKind::Directory => (TargetKind::Directory, Extent::File(0)),
             kind => (kind, Extent::Endless),
         })
     }
@@ -202,7 +244,8 @@ impl<'a> Files<'a> {
         }
         // A mapping needs the pages it changes, so mmap's files are overwritten ones.
         let overwritten = job.layout.overwrite || job.queue.engine == Engine::Mmap;
-        let only_written = rw.writes() && !rw.reads() && !overwritten;
+        let only_written =
+            rw.writes() && !rw.reads() && !overwritten || !job.queue.engine.moves_data();
         let laid = self.laid.entry(path.into()).or_default();
         let written = laid.written.filter(|w| w.2 >= needed && follows(cx, w.0, w.1));
         laid.size = laid.size.max(needed);

@@ -6,6 +6,7 @@ mod checks;
 mod contents;
 mod cursor;
 mod disks;
+mod engines;
 mod files;
 mod machine;
 mod model;
@@ -22,9 +23,9 @@ mod unsupported;
 mod workload;
 
 pub use job::{
-    BufferContent, Buffers, DedupeMode, Engine, EngineOptions, ErrorPolicy, Layout, LockFile,
-    MemoryKind, NumaMemory, RateProcess, ReadWrite, Retry, Sequencer, SyncFileRange, SyncMode,
-    Syncing, ThinkTime, WriteHint,
+    BufferContent, Buffers, CpuLoad, DedupeMode, Engine, EngineOptions, ErrorPolicy, Layout,
+    LockFile, Medium, MemoryKind, NumaMemory, Program, RateProcess, ReadWrite, Retry, Sequencer,
+    StatCall, SyncFileRange, SyncMode, Syncing, ThinkTime, WriteHint,
 };
 pub use model::{
     BlockPlan, DiskWatch, File, FileOrder, FileSelection, Measuring, Pacing, Pattern, Placement,

@@ -150,6 +150,8 @@ pub enum Prepare {
         /// Size of the file.
         size: u64,
     },
+    /// Make it as an empty directory.
+    Directory,
     /// Left to the open (`create_on_open`).
     OnOpen {
         /// Size it will have.

@@ -1,6 +1,6 @@
 //! File names, exactly as fio makes them, and the list of paths facts are needed on.
 
-use job::{Engine, Job};
+use job::Job;
 use std::collections::HashMap;
 
 /// Files of all workers together that are planned for; a number beyond it is a typing error more
@@ -18,7 +18,7 @@ pub struct Wanted {
 }
 
 /// Every path [`crate::resolve`] needs facts on, each once: files and devices by their final names,
-/// what `directory` names, and the directories above files. Jobs of the null engine need none, and
+/// what `directory` names, and the directories above files. Jobs of engines without targets need none, and
 /// jobs with an absurd number of files are left out: `resolve` refuses them.
 pub fn targets(jobs: &[Job]) -> Vec<Wanted> {
     let mut list = Vec::new();
@@ -34,7 +34,7 @@ pub fn targets(jobs: &[Job]) -> Vec<Wanted> {
         }
     };
     let mut budget = MAX_FILES;
-    for job in jobs.iter().filter(|j| j.queue.engine != Engine::Null) {
+    for job in jobs.iter().filter(|j| j.queue.engine.has_targets()) {
         let Some(rest) = files_of_job(job).and_then(|n| budget.checked_sub(n)) else { continue };
         budget = rest;
         let write = job.pattern.rw.writes() || job.pattern.rw.trims();

@@ -9,7 +9,7 @@ use crate::policy::Policy;
 use crate::problem::{Findings, PlanError};
 use crate::random::{DEFAULT_SEED, between, mix};
 use crate::sizes::{human, percent_of};
-use crate::{checks, cursor, disks, pace, safety, unsupported};
+use crate::{checks, cursor, disks, engines, pace, safety, unsupported};
 use job::{Engine, FileServiceOrder, Job, Size};
 use record::{Bytes, Facts, Nanos, Show, TargetKind};
 
@@ -113,8 +113,9 @@ fn check_job(job: &Job, facts: &Facts, policy: &Policy, found: &mut Findings) ->
         found.usage(job, "size", what, "give a larger size or a smaller block");
     }
     cursor::check(job, &blocks, found);
+    engines::check(job, found);
     safety::check_readonly(job, policy, found);
-    if job.queue.engine != Engine::Null {
+    if job.queue.engine.has_targets() {
         safety::check_directories(job, facts, found);
     }
     blocks

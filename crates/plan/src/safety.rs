@@ -5,12 +5,15 @@ use crate::machine::{device, directory_above, filesystem};
 use crate::policy::Policy;
 use crate::problem::Findings;
 use crate::sizes::human;
-use job::{Engine, Job};
+use job::{Engine, Job, Medium};
 use record::{Facts, TargetFacts, TargetKind, Use};
 
 /// Whether a job changes its targets.
 pub(crate) fn changes(job: &Job) -> bool {
-    job.pattern.rw.writes() || job.pattern.rw.trims()
+    match job.queue.engine.medium() {
+        Medium::Names { .. } => job.queue.engine.changes_names(),
+        _ => job.pattern.rw.writes() || job.pattern.rw.trims(),
+    }
 }
 
 /// The directories of `directory` must be there. Oracle: those that a file name itself contains
@@ -49,15 +52,12 @@ pub(crate) fn check_target(
         found.refuse(job, "filename", format!("there is no device {path}"), "check its name");
         return false;
     }
-    let what = match target.kind {
-        TargetKind::Directory => Some("is a directory"),
-        TargetKind::Other => Some("is neither a file nor a device"),
-        _ => None,
-    };
-    if let Some(what) = what {
-        let cure = "name a file or a device, or set directory= for files to be made there";
+    if let Some((what, cure)) = unsuitable(job, target.kind) {
         found.refuse(job, "filename", format!("{path} {what}"), cure);
         return false;
+    }
+    if let Medium::Names { .. } = job.queue.engine.medium() {
+        return true;
     }
     check_trim(job, path, target, facts, found);
     check_permission(job, path, target, facts, found);
@@ -67,9 +67,31 @@ pub(crate) fn check_target(
     true
 }
 
+/// Why a target of this kind is none for the job's engine, and what to do.
+fn unsuitable(job: &Job, kind: TargetKind) -> Option<(&'static str, &'static str)> {
+    let file = "name a file, or set directory= for files to be made there";
+    let device = matches!(kind, TargetKind::Block | TargetKind::Char | TargetKind::Fifo);
+    match (job.queue.engine.medium(), kind) {
+        (_, TargetKind::Missing) => None,
+        (Medium::Names { directories: true, .. }, TargetKind::Directory) => None,
+        (Medium::Names { directories: true, .. }, _) => {
+            Some(("is no directory", "name a directory, or one to be made"))
+        }
+        (_, TargetKind::Directory) => Some((
+            "is a directory",
+            "name a file or a device, or set directory= for files to be made there",
+        )),
+        (Medium::Names { .. } | Medium::Space, _) if device => {
+            Some(("is no regular file, and the engine works on nothing else", file))
+        }
+        (_, TargetKind::Other) => Some(("is neither a file nor a device", file)),
+        _ => None,
+    }
+}
+
 /// Oracle: a trim of anything but a block device fails at the first I/O.
 fn check_trim(job: &Job, path: &str, target: &TargetFacts, facts: &Facts, found: &mut Findings) {
-    if !job.pattern.rw.trims() {
+    if !job.pattern.rw.trims() || job.queue.engine == Engine::Falloc {
         return;
     }
     if target.kind != TargetKind::Block {
@@ -220,7 +242,8 @@ pub(crate) fn check_direct(
 ) {
     let Some(target) = facts.targets.get(path) else { return };
     let raw = matches!(target.kind, TargetKind::Char | TargetKind::Fifo);
-    if !job.queue.direct || raw || matches!(job.queue.engine, Engine::Null | Engine::Mmap) {
+    let cached = job.queue.engine == Engine::Mmap || !job.queue.engine.moves_data();
+    if !job.queue.direct || raw || cached {
         return;
     }
     if target.direct.is_some_and(|d| d.memory == 0 && d.offset == 0) {

@@ -1,7 +1,7 @@
 //! A worker's workload for the record.
 
 use crate::model::{BlockPlan, RateLimit, Worker};
-use job::{BufferContent, Sequencer, SyncMode};
+use job::{BufferContent, Medium, Sequencer, SyncMode};
 use record::{Bytes, Region, Workload};
 use std::collections::BTreeMap;
 
@@ -12,6 +12,12 @@ impl Worker {
             rw: self.pattern.rw.name().into(),
             block_size: self.pattern.blocks.map(|_, b| (Bytes(b.min()), Bytes(b.max()))),
             ioengine: self.queue.engine.name().into(),
+            medium: match self.queue.engine.medium() {
+                Medium::Data => record::Medium::Data,
+                Medium::Space | Medium::Names { .. } => record::Medium::Metadata,
+                Medium::Memory => record::Medium::Memory,
+                Medium::Time => record::Medium::Time,
+            },
             iodepth: self.queue.depth_requested,
             direct: self.queue.direct,
             region: Bytes(self.region()),

@@ -29,8 +29,8 @@ pub use health::Health;
 pub use histogram::{Histogram, SUB_BUCKETS};
 pub use live::{LayoutProgress, Snapshot, WorkerState, WorkerStatus};
 pub use run::{
-    Cell, Clock, DiskCounters, DiskResult, GroupKey, Invocation, JobRecord, Message, RecordSet,
-    Region, RunRecord, SCHEMA_VERSION, Severity, Show, SourceText, Workload,
+    Cell, Clock, DiskCounters, DiskResult, GroupKey, Invocation, JobRecord, Medium, Message,
+    RecordSet, Region, RunRecord, SCHEMA_VERSION, Severity, Show, SourceText, Workload,
 };
 pub use timeline::{CpuSample, DiskSample, OwnIo, Sample, SlowSample, Timeline, WorkerSample};
 pub use units::{Bytes, Nanos};

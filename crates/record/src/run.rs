@@ -122,6 +122,23 @@ pub struct GroupKey {
     pub report: u32,
 }
 
+/// What the I/O of an engine goes to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Medium {
+    /// Data of files or devices.
+    #[default]
+    Data,
+    /// Space, size or names of files: no data moves.
+    Metadata,
+    /// Memory of the worker's own, or nothing that could be waited for.
+    Memory,
+    /// A socket.
+    Socket,
+    /// Only time passes: it computes, or runs a program.
+    Time,
+}
+
 /// The resolved workload of a worker, for people and for comparison.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Workload {
@@ -131,6 +148,9 @@ pub struct Workload {
     pub block_size: PerDirection<(Bytes, Bytes)>,
     /// I/O engine.
     pub ioengine: String,
+    /// What its I/O goes to.
+    #[serde(default)]
+    pub medium: Medium,
     /// Queue depth asked for.
     pub iodepth: u32,
     /// O_DIRECT.

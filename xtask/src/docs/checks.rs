@@ -44,7 +44,7 @@ pub fn markdown() -> String {
 
 fn section(check: &Check) -> String {
     let looks_at = match check.look {
-        Look::Run(_) => "each run",
+        Look::Run(_) | Look::Data(_) => "each run",
         Look::Set(_) => "runs that repeat each other",
         Look::Pair(_) => "a run and an earlier one it is compared with",
     };

@@ -5,6 +5,7 @@
 //! and chores, one file each, which look at every I/O as it is issued and as it ends. Choosing among
 //! them costs a few indirect calls an I/O; workers without chores run loops that have none of this.
 
+mod cycles;
 mod shared;
 
 use crate::meter::Stamps;
@@ -13,7 +14,8 @@ use crate::run::Shared;
 use crate::source::Workload;
 use crate::steps::Policy;
 use crate::worker::Builder;
-use plan::Worker;
+use cycles::Cycles;
+use plan::{Medium, Worker};
 use record::Direction;
 use shared::SharedCursor;
 
@@ -55,6 +57,8 @@ pub(crate) trait Chore: Send {
 
 /// What gives a worker its I/O.
 enum Work {
+    /// Cycles of something that has neither place nor length.
+    Cycles(Cycles),
     /// Drawn from the job's options.
     Drawn(Box<Workload>),
     /// The next block that no clone of the job has taken.
@@ -63,16 +67,19 @@ enum Work {
 
 impl Work {
     fn new(worker: &Worker, shared: &Shared) -> Work {
-        match worker.pattern.shared_cursor {
-            true => Work::Shared(SharedCursor::new(worker, shared.cursor(worker.job))),
-            false => Work::Drawn(Box::new(Workload::new(worker))),
+        match worker.queue.engine.medium() {
+            Medium::Time => Work::Cycles(Cycles::new(worker)),
+            _ if worker.pattern.shared_cursor => {
+                Work::Shared(SharedCursor::new(worker, shared.cursor(worker.job)))
+            }
+            _ => Work::Drawn(Box::new(Workload::new(worker))),
         }
     }
 
     /// Whether the worker's I/O is drawn from its options: loops that know nothing of chores do for
     /// that.
-    fn is_drawn(worker: &Worker) -> bool {
-        !worker.pattern.shared_cursor
+    fn is_drawn(&self) -> bool {
+        matches!(self, Work::Drawn(_))
     }
 }
 
@@ -85,9 +92,14 @@ pub(crate) struct Extended {
 impl Extended {
     /// What worker `index` of a run needs; `None` when that is nothing but its I/O.
     pub fn new(worker: &Worker, shared: &Shared, index: usize) -> Option<Extended> {
-        let chores = chores(worker, shared, index);
-        let is_plain = chores.is_empty() && Work::is_drawn(worker);
-        (!is_plain).then(|| Extended { work: Work::new(worker, shared), chores })
+        let extended = Extended::always(worker, shared, index);
+        let is_plain = extended.chores.is_empty() && extended.work.is_drawn();
+        (!is_plain).then_some(extended)
+    }
+
+    /// The same, needed or not.
+    pub fn always(worker: &Worker, shared: &Shared, index: usize) -> Extended {
+        Extended { work: Work::new(worker, shared), chores: chores(worker, shared, index) }
     }
 }
 
@@ -102,6 +114,7 @@ impl Source for Extended {
 
     fn next(&mut self) -> Next {
         match &mut self.work {
+            Work::Cycles(cycles) => cycles.next(),
             Work::Drawn(workload) => workload.next(),
             Work::Shared(cursor) => cursor.next(),
         }
@@ -109,6 +122,7 @@ impl Source for Extended {
 
     fn steer(&mut self, direction: Direction) {
         match &mut self.work {
+            Work::Cycles(_) => {}
             Work::Drawn(workload) => workload.steer(direction),
             Work::Shared(cursor) => cursor.steer(direction),
         }
@@ -116,6 +130,7 @@ impl Source for Extended {
 
     fn completed(&mut self, op: &Op, moved: u64) {
         match &mut self.work {
+            Work::Cycles(_) => {}
             Work::Drawn(workload) => workload.completed(op, moved),
             Work::Shared(cursor) => cursor.completed(op, moved),
         }

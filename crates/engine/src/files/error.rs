@@ -43,6 +43,10 @@ pub enum Action {
     Allocate,
     /// Filling it with data.
     Fill,
+    /// Making a directory.
+    MakeDirectory,
+    /// Running a program.
+    Run,
 }
 
 impl FileError {
@@ -88,6 +92,8 @@ impl fmt::Display for Action {
             Action::Inspect => "inspect",
             Action::Allocate => "allocate space for",
             Action::Fill => "lay out",
+            Action::MakeDirectory => "make the directory",
+            Action::Run => "run",
         })
     }
 }

@@ -60,6 +60,7 @@ impl<R: Ring> Writer<R> {
         }
         let files = [RingFile { path: String::new(), fd: -1, start: 0, length: 0 }];
         let ring = R::open(&Setup {
+            worker,
             depth: DEPTH,
             buffers: &area,
             options: &plan::EngineOptions::default(),

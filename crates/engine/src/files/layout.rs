@@ -19,6 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Survey {
     files: Vec<Pending>,
+    directories: Vec<String>,
 }
 
 /// What has to be done to a file.
@@ -78,10 +79,14 @@ pub enum LayoutError {
 /// # Errors
 /// A file cannot be opened or asked for its extents, or must not be made.
 pub fn survey(worker: &Worker) -> Result<Survey, LayoutError> {
-    let mut files = Vec::new();
+    let (mut files, mut directories) = (Vec::new(), Vec::new());
     for (index, planned) in worker.files.iter().enumerate() {
         let (size, fill) = match planned.prepare {
             Prepare::Nothing | Prepare::OnOpen { .. } => continue,
+            Prepare::Directory => {
+                directories.push(planned.path.clone());
+                continue;
+            }
             Prepare::Fill { size } => (size, true),
             Prepare::Extend { size } => (size, false),
         };
@@ -98,13 +103,13 @@ pub fn survey(worker: &Worker) -> Result<Survey, LayoutError> {
             files.push(Pending { index, size, length, missing });
         }
     }
-    Ok(Survey { files })
+    Ok(Survey { files, directories })
 }
 
 impl Survey {
     /// How many files have to be worked on.
     pub fn files(&self) -> usize {
-        self.files.len()
+        self.files.len() + self.directories.len()
     }
 
     /// What these files will hold together, in bytes.
@@ -131,6 +136,10 @@ impl Survey {
         let total = self.missing();
         let mut tool = Tool::Unmade;
         let mut report = LayoutReport::default();
+        for path in &self.directories {
+            fs::create_dir_all(path).map_err(|e| FileError::new(Action::MakeDirectory, path, e))?;
+            report.files += 1;
+        }
         for pending in &self.files {
             let done = report.bytes_written;
             let mut written = 0;

@@ -2,7 +2,7 @@
 
 use super::{Action, FileError};
 use crate::sys::files::{Advice, advise, flush_device_cache, set_write_hint, sync_filesystem};
-use plan::{SyncMode, Worker};
+use plan::{Medium, SyncMode, Worker};
 use record::TargetKind;
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -35,7 +35,9 @@ impl OpenFlags {
     /// What `worker` needs.
     pub fn of(worker: &Worker) -> OpenFlags {
         let rw = worker.pattern.rw;
-        let write = rw.writes() || rw.trims();
+        // fallocate needs a file that may be written, whatever it stands for.
+        let changes_space = worker.queue.engine.medium() == Medium::Space;
+        let write = rw.writes() || rw.trims() || changes_space;
         OpenFlags {
             write,
             create: worker.layout.allow_create && (rw.writes() || worker.layout.on_open),
@@ -195,7 +197,7 @@ impl<'w> OpenFiles<'w> {
         Ok(())
     }
 
-    /// Removes the worker's regular files, for `unlink` and `unlink_each_loop`. Those that are
+    /// Removes the worker's regular files, and the directories it worked on, for `unlink` and `unlink_each_loop`. Those that are
     /// gone already are no error: other workers may share them.
     ///
     /// # Errors
@@ -203,10 +205,15 @@ impl<'w> OpenFiles<'w> {
     pub fn unlink_all(&self) -> Result<(), FileError> {
         let mut result = Ok(());
         for planned in &self.worker.files {
-            if !matches!(planned.kind, TargetKind::File | TargetKind::Missing) {
+            let gone = [TargetKind::File, TargetKind::Missing, TargetKind::Directory];
+            if !gone.contains(&planned.kind) {
                 continue;
             }
-            match std::fs::remove_file(&planned.path) {
+            let removed = match planned.kind {
+                TargetKind::Directory => std::fs::remove_dir(&planned.path),
+                _ => std::fs::remove_file(&planned.path),
+            };
+            match removed {
                 Err(e) if e.kind() != io::ErrorKind::NotFound => {
                     let failed = Err(FileError::new(Action::Unlink, &planned.path, e));
                     result = result.and(failed);

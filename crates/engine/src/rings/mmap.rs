@@ -6,7 +6,7 @@
 //! shortened meanwhile, the disk is full, the device is gone) becomes EIO or ENOSPC.
 
 use super::blocking::maintain;
-use super::{Queued, Ring, RingFile, Setup};
+use super::{Queued, Ring, RingFile, Setup, borrow};
 use crate::ops::{Op, OpKind};
 use crate::sys::buffers::Slots;
 use crate::sys::fault;
@@ -14,7 +14,7 @@ use crate::sys::files::{Advice, free_bytes, resize, size_of};
 use crate::sys::io as calls;
 use crate::sys::memory::{Access, Mapping, page_size};
 use std::io;
-use std::os::fd::{BorrowedFd, RawFd};
+use std::os::fd::RawFd;
 use std::sync::{Mutex, PoisonError};
 
 /// The `mmap` engine.
@@ -252,10 +252,4 @@ fn advise(mapping: &Mapping, advice: Option<Advice>, thp: bool) {
 
 fn negative(error: io::Error) -> i64 {
     -i64::from(error.raw_os_error().unwrap_or(libc::EIO))
-}
-
-fn borrow<'a>(fd: RawFd) -> BorrowedFd<'a> {
-    // SAFETY: the loop tells the ring before it closes a file (`file_changed`), so a descriptor
-    // the ring has is open; the borrow does not outlive the call it is made for.
-    unsafe { BorrowedFd::borrow_raw(fd) }
 }

@@ -2,27 +2,37 @@
 
 pub mod blocking;
 pub mod chance;
+pub mod cpuio;
+pub mod exec;
 pub mod io_uring;
 pub mod libaio;
 pub mod mmap;
+pub mod names;
 pub mod null;
+pub mod page_fault;
+pub mod plain;
 pub mod posixaio;
 pub mod psync;
 pub mod pvsync;
 pub mod pvsync2;
+pub mod space;
+pub mod splice;
 pub mod sync;
 pub mod vsync;
 
 #[cfg(test)]
 mod tests;
 
+use crate::files::FileError;
 use crate::ops::Op;
 use crate::sys::buffers::BufferArea;
 use crate::sys::files::Advice;
-use plan::EngineOptions;
+use plan::{EngineOptions, Worker};
 use std::io;
-use std::os::fd::RawFd;
-use std::time::Duration;
+use std::os::fd::{BorrowedFd, RawFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// What became of an I/O given to a ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +56,8 @@ pub struct Completion {
 
 /// What a ring is made from.
 pub struct Setup<'a> {
+    /// Whose ring it is to be.
+    pub worker: &'a Worker,
     /// Most I/Os in flight.
     pub depth: u32,
     /// Slot `i`'s buffer is `buffers.slot(i)`; it stays where it is as long as the ring lives.
@@ -79,6 +91,37 @@ pub struct RingFile {
     pub length: u64,
 }
 
+/// When those give up that wait, outside of the loop or within an I/O, for something that may never
+/// come.
+#[derive(Clone, Debug, Default)]
+pub struct Until {
+    stop: Arc<AtomicBool>,
+    deadline: Option<Instant>,
+}
+
+impl Until {
+    /// When `stop` is set, or at the latest once `patience` has passed from now on.
+    pub fn new(stop: Arc<AtomicBool>, patience: Option<Duration>) -> Until {
+        Until { stop, deadline: patience.and_then(|p| Instant::now().checked_add(p)) }
+    }
+
+    /// Whether that moment has come.
+    pub fn over(&self) -> bool {
+        self.stop.load(Ordering::Relaxed) || self.late()
+    }
+
+    /// Whether the time is up, asked to stop or not.
+    pub fn late(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
+    /// How long to sleep before looking again: what is left of the time, and `most` at most.
+    pub fn step(&self, most: Duration) -> Duration {
+        let left = self.deadline.map(|d| d.saturating_duration_since(Instant::now()));
+        left.map_or(most, |left| left.min(most))
+    }
+}
+
 /// An I/O interface.
 ///
 /// # Contract
@@ -91,6 +134,30 @@ pub trait Ring: Sized {
 
     /// Makes the ring.
     fn open(setup: &Setup<'_>) -> io::Result<Self>;
+
+    /// What can fail before the workers of its batch start, and what others of them wait for: a
+    /// socket that listens.
+    ///
+    /// # Errors
+    /// The worker does not start.
+    fn prepare(&mut self) -> Result<(), FileError> {
+        Ok(())
+    }
+
+    /// The worker starts: what needs the others, and is not part of any I/O, is done now. Whoever
+    /// waits, here or within an I/O, waits `until` then; an I/O given up so is answered `Full`.
+    ///
+    /// # Errors
+    /// The worker ends before its first I/O.
+    fn begin(&mut self, until: &Until) -> Result<(), FileError> {
+        let _ = until;
+        Ok(())
+    }
+
+    /// The loop has ended. What the user should know of what the ring alone saw.
+    fn end(&mut self) -> Vec<String> {
+        Vec::new()
+    }
 
     /// A file was opened (`fd >= 0`) or is about to be closed (-1).
     fn file_changed(&mut self, file: u32, fd: RawFd) -> io::Result<()>;
@@ -119,4 +186,10 @@ pub trait Ring: Sized {
         let _ = index;
         Completion::default()
     }
+}
+
+pub(crate) fn borrow<'a>(fd: RawFd) -> BorrowedFd<'a> {
+    // SAFETY: the loop tells the ring before it closes a file (`file_changed`), so a descriptor
+    // the ring has is open; the borrow does not outlive the call it is made for.
+    unsafe { BorrowedFd::borrow_raw(fd) }
 }

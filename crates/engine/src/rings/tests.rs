@@ -34,6 +34,7 @@ impl<R: Ring> Rig<R> {
         let area = BufferArea::new(&Buffers::default(), DEPTH, 4 * BLOCK).unwrap();
         let files = [RingFile { path: "test".into(), fd, start: 0, length }];
         let ring = R::open(&Setup {
+            worker: &Worker::default(),
             depth: DEPTH,
             buffers: &area,
             options,

@@ -4,6 +4,7 @@ use super::Errors;
 use crate::files::{FileError, system_text};
 use crate::meter::Metered;
 use crate::run::Shared;
+use plan::Medium;
 use record::{CpuUse, DepthUse, Direction, JobRecord, Message, Nanos};
 use std::io;
 
@@ -56,6 +57,10 @@ impl<'a> Builder<'a> {
         job.ended = Nanos(ended);
         job.elapsed = Nanos(ended - started);
         job.results = metered.results;
+        // Oracle: what moves nothing by its nature has no rate.
+        if self.worker.queue.engine.medium() == Medium::Time {
+            Direction::ALL.iter().for_each(|d| job.results[*d].runtime = Nanos(0));
+        }
         for direction in Direction::ALL {
             let latency = &mut job.results[direction].latency;
             let clat = latency.clat.take();

@@ -4,7 +4,7 @@ use super::build::{Finished, failed};
 use crate::files::{FileError, LayoutError, survey, system_text};
 use crate::ops::{Fault, Op, OpKind};
 use crate::run::{Event, Shared};
-use plan::{ErrorPolicy, Retry, Worker};
+use plan::{Engine, ErrorPolicy, Retry, Worker};
 use record::{Direction, ErrorCount, LayoutProgress, Message};
 use std::io;
 
@@ -26,6 +26,8 @@ pub(super) enum Verdict {
 /// The errors of one worker.
 pub(crate) struct Errors {
     policy: ErrorPolicy,
+    /// What the engine does to a file, where that is neither reading nor writing.
+    deed: Option<&'static str>,
     paths: Vec<String>,
     counts: Vec<ErrorCount>,
     fatal: i32,
@@ -44,6 +46,18 @@ fn operation(kind: OpKind) -> &'static str {
     }
 }
 
+/// The call an engine is about, where its I/O is none.
+fn deed(engine: Engine) -> Option<&'static str> {
+    match engine {
+        Engine::Filecreate => Some("creation"),
+        Engine::Filestat | Engine::Dirstat => Some("stat"),
+        Engine::Filedelete => Some("unlink"),
+        Engine::Dircreate => Some("mkdir"),
+        Engine::Dirdelete => Some("rmdir"),
+        _ => None,
+    }
+}
+
 /// The system's text for an errno.
 fn errno_text(errno: i32) -> String {
     system_text(&io::Error::from_raw_os_error(errno))
@@ -53,6 +67,7 @@ impl Errors {
     pub(super) fn new(worker: &Worker) -> Self {
         Errors {
             policy: worker.errors.clone(),
+            deed: deed(worker.queue.engine),
             paths: worker.files.iter().map(|f| f.path.clone()).collect(),
             counts: Vec::new(),
             fatal: 0,
@@ -65,11 +80,14 @@ impl Errors {
     pub(super) fn io(&mut self, op: &Op, errno: i32) -> (Verdict, Option<String>) {
         let path = self.paths.get(op.file as usize).cloned().unwrap_or_default();
         let text = errno_text(errno);
-        let what = operation(op.kind);
-        let message = format!(
-            "{what} of {} bytes at offset {} of '{path}' failed: {text}",
-            op.length, op.offset
-        );
+        let what = self.deed.unwrap_or(operation(op.kind));
+        let message = match self.deed {
+            Some(deed) => format!("{deed} of '{path}' failed: {text}"),
+            None => format!(
+                "{what} of {} bytes at offset {} of '{path}' failed: {text}",
+                op.length, op.offset
+            ),
+        };
         self.count(ErrorCount {
             errno,
             text,

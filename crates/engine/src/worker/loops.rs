@@ -7,6 +7,7 @@ use crate::clock::{Clock, RunClock};
 use crate::extended::{Extended, Gathering};
 use crate::files::{OpenFiles, pattern_advice};
 use crate::gate::{Gate, Open, Paced};
+use crate::live::LiveWorker;
 use crate::meter::Meter;
 use crate::payload::Payload;
 use crate::rare::LONGEST_SLEEP_NS;
@@ -14,19 +15,21 @@ use crate::rings::io_uring::IoUring;
 use crate::rings::libaio::Libaio;
 use crate::rings::mmap::Mmap;
 use crate::rings::null::{NullQueue, NullSync};
+use crate::rings::plain::Plain;
 use crate::rings::posixaio::Posixaio;
 use crate::rings::psync::Psync;
 use crate::rings::pvsync::Pvsync;
 use crate::rings::pvsync2::Pvsync2;
 use crate::rings::sync::Sync;
 use crate::rings::vsync::Vsync;
-use crate::rings::{Ring, RingFile, Setup};
+use crate::rings::{Ring, RingFile, Setup, Until};
 use crate::run::{Line, Shared};
 use crate::source::Workload;
 use crate::steps::{Loop, Policy, Slots};
 use crate::sys::buffers::BufferArea;
-use plan::{Engine, Queue};
-use record::{CpuUse, WorkerState};
+use plan::{Engine, Queue, Worker};
+use record::{CpuUse, Message, WorkerState};
+use std::time::Duration;
 
 /// In kernels since 6.11.
 const RWF_ATOMIC: u32 = 0x40;
@@ -55,15 +58,12 @@ impl<'w> Prepared<'_, 'w> {
             Engine::Libaio => self.with::<Libaio, true>(line, builder),
             Engine::Posixaio => self.with::<Posixaio, true>(line, builder),
             Engine::IoUring => self.with::<IoUring, true>(line, builder),
+            _ => self.plain(line, builder),
         }
     }
 
-    fn with<R: Ring, const QUEUED: bool>(
-        self,
-        line: &Line,
-        builder: &mut Builder<'w>,
-    ) -> Result<OpenFiles<'w>, Failure> {
-        const { assert!(QUEUED != R::SYNCHRONOUS) };
+    /// Makes the ring, as far as it goes without other workers.
+    fn ring<R: Ring>(&self) -> Result<R, Failure> {
         let worker = &self.shared.plan.workers[self.index];
         let rings: Vec<RingFile> = (0_u32..)
             .zip(&worker.files)
@@ -76,6 +76,7 @@ impl<'w> Prepared<'_, 'w> {
             .collect();
         let priority = worker.placement.io_priority;
         let setup = Setup {
+            worker,
             depth: worker.queue.depth,
             buffers: self.buffers,
             options: &worker.queue.options,
@@ -86,7 +87,28 @@ impl<'w> Prepared<'_, 'w> {
             write_flags: if worker.queue.atomic { RWF_ATOMIC } else { 0 },
             advice: pattern_advice(worker),
         };
-        let ring = R::open(&setup).map_err(|e| Failure::Setup("set up the I/O engine", e))?;
+        let mut ring = R::open(&setup).map_err(|e| Failure::Setup("set up the I/O engine", e))?;
+        ring.prepare()?;
+        Ok(ring)
+    }
+
+    /// Engines whose calls cost so much that one loop does for all of them.
+    fn plain(self, line: &Line, builder: &mut Builder<'w>) -> Result<OpenFiles<'w>, Failure> {
+        let worker = &self.shared.plan.workers[self.index];
+        let ring = self.ring::<Plain>()?;
+        let source = Extended::always(worker, self.shared, self.index);
+        let (gate, clock) = (Paced::always(worker), self.shared.clock);
+        self.go::<_, _, _, _, true, false, true>(ring, clock, gate, source, line, builder)
+    }
+
+    fn with<R: Ring, const QUEUED: bool>(
+        self,
+        line: &Line,
+        builder: &mut Builder<'w>,
+    ) -> Result<OpenFiles<'w>, Failure> {
+        const { assert!(QUEUED != R::SYNCHRONOUS) };
+        let worker = &self.shared.plan.workers[self.index];
+        let ring = self.ring::<R>()?;
         if let Some(extended) = Extended::new(worker, self.shared, self.index) {
             let (gate, clock) = (Paced::always(worker), self.shared.clock);
             return self
@@ -121,7 +143,7 @@ impl<'w> Prepared<'_, 'w> {
 
     fn go<R, C, G, S, const LATENCY: bool, const QUEUED: bool, const RATED: bool>(
         self,
-        ring: R,
+        mut ring: R,
         clock: C,
         gate: G,
         source: S,
@@ -143,6 +165,7 @@ impl<'w> Prepared<'_, 'w> {
         if !line.wait_for_start() || !wait_for_delay(shared, index) {
             return Ok(files);
         }
+        ring.begin(&until(worker, live))?;
         let started = clock.now();
         let ramp = worker.stop.ramp.0;
         let deadline = worker.stop.runtime.map_or(u64::MAX, |r| started + ramp + r.0);
@@ -184,11 +207,20 @@ impl<'w> Prepared<'_, 'w> {
             ended = all.run();
         }
         let cpu = spent(&all.steps.cpu_before, &usage());
+        let notes = all.ring.end();
         let Loop { steps, meter, source, .. } = all;
+        let notes = notes.into_iter().map(|text| Message::warning(Some(&worker.name), text));
+        steps.builder.messages.extend(notes);
         steps.builder.measured(meter.finish(ended), started, ended, cpu);
         source.gather(ended, steps.builder);
         Ok(steps.files)
     }
+}
+
+/// When those give up that wait for something outside of the loop.
+fn until(worker: &Worker, live: &LiveWorker) -> Until {
+    let patience = worker.stop.runtime.map(|runtime| runtime.0 + worker.stop.ramp.0);
+    Until::new(live.told_to_stop(), patience.map(Duration::from_nanos))
 }
 
 /// How the queue is kept full. Unless the job says otherwise, an eighth of the depth is handed over

@@ -13,7 +13,6 @@ use crate::sys::buffers::BufferArea;
 use crate::sys::memory::lock_memory;
 use crate::sys::thread;
 use errors::Errors;
-use plan::Engine;
 use record::{Message, WorkerState};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -104,8 +103,8 @@ fn set_up_and_run<'w>(
         .map_err(|e| Failure::Setup("lock memory (lockmem)", e))?;
     let mut files = OpenFiles::new(worker);
     let most = worker.selection.open_at_once(worker.files.len() as u32);
-    // The null engine has its files only by name; they count as open all the same, as in fio.
-    if worker.queue.engine != Engine::Null {
+    // Other engines have files only by name; they count as open all the same, as in fio.
+    if worker.queue.engine.opens_files() {
         if worker.layout.pre_read {
             live.set_state(WorkerState::PreReading);
             pre_read(worker, &shared.stop)?;
@@ -132,7 +131,7 @@ fn wind_up(shared: &Shared, index: usize, files: &mut OpenFiles<'_>, builder: &m
     }
     live.set_state(WorkerState::Finishing);
     steps.push(files.close_all());
-    if worker.selection.unlink {
+    if worker.selection.unlink && worker.queue.engine.has_targets() {
         steps.push(files.unlink_all());
     }
     for error in steps.into_iter().filter_map(Result::err) {

@@ -130,6 +130,25 @@ impl WorkerSteps<'_, '_> {
         if reopened { Flow::On } else { Flow::End }
     }
 
+    /// Engines that open no files have only the end of a loop to act on: names are removed where
+    /// that is asked for, and memory is given back so that it is touched for the first time again.
+    fn step_without_files<R: Ring>(&mut self, ring: &mut R, next: Next) -> Flow {
+        if next != Next::LoopEnd {
+            return Flow::On;
+        }
+        for file in 0..self.worker.files.len() as u32 {
+            if let Err(error) = ring.file_changed(file, -1) {
+                return self.engine_failed(error);
+            }
+        }
+        let removes = self.worker.selection.unlink_each_loop;
+        if removes && self.worker.queue.engine.has_targets() {
+            let removed = self.files.unlink_all();
+            return self.file_result(removed);
+        }
+        Flow::On
+    }
+
     fn engine_failed(&mut self, error: io::Error) -> Flow {
         self.builder.errors.setup("use the I/O engine", &error);
         let name = self.worker.queue.engine.name();
@@ -173,9 +192,8 @@ impl<R: Ring, const LATENCY: bool, const QUEUED: bool, const RATED: bool>
     }
 
     fn file_step(&mut self, ring: &mut R, next: Next) -> Flow {
-        // Engines without files have nothing to open or close.
-        if self.worker.queue.engine == plan::Engine::Null {
-            return Flow::On;
+        if !self.worker.queue.engine.opens_files() {
+            return self.step_without_files(ring, next);
         }
         match next {
             Next::Open(file) => self.open(ring, file),

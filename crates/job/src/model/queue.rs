@@ -1,70 +1,6 @@
 //! Engine, depth, and when data is made durable.
 
-/// I/O engines by name. Those that do not work yet are refused by the options table.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Engine {
-    /// lseek, then read or write.
-    Sync,
-    /// pread, pwrite.
-    #[default]
-    Psync,
-    /// readv, writev with coalescing of adjacent I/O.
-    Vsync,
-    /// preadv, pwritev.
-    Pvsync,
-    /// preadv2, pwritev2 with flags.
-    Pvsync2,
-    /// Linux native AIO.
-    Libaio,
-    /// POSIX AIO: a pool of threads behind aio_read, aio_write.
-    Posixaio,
-    /// io_uring.
-    IoUring,
-    /// memcpy to and from a mapping.
-    Mmap,
-    /// Moves nothing.
-    Null,
-}
-
-impl Engine {
-    /// All engines.
-    pub const ALL: [Engine; 10] = [
-        Engine::Sync,
-        Engine::Psync,
-        Engine::Vsync,
-        Engine::Pvsync,
-        Engine::Pvsync2,
-        Engine::Libaio,
-        Engine::Posixaio,
-        Engine::IoUring,
-        Engine::Mmap,
-        Engine::Null,
-    ];
-
-    /// fio's name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Engine::Sync => "sync",
-            Engine::Psync => "psync",
-            Engine::Vsync => "vsync",
-            Engine::Pvsync => "pvsync",
-            Engine::Pvsync2 => "pvsync2",
-            Engine::Libaio => "libaio",
-            Engine::Posixaio => "posixaio",
-            Engine::IoUring => "io_uring",
-            Engine::Mmap => "mmap",
-            Engine::Null => "null",
-        }
-    }
-
-    /// One I/O at a time, whatever `iodepth` says.
-    pub const fn is_synchronous(self) -> bool {
-        matches!(
-            self,
-            Engine::Sync | Engine::Psync | Engine::Pvsync | Engine::Pvsync2 | Engine::Mmap
-        )
-    }
-}
+use super::engine::{CpuLoad, Engine, Program, StatCall};
 
 /// Engine, depth and batches.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -126,6 +62,12 @@ pub struct EngineOptions {
     pub writefua: bool,
     /// `thp`: transparent huge pages for mmap.
     pub thp: bool,
+    /// `stat_type`: the call that filestat and dirstat time.
+    pub stat: StatCall,
+    /// What cpuio computes.
+    pub cpu: CpuLoad,
+    /// What exec runs.
+    pub program: Program,
 }
 
 /// When data is made durable.

@@ -5,7 +5,7 @@ use super::row::{
     NO_MAX, PASSTHROUGH, SCSI_GENERIC, boolean, choice, flag, int, ints, same, text, to, value,
 };
 use super::{Choice, OptionDef, Value};
-use crate::model::Job;
+use crate::model::{Job, StatCall};
 
 const URINGS: &[&str] = &["io_uring", "io_uring_cmd"];
 const PRIO: &[&str] = &["io_uring", "io_uring_cmd", "libaio"];
@@ -275,37 +275,78 @@ pub(super) const LOCAL: &[OptionDef] = &[
         .default("0")
         .needs(SCSI_GENERIC),
     int(Engine, "cpuload", 0, 100, "Share of a CPU to use, per cent")
-        .long("A job of this engine computes beside the jobs that do I/O.")
-        .of(&["cpuio"]),
-    int(Engine, "cpuchunks", 0, NO_MAX, "Length of a cycle of load, in microseconds")
-        .long("Short cycles spread the load evenly.")
+        .long(
+            "Must be given. One CPU at most: use numjobs for more. Each cycle of work and sleep \
+             counts as an I/O without bytes.",
+        )
         .of(&["cpuio"])
-        .default("50000"),
+        .sets(to!(queue.options.cpu.percent = Some(small))),
+    int(Engine, "cpuchunks", 0, NO_MAX, "Length of a burst of work, in microseconds")
+        .long("It is followed by the sleep that cpuload leaves. Short bursts spread the load evenly.")
+        .of(&["cpuio"])
+        .default("50000")
+        .sets(to!(queue.options.cpu.chunk_us = Some(count))),
     choice(Engine, "cpumode", LOADS, "What the CPU does")
         .long("Sorting draws more power.")
         .of(&["cpuio"])
-        .default("noop"),
+        .default("noop")
+        .sets(|job, v| {
+            job.queue.options.cpu.sorts = v.text() == "qsort";
+            Ok(())
+        }),
     boolean(Engine, "exit_on_io_done", "End when the jobs that do I/O have ended")
-        .long("Otherwise it computes until its runtime is over.")
-        .of(&["cpuio"]),
+        .long(
+            "Without this it computes until its runtime is over, and without that too until the last \
+             of them has ended.",
+        )
+        .of(&["cpuio"])
+        .sets(to!(queue.options.cpu.ends_with_io = flag)),
     choice(Engine, "stat_type", STATS, "System call that is timed")
         .long("lstat does not follow links, statx asks for no more than is needed.")
         .of(&["filestat", "dirstat"])
-        .default("stat"),
+        .default("stat")
+        .sets(|job, v| {
+            job.queue.options.stat = match v.text() {
+                "lstat" => StatCall::Lstat,
+                "statx" => StatCall::Statx,
+                _ => StatCall::Stat,
+            };
+            Ok(())
+        }),
     text(Engine, "program", "Program to run")
-        .long("It runs as long as the job does.")
-        .of(&["exec"]),
+        .long(
+            "Must be given. It is run once, and is one I/O without bytes whose latency is how long \
+             it ran. A job ends with it, or at its runtime when it is time_based.",
+        )
+        .of(&["exec"])
+        .sets(|job, v| {
+            job.queue.options.program.path = Some(v.text().into());
+            Ok(())
+        }),
     text(Engine, "arguments", "Its arguments")
-        .long("$r stands for the runtime, $n for the name of the job.")
-        .of(&["exec"]),
+        .long(
+            "Split at spaces, whatever quotes there are. %r stands for the runtime in seconds, %n for \
+             the name of the job.",
+        )
+        .of(&["exec"])
+        .sets(|job, v| {
+            job.queue.options.program.arguments = v.text().into();
+            Ok(())
+        }),
     int(Engine, "grace_time", 0, NO_MAX, "Seconds between SIGTERM and SIGKILL")
         .long("It is asked to end when the job is over, and killed after this.")
         .of(&["exec"])
-        .default("1"),
+        .default("1")
+        .sets(to!(queue.options.program.grace_seconds = count)),
     boolean(Engine, "std_redirect", "Its output goes to files")
-        .long("Named after the job.")
+        .long(
+            "JOB.stdout and JOB.stderr in the current directory, with the number of the clone \
+             before the dot for all but the first. With 0 it goes to standard error, which keeps \
+             reports on standard output whole.",
+        )
         .of(&["exec"])
-        .default("1"),
+        .default("1")
+        .sets(to!(queue.options.program.redirect = flag)),
     text(Engine, "donorname", "File that gives its blocks")
         .long("Its blocks are moved into the file that is defragmented.")
         .of(&["e4defrag"])

@@ -26,22 +26,22 @@ pub(super) const ENGINES: &[Choice] = &[
     value("mmap", "copies to and from a mapping"),
     value("null", "moves nothing"),
     unbuilt("io_uring_cmd", "NVMe commands through io_uring", "an NVMe or SCSI character device"),
-    later("splice", "splice and vmsplice through a pipe"),
+    value("splice", "splice and vmsplice through a pipe"),
     unbuilt("sg", "SCSI commands through the sg driver", "a device behind /dev/sg"),
     later("net", "a TCP, UDP or UNIX socket"),
     later("netsplice", "net with splice"),
-    later("cpuio", "computes, does no I/O"),
+    value("cpuio", "computes, does no I/O"),
     unbuilt("e4defrag", "moves the extents of ext4 files", "EXT4_IOC_MOVE_EXT on an ext4"),
-    later("falloc", "fallocate, no data"),
-    later("ftruncate", "ftruncate, no data"),
-    later("filecreate", "makes files"),
-    later("filestat", "stats files"),
-    later("filedelete", "removes files"),
-    later("dircreate", "makes directories"),
-    later("dirstat", "stats directories"),
-    later("dirdelete", "removes directories"),
-    later("page_fault", "touches pages of a mapping"),
-    later("exec", "runs a program"),
+    value("falloc", "fallocate, no data"),
+    value("ftruncate", "ftruncate, no data"),
+    value("filecreate", "makes files"),
+    value("filestat", "stats files"),
+    value("filedelete", "removes files"),
+    value("dircreate", "makes directories"),
+    value("dirstat", "stats directories"),
+    value("dirdelete", "removes directories"),
+    value("page_fault", "touches pages of a mapping"),
+    value("exec", "runs a program"),
     unbuilt("http", "WebDAV, S3 or Swift", "an object store"),
     unbuilt("nbd", "a network block device", "libnbd"),
     unbuilt("nfs", "NFS without the kernel", "libnfs"),
@@ -106,8 +106,7 @@ pub(super) fn paths(text: &str) -> Vec<String> {
 
 /// `ioengine`.
 pub(super) fn engine(job: &mut Job, v: &Value) -> Result<(), String> {
-    let engine = Engine::ALL.into_iter().find(|engine| engine.name() == v.text());
-    job.queue.engine = engine
+    job.queue.engine = Engine::named(v.text())
         .ok_or_else(|| format!("nothing may follow the name of an engine, got '{}'", v.text()))?;
     Ok(())
 }

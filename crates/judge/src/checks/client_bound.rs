@@ -31,12 +31,11 @@ pub(super) const CHECK: Check = Check {
         fires: "crates/cli/tests/checks_time.rs::filling_every_buffer_anew_is_the_clients_work",
         silent: "crates/cli/tests/checks_time.rs::a_paced_job_without_a_stall_omits_nothing",
     },
-    look: Look::Run(look),
+    look: Look::Data(look),
 };
 
 fn look(case: &Case) -> Vec<Finding> {
-    let asks_storage = |part: &&Part| part.first().workload.ioengine != "null";
-    let parts = case.parts.iter().filter(asks_storage);
+    let parts = case.parts.iter();
     parts.filter_map(|part| payload(case, part).or_else(|| lag(part))).collect()
 }
 

@@ -25,7 +25,7 @@ pub(super) const CHECK: Check = Check {
         fires: "crates/cli/tests/checks_data.rs::zeros_on_a_layer_that_compresses_are_found",
         silent: "crates/cli/tests/checks_data.rs::random_content_on_a_layer_that_compresses_is_clean",
     },
-    look: Look::Run(look),
+    look: Look::Data(look),
 };
 
 fn look(case: &Case) -> Vec<Finding> {

@@ -4,7 +4,7 @@ use super::words::{count, number, percent, time};
 use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
-use record::{JobRecord, Severity};
+use record::{JobRecord, Medium, Severity};
 
 /// Share of its window that a worker, or a CPU in the kernel, must have been busy.
 const BUSY: f64 = 0.95;
@@ -32,7 +32,9 @@ pub(super) const CHECK: Check = Check {
 };
 
 fn look(case: &Case) -> Vec<Finding> {
-    case.parts.iter().filter_map(|part| worker(case, part).or_else(|| kernel(case, part))).collect()
+    // One that computes is bound by nothing else.
+    let parts = case.parts.iter().filter(|part| part.medium() != Medium::Time);
+    parts.filter_map(|part| worker(case, part).or_else(|| kernel(case, part))).collect()
 }
 
 /// Share of its window in which a worker was on a CPU or waited for one: it did not wait for I/O.
@@ -88,6 +90,11 @@ fn worker(case: &Case, part: &Part) -> Option<Finding> {
 fn nature(case: &Case, part: &Part) -> Option<&'static str> {
     if part.first().workload.ioengine == "null" {
         return Some("no device is involved: the engine null measures the load generator itself");
+    }
+    match part.medium() {
+        Medium::Metadata => return Some("no data moves: what is measured is the kernel's work"),
+        Medium::Memory => return Some("what is measured is memory, and the CPU that touches it"),
+        Medium::Data | Medium::Socket | Medium::Time => {}
     }
     if ["hipri", "sqthread_poll"].iter().any(|name| part.setting(name).is_some()) {
         return Some("the job polls for its completions instead of sleeping until they come");

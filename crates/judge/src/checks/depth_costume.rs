@@ -32,7 +32,7 @@ pub(super) const CHECK: Check = Check {
         fires: "crates/cli/tests/checks_depth.rs::depth_beyond_the_knee_is_a_costume",
         silent: "crates/cli/tests/checks_depth.rs::an_asynchronous_engine_reaches_its_depth",
     },
-    look: Look::Run(look),
+    look: Look::Data(look),
 };
 
 fn look(case: &Case) -> Vec<Finding> {

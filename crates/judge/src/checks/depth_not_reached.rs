@@ -28,7 +28,7 @@ pub(super) const CHECK: Check = Check {
         fires: "crates/cli/tests/checks_depth.rs::a_synchronous_engine_reaches_no_depth",
         silent: "crates/cli/tests/checks_depth.rs::an_asynchronous_engine_reaches_its_depth",
     },
-    look: Look::Run(look),
+    look: Look::Data(look),
 };
 
 fn look(case: &Case) -> Vec<Finding> {

@@ -24,7 +24,7 @@ pub(super) const CHECK: Check = Check {
         fires: "crates/cli/tests/checks_cache.rs::direct_writes_that_leave_pages_in_the_cache_are_not_direct",
         silent: "crates/cli/tests/checks_cache.rs::a_cold_direct_read_is_clean",
     },
-    look: Look::Run(look),
+    look: Look::Data(look),
 };
 
 fn look(case: &Case) -> Vec<Finding> {

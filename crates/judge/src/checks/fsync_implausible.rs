@@ -26,7 +26,7 @@ pub(super) const CHECK: Check = Check {
         fires: "crates/judge/src/checks/fsync_implausible.rs::a_flush_faster_than_its_medium",
         silent: "crates/judge/src/checks/fsync_implausible.rs::a_flush_that_takes_its_time",
     },
-    look: Look::Run(look),
+    look: Look::Data(look),
 };
 
 fn look(case: &Case) -> Vec<Finding> {

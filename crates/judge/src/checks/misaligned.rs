@@ -22,7 +22,7 @@ pub(super) const CHECK: Check = Check {
         fires: "crates/cli/tests/checks_durability.rs::writes_smaller_than_a_block_are_misaligned",
         silent: "crates/cli/tests/checks_durability.rs::synchronised_writes_are_durable",
     },
-    look: Look::Run(look),
+    look: Look::Data(look),
 };
 
 fn look(case: &Case) -> Vec<Finding> {

@@ -48,7 +48,7 @@ pub(super) const CHECK: Check = Check {
         fires: "crates/judge/src/checks/mount_options.rs::options_that_cost_durability_warn",
         silent: "crates/judge/src/checks/mount_options.rs::usual_options_are_silent",
     },
-    look: Look::Run(look),
+    look: Look::Data(look),
 };
 
 fn look(case: &Case) -> Vec<Finding> {

@@ -24,7 +24,7 @@ pub(super) const CHECK: Check = Check {
         fires: "crates/cli/tests/checks_data.rs::holes_and_blank_devices_were_never_written",
         silent: "crates/cli/tests/checks_cache.rs::a_cold_direct_read_is_clean",
     },
-    look: Look::Run(look),
+    look: Look::Data(look),
 };
 
 fn look(case: &Case) -> Vec<Finding> {

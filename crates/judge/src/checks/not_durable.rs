@@ -19,7 +19,7 @@ pub(super) const CHECK: Check = Check {
         fires: "crates/cli/tests/checks_durability.rs::buffered_writes_are_not_durable",
         silent: "crates/cli/tests/checks_durability.rs::synchronised_writes_are_durable",
     },
-    look: Look::Run(look),
+    look: Look::Data(look),
 };
 
 fn look(case: &Case) -> Vec<Finding> {

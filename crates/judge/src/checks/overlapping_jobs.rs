@@ -19,7 +19,7 @@ pub(super) const CHECK: Check = Check {
         fires: "crates/cli/tests/checks_cache.rs::workers_that_read_the_same_blocks_are_told",
         silent: "crates/cli/tests/checks_cache.rs::a_cold_direct_read_is_clean",
     },
-    look: Look::Run(look),
+    look: Look::Data(look),
 };
 
 fn look(case: &Case) -> Vec<Finding> {

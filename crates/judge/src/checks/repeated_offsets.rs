@@ -22,7 +22,7 @@ pub(super) const CHECK: Check = Check {
         fires: "crates/cli/tests/checks_cache.rs::a_second_run_meets_the_blocks_of_the_first",
         silent: "crates/cli/tests/checks_cache.rs::a_cold_direct_read_is_clean",
     },
-    look: Look::Run(look),
+    look: Look::Data(look),
 };
 
 fn look(case: &Case) -> Vec<Finding> {

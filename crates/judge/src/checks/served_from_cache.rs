@@ -35,7 +35,7 @@ pub(super) const CHECK: Check = Check {
         fires: "crates/cli/tests/checks_cache.rs::reads_from_memory_are_served_from_cache",
         silent: "crates/cli/tests/checks_cache.rs::a_cold_direct_read_is_clean",
     },
-    look: Look::Run(look),
+    look: Look::Data(look),
 };
 
 fn look(case: &Case) -> Vec<Finding> {

@@ -6,7 +6,7 @@ use super::{Confidence, Limit};
 use crate::case::{Case, Part};
 use crate::checks::words::{number, percent, size, time};
 use crate::finding::{Figure, Finding};
-use record::{DeviceFacts, Direction, DiskSample, Severity};
+use record::{DeviceFacts, Direction, DiskSample, Medium, Severity};
 
 /// What a rule says.
 pub(super) struct Ruling {
@@ -348,7 +348,7 @@ fn by_write_behind(m: &Matter) -> Option<Ruling> {
 
 /// The load generator's own work between the I/Os.
 fn by_client(m: &Matter) -> Option<Ruling> {
-    if m.part.first().workload.ioengine == "null" {
+    if m.part.medium() != Medium::Data {
         return None;
     }
     let signs = &m.signs;

@@ -5,7 +5,7 @@ use crate::case::{Case, Part};
 use crate::checks::words::{count, list, number};
 use crate::durability::{Durability, durability};
 use crate::finding::Finding;
-use record::{Bytes, Direction, PerDirection, Severity};
+use record::{Bytes, Direction, Medium, PerDirection, Severity};
 
 /// What a finding takes away from a figure. Ids of checks that the limit itself says are not here.
 const CAVEATS: &[(&str, &str)] = &[
@@ -86,14 +86,20 @@ fn caveats(findings: &[&Finding], limit: Limit) -> Vec<&'static str> {
 /// "4 KiB random reads of this filesystem (ext4) at depth 32, direct, by 4 workers".
 fn what(case: &Case, part: &Part) -> String {
     let workload = &part.first().workload;
-    let mut out = format!("{}{}", blocks(part), pattern(part));
+    let mut out = match part.medium() {
+        Medium::Memory if workload.ioengine == "null" => {
+            format!("{}{}", blocks(part), pattern(part))
+        }
+        Medium::Data => format!("{}{}", blocks(part), pattern(part)),
+        _ => format!("{} calls", workload.ioengine),
+    };
     out += &place(case, part);
     if workload.iodepth > 1 && !is_synchronous(&workload.ioengine) {
         out += &format!(" at depth {}", number(f64::from(workload.iodepth)));
     } else {
         out += ", one at a time";
     }
-    if !workload.files.is_empty() && workload.ioengine != "null" {
+    if !workload.files.is_empty() && part.medium() == Medium::Data {
         out += if workload.direct { ", direct" } else { ", buffered" };
     }
     match part.workers.len() {
@@ -104,7 +110,7 @@ fn what(case: &Case, part: &Part) -> String {
 
 /// Engines whose calls return when the I/O is done.
 fn is_synchronous(engine: &str) -> bool {
-    ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"].contains(&engine)
+    ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice"].contains(&engine)
 }
 
 fn moved(part: &Part) -> Vec<Direction> {
@@ -149,7 +155,7 @@ fn pattern(part: &Part) -> String {
 }
 
 fn place(case: &Case, part: &Part) -> String {
-    if part.first().workload.ioengine == "null" {
+    if part.medium() == Medium::Memory && part.first().workload.ioengine == "null" {
         return " of nothing (engine null)".into();
     }
     let filesystems = case.filesystems_of(part);
@@ -163,7 +169,7 @@ fn place(case: &Case, part: &Part) -> String {
 
 /// What writes that were not synchronised are not worth.
 fn volatile(case: &Case, part: &Part) -> Option<&'static str> {
-    if part.ios(Direction::Write) == 0 || part.first().workload.ioengine == "null" {
+    if part.ios(Direction::Write) == 0 || part.medium() != Medium::Data {
         return None;
     }
     let facts = &case.record.facts;

@@ -1,0 +1,53 @@
+//! What single engines need, and what they cannot do.
+
+use crate::problem::Findings;
+use job::{Engine, Job, Medium, ReadWrite};
+
+/// Options without which an engine has nothing to do, and those it contradicts.
+pub(crate) fn check(job: &Job, found: &mut Findings) {
+    let options = &job.queue.options;
+    match job.queue.engine {
+        Engine::Cpuio if options.cpu.percent.unwrap_or(0) == 0 => {
+            let what = "cpuio has no load to make".to_owned();
+            found.usage(job, "cpuload", what, "give 1 to 100 per cent of a CPU");
+        }
+        Engine::Cpuio if job.timing.runtime.is_none_or(|runtime| runtime.0 == 0) => {
+            found.note(job, "without runtime it ends with the last job that does I/O");
+        }
+        Engine::Exec if options.program.path.is_none() => {
+            let what = "exec has nothing to run".to_owned();
+            found.usage(job, "program", what, "name a program");
+        }
+        Engine::Ftruncate if !is_written(job.pattern.rw) => {
+            let what = format!("ftruncate cannot answer rw={}", job.pattern.rw.name());
+            found.usage(job, "rw", what, "give write or randwrite");
+        }
+        _ => {}
+    }
+    let without = match job.queue.engine.medium() {
+        Medium::Names { .. } | Medium::Time => true,
+        Medium::Memory => job.queue.engine == Engine::PageFault,
+        Medium::Data | Medium::Space => false,
+    };
+    if without {
+        check_syncs(job, found);
+    }
+}
+
+fn is_written(rw: ReadWrite) -> bool {
+    matches!(rw, ReadWrite::Write | ReadWrite::RandWrite)
+}
+
+/// Engines without an open file have nothing that could be made durable.
+fn check_syncs(job: &Job, found: &mut Findings) {
+    let syncing = &job.syncing;
+    let given = [
+        (syncing.fsync > 0, "fsync"),
+        (syncing.fdatasync > 0, "fdatasync"),
+        (syncing.file_range.is_some(), "sync_file_range"),
+    ];
+    for (_, option) in given.into_iter().filter(|(given, _)| *given) {
+        let what = format!("{} opens no file that could be synchronised", job.queue.engine.name());
+        found.usage(job, option, what, "leave it out or take another engine");
+    }
+}
