@@ -3,6 +3,7 @@
 use crate::exit;
 use crate::output::{Output, say};
 use crate::runner::{Prepared, Runner};
+use crate::watch::Manner;
 use job::{Dialect, Format, Invocation};
 use plan::{Plan, PlanError};
 use record::{Message, Severity};
@@ -58,6 +59,20 @@ impl Call<'_> {
         self.invocation.formats.contains(&Format::Normal)
     }
 
+    /// Whether remarks are left to the report: programs that run fio with `--output` take whatever is
+    /// on stderr for a failure (fio's own regression tests do), and JSON holds every remark.
+    pub fn is_quiet(&self) -> bool {
+        let is_json = |format: &Format| matches!(format, Format::Json | Format::JsonPlus);
+        self.as_fio()
+            && self.invocation.output.is_some()
+            && self.invocation.formats.iter().any(is_json)
+    }
+
+    /// How what happens during the run is told.
+    pub fn manner(&self) -> Manner {
+        Manner { as_fio: self.as_fio(), text: self.is_text(), quiet: self.is_quiet() }
+    }
+
     /// What is wrong with the options together; better found now than after an hour of measuring.
     ///
     /// # Errors
@@ -103,7 +118,7 @@ impl Call<'_> {
     pub fn prepare(&self, invocation: &Invocation, said: &mut Said) -> Result<Prepared, u8> {
         let prepared = self.runner.prepare(invocation).map_err(|error| self.refusal(&error))?;
         let messages = &prepared.messages;
-        said.say(self.dialect, messages);
+        said.say(self, messages);
         let fatal = messages.iter().any(|message| message.severity >= Severity::Warning);
         match invocation.warnings_fatal && fatal {
             true => Err(usage_code(self.dialect)),
@@ -144,10 +159,11 @@ pub struct Said(HashSet<(Option<String>, String)>);
 
 impl Said {
     /// Says those that are new.
-    pub fn say(&mut self, dialect: Dialect, messages: &[Message]) {
+    pub fn say(&mut self, call: &Call, messages: &[Message]) {
+        let heard = |message: &&Message| message.severity >= Severity::Error || !call.is_quiet();
         let new = |message: &&Message| self.0.insert((message.job.clone(), message.text.clone()));
-        let new: Vec<&Message> = messages.iter().filter(new).collect();
-        say(&report::messages::lines(program(dialect), new));
+        let new: Vec<&Message> = messages.iter().filter(heard).filter(new).collect();
+        say(&report::messages::lines(program(call.dialect), new));
     }
 }
 

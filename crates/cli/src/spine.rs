@@ -134,10 +134,10 @@ fn once(call: &Call, gate: &Gate, output: &mut Output) -> Result<ExitCode> {
     }
     let trigger = Trigger::set(&invocation.trigger);
     let record = call.runner.measure(prepared, invocation, |run, signals| {
-        watch(run, signals, invocation, output, as_fio, call.is_text(), &trigger)
+        watch(run, signals, invocation, output, call.manner(), &trigger)
     })?;
     let pulled = pull(call, &trigger);
-    said.say(call.dialect, &record.messages);
+    said.say(call, &record.messages);
     // Kept before anything looks at it: what comes after must not cost what was measured. Where it
     // cannot be kept, the report is all that is left of it, and is shown.
     let kept = match &invocation.record {
@@ -149,8 +149,10 @@ fn once(call: &Call, gate: &Gate, output: &mut Output) -> Result<ExitCode> {
     let missed = gate.hold(runs, &mut judged, SEED);
     let dress = call.dress(output);
     output.write(&report::render(&record, &judged, &call.formats(), &dress))?;
-    if as_fio {
+    if as_fio && !call.is_quiet() {
         say(&report::verdict::for_fio(&judged));
+    }
+    if as_fio {
         gate::say_for_fio(&judged);
     }
     gate.write_junit(runs, &judged)?;
