@@ -99,6 +99,7 @@ impl Call<'_> {
         if asked.daemonize.is_some() {
             return Err("--daemonize: only a server goes into the background; add --server".into());
         }
+        self.check_logs()?;
         if !asked.interleave.is_empty() && asked.repeat.is_none() {
             return Err("--interleave: needs --repeat=N, the number of rounds".into());
         }
@@ -108,6 +109,26 @@ impl Call<'_> {
                 .into());
         }
         Ok(())
+    }
+
+    /// Under the name fio a log that cannot be written costs only itself, as there.
+    fn check_logs(&self) -> Result<(), String> {
+        let asked = self.invocation;
+        let prefixes = || asked.jobs.iter().flat_map(|job| job.measure.logs.prefixes());
+        if asked.repeat.is_some() && prefixes().next().is_some() {
+            return Err(
+                "--repeat: each run would overwrite the logs of the one before; leave out \
+                        write_bw_log and its like"
+                    .into(),
+            );
+        }
+        let lost = prefixes().find(|prefix| !has_directory(Path::new(prefix)));
+        match lost.filter(|_| !self.as_fio()) {
+            Some(prefix) => {
+                Err(format!("log '{prefix}': its directory is not there; make it first"))
+            }
+            None => Ok(()),
+        }
     }
 
     /// Resolves an invocation and says what the user should know, once. The exit code when it must

@@ -10,9 +10,11 @@ use crate::runner::Runner;
 use crate::trigger::{self, Trigger};
 use crate::watch::watch;
 use crate::{client, server};
-use anyhow::Result;
+use anyhow::{Context, Result};
 use job::{Action, Dialect, Invocation, JobErrors};
 use std::ffi::OsString;
+use std::fs::File;
+use std::io::BufReader;
 use std::process::ExitCode;
 
 /// `fathom run …` and `fio …`.
@@ -95,6 +97,7 @@ fn act(
         Action::ShowCmd(text) | Action::Explain(text) => Ok(text.clone()),
         Action::CmdHelp(option) => job::help::command(option.as_deref()),
         Action::EngHelp(engine) => job::help::engine(engine.as_deref()),
+        Action::InflateLog(path) => return inflate(dialect, path, &mut output),
         Action::Version => Ok(format!("{FIO_VERSION}\n")),
         Action::Help => Ok(job::help::usage(dialect)),
     };
@@ -103,6 +106,21 @@ fn act(
         Err(mistake) => {
             say(&format!("{}: {mistake}\n", program(dialect)));
             Ok(ExitCode::from(usage_code(dialect)))
+        }
+    }
+}
+
+/// `--inflate-log`: what can be read of a damaged log is printed as well.
+fn inflate(dialect: Dialect, path: &str, output: &mut Output) -> Result<ExitCode> {
+    let log = File::open(path).with_context(|| format!("--inflate-log={path}"))?;
+    let mut text = Vec::new();
+    let read = report::logs::inflate(BufReader::new(log), &mut text);
+    output.write(&String::from_utf8_lossy(&text))?;
+    match read {
+        Ok(()) => Ok(ExitCode::SUCCESS),
+        Err(error) => {
+            say(&format!("{}: --inflate-log={path}: {error}\n", program(dialect)));
+            Ok(ExitCode::from(exit::ERRORS))
         }
     }
 }

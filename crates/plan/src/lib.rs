@@ -8,6 +8,7 @@ mod cursor;
 mod disks;
 mod engines;
 mod files;
+mod logs;
 mod machine;
 mod model;
 mod names;

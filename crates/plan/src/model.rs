@@ -4,7 +4,7 @@ use job::{
     Buffers, Engine, EngineOptions, ErrorPolicy, Layout, LockFile, NumaMemory, RateProcess,
     ReadWrite, Sequencer, Syncing, ThinkTime,
 };
-use record::{GroupKey, Message, Nanos, PerDirection, Show, TargetKind};
+use record::{GroupKey, Logs, Message, Nanos, PerDirection, Show, TargetKind};
 
 /// A run, resolved.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -77,6 +77,8 @@ pub struct Worker {
     pub show: Show,
     /// Percentiles its report shows.
     pub percentiles: Vec<f64>,
+    /// The logs it writes; `None`: none.
+    pub logs: Option<Logs>,
 }
 
 /// When a worker starts.

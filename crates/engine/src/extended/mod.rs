@@ -6,6 +6,7 @@
 //! them costs a few indirect calls an I/O; workers without chores run loops that have none of this.
 
 mod cycles;
+mod logs;
 mod shared;
 
 use crate::meter::Stamps;
@@ -15,6 +16,7 @@ use crate::source::Workload;
 use crate::steps::Policy;
 use crate::worker::Builder;
 use cycles::Cycles;
+use logs::Logging;
 use plan::{Medium, Worker};
 use record::Direction;
 use shared::SharedCursor;
@@ -34,6 +36,16 @@ pub(crate) trait Chore: Send {
     fn ended(&mut self, op: &Op, stamps: &Stamps, now: u64) -> Result<(), Fault> {
         let _ = (op, stamps, now);
         Ok(())
+    }
+
+    /// The worker begins: nothing was issued yet.
+    fn begins(&mut self, now: u64) {
+        let _ = now;
+    }
+
+    /// An I/O moved only a part, or nothing.
+    fn fell_short(&mut self, op: &Op, moved: u64) {
+        let _ = (op, moved);
     }
 
     /// The ramp is over: what was seen before does not count.
@@ -90,23 +102,27 @@ pub(crate) struct Extended {
 }
 
 impl Extended {
-    /// What worker `index` of a run needs; `None` when that is nothing but its I/O.
-    pub fn new(worker: &Worker, shared: &Shared, index: usize) -> Option<Extended> {
-        let extended = Extended::always(worker, shared, index);
+    /// What worker `index` of a run, whose ring is asynchronous if `queued`, needs; `None` when that
+    /// is nothing but its I/O.
+    pub fn new(worker: &Worker, shared: &Shared, index: usize, queued: bool) -> Option<Extended> {
+        let extended = Extended::always(worker, shared, index, queued);
         let is_plain = extended.chores.is_empty() && extended.work.is_drawn();
         (!is_plain).then_some(extended)
     }
 
     /// The same, needed or not.
-    pub fn always(worker: &Worker, shared: &Shared, index: usize) -> Extended {
-        Extended { work: Work::new(worker, shared), chores: chores(worker, shared, index) }
+    pub fn always(worker: &Worker, shared: &Shared, index: usize, queued: bool) -> Extended {
+        Extended { work: Work::new(worker, shared), chores: chores(worker, shared, index, queued) }
     }
 }
 
 /// The chores of a worker, in the order they are done.
-fn chores(worker: &Worker, shared: &Shared, index: usize) -> Vec<Box<dyn Chore>> {
-    let _ = (worker, shared, index);
-    Vec::new()
+fn chores(worker: &Worker, shared: &Shared, index: usize, queued: bool) -> Vec<Box<dyn Chore>> {
+    let mut chores: Vec<Box<dyn Chore>> = Vec::new();
+    if let Some(logs) = &worker.logs {
+        chores.push(Box::new(Logging::new(worker, logs, &shared.scribe, index, queued)));
+    }
+    chores
 }
 
 impl Source for Extended {
@@ -142,6 +158,14 @@ impl Source for Extended {
 
     fn ended(&mut self, op: &Op, _: &mut [u8], stamps: &Stamps, now: u64) -> Result<(), Fault> {
         self.chores.iter_mut().try_for_each(|chore| chore.ended(op, stamps, now))
+    }
+
+    fn begins(&mut self, now: u64) {
+        self.chores.iter_mut().for_each(|chore| chore.begins(now));
+    }
+
+    fn fell_short(&mut self, op: &Op, moved: u64) {
+        self.chores.iter_mut().for_each(|chore| chore.fell_short(op, moved));
     }
 
     fn window_begins(&mut self, now: u64) {
