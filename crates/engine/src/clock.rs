@@ -88,6 +88,14 @@ impl RunClock {
         RunClock::Monotonic(Monotonic { origin: Instant::now() })
     }
 
+    /// Length of a CPU cycle, in nanoseconds; 1 where the clock counts no cycles.
+    pub fn cycle_ns(&self) -> f64 {
+        match self {
+            RunClock::Tsc(tsc) => tsc.scale as f64 / 2f64.powi(32),
+            RunClock::Monotonic(_) => 1.0,
+        }
+    }
+
     /// What the record says of it. `started` is CLOCK_MONOTONIC at `started_at` on this clock.
     pub fn describe(&self, started: Instant, started_at: u64) -> record::Clock {
         let elapsed_here = self.now() - started_at;

@@ -11,7 +11,6 @@ mod gate;
 mod hot;
 pub mod kernel;
 mod live;
-mod logbook;
 mod meter;
 mod offsets;
 mod ops;
@@ -23,9 +22,9 @@ mod run;
 #[cfg(test)]
 mod simulated;
 mod source;
+mod steady;
 mod steps;
 mod sys;
 mod worker;
 
-pub use logbook::Logbook;
 pub use run::{Event, Outcome, Run, RunDelay, Watcher};

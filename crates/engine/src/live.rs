@@ -17,10 +17,23 @@ pub struct LiveWorker {
     open_files: AtomicU32,
     // Nanoseconds from the origin, plus one; 0: not yet.
     started: AtomicU64,
+    // When the measured window began, plus one; 0: not yet.
+    running_since: AtomicU64,
+    // Sum of completion latencies, for those who are watched by it.
+    latency: AtomicU64,
     /// This worker is to end: another's `exitall`, or its own deadline.
     stop: AtomicBool,
     /// The same, for those who wait outside of the loop and need one of their own.
     told: Arc<AtomicBool>,
+}
+
+/// How far a worker is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// When its measured window began, in nanoseconds from the origin; `None`: not yet.
+    pub running_since: Option<u64>,
+    /// It does no more I/O, or is asked to end.
+    pub is_over: bool,
 }
 
 const STATES: [WorkerState; 13] = [
@@ -101,6 +114,30 @@ impl LiveWorker {
     /// Says when the first I/O was issued, in nanoseconds from the origin.
     pub fn set_started(&self, at: u64) {
         self.started.store(at + 1, Ordering::Relaxed);
+    }
+
+    /// Says when the measured window began, in nanoseconds from the origin.
+    pub fn set_running_since(&self, at: u64) {
+        self.running_since.store(at + 1, Ordering::Relaxed);
+    }
+
+    /// Adds the completion latency of an I/O, in nanoseconds.
+    pub fn add_latency(&self, nanoseconds: u64) {
+        add(&self.latency, nanoseconds);
+    }
+
+    /// Sum of the completion latencies that were added, in nanoseconds.
+    pub fn latency(&self) -> u64 {
+        self.latency.load(Ordering::Relaxed)
+    }
+
+    /// How far the worker is.
+    pub fn progress(&self) -> Progress {
+        let state = self.state();
+        Progress {
+            running_since: self.running_since.load(Ordering::Relaxed).checked_sub(1),
+            is_over: state as u8 > WorkerState::Verifying as u8 || self.asked_to_stop(),
+        }
     }
 
     /// Asks the worker to end.

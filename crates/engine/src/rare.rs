@@ -6,7 +6,7 @@ use crate::hot::Halt;
 use crate::meter::Metering;
 use crate::ops::{Next, Op, Source};
 use crate::rings::Ring;
-use crate::steps::{Flow, Loop, Slot, Steps, Ticked};
+use crate::steps::{Flow, Loop, Slot, Steps, Ticked, Wish};
 use std::io;
 use std::time::Duration;
 
@@ -124,9 +124,6 @@ where
             self.live.count_part(direction, moved);
         }
         self.source.completed(&Op { length: moved, ..*op }, moved);
-        if S::EXTENDED {
-            self.source.fell_short(op, moved);
-        }
         self.gate.completed(op);
         if let (Some(rest), Flow::On) = (rest, flow) {
             self.slots.hold(rest);
@@ -144,6 +141,18 @@ where
         }
     }
 
+    /// Does what the source asked for beside I/O.
+    fn heed(&mut self, now: u64) -> Flow {
+        match std::mem::take(&mut self.policy.wish) {
+            Wish::None => Flow::On,
+            Wish::End => Flow::End,
+            Wish::Restart => {
+                self.steps.restart(&mut self.meter, now);
+                Flow::On
+            }
+        }
+    }
+
     #[cold]
     pub(crate) fn tick(&mut self, now: u64) -> Flow {
         let Ticked { next, flow, window_begins } = self.steps.tick(&mut self.meter, now);
@@ -157,7 +166,7 @@ where
         match self.source.tick(&mut self.policy, now) {
             Ok(wanted) => {
                 self.next_tick = next.min(wanted);
-                Flow::On
+                self.heed(now)
             }
             Err(fault) => self.steps.fault(None, &fault),
         }

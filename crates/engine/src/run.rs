@@ -2,11 +2,13 @@
 //! gathered.
 
 use crate::clock::{Clock, RunClock};
+use crate::gate::{Around, Flows};
 use crate::live::LiveWorker;
-use crate::logbook::{Logbook, Scribe};
+use crate::rare::LONGEST_SLEEP_NS;
+use crate::steady::{self, Watched};
 use crate::sys::thread;
 use crate::worker::{self, Finished};
-use plan::Plan;
+use plan::{ExitScope, Plan};
 use record::{CpuUse, JobRecord, LayoutProgress, Message, Nanos, Snapshot, WorkerState};
 use std::collections::BTreeSet;
 use std::io;
@@ -41,8 +43,8 @@ pub type RunDelay = Box<dyn Fn(u32) -> Option<Nanos> + Send + Sync>;
 pub(crate) struct Shared {
     pub plan: Plan,
     pub clock: RunClock,
-    pub live: Box<[LiveWorker]>,
-    pub scribe: Scribe,
+    pub live: Arc<[LiveWorker]>,
+    flows: Flows,
     run_delay: RunDelay,
     /// Positions that the clones of a job share, by the job.
     cursors: Vec<Arc<AtomicU64>>,
@@ -63,6 +65,11 @@ impl Shared {
     /// What the calling thread has used so far.
     pub(crate) fn usage(&self) -> CpuUse {
         CpuUse { run_delay: (self.run_delay)(thread::id()), ..thread::usage() }
+    }
+
+    /// What a worker's gate needs to know beside the worker.
+    pub(crate) fn around(&self) -> Around<'_> {
+        Around { flows: &self.flows, cycle_ns: self.clock.cycle_ns() }
     }
 
     pub(crate) fn event(&self, event: Event) {
@@ -104,8 +111,6 @@ pub struct Outcome {
     pub messages: Vec<Message>,
     /// How time was read.
     pub clock: record::Clock,
-    /// What the workers logged, in order of their numbers.
-    pub logbook: Logbook,
 }
 
 /// A handle that sees a run's live figures, also after it ended.
@@ -125,7 +130,7 @@ impl Run {
     /// `run_delay` by each worker at both ends of its window.
     ///
     /// # Errors
-    /// Only when not even the supervising thread, or that of the logs, can be started.
+    /// Only when not even the supervising thread can be started.
     pub fn start(
         plan: Plan,
         run_delay: RunDelay,
@@ -136,13 +141,13 @@ impl Run {
         let (origin, origin_at) = (Instant::now(), clock.now());
         let live = plan.workers.iter().map(|_| LiveWorker::default()).collect();
         let jobs = plan.workers.iter().map(|worker| worker.job + 1).max().unwrap_or(0);
-        let scribe = Scribe::start(&plan.workers)?;
+        let flows = Flows::new(&plan);
         let shared = Arc::new(Shared {
             cursors: (0..jobs).map(|_| Arc::default()).collect(),
             plan,
+            flows,
             clock,
             live,
-            scribe,
             run_delay,
             stop: AtomicBool::new(false),
             layout: Mutex::new(None),
@@ -207,7 +212,7 @@ impl Run {
             (Vec::new(), vec![Message::error(None, "internal error: the supervisor panicked")])
         });
         let clock = self.shared.clock.describe(self.origin, self.origin_at);
-        Outcome { jobs, messages, clock, logbook: self.shared.scribe.finish() }
+        Outcome { jobs, messages, clock }
     }
 }
 
@@ -262,6 +267,7 @@ impl<'a> Supervisor<'a> {
     fn run(mut self, before_io: impl FnOnce()) -> (Vec<JobRecord>, Vec<Message>) {
         self.lay_out();
         before_io();
+        let watching = self.watch_for_steadiness();
         loop {
             let batch = self.startable();
             if !batch.is_empty() {
@@ -281,18 +287,44 @@ impl<'a> Supervisor<'a> {
             // A panic was caught in the thread and is in its result.
             let _ = thread.join();
         }
+        // Its workers have all ended, which is what ends it.
+        let steady = watching.and_then(|watching| watching.join().ok()).unwrap_or_default();
         let workers = &self.shared.plan.workers;
         let finished = self.results.into_iter().zip(workers).map(|(result, worker)| {
             result.unwrap_or_else(|| worker::never_started(worker, self.shared.plan.interval))
         });
         let mut messages = Vec::new();
-        let jobs = finished
+        let mut jobs: Vec<JobRecord> = finished
             .map(|f| {
                 messages.extend(f.messages);
                 f.job
             })
             .collect();
+        for watched in &steady {
+            watched.members.iter().for_each(|index| jobs[*index].steady = Some(watched.result()));
+        }
         (jobs, messages)
+    }
+
+    /// A thread that ends workers once they are steady; `None` when none is watched.
+    fn watch_for_steadiness(&self) -> Option<JoinHandle<Vec<Watched>>> {
+        let mut all = steady::watched(&self.shared.plan);
+        if all.is_empty() {
+            return None;
+        }
+        let shared = Arc::clone(self.shared);
+        let watch = move || {
+            while !shared.stopping() {
+                let now = shared.clock.now();
+                let looks = all.iter_mut().filter_map(|watched| watched.look(&shared.live, now));
+                let Some(next) = looks.min() else { break };
+                let rest = next.saturating_sub(shared.clock.now()).min(LONGEST_SLEEP_NS);
+                std::thread::sleep(Duration::from_nanos(rest));
+            }
+            all
+        };
+        // Without it, the workers run to their regular end.
+        std::thread::Builder::new().name("steady".into()).spawn(watch).ok()
     }
 
     /// Files are made one worker after the other, before anything is measured.
@@ -409,7 +441,7 @@ impl<'a> Supervisor<'a> {
         let computes = |worker: &plan::Worker| worker.queue.engine == plan::Engine::Cpuio;
         let others = || workers.clone().filter(|(worker, _)| !computes(worker));
         if others().next().is_some() && others().all(|(_, result)| result.is_some()) {
-            let all = self.shared.plan.workers.iter().zip(&self.shared.live);
+            let all = self.shared.plan.workers.iter().zip(self.shared.live.iter());
             let ends = |worker: &plan::Worker| {
                 worker.queue.options.cpu.ends_with_io || worker.stop.runtime.is_none()
             };
@@ -425,14 +457,24 @@ impl<'a> Supervisor<'a> {
         self.results[index] = Some(finished);
         self.running -= 1;
         self.end_idle_load();
-        let workers = &self.shared.plan.workers;
-        let worker = &workers[index];
-        if failed && worker.errors.exitall {
-            self.shared.stop_all();
-        } else if worker.stop.exitall {
-            let group = workers.iter().zip(&self.shared.live);
-            let group = group.filter(|(other, _)| other.group.group == worker.group.group);
-            group.for_each(|(_, live)| live.ask_to_stop());
+        let worker = &self.shared.plan.workers[index];
+        if worker.stop.exitall || (failed && worker.errors.exitall) {
+            self.end_others(worker);
+        }
+    }
+
+    /// Ends those that are to end with `worker`.
+    fn end_others(&self, worker: &plan::Worker) {
+        let others = self.shared.plan.workers.iter().zip(self.shared.live.iter()).enumerate();
+        for (index, (other, live)) in others {
+            let ends = match worker.stop.exit_what {
+                ExitScope::All => true,
+                ExitScope::Group => other.group.group == worker.group.group,
+                ExitScope::Stonewall => self.started[index],
+            };
+            if ends {
+                live.ask_to_stop();
+            }
         }
     }
 }

@@ -3,14 +3,14 @@
 
 use crate::clock::Clock;
 use crate::files::OpenFiles;
-use crate::gate::{Gate, Open, Paced};
+use crate::gate::{Around, Flows, Gate, Open, Paced};
 use crate::live::LiveWorker;
 use crate::meter::{Meter, Metered};
 use crate::ops::{Next, Op, OpKind, Source};
 use crate::payload::Payload;
 use crate::random::Random;
 use crate::rings::{Completion, Queued, Ring, Setup};
-use crate::steps::{Loop, Policy, Slots};
+use crate::steps::{Loop, Policy, Slots, Wish};
 use crate::sys::buffers::BufferArea;
 use crate::worker::simulate::{Parts, steps_for};
 use plan::{BlockPlan, Engine, LockFile, RateLimit, RateProcess, ReadWrite, Retry, Worker};
@@ -87,6 +87,10 @@ thread_local!(static WORLD: RefCell<World> = RefCell::default());
 
 fn world<T>(f: impl FnOnce(&mut World) -> T) -> T {
     WORLD.with(|w| f(&mut w.borrow_mut()))
+}
+
+fn paced(worker: &Worker) -> Option<Paced> {
+    Paced::new(worker, &Around { flows: &Flows::default(), cycle_ns: 1.0 })
 }
 
 #[derive(Clone, Copy)]
@@ -217,7 +221,14 @@ fn run_source<G: Gate, S: Source, const RATED: bool>(
     source: S,
 ) -> (JobRecord, Metered) {
     let depth = worker.queue.depth;
-    let policy = Policy { depth, batch: depth, complete_min: 1, complete_max: depth, low: depth };
+    let policy = Policy {
+        depth,
+        batch: depth,
+        complete_min: 1,
+        complete_max: depth,
+        low: depth,
+        wish: Wish::None,
+    };
     run_policy::<_, _, RATED>(worker, gate, source, policy)
 }
 
@@ -347,7 +358,7 @@ fn a_stall_under_a_rate_shows_in_every_io_that_was_due() {
     let mut worker = worker(1);
     worker.pacing.limit.read = Some(RateLimit::Iops(1000));
     worker.stop.runtime = Some(Nanos(6000 * MS));
-    let gate = Paced::new(&worker).unwrap();
+    let gate = paced(&worker).unwrap();
     let (_, metered) = run::<_, true>(&worker, gate, u64::MAX);
     let latency = &metered.results.read.latency;
     let late = |h: &record::Histogram| h.count() - h.count_at_most(10 * MS);
@@ -368,7 +379,7 @@ fn a_backlog_is_issued_as_the_depth_allows() {
         let mut worker = worker(depth);
         worker.pacing.limit.read = Some(RateLimit::Iops(1000));
         worker.stop.runtime = Some(Nanos(6000 * MS));
-        let gate = Paced::new(&worker).unwrap();
+        let gate = paced(&worker).unwrap();
         let (_, metered) = run::<_, true>(&worker, gate, u64::MAX);
         let latency = &metered.results.read.latency;
         let late = |h: &record::Histogram| h.count() - h.count_at_most(10 * MS);
@@ -418,7 +429,7 @@ fn rates_are_kept_whatever_the_sizes() {
             worker.stop.runtime = Some(Nanos(2000 * MS));
             worker.pacing.limit.read = Some(*limit);
             worker.pacing.process = process;
-            let gate = Paced::new(&worker).unwrap();
+            let gate = paced(&worker).unwrap();
             let source = crate::source::Workload::new(&worker);
             let (_, metered) = run_source::<_, _, true>(&worker, gate, source);
             let read = &metered.results.read;
@@ -448,7 +459,7 @@ fn rates_of_a_mix_decide_which_way_comes_next() {
         worker.pacing.limit.read = limits.0.map(RateLimit::Iops);
         worker.pacing.limit.write = limits.1.map(RateLimit::Iops);
         worker.stop.runtime = Some(Nanos(10_000 * MS));
-        let gate = Paced::new(&worker).unwrap();
+        let gate = paced(&worker).unwrap();
         let source = crate::source::Workload::new(&worker);
         let (_, metered) = run_source::<_, _, true>(&worker, gate, source);
         let (read, write) = (metered.results.read.ios, metered.results.write.ios);
@@ -470,6 +481,7 @@ fn policies() -> impl Strategy<Value = Policy> {
             complete_min,
             complete_max: most.max(complete_min),
             low,
+            wish: Wish::None,
         })
     })
 }
@@ -493,7 +505,7 @@ proptest! {
         worker.pacing.limit.read = rate.map(RateLimit::Iops);
         worker.stop.runtime = runtime.map(|ms| Nanos(ms * MS));
         let source = Blocks { next: 0, end: IOS };
-        let (job, metered) = match Paced::new(&worker) {
+        let (job, metered) = match paced(&worker) {
             Some(gate) => run_policy::<_, _, true>(&worker, gate, source, policy),
             None => run_policy::<_, _, false>(&worker, Open, source, policy),
         };
@@ -533,7 +545,7 @@ fn workers_that_share_a_locked_file_come_to_their_ends() {
             let mut worker = worker(4);
             worker.errors.read = Retry::Continue;
             worker.selection.lock = LockFile::Exclusive;
-            let gate = Paced::new(&worker).unwrap();
+            let gate = paced(&worker).unwrap();
             let read = run::<_, false>(&worker, gate, 2000).1.results.read;
             send.send(read.ios + read.dropped_ios).unwrap();
         });

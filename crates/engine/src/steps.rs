@@ -15,6 +15,18 @@ pub struct Slot {
     pub stamps: Stamps,
 }
 
+/// What a source asks the loop for, beside I/O.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Wish {
+    /// Nothing.
+    #[default]
+    None,
+    /// The measured window is to begin anew: what was measured before does not count.
+    Restart,
+    /// The worker is to end; nothing went wrong.
+    End,
+}
+
 /// How the queue is kept full; see `plan::Queue`.
 #[derive(Clone, Copy, Debug)]
 pub struct Policy {
@@ -28,6 +40,8 @@ pub struct Policy {
     pub complete_max: u32,
     /// Once full, the queue is refilled when no more than this are in flight.
     pub low: u32,
+    /// What the source asks for, to be heeded after its tick.
+    pub wish: Wish,
 }
 
 /// Whether the loop goes on.
@@ -54,6 +68,8 @@ pub struct Ticked {
 pub trait Steps<R, M> {
     /// The clock passed the moment asked for: interval boundaries, end of ramp, end of time.
     fn tick(&mut self, meter: &mut M, now: u64) -> Ticked;
+    /// The measured window begins anew.
+    fn restart(&mut self, meter: &mut M, now: u64);
     /// The source wants a file opened or closed, or a loop has ended. Nothing is in flight.
     fn file_step(&mut self, ring: &mut R, next: Next) -> Flow;
     /// An I/O moved less than it should: `result` is bytes or a negative errno. May give an I/O to

@@ -4,6 +4,7 @@
 use crate::help::spelling;
 use crate::options::{self, Group, Kind, OptionDef, Status};
 use crate::program::{OPTIONS, ProgramOption, Role};
+use record::Nanos;
 use std::fmt::Write;
 
 /// Groups in the order of the reference, with their titles.
@@ -156,6 +157,16 @@ fn fields(def: &OptionDef) -> Vec<(&'static str, String)> {
     fields
 }
 
+/// The unit of a time without suffix.
+fn unit(bare: Nanos) -> String {
+    match bare.0 {
+        1_000_000_000 => "seconds".into(),
+        1_000_000 => "milliseconds".into(),
+        1_000 => "microseconds".into(),
+        nanoseconds => format!("units of {nanoseconds} ns"),
+    }
+}
+
 /// How a value is written.
 fn words(kind: Kind) -> String {
     match kind {
@@ -166,13 +177,12 @@ fn words(kind: Kind) -> String {
         Kind::Int { lists: true, .. } => {
             "one to three whole numbers split by commas, for reads, writes and trims".into()
         }
+        Kind::Times { bare } => format!(
+            "one to three times split by commas, for reads, writes and trims; without suffix in {}",
+            unit(bare)
+        ),
         Kind::Time { bare, range } => {
-            let unit = match bare.0 {
-                1_000_000_000 => "seconds".into(),
-                1_000_000 => "milliseconds".into(),
-                1_000 => "microseconds".into(),
-                nanoseconds => format!("units of {nanoseconds} ns"),
-            };
+            let unit = unit(bare);
             let range = if range { ", or a range of times" } else { "" };
             format!("time, without suffix in {unit}{range}")
         }

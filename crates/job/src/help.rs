@@ -158,6 +158,7 @@ fn kind(kind: Kind) -> &'static str {
         Kind::Int { lists: false, .. } => "integer value (opt=100)",
         Kind::Int { lists: true, .. } => "integer value (opt=100[,200[,300]])",
         Kind::Time { .. } => "string with time postfix (opt=10s)",
+        Kind::Times { .. } => "times with postfix (opt=10ms[,20ms[,30ms]])",
         Kind::Bool => "boolean value (opt=1)",
         Kind::Flag => "empty or boolean value ([0|1])",
         Kind::Ranges => "one to three ranges (opt=1k-4k[,4k-8k[,1k-8k]])",

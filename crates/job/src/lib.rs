@@ -27,9 +27,9 @@ pub use expand::Keywords;
 pub use model::Served;
 pub use model::{
     BlockSizes, BufferContent, Buffers, CpuLoad, CpuSplit, DedupeMode, DelayRange, Distribution,
-    Engine, EngineOptions, ErrorPolicy, FileService, FileServiceOrder, FileSizeRange, Flow,
-    Identity, Job, JobOptions, Layout, LockFile, Logs, Measure, Medium, MemoryKind, NumaMemory,
-    Pattern, Process, Program, Queue, Rate, RateProcess, ReadWrite, Retry, Sequencer, Size,
-    SplitEntry, StatCall, SyncFileRange, SyncMode, Syncing, Target, ThinkTime, Timing, WriteHint,
-    ZoneMode, Zones,
+    Engine, EngineOptions, ErrorPolicy, ExitScope, FileService, FileServiceOrder, FileSizeRange,
+    Flow, Identity, Job, JobOptions, LatencyGoal, Layout, LockFile, Logs, Measure, Medium,
+    MemoryKind, NumaMemory, Pattern, Process, Program, Queue, Rate, RateProcess, ReadWrite, Retry,
+    Sequencer, Size, SplitEntry, StatCall, SteadyCriterion, SteadyFigure, SteadyLimit, SteadyState,
+    SyncFileRange, SyncMode, Syncing, Target, ThinkTime, Timing, WriteHint, ZoneMode, Zones,
 };

@@ -5,23 +5,23 @@
 
 mod buffers;
 mod engine;
-mod logs;
 mod pace;
 mod pattern;
 mod process;
 mod queue;
 mod served;
+mod steady;
 mod target;
 mod zones;
 
 pub use buffers::{BufferContent, Buffers, DedupeMode, MemoryKind};
 pub use engine::{CpuLoad, Engine, Medium, Program, StatCall};
-pub use logs::Logs;
 pub use pace::{DelayRange, Flow, Rate, RateProcess, ThinkTime, Timing};
 pub use pattern::{BlockSizes, Distribution, Pattern, ReadWrite, Sequencer, SplitEntry};
-pub use process::{CpuSplit, ErrorPolicy, Measure, NumaMemory, Process, Retry};
+pub use process::{CpuSplit, ErrorPolicy, ExitScope, Logs, Measure, NumaMemory, Process, Retry};
 pub use queue::{EngineOptions, Queue, SyncFileRange, SyncMode, Syncing};
 pub use served::Served;
+pub use steady::{LatencyGoal, SteadyCriterion, SteadyFigure, SteadyLimit, SteadyState};
 pub use target::{
     FileService, FileServiceOrder, FileSizeRange, Layout, LockFile, Size, Target, WriteHint,
 };
@@ -54,6 +54,8 @@ pub struct Job {
     pub timing: Timing,
     /// How fast it may go.
     pub rate: Rate,
+    /// When it counts as steady and ends.
+    pub steady: SteadyState,
     /// CPUs, priorities, identity of the process.
     pub process: Process,
     /// What is measured and how it is shown.
@@ -85,6 +87,8 @@ pub struct Identity {
     pub wait_for: Option<String>,
     /// `exitall`: its end ends the others.
     pub exitall: bool,
+    /// `exit_what`: which others.
+    pub exit_what: ExitScope,
 }
 
 /// Options as typed: canonical names, values unexpanded where fio keeps them so.

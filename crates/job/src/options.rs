@@ -67,8 +67,6 @@ pub struct OptionDef {
     pub long: &'static str,
     /// Whether it works.
     pub status: Status,
-    /// Given alone it means the empty text.
-    pub alone: bool,
     /// An *accepted* option whose use deserves a warning, because what it asks for is not done.
     pub warns: bool,
     /// Puts a parsed value into a job. The error says what is wrong with the value; the caller adds
@@ -129,6 +127,11 @@ pub enum Kind {
         /// `low-high` is allowed too.
         range: bool,
     },
+    /// One to three durations split by commas, for reads, writes and trims.
+    Times {
+        /// Unit of a number without suffix.
+        bare: Nanos,
+    },
     /// 0 or 1, needed.
     Bool,
     /// 0 or 1; alone it means 1.
@@ -156,7 +159,7 @@ pub enum Kind {
 pub enum Value {
     /// Of [`Kind::Text`], [`Kind::Choice`] and [`Kind::ChoiceWith`], as typed.
     Text(String),
-    /// Of [`Kind::Int`]: what was given for reads, writes, trims. `5` is `[Some(5), None, None]`;
+    /// Of [`Kind::Int`], and of [`Kind::Times`] in nanoseconds: what was given for reads, writes, trims. `5` is `[Some(5), None, None]`;
     /// `,8k,` is `[None, Some(8192), None]`. `,8k` and `,8k,` differ in `commas`.
     Ints {
         /// By direction.

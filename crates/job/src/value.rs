@@ -11,18 +11,16 @@ mod read;
 pub(crate) use read::spread;
 
 pub use number::Units;
-pub(crate) use number::{size_number, whole_number};
+pub(crate) use number::{duration, size_number, whole_number};
 pub(crate) use range::split_range;
 
 use crate::options::{Choice, Kind, OptionDef, Value};
-use number::duration;
 
 /// Parses the value of an option; `None` is an option given alone. The error says what was expected
 /// and what was found, without naming the option.
 pub fn parse(def: &OptionDef, raw: Option<&str>, units: Units) -> Result<Value, String> {
     let text = match raw {
         Some(text) if !text.trim().is_empty() => text.trim(),
-        _ if def.alone => return Ok(Value::Text(String::new())),
         None if def.kind == Kind::Flag => return Ok(Value::Bool(true)),
         _ => return Err(format!("needs a value: {}", expected(def))),
     };
@@ -37,6 +35,10 @@ pub fn parse(def: &OptionDef, raw: Option<&str>, units: Units) -> Result<Value, 
             let high = high.map_or(Ok(low), |high| duration(high, bare))?;
             Ok(Value::TimeRange(low.min(high), low.max(high)))
         }
+        Kind::Times { bare } => by_direction(text, number::EXPECTED_TIME, |part| {
+            let time = duration(part, bare)?;
+            i64::try_from(time.0).map_err(|_| format!("'{part}' is too long"))
+        }),
         Kind::Bool | Kind::Flag => switch(text),
         Kind::Ranges => range::ranges(text, units),
         Kind::Floats { min, max } => floats(text, min, max),
@@ -73,6 +75,9 @@ fn expected(def: &OptionDef) -> String {
             format!("{}, or up to three of them split by commas", number::EXPECTED)
         }
         Kind::Time { .. } => number::EXPECTED_TIME.into(),
+        Kind::Times { .. } => {
+            format!("{}, or up to three of them split by commas", number::EXPECTED_TIME)
+        }
         Kind::Bool | Kind::Flag => "0 or 1".into(),
         Kind::Ranges => range::EXPECTED.into(),
         Kind::Floats { .. } => EXPECTED_FLOATS.into(),
@@ -105,7 +110,20 @@ fn choice(def: &OptionDef, text: &str) -> Result<Value, String> {
 }
 
 fn ints(text: &str, min: i64, max: i64, lists: bool, units: Units) -> Result<Value, String> {
-    let parts: Vec<&str> = if lists { text.split(',').collect() } else { vec![text] };
+    let one = |part: &str| bounded(whole_number(part, units)?, min, max, part);
+    if lists {
+        return by_direction(text, number::EXPECTED, one);
+    }
+    Ok(Value::Ints { values: [Some(one(text)?), None, None], commas: 0 })
+}
+
+/// One to three values split by commas, each read by `one`.
+fn by_direction(
+    text: &str,
+    expected: &str,
+    one: impl Fn(&str) -> Result<i64, String>,
+) -> Result<Value, String> {
+    let parts: Vec<&str> = text.split(',').collect();
     if parts.len() > 3 {
         return Err(format!("expected at most three values (reads, writes, trims), got '{text}'"));
     }
@@ -113,11 +131,11 @@ fn ints(text: &str, min: i64, max: i64, lists: bool, units: Units) -> Result<Val
     for (slot, part) in values.iter_mut().zip(&parts) {
         let part = part.trim();
         if !part.is_empty() {
-            *slot = Some(bounded(whole_number(part, units)?, min, max, part)?);
+            *slot = Some(one(part)?);
         }
     }
     if values == [None; 3] {
-        return Err(format!("expected {}, got '{text}'", number::EXPECTED));
+        return Err(format!("expected {expected}, got '{text}'"));
     }
     Ok(Value::Ints { values, commas: parts.len() as u8 - 1 })
 }

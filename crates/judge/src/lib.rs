@@ -26,8 +26,8 @@ pub use inspect::{Inspection, inspect};
 
 pub use metrics::{
     CpuMetrics, DepthMetrics, DirectionMetrics, DiskMetrics, DiskTotals, GroupMetrics, GroupRow,
-    Judged, LATENCY_CLASSES, LatencyClasses, LatencyStats, RowKind, SeriesStats, SyncMetrics,
-    UnitMetrics, judge,
+    Judged, LATENCY_CLASSES, LatencyClasses, LatencyStats, RowKind, SeriesStats, SteadyMetrics,
+    SyncMetrics, UnitMetrics, judge,
 };
 pub use repeats::{Repeated, RepeatedFigure, repeats};
 pub use together::together;

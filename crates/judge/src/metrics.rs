@@ -6,6 +6,7 @@ mod disks;
 mod groups;
 pub(crate) mod latency;
 pub(crate) mod series;
+mod steady;
 pub(crate) mod unit;
 pub(crate) mod window;
 
@@ -15,6 +16,7 @@ pub use disks::{DiskMetrics, DiskTotals};
 pub use groups::{GroupMetrics, GroupRow, RowKind};
 pub use latency::LatencyStats;
 pub use series::SeriesStats;
+pub use steady::SteadyMetrics;
 pub use unit::{CpuMetrics, DepthMetrics, SyncMetrics, UnitMetrics};
 
 use crate::case::Case;

@@ -8,7 +8,7 @@ mod cursor;
 mod disks;
 mod engines;
 mod files;
-mod logs;
+mod limits;
 mod machine;
 mod model;
 mod names;
@@ -24,10 +24,12 @@ mod unsupported;
 mod workload;
 
 pub use job::{
-    BufferContent, Buffers, CpuLoad, DedupeMode, Engine, EngineOptions, ErrorPolicy, Layout,
-    LockFile, Medium, MemoryKind, NumaMemory, Program, RateProcess, ReadWrite, Retry, Sequencer,
-    StatCall, SyncFileRange, SyncMode, Syncing, ThinkTime, WriteHint,
+    BufferContent, Buffers, CpuLoad, DedupeMode, Engine, EngineOptions, ErrorPolicy, ExitScope,
+    Layout, LockFile, Medium, MemoryKind, NumaMemory, Program, RateProcess, ReadWrite, Retry,
+    Sequencer, StatCall, SteadyCriterion, SteadyFigure, SteadyLimit, SyncFileRange, SyncMode,
+    Syncing, ThinkTime, WriteHint,
 };
+pub use limits::{FlowPart, LatencySearch, Limits, SteadyWatch};
 pub use model::{
     BlockPlan, DiskWatch, File, FileOrder, FileSelection, Measuring, Pacing, Pattern, Placement,
     Plan, Prepare, Queue, RateLimit, Start, Stop, Worker,

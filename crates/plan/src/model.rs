@@ -1,10 +1,11 @@
 //! The plan: everything resolved, nothing left to look up. One [`Worker`] a thread.
 
+use crate::limits::Limits;
 use job::{
-    Buffers, Engine, EngineOptions, ErrorPolicy, Layout, LockFile, NumaMemory, RateProcess,
-    ReadWrite, Sequencer, Syncing, ThinkTime,
+    Buffers, Engine, EngineOptions, ErrorPolicy, ExitScope, Layout, LockFile, NumaMemory,
+    RateProcess, ReadWrite, Sequencer, Syncing, ThinkTime,
 };
-use record::{GroupKey, Logs, Message, Nanos, PerDirection, Show, TargetKind};
+use record::{GroupKey, Message, Nanos, PerDirection, Show, TargetKind};
 
 /// A run, resolved.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -67,6 +68,8 @@ pub struct Worker {
     pub layout: Layout,
     /// How fast it may go.
     pub pacing: Pacing,
+    /// What ends it by its figures, or steers it.
+    pub limits: Limits,
     /// CPUs and priorities.
     pub placement: Placement,
     /// What is recorded.
@@ -77,8 +80,6 @@ pub struct Worker {
     pub show: Show,
     /// Percentiles its report shows.
     pub percentiles: Vec<f64>,
-    /// The logs it writes; `None`: none.
-    pub logs: Option<Logs>,
 }
 
 /// When a worker starts.
@@ -113,8 +114,10 @@ pub struct Stop {
     pub time_based: bool,
     /// Time before figures count.
     pub ramp: Nanos,
-    /// Its end ends the other workers of its group.
+    /// Its end ends other workers.
     pub exitall: bool,
+    /// Which, and which end with it when it fails and `exitall_on_error` is given.
+    pub exit_what: ExitScope,
     /// Goes on until ENOSPC (`fill_device`).
     pub fill_device: bool,
 }

@@ -9,7 +9,7 @@ use crate::policy::Policy;
 use crate::problem::{Findings, PlanError};
 use crate::random::{DEFAULT_SEED, between, mix};
 use crate::sizes::{human, percent_of};
-use crate::{checks, cursor, disks, engines, logs, pace, safety, unsupported};
+use crate::{checks, cursor, disks, engines, limits, pace, safety, unsupported};
 use job::{Engine, FileServiceOrder, Job, Size};
 use record::{Bytes, Facts, Nanos, Show, TargetKind};
 
@@ -52,12 +52,12 @@ pub fn resolve(jobs: &[Job], facts: &Facts, policy: &Policy) -> Result<Plan, Pla
             worker.start.delay = delay(job, mix(worker.pattern.seed, DELAY));
             worker.placement = pace::placement(job, &cpus, number);
             limit(job, &mut worker, asked, &blocks, &mut found);
-            worker.logs = logs::of_worker(job, number);
             workers.push(worker);
         }
     }
     if !found.has_problems() {
         files.check_space(&mut found);
+        limits::agree(jobs, &workers, &mut found);
         checks::overlaps(&workers, facts, &mut found);
         checks::memory(jobs, &workers, facts, &mut found);
     }
@@ -115,7 +115,6 @@ fn check_job(job: &Job, facts: &Facts, policy: &Policy, found: &mut Findings) ->
     }
     cursor::check(job, &blocks, found);
     engines::check(job, found);
-    logs::check(job, found);
     safety::check_readonly(job, policy, found);
     if job.queue.engine.has_targets() {
         safety::check_directories(job, facts, found);
@@ -145,6 +144,7 @@ fn template(job: &Job, index: u32, slot: &Slot, blocks: &Blocks, found: &mut Fin
         syncing: job.syncing.clone(),
         layout: job.layout.clone(),
         pacing: pace::pacing(job, found),
+        limits: limits::limits(job, found),
         measuring: Measuring {
             // Oracle: what vsync is handed over is done at once, and shows no submission latency.
             slat: !measure.disable_slat && job.queue.engine != Engine::Vsync,
@@ -182,6 +182,7 @@ fn stop(job: &Job, found: &mut Findings) -> Stop {
         time_based,
         ramp: timing.ramp_time.unwrap_or_default(),
         exitall: job.identity.exitall,
+        exit_what: job.identity.exit_what,
         fill_device: job.target.fill_device,
     }
 }

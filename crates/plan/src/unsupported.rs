@@ -33,7 +33,4 @@ pub(crate) fn check(job: &Job, found: &mut Findings) {
     let shares = pattern.percentage_random.iter().any(|(_, p)| *p != 100);
     refuse(random && shares, "percentage_random", "a mix of random and sequential I/O");
     refuse(pattern.serialize_overlap, "serialize_overlap", "ordering overlapping I/O");
-    refuse(job.rate.flow.weight > 0, "flow", "flow control between jobs");
-    let latency = job.rate.max_latency.iter().any(|(_, l)| l.is_some());
-    refuse(latency, "max_latency", "ending a job by its latency");
 }

@@ -83,9 +83,23 @@ impl Worker {
         set(syncing.end_fsync, "end_fsync", "1".into());
         let think = self.pacing.think.time.map_or(0, |t| t.0);
         set(think > 0, "thinktime_ns", think.to_string());
+        self.limit_settings(&mut settings);
         self.queue_settings(&mut settings);
         self.buffer_settings(&mut settings);
         settings
+    }
+
+    fn limit_settings(&self, settings: &mut BTreeMap<String, String>) {
+        let limits = &self.limits;
+        let mut set = |name: &str, value: Option<String>| {
+            settings.extend(value.map(|value| (name.to_owned(), value)));
+        };
+        set("flow", limits.flow.map(|flow| format!("{}:{}", flow.id, flow.weight)));
+        set("latency_target_ns", limits.latency.map(|l| l.target.0.to_string()));
+        set("latency_percentile", limits.latency.map(|l| l.percentile.to_string()));
+        set("steadystate", limits.steady.map(|s| s.criterion.name().to_owned()));
+        let cycles = self.pacing.think.cycles;
+        set("thinkcycles", (cycles > 0).then(|| cycles.to_string()));
     }
 
     fn buffer_settings(&self, settings: &mut BTreeMap<String, String>) {

@@ -11,8 +11,8 @@ mod facts;
 mod health;
 mod histogram;
 mod live;
-mod logs;
 mod run;
+mod steady;
 mod timeline;
 mod units;
 
@@ -29,13 +29,10 @@ pub use facts::{
 pub use health::Health;
 pub use histogram::{Histogram, SUB_BUCKETS};
 pub use live::{LayoutProgress, Snapshot, WorkerState, WorkerStatus};
-pub use logs::{
-    LOG_BINS, LogEntry, LogKind, LoggedHistogram, LoggedIo, LoggedLatency, LoggedWindow, Logs,
-    WindowValue, log_bin, logged_direction,
-};
 pub use run::{
     Cell, Clock, DiskCounters, DiskResult, GroupKey, Invocation, JobRecord, Medium, Message,
     RecordSet, Region, RunRecord, SCHEMA_VERSION, Severity, Show, SourceText, Workload,
 };
+pub use steady::{LatencyDepth, SteadyResult, SteadySample};
 pub use timeline::{CpuSample, DiskSample, OwnIo, Sample, SlowSample, Timeline, WorkerSample};
 pub use units::{Bytes, Nanos};

@@ -2,7 +2,7 @@
 
 use crate::{
     Bytes, CpuUse, DepthUse, Direction, DirectionResult, DiskSample, ErrorCount, Evidence, Facts,
-    Interval, Logs, Nanos, PerDirection, SyncResult, Timeline,
+    Interval, LatencyDepth, Nanos, PerDirection, SteadyResult, SyncResult, Timeline,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -230,13 +230,16 @@ pub struct JobRecord {
     pub error: i32,
     /// Every kind of error it met.
     pub errors: Vec<ErrorCount>,
+    /// What watching it for steadiness gave, together with the others of its report.
+    #[serde(default)]
+    pub steady: Option<SteadyResult>,
+    /// What the search for the depth its latency allows gave.
+    #[serde(default)]
+    pub latency_depth: Option<LatencyDepth>,
     /// Percentiles its options ask for.
     pub percentiles: Vec<f64>,
     /// What its options ask the report to show.
     pub show: Show,
-    /// Its logs; `None`: it was to write none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub logs: Option<Logs>,
 }
 
 /// Which parts of a report a job's options ask for.

@@ -9,7 +9,6 @@ pub mod gate;
 pub mod header;
 pub mod inspect;
 pub mod json;
-pub mod logs;
 pub mod messages;
 pub mod native;
 pub mod normal;

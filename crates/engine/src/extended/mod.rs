@@ -6,8 +6,9 @@
 //! them costs a few indirect calls an I/O; workers without chores run loops that have none of this.
 
 mod cycles;
-mod logs;
+mod latency;
 mod shared;
+mod steady;
 
 use crate::meter::Stamps;
 use crate::ops::{Fault, Next, Op, Source};
@@ -16,10 +17,11 @@ use crate::source::Workload;
 use crate::steps::Policy;
 use crate::worker::Builder;
 use cycles::Cycles;
-use logs::Logging;
+use latency::{DepthSearch, MaxLatency};
 use plan::{Medium, Worker};
 use record::Direction;
 use shared::SharedCursor;
+use steady::SteadyLatency;
 
 /// Something done beside the I/O of a worker. Called once an I/O, so it neither locks nor calls the
 /// system where it can be helped; what it does is within the I/O's pause, not within its latency.
@@ -36,16 +38,6 @@ pub(crate) trait Chore: Send {
     fn ended(&mut self, op: &Op, stamps: &Stamps, now: u64) -> Result<(), Fault> {
         let _ = (op, stamps, now);
         Ok(())
-    }
-
-    /// The worker begins: nothing was issued yet.
-    fn begins(&mut self, now: u64) {
-        let _ = now;
-    }
-
-    /// An I/O moved only a part, or nothing.
-    fn fell_short(&mut self, op: &Op, moved: u64) {
-        let _ = (op, moved);
     }
 
     /// The ramp is over: what was seen before does not count.
@@ -102,27 +94,30 @@ pub(crate) struct Extended {
 }
 
 impl Extended {
-    /// What worker `index` of a run, whose ring is asynchronous if `queued`, needs; `None` when that
-    /// is nothing but its I/O.
-    pub fn new(worker: &Worker, shared: &Shared, index: usize, queued: bool) -> Option<Extended> {
-        let extended = Extended::always(worker, shared, index, queued);
+    /// What worker `index` of a run needs; `None` when that is nothing but its I/O.
+    pub fn new(worker: &Worker, shared: &Shared, index: usize) -> Option<Extended> {
+        let extended = Extended::always(worker, shared, index);
         let is_plain = extended.chores.is_empty() && extended.work.is_drawn();
         (!is_plain).then_some(extended)
     }
 
     /// The same, needed or not.
-    pub fn always(worker: &Worker, shared: &Shared, index: usize, queued: bool) -> Extended {
-        Extended { work: Work::new(worker, shared), chores: chores(worker, shared, index, queued) }
+    pub fn always(worker: &Worker, shared: &Shared, index: usize) -> Extended {
+        Extended { work: Work::new(worker, shared), chores: chores(worker, shared, index) }
     }
 }
 
 /// The chores of a worker, in the order they are done.
-fn chores(worker: &Worker, shared: &Shared, index: usize, queued: bool) -> Vec<Box<dyn Chore>> {
-    let mut chores: Vec<Box<dyn Chore>> = Vec::new();
-    if let Some(logs) = &worker.logs {
-        chores.push(Box::new(Logging::new(worker, logs, &shared.scribe, index, queued)));
+fn chores(worker: &Worker, shared: &Shared, index: usize) -> Vec<Box<dyn Chore>> {
+    fn add<C: Chore + 'static>(all: &mut Vec<Box<dyn Chore>>, chore: Option<C>) {
+        all.extend(chore.map(|chore| Box::new(chore) as Box<dyn Chore>));
     }
-    chores
+    let live = &shared.live;
+    let mut all = Vec::new();
+    add(&mut all, MaxLatency::new(worker));
+    add(&mut all, DepthSearch::new(worker));
+    add(&mut all, SteadyLatency::new(worker, live, index));
+    all
 }
 
 impl Source for Extended {
@@ -158,14 +153,6 @@ impl Source for Extended {
 
     fn ended(&mut self, op: &Op, _: &mut [u8], stamps: &Stamps, now: u64) -> Result<(), Fault> {
         self.chores.iter_mut().try_for_each(|chore| chore.ended(op, stamps, now))
-    }
-
-    fn begins(&mut self, now: u64) {
-        self.chores.iter_mut().for_each(|chore| chore.begins(now));
-    }
-
-    fn fell_short(&mut self, op: &Op, moved: u64) {
-        self.chores.iter_mut().for_each(|chore| chore.fell_short(op, moved));
     }
 
     fn window_begins(&mut self, now: u64) {

@@ -1,8 +1,10 @@
 //! When the next I/O may start: at once, or when its schedule, a pause or a lock allows.
 
+mod flow;
 mod paced;
 
-pub use paced::{Paced, is_steered};
+pub use flow::Flows;
+pub use paced::{Around, Paced, is_steered};
 
 use crate::ops::Op;
 use record::Direction;

@@ -1,16 +1,27 @@
 //! A gate with a schedule, pauses or locks.
 
-use super::{Admit, Gate};
+use super::flow::Flow;
+use super::{Admit, Flows, Gate};
 use crate::arrivals::Schedule;
 use crate::files::FileLocks;
 use crate::ops::Op;
 use plan::{ThinkTime, Worker};
 use record::Direction;
 
-/// Holds I/O back for rate, thinktime and lockfile.
+/// What a gate needs to know beside its worker.
+pub struct Around<'a> {
+    /// The flows of the run.
+    pub flows: &'a Flows,
+    /// Length of a CPU cycle, for `thinkcycles`.
+    pub cycle_ns: f64,
+}
+
+/// Holds I/O back for rate, thinktime, thinkcycles, flow and lockfile.
 pub struct Paced {
     schedule: Option<Schedule>,
     think: Option<Think>,
+    work: Option<Work>,
+    flow: Option<Flow>,
     locks: Option<FileLocks>,
     // The first I/O is due when it is first asked about: the schedule counts from there.
     origin: Option<u64>,
@@ -21,19 +32,22 @@ pub struct Paced {
 
 impl Paced {
     /// The gate `worker` needs; `None` when nothing holds its I/O back.
-    pub fn new(worker: &Worker) -> Option<Paced> {
-        let gate = Paced::always(worker);
-        let needed = gate.schedule.is_some() || gate.think.is_some() || gate.locks.is_some();
+    pub fn new(worker: &Worker, around: &Around<'_>) -> Option<Paced> {
+        let gate = Paced::always(worker, around);
+        let paces = gate.schedule.is_some() || gate.think.is_some() || gate.work.is_some();
+        let needed = paces || gate.flow.is_some() || gate.locks.is_some();
         needed.then_some(gate)
     }
 
     /// The same, also where nothing holds anything back.
-    pub fn always(worker: &Worker) -> Paced {
+    pub fn always(worker: &Worker, around: &Around<'_>) -> Paced {
         let schedule = Schedule::new(&worker.pacing, worker.pattern.seed);
         let think = Think::new(&worker.pacing.think, worker.pacing.ignore_thinktime);
+        let work = Work::new(worker.pacing.think.cycles, around.cycle_ns);
+        let flow = around.flows.join(worker);
         let locks = FileLocks::new(worker);
         let mixed = is_steered(worker);
-        Paced { schedule, think, locks, origin: None, due: None, mixed }
+        Paced { schedule, think, work, flow, locks, origin: None, due: None, mixed }
     }
 
     /// Whether I/O has an intended start.
@@ -68,6 +82,11 @@ impl Gate for Paced {
             return Admit::Now { intended: None };
         };
         let origin = *self.origin.get_or_insert(now);
+        if let Some(work) = &mut self.work
+            && work.goes_on(now)
+        {
+            return Admit::Wait { until: now };
+        }
         if let Some(think) = &mut self.think {
             match think.hold(in_flight, now) {
                 Pause::None => {}
@@ -81,6 +100,11 @@ impl Gate for Paced {
                     }
                 }
             }
+        }
+        if let Some(flow) = &mut self.flow
+            && let Err(rest) = flow.may_go()
+        {
+            return Admit::Wait { until: now.saturating_add(rest) };
         }
         let schedule = &mut self.schedule;
         let due = *self.due.get_or_insert_with(|| {
@@ -98,6 +122,9 @@ impl Gate for Paced {
         if let Some(think) = &mut self.think {
             think.issued += 1;
         }
+        if let Some(flow) = &mut self.flow {
+            flow.goes();
+        }
         Admit::Now { intended: due }
     }
 
@@ -106,6 +133,9 @@ impl Gate for Paced {
             return;
         }
         self.due = Some(intended);
+        if let Some(flow) = &mut self.flow {
+            flow.takes_back();
+        }
         if let Some(locks) = &mut self.locks {
             locks.release(op);
         }
@@ -124,6 +154,32 @@ impl Gate for Paced {
         if let Some(think) = &mut self.think {
             think.completed += 1;
         }
+        if let Some(work) = &mut self.work {
+            work.owed = work.owed.saturating_add(work.each);
+        }
+    }
+}
+
+/// The computing that `thinkcycles` asks for after each completion. The loop is asked to come back at
+/// once all the while, so that it sees the end of the run.
+struct Work {
+    each: u64,
+    owed: u64,
+    until: u64,
+}
+
+impl Work {
+    fn new(cycles: u64, cycle_ns: f64) -> Option<Work> {
+        let each = (cycles as f64 * cycle_ns).round() as u64;
+        (each > 0).then_some(Work { each, owed: 0, until: 0 })
+    }
+
+    fn goes_on(&mut self, now: u64) -> bool {
+        let owed = std::mem::take(&mut self.owed);
+        if owed > 0 {
+            self.until = self.until.max(now).saturating_add(owed);
+        }
+        now < self.until
     }
 }
 
@@ -216,7 +272,11 @@ mod tests {
     fn think(settings: ThinkTime) -> Paced {
         let mut worker = Worker::default();
         worker.pacing.think = settings;
-        Paced::new(&worker).unwrap()
+        gate(&worker).unwrap()
+    }
+
+    fn gate(worker: &Worker) -> Option<Paced> {
+        Paced::new(worker, &Around { flows: &Flows::default(), cycle_ns: 0.5 })
     }
 
     const OP: Op = Op { kind: OpKind::Read, file: 0, offset: 0, length: 4096, tag: 0 };
@@ -228,7 +288,7 @@ mod tests {
 
     #[test]
     fn a_worker_without_limits_needs_no_gate() {
-        assert!(Paced::new(&Worker::default()).is_none());
+        assert!(gate(&Worker::default()).is_none());
     }
 
     #[test]
@@ -259,10 +319,48 @@ mod tests {
     }
 
     #[test]
+    fn cycles_are_spent_after_each_completion_and_beside_pauses() {
+        let mut gate = think(ThinkTime { cycles: 600, ..ThinkTime::default() });
+        issue(&mut gate, 0);
+        assert_eq!(gate.admit(&OP, 0, 10), Admit::Wait { until: 10 });
+        assert_eq!(gate.admit(&OP, 0, 309), Admit::Wait { until: 309 });
+        issue(&mut gate, 310);
+        let settings = ThinkTime { time: Some(Nanos(1000)), cycles: 600, ..ThinkTime::default() };
+        let mut gate = think(settings);
+        issue(&mut gate, 0);
+        assert_eq!(gate.admit(&OP, 0, 10), Admit::Wait { until: 10 });
+        assert_eq!(gate.admit(&OP, 0, 310), Admit::Wait { until: 1310 });
+    }
+
+    #[test]
+    fn pauses_are_not_made_up_for_where_the_schedule_shifts() {
+        for (ignore, due) in [(false, 2_000_000), (true, 12_000_000)] {
+            let mut worker = Worker::default();
+            worker.pacing.limit.read = Some(plan::RateLimit::Iops(1000));
+            worker.pacing.ignore_thinktime = ignore;
+            worker.pacing.think = ThinkTime {
+                time: Some(Nanos(10_000_000)),
+                blocks: Some(2),
+                ..ThinkTime::default()
+            };
+            let mut gate = gate(&worker).unwrap();
+            for now in [0, 1_000_000] {
+                assert_eq!(gate.admit(&OP, 0, now), Admit::Now { intended: Some(now) });
+                gate.completed(&OP);
+            }
+            assert_eq!(gate.admit(&OP, 0, 1_000_000), Admit::Wait { until: 11_000_000 });
+            match gate.admit(&OP, 0, 11_000_000) {
+                Admit::Now { intended } => assert_eq!((ignore, intended), (false, Some(due))),
+                wait => assert_eq!((ignore, wait), (true, Admit::Wait { until: due })),
+            }
+        }
+    }
+
+    #[test]
     fn what_is_taken_back_keeps_its_place_in_the_schedule() {
         let mut worker = Worker::default();
         worker.pacing.limit.read = Some(plan::RateLimit::Iops(1000));
-        let mut gate = Paced::new(&worker).unwrap();
+        let mut gate = gate(&worker).unwrap();
         assert_eq!(gate.admit(&OP, 0, 5), Admit::Now { intended: Some(5) });
         let second = Admit::Now { intended: Some(1_000_005) };
         assert_eq!(gate.admit(&OP, 0, 1_000_010), second);

@@ -5,7 +5,7 @@ use crate::files::{FileError, system_text};
 use crate::meter::Metered;
 use crate::run::Shared;
 use plan::Medium;
-use record::{CpuUse, DepthUse, Direction, JobRecord, Message, Nanos};
+use record::{CpuUse, DepthUse, Direction, JobRecord, LatencyDepth, Message, Nanos};
 use std::io;
 
 /// What a worker gives back.
@@ -43,7 +43,6 @@ impl<'a> Builder<'a> {
             depth: DepthUse { requested: worker.queue.depth_requested, ..DepthUse::default() },
             percentiles: worker.percentiles.clone(),
             show: worker.show,
-            logs: worker.logs.clone(),
             ..JobRecord::default()
         };
         Builder { worker, job, errors: Errors::new(worker), messages: Vec::new() }
@@ -81,11 +80,9 @@ impl<'a> Builder<'a> {
         job.cpu = cpu;
     }
 
-    /// The worker's logs, `clock_at_zero` being what the clock of their times showed at time zero.
-    pub fn logged(&mut self, clock_at_zero: i64) {
-        if let Some(logs) = &mut self.job.logs {
-            logs.zero = clock_at_zero;
-        }
+    /// What the search for the depth its latency allows gave.
+    pub fn latency_depth(&mut self, found: LatencyDepth) {
+        self.job.latency_depth = Some(found);
     }
 
     /// Something failed with a file as a whole: counted, and told.

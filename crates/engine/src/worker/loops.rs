@@ -25,7 +25,7 @@ use crate::rings::vsync::Vsync;
 use crate::rings::{Ring, RingFile, Setup, Until};
 use crate::run::{Line, Shared};
 use crate::source::Workload;
-use crate::steps::{Loop, Policy, Slots};
+use crate::steps::{Loop, Policy, Slots, Wish};
 use crate::sys::buffers::BufferArea;
 use plan::{Engine, Queue, Worker};
 use record::{CpuUse, Message, WorkerState};
@@ -96,8 +96,9 @@ impl<'w> Prepared<'_, 'w> {
     fn plain(self, line: &Line, builder: &mut Builder<'w>) -> Result<OpenFiles<'w>, Failure> {
         let worker = &self.shared.plan.workers[self.index];
         let ring = self.ring::<Plain>()?;
-        let source = Extended::always(worker, self.shared, self.index, false);
-        let (gate, clock) = (Paced::always(worker), self.shared.clock);
+        let source = Extended::always(worker, self.shared, self.index);
+        let gate = Paced::always(worker, &self.shared.around());
+        let clock = self.shared.clock;
         self.go::<_, _, _, _, true, false, true>(ring, clock, gate, source, line, builder)
     }
 
@@ -109,14 +110,15 @@ impl<'w> Prepared<'_, 'w> {
         const { assert!(QUEUED != R::SYNCHRONOUS) };
         let worker = &self.shared.plan.workers[self.index];
         let ring = self.ring::<R>()?;
-        if let Some(extended) = Extended::new(worker, self.shared, self.index, QUEUED) {
-            let (gate, clock) = (Paced::always(worker), self.shared.clock);
+        let around = self.shared.around();
+        if let Some(extended) = Extended::new(worker, self.shared, self.index) {
+            let (gate, clock) = (Paced::always(worker, &around), self.shared.clock);
             return self
                 .go::<_, _, _, _, true, QUEUED, true>(ring, clock, gate, extended, line, builder);
         }
         let source = Workload::new(worker);
         let wants_latency = worker.measuring.clat || worker.measuring.lat || worker.measuring.slat;
-        let gate = Paced::new(worker);
+        let gate = Paced::new(worker, &around);
         match (self.shared.clock, gate) {
             (RunClock::Tsc(clock), None) if wants_latency => {
                 self.go::<_, _, _, _, true, QUEUED, false>(ring, clock, Open, source, line, builder)
@@ -146,7 +148,7 @@ impl<'w> Prepared<'_, 'w> {
         mut ring: R,
         clock: C,
         gate: G,
-        mut source: S,
+        source: S,
         line: &Line,
         builder: &mut Builder<'w>,
     ) -> Result<OpenFiles<'w>, Failure>
@@ -170,8 +172,10 @@ impl<'w> Prepared<'_, 'w> {
         let ramp = worker.stop.ramp.0;
         let deadline = worker.stop.runtime.map_or(u64::MAX, |r| started + ramp + r.0);
         live.set_started(started);
-        source.begins(started);
         live.set_state(if ramp > 0 { WorkerState::Ramp } else { WorkerState::Running });
+        if ramp == 0 {
+            live.set_running_since(started);
+        }
         let floor = RateFloor::new(worker, started + ramp);
         // Without a series the whole window is one interval.
         let step = if worker.measuring.series { shared.plan.interval.0.max(1) } else { u64::MAX };
@@ -246,6 +250,7 @@ fn policy(queue: &Queue) -> Policy {
         complete_min: queue.complete_min,
         complete_max: complete_max.max(1),
         low: queue.low,
+        wish: Wish::None,
     }
 }
 

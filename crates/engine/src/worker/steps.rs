@@ -174,10 +174,10 @@ impl<R: Ring, const LATENCY: bool, const QUEUED: bool, const RATED: bool>
             if let Some(runtime) = self.worker.stop.runtime {
                 self.deadline = now + runtime.0;
             }
-            meter.restart(now);
+            <Self as Steps<R, _>>::restart(self, meter, now);
             window_begins = true;
-            self.cpu_before = (self.usage)();
             self.live.set_state(WorkerState::Running);
+            self.live.set_running_since(now);
         } else {
             meter.roll(now);
         }
@@ -189,6 +189,11 @@ impl<R: Ring, const LATENCY: bool, const QUEUED: bool, const RATED: bool>
             flow = Flow::End;
         }
         Ticked { next: self.next_due(meter.next_boundary()), flow, window_begins }
+    }
+
+    fn restart(&mut self, meter: &mut Meter<LATENCY, QUEUED, RATED>, now: u64) {
+        meter.restart(now);
+        self.cpu_before = (self.usage)();
     }
 
     fn file_step(&mut self, ring: &mut R, next: Next) -> Flow {

@@ -1,5 +1,6 @@
 //! When a job starts and ends, and how fast it may go.
 
+use super::LatencyGoal;
 use record::{Bytes, Nanos, PerDirection};
 
 /// When it starts and ends.
@@ -45,6 +46,8 @@ pub struct Rate {
     pub ignore_thinktime: bool,
     /// `thinktime` and its companions.
     pub think: ThinkTime,
+    /// `latency_target` and its companions.
+    pub latency: LatencyGoal,
     /// `max_latency`.
     pub max_latency: PerDirection<Option<Nanos>>,
     /// `flow`, `flow_id`, `flow_sleep`.

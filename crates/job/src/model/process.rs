@@ -1,7 +1,7 @@
 //! Where a job runs, what is measured, and what an error does.
 
-use super::logs::Logs;
 use record::{Nanos, PerDirection};
+use std::collections::BTreeMap;
 
 /// CPUs, priorities, identity.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -122,6 +122,13 @@ impl Default for Measure {
     }
 }
 
+/// Log files asked for (name of option → prefix).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Logs {
+    /// `write_bw_log`, `write_lat_log` … → prefix.
+    pub files: BTreeMap<String, String>,
+}
+
 /// What an error does.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ErrorPolicy {
@@ -137,6 +144,18 @@ pub struct ErrorPolicy {
     pub dump: bool,
     /// `exitall_on_error`.
     pub exitall: bool,
+}
+
+/// Which jobs end with one that ends the others (`exit_what`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ExitScope {
+    /// Those of its group, also those that have not begun.
+    #[default]
+    Group,
+    /// Those under way; the next phase begins.
+    Stonewall,
+    /// Every job, also those that have not begun.
+    All,
 }
 
 /// Whether to go on.

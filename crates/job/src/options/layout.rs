@@ -137,7 +137,11 @@ pub(super) const ROWS: &[OptionDef] = &[
         .sets(to!(syncing.fsync_on_close = flag)),
     boolean(Target, "end_syncfs", "syncfs when the job is done writing")
         .default("0")
-        .long("Newer than fio 3.33."),
+        .long(
+            "As end_fsync, with one syncfs(2) for each filesystem of the files. Newer than fio \
+             3.33.",
+        )
+        .sets(to!(syncing.end_syncfs = flag)),
     boolean(Target, "unlink", "Remove the files when the job is done")
         .default("0")
         .long("Devices are never removed.")

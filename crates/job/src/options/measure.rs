@@ -5,6 +5,7 @@ use super::row::{
     NO_MAX, SECOND, boolean, choice, choice_with, floats, int, later, same, text, time, to, value,
 };
 use super::{Choice, OptionDef, set};
+use record::Nanos;
 
 const UNIFIED: &[Choice] = &[
     value("none", "by direction"),
@@ -193,30 +194,50 @@ pub(super) const ROWS: &[OptionDef] = &[
         .sets(to!(buffers.hugepage_size = bytes)),
     int(Rate, "flow_id", 0, NO_MAX, "Group of jobs that share a flow")
         .long("Jobs of one id share one flow.")
-        .default("0"),
+        .default("0")
+        .sets(to!(rate.flow.id = count)),
     int(Rate, "flow", 0, 1000, "Share of the flow this job gets")
-        .long("Jobs with 3, 2 and 1 do I/O in the ratio 3:2:1. 0 takes no part.")
-        .default("0"),
+        .long(
+            "Jobs with 3, 2 and 1 do I/O in the ratio 3:2:1, while they run at the same time. 0 \
+             takes no part.",
+        )
+        .default("0")
+        .sets(to!(rate.flow.weight = count)),
     int(Rate, "flow_sleep", 0, NO_MAX, "Pause of a job that is ahead, in microseconds")
         .long("0 lets it try again at once.")
-        .default("0"),
+        .default("0")
+        .sets(|job, v| {
+            job.rate.flow.sleep = Nanos(v.count().saturating_mul(1_000));
+            Ok(())
+        }),
     choice_with(Steady, "steadystate", CRITERIA, "When the job counts as steady and ends")
         .long(
             "CRITERION:LIMIT, where the limit is a number or a percentage of the mean: \
-             iops_slope:0.1%. Has a meaning with steadystate_duration.",
+             iops_slope:0.1%. A slope is that of the straight line through the samples, by sample. \
+             Limits of bw take the suffixes of sizes, those of lat the ones of times and are \
+             microseconds without. With group_reporting it is about the jobs of a report \
+             together. Has a meaning with steadystate_duration.",
         )
         .alias(&["ss"])
-        .default("iops_slope:0.01%"),
+        .default("iops_slope:0.01%")
+        .sets(set::steadystate),
     time(Steady, "steadystate_duration", SECOND, "Window in which it must be steady")
         .alias(&["ss_dur"])
         .default("0")
-        .long("In seconds without a unit. 0 switches detection off."),
+        .long(
+            "In seconds without a unit. The job ends once a whole window of this length was \
+             steady; give it runtime and time_based, so that it does not end for want of data. 0 \
+             switches detection off.",
+        )
+        .sets(to!(steady.duration = Some(time))),
     time(Steady, "steadystate_ramp_time", SECOND, "Time before the window may begin")
         .alias(&["ss_ramp"])
         .default("0")
-        .long("In seconds without a unit."),
+        .long("In seconds without a unit.")
+        .sets(to!(steady.ramp = time)),
     time(Steady, "steadystate_check_interval", SECOND, "Interval of the samples in the window")
         .alias(&["ss_interval"])
         .default("1")
-        .long("In seconds without a unit. Newer than fio 3.33."),
+        .long("In seconds without a unit. Newer than fio 3.33.")
+        .sets(to!(steady.interval = Some(time))),
 ];

@@ -1,13 +1,14 @@
 //! Order of jobs, and threads.
 
 use super::Group::{Error, Job, Process};
-use super::row::{NO_MAX, choice, flag, int, later, to, value};
+use super::row::{NO_MAX, choice, flag, int, to, value};
 use super::{Choice, OptionDef};
+use crate::model::ExitScope;
 
 const SCOPES: &[Choice] = &[
     value("group", "the jobs of its group"),
-    later("stonewall", "the jobs running now"),
-    later("all", "every job"),
+    value("stonewall", "the jobs running now"),
+    value("all", "every job"),
 ];
 
 pub(super) const ROWS: &[OptionDef] = &[
@@ -18,10 +19,19 @@ pub(super) const ROWS: &[OptionDef] = &[
         )
         .sets(to!(identity.exitall = flag)),
     choice(Job, "exit_what", SCOPES, "Which jobs exitall ends")
-        .long("Has a meaning only with exitall.")
-        .default("group"),
+        .long("Has a meaning only with exitall and exitall_on_error.")
+        .default("group")
+        .sets(|job, v| {
+            job.identity.exit_what = match v.text() {
+                "stonewall" => ExitScope::Stonewall,
+                "all" => ExitScope::All,
+                _ => ExitScope::Group,
+            };
+            Ok(())
+        }),
     flag(Error, "exitall_on_error", "End all jobs when this one fails")
-        .long("Otherwise the other jobs run to their regular end."),
+        .long("Otherwise the other jobs run to their regular end. exit_what says which end.")
+        .sets(to!(errors.exitall = flag)),
     flag(Job, "stonewall", "Start when the jobs before this one are done")
         .alias(&["wait_for_previous"])
         .long("Begins a new reporting group as well.")

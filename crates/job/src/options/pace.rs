@@ -2,7 +2,7 @@
 
 use super::Group::{Buffer, Pattern, Process, Rate};
 use super::row::{
-    MICROSECOND, NO_MAX, SECOND, boolean, choice, floats, int, ints, text, time, to, value,
+    MICROSECOND, NO_MAX, SECOND, boolean, choice, floats, int, ints, text, time, times, to, value,
 };
 use super::{Choice, OptionDef, set};
 use crate::model::RateProcess;
@@ -68,7 +68,11 @@ pub(super) const ROWS: &[OptionDef] = &[
         .sets(to!(rate.think.spin = time)),
     int(Rate, "thinkcycles", 0, NO_MAX, "CPU cycles spent after each completion")
         .default("0")
-        .long("Not counted against thinktime. Newer than fio 3.33."),
+        .long(
+            "The worker computes for that many ticks of the time-stamp counter before it issues \
+             more. Not counted against thinktime. Newer than fio 3.33.",
+        )
+        .sets(to!(rate.think.cycles = count)),
     int(Rate, "thinktime_blocks", 0, NO_MAX, "I/Os between two pauses")
         .long("Has a meaning only with thinktime.")
         .default("1")
@@ -132,7 +136,8 @@ pub(super) const ROWS: &[OptionDef] = &[
             Ok(())
         }),
     boolean(Rate, "rate_ignore_thinktime", "Do not make up for pauses")
-        .long("By default a rated job catches up after thinktime."),
+        .long("By default a rated job catches up after thinktime.")
+        .sets(to!(rate.ignore_thinktime = flag)),
     ints(Rate, "rate_iops", 0, NO_MAX, "I/Os a second not to exceed")
         .long(
             "Per worker; up to three values for reads, writes and trims. As for rate, latency is \
@@ -148,16 +153,50 @@ pub(super) const ROWS: &[OptionDef] = &[
             set::merge_rate(&mut job.rate.iops_min, v.counts());
             Ok(())
         }),
-    time(Rate, "max_latency", MICROSECOND, "Latency that ends the job with an error")
-        .long("In microseconds without a unit; up to three values."),
+    times(Rate, "max_latency", MICROSECOND, "Latency that ends the job with an error")
+        .long(
+            "In microseconds without a unit; up to three values, for reads, writes and trims; 0 is \
+             no limit. An I/O that takes longer, from its making to its end, ends the job with \
+             ETIMEDOUT.",
+        )
+        .sets(|job, v| {
+            set::merge(&mut job.rate.max_latency, v.durations());
+            job.rate.max_latency = job.rate.max_latency.map(|_, t| t.filter(|t| t.0 > 0));
+            Ok(())
+        }),
     time(Rate, "latency_target", MICROSECOND, "Latency under which to find the greatest depth")
-        .long("In microseconds without a unit."),
+        .long(
+            "In microseconds without a unit. The depth, at most iodepth, is raised and lowered \
+             until the greatest is known at which latency_percentile of the I/Os of a \
+             latency_window stay below this; the figures are those of one more window at that \
+             depth, and the job ends. Where 100 per cent are asked for and not even a depth of 1 \
+             gives them, the job ends with ETIMEDOUT.",
+        )
+        .sets(|job, v| {
+            job.rate.latency.target = Some(v.time()).filter(|time| time.0 > 0);
+            Ok(())
+        }),
     time(Rate, "latency_window", MICROSECOND, "Time each depth is tried for")
-        .long("In microseconds without a unit."),
+        .long("In microseconds without a unit. With latency_target; 1 s when it is not given.")
+        .sets(|job, v| {
+            job.rate.latency.window = Some(v.time()).filter(|time| time.0 > 0);
+            Ok(())
+        }),
     floats(Rate, "latency_percentile", 0.0, 100.0, "Share of I/Os that must meet latency_target")
         .long("100 lets a single slow I/O fail a depth.")
-        .default("100"),
+        .default("100")
+        .sets(|job, v| match v.floats()[..] {
+            [percentile] => {
+                job.rate.latency.percentile = Some(percentile);
+                Ok(())
+            }
+            ref list => Err(format!("takes one number, got {}", list.len())),
+        }),
     boolean(Rate, "latency_run", "Keep running at the depth that was found")
-        .long("Otherwise the job ends as soon as the depth is known.")
-        .default("0"),
+        .long(
+            "The job goes on and keeps the depth at the greatest that meets latency_target. \
+             Otherwise it ends as soon as that depth is known.",
+        )
+        .default("0")
+        .sets(to!(rate.latency.run = flag)),
 ];

@@ -35,7 +35,6 @@ const fn row(group: Group, name: &'static str, kind: Kind, doc: &'static str) ->
         doc,
         long: "",
         status: Status::NotYet,
-        alone: false,
         warns: false,
         set: keeps,
     }
@@ -44,11 +43,6 @@ const fn row(group: Group, name: &'static str, kind: Kind, doc: &'static str) ->
 /// Any text.
 pub(super) const fn text(group: Group, name: &'static str, doc: &'static str) -> OptionDef {
     row(group, name, Kind::Text, doc)
-}
-
-/// Any text, or none: alone it means the empty text.
-pub(super) const fn text_or_none(group: Group, name: &'static str, doc: &'static str) -> OptionDef {
-    OptionDef { alone: true, ..text(group, name, doc) }
 }
 
 /// One of `values`.
@@ -111,6 +105,16 @@ pub(super) const fn time_range(
     doc: &'static str,
 ) -> OptionDef {
     row(group, name, Kind::Time { bare, range: true }, doc)
+}
+
+/// One to three durations, by direction; bare numbers count in `bare`.
+pub(super) const fn times(
+    group: Group,
+    name: &'static str,
+    bare: Nanos,
+    doc: &'static str,
+) -> OptionDef {
+    row(group, name, Kind::Times { bare }, doc)
 }
 
 /// 0 or 1, needed; 0 by default.

@@ -4,10 +4,12 @@ use super::row::{later, same, unbuilt, value};
 use super::{Choice, Value};
 use crate::model::{
     Engine, FileService, FileServiceOrder, FileSizeRange, Job, MemoryKind, NumaMemory, ReadWrite,
-    Retry, Size, SplitEntry, SyncFileRange,
+    Retry, Size, SplitEntry, SteadyCriterion, SteadyFigure, SteadyLimit, SyncFileRange,
 };
-use crate::value::{self as values, Units, size_number, split_range, spread, whole_number};
-use record::{Bytes, Direction, Nanos, PerDirection, WindowValue};
+use crate::value::{
+    self as values, Units, duration, size_number, split_range, spread, whole_number,
+};
+use record::{Bytes, Direction, Nanos, PerDirection};
 
 mod errno;
 mod pattern_bytes;
@@ -249,16 +251,6 @@ pub(super) fn memory(job: &mut Job, v: &Value) -> Result<(), String> {
 }
 
 /// The largest CPU or node number that is believed.
-/// `log_window_value`.
-pub(super) fn log_window_value(job: &mut Job, v: &Value) -> Result<(), String> {
-    job.measure.logs.value = match v.text() {
-        "max" => WindowValue::Max,
-        "both" => WindowValue::Both,
-        _ => WindowValue::Mean,
-    };
-    Ok(())
-}
-
 const NUMBER_MAX: u32 = 65_535;
 
 /// Numbers and ranges split by commas, each once, ascending.
@@ -370,6 +362,32 @@ pub(super) fn percentiles(job: &mut Job, v: &Value) -> Result<(), String> {
     list.sort_by(f64::total_cmp);
     list.dedup();
     job.measure.percentile_list = list;
+    Ok(())
+}
+
+/// `steadystate=criterion:limit`.
+pub(super) fn steadystate(job: &mut Job, v: &Value) -> Result<(), String> {
+    let (name, limit) = v.text().split_once(':').unwrap_or((v.text(), ""));
+    let criterion = SteadyCriterion::of(name).ok_or("expected a criterion")?;
+    let limit = limit.trim();
+    let fail = || format!("expected a limit such as {name}:5% or {name}:100, got '{}'", v.text());
+    let number = |text: &str| {
+        let number: Option<f64> = text.trim().parse().ok();
+        number.filter(|n| n.is_finite() && *n >= 0.0).ok_or_else(fail)
+    };
+    job.steady.limit = match (limit.strip_suffix('%'), criterion.figure) {
+        (Some(percent), _) => SteadyLimit::Percent(number(percent)?),
+        (None, SteadyFigure::Iops) => SteadyLimit::Value(number(limit)?),
+        (None, SteadyFigure::Bandwidth) => {
+            let bytes = size_number(limit, units(job)).map_err(|_| fail())?;
+            SteadyLimit::Value(bytes.0 as f64)
+        }
+        (None, SteadyFigure::Latency) => {
+            let time = duration(limit, Nanos(1_000)).map_err(|_| fail())?;
+            SteadyLimit::Value(time.0 as f64)
+        }
+    };
+    job.steady.criterion = criterion;
     Ok(())
 }
 

@@ -102,7 +102,7 @@ fn plain(
 }
 
 /// A duration; a number without unit counts in `bare`, inside parentheses in microseconds.
-pub(super) fn duration(text: &str, bare: Nanos) -> Result<Nanos, String> {
+pub(crate) fn duration(text: &str, bare: Nanos) -> Result<Nanos, String> {
     let fail = || format!("expected {EXPECTED_TIME}, got '{text}'");
     let in_micros = |suffix: &str| match suffix {
         "" => Some(1),

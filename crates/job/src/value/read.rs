@@ -97,6 +97,11 @@ impl Value {
         self.counts().map(|_, count| count.map(Bytes))
     }
 
+    /// Durations by direction.
+    pub(crate) fn durations(&self) -> PerDirection<Option<Nanos>> {
+        self.counts().map(|_, nanoseconds| nanoseconds.map(Nanos))
+    }
+
     /// Ranges by direction.
     pub(crate) fn ranges(&self) -> PerDirection<Option<(Bytes, Bytes)>> {
         match self.spread() {

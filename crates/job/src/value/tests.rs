@@ -20,7 +20,6 @@ fn row(kind: Kind) -> OptionDef {
         doc: "",
         long: "",
         status: Status::Works,
-        alone: false,
         warns: false,
         set: |_, _| Ok(()),
     }

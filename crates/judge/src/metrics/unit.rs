@@ -3,8 +3,11 @@
 use super::classes::LatencyClasses;
 use super::direction::{self, DirectionMetrics};
 use super::latency::{LatencyStats, merged};
+use super::steady::SteadyMetrics;
 use super::window::{busy, common_ns, union_ns};
-use record::{Direction, ErrorCount, GroupKey, JobRecord, Message, PerDirection, Show, SizeMap};
+use record::{
+    Direction, ErrorCount, GroupKey, JobRecord, LatencyDepth, Message, PerDirection, Show, SizeMap,
+};
 
 /// Figures of one report unit. A merged unit has the name and options of its first worker's job.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -49,6 +52,10 @@ pub struct UnitMetrics {
     pub error: i32,
     /// Errors by kind.
     pub errors: Vec<ErrorCount>,
+    /// What watching for steadiness gave, of all its workers together.
+    pub steady: Option<SteadyMetrics>,
+    /// What the search of its first worker for the depth its latency allows gave.
+    pub latency_depth: Option<LatencyDepth>,
 }
 
 impl UnitMetrics {
@@ -132,6 +139,8 @@ pub(crate) fn measure(jobs: &[&JobRecord]) -> UnitMetrics {
         common_ns: common_ns(&windows),
         error: jobs.iter().map(|job| job.error).find(|error| *error != 0).unwrap_or(0),
         errors: errors(jobs),
+        steady: first.steady.as_ref().map(SteadyMetrics::of),
+        latency_depth: first.latency_depth,
     }
 }
 

@@ -6,9 +6,10 @@ use crate::numbers::millis;
 use crate::when::asctime;
 use crate::{Dress, option_is_set};
 use judge::{
-    DirectionMetrics, DiskMetrics, DiskTotals, Judged, LatencyStats, SeriesStats, UnitMetrics,
+    DirectionMetrics, DiskMetrics, DiskTotals, Judged, LatencyStats, SeriesStats, SteadyMetrics,
+    UnitMetrics,
 };
-use record::{Direction, RunRecord};
+use record::{Direction, LatencyDepth, RunRecord, SteadySample};
 
 /// What fio writes for "no estimate": readers check for it.
 const NO_ETA: i32 = i32::MAX;
@@ -76,15 +77,52 @@ pub(super) fn job(record: &RunRecord, unit: &UnitMetrics, elapsed_s: u64, bins: 
         out.push("total_err", unit.total_errors());
         out.push("first_error", unit.errors.first().map_or(0, |error| error.errno));
     }
-    out.push("latency_depth", unit.depth.requested);
-    out.push("latency_target", 0_u32);
-    out.push("latency_percentile", 100.0);
-    out.push("latency_window", 0_u32);
+    let searched = unit.latency_depth.unwrap_or(LatencyDepth {
+        depth: unit.depth.requested,
+        percentile: 100.0,
+        ..LatencyDepth::default()
+    });
+    out.push("latency_depth", searched.depth);
+    out.push("latency_target", searched.target.0);
+    out.push("latency_percentile", searched.percentile);
+    // The window in microseconds, the target in nanoseconds: so fio has it.
+    out.push("latency_window", searched.window.0 / 1000);
     if !unit.description.is_empty() {
         out.push("desc", &unit.description);
     }
+    if let Some(steady) = &unit.steady {
+        out.push("steadystate", steady_state(steady));
+    }
     out.push("fathom", fathom::of_unit(unit, bins));
     out
+}
+
+fn steady_state(steady: &SteadyMetrics) -> Json {
+    let found = &steady.found;
+    let percent = if found.percent { "%" } else { "" };
+    let samples = steady.samples();
+    let series = |of: fn(&SteadySample) -> f64| {
+        Json::Array(samples.iter().map(|sample| (of(sample) as u64).into()).collect())
+    };
+    let mut data = object! {
+        "bw_mean" => steady.bytes_per_second as u64,
+        "iops_mean" => steady.iops as u64,
+        "iops" => series(|sample| sample.iops),
+        "bw" => series(|sample| sample.bytes_per_second),
+    };
+    if steady.is_latency() {
+        data.push("lat_mean", steady.latency_ns);
+        data.push("lat", series(|sample| sample.latency_ns));
+    }
+    object! {
+        "ss" => format!("{}:{:.6}{percent}", found.criterion, found.limit),
+        "duration" => found.duration.0 / 1_000_000_000,
+        "attained" => u32::from(found.attained),
+        "criterion" => format!("{:.6}{percent}", found.value),
+        "max_deviation" => found.deviation,
+        "slope" => found.slope,
+        "data" => data,
+    }
 }
 
 /// CPU, depths and latency classes.

@@ -5,7 +5,7 @@ use crate::numbers::{SizeStyle, count, millis};
 use crate::when::asctime;
 use crate::{Dress, option_is_set};
 use judge::{DirectionMetrics, UnitMetrics};
-use record::{Direction, RunRecord};
+use record::{Direction, LatencyDepth, RunRecord};
 use std::fmt::Write;
 
 const SHORT_BOUNDS: [&str; 10] = ["2", "4", "10", "20", "50", "100", "250", "500", "750", "1000"];
@@ -30,10 +30,39 @@ pub(super) fn render(out: &mut String, record: &RunRecord, unit: &UnitMetrics, d
     cpu_and_depth(out, unit, dress);
     issued(out, unit);
     errors(out, record, unit, dress);
+    limits(out, unit);
+}
+
+/// What steered the depth, and whether it was steady.
+fn limits(out: &mut String, unit: &UnitMetrics) {
+    let searched = unit.latency_depth.unwrap_or(LatencyDepth {
+        depth: unit.depth.requested,
+        percentile: 100.0,
+        ..LatencyDepth::default()
+    });
+    // The target in nanoseconds, the window in microseconds: so fio has it.
     let _ = writeln!(
         out,
-        "     latency   : target=0, window=0, percentile=100.00%, depth={}",
-        unit.depth.requested
+        "     latency   : target={}, window={}, percentile={:.2}%, depth={}",
+        searched.target.0,
+        searched.window.0 / 1000,
+        searched.percentile,
+        searched.depth
+    );
+    let Some(steady) = &unit.steady else { return };
+    let found = &steady.found;
+    let style = SizeStyle::of(&unit.show);
+    let figure = found.criterion.trim_end_matches("_slope");
+    let _ = writeln!(
+        out,
+        "  steadystate  : attained={}, bw={} ({}), iops={}, {figure} {}={:.3}{}",
+        if found.attained { "yes" } else { "no" },
+        style.rate(steady.bytes_per_second),
+        style.rate_other(steady.bytes_per_second),
+        count(steady.iops as u64, style.figures),
+        if found.criterion.ends_with("_slope") { "slope" } else { "mean dev" },
+        found.value,
+        if found.percent { "%" } else { "" },
     );
 }
 

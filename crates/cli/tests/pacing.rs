@@ -1,0 +1,212 @@
+//! Flow, limits on latency, pauses and what ends jobs: as documented, and as the oracle has it.
+
+mod common;
+
+use common::{FATHOM, FIO, Ran, alone, as_fio, fathom, recorded, run, scratch};
+use record::{JobRecord, RunRecord};
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+
+/// Both programs under one job file, as JSON.
+fn both(directory: &Path, job: &str) -> [(i32, Value); 2] {
+    std::fs::write(directory.join("job.fio"), job).unwrap();
+    [&[FATHOM, "fio"][..], &[FIO]].map(|program| {
+        let mut command = Command::new("timeout");
+        let arguments = ["job.fio", "--output-format=json"];
+        let ran: Ran = run(command.arg("60").args(program).args(arguments).current_dir(directory));
+        let start = ran.out.find("{\n").unwrap_or_else(|| panic!("no JSON: {ran:?}"));
+        (ran.code, serde_json::from_str(&ran.out[start..]).unwrap())
+    })
+}
+
+fn job_file(directory: &Path, job: &str) -> RunRecord {
+    std::fs::write(directory.join("job.fio"), job).unwrap();
+    recorded(directory, 0, &["job.fio"])
+}
+
+fn ios(record: &RunRecord) -> Vec<u64> {
+    record.jobs.iter().map(JobRecord::ios).collect()
+}
+
+const NULL: &str = "[global]\nioengine=null\nsize=1t\nrw=randread\nnorandommap\ntime_based\n";
+
+#[test]
+fn jobs_of_a_flow_keep_the_ratio_of_their_weights() {
+    let _alone = alone();
+    let directory = scratch();
+    for weights in [[3, 2, 1], [10, 1, 1]] {
+        let jobs = weights.map(|weight| format!("[w{weight}]\nflow={weight}\n")).concat();
+        let record = job_file(directory.path(), &format!("{NULL}runtime=2\nflow_id=4\n{jobs}"));
+        let ios = ios(&record);
+        let unit = ios.iter().sum::<u64>() as f64 / weights.iter().sum::<u64>() as f64;
+        for (ios, weight) in ios.iter().zip(weights) {
+            let share = *ios as f64 / unit / weight as f64;
+            assert!((share - 1.0).abs() < 0.05, "weights {weights:?}: share {share} of its due");
+        }
+    }
+}
+
+/// A job whose rate holds it back holds back the others of its flow, and nobody else.
+#[test]
+fn a_flow_follows_its_slowest_job() {
+    let directory = scratch();
+    let job = format!(
+        "{NULL}runtime=2\n[slow]\nflow=1\nrate_iops=500\n[tied]\nflow=2\nflow_sleep=200\n\
+         [other]\nflow=1\nflow_id=9\n"
+    );
+    let record = job_file(directory.path(), &job);
+    let ios = ios(&record);
+    let ratio = ios[1] as f64 / ios[0] as f64;
+    assert!((1.9..2.1).contains(&ratio), "{ios:?}");
+    assert!(ios[2] > 20 * ios[1], "{ios:?}");
+}
+
+/// Those that go on share among themselves when one has ended.
+#[test]
+fn a_flow_goes_on_without_those_that_ended() {
+    let directory = scratch();
+    let job =
+        format!("{NULL}[short]\nruntime=1\nflow=1\nrate_iops=100\n[long]\nruntime=2\nflow=1\n");
+    let ios = ios(&job_file(directory.path(), &job));
+    assert!(ios[1] > 10 * ios[0], "{ios:?}");
+}
+
+#[test]
+fn thinkcycles_keep_the_cpu_busy_after_each_completion() {
+    let directory = scratch();
+    let job = format!("{NULL}runtime=1\n[a]\nthinkcycles=1000000\n");
+    let record = job_file(directory.path(), &job);
+    let cycles = record.clock.hertz;
+    let most = cycles * record.jobs[0].results.read.runtime.seconds() / 1e6 + 2.0;
+    let done = record.jobs[0].ios() as f64;
+    assert!(done > 10.0 && done <= most, "{done} I/Os, at most {most}");
+    assert_eq!(record.jobs[0].workload.settings["thinkcycles"], "1000000");
+}
+
+/// Without it, a rated job makes up for its pauses; with it, it keeps the rate between them.
+#[test]
+fn rate_ignore_thinktime_gives_up_what_was_missed() {
+    let directory = scratch();
+    // 100 I/Os at 1000/s, then a pause of 100 ms: half the time is pause.
+    let paced = "rate_iops=1000\nthinktime=100ms\nthinktime_blocks=100\nruntime=2\n";
+    let of = |extra: &str| {
+        let record = job_file(directory.path(), &format!("{NULL}{paced}{extra}[a]\n"));
+        ios(&record)[0]
+    };
+    let (caught_up, given_up) = (of(""), of("rate_ignore_thinktime=1\n"));
+    assert!((850..=1150).contains(&given_up), "{given_up}");
+    assert!(caught_up > 1700, "{caught_up}");
+}
+
+#[test]
+fn max_latency_ends_the_job_with_the_oracles_error() {
+    let directory = scratch();
+    let job = "[a]\nrw=randread\nsize=4m\ntime_based\nruntime=10\nmax_latency=1ns,2s\n[b]\nstonewall\n\
+               rw=randwrite\nsize=1m\nmax_latency=1ns,100s\n";
+    let [(ours_code, ours), (theirs_code, theirs)] = both(directory.path(), job);
+    assert_eq!((ours_code, theirs_code), (1, 1));
+    for (name, document) in [("ours", ours), ("theirs", theirs)] {
+        let errors: Vec<i64> =
+            (0..2).map(|job| document["jobs"][job]["error"].as_i64().unwrap()).collect();
+        assert_eq!(errors, [110, 0], "{name}");
+        assert!(document["jobs"][0]["read"]["total_ios"].as_u64().unwrap() < 100, "{name}");
+    }
+    let ran = as_fio(directory.path(), &["job.fio"]).expect(1);
+    assert!(ran.err.contains("max_latency is 1 ns"), "{}", ran.err);
+}
+
+fn target(directory: &Path, extra: &str) -> Ran {
+    let job = format!("{NULL}runtime=20\n[a]\niodepth=16\nlatency_window=50ms\n{extra}");
+    std::fs::write(directory.join("job.fio"), job).unwrap();
+    as_fio(directory, &["job.fio", "--output-format=json"])
+}
+
+#[test]
+fn latency_target_ends_at_the_depth_it_found() {
+    let _alone = alone();
+    let directory = scratch();
+    let easy = target(directory.path(), "latency_target=1s\nlatency_percentile=99.5\n").expect(0);
+    let job = &easy.json()["jobs"][0];
+    assert_eq!(job["latency_depth"], 16);
+    assert_eq!(job["latency_target"], 1_000_000_000_u64);
+    assert_eq!(job["latency_window"], 50_000);
+    assert_eq!(job["latency_percentile"], 99.5);
+    // Only the window at the depth found counts.
+    let runtime = job["read"]["runtime"].as_u64().unwrap();
+    assert!((50..2000).contains(&runtime), "{runtime}");
+    let hard = target(directory.path(), "latency_target=1ns\n").expect(1);
+    assert_eq!(hard.json()["jobs"][0]["error"], 110);
+    assert!(hard.err.contains("not met at a depth of 1"), "{}", hard.err);
+    let text = as_fio(directory.path(), &["job.fio"]).expect(1).out;
+    assert!(text.contains("target=1, window=50000, percentile=100.00%, depth=1\n"), "{text}");
+}
+
+#[test]
+fn a_share_that_cannot_be_met_goes_on_at_a_depth_of_one_and_says_so() {
+    let directory = scratch();
+    let job = format!(
+        "{NULL}runtime=1\n[a]\niodepth=16\nlatency_window=50ms\nlatency_target=1ns\n\
+         latency_percentile=90\n"
+    );
+    std::fs::write(directory.path().join("job.fio"), job).unwrap();
+    let ran = as_fio(directory.path(), &["job.fio", "--output-format=json"]).expect(0);
+    let document = ran.json();
+    assert_eq!(document["jobs"][0]["latency_depth"], 1);
+    let warnings = document["fathom"]["warnings"].to_string();
+    assert!(warnings.contains("latency_target was not met"), "{warnings}");
+}
+
+#[test]
+fn exit_what_says_who_ends_with_a_job() {
+    let directory = scratch();
+    let runtimes = |document: &Value| -> Vec<u64> {
+        let jobs = document["jobs"].as_array().unwrap();
+        jobs.iter().map(|job| job["job_runtime"].as_u64().unwrap().div_ceil(700)).collect()
+    };
+    for scope in ["group", "stonewall", "all"] {
+        let job = format!(
+            "[global]\nioengine=null\nsize=1t\nrate_iops=1000\ntime_based\nruntime=1900ms\n[a]\n\
+             runtime=500ms\nexitall\nexit_what={scope}\n[b]\n[c]\nnew_group\n[d]\nstonewall\n\
+             runtime=300ms\n"
+        );
+        let [(_, ours), (_, theirs)] = both(directory.path(), &job);
+        assert_eq!(runtimes(&ours), runtimes(&theirs), "exit_what={scope}");
+    }
+}
+
+#[test]
+fn exitall_on_error_ends_the_others() {
+    let directory = scratch();
+    for (scope, lasts) in [("group", [false, true]), ("all", [false, false])] {
+        let job = format!(
+            "[global]\nioengine=null\nsize=1t\nrate_iops=1000\ntime_based\nruntime=1s\n[a]\n\
+             ioengine=psync\nfilename=/dev/full\nsize=1m\nrw=write\nexitall_on_error\n\
+             exit_what={scope}\n[b]\n[c]\nnew_group\n"
+        );
+        for (code, document) in both(directory.path(), &job) {
+            assert_eq!(code, 1);
+            assert_eq!(document["jobs"][0]["error"], 28);
+            let runtime = |job: usize| document["jobs"][job]["job_runtime"].as_u64().unwrap();
+            assert_eq!([runtime(1) > 800, runtime(2) > 800], lasts, "exit_what={scope}");
+        }
+    }
+}
+
+#[test]
+fn mistakes_are_named() {
+    let directory = scratch();
+    for (arguments, expected) in [
+        (&["--flow=1001"][..], "flow: must be at most 1000"),
+        (&["--latency_target=5ms", "--latency_percentile=99:90"], "takes one number"),
+        (&["--max_latency=1s,2s,3s,4s"], "at most three values"),
+        (&["--ss=iops", "--ss_dur=2"], "expected a limit such as iops:5%"),
+        (&["--ss=foo:1", "--ss_dur=2"], "expected one of iops, iops_slope"),
+        (&["--ss=iops:5%", "--ss_dur=1"], "at least two steadystate_check_intervals"),
+        (&["--exit_what=group_"], "expected one of group, stonewall, all"),
+    ] {
+        let base = ["--name=a", "--ioengine=null", "--size=1m"];
+        let ran = fathom(directory.path(), &[&base[..], arguments].concat()).expect(2);
+        assert!(ran.err.contains(expected), "{arguments:?}: {}", ran.err);
+    }
+}

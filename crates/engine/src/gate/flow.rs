@@ -1,0 +1,180 @@
+//! Flows: workers of one id do I/O in the ratio of their weights.
+//!
+//! Each I/O takes a turn. A worker may be ahead of its share by at most one part in a hundred of its
+//! turns, so that two workers on different CPUs need not hand every single I/O to each other.
+
+use plan::{FlowPart, Plan, Worker};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The flows of a run, by id.
+#[derive(Default)]
+pub struct Flows(BTreeMap<u64, Arc<Shared>>);
+
+/// What the workers of a flow share. Turns and weights of those that take part now.
+#[derive(Default)]
+struct Shared {
+    turns: AtomicU64,
+    weight: AtomicU64,
+    changing: Mutex<()>,
+}
+
+/// One worker's part in a flow, to its end.
+pub struct Flow {
+    part: FlowPart,
+    shared: Arc<Shared>,
+    turns: u64,
+    joined: bool,
+}
+
+impl Flows {
+    /// The flows that the workers of a plan take part in.
+    pub fn new(plan: &Plan) -> Flows {
+        let parts = plan.workers.iter().filter_map(|worker| worker.limits.flow);
+        Flows(parts.map(|part| (part.id, Arc::default())).collect())
+    }
+
+    /// A worker's part. One that starts at once is counted on from now: those that start with it
+    /// do not run away while it comes up. One with a delay takes part from its first I/O.
+    pub fn join(&self, worker: &Worker) -> Option<Flow> {
+        let part = worker.limits.flow?;
+        let shared = Arc::clone(self.0.get(&part.id)?);
+        let mut flow = Flow { part, shared, turns: 0, joined: false };
+        if worker.start.delay.0 == 0 {
+            flow.take_part();
+        }
+        Some(flow)
+    }
+}
+
+/// How long a worker that is ahead rests when `flow_sleep` says nothing: it tries again at once,
+/// but leaves the CPU to those it waits for.
+const REST_NS: u64 = 100_000;
+
+impl Flow {
+    /// Whether the next I/O may be issued now; else how long to wait before asking again.
+    pub fn may_go(&mut self) -> Result<(), u64> {
+        self.take_part();
+        let weight = self.shared.weight.load(Ordering::Relaxed);
+        let turns = self.shared.turns.load(Ordering::Relaxed);
+        let ahead = self.turns.saturating_sub(self.turns / 100).saturating_mul(weight);
+        if ahead <= turns.saturating_mul(self.part.weight) {
+            return Ok(());
+        }
+        Err(if self.part.sleep.0 > 0 { self.part.sleep.0 } else { REST_NS })
+    }
+
+    /// An I/O is issued.
+    #[inline]
+    pub fn goes(&mut self) {
+        self.turns += 1;
+        self.shared.turns.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// It was not issued after all.
+    pub fn takes_back(&mut self) {
+        self.turns -= 1;
+        self.shared.turns.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// One that comes later begins level with the others, rather than catching up with all they did.
+    fn take_part(&mut self) {
+        if self.joined {
+            return;
+        }
+        self.joined = true;
+        let _changing = self.shared.changing.lock().unwrap_or_else(PoisonError::into_inner);
+        let weight = self.shared.weight.load(Ordering::Relaxed);
+        let turns = self.shared.turns.load(Ordering::Relaxed);
+        let level = u128::from(turns) * u128::from(self.part.weight) / u128::from(weight.max(1));
+        self.turns = u64::try_from(level).unwrap_or(0);
+        self.shared.turns.fetch_add(self.turns, Ordering::Relaxed);
+        self.shared.weight.fetch_add(self.part.weight, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Flow {
+    /// Those that go on share among themselves.
+    fn drop(&mut self) {
+        if !self.joined {
+            return;
+        }
+        let _changing = self.shared.changing.lock().unwrap_or_else(PoisonError::into_inner);
+        self.shared.weight.fetch_sub(self.part.weight, Ordering::Relaxed);
+        self.shared.turns.fetch_sub(self.turns, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::Nanos;
+    fn flows(weights: &[u64], delay: Nanos) -> Vec<Flow> {
+        let mut plan = Plan::default();
+        for weight in weights {
+            let mut worker = Worker::default();
+            let part = FlowPart { id: 7, weight: *weight, ..FlowPart::default() };
+            worker.limits.flow = Some(part);
+            worker.start.delay = delay;
+            plan.workers.push(worker);
+        }
+        let flows = Flows::new(&plan);
+        plan.workers.iter().map(|w| flows.join(w).unwrap()).collect()
+    }
+
+    /// Every part goes as often as it may, in turn; returns how often each went.
+    fn race(flows: &mut [Flow], rounds: u32) -> Vec<u64> {
+        let mut done = vec![0; flows.len()];
+        for _ in 0..rounds {
+            for (flow, done) in flows.iter_mut().zip(&mut done) {
+                while flow.may_go().is_ok() {
+                    flow.goes();
+                    *done += 1;
+                }
+            }
+        }
+        done
+    }
+
+    #[test]
+    fn turns_come_in_the_ratio_of_the_weights() {
+        let mut all = flows(&[3, 2, 1], Nanos(0));
+        let done = race(&mut all, 500);
+        let unit = done.iter().sum::<u64>() as f64 / 6.0;
+        for (done, weight) in done.iter().zip([3.0, 2.0, 1.0]) {
+            assert!((*done as f64 / unit / weight - 1.0).abs() < 0.03, "{done} of weight {weight}");
+        }
+    }
+
+    #[test]
+    fn one_that_is_alone_is_never_held() {
+        let mut all = flows(&[5], Nanos(0));
+        (0..1000).for_each(|_| {
+            assert!(all[0].may_go().is_ok());
+            all[0].goes();
+        });
+    }
+
+    #[test]
+    fn who_comes_late_begins_level_and_who_goes_holds_nobody() {
+        let mut all = flows(&[1, 1], Nanos(1));
+        let mut second = all.pop().unwrap();
+        let mut first = all.pop().unwrap();
+        (0..1000).for_each(|_| {
+            assert!(first.may_go().is_ok());
+            first.goes();
+        });
+        assert!(second.may_go().is_ok());
+        let done = race(std::slice::from_mut(&mut second), 1)[0];
+        assert!(done < 30, "{done} turns to catch up with what came before");
+        while first.may_go().is_ok() {
+            first.goes();
+        }
+        drop(second);
+        (0..1000).for_each(|_| {
+            assert!(first.may_go().is_ok());
+            first.goes();
+        });
+    }
+}
