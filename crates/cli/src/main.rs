@@ -12,6 +12,7 @@ mod kernel;
 mod output;
 mod precondition;
 mod repeat;
+mod replay;
 mod runner;
 mod server;
 mod several;

@@ -49,6 +49,11 @@ impl Runner {
         &self.machine
     }
 
+    /// What tells of this machine.
+    pub fn host(&self) -> &Host {
+        &self.host
+    }
+
     /// The signal that came since the first run started; nothing is to be started after it.
     pub fn caught(&self) -> Option<i32> {
         self.signals.get()?.caught()

@@ -6,6 +6,7 @@ use crate::gate::{self, Gate};
 use crate::inputs::Machine;
 use crate::output::{Output, describe, say};
 use crate::repeat;
+use crate::replay;
 use crate::runner::Runner;
 use crate::trigger::{self, Trigger};
 use crate::watch::watch;
@@ -27,13 +28,23 @@ pub fn main(dialect: Dialect, arguments: Vec<OsString>) -> ExitCode {
     };
     let runner = Runner::new(dialect == Dialect::Fio);
     let machine = Machine::new(runner.machine());
-    let (invocation, others) = match parse(&arguments, dialect, &machine) {
+    let (mut invocation, mut others) = match parse(&arguments, dialect, &machine) {
         Ok(parsed) => parsed,
         Err(errors) => {
             say(&format!("{errors}\n"));
             return ExitCode::from(usage_code(dialect));
         }
     };
+    if invocation.action == Action::Run {
+        let mut all = std::iter::once(&mut invocation).chain(&mut others);
+        if let Err(text) = all.try_for_each(|one| replay::attach(one, runner.host())) {
+            say(&format!("{text}\n"));
+            return ExitCode::from(usage_code(dialect));
+        }
+        if invocation.merge_only {
+            return ExitCode::SUCCESS;
+        }
+    }
     let output = match Output::open(invocation.output.as_deref()) {
         Ok(output) => output,
         Err(error) => {

@@ -39,20 +39,19 @@ where
     /// the moment it ended.
     pub fn run(&mut self) -> u64 {
         let mut now = self.clock.now();
-        loop {
+        // A source that keeps times is told when it starts.
+        let mut flow = if S::EXTENDED { self.tick(now) } else { Flow::On };
+        while flow == Flow::On {
             let halt = self.issue(&mut now);
             if self.slots.queued > 0 && self.submit(&mut now) == Flow::End {
                 break;
             }
-            let flow = match halt {
+            flow = match halt {
                 Halt::Full => self.reap_full(&mut now),
                 Halt::Wait(until) => self.wait(until, &mut now),
                 Halt::Drain(next) => self.drain(next, &mut now),
                 Halt::End => Flow::End,
             };
-            if flow == Flow::End {
-                break;
-            }
         }
         self.finish(&mut now);
         now
@@ -69,7 +68,7 @@ where
                 Ok(op) => op,
                 Err(halt) => return halt,
             };
-            let intended = match self.gate.admit(&op, self.slots.in_flight, *now) {
+            let intended = match self.admit(&op, *now) {
                 Admit::Now { intended } => intended,
                 admit => return self.hold_back(op, admit, now),
             };
@@ -78,15 +77,11 @@ where
                 self.fill(slot, &op);
             }
             let ready = self.clock.now();
-            let intended =
-                if S::EXTENDED { intended.or(self.source.intended(&op)) } else { intended };
             let stamps = Stamps { intended: intended.unwrap_or(ready), ready, issued: ready };
             self.slots.slots[slot as usize] = Slot { op, stamps };
-            if S::EXTENDED {
-                self.source.issued(&op, &stamps);
-            }
             match self.ring.queue(slot, &op) {
                 Queued::Done(result) => {
+                    self.tell_issued(&op, &stamps);
                     *now = self.clock.now();
                     self.count_at_once(&op);
                     let time = self.keep_time(*now);
@@ -95,6 +90,7 @@ where
                     }
                 }
                 Queued::Pending => {
+                    self.tell_issued(&op, &stamps);
                     self.note_queued(slot, &op);
                     if self.slots.queued >= self.policy.batch && self.submit(now) == Flow::End {
                         return Halt::End;

@@ -3,8 +3,8 @@
 use crate::clock::Clock;
 use crate::gate::{Admit, Gate};
 use crate::hot::Halt;
-use crate::meter::Metering;
-use crate::ops::{Next, Op, Source};
+use crate::meter::{Metering, Stamps};
+use crate::ops::{Next, Op, OpKind, Source};
 use crate::rings::Ring;
 use crate::steps::{Flow, Loop, Slot, Steps, Ticked, Wish};
 use std::io;
@@ -38,6 +38,31 @@ where
         match admit {
             Admit::Wait { until } => Halt::Wait(until),
             _ => Halt::Drain(Next::Drain),
+        }
+    }
+
+    /// Whether an I/O may start: its source and its gate both have a say. Without a source that
+    /// knows of intended moments only the gate is asked.
+    #[inline(always)]
+    pub(crate) fn admit(&mut self, op: &Op, now: u64) -> Admit {
+        if !S::EXTENDED {
+            return self.gate.admit(op, self.slots.in_flight, now);
+        }
+        let due = self.source.intended(op);
+        if let Some(until) = due.filter(|due| *due > now) {
+            return Admit::Wait { until };
+        }
+        match self.gate.admit(op, self.slots.in_flight, now) {
+            Admit::Now { intended } => Admit::Now { intended: intended.or(due) },
+            other => other,
+        }
+    }
+
+    /// Tells the source of an I/O that the ring took, once.
+    #[inline(always)]
+    pub(crate) fn tell_issued(&mut self, op: &Op, stamps: &Stamps) {
+        if S::EXTENDED {
+            self.source.issued(op, stamps);
         }
     }
 
@@ -134,7 +159,9 @@ where
     /// Lets the source look at an I/O that ended well.
     pub(crate) fn inspect(&mut self, slot: u32, done: u64) -> Flow {
         let Slot { op, stamps } = self.slots.slots[slot as usize];
-        let buffer = self.buffers.slice_mut(slot, op.length as usize);
+        // A trim has no buffer.
+        let moved = if op.kind == OpKind::Trim { 0 } else { op.length };
+        let buffer = self.buffers.slice_mut(slot, moved as usize);
         match self.source.ended(&op, buffer, &stamps, done) {
             Ok(()) => Flow::On,
             Err(fault) => self.steps.fault(Some(&op), &fault),

@@ -359,7 +359,8 @@ impl Source for Workload {
 /// How directions are drawn, and which of them draw offsets.
 fn directions(worker: &Worker) -> (Directions, &'static [Direction]) {
     match worker.pattern.rw {
-        ReadWrite::Read | ReadWrite::RandRead => {
+        // A log is no pattern to draw from; its worker never comes here.
+        ReadWrite::Read | ReadWrite::RandRead | ReadWrite::Replay { .. } => {
             (Directions::Only(Direction::Read), &[Direction::Read])
         }
         ReadWrite::Write | ReadWrite::RandWrite => {

@@ -108,6 +108,8 @@ pub struct Invocation {
     pub sections: Vec<String>,
     /// Warnings are errors (here they already were; plan has some of its own).
     pub warnings_fatal: bool,
+    /// Block traces are merged, and nothing is run.
+    pub merge_only: bool,
     /// More workers are refused.
     pub max_jobs: Option<u64>,
     /// Where the record is kept.

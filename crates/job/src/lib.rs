@@ -33,3 +33,4 @@ pub use model::{
     Sequencer, Size, SplitEntry, StatCall, SteadyCriterion, SteadyFigure, SteadyLimit, SteadyState,
     SyncFileRange, SyncMode, Syncing, Target, ThinkTime, Timing, WriteHint, ZoneMode, Zones,
 };
+pub use model::{Merge, Replay};

@@ -9,6 +9,7 @@ mod pace;
 mod pattern;
 mod process;
 mod queue;
+mod replay;
 mod served;
 mod steady;
 mod target;
@@ -20,6 +21,7 @@ pub use pace::{DelayRange, Flow, Rate, RateProcess, ThinkTime, Timing};
 pub use pattern::{BlockSizes, Distribution, Pattern, ReadWrite, Sequencer, SplitEntry};
 pub use process::{CpuSplit, ErrorPolicy, ExitScope, Logs, Measure, NumaMemory, Process, Retry};
 pub use queue::{EngineOptions, Queue, SyncFileRange, SyncMode, Syncing};
+pub use replay::{Merge, Replay};
 pub use served::Served;
 pub use steady::{LatencyGoal, SteadyCriterion, SteadyFigure, SteadyLimit, SteadyState};
 pub use target::{
@@ -64,6 +66,8 @@ pub struct Job {
     pub errors: ErrorPolicy,
     /// What a server adds.
     pub served: Served,
+    /// I/O recorded and replayed.
+    pub replay: Replay,
 }
 
 /// Name and place.

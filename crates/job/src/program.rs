@@ -207,7 +207,8 @@ pub const OPTIONS: &[ProgramOption] = &[
         .short('L')
         .value("TIME"),
     option("profile", Role::NotYet, "Run a built-in workload").short('p').value("NAME"),
-    option("merge-blktrace-only", Role::NotYet, "Merge block traces, run nothing").short('A'),
+    option("merge-blktrace-only", Role::Sets(merge_only), "Merge block traces, run nothing")
+        .short('A'),
     option("inflate-log", Role::NotYet, "Print a compressed log").short('X').value("FILE"),
     option("idle-prof", Role::NotYet, "Report how idle the CPUs were").short('I').value("HOW"),
     option("cpuclock-test", Role::NotYet, "Check the CPU clock").short('T'),
@@ -462,6 +463,11 @@ fn trigger(invocation: &mut Invocation, command: &str) -> Result<(), String> {
 
 fn trigger_remote(invocation: &mut Invocation, command: &str) -> Result<(), String> {
     invocation.trigger.remote = Some(not_empty(command, "a command of the server's shell")?.into());
+    Ok(())
+}
+
+fn merge_only(invocation: &mut Invocation, _: &str) -> Result<(), String> {
+    invocation.merge_only = true;
     Ok(())
 }
 

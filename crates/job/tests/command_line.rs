@@ -139,7 +139,6 @@ fn program_options_are_read() {
 fn what_does_not_work_is_an_error_that_names_it() {
     for option in [
         "idle-prof=system",
-        "merge-blktrace-only",
         "inflate-log=x",
         "crctest",
         "cpuclock-test",

@@ -209,6 +209,8 @@ fn sample(def: &OptionDef) -> Option<&'static str> {
         ("randrepeat" | "scramble_buffers" | "invalidate" | "create_serialize", _) => "0",
         ("nonvectored", _) => "1",
         ("percentile_list", _) => "50:99",
+        ("replay_align", _) => "4k",
+        ("replay_skip", _) => "read,sync",
         (_, Kind::Bool | Kind::Flag) => match def.default {
             "1" => "0",
             _ => "1",

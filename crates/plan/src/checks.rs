@@ -70,7 +70,7 @@ fn together(a: &Worker, b: &Worker) -> bool {
 
 /// Refuses buffers that the machine has no memory for.
 pub(crate) fn memory(jobs: &[Job], workers: &[Worker], facts: &Facts, found: &mut Findings) {
-    let need = |w: &Worker| u128::from(w.queue.depth) * u128::from(w.max_block());
+    let need = |w: &Worker| u128::from(w.queue.depth) * u128::from(w.max_buffer());
     let mut phases: BTreeMap<u32, (u128, &Worker)> = BTreeMap::new();
     for worker in workers {
         let phase = phases.entry(worker.start.phase).or_insert((0, worker));

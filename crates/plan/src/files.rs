@@ -34,7 +34,7 @@ struct Laid {
 /// Resolves files worker by worker, in their order: a file that an earlier one makes is there for
 /// the later ones (as with the oracle, which sets up in that order too).
 pub(crate) struct Files<'a> {
-    facts: &'a Facts,
+    pub facts: &'a Facts,
     policy: &'a Policy,
     laid: HashMap<String, Laid>,
 }
@@ -155,10 +155,15 @@ impl<'a> Files<'a> {
     }
 
     /// What is there, or will be: `None` when the worker cannot use it.
-    fn target(&self, job: &Job, path: &str, found: &mut Findings) -> Option<(TargetKind, Extent)> {
+    pub fn target(
+        &self,
+        job: &Job,
+        path: &str,
+        found: &mut Findings,
+    ) -> Option<(TargetKind, Extent)> {
         let Some(target) = self.facts.targets.get(path) else {
             let what = format!("nothing is known of {path}");
-            found.refuse(job, "filename", what, "name a target that can be looked at");
+            found.refuse(job, safety::named_by(job), what, "name a target that can be looked at");
             return None;
         };
         if !safety::check_target(job, path, target, self.facts, self.policy, found) {
@@ -195,7 +200,12 @@ impl<'a> Files<'a> {
             }
             Err(NoRegion::NoSize) if matches!(extent, Extent::Device(_)) => {
                 let cure = "attach something to it or name another one";
-                found.refuse(job, "filename", format!("{path} is a device of 0 bytes"), cure);
+                found.refuse(
+                    job,
+                    safety::named_by(job),
+                    format!("{path} is a device of 0 bytes"),
+                    cure,
+                );
                 None
             }
             Err(NoRegion::NoSize) if files > 1 && self.is_empty(path) => Some(Region::default()),
@@ -222,7 +232,7 @@ impl<'a> Files<'a> {
     }
 
     /// What has to be done to a regular file that holds `size` bytes now.
-    fn prepare(
+    pub fn prepare(
         &mut self,
         cx: &JobContext<'_>,
         path: &str,
@@ -249,6 +259,9 @@ impl<'a> Files<'a> {
         let laid = self.laid.entry(path.into()).or_default();
         let written = laid.written.filter(|w| w.2 >= needed && follows(cx, w.0, w.1));
         laid.size = laid.size.max(needed);
+        if only_written && job.replay.is_on() {
+            return Prepare::Nothing;
+        }
         if only_written {
             let reach = laid.written.map_or(0, |w| w.2).max(needed);
             laid.written = Some((cx.index, cx.slot.phase, reach));
@@ -286,14 +299,19 @@ impl<'a> Files<'a> {
             return;
         }
         if self.policy.readonly && !safety::changes(job) {
-            found.refuse(job, "filename", what, "--readonly is given: name a file that is there");
+            found.refuse(
+                job,
+                safety::named_by(job),
+                what,
+                "--readonly is given: name a file that is there",
+            );
         } else if !job.layout.allow_create {
             let cure = "allow_file_create=0 is set: make the file first or lower size";
             found.refuse(job, "allow_file_create", what, cure);
         } else if missing {
             safety::check_create(job, path, self.facts, found);
         } else if self.fixed(path) && !safety::changes(job) {
-            found.refuse(job, "filename", what, "it may not be written: lower size");
+            found.refuse(job, safety::named_by(job), what, "it may not be written: lower size");
         }
     }
 

@@ -17,6 +17,7 @@ mod pace;
 mod policy;
 mod problem;
 mod random;
+mod replay;
 mod resolve;
 mod safety;
 mod sizes;
@@ -32,7 +33,7 @@ pub use job::{
 pub use limits::{FlowPart, LatencySearch, Limits, SteadyWatch};
 pub use model::{
     BlockPlan, DiskWatch, File, FileOrder, FileSelection, Measuring, Pacing, Pattern, Placement,
-    Plan, Prepare, Queue, RateLimit, Start, Stop, Worker,
+    Plan, Prepare, Queue, RateLimit, Replay, Start, Stop, Worker,
 };
 pub use names::{Wanted, targets};
 pub use policy::Policy;

@@ -6,6 +6,8 @@ use job::{
     RateProcess, ReadWrite, Sequencer, Syncing, ThinkTime,
 };
 use record::{GroupKey, Message, Nanos, PerDirection, Show, TargetKind};
+use std::sync::Arc;
+use trace::Recording;
 
 /// A run, resolved.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -80,6 +82,10 @@ pub struct Worker {
     pub show: Show,
     /// Percentiles its report shows.
     pub percentiles: Vec<f64>,
+    /// The log whose I/O it does; `None`: its pattern's.
+    pub replay: Option<Replay>,
+    /// `write_iolog`: file that its I/O is listed in.
+    pub write_log: Option<String>,
 }
 
 /// When a worker starts.
@@ -120,6 +126,15 @@ pub struct Stop {
     pub exit_what: ExitScope,
     /// Goes on until ENOSPC (`fill_device`).
     pub fill_device: bool,
+}
+
+/// The log whose I/O a worker does.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Replay {
+    /// What it holds. Its files are the worker's, in the same order.
+    pub recording: Arc<Recording>,
+    /// I/O waits for its time in the log.
+    pub stalls: bool,
 }
 
 /// One file or device of a worker.
@@ -367,6 +382,19 @@ impl Worker {
         self.directions_blocks().map(BlockPlan::max).max().unwrap_or(0)
     }
 
+    /// Whether its log says when files are opened and closed; else they are open all the time.
+    pub fn opens_by_log(&self) -> bool {
+        let log = self.replay.as_ref().map(|replay| &replay.recording);
+        log.is_some_and(|log| log.files.iter().any(|file| file.opens))
+    }
+
+    /// Bytes the largest I/O moves: a trim moves none in memory.
+    pub fn max_buffer(&self) -> u64 {
+        let trims_only = |d| d == record::Direction::Trim && self.replay.is_some();
+        let moved = self.pattern.blocks.iter().filter(|(d, _)| self.has(*d) && !trims_only(*d));
+        moved.map(|(_, b)| b.max()).max().unwrap_or(0)
+    }
+
     /// Smallest block of any direction it has.
     pub fn min_block(&self) -> u64 {
         self.directions_blocks().map(BlockPlan::min).min().unwrap_or(0)
@@ -374,7 +402,8 @@ impl Worker {
 
     /// Whether its I/O has intended starts.
     pub fn is_scheduled(&self) -> bool {
-        self.pacing.limit.iter().any(|(_, limit)| limit.is_some())
+        let replayed = self.replay.as_ref().is_some_and(|replay| replay.stalls);
+        replayed || self.pacing.limit.iter().any(|(_, limit)| limit.is_some())
     }
 
     /// Whether it goes in this direction.

@@ -1,5 +1,6 @@
 //! File names, exactly as fio makes them, and the list of paths facts are needed on.
 
+use crate::replay;
 use job::Job;
 use std::collections::HashMap;
 
@@ -35,6 +36,12 @@ pub fn targets(jobs: &[Job]) -> Vec<Wanted> {
     };
     let mut budget = MAX_FILES;
     for job in jobs.iter().filter(|j| j.queue.engine.has_targets()) {
+        for (path, write) in replay::targets(job) {
+            want_with_above(path, write, &mut want);
+        }
+        if job.replay.is_on() {
+            continue;
+        }
         let Some(rest) = files_of_job(job).and_then(|n| budget.checked_sub(n)) else { continue };
         budget = rest;
         let write = job.pattern.rw.writes() || job.pattern.rw.trims();
@@ -44,15 +51,20 @@ pub fn targets(jobs: &[Job]) -> Vec<Wanted> {
         // Workers that share their files by name need them listed once.
         let distinct = if job.target.filenames.is_empty() { clones(job) } else { 1 };
         for path in (0..distinct).flat_map(|clone| file_names(job, clone)) {
-            want(&path, write);
-            let mut above = parent(&path);
-            while let Some(directory) = above {
-                want(directory, false);
-                above = parent(directory);
-            }
+            want_with_above(&path, write, &mut want);
         }
     }
     list
+}
+
+/// A path and the directories above it.
+fn want_with_above(path: &str, write: bool, want: &mut impl FnMut(&str, bool)) {
+    want(path, write);
+    let mut above = parent(path);
+    while let Some(directory) = above {
+        want(directory, false);
+        above = parent(directory);
+    }
 }
 
 /// `numjobs`.
@@ -62,6 +74,10 @@ pub(crate) fn clones(job: &Job) -> u64 {
 
 /// Files of all clones; `None` when there are too many to plan for.
 pub(crate) fn files_of_job(job: &Job) -> Option<u64> {
+    if job.replay.is_on() {
+        let most = job.replay.recordings.iter().map(|r| r.files.len() as u64).max();
+        return clones(job).checked_mul(most.unwrap_or(0)).filter(|n| *n <= MAX_FILES);
+    }
     clones(job).checked_mul(files_per_clone(job)).filter(|n| *n <= MAX_FILES)
 }
 

@@ -9,7 +9,7 @@ use crate::policy::Policy;
 use crate::problem::{Findings, PlanError};
 use crate::random::{DEFAULT_SEED, between, mix};
 use crate::sizes::{human, percent_of};
-use crate::{checks, cursor, disks, engines, limits, pace, safety, unsupported};
+use crate::{checks, cursor, disks, engines, limits, pace, replay, safety, unsupported};
 use job::{Engine, FileServiceOrder, Job, Size};
 use record::{Bytes, Facts, Nanos, Show, TargetKind};
 
@@ -44,14 +44,26 @@ pub fn resolve(jobs: &[Job], facts: &Facts, policy: &Policy) -> Result<Plan, Pla
             let mut worker = template.clone();
             worker.number = number;
             worker.clone = clone as u32;
-            let (regions, asked) = files.of_worker(&cx, clone, &mut found);
-            worker.files = regions;
+            let asked = match job.replay.of_clone(clone) {
+                Some(recording) => {
+                    worker.files = files.of_recording(&cx, recording, &mut found);
+                    replay::apply(job, recording, &mut worker);
+                    None
+                }
+                None => {
+                    let (regions, asked) = files.of_worker(&cx, clone, &mut found);
+                    worker.files = regions;
+                    Some(asked)
+                }
+            };
             worker.group = reports.next(slot.group, job.identity.group_reporting);
             worker.pattern.seed = mix(seed, u64::from(number));
             worker.pattern.randseed = Some(seed).filter(|seed| *seed != DEFAULT_SEED);
             worker.start.delay = delay(job, mix(worker.pattern.seed, DELAY));
             worker.placement = pace::placement(job, &cpus, number);
-            limit(job, &mut worker, asked, &blocks, &mut found);
+            if let Some(asked) = asked {
+                limit(job, &mut worker, asked, &blocks, &mut found);
+            }
             workers.push(worker);
         }
     }
@@ -59,6 +71,7 @@ pub fn resolve(jobs: &[Job], facts: &Facts, policy: &Policy) -> Result<Plan, Pla
         files.check_space(&mut found);
         limits::agree(jobs, &workers, &mut found);
         checks::overlaps(&workers, facts, &mut found);
+        replay::check_logs(jobs, &workers, &mut found);
         checks::memory(jobs, &workers, facts, &mut found);
     }
     Ok(Plan {
@@ -105,6 +118,7 @@ fn check_counts(jobs: &[Job], policy: &Policy, found: &mut Findings) -> bool {
 /// Checks of a job that do not depend on its clones.
 fn check_job(job: &Job, facts: &Facts, policy: &Policy, found: &mut Findings) -> Blocks {
     unsupported::check(job, found);
+    replay::check(job, found);
     let blocks = blocks::resolve(job, found);
     if let Some(Size::Bytes(size)) = job.target.size
         && size.0 > 0
@@ -155,6 +169,7 @@ fn template(job: &Job, index: u32, slot: &Slot, blocks: &Blocks, found: &mut Fin
         errors: job.errors.clone(),
         show: show(job),
         percentiles: measure.percentile_list.clone(),
+        write_log: job.replay.write.clone(),
         ..Worker::default()
     }
 }

@@ -16,6 +16,15 @@ pub(crate) fn changes(job: &Job) -> bool {
     }
 }
 
+/// The option that names a job's targets.
+pub(crate) fn named_by(job: &Job) -> &'static str {
+    match (job.replay.is_on(), &job.replay.redirect) {
+        (false, _) => "filename",
+        (true, None) => "read_iolog",
+        (true, Some(_)) => "replay_redirect",
+    }
+}
+
 /// The directories of `directory` must be there. Oracle: those that a file name itself contains
 /// need not, they are made.
 pub(crate) fn check_directories(job: &Job, facts: &Facts, found: &mut Findings) {
@@ -34,6 +43,11 @@ pub(crate) fn check_directories(job: &Job, facts: &Facts, found: &mut Findings) 
 /// `--readonly` takes no job that writes or trims.
 pub(crate) fn check_readonly(job: &Job, policy: &Policy, found: &mut Findings) {
     if policy.readonly && changes(job) {
+        if job.replay.is_on() {
+            let cure = "--readonly is given: take it back, or set replay_skip=write,trim";
+            found.refuse(job, named_by(job), "the log writes or trims", cure);
+            return;
+        }
         let what = format!("rw={} changes its targets", job.pattern.rw.name());
         found.refuse(job, "rw", what, "--readonly is given: take it back or only read");
     }
@@ -49,11 +63,11 @@ pub(crate) fn check_target(
     found: &mut Findings,
 ) -> bool {
     if target.kind == TargetKind::Missing && is_missing_device(path, facts) {
-        found.refuse(job, "filename", format!("there is no device {path}"), "check its name");
+        found.refuse(job, named_by(job), format!("there is no device {path}"), "check its name");
         return false;
     }
     if let Some((what, cure)) = unsuitable(job, target.kind) {
-        found.refuse(job, "filename", format!("{path} {what}"), cure);
+        found.refuse(job, named_by(job), format!("{path} {what}"), cure);
         return false;
     }
     if let Medium::Names { .. } = job.queue.engine.medium() {
@@ -94,7 +108,11 @@ fn check_trim(job: &Job, path: &str, target: &TargetFacts, facts: &Facts, found:
     if !job.pattern.rw.trims() || job.queue.engine == Engine::Falloc {
         return;
     }
-    if target.kind != TargetKind::Block {
+    if target.kind != TargetKind::Block && job.replay.is_on() {
+        let cure = "set replay_skip=trim, or replay onto a block device";
+        let what = format!("the log trims, and {path} is no block device");
+        found.refuse(job, named_by(job), what, cure);
+    } else if target.kind != TargetKind::Block {
         let cure = "only block devices can be trimmed: name one";
         found.refuse(job, "rw", format!("{path} is no block device"), cure);
     } else if device(facts, path).is_some_and(|d| d.discard_max.0 == 0) {
@@ -115,18 +133,18 @@ fn check_permission(
     }
     let cure = "ask for access to it or name another one";
     if job.pattern.rw.reads() && !target.readable {
-        found.refuse(job, "filename", format!("{path} may not be read"), cure);
+        found.refuse(job, named_by(job), format!("{path} may not be read"), cure);
     }
     if !changes(job) {
         return;
     }
     let kernel = device(facts, path).filter(|d| target.kind == TargetKind::Block && d.read_only);
     if kernel.is_some() {
-        found.refuse(job, "filename", format!("{path} is set read-only"), cure);
+        found.refuse(job, named_by(job), format!("{path} is set read-only"), cure);
     } else if let Some(fs) = target.filesystem.as_ref().filter(|fs| fs.read_only) {
-        found.refuse(job, "filename", on_read_only(path, &fs.mount_point), cure);
+        found.refuse(job, named_by(job), on_read_only(path, &fs.mount_point), cure);
     } else if !target.writable {
-        found.refuse(job, "filename", format!("{path} may not be written"), cure);
+        found.refuse(job, named_by(job), format!("{path} may not be written"), cure);
     }
 }
 
@@ -147,16 +165,16 @@ pub(crate) fn check_create(job: &Job, path: &str, facts: &Facts, found: &mut Fin
     match (filesystem(facts, path), above) {
         (Some(fs), _) if fs.read_only => {
             let cure = "name a place that can be written";
-            found.refuse(job, "filename", on_read_only(path, &fs.mount_point), cure);
+            found.refuse(job, named_by(job), on_read_only(path, &fs.mount_point), cure);
         }
         _ if allowed => {}
         (_, Some((directory, _))) => {
             let what = format!("{path} cannot be made: no permission to write in {directory}");
-            found.refuse(job, "filename", what, "name a place that can be written");
+            found.refuse(job, named_by(job), what, "name a place that can be written");
         }
         (_, None) => {
             let what = format!("{path} cannot be made: its directory is not there");
-            found.refuse(job, "filename", what, "make the directory or name another one");
+            found.refuse(job, named_by(job), what, "make the directory or name another one");
         }
     }
 }
@@ -200,7 +218,7 @@ fn check_uses(
             format!("choose a free device, or give --allow-destroy={device} to destroy its data")
         }
     };
-    found.refuse(job, "filename", format!("{path} {}", reasons(&standing)), &cure);
+    found.refuse(job, named_by(job), format!("{path} {}", reasons(&standing)), &cure);
 }
 
 fn is_named(path: &str, target: &TargetFacts, policy: &Policy) -> bool {
@@ -230,6 +248,38 @@ fn reasons(uses: &[&Use]) -> String {
     texts.join(" and ")
 }
 
+/// What O_DIRECT on a path needs offsets and lengths to be multiples of, and whose need that is.
+/// `None` where anything will do, or nothing.
+fn direct_unit(
+    job: &Job,
+    path: &str,
+    facts: &Facts,
+    found: &mut Findings,
+) -> Option<(u64, String)> {
+    let target = facts.targets.get(path)?;
+    let raw = matches!(target.kind, TargetKind::Char | TargetKind::Fifo);
+    let cached = job.queue.engine == Engine::Mmap || !job.queue.engine.moves_data();
+    if !job.queue.direct || raw || cached {
+        return None;
+    }
+    if target.direct.is_some_and(|d| d.memory == 0 && d.offset == 0) {
+        let kind = filesystem(facts, path).map_or("its filesystem", |fs| fs.kind.as_str());
+        let what = format!("{path} does not take O_DIRECT ({kind})");
+        found.refuse(job, "direct", what, "set direct=0 or name another place");
+        return None;
+    }
+    let device = device(facts, path);
+    let own = target.direct.map(|d| u64::from(d.offset)).filter(|o| *o > 0);
+    let unit = own.or(device.map(|d| d.logical_block.0)).filter(|u| *u > 1)?;
+    let whose = match device {
+        Some(device) if device.logical_block.0 == unit => {
+            format!("the logical block of {}", device.name)
+        }
+        _ => format!("what O_DIRECT on {path} needs"),
+    };
+    Some((unit, whose))
+}
+
 /// O_DIRECT needs whole logical blocks and a filesystem that takes it. Oracle: both fail at the
 /// first I/O, with EINVAL.
 pub(crate) fn check_direct(
@@ -240,27 +290,7 @@ pub(crate) fn check_direct(
     facts: &Facts,
     found: &mut Findings,
 ) {
-    let Some(target) = facts.targets.get(path) else { return };
-    let raw = matches!(target.kind, TargetKind::Char | TargetKind::Fifo);
-    let cached = job.queue.engine == Engine::Mmap || !job.queue.engine.moves_data();
-    if !job.queue.direct || raw || cached {
-        return;
-    }
-    if target.direct.is_some_and(|d| d.memory == 0 && d.offset == 0) {
-        let kind = filesystem(facts, path).map_or("its filesystem", |fs| fs.kind.as_str());
-        let what = format!("{path} does not take O_DIRECT ({kind})");
-        found.refuse(job, "direct", what, "set direct=0 or name another place");
-        return;
-    }
-    let device = device(facts, path);
-    let own = target.direct.map(|d| u64::from(d.offset)).filter(|o| *o > 0);
-    let Some(unit) = own.or(device.map(|d| d.logical_block.0)).filter(|u| *u > 1) else { return };
-    let whose = match device {
-        Some(device) if device.logical_block.0 == unit => {
-            format!("the logical block of {}", device.name)
-        }
-        _ => format!("what O_DIRECT on {path} needs"),
-    };
+    let Some((unit, whose)) = direct_unit(job, path, facts, found) else { return };
     let refuse = |found: &mut Findings, option: &str, value: u64| {
         let what = format!("{value} is not a multiple of {unit}, {whose}");
         let cure = format!("give a multiple of {}, or set direct=0", human(unit));
@@ -270,7 +300,27 @@ pub(crate) fn check_direct(
         refuse(found, option, value);
     }
     if !start.is_multiple_of(unit) {
-        let appended = job.target.file_append && target.kind == TargetKind::File;
+        let file = facts.targets.get(path).is_some_and(|t| t.kind == TargetKind::File);
+        let appended = job.target.file_append && file;
         refuse(found, if appended { "file_append" } else { "offset" }, start);
+    }
+}
+
+/// The same for a log, all whose offsets and lengths in a file are multiples of `grain`.
+pub(crate) fn check_direct_grain(
+    job: &Job,
+    path: &str,
+    grain: u64,
+    facts: &Facts,
+    found: &mut Findings,
+) {
+    let Some((unit, whose)) = direct_unit(job, path, facts, found) else { return };
+    if grain < unit {
+        let what = format!(
+            "offsets and lengths of the log are multiples of no more than {grain}, and {unit} is \
+             {whose}"
+        );
+        let cure = format!("set direct=0, or replay_align={unit} where only offsets are off");
+        found.refuse(job, "direct", what, &cure);
     }
 }

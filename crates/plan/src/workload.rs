@@ -83,6 +83,11 @@ impl Worker {
         set(syncing.end_fsync, "end_fsync", "1".into());
         let think = self.pacing.think.time.map_or(0, |t| t.0);
         set(think > 0, "thinktime_ns", think.to_string());
+        if let Some(replay) = &self.replay {
+            let times = if replay.stalls { "kept" } else { "ignored" };
+            set(true, "replay_times", times.into());
+            set(true, "replay_ios", replay.recording.ios.to_string());
+        }
         self.limit_settings(&mut settings);
         self.queue_settings(&mut settings);
         self.buffer_settings(&mut settings);

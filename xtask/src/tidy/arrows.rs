@@ -11,10 +11,11 @@ use toml::{Table, Value};
 /// A crate's directory and the crates of this workspace it may see. `*`: all of them.
 const MAY_SEE: &[(&str, &[&str])] = &[
     ("record", &[]),
-    ("job", &["record", "testbed"]),
+    ("trace", &["record"]),
+    ("job", &["record", "trace", "testbed"]),
     ("host", &["record", "testbed"]),
-    ("plan", &["record", "job", "host"]),
-    ("engine", &["record", "plan", "testbed"]),
+    ("plan", &["record", "job", "host", "trace"]),
+    ("engine", &["record", "plan", "trace", "testbed"]),
     ("judge", &["record", "plan"]),
     ("suite", &["record", "judge"]),
     ("remote", &["record", "job"]),

@@ -6,7 +6,9 @@
 //! them costs a few indirect calls an I/O; workers without chores run loops that have none of this.
 
 mod cycles;
+mod iolog;
 mod latency;
+mod replay;
 mod shared;
 mod steady;
 
@@ -17,9 +19,11 @@ use crate::source::Workload;
 use crate::steps::Policy;
 use crate::worker::Builder;
 use cycles::Cycles;
+use iolog::Iolog;
 use latency::{DepthSearch, MaxLatency};
 use plan::{Medium, Worker};
 use record::Direction;
+use replay::Replayed;
 use shared::SharedCursor;
 use steady::SteadyLatency;
 
@@ -29,6 +33,11 @@ pub(crate) trait Chore: Send {
     /// An I/O is handed to the ring.
     fn issued(&mut self, op: &Op, stamps: &Stamps) {
         let _ = (op, stamps);
+    }
+
+    /// A file is about to be opened or closed, or a loop has ended.
+    fn file_step(&mut self, step: Next) {
+        let _ = step;
     }
 
     /// An I/O ended well and as a whole, or a synchronisation did.
@@ -67,10 +76,15 @@ enum Work {
     Drawn(Box<Workload>),
     /// The next block that no clone of the job has taken.
     Shared(SharedCursor),
+    /// What a log lists.
+    Replayed(Box<Replayed>),
 }
 
 impl Work {
     fn new(worker: &Worker, shared: &Shared) -> Work {
+        if let Some(replay) = &worker.replay {
+            return Work::Replayed(Box::new(Replayed::new(replay)));
+        }
         match worker.queue.engine.medium() {
             Medium::Time => Work::Cycles(Cycles::new(worker)),
             _ if worker.pattern.shared_cursor => {
@@ -117,6 +131,7 @@ fn chores(worker: &Worker, shared: &Shared, index: usize) -> Vec<Box<dyn Chore>>
     add(&mut all, MaxLatency::new(worker));
     add(&mut all, DepthSearch::new(worker));
     add(&mut all, SteadyLatency::new(worker, live, index));
+    add(&mut all, Iolog::new(worker));
     all
 }
 
@@ -124,11 +139,16 @@ impl Source for Extended {
     const EXTENDED: bool = true;
 
     fn next(&mut self) -> Next {
-        match &mut self.work {
+        let next = match &mut self.work {
             Work::Cycles(cycles) => cycles.next(),
             Work::Drawn(workload) => workload.next(),
             Work::Shared(cursor) => cursor.next(),
+            Work::Replayed(replayed) => replayed.next(),
+        };
+        if let Next::Open(_) | Next::Close(_) | Next::LoopEnd = next {
+            self.chores.iter_mut().for_each(|chore| chore.file_step(next));
         }
+        next
     }
 
     fn steer(&mut self, direction: Direction) {
@@ -136,6 +156,8 @@ impl Source for Extended {
             Work::Cycles(_) => {}
             Work::Drawn(workload) => workload.steer(direction),
             Work::Shared(cursor) => cursor.steer(direction),
+            // The log says which way it goes.
+            Work::Replayed(_) => {}
         }
     }
 
@@ -144,10 +166,21 @@ impl Source for Extended {
             Work::Cycles(_) => {}
             Work::Drawn(workload) => workload.completed(op, moved),
             Work::Shared(cursor) => cursor.completed(op, moved),
+            Work::Replayed(_) => {}
+        }
+    }
+
+    fn intended(&self, op: &Op) -> Option<u64> {
+        match &self.work {
+            Work::Cycles(_) | Work::Drawn(_) | Work::Shared(_) => None,
+            Work::Replayed(replayed) => replayed.intended(op),
         }
     }
 
     fn issued(&mut self, op: &Op, stamps: &Stamps) {
+        if let Work::Replayed(replayed) = &mut self.work {
+            replayed.issued(stamps);
+        }
         self.chores.iter_mut().for_each(|chore| chore.issued(op, stamps));
     }
 
@@ -160,6 +193,9 @@ impl Source for Extended {
     }
 
     fn tick(&mut self, policy: &mut Policy, now: u64) -> Result<u64, Fault> {
+        if let Work::Replayed(replayed) = &mut self.work {
+            replayed.begin(now);
+        }
         let mut next = u64::MAX;
         for chore in &mut self.chores {
             next = next.min(chore.tick(policy, now)?);
@@ -180,6 +216,9 @@ impl Gathering for Workload {
 
 impl Gathering for Extended {
     fn gather(self, now: u64, builder: &mut Builder<'_>) {
+        if let Work::Replayed(replayed) = &self.work {
+            replayed.gather(builder);
+        }
         self.chores.into_iter().for_each(|chore| chore.gather(now, builder));
     }
 }

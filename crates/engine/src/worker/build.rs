@@ -91,6 +91,11 @@ impl<'a> Builder<'a> {
         self.messages.push(Message::error(Some(&self.worker.name), error.to_string()));
     }
 
+    /// Something the user should know of the worker.
+    pub fn warn(&mut self, text: String) {
+        self.messages.push(Message::warning(Some(&self.worker.name), text));
+    }
+
     /// The worker could not be set up: counted, and told.
     pub fn setup_failed(&mut self, what: &'static str, error: &io::Error) {
         self.errors.setup(what, error);

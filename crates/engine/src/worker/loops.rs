@@ -162,7 +162,7 @@ impl<'w> Prepared<'_, 'w> {
         let (worker, live) = (&shared.plan.workers[index], &shared.live[index]);
         let mut payload = Payload::new(worker);
         for slot in 0..worker.queue.depth {
-            payload.prepare(buffers.slice_mut(slot, worker.max_block() as usize));
+            payload.prepare(buffers.slice_mut(slot, worker.max_buffer() as usize));
         }
         if !line.wait_for_start() || !wait_for_delay(shared, index) {
             return Ok(files);

@@ -97,12 +97,15 @@ fn set_up_and_run<'w>(
 ) -> Result<(), Failure> {
     let worker = &shared.plan.workers[index];
     let live = &shared.live[index];
-    let mut buffers = BufferArea::new(&worker.buffers, worker.queue.depth, worker.max_block())
+    let mut buffers = BufferArea::new(&worker.buffers, worker.queue.depth, worker.max_buffer())
         .map_err(|e| Failure::Setup("allocate buffers", e))?;
     let _locked = lock_memory(worker.buffers.lockmem.0)
         .map_err(|e| Failure::Setup("lock memory (lockmem)", e))?;
     let mut files = OpenFiles::new(worker);
-    let most = worker.selection.open_at_once(worker.files.len() as u32);
+    let most = match worker.opens_by_log() {
+        true => 0,
+        false => worker.selection.open_at_once(worker.files.len() as u32),
+    };
     // Other engines have files only by name; they count as open all the same, as in fio.
     if worker.queue.engine.opens_files() {
         if worker.layout.pre_read {

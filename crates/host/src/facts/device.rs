@@ -25,6 +25,13 @@ impl Host {
         Some(path.file_name()?.to_string_lossy().into_owned())
     }
 
+    /// Path of the block device with this number; `None` where the machine has none.
+    pub fn device_path(&self, major: u32, minor: u32) -> Option<String> {
+        let name = self.device_by_number(&format!("{major}:{minor}"))?;
+        // The kernel writes "!" for "/" in the names of a few drivers ("cciss!c0d0").
+        Some(format!("/dev/{}", name.replace('!', "/")))
+    }
+
     /// Kernel name of the block device that a path under /dev leads to.
     pub(crate) fn device_by_path(&self, path: impl AsRef<Path>) -> Option<String> {
         use std::os::unix::fs::{FileTypeExt, MetadataExt};

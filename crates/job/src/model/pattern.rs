@@ -26,10 +26,19 @@ pub enum ReadWrite {
     TrimWrite,
     /// Each block trimmed, then written, at random.
     RandTrimWrite,
+    /// What a log lists (`read_iolog`); not to be typed.
+    Replay {
+        /// It reads.
+        reads: bool,
+        /// It writes.
+        writes: bool,
+        /// It trims.
+        trims: bool,
+    },
 }
 
 impl ReadWrite {
-    /// All kinds.
+    /// All kinds that can be typed.
     pub const ALL: [ReadWrite; 10] = [
         ReadWrite::Read,
         ReadWrite::Write,
@@ -43,7 +52,7 @@ impl ReadWrite {
         ReadWrite::RandTrimWrite,
     ];
 
-    /// fio's name.
+    /// fio's name; "replay" for what a log lists.
     pub const fn name(self) -> &'static str {
         match self {
             ReadWrite::Read => "read",
@@ -56,6 +65,7 @@ impl ReadWrite {
             ReadWrite::RandRw => "randrw",
             ReadWrite::TrimWrite => "trimwrite",
             ReadWrite::RandTrimWrite => "randtrimwrite",
+            ReadWrite::Replay { .. } => "replay",
         }
     }
 
@@ -73,7 +83,14 @@ impl ReadWrite {
 
     /// Reads occur.
     pub const fn reads(self) -> bool {
-        matches!(self, ReadWrite::Read | ReadWrite::RandRead | ReadWrite::Rw | ReadWrite::RandRw)
+        matches!(
+            self,
+            ReadWrite::Read
+                | ReadWrite::RandRead
+                | ReadWrite::Rw
+                | ReadWrite::RandRw
+                | ReadWrite::Replay { reads: true, .. }
+        )
     }
 
     /// Writes occur.
@@ -86,6 +103,7 @@ impl ReadWrite {
                 | ReadWrite::RandRw
                 | ReadWrite::TrimWrite
                 | ReadWrite::RandTrimWrite
+                | ReadWrite::Replay { writes: true, .. }
         )
     }
 
@@ -93,7 +111,11 @@ impl ReadWrite {
     pub const fn trims(self) -> bool {
         matches!(
             self,
-            ReadWrite::Trim | ReadWrite::RandTrim | ReadWrite::TrimWrite | ReadWrite::RandTrimWrite
+            ReadWrite::Trim
+                | ReadWrite::RandTrim
+                | ReadWrite::TrimWrite
+                | ReadWrite::RandTrimWrite
+                | ReadWrite::Replay { trims: true, .. }
         )
     }
 }

@@ -1,37 +1,85 @@
 //! Recorded I/O, and commands run beside a job.
 
 use super::Group::{Process, Replay, Target};
-use super::OptionDef;
-use super::row::{NO_MAX, boolean, floats, int, text};
+use super::row::{NO_MAX, boolean, floats, int, text, to};
+use super::{OptionDef, Value};
+use crate::model::Job;
 
 pub(super) const ROWS: &[OptionDef] = &[
-    text(Replay, "write_iolog", "Write each I/O issued to a file").long(
-        "One line for each I/O with kind, offset and length, in the text form that \
-             read_iolog reads back.",
-    ),
+    text(Replay, "write_iolog", "Write each I/O issued to a file")
+        .long(
+            "A line for each I/O: time in microseconds, file, what was done, offset and length, in \
+             the text form (version 3) that read_iolog reads back. Lines are added to a file that \
+             is there. Give each job a file of its own: clones that share one write one log behind \
+             the other into it, which has to be split before it can be replayed.",
+        )
+        .sets(|job, v| {
+            job.replay.write = Some(file(v.text())?);
+            Ok(())
+        }),
     text(Replay, "read_iolog", "Do the I/O that a file lists")
-        .long("A log of write_iolog or of blktrace; several, split by colons, go to the clones."),
+        .long(
+            "An iolog (version 2 or 3) or a binary trace of blktrace, put in order by blkparse -d. \
+             Several, split by colons, go to the clones in turn; '\\:' is a colon of a name, '-' \
+             is standard input, a socket is connected to. The log says what is done to which file \
+             or device, how much and when; rw, bs, size and filename have no effect. The whole log \
+             is read and checked before anything is touched.",
+        )
+        .sets(|job, v| {
+            job.replay.logs = super::set::paths(v.text());
+            match job.replay.logs.is_empty() {
+                true => Err("expected the name of a log".into()),
+                false => Ok(()),
+            }
+        }),
     boolean(Replay, "read_iolog_chunked", "Read the list piece by piece")
-        .long("For lists that do not fit into memory."),
+        .long(
+            "For logs that do not fit into memory: they are read once before the run, to be \
+             checked, and again while they are replayed. What comes from standard input or a \
+             socket cannot be read twice and is kept in memory all the same.",
+        )
+        .sets(to!(replay.chunked = flag)),
     boolean(Replay, "replay_no_stall", "Ignore the times of the list")
-        .long("The I/O of the list is done as fast as it can be, in its order."),
+        .long("The I/O of the list is done as fast as iodepth allows, in its order.")
+        .sets(to!(replay.no_stall = flag)),
     text(Replay, "replay_redirect", "Device that gets all I/O of the list")
-        .long("Without it each I/O goes to the file or device it was recorded on."),
+        .long(
+            "A device or file. Without it each I/O goes to the file or device it was recorded on. \
+             What the list says of opening and closing files is then left out.",
+        )
+        .sets(|job, v| {
+            job.replay.redirect = Some(file(v.text())?);
+            Ok(())
+        }),
     int(Replay, "replay_scale", 0, NO_MAX, "Divide the offsets of the list by this")
         .long("For a target smaller than the one recorded; use replay_align with it.")
-        .default("1"),
+        .default("1")
+        .sets(|job, v| {
+            job.replay.scale = v.count().max(1);
+            Ok(())
+        }),
     int(Replay, "replay_align", 0, NO_MAX, "Round the offsets of the list to this power of two")
-        .long("Offsets of the list are rounded down to a multiple of this."),
+        .long("Offsets of the list are rounded down to a multiple of this.")
+        .sets(align),
     int(Replay, "replay_time_scale", 1, NO_MAX, "Speed of the replay, per cent of the recorded")
         .long("50 takes twice as long as recorded, 200 half as long.")
-        .default("100"),
+        .default("100")
+        .sets(|job, v| {
+            job.replay.time_scale = v.count().max(1);
+            Ok(())
+        }),
     text(Replay, "replay_skip", "Kinds of I/O left out: read, write, trim, sync")
-        .long("A list split by commas."),
+        .long("A list split by commas. Works on iologs and on block traces.")
+        .sets(skip),
     text(Replay, "merge_blktrace_file", "Where several traces are merged to before the replay")
         .long(
             "The traces of read_iolog are merged into this one file in order of time, and \
-             that is replayed.",
-        ),
+             that is replayed. --merge-blktrace-only leaves it at that.",
+        )
+        .sets(|job, v| {
+            job.replay.merge.file = Some(file(v.text())?);
+            Ok(())
+        }),
     floats(
         Replay,
         "merge_blktrace_scalars",
@@ -39,9 +87,18 @@ pub(super) const ROWS: &[OptionDef] = &[
         f64::MAX,
         "Time scale of each trace merged, per cent",
     )
-    .long("One number for each trace, split by colons."),
+    .long("One number for each trace, split by colons: 50 runs it in half the time.")
+    .sets(|job, v| {
+        let percents = v.floats();
+        if let Some(bad) = percents.iter().find(|p| !p.is_finite() || **p <= 0.0) {
+            return Err(format!("expected per cents above 0, got '{bad}'"));
+        }
+        job.replay.merge.percents = percents;
+        Ok(())
+    }),
     floats(Replay, "merge_blktrace_iters", f64::MIN, f64::MAX, "Times each trace merged is run")
-        .long("One number for each trace, split by colons."),
+        .long("One whole number for each trace, split by colons: 2 runs it twice in a row.")
+        .sets(runs),
     text(Process, "exec_prerun", "Shell command run before the job")
         .long("Its output goes to a file named after the job."),
     text(Process, "exec_postrun", "Shell command run after the job")
@@ -49,3 +106,43 @@ pub(super) const ROWS: &[OptionDef] = &[
     text(Target, "ioscheduler", "I/O scheduler to switch the device to")
         .long("Written to the queue of the device below the target, and put back after the run."),
 ];
+
+fn file(text: &str) -> Result<String, String> {
+    match text.is_empty() {
+        true => Err("expected the name of a file or device".into()),
+        false => Ok(text.into()),
+    }
+}
+
+fn align(job: &mut Job, v: &Value) -> Result<(), String> {
+    let align = v.count();
+    if align > 0 && !align.is_power_of_two() {
+        return Err(format!("expected a power of two, got '{align}'"));
+    }
+    job.replay.align = align.max(1);
+    Ok(())
+}
+
+fn skip(job: &mut Job, v: &Value) -> Result<(), String> {
+    let skip = &mut job.replay.skip;
+    for kind in v.text().split(',').map(str::trim).filter(|kind| !kind.is_empty()) {
+        let kind = match kind {
+            "read" => &mut skip.read,
+            "write" => &mut skip.write,
+            "trim" => &mut skip.trim,
+            "sync" => &mut skip.sync,
+            other => return Err(format!("expected read, write, trim or sync, got '{other}'")),
+        };
+        *kind = true;
+    }
+    Ok(())
+}
+
+fn runs(job: &mut Job, v: &Value) -> Result<(), String> {
+    let whole = |number: f64| match number {
+        n if n.fract() == 0.0 && (1.0..=1e9).contains(&n) => Ok(n as u64),
+        n => Err(format!("expected whole numbers from 1 to 1000000000, got '{n}'")),
+    };
+    job.replay.merge.runs = v.floats().into_iter().map(whole).collect::<Result<_, _>>()?;
+    Ok(())
+}

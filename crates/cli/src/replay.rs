@@ -1,0 +1,141 @@
+//! Logs to be replayed: opened, merged, read and given to their jobs, before anything is touched.
+
+use host::Host;
+use job::{Invocation, Job};
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, BufWriter};
+use std::os::unix::fs::FileTypeExt;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::sync::Arc;
+use trace::{Name, Recording, Source, TraceError};
+
+/// Bytes of a log read at a time.
+const BLOCK: usize = 1 << 20;
+
+/// Gives every job that replays something what its logs hold, and makes sure that those which record
+/// something can.
+///
+/// # Errors
+/// What is wrong with a log, and where; a line of it for the user.
+pub fn attach(invocation: &mut Invocation, host: &Host) -> Result<(), String> {
+    let merges_only = invocation.merge_only;
+    let merges = |job: &Job| job.replay.is_on() && job.replay.merge.file.is_some();
+    if merges_only && !invocation.jobs.iter().any(merges) {
+        return Err("--merge-blktrace-only: no job has merge_blktrace_file; set it to where the \
+                    merged trace is to go"
+            .into());
+    }
+    for job in &mut invocation.jobs {
+        let place = format!("{}: job '{}'", job.identity.origin, job.identity.name);
+        let told = |text: String| format!("{place}: {text}");
+        if job.replay.is_on() {
+            merge(job).map_err(told)?;
+            if !merges_only {
+                let recordings = read_all(job, host).map_err(told)?;
+                job.attach(recordings);
+            }
+        }
+        if let Some(log) = job.replay.write.as_ref().filter(|_| !merges_only) {
+            check_writable(log).map_err(|e| told(format!("write_iolog={log}: {e}")))?;
+        }
+    }
+    Ok(())
+}
+
+/// One that cannot be written is to be found before the run, not by it.
+fn check_writable(log: &str) -> Result<(), String> {
+    let opened = OpenOptions::new().append(true).create(true).open(log);
+    opened.map(drop).map_err(|e| format!("it cannot be written: {e}; name another file"))
+}
+
+/// Merges the job's traces, if it asks for that, and has the job replay what came of it.
+fn merge(job: &mut Job) -> Result<(), String> {
+    let replay = &mut job.replay;
+    let Some(to) = replay.merge.file.clone() else { return Ok(()) };
+    let count = replay.logs.len();
+    let lists = [("scalars", replay.merge.percents.len()), ("iters", replay.merge.runs.len())];
+    for (list, given) in lists.into_iter().filter(|(_, given)| ![0, count].contains(given)) {
+        return Err(format!(
+            "merge_blktrace_{list}: {given} numbers for {count} traces; give one for each"
+        ));
+    }
+    if let Some(log) = replay.logs.iter().find(|log| same_file(log, &to)) {
+        return Err(format!(
+            "merge_blktrace_file={to}: it is the trace {log} itself; name another"
+        ));
+    }
+    let opens: Vec<_> = replay.logs.iter().map(|log| move || open(log)).collect();
+    let sources: Vec<Source> = (0..count)
+        .map(|at| Source {
+            open: &opens[at],
+            percent: replay.merge.percents.get(at).copied().unwrap_or(100.0),
+            runs: replay.merge.runs.get(at).copied().unwrap_or(1),
+        })
+        .collect();
+    // A trace that is wrong is to leave nothing half-written behind.
+    trace::merge(&sources, &mut io::sink()).map_err(|e| merge_error(&replay.logs, &to, e))?;
+    let out = File::create(&to).map_err(|e| merge_error(&replay.logs, &to, (None, e.into())))?;
+    let mut out = BufWriter::with_capacity(BLOCK, out);
+    trace::merge(&sources, &mut out).map_err(|e| merge_error(&replay.logs, &to, e))?;
+    replay.logs = vec![to];
+    Ok(())
+}
+
+fn merge_error(logs: &[String], to: &str, (at, error): (Option<usize>, TraceError)) -> String {
+    match at {
+        Some(at) => format!("read_iolog={}: {error}", logs[at]),
+        None => format!("merge_blktrace_file={to}: {error}"),
+    }
+}
+
+fn same_file(a: &str, b: &str) -> bool {
+    let canonical = |path: &str| std::fs::canonicalize(path).ok();
+    a == b || canonical(a).is_some_and(|a| Some(a) == canonical(b))
+}
+
+/// What the logs of a job hold, each read once.
+fn read_all(job: &Job, host: &Host) -> Result<Vec<Arc<Recording>>, String> {
+    let clones = usize::try_from(job.identity.numjobs.unwrap_or(1)).unwrap_or(usize::MAX);
+    let mut read: HashMap<&str, Arc<Recording>> = HashMap::new();
+    let mut all = Vec::new();
+    for log in job.replay.logs.iter().take(clones.max(1)) {
+        if !read.contains_key(log.as_str()) {
+            let recording = read_one(job, log, host);
+            let recording = recording.map_err(|e| format!("read_iolog={log}: {e}"))?;
+            read.insert(log, Arc::new(recording));
+        }
+        all.push(Arc::clone(&read[log.as_str()]));
+    }
+    Ok(all)
+}
+
+fn read_one(job: &Job, log: &str, host: &Host) -> Result<Recording, TraceError> {
+    let locate = |name: &Name| match (&job.replay.redirect, name) {
+        (Some(path), _) | (None, Name::Path(path)) => Ok(path.clone()),
+        (None, Name::Device { major, minor }) => {
+            host.device_path(*major, *minor).ok_or_else(|| {
+                format!(
+                    "its device {major}:{minor} is not on this machine; name one with \
+                     replay_redirect"
+                )
+            })
+        }
+    };
+    let again = job.replay.chunked && std::fs::metadata(log).is_ok_and(|m| m.is_file());
+    let path = again.then(|| log.into());
+    Recording::read(open(log)?, job.replay.adjust(), path, &locate)
+}
+
+/// Opens a log: a file, a socket, or standard input.
+fn open(log: &str) -> io::Result<Box<dyn BufRead>> {
+    let is_socket = std::fs::metadata(log).is_ok_and(|m| m.file_type().is_socket());
+    Ok(match log {
+        "-" => Box::new(io::stdin().lock()),
+        _ if is_socket => {
+            Box::new(BufReader::with_capacity(BLOCK, UnixStream::connect(Path::new(log))?))
+        }
+        _ => Box::new(BufReader::with_capacity(BLOCK, File::open(log)?)),
+    })
+}

@@ -1,0 +1,101 @@
+//! I/O that is recorded, and recorded I/O that is done again.
+
+use super::{Job, ReadWrite};
+use record::Direction;
+use std::sync::Arc;
+use trace::{Adjust, Recording, Skip};
+
+/// What is recorded and replayed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replay {
+    /// `write_iolog`: where the I/O that is issued is listed.
+    pub write: Option<String>,
+    /// `read_iolog`, split at unescaped colons; clones take them in turn. "-" is standard input.
+    pub logs: Vec<String>,
+    /// `read_iolog_chunked`: the log is read while it is replayed.
+    pub chunked: bool,
+    /// `replay_no_stall`: the log's times are not kept.
+    pub no_stall: bool,
+    /// `replay_redirect`: what gets all I/O.
+    pub redirect: Option<String>,
+    /// `replay_scale`; at least 1.
+    pub scale: u64,
+    /// `replay_align`, a power of two; 1: none.
+    pub align: u64,
+    /// `replay_time_scale`, per cent of the recorded speed.
+    pub time_scale: u64,
+    /// `replay_skip`.
+    pub skip: Skip,
+    /// Several traces as one.
+    pub merge: Merge,
+    /// What the logs hold, in their order. Empty as typed: whoever runs the job reads them and calls
+    /// [`Job::attach`].
+    pub recordings: Vec<Arc<Recording>>,
+}
+
+/// `merge_blktrace_*`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Merge {
+    /// `merge_blktrace_file`: where the merged trace goes.
+    pub file: Option<String>,
+    /// `merge_blktrace_scalars`, one for each trace, per cent; empty: 100.
+    pub percents: Vec<f64>,
+    /// `merge_blktrace_iters`, one for each trace; empty: 1.
+    pub runs: Vec<u64>,
+}
+
+impl Default for Replay {
+    fn default() -> Self {
+        Replay {
+            write: None,
+            logs: Vec::new(),
+            chunked: false,
+            no_stall: false,
+            redirect: None,
+            scale: 1,
+            align: 1,
+            time_scale: 100,
+            skip: Skip::default(),
+            merge: Merge::default(),
+            recordings: Vec::new(),
+        }
+    }
+}
+
+impl Replay {
+    /// Whether the job's I/O comes from a log.
+    pub fn is_on(&self) -> bool {
+        !self.logs.is_empty()
+    }
+
+    /// What is changed of the logs.
+    pub fn adjust(&self) -> Adjust {
+        Adjust {
+            redirected: self.redirect.is_some(),
+            scale: self.scale,
+            align: self.align,
+            speed: self.time_scale,
+            skip: self.skip,
+        }
+    }
+
+    /// The recording of a clone: in turn, as many as there are.
+    pub fn of_clone(&self, clone: u64) -> Option<&Arc<Recording>> {
+        let count = self.recordings.len() as u64;
+        self.recordings.get(clone.checked_rem(count)? as usize)
+    }
+}
+
+impl Job {
+    /// Gives the job what its logs hold. Its directions are then those of the logs, whatever `rw`
+    /// said.
+    pub fn attach(&mut self, recordings: Vec<Arc<Recording>>) {
+        let has = |direction| recordings.iter().any(|recording| recording.has(direction));
+        self.pattern.rw = ReadWrite::Replay {
+            reads: has(Direction::Read),
+            writes: has(Direction::Write),
+            trims: has(Direction::Trim),
+        };
+        self.replay.recordings = recordings;
+    }
+}

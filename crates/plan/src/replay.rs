@@ -1,0 +1,156 @@
+//! Jobs whose I/O comes from a log: what they work on and what of their options counts.
+
+use crate::files::{Files, JobContext};
+use crate::model::{BlockPlan, File, Prepare, Replay, Worker};
+use crate::problem::Findings;
+use crate::safety;
+use crate::sizes::{Extent, Region};
+use job::{Engine, Job, ReadWrite};
+use record::{Direction, Message, PerDirection, TargetKind};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use trace::{FileUse, Recording};
+
+/// Oracle: a trace of stacked devices lacks completions, and its depth is believed up to here.
+const DEPTH_MAX: u32 = 1024;
+
+/// Which way I/O goes in a file of a log. One that is only opened is opened to be read.
+pub(crate) fn directions_of(used: &FileUse) -> ReadWrite {
+    let has = |direction| used.ios[direction] > 0;
+    let (writes, trims) = (has(Direction::Write), has(Direction::Trim));
+    ReadWrite::Replay { reads: has(Direction::Read) || !(writes || trims), writes, trims }
+}
+
+/// The files of a job's logs and whether they are changed; none for other jobs.
+pub(crate) fn targets(job: &Job) -> impl Iterator<Item = (&str, bool)> {
+    let files = job.replay.recordings.iter().flat_map(|recording| &recording.files);
+    files.map(|used| {
+        let rw = directions_of(used);
+        (used.path.as_str(), rw.writes() || rw.trims())
+    })
+}
+
+/// What a log has no use for, and what it needs.
+pub(crate) fn check(job: &Job, found: &mut Findings) {
+    let (replay, timing, target) = (&job.replay, &job.timing, &job.target);
+    if !replay.is_on() {
+        return;
+    }
+    if replay.recordings.is_empty() {
+        found.usage(job, "read_iolog", "the log was not read", "run the job from a command line");
+    }
+    if replay.recordings.iter().all(|recording| recording.ios == 0) {
+        let what = "the log has no I/O, or replay_skip leaves out all of it";
+        found.usage(job, "read_iolog", what, "name another log");
+    }
+    let engine = job.queue.engine;
+    if !engine.moves_data() && engine != Engine::Null {
+        let what = format!("the {} engine moves no data", engine.name());
+        found.usage(job, "ioengine", what, "name one that does, such as psync or libaio");
+    }
+    let given = [
+        ("filename", !target.filenames.is_empty()),
+        ("io_size", target.io_size.is_some()),
+        ("number_ios", job.pattern.number_ios.is_some()),
+        ("loops", timing.loops.is_some_and(|loops| loops > 1)),
+        ("time_based", timing.time_based),
+    ];
+    for (option, _) in given.iter().filter(|(_, given)| *given) {
+        found.warn(job, format!("{option} has no effect on a replay: the log says what is done"));
+    }
+}
+
+/// Clones that list their I/O in one file.
+pub(crate) fn check_logs(jobs: &[Job], workers: &[Worker], found: &mut Findings) {
+    let mut writers: BTreeMap<&str, u32> = BTreeMap::new();
+    for worker in workers {
+        if let Some(log) = &worker.write_log {
+            *writers.entry(log).or_default() += 1;
+        }
+    }
+    for (log, count) in writers.into_iter().filter(|(_, count)| *count > 1) {
+        let name = jobs.iter().find(|j| j.replay.write.as_deref() == Some(log));
+        let text = format!(
+            "{count} workers write the iolog {log}: split it before it is replayed, or give each \
+             job a log of its own"
+        );
+        found.tell(Message::warning(name.map(|j| j.identity.name.as_str()), text));
+    }
+}
+
+/// Makes a worker one that replays a log, once its files are known.
+pub(crate) fn apply(job: &Job, recording: &Arc<Recording>, worker: &mut Worker) {
+    let has = |direction| recording.has(direction);
+    worker.pattern.rw = ReadWrite::Replay {
+        reads: has(Direction::Read),
+        writes: has(Direction::Write),
+        trims: has(Direction::Trim),
+    };
+    worker.pattern.blocks = PerDirection::from_fn(|d| match recording.sizes[d] {
+        Some((min, max)) if min < max => BlockPlan::Range { min, max, step: 1 },
+        Some((size, _)) => BlockPlan::Fixed(size),
+        None => BlockPlan::default(),
+    });
+    let stop = &mut worker.stop;
+    stop.bytes = Some(recording.bytes.iter().fold(0, |sum: u64, (_, b)| sum.saturating_add(*b)));
+    (stop.loops, stop.ios, stop.time_based, stop.fill_device) = (1, None, false, false);
+    let queue = &mut worker.queue;
+    if job.queue.iodepth.is_none() && recording.peak_depth > 1 {
+        queue.depth_requested = recording.peak_depth.min(DEPTH_MAX);
+        if !queue.engine.is_synchronous() {
+            queue.depth = queue.depth_requested;
+            queue.low = queue.depth;
+        }
+    }
+    worker.selection.unlink_each_loop = false;
+    let stalls = !job.replay.no_stall;
+    worker.replay = Some(Replay { recording: Arc::clone(recording), stalls });
+}
+
+impl Files<'_> {
+    /// The files of a clone that replays a log.
+    pub fn of_recording(
+        &mut self,
+        cx: &JobContext<'_>,
+        recording: &Recording,
+        found: &mut Findings,
+    ) -> Vec<File> {
+        let used = recording.files.iter();
+        used.filter_map(|used| self.replayed(cx, used, found)).collect()
+    }
+
+    /// A file of a log; `None` when it cannot be used. What is read of a regular file is laid out;
+    /// the rest of it is left to the log's own writes.
+    fn replayed(
+        &mut self,
+        cx: &JobContext<'_>,
+        used: &FileUse,
+        found: &mut Findings,
+    ) -> Option<File> {
+        let mut job = cx.job.clone();
+        job.pattern.rw = directions_of(used);
+        let path = &used.path;
+        let (kind, extent) = match job.queue.engine {
+            Engine::Null => (TargetKind::Missing, Extent::Endless),
+            _ => self.target(&job, path, found)?,
+        };
+        let (whole, prepare) = match extent {
+            Extent::Device(size) if size < used.end => {
+                let what =
+                    format!("the log goes to byte {} of {path}, which ends at {size}", used.end);
+                let cure = "replay onto a larger device, or set replay_scale";
+                found.refuse(&job, safety::named_by(&job), what, cure);
+                return None;
+            }
+            Extent::Device(size) => (size, Prepare::Nothing),
+            Extent::Endless => (used.end, Prepare::Nothing),
+            Extent::File(size) => {
+                let region = Region { file_size: used.read_end, ..Region::default() };
+                let cx = JobContext { job: &job, ..*cx };
+                (size.max(used.end), self.prepare(&cx, path, size, region, found))
+            }
+        };
+        safety::check_direct_grain(&job, path, used.grain, self.facts, found);
+        Some(File { path: path.clone(), kind, start: 0, length: used.end, whole, prepare })
+    }
+}

@@ -1,0 +1,262 @@
+//! What a whole log amounts to: its files, sizes and, unless it is to be read piece by piece, its
+//! events.
+
+use crate::adjust::Adjust;
+use crate::error::TraceError;
+use crate::event::{Event, Kind, Name};
+use crate::reader::{Format, Reader};
+use record::{Direction, PerDirection};
+use std::collections::HashMap;
+use std::io::BufRead;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// A log that was read from its beginning to its end without an error.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recording {
+    /// What it is.
+    pub format: Format,
+    /// The files it uses. Events name them by their place here.
+    pub files: Vec<FileUse>,
+    /// Smallest and largest I/O of each direction, in bytes; `None` where there is none.
+    pub sizes: PerDirection<Option<(u64, u64)>>,
+    /// Bytes of each direction.
+    pub bytes: PerDirection<u64>,
+    /// Its I/Os: reads, writes, trims, synchronisations.
+    pub ios: u64,
+    /// Moment of the last event, in nanoseconds from the first.
+    pub duration: u64,
+    /// Most I/Os that were under way at once, where the log tells; else 0.
+    pub peak_depth: u32,
+    /// What was changed of it.
+    pub adjust: Adjust,
+    /// Where its events are.
+    pub held: Held,
+    /// By the number a file has in the log, its place in `files`.
+    places: Vec<Option<u32>>,
+}
+
+/// Where the events of a recording are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Held {
+    /// In memory.
+    Memory(Arc<[Event]>),
+    /// In the log, which is read again while it is replayed.
+    Log(PathBuf),
+}
+
+impl Default for Held {
+    fn default() -> Self {
+        Held::Memory(Arc::default())
+    }
+}
+
+/// A file of a log and what is done to it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileUse {
+    /// Its path here.
+    pub path: String,
+    /// How many I/Os of each direction.
+    pub ios: PerDirection<u64>,
+    /// How many times it is synchronised.
+    pub syncs: u64,
+    /// Where the furthest I/O ends, in bytes from its beginning.
+    pub end: u64,
+    /// Where the furthest read ends.
+    pub read_end: u64,
+    /// The largest power of two that all its offsets and lengths are multiples of.
+    pub grain: u64,
+    /// The log says when it is opened and closed.
+    pub opens: bool,
+}
+
+/// How a file of a log is found here: its path, or why there is none.
+pub type Locate<'a> = dyn Fn(&Name) -> Result<String, String> + 'a;
+
+impl Recording {
+    /// Reads a whole log. With `stream`, its path, events are not kept.
+    ///
+    /// # Errors
+    /// What is wrong with the log, and where; what `locate` says of a file.
+    pub fn read(
+        input: impl BufRead,
+        adjust: Adjust,
+        stream: Option<PathBuf>,
+        locate: &Locate<'_>,
+    ) -> Result<Recording, TraceError> {
+        let mut reader = Reader::new(input)?;
+        let mut gathered =
+            Gathered { locate, adjust, seen: Recording::default(), by_path: HashMap::new() };
+        let mut kept = Vec::new();
+        while let Some(event) = reader.next_event()? {
+            let Some(event) = gathered.take(event, reader.names())? else { continue };
+            if stream.is_none() {
+                kept.push(event);
+            }
+        }
+        let mut recording = gathered.seen;
+        recording.format = reader.format();
+        recording.adjust = adjust;
+        recording.peak_depth = reader.peak_depth();
+        recording.held = stream.map_or_else(|| Held::Memory(kept.into()), Held::Log);
+        for file in &mut recording.files {
+            file.grain = 1 << file.grain.trailing_zeros().min(62);
+        }
+        Ok(recording)
+    }
+
+    /// The events of the same log, read again.
+    ///
+    /// # Errors
+    /// Those of [`Reader::new`].
+    pub fn stream<R: BufRead>(&self, input: R) -> Result<Stream<R>, TraceError> {
+        let (adjust, places) = (self.adjust, self.places.clone());
+        Ok(Stream { reader: Reader::new(input)?, adjust, places })
+    }
+
+    /// Whether any I/O goes this way.
+    pub fn has(&self, direction: Direction) -> bool {
+        self.sizes[direction].is_some()
+    }
+}
+
+/// The events of a log as they are replayed.
+pub struct Stream<R> {
+    reader: Reader<R>,
+    adjust: Adjust,
+    places: Vec<Option<u32>>,
+}
+
+impl<R: BufRead> Stream<R> {
+    /// The next event; `None` at the end.
+    ///
+    /// # Errors
+    /// What is wrong with the log; that it is not the one that was read before.
+    pub fn next_event(&mut self) -> Result<Option<Event>, TraceError> {
+        while let Some(event) = self.reader.next_event()? {
+            let Some(event) = self.adjust.apply(event) else { continue };
+            let place = self.places.get(event.file as usize).copied().flatten();
+            let changed = || TraceError::Whole("it was changed while it was replayed".into());
+            return Ok(Some(Event { file: place.ok_or_else(changed)?, ..event }));
+        }
+        Ok(None)
+    }
+}
+
+/// A recording in the making.
+struct Gathered<'a> {
+    locate: &'a Locate<'a>,
+    adjust: Adjust,
+    seen: Recording,
+    by_path: HashMap<String, u32>,
+}
+
+impl Gathered<'_> {
+    /// The event as it is replayed, counted.
+    fn take(&mut self, event: Event, names: &[Name]) -> Result<Option<Event>, TraceError> {
+        let Some(event) = self.adjust.apply(event) else { return Ok(None) };
+        let file = self.place(event.file as usize, names)?;
+        let event = Event { file, ..event };
+        let seen = &mut self.seen;
+        seen.duration = seen.duration.max(event.at);
+        let used = &mut seen.files[file as usize];
+        match event.kind.direction() {
+            Some(direction) => {
+                used.ios[direction] += 1;
+                let end = event.offset.saturating_add(event.length);
+                used.end = used.end.max(end);
+                if direction == Direction::Read {
+                    used.read_end = used.read_end.max(end);
+                }
+                if direction != Direction::Trim {
+                    used.grain |= event.offset | event.length;
+                }
+                let (low, high) = seen.sizes[direction].unwrap_or((event.length, event.length));
+                seen.sizes[direction] = Some((low.min(event.length), high.max(event.length)));
+                seen.bytes[direction] = seen.bytes[direction].saturating_add(event.length);
+                seen.ios += 1;
+            }
+            None if matches!(event.kind, Kind::Open | Kind::Close) => used.opens = true,
+            None => {
+                used.syncs += 1;
+                seen.ios += 1;
+            }
+        }
+        Ok(Some(event))
+    }
+
+    fn place(&mut self, number: usize, names: &[Name]) -> Result<u32, TraceError> {
+        let places = &mut self.seen.places;
+        if places.len() <= number {
+            places.resize(number + 1, None);
+        }
+        if let Some(place) = places[number] {
+            return Ok(place);
+        }
+        let name =
+            names.get(number).ok_or_else(|| TraceError::Whole("a file has no name".into()))?;
+        let path = (self.locate)(name).map_err(TraceError::Whole)?;
+        let files = &mut self.seen.files;
+        let place = *self.by_path.entry(path.clone()).or_insert_with(|| {
+            files.push(FileUse { path, ..FileUse::default() });
+            files.len() as u32 - 1
+        });
+        places[number] = Some(place);
+        Ok(place)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path_of(name: &Name) -> Result<String, String> {
+        match name {
+            Name::Path(path) => Ok(path.clone()),
+            Name::Device { major, minor } => Err(format!("no device {major}:{minor}")),
+        }
+    }
+
+    const LOG: &str = "fio version 3 iolog\n0 /unused add\n0 /a add\n0 /b add\n5 /a open\n\
+                       5 /b open\n9 /b write 4096 512\n9 /a read 0 8192\n20 /a sync 0 0\n21 /a close\n";
+
+    #[test]
+    fn a_log_is_summed_up() {
+        let log = Recording::read(LOG.as_bytes(), Adjust::default(), None, &path_of).unwrap();
+        assert_eq!((log.ios, log.duration, log.peak_depth), (3, 21_000, 0));
+        assert_eq!(log.sizes.read, Some((8192, 8192)));
+        assert_eq!((log.sizes.write, log.sizes.trim), (Some((512, 512)), None));
+        let [a, b] = &log.files[..] else { panic!("{:?}", log.files) };
+        assert_eq!(
+            (a.path.as_str(), a.end, a.grain, a.syncs, a.opens),
+            ("/a", 8192, 8192, 1, true)
+        );
+        assert_eq!((b.path.as_str(), b.end, b.read_end, b.grain), ("/b", 4608, 0, 512));
+        let Held::Memory(events) = &log.held else { panic!() };
+        assert_eq!(events.iter().map(|e| e.file).collect::<Vec<_>>(), [0, 1, 1, 0, 0, 0]);
+    }
+
+    #[test]
+    fn a_stream_gives_the_same_events() {
+        let adjust = Adjust { scale: 2, ..Adjust::default() };
+        let held = Recording::read(LOG.as_bytes(), adjust, None, &path_of).unwrap();
+        let read = Recording::read(LOG.as_bytes(), adjust, Some("log".into()), &path_of).unwrap();
+        let mut stream = read.stream(LOG.as_bytes()).unwrap();
+        let mut events = Vec::new();
+        while let Some(event) = stream.next_event().unwrap() {
+            events.push(event);
+        }
+        assert_eq!(held.held, Held::Memory(events.into()));
+        let mut other = read.stream("fio version 2 iolog\n/x add\n/x open\n".as_bytes()).unwrap();
+        let changed = other.next_event().unwrap_err().to_string();
+        assert_eq!(changed, "it was changed while it was replayed");
+    }
+
+    #[test]
+    fn a_redirected_log_has_one_file() {
+        let adjust = Adjust { redirected: true, ..Adjust::default() };
+        let log = Recording::read(LOG.as_bytes(), adjust, None, &|_| Ok("/c".into())).unwrap();
+        let [file] = &log.files[..] else { panic!("{:?}", log.files) };
+        assert_eq!((file.path.as_str(), file.end, file.opens), ("/c", 8192, false));
+    }
+}
