@@ -3,6 +3,7 @@
 use crate::exit;
 use crate::output::{Output, say};
 use crate::runner::{Prepared, Runner};
+use crate::watch::Manner;
 use job::{Dialect, Format, Invocation};
 use plan::{Plan, PlanError};
 use record::{Message, Severity};
@@ -58,6 +59,20 @@ impl Call<'_> {
         self.invocation.formats.contains(&Format::Normal)
     }
 
+    /// Whether remarks are left to the report: programs that run fio with `--output` take whatever is
+    /// on stderr for a failure (fio's own regression tests do), and JSON holds every remark.
+    pub fn is_quiet(&self) -> bool {
+        let is_json = |format: &Format| matches!(format, Format::Json | Format::JsonPlus);
+        self.as_fio()
+            && self.invocation.output.is_some()
+            && self.invocation.formats.iter().any(is_json)
+    }
+
+    /// How what happens during the run is told.
+    pub fn manner(&self) -> Manner {
+        Manner { as_fio: self.as_fio(), text: self.is_text(), quiet: self.is_quiet() }
+    }
+
     /// What is wrong with the options together; better found now than after an hour of measuring.
     ///
     /// # Errors
@@ -84,6 +99,7 @@ impl Call<'_> {
         if asked.daemonize.is_some() {
             return Err("--daemonize: only a server goes into the background; add --server".into());
         }
+        self.check_logs()?;
         if !asked.interleave.is_empty() && asked.repeat.is_none() {
             return Err("--interleave: needs --repeat=N, the number of rounds".into());
         }
@@ -95,6 +111,26 @@ impl Call<'_> {
         Ok(())
     }
 
+    /// Under the name fio a log that cannot be written costs only itself, as there.
+    fn check_logs(&self) -> Result<(), String> {
+        let asked = self.invocation;
+        let prefixes = || asked.jobs.iter().flat_map(|job| job.measure.logs.prefixes());
+        if asked.repeat.is_some() && prefixes().next().is_some() {
+            return Err(
+                "--repeat: each run would overwrite the logs of the one before; leave out \
+                        write_bw_log and its like"
+                    .into(),
+            );
+        }
+        let lost = prefixes().find(|prefix| !has_directory(Path::new(prefix)));
+        match lost.filter(|_| !self.as_fio()) {
+            Some(prefix) => {
+                Err(format!("log '{prefix}': its directory is not there; make it first"))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Resolves an invocation and says what the user should know, once. The exit code when it must
     /// not run.
     ///
@@ -103,7 +139,7 @@ impl Call<'_> {
     pub fn prepare(&self, invocation: &Invocation, said: &mut Said) -> Result<Prepared, u8> {
         let prepared = self.runner.prepare(invocation).map_err(|error| self.refusal(&error))?;
         let messages = &prepared.messages;
-        said.say(self.dialect, messages);
+        said.say(self, messages);
         let fatal = messages.iter().any(|message| message.severity >= Severity::Warning);
         match invocation.warnings_fatal && fatal {
             true => Err(usage_code(self.dialect)),
@@ -144,10 +180,11 @@ pub struct Said(HashSet<(Option<String>, String)>);
 
 impl Said {
     /// Says those that are new.
-    pub fn say(&mut self, dialect: Dialect, messages: &[Message]) {
+    pub fn say(&mut self, call: &Call, messages: &[Message]) {
+        let heard = |message: &&Message| message.severity >= Severity::Error || !call.is_quiet();
         let new = |message: &&Message| self.0.insert((message.job.clone(), message.text.clone()));
-        let new: Vec<&Message> = messages.iter().filter(new).collect();
-        say(&report::messages::lines(program(dialect), new));
+        let new: Vec<&Message> = messages.iter().filter(heard).filter(new).collect();
+        say(&report::messages::lines(program(call.dialect), new));
     }
 }
 

@@ -16,7 +16,7 @@ pub fn interrupted(signal: i32, as_fio: bool) -> u8 {
     if as_fio { INTERRUPTED_FIO } else { 128_u8.saturating_add(signal as u8) }
 }
 
-/// 0: ran. 1: errors, or a job did nothing. 128 + signal: interrupted. fio forgives tolerated
+/// 0: ran. 1: errors, a log that could not be written, or a job did nothing. 128 + signal: interrupted. fio forgives tolerated
 /// errors and idle jobs.
 pub fn of(record: &RunRecord, as_fio: bool) -> u8 {
     if let Some(signal) = record.interrupted_by {
@@ -24,7 +24,9 @@ pub fn of(record: &RunRecord, as_fio: bool) -> u8 {
     }
     let tolerated = record.jobs.iter().any(|j| !j.errors.is_empty());
     let idle = record.jobs.iter().any(|j| j.elapsed.0 > 0 && j.did_nothing());
-    if failed(record) || (!as_fio && (tolerated || idle)) { ERRORS } else { 0 }
+    let mut logs = record.jobs.iter().filter_map(|j| j.logs.as_ref());
+    let unlogged = logs.any(|logs| !logs.failures.is_empty());
+    if failed(record) || unlogged || (!as_fio && (tolerated || idle)) { ERRORS } else { 0 }
 }
 
 /// Whether an error ended a job, so that another run would most likely end the same way.

@@ -146,11 +146,11 @@ impl<'a> Rounds<'a> {
             Ok(prepared) => prepared,
             Err(code) => return Ok(Err(code)),
         };
-        let text = self.call.is_text();
+        let manner = self.call.manner();
         let mut record = self.call.runner.measure(prepared, invocation, |run, signals| {
-            watch(run, signals, invocation, output, false, text, &Trigger::none())
+            watch(run, signals, invocation, output, manner, &Trigger::none())
         })?;
-        self.said.say(self.call.dialect, &record.messages);
+        self.said.say(self.call, &record.messages);
         record.cell = Some(Cell { name: name.clone(), round });
         Ok(Ok(record))
     }

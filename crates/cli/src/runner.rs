@@ -165,8 +165,9 @@ impl Runner {
         mut messages: Vec<Message>,
         interrupted_by: Option<i32>,
     ) -> RunRecord {
-        let Measured { outcome, timeline, evidence, disks, started_unix_ms } = measured;
-        messages.extend(outcome.messages);
+        let Measured { mut outcome, timeline, evidence, disks, started_unix_ms } = measured;
+        messages.append(&mut outcome.messages);
+        messages.extend(write_logs(&mut outcome));
         let directory = std::env::current_dir().unwrap_or_default().display().to_string();
         RunRecord {
             schema: record::SCHEMA_VERSION,
@@ -219,6 +220,16 @@ struct Measured {
     evidence: Evidence,
     disks: Vec<DiskResult>,
     started_unix_ms: u64,
+}
+
+/// Writes the log files of all workers; what fails is in their records, and told.
+fn write_logs(outcome: &mut Outcome) -> Vec<Message> {
+    let (logbook, mut files) = (&outcome.logbook, report::logs::Files::default());
+    let jobs = outcome.jobs.iter_mut().enumerate();
+    jobs.flat_map(|(worker, job)| {
+        files.write(job, logbook.failure(), |take| logbook.entries(worker, take))
+    })
+    .collect()
 }
 
 fn queries(invocation: &Invocation) -> Vec<TargetQuery> {

@@ -11,9 +11,11 @@ use crate::runner::Runner;
 use crate::trigger::{self, Trigger};
 use crate::watch::watch;
 use crate::{client, server};
-use anyhow::Result;
+use anyhow::{Context, Result};
 use job::{Action, Dialect, Invocation, JobErrors};
 use std::ffi::OsString;
+use std::fs::File;
+use std::io::BufReader;
 use std::process::ExitCode;
 
 /// `fathom run …` and `fio …`.
@@ -106,6 +108,7 @@ fn act(
         Action::ShowCmd(text) | Action::Explain(text) => Ok(text.clone()),
         Action::CmdHelp(option) => job::help::command(option.as_deref()),
         Action::EngHelp(engine) => job::help::engine(engine.as_deref()),
+        Action::InflateLog(path) => return inflate(dialect, path, &mut output),
         Action::Version => Ok(format!("{FIO_VERSION}\n")),
         Action::Help => Ok(job::help::usage(dialect)),
     };
@@ -114,6 +117,21 @@ fn act(
         Err(mistake) => {
             say(&format!("{}: {mistake}\n", program(dialect)));
             Ok(ExitCode::from(usage_code(dialect)))
+        }
+    }
+}
+
+/// `--inflate-log`: what can be read of a damaged log is printed as well.
+fn inflate(dialect: Dialect, path: &str, output: &mut Output) -> Result<ExitCode> {
+    let log = File::open(path).with_context(|| format!("--inflate-log={path}"))?;
+    let mut text = Vec::new();
+    let read = report::logs::inflate(BufReader::new(log), &mut text);
+    output.write(&String::from_utf8_lossy(&text))?;
+    match read {
+        Ok(()) => Ok(ExitCode::SUCCESS),
+        Err(error) => {
+            say(&format!("{}: --inflate-log={path}: {error}\n", program(dialect)));
+            Ok(ExitCode::from(exit::ERRORS))
         }
     }
 }
@@ -145,10 +163,10 @@ fn once(call: &Call, gate: &Gate, output: &mut Output) -> Result<ExitCode> {
     }
     let trigger = Trigger::set(&invocation.trigger);
     let record = call.runner.measure(prepared, invocation, |run, signals| {
-        watch(run, signals, invocation, output, as_fio, call.is_text(), &trigger)
+        watch(run, signals, invocation, output, call.manner(), &trigger)
     })?;
     let pulled = pull(call, &trigger);
-    said.say(call.dialect, &record.messages);
+    said.say(call, &record.messages);
     // Kept before anything looks at it: what comes after must not cost what was measured. Where it
     // cannot be kept, the report is all that is left of it, and is shown.
     let kept = match &invocation.record {
@@ -160,8 +178,10 @@ fn once(call: &Call, gate: &Gate, output: &mut Output) -> Result<ExitCode> {
     let missed = gate.hold(runs, &mut judged, SEED);
     let dress = call.dress(output);
     output.write(&report::render(&record, &judged, &call.formats(), &dress))?;
-    if as_fio {
+    if as_fio && !call.is_quiet() {
         say(&report::verdict::for_fio(&judged));
+    }
+    if as_fio {
         gate::say_for_fio(&judged);
     }
     gate.write_junit(runs, &judged)?;

@@ -147,16 +147,27 @@ impl Ticker {
     }
 }
 
+/// How what happens meanwhile is told.
+#[derive(Clone, Copy)]
+pub struct Manner {
+    /// As fio does.
+    pub as_fio: bool,
+    /// The report is text, among others, and takes what fio writes into it.
+    pub text: bool,
+    /// Nothing but errors goes to stderr.
+    pub quiet: bool,
+}
+
 /// Watches until the run has ended.
 pub fn watch(
     run: &Run,
     signals: &Signals,
     invocation: &Invocation,
     output: &mut Output,
-    as_fio: bool,
-    text: bool,
+    manner: Manner,
     trigger: &Trigger,
 ) -> Result<()> {
+    let Manner { as_fio, text, quiet } = manner;
     let mut ticker = Ticker::new(invocation, output, as_fio, text);
     let mut stopping = false;
     loop {
@@ -167,7 +178,11 @@ pub fn watch(
                 ticker.clear(output)?;
             }
             let line = report::header::layout(&job, files, bytes);
-            if text { output.write(&line)? } else { say(&line) }
+            match (text, quiet) {
+                (true, _) => output.write(&line)?,
+                (false, true) => {}
+                (false, false) => say(&line),
+            }
         }
         if ended {
             break;

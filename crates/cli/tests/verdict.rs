@@ -163,6 +163,25 @@ fn under_the_name_fio_only_warnings_are_told_and_only_on_stderr() {
 }
 
 #[test]
+fn with_json_in_a_file_remarks_are_in_it_and_stderr_is_for_errors() {
+    let _alone = alone();
+    let directory = scratch();
+    let options =
+        ["--output-format=json", "--output=report.json", "--ioengine=sync", "--iodepth=8"];
+    let ran = as_fio(directory.path(), &[CHAINED, &options].concat()).expect(0);
+    assert_eq!((ran.out.as_str(), ran.err.as_str()), ("", ""));
+    let text = std::fs::read_to_string(directory.path().join("report.json")).unwrap();
+    let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let own = &report["fathom"];
+    let findings = own["findings"].as_array().unwrap();
+    assert!(findings.iter().any(|finding| finding["check"] == "served-from-cache"), "{own}");
+    assert!(own["notes"].to_string().contains("iodepth=8 acts as 1"), "{own}");
+    let gone = ["--filename=/proc/gone", "--size=4k"];
+    let ran = as_fio(directory.path(), &[&["--name=a"], &gone[..], &options].concat());
+    assert!(ran.code != 0 && ran.err.contains("/proc/gone"), "{}", ran.err);
+}
+
+#[test]
 fn a_hundred_jobs_make_one_page() {
     let _alone = alone();
     let jobs: Vec<String> = (0..100).map(|job| format!("--name=job{job}")).collect();

@@ -11,6 +11,7 @@ mod gate;
 mod hot;
 pub mod kernel;
 mod live;
+mod logbook;
 mod meter;
 mod offsets;
 mod ops;
@@ -27,4 +28,5 @@ mod steps;
 mod sys;
 mod worker;
 
+pub use logbook::Logbook;
 pub use run::{Event, Outcome, Run, RunDelay, Watcher};

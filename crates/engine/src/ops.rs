@@ -126,6 +126,16 @@ pub trait Source {
         Ok(())
     }
 
+    /// The worker begins: nothing was issued yet.
+    fn begins(&mut self, now: u64) {
+        let _ = now;
+    }
+
+    /// An I/O moved only a part, or nothing; what is left is tried again or given up.
+    fn fell_short(&mut self, op: &Op, moved: u64) {
+        let _ = (op, moved);
+    }
+
     /// The ramp is over: what was seen before does not count.
     fn window_begins(&mut self, now: u64) {
         let _ = now;

@@ -149,6 +149,9 @@ where
             self.live.count_part(direction, moved);
         }
         self.source.completed(&Op { length: moved, ..*op }, moved);
+        if S::EXTENDED {
+            self.source.fell_short(op, moved);
+        }
         self.gate.completed(op);
         if let (Some(rest), Flow::On) = (rest, flow) {
             self.slots.hold(rest);

@@ -4,6 +4,7 @@
 use crate::clock::{Clock, RunClock};
 use crate::gate::{Around, Flows};
 use crate::live::LiveWorker;
+use crate::logbook::{Logbook, Scribe};
 use crate::rare::LONGEST_SLEEP_NS;
 use crate::steady::{self, Watched};
 use crate::sys::thread;
@@ -44,6 +45,7 @@ pub(crate) struct Shared {
     pub plan: Plan,
     pub clock: RunClock,
     pub live: Arc<[LiveWorker]>,
+    pub scribe: Scribe,
     flows: Flows,
     run_delay: RunDelay,
     /// Positions that the clones of a job share, by the job.
@@ -111,6 +113,8 @@ pub struct Outcome {
     pub messages: Vec<Message>,
     /// How time was read.
     pub clock: record::Clock,
+    /// What the workers logged, in order of their numbers.
+    pub logbook: Logbook,
 }
 
 /// A handle that sees a run's live figures, also after it ended.
@@ -130,7 +134,7 @@ impl Run {
     /// `run_delay` by each worker at both ends of its window.
     ///
     /// # Errors
-    /// Only when not even the supervising thread can be started.
+    /// Only when not even the supervising thread, or that of the logs, can be started.
     pub fn start(
         plan: Plan,
         run_delay: RunDelay,
@@ -141,6 +145,7 @@ impl Run {
         let (origin, origin_at) = (Instant::now(), clock.now());
         let live = plan.workers.iter().map(|_| LiveWorker::default()).collect();
         let jobs = plan.workers.iter().map(|worker| worker.job + 1).max().unwrap_or(0);
+        let scribe = Scribe::start(&plan.workers)?;
         let flows = Flows::new(&plan);
         let shared = Arc::new(Shared {
             cursors: (0..jobs).map(|_| Arc::default()).collect(),
@@ -148,6 +153,7 @@ impl Run {
             flows,
             clock,
             live,
+            scribe,
             run_delay,
             stop: AtomicBool::new(false),
             layout: Mutex::new(None),
@@ -212,7 +218,7 @@ impl Run {
             (Vec::new(), vec![Message::error(None, "internal error: the supervisor panicked")])
         });
         let clock = self.shared.clock.describe(self.origin, self.origin_at);
-        Outcome { jobs, messages, clock }
+        Outcome { jobs, messages, clock, logbook: self.shared.scribe.finish() }
     }
 }
 

@@ -54,6 +54,8 @@ pub enum Action {
     CmdHelp(Option<String>),
     /// Print help on this engine or engine option ([`crate::help::engine`]).
     EngHelp(Option<String>),
+    /// Print this compressed log.
+    InflateLog(String),
     /// Print the version.
     Version,
     /// Print help on the program ([`crate::help::usage`]).

@@ -5,6 +5,7 @@
 
 mod buffers;
 mod engine;
+mod logs;
 mod pace;
 mod pattern;
 mod process;
@@ -17,9 +18,10 @@ mod zones;
 
 pub use buffers::{BufferContent, Buffers, DedupeMode, MemoryKind};
 pub use engine::{CpuLoad, Engine, Medium, Program, StatCall};
+pub use logs::Logs;
 pub use pace::{DelayRange, Flow, Rate, RateProcess, ThinkTime, Timing};
 pub use pattern::{BlockSizes, Distribution, Pattern, ReadWrite, Sequencer, SplitEntry};
-pub use process::{CpuSplit, ErrorPolicy, ExitScope, Logs, Measure, NumaMemory, Process, Retry};
+pub use process::{CpuSplit, ErrorPolicy, ExitScope, Measure, NumaMemory, Process, Retry};
 pub use queue::{EngineOptions, Queue, SyncFileRange, SyncMode, Syncing};
 pub use replay::{Merge, Replay};
 pub use served::Served;

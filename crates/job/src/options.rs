@@ -67,6 +67,8 @@ pub struct OptionDef {
     pub long: &'static str,
     /// Whether it works.
     pub status: Status,
+    /// Given alone it means the empty text.
+    pub alone: bool,
     /// An *accepted* option whose use deserves a warning, because what it asks for is not done.
     pub warns: bool,
     /// Puts a parsed value into a job. The error says what is wrong with the value; the caller adds

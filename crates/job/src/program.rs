@@ -209,7 +209,9 @@ pub const OPTIONS: &[ProgramOption] = &[
     option("profile", Role::NotYet, "Run a built-in workload").short('p').value("NAME"),
     option("merge-blktrace-only", Role::Sets(merge_only), "Merge block traces, run nothing")
         .short('A'),
-    option("inflate-log", Role::NotYet, "Print a compressed log").short('X').value("FILE"),
+    option("inflate-log", Role::Ends(inflate_log), "Print a compressed log")
+        .short('X')
+        .value("FILE"),
     option("idle-prof", Role::NotYet, "Report how idle the CPUs were").short('I').value("HOW"),
     option("cpuclock-test", Role::NotYet, "Check the CPU clock").short('T'),
     option("crctest", Role::NotYet, "Measure checksum functions").short('G').maybe("NAMES"),
@@ -240,6 +242,10 @@ pub const OPTIONS: &[ProgramOption] = &[
 
 fn command_help(name: Option<&str>) -> Action {
     Action::CmdHelp(name.map(Into::into))
+}
+
+fn inflate_log(path: Option<&str>) -> Action {
+    Action::InflateLog(path.unwrap_or_default().into())
 }
 
 fn engine_help(name: Option<&str>) -> Action {

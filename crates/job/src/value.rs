@@ -21,6 +21,7 @@ use crate::options::{Choice, Kind, OptionDef, Value};
 pub fn parse(def: &OptionDef, raw: Option<&str>, units: Units) -> Result<Value, String> {
     let text = match raw {
         Some(text) if !text.trim().is_empty() => text.trim(),
+        _ if def.alone => return Ok(Value::Text(String::new())),
         None if def.kind == Kind::Flag => return Ok(Value::Bool(true)),
         _ => return Err(format!("needs a value: {}", expected(def))),
     };

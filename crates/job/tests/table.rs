@@ -202,7 +202,9 @@ fn sample(def: &OptionDef) -> Option<&'static str> {
         ("ignore_error", _) => "EIO",
         ("sync_file_range", _) => "write:8",
         ("buffer_pattern", _) => "0xdeadbeef",
-        ("cpus_allowed" | "numa_cpu_nodes", _) => "0,2-3",
+        ("cpus_allowed" | "numa_cpu_nodes" | "log_compression_cpus", _) => "0,2-3",
+        ("log_entries" | "log_compression", _) => "2048",
+        ("log_hist_coarseness", _) => "5",
         ("numa_mem_policy", _) => "bind:0",
         ("file_service_type", _) => "random:4",
         ("randseed", _) => "42",
@@ -402,6 +404,7 @@ fn an_option_alone_is_a_flag_or_an_error() {
         let alone = value::parse(def, None, UNITS);
         match def.kind {
             Kind::Flag => assert_eq!(alone, Ok(Value::Bool(true)), "{}", def.name),
+            _ if def.alone => assert_eq!(alone, Ok(Value::Text(String::new())), "{}", def.name),
             _ => assert!(alone.unwrap_err().contains("needs a value"), "{}", def.name),
         }
     }

@@ -9,6 +9,7 @@ mod disks;
 mod engines;
 mod files;
 mod limits;
+mod logs;
 mod machine;
 mod model;
 mod names;

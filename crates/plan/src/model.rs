@@ -5,7 +5,7 @@ use job::{
     Buffers, Engine, EngineOptions, ErrorPolicy, ExitScope, Layout, LockFile, NumaMemory,
     RateProcess, ReadWrite, Sequencer, Syncing, ThinkTime,
 };
-use record::{GroupKey, Message, Nanos, PerDirection, Show, TargetKind};
+use record::{GroupKey, Logs, Message, Nanos, PerDirection, Show, TargetKind};
 use std::sync::Arc;
 use trace::Recording;
 
@@ -86,6 +86,8 @@ pub struct Worker {
     pub replay: Option<Replay>,
     /// `write_iolog`: file that its I/O is listed in.
     pub write_log: Option<String>,
+    /// The logs it writes; `None`: none.
+    pub logs: Option<Logs>,
 }
 
 /// When a worker starts.

@@ -9,7 +9,7 @@ use crate::policy::Policy;
 use crate::problem::{Findings, PlanError};
 use crate::random::{DEFAULT_SEED, between, mix};
 use crate::sizes::{human, percent_of};
-use crate::{checks, cursor, disks, engines, limits, pace, replay, safety, unsupported};
+use crate::{checks, cursor, disks, engines, limits, logs, pace, replay, safety, unsupported};
 use job::{Engine, FileServiceOrder, Job, Size};
 use record::{Bytes, Facts, Nanos, Show, TargetKind};
 
@@ -64,6 +64,7 @@ pub fn resolve(jobs: &[Job], facts: &Facts, policy: &Policy) -> Result<Plan, Pla
             if let Some(asked) = asked {
                 limit(job, &mut worker, asked, &blocks, &mut found);
             }
+            worker.logs = logs::of_worker(job, number);
             workers.push(worker);
         }
     }
@@ -129,6 +130,7 @@ fn check_job(job: &Job, facts: &Facts, policy: &Policy, found: &mut Findings) ->
     }
     cursor::check(job, &blocks, found);
     engines::check(job, found);
+    logs::check(job, found);
     safety::check_readonly(job, policy, found);
     if job.queue.engine.has_targets() {
         safety::check_directories(job, facts, found);

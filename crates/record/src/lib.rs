@@ -11,6 +11,7 @@ mod facts;
 mod health;
 mod histogram;
 mod live;
+mod logs;
 mod run;
 mod steady;
 mod timeline;
@@ -29,6 +30,10 @@ pub use facts::{
 pub use health::Health;
 pub use histogram::{Histogram, SUB_BUCKETS};
 pub use live::{LayoutProgress, Snapshot, WorkerState, WorkerStatus};
+pub use logs::{
+    LOG_BINS, LogEntry, LogKind, LoggedHistogram, LoggedIo, LoggedLatency, LoggedWindow, Logs,
+    WindowValue, log_bin, logged_direction,
+};
 pub use run::{
     Cell, Clock, DiskCounters, DiskResult, GroupKey, Invocation, JobRecord, Medium, Message,
     RecordSet, Region, RunRecord, SCHEMA_VERSION, Severity, Show, SourceText, Workload,

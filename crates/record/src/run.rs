@@ -2,7 +2,7 @@
 
 use crate::{
     Bytes, CpuUse, DepthUse, Direction, DirectionResult, DiskSample, ErrorCount, Evidence, Facts,
-    Interval, LatencyDepth, Nanos, PerDirection, SteadyResult, SyncResult, Timeline,
+    Interval, LatencyDepth, Logs, Nanos, PerDirection, SteadyResult, SyncResult, Timeline,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -240,6 +240,9 @@ pub struct JobRecord {
     pub percentiles: Vec<f64>,
     /// What its options ask the report to show.
     pub show: Show,
+    /// Its logs; `None`: it was to write none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub logs: Option<Logs>,
 }
 
 /// Which parts of a report a job's options ask for.

@@ -9,6 +9,7 @@ pub mod gate;
 pub mod header;
 pub mod inspect;
 pub mod json;
+pub mod logs;
 pub mod messages;
 pub mod native;
 pub mod normal;

@@ -8,6 +8,7 @@
 mod cycles;
 mod iolog;
 mod latency;
+mod logs;
 mod replay;
 mod shared;
 mod steady;
@@ -21,6 +22,7 @@ use crate::worker::Builder;
 use cycles::Cycles;
 use iolog::Iolog;
 use latency::{DepthSearch, MaxLatency};
+use logs::Logging;
 use plan::{Medium, Worker};
 use record::Direction;
 use replay::Replayed;
@@ -47,6 +49,16 @@ pub(crate) trait Chore: Send {
     fn ended(&mut self, op: &Op, stamps: &Stamps, now: u64) -> Result<(), Fault> {
         let _ = (op, stamps, now);
         Ok(())
+    }
+
+    /// The worker begins: nothing was issued yet.
+    fn begins(&mut self, now: u64) {
+        let _ = now;
+    }
+
+    /// An I/O moved only a part, or nothing.
+    fn fell_short(&mut self, op: &Op, moved: u64) {
+        let _ = (op, moved);
     }
 
     /// The ramp is over: what was seen before does not count.
@@ -108,26 +120,29 @@ pub(crate) struct Extended {
 }
 
 impl Extended {
-    /// What worker `index` of a run needs; `None` when that is nothing but its I/O.
-    pub fn new(worker: &Worker, shared: &Shared, index: usize) -> Option<Extended> {
-        let extended = Extended::always(worker, shared, index);
+    /// What worker `index` of a run, whose ring is asynchronous if `queued`, needs; `None` when that
+    /// is nothing but its I/O.
+    pub fn new(worker: &Worker, shared: &Shared, index: usize, queued: bool) -> Option<Extended> {
+        let extended = Extended::always(worker, shared, index, queued);
         let is_plain = extended.chores.is_empty() && extended.work.is_drawn();
         (!is_plain).then_some(extended)
     }
 
     /// The same, needed or not.
-    pub fn always(worker: &Worker, shared: &Shared, index: usize) -> Extended {
-        Extended { work: Work::new(worker, shared), chores: chores(worker, shared, index) }
+    pub fn always(worker: &Worker, shared: &Shared, index: usize, queued: bool) -> Extended {
+        Extended { work: Work::new(worker, shared), chores: chores(worker, shared, index, queued) }
     }
 }
 
 /// The chores of a worker, in the order they are done.
-fn chores(worker: &Worker, shared: &Shared, index: usize) -> Vec<Box<dyn Chore>> {
+fn chores(worker: &Worker, shared: &Shared, index: usize, queued: bool) -> Vec<Box<dyn Chore>> {
     fn add<C: Chore + 'static>(all: &mut Vec<Box<dyn Chore>>, chore: Option<C>) {
         all.extend(chore.map(|chore| Box::new(chore) as Box<dyn Chore>));
     }
     let live = &shared.live;
+    let logging = |logs| Logging::new(worker, logs, &shared.scribe, index, queued);
     let mut all = Vec::new();
+    add(&mut all, worker.logs.as_ref().map(logging));
     add(&mut all, MaxLatency::new(worker));
     add(&mut all, DepthSearch::new(worker));
     add(&mut all, SteadyLatency::new(worker, live, index));
@@ -186,6 +201,14 @@ impl Source for Extended {
 
     fn ended(&mut self, op: &Op, _: &mut [u8], stamps: &Stamps, now: u64) -> Result<(), Fault> {
         self.chores.iter_mut().try_for_each(|chore| chore.ended(op, stamps, now))
+    }
+
+    fn begins(&mut self, now: u64) {
+        self.chores.iter_mut().for_each(|chore| chore.begins(now));
+    }
+
+    fn fell_short(&mut self, op: &Op, moved: u64) {
+        self.chores.iter_mut().for_each(|chore| chore.fell_short(op, moved));
     }
 
     fn window_begins(&mut self, now: u64) {

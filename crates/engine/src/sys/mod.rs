@@ -3,6 +3,7 @@
 pub mod aio;
 pub mod buffers;
 pub mod cache;
+pub mod clock;
 pub mod device;
 pub mod fault;
 pub mod files;

@@ -43,6 +43,7 @@ impl<'a> Builder<'a> {
             depth: DepthUse { requested: worker.queue.depth_requested, ..DepthUse::default() },
             percentiles: worker.percentiles.clone(),
             show: worker.show,
+            logs: worker.logs.clone(),
             ..JobRecord::default()
         };
         Builder { worker, job, errors: Errors::new(worker), messages: Vec::new() }
@@ -78,6 +79,13 @@ impl<'a> Builder<'a> {
         job.intervals = metered.intervals;
         job.depth = DepthUse { requested: job.depth.requested, ..metered.depth };
         job.cpu = cpu;
+    }
+
+    /// The worker's logs, `clock_at_zero` being what the clock of their times showed at time zero.
+    pub fn logged(&mut self, clock_at_zero: i64) {
+        if let Some(logs) = &mut self.job.logs {
+            logs.zero = clock_at_zero;
+        }
     }
 
     /// What the search for the depth its latency allows gave.

@@ -96,7 +96,7 @@ impl<'w> Prepared<'_, 'w> {
     fn plain(self, line: &Line, builder: &mut Builder<'w>) -> Result<OpenFiles<'w>, Failure> {
         let worker = &self.shared.plan.workers[self.index];
         let ring = self.ring::<Plain>()?;
-        let source = Extended::always(worker, self.shared, self.index);
+        let source = Extended::always(worker, self.shared, self.index, false);
         let gate = Paced::always(worker, &self.shared.around());
         let clock = self.shared.clock;
         self.go::<_, _, _, _, true, false, true>(ring, clock, gate, source, line, builder)
@@ -111,7 +111,7 @@ impl<'w> Prepared<'_, 'w> {
         let worker = &self.shared.plan.workers[self.index];
         let ring = self.ring::<R>()?;
         let around = self.shared.around();
-        if let Some(extended) = Extended::new(worker, self.shared, self.index) {
+        if let Some(extended) = Extended::new(worker, self.shared, self.index, QUEUED) {
             let (gate, clock) = (Paced::always(worker, &around), self.shared.clock);
             return self
                 .go::<_, _, _, _, true, QUEUED, true>(ring, clock, gate, extended, line, builder);
@@ -148,7 +148,7 @@ impl<'w> Prepared<'_, 'w> {
         mut ring: R,
         clock: C,
         gate: G,
-        source: S,
+        mut source: S,
         line: &Line,
         builder: &mut Builder<'w>,
     ) -> Result<OpenFiles<'w>, Failure>
@@ -172,6 +172,7 @@ impl<'w> Prepared<'_, 'w> {
         let ramp = worker.stop.ramp.0;
         let deadline = worker.stop.runtime.map_or(u64::MAX, |r| started + ramp + r.0);
         live.set_started(started);
+        source.begins(started);
         live.set_state(if ramp > 0 { WorkerState::Ramp } else { WorkerState::Running });
         if ramp == 0 {
             live.set_running_since(started);

@@ -1,7 +1,7 @@
 //! Where a job runs, what is measured, and what an error does.
 
+use super::logs::Logs;
 use record::{Nanos, PerDirection};
-use std::collections::BTreeMap;
 
 /// CPUs, priorities, identity.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -120,13 +120,6 @@ impl Default for Measure {
             logs: Logs::default(),
         }
     }
-}
-
-/// Log files asked for (name of option → prefix).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Logs {
-    /// `write_bw_log`, `write_lat_log` … → prefix.
-    pub files: BTreeMap<String, String>,
 }
 
 /// What an error does.

@@ -1,7 +1,7 @@
 //! Log files, and how they are averaged.
 
 use super::Group::Measure;
-use super::row::{NO_MAX, boolean, choice, flag, int, same, text, to, value};
+use super::row::{NO_MAX, boolean, choice, flag, int, same, text, text_or_none, to, value};
 use super::{Choice, OptionDef, set};
 
 const WINDOWS: &[Choice] = &[
@@ -14,12 +14,23 @@ const WINDOWS: &[Choice] = &[
 
 pub(super) const ROWS: &[OptionDef] = &[
     boolean(Measure, "per_job_logs", "A log file of its own for each job")
-        .long("With 0 jobs of the same name share a log.")
-        .default("1"),
-    text(Measure, "write_bw_log", "Write a log of bandwidth; its name begins with this").long(
-        "PREFIX_bw.N.log, N counting the jobs from 1: time, bandwidth, direction, block \
-             size.",
-    ),
+        .long(
+            "With 0 the number of the job is not part of the name, and jobs with the same prefix \
+             write one file, one job after the other. Each run begins it anew.",
+        )
+        .default("1")
+        .sets(to!(measure.logs.per_job = flag)),
+    text_or_none(Measure, "write_bw_log", "Write a log of bandwidth; its name begins with this").long(
+        "PREFIX_bw.N.log, N counting the workers of the run from 1; without a value PREFIX is the \
+         job's name. A line an I/O, or, with log_avg_msec, a window and direction: time in \
+         milliseconds from the begin of the measured window, value (here KiB/s), direction (0 \
+         read, 1 write, 2 trim), block size in bytes (0 in windows), priority. A window without \
+         I/O has a line of value 0; the last one may be shorter.",
+    )
+    .sets(|job, v| {
+        job.measure.logs.bandwidth = Some(v.string());
+        Ok(())
+    }),
     int(Measure, "bwavgtime", 0, NO_MAX, "Interval of bandwidth samples, in milliseconds")
         .default("500")
         .long(
@@ -30,10 +41,24 @@ pub(super) const ROWS: &[OptionDef] = &[
             job.measure.bwavgtime = set::millis(v.count());
             Ok(())
         }),
-    text(Measure, "write_lat_log", "Write logs of latency; their names begin with this")
-        .long("PREFIX_slat.N.log, PREFIX_clat.N.log and PREFIX_lat.N.log."),
-    text(Measure, "write_iops_log", "Write a log of I/Os; its name begins with this")
-        .long("PREFIX_iops.N.log. Makes sense with log_avg_msec."),
+    text_or_none(Measure, "write_lat_log", "Write logs of latency; their names begin with this")
+        .long(
+            "PREFIX_slat.N.log, PREFIX_clat.N.log and PREFIX_lat.N.log, in nanoseconds, else as \
+             for write_bw_log. A window without I/O has no latency and no line.",
+        )
+        .sets(|job, v| {
+            job.measure.logs.latency = Some(v.string());
+            Ok(())
+        }),
+    text_or_none(Measure, "write_iops_log", "Write a log of I/Os; its name begins with this")
+        .long(
+            "PREFIX_iops.N.log, as for write_bw_log; the value of a single I/O is 1, so it makes \
+             sense with log_avg_msec.",
+        )
+        .sets(|job, v| {
+            job.measure.logs.iops = Some(v.string());
+            Ok(())
+        }),
     int(Measure, "iopsavgtime", 0, NO_MAX, "Interval of IOPS samples, in milliseconds")
         .default("500")
         .long("A plain number of milliseconds.")
@@ -42,45 +67,101 @@ pub(super) const ROWS: &[OptionDef] = &[
             Ok(())
         }),
     int(Measure, "log_entries", 1024, 1 << 20, "Lines a log has room for at first")
-        .long("A log that grows during the run may delay I/O.")
-        .default("1024"),
+        .long(
+            "That many are gathered by the worker and then handed to a thread that keeps them; \
+             a greater number disturbs the worker more rarely. Files are written after the run.",
+        )
+        .default("1024")
+        .sets(|job, v| {
+            job.measure.logs.entries = v.count() as u32;
+            Ok(())
+        }),
     int(Measure, "log_avg_msec", 0, NO_MAX, "Interval of log lines, in milliseconds")
         .long("0 writes one line for each I/O.")
-        .default("0"),
+        .default("0")
+        .sets(|job, v| {
+            job.measure.logs.window = set::millis(v.count());
+            Ok(())
+        }),
     int(Measure, "log_hist_msec", 0, NO_MAX, "Interval of histogram log lines, in milliseconds")
         .long("0 switches histogram logs off.")
-        .default("0"),
+        .default("0")
+        .sets(|job, v| {
+            job.measure.logs.histogram_window = set::millis(v.count());
+            Ok(())
+        }),
     int(Measure, "log_hist_coarseness", 0, 6, "Times the bins of a histogram log are halved")
-        .long("Each step halves the number of columns.")
-        .default("0"),
-    text(Measure, "write_hist_log", "Write a log of histograms; its name begins with this")
-        .long("PREFIX_clat_hist.N.log. Needs log_hist_msec."),
+        .long("There are 1856 bins at first; each step halves their number.")
+        .default("0")
+        .sets(to!(measure.logs.coarseness = small)),
+    text_or_none(Measure, "write_hist_log", "Write a log of histograms; its name begins with this")
+        .long(
+            "PREFIX_clat_hist.N.log. Needs log_hist_msec. A line a window and direction with I/O: \
+             time, direction, block size, then how many completion latencies fell into each bin; \
+             64 bins an octave from 1 ns on.",
+        )
+        .sets(|job, v| {
+            job.measure.logs.histogram = Some(v.string());
+            Ok(())
+        }),
     choice(Measure, "log_window_value", WINDOWS, "What a line of an interval holds")
         .alias(&["log_max_value"])
         .default("avg")
-        .long("Under its older name log_max_value it is 0 or 1."),
+        .long(
+            "Under its older name log_max_value it is 0 or 1. The greatest rate is that of a \
+             part of the window as long as bwavgtime (or iopsavgtime). Two columns are for \
+             latency logs; the others hold the mean then.",
+        )
+        .sets(set::log_window_value),
     boolean(Measure, "log_offset", "Log the offset of each I/O")
-        .long("Adds a column to each log line: the offset in the file, in bytes.")
-        .default("0"),
+        .long("Adds a column to each log line: the offset in the file, in bytes; 0 in windows.")
+        .default("0")
+        .sets(to!(measure.logs.offset = flag)),
     boolean(Measure, "log_prio", "Log the priority of each I/O")
-        .long("One more column, which tells high priority from low without it.")
-        .default("0"),
+        .long(
+            "The priority column then holds the priority as the kernel encodes it, else 1 for \
+             the realtime class and 0 for all others.",
+        )
+        .default("0")
+        .sets(to!(measure.logs.priority = flag)),
     boolean(Measure, "log_issue_time", "Log when each I/O was issued")
         .default("0")
-        .long("Newer than fio 3.33."),
+        .long(
+            "One more column, in nanoseconds; 0 in windows and in logs other than of slat and \
+             clat. Needs log_offset and write_lat_log. Newer than fio 3.33.",
+        )
+        .sets(to!(measure.logs.issue_time = flag)),
     int(Measure, "log_compression", 1024, 512 << 20, "Bytes of log to compress at a time")
-        .long("Saves memory in long runs and takes CPU time beside them."),
+        .long(
+            "Takes CPU time beside the run. Without it what waits to be written is kept as it is, \
+             in memory and, beyond 64 MiB, in a temporary file beside the log.",
+        )
+        .sets(|job, v| {
+            job.measure.logs.compression = Some(v.count());
+            Ok(())
+        }),
     text(Measure, "log_compression_cpus", "CPUs that compress logs")
-        .long("Written as cpus_allowed is."),
+        .long("Written as cpus_allowed is.")
+        .sets(|job, v| {
+            job.measure.logs.compression_cpus = set::numbers(v.text())?;
+            Ok(())
+        }),
     boolean(Measure, "log_store_compressed", "Leave log files compressed")
-        .long("They end in .fz and are unpacked by --inflate-log."),
+        .long("They end in .fz and are unpacked by --inflate-log, fio's as well as fathom's.")
+        .sets(to!(measure.logs.store_compressed = flag)),
     boolean(Measure, "log_unix_epoch", "Log times since 1970, not since the start")
-        .long("In milliseconds, by the wall clock."),
+        .long("In milliseconds, by the wall clock or that of log_alternate_epoch_clock_id.")
+        .sets(to!(measure.logs.unix_epoch = flag)),
     boolean(Measure, "log_alternate_epoch", "Log times of another clock")
-        .long("The clock is log_alternate_epoch_clock_id."),
+        .long("The clock is log_alternate_epoch_clock_id.")
+        .sets(to!(measure.logs.other_epoch = flag)),
     int(Measure, "log_alternate_epoch_clock_id", 0, NO_MAX, "Clock of log_alternate_epoch")
         .long("As clock_gettime numbers its clocks; 0 is CLOCK_REALTIME.")
-        .default("0"),
+        .default("0")
+        .sets(|job, v| {
+            job.measure.logs.clock = v.count();
+            Ok(())
+        }),
     boolean(Measure, "block_error_percentiles", "Count trims until a block fails")
         .long("For wearing a device down: a histogram of how many trims blocks survive.")
         .default("0"),

@@ -35,6 +35,7 @@ const fn row(group: Group, name: &'static str, kind: Kind, doc: &'static str) ->
         doc,
         long: "",
         status: Status::NotYet,
+        alone: false,
         warns: false,
         set: keeps,
     }
@@ -43,6 +44,11 @@ const fn row(group: Group, name: &'static str, kind: Kind, doc: &'static str) ->
 /// Any text.
 pub(super) const fn text(group: Group, name: &'static str, doc: &'static str) -> OptionDef {
     row(group, name, Kind::Text, doc)
+}
+
+/// Any text, or none: alone it means the empty text.
+pub(super) const fn text_or_none(group: Group, name: &'static str, doc: &'static str) -> OptionDef {
+    OptionDef { alone: true, ..text(group, name, doc) }
 }
 
 /// One of `values`.

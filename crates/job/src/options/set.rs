@@ -9,7 +9,7 @@ use crate::model::{
 use crate::value::{
     self as values, Units, duration, size_number, split_range, spread, whole_number,
 };
-use record::{Bytes, Direction, Nanos, PerDirection};
+use record::{Bytes, Direction, Nanos, PerDirection, WindowValue};
 
 mod errno;
 mod pattern_bytes;
@@ -251,6 +251,16 @@ pub(super) fn memory(job: &mut Job, v: &Value) -> Result<(), String> {
 }
 
 /// The largest CPU or node number that is believed.
+/// `log_window_value`.
+pub(super) fn log_window_value(job: &mut Job, v: &Value) -> Result<(), String> {
+    job.measure.logs.value = match v.text() {
+        "max" => WindowValue::Max,
+        "both" => WindowValue::Both,
+        _ => WindowValue::Mean,
+    };
+    Ok(())
+}
+
 const NUMBER_MAX: u32 = 65_535;
 
 /// Numbers and ranges split by commas, each once, ascending.

@@ -20,6 +20,7 @@ fn row(kind: Kind) -> OptionDef {
         doc: "",
         long: "",
         status: Status::Works,
+        alone: false,
         warns: false,
         set: |_, _| Ok(()),
     }
