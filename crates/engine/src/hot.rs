@@ -230,7 +230,7 @@ where
                 self.gate.completed(&op);
             }
             None if result >= 0 => self.meter.synced(&stamps, done),
-            _ => return self.fell_short(&op, result),
+            _ => return self.fell_short(slot, &op, result),
         }
         if S::EXTENDED { self.inspect(slot, done) } else { Flow::On }
     }

@@ -34,6 +34,9 @@ impl OpKind {
     }
 }
 
+/// Tag of I/O that no rate and no pause holds back: reads that check what was written.
+pub const UNPACED: u32 = u32::MAX;
+
 /// One I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Op {
@@ -63,6 +66,11 @@ pub enum Next {
     /// A loop has ended (nothing is in flight any more); what `unlink_each_loop` and the like ask
     /// for is done now. Ask again.
     LoopEnd,
+    /// What was written goes to the target and leaves the page cache, for it is read back now
+    /// (nothing is in flight any more). Ask again.
+    Settle,
+    /// Nothing can be issued before something in flight ends. Ask again then.
+    Busy,
     /// There is nothing more to do.
     End,
 }
@@ -134,6 +142,22 @@ pub trait Source {
     /// An I/O moved only a part, or nothing; what is left is tried again or given up.
     fn fell_short(&mut self, op: &Op, moved: u64) {
         let _ = (op, moved);
+    }
+
+    /// A part of an I/O was done, its rest is tried again: `op` has the length of the part.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    fn part(&mut self, op: &Op, buffer: &mut [u8]) -> Result<(), Fault> {
+        let _ = (op, buffer);
+        Ok(())
+    }
+
+    /// An I/O moved nothing, for the file ends before its place. What this means, where it is more
+    /// than that.
+    fn beyond_end(&mut self, op: &Op) -> Option<Fault> {
+        let _ = op;
+        None
     }
 
     /// The ramp is over: what was seen before does not count.

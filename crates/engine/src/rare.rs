@@ -92,16 +92,19 @@ where
     /// Waits until nothing is in flight, then does what needs that.
     #[cold]
     pub(crate) fn drain(&mut self, next: Next, now: &mut u64) -> Flow {
+        if next == Next::Busy && self.slots.in_flight > 0 {
+            return self.reap(1, None, now);
+        }
         while self.slots.in_flight > 0 {
             if self.reap(1, None, now) == Flow::End {
                 return Flow::End;
             }
         }
         match next {
-            Next::Open(_) | Next::Close(_) | Next::LoopEnd => {
+            Next::Open(_) | Next::Close(_) | Next::LoopEnd | Next::Settle => {
                 self.steps.file_step(&mut self.ring, next)
             }
-            Next::Io(_) | Next::Drain | Next::End => Flow::On,
+            Next::Io(_) | Next::Drain | Next::Busy | Next::End => Flow::On,
         }
     }
 
@@ -142,7 +145,12 @@ where
     }
 
     #[cold]
-    pub(crate) fn fell_short(&mut self, op: &Op, result: i64) -> Flow {
+    pub(crate) fn fell_short(&mut self, slot: u32, op: &Op, result: i64) -> Flow {
+        if S::EXTENDED
+            && let Some(flow) = self.inspect_part(slot, op, result)
+        {
+            return flow;
+        }
         let (rest, flow) = self.steps.fell_short(&mut self.meter, op, result);
         let moved = result.max(0) as u64;
         if let Some(direction) = op.kind.direction() {
@@ -157,6 +165,21 @@ where
             self.slots.hold(rest);
         }
         flow
+    }
+
+    /// Lets the source look at an I/O that moved less than it should. A fault of it that is more
+    /// than the shortness stands for the whole I/O.
+    fn inspect_part(&mut self, slot: u32, op: &Op, result: i64) -> Option<Flow> {
+        if result == 0 {
+            let fault = self.source.beyond_end(op)?;
+            self.source.completed(&Op { length: 0, ..*op }, 0);
+            self.gate.completed(op);
+            return Some(self.steps.fault(Some(op), &fault));
+        }
+        let length = u64::try_from(result).ok()?;
+        let buffer = self.buffers.slice_mut(slot, length as usize);
+        let fault = self.source.part(&Op { length, ..*op }, buffer).err()?;
+        (self.steps.fault(Some(op), &fault) == Flow::End).then_some(Flow::End)
     }
 
     /// Lets the source look at an I/O that ended well.

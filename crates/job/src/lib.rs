@@ -25,6 +25,7 @@ pub use elsewhere::{Client, Trigger};
 pub use error::{JobError, JobErrors, Origin};
 pub use expand::Keywords;
 pub use model::Served;
+pub use model::{BlockPattern, Verify, VerifyMethod};
 pub use model::{
     BlockSizes, BufferContent, Buffers, CpuLoad, CpuSplit, DedupeMode, DelayRange, Distribution,
     Engine, EngineOptions, ErrorPolicy, ExitScope, FileService, FileServiceOrder, FileSizeRange,

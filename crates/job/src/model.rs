@@ -14,6 +14,7 @@ mod replay;
 mod served;
 mod steady;
 mod target;
+mod verify;
 mod zones;
 
 pub use buffers::{BufferContent, Buffers, DedupeMode, MemoryKind};
@@ -29,6 +30,7 @@ pub use steady::{LatencyGoal, SteadyCriterion, SteadyFigure, SteadyLimit, Steady
 pub use target::{
     FileService, FileServiceOrder, FileSizeRange, Layout, LockFile, Size, Target, WriteHint,
 };
+pub use verify::{BlockPattern, Verify, VerifyMethod};
 pub use zones::{ZoneMode, Zones};
 
 /// One job section (or `--name` on the command line), `[global]` merged in.
@@ -66,6 +68,8 @@ pub struct Job {
     pub measure: Measure,
     /// What an error does.
     pub errors: ErrorPolicy,
+    /// What is checked of the data.
+    pub verify: Verify,
     /// What a server adds.
     pub served: Served,
     /// I/O recorded and replayed.

@@ -213,6 +213,9 @@ fn sample(def: &OptionDef) -> Option<&'static str> {
         ("percentile_list", _) => "50:99",
         ("replay_align", _) => "4k",
         ("replay_skip", _) => "read,sync",
+        ("verify_interval" | "verify_offset", _) => "512",
+        ("verify_pattern", _) => "0xab%o",
+        ("verify_async_cpus", _) => "0,1",
         (_, Kind::Bool | Kind::Flag) => match def.default {
             "1" => "0",
             _ => "1",

@@ -241,6 +241,10 @@ impl<'a> Files<'a> {
         found: &mut Findings,
     ) -> Prepare {
         let (job, rw, needed) = (cx.job, cx.job.pattern.rw, region.file_size);
+        if job.verify.method.is_some() && (job.verify.only || !safety::changes(job)) {
+            // What an earlier run left is looked at as it is.
+            return Prepare::Nothing;
+        }
         let target = &self.facts.targets[path];
         let missing = target.kind == TargetKind::Missing && !self.laid.contains_key(path);
         self.check_growth(job, path, missing, size, needed, found);

@@ -23,8 +23,10 @@ mod resolve;
 mod safety;
 mod sizes;
 mod unsupported;
+mod verify;
 mod workload;
 
+pub use job::{BlockPattern, VerifyMethod};
 pub use job::{
     BufferContent, Buffers, CpuLoad, DedupeMode, Engine, EngineOptions, ErrorPolicy, ExitScope,
     Layout, LockFile, Medium, MemoryKind, NumaMemory, Program, RateProcess, ReadWrite, Retry,
@@ -40,3 +42,4 @@ pub use names::{Wanted, targets};
 pub use policy::Policy;
 pub use problem::{PlanError, Problem, ProblemKind};
 pub use resolve::resolve;
+pub use verify::{Trimming, Verify};

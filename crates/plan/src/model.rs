@@ -1,6 +1,7 @@
 //! The plan: everything resolved, nothing left to look up. One [`Worker`] a thread.
 
 use crate::limits::Limits;
+use crate::verify::Verify;
 use job::{
     Buffers, Engine, EngineOptions, ErrorPolicy, ExitScope, Layout, LockFile, NumaMemory,
     RateProcess, ReadWrite, Sequencer, Syncing, ThinkTime,
@@ -78,6 +79,8 @@ pub struct Worker {
     pub measuring: Measuring,
     /// What an error does.
     pub errors: ErrorPolicy,
+    /// What is checked of the data; `None`: nothing.
+    pub verify: Option<Verify>,
     /// What its report shows.
     pub show: Show,
     /// Percentiles its report shows.

@@ -9,6 +9,7 @@ use crate::policy::Policy;
 use crate::problem::{Findings, PlanError};
 use crate::random::{DEFAULT_SEED, between, mix};
 use crate::sizes::{human, percent_of};
+use crate::verify;
 use crate::{checks, cursor, disks, engines, limits, logs, pace, replay, safety, unsupported};
 use job::{Engine, FileServiceOrder, Job, Size};
 use record::{Bytes, Facts, Nanos, Show, TargetKind};
@@ -31,7 +32,7 @@ pub fn resolve(jobs: &[Job], facts: &Facts, policy: &Policy) -> Result<Plan, Pla
     let mut workers: Vec<Worker> = Vec::new();
     for (index, (job, slot)) in jobs.iter().zip(&slots).enumerate() {
         let blocks = check_job(job, facts, policy, &mut found);
-        let template = template(job, index as u32, slot, &blocks, &mut found);
+        let template = template(job, index as u32, slot, &blocks, facts, &mut found);
         let cpus = pace::cpus(job, facts, &mut found);
         if !counted {
             continue;
@@ -139,7 +140,14 @@ fn check_job(job: &Job, facts: &Facts, policy: &Policy, found: &mut Findings) ->
 }
 
 /// Everything the clones of a job have in common.
-fn template(job: &Job, index: u32, slot: &Slot, blocks: &Blocks, found: &mut Findings) -> Worker {
+fn template(
+    job: &Job,
+    index: u32,
+    slot: &Slot,
+    blocks: &Blocks,
+    facts: &Facts,
+    found: &mut Findings,
+) -> Worker {
     let measure = &job.measure;
     Worker {
         name: job.identity.name.clone(),
@@ -169,6 +177,7 @@ fn template(job: &Job, index: u32, slot: &Slot, blocks: &Blocks, found: &mut Fin
             series: !measure.disable_bw,
         },
         errors: job.errors.clone(),
+        verify: verify::resolve(job, blocks, facts, found),
         show: show(job),
         percentiles: measure.percentile_list.clone(),
         write_log: job.replay.write.clone(),

@@ -12,6 +12,7 @@ mod logs;
 mod replay;
 mod shared;
 mod steady;
+mod verify;
 
 use crate::meter::Stamps;
 use crate::ops::{Fault, Next, Op, Source};
@@ -28,6 +29,7 @@ use record::Direction;
 use replay::Replayed;
 use shared::SharedCursor;
 use steady::SteadyLatency;
+use verify::Verified;
 
 /// Something done beside the I/O of a worker. Called once an I/O, so it neither locks nor calls the
 /// system where it can be helped; what it does is within the I/O's pause, not within its latency.
@@ -90,6 +92,8 @@ enum Work {
     Shared(SharedCursor),
     /// What a log lists.
     Replayed(Box<Replayed>),
+    /// Drawn from the job's options, with content that is checked.
+    Verified(Box<Verified>),
 }
 
 impl Work {
@@ -102,7 +106,10 @@ impl Work {
             _ if worker.pattern.shared_cursor => {
                 Work::Shared(SharedCursor::new(worker, shared.cursor(worker.job)))
             }
-            _ => Work::Drawn(Box::new(Workload::new(worker))),
+            _ => match Verified::new(worker, "") {
+                Some(verified) => Work::Verified(Box::new(verified)),
+                None => Work::Drawn(Box::new(Workload::new(worker))),
+            },
         }
     }
 
@@ -159,6 +166,7 @@ impl Source for Extended {
             Work::Drawn(workload) => workload.next(),
             Work::Shared(cursor) => cursor.next(),
             Work::Replayed(replayed) => replayed.next(),
+            Work::Verified(verified) => verified.next(),
         };
         if let Next::Open(_) | Next::Close(_) | Next::LoopEnd = next {
             self.chores.iter_mut().for_each(|chore| chore.file_step(next));
@@ -173,6 +181,7 @@ impl Source for Extended {
             Work::Shared(cursor) => cursor.steer(direction),
             // The log says which way it goes.
             Work::Replayed(_) => {}
+            Work::Verified(verified) => verified.steer(direction),
         }
     }
 
@@ -182,25 +191,67 @@ impl Source for Extended {
             Work::Drawn(workload) => workload.completed(op, moved),
             Work::Shared(cursor) => cursor.completed(op, moved),
             Work::Replayed(_) => {}
+            Work::Verified(verified) => verified.completed(op, moved),
         }
     }
 
     fn intended(&self, op: &Op) -> Option<u64> {
         match &self.work {
-            Work::Cycles(_) | Work::Drawn(_) | Work::Shared(_) => None,
             Work::Replayed(replayed) => replayed.intended(op),
+            _ => None,
+        }
+    }
+
+    fn fill(&mut self, op: &Op, buffer: &mut [u8]) -> bool {
+        match &mut self.work {
+            Work::Verified(verified) => verified.fill(op, buffer),
+            _ => false,
         }
     }
 
     fn issued(&mut self, op: &Op, stamps: &Stamps) {
-        if let Work::Replayed(replayed) = &mut self.work {
-            replayed.issued(stamps);
+        match &mut self.work {
+            Work::Replayed(replayed) => replayed.issued(stamps),
+            Work::Verified(verified) => verified.issued(op, stamps),
+            _ => {}
         }
         self.chores.iter_mut().for_each(|chore| chore.issued(op, stamps));
     }
 
-    fn ended(&mut self, op: &Op, _: &mut [u8], stamps: &Stamps, now: u64) -> Result<(), Fault> {
-        self.chores.iter_mut().try_for_each(|chore| chore.ended(op, stamps, now))
+    fn ended(
+        &mut self,
+        op: &Op,
+        buffer: &mut [u8],
+        stamps: &Stamps,
+        now: u64,
+    ) -> Result<(), Fault> {
+        let of_work = match &mut self.work {
+            Work::Verified(verified) => verified.ended(op, buffer, stamps, now),
+            _ => Ok(()),
+        };
+        let of_chores = self.chores.iter_mut().try_for_each(|chore| chore.ended(op, stamps, now));
+        of_work.and(of_chores)
+    }
+
+    fn part(&mut self, op: &Op, buffer: &mut [u8]) -> Result<(), Fault> {
+        match &mut self.work {
+            Work::Verified(verified) => verified.part(op, buffer),
+            _ => Ok(()),
+        }
+    }
+
+    fn beyond_end(&mut self, op: &Op) -> Option<Fault> {
+        match &mut self.work {
+            Work::Verified(verified) => verified.beyond_end(op),
+            _ => None,
+        }
+    }
+
+    fn goes_on(&mut self) -> bool {
+        match &mut self.work {
+            Work::Verified(verified) => verified.goes_on(),
+            _ => false,
+        }
     }
 
     fn begins(&mut self, now: u64) {
@@ -212,6 +263,9 @@ impl Source for Extended {
     }
 
     fn window_begins(&mut self, now: u64) {
+        if let Work::Verified(verified) = &mut self.work {
+            verified.window_begins(now);
+        }
         self.chores.iter_mut().for_each(|chore| chore.window_begins(now));
     }
 
@@ -239,8 +293,10 @@ impl Gathering for Workload {
 
 impl Gathering for Extended {
     fn gather(self, now: u64, builder: &mut Builder<'_>) {
-        if let Work::Replayed(replayed) = &self.work {
-            replayed.gather(builder);
+        match self.work {
+            Work::Replayed(replayed) => replayed.gather(builder),
+            Work::Verified(verified) => verified.gather(builder),
+            _ => {}
         }
         self.chores.into_iter().for_each(|chore| chore.gather(now, builder));
     }

@@ -177,7 +177,40 @@ impl<'w> OpenFiles<'w> {
         result
     }
 
+    /// Hands everything that was written to the target, file by file.
+    ///
+    /// # Errors
+    /// The first failure; the others are synchronised all the same.
+    pub fn sync_all(&self) -> Result<(), FileError> {
+        let mut result = Ok(());
+        for (position, planned) in self.worker.files.iter().enumerate() {
+            if self.used[position] && self.flags.write {
+                let synced = self.with_file(position, File::sync_all);
+                result =
+                    result.and(synced.map_err(|e| FileError::new(Action::Sync, &planned.path, e)));
+            }
+        }
+        result
+    }
+
     fn sync(&self, position: usize) -> io::Result<()> {
+        self.with_file(position, |file| {
+            if self.worker.syncing.end_fsync {
+                file.sync_all()?;
+            }
+            if self.worker.syncing.end_syncfs {
+                sync_filesystem(file)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Does something with a file, opened for it where it is closed.
+    fn with_file(
+        &self,
+        position: usize,
+        act: impl FnOnce(&File) -> io::Result<()>,
+    ) -> io::Result<()> {
         let reopened;
         let file = match &self.open[position] {
             Some(file) => file,
@@ -188,13 +221,7 @@ impl<'w> OpenFiles<'w> {
                 &reopened
             }
         };
-        if self.worker.syncing.end_fsync {
-            file.sync_all()?;
-        }
-        if self.worker.syncing.end_syncfs {
-            sync_filesystem(file)?;
-        }
-        Ok(())
+        act(file)
     }
 
     /// Removes the worker's regular files, and the directories it worked on, for `unlink` and `unlink_each_loop`. Those that are

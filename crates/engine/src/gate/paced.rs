@@ -4,7 +4,7 @@ use super::flow::Flow;
 use super::{Admit, Flows, Gate};
 use crate::arrivals::Schedule;
 use crate::files::FileLocks;
-use crate::ops::Op;
+use crate::ops::{Op, UNPACED};
 use plan::{ThinkTime, Worker};
 use record::Direction;
 
@@ -56,6 +56,14 @@ impl Paced {
     }
 }
 
+impl Paced {
+    /// Takes the lock of the file; what to do where another has it.
+    fn lock(&mut self, op: &Op) -> Option<Admit> {
+        let locks = self.locks.as_mut()?;
+        (!locks.acquire(op)).then_some(Admit::Drain)
+    }
+}
+
 /// Whether the rates of a mix of reads and writes decide which comes next.
 pub fn is_steered(worker: &Worker) -> bool {
     let (rw, limit) = (worker.pattern.rw, &worker.pacing.limit);
@@ -81,6 +89,9 @@ impl Gate for Paced {
         let Some(direction) = op.kind.direction() else {
             return Admit::Now { intended: None };
         };
+        if op.tag == UNPACED {
+            return self.lock(op).unwrap_or(Admit::Now { intended: None });
+        }
         let origin = *self.origin.get_or_insert(now);
         if let Some(work) = &mut self.work
             && work.goes_on(now)
@@ -113,10 +124,8 @@ impl Gate for Paced {
         if let Some(until) = due.filter(|due| *due > now) {
             return Admit::Wait { until };
         }
-        if let Some(locks) = &mut self.locks
-            && !locks.acquire(op)
-        {
-            return Admit::Drain;
+        if let Some(held) = self.lock(op) {
+            return held;
         }
         self.due = None;
         if let Some(think) = &mut self.think {
@@ -132,12 +141,15 @@ impl Gate for Paced {
         if op.kind.direction().is_none() {
             return;
         }
+        if let Some(locks) = &mut self.locks {
+            locks.release(op);
+        }
+        if op.tag == UNPACED {
+            return;
+        }
         self.due = Some(intended);
         if let Some(flow) = &mut self.flow {
             flow.takes_back();
-        }
-        if let Some(locks) = &mut self.locks {
-            locks.release(op);
         }
         if let Some(think) = &mut self.think {
             think.issued -= 1;
@@ -150,6 +162,9 @@ impl Gate for Paced {
         }
         if let Some(locks) = &mut self.locks {
             locks.release(op);
+        }
+        if op.tag == UNPACED {
+            return;
         }
         if let Some(think) = &mut self.think {
             think.completed += 1;

@@ -30,6 +30,36 @@ pub(crate) fn random(buffer: &mut [u8], seed: u64) {
     rest.copy_from_slice(&words.as_flattened()[..length]);
 }
 
+/// Fills a buffer with the random bytes that belong at `position`: whatever part of a range is
+/// filled at a time, each of its bytes is the same for the same seed.
+pub(crate) fn random_at(buffer: &mut [u8], seed: u64, position: u64) {
+    const STEP: u64 = 0xa076_1d64_78bd_642f;
+    const TWIST: u64 = 0xe703_7ed1_a0b4_28db;
+    const WORD: u64 = 16;
+    let base = mix(seed);
+    let word = |number: u64| {
+        let counter = base.wrapping_add(STEP.wrapping_mul(number + 1));
+        let product = u128::from(counter) * u128::from(counter ^ TWIST);
+        let (high, low) = ((product >> 64) as u64, product as u64);
+        [(high ^ low).to_ne_bytes(), low.wrapping_add(counter.rotate_left(29)).to_ne_bytes()]
+    };
+    let before = ((WORD - position % WORD) % WORD).min(buffer.len() as u64) as usize;
+    let (head, rest) = buffer.split_at_mut(before);
+    if !head.is_empty() {
+        let from = (position % WORD) as usize;
+        head.copy_from_slice(&word(position / WORD).as_flattened()[from..from + before]);
+    }
+    let mut number = position.div_ceil(WORD);
+    let mut words = rest.chunks_exact_mut(WORD as usize);
+    for place in &mut words {
+        place.copy_from_slice(word(number).as_flattened());
+        number += 1;
+    }
+    let tail = words.into_remainder();
+    let length = tail.len();
+    tail.copy_from_slice(&word(number).as_flattened()[..length]);
+}
+
 /// Fills a buffer with a pattern, repeated from its beginning; zeros for an empty pattern.
 pub(crate) fn pattern(buffer: &mut [u8], pattern: &[u8]) {
     match pattern {
@@ -86,6 +116,19 @@ mod tests {
         assert_eq!(short, buffer[..1003]);
         random(&mut short, 2);
         assert_ne!(short, buffer[..1003]);
+    }
+
+    #[test]
+    fn bytes_of_a_place_are_the_same_however_they_are_filled() {
+        let mut whole = [0; 300];
+        random_at(&mut whole, 7, 1000);
+        for (from, to) in [(0, 1), (1, 9), (8, 40), (24, 300), (299, 300), (5, 5)] {
+            let mut part = vec![0; to - from];
+            random_at(&mut part, 7, 1000 + from as u64);
+            assert_eq!(part, whole[from..to]);
+        }
+        let ones: u32 = whole.iter().map(|b| b.count_ones()).sum();
+        assert!((1000..1400).contains(&ones), "{ones} of 2400 bits");
     }
 
     #[test]

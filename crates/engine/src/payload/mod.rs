@@ -1,6 +1,6 @@
 //! What write buffers hold.
 
-mod content;
+pub(crate) mod content;
 
 use crate::ops::{Op, OpKind};
 use crate::random::{Random, mix};

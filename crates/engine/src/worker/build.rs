@@ -3,6 +3,7 @@
 use super::Errors;
 use crate::files::{FileError, system_text};
 use crate::meter::Metered;
+use crate::ops::Fault;
 use crate::run::Shared;
 use plan::Medium;
 use record::{CpuUse, DepthUse, Direction, JobRecord, LatencyDepth, Message, Nanos};
@@ -102,6 +103,21 @@ impl<'a> Builder<'a> {
     /// Something the user should know of the worker.
     pub fn warn(&mut self, text: String) {
         self.messages.push(Message::warning(Some(&self.worker.name), text));
+    }
+
+    /// A fault that was found when its I/O was over.
+    pub fn fault(&mut self, fault: &Fault) {
+        let (_, text) = self.errors.fault(None, fault);
+        let told = text.map(|text| Message::error(Some(&self.worker.name), text));
+        self.messages.extend(told);
+    }
+
+    /// How long a direction was busy, where that is not the whole window.
+    pub fn set_runtime(&mut self, direction: Direction, runtime: Nanos) {
+        let result = &mut self.job.results[direction];
+        if result.runtime.0 > 0 {
+            result.runtime = runtime;
+        }
     }
 
     /// The worker could not be set up: counted, and told.

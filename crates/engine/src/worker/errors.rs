@@ -8,7 +8,7 @@ use plan::{Engine, ErrorPolicy, Retry, Worker};
 use record::{Direction, ErrorCount, LayoutProgress, Message};
 use std::io;
 
-/// With `error_dump`, every tolerated error is told, but no more than this many.
+/// With `error_dump`, every tolerated error is told, and every fault, but no more than this many.
 const MOST_DUMPED: u64 = 100;
 
 /// Operation of the faults that `continue_on_error=verify` tolerates.
@@ -31,7 +31,9 @@ pub(crate) struct Errors {
     paths: Vec<String>,
     counts: Vec<ErrorCount>,
     fatal: i32,
+    ended: bool,
     dumped: u64,
+    told: u64,
 }
 
 /// The name an operation has in messages.
@@ -71,7 +73,9 @@ impl Errors {
             paths: worker.files.iter().map(|f| f.path.clone()).collect(),
             counts: Vec::new(),
             fatal: 0,
+            ended: false,
             dumped: 0,
+            told: 0,
         }
     }
 
@@ -103,6 +107,7 @@ impl Errors {
             return (Verdict::Tolerated, shown.then_some(message));
         }
         self.fatal = errno;
+        self.ended = true;
         (Verdict::Fatal, Some(message))
     }
 
@@ -120,14 +125,21 @@ impl Errors {
         });
         // What is ignored in the third place is about verification.
         let ignored = self.policy.ignored[Direction::Trim].contains(&fault.errno);
+        self.told += 1;
+        let text = match self.told {
+            ..MOST_DUMPED => Some(fault.text.clone()),
+            MOST_DUMPED => Some(format!("{} (more of this worker are only counted)", fault.text)),
+            _ => None,
+        };
         if fault.operation == VERIFY && (ignored || self.policy.verify == Retry::Continue) {
-            return (Verdict::Tolerated, Some(fault.text.clone()));
+            return (Verdict::Tolerated, text);
         }
         if self.fatal == 0 {
             self.fatal = fault.errno;
         }
+        self.ended |= fault.ends;
         let verdict = if fault.ends { Verdict::Fatal } else { Verdict::Tolerated };
-        (verdict, Some(fault.text.clone()))
+        (verdict, text)
     }
 
     fn tolerates(&self, kind: OpKind, errno: i32) -> bool {
@@ -158,6 +170,7 @@ impl Errors {
     fn set_fatal(&mut self, errno: i32, operation: String, first_file: String, error: &io::Error) {
         // An error without a number is still an error of the worker.
         let errno = if errno == 0 { libc::EIO } else { errno };
+        self.ended = true;
         self.count(ErrorCount {
             errno,
             text: system_text(error),
@@ -178,6 +191,11 @@ impl Errors {
             Some(known) => known.count += 1,
             None => self.counts.push(error),
         }
+    }
+
+    /// Whether an error ended the worker.
+    pub(super) fn ended(&self) -> bool {
+        self.ended
     }
 
     /// The errno that ended the worker (0: none) and every kind of error.

@@ -208,8 +208,10 @@ impl<'w> Prepared<'_, 'w> {
             next_tick: 0,
         };
         let mut ended = all.run();
-        while all.source.goes_on() && !live.asked_to_stop() {
+        while !live.asked_to_stop() && !all.steps.builder.errors.ended() && all.source.goes_on() {
             all.steps.deadline = u64::MAX;
+            // What was held back when time was up is not done any more.
+            all.slots.held_count = 0;
             ended = all.run();
         }
         let cpu = spent(&all.steps.cpu_before, &usage());

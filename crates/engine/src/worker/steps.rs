@@ -111,11 +111,7 @@ impl WorkerSteps<'_, '_> {
     /// say, so that the next loop meets it as the first one did: invalidated, or made anew.
     fn end_loop<R: Ring>(&mut self, ring: &mut R) -> Flow {
         let synced = self.files.sync_at_end();
-        if self.file_result(synced) == Flow::End {
-            return Flow::End;
-        }
-        let count = self.worker.files.len() as u32;
-        if (0..count).any(|file| self.close(ring, file) == Flow::End) {
+        if self.file_result(synced) == Flow::End || self.close_all(ring) == Flow::End {
             return Flow::End;
         }
         if self.worker.selection.unlink_each_loop {
@@ -124,6 +120,28 @@ impl WorkerSteps<'_, '_> {
                 return Flow::End;
             }
         }
+        self.open_again(ring)
+    }
+
+    /// Everything written goes to the target; files opened again are dropped from the page cache.
+    fn settle<R: Ring>(&mut self, ring: &mut R) -> Flow {
+        self.live.set_state(WorkerState::Fsyncing);
+        let synced = self.files.sync_all();
+        if self.file_result(synced) == Flow::End || self.close_all(ring) == Flow::End {
+            return Flow::End;
+        }
+        self.live.set_state(WorkerState::Verifying);
+        self.open_again(ring)
+    }
+
+    fn close_all<R: Ring>(&mut self, ring: &mut R) -> Flow {
+        let count = self.worker.files.len() as u32;
+        let failed = (0..count).any(|file| self.close(ring, file) == Flow::End);
+        if failed { Flow::End } else { Flow::On }
+    }
+
+    fn open_again<R: Ring>(&mut self, ring: &mut R) -> Flow {
+        let count = self.worker.files.len() as u32;
         // With fewer files open than there are, the source asks for each.
         let all_open = self.worker.selection.open_at_once(count) == count;
         let reopened = !all_open || (0..count).all(|file| self.open(ring, file) == Flow::On);
@@ -197,6 +215,11 @@ impl<R: Ring, const LATENCY: bool, const QUEUED: bool, const RATED: bool>
     }
 
     fn file_step(&mut self, ring: &mut R, next: Next) -> Flow {
+        match next {
+            Next::Settle => self.live.set_state(WorkerState::Verifying),
+            Next::LoopEnd if self.ramp_end == 0 => self.live.set_state(WorkerState::Running),
+            _ => {}
+        }
         if !self.worker.queue.engine.opens_files() {
             return self.step_without_files(ring, next);
         }
@@ -204,7 +227,8 @@ impl<R: Ring, const LATENCY: bool, const QUEUED: bool, const RATED: bool>
             Next::Open(file) => self.open(ring, file),
             Next::Close(file) => self.close(ring, file),
             Next::LoopEnd => self.end_loop(ring),
-            Next::Io(_) | Next::Drain | Next::End => Flow::On,
+            Next::Settle => self.settle(ring),
+            Next::Io(_) | Next::Drain | Next::Busy | Next::End => Flow::On,
         }
     }
 

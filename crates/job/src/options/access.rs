@@ -145,10 +145,12 @@ pub(super) const ROWS: &[OptionDef] = &[
     flag(Time, "time_based", "Go on until runtime is over")
         .long("The job begins again as often as it takes.")
         .sets(to!(timing.time_based = flag)),
-    flag(super::Group::Verify, "verify_only", "Check what an earlier run wrote").long(
-        "Nothing is written: the run goes through the same offsets and checks what is \
+    flag(super::Group::Verify, "verify_only", "Check what an earlier run wrote")
+        .long(
+            "Nothing is written: the run goes through the same offsets and checks what is \
              there. It needs the same seed, sizes and verify as the run that wrote.",
-    ),
+        )
+        .sets(to!(verify.only = flag)),
     time(Time, "ramp_time", SECOND, "Run this long before measuring")
         .long(
             "In seconds without a unit; runtime begins when it is over. Use it to leave caches, \

@@ -5,6 +5,7 @@ use super::{Choice, Value};
 use crate::model::{
     Engine, FileService, FileServiceOrder, FileSizeRange, Job, MemoryKind, NumaMemory, ReadWrite,
     Retry, Size, SplitEntry, SteadyCriterion, SteadyFigure, SteadyLimit, SyncFileRange,
+    VerifyMethod,
 };
 use crate::value::{
     self as values, Units, duration, size_number, split_range, spread, whole_number,
@@ -329,6 +330,19 @@ pub(super) fn numa_memory(job: &mut Job, v: &Value) -> Result<(), String> {
 /// `buffer_pattern`.
 pub(super) fn buffer_pattern(job: &mut Job, v: &Value) -> Result<(), String> {
     job.buffers.content = crate::model::BufferContent::Pattern(pattern_bytes::parse(v.text())?);
+    Ok(())
+}
+
+/// `verify`.
+pub(super) fn verify(job: &mut Job, v: &Value) -> Result<(), String> {
+    job.verify.method = VerifyMethod::ALL.into_iter().find(|method| method.name() == v.text());
+    Ok(())
+}
+
+/// `verify_pattern`. Oracle: without `verify` it means `verify=pattern`, which the job's end of
+/// resolution decides, for `verify` may come later.
+pub(super) fn verify_pattern(job: &mut Job, v: &Value) -> Result<(), String> {
+    job.verify.pattern = Some(pattern_bytes::parse_block(v.text())?);
     Ok(())
 }
 

@@ -1,5 +1,6 @@
-//! The bytes of `buffer_pattern`.
+//! The bytes of `buffer_pattern` and `verify_pattern`.
 
+use crate::model::BlockPattern;
 use std::fs::File;
 use std::io::Read;
 
@@ -9,9 +10,22 @@ const FILE_MAX: u64 = 16 << 20;
 const EXPECTED: &str =
     "\"text\", 'path', 0xHEX or a decimal number, one after the other without spaces";
 
+/// Bytes that an offset takes.
+const OFFSET_SIZE: usize = 8;
+
 /// Reads a sequence of strings, files, hexadecimal and decimal numbers.
 pub(super) fn parse(text: &str) -> Result<Vec<u8>, String> {
-    let mut bytes = Vec::new();
+    let pattern = read(text, false)?;
+    Ok(pattern.bytes)
+}
+
+/// The same with `%o` for the offset of the block.
+pub(super) fn parse_block(text: &str) -> Result<BlockPattern, String> {
+    read(text, true)
+}
+
+fn read(text: &str, with_offsets: bool) -> Result<BlockPattern, String> {
+    let (mut bytes, mut offsets) = (Vec::new(), Vec::new());
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         rest = match first {
@@ -27,12 +41,18 @@ pub(super) fn parse(text: &str) -> Result<Vec<u8>, String> {
                 hexadecimal(&rest[2..], &mut bytes)?
             }
             '0'..='9' | '-' => decimal(rest, &mut bytes)?,
+            '%' if with_offsets && rest.starts_with("%o") => {
+                offsets.push(bytes.len());
+                bytes.extend([0; OFFSET_SIZE]);
+                &rest[2..]
+            }
+            _ if with_offsets => return Err(format!("expected {EXPECTED}, or %o, got '{rest}'")),
             _ => return Err(format!("expected {EXPECTED}, got '{rest}'")),
         };
     }
     match bytes.is_empty() {
         true => Err(format!("the pattern '{text}' is empty")),
-        false => Ok(bytes),
+        false => Ok(BlockPattern { bytes, offsets }),
     }
 }
 

@@ -1,0 +1,475 @@
+//! Whether what was read is what was written, and if not, what happened to it.
+
+use super::checksum;
+use super::content::Content;
+use super::diagnosis::{self, Damage};
+use super::dump;
+use super::header::{self, Header, Malformed};
+use super::ledger::{Holds, Piece, Stamp};
+use crate::ops::{Fault, Op};
+use crate::worker::VERIFY;
+use plan::{Engine, Verify, VerifyMethod, Worker};
+use std::sync::Arc;
+
+/// What is known of the writes whose blocks are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Knowing {
+    /// Nothing: a job that only reads.
+    Nothing,
+    /// Their order, from going through the job again; who wrote the file is not known.
+    Order,
+    /// Everything: this run wrote them.
+    All,
+}
+
+/// A read that ended, and what its bytes should be.
+#[derive(Clone, Debug)]
+pub(super) struct Request {
+    pub op: Op,
+    pub pieces: Vec<Piece>,
+    /// The last write there was.
+    pub last: Stamp,
+}
+
+/// What was seen.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Found {
+    pub fault: Option<Fault>,
+    /// A block carries the seed of this job's writes.
+    pub own: bool,
+    /// A block carries the seed of others: a fault where the file is this job's own.
+    pub foreign: Option<Fault>,
+}
+
+/// A piece that is not what it should be.
+struct Bad {
+    at: u64,
+    length: u64,
+    what: String,
+    expected: Option<Vec<u8>>,
+}
+
+/// An interval that is not what it should be.
+struct Wrong {
+    what: String,
+    /// The data it should have, where that is known.
+    data: Option<Vec<u8>>,
+}
+
+impl From<String> for Wrong {
+    fn from(what: String) -> Self {
+        Wrong { what, data: None }
+    }
+}
+
+/// Whose block an interval is.
+enum Owner {
+    Own,
+    Unknown,
+    Foreign,
+}
+
+/// Checks what reads bring. One for each thread that checks.
+#[derive(Clone)]
+pub(super) struct Checker {
+    content: Content,
+    knowing: Knowing,
+    /// Nothing is checked.
+    pretends: bool,
+    verify: Arc<Verify>,
+    paths: Arc<[String]>,
+    aux_path: Arc<str>,
+    /// The one size and the beginning of all blocks, where there are such.
+    grid: Option<(u64, Vec<u64>)>,
+}
+
+impl Checker {
+    pub fn new(worker: &Worker, verify: &Verify, knowing: Knowing, aux_path: &str) -> Checker {
+        let write = &worker.pattern.blocks.write;
+        let one_size = write.min() == write.max() && worker.pattern.align.write == write.min();
+        // What never went anywhere cannot be found again; fio pretends in the same way.
+        let pretends = worker.queue.engine == Engine::Null;
+        let starts = worker.files.iter().map(|file| file.start).collect();
+        Checker {
+            content: Content::new(worker, verify),
+            knowing,
+            pretends,
+            verify: Arc::new(verify.clone()),
+            paths: worker.files.iter().map(|file| file.path.clone()).collect(),
+            aux_path: aux_path.into(),
+            grid: one_size.then(|| (write.min(), starts)),
+        }
+    }
+
+    /// Checks a read; headers that stand elsewhere are moved back within `buffer`.
+    pub fn check(&mut self, request: &Request, buffer: &mut [u8]) -> Found {
+        let mut found = Found::default();
+        if self.pretends {
+            return found;
+        }
+        let (mut first, mut count) = (None, 0u64);
+        for piece in &request.pieces {
+            let from = (piece.start - request.op.offset) as usize;
+            let Some(data) = buffer.get_mut(from..from + piece.length as usize) else { continue };
+            let bad = match piece.holds {
+                Holds::Trimmed => self.check_trimmed(piece, data),
+                Holds::Write(stamp) => self.check_piece(request, piece, stamp, data, &mut found),
+            };
+            if let Some(bad) = bad {
+                count += 1;
+                first.get_or_insert(bad);
+            }
+        }
+        if let Some(bad) = first {
+            found.fault = Some(self.fault(&request.op, &bad, count, buffer));
+        }
+        found
+    }
+
+    fn check_trimmed(&self, piece: &Piece, data: &[u8]) -> Option<Bad> {
+        let zero = self.verify.trimming.is_some_and(|trimming| trimming.zero);
+        let at = data.iter().position(|byte| *byte != 0).filter(|_| zero)?;
+        let what = format!("trimmed block: byte {at} reads {:#04x}, not zero", data[at]);
+        Some(Bad { at: piece.start, length: piece.length, what, expected: None })
+    }
+
+    /// Where the block of a piece began.
+    fn block_of(&self, file: u32, piece: &Piece) -> Option<u64> {
+        if piece.head {
+            return Some(piece.start);
+        }
+        let (size, starts) = self.grid.as_ref()?;
+        let start = starts[file as usize];
+        Some(start + piece.start.checked_sub(start)? / size * size)
+    }
+
+    fn check_piece(
+        &mut self,
+        request: &Request,
+        piece: &Piece,
+        stamp: Stamp,
+        data: &mut [u8],
+        found: &mut Found,
+    ) -> Option<Bad> {
+        let block = self.block_of(request.op.file, piece);
+        let method = self.content.method;
+        match method {
+            VerifyMethod::Null => return None,
+            VerifyMethod::Pattern => return self.check_data(piece, stamp, 0, data, block),
+            _ => {}
+        }
+        let interval = self.content.interval;
+        let whole = piece.head && piece.tail;
+        if interval == 0 && !whole {
+            let skip = if piece.head { self.content.header_size() } else { 0 };
+            let known = self.knowing != Knowing::Nothing && self.content.offset == 0;
+            return if known { self.check_data(piece, stamp, skip, data, block) } else { None };
+        }
+        let step = if interval == 0 { data.len() } else { interval as usize };
+        let mut bad = None;
+        for (index, part) in data.chunks_mut(step).enumerate() {
+            let at = piece.start + (index * step) as u64;
+            match self.check_interval(request, at, part, stamp, block) {
+                Ok(Owner::Own) => found.own = true,
+                Ok(Owner::Unknown) => {}
+                Ok(Owner::Foreign) => {
+                    let what = "stale block: its header has the seed of another run".to_owned();
+                    let length = part.len() as u64;
+                    let foreign = Bad { at, length, what, expected: None };
+                    if found.foreign.is_none() {
+                        found.foreign = Some(self.fault(&request.op, &foreign, 1, &[]));
+                    }
+                }
+                Err(Wrong { what, data }) => {
+                    let data = data.or_else(|| self.expected(at, part.len(), stamp, block));
+                    let expected = data.map(|data| self.content.like(data, part));
+                    let length = part.len() as u64;
+                    bad.get_or_insert(Bad { at, length, what, expected });
+                    self.content.swap_header(part);
+                }
+            }
+        }
+        bad
+    }
+
+    /// The data that the write should have left at `at`; `None` where that cannot be known.
+    fn expected(
+        &mut self,
+        at: u64,
+        length: usize,
+        stamp: Stamp,
+        block: Option<u64>,
+    ) -> Option<Vec<u8>> {
+        let placeless = self.content.is_placeless();
+        let block = block.or(placeless.then_some(at))?;
+        if placeless && self.knowing == Knowing::Nothing {
+            return None;
+        }
+        let mut data = vec![0; length];
+        let seed = self.content.seed_of(stamp);
+        self.content.data(&mut data, at, block, seed);
+        Some(data)
+    }
+
+    /// Compares the data itself, but for the first `skip` bytes.
+    fn check_data(
+        &mut self,
+        piece: &Piece,
+        stamp: Stamp,
+        skip: usize,
+        data: &[u8],
+        block: Option<u64>,
+    ) -> Option<Bad> {
+        let expected = self.expected(piece.start, data.len(), stamp, block)?;
+        let skip = skip.min(data.len());
+        if expected[skip..] == data[skip..] {
+            return None;
+        }
+        let what = diagnosis::describe(&expected, data, skip);
+        let length = piece.length;
+        Some(Bad { at: piece.start, length, what, expected: Some(expected) })
+    }
+
+    /// Checks an interval with its header.
+    fn check_interval(
+        &mut self,
+        request: &Request,
+        at: u64,
+        part: &mut [u8],
+        stamp: Stamp,
+        block: Option<u64>,
+    ) -> Result<Owner, Wrong> {
+        let size = self.content.header_size();
+        if part.len() < size {
+            return Ok(Owner::Unknown);
+        }
+        self.content.swap_header(part);
+        let header = match Header::read(part) {
+            Ok(header) => header,
+            Err(malformed) => {
+                return Err(self.without_header(at, part, stamp, block, malformed).into());
+            }
+        };
+        self.check_place(&header, at, part)?;
+        let owner = self
+            .check_generation(request, &header, stamp)
+            .map_err(|stale| self.torn(at, part, stamp, block).unwrap_or(stale))?;
+        self.check_content(&header, at, part, block, &owner)?;
+        Ok(owner)
+    }
+
+    /// Method, length and offset.
+    fn check_place(&self, header: &Header, at: u64, part: &[u8]) -> Result<(), String> {
+        let wanted = header::number(self.content.method);
+        // What meta and patterns know is in every header.
+        let any = matches!(self.content.method, VerifyMethod::Meta);
+        if header.method != wanted && !any {
+            return Err(format!(
+                "another method: verify type {} in its header, {wanted} wanted ({})",
+                header.method,
+                self.content.method.name()
+            ));
+        }
+        if header.offset != at {
+            return Err(format!(
+                "misplaced block: bad header offset {}, wanted {at}",
+                header.offset
+            ));
+        }
+        if u64::from(header.length) != part.len() as u64 {
+            let (found, wanted) = (header.length, part.len());
+            return Err(format!("bad header length {found}, wanted {wanted}"));
+        }
+        Ok(())
+    }
+
+    /// Which write the block comes from.
+    fn check_generation(
+        &self,
+        request: &Request,
+        header: &Header,
+        stamp: Stamp,
+    ) -> Result<Owner, String> {
+        if self.knowing == Knowing::Nothing {
+            return Ok(Owner::Unknown);
+        }
+        let wanted = (stamp - 1) as u16;
+        let right_seed = header.seed == self.content.seed_of(stamp);
+        if right_seed && header.sequence == wanted {
+            return Ok(Owner::Own);
+        }
+        let (sequence, seed) = (self.verify.write_sequence, self.verify.header_seed);
+        let stale = |known: &str| {
+            Err(format!(
+                "stale block: bad header write sequence {}, wanted {wanted}{known}",
+                header.sequence
+            ))
+        };
+        if let Some(earlier) = self.content.write_of(header, request.last) {
+            let writes = stamp.saturating_sub(earlier);
+            let known = match writes {
+                0 => String::new(),
+                _ => format!(": it is what write {earlier} left, not write {stamp}"),
+            };
+            return if sequence { stale(&known) } else { Ok(Owner::Own) };
+        }
+        if self.knowing == Knowing::Order {
+            return Ok(if seed { Owner::Foreign } else { Owner::Unknown });
+        }
+        if sequence && header.sequence != wanted {
+            return stale(" and it is of another run");
+        }
+        if seed {
+            return Err(format!(
+                "stale block: bad header seed {:#x}, wanted {:#x}: it is of another run",
+                header.seed,
+                self.content.seed_of(stamp)
+            ));
+        }
+        Ok(Owner::Unknown)
+    }
+
+    /// A tear, where the header is an earlier write's and some of the data this one's.
+    fn torn(&mut self, at: u64, part: &[u8], stamp: Stamp, block: Option<u64>) -> Option<String> {
+        let data = self.expected(at, part.len(), stamp, block)?;
+        let size = self.content.header_size();
+        let torn = matches!(Damage::of(&data, part, size), Damage::Torn(_));
+        (torn && self.content.is_placeless()).then(|| diagnosis::describe(&data, part, size))
+    }
+
+    /// The data against its checksum, and against itself where no checksum covers it.
+    fn check_content(
+        &mut self,
+        header: &Header,
+        at: u64,
+        part: &[u8],
+        block: Option<u64>,
+        owner: &Owner,
+    ) -> Result<(), Wrong> {
+        let size = self.content.header_size();
+        let mut digest = [0; 128];
+        let digest = &mut digest[..size - header::SIZE];
+        // What a block too short for its checksum leaves undefined stays as it is.
+        digest.copy_from_slice(&part[header::SIZE..size]);
+        checksum::digest(self.content.method, &part[size..], digest);
+        let matches = digest == &part[header::SIZE..size];
+        if matches && !is_weak(self.content.method) {
+            return Ok(());
+        }
+        let data = self.data_of(header, at, part, block, !matches!(owner, Owner::Own));
+        let Some(data) = data else {
+            return match matches {
+                true => Ok(()),
+                false => Err(mismatch(digest, &part[header::SIZE..size]).into()),
+            };
+        };
+        let kept = &part[header::SIZE..size];
+        let right = data[size..] == part[size..];
+        if right && matches {
+            return Ok(());
+        }
+        let what = match (right, matches) {
+            (true, _) => format!("{} (in its checksum)", diagnosis::describe(digest, kept, 0)),
+            _ => diagnosis::describe(&data, part, size),
+        };
+        let what = if matches { what } else { format!("{what}; {}", mismatch(digest, kept)) };
+        Err(Wrong { what, data: Some(data) })
+    }
+
+    /// The data that a header promises; `None` where it is of a writer whose data cannot be made
+    /// again. With `doubtful`, data of which nothing matches is taken to be of another writer.
+    fn data_of(
+        &mut self,
+        header: &Header,
+        at: u64,
+        part: &[u8],
+        block: Option<u64>,
+        doubtful: bool,
+    ) -> Option<Vec<u8>> {
+        let placeless = self.content.is_placeless();
+        let block = block.or(placeless.then_some(at))?;
+        let mut data = vec![0; part.len()];
+        self.content.data(&mut data, at, block, header.seed);
+        let known = !placeless || !doubtful || diagnosis::is_alike(&data, part);
+        known.then_some(data)
+    }
+
+    /// What became of an interval that has no sound header.
+    fn without_header(
+        &mut self,
+        at: u64,
+        part: &[u8],
+        stamp: Stamp,
+        block: Option<u64>,
+        malformed: Malformed,
+    ) -> String {
+        let header = match malformed {
+            Malformed::Magic(magic) => format!("bad magic header {magic:x}, wanted acca"),
+            Malformed::Crc { found, computed } => {
+                format!("bad header crc {found:x}, calculated {computed:x}")
+            }
+        };
+        if part.iter().all(|byte| *byte == 0) {
+            return format!("zeroed block: {header}");
+        }
+        if let Some(bit) = header::flipped_bit(part) {
+            return format!("bit flip: 1 wrong bit, in byte {} (of the header): {header}", bit / 8);
+        }
+        let size = self.content.header_size();
+        let kind = match self.expected(at, part.len(), stamp, block) {
+            Some(data) if data[size..] == part[size..] => "damaged header".to_owned(),
+            Some(data) => match Damage::of(&data, part, size) {
+                Damage::Torn(_) => diagnosis::describe(&data, part, size),
+                _ => "foreign data".to_owned(),
+            },
+            None if matches!(malformed, Malformed::Crc { .. }) => "damaged header".to_owned(),
+            None => "foreign data".to_owned(),
+        };
+        format!("{kind}: {header}")
+    }
+
+    /// A read that found the end of the file where there should be data.
+    pub fn short(&self, op: &Op) -> Fault {
+        let what = format!("short file: it ends at or before {}, its data is missing", op.offset);
+        let bad = Bad { at: op.offset, length: op.length, what, expected: None };
+        self.fault(op, &bad, 1, &[])
+    }
+
+    fn fault(&self, op: &Op, bad: &Bad, count: u64, buffer: &[u8]) -> Fault {
+        let path = self.paths.get(op.file as usize).map_or("", String::as_str);
+        let more = if count > 1 {
+            format!(" (and {} more pieces of it)", count - 1)
+        } else {
+            String::new()
+        };
+        let mut text = format!(
+            "{}: verify failed at file {path} offset {}, length {} (requested block: offset={}, \
+             length={}): {}{more}",
+            self.content.method.name(),
+            bad.at,
+            bad.length,
+            op.offset,
+            op.length,
+            bad.what
+        );
+        if self.verify.dump && !buffer.is_empty() {
+            let from = (bad.at - op.offset) as usize;
+            let received = &buffer[from..from + bad.length as usize];
+            let expected = bad.expected.as_deref();
+            text.push_str(&dump::write(&self.aux_path, path, bad.at, received, expected));
+        }
+        Fault { errno: libc::EILSEQ, operation: VERIFY, text, ends: self.verify.fatal }
+    }
+}
+
+/// Whether other data may well have the same checksum: then the data itself is compared, where it
+/// can be made again.
+fn is_weak(method: VerifyMethod) -> bool {
+    use VerifyMethod::{Crc7, Crc16, PatternHeader, Sha512};
+    matches!(method, Crc7 | Crc16 | PatternHeader | Sha512)
+}
+
+fn mismatch(computed: &[u8], found: &[u8]) -> String {
+    let hex = |bytes: &[u8]| bytes.iter().map(|b| format!("{b:02x}")).collect::<String>();
+    format!("checksum of its data {}, in its header {}", hex(computed), hex(found))
+}

@@ -1,0 +1,317 @@
+//! What was written: where, by which write, what is in flight, and what waits to be read back.
+
+use super::CHECKED;
+use super::ledger::{Holds, Ledger, Piece, STAMP_MAX, Stamp};
+use crate::ops::{Op, OpKind};
+use plan::{BlockPlan, Verify, Worker};
+use record::Direction;
+use std::collections::VecDeque;
+
+/// The writes of a worker.
+pub(super) struct Writes {
+    ledgers: Vec<Ledger>,
+    /// Regions and grids of the ledgers, to make them anew.
+    regions: Vec<(u64, u64)>,
+    grid: u64,
+    remembers: bool,
+    stamp: Stamp,
+    /// Writes, trims and checked reads in flight, as they were issued first.
+    in_flight: Vec<Op>,
+    written: u64,
+    backlog: Option<Backlog>,
+}
+
+/// Blocks that wait to be read back.
+struct Backlog {
+    every: u64,
+    batch: u64,
+    since: u64,
+    left: u64,
+    queue: VecDeque<Op>,
+}
+
+impl Writes {
+    pub fn new(worker: &Worker, verify: &Verify) -> Writes {
+        let regions: Vec<(u64, u64)> =
+            worker.files.iter().map(|file| (file.start, file.length)).collect();
+        let backlog = (verify.backlog > 0).then(|| Backlog {
+            every: verify.backlog,
+            batch: verify.backlog_batch,
+            since: 0,
+            left: 0,
+            queue: VecDeque::new(),
+        });
+        let mut writes = Writes {
+            ledgers: Vec::new(),
+            regions,
+            grid: grid(worker),
+            remembers: verify.read_back || verify.only || backlog.is_some(),
+            stamp: 0,
+            in_flight: Vec::with_capacity(worker.queue.depth as usize),
+            written: 0,
+            backlog,
+        };
+        if worker.pattern.rw.writes() && writes.remembers {
+            let new = |(start, length): &(u64, u64)| Ledger::new(*start, *length, writes.grid);
+            writes.ledgers = writes.regions.iter().map(new).collect();
+        }
+        writes
+    }
+
+    /// Gives a write its number; reads keep none.
+    pub fn named(&mut self, op: Op) -> Op {
+        if op.kind != OpKind::Write {
+            return op;
+        }
+        self.stamp = if self.stamp >= STAMP_MAX { 1 } else { self.stamp + 1 };
+        Op { tag: self.stamp, ..op }
+    }
+
+    /// The number of the last write.
+    pub fn last(&self) -> Stamp {
+        self.stamp
+    }
+
+    /// Whether an I/O would touch what others in flight are writing, or the other way round.
+    pub fn must_wait(&self, op: &Op) -> bool {
+        let counts = op.kind != OpKind::Read || op.tag == CHECKED;
+        counts
+            && op.kind.direction().is_some()
+            && self.in_flight.iter().any(|other| meet(other, op))
+    }
+
+    /// An I/O is handed over, or a rest of one.
+    pub fn issued(&mut self, op: &Op) {
+        let counts = match op.kind {
+            OpKind::Write | OpKind::Trim => true,
+            OpKind::Read => op.tag == CHECKED,
+            _ => false,
+        };
+        if !counts || self.find(op).is_some() {
+            return;
+        }
+        self.in_flight.push(*op);
+        if let Some(ledger) = self.ledgers.get_mut(op.file as usize) {
+            match op.kind {
+                OpKind::Write => ledger.write(op.offset, op.length, op.tag),
+                OpKind::Trim if op.tag == CHECKED => ledger.trim(op.offset, op.length),
+                OpKind::Trim => ledger.forget(op.offset, op.length),
+                _ => {}
+            }
+        }
+    }
+
+    /// The I/O in flight that this is, or is the rest of.
+    fn find(&self, op: &Op) -> Option<usize> {
+        self.in_flight.iter().position(|other| {
+            (other.kind, other.tag, other.file) == (op.kind, op.tag, op.file)
+                && (other.offset..=other.offset + other.length).contains(&op.offset)
+                && (op.kind == OpKind::Write
+                    || op.offset + op.length <= other.offset + other.length)
+        })
+    }
+
+    /// Where the write began that this is, or is the rest of, and how long it is; `None` for what
+    /// is no write.
+    pub fn whole(&self, op: &Op) -> Option<(u64, u64)> {
+        if op.kind != OpKind::Write {
+            return None;
+        }
+        let first = self.find(op).map_or(op, |at| &self.in_flight[at]);
+        Some((first.offset, first.length))
+    }
+
+    /// An I/O ended well.
+    pub fn ended(&mut self, op: &Op) {
+        let Some(at) = self.find(op) else { return };
+        let first = self.in_flight.swap_remove(at);
+        if first.kind != OpKind::Write {
+            return;
+        }
+        self.written += 1;
+        if let Some(backlog) = &mut self.backlog {
+            backlog.queue.push_back(first);
+            backlog.since += 1;
+            if backlog.since >= backlog.every {
+                (backlog.since, backlog.left) = (0, backlog.batch);
+            }
+        }
+    }
+
+    /// An I/O was given up: what it left behind is not known.
+    pub fn failed(&mut self, op: &Op) {
+        if let Some(at) = self.find(op) {
+            let first = self.in_flight.swap_remove(at);
+            self.forget(&first);
+        }
+    }
+
+    fn forget(&mut self, op: &Op) {
+        if op.kind != OpKind::Read
+            && let Some(ledger) = self.ledgers.get_mut(op.file as usize)
+        {
+            ledger.forget(op.offset, op.length);
+        }
+    }
+
+    /// Nothing is in flight any more: rests that were never issued leave nothing known behind.
+    pub fn settle(&mut self) {
+        for op in std::mem::take(&mut self.in_flight) {
+            self.forget(&op);
+        }
+    }
+
+    /// Another loop begins: what was written before is not read back again.
+    pub fn forget_all(&mut self) {
+        self.written = 0;
+        self.in_flight.clear();
+        if let Some(backlog) = &mut self.backlog {
+            (backlog.since, backlog.left) = (0, 0);
+            backlog.queue.clear();
+        }
+        for (ledger, (start, length)) in self.ledgers.iter_mut().zip(&self.regions) {
+            *ledger = Ledger::new(*start, *length, self.grid);
+        }
+    }
+
+    /// Whether anything was written in this loop.
+    pub fn any(&self) -> bool {
+        self.written > 0 && self.remembers
+    }
+
+    /// Whether blocks are read back while others are written.
+    pub fn has_backlog(&self) -> bool {
+        self.backlog.is_some()
+    }
+
+    /// The next read of a backlog that has grown to its limit.
+    pub fn due_read(&mut self) -> Option<Op> {
+        let backlog = self.backlog.as_mut().filter(|backlog| backlog.left > 0)?;
+        backlog.left -= 1;
+        let op = self.queued_read();
+        if op.is_none()
+            && let Some(backlog) = &mut self.backlog
+        {
+            backlog.left = 0;
+        }
+        op
+    }
+
+    /// The next block that waits to be read back and has not been overwritten since.
+    pub fn queued_read(&mut self) -> Option<Op> {
+        loop {
+            let write = self.backlog.as_mut()?.queue.pop_front()?;
+            let stands = |piece: &Piece| piece.holds == Holds::Write(write.tag);
+            if self.pieces(write.file, write.offset, write.length).iter().any(stands) {
+                return Some(Op { kind: OpKind::Read, tag: CHECKED, ..write });
+            }
+        }
+    }
+
+    /// What these bytes of a file hold, as far as it is known.
+    pub fn pieces(&self, file: u32, offset: u64, length: u64) -> Vec<Piece> {
+        let Some(ledger) = self.ledgers.get(file as usize) else { return Vec::new() };
+        let (mut from, end) = (offset, offset + length);
+        let mut pieces = Vec::new();
+        while let Some(piece) = ledger.next(from, end) {
+            from = piece.start + piece.length;
+            pieces.push(piece);
+            if from >= end {
+                break;
+            }
+        }
+        pieces
+    }
+
+    /// The first piece of a file beyond `from`.
+    pub fn next_piece(&self, file: u32, from: u64) -> Option<Piece> {
+        self.ledgers.get(file as usize)?.next(from, u64::MAX)
+    }
+}
+
+fn meet(a: &Op, b: &Op) -> bool {
+    a.file == b.file && a.offset < b.offset + b.length && b.offset < a.offset + a.length
+}
+
+/// The coarsest grid on which every write begins and ends.
+fn grid(worker: &Worker) -> u64 {
+    let sizes = |plan: &BlockPlan| match plan {
+        BlockPlan::Fixed(size) => *size,
+        BlockPlan::Range { min, step, .. } => common(*min, *step),
+        BlockPlan::Split(entries) => entries.iter().fold(0, |grid, (size, _)| common(grid, *size)),
+    };
+    let pattern = &worker.pattern;
+    let used = Direction::ALL.into_iter().filter(|direction| worker.has(*direction));
+    used.fold(pattern.skip.unsigned_abs(), |grid, direction| {
+        common(common(grid, sizes(&pattern.blocks[direction])), pattern.align[direction])
+    })
+}
+
+/// The greatest common divisor; 0 counts as a multiple of everything.
+fn common(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { common(b, a % b) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn writes(verify: Option<u64>) -> Writes {
+        let mut worker = Worker::default();
+        worker.pattern.rw = plan::ReadWrite::RandWrite;
+        worker.pattern.blocks.write = BlockPlan::Split(vec![(4096, 50), (6144, 50)]);
+        worker.files = vec![plan::File { length: 1 << 20, ..plan::File::default() }];
+        let backlog = verify.unwrap_or(0);
+        let verify = Verify { backlog, backlog_batch: backlog, ..super::super::tests::verify() };
+        Writes::new(&worker, &verify)
+    }
+
+    fn op(kind: OpKind, offset: u64, length: u64) -> Op {
+        Op { kind, file: 0, offset, length, tag: 0 }
+    }
+
+    #[test]
+    fn what_overlaps_a_write_in_flight_waits_for_it() {
+        let mut writes = writes(None);
+        assert_eq!(writes.grid, 2048);
+        let first = writes.named(op(OpKind::Write, 4096, 4096));
+        assert_eq!(first.tag, 1);
+        writes.issued(&first);
+        let over = writes.named(op(OpKind::Write, 6144, 4096));
+        assert!(writes.must_wait(&over));
+        assert!(!writes.must_wait(&op(OpKind::Write, 8192, 4096)));
+        assert!(
+            !writes.must_wait(&op(OpKind::Read, 4096, 4096)),
+            "a read of the mix is not checked"
+        );
+        let rest = Op { offset: 5120, length: 3072, ..first };
+        assert_eq!(writes.whole(&rest), Some((4096, 4096)));
+        writes.issued(&rest);
+        writes.ended(&rest);
+        assert!(!writes.must_wait(&over) && writes.any());
+        writes.issued(&over);
+        writes.failed(&Op { length: 0, ..over });
+        let known: Vec<_> =
+            writes.pieces(0, 0, 1 << 20).iter().map(|p| (p.start, p.length)).collect();
+        assert_eq!(known, [(4096, 2048)]);
+    }
+
+    #[test]
+    fn a_backlog_is_read_once_it_has_grown() {
+        let mut writes = writes(Some(2));
+        for (count, at) in [0, 8192, 0].into_iter().enumerate() {
+            assert_eq!(writes.due_read(), None, "after {count} writes");
+            if count == 2 {
+                break;
+            }
+            let write = writes.named(op(OpKind::Write, at, 4096));
+            writes.issued(&write);
+            writes.ended(&write);
+            if count == 1 {
+                let reads: Vec<_> = std::iter::from_fn(|| writes.due_read()).collect();
+                assert_eq!(reads.iter().map(|r| r.offset).collect::<Vec<_>>(), [0, 8192]);
+                assert!(reads.iter().all(|r| r.kind == OpKind::Read && r.tag == CHECKED));
+            }
+        }
+    }
+}

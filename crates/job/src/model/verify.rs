@@ -1,0 +1,207 @@
+//! What is checked of the data written, and when.
+
+use record::Bytes;
+
+/// Verification, as typed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verify {
+    /// `verify`; `None`: nothing is verified.
+    pub method: Option<VerifyMethod>,
+    /// `do_verify`: read back after writing.
+    pub read_back: bool,
+    /// `verify_only`: what an earlier run wrote is checked, nothing is written.
+    pub only: bool,
+    /// `verify_policy`: the saved state names only what an fsync had covered.
+    pub only_fsynced: bool,
+    /// `verify_interval`: bytes between two headers.
+    pub interval: Option<Bytes>,
+    /// `verify_offset`: place of the header in its interval.
+    pub offset: Option<Bytes>,
+    /// `verify_pattern`.
+    pub pattern: Option<BlockPattern>,
+    /// `verify_pattern_interval`: bytes after which the pattern begins anew; 0: never.
+    pub pattern_interval: Bytes,
+    /// `verify_fatal`: the first mismatch ends the job.
+    pub fatal: bool,
+    /// `verify_dump`: expected and received blocks go to files.
+    pub dump: bool,
+    /// `verify_async`: threads that check.
+    pub threads: u64,
+    /// `verify_async_cpus`: their CPUs; empty: all.
+    pub cpus: Vec<u32>,
+    /// `verify_backlog`: check after so many writes.
+    pub backlog: Option<u64>,
+    /// `verify_backlog_batch`.
+    pub backlog_batch: Option<u64>,
+    /// `experimental_verify`.
+    pub experimental: bool,
+    /// `verify_state_load`.
+    pub state_load: bool,
+    /// `verify_state_save`.
+    pub state_save: bool,
+    /// `verify_write_sequence`: the number in headers is checked.
+    pub write_sequence: bool,
+    /// `verify_header_seed`: the seed in headers is checked.
+    pub header_seed: bool,
+    /// `trim_percentage`: share of written blocks that is trimmed before it is verified.
+    pub trim_percentage: u8,
+    /// `trim_verify_zero`.
+    pub trim_zero: bool,
+    /// `trim_backlog`: trim after so many writes.
+    pub trim_backlog: Option<u64>,
+    /// `trim_backlog_batch`.
+    pub trim_backlog_batch: Option<u64>,
+}
+
+impl Default for Verify {
+    fn default() -> Self {
+        Verify {
+            method: None,
+            read_back: true,
+            only: false,
+            only_fsynced: false,
+            interval: None,
+            offset: None,
+            pattern: None,
+            pattern_interval: Bytes(0),
+            fatal: false,
+            dump: false,
+            threads: 0,
+            cpus: Vec::new(),
+            backlog: None,
+            backlog_batch: None,
+            experimental: false,
+            state_load: false,
+            state_save: true,
+            write_sequence: true,
+            header_seed: true,
+            trim_percentage: 0,
+            trim_zero: true,
+            trim_backlog: None,
+            trim_backlog_batch: None,
+        }
+    }
+}
+
+/// How a block proves what it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VerifyMethod {
+    /// MD5.
+    Md5,
+    /// CRC-64 of the Jones polynomial.
+    Crc64,
+    /// CRC-32 of Ethernet's polynomial, unreflected.
+    Crc32,
+    /// CRC-32 of Castagnoli's polynomial.
+    Crc32c,
+    /// CRC-16/ARC.
+    Crc16,
+    /// CRC-7/MMC.
+    Crc7,
+    /// SHA-1.
+    Sha1,
+    /// SHA-256 as fio keeps it: one byte of each word of its state.
+    Sha256,
+    /// SHA-512 as fio keeps it: parts of the data.
+    Sha512,
+    /// SHA3-224.
+    Sha3_224,
+    /// SHA3-256.
+    Sha3_256,
+    /// SHA3-384.
+    Sha3_384,
+    /// SHA3-512.
+    Sha3_512,
+    /// xxHash of 32 bits.
+    Xxhash,
+    /// The header alone.
+    Meta,
+    /// The pattern, without a header.
+    Pattern,
+    /// The pattern behind a header.
+    PatternHeader,
+    /// Nothing: blocks are only read.
+    Null,
+}
+
+impl VerifyMethod {
+    /// Every method.
+    pub const ALL: [VerifyMethod; 18] = [
+        VerifyMethod::Md5,
+        VerifyMethod::Crc64,
+        VerifyMethod::Crc32,
+        VerifyMethod::Crc32c,
+        VerifyMethod::Crc16,
+        VerifyMethod::Crc7,
+        VerifyMethod::Sha1,
+        VerifyMethod::Sha256,
+        VerifyMethod::Sha512,
+        VerifyMethod::Sha3_224,
+        VerifyMethod::Sha3_256,
+        VerifyMethod::Sha3_384,
+        VerifyMethod::Sha3_512,
+        VerifyMethod::Xxhash,
+        VerifyMethod::Meta,
+        VerifyMethod::Pattern,
+        VerifyMethod::PatternHeader,
+        VerifyMethod::Null,
+    ];
+
+    /// Its name as a value of `verify`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            VerifyMethod::Md5 => "md5",
+            VerifyMethod::Crc64 => "crc64",
+            VerifyMethod::Crc32 => "crc32",
+            VerifyMethod::Crc32c => "crc32c",
+            VerifyMethod::Crc16 => "crc16",
+            VerifyMethod::Crc7 => "crc7",
+            VerifyMethod::Sha1 => "sha1",
+            VerifyMethod::Sha256 => "sha256",
+            VerifyMethod::Sha512 => "sha512",
+            VerifyMethod::Sha3_224 => "sha3-224",
+            VerifyMethod::Sha3_256 => "sha3-256",
+            VerifyMethod::Sha3_384 => "sha3-384",
+            VerifyMethod::Sha3_512 => "sha3-512",
+            VerifyMethod::Xxhash => "xxhash",
+            VerifyMethod::Meta => "meta",
+            VerifyMethod::Pattern => "pattern",
+            VerifyMethod::PatternHeader => "pattern_hdr",
+            VerifyMethod::Null => "null",
+        }
+    }
+
+    /// Whether blocks carry a header.
+    pub const fn has_header(self) -> bool {
+        !matches!(self, VerifyMethod::Pattern | VerifyMethod::Null)
+    }
+
+    /// Bytes a header takes at the beginning of its interval; 0 without one.
+    pub const fn header_size(self) -> u64 {
+        let digest = match self {
+            VerifyMethod::Pattern | VerifyMethod::Null => return 0,
+            VerifyMethod::Meta | VerifyMethod::PatternHeader => 0,
+            VerifyMethod::Crc7 => 1,
+            VerifyMethod::Crc16 => 2,
+            VerifyMethod::Crc32 | VerifyMethod::Crc32c | VerifyMethod::Xxhash => 4,
+            VerifyMethod::Crc64 => 8,
+            VerifyMethod::Md5 => 16,
+            VerifyMethod::Sha1 => 20,
+            VerifyMethod::Sha3_224 => 28,
+            VerifyMethod::Sha3_256 => 32,
+            VerifyMethod::Sha3_384 => 48,
+            VerifyMethod::Sha256 | VerifyMethod::Sha3_512 => 64,
+            VerifyMethod::Sha512 => 128,
+        };
+        40 + digest
+    }
+}
+
+/// Bytes repeated over a block, with places for the block's offset.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BlockPattern {
+    /// The pattern; zeros where an offset goes.
+    pub bytes: Vec<u8>,
+    /// Where in it the block's offset goes: eight bytes, the least significant first.
+    pub offsets: Vec<usize>,
+}

@@ -1,0 +1,202 @@
+//! What is checked of the data written, and what of that cannot be.
+
+use crate::blocks::{self, Blocks};
+use crate::model::BlockPlan;
+use crate::problem::Findings;
+use crate::sizes::human;
+use job::{BlockPattern, Job, VerifyMethod};
+use record::Facts;
+
+/// Verification of a worker's data.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verify {
+    /// How a block proves what it is.
+    pub method: VerifyMethod,
+    /// What was written is read back.
+    pub read_back: bool,
+    /// Nothing is written: what an earlier run wrote is checked.
+    pub only: bool,
+    /// Bytes between two headers; 0: one for each block.
+    pub interval: u64,
+    /// Place of the header in its interval, which changes places with it; 0: at its beginning.
+    pub offset: u64,
+    /// What blocks are filled with; `None`: random bytes.
+    pub pattern: Option<BlockPattern>,
+    /// Bytes after which the pattern begins anew; 0: never.
+    pub pattern_interval: u64,
+    /// The first mismatch ends the worker.
+    pub fatal: bool,
+    /// Expected and received blocks go to files.
+    pub dump: bool,
+    /// Threads that check; 0: the worker does.
+    pub threads: u32,
+    /// CPUs of these threads; empty: all.
+    pub cpus: Vec<u32>,
+    /// Writes after which they are read back; 0: all have to be written.
+    pub backlog: u64,
+    /// Blocks read back at a time; at least 1 with a backlog.
+    pub backlog_batch: u64,
+    /// The saved state of an interrupted run says how far to go.
+    pub state_load: bool,
+    /// The state is saved at the end of writing.
+    pub state_save: bool,
+    /// The saved state names only what the last good fsync covered.
+    pub only_fsynced: bool,
+    /// The number in headers is checked.
+    pub write_sequence: bool,
+    /// The seed in headers is checked.
+    pub header_seed: bool,
+    /// Blocks that are trimmed before they are read back.
+    pub trimming: Option<Trimming>,
+}
+
+/// Blocks that are trimmed between writing and reading back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Trimming {
+    /// Share of the blocks written, per cent.
+    pub percent: u8,
+    /// They must read as zeros.
+    pub zero: bool,
+    /// Writes after which they are trimmed; 0: all have to be written.
+    pub backlog: u64,
+    /// Blocks trimmed at a time.
+    pub batch: u64,
+}
+
+/// Resolves what a job verifies; `None` without `verify`.
+///
+/// Oracle: `verify_pattern` without `verify` means `verify=pattern`; an interval that does not
+/// divide the block is not used.
+pub(crate) fn resolve(
+    job: &Job,
+    blocks: &Blocks,
+    facts: &Facts,
+    found: &mut Findings,
+) -> Option<Verify> {
+    let typed = &job.verify;
+    let method = match (typed.method, &typed.pattern) {
+        (Some(method), _) => method,
+        (None, Some(_)) => VerifyMethod::Pattern,
+        (None, None) => {
+            warn_unused(job, found);
+            return None;
+        }
+    };
+    let interval = interval(job, blocks, found);
+    check(job, method, interval, blocks, found);
+    check_cpus(job, facts, found);
+    let backlog = typed.backlog.unwrap_or(0);
+    Some(Verify {
+        method,
+        read_back: typed.read_back && job.pattern.rw.writes(),
+        only: typed.only && job.pattern.rw.writes(),
+        interval,
+        offset: typed.offset.map_or(0, |offset| offset.0),
+        pattern: typed.pattern.clone(),
+        pattern_interval: typed.pattern_interval.0,
+        fatal: typed.fatal,
+        dump: typed.dump,
+        threads: u32::try_from(typed.threads).unwrap_or(u32::MAX),
+        cpus: typed.cpus.clone(),
+        backlog,
+        backlog_batch: typed.backlog_batch.filter(|batch| *batch > 0).unwrap_or(backlog).max(1),
+        state_load: typed.state_load,
+        state_save: typed.state_save,
+        only_fsynced: typed.only_fsynced,
+        write_sequence: typed.write_sequence,
+        header_seed: typed.header_seed,
+        trimming: trimming(job),
+    })
+}
+
+fn trimming(job: &Job) -> Option<Trimming> {
+    let typed = &job.verify;
+    let backlog = typed.trim_backlog.unwrap_or(0);
+    (typed.trim_percentage > 0 && job.pattern.rw.writes()).then(|| Trimming {
+        percent: typed.trim_percentage,
+        zero: typed.trim_zero,
+        backlog,
+        batch: typed.trim_backlog_batch.filter(|batch| *batch > 0).unwrap_or(backlog).max(1),
+    })
+}
+
+fn warn_unused(job: &Job, found: &mut Findings) {
+    let typed = &job.verify;
+    for (given, option) in [
+        (typed.only, "verify_only"),
+        (typed.backlog.is_some_and(|n| n > 0), "verify_backlog"),
+        (typed.trim_percentage > 0, "trim_percentage"),
+        (typed.state_load, "verify_state_load"),
+    ] {
+        if given {
+            found.warn(job, format!("{option} does nothing without verify"));
+        }
+    }
+}
+
+fn interval(job: &Job, blocks: &Blocks, found: &mut Findings) -> u64 {
+    let Some(interval) = job.verify.interval.map(|i| i.0).filter(|i| *i > 0) else { return 0 };
+    let divides = |size: u64| size.is_multiple_of(interval);
+    let fits = blocks::directions(job).all(|direction| match &blocks.sizes[direction] {
+        BlockPlan::Fixed(size) => divides(*size),
+        BlockPlan::Range { min, step, .. } => divides(*min) && divides(*step),
+        BlockPlan::Split(entries) => entries.iter().all(|(size, _)| divides(*size)),
+    });
+    if fits {
+        return interval;
+    }
+    let text = format!(
+        "verify_interval={interval} does not divide every block: each has one header instead"
+    );
+    found.warn(job, text);
+    0
+}
+
+fn check(job: &Job, method: VerifyMethod, interval: u64, blocks: &Blocks, found: &mut Findings) {
+    let typed = &job.verify;
+    let header = method.header_size();
+    let room = if interval > 0 { interval } else { blocks.min };
+    let (name, option) = (method.name(), if interval > 0 { "verify_interval" } else { "bs" });
+    if room < header {
+        let what = format!("{} hold no header of {name}, which has {header} bytes", human(room));
+        found.usage(job, option, what, "raise it or choose another verify");
+    }
+    let needs = matches!(method, VerifyMethod::Pattern | VerifyMethod::PatternHeader);
+    if needs && typed.pattern.is_none() {
+        let what = format!("{name} is given without verify_pattern");
+        found.usage(job, "verify", what, "give verify_pattern=");
+    }
+    if let Some(offset) = typed.offset.map(|offset| offset.0).filter(|offset| *offset > 0) {
+        let end = offset.saturating_add(header);
+        if method.has_header() && (offset < header || end > room) {
+            let what = format!(
+                "a header of {header} bytes at {offset} does not fit between itself and the end \
+                 of {}",
+                human(room)
+            );
+            found.usage(job, "verify_offset", what, "choose a multiple of 512 within the block");
+        }
+    }
+    if typed.only && job.timing.time_based {
+        let what = "how far a time_based run came cannot be found out again";
+        found.usage(job, "verify_only", what, "leave time_based out");
+    }
+    if typed.threads > 1024 {
+        let what = format!("{} threads", typed.threads);
+        found.usage(job, "verify_async", what, "give at most 1024");
+    }
+    if let Some(percent) = job.buffers.dedupe_percentage.filter(|percent| *percent > 0) {
+        let text = format!(
+            "dedupe_percentage={percent} does nothing with verify: every block is another one"
+        );
+        found.warn(job, text);
+    }
+}
+
+fn check_cpus(job: &Job, facts: &Facts, found: &mut Findings) {
+    let allowed = &facts.cpu.allowed;
+    for cpu in job.verify.cpus.iter().filter(|c| !allowed.is_empty() && !allowed.contains(c)) {
+        let what = format!("CPU {cpu} is not there for us");
+        found.usage(job, "verify_async_cpus", what, "choose among the CPUs that are");
+    }
+}
