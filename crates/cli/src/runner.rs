@@ -8,7 +8,7 @@ use anyhow::Result;
 use disks::Look;
 use engine::{Outcome, Run};
 use host::{Before, Host, Sampler, TargetQuery, Watched};
-use job::Invocation;
+use job::{Invocation, Job};
 use plan::{Plan, PlanError, Policy};
 use record::{DiskResult, Evidence, Facts, Health, Message, Nanos, RunRecord, Timeline};
 use std::collections::BTreeMap;
@@ -64,13 +64,24 @@ impl Runner {
     /// # Errors
     /// Everything that is wrong with it, at once; nothing was touched.
     pub fn prepare(&self, invocation: &Invocation) -> Result<Prepared, PlanError> {
-        let mut facts = self.host.survey(self.machine.clone(), &queries(invocation));
+        let jobs: Vec<Job> = invocation.jobs.iter().map(|job| self.opened(job)).collect();
+        let mut facts = self.host.survey(self.machine.clone(), &queries(&jobs));
         if !invocation.with_serials {
             facts.forget_serials();
         }
-        let plan = plan::resolve(&invocation.jobs, &facts, &self.policy(invocation))?;
+        let plan = plan::resolve(&jobs, &facts, &self.policy(invocation))?;
         let messages = [invocation.warnings.clone(), plan.messages.clone()].concat();
         Ok(Prepared { plan, messages, facts })
+    }
+
+    /// A job with the files below its `opendir`; one that cannot be walked has none, which the plan
+    /// refuses.
+    fn opened(&self, job: &Job) -> Job {
+        let mut job = job.clone();
+        if let Some(directory) = &job.target.opendir {
+            job.target.below = self.host.files_below(directory).unwrap_or_default();
+        }
+        job
     }
 
     fn policy(&self, invocation: &Invocation) -> Policy {
@@ -232,8 +243,8 @@ fn write_logs(outcome: &mut Outcome) -> Vec<Message> {
     .collect()
 }
 
-fn queries(invocation: &Invocation) -> Vec<TargetQuery> {
-    plan::targets(&invocation.jobs)
+fn queries(jobs: &[Job]) -> Vec<TargetQuery> {
+    plan::targets(jobs)
         .into_iter()
         .map(|wanted| TargetQuery { path: wanted.path, will_write: wanted.write })
         .collect()

@@ -151,7 +151,13 @@ fn mixes_files_loops_and_wrapping_sizes_are_verified() {
         &["--rw=write", "--verify=md5", "--io_size=200k"],
         &["--rw=write", "--verify=md5", "--nrfiles=4", "--openfiles=2"],
         &["--rw=randwrite", "--verify=md5", "--nrfiles=4", "--file_service_type=random"],
-        &["--rw=randwrite", "--verify=md5", "--buffer_compress_percentage=50", "--numjobs=2", "--offset_increment=64k"],
+        &[
+            "--rw=randwrite",
+            "--verify=md5",
+            "--buffer_compress_percentage=50",
+            "--numjobs=2",
+            "--offset_increment=64k",
+        ],
     ];
     for case in cases {
         let found = job(dir.path(), 0, case);

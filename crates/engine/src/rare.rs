@@ -37,6 +37,8 @@ where
         *now = self.clock.now();
         match admit {
             Admit::Wait { until } => Halt::Wait(until),
+            // The first to end ends the wait.
+            Admit::Busy => Halt::Wait(u64::MAX),
             _ => Halt::Drain(Next::Drain),
         }
     }

@@ -110,8 +110,9 @@ impl Workload {
         let syncs = Syncs::new(worker);
         let barrier = if worker.queue.depth > 1 { worker.syncing.write_barrier } else { 0 };
         let steered = is_steered(worker);
+        let plain = !trims_then_writes && worker.placing.strides.is_none();
         let lane = match worker.files.as_slice() {
-            [file] if !steered && !syncs.active() && barrier == 0 && !trims_then_writes => {
+            [file] if plain && !steered && !syncs.active() && barrier == 0 => {
                 let (start, length, reads) = (file.start, file.length, pattern.mix_read.into());
                 Lane::new(start, length, used, reads, &blocks, layout, &mut places)
             }
@@ -123,19 +124,20 @@ impl Workload {
             .iter()
             .map(|file| Region {
                 start: file.start,
-                offsets: Offsets::new(file, layout, &blocks, &mut places),
+                offsets: Offsets::new(file, layout, &worker.placing, &blocks, &mut places),
             })
             .collect();
+        let mut turn_order = Random::new(pattern.seed, 3);
         Workload {
             lane,
             places,
             mix: Random::new(pattern.seed, 1),
             sizes: Random::new(pattern.seed, 2),
-            turn_order: Random::new(pattern.seed, 3),
             progress: Progress::new(worker),
             between: Between::Nothing,
             directions,
-            turns: Turns::new(&worker.selection, worker.files.len() as u32),
+            turns: Turns::new(&worker.selection, worker.files.len() as u32, &mut turn_order),
+            turn_order,
             regions,
             syncs,
             barrier: Barrier { every: Every::new(barrier), after: false },

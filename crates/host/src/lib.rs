@@ -6,6 +6,7 @@
 //! [`Host::look_before`] and [`Host::look_after`] at the files and the neighbours at both its ends.
 
 mod activity;
+mod below;
 mod cgroup;
 mod counters;
 mod evidence;

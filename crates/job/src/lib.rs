@@ -29,9 +29,10 @@ pub use model::{BlockPattern, Verify, VerifyMethod};
 pub use model::{
     BlockSizes, BufferContent, Buffers, CpuLoad, CpuSplit, DedupeMode, DelayRange, Distribution,
     Engine, EngineOptions, ErrorPolicy, ExitScope, FileService, FileServiceOrder, FileSizeRange,
-    Flow, Identity, Job, JobOptions, LatencyGoal, Layout, LockFile, Logs, Measure, Medium,
-    MemoryKind, NumaMemory, Pattern, Process, Program, Queue, Rate, RateProcess, ReadWrite, Retry,
-    Sequencer, Size, SplitEntry, StatCall, SteadyCriterion, SteadyFigure, SteadyLimit, SteadyState,
-    SyncFileRange, SyncMode, Syncing, Target, ThinkTime, Timing, WriteHint, ZoneMode, Zones,
+    FileType, Flow, Identity, Job, JobOptions, LatencyGoal, Layout, LockFile, Logs, Measure,
+    Medium, MemoryKind, NumaMemory, Pattern, Process, Program, Queue, Rate, RateProcess, ReadWrite,
+    Retry, Sequencer, Size, SplitEntry, StatCall, SteadyCriterion, SteadyFigure, SteadyLimit,
+    SteadyState, SyncFileRange, SyncMode, Syncing, Target, ThinkTime, Timing, WriteHint, ZoneMode,
+    ZoneShare, Zones,
 };
 pub use model::{Merge, Replay};

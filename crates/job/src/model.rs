@@ -21,14 +21,15 @@ pub use buffers::{BufferContent, Buffers, DedupeMode, MemoryKind};
 pub use engine::{CpuLoad, Engine, Medium, Program, StatCall};
 pub use logs::Logs;
 pub use pace::{DelayRange, Flow, Rate, RateProcess, ThinkTime, Timing};
-pub use pattern::{BlockSizes, Distribution, Pattern, ReadWrite, Sequencer, SplitEntry};
+pub use pattern::{BlockSizes, Distribution, Pattern, ReadWrite, Sequencer, SplitEntry, ZoneShare};
 pub use process::{CpuSplit, ErrorPolicy, ExitScope, Measure, NumaMemory, Process, Retry};
 pub use queue::{EngineOptions, Queue, SyncFileRange, SyncMode, Syncing};
 pub use replay::{Merge, Replay};
 pub use served::Served;
 pub use steady::{LatencyGoal, SteadyCriterion, SteadyFigure, SteadyLimit, SteadyState};
 pub use target::{
-    FileService, FileServiceOrder, FileSizeRange, Layout, LockFile, Size, Target, WriteHint,
+    FileService, FileServiceOrder, FileSizeRange, FileType, Layout, LockFile, Size, Target,
+    WriteHint,
 };
 pub use verify::{BlockPattern, Verify, VerifyMethod};
 pub use zones::{ZoneMode, Zones};

@@ -17,6 +17,8 @@ pub(crate) struct Blocks {
     pub fixed: Option<u64>,
     /// `norandommap`, or the same by `blockalign`.
     pub norandommap: bool,
+    /// Sizes of the I/O in sequence of a random pattern, where they are others.
+    pub sequential: Option<BlockPlan>,
 }
 
 /// Directions a job has.
@@ -35,10 +37,20 @@ pub(crate) fn resolve(job: &Job, found: &mut Findings) -> Blocks {
         Some(align) if align.0 > 0 => align.0,
         _ => sizes[d].min(),
     });
-    let min = directions(job).map(|d| sizes[d].min()).min().unwrap_or(DEFAULT_BLOCK);
-    let max = directions(job).map(|d| sizes[d].max()).max();
+    let sequential = sequential(job, found);
+    let used = || directions(job).map(|d| &sizes[d]).chain(&sequential);
+    let min = used().map(BlockPlan::min).min().unwrap_or(DEFAULT_BLOCK);
+    let max = used().map(BlockPlan::max).max();
     let fixed = max.filter(|max| *max == min);
-    Blocks { min, fixed, norandommap: without_map(job, found), sizes, align }
+    let norandommap = without_map(job, &sizes, found);
+    Blocks { min, fixed, norandommap, sizes, align, sequential }
+}
+
+/// The sizes for reads, when a random job with bs_is_seq_rand does a share of its I/O in sequence.
+fn sequential(job: &Job, found: &mut Findings) -> Option<BlockPlan> {
+    let shares = directions(job).any(|d| job.pattern.percentage_random[d] < 100);
+    (job.blocks.is_seq_rand && job.pattern.rw.is_random() && shares)
+        .then(|| direction(job, Direction::Read, found))
 }
 
 /// Whose sizes a direction uses: with bs_is_seq_rand, read's are for sequential and write's for
@@ -51,14 +63,18 @@ fn source(job: &Job, direction: Direction) -> Direction {
     }
 }
 
-/// A map of blocks and another alignment exclude each other (the oracle says so too).
-fn without_map(job: &Job, found: &mut Findings) -> bool {
+/// A map of blocks and another alignment exclude each other (the oracle says so too). A shift
+/// register covers blocks of one size without a map, and so it does when none is wanted.
+fn without_map(job: &Job, sizes: &PerDirection<BlockPlan>, found: &mut Findings) -> bool {
     let aligned = directions(job).any(|d| job.blocks.align[d].is_some());
     if aligned && job.pattern.rw.is_random() && !job.pattern.norandommap {
         found.note(job, "blockalign turns the random map off: blocks may be hit more than once");
         return true;
     }
-    job.pattern.norandommap
+    let mut used = directions(job).map(|d| &sizes[d]);
+    let first = used.next();
+    let alike = matches!(first, Some(BlockPlan::Fixed(_))) && used.all(|size| Some(size) == first);
+    job.pattern.norandommap && !(alike && job.pattern.generator == "lfsr")
 }
 
 fn direction(job: &Job, d: Direction, found: &mut Findings) -> BlockPlan {

@@ -1,7 +1,8 @@
 //! Whose content matters to what a run is worth.
 
 use crate::machine::filesystem;
-use crate::model::Plan;
+use crate::model::{Plan, Worker};
+use job::DedupeMode;
 use record::{DeviceKind, Direction, Facts, TargetKind};
 
 impl Plan {
@@ -24,6 +25,20 @@ impl Plan {
     }
 }
 
+/// Makes workers with `dedupe_global` draw their duplicates from a working set of all of them.
+pub(crate) fn share_duplicates(workers: &mut [Worker]) {
+    let shares = |worker: &Worker| {
+        let buffers = &worker.buffers;
+        let draws = buffers.dedupe_mode == DedupeMode::WorkingSet && buffers.dedupe_global;
+        draws && buffers.dedupe_percentage.is_some_and(|percent| percent > 0)
+    };
+    let together: Vec<(u32, u64)> =
+        workers.iter().filter(|w| shares(w)).map(|w| (w.number, w.pattern.seed)).collect();
+    for worker in workers.iter_mut().filter(|worker| shares(worker)) {
+        worker.duplicates.clone_from(&together);
+    }
+}
+
 fn compresses(path: &str, facts: &Facts) -> bool {
     let option = |options: &[String]| options.iter().any(|option| option.starts_with("compress"));
     let filesystem = filesystem(facts, path);
@@ -36,7 +51,7 @@ fn compresses(path: &str, facts: &Facts) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{File, Worker};
+    use crate::model::File;
     use record::{FilesystemFacts, TargetFacts};
 
     fn reader(path: &str, kind: TargetKind) -> Worker {

@@ -9,7 +9,8 @@ use crate::problem::Findings;
 use crate::random::{between, hash, mix};
 use crate::safety;
 use crate::sizes::{Ask, Extent, NoRegion, Region, human, percent_of};
-use job::{Engine, Job, Medium, Size};
+use crate::zones;
+use job::{Engine, FileType, Job, Medium, Size};
 use record::{Facts, TargetFacts, TargetKind};
 use std::collections::{BTreeMap, HashMap};
 
@@ -105,9 +106,13 @@ impl<'a> Files<'a> {
             Medium::Memory => (TargetKind::Missing, Extent::Endless),
             _ => self.target(cx.job, path, found)?,
         };
-        let region = self.region(cx, clone, count, path, extent, found)?;
+        let mut region = self.region(cx, clone, count, path, extent, found)?;
         if let Medium::Names { .. } = medium {
             return Some(self.named(cx, path, region, found));
+        }
+        // Oracle: strides go to the end of the target; size only says how much is moved.
+        if zones::strides(cx.job).is_some() {
+            region.length = region.length.max(region.whole.saturating_sub(region.start));
         }
         let prepare = match extent {
             Extent::File(size) if region.length >= cx.blocks.min => {
@@ -169,6 +174,7 @@ impl<'a> Files<'a> {
         if !safety::check_target(job, path, target, self.facts, self.policy, found) {
             return None;
         }
+        check_type(job, path, target.kind, found)?;
         let laid = self.laid.get(path).map_or(0, |l| l.size);
         Some(match target.kind {
             TargetKind::Block => (TargetKind::Block, Extent::Device(target.size.0)),
@@ -354,6 +360,22 @@ impl<'a> Files<'a> {
             ));
         }
     }
+}
+
+/// Whether a target is of the type that `filetype` takes for granted; a missing file will be one.
+fn check_type(job: &Job, path: &str, kind: TargetKind, found: &mut Findings) -> Option<()> {
+    let (fits, wanted) = match job.target.file_type {
+        FileType::Any => return Some(()),
+        FileType::File => (matches!(kind, TargetKind::File | TargetKind::Missing), "file"),
+        FileType::Block => (kind == TargetKind::Block, "block"),
+        FileType::Char => (kind == TargetKind::Char, "char"),
+    };
+    if fits {
+        return Some(());
+    }
+    let what = format!("{path} is not of type {wanted}");
+    found.refuse(job, "filetype", what, "leave filetype out or name other targets");
+    None
 }
 
 /// Size drawn from `filesize`, the same for everyone who shares the file. Oracle: whole blocks.

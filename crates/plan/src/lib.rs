@@ -15,6 +15,7 @@ mod model;
 mod names;
 mod order;
 mod pace;
+mod placing;
 mod policy;
 mod problem;
 mod random;
@@ -25,13 +26,14 @@ mod sizes;
 mod unsupported;
 mod verify;
 mod workload;
+mod zones;
 
 pub use job::{BlockPattern, VerifyMethod};
 pub use job::{
-    BufferContent, Buffers, CpuLoad, DedupeMode, Engine, EngineOptions, ErrorPolicy, ExitScope,
-    Layout, LockFile, Medium, MemoryKind, NumaMemory, Program, RateProcess, ReadWrite, Retry,
-    Sequencer, StatCall, SteadyCriterion, SteadyFigure, SteadyLimit, SyncFileRange, SyncMode,
-    Syncing, ThinkTime, WriteHint,
+    BufferContent, Buffers, CpuLoad, DedupeMode, Distribution, Engine, EngineOptions, ErrorPolicy,
+    ExitScope, Layout, LockFile, Medium, MemoryKind, NumaMemory, Program, RateProcess, ReadWrite,
+    Retry, Sequencer, Size, StatCall, SteadyCriterion, SteadyFigure, SteadyLimit, SyncFileRange,
+    SyncMode, Syncing, ThinkTime, WriteHint, ZoneShare,
 };
 pub use limits::{FlowPart, LatencySearch, Limits, SteadyWatch};
 pub use model::{
@@ -39,6 +41,7 @@ pub use model::{
     Plan, Prepare, Queue, RateLimit, Replay, Start, Stop, Worker,
 };
 pub use names::{Wanted, targets};
+pub use placing::{Placing, Strides};
 pub use policy::Policy;
 pub use problem::{PlanError, Problem, ProblemKind};
 pub use resolve::resolve;

@@ -1,10 +1,11 @@
 //! The plan: everything resolved, nothing left to look up. One [`Worker`] a thread.
 
 use crate::limits::Limits;
+use crate::placing::Placing;
 use crate::verify::Verify;
 use job::{
-    Buffers, Engine, EngineOptions, ErrorPolicy, ExitScope, Layout, LockFile, NumaMemory,
-    RateProcess, ReadWrite, Sequencer, Syncing, ThinkTime,
+    Buffers, Distribution, Engine, EngineOptions, ErrorPolicy, ExitScope, Layout, LockFile,
+    NumaMemory, RateProcess, ReadWrite, Sequencer, Syncing, ThinkTime,
 };
 use record::{GroupKey, Logs, Message, Nanos, PerDirection, Show, TargetKind};
 use std::sync::Arc;
@@ -61,10 +62,15 @@ pub struct Worker {
     pub selection: FileSelection,
     /// Which I/O at which offsets.
     pub pattern: Pattern,
+    /// Where it goes beyond plain orders.
+    pub placing: Placing,
     /// Engine, depth, batches.
     pub queue: Queue,
     /// Buffers and their content.
     pub buffers: Buffers,
+    /// With whom it shares its working set of duplicates (`dedupe_global`), itself included: number
+    /// and seed of each worker. Empty: with none.
+    pub duplicates: Vec<(u32, u64)>,
     /// When data is made durable.
     pub syncing: Syncing,
     /// How files are made, opened, invalidated.
@@ -125,6 +131,8 @@ pub struct Stop {
     pub time_based: bool,
     /// Time before figures count.
     pub ramp: Nanos,
+    /// Bytes before figures count, moved by all workers of its report together.
+    pub ramp_bytes: u64,
     /// Its end ends other workers.
     pub exitall: bool,
     /// Which, and which end with it when it fails and `exitall_on_error` is given.
@@ -212,7 +220,7 @@ impl FileSelection {
 }
 
 /// File orders that work.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum FileOrder {
     /// In turn.
     #[default]
@@ -221,6 +229,8 @@ pub enum FileOrder {
     Sequential,
     /// Uniform at random.
     Random,
+    /// Drawn by a distribution over the files, in their order.
+    Drawn(Distribution),
 }
 
 /// Which I/O at which offsets.
@@ -422,6 +432,7 @@ impl Worker {
     }
 
     fn directions_blocks(&self) -> impl Iterator<Item = &BlockPlan> {
-        self.pattern.blocks.iter().filter(|(d, _)| self.has(*d)).map(|(_, b)| b)
+        let own = self.pattern.blocks.iter().filter(|(d, _)| self.has(*d)).map(|(_, b)| b);
+        own.chain(&self.placing.sequential_blocks)
     }
 }

@@ -45,11 +45,11 @@ pub fn targets(jobs: &[Job]) -> Vec<Wanted> {
         let Some(rest) = files_of_job(job).and_then(|n| budget.checked_sub(n)) else { continue };
         budget = rest;
         let write = job.pattern.rw.writes() || job.pattern.rw.trims();
-        for directory in directories(job) {
+        for directory in directories(job).chain(job.target.opendir.as_deref()) {
             want(directory, false);
         }
         // Workers that share their files by name need them listed once.
-        let distinct = if job.target.filenames.is_empty() { clones(job) } else { 1 };
+        let distinct = if has_names(job) { 1 } else { clones(job) };
         for path in (0..distinct).flat_map(|clone| file_names(job, clone)) {
             want_with_above(&path, write, &mut want);
         }
@@ -84,9 +84,9 @@ pub(crate) fn files_of_job(job: &Job) -> Option<u64> {
 /// Files each clone has. `nrfiles` adds nothing to a list of names, but cuts it short (oracle:
 /// `filename=x:y` with nrfiles=1 uses x only, with nrfiles=5 both).
 fn files_per_clone(job: &Job) -> u64 {
-    let named = job.target.filenames.len() as u64;
+    let named = (job.target.below.len() + job.target.filenames.len()) as u64;
     match (named, job.target.nrfiles) {
-        (0, nrfiles) => nrfiles.unwrap_or(1).max(1),
+        (0, nrfiles) if job.target.opendir.is_none() => nrfiles.unwrap_or(1).max(1),
         (named, Some(nrfiles)) => named.min(nrfiles.max(1)),
         (named, None) => named,
     }
@@ -95,14 +95,15 @@ fn files_per_clone(job: &Job) -> u64 {
 /// Paths of one clone's files, in order. The caller has checked their number.
 ///
 /// Oracle: generated names go to the directories turn by turn, clone by clone; given names all go
-/// below the first directory, absolute ones too.
+/// below the first directory, absolute ones too; those that `opendir` found stay as they are and come
+/// first.
 pub(crate) fn file_names(job: &Job, clone: u64) -> Vec<String> {
     let directories: Vec<&str> = directories(job).collect();
     let count = files_per_clone(job);
-    if !job.target.filenames.is_empty() {
+    if has_names(job) {
         let below = directories.first().copied();
-        let given = job.target.filenames.iter().take(count as usize);
-        return given.map(|name| served(job, below, name)).collect();
+        let named = job.target.filenames.iter().map(|name| served(job, below, name));
+        return job.target.below.iter().cloned().chain(named).take(count as usize).collect();
     }
     let below = match directories.len() as u64 {
         0 => None,
@@ -121,6 +122,11 @@ fn served(job: &Job, directory: Option<&str>, name: &str) -> String {
         }
         _ => join(directory, name),
     }
+}
+
+/// Whether the files are named or found rather than made up.
+fn has_names(job: &Job) -> bool {
+    job.target.opendir.is_some() || !job.target.filenames.is_empty()
 }
 
 /// Directories of the job, without slashes at their ends; empty entries (`d1/:`) name nothing.

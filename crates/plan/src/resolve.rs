@@ -9,8 +9,10 @@ use crate::policy::Policy;
 use crate::problem::{Findings, PlanError};
 use crate::random::{DEFAULT_SEED, between, mix};
 use crate::sizes::{human, percent_of};
-use crate::verify;
-use crate::{checks, cursor, disks, engines, limits, logs, pace, replay, safety, unsupported};
+use crate::{
+    checks, contents, cursor, disks, engines, limits, logs, pace, placing, replay, safety,
+    unsupported, verify, zones,
+};
 use job::{Engine, FileServiceOrder, Job, Size};
 use record::{Bytes, Facts, Nanos, Show, TargetKind};
 
@@ -24,6 +26,8 @@ const FILES: u64 = 0x66_69_6c_65_73;
 /// # Errors
 /// Every problem of every job at once.
 pub fn resolve(jobs: &[Job], facts: &Facts, policy: &Policy) -> Result<Plan, PlanError> {
+    let jobs: Vec<Job> = jobs.iter().map(zones::in_bytes).collect();
+    let jobs = jobs.as_slice();
     let mut found = Findings::default();
     let slots = arrange(jobs, &mut found);
     let counted = check_counts(jobs, policy, &mut found);
@@ -66,9 +70,11 @@ pub fn resolve(jobs: &[Job], facts: &Facts, policy: &Policy) -> Result<Plan, Pla
                 limit(job, &mut worker, asked, &blocks, &mut found);
             }
             worker.logs = logs::of_worker(job, number);
+            placing::check(job, &worker, &mut found);
             workers.push(worker);
         }
     }
+    contents::share_duplicates(&mut workers);
     if !found.has_problems() {
         files.check_space(&mut found);
         limits::agree(jobs, &workers, &mut found);
@@ -121,6 +127,7 @@ fn check_counts(jobs: &[Job], policy: &Policy, found: &mut Findings) -> bool {
 fn check_job(job: &Job, facts: &Facts, policy: &Policy, found: &mut Findings) -> Blocks {
     unsupported::check(job, found);
     replay::check(job, found);
+    zones::check(job, found);
     let blocks = blocks::resolve(job, found);
     if let Some(Size::Bytes(size)) = job.target.size
         && size.0 > 0
@@ -133,10 +140,24 @@ fn check_job(job: &Job, facts: &Facts, policy: &Policy, found: &mut Findings) ->
     engines::check(job, found);
     logs::check(job, found);
     safety::check_readonly(job, policy, found);
+    check_opened(job, facts, found);
     if job.queue.engine.has_targets() {
         safety::check_directories(job, facts, found);
     }
     blocks
+}
+
+/// Whether `opendir` leads to files.
+fn check_opened(job: &Job, facts: &Facts, found: &mut Findings) {
+    let Some(directory) = &job.target.opendir else { return };
+    if !job.target.below.is_empty() {
+        return;
+    }
+    let (what, cure) = match facts.targets.get(directory).map(|target| target.kind) {
+        Some(TargetKind::Directory) => ("has no file below it", "name one that has"),
+        _ => ("is no directory that can be read", "name one that is"),
+    };
+    found.refuse(job, "opendir", format!("{directory} {what}"), cure);
 }
 
 /// Everything the clones of a job have in common.
@@ -163,6 +184,7 @@ fn template(
         stop: stop(job, found),
         selection: selection(job),
         pattern: pattern(job, blocks),
+        placing: placing::resolve(job, blocks),
         queue: pace::queue(job, found),
         buffers: job.buffers.clone(),
         syncing: job.syncing.clone(),
@@ -207,6 +229,7 @@ fn stop(job: &Job, found: &mut Findings) -> Stop {
         runtime,
         time_based,
         ramp: timing.ramp_time.unwrap_or_default(),
+        ramp_bytes: timing.ramp_size.map_or(0, |size| size.0),
         exitall: job.identity.exitall,
         exit_what: job.identity.exit_what,
         fill_device: job.target.fill_device,
@@ -269,10 +292,11 @@ fn pattern(job: &Job, blocks: &Blocks) -> Pattern {
 fn selection(job: &Job) -> FileSelection {
     let target = &job.target;
     FileSelection {
-        order: match target.file_service.order {
+        order: match &target.file_service.order {
+            FileServiceOrder::RoundRobin => FileOrder::RoundRobin,
             FileServiceOrder::Sequential => FileOrder::Sequential,
             FileServiceOrder::Random => FileOrder::Random,
-            _ => FileOrder::RoundRobin,
+            FileServiceOrder::Drawn(distribution) => FileOrder::Drawn(distribution.clone()),
         },
         ios: target.file_service.ios.unwrap_or(1).max(1),
         open_files: target.openfiles.unwrap_or(0),

@@ -2,7 +2,7 @@
 //! by hand, and nothing is ignored in silence.
 
 use crate::problem::Findings;
-use job::{FileServiceOrder, Job, Size, ZoneMode};
+use job::{Job, Size, ZoneMode};
 
 const CURE: &str = "leave it out";
 
@@ -13,24 +13,13 @@ pub(crate) fn check(job: &Job, found: &mut Findings) {
             found.usage(job, option, format!("{what} does not work yet"), CURE);
         }
     };
-    let (target, pattern) = (&job.target, &job.pattern);
+    let target = &job.target;
     let zones = |s: &Option<Size>| matches!(s, Some(Size::Zones(_)));
-    refuse(target.opendir.is_some(), "opendir", "taking the files of a directory");
     refuse(zones(&target.size), "size", "a size in zones");
     refuse(zones(&target.io_size), "io_size", "a size in zones");
     refuse(zones(&target.offset), "offset", "an offset in zones");
     refuse(zones(&target.offset_increment), "offset_increment", "an increment in zones");
     let filesize = target.filesize.is_some_and(|r| zones(&Some(r.low)) || zones(&Some(r.high)));
     refuse(filesize, "filesize", "a size in zones");
-    let order = target.file_service.order;
-    let shaped = matches!(
-        order,
-        FileServiceOrder::Zipf | FileServiceOrder::Pareto | FileServiceOrder::Normal
-    );
-    refuse(shaped, "file_service_type", "a distribution over files");
-    refuse(job.zones.mode != ZoneMode::None, "zonemode", "working by zones");
-    let random = pattern.rw.is_random();
-    let shares = pattern.percentage_random.iter().any(|(_, p)| *p != 100);
-    refuse(random && shares, "percentage_random", "a mix of random and sequential I/O");
-    refuse(pattern.serialize_overlap, "serialize_overlap", "ordering overlapping I/O");
+    refuse(job.zones.mode == ZoneMode::Zbd, "zonemode", "working by zones");
 }

@@ -1,7 +1,8 @@
 //! A worker's workload for the record.
 
-use crate::model::{BlockPlan, RateLimit, Worker};
-use job::{BufferContent, Medium, Sequencer, SyncMode};
+use crate::model::{BlockPlan, FileOrder, RateLimit, Worker};
+use crate::placing::Strides;
+use job::{BufferContent, Distribution, Medium, Sequencer, SyncMode};
 use record::{Bytes, Region, Workload};
 use std::collections::BTreeMap;
 
@@ -89,6 +90,7 @@ impl Worker {
             set(true, "replay_ios", replay.recording.ios.to_string());
         }
         self.limit_settings(&mut settings);
+        self.placing_settings(&mut settings);
         self.queue_settings(&mut settings);
         self.buffer_settings(&mut settings);
         settings
@@ -105,6 +107,34 @@ impl Worker {
         set("steadystate", limits.steady.map(|s| s.criterion.name().to_owned()));
         let cycles = self.pacing.think.cycles;
         set("thinkcycles", (cycles > 0).then(|| cycles.to_string()));
+    }
+
+    fn placing_settings(&self, settings: &mut BTreeMap<String, String>) {
+        let placing = &self.placing;
+        for (direction, spread) in placing.spread.iter().filter(|(d, _)| self.has(*d)) {
+            if *spread != Distribution::Uniform {
+                let name = format!("random_distribution_{}", direction.name());
+                settings.insert(name, format!("{spread:?}"));
+            }
+            let share = placing.sequential_share[direction];
+            if share > 0 {
+                let name = format!("percentage_random_{}", direction.name());
+                settings.insert(name, (100 - share).to_string());
+            }
+        }
+        if let Some(Strides { moved, range, skip }) = placing.strides {
+            let text = format!("{moved} of {range}, {skip} skipped");
+            settings.insert("zonemode_strided".into(), text);
+        }
+        if placing.serialize_overlap {
+            settings.insert("serialize_overlap".into(), "1".into());
+        }
+        if let FileOrder::Drawn(distribution) = &self.selection.order {
+            settings.insert("file_service_type".into(), format!("{distribution:?}"));
+        }
+        if self.stop.ramp_bytes > 0 {
+            settings.insert("ramp_size".into(), self.stop.ramp_bytes.to_string());
+        }
     }
 
     fn buffer_settings(&self, settings: &mut BTreeMap<String, String>) {

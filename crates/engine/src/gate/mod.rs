@@ -1,6 +1,7 @@
 //! When the next I/O may start: at once, or when its schedule, a pause or a lock allows.
 
 mod flow;
+mod overlap;
 mod paced;
 
 pub use flow::Flows;
@@ -22,6 +23,8 @@ pub enum Admit {
         /// From the run's origin, in nanoseconds.
         until: u64,
     },
+    /// Wait until something that is in flight has ended, then ask again.
+    Busy,
     /// Wait until nothing is in flight, then ask again.
     Drain,
 }

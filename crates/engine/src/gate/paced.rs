@@ -1,6 +1,7 @@
-//! A gate with a schedule, pauses or locks.
+//! A gate with a schedule, pauses, locks or an eye on what is in flight.
 
 use super::flow::Flow;
+use super::overlap::InFlight;
 use super::{Admit, Flows, Gate};
 use crate::arrivals::Schedule;
 use crate::files::FileLocks;
@@ -16,13 +17,14 @@ pub struct Around<'a> {
     pub cycle_ns: f64,
 }
 
-/// Holds I/O back for rate, thinktime, thinkcycles, flow and lockfile.
+/// Holds I/O back for rate, thinktime, thinkcycles, flow, lockfile and serialize_overlap.
 pub struct Paced {
     schedule: Option<Schedule>,
     think: Option<Think>,
     work: Option<Work>,
     flow: Option<Flow>,
     locks: Option<FileLocks>,
+    in_flight: Option<InFlight>,
     // The first I/O is due when it is first asked about: the schedule counts from there.
     origin: Option<u64>,
     // What the schedule said of the I/O that is held back: it is asked once an I/O.
@@ -35,8 +37,8 @@ impl Paced {
     pub fn new(worker: &Worker, around: &Around<'_>) -> Option<Paced> {
         let gate = Paced::always(worker, around);
         let paces = gate.schedule.is_some() || gate.think.is_some() || gate.work.is_some();
-        let needed = paces || gate.flow.is_some() || gate.locks.is_some();
-        needed.then_some(gate)
+        let waits = gate.locks.is_some() || gate.in_flight.is_some();
+        (paces || waits || gate.flow.is_some()).then_some(gate)
     }
 
     /// The same, also where nothing holds anything back.
@@ -47,7 +49,10 @@ impl Paced {
         let flow = around.flows.join(worker);
         let locks = FileLocks::new(worker);
         let mixed = is_steered(worker);
-        Paced { schedule, think, work, flow, locks, origin: None, due: None, mixed }
+        // One at a time cannot overlap.
+        let serializes = worker.placing.serialize_overlap && worker.queue.depth > 1;
+        let in_flight = serializes.then(|| InFlight::new(worker.queue.depth));
+        Paced { schedule, think, work, flow, locks, in_flight, origin: None, due: None, mixed }
     }
 
     /// Whether I/O has an intended start.
@@ -59,8 +64,30 @@ impl Paced {
 impl Paced {
     /// Takes the lock of the file; what to do where another has it.
     fn lock(&mut self, op: &Op) -> Option<Admit> {
-        let locks = self.locks.as_mut()?;
-        (!locks.acquire(op)).then_some(Admit::Drain)
+        if let Some(others) = &mut self.in_flight
+            && !others.enter(op)
+        {
+            return Some(Admit::Busy);
+        }
+        if let Some(locks) = &mut self.locks
+            && !locks.acquire(op)
+        {
+            if let Some(others) = &mut self.in_flight {
+                others.leave(op);
+            }
+            return Some(Admit::Drain);
+        }
+        None
+    }
+
+    /// What was held for an I/O is free again.
+    fn unlock(&mut self, op: &Op) {
+        if let Some(others) = &mut self.in_flight {
+            others.leave(op);
+        }
+        if let Some(locks) = &mut self.locks {
+            locks.release(op);
+        }
     }
 }
 
@@ -141,9 +168,7 @@ impl Gate for Paced {
         if op.kind.direction().is_none() {
             return;
         }
-        if let Some(locks) = &mut self.locks {
-            locks.release(op);
-        }
+        self.unlock(op);
         if op.tag == UNPACED {
             return;
         }
@@ -160,9 +185,7 @@ impl Gate for Paced {
         if op.kind.direction().is_none() {
             return;
         }
-        if let Some(locks) = &mut self.locks {
-            locks.release(op);
-        }
+        self.unlock(op);
         if op.tag == UNPACED {
             return;
         }
@@ -382,6 +405,20 @@ mod tests {
         gate.take_back(&OP, Some(1_000_005));
         assert_eq!(gate.admit(&OP, 0, 1_000_020), second);
         assert_eq!(gate.admit(&OP, 0, 1_000_030), Admit::Wait { until: 2_000_005 });
+    }
+
+    #[test]
+    fn overlapping_io_waits_for_what_is_in_flight() {
+        let mut worker = Worker::default();
+        worker.queue.depth = 2;
+        worker.placing.serialize_overlap = true;
+        let mut gate = gate(&worker).unwrap();
+        assert_eq!(gate.admit(&OP, 0, 0), Admit::Now { intended: None });
+        assert_eq!(gate.admit(&OP, 1, 1), Admit::Busy);
+        gate.completed(&OP);
+        assert_eq!(gate.admit(&OP, 0, 2), Admit::Now { intended: None });
+        gate.take_back(&OP, None);
+        assert_eq!(gate.admit(&OP, 0, 3), Admit::Now { intended: None });
     }
 
     #[test]

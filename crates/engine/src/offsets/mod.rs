@@ -3,17 +3,22 @@
 mod blocks;
 mod map;
 mod permutation;
+mod ranks;
 mod scattered;
 mod sequential;
+mod skewed;
+mod strided;
 
 pub(crate) use blocks::{Blocks, common};
 pub(crate) use map::Grain;
 pub(crate) use permutation::Permutation;
 pub(crate) use scattered::{Choice, Grid, Scatter, Scattered};
 pub(crate) use sequential::Sequential;
+pub(crate) use skewed::Skewed;
+pub(crate) use strided::Strided;
 
 use crate::random::Random;
-use plan::{File, Sequencer, Worker};
+use plan::{Distribution, File, Placing, Sequencer, Worker};
 use record::{Direction, PerDirection};
 
 /// What a worker does in each of its regions.
@@ -40,7 +45,9 @@ impl Layout {
         let aligned = used.iter().any(|d| align[*d] != blocks[*d].min);
         let first = &blocks[used[0]];
         let alike = used.iter().all(|d| blocks[*d].only().is_some_and(|s| Some(s) == first.only()));
-        let choice = if pattern.norandommap || aligned {
+        let choice = if worker.placing.spread.iter().any(|(_, s)| *s != Distribution::Uniform) {
+            Choice::Skewed(align)
+        } else if pattern.norandommap || aligned {
             Choice::Anywhere(align)
         } else if alike {
             Choice::Once(first.min)
@@ -55,6 +62,7 @@ impl Layout {
             choice,
             run_length: pattern.run_length.max(1),
             identical: pattern.sequencer == Sequencer::Identical,
+            shares: worker.placing.sequential_share.iter().any(|(_, share)| *share > 0),
         })
     }
 }
@@ -64,6 +72,7 @@ impl Layout {
 pub(crate) enum Offsets {
     Sequential(Sequential),
     Scattered(Scattered),
+    Strided(Box<Strided>),
 }
 
 impl Offsets {
@@ -71,15 +80,25 @@ impl Offsets {
     pub fn new(
         file: &File,
         layout: Layout,
+        placing: &Placing,
         blocks: &PerDirection<Blocks>,
         random: &mut Random,
     ) -> Offsets {
+        if let Some(strides) = placing.strides {
+            let length = file.length;
+            return Offsets::Strided(Box::new(match layout {
+                Layout::Sequential(skip) => Strided::sequential(length, strides, skip),
+                Layout::Scattered(scatter) => {
+                    Strided::random(length, strides, scatter, placing, blocks, random)
+                }
+            }));
+        }
         match layout {
             Layout::Sequential(skip) => {
                 Offsets::Sequential(Sequential::new(file.length, file.whole, skip))
             }
             Layout::Scattered(scatter) => {
-                Offsets::Scattered(Scattered::new(file.length, scatter, blocks, random))
+                Offsets::Scattered(Scattered::new(file.length, scatter, placing, blocks, random))
             }
         }
     }
@@ -96,6 +115,7 @@ impl Offsets {
         match self {
             Offsets::Sequential(sequential) => sequential.next(direction, blocks, sizes),
             Offsets::Scattered(scattered) => scattered.next(direction, blocks, random, sizes),
+            Offsets::Strided(strided) => strided.next(direction, blocks, random, sizes),
         }
     }
 
@@ -110,6 +130,7 @@ impl Offsets {
         match self {
             Offsets::Sequential(sequential) => sequential.restart(blocks, only_ended),
             Offsets::Scattered(scattered) => scattered.restart(random),
+            Offsets::Strided(strided) => strided.restart(random),
         }
     }
 }

@@ -82,6 +82,17 @@ impl Permutation {
         Some(value)
     }
 
+    /// Where `value`, below the count, lies in the order: another number for each.
+    #[inline]
+    pub fn place(&self, value: u64) -> u64 {
+        let mut place = self.permuted(value);
+        // Walking the cycle from a result out of range ends within it: a bijection as well.
+        while place >= self.count {
+            place = self.permuted(place);
+        }
+        place
+    }
+
     /// How many numbers of this pass were not given yet.
     pub fn left(&self) -> u64 {
         self.count - self.given + u64::from(self.ready_end - self.ready_next)

@@ -7,7 +7,9 @@
 use super::blocks::Blocks;
 use super::map::{Grain, Map};
 use super::permutation::Permutation;
+use super::skewed::Skewed;
 use crate::random::Random;
+use plan::Placing;
 use record::{Direction, PerDirection};
 
 /// How places are chosen.
@@ -19,6 +21,8 @@ pub(crate) enum Choice {
     Mapped(Grain),
     /// Anywhere, at multiples of these.
     Anywhere(PerDirection<u64>),
+    /// The same, some places more often than others.
+    Skewed(PerDirection<u64>),
 }
 
 /// Which random places a job asks for.
@@ -30,6 +34,8 @@ pub(crate) struct Scatter {
     pub run_length: u64,
     /// I/Os of a run all go to the same place.
     pub identical: bool,
+    /// A share of the I/O goes on in sequence.
+    pub shares: bool,
 }
 
 /// Random places in one region, relative to its beginning.
@@ -40,6 +46,49 @@ pub(crate) struct Scattered {
     run_length: u64,
     identical: bool,
     runs: PerDirection<Run>,
+    mixture: Option<Box<Mixture>>,
+}
+
+/// I/O that goes on where the last one of its direction ended, between random ones.
+#[derive(Clone, Debug)]
+struct Mixture {
+    /// Its share, per cent.
+    shares: PerDirection<u32>,
+    /// Its sizes, where they are others.
+    blocks: Option<Blocks>,
+    ends: PerDirection<u64>,
+}
+
+impl Mixture {
+    fn new(placing: &Placing) -> Mixture {
+        Mixture {
+            shares: placing.sequential_share.map(|_, share| u32::from(*share)),
+            blocks: placing.sequential_blocks.as_ref().map(Blocks::new),
+            ends: PerDirection::default(),
+        }
+    }
+
+    /// The next I/O in sequence; `None` when it is the turn of a random one, or the region's end is
+    /// reached. Where all is in sequence, it begins again there.
+    fn next(
+        &mut self,
+        direction: Direction,
+        blocks: &Blocks,
+        length: u64,
+        random: &mut Random,
+        sizes: &mut Random,
+    ) -> Option<(u64, u64)> {
+        let share = self.shares[direction];
+        if !random.percent(share) {
+            return None;
+        }
+        let blocks = self.blocks.as_ref().unwrap_or(blocks);
+        let mut start = self.ends[direction];
+        if share >= 100 && length.saturating_sub(start) < blocks.min {
+            start = 0;
+        }
+        Some((start, blocks.draw_within(length.saturating_sub(start), sizes)?))
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -47,6 +96,7 @@ enum Places {
     Once { permutation: Box<Permutation>, size: u64, blocks: u64 },
     Mapped(Map),
     Anywhere(PerDirection<Grid>),
+    Skewed(Box<PerDirection<(Skewed, Grid)>>),
 }
 
 impl Places {
@@ -87,6 +137,7 @@ impl Scattered {
     pub fn new(
         length: u64,
         scatter: Scatter,
+        placing: &Placing,
         blocks: &PerDirection<Blocks>,
         random: &mut Random,
     ) -> Scattered {
@@ -102,9 +153,15 @@ impl Scattered {
                 .map(Places::Mapped)
                 .unwrap_or_else(|| Places::anywhere(length, blocks, |_| grain.min)),
             Choice::Anywhere(align) => Places::anywhere(length, blocks, |d| align[d]),
+            Choice::Skewed(align) => Places::Skewed(Box::new(PerDirection::from_fn(|d| {
+                let grid = Grid::new(length, blocks[d].min, align[d]);
+                let (spread, stride) = (&placing.spread[d], placing.sequence_stride);
+                (Skewed::over_blocks(spread, grid.count, grid.align, stride, random), grid)
+            }))),
         };
         let identical = scatter.identical;
-        Scattered { length, places, run_length, identical, runs: PerDirection::default() }
+        let mixture = scatter.shares.then(|| Box::new(Mixture::new(placing)));
+        Scattered { length, places, run_length, identical, runs: PerDirection::default(), mixture }
     }
 
     /// Begins another pass, in another order.
@@ -112,7 +169,7 @@ impl Scattered {
         match &mut self.places {
             Places::Once { permutation, .. } => permutation.restart(random),
             Places::Mapped(map) => map.restart(),
-            Places::Anywhere(_) => {}
+            Places::Anywhere(_) | Places::Skewed(_) => {}
         }
         self.runs = PerDirection::default();
     }
@@ -120,6 +177,27 @@ impl Scattered {
     /// The next (offset, length); `None` when the pass is over.
     #[inline]
     pub fn next(
+        &mut self,
+        direction: Direction,
+        blocks: &Blocks,
+        random: &mut Random,
+        sizes: &mut Random,
+    ) -> Option<(u64, u64)> {
+        let Some(mixture) = &mut self.mixture else {
+            return self.next_random(direction, blocks, random, sizes);
+        };
+        let (offset, size) = match mixture.next(direction, blocks, self.length, random, sizes) {
+            Some(found) => found,
+            None => self.next_random(direction, blocks, random, sizes)?,
+        };
+        if let Some(mixture) = &mut self.mixture {
+            mixture.ends[direction] = offset + size;
+        }
+        Some((offset, size))
+    }
+
+    #[inline]
+    fn next_random(
         &mut self,
         direction: Direction,
         blocks: &Blocks,
@@ -134,6 +212,9 @@ impl Scattered {
             Places::Mapped(map) => map.take(blocks.draw(sizes), blocks.max, random),
             Places::Anywhere(grids) => {
                 anywhere(self.length, grids[direction], blocks, random, sizes)
+            }
+            Places::Skewed(places) => {
+                skewed(self.length, &mut places[direction], blocks, random, sizes)
             }
         }
     }
@@ -169,14 +250,22 @@ impl Scattered {
                 self.runs[direction] = follows(offset, size);
                 Some((offset, size))
             }
-            Places::Anywhere(grids) => {
+            Places::Anywhere(_) | Places::Skewed(_) => {
                 if run.left > 0
                     && let Some(size) = blocks.draw_within(length - run.next, sizes)
                 {
                     self.runs[direction].go_on(size, identical);
                     return Some((run.next, size));
                 }
-                let (offset, size) = anywhere(length, grids[direction], blocks, random, sizes)?;
+                let (offset, size) = match &mut self.places {
+                    Places::Skewed(places) => {
+                        skewed(length, &mut places[direction], blocks, random, sizes)?
+                    }
+                    Places::Anywhere(grids) => {
+                        anywhere(length, grids[direction], blocks, random, sizes)?
+                    }
+                    Places::Once { .. } | Places::Mapped(_) => return None,
+                };
                 self.runs[direction] = follows(offset, size);
                 Some((offset, size))
             }
@@ -229,5 +318,20 @@ fn anywhere(
         return None;
     }
     let offset = random.below(grid.count) * grid.align;
+    Some((offset, blocks.draw_within(length - offset, sizes)?))
+}
+
+fn skewed(
+    length: u64,
+    places: &mut (Skewed, Grid),
+    blocks: &Blocks,
+    random: &mut Random,
+    sizes: &mut Random,
+) -> Option<(u64, u64)> {
+    let (skewed, grid) = places;
+    if grid.count == 0 {
+        return None;
+    }
+    let offset = skewed.draw(random) * grid.align;
     Some((offset, blocks.draw_within(length - offset, sizes)?))
 }

@@ -16,7 +16,8 @@ use plan::{BufferContent, DedupeMode, Worker};
 /// - A compressible buffer is made anew for each write: in every chunk, random bytes and then the
 ///   pattern or zeros. A share of 100 % has no random bytes.
 /// - A share of dedupable writes repeats the last write that was not one, or one of the working set:
-///   the first of those writes, as many as the working set has blocks.
+///   the first of those writes, as many as the working set has blocks, of its own or of all workers
+///   that share theirs.
 #[derive(Clone, Debug)]
 pub struct Payload {
     task: Task,
@@ -54,17 +55,18 @@ struct Dedupe {
     working_set: u64,
     /// Unique writes so far.
     unique: u64,
+    /// Seeds of all whose unique writes make the working set.
+    seeds: Vec<u64>,
     random: Random,
 }
 
 impl Payload {
-    /// What the worker's buffers ask for. Workers write different data even with equal seeds, else
-    /// storage that finds duplicates would find them.
+    /// What the worker's buffers ask for.
     pub fn new(worker: &Worker) -> Payload {
         let buffers = &worker.buffers;
         let filler = Filler::new(worker);
         let writes = worker.pattern.rw.writes();
-        let seed = mix(mix(worker.pattern.seed).wrapping_add(worker.number.into()));
+        let seed = seed_of(worker.number, worker.pattern.seed);
         let is_random = filler.random_percent > 0;
         let dedupe = buffers.dedupe_percentage.filter(|percent| *percent > 0 && is_random);
         let task = if !writes {
@@ -74,6 +76,11 @@ impl Payload {
                 percent: u32::from(percent.min(100)),
                 working_set: working_set(worker),
                 unique: 0,
+                seeds: worker
+                    .duplicates
+                    .iter()
+                    .map(|(number, seed)| seed_of(*number, *seed))
+                    .collect(),
                 random: Random::new(seed, 0),
             })
         } else if !is_random {
@@ -116,8 +123,8 @@ impl Payload {
             Task::Scramble => content::scramble(buffer, op.offset ^ self.seed, self.count),
             Task::Refill => self.filler.fill(buffer, self.seed.wrapping_add(self.count)),
             Task::Repeat(dedupe) => {
-                let number = dedupe.next();
-                self.filler.fill(buffer, self.seed.wrapping_add(number));
+                let (seed, number) = dedupe.next(self.seed);
+                self.filler.fill(buffer, seed.wrapping_add(number));
             }
         }
     }
@@ -158,17 +165,27 @@ impl Filler {
 }
 
 impl Dedupe {
-    /// Which of the unique contents comes next; a new one has a new number.
-    fn next(&mut self) -> u64 {
+    /// Which of the unique contents comes next, by the seed of whose it is and its number there; a
+    /// new one has a new number. Of the others it takes what they have written by now if they are as
+    /// far as this one.
+    fn next(&mut self, own: u64) -> (u64, u64) {
         if self.unique > 0 && self.random.percent(self.percent) {
-            return match self.working_set {
-                0 => self.unique,
-                blocks => 1 + self.random.below(blocks.min(self.unique)),
-            };
+            if self.working_set == 0 {
+                return (own, self.unique);
+            }
+            let number = 1 + self.random.below(self.working_set.min(self.unique));
+            let whose = self.random.below(self.seeds.len() as u64) as usize;
+            return (self.seeds.get(whose).copied().unwrap_or(own), number);
         }
         self.unique += 1;
-        self.unique
+        (own, self.unique)
     }
+}
+
+/// Seed of a worker's content: workers write different data even with equal seeds, else storage that
+/// finds duplicates would find them.
+fn seed_of(number: u32, seed: u64) -> u64 {
+    mix(mix(seed).wrapping_add(number.into()))
 }
 
 /// Blocks of the working set; 0 without one.

@@ -1,14 +1,31 @@
 //! Which file gets the next I/O.
 
+use crate::offsets::Skewed;
 use crate::ops::Next;
 use crate::random::Random;
 use plan::{FileOrder, FileSelection};
+
+/// Ranks a file has in a distribution over the files, as in fio: files in the flat part of it then
+/// differ as well.
+const RANKS: u64 = 1024;
+/// Draws that meet only files which are done before the next one in order is taken.
+const MOST_DRAWS: u32 = 64;
+/// A place whose file is done, where places stay where they are.
+const GONE: u32 = u32::MAX;
+
+#[derive(Clone, Debug)]
+enum Order {
+    InTurn,
+    Sequential,
+    Random,
+    Drawn(Box<Skewed>),
+}
 
 /// Takes turns over the files. Files that are done drop out; with a limit on open files the next
 /// one not yet opened takes their place.
 #[derive(Clone, Debug)]
 pub(crate) struct Turns {
-    order: FileOrder,
+    order: Order,
     ios: u64,
     files: u32,
     /// Files with a place, one a place; only the first `open` when the order is random.
@@ -27,10 +44,19 @@ pub(crate) struct Turns {
 
 impl Turns {
     /// The files 0..`files`; the first `open_files` of them (all for 0) are taken to be open.
-    pub fn new(selection: &FileSelection, files: u32) -> Turns {
+    pub fn new(selection: &FileSelection, files: u32, random: &mut Random) -> Turns {
         let limit = selection.open_at_once(files);
+        let order = match &selection.order {
+            FileOrder::RoundRobin => Order::InTurn,
+            FileOrder::Sequential => Order::Sequential,
+            FileOrder::Random => Order::Random,
+            FileOrder::Drawn(distribution) => {
+                let ranks = u64::from(limit) * RANKS;
+                Order::Drawn(Box::new(Skewed::in_order(distribution, ranks, random)))
+            }
+        };
         let mut turns = Turns {
-            order: selection.order,
+            order,
             ios: selection.ios.max(1),
             files,
             places: vec![0; limit as usize],
@@ -71,7 +97,7 @@ impl Turns {
         self.before_current = places.saturating_sub(1);
         self.current = 0;
         self.turn_left = 0;
-        if self.order != FileOrder::Random {
+        if matches!(self.order, Order::InTurn | Order::Sequential) {
             self.turn_left = self.ios;
         }
     }
@@ -94,7 +120,7 @@ impl Turns {
         if self.open == 0 {
             return None;
         }
-        if self.order != FileOrder::Sequential {
+        if !matches!(self.order, Order::Sequential) {
             if self.turn_left == 0 {
                 self.advance(random);
             }
@@ -106,11 +132,15 @@ impl Turns {
     #[inline]
     fn advance(&mut self, random: &mut Random) {
         self.turn_left = self.ios;
-        if self.order == FileOrder::Random {
-            self.current = random.below(u64::from(self.open)) as u32;
-        } else {
-            self.before_current = self.current;
-            self.current = self.after[self.current as usize];
+        match &mut self.order {
+            Order::Random => self.current = random.below(u64::from(self.open)) as u32,
+            Order::Drawn(skewed) => {
+                self.current = drawn(skewed, &self.places, random);
+            }
+            Order::InTurn | Order::Sequential => {
+                self.before_current = self.current;
+                self.current = self.after[self.current as usize];
+            }
         }
     }
 
@@ -128,27 +158,45 @@ impl Turns {
             self.current = self.after[place];
         } else {
             self.open -= 1;
-            if self.order == FileOrder::Random {
-                self.places[place] = self.places[self.open as usize];
-            } else {
-                self.current = self.after[place];
-                self.after[self.before_current as usize] = self.current;
+            match self.order {
+                Order::Random => self.places[place] = self.places[self.open as usize],
+                Order::Drawn(_) => self.places[place] = GONE,
+                Order::InTurn | Order::Sequential => {
+                    self.current = self.after[place];
+                    self.after[self.before_current as usize] = self.current;
+                }
             }
         }
-        self.turn_left = if self.order == FileOrder::Random { 0 } else { self.ios };
+        let in_order = matches!(self.order, Order::InTurn | Order::Sequential);
+        self.turn_left = if in_order { self.ios } else { 0 };
     }
+}
+
+/// A place whose file is not done; one is there.
+fn drawn(skewed: &mut Skewed, places: &[u32], random: &mut Random) -> u32 {
+    let mut place = 0;
+    for _ in 0..MOST_DRAWS {
+        place = skewed.draw(random) / RANKS;
+        if places[place as usize] != GONE {
+            return place as u32;
+        }
+    }
+    let count = places.len() as u64;
+    let next = (1..count).map(|step| (place + step) % count);
+    next.into_iter().find(|place| places[*place as usize] != GONE).unwrap_or(place) as u32
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plan::Distribution;
 
     /// Runs files of `blocks` I/Os to their end and tells what happened: a file number an I/O,
     /// `c` and `o` before the number of a file closed or opened.
     fn trace(order: FileOrder, ios: u64, open_files: u64, files: u32, blocks: u32) -> String {
         let selection = FileSelection { order, ios, open_files, ..FileSelection::default() };
-        let mut turns = Turns::new(&selection, files);
         let mut random = Random::new(1, 0);
+        let mut turns = Turns::new(&selection, files, &mut random);
         let mut left = vec![blocks; files as usize];
         let mut text = String::new();
         loop {
@@ -204,10 +252,22 @@ mod tests {
     }
 
     #[test]
+    fn a_drawn_order_favours_files_and_ends_with_all_of_them() {
+        let zipf = Distribution::Zipf { theta: 1.2, center: Some(0.0) };
+        for open_files in [0, 2] {
+            let text = trace(FileOrder::Drawn(zipf.clone()), 1, open_files, 4, 500);
+            let ios: Vec<&str> = text.split_whitespace().filter(|w| w.len() == 1).collect();
+            assert_eq!(ios.len(), 2000);
+            let early = |file: &str| ios[..400].iter().filter(|f| **f == file).count();
+            assert!(early("0") > 250 && early("1") > early("2"), "{text}");
+        }
+    }
+
+    #[test]
     fn a_new_pass_opens_the_first_files_again() {
         let selection = FileSelection { ios: 1, open_files: 1, ..FileSelection::default() };
-        let mut turns = Turns::new(&selection, 2);
         let mut random = Random::new(1, 0);
+        let mut turns = Turns::new(&selection, 2, &mut random);
         assert_eq!(turns.pick(&mut random), Some(0));
         turns.done();
         assert_eq!(turns.step(), Some(Next::Close(0)));

@@ -44,19 +44,23 @@ impl Lane {
             Layout::Sequential(0) if !mixed => {
                 Path::Sequential { block: 0, blocks: length / size, next: base }
             }
-            Layout::Scattered(scatter) if scatter.run_length == 1 => match scatter.choice {
-                Choice::Once(size) => Path::Once(Box::new(Permutation::new(length / size, random))),
-                Choice::Anywhere(align) => {
-                    let alike = directions
-                        .iter()
-                        .all(|d| blocks[*d].only() == Some(size) && align[*d] == align[first]);
-                    if !alike {
-                        return None;
+            Layout::Scattered(scatter) if scatter.run_length == 1 && !scatter.shares => {
+                match scatter.choice {
+                    Choice::Once(size) => {
+                        Path::Once(Box::new(Permutation::new(length / size, random)))
                     }
-                    Path::Anywhere(Grid::new(length, size, align[first]))
+                    Choice::Anywhere(align) => {
+                        let alike = directions
+                            .iter()
+                            .all(|d| blocks[*d].only() == Some(size) && align[*d] == align[first]);
+                        if !alike {
+                            return None;
+                        }
+                        Path::Anywhere(Grid::new(length, size, align[first]))
+                    }
+                    Choice::Mapped(_) | Choice::Skewed(_) => return None,
                 }
-                Choice::Mapped(_) => return None,
-            },
+            }
             _ => return None,
         };
         let kind = match first {

@@ -398,7 +398,7 @@ prop_compose! {
         worker.pattern.norandommap = norandommap;
         worker.pattern.skip = skip;
         worker.selection.order =
-            [FileOrder::RoundRobin, FileOrder::Sequential, FileOrder::Random][order];
+            [FileOrder::RoundRobin, FileOrder::Sequential, FileOrder::Random][order].clone();
         worker.selection.ios = ios;
         worker.selection.open_files = open_files;
         worker.stop.loops = loops;

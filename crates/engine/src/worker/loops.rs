@@ -28,7 +28,7 @@ use crate::source::Workload;
 use crate::steps::{Loop, Policy, Slots, Wish};
 use crate::sys::buffers::BufferArea;
 use plan::{Engine, Queue, Worker};
-use record::{CpuUse, Message, WorkerState};
+use record::{CpuUse, Direction, Message, WorkerState};
 use std::time::Duration;
 
 /// In kernels since 6.11.
@@ -170,11 +170,15 @@ impl<'w> Prepared<'_, 'w> {
         ring.begin(&until(worker, live))?;
         let started = clock.now();
         let ramp = worker.stop.ramp.0;
-        let deadline = worker.stop.runtime.map_or(u64::MAX, |r| started + ramp + r.0);
+        let ramps = ramp > 0 || worker.stop.ramp_bytes > 0;
+        let moved = || moved_together(shared, worker);
+        // Until as much was moved as the ramp has, no end is known.
+        let timed = worker.stop.runtime.filter(|_| worker.stop.ramp_bytes == 0);
+        let deadline = timed.map_or(u64::MAX, |r| started + ramp + r.0);
         live.set_started(started);
         source.begins(started);
-        live.set_state(if ramp > 0 { WorkerState::Ramp } else { WorkerState::Running });
-        if ramp == 0 {
+        live.set_state(if ramps { WorkerState::Ramp } else { WorkerState::Running });
+        if !ramps {
             live.set_running_since(started);
         }
         let floor = RateFloor::new(worker, started + ramp);
@@ -186,7 +190,8 @@ impl<'w> Prepared<'_, 'w> {
             live,
             files,
             builder,
-            ramp_end: if ramp > 0 { started + ramp } else { 0 },
+            ramp_end: if ramps { started + ramp } else { 0 },
+            ramp_bytes: Some(worker.stop.ramp_bytes).filter(|b| *b > 0).map(|b| (b, &moved as _)),
             deadline,
             cpu_before: usage(),
             usage: &usage,
@@ -255,6 +260,13 @@ fn policy(queue: &Queue) -> Policy {
         low: queue.low,
         wish: Wish::None,
     }
+}
+
+/// Bytes moved so far by all workers of one report.
+fn moved_together(shared: &Shared, worker: &Worker) -> u64 {
+    let workers = shared.plan.workers.iter().zip(shared.live.iter());
+    let together = workers.filter(|(other, _)| other.group == worker.group);
+    together.map(|(_, live)| Direction::ALL.iter().map(|d| live.bytes(*d)).sum::<u64>()).sum()
 }
 
 /// Waits `startdelay`; false when the run ends before.

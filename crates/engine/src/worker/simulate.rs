@@ -33,6 +33,7 @@ pub(crate) fn steps_for<'a, 'w>(
         files,
         builder: &mut parts.0,
         ramp_end: worker.stop.ramp.0,
+        ramp_bytes: None,
         deadline: worker.stop.runtime.map_or(u64::MAX, |r| worker.stop.ramp.0 + r.0),
         cpu_before: CpuUse::default(),
         usage: &CpuUse::default,

@@ -12,6 +12,9 @@ use plan::Worker;
 use record::{CpuUse, Direction, Message, WorkerState};
 use std::io;
 
+/// How often a worker looks whether `ramp_size` was moved.
+const RAMP_LOOK_NS: u64 = 1_000_000;
+
 /// What the rare steps need.
 pub(crate) struct WorkerSteps<'a, 'w> {
     pub worker: &'w Worker,
@@ -20,6 +23,9 @@ pub(crate) struct WorkerSteps<'a, 'w> {
     pub builder: &'a mut Builder<'w>,
     /// End of the ramp, from the run's origin; 0 once it is over.
     pub ramp_end: u64,
+    /// Bytes before the window and how many were moved so far, with the others of its report;
+    /// `None` once they are.
+    pub ramp_bytes: Option<(u64, &'a dyn Fn() -> u64)>,
     /// End of the measured window; `u64::MAX` without a runtime.
     pub deadline: u64,
     /// Cost up to the start of the window.
@@ -174,9 +180,19 @@ impl WorkerSteps<'_, '_> {
         Flow::End
     }
 
+    /// Whether as many bytes were moved as come before the window.
+    fn has_moved_enough(&self) -> bool {
+        self.ramp_bytes.is_none_or(|(bytes, moved)| moved() >= bytes)
+    }
+
     /// The next moment anything is due.
-    fn next_due(&self, boundary: u64) -> u64 {
-        let ramp = if self.ramp_end == 0 { u64::MAX } else { self.ramp_end };
+    fn next_due(&self, boundary: u64, now: u64) -> u64 {
+        let ramp = match self.ramp_end {
+            0 => u64::MAX,
+            // Bytes are looked at once in a while, not at each I/O.
+            end if self.ramp_bytes.is_some() => end.max(now + RAMP_LOOK_NS),
+            end => end,
+        };
         let floor = self.floor.as_ref().map_or(u64::MAX, |f| f.next);
         boundary.min(ramp).min(self.deadline).min(floor)
     }
@@ -187,7 +203,7 @@ impl<R: Ring, const LATENCY: bool, const QUEUED: bool, const RATED: bool>
 {
     fn tick(&mut self, meter: &mut Meter<LATENCY, QUEUED, RATED>, now: u64) -> Ticked {
         let mut window_begins = false;
-        if self.ramp_end != 0 && now >= self.ramp_end {
+        if self.ramp_end != 0 && now >= self.ramp_end && self.has_moved_enough() {
             self.ramp_end = 0;
             if let Some(runtime) = self.worker.stop.runtime {
                 self.deadline = now + runtime.0;
@@ -206,7 +222,7 @@ impl<R: Ring, const LATENCY: bool, const QUEUED: bool, const RATED: bool>
             self.message(text);
             flow = Flow::End;
         }
-        Ticked { next: self.next_due(meter.next_boundary()), flow, window_begins }
+        Ticked { next: self.next_due(meter.next_boundary(), now), flow, window_begins }
     }
 
     fn restart(&mut self, meter: &mut Meter<LATENCY, QUEUED, RATED>, now: u64) {

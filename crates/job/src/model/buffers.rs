@@ -21,6 +21,8 @@ pub struct Buffers {
     pub dedupe_mode: DedupeMode,
     /// `dedupe_working_set_percentage`.
     pub dedupe_working_set_percentage: u8,
+    /// `dedupe_global`: the working set is that of all jobs that say so.
+    pub dedupe_global: bool,
     /// `mem` (iomem).
     pub memory: MemoryKind,
     /// `iomem_align` / `mem_align`, bytes.
@@ -42,6 +44,7 @@ impl Default for Buffers {
             dedupe_percentage: None,
             dedupe_mode: DedupeMode::Repeat,
             dedupe_working_set_percentage: 5,
+            dedupe_global: false,
             memory: MemoryKind::Malloc,
             align: None,
             hugepage_size: Bytes(2 << 20),

@@ -12,6 +12,8 @@ pub struct Timing {
     pub time_based: bool,
     /// `ramp_time`.
     pub ramp_time: Option<Nanos>,
+    /// `ramp_size`.
+    pub ramp_size: Option<Bytes>,
     /// `startdelay`: fixed, or drawn from a range.
     pub startdelay: Option<DelayRange>,
     /// `loops`.

@@ -1,5 +1,6 @@
 //! Which I/O at which offsets, and how much of it.
 
+use super::Size;
 use record::{Bytes, PerDirection};
 
 /// `rw` without its suffix.
@@ -143,6 +144,10 @@ pub struct Pattern {
     pub generator: String,
     /// `random_distribution`, per direction.
     pub distribution: PerDirection<Distribution>,
+    /// `random_sequence_stride`: a sequence moves on by its length each time.
+    pub sequence_stride: bool,
+    /// `sprandom`.
+    pub sprandom: bool,
     /// `randrepeat`.
     pub randrepeat: bool,
     /// `allrandrepeat`.
@@ -170,6 +175,8 @@ impl Default for Pattern {
             softrandommap: false,
             generator: "tausworthe".into(),
             distribution: PerDirection::all(Distribution::Uniform),
+            sequence_stride: false,
+            sprandom: false,
             randrepeat: true,
             allrandrepeat: false,
             randseed: None,
@@ -190,12 +197,46 @@ pub enum Sequencer {
     Identical,
 }
 
-/// `random_distribution`. Only uniform works so far; others are refused by the options table.
+/// `random_distribution`, and the distributions of `file_service_type`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Distribution {
     /// Every block alike.
     #[default]
     Uniform,
+    /// The block of rank k is hit in proportion to k to the power of -theta.
+    Zipf {
+        /// Exponent, at least 0 and not 1.
+        theta: f64,
+        /// Where the hottest block lies, from 0 to 1; `None`: drawn.
+        center: Option<f64>,
+    },
+    /// A share `power` of the blocks gets all but that share of the I/O, and so on within each.
+    Pareto {
+        /// Between 0 and 1.
+        power: f64,
+        /// Where the hottest block lies, from 0 to 1; `None`: drawn.
+        center: Option<f64>,
+    },
+    /// A bell.
+    Normal {
+        /// How far it is widened, in per cent of the target; from 0 to 100.
+        deviation: f64,
+        /// Where its middle lies, from 0 to 1; `None`: in the middle.
+        center: Option<f64>,
+    },
+    /// Shares of the I/O for parts of the target, one after the other. Accesses add up to 100.
+    Zoned(Vec<ZoneShare>),
+    /// These blocks, one after the other, again and again.
+    Sequence(Vec<u64>),
+}
+
+/// One entry of a zoned distribution.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ZoneShare {
+    /// Share of the I/O, per cent.
+    pub access: u32,
+    /// How much of the target it goes to: per cent of it (`zoned`), or bytes (`zoned_abs`).
+    pub size: Size,
 }
 
 /// How much data an I/O moves.

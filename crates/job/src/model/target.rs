@@ -1,5 +1,6 @@
 //! What a job works on, and how its files are made.
 
+use super::Distribution;
 use record::Bytes;
 
 /// A size as typed.
@@ -24,6 +25,10 @@ pub struct Target {
     pub filename_format: Option<String>,
     /// `opendir`: every file below.
     pub opendir: Option<String>,
+    /// The files below it, once somebody has looked; this crate does not.
+    pub below: Vec<String>,
+    /// `filetype`.
+    pub file_type: FileType,
     /// `nrfiles`.
     pub nrfiles: Option<u64>,
     /// `openfiles`.
@@ -65,19 +70,17 @@ pub struct FileSizeRange {
     pub high: Size,
 }
 
-/// `file_service_type=order:ios`.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+/// `file_service_type`.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct FileService {
     /// In which order.
     pub order: FileServiceOrder,
     /// I/Os before switching; 1 by default.
     pub ios: Option<u64>,
-    /// Parameter of a distribution (theta, power, deviation).
-    pub parameter: Option<f64>,
 }
 
 /// Order in which files get their I/O.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum FileServiceOrder {
     /// One I/O each in turn.
     #[default]
@@ -86,12 +89,22 @@ pub enum FileServiceOrder {
     Sequential,
     /// Uniform at random.
     Random,
-    /// Zipf over the files.
-    Zipf,
-    /// Pareto over the files.
-    Pareto,
-    /// Normal over the files.
-    Normal,
+    /// Drawn by a distribution over the files, in their order.
+    Drawn(Distribution),
+}
+
+/// `filetype`: what every target is taken to be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FileType {
+    /// Whatever it is.
+    #[default]
+    Any,
+    /// A regular file.
+    File,
+    /// A block device.
+    Block,
+    /// A character device.
+    Char,
 }
 
 /// `lockfile`.

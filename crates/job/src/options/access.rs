@@ -157,7 +157,15 @@ pub(super) const ROWS: &[OptionDef] = &[
              clock frequencies and queues their time to settle.",
         )
         .sets(to!(timing.ramp_time = Some(time))),
-    text(Time, "ramp_size", "Move this much before measuring").long("Newer than fio 3.33."),
+    int(Time, "ramp_size", 1, NO_MAX, "Move this much before measuring")
+        .long(
+            "As ramp_time, by bytes: figures begin once the job, or with group_reporting the group \
+             together, has moved so much. With both, the later of the two. Newer than fio 3.33.",
+        )
+        .sets(|job, v| {
+            job.timing.ramp_size = Some(v.bytes()).filter(|size| size.0 > 0);
+            Ok(())
+        }),
     choice(Measure, "clocksource", CLOCKS, "Clock that stamps I/O")
         .long(
             "By default the time stamp counter if it is invariant and agrees with \

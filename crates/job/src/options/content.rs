@@ -1,13 +1,13 @@
 //! What write buffers hold.
 
 use super::Group::Buffer;
-use super::row::{NO_MAX, boolean, choice, flag, int, later, text, to, value};
+use super::row::{NO_MAX, boolean, choice, flag, int, text, to, value};
 use super::{Choice, OptionDef, set};
-use crate::model::BufferContent;
+use crate::model::{BufferContent, DedupeMode};
 
 const DEDUPE: &[Choice] = &[
     value("repeat", "an earlier block again"),
-    later("working_set", "a block drawn from a working set"),
+    value("working_set", "a block drawn from a working set"),
 ];
 
 pub(super) const ROWS: &[OptionDef] = &[
@@ -57,11 +57,20 @@ pub(super) const ROWS: &[OptionDef] = &[
         .sets(to!(buffers.dedupe_percentage = Some(small))),
     choice(Buffer, "dedupe_mode", DEDUPE, "Which block is repeated")
         .long("repeat holds the share at all times, working_set in the long run.")
-        .default("repeat"),
+        .default("repeat")
+        .sets(|job, v| {
+            job.buffers.dedupe_mode = match v.text() {
+                "working_set" => DedupeMode::WorkingSet,
+                _ => DedupeMode::Repeat,
+            };
+            Ok(())
+        }),
     int(Buffer, "dedupe_working_set_percentage", 0, 100, "Size of the working set, per cent")
         .long("In per cent of size; for dedupe_mode=working_set.")
-        .default("5"),
+        .default("5")
+        .sets(to!(buffers.dedupe_working_set_percentage = small)),
     boolean(Buffer, "dedupe_global", "One working set for all jobs that ask for it")
-        .long("Blocks then repeat between jobs as well.")
-        .default("0"),
+        .long("Blocks then repeat between jobs as well; for dedupe_mode=working_set.")
+        .default("0")
+        .sets(to!(buffers.dedupe_global = flag)),
 ];

@@ -89,10 +89,12 @@ pub(super) const ROWS: &[OptionDef] = &[
         .alias(&["blocksize_unaligned"])
         .long("Direct I/O to most devices cannot work with such sizes.")
         .sets(to!(blocks.unaligned = flag)),
-    boolean(Block, "bs_is_seq_rand", "bs gives the sizes of sequential and random I/O").long(
-        "The value for reads is then used by every sequential I/O and the value for writes by \
+    boolean(Block, "bs_is_seq_rand", "bs gives the sizes of sequential and random I/O")
+        .long(
+            "The value for reads is then used by every sequential I/O and the value for writes by \
              every random one, whatever its direction.",
-    ),
+        )
+        .sets(to!(blocks.is_seq_rand = flag)),
     boolean(Pattern, "randrepeat", "The same offsets in every run")
         .default("1")
         .long(
@@ -211,7 +213,11 @@ pub(super) const ROWS: &[OptionDef] = &[
         )
         .sets(to!(queue.low = Some(count))),
     boolean(Pattern, "serialize_overlap", "Wait for I/O in flight on the same blocks")
-        .long("Without it, I/Os in flight on the same blocks may take effect in any order."),
+        .long(
+            "Without it, I/Os in flight on the same blocks may take effect in any order. Each \
+             worker looks at its own I/O.",
+        )
+        .sets(to!(pattern.serialize_overlap = flag)),
     choice(Engine, "io_submit_mode", SUBMIT_MODES, "Who submits I/O")
         .default("inline")
         .long("offload keeps a rated schedule even while submission blocks."),

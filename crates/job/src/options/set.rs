@@ -12,8 +12,10 @@ use crate::value::{
 };
 use record::{Bytes, Direction, Nanos, PerDirection, WindowValue};
 
+mod distribution;
 mod errno;
 mod pattern_bytes;
+pub(super) use distribution::{file_service, random as random_distribution};
 
 pub(super) const ENGINES: &[Choice] = &[
     value("sync", "lseek, then read or write"),
@@ -191,22 +193,6 @@ pub(super) fn filesize(job: &mut Job, v: &Value) -> Result<(), String> {
     }
     job.target.filesize =
         Some(FileSizeRange { low: Size::Bytes(low.min(high)), high: Size::Bytes(low.max(high)) });
-    Ok(())
-}
-
-/// `file_service_type`; the distributions have been refused before.
-pub(super) fn file_service(job: &mut Job, v: &Value) -> Result<(), String> {
-    let (name, suffix) = v.text().split_once(':').unwrap_or((v.text(), ""));
-    let order = match name {
-        "random" => FileServiceOrder::Random,
-        "sequential" => FileServiceOrder::Sequential,
-        _ => FileServiceOrder::RoundRobin,
-    };
-    let ios = match suffix.trim() {
-        "" => None,
-        suffix => Some(plain_count(suffix, "I/Os behind the colon")?).filter(|ios| *ios > 0),
-    };
-    job.target.file_service = FileService { order, ios, parameter: None };
     Ok(())
 }
 

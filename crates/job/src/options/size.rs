@@ -2,32 +2,33 @@
 
 use super::Group::{Pattern, Size, Target};
 use super::row::{
-    NO_MAX, PASSTHROUGH, boolean, choice, choice_with, int, ints, later, size, text, to, value,
+    NO_MAX, PASSTHROUGH, boolean, choice, choice_with, int, ints, same, size, text, to, value,
 };
 use super::{Choice, OptionDef, set};
+use record::Direction;
 
 const GENERATORS: &[Choice] = &[
     value("tausworthe", "a keyed permutation of the blocks"),
-    later("lfsr", "a shift register over the blocks"),
+    value("lfsr", "the same as tausworthe, also beside norandommap where all blocks have one size"),
     value("tausworthe64", "the same as tausworthe"),
 ];
 
 const DISTRIBUTIONS: &[Choice] = &[
     value("random", "every block alike"),
-    later("zipf", "few hot blocks (theta)"),
-    later("pareto", "few hot blocks (power)"),
-    later("normal", "around the middle (deviation)"),
-    later("zoned", "shares of the I/O for shares of the target"),
-    later("zoned_abs", "shares of the I/O for sizes of the target"),
-    later("sequence", "a list of blocks, repeated"),
+    value("zipf", "few hot blocks: zipf:theta[:center]"),
+    value("pareto", "few hot blocks: pareto:power[:center]"),
+    value("normal", "a bell: normal:deviation[:center]"),
+    value("zoned", "shares of the I/O for shares of the target: zoned:60/10:40/90"),
+    value("zoned_abs", "shares of the I/O for sizes: zoned_abs:60/20g:40/100g"),
+    value("sequence", "a list of blocks, repeated: sequence:3:0:2"),
 ];
 
 const SERVICES: &[Choice] = &[
     value("random", "a file drawn evenly"),
-    later("zipf", "a file by Zipf's law"),
-    later("pareto", "a file by Pareto's law"),
-    later("normal", "a file by the normal law"),
-    later("gauss", "the same as normal"),
+    value("zipf", "a file by Zipf's law"),
+    value("pareto", "a file by Pareto's law"),
+    value("normal", "a file by the normal law"),
+    same("gauss", "normal"),
     value("roundrobin", "files in turn"),
     value("sequential", "one file to its end, then the next"),
 ];
@@ -50,7 +51,11 @@ pub(super) const ROWS: &[OptionDef] = &[
         .sets(to!(target.io_size = Some(size))),
     boolean(Size, "fill_device", "Write until the device is full")
         .alias(&["fill_fs"])
-        .long("Running out of space is then the regular end of the job, not an error."),
+        .long(
+            "Running out of space, or of quota, is then the regular end of the job, not an error. \
+             Without a size it is for sequential writes.",
+        )
+        .sets(to!(target.fill_device = flag)),
     text(Size, "filesize", "Size of each file, or a range to draw it from")
         .long(
             "filesize=1m-4m draws a size for each file. With it, size is no longer about files: \
@@ -60,7 +65,8 @@ pub(super) const ROWS: &[OptionDef] = &[
     boolean(Target, "file_append", "Work behind the present end of each file").long(
         "The region begins where the file ends now, as if offset were the file's size. \
              Void on devices.",
-    ),
+    )
+    .sets(to!(target.file_append = flag)),
     size(Target, "offset", true, true, "Where the region begins")
         .alias(&["fileoffset"])
         .default("0")
@@ -95,17 +101,33 @@ pub(super) const ROWS: &[OptionDef] = &[
         .default("tausworthe")
         .long(
             "With a random map offsets come from a permutation, without one from a generator with \
-             a period of 2^64 or more; neither needs choosing by the size of the target.",
+             a period of 2^64 or more; neither needs choosing by the size of the target. lfsr covers \
+             every block also where norandommap is given, as fio's shift register does, as long as \
+             all blocks have one size.",
         )
         .sets(to!(pattern.generator = string)),
     choice_with(Pattern, "random_distribution", DISTRIBUTIONS, "How random offsets are spread")
         .long(
             "Real load favours some blocks, and caches thrive on that. With anything but \
-             random the map is off, since hot blocks repeat.",
+             random the map is off, since hot blocks repeat. zipf and pareto rank the blocks and \
+             strew the ranks over the target, each block once; center, from 0 to 1, says where the \
+             hottest one lies, and makes all jobs strew alike. normal draws the mean of twelve even \
+             draws, moved evenly by up to half of deviation per cent to either side, so that its \
+             standard deviation is 8.3 per cent of the target for a deviation of 0, 8.8 for 10 and \
+             10.1 for 20, as fio's is; its middle is at center, 0.5 unless given. Zones take their \
+             shares one after the other from the beginning; those without a size share what is \
+             left. A sequence names blocks by number. Up to three distributions, split by commas: \
+             reads, writes, trims.",
         )
-        .default("random"),
+        .default("random")
+        .sets(set::random_distribution),
     boolean(Pattern, "random_sequence_stride", "A sequence moves on by its length each time")
-        .long("For random_distribution=sequence. Newer than fio 3.33."),
+        .long(
+            "For random_distribution=sequence: its numbers count from the beginning of a group as \
+             long as the list; each time round, the next group's turn has come. Newer than fio \
+             3.33.",
+        )
+        .sets(to!(pattern.sequence_stride = flag)),
     ints(
         Pattern,
         "percentage_random",
@@ -114,7 +136,20 @@ pub(super) const ROWS: &[OptionDef] = &[
         "Share of random offsets in a random load, per cent",
     )
     .default("100,100,100")
-    .long("The rest goes on in sequence. Up to three values: reads, writes, trims."),
+    .long(
+        "The rest goes on where the last I/O of its direction ended, whatever of that was done \
+         before. Up to three values: reads, writes, trims.",
+    )
+    .sets(|job, v| {
+        let given = v.counts();
+        let shares = &mut job.pattern.percentage_random;
+        for direction in Direction::ALL {
+            if let Some(share) = given[direction] {
+                shares[direction] = u8::try_from(share).unwrap_or(100);
+            }
+        }
+        Ok(())
+    }),
     int(Target, "nrfiles", 0, NO_MAX, "Files of each clone")
         .alias(&["nr_files"])
         .default("1")
@@ -124,7 +159,9 @@ pub(super) const ROWS: &[OptionDef] = &[
         .default("roundrobin")
         .long(
             "A suffix is the number of I/Os before another file is taken (a plain number): \
-             roundrobin:8. sequential takes the next file when one is done.",
+             roundrobin:8. sequential takes the next file when one is done. zipf, pareto and \
+             normal draw a file for each I/O; their suffix is as in random_distribution, over the \
+             files in their order: zipf:1.2:0 has the first file hottest.",
         )
         .sets(set::file_service),
     int(Target, "openfiles", 0, NO_MAX, "Files kept open at once by each clone")

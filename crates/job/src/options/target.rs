@@ -1,9 +1,9 @@
 //! What a job is called and which files it works on.
 
 use super::Group::{Job, Target};
-use super::row::{boolean, choice, later, text, to, value};
+use super::row::{boolean, choice, text, to, value};
 use super::{Choice, OptionDef};
-use crate::model::LockFile;
+use crate::model::{FileType, LockFile};
 
 const LOCKS: &[Choice] = &[
     value("none", "no locking"),
@@ -13,9 +13,9 @@ const LOCKS: &[Choice] = &[
 
 const FILE_TYPES: &[Choice] = &[
     value("none", "look at each target"),
-    later("file", "all are regular files"),
-    later("block", "all are block devices"),
-    later("char", "all are character devices"),
+    value("file", "all are regular files"),
+    value("block", "all are block devices"),
+    value("char", "all are character devices"),
 ];
 
 pub(super) const ROWS: &[OptionDef] = &[
@@ -71,7 +71,19 @@ pub(super) const ROWS: &[OptionDef] = &[
         }),
     choice(Target, "filetype", FILE_TYPES, "Take this type for granted instead of looking")
         .default("none")
-        .long("Saves one stat a file where there are very many. Newer than fio 3.33."),
+        .long(
+            "Every target is looked at all the same before anything is written to it; one that is \
+             of another type is an error. Newer than fio 3.33.",
+        )
+        .sets(|job, v| {
+            job.target.file_type = match v.text() {
+                "file" => FileType::File,
+                "block" => FileType::Block,
+                "char" => FileType::Char,
+                _ => FileType::Any,
+            };
+            Ok(())
+        }),
     text(Target, "directory", "Where files are made, split by colons")
         .long(
             "Several directories are dealt out to the clones in turn: the first clone works in \
@@ -103,6 +115,9 @@ pub(super) const ROWS: &[OptionDef] = &[
         }),
     text(Target, "opendir", "Work on every file below a directory").long(
         "The directory is walked before the run and every regular file in it becomes a \
-             target; size then bounds each of them.",
-    ),
+         target, in the order of their paths; links are not followed. size is divided among them as \
+         among those of filename, which may be given as well; nrfiles takes only so many of \
+         them.",
+    )
+    .sets(to!(target.opendir = Some(string))),
 ];

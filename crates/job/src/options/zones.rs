@@ -3,12 +3,12 @@
 use super::Group::Target;
 use super::row::{PASSTHROUGH, boolean, choice, floats, int, later, size, text, to, value};
 use super::{Choice, OptionDef, Value};
-use crate::model::Size;
+use crate::model::{Size, ZoneMode};
 use record::Bytes;
 
 const MODES: &[Choice] = &[
     value("none", "no zones"),
-    later("strided", "zonesize bytes here, then zoneskip bytes on"),
+    value("strided", "zonesize bytes here, then zoneskip bytes on"),
     later("zbd", "the rules of a zoned block device"),
 ];
 
@@ -47,7 +47,14 @@ pub(super) const ROWS: &[OptionDef] = &[
              device.",
         )
         .default("none")
-        .needs(PASSTHROUGH),
+        .sets(|job, v| {
+            job.zones.mode = match v.text() {
+                "strided" => ZoneMode::Strided,
+                "zbd" => ZoneMode::Zbd,
+                _ => ZoneMode::None,
+            };
+            Ok(())
+        }),
     size(Target, "zonesize", false, false, "Bytes moved in a zone, or size of a zone")
         .long(
             "In strided mode the bytes moved before it goes on to the next zone; in zbd mode \

@@ -3,6 +3,7 @@
 mod names;
 mod order;
 mod pace;
+mod placing;
 mod properties;
 mod safety;
 mod sizes;

@@ -128,8 +128,22 @@ fn an_absurd_number_of_files_is_refused_without_listing_them() {
 }
 
 #[test]
-fn opendir_is_named() {
-    let mut job = sized("a", MIB);
-    job.target.opendir = Some("d1".into());
-    one_problem(&[job], &machine(), Usage, "opendir", "does not work yet");
+fn files_found_below_a_directory_come_first_and_stay_as_they_are() {
+    let mut found = sized("a", 3 * MIB);
+    found.target.opendir = Some("d1".into());
+    found.target.directories = vec!["d2".into()];
+    found.target.filenames = vec!["x".into()];
+    found.target.below = vec!["d1/a".into(), "d1/b/c".into()];
+    let all = plan(&[found.clone()], &machine());
+    let expected = [("d1/a", 0, MIB), ("d1/b/c", 0, MIB), ("d2/x", 0, MIB)];
+    assert_eq!(regions(&all, 0), expected);
+    found.target.nrfiles = Some(2);
+    assert_eq!(paths(&plan(&[found], &machine())), [["d1/a", "d1/b/c"]]);
+}
+
+#[test]
+fn a_directory_without_files_is_refused() {
+    let mut empty = sized("a", MIB);
+    empty.target.opendir = Some("d1".into());
+    one_problem(&[empty], &machine(), Refusal, "opendir", "no file below");
 }

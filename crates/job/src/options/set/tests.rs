@@ -1,8 +1,8 @@
 use super::ENGINES;
 use crate::Job;
 use crate::model::{
-    BufferContent, Engine, FileServiceOrder, MemoryKind, NumaMemory, ReadWrite, Retry, Size,
-    SplitEntry, SyncFileRange,
+    BufferContent, Distribution, Engine, FileServiceOrder, MemoryKind, NumaMemory, ReadWrite,
+    Retry, Size, SplitEntry, SyncFileRange,
 };
 use crate::options::{Choice, apply, find, find_engine};
 use crate::value::Units;
@@ -134,7 +134,13 @@ fn services_of_files() {
     let service = one("file_service_type", "sequential:8").target.file_service;
     assert_eq!((service.order, service.ios), (FileServiceOrder::Sequential, Some(8)));
     assert_eq!(one("file_service_type", "roundrobin:").target.file_service.ios, None);
-    refused("file_service_type", &["roundrobin:x", "random:1k", "zipf:1.2", "gauss"]);
+    let drawn = |text| one("file_service_type", text).target.file_service.order;
+    let zipf = Distribution::Zipf { theta: 1.1, center: Some(0.5) };
+    assert_eq!(drawn("zipf:1.1:0.5"), FileServiceOrder::Drawn(zipf));
+    let bell = Distribution::Normal { deviation: 20.0, center: None };
+    assert_eq!(drawn("gauss:20"), FileServiceOrder::Drawn(bell.clone()));
+    assert_eq!(drawn("normal:20"), FileServiceOrder::Drawn(bell));
+    refused("file_service_type", &["roundrobin:x", "random:1k", "zipf:1", "gauss:100"]);
 }
 
 #[test]

@@ -1,0 +1,58 @@
+//! Zones of any target (`zonemode=strided`), and sizes told in them.
+
+use crate::placing::Strides;
+use crate::problem::Findings;
+use job::{Job, Size, ZoneMode};
+use record::Bytes;
+
+/// Checks what a job says of zones against its `zonemode`.
+pub(crate) fn check(job: &Job, found: &mut Findings) {
+    let size = job.zones.size.0;
+    match job.zones.mode {
+        ZoneMode::Strided if size == 0 => {
+            found.usage(job, "zonesize", "zonemode=strided without it", "give the bytes of a zone");
+        }
+        ZoneMode::None if size > 0 => {
+            let cure = "add zonemode=strided (or zbd) or leave zonesize out";
+            found.usage(job, "zonesize", "it is given without a zonemode", cure);
+        }
+        _ => {}
+    }
+}
+
+/// The strides of a job that has them. Oracle: a zone without a range is as long as what is moved in
+/// it.
+pub(crate) fn strides(job: &Job) -> Option<Strides> {
+    let zones = &job.zones;
+    let moved = zones.size.0;
+    let skip = match zones.skip {
+        Some(Size::Bytes(bytes)) => bytes.0,
+        _ => 0,
+    };
+    let range = if zones.range.0 > 0 { zones.range.0 } else { moved };
+    (zones.mode == ZoneMode::Strided && moved > 0).then_some(Strides { moved, range, skip })
+}
+
+/// The job with the sizes that it tells in strided zones in bytes. Oracle: such a zone is what is
+/// moved in it, not its range.
+pub(crate) fn in_bytes(job: &Job) -> Job {
+    let mut job = job.clone();
+    if job.zones.mode != ZoneMode::Strided {
+        return job;
+    }
+    let zone = job.zones.size.0;
+    let target = &mut job.target;
+    let sizes = [
+        &mut target.size,
+        &mut target.io_size,
+        &mut target.offset,
+        &mut target.offset_increment,
+        &mut job.zones.skip,
+    ];
+    for size in sizes {
+        if let Some(Size::Zones(count)) = *size {
+            *size = Some(Size::Bytes(Bytes(count.saturating_mul(zone))));
+        }
+    }
+    job
+}
