@@ -62,7 +62,7 @@ impl Paced {
 }
 
 impl Paced {
-    /// Takes the lock of the file; what to do where another has it.
+    /// Takes the place in flight and the lock of the file; what to do where another has them.
     fn lock(&mut self, op: &Op) -> Option<Admit> {
         if let Some(others) = &mut self.in_flight
             && !others.enter(op)

@@ -3,9 +3,8 @@
 use super::row::{later, same, unbuilt, value};
 use super::{Choice, Value};
 use crate::model::{
-    Engine, FileService, FileServiceOrder, FileSizeRange, Job, MemoryKind, NumaMemory, ReadWrite,
-    Retry, Size, SplitEntry, SteadyCriterion, SteadyFigure, SteadyLimit, SyncFileRange,
-    VerifyMethod,
+    Engine, FileSizeRange, Job, MemoryKind, NumaMemory, ReadWrite, Retry, Size, SplitEntry,
+    SteadyCriterion, SteadyFigure, SteadyLimit, SyncFileRange, VerifyMethod,
 };
 use crate::value::{
     self as values, Units, duration, size_number, split_range, spread, whole_number,
