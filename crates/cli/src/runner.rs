@@ -1,19 +1,21 @@
 //! The pipe's first half: invocation → Plan → RunRecord, without a word printed.
 
 mod disks;
+mod surroundings;
 
 use crate::kernel::System;
 use crate::watch::Signals;
 use anyhow::Result;
 use disks::Look;
-use engine::{Outcome, Run};
-use host::{Before, Host, Sampler, TargetQuery, Watched};
+use engine::{Outcome, Outside, Run};
+use host::{Before, Changes, Host, Sampler, TargetQuery, Watched};
 use job::{Invocation, Job};
 use plan::{Plan, PlanError, Policy};
 use record::{DiskResult, Evidence, Facts, Health, Message, Nanos, RunRecord, Timeline};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use surroundings::PutBack;
 
 /// Samples of the machine a second, where nothing else is asked for.
 const SAMPLE_HZ: f64 = 10.0;
@@ -141,7 +143,9 @@ impl Runner {
         };
         let delays = self.host.clone();
         let run_delay = Box::new(move |tid| Some(Nanos(delays.worker_sample(tid)?.delay_ns)));
-        let run = Run::start(plan, run_delay, before_io)?;
+        let changes = PutBack(Arc::new(Changes::new(self.host.clone())));
+        let outside = Outside { run_delay, enter: surroundings::enter(&changes.0) };
+        let run = Run::start(plan, outside, before_io)?;
         let started_unix_ms = unix_ms();
         let watcher = run.watcher();
         let sampler =
@@ -150,7 +154,9 @@ impl Runner {
         // What costs I/O itself comes last.
         let after = Look::at(&self.host, &devices);
         let timeline = sampler.finish();
-        let outcome = run.finish();
+        let mut outcome = run.finish();
+        let stayed = changes.0.put_back();
+        outcome.messages.extend(stayed.into_iter().map(|text| Message::warning(None, text)));
         let start = start.lock().unwrap_or_else(PoisonError::into_inner).take();
         // Without a start no I/O was made.
         let start =

@@ -29,4 +29,4 @@ mod sys;
 mod worker;
 
 pub use logbook::Logbook;
-pub use run::{Event, Outcome, Run, RunDelay, Watcher};
+pub use run::{Enter, Event, Outcome, Outside, Run, RunDelay, Watcher};

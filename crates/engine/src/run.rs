@@ -40,6 +40,19 @@ pub enum Event {
 /// kernel does not say.
 pub type RunDelay = Box<dyn Fn(u32) -> Option<Nanos> + Send + Sync>;
 
+/// What a worker's thread changes of the machine before its first I/O: control group and I/O
+/// schedulers. Given the worker and its thread's id; the error says which of the two it was.
+pub type Enter =
+    Box<dyn Fn(&plan::Worker, u32) -> Result<(), (&'static str, io::Error)> + Send + Sync>;
+
+/// What the engine leaves to others to do.
+pub struct Outside {
+    /// Called by each worker at both ends of its window.
+    pub run_delay: RunDelay,
+    /// Called by each worker once, before its files are opened.
+    pub enter: Enter,
+}
+
 /// What the threads of a run share.
 pub(crate) struct Shared {
     pub plan: Plan,
@@ -47,7 +60,7 @@ pub(crate) struct Shared {
     pub live: Arc<[LiveWorker]>,
     pub scribe: Scribe,
     flows: Flows,
-    run_delay: RunDelay,
+    outside: Outside,
     /// Positions that the clones of a job share, by the job.
     cursors: Vec<Arc<AtomicU64>>,
     /// The run is to end: no new phase, no new file.
@@ -66,7 +79,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Shared {
     /// What the calling thread has used so far.
     pub(crate) fn usage(&self) -> CpuUse {
-        CpuUse { run_delay: (self.run_delay)(thread::id()), ..thread::usage() }
+        CpuUse { run_delay: (self.outside.run_delay)(thread::id()), ..thread::usage() }
+    }
+
+    /// Changes of the machine what worker `index`, of the calling thread, wants changed.
+    pub(crate) fn enter(&self, index: usize) -> Result<(), (&'static str, io::Error)> {
+        (self.outside.enter)(&self.plan.workers[index], thread::id())
     }
 
     /// What a worker's gate needs to know beside the worker.
@@ -130,14 +148,13 @@ impl Watcher {
 
 impl Run {
     /// Starts running a plan. Everything after this is data: errors of workers are in their records.
-    /// `before_io` is called once, when the files are made and before the first worker starts;
-    /// `run_delay` by each worker at both ends of its window.
+    /// `before_io` is called once, when the files are made and before the first worker starts.
     ///
     /// # Errors
     /// Only when not even the supervising thread, or that of the logs, can be started.
     pub fn start(
         plan: Plan,
-        run_delay: RunDelay,
+        outside: Outside,
         before_io: impl FnOnce() + Send + 'static,
     ) -> io::Result<Run> {
         thread::raise_open_files();
@@ -154,7 +171,7 @@ impl Run {
             clock,
             live,
             scribe,
-            run_delay,
+            outside,
             stop: AtomicBool::new(false),
             layout: Mutex::new(None),
             events: Mutex::new(Vec::new()),

@@ -2,7 +2,7 @@
 //! cgroup-v1/).
 
 use crate::Host;
-use record::{Bytes, CgroupFacts};
+use record::{Bytes, CgroupFacts, CgroupPlace};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -29,12 +29,19 @@ impl Host {
         let unified = self.cgroup_place("");
         let place = |controller: &str| self.cgroup_place(controller);
         let mut io_max = BTreeMap::new();
-        self.io_limits(unified.as_ref(), place("blkio").as_ref(), &mut io_max);
+        let blkio = place("blkio");
+        self.io_limits(unified.as_ref(), blkio.as_ref(), &mut io_max);
+        let io = blkio.iter().map(|p| (1, p)).chain(unified.iter().map(|p| (2, p))).next();
         CgroupFacts {
             path: unified.as_ref().map(|place| place.path.clone()).unwrap_or_default(),
             cpu_quota: self.cpu_quota(unified.as_ref(), place("cpu").as_ref()),
             memory_max: self.memory_max(unified.as_ref(), place("memory").as_ref()),
             io_max,
+            place: io.map(|(version, place)| CgroupPlace {
+                version,
+                mount: place.mount.display().to_string(),
+                own: place.directories().next().unwrap_or_default().display().to_string(),
+            }),
         }
     }
 

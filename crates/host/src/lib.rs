@@ -1,5 +1,5 @@
 //! What the machine is before a run, and samples of what it does during one. This is the only
-//! reader of /proc and /sys; it reports and never judges.
+//! reader of /proc and /sys, and the only writer ([`Changes`]); it reports and never judges.
 //!
 //! [`Host::facts`] describes the machine and the stack of devices under each target.
 //! [`Sampler`] looks at the machine ten times a second while a run goes on, and
@@ -8,6 +8,7 @@
 mod activity;
 mod below;
 mod cgroup;
+mod changes;
 mod counters;
 mod evidence;
 mod facts;
@@ -18,6 +19,7 @@ mod sampler;
 mod slow;
 mod tree;
 
+pub use changes::{Changes, GroupToJoin};
 pub use evidence::Before;
 pub use facts::TargetQuery;
 pub use kernel::{Kernel, NvmeAdmin, PageCache, ScsiAnswer};

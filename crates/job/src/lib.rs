@@ -32,7 +32,7 @@ pub use model::{
     FileType, Flow, Identity, Job, JobOptions, LatencyGoal, Layout, LockFile, Logs, Measure,
     Medium, MemoryKind, NumaMemory, Pattern, Process, Program, Queue, Rate, RateProcess, ReadWrite,
     Retry, Sequencer, Size, SplitEntry, StatCall, SteadyCriterion, SteadyFigure, SteadyLimit,
-    SteadyState, SyncFileRange, SyncMode, Syncing, Target, ThinkTime, Timing, WriteHint, ZoneMode,
-    ZoneShare, Zones,
+    SteadyState, Surroundings, SyncFileRange, SyncMode, Syncing, Target, ThinkTime, Timing,
+    WriteHint, ZoneMode, ZoneShare, Zones,
 };
 pub use model::{Merge, Replay};

@@ -13,6 +13,7 @@ mod queue;
 mod replay;
 mod served;
 mod steady;
+mod surroundings;
 mod target;
 mod verify;
 mod zones;
@@ -27,6 +28,7 @@ pub use queue::{EngineOptions, Queue, SyncFileRange, SyncMode, Syncing};
 pub use replay::{Merge, Replay};
 pub use served::Served;
 pub use steady::{LatencyGoal, SteadyCriterion, SteadyFigure, SteadyLimit, SteadyState};
+pub use surroundings::Surroundings;
 pub use target::{
     FileService, FileServiceOrder, FileSizeRange, FileType, Layout, LockFile, Size, Target,
     WriteHint,
@@ -65,6 +67,8 @@ pub struct Job {
     pub steady: SteadyState,
     /// CPUs, priorities, identity of the process.
     pub process: Process,
+    /// What it changes around itself.
+    pub surroundings: Surroundings,
     /// What is measured and how it is shown.
     pub measure: Measure,
     /// What an error does.

@@ -49,7 +49,8 @@ fn members(name: &str, facts: &Facts) -> Vec<String> {
     members
 }
 
-fn disk_of(name: &str, facts: &Facts) -> String {
+/// The disk of a partition; any other device itself.
+pub(crate) fn disk_of(name: &str, facts: &Facts) -> String {
     match facts.devices.get(name) {
         Some(device) if device.kind == DeviceKind::Partition => {
             device.below.first().unwrap_or(&device.name).clone()

@@ -2,6 +2,7 @@
 
 use crate::limits::Limits;
 use crate::placing::Placing;
+use crate::surroundings::Surroundings;
 use crate::verify::Verify;
 use job::{
     Buffers, Distribution, Engine, EngineOptions, ErrorPolicy, ExitScope, Layout, LockFile,
@@ -81,6 +82,8 @@ pub struct Worker {
     pub limits: Limits,
     /// CPUs and priorities.
     pub placement: Placement,
+    /// What it changes around itself.
+    pub surroundings: Surroundings,
     /// What is recorded.
     pub measuring: Measuring,
     /// What an error does.

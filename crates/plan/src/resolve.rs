@@ -11,7 +11,7 @@ use crate::random::{DEFAULT_SEED, between, mix};
 use crate::sizes::{human, percent_of};
 use crate::{
     checks, contents, cursor, disks, engines, limits, logs, pace, placing, replay, safety,
-    unsupported, verify, zones,
+    surroundings, unsupported, verify, zones,
 };
 use job::{Engine, FileServiceOrder, Job, Size};
 use record::{Bytes, Facts, Nanos, Show, TargetKind};
@@ -36,7 +36,8 @@ pub fn resolve(jobs: &[Job], facts: &Facts, policy: &Policy) -> Result<Plan, Pla
     let mut workers: Vec<Worker> = Vec::new();
     for (index, (job, slot)) in jobs.iter().zip(&slots).enumerate() {
         let blocks = check_job(job, facts, policy, &mut found);
-        let template = template(job, index as u32, slot, &blocks, facts, &mut found);
+        let mut template = template(job, index as u32, slot, &blocks, facts, &mut found);
+        template.surroundings = surroundings::surroundings(job, facts, &mut found);
         let cpus = pace::cpus(job, facts, &mut found);
         if !counted {
             continue;
@@ -71,6 +72,7 @@ pub fn resolve(jobs: &[Job], facts: &Facts, policy: &Policy) -> Result<Plan, Pla
             }
             worker.logs = logs::of_worker(job, number);
             placing::check(job, &worker, &mut found);
+            surroundings::schedulers(job, &mut worker, facts, &mut found);
             workers.push(worker);
         }
     }
@@ -78,6 +80,7 @@ pub fn resolve(jobs: &[Job], facts: &Facts, policy: &Policy) -> Result<Plan, Pla
     if !found.has_problems() {
         files.check_space(&mut found);
         limits::agree(jobs, &workers, &mut found);
+        surroundings::one_group(jobs, &workers, &mut found);
         checks::overlaps(&workers, facts, &mut found);
         replay::check_logs(jobs, &workers, &mut found);
         checks::memory(jobs, &workers, facts, &mut found);

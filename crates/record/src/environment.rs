@@ -39,6 +39,19 @@ pub struct CgroupFacts {
     pub memory_max: Option<Bytes>,
     /// Limits by device ("8:0"): name as in io.max ("rbps", "wbps", "riops", "wiops") → a second.
     pub io_max: BTreeMap<String, BTreeMap<String, u64>>,
+    /// The hierarchy that accounts for I/O; `None`: there is none.
+    pub place: Option<CgroupPlace>,
+}
+
+/// A hierarchy of control groups that accounts for I/O.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CgroupPlace {
+    /// 1 (its controller blkio) or 2.
+    pub version: u8,
+    /// Where it is mounted.
+    pub mount: String,
+    /// Directory of the group this process is in.
+    pub own: String,
 }
 
 /// One interrupt of a device.

@@ -21,7 +21,7 @@ pub use counters::{
     CpuUse, DepthUse, DirectionResult, ErrorCount, Interval, LatencyResult, SizeMap, SyncResult,
 };
 pub use direction::{Direction, PerDirection};
-pub use environment::{CgroupFacts, Environment, InterruptFacts};
+pub use environment::{CgroupFacts, CgroupPlace, Environment, InterruptFacts};
 pub use evidence::{Content, Evidence, FileEvidence, FileLook, Neighbour};
 pub use facts::{
     CpuFacts, DeviceFacts, DeviceKind, DirectLimits, Extents, Facts, FilesystemFacts, TargetFacts,

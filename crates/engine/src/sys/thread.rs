@@ -57,6 +57,23 @@ pub fn io_priority_value(class: u8, level: u8, hint: u16) -> u16 {
     (u16::from(class) << 13) | ((hint & 0x3ff) << 3) | u16::from(level & 7)
 }
 
+/// Makes the thread alone run as another group and user; the group first, while it still may.
+///
+/// # Errors
+/// Not allowed to this user.
+pub fn become_user(uid: Option<u32>, gid: Option<u32>) -> io::Result<()> {
+    // The wrappers of the C library would change every thread of the process.
+    if let Some(gid) = gid {
+        // SAFETY: no memory is involved.
+        check(unsafe { libc::syscall(libc::SYS_setgid, gid) } as i32)?;
+    }
+    if let Some(uid) = uid {
+        // SAFETY: no memory is involved.
+        check(unsafe { libc::syscall(libc::SYS_setuid, uid) } as i32)?;
+    }
+    Ok(())
+}
+
 /// Sets the thread's I/O priority, as [`io_priority_value`] encodes it.
 ///
 /// # Errors

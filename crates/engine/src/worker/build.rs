@@ -89,6 +89,11 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// Whether the worker came to its I/O.
+    pub fn has_run(&self) -> bool {
+        self.job.elapsed.0 > 0
+    }
+
     /// What the search for the depth its latency allows gave.
     pub fn latency_depth(&mut self, found: LatencyDepth) {
         self.job.latency_depth = Some(found);

@@ -2,7 +2,7 @@
 
 use super::build::Builder;
 use super::steps::{RateFloor, WorkerSteps};
-use super::{Failure, thread};
+use super::{Failure, command, thread};
 use crate::clock::{Clock, RunClock};
 use crate::extended::{Extended, Gathering};
 use crate::files::{OpenFiles, pattern_advice};
@@ -167,6 +167,7 @@ impl<'w> Prepared<'_, 'w> {
         if !line.wait_for_start() || !wait_for_delay(shared, index) {
             return Ok(files);
         }
+        command::before(worker, live)?;
         ring.begin(&until(worker, live))?;
         let started = clock.now();
         let ramp = worker.stop.ramp.0;

@@ -1,6 +1,7 @@
 //! One worker: set up, run, wound up, recorded.
 
 mod build;
+mod command;
 mod errors;
 mod loops;
 #[cfg(test)]
@@ -97,6 +98,9 @@ fn set_up_and_run<'w>(
 ) -> Result<(), Failure> {
     let worker = &shared.plan.workers[index];
     let live = &shared.live[index];
+    shared.enter(index).map_err(|(what, error)| Failure::Setup(what, error))?;
+    let (uid, gid) = (worker.surroundings.uid, worker.surroundings.gid);
+    thread::become_user(uid, gid).map_err(|e| Failure::Setup("run as this uid and gid", e))?;
     let mut buffers = BufferArea::new(&worker.buffers, worker.queue.depth, worker.max_buffer())
         .map_err(|e| Failure::Setup("allocate buffers", e))?;
     let _locked = lock_memory(worker.buffers.lockmem.0)
@@ -121,6 +125,9 @@ fn set_up_and_run<'w>(
     let prepared = loops::Prepared { shared, index, buffers: &mut buffers, files };
     let mut files = prepared.run(line, builder)?;
     wind_up(shared, index, &mut files, builder);
+    if builder.has_run() {
+        builder.messages.extend(command::after(worker));
+    }
     Ok(())
 }
 

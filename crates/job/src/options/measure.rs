@@ -157,16 +157,37 @@ pub(super) const ROWS: &[OptionDef] = &[
     choice_with(Job, "profile", PROFILES, "A load made ready by name")
         .long("Such a load replaces the options of the job."),
     text(Process, "cgroup", "Control group the job runs in")
-        .long("Made if it does not exist, and removed after the run."),
+        .long(
+            "A name below the mount point of the hierarchy that accounts for I/O (blkio of version \
+             1, or version 2). Made if it does not exist, and removed after the run. In version 2 \
+             all jobs of a run have to be in one group.",
+        )
+        .sets(to!(surroundings.cgroup = Some(string))),
     boolean(Process, "cgroup_nodelete", "Leave the control group behind")
         .long("For a look at its counters after the run.")
-        .default("0"),
+        .default("0")
+        .sets(to!(surroundings.cgroup_nodelete = flag)),
     int(Process, "cgroup_weight", 100, 1000, "Weight of the control group")
-        .long("Share of I/O against other groups, 100 to 1000."),
+        .long(
+            "Share of I/O against other groups, 100 to 1000. The kernel heeds it with the bfq \
+             scheduler, and in version 2 with iocost.",
+        )
+        .sets(to!(surroundings.cgroup_weight = Some(count))),
     int(Process, "uid", 0, NO_MAX, "User id the workers run as")
-        .long("Needs the right to change it."),
+        .long(
+            "Needs the right to change it. Files are made before, by the user who called; they are \
+             opened as this one.",
+        )
+        .sets(|job, v| {
+            job.surroundings.uid = Some(set::id(v)?);
+            Ok(())
+        }),
     int(Process, "gid", 0, NO_MAX, "Group id the workers run as")
-        .long("Needs the right to change it."),
+        .long("Needs the right to change it. See uid.")
+        .sets(|job, v| {
+            job.surroundings.gid = Some(set::id(v)?);
+            Ok(())
+        }),
     choice(Measure, "kb_base", KB_BASES, "What k, kb and kib mean")
         .default("1024")
         .long(

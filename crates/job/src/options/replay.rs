@@ -100,11 +100,23 @@ pub(super) const ROWS: &[OptionDef] = &[
         .long("One whole number for each trace, split by colons: 2 runs it twice in a row.")
         .sets(runs),
     text(Process, "exec_prerun", "Shell command run before the job")
-        .long("Its output goes to a file named after the job."),
+        .long(
+            "Each worker runs it when its turn has come, before its first I/O. Its output goes to \
+             JOB.prerun.txt in the working directory. A command that fails fails the job.",
+        )
+        .sets(to!(surroundings.exec_prerun = Some(string))),
     text(Process, "exec_postrun", "Shell command run after the job")
-        .long("Its output goes to a file named after the job."),
+        .long(
+            "Each worker runs it after its last I/O. Its output goes to JOB.postrun.txt in the \
+             working directory. A command that fails is told of and changes no figure.",
+        )
+        .sets(to!(surroundings.exec_postrun = Some(string))),
     text(Target, "ioscheduler", "I/O scheduler to switch the device to")
-        .long("Written to the queue of the device below the target, and put back after the run."),
+        .long(
+            "Every disk below the files is switched before the first I/O and put back after the \
+             run. What lies on no disk is passed over.",
+        )
+        .sets(to!(surroundings.ioscheduler = Some(string))),
 ];
 
 fn file(text: &str) -> Result<String, String> {

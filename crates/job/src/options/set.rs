@@ -400,6 +400,12 @@ pub(super) fn steadystate(job: &mut Job, v: &Value) -> Result<(), String> {
     Ok(())
 }
 
+/// A user's or group's number; the kernel keeps the largest for "none".
+pub(super) fn id(v: &Value) -> Result<u32, String> {
+    let id = u32::try_from(v.count()).ok().filter(|id| *id != u32::MAX);
+    id.ok_or_else(|| format!("must be below {}, got {}", u32::MAX, v.count()))
+}
+
 /// Milliseconds, as long as they can be.
 pub(super) fn millis(count: u64) -> Nanos {
     Nanos(count.saturating_mul(1_000_000))

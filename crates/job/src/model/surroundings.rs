@@ -1,0 +1,22 @@
+//! What a job changes around itself: users, control groups, schedulers, commands before and after.
+
+/// What a job changes around itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Surroundings {
+    /// `uid`.
+    pub uid: Option<u32>,
+    /// `gid`.
+    pub gid: Option<u32>,
+    /// `cgroup`: its path below the mount point of the hierarchy.
+    pub cgroup: Option<String>,
+    /// `cgroup_weight`.
+    pub cgroup_weight: Option<u64>,
+    /// `cgroup_nodelete`.
+    pub cgroup_nodelete: bool,
+    /// `ioscheduler`.
+    pub ioscheduler: Option<String>,
+    /// `exec_prerun`: a command for the shell.
+    pub exec_prerun: Option<String>,
+    /// `exec_postrun`: a command for the shell.
+    pub exec_postrun: Option<String>,
+}
