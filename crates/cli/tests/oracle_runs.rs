@@ -446,6 +446,101 @@ fn trims(seed: u64, device: &str) -> Case {
     Case { name: format!("trims{seed}"), options: draw.options, determined, syncs: true }
 }
 
+/// What is written is read back and checked.
+fn verified(seed: u64) -> Case {
+    let mut draw = Draw::new(4000 + seed);
+    let engine = draw.random.one(&["psync", "sync", "pvsync", "libaio", "io_uring", "posixaio"]);
+    draw.set("ioengine", engine);
+    if engine.len() > 6 && draw.random.percent(70) {
+        let depth = draw.random.between(2, 20);
+        draw.set("iodepth", depth);
+    }
+    let rw = draw.random.one(&["write", "write", "randwrite", "randwrite", "rw", "randrw"]);
+    draw.set("rw", rw);
+    let interval = 512 * draw.random.between(1, 4);
+    let block = interval * draw.random.between(1, 6);
+    draw.set("bs", block);
+    let method = draw.random.one(&[
+        "md5", "crc64", "crc32", "crc32c", "crc16", "crc7", "xxhash", "sha1", "sha256", "sha512",
+        "sha3-256", "meta", "pattern",
+    ]);
+    draw.set("verify", method);
+    if method == "pattern" || draw.random.percent(20) {
+        let pattern = draw.random.one(&["0xdeadbeef", "\"abcd\"-120", "0xff", "%o"]);
+        draw.set("verify_pattern", pattern);
+    }
+    if draw.random.percent(40) {
+        draw.set("verify_interval", interval);
+    }
+    if draw.random.percent(20) {
+        draw.set("do_verify", 0);
+    }
+    // The oracle finds errors of its own making in sequential mixes over several files.
+    if draw.random.percent(30) && rw != "rw" {
+        let count = draw.random.one(&["1", "2", "3"]);
+        draw.set("nrfiles", count);
+    }
+    let size = block * draw.random.between(3, 60);
+    draw.set("size", size);
+    draw.clones();
+    let determined = match rw {
+        "write" | "randwrite" => Determined::All,
+        _ => Determined::Errors,
+    };
+    Case { name: format!("verified{seed}"), options: draw.options, determined, syncs: true }
+}
+
+/// Offsets that are drawn otherwise than evenly, or by zones.
+fn shaped(seed: u64) -> Case {
+    let mut draw = Draw::new(5000 + seed);
+    draw.engine();
+    let block = 1024 * draw.random.between(1, 8);
+    draw.set("bs", block);
+    let size = block * draw.random.between(20, 80);
+    draw.set("size", size);
+    let rw = match draw.random.between(0, 3) {
+        0 => {
+            let rw = draw.random.one(&["randread", "randwrite", "randrw"]);
+            let shape = draw.random.one(&[
+                "zipf:1.2",
+                "zipf:0.8",
+                "pareto:0.2",
+                "pareto:0.7",
+                "normal:30",
+                "zoned:60/10:40/90",
+            ]);
+            draw.set("random_distribution", shape);
+            rw
+        }
+        1 => {
+            let rw = draw.random.one(&["randread", "randwrite"]);
+            let share = draw.random.one(&["0", "25", "80"]);
+            draw.set("percentage_random", share);
+            draw.flag("norandommap");
+            rw
+        }
+        2 => {
+            let rw = draw.random.one(&["read", "write"]);
+            draw.set("zonemode", "strided");
+            let zone = block * draw.random.between(2, 5);
+            draw.set("zonesize", zone);
+            draw.set("zonerange", zone * 2);
+            let skip = zone * draw.random.between(0, 2);
+            draw.set("zoneskip", skip);
+            rw
+        }
+        _ => {
+            let rw = draw.random.one(&["randread", "randwrite"]);
+            let generator = draw.random.one(&["lfsr", "tausworthe64"]);
+            draw.set("random_generator", generator);
+            rw
+        }
+    };
+    draw.set("rw", rw);
+    let determined = if rw == "randrw" { Determined::Sum } else { Determined::All };
+    Case { name: format!("shaped{seed}"), options: draw.options, determined, syncs: true }
+}
+
 #[test]
 fn plain_jobs() {
     compare("[global]\nzero_buffers\n", &(0..1000).map(plain).collect::<Vec<Case>>());
@@ -459,6 +554,16 @@ fn mixes() {
 #[test]
 fn several_sizes() {
     compare("[global]\nzero_buffers\n", &(0..300).map(sizes).collect::<Vec<Case>>());
+}
+
+#[test]
+fn verified_writes() {
+    compare("[global]\n", &(0..240).map(verified).collect::<Vec<Case>>());
+}
+
+#[test]
+fn shaped_offsets() {
+    compare("[global]\nzero_buffers\n", &(0..200).map(shaped).collect::<Vec<Case>>());
 }
 
 #[test]
