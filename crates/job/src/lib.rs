@@ -36,3 +36,4 @@ pub use model::{
     WriteHint, ZoneMode, ZoneShare, Zones,
 };
 pub use model::{Merge, Replay};
+pub use model::{Net, Protocol};

@@ -6,6 +6,7 @@
 mod buffers;
 mod engine;
 mod logs;
+mod net;
 mod pace;
 mod pattern;
 mod process;
@@ -21,6 +22,7 @@ mod zones;
 pub use buffers::{BufferContent, Buffers, DedupeMode, MemoryKind};
 pub use engine::{CpuLoad, Engine, Medium, Program, StatCall};
 pub use logs::Logs;
+pub use net::{Net, Protocol};
 pub use pace::{DelayRange, Flow, Rate, RateProcess, ThinkTime, Timing};
 pub use pattern::{BlockSizes, Distribution, Pattern, ReadWrite, Sequencer, SplitEntry, ZoneShare};
 pub use process::{CpuSplit, ErrorPolicy, ExitScope, Measure, NumaMemory, Process, Retry};

@@ -21,6 +21,13 @@ pub(crate) struct Blocks {
     pub sequential: Option<BlockPlan>,
 }
 
+impl Blocks {
+    /// Largest of the directions the job has.
+    pub(crate) fn max(&self, job: &Job) -> u64 {
+        directions(job).map(|d| self.sizes[d].max()).max().unwrap_or(0)
+    }
+}
+
 /// Directions a job has.
 pub(crate) fn directions(job: &Job) -> impl Iterator<Item = Direction> {
     let rw = job.pattern.rw;

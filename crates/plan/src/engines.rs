@@ -25,7 +25,7 @@ pub(crate) fn check(job: &Job, found: &mut Findings) {
         _ => {}
     }
     let without = match job.queue.engine.medium() {
-        Medium::Names { .. } | Medium::Time => true,
+        Medium::Names { .. } | Medium::Socket | Medium::Time => true,
         Medium::Memory => job.queue.engine == Engine::PageFault,
         Medium::Data | Medium::Space => false,
     };

@@ -3,6 +3,7 @@
 use crate::blocks::Blocks;
 use crate::model::{File, Prepare};
 use crate::names::file_names;
+use crate::net;
 use crate::order::Slot;
 use crate::policy::Policy;
 use crate::problem::Findings;
@@ -56,7 +57,10 @@ impl<'a> Files<'a> {
         if cx.job.queue.engine.medium() == Medium::Time {
             return (Vec::new(), 0);
         }
-        let names = file_names(cx.job, clone);
+        let names = match net::socket(cx.job, clone) {
+            Some(socket) => vec![socket.label()],
+            None => file_names(cx.job, clone),
+        };
         let count = names.len() as u64;
         let (mut too_small, mut asked) = (None, 0u64);
         let mut files = Vec::with_capacity(names.len());
@@ -103,7 +107,7 @@ impl<'a> Files<'a> {
     ) -> Option<(File, u64)> {
         let medium = cx.job.queue.engine.medium();
         let (kind, extent) = match medium {
-            Medium::Memory => (TargetKind::Missing, Extent::Endless),
+            Medium::Memory | Medium::Socket => (TargetKind::Missing, Extent::Endless),
             _ => self.target(cx.job, path, found)?,
         };
         let mut region = self.region(cx, clone, count, path, extent, found)?;

@@ -13,6 +13,7 @@ mod logs;
 mod machine;
 mod model;
 mod names;
+mod net;
 mod order;
 mod pace;
 mod placing;
@@ -29,6 +30,7 @@ mod verify;
 mod workload;
 mod zones;
 
+pub use job::Protocol;
 pub use job::{BlockPattern, VerifyMethod};
 pub use job::{
     BufferContent, Buffers, CpuLoad, DedupeMode, Distribution, Engine, EngineOptions, ErrorPolicy,
@@ -42,6 +44,7 @@ pub use model::{
     Plan, Prepare, Queue, RateLimit, Replay, Start, Stop, Worker,
 };
 pub use names::{Wanted, targets};
+pub use net::Socket;
 pub use placing::{Placing, Strides};
 pub use policy::Policy;
 pub use problem::{PlanError, Problem, ProblemKind};

@@ -1,6 +1,7 @@
 //! The plan: everything resolved, nothing left to look up. One [`Worker`] a thread.
 
 use crate::limits::Limits;
+use crate::net::Socket;
 use crate::placing::Placing;
 use crate::surroundings::Surroundings;
 use crate::verify::Verify;
@@ -61,6 +62,8 @@ pub struct Worker {
     pub files: Vec<File>,
     /// In which order and how many of them at a time.
     pub selection: FileSelection,
+    /// Its end of a connection, where its engine has one.
+    pub socket: Option<Socket>,
     /// Which I/O at which offsets.
     pub pattern: Pattern,
     /// Where it goes beyond plain orders.

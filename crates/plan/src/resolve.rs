@@ -4,6 +4,7 @@ use crate::blocks::{self, Blocks};
 use crate::files::{Files, JobContext};
 use crate::model::{FileOrder, FileSelection, Measuring, Pattern, Plan, Start, Stop, Worker};
 use crate::names::{MAX_FILES, clones, files_of_job};
+use crate::net;
 use crate::order::{Reports, Slot, arrange};
 use crate::policy::Policy;
 use crate::problem::{Findings, PlanError};
@@ -50,6 +51,7 @@ pub fn resolve(jobs: &[Job], facts: &Facts, policy: &Policy) -> Result<Plan, Pla
             let mut worker = template.clone();
             worker.number = number;
             worker.clone = clone as u32;
+            worker.socket = net::socket(job, clone);
             let asked = match job.replay.of_clone(clone) {
                 Some(recording) => {
                     worker.files = files.of_recording(&cx, recording, &mut found);
@@ -142,6 +144,7 @@ fn check_job(job: &Job, facts: &Facts, policy: &Policy, found: &mut Findings) ->
     cursor::check(job, &blocks, found);
     engines::check(job, found);
     logs::check(job, found);
+    net::check(job, blocks.max(job), found);
     safety::check_readonly(job, policy, found);
     check_opened(job, facts, found);
     if job.queue.engine.has_targets() {

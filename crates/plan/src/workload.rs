@@ -17,6 +17,7 @@ impl Worker {
                 Medium::Data => record::Medium::Data,
                 Medium::Space | Medium::Names { .. } => record::Medium::Metadata,
                 Medium::Memory => record::Medium::Memory,
+                Medium::Socket => record::Medium::Socket,
                 Medium::Time => record::Medium::Time,
             },
             iodepth: self.queue.depth_requested,

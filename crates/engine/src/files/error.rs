@@ -47,6 +47,14 @@ pub enum Action {
     MakeDirectory,
     /// Running a program.
     Run,
+    /// Looking up an address.
+    Find,
+    /// Waiting at an address for others.
+    Listen,
+    /// Taking the connection of another.
+    Accept,
+    /// Connecting to another.
+    Connect,
 }
 
 impl FileError {
@@ -94,6 +102,10 @@ impl fmt::Display for Action {
             Action::Fill => "lay out",
             Action::MakeDirectory => "make the directory",
             Action::Run => "run",
+            Action::Find => "find",
+            Action::Listen => "listen on",
+            Action::Accept => "accept a connection on",
+            Action::Connect => "connect to",
         })
     }
 }

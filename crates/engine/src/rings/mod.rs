@@ -8,6 +8,7 @@ pub mod io_uring;
 pub mod libaio;
 pub mod mmap;
 pub mod names;
+pub mod net;
 pub mod null;
 pub mod page_fault;
 pub mod plain;
@@ -96,13 +97,20 @@ pub struct RingFile {
 #[derive(Clone, Debug, Default)]
 pub struct Until {
     stop: Arc<AtomicBool>,
+    patience: Option<Duration>,
     deadline: Option<Instant>,
 }
 
 impl Until {
     /// When `stop` is set, or at the latest once `patience` has passed from now on.
     pub fn new(stop: Arc<AtomicBool>, patience: Option<Duration>) -> Until {
-        Until { stop, deadline: patience.and_then(|p| Instant::now().checked_add(p)) }
+        let deadline = patience.and_then(|p| Instant::now().checked_add(p));
+        Until { stop, patience, deadline }
+    }
+
+    /// The same with its time beginning now.
+    pub fn again(&self) -> Until {
+        Until::new(Arc::clone(&self.stop), self.patience)
     }
 
     /// Whether that moment has come.

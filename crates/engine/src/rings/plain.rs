@@ -5,6 +5,7 @@ use super::blocking::maintain;
 use super::cpuio::CpuLoad;
 use super::exec::Exec;
 use super::names::Names;
+use super::net::Net;
 use super::page_fault::PageFault;
 use super::space::Space;
 use super::splice::Splice;
@@ -67,6 +68,7 @@ fn deed(setup: &Setup<'_>) -> io::Result<Box<dyn Deed>> {
         Engine::PageFault => Box::new(PageFault::new(setup)?),
         Engine::Cpuio => Box::new(CpuLoad::new(setup)),
         Engine::Exec => Box::new(Exec::new(setup)),
+        Engine::Net | Engine::Netsplice => Box::new(Net::new(setup)?),
         _ => Box::new(Names::new(setup)),
     })
 }

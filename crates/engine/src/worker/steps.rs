@@ -8,7 +8,7 @@ use crate::meter::Meter;
 use crate::ops::{Fault, Next, Op};
 use crate::rings::Ring;
 use crate::steps::{Flow, Steps, Ticked};
-use plan::Worker;
+use plan::{Medium, Worker};
 use record::{CpuUse, Direction, Message, WorkerState};
 use std::io;
 
@@ -266,6 +266,11 @@ impl<R: Ring, const LATENCY: bool, const QUEUED: bool, const RATED: bool>
         // Nothing moved and no error: the end of the file was reached before the end of the region.
         let errno = if result == 0 { libc::EIO } else { -result as i32 };
         if errno == libc::ENOSPC && self.worker.stop.fill_device {
+            return (None, Flow::End);
+        }
+        // The other side has closed the connection: nothing more is to come or to go.
+        let connected = self.worker.queue.engine.medium() == Medium::Socket;
+        if errno == libc::ESHUTDOWN && connected {
             return (None, Flow::End);
         }
         let (verdict, text) = self.builder.errors.io(op, errno);

@@ -48,6 +48,10 @@ pub enum Engine {
     Cpuio,
     /// Runs a program.
     Exec,
+    /// Data through a socket.
+    Net,
+    /// The same with splice and vmsplice.
+    Netsplice,
 }
 
 /// What the I/O of an engine goes to.
@@ -66,6 +70,8 @@ pub enum Medium {
     },
     /// Nothing outside of the process; files are names only, and take as much as `size` says.
     Memory,
+    /// A socket.
+    Socket,
     /// Nothing at all: its I/O has neither place nor length, and no file.
     Time,
 }
@@ -91,7 +97,7 @@ const fn names(engine: Engine, name: &'static str, directories: bool, there: boo
 }
 
 /// One line an engine, in the order of [`Engine`].
-const TRAITS: [Traits; 22] = [
+const TRAITS: [Traits; 24] = [
     synchronous(Engine::Sync, "sync", Medium::Data),
     synchronous(Engine::Psync, "psync", Medium::Data),
     queued(Engine::Vsync, "vsync", Medium::Data),
@@ -114,6 +120,8 @@ const TRAITS: [Traits; 22] = [
     synchronous(Engine::PageFault, "page_fault", Medium::Memory),
     synchronous(Engine::Cpuio, "cpuio", Medium::Time),
     synchronous(Engine::Exec, "exec", Medium::Time),
+    synchronous(Engine::Net, "net", Medium::Socket),
+    synchronous(Engine::Netsplice, "netsplice", Medium::Socket),
 ];
 
 impl Engine {

@@ -1,6 +1,7 @@
 //! Engine, depth, and when data is made durable.
 
 use super::engine::{CpuLoad, Engine, Program, StatCall};
+use super::net::Net;
 
 /// Engine, depth and batches.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -68,6 +69,8 @@ pub struct EngineOptions {
     pub cpu: CpuLoad,
     /// What exec runs.
     pub program: Program,
+    /// What net and netsplice connect to.
+    pub net: Net,
 }
 
 /// When data is made durable.

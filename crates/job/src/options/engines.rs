@@ -5,7 +5,7 @@ use super::row::{
     NO_MAX, PASSTHROUGH, SCSI_GENERIC, boolean, choice, flag, int, ints, same, text, to, value,
 };
 use super::{Choice, OptionDef, Value};
-use crate::model::{Job, StatCall};
+use crate::model::{Job, Protocol, StatCall};
 
 const URINGS: &[&str] = &["io_uring", "io_uring_cmd"];
 const PRIO: &[&str] = &["io_uring", "io_uring_cmd", "libaio"];
@@ -364,38 +364,72 @@ pub(super) const LOCAL: &[OptionDef] = &[
 /// Engines that do their I/O over a network.
 pub(super) const REMOTE: &[OptionDef] = &[
     text(Engine, "hostname", "Host to connect to")
-        .long("Left out on the side that listens.")
-        .of(&["net", "netsplice", "rdma"]),
+        .long(
+            "A name or an address; for vsock the number of the other side. Left out on the side \
+             that listens or reads by UDP, unless it is a multicast group.",
+        )
+        .of(&["net", "netsplice", "rdma"])
+        .sets(|job, v| {
+            job.queue.options.net.hostname = Some(v.text().into());
+            Ok(())
+        }),
     int(Engine, "port", 1, 65_535, "Port to listen on or connect to")
         .long("Each clone takes the next one.")
-        .of(&["net", "netsplice", "rdma"]),
+        .of(&["net", "netsplice", "rdma"])
+        .sets(|job, v| {
+            job.queue.options.net.port = u16::try_from(v.count()).ok();
+            Ok(())
+        }),
     choice(Engine, "protocol", PROTOCOLS, "Protocol")
-        .long("udp counts lost messages, unix takes a path as filename.")
+        .long(
+            "What udp loses is counted and told. unix takes a path as filename, and its reader \
+             listens.",
+        )
         .alias(&["proto"])
         .of(NETS)
-        .default("tcp"),
+        .default("tcp")
+        .sets(|job, v| {
+            job.queue.options.net.protocol = Protocol::named(v.text());
+            Ok(())
+        }),
     boolean(Engine, "nodelay", "Set TCP_NODELAY")
         .long("Small messages are then sent at once.")
-        .of(NETS),
+        .of(NETS)
+        .sets(to!(queue.options.net.nodelay = flag)),
     flag(Engine, "listen", "Wait for the other side to connect")
-        .long("One side listens, the other connects.")
-        .of(NETS),
+        .long(
+            "One side listens, the other connects; either may write. Jobs that start together are \
+             all listening before the first of them connects.",
+        )
+        .of(NETS)
+        .sets(to!(queue.options.net.listens = flag)),
     flag(Engine, "pingpong", "Answer each message")
-        .long("Measures round trips: each message is answered before the next is sent.")
-        .of(NETS),
+        .long(
+            "Measures round trips: each block is sent back as a whole before the next is sent. \
+             Both sides must set it.",
+        )
+        .of(NETS)
+        .sets(to!(queue.options.net.pingpong = flag)),
     text(Engine, "interface", "Interface of UDP multicast")
         .long("The IP address of the local interface that sends or joins the group.")
-        .of(NETS),
+        .of(NETS)
+        .sets(|job, v| {
+            job.queue.options.net.interface = Some(v.text().into());
+            Ok(())
+        }),
     int(Engine, "ttl", 0, NO_MAX, "Time to live of UDP multicast")
         .long("1 does not leave the network.")
         .of(NETS)
-        .default("1"),
+        .default("1")
+        .sets(to!(queue.options.net.ttl = Some(count))),
     int(Engine, "window_size", 0, NO_MAX, "Size of the socket's buffers")
         .long("Bytes of the socket's send and receive buffers; 0 leaves them to the system.")
-        .of(NETS),
+        .of(NETS)
+        .sets(to!(queue.options.net.window = count)),
     int(Engine, "mss", 0, NO_MAX, "Largest segment of TCP")
         .long("Bytes a TCP segment carries at most; 0 leaves it to the system.")
-        .of(NETS),
+        .of(NETS)
+        .sets(to!(queue.options.net.mss = count)),
     text(Engine, "bindname", "Address to bind to")
         .long(
             "Address of the local RDMA device the connection is made from; any device without \

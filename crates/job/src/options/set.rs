@@ -1,6 +1,6 @@
 //! Setters that read more than a plain value.
 
-use super::row::{later, same, unbuilt, value};
+use super::row::{same, unbuilt, value};
 use super::{Choice, Value};
 use crate::model::{
     Engine, FileSizeRange, Job, MemoryKind, NumaMemory, ReadWrite, Retry, Size, SplitEntry,
@@ -32,8 +32,8 @@ pub(super) const ENGINES: &[Choice] = &[
     unbuilt("io_uring_cmd", "NVMe commands through io_uring", "an NVMe or SCSI character device"),
     value("splice", "splice and vmsplice through a pipe"),
     unbuilt("sg", "SCSI commands through the sg driver", "a device behind /dev/sg"),
-    later("net", "a TCP, UDP or UNIX socket"),
-    later("netsplice", "net with splice"),
+    value("net", "a TCP, UDP or UNIX socket"),
+    value("netsplice", "net with splice"),
     value("cpuio", "computes, does no I/O"),
     unbuilt("e4defrag", "moves the extents of ext4 files", "EXT4_IOC_MOVE_EXT on an ext4"),
     value("falloc", "fallocate, no data"),

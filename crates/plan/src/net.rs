@@ -1,0 +1,149 @@
+//! Both ends of what the network engines connect.
+
+use crate::problem::Findings;
+use job::{Engine, Job, Medium, Protocol, ReadWrite};
+
+/// Largest message of UDP over IPv4, in bytes.
+const MESSAGE_MAX: u64 = 65_507;
+
+/// A worker's end of a connection.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Socket {
+    /// The protocol.
+    pub protocol: Protocol,
+    /// Host to connect to, or multicast group; the path of a UNIX socket.
+    pub host: Option<String>,
+    /// Port to listen on or connect to; 0 for UNIX sockets.
+    pub port: u16,
+    /// Waits for the other side: listens, or binds.
+    pub waits: bool,
+    /// Each block is answered.
+    pub pingpong: bool,
+    /// TCP_NODELAY.
+    pub nodelay: bool,
+    /// Address of the interface for multicast.
+    pub interface: Option<String>,
+    /// Time to live of multicast.
+    pub ttl: u32,
+    /// Bytes of the socket's buffers; 0: the system's.
+    pub window: u64,
+    /// Largest segment of TCP, in bytes; 0: the system's.
+    pub mss: u32,
+    /// Data goes by splice and vmsplice.
+    pub splices: bool,
+}
+
+impl Socket {
+    /// How messages name it: "tcp:127.0.0.1:8888", "unix:/tmp/socket".
+    pub fn label(&self) -> String {
+        let protocol = self.protocol.name();
+        match (&self.host, self.protocol) {
+            (Some(path), Protocol::Unix) => format!("{protocol}:{path}"),
+            (Some(host), _) => format!("{protocol}:{host}:{}", self.port),
+            (None, _) => format!("{protocol}:*:{}", self.port),
+        }
+    }
+}
+
+/// Whether an address is one of a group of receivers.
+fn is_multicast(host: &str) -> bool {
+    host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_multicast())
+}
+
+fn is_reader(job: &Job) -> bool {
+    matches!(job.pattern.rw, ReadWrite::Read)
+}
+
+/// A clone's end; `None` for other engines. Oracle: each clone has a port of its own; the reader is
+/// the one that waits where nothing is connected (UDP), and for UNIX sockets.
+pub(crate) fn socket(job: &Job, clone: u64) -> Option<Socket> {
+    if job.queue.engine.medium() != Medium::Socket {
+        return None;
+    }
+    let net = &job.queue.options.net;
+    let unix = net.protocol == Protocol::Unix;
+    let path = job.target.filenames.first().filter(|_| unix);
+    let reads = is_reader(job);
+    Some(Socket {
+        protocol: net.protocol,
+        host: path.or(net.hostname.as_ref()).cloned(),
+        port: net.port.unwrap_or(0).saturating_add(u16::try_from(clone).unwrap_or(u16::MAX)),
+        waits: net.listens || reads && (unix || net.protocol.is_udp()),
+        pingpong: net.pingpong,
+        nodelay: net.nodelay,
+        interface: net.interface.clone(),
+        ttl: u32::try_from(net.ttl.unwrap_or(1)).unwrap_or(u32::MAX),
+        window: net.window,
+        mss: u32::try_from(net.mss).unwrap_or(u32::MAX),
+        splices: job.queue.engine == Engine::Netsplice,
+    })
+}
+
+/// What a connection needs and what it cannot do.
+pub(crate) fn check(job: &Job, largest: u64, found: &mut Findings) {
+    let Some(socket) = socket(job, crate::names::clones(job).saturating_sub(1)) else { return };
+    let name = socket.protocol.name();
+    let rw = job.pattern.rw;
+    if !matches!(rw, ReadWrite::Read | ReadWrite::Write) {
+        let what = format!("rw={} over a network", rw.name());
+        found.usage(job, "rw", what, "data goes one way in sequence: give read or write");
+    }
+    if socket.splices && socket.protocol.is_udp() {
+        let what = format!("netsplice over {name}");
+        found.usage(job, "protocol", what, "take tcp or unix, or ioengine=net");
+    }
+    if socket.protocol.is_udp() && largest > MESSAGE_MAX {
+        let what = format!("a block of {largest} bytes, a message holds {MESSAGE_MAX}");
+        found.usage(job, "bs", what, "lower it");
+    }
+    check_port(job, &socket, found);
+    check_host(job, &socket, found);
+}
+
+fn check_port(job: &Job, socket: &Socket, found: &mut Findings) {
+    let name = socket.protocol.name();
+    let clones = crate::names::clones(job);
+    match (socket.protocol, job.queue.options.net.port) {
+        (Protocol::Unix, Some(port)) => {
+            let what = format!("port {port} of a UNIX socket");
+            found.usage(job, "port", what, "leave it out: filename says where it is");
+        }
+        (Protocol::Unix, None) => {}
+        (_, None) => {
+            found.usage(job, "port", format!("{name} needs a port"), "give 1 to 65535");
+        }
+        (_, Some(port)) if u64::from(port) + clones > 65_536 => {
+            let what = format!("{clones} clones take as many ports from {port} on");
+            found.usage(job, "port", what, "lower it, or numjobs");
+        }
+        _ => {}
+    }
+}
+
+fn check_host(job: &Job, socket: &Socket, found: &mut Findings) {
+    let name = socket.protocol.name();
+    let (udp, listens) = (socket.protocol.is_udp(), job.queue.options.net.listens);
+    if listens && udp {
+        let what = format!("listening for connections, which {name} does not have");
+        found.usage(job, "listen", what, "leave it out: the reader waits for messages");
+    }
+    match &socket.host {
+        None if socket.protocol == Protocol::Unix => {
+            let what = "a UNIX socket without a path".to_owned();
+            found.usage(job, "filename", what, "give the same path to both sides");
+        }
+        None if !socket.waits => {
+            let cure = "give the host to connect to, or listen on this side";
+            found.usage(job, "hostname", "no host to connect to".to_owned(), cure);
+        }
+        Some(host)
+            if socket.waits
+                && socket.protocol != Protocol::Unix
+                && !(udp && is_multicast(host)) =>
+        {
+            let what = format!("hostname={host} on the side that waits for the other");
+            found.usage(job, "hostname", what, "leave it out, or name a multicast group for udp");
+        }
+        _ => {}
+    }
+}
