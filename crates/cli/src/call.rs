@@ -103,6 +103,11 @@ impl Call<'_> {
         if !asked.interleave.is_empty() && asked.repeat.is_none() {
             return Err("--interleave: needs --repeat=N, the number of rounds".into());
         }
+        if asked.repeat.is_some() && (asked.status_interval.is_some() || asked.bandwidth_log) {
+            return Err("--repeat: neither --status-interval nor --bandwidth-log say anything \
+                        about several runs; leave them out"
+                .into());
+        }
         if asked.repeat.is_some() && self.as_fio() {
             return Err("--repeat: not under the name fio, whose reports are of one run; \
                         say 'fathom run --repeat=…'"
@@ -158,6 +163,8 @@ impl Call<'_> {
             as_fio: self.as_fio(),
             fio_version: FIO_VERSION.into(),
             terse_version: self.invocation.terse_version,
+            // Programs that follow fio split its documents by their lines.
+            json_lines: self.invocation.status_interval.is_some() && !self.as_fio(),
             style: output.style(),
         }
     }

@@ -8,6 +8,7 @@ mod exit;
 mod gate;
 mod inputs;
 mod inspect;
+mod interims;
 mod kernel;
 mod output;
 mod precondition;

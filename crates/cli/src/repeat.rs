@@ -147,8 +147,8 @@ impl<'a> Rounds<'a> {
             Err(code) => return Ok(Err(code)),
         };
         let manner = self.call.manner();
-        let mut record = self.call.runner.measure(prepared, invocation, |run, signals| {
-            watch(run, signals, invocation, output, manner, &Trigger::none())
+        let mut record = self.call.runner.measure(prepared, invocation, |under_way| {
+            watch(under_way, invocation, output, manner, &Trigger::none(), None)
         })?;
         self.said.say(self.call, &record.messages);
         record.cell = Some(Cell { name: name.clone(), round });

@@ -29,6 +29,23 @@ pub struct Runner {
     signals: OnceLock<Signals>,
 }
 
+/// A run under way.
+pub struct UnderWay<'a> {
+    /// The run.
+    pub run: &'a Run,
+    /// Signals that came.
+    pub signals: &'a Signals,
+    record: &'a dyn Fn() -> RunRecord,
+}
+
+impl UnderWay<'_> {
+    /// The record as it would be, had the run ended when its workers last laid out what they had;
+    /// without what is looked at only before and after.
+    pub fn so_far(&self) -> RunRecord {
+        (self.record)()
+    }
+}
+
 /// A run that is ready to start.
 pub struct Prepared {
     /// What will be done.
@@ -93,6 +110,7 @@ impl Runner {
             readonly: invocation.readonly,
             allow_destroy: invocation.allow_destroy.clone(),
             max_jobs: invocation.max_jobs.unwrap_or(defaults.max_jobs),
+            status_interval: invocation.status_interval,
             entropy: SystemTime::now()
                 .duration_since(UNIX_EPOCH)
                 .map_or(0, |d| d.as_nanos() as u64),
@@ -108,13 +126,20 @@ impl Runner {
         &self,
         prepared: Prepared,
         invocation: &Invocation,
-        watch: impl FnOnce(&Run, &Signals) -> Result<()>,
+        watch: impl FnOnce(&UnderWay) -> Result<()>,
     ) -> Result<RunRecord> {
         let Prepared { plan, messages, facts } = prepared;
         let signals = self.signals()?;
         let hertz = invocation.sample_hz.unwrap_or(SAMPLE_HZ);
-        let measured = self.run(plan, &facts, hertz, |run| watch(run, signals))?;
-        Ok(self.complete(measured, facts, invocation, messages, signals.caught()))
+        let mut measured = self.run(plan, &facts, hertz, |run, look| {
+            let record =
+                || self.complete(look(), facts.clone(), invocation, messages.clone(), None);
+            watch(&UnderWay { run, signals, record: &record })
+        })?;
+        let lost = write_logs(&mut measured.outcome);
+        let mut record = self.complete(measured, facts, invocation, messages, signals.caught());
+        record.messages.extend(lost);
+        Ok(record)
     }
 
     /// Runs it, with everything looked at that may explain its figures.
@@ -123,7 +148,7 @@ impl Runner {
         plan: Plan,
         facts: &Facts,
         hertz: f64,
-        watch: impl FnOnce(&Run) -> Result<()>,
+        watch: impl FnOnce(&Run, &dyn Fn() -> Measured) -> Result<()>,
     ) -> Result<Measured> {
         let watched = plan.disks.clone();
         let contents = plan.contents(facts);
@@ -150,7 +175,19 @@ impl Runner {
         let watcher = run.watcher();
         let sampler =
             Sampler::start(self.host.clone(), sampling, run.origin(), move || watcher.tids())?;
-        watch(&run)?;
+        let look = || {
+            let after = Look::at(&self.host, &devices);
+            let start = start.lock().unwrap_or_else(PoisonError::into_inner);
+            let disks = start.as_ref().map(|start| disks::results(&watched, &start.disks, &after));
+            Measured {
+                outcome: run.so_far(),
+                timeline: Timeline::default(),
+                evidence: Evidence::default(),
+                disks: disks.unwrap_or_default(),
+                started_unix_ms,
+            }
+        };
+        watch(&run, &look)?;
         // What costs I/O itself comes last.
         let after = Look::at(&self.host, &devices);
         let timeline = sampler.finish();
@@ -184,7 +221,6 @@ impl Runner {
     ) -> RunRecord {
         let Measured { mut outcome, timeline, evidence, disks, started_unix_ms } = measured;
         messages.append(&mut outcome.messages);
-        messages.extend(write_logs(&mut outcome));
         let directory = std::env::current_dir().unwrap_or_default().display().to_string();
         RunRecord {
             schema: record::SCHEMA_VERSION,

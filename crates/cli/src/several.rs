@@ -117,7 +117,8 @@ pub fn carry_out(
             }
         }
         progress.begin(&step.doing, suite.expected());
-        let mut record = runner.measure(prepared, &invocation, |run, signals| {
+        let mut record = runner.measure(prepared, &invocation, |under_way| {
+            let (run, signals) = (under_way.run, under_way.signals);
             watch(run, || signals.caught().or(signal_of(&hung_up)), &mut progress, common);
             Ok(())
         })?;

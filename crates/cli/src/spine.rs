@@ -4,6 +4,7 @@ use crate::call::{Call, FIO_VERSION, SEED, Said, header, program, usage_code};
 use crate::exit;
 use crate::gate::{self, Gate};
 use crate::inputs::Machine;
+use crate::interims::Interims;
 use crate::output::{Output, describe, say};
 use crate::repeat;
 use crate::replay;
@@ -16,6 +17,7 @@ use job::{Action, Dialect, Invocation, JobErrors};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::BufReader;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// `fathom run …` and `fio …`.
@@ -162,9 +164,16 @@ fn once(call: &Call, gate: &Gate, output: &mut Output) -> Result<ExitCode> {
         output.write(&header(invocation, &prepared.plan))?;
     }
     let trigger = Trigger::set(&invocation.trigger);
-    let record = call.runner.measure(prepared, invocation, |run, signals| {
-        watch(run, signals, invocation, output, call.manner(), &trigger)
+    let mut interims = Interims::new(call, output);
+    let mut record = call.runner.measure(prepared, invocation, |under_way| {
+        watch(under_way, invocation, output, call.manner(), &trigger, interims.as_mut())
     })?;
+    let unlogged = match invocation.bandwidth_log {
+        true => report::logs::aggregate(&record, Path::new("")),
+        false => Vec::new(),
+    };
+    let logged = unlogged.is_empty();
+    record.messages.extend(unlogged);
     let pulled = pull(call, &trigger);
     said.say(call, &record.messages);
     // Kept before anything looks at it: what comes after must not cost what was measured. Where it
@@ -175,6 +184,9 @@ fn once(call: &Call, gate: &Gate, output: &mut Output) -> Result<ExitCode> {
     };
     let mut judged = judge::judge(&record);
     let runs = std::slice::from_ref(&record);
+    if let Some(interims) = &mut interims {
+        interims.note_since(&record, &mut judged);
+    }
     let missed = gate.hold(runs, &mut judged, SEED);
     let dress = call.dress(output);
     output.write(&report::render(&record, &judged, &call.formats(), &dress))?;
@@ -186,7 +198,11 @@ fn once(call: &Call, gate: &Gate, output: &mut Output) -> Result<ExitCode> {
     }
     gate.write_junit(runs, &judged)?;
     kept?;
-    let errors = Some(exit::of(&record, as_fio)).filter(|code| *code != 0);
+    let errors = match (exit::of(&record, as_fio), logged) {
+        (0, true) => None,
+        (0, false) => Some(exit::ERRORS),
+        (code, _) => Some(code),
+    };
     Ok(ExitCode::from(errors.or(pulled).or(missed).unwrap_or(0)))
 }
 

@@ -1,9 +1,11 @@
 //! Watching a run: signals, the status line, layout messages.
 
+use crate::interims::Interims;
 use crate::output::{Output, say};
+use crate::runner::UnderWay;
 use crate::trigger::Trigger;
 use anyhow::Result;
-use engine::{Event, Run};
+use engine::Event;
 use job::{Eta, Invocation};
 use record::Snapshot;
 use report::status::StatusLine;
@@ -158,16 +160,17 @@ pub struct Manner {
     pub quiet: bool,
 }
 
-/// Watches until the run has ended.
+/// Watches until the run has ended, reporting it meanwhile where `interims` are given.
 pub fn watch(
-    run: &Run,
-    signals: &Signals,
+    under_way: &UnderWay,
     invocation: &Invocation,
     output: &mut Output,
     manner: Manner,
     trigger: &Trigger,
+    mut interims: Option<&mut Interims>,
 ) -> Result<()> {
     let Manner { as_fio, text, quiet } = manner;
+    let UnderWay { run, signals, .. } = *under_way;
     let mut ticker = Ticker::new(invocation, output, as_fio, text);
     let mut stopping = false;
     loop {
@@ -205,6 +208,12 @@ pub fn watch(
         }
         if trigger.goes_off() {
             run.stop();
+        }
+        if let Some(report) = interims.as_mut().and_then(|interims| interims.due(under_way)) {
+            if let Some(ticker) = &mut ticker {
+                ticker.clear(output)?;
+            }
+            output.write(&report)?;
         }
         if let Some(ticker) = &mut ticker {
             ticker.tick(|| run.snapshot(), output)?;

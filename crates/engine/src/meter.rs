@@ -18,7 +18,7 @@ pub struct Stamps {
 }
 
 /// What is counted in one direction.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Lane {
     issued: u64,
     ios: u64,
@@ -43,6 +43,7 @@ struct Mark {
 
 /// Counters of one worker. `LATENCY`: latencies are recorded. `QUEUED`: the ring is asynchronous.
 /// `RATED`: there is a schedule.
+#[derive(Clone)]
 pub struct Meter<const LATENCY: bool, const QUEUED: bool, const RATED: bool> {
     lanes: [Lane; 3],
     sync: SyncResult,

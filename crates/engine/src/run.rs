@@ -8,7 +8,7 @@ use crate::logbook::{Logbook, Scribe};
 use crate::rare::LONGEST_SLEEP_NS;
 use crate::steady::{self, Watched};
 use crate::sys::thread;
-use crate::worker::{self, Finished};
+use crate::worker::{self, Finished, Interim};
 use plan::{ExitScope, Plan};
 use record::{CpuUse, JobRecord, LayoutProgress, Message, Nanos, Snapshot, WorkerState};
 use std::collections::BTreeSet;
@@ -61,6 +61,8 @@ pub(crate) struct Shared {
     pub scribe: Scribe,
     flows: Flows,
     outside: Outside,
+    /// What the workers have measured so far, where that is wanted now and then.
+    interims: Box<[Mutex<Option<JobRecord>>]>,
     /// Positions that the clones of a job share, by the job.
     cursors: Vec<Arc<AtomicU64>>,
     /// The run is to end: no new phase, no new file.
@@ -90,6 +92,21 @@ impl Shared {
     /// What a worker's gate needs to know beside the worker.
     pub(crate) fn around(&self) -> Around<'_> {
         Around { flows: &self.flows, cycle_ns: self.clock.cycle_ns() }
+    }
+
+    /// Where worker `index`, which began at `started`, lays out what it has measured so far; `None`
+    /// where nobody looks.
+    pub(crate) fn interim(&self, index: usize, started: u64) -> Option<Interim<'_>> {
+        let every = self.plan.status_interval?.0.max(1);
+        let slot = &self.interims[index];
+        Some(Interim { every, next: (started / every + 1) * every, started, slot })
+    }
+
+    /// Worker `index` has ended with this.
+    pub(crate) fn lay_out_last(&self, index: usize, job: &JobRecord) {
+        if self.plan.status_interval.is_some() {
+            *lock(&self.interims[index]) = Some(job.clone());
+        }
     }
 
     pub(crate) fn event(&self, event: Event) {
@@ -162,6 +179,7 @@ impl Run {
         let (origin, origin_at) = (Instant::now(), clock.now());
         let live = plan.workers.iter().map(|_| LiveWorker::default()).collect();
         let jobs = plan.workers.iter().map(|worker| worker.job + 1).max().unwrap_or(0);
+        let interims = plan.workers.iter().map(|_| Mutex::new(None)).collect();
         let scribe = Scribe::start(&plan.workers)?;
         let flows = Flows::new(&plan);
         let shared = Arc::new(Shared {
@@ -172,6 +190,7 @@ impl Run {
             live,
             scribe,
             outside,
+            interims,
             stop: AtomicBool::new(false),
             layout: Mutex::new(None),
             events: Mutex::new(Vec::new()),
@@ -203,6 +222,23 @@ impl Run {
             at: Nanos(shared.clock.now()),
             workers: workers.collect(),
             layout: lock(&shared.layout).clone(),
+        }
+    }
+
+    /// What the run would give, had it ended: each worker as of the last multiple of
+    /// `status_interval` from the origin, at which it looked at the time.
+    pub fn so_far(&self) -> Outcome {
+        let shared = &self.shared;
+        let workers = shared.plan.workers.iter().zip(&shared.interims);
+        let job = |(worker, slot): (&plan::Worker, &Mutex<Option<JobRecord>>)| {
+            let laid_out = lock(slot).clone();
+            laid_out.unwrap_or_else(|| worker::never_started(worker, shared.plan.interval).job)
+        };
+        Outcome {
+            jobs: workers.map(job).collect(),
+            messages: Vec::new(),
+            clock: shared.clock.describe(self.origin, self.origin_at),
+            logbook: Logbook::default(),
         }
     }
 

@@ -205,7 +205,8 @@ fn worker(depth: u32) -> Worker {
     worker.pattern.rw = ReadWrite::Read;
     worker.queue.engine = Engine::Null;
     worker.queue.depth = depth;
-    worker.measuring = plan::Measuring { slat: true, clat: true, lat: true, series: true };
+    worker.measuring =
+        plan::Measuring { slat: true, clat: true, lat: true, series: true, start_clock: 0 };
     worker.files = vec![plan::File { path: "simulated".into(), ..plan::File::default() }];
     worker
 }

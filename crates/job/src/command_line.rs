@@ -104,6 +104,10 @@ pub struct Invocation {
     pub eta_newline: Option<Nanos>,
     /// Time between status lines; `None`: a second.
     pub eta_interval: Option<Nanos>,
+    /// What was measured so far is reported this often.
+    pub status_interval: Option<Nanos>,
+    /// The bandwidth of all jobs together is logged.
+    pub bandwidth_log: bool,
     /// Every write and trim is refused.
     pub readonly: bool,
     /// Names of the sections to run; empty: all.

@@ -201,11 +201,22 @@ pub const OPTIONS: &[ProgramOption] = &[
         .value("KIB"),
     option("aux-path", Role::Nothing, "No effect: a run leaves no state files").value("DIRECTORY"),
     option("debug", Role::NotYet, "Trace what the program does").short('d').value("AREAS"),
-    option("bandwidth-log", Role::NotYet, "Write logs of aggregate bandwidth").short('b'),
-    option("latency-log", Role::NotYet, "Write logs of latency").short('l').value("NAME"),
-    option("status-interval", Role::NotYet, "Print the whole report again after each period")
-        .short('L')
-        .value("TIME"),
+    option(
+        "bandwidth-log",
+        Role::Sets(bandwidth_log),
+        "Log the bandwidth of all jobs together, in agg-*_bw.log",
+    )
+    .short('b'),
+    option("latency-log", Role::Sets(latency_log), "Gone, from fio as well: use write_lat_log")
+        .short('l')
+        .value("NAME"),
+    option(
+        "status-interval",
+        Role::Sets(status_interval),
+        "Report what was measured so far after each period",
+    )
+    .short('L')
+    .value("TIME"),
     option("profile", Role::NotYet, "Run a built-in workload").short('p').value("NAME"),
     option("merge-blktrace-only", Role::Sets(merge_only), "Merge block traces, run nothing")
         .short('A'),
@@ -345,6 +356,27 @@ fn eta_interval(invocation: &mut Invocation, text: &str) -> Result<(), String> {
         return Err(format!("'{text}' is less than 250ms"));
     }
     invocation.eta_interval = Some(interval);
+    Ok(())
+}
+
+fn bandwidth_log(invocation: &mut Invocation, _: &str) -> Result<(), String> {
+    invocation.bandwidth_log = true;
+    Ok(())
+}
+
+fn latency_log(_: &mut Invocation, name: &str) -> Result<(), String> {
+    Err(format!("it is gone, from fio as well; use the job option write_lat_log={name}"))
+}
+
+/// Workers lay out what they have measured; more often than this would disturb them.
+const SHORTEST_STATUS: Nanos = Nanos::from_millis(100);
+
+fn status_interval(invocation: &mut Invocation, text: &str) -> Result<(), String> {
+    let interval = time(text)?;
+    if interval < SHORTEST_STATUS {
+        return Err(format!("'{text}' is less than 100ms"));
+    }
+    invocation.status_interval = Some(interval);
     Ok(())
 }
 

@@ -15,6 +15,7 @@ pub mod gate;
 pub mod inspect;
 mod metrics;
 mod repeats;
+mod since;
 pub mod stats;
 mod together;
 mod verdict;
@@ -27,8 +28,9 @@ pub use inspect::{Inspection, inspect};
 pub use metrics::{
     CpuMetrics, DepthMetrics, DirectionMetrics, DiskMetrics, DiskTotals, GroupMetrics, GroupRow,
     Judged, LATENCY_CLASSES, LatencyClasses, LatencyStats, RowKind, SeriesStats, SteadyMetrics,
-    SyncMetrics, UnitMetrics, judge,
+    SyncMetrics, UnitMetrics, figures, judge,
 };
 pub use repeats::{Repeated, RepeatedFigure, repeats};
+pub use since::{DirectionSince, Since, WorkerSince, since};
 pub use together::together;
 pub use verdict::{Confidence, Limit, Verdict};

@@ -23,6 +23,7 @@ use crate::case::Case;
 use crate::checks;
 use crate::finding::Finding;
 use crate::gate::Gated;
+use crate::since::Since;
 use crate::verdict::{self, Verdict};
 use record::{GroupKey, JobRecord, Message, RunRecord};
 use std::collections::BTreeMap;
@@ -45,12 +46,22 @@ pub struct Judged {
     pub findings: Vec<Finding>,
     /// What limited each job, in order of the jobs.
     pub verdicts: Vec<Verdict>,
+    /// What came since the report before, of a run that is reported while it goes on.
+    pub since: Option<Since>,
     /// What the conditions came to that the run was to meet; `None` until they are evaluated.
     pub gate: Option<Gated>,
 }
 
-/// Derives every number of a run from its record.
+/// Derives every number of a run from its record, and judges it.
 pub fn judge(record: &RunRecord) -> Judged {
+    let case = Case::of(record);
+    let findings = checks::look(&case);
+    let verdicts = verdict::of(&case, &findings);
+    Judged { findings, verdicts, ..figures(record) }
+}
+
+/// Derives the numbers alone: of a run that still goes on there is nothing to judge yet.
+pub fn figures(record: &RunRecord) -> Judged {
     let mut units: Vec<UnitMetrics> =
         report_units(record).into_iter().map(|jobs| unit::measure(&jobs)).collect();
     let groups = groups::measure(record, &mut units);
@@ -61,10 +72,7 @@ pub fn judge(record: &RunRecord) -> Judged {
         Vec::new()
     };
     let elapsed_ns = record.jobs.iter().map(|job| job.ended.0).max().unwrap_or(0);
-    let case = Case::of(record);
-    let findings = checks::look(&case);
-    let verdicts = verdict::of(&case, &findings);
-    Judged { units, groups, disks, elapsed_ns, messages, findings, verdicts, gate: None }
+    Judged { units, groups, disks, elapsed_ns, messages, ..Judged::default() }
 }
 
 /// The workers of each report, in order of the first worker of each.

@@ -24,11 +24,17 @@ pub(crate) fn check(job: &Job, found: &mut Findings) {
     if logs.histogram.is_some() && logs.histogram_window.0 == 0 {
         found.warn(job, "write_hist_log without log_hist_msec leaves its file empty");
     }
-    let epoch = logs.unix_epoch || logs.other_epoch;
-    if epoch && !CLOCKS.contains(&logs.clock) {
-        let what = format!("{} is no clock that goes on by itself", logs.clock);
+    if logs.unix_epoch || logs.other_epoch {
+        check_clock(job, "log_alternate_epoch_clock_id", logs.clock, found);
+    }
+    check_clock(job, "job_start_clock_id", job.measure.job_start_clock, found);
+}
+
+fn check_clock(job: &Job, option: &str, clock: u64, found: &mut Findings) {
+    if !CLOCKS.contains(&clock) {
+        let what = format!("{clock} is no clock that goes on by itself");
         let cure = "give 0 (real time), 1 (monotonic), 4 (raw), 7 (since boot) or 11 (TAI)";
-        found.usage(job, "log_alternate_epoch_clock_id", what, cure);
+        found.usage(job, option, what, cure);
     }
 }
 

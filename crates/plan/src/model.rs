@@ -24,6 +24,9 @@ pub struct Plan {
     pub messages: Vec<Message>,
     /// Step of the time series; smallest of the jobs' bwavgtime and iopsavgtime.
     pub interval: Nanos,
+    /// How often workers lay out what they have measured so far, counted from the run's origin;
+    /// `None`: never.
+    pub status_interval: Option<Nanos>,
     /// The clock asked for ("cpu", "clock_gettime", "gettimeofday"); `None`: the best.
     pub clocksource: Option<String>,
 }
@@ -390,6 +393,8 @@ pub struct Measuring {
     pub lat: bool,
     /// Time series.
     pub series: bool,
+    /// Clock of its start in reports, as clock_gettime numbers them (`job_start_clock_id`).
+    pub start_clock: i32,
 }
 
 impl Worker {

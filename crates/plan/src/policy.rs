@@ -1,5 +1,7 @@
 //! What the caller allows, beside what the jobs ask for.
 
+use record::Nanos;
+
 /// What the caller allows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
@@ -15,6 +17,8 @@ pub struct Policy {
     pub max_jobs: u64,
     /// Seeds jobs with `randrepeat=0` and no `randseed`. Should differ from run to run.
     pub entropy: u64,
+    /// `--status-interval`: what was measured so far is wanted this often.
+    pub status_interval: Option<Nanos>,
 }
 
 impl Default for Policy {
@@ -25,6 +29,7 @@ impl Default for Policy {
             allow_destroy: Vec::new(),
             max_jobs: 4096,
             entropy: 0,
+            status_interval: None,
         }
     }
 }

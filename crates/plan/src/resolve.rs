@@ -89,6 +89,7 @@ pub fn resolve(jobs: &[Job], facts: &Facts, policy: &Policy) -> Result<Plan, Pla
     }
     Ok(Plan {
         interval: interval(jobs),
+        status_interval: policy.status_interval,
         clocksource: clocksource(jobs, &mut found),
         messages: found.finish()?,
         disks: disks::watch(&workers, facts),
@@ -203,6 +204,7 @@ fn template(
             clat: !measure.disable_clat,
             lat: !measure.disable_lat,
             series: !measure.disable_bw,
+            start_clock: measure.job_start_clock as i32,
         },
         errors: job.errors.clone(),
         verify: verify::resolve(job, blocks, facts, found),

@@ -109,6 +109,29 @@ impl Histogram {
         self.count += other.count;
     }
 
+    /// What was recorded since this was as `before`. Count, sum and buckets are exact; an extreme is
+    /// where it is one of the whole as well, else it is the edge of its bucket.
+    pub fn since(&self, before: &Histogram) -> Histogram {
+        let buckets = self.buckets.iter().zip(&before.buckets);
+        let mut out = Histogram {
+            buckets: buckets.map(|(now, then)| now.saturating_sub(*then)).collect(),
+            sum: self.sum.saturating_sub(before.sum),
+            sum_of_squares: self.sum_of_squares.saturating_sub(before.sum_of_squares),
+            min: u64::MAX,
+            max: 0,
+            count: self.count.saturating_sub(before.count),
+        };
+        let first = out.bins().next();
+        let last = out.bins().last();
+        if let (Some((low, ..)), Some((high, width, _))) = (first, last) {
+            let new_min = before.is_empty() || self.min < before.min;
+            out.min = if new_min { self.min } else { low.max(self.min) };
+            out.max =
+                if self.max > before.max { self.max } else { (high + width - 1).min(self.max) };
+        }
+        out
+    }
+
     /// Forgets every value, keeping the memory.
     pub fn clear(&mut self) {
         self.buckets.fill(0);
@@ -312,6 +335,19 @@ mod tests {
             let mut merged = of(&a);
             merged.merge(&of(&b));
             prop_assert_eq!(merged, of(&[a, b].concat()));
+        }
+
+        #[test]
+        fn what_came_since_merges_back_into_the_whole(
+            a in prop::collection::vec(0_u64..1 << 44, 0..200),
+            b in prop::collection::vec(0_u64..1 << 44, 0..200),
+        ) {
+            let (before, whole) = (of(&a), of(&[a, b.clone()].concat()));
+            let since = whole.since(&before);
+            prop_assert_eq!((since.count(), since.sum()), (b.len() as u64, of(&b).sum()));
+            let mut again = before;
+            again.merge(&since);
+            prop_assert_eq!(again, whole);
         }
 
         #[test]

@@ -214,6 +214,10 @@ pub struct JobRecord {
     pub ended: Nanos,
     /// Time from thread start to the end, ramp included.
     pub elapsed: Nanos,
+    /// What the clock chosen by `job_start_clock_id`, the wall clock by default, showed when it
+    /// began, in milliseconds; 0 if it never did.
+    #[serde(default)]
+    pub start_clock_ms: u64,
     /// Results per direction.
     pub results: PerDirection<DirectionResult>,
     /// Synchronisations.

@@ -14,7 +14,8 @@ use record::{RecordSet, RunRecord};
 
 /// The JSON document of a run, with histogram bins (`json+`) when `bins`.
 pub fn render(record: &RunRecord, judged: &Judged, bins: bool, dress: &Dress) -> String {
-    fio::document(record, judged, bins, dress).to_text()
+    let document = fio::document(record, judged, bins, dress);
+    if dress.json_lines { document.to_line() } else { document.to_text() }
 }
 
 /// The JSON document of several runs made together, in `judged` each judged on its own and in

@@ -52,6 +52,8 @@ pub struct Dress {
     pub fio_version: String,
     /// Version of terse lines, 2 to 5.
     pub terse_version: u8,
+    /// A JSON document takes one line, so that several are lines of JSON.
+    pub json_lines: bool,
     /// Width and colours of what fio has not: verdict and findings.
     pub style: Style,
 }
@@ -62,6 +64,7 @@ impl Default for Dress {
             as_fio: false,
             fio_version: "fio-3.33".into(),
             terse_version: 3,
+            json_lines: false,
             style: Style::default(),
         }
     }
@@ -85,6 +88,20 @@ pub fn render(record: &RunRecord, judged: &Judged, formats: &[Format], dress: &D
         }
     }
     out
+}
+
+/// The report on a run that still goes on: as [`render`] has it, its text without verdict and
+/// findings, for which it is too early.
+pub fn render_so_far(
+    record: &RunRecord,
+    judged: &Judged,
+    formats: &[Format],
+    dress: &Dress,
+) -> String {
+    let (text, rest): (Vec<Format>, Vec<Format>) =
+        formats.iter().partition(|format| **format == Format::Normal);
+    let bare = Dress { as_fio: true, ..dress.clone() };
+    render(record, judged, &rest, dress) + &render(record, judged, &text, &bare)
 }
 
 /// The report on runs made in a row, in the order of [`render`]: terse lines of each run, one JSON

@@ -3,9 +3,11 @@
 //! Lines are as Debian's fio 3.33 writes them (and its manual's "Log File Formats"), the columns that
 //! fio 3.42 has added behind them.
 
+mod aggregate;
 mod lines;
 mod samples;
 
+pub use aggregate::aggregate;
 pub use samples::{InflateError, inflate};
 
 use lines::{Line, Scribe};

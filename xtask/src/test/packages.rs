@@ -22,6 +22,8 @@ const NEEDED: &[Package] = &[
     Package { name: "util-linux", program: "mkswap" },
     // What a run asks of the kernel.
     Package { name: "strace", program: "strace" },
+    // Runs what follows fio's output, in an environment of its own (see testbed::fio_plot).
+    Package { name: "python3-venv", program: "python3" },
     // Renders the man page.
     Package { name: "groff-base", program: "groff" },
 ];
@@ -29,6 +31,24 @@ const NEEDED: &[Package] = &[
 /// Makes sure that every needed package is there: installs what is missing as root, else says what
 /// to run. Returns the exit code of the stage.
 pub fn ensure() -> Result<u8> {
+    match packages()? {
+        0 => fio_plot(),
+        code => Ok(code),
+    }
+}
+
+/// fio-plot from PyPI, which a test draws charts with.
+fn fio_plot() -> Result<u8> {
+    match testbed::fio_plot() {
+        Ok(_) => Ok(0),
+        Err(why) => {
+            eprintln!("{why}");
+            Ok(1)
+        }
+    }
+}
+
+fn packages() -> Result<u8> {
     let missing = missing(&search_path());
     if missing.is_empty() {
         return Ok(0);

@@ -229,8 +229,8 @@ impl<'a> Session<'a> {
         invocation: &Invocation,
         prepared: Prepared,
     ) -> Result<RunRecord, String> {
-        let measured = self.server.runner.measure(prepared, invocation, |run, _| {
-            self.watch(run);
+        let measured = self.server.runner.measure(prepared, invocation, |under_way| {
+            self.watch(under_way.run);
             Ok(())
         });
         let mut record = measured.map_err(|error| format!("{error:#}"))?;

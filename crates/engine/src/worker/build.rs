@@ -5,6 +5,7 @@ use crate::files::{FileError, system_text};
 use crate::meter::Metered;
 use crate::ops::Fault;
 use crate::run::Shared;
+use crate::sys::clock;
 use plan::Medium;
 use record::{CpuUse, DepthUse, Direction, JobRecord, LatencyDepth, Message, Nanos};
 use std::io;
@@ -80,6 +81,21 @@ impl<'a> Builder<'a> {
         job.intervals = metered.intervals;
         job.depth = DepthUse { requested: job.depth.requested, ..metered.depth };
         job.cpu = cpu;
+    }
+
+    /// The worker begins.
+    pub fn begins(&mut self) {
+        let shown = clock::now(self.worker.measuring.start_clock);
+        self.job.start_clock_ms = u64::try_from(shown / 1_000_000).unwrap_or(0);
+    }
+
+    /// The record as it would be, had the worker ended at `now`.
+    pub fn so_far(&mut self, metered: Metered, started: u64, now: u64, cpu: CpuUse) -> JobRecord {
+        let kept = self.job.clone();
+        self.measured(metered, started, now, cpu);
+        let mut so_far = std::mem::replace(&mut self.job, kept);
+        so_far.errors = self.errors.so_far().to_vec();
+        so_far
     }
 
     /// The worker's logs, `clock_at_zero` being what the clock of their times showed at time zero.

@@ -198,6 +198,11 @@ impl Errors {
         self.ended
     }
 
+    /// Every kind of error met so far.
+    pub(super) fn so_far(&self) -> &[ErrorCount] {
+        &self.counts
+    }
+
     /// The errno that ended the worker (0: none) and every kind of error.
     pub(super) fn take(&mut self) -> (i32, Vec<ErrorCount>) {
         (self.fatal, std::mem::take(&mut self.counts))

@@ -177,6 +177,7 @@ impl<'w> Prepared<'_, 'w> {
         let timed = worker.stop.runtime.filter(|_| worker.stop.ramp_bytes == 0);
         let deadline = timed.map_or(u64::MAX, |r| started + ramp + r.0);
         live.set_started(started);
+        builder.begins();
         source.begins(started);
         live.set_state(if ramps { WorkerState::Ramp } else { WorkerState::Running });
         if !ramps {
@@ -197,6 +198,7 @@ impl<'w> Prepared<'_, 'w> {
             cpu_before: usage(),
             usage: &usage,
             floor,
+            interim: shared.interim(index, started),
         };
         let mut all = Loop {
             ring,
@@ -285,7 +287,8 @@ fn wait_for_delay(shared: &Shared, index: usize) -> bool {
     false
 }
 
-fn spent(before: &CpuUse, now: &CpuUse) -> CpuUse {
+/// What was used between two looks.
+pub(super) fn spent(before: &CpuUse, now: &CpuUse) -> CpuUse {
     CpuUse {
         user: now.user - before.user,
         system: now.system - before.system,

@@ -19,6 +19,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 pub(crate) use build::{Builder, Finished, failed, never_started};
 pub(crate) use errors::{VERIFY, lay_out};
+pub(crate) use steps::Interim;
 
 /// Runs worker `index` in the calling thread, from set-up to record. Never panics: a bug of ours in
 /// one worker must not cost what the others measured.
@@ -29,11 +30,13 @@ pub(crate) fn run(shared: &Shared, index: usize, line: &Line) -> Finished {
     live.set_tid(0);
     live.set_open_files(0);
     live.set_state(WorkerState::Exited);
-    outcome.unwrap_or_else(|_| {
+    let finished = outcome.unwrap_or_else(|_| {
         let worker = &shared.plan.workers[index];
         let bug = std::io::Error::other("internal error: the worker panicked");
         failed(worker, shared.plan.interval, "run", &bug)
-    })
+    });
+    shared.lay_out_last(index, &finished.job);
+    finished
 }
 
 fn attempt(shared: &Shared, index: usize, line: &Line) -> Finished {

@@ -38,5 +38,6 @@ pub(crate) fn steps_for<'a, 'w>(
         cpu_before: CpuUse::default(),
         usage: &CpuUse::default,
         floor: None,
+        interim: None,
     }
 }

@@ -2,6 +2,7 @@
 
 use super::build::Builder;
 use super::errors::Verdict;
+use super::loops::spent;
 use crate::files::OpenFiles;
 use crate::live::LiveWorker;
 use crate::meter::Meter;
@@ -9,8 +10,9 @@ use crate::ops::{Fault, Next, Op};
 use crate::rings::Ring;
 use crate::steps::{Flow, Steps, Ticked};
 use plan::{Medium, Worker};
-use record::{CpuUse, Direction, Message, WorkerState};
+use record::{CpuUse, Direction, JobRecord, Message, WorkerState};
 use std::io;
+use std::sync::{Mutex, PoisonError};
 
 /// How often a worker looks whether `ramp_size` was moved.
 const RAMP_LOOK_NS: u64 = 1_000_000;
@@ -33,6 +35,16 @@ pub(crate) struct WorkerSteps<'a, 'w> {
     /// What the thread has used so far.
     pub usage: &'a dyn Fn() -> CpuUse,
     pub floor: Option<RateFloor>,
+    pub interim: Option<Interim<'a>>,
+}
+
+/// `--status-interval`: what was measured so far is laid out for others now and then.
+pub(crate) struct Interim<'a> {
+    pub every: u64,
+    pub next: u64,
+    /// When the worker began, from the run's origin.
+    pub started: u64,
+    pub slot: &'a Mutex<Option<JobRecord>>,
 }
 
 /// `rate_min` and `rate_iops_min`: checked over windows of `rate_cycle`.
@@ -194,7 +206,23 @@ impl WorkerSteps<'_, '_> {
             end => end,
         };
         let floor = self.floor.as_ref().map_or(u64::MAX, |f| f.next);
-        boundary.min(ramp).min(self.deadline).min(floor)
+        let interim = self.interim.as_ref().filter(|_| self.ramp_end == 0);
+        let interim = interim.map_or(u64::MAX, |interim| interim.next);
+        boundary.min(ramp).min(self.deadline).min(floor).min(interim)
+    }
+
+    /// Lays out what was measured so far, if that is due. Workers do so at the same moments.
+    fn lay_out<const LATENCY: bool, const QUEUED: bool, const RATED: bool>(
+        &mut self,
+        meter: &Meter<LATENCY, QUEUED, RATED>,
+        now: u64,
+    ) {
+        let due = self.interim.as_mut().filter(|interim| now >= interim.next);
+        let Some(interim) = due.filter(|_| self.ramp_end == 0) else { return };
+        interim.next = (now / interim.every + 1) * interim.every;
+        let cpu = spent(&self.cpu_before, &(self.usage)());
+        let so_far = self.builder.so_far(meter.clone().finish(now), interim.started, now, cpu);
+        *interim.slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(so_far);
     }
 }
 
@@ -222,6 +250,7 @@ impl<R: Ring, const LATENCY: bool, const QUEUED: bool, const RATED: bool>
             self.message(text);
             flow = Flow::End;
         }
+        self.lay_out(meter, now);
         Ticked { next: self.next_due(meter.next_boundary(), now), flow, window_begins }
     }
 

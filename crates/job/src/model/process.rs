@@ -90,6 +90,8 @@ pub struct Measure {
     pub bwavgtime: Nanos,
     /// `iopsavgtime`.
     pub iopsavgtime: Nanos,
+    /// `job_start_clock_id`.
+    pub job_start_clock: u64,
     /// Log files.
     pub logs: Logs,
 }
@@ -117,6 +119,7 @@ impl Default for Measure {
             stats: true,
             bwavgtime: Nanos::from_millis(500),
             iopsavgtime: Nanos::from_millis(500),
+            job_start_clock: 0,
             logs: Logs::default(),
         }
     }

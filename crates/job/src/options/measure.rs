@@ -131,7 +131,14 @@ pub(super) const ROWS: &[OptionDef] = &[
         .accepted("each worker reads the time stamp counter itself, which costs less than sharing"),
     int(Measure, "job_start_clock_id", 0, NO_MAX, "Clock of job_start in JSON")
         .default("0")
-        .long("Newer than fio 3.33."),
+        .long(
+            "As clock_gettime numbers its clocks; 0 is CLOCK_REALTIME. The moment is that of the \
+             first I/O, in milliseconds. Newer than fio 3.33.",
+        )
+        .sets(|job, v| {
+            job.measure.job_start_clock = v.count();
+            Ok(())
+        }),
     choice(Measure, "unified_rw_reporting", UNIFIED, "Whether directions are reported apart")
         .long("Added up, reads and writes cannot be told apart any more: prefer both.")
         .default("none")

@@ -23,7 +23,7 @@ pub struct LatencyStats {
 
 impl LatencyStats {
     /// Figures of `histogram` at the wanted `percentiles`.
-    pub(super) fn of(histogram: &Histogram, percentiles: &[f64]) -> Self {
+    pub(crate) fn of(histogram: &Histogram, percentiles: &[f64]) -> Self {
         let percentiles = match histogram.is_empty() {
             true => Vec::new(),
             false => percentiles.iter().map(|p| (*p, histogram.percentile(*p))).collect(),

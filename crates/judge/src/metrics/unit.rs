@@ -22,6 +22,8 @@ pub struct UnitMetrics {
     pub options: Vec<(String, String)>,
     /// What that job asks the report to show.
     pub show: Show,
+    /// What the clock asked for showed when its first worker began, in milliseconds.
+    pub start_clock_ms: u64,
     /// Workers in it.
     pub workers: u32,
     /// Thread id of the first.
@@ -119,6 +121,7 @@ pub(crate) fn measure(jobs: &[&JobRecord]) -> UnitMetrics {
         group: first.group,
         options: first.options.clone(),
         show: first.show,
+        start_clock_ms: jobs.iter().map(|job| job.start_clock_ms).min().unwrap_or(0),
         workers: jobs.len() as u32,
         tid: first.tid,
         merged: merged_names(jobs),

@@ -4,7 +4,10 @@ use super::fio::latency;
 use super::tree::{Json, object};
 use crate::messages;
 use judge::gate::{GateResult, Gated};
-use judge::{Figure, Finding, Judged, Repeated, RepeatedFigure, UnitMetrics, Verdict};
+use judge::{
+    DirectionSince, Figure, Finding, Judged, Repeated, RepeatedFigure, Since, UnitMetrics, Verdict,
+    WorkerSince,
+};
 use record::{Direction, ErrorCount, Message, RecordSet, RunRecord, Severity};
 
 /// About the whole run.
@@ -33,6 +36,42 @@ pub(super) fn of_run(record: &RunRecord, judged: &Judged) -> Json {
         "verdicts" => Json::Array(judged.verdicts.iter().map(verdict).collect()),
         "findings" => Json::Array(judged.findings.iter().map(finding).collect()),
         "gate" => judged.gate.as_ref().map(gate),
+        "interval" => judged.since.as_ref().map(since),
+    }
+}
+
+/// What came since the document before. All of them, that of the last document included, add up to
+/// the last document's figures; bins are those of json+.
+fn since(since: &Since) -> Json {
+    let worker = |worker: &WorkerSince| {
+        let mut out = object! {
+            "jobname" => &worker.name,
+            "worker" => worker.worker,
+            "from_ns" => worker.from_ns,
+            "to_ns" => worker.to_ns,
+        };
+        for (direction, done) in worker.directions.iter() {
+            out.push(direction.name(), done_since(done));
+        }
+        out
+    };
+    object! {
+        "number" => since.number,
+        "workers" => Json::Array(since.workers.iter().map(worker).collect()),
+    }
+}
+
+fn done_since(done: &DirectionSince) -> Json {
+    object! {
+        "io_bytes" => done.bytes,
+        "total_ios" => done.ios,
+        "short_ios" => done.short_ios,
+        "drop_ios" => done.dropped_ios,
+        "bw_bytes" => done.bytes_per_second as u64,
+        "iops" => done.iops,
+        "slat_ns" => latency(done.slat.as_ref(), true, true),
+        "clat_ns" => latency(done.clat.as_ref(), true, true),
+        "lat_ns" => latency(done.lat.as_ref(), true, true),
     }
 }
 
@@ -143,6 +182,7 @@ pub(super) fn of_unit(unit: &UnitMetrics, bins: bool) -> Json {
     });
     let mut out = object! {
         "workers" => unit.workers,
+        "job_start_ms" => unit.start_clock_ms,
         "merged_jobs" => Json::Array(merged.collect()),
         "busy_ns" => unit.busy_ns,
         "common_ns" => unit.common_ns,

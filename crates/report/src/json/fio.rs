@@ -57,11 +57,15 @@ pub(super) fn job(record: &RunRecord, unit: &UnitMetrics, elapsed_s: u64, bins: 
     let mut out = object! {
         "jobname" => &unit.name,
         "groupid" => unit.group.group,
-        "error" => unit.error,
-        "eta" => NO_ETA,
-        "elapsed" => elapsed_s,
-        "job options" => options(&unit.options),
     };
+    // Newer than the fio whose tree this is, so only for those who ask.
+    if option_is_set(record, unit, "job_start_clock_id", &[]) {
+        out.push("job_start", unit.start_clock_ms);
+    }
+    out.push("error", unit.error);
+    out.push("eta", NO_ETA);
+    out.push("elapsed", elapsed_s);
+    out.push("job options", options(&unit.options));
     let form = Form::of(unit, bins);
     if unit.show.unified != 1 {
         for direction in Direction::ALL {

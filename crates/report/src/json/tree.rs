@@ -121,6 +121,38 @@ impl Json {
         out
     }
 
+    /// The document in one line.
+    pub(super) fn to_line(&self) -> String {
+        let mut out = String::new();
+        self.write_compact(&mut out);
+        out.push('\n');
+        out
+    }
+
+    fn write_compact(&self, out: &mut String) {
+        match self {
+            Json::Object(pairs) => {
+                out.push('{');
+                for (index, (key, value)) in pairs.iter().enumerate() {
+                    out.push_str(if index == 0 { "" } else { "," });
+                    escape(out, key);
+                    out.push(':');
+                    value.write_compact(out);
+                }
+                out.push('}');
+            }
+            Json::Array(values) => {
+                out.push('[');
+                for (index, value) in values.iter().enumerate() {
+                    out.push_str(if index == 0 { "" } else { "," });
+                    value.write_compact(out);
+                }
+                out.push(']');
+            }
+            plain => plain.write(out, 0),
+        }
+    }
+
     fn write(&self, out: &mut String, level: usize) {
         match self {
             Json::Object(pairs) => {
@@ -204,6 +236,8 @@ mod tests {
         let expected = "{\n  \"a\" : 1,\n  \"b\" : {\n    \"c\" : 0.500000,\n    \"d\" : {\n    }\n  \
                         },\n  \"e\" : [\n    {\n      \"f\" : \"x\"\n    }\n  ]\n}\n";
         assert_eq!(document.to_text(), expected);
+        let line = "{\"a\":1,\"b\":{\"c\":0.500000,\"d\":{}},\"e\":[{\"f\":\"x\"}]}\n";
+        assert_eq!(document.to_line(), line);
     }
 
     #[test]

@@ -8,7 +8,7 @@
 //! announced by the two bits below.
 
 use flate2::Compression;
-use flate2::read::ZlibDecoder;
+use flate2::bufread::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use record::{Direction, logged_direction};
 use std::io::{self, BufRead, Read, Write};
