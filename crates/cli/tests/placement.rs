@@ -137,6 +137,9 @@ fn what_contradicts_itself_is_refused_before_anything_is_touched() {
         ("filetype", &["--filetype=block"]),
         ("opendir", &["--opendir=nowhere"]),
         ("opendir", &["--opendir=."]),
+        ("sprandom", &["--sprandom=1", "--random_generator=tausworthe64"]),
+        ("sprandom", &["--sprandom=1", "--bsrange=4k-8k"]),
+        ("sprandom", &["--sprandom=1", "--random_distribution=zipf:1.2"]),
     ] {
         let directory = scratch();
         let job = ["--name=j", "--rw=randwrite", "--size=1m", "--bs=4k"];
@@ -202,6 +205,17 @@ fn a_ramp_by_size_keeps_its_bytes_out_of_the_figures() {
     // 16 MiB at 64 MiB/s take 250 ms more; what is measured is the runtime all the same.
     assert!(long > short + 200_000_000, "{short} {long}");
     assert!(ramped < plain * 5 / 4 && ramped > plain / 4, "{plain} {ramped}");
+}
+
+#[test]
+fn a_preconditioned_device_was_written_once_over_with_its_spare_capacity() {
+    let directory = scratch();
+    full(directory.path(), "f", 1000);
+    let arguments = [&ZEROS[..], &["--rw=randwrite", "--sprandom=1"]].concat();
+    let record = recorded(directory.path(), 0, &arguments);
+    let ios = record.jobs[0].results.write.ios;
+    assert!((1140..=1160).contains(&ios), "{ios}");
+    assert_eq!(zeroed(&directory.path().join("f")).len(), 1000);
 }
 
 #[test]

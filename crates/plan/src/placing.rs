@@ -4,6 +4,7 @@ use crate::blocks::{Blocks, directions};
 use crate::model::{BlockPlan, Worker};
 use crate::problem::Findings;
 use crate::sizes::human;
+use crate::sprandom::Renewal;
 use crate::zones;
 use job::{Distribution, Job, Size};
 use record::PerDirection;
@@ -23,6 +24,8 @@ pub struct Placing {
     pub sequential_blocks: Option<BlockPlan>,
     /// Zones it goes through, whatever its order within them.
     pub strides: Option<Strides>,
+    /// What `sprandom` writes.
+    pub renewal: Option<Renewal>,
     /// I/O waits for I/O in flight on the same bytes.
     pub serialize_overlap: bool,
 }

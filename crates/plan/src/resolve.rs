@@ -12,7 +12,7 @@ use crate::random::{DEFAULT_SEED, between, mix};
 use crate::sizes::{human, percent_of};
 use crate::{
     checks, contents, cursor, disks, engines, limits, logs, pace, placing, replay, safety,
-    surroundings, unsupported, verify, zones,
+    sprandom, surroundings, unsupported, verify, zones,
 };
 use job::{Engine, FileServiceOrder, Job, Size};
 use record::{Bytes, Facts, Nanos, Show, TargetKind};
@@ -74,6 +74,7 @@ pub fn resolve(jobs: &[Job], facts: &Facts, policy: &Policy) -> Result<Plan, Pla
             }
             worker.logs = logs::of_worker(job, number);
             placing::check(job, &worker, &mut found);
+            sprandom::plan(job, &mut worker, &mut found);
             surroundings::schedulers(job, &mut worker, facts, &mut found);
             workers.push(worker);
         }

@@ -123,6 +123,9 @@ impl Worker {
                 settings.insert(name, (100 - share).to_string());
             }
         }
+        if placing.renewal.is_some() {
+            settings.insert("sprandom".into(), "1".into());
+        }
         if let Some(Strides { moved, range, skip }) = placing.strides {
             let text = format!("{moved} of {range}, {skip} skipped");
             settings.insert("zonemode_strided".into(), text);

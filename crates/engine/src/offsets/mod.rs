@@ -4,6 +4,7 @@ mod blocks;
 mod map;
 mod permutation;
 mod ranks;
+mod renewed;
 mod scattered;
 mod sequential;
 mod skewed;
@@ -45,7 +46,9 @@ impl Layout {
         let aligned = used.iter().any(|d| align[*d] != blocks[*d].min);
         let first = &blocks[used[0]];
         let alike = used.iter().all(|d| blocks[*d].only().is_some_and(|s| Some(s) == first.only()));
-        let choice = if worker.placing.spread.iter().any(|(_, s)| *s != Distribution::Uniform) {
+        let choice = if worker.placing.renewal.is_some() {
+            Choice::Renewed(first.min)
+        } else if worker.placing.spread.iter().any(|(_, s)| *s != Distribution::Uniform) {
             Choice::Skewed(align)
         } else if pattern.norandommap || aligned {
             Choice::Anywhere(align)

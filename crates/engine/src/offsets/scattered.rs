@@ -7,6 +7,7 @@
 use super::blocks::Blocks;
 use super::map::{Grain, Map};
 use super::permutation::Permutation;
+use super::renewed::Renewed;
 use super::skewed::Skewed;
 use crate::random::Random;
 use plan::Placing;
@@ -23,6 +24,8 @@ pub(crate) enum Choice {
     Anywhere(PerDirection<u64>),
     /// The same, some places more often than others.
     Skewed(PerDirection<u64>),
+    /// Blocks of this size as `sprandom` has them.
+    Renewed(u64),
 }
 
 /// Which random places a job asks for.
@@ -97,6 +100,7 @@ enum Places {
     Mapped(Map),
     Anywhere(PerDirection<Grid>),
     Skewed(Box<PerDirection<(Skewed, Grid)>>),
+    Renewed { blocks: Box<Renewed>, size: u64 },
 }
 
 impl Places {
@@ -152,6 +156,11 @@ impl Scattered {
             Choice::Mapped(grain) => Map::new(length, grain)
                 .map(Places::Mapped)
                 .unwrap_or_else(|| Places::anywhere(length, blocks, |_| grain.min)),
+            Choice::Renewed(size) => {
+                let renewal = placing.renewal.clone().unwrap_or_default();
+                let blocks = Box::new(Renewed::new(&renewal, length / size, random));
+                Places::Renewed { blocks, size }
+            }
             Choice::Anywhere(align) => Places::anywhere(length, blocks, |d| align[d]),
             Choice::Skewed(align) => Places::Skewed(Box::new(PerDirection::from_fn(|d| {
                 let grid = Grid::new(length, blocks[d].min, align[d]);
@@ -169,6 +178,7 @@ impl Scattered {
         match &mut self.places {
             Places::Once { permutation, .. } => permutation.restart(random),
             Places::Mapped(map) => map.restart(),
+            Places::Renewed { blocks, .. } => blocks.restart(random),
             Places::Anywhere(_) | Places::Skewed(_) => {}
         }
         self.runs = PerDirection::default();
@@ -210,6 +220,7 @@ impl Scattered {
         match &mut self.places {
             Places::Once { permutation, size, .. } => Some((permutation.next()? * *size, *size)),
             Places::Mapped(map) => map.take(blocks.draw(sizes), blocks.max, random),
+            Places::Renewed { blocks, size } => Some((blocks.next(random)? * *size, *size)),
             Places::Anywhere(grids) => {
                 anywhere(self.length, grids[direction], blocks, random, sizes)
             }
@@ -233,7 +244,7 @@ impl Scattered {
             Run { left: self.run_length - 1, next, size }
         };
         match &mut self.places {
-            Places::Once { .. } => self.next_block_of_run(direction),
+            Places::Once { .. } | Places::Renewed { .. } => self.next_block_of_run(direction),
             Places::Mapped(map) => {
                 if run.left > 0 {
                     let size = if identical {
@@ -264,7 +275,9 @@ impl Scattered {
                     Places::Anywhere(grids) => {
                         anywhere(length, grids[direction], blocks, random, sizes)?
                     }
-                    Places::Once { .. } | Places::Mapped(_) => return None,
+                    Places::Once { .. } | Places::Renewed { .. } | Places::Mapped(_) => {
+                        return None;
+                    }
                 };
                 self.runs[direction] = follows(offset, size);
                 Some((offset, size))

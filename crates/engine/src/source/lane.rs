@@ -58,7 +58,7 @@ impl Lane {
                         }
                         Path::Anywhere(Grid::new(length, size, align[first]))
                     }
-                    Choice::Mapped(_) | Choice::Skewed(_) => return None,
+                    Choice::Mapped(_) | Choice::Skewed(_) | Choice::Renewed(_) => return None,
                 }
             }
             _ => return None,

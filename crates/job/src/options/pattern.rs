@@ -126,9 +126,13 @@ pub(super) const ROWS: &[OptionDef] = &[
             to!(pattern.softrandommap = flag),
         ),
     boolean(Pattern, "sprandom", "Precondition to the random steady state in one pass").long(
-        "The whole physical capacity is written once, with the share of invalid blocks in each \
-         region that a long random load would leave. Newer than fio 3.33.",
-    ),
+        "The whole physical capacity, taken to be 15 per cent more than what the device shows, is \
+         written once in a hundred equal regions, and of each region what a long random load would \
+         leave invalid is written again in the next one. For rw=randwrite with blocks of one size \
+         over one device or file; the order is its own, so random_generator may only be lfsr. Newer \
+         than fio 3.33.",
+    )
+    .sets(to!(pattern.sprandom = flag)),
     text(Error, "ignore_error", "Errors that do not end the job")
         .long(
             "Three lists split by commas, for reads, writes and verification; in a list errors \

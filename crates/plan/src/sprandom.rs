@@ -1,0 +1,120 @@
+//! `sprandom`: one pass of writes that leaves a flash device as a long random load would.
+//!
+//! # The model
+//! A device holds more flash than it shows, by its spare share. It writes flash in order and, when
+//! all is written, frees the part written longest ago by moving what is still valid there. In the
+//! steady state of even random writes, of a part written when a fraction x of the flash ago, a share
+//! exp(-x (1 - u) P / L) is still valid; P is the flash, L what the device shows, and u, the share
+//! valid where it is freed, is what this gives for x = 1 (the analysis of cleaning in order of age by
+//! P. Desnoyers, "Analytic Models of SSD Write Performance", 2014). So the flash is written once, in
+//! equal regions, and of each region what is invalid in that state is written again in the next one.
+
+use crate::model::Worker;
+use crate::problem::Findings;
+use job::{Distribution, Job, ReadWrite};
+
+/// Regions of the flash, as in fio.
+const REGIONS: u64 = 100;
+/// Flash beyond what is shown, in parts of that: what fio takes for granted.
+const SPARE: f64 = 0.15;
+
+/// What is written, in blocks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Renewal {
+    /// For each region in order, how many of the blocks written in it are written again in the next
+    /// one. The last has 0.
+    pub stale: Vec<u64>,
+    /// Blocks written in all, those written again included.
+    pub writes: u64,
+}
+
+impl Renewal {
+    /// For a device that shows `blocks` blocks.
+    pub(crate) fn of(blocks: u64) -> Renewal {
+        let ratio = 1.0 + SPARE;
+        let rate = (1.0 - valid_when_freed(ratio)) * ratio;
+        let region = blocks as f64 * ratio / REGIONS as f64;
+        let age = |region: u64| 1.0 - (region as f64 + 0.5) / REGIONS as f64;
+        let stale = |number: u64| match number + 1 {
+            REGIONS => 0,
+            _ => (region * (1.0 - (-rate * age(number)).exp())).round() as u64,
+        };
+        let stale: Vec<u64> = (0..REGIONS).map(stale).collect();
+        let writes = blocks + stale.iter().sum::<u64>();
+        Renewal { stale, writes }
+    }
+
+    /// Writes of one region: an equal part of all, the first ones one more where they do not divide
+    /// evenly.
+    pub fn writes_in(&self, region: usize) -> u64 {
+        let regions = (self.stale.len() as u64).max(1);
+        self.writes / regions + u64::from((region as u64) < self.writes % regions)
+    }
+}
+
+/// The share still valid in what is freed: the u of u = exp(-(1 - u) ratio) below 1.
+fn valid_when_freed(ratio: f64) -> f64 {
+    (0..200).fold(0.0, |valid: f64, _| (-(1.0 - valid) * ratio).exp())
+}
+
+/// Plans it for a worker whose files are known, or says why it cannot be.
+pub(crate) fn plan(job: &Job, worker: &mut Worker, found: &mut Findings) {
+    if !job.pattern.sprandom {
+        return;
+    }
+    let mut refuse = |what: &str, cure: &str| found.usage(job, "sprandom", what, cure);
+    let mut options = job.options.global.iter().chain(&job.options.own);
+    let placing = &worker.placing;
+    let plain = placing.spread.write == Distribution::Uniform
+        && placing.sequential_share.write == 0
+        && placing.strides.is_none()
+        && worker.pattern.run_length <= 1;
+    if job.pattern.rw != ReadWrite::RandWrite {
+        return refuse("it preconditions by random writes alone", "set rw=randwrite");
+    }
+    if options.any(|(name, value)| name == "random_generator" && value != "lfsr") {
+        return refuse("it brings its own order", "leave random_generator out or set lfsr");
+    }
+    if job.target.io_size.is_some() || worker.stop.time_based || worker.stop.loops > 1 {
+        return refuse(
+            "it says itself how much is written",
+            "leave io_size, loops, time_based out",
+        );
+    }
+    let (crate::BlockPlan::Fixed(block), true) = (&worker.pattern.blocks.write, plain) else {
+        return refuse("it writes blocks of one size, evenly", "leave other orders and sizes out");
+    };
+    let [file] = worker.files.as_slice() else {
+        return refuse("it is for one device or file", "name one");
+    };
+    let renewal = Renewal::of(file.length / block);
+    worker.stop.bytes = Some(renewal.writes * block);
+    worker.placing.renewal = Some(renewal);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_flash_is_written_once() {
+        for blocks in [1_000u64, 1 << 20, 1 << 40] {
+            let renewal = Renewal::of(blocks);
+            let ratio = renewal.writes as f64 / blocks as f64;
+            assert!((ratio - 1.15).abs() < 0.01, "{blocks}: {ratio}");
+            let all: u64 = (0..100).map(|region| renewal.writes_in(region)).sum();
+            assert_eq!(all, renewal.writes);
+        }
+        assert_eq!(Renewal::of(0).writes, 0);
+    }
+
+    #[test]
+    fn older_regions_hold_less_that_is_valid_down_to_what_is_freed() {
+        let renewal = Renewal::of(1 << 30);
+        assert!(renewal.stale.is_sorted_by(|a, b| a >= b));
+        let region = renewal.writes as f64 / 100.0;
+        let oldest = 1.0 - renewal.stale[0] as f64 / region;
+        assert!((oldest - valid_when_freed(1.15)).abs() < 0.01, "{oldest}");
+        assert!((valid_when_freed(1.15) - 0.7506).abs() < 0.001);
+    }
+}
