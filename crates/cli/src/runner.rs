@@ -114,6 +114,7 @@ impl Runner {
             entropy: SystemTime::now()
                 .duration_since(UNIX_EPOCH)
                 .map_or(0, |d| d.as_nanos() as u64),
+            aux_path: invocation.aux_path.clone(),
         }
     }
 

@@ -118,6 +118,8 @@ pub struct Invocation {
     pub merge_only: bool,
     /// More workers are refused.
     pub max_jobs: Option<u64>,
+    /// Where files that a run leaves beside its output go; empty: the working directory.
+    pub aux_path: String,
     /// Where the record is kept.
     pub record: Option<PathBuf>,
     /// Conditions the result must meet, as typed.

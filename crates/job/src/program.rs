@@ -199,7 +199,8 @@ pub const OPTIONS: &[ProgramOption] = &[
     option("alloc-size", Role::Nothing, "No effect: there is no shared memory pool to size")
         .short('a')
         .value("KIB"),
-    option("aux-path", Role::Nothing, "No effect: a run leaves no state files").value("DIRECTORY"),
+    option("aux-path", Role::Sets(aux_path), "Where states and dumps of verification go")
+        .value("DIRECTORY"),
     option("debug", Role::NotYet, "Trace what the program does").short('d').value("AREAS"),
     option(
         "bandwidth-log",
@@ -395,6 +396,11 @@ fn max_jobs(invocation: &mut Invocation, number: &str) -> Result<(), String> {
         Ok(number) if number > 0 => invocation.max_jobs = Some(number),
         _ => return Err(format!("'{number}' is not a whole number above 0")),
     }
+    Ok(())
+}
+
+fn aux_path(invocation: &mut Invocation, path: &str) -> Result<(), String> {
+    invocation.aux_path = not_empty(path, "the path of a directory")?.into();
     Ok(())
 }
 

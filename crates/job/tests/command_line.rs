@@ -119,6 +119,7 @@ fn program_options_are_read() {
         (fio.eta_newline, fio.eta_interval),
         (Some(Nanos(120_000_000_000)), Some(Nanos(500_000_000)))
     );
+    assert_eq!(fio.aux_path, "/tmp");
     assert_eq!((fio.max_jobs, fio.sections), (Some(5), vec!["x".to_string()]));
     let line = "--record=r --allow-destroy=/dev/a --allow-destroy /dev/b --name=x --append-terse";
     let ours = run(line, Fathom, &Texts::default()).unwrap();

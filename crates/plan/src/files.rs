@@ -10,6 +10,7 @@ use crate::problem::Findings;
 use crate::random::{between, hash, mix};
 use crate::safety;
 use crate::sizes::{Ask, Extent, NoRegion, Region, human, percent_of};
+use crate::verify;
 use crate::zones;
 use job::{Engine, FileType, Job, Medium, Size};
 use record::{Facts, TargetFacts, TargetKind};
@@ -251,7 +252,7 @@ impl<'a> Files<'a> {
         found: &mut Findings,
     ) -> Prepare {
         let (job, rw, needed) = (cx.job, cx.job.pattern.rw, region.file_size);
-        if job.verify.method.is_some() && (job.verify.only || !safety::changes(job)) {
+        if verify::method(job).is_some() && !safety::changes(job) {
             // What an earlier run left is looked at as it is.
             return Prepare::Nothing;
         }

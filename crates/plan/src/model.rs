@@ -29,6 +29,9 @@ pub struct Plan {
     pub status_interval: Option<Nanos>,
     /// The clock asked for ("cpu", "clock_gettime", "gettimeofday"); `None`: the best.
     pub clocksource: Option<String>,
+    /// Where files that a run leaves beside its output go (`--aux-path`); empty: the working
+    /// directory.
+    pub aux_path: String,
 }
 
 /// A device to watch.

@@ -19,6 +19,8 @@ pub struct Policy {
     pub entropy: u64,
     /// `--status-interval`: what was measured so far is wanted this often.
     pub status_interval: Option<Nanos>,
+    /// `--aux-path`; empty: the working directory.
+    pub aux_path: String,
 }
 
 impl Default for Policy {
@@ -30,6 +32,7 @@ impl Default for Policy {
             max_jobs: 4096,
             entropy: 0,
             status_interval: None,
+            aux_path: String::new(),
         }
     }
 }

@@ -92,6 +92,7 @@ pub fn resolve(jobs: &[Job], facts: &Facts, policy: &Policy) -> Result<Plan, Pla
         interval: interval(jobs),
         status_interval: policy.status_interval,
         clocksource: clocksource(jobs, &mut found),
+        aux_path: policy.aux_path.clone(),
         messages: found.finish()?,
         disks: disks::watch(&workers, facts),
         workers,

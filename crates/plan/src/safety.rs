@@ -5,13 +5,16 @@ use crate::machine::{device, directory_above, filesystem};
 use crate::policy::Policy;
 use crate::problem::Findings;
 use crate::sizes::human;
+use crate::verify;
 use job::{Engine, Job, Medium};
 use record::{Facts, TargetFacts, TargetKind, Use};
 
 /// Whether a job changes its targets.
 pub(crate) fn changes(job: &Job) -> bool {
+    let only_looks = job.verify.only && verify::method(job).is_some();
     match job.queue.engine.medium() {
         Medium::Names { .. } => job.queue.engine.changes_names(),
+        _ if only_looks => false,
         _ => job.pattern.rw.writes() || job.pattern.rw.trims(),
     }
 }
@@ -105,7 +108,9 @@ fn unsuitable(job: &Job, kind: TargetKind) -> Option<(&'static str, &'static str
 
 /// Oracle: a trim of anything but a block device fails at the first I/O.
 fn check_trim(job: &Job, path: &str, target: &TargetFacts, facts: &Facts, found: &mut Findings) {
-    if !job.pattern.rw.trims() || job.queue.engine == Engine::Falloc {
+    let verified = job.verify.trim_percentage > 0 && verify::method(job).is_some();
+    let trims = job.pattern.rw.trims() || (verified && changes(job));
+    if !trims || job.queue.engine == Engine::Falloc {
         return;
     }
     if target.kind != TargetKind::Block && job.replay.is_on() {

@@ -74,13 +74,9 @@ pub(crate) fn resolve(
     found: &mut Findings,
 ) -> Option<Verify> {
     let typed = &job.verify;
-    let method = match (typed.method, &typed.pattern) {
-        (Some(method), _) => method,
-        (None, Some(_)) => VerifyMethod::Pattern,
-        (None, None) => {
-            warn_unused(job, found);
-            return None;
-        }
+    let Some(method) = method(job) else {
+        warn_unused(job, found);
+        return None;
     };
     let interval = interval(job, blocks, found);
     check(job, method, interval, blocks, found);
@@ -107,6 +103,11 @@ pub(crate) fn resolve(
         header_seed: typed.header_seed,
         trimming: trimming(job),
     })
+}
+
+/// How blocks of a job prove what they are; `None`: they do not.
+pub(crate) fn method(job: &Job) -> Option<VerifyMethod> {
+    job.verify.method.or(job.verify.pattern.as_ref().map(|_| VerifyMethod::Pattern))
 }
 
 fn trimming(job: &Job) -> Option<Trimming> {
@@ -180,6 +181,17 @@ fn check(job: &Job, method: VerifyMethod, interval: u64, blocks: &Blocks, found:
     if typed.only && job.timing.time_based {
         let what = "how far a time_based run came cannot be found out again";
         found.usage(job, "verify_only", what, "leave time_based out");
+    }
+    if job.pattern.shared_cursor {
+        let what = "clones that share one position do not know what the others wrote";
+        found.usage(job, "verify", what, "leave shared_cursor out");
+    }
+    if job.replay.is_on() {
+        found.warn(job, "verify does nothing with read_iolog: what a log wrote is not known");
+    }
+    if typed.only_fsynced && job.target.nrfiles.unwrap_or(1) > 1 {
+        let what = "an fsync covers one of several files";
+        found.usage(job, "verify_policy", what, "use one file a job");
     }
     if typed.threads > 1024 {
         let what = format!("{} threads", typed.threads);

@@ -106,7 +106,7 @@ impl Work {
             _ if worker.pattern.shared_cursor => {
                 Work::Shared(SharedCursor::new(worker, shared.cursor(worker.job)))
             }
-            _ => match Verified::new(worker, "") {
+            _ => match Verified::new(worker, &shared.plan.aux_path) {
                 Some(verified) => Work::Verified(Box::new(verified)),
                 None => Work::Drawn(Box::new(Workload::new(worker))),
             },

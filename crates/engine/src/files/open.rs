@@ -37,10 +37,12 @@ impl OpenFlags {
         let rw = worker.pattern.rw;
         // fallocate needs a file that may be written, whatever it stands for.
         let changes_space = worker.queue.engine.medium() == Medium::Space;
-        let write = rw.writes() || rw.trims() || changes_space;
+        let looks = worker.verify.as_ref().is_some_and(|verify| verify.only);
+        let write = !looks && (rw.writes() || rw.trims() || changes_space);
         OpenFlags {
             write,
-            create: worker.layout.allow_create && (rw.writes() || worker.layout.on_open),
+            create: worker.layout.allow_create
+                && ((rw.writes() && !looks) || worker.layout.on_open),
             direct: worker.queue.direct,
             sync: worker.syncing.mode,
         }

@@ -3,7 +3,7 @@
 use super::Errors;
 use crate::files::{FileError, system_text};
 use crate::meter::Metered;
-use crate::ops::Fault;
+use crate::ops::{Fault, Op};
 use crate::run::Shared;
 use crate::sys::clock;
 use plan::Medium;
@@ -127,8 +127,8 @@ impl<'a> Builder<'a> {
     }
 
     /// A fault that was found when its I/O was over.
-    pub fn fault(&mut self, fault: &Fault) {
-        let (_, text) = self.errors.fault(None, fault);
+    pub fn fault(&mut self, op: Option<&Op>, fault: &Fault) {
+        let (_, text) = self.errors.fault(op, fault);
         let told = text.map(|text| Message::error(Some(&self.worker.name), text));
         self.messages.extend(told);
     }

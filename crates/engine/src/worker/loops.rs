@@ -83,7 +83,8 @@ impl<'w> Prepared<'_, 'w> {
             files: &rings,
             io_priority: priority.map_or(0, |(c, l, h)| thread::io_priority_value(c, l, h)),
             direct: worker.queue.direct,
-            writes: worker.pattern.rw.writes(),
+            writes: worker.pattern.rw.writes()
+                && !worker.verify.as_ref().is_some_and(|verify| verify.only),
             write_flags: if worker.queue.atomic { RWF_ATOMIC } else { 0 },
             advice: pattern_advice(worker),
         };

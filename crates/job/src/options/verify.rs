@@ -56,8 +56,8 @@ pub(super) const ROWS: &[OptionDef] = &[
         }),
     int(Verify, "verify_interval", 96, NO_MAX, "Bytes between two headers; must divide bs")
         .long(
-            "Several headers in each block find out which part of it is wrong. By default one \
-             for each block.",
+            "Several headers in each block find out which part of it is wrong. By default, and \
+             where it does not divide the blocks, one for each block.",
         )
         .sets(to!(verify.interval = Some(bytes))),
     int(Verify, "verify_offset", 48, NO_MAX, "Place of the header within its interval, in bytes")
@@ -99,17 +99,15 @@ pub(super) const ROWS: &[OptionDef] = &[
         )
         .sets(to!(verify.backlog = Some(count))),
     int(Verify, "verify_backlog_batch", 0, NO_MAX, "Blocks checked at a time")
-        .long(
-            "Fewer than verify_backlog leaves blocks unchecked, more checks some twice. By \
-             default all of the backlog.",
-        )
+        .long("What fewer than verify_backlog leave over is checked at the end. By default all of it.")
         .sets(to!(verify.backlog_batch = Some(count))),
     boolean(Verify, "experimental_verify", "Replay the generator instead of keeping a list")
-        .long(
-            "Offsets to be checked are generated again from the seed, so that none need to be \
-             remembered.",
-        )
-        .sets(to!(verify.experimental = flag)),
+        .long("fio then goes through the writes again, to read them back, without a list of them.")
+        .accepted_as(
+            "offsets are generated again wherever no block is written twice; what is kept of a \
+             write are the four bytes that tell which one came last",
+            to!(verify.experimental = flag),
+        ),
     boolean(Verify, "verify_state_load", "Go by the state an interrupted run has saved")
         .long("Blocks that were never written are then not expected to be there.")
         .sets(to!(verify.state_load = flag)),

@@ -32,8 +32,10 @@ pub(super) struct Request {
 }
 
 /// What was seen.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Found {
+    /// The read.
+    pub op: Op,
     pub fault: Option<Fault>,
     /// A block carries the seed of this job's writes.
     pub own: bool,
@@ -103,7 +105,7 @@ impl Checker {
 
     /// Checks a read; headers that stand elsewhere are moved back within `buffer`.
     pub fn check(&mut self, request: &Request, buffer: &mut [u8]) -> Found {
-        let mut found = Found::default();
+        let mut found = Found { op: request.op, fault: None, own: false, foreign: None };
         if self.pretends {
             return found;
         }

@@ -17,7 +17,9 @@ mod diagnosis;
 mod dump;
 mod header;
 mod ledger;
+mod pool;
 mod reader;
+mod state;
 mod writes;
 
 use crate::meter::Stamps;
@@ -28,21 +30,25 @@ use check::{Checker, Found, Knowing, Request};
 use content::Content;
 use ledger::{Holds, Piece};
 use plan::{Verify, Worker};
+use pool::Pool;
 use reader::{Reader, replays};
 use record::{Direction, Nanos};
+use state::State;
 use std::collections::VecDeque;
 use writes::Writes;
 
 /// Tag of reads that are checked; writes are tagged with their stamps.
 const CHECKED: u32 = UNPACED;
-/// Faults kept back until it is known whether the file is the job's own.
-const FOREIGN_MAX: usize = 1000;
+/// Faults kept back until it is known whether the file is the job's own, or until the end.
+const FAULTS_MAX: usize = 1000;
 
 /// What the worker is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     /// Its work.
     Working,
+    /// Trimming what is to be found empty.
+    Trimming,
     /// What was written goes to the target, and everything in flight ends before.
     Draining,
     Settling,
@@ -76,8 +82,19 @@ pub(crate) struct Verified {
     open: OpenNow,
     phases: Phases,
     owns: bool,
-    foreign: Vec<Fault>,
-    late: VecDeque<Fault>,
+    foreign: Vec<(Op, Fault)>,
+    late: VecDeque<(Op, Fault)>,
+    /// More of them than are kept.
+    uncounted: u64,
+    pool: Option<Pool>,
+    /// What an earlier run left: how far to go.
+    loaded: Option<State>,
+    /// Why nothing can be done at all.
+    refused: Option<Fault>,
+    /// Where states and dumps go.
+    directory: String,
+    identity: State,
+    checked: u64,
     scratch: Vec<u8>,
     now: u64,
 }
@@ -121,7 +138,7 @@ impl Verified {
         };
         let count = worker.files.len();
         let open_at_once = worker.selection.open_at_once(count as u32) as usize;
-        Some(Verified {
+        let mut verified = Verified {
             loop_start: work.clone(),
             content: Content::new(worker, &verify),
             checker: Checker::new(worker, &verify, knowing, aux_path),
@@ -142,11 +159,50 @@ impl Verified {
             owns: false,
             foreign: Vec::new(),
             late: VecDeque::new(),
+            uncounted: 0,
+            pool: None,
+            loaded: None,
+            refused: None,
+            directory: aux_path.to_owned(),
+            identity: State {
+                name: worker.name.clone(),
+                worker: u64::from(worker.number.saturating_sub(1)),
+                depth: worker.queue.depth,
+                files: count as u32,
+                ..State::default()
+            },
+            checked: 0,
             scratch: Vec::new(),
             now: 0,
             work,
             verify,
-        })
+        };
+        verified.prepare();
+        Some(verified)
+    }
+
+    /// Starts the threads that check, and reads how far an earlier run came.
+    fn prepare(&mut self) {
+        if self.verify.threads > 0 {
+            let started = Pool::start(self.verify.threads, &self.verify.cpus, &self.checker);
+            match started {
+                Ok(pool) => self.pool = Some(pool),
+                Err(error) => {
+                    self.refuse(format!("verify_async: no thread can be started: {error}"))
+                }
+            }
+        }
+        if self.verify.state_load {
+            let State { name, worker, .. } = &self.identity;
+            match State::load(&self.directory, name, *worker) {
+                Ok(state) => self.loaded = Some(state),
+                Err(error) => self.refuse(error),
+            }
+        }
+    }
+
+    fn refuse(&mut self, text: String) {
+        self.refused = Some(Fault { errno: libc::EINVAL, operation: "set up", text, ends: true });
     }
 
     /// The next step of the work itself, with the reads of a backlog in between.
@@ -154,7 +210,7 @@ impl Verified {
         if let Some(op) = self.waiting.take() {
             return Some(self.hand_out(op));
         }
-        if let Some(op) = self.writes.due_read() {
+        if let Some(op) = self.writes.due_trim().or_else(|| self.writes.due_read()) {
             return Some(self.hand_out(op));
         }
         let next = if self.verify.only { self.walk() } else { self.work.next() };
@@ -162,13 +218,16 @@ impl Verified {
             Next::Io(op) => {
                 self.drawn += 1;
                 let op = self.writes.named(op);
+                if self.only_reads && !self.expects(&op)? {
+                    return None;
+                }
                 return Some(self.hand_out(op));
             }
             Next::Open(file) => self.open.open[file as usize] = true,
             Next::Close(file) => self.open.open[file as usize] = false,
             Next::LoopEnd | Next::End if self.reads_back() => {
                 self.after = next;
-                self.stage = Stage::Draining;
+                self.stage = Stage::Trimming;
                 return None;
             }
             Next::LoopEnd => self.begin_loop(),
@@ -203,6 +262,29 @@ impl Verified {
         Next::Io(op)
     }
 
+    /// Whether a block was certainly written, by the state that was loaded. `None` ends the work:
+    /// no later one was.
+    fn expects(&mut self, op: &Op) -> Option<bool> {
+        let Some(state) = &self.loaded else { return Some(true) };
+        let number = self.checked;
+        self.checked += 1;
+        let expected = state.expects(number, op.file, op.offset);
+        if expected.is_none() {
+            self.stage = Stage::Leaving;
+            self.after = Next::End;
+        }
+        expected
+    }
+
+    /// What is still to be trimmed before reading back.
+    fn trim_on(&mut self) -> Option<Next> {
+        let op = self.waiting.take().or_else(|| self.writes.queued_trim());
+        if op.is_none() {
+            self.stage = Stage::Draining;
+        }
+        op.map(|op| self.hand_out(op))
+    }
+
     fn reads_back(&self) -> bool {
         (self.verify.read_back || self.verify.only) && self.writes.any()
     }
@@ -232,6 +314,7 @@ impl Verified {
         }
         let op = self.reader.as_mut().and_then(|reader| reader.next(&mut self.writes));
         match op {
+            Some(op) if !self.expects(&op)? => None,
             Some(op) => Some(self.open_for(Op { tag: CHECKED, ..op })),
             None => {
                 self.stage = Stage::Leaving;
@@ -256,11 +339,19 @@ impl Verified {
     }
 
     fn leave(&mut self) -> Option<Next> {
+        while let Some(found) = self.pool.as_mut().and_then(Pool::wait) {
+            self.take(found);
+        }
         self.phases.read += self.phases.lasted();
         self.reader = None;
-        self.stage = if self.after == Next::End { Stage::Done } else { Stage::Working };
+        let after = std::mem::replace(&mut self.after, Next::End);
+        if after == Next::End {
+            self.stage = Stage::Done;
+            return None;
+        }
+        self.stage = Stage::Working;
         self.begin_loop();
-        Some(std::mem::replace(&mut self.after, Next::End)).filter(|next| *next != Next::End)
+        Some(after)
     }
 
     fn request(&self, op: &Op) -> Request {
@@ -279,17 +370,32 @@ impl Verified {
         Request { op: *op, pieces, last: self.writes.last() }
     }
 
-    /// Which fault of what was found counts now.
-    fn judge(&mut self, found: Found) -> Option<Fault> {
+    /// Keeps what was found; what only shows that others wrote here is kept back.
+    fn take(&mut self, found: Found) {
         self.owns |= found.own;
-        match found.foreign {
-            Some(fault) if self.foreign.len() < FOREIGN_MAX => self.foreign.push(fault),
-            _ => {}
+        let op = found.op;
+        if let Some(fault) = found.foreign
+            && self.foreign.len() < FAULTS_MAX
+        {
+            self.foreign.push((op, fault));
         }
         if self.owns {
             self.late.extend(self.foreign.drain(..));
         }
-        found.fault.or_else(|| self.late.pop_front())
+        if let Some(fault) = found.fault {
+            match self.late.len() < FAULTS_MAX {
+                true => self.late.push_back((op, fault)),
+                false => self.uncounted += 1,
+            }
+        }
+    }
+
+    /// A fault that is to end the worker.
+    fn fatal(&mut self) -> Result<(), Fault> {
+        match self.late.pop_front_if(|(_, fault)| fault.ends) {
+            Some((_, fault)) => Err(fault),
+            None => Ok(()),
+        }
     }
 
     fn checks(&self, op: &Op) -> bool {
@@ -298,15 +404,47 @@ impl Verified {
 
     fn check(&mut self, op: &Op, buffer: &mut [u8]) -> Result<(), Fault> {
         let request = self.request(op);
-        let found = self.checker.check(&request, buffer);
-        self.judge(found).map_or(Ok(()), Err)
+        if let Some(pool) = &mut self.pool {
+            pool.check(request, buffer);
+            while let Some(found) = self.pool.as_mut().and_then(Pool::found) {
+                self.take(found);
+            }
+            return self.fatal();
+        }
+        let mut found = self.checker.check(&request, buffer);
+        let fault = found.fault.take();
+        self.take(found);
+        fault.map_or_else(|| self.fatal(), Err)
+    }
+
+    /// Keeps how far writing came for a later run.
+    fn save_state(&self, builder: &mut Builder<'_>) {
+        if !self.verify.state_save || self.only_reads || self.verify.only {
+            return;
+        }
+        let (written, last) = self.writes.completed(self.verify.only_fsynced);
+        let state = State { written, last, ..self.identity.clone() };
+        if let Err(text) = state.save(&self.directory) {
+            builder.warn(text);
+        }
     }
 
     /// The worker ended: what was found too late for an I/O, and how long each direction took.
     pub fn gather(mut self, builder: &mut Builder<'_>) {
-        for fault in std::mem::take(&mut self.late) {
-            builder.fault(&fault);
+        while let Some(found) = self.pool.as_mut().and_then(Pool::wait) {
+            self.take(found);
         }
+        for (op, fault) in std::mem::take(&mut self.late) {
+            builder.fault(Some(&op), &fault);
+        }
+        if self.uncounted > 0 {
+            builder.warn(format!("verify: {} more blocks do not match", self.uncounted));
+        }
+        if let Some(fault) = &self.refused {
+            builder.fault(None, fault);
+            return;
+        }
+        self.save_state(builder);
         let rest = self.phases.lasted();
         match self.stage {
             Stage::Reading | Stage::Leaving => self.phases.read += rest,
@@ -329,8 +467,12 @@ impl Source for Verified {
 
     fn next(&mut self) -> Next {
         loop {
+            if self.refused.is_some() {
+                return Next::End;
+            }
             let step = match self.stage {
                 Stage::Working => self.work_on(),
+                Stage::Trimming => self.trim_on(),
                 Stage::Draining => {
                     self.stage = Stage::Settling;
                     Some(Next::Drain)
@@ -397,7 +539,7 @@ impl Source for Verified {
         if self.checks(op) {
             return self.check(op, buffer);
         }
-        self.late.pop_front().map_or(Ok(()), Err)
+        self.fatal()
     }
 
     fn window_begins(&mut self, _: u64) {
@@ -418,7 +560,7 @@ impl Source for Verified {
         }
         self.waiting = None;
         self.after = Next::End;
-        self.stage = Stage::Draining;
+        self.stage = Stage::Trimming;
         true
     }
 }

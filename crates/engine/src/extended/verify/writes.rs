@@ -3,6 +3,7 @@
 use super::CHECKED;
 use super::ledger::{Holds, Ledger, Piece, STAMP_MAX, Stamp};
 use crate::ops::{Op, OpKind};
+use crate::random::Random;
 use plan::{BlockPlan, Verify, Worker};
 use record::Direction;
 use std::collections::VecDeque;
@@ -19,6 +20,8 @@ pub(super) struct Writes {
     in_flight: Vec<Op>,
     written: u64,
     backlog: Option<Backlog>,
+    trims: Option<Trims>,
+    done: Done,
 }
 
 /// Blocks that wait to be read back.
@@ -28,6 +31,35 @@ struct Backlog {
     since: u64,
     left: u64,
     queue: VecDeque<Op>,
+}
+
+/// Blocks that are trimmed before they are read back.
+struct Trims {
+    percent: u32,
+    every: u64,
+    batch: u64,
+    since: u64,
+    left: u64,
+    queue: VecDeque<Op>,
+    random: Random,
+}
+
+/// Writes that completed, for the state that is saved.
+#[derive(Default)]
+struct Done {
+    keeps: usize,
+    now: Completed,
+    /// What had completed when each synchronisation in flight began.
+    syncing: VecDeque<Completed>,
+    /// What the last one that ended well covered.
+    synced: Completed,
+}
+
+/// How many writes, and file and offset of the last ones.
+#[derive(Clone, Default)]
+struct Completed {
+    count: u64,
+    last: VecDeque<(u64, u64)>,
 }
 
 impl Writes {
@@ -50,6 +82,16 @@ impl Writes {
             in_flight: Vec::with_capacity(worker.queue.depth as usize),
             written: 0,
             backlog,
+            trims: verify.trimming.map(|trimming| Trims {
+                percent: u32::from(trimming.percent),
+                every: trimming.backlog,
+                batch: trimming.batch,
+                since: 0,
+                left: 0,
+                queue: VecDeque::new(),
+                random: Random::new(worker.pattern.seed, 9),
+            }),
+            done: Done { keeps: worker.queue.depth as usize, ..Done::default() },
         };
         if worker.pattern.rw.writes() && writes.remembers {
             let new = |(start, length): &(u64, u64)| Ledger::new(*start, *length, writes.grid);
@@ -85,7 +127,11 @@ impl Writes {
         let counts = match op.kind {
             OpKind::Write | OpKind::Trim => true,
             OpKind::Read => op.tag == CHECKED,
-            _ => false,
+            OpKind::Fsync | OpKind::Fdatasync => {
+                self.done.syncing.push_back(self.done.now.clone());
+                false
+            }
+            OpKind::SyncFileRange(_) => false,
         };
         if !counts || self.find(op).is_some() {
             return;
@@ -123,12 +169,21 @@ impl Writes {
 
     /// An I/O ended well.
     pub fn ended(&mut self, op: &Op) {
+        if let OpKind::Fsync | OpKind::Fdatasync = op.kind {
+            let covered = self.done.syncing.pop_front();
+            self.done.synced = covered.unwrap_or_default();
+            return;
+        }
         let Some(at) = self.find(op) else { return };
         let first = self.in_flight.swap_remove(at);
         if first.kind != OpKind::Write {
             return;
         }
         self.written += 1;
+        self.done.add(&first);
+        if let Some(trims) = &mut self.trims {
+            trims.add(&first);
+        }
         if let Some(backlog) = &mut self.backlog {
             backlog.queue.push_back(first);
             backlog.since += 1;
@@ -140,6 +195,9 @@ impl Writes {
 
     /// An I/O was given up: what it left behind is not known.
     pub fn failed(&mut self, op: &Op) {
+        if let OpKind::Fsync | OpKind::Fdatasync = op.kind {
+            self.done.syncing.pop_front();
+        }
         if let Some(at) = self.find(op) {
             let first = self.in_flight.swap_remove(at);
             self.forget(&first);
@@ -165,6 +223,11 @@ impl Writes {
     pub fn forget_all(&mut self) {
         self.written = 0;
         self.in_flight.clear();
+        self.done = Done { keeps: self.done.keeps, ..Done::default() };
+        if let Some(trims) = &mut self.trims {
+            (trims.since, trims.left) = (0, 0);
+            trims.queue.clear();
+        }
         if let Some(backlog) = &mut self.backlog {
             (backlog.since, backlog.left) = (0, 0);
             backlog.queue.clear();
@@ -184,6 +247,37 @@ impl Writes {
         self.backlog.is_some()
     }
 
+    /// How many writes completed (with `synced`, only those that the last synchronisation covered),
+    /// and file and offset of the last ones, the very last first.
+    pub fn completed(&self, synced: bool) -> (u64, Vec<(u64, u64)>) {
+        let completed = if synced { &self.done.synced } else { &self.done.now };
+        (completed.count, completed.last.iter().copied().collect())
+    }
+
+    /// The next trim, once enough was written.
+    pub fn due_trim(&mut self) -> Option<Op> {
+        let trims = self.trims.as_mut().filter(|trims| trims.left > 0)?;
+        trims.left -= 1;
+        let op = self.queued_trim();
+        if let (None, Some(trims)) = (op, &mut self.trims) {
+            trims.left = 0;
+        }
+        op
+    }
+
+    /// The next block that is to be trimmed and still is what its write left.
+    pub fn queued_trim(&mut self) -> Option<Op> {
+        loop {
+            let write = self.trims.as_mut()?.queue.pop_front()?;
+            let stands = |piece: &Piece| {
+                piece.holds == Holds::Write(write.tag) && piece.length == write.length
+            };
+            if self.pieces(write.file, write.offset, write.length).iter().any(stands) {
+                return Some(Op { kind: OpKind::Trim, tag: CHECKED, ..write });
+            }
+        }
+    }
+
     /// The next read of a backlog that has grown to its limit.
     pub fn due_read(&mut self) -> Option<Op> {
         let backlog = self.backlog.as_mut().filter(|backlog| backlog.left > 0)?;
@@ -201,7 +295,9 @@ impl Writes {
     pub fn queued_read(&mut self) -> Option<Op> {
         loop {
             let write = self.backlog.as_mut()?.queue.pop_front()?;
-            let stands = |piece: &Piece| piece.holds == Holds::Write(write.tag);
+            let stands = |piece: &Piece| {
+                piece.holds == Holds::Write(write.tag) || piece.holds == Holds::Trimmed
+            };
             if self.pieces(write.file, write.offset, write.length).iter().any(stands) {
                 return Some(Op { kind: OpKind::Read, tag: CHECKED, ..write });
             }
@@ -226,6 +322,26 @@ impl Writes {
     /// The first piece of a file beyond `from`.
     pub fn next_piece(&self, file: u32, from: u64) -> Option<Piece> {
         self.ledgers.get(file as usize)?.next(from, u64::MAX)
+    }
+}
+
+impl Trims {
+    fn add(&mut self, write: &Op) {
+        if self.random.percent(self.percent) {
+            self.queue.push_back(*write);
+        }
+        self.since += 1;
+        if self.every > 0 && self.since >= self.every {
+            (self.since, self.left) = (0, self.batch);
+        }
+    }
+}
+
+impl Done {
+    fn add(&mut self, write: &Op) {
+        self.now.count += 1;
+        self.now.last.truncate(self.keeps.saturating_sub(1));
+        self.now.last.push_front((u64::from(write.file), write.offset));
     }
 }
 
