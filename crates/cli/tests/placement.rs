@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{fathom, recorded, scratch};
+use common::{Mounted, fathom, recorded, scratch};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
@@ -181,6 +181,22 @@ fn appending_begins_behind_the_end() {
     let arguments = [&ZEROS[..], &["--rw=write", "--size=16k", "--file_append=1"]].concat();
     fathom(directory.path(), &arguments).expect(0);
     assert_eq!(zeroed(&directory.path().join("f")), [4, 5, 6, 7]);
+}
+
+#[test]
+fn a_full_filesystem_is_the_regular_end_of_filling_it() {
+    let directory = scratch();
+    let mounted =
+        Mounted::new(&["-t", "tmpfs", "-o", "size=2m"], "none", directory.path().join("m"));
+    for program in [&[common::FATHOM, "run"][..], &[common::FIO]] {
+        let mut command = std::process::Command::new("timeout");
+        command.arg("60").args(program).current_dir(mounted.path());
+        let arguments = ["--name=j", "--filename=f", "--rw=write", "--bs=64k", "--fill_fs=1"];
+        common::run(command.args(arguments)).expect(0);
+        let size = std::fs::metadata(mounted.path().join("f")).unwrap().len();
+        assert!(size > 1_900_000, "{program:?}: {size}");
+        std::fs::remove_file(mounted.path().join("f")).unwrap();
+    }
 }
 
 #[test]

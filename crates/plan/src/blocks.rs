@@ -1,7 +1,9 @@
 //! Block sizes, alignment and the random map.
 
 use crate::model::BlockPlan;
+use crate::placing::Strides;
 use crate::problem::Findings;
+use crate::zones;
 use job::{BlockSizes, Job, SplitEntry};
 use record::{Direction, PerDirection};
 
@@ -156,5 +158,10 @@ pub(crate) fn misaligned(job: &Job, blocks: &Blocks, unit: u64) -> Option<(&'sta
         }
     }
     let skip = job.pattern.skip.map(i64::unsigned_abs).filter(|s| off(*s));
-    skip.map(|s| ("rw", s))
+    let skip = skip.map(|s| ("rw", s));
+    skip.or_else(|| {
+        let Strides { range, skip, .. } = zones::strides(job)?;
+        let option = if job.zones.range.0 > 0 { "zonerange" } else { "zonesize" };
+        [(option, range), ("zoneskip", skip)].into_iter().find(|(_, value)| off(*value))
+    })
 }

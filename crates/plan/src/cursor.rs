@@ -3,7 +3,7 @@
 use crate::blocks::Blocks;
 use crate::model::BlockPlan;
 use crate::problem::Findings;
-use job::{Job, LockFile, ReadWrite, Size};
+use job::{Job, LockFile, ReadWrite, Size, ZoneMode};
 use record::{Bytes, Direction};
 
 /// Refuses `shared_cursor` where there is nothing to share, or nothing that could be.
@@ -48,6 +48,11 @@ pub(crate) fn check(job: &Job, blocks: &Blocks, found: &mut Findings) {
             target.unlink_each_loop,
             "no clone knows when a pass has ended",
             "leave unlink_each_loop away",
+        ),
+        (
+            job.zones.mode != ZoneMode::None,
+            "all of the region is gone through",
+            "leave zonemode away",
         ),
         (target.openfiles.is_some(), "every file is open in every clone", "leave openfiles away"),
     ];

@@ -294,7 +294,7 @@ impl<R: Ring, const LATENCY: bool, const QUEUED: bool, const RATED: bool>
         }
         // Nothing moved and no error: the end of the file was reached before the end of the region.
         let errno = if result == 0 { libc::EIO } else { -result as i32 };
-        if errno == libc::ENOSPC && self.worker.stop.fill_device {
+        if matches!(errno, libc::ENOSPC | libc::EDQUOT) && self.worker.stop.fill_device {
             return (None, Flow::End);
         }
         // The other side has closed the connection: nothing more is to come or to go.

@@ -41,6 +41,20 @@ fn zones_need_a_size_and_a_mode() {
     one_problem(&[job], &machine(), Usage, "zonerange", "hold no block");
 }
 
+#[test]
+fn direct_strides_keep_to_the_sectors() {
+    let mut facts = machine();
+    disk(&mut facts, "sdb", MIB);
+    let mut job = strided(8 * KIB, Some(Size::Bytes(Bytes(1000))));
+    job.target.filenames = vec!["/dev/sdb".into()];
+    job.pattern.rw = ReadWrite::Read;
+    job.queue.direct = true;
+    let all = problems(&[job.clone()], &facts, &plan::Policy::default());
+    assert!(all.iter().all(|problem| problem.option == "zoneskip"), "{all:?}");
+    job.zones.skip = None;
+    plan(&[job], &facts);
+}
+
 fn spread(distribution: Distribution) -> Job {
     let mut job = on("d1/f", ReadWrite::RandRead, 4 * KIB);
     job.target.size = bytes(64 * KIB);
