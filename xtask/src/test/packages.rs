@@ -24,6 +24,8 @@ const NEEDED: &[Package] = &[
     Package { name: "strace", program: "strace" },
     // Runs what follows fio's output, in an environment of its own (see testbed::fio_plot).
     Package { name: "python3-venv", program: "python3" },
+    // Puts recorded block traces in order.
+    Package { name: "blktrace", program: "blkparse" },
     // Renders the man page.
     Package { name: "groff-base", program: "groff" },
 ];
