@@ -85,7 +85,8 @@ fn a_truncated_trace_is_refused_with_its_byte() {
     let ran = replay(at, &other, &redirect).expect(2);
     assert!(ran.err.contains("byte 0: the trace is of version 8: expected version 7"));
     let mut damaged = trace;
-    damaged[48 * 3 + 2] ^= 0x40;
+    // The second record: eight bytes of data stand behind the first.
+    damaged[56 + 2] ^= 0x40;
     let ran = replay(at, &damaged, &redirect).expect(2);
     assert!(ran.err.contains("the trace is damaged"), "{}", ran.err);
 }
