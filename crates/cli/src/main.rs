@@ -2,10 +2,13 @@
 
 mod call;
 mod client;
+mod clocks;
 mod compare;
+mod debug;
 mod diagnose;
 mod exit;
 mod gate;
+mod idle;
 mod inputs;
 mod inspect;
 mod interims;

@@ -3,13 +3,15 @@
 mod disks;
 mod surroundings;
 
+use crate::idle;
 use crate::kernel::System;
 use crate::watch::Signals;
 use anyhow::Result;
 use disks::Look;
 use engine::{Outcome, Outside, Run};
 use host::{Before, Changes, Host, Sampler, TargetQuery, Watched};
-use job::{Invocation, Job};
+use job::{IdleProf, Invocation, Job};
+use plan::trace::Trace;
 use plan::{Plan, PlanError, Policy};
 use record::{DiskResult, Evidence, Facts, Health, Message, Nanos, RunRecord, Timeline};
 use std::collections::BTreeMap;
@@ -88,7 +90,10 @@ impl Runner {
         if !invocation.with_serials {
             facts.forget_serials();
         }
-        let plan = plan::resolve(&jobs, &facts, &self.policy(invocation))?;
+        let mut plan = plan::resolve(&jobs, &facts, &self.policy(invocation))?;
+        for worker in &mut plan.workers {
+            worker.trace = Trace::of(&invocation.debug, worker.number);
+        }
         let messages = [invocation.warnings.clone(), plan.messages.clone()].concat();
         Ok(Prepared { plan, messages, facts })
     }
@@ -132,6 +137,8 @@ impl Runner {
         let Prepared { plan, messages, facts } = prepared;
         let signals = self.signals()?;
         let hertz = invocation.sample_hz.unwrap_or(SAMPLE_HZ);
+        let per_cpu = invocation.idle_prof.map(|how| how == IdleProf::PerCpu);
+        let idle = per_cpu.map(idle::calibrate);
         let mut measured = self.run(plan, &facts, hertz, |run, look| {
             let record =
                 || self.complete(look(), facts.clone(), invocation, messages.clone(), None);
@@ -140,7 +147,7 @@ impl Runner {
         let lost = write_logs(&mut measured.outcome);
         let mut record = self.complete(measured, facts, invocation, messages, signals.caught());
         record.messages.extend(lost);
-        Ok(record)
+        Ok(RunRecord { idle, ..record })
     }
 
     /// Runs it, with everything looked at that may explain its figures.
@@ -243,6 +250,7 @@ impl Runner {
             timeline,
             evidence,
             cell: None,
+            idle: None,
             messages,
             interrupted_by,
         }

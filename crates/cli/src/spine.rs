@@ -11,7 +11,7 @@ use crate::replay;
 use crate::runner::Runner;
 use crate::trigger::{self, Trigger};
 use crate::watch::watch;
-use crate::{client, server};
+use crate::{client, clocks, debug, idle, server};
 use anyhow::{Context, Result};
 use job::{Action, Dialect, Invocation, JobErrors};
 use std::ffi::OsString;
@@ -111,6 +111,10 @@ fn act(
         Action::CmdHelp(option) => job::help::command(option.as_deref()),
         Action::EngHelp(engine) => job::help::engine(engine.as_deref()),
         Action::InflateLog(path) => return inflate(dialect, path, &mut output),
+        Action::ProfileHelp(text) => Ok(text.clone()),
+        Action::DebugHelp => Ok(job::debug::help()),
+        Action::CpuClockTest => return clocks::main(runner.machine(), &mut output),
+        Action::IdleCalibrate => Ok(report::tools::calibration(&idle::calibrate(false))),
         Action::Version => Ok(format!("{FIO_VERSION}\n")),
         Action::Help => Ok(job::help::usage(dialect)),
     };
@@ -160,6 +164,7 @@ fn once(call: &Call, gate: &Gate, output: &mut Output) -> Result<ExitCode> {
         Ok(prepared) => prepared,
         Err(code) => return Ok(ExitCode::from(code)),
     };
+    output.write(&debug::before(program(call.dialect), invocation, &prepared.plan))?;
     if call.is_text() {
         output.write(&header(invocation, &prepared.plan))?;
     }
@@ -176,6 +181,7 @@ fn once(call: &Call, gate: &Gate, output: &mut Output) -> Result<ExitCode> {
     record.messages.extend(unlogged);
     let pulled = pull(call, &trigger);
     said.say(call, &record.messages);
+    output.write(&debug::after(invocation, &record))?;
     // Kept before anything looks at it: what comes after must not cost what was measured. Where it
     // cannot be kept, the report is all that is left of it, and is shown.
     let kept = match &invocation.record {

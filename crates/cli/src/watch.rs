@@ -187,6 +187,9 @@ pub fn watch(
                 (false, false) => say(&line),
             }
         }
+        for line in run.traced() {
+            output.write(&line)?;
+        }
         if ended {
             break;
         }

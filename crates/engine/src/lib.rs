@@ -5,6 +5,7 @@
 
 mod arrivals;
 mod clock;
+mod clock_test;
 mod extended;
 mod files;
 mod gate;
@@ -26,7 +27,9 @@ mod source;
 mod steady;
 mod steps;
 mod sys;
+mod trace;
 mod worker;
 
+pub use clock_test::{ClockTest, CpuClock, clock_test};
 pub use logbook::Logbook;
 pub use run::{Enter, Event, Outcome, Outside, Run, RunDelay, Watcher};

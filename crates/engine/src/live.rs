@@ -1,9 +1,10 @@
 //! Live figures: each worker writes its own cache lines, anyone may read. Single-writer relaxed
 //! atomics, so keeping them costs the worker two plain additions an I/O.
 
+use crate::trace::Trace;
 use record::{Direction, Nanos, PerDirection, WorkerState, WorkerStatus};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// Live figures of one worker. Aligned so that no two workers share a cache line, nor the pair of
 /// lines a processor fetches together.
@@ -25,6 +26,8 @@ pub struct LiveWorker {
     stop: AtomicBool,
     /// The same, for those who wait outside of the loop and need one of their own.
     told: Arc<AtomicBool>,
+    /// Where changes of state are told, when they are traced.
+    trace: OnceLock<Arc<Trace>>,
 }
 
 /// How far a worker is.
@@ -88,7 +91,16 @@ impl LiveWorker {
 
     /// Says where the worker is.
     pub fn set_state(&self, state: WorkerState) {
-        self.state.store(state as u8, Ordering::Relaxed);
+        let before = self.state.swap(state as u8, Ordering::Relaxed);
+        if let Some(trace) = self.trace.get() {
+            trace.state(self.tid(), STATES[usize::from(before)], state);
+        }
+    }
+
+    /// From now on changes of state are told.
+    pub fn tell(&self, trace: &Arc<Trace>) {
+        // Told once; a second time would be to the same.
+        let _ = self.trace.set(Arc::clone(trace));
     }
 
     /// Where the worker is.

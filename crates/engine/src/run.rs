@@ -8,6 +8,7 @@ use crate::logbook::{Logbook, Scribe};
 use crate::rare::LONGEST_SLEEP_NS;
 use crate::steady::{self, Watched};
 use crate::sys::thread;
+use crate::trace::Trace;
 use crate::worker::{self, Finished, Interim};
 use plan::{ExitScope, Plan};
 use record::{CpuUse, JobRecord, LayoutProgress, Message, Nanos, Snapshot, WorkerState};
@@ -67,6 +68,7 @@ pub(crate) struct Shared {
     cursors: Vec<Arc<AtomicU64>>,
     /// The run is to end: no new phase, no new file.
     pub stop: AtomicBool,
+    pub trace: Arc<Trace>,
     layout: Mutex<Option<LayoutProgress>>,
     events: Mutex<Vec<Event>>,
     ended: Mutex<bool>,
@@ -192,11 +194,14 @@ impl Run {
             outside,
             interims,
             stop: AtomicBool::new(false),
+            trace: Arc::default(),
             layout: Mutex::new(None),
             events: Mutex::new(Vec::new()),
             ended: Mutex::new(false),
             end_of_run: Condvar::new(),
         });
+        let traced = shared.live.iter().zip(&shared.plan.workers);
+        traced.filter(|(_, worker)| worker.trace.process).for_each(|(l, _)| l.tell(&shared.trace));
         let theirs = Arc::clone(&shared);
         let supervisor =
             std::thread::Builder::new().name("supervisor".into()).spawn(move || {
@@ -245,6 +250,11 @@ impl Run {
     /// What happened since the last call.
     pub fn events(&self) -> Vec<Event> {
         std::mem::take(&mut lock(&self.shared.events))
+    }
+
+    /// What was traced since the last call, in lines.
+    pub fn traced(&self) -> Vec<String> {
+        self.shared.trace.take()
     }
 
     /// A handle for the sampler.

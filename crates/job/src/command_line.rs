@@ -7,12 +7,14 @@
 
 use crate::apply;
 use crate::assemble::Assembly;
+use crate::debug::Debug;
 use crate::elsewhere::{self, Client, Trigger};
 use crate::error::{JobError, JobErrors, Origin};
 use crate::expand::Keywords;
 use crate::file::{Findings, Section, Setting};
 use crate::model::Job;
 use crate::options::{self, Kind, OptionDef};
+use crate::profile::{self, Profile, ProfileOption};
 use crate::program::{OPTIONS, ProgramOption, Role, Takes};
 use record::{Message, Nanos, Severity, SourceText};
 use std::io;
@@ -56,6 +58,14 @@ pub enum Action {
     EngHelp(Option<String>),
     /// Print this compressed log.
     InflateLog(String),
+    /// Print this: the options of a profile.
+    ProfileHelp(String),
+    /// Print what can be traced ([`crate::debug::help`]).
+    DebugHelp,
+    /// Check the clock of the CPUs.
+    CpuClockTest,
+    /// Measure how long a unit of idle work takes.
+    IdleCalibrate,
     /// Print the version.
     Version,
     /// Print help on the program ([`crate::help::usage`]).
@@ -85,6 +95,15 @@ pub enum Eta {
     Always,
     /// Never.
     Never,
+}
+
+/// How the idleness of CPUs is reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdleProf {
+    /// All CPUs together.
+    System,
+    /// Each as well.
+    PerCpu,
 }
 
 /// An invocation, understood.
@@ -146,6 +165,10 @@ pub struct Invocation {
     pub clients: Vec<Client>,
     /// What ends the run before its time.
     pub trigger: Trigger,
+    /// What is traced.
+    pub debug: Debug,
+    /// The idleness of CPUs is reported, so.
+    pub idle_prof: Option<IdleProf>,
     /// Job files, in order; "-" is standard input. Those for servers are with [`Self::clients`].
     pub job_files: Vec<String>,
     /// The jobs, those of the command line first.
@@ -202,6 +225,9 @@ struct Scan {
     sections: Vec<Section>,
     /// What of it goes to servers, all that stood before the first of them.
     before: Vec<String>,
+    /// The workload of another tool that is asked for, with its options.
+    profile: Option<&'static Profile>,
+    profile_options: profile::Given,
     findings: Findings,
 }
 
@@ -210,6 +236,7 @@ struct Scan {
 enum Named {
     Program(&'static ProgramOption),
     Job(&'static OptionDef),
+    Profile(&'static ProfileOption),
 }
 
 impl Scan {
@@ -217,11 +244,13 @@ impl Scan {
         let invocation = Invocation { terse_version: 3, ..Invocation::default() };
         let sections = vec![apply::command_line_section("global")];
         let (before, findings) = (Vec::new(), Findings::default());
-        Scan { dialect, invocation, sections, before, findings }
+        let profile_options = profile::Given::default();
+        Scan { dialect, invocation, sections, before, profile: None, profile_options, findings }
     }
 
     /// Takes all arguments. An option that ends the program ends this.
     fn arguments(&mut self, args: &[String]) -> Option<Action> {
+        self.profile = profile_of(args);
         let mut args = args.iter().map(String::as_str).peekable();
         while let Some(argument) = args.next() {
             if argument == "--" {
@@ -277,12 +306,35 @@ impl Scan {
 
     /// Reads the job files; everything together is the invocation.
     fn finish(self, inputs: &dyn Inputs) -> Result<Invocation, JobErrors> {
-        let Scan { dialect, mut invocation, sections, before, mut findings } = self;
+        let Scan {
+            dialect,
+            mut invocation,
+            mut sections,
+            before,
+            mut findings,
+            profile,
+            profile_options,
+        } = self;
         if invocation.formats.is_empty() {
             invocation.formats.push(Format::Normal);
         }
         // Jobs for servers are read there, where their files and CPUs are.
         let here = invocation.clients.is_empty() && invocation.server.is_none();
+        if let (true, Some(profile)) = (here, profile) {
+            match profile.sections(&profile_options, inputs.keywords()) {
+                Ok(_) if !invocation.job_files.is_empty() => {
+                    let text = "--profile: is all there is to run; leave the job files out";
+                    findings.error(&Origin::command_line(), text);
+                }
+                // What is given beside it overrides its defaults.
+                Ok(made) => {
+                    let (defaults, jobs) = made.split_at(1);
+                    sections.splice(1..1, jobs.iter().cloned());
+                    sections.splice(0..0, defaults.iter().cloned());
+                }
+                Err(text) => findings.error(&Origin::command_line(), text),
+            }
+        }
         if here {
             Assembly::new(dialect, inputs, &mut invocation, &mut findings).run(&sections);
         } else if let Err(text) = elsewhere::complete(&mut invocation, &before, inputs) {
@@ -312,6 +364,10 @@ impl Scan {
         // Ours work under the name fio as well, where a refusal may ask for them, but only in full:
         // there they must not make ambiguous what fio takes for one of its own.
         let offered = |option: &&ProgramOption| self.dialect == Dialect::Fathom || !option.ours;
+        let own = self.profile.and_then(|p| p.options.iter().find(|option| option.name == name));
+        if let Some(option) = own {
+            return Ok(Named::Profile(option));
+        }
         if let Some(option) = OPTIONS.iter().find(|option| option.name == name) {
             return Ok(Named::Program(option));
         }
@@ -331,6 +387,12 @@ impl Scan {
     fn option(&mut self, named: Named, typed: &str, value: Option<&str>) -> Option<Action> {
         match named {
             Named::Job(def) => self.job_option(def, typed, value),
+            Named::Profile(option) => {
+                let taken = self.profile_options.take(option, value.unwrap_or("1"));
+                if let Err(text) = taken {
+                    self.wrong(format!("--{}: {text}", option.name));
+                }
+            }
             Named::Program(option) => return self.program_option(option, typed, value),
         }
         None
@@ -347,7 +409,12 @@ impl Scan {
                 Err(format!("takes no value, but '{value}' is given"))
             }
             (_, Takes::Value, None) => Err(format!("needs a value: {typed}={}", option.hint)),
-            (Role::Ends(action), _, value) => return Some(action(value)),
+            (Role::Ends(action), _, value) => {
+                return Some(match (action(value), self.profile) {
+                    (Action::CmdHelp(None), Some(profile)) => Action::ProfileHelp(profile.help()),
+                    (action, _) => action,
+                });
+            }
             (Role::Sets(set), _, value) => set(&mut self.invocation, value.unwrap_or_default()),
             (Role::Nothing, ..) => Ok(()),
             (Role::NotYet, ..) => Err("does not work yet".into()),
@@ -387,7 +454,7 @@ impl Named {
     fn is_sent(self) -> bool {
         match self {
             Named::Program(option) => option.sent,
-            Named::Job(_) => true,
+            Named::Job(_) | Named::Profile(_) => true,
         }
     }
 
@@ -395,9 +462,25 @@ impl Named {
         match self {
             Named::Program(option) => option.takes,
             Named::Job(def) if def.kind == Kind::Flag => Takes::Maybe,
+            Named::Profile(option) if option.name == "prep" => Takes::Maybe,
+            Named::Profile(_) => Takes::Value,
             Named::Job(_) => Takes::Value,
         }
     }
+}
+
+/// The profile a line asks for: its options mean something wherever they stand.
+fn profile_of(args: &[String]) -> Option<&'static Profile> {
+    let value = |(at, argument): (usize, &String)| {
+        let apart = || args.get(at + 1).cloned();
+        match argument.split_once('=') {
+            Some(("--profile" | "-profile" | "-p", name)) => Some(name.to_owned()),
+            None if matches!(argument.as_str(), "--profile" | "-p") => apart(),
+            _ => None,
+        }
+    };
+    let name = args.iter().enumerate().find_map(value)?;
+    profile::find(&name).ok()
 }
 
 /// An option of any engine: which engine it is for is known only when the whole line is.

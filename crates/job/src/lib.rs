@@ -7,6 +7,7 @@
 mod apply;
 mod assemble;
 mod command_line;
+pub mod debug;
 pub mod docs;
 mod elsewhere;
 mod error;
@@ -16,11 +17,14 @@ mod file;
 pub mod help;
 mod model;
 pub mod options;
+pub mod profile;
 mod program;
 mod showcmd;
 pub mod value;
 
-pub use command_line::{Action, Dialect, Eta, Format, Inputs, Invocation, parse, parse_instead};
+pub use command_line::{
+    Action, Dialect, Eta, Format, IdleProf, Inputs, Invocation, parse, parse_instead,
+};
 pub use elsewhere::{Client, Trigger};
 pub use error::{JobError, JobErrors, Origin};
 pub use expand::Keywords;

@@ -1,6 +1,6 @@
 //! The options of the program itself, as against those of jobs: one table for parser and help.
 
-use crate::command_line::{Action, Eta, Format, Invocation};
+use crate::command_line::{Action, Eta, Format, IdleProf, Invocation};
 use crate::elsewhere::Client;
 use crate::options::{self, Value};
 use crate::value::{self, Units};
@@ -201,7 +201,10 @@ pub const OPTIONS: &[ProgramOption] = &[
         .value("KIB"),
     option("aux-path", Role::Sets(aux_path), "Where states and dumps of verification go")
         .value("DIRECTORY"),
-    option("debug", Role::NotYet, "Trace what the program does").short('d').value("AREAS"),
+    option("debug", Role::Sets(debug), "Trace what the program does; --debug=help lists areas")
+        .short('d')
+        .value("AREAS")
+        .sent(),
     option(
         "bandwidth-log",
         Role::Sets(bandwidth_log),
@@ -218,14 +221,25 @@ pub const OPTIONS: &[ProgramOption] = &[
     )
     .short('L')
     .value("TIME"),
-    option("profile", Role::NotYet, "Run a built-in workload").short('p').value("NAME"),
+    option("profile", Role::Sets(profile), "Run the workload of another tool: tiobench or act")
+        .short('p')
+        .value("NAME")
+        .sent(),
     option("merge-blktrace-only", Role::Sets(merge_only), "Merge block traces, run nothing")
         .short('A'),
     option("inflate-log", Role::Ends(inflate_log), "Print a compressed log")
         .short('X')
         .value("FILE"),
-    option("idle-prof", Role::NotYet, "Report how idle the CPUs were").short('I').value("HOW"),
-    option("cpuclock-test", Role::NotYet, "Check the CPU clock").short('T'),
+    option(
+        "idle-prof",
+        Role::Sets(idle_prof),
+        "Report how idle the CPUs were: system, percpu, or calibrate alone",
+    )
+    .short('I')
+    .value("HOW")
+    .sent(),
+    option("cpuclock-test", Role::Ends(|_| Action::CpuClockTest), "Check the clock of the CPUs")
+        .short('T'),
     option("crctest", Role::NotYet, "Measure checksum functions").short('G').maybe("NAMES"),
     option("server", Role::Sets(server), "Wait for jobs of clients").short('S').maybe("ADDRESS"),
     option(
@@ -512,6 +526,28 @@ fn trigger_remote(invocation: &mut Invocation, command: &str) -> Result<(), Stri
 
 fn merge_only(invocation: &mut Invocation, _: &str) -> Result<(), String> {
     invocation.merge_only = true;
+    Ok(())
+}
+
+fn debug(invocation: &mut Invocation, areas: &str) -> Result<(), String> {
+    match areas {
+        "?" | "help" => invocation.action = Action::DebugHelp,
+        areas => return invocation.debug.add(areas),
+    }
+    Ok(())
+}
+
+fn profile(_: &mut Invocation, name: &str) -> Result<(), String> {
+    crate::profile::find(name).map(|_| ())
+}
+
+fn idle_prof(invocation: &mut Invocation, how: &str) -> Result<(), String> {
+    match how {
+        "system" => invocation.idle_prof = Some(IdleProf::System),
+        "percpu" => invocation.idle_prof = Some(IdleProf::PerCpu),
+        "calibrate" => invocation.action = Action::IdleCalibrate,
+        other => return Err(format!("'{other}' is none of system, percpu and calibrate")),
+    }
     Ok(())
 }
 

@@ -27,8 +27,8 @@ pub use inspect::{Inspection, inspect};
 
 pub use metrics::{
     CpuMetrics, DepthMetrics, DirectionMetrics, DiskMetrics, DiskTotals, GroupMetrics, GroupRow,
-    Judged, LATENCY_CLASSES, LatencyClasses, LatencyStats, RowKind, SeriesStats, SteadyMetrics,
-    SyncMetrics, UnitMetrics, figures, judge,
+    Idleness, Judged, LATENCY_CLASSES, LatencyClasses, LatencyStats, RowKind, SeriesStats,
+    SteadyMetrics, SyncMetrics, UnitMetrics, figures, judge,
 };
 pub use repeats::{Repeated, RepeatedFigure, repeats};
 pub use since::{DirectionSince, Since, WorkerSince, since};

@@ -4,6 +4,7 @@ mod classes;
 mod direction;
 mod disks;
 mod groups;
+mod idleness;
 pub(crate) mod latency;
 pub(crate) mod series;
 mod steady;
@@ -14,6 +15,7 @@ pub use classes::{LATENCY_CLASSES, LatencyClasses};
 pub use direction::DirectionMetrics;
 pub use disks::{DiskMetrics, DiskTotals};
 pub use groups::{GroupMetrics, GroupRow, RowKind};
+pub use idleness::Idleness;
 pub use latency::LatencyStats;
 pub use series::SeriesStats;
 pub use steady::SteadyMetrics;
@@ -38,6 +40,8 @@ pub struct Judged {
     pub groups: Vec<GroupMetrics>,
     /// Devices under the targets, stacked ones before their members. Empty when no job wants them.
     pub disks: Vec<DiskMetrics>,
+    /// How idle the CPUs were, when that was asked for.
+    pub idleness: Option<Idleness>,
     /// From the start of the first worker to the end of the last, in nanoseconds.
     pub elapsed_ns: u64,
     /// What the figures alone show the user should know.
@@ -72,7 +76,8 @@ pub fn figures(record: &RunRecord) -> Judged {
         Vec::new()
     };
     let elapsed_ns = record.jobs.iter().map(|job| job.ended.0).max().unwrap_or(0);
-    Judged { units, groups, disks, elapsed_ns, messages, ..Judged::default() }
+    let idleness = idleness::measure(record);
+    Judged { units, groups, disks, idleness, elapsed_ns, messages, ..Judged::default() }
 }
 
 /// The workers of each report, in order of the first worker of each.

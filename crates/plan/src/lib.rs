@@ -26,6 +26,7 @@ mod safety;
 mod sizes;
 mod sprandom;
 mod surroundings;
+pub mod trace;
 mod unsupported;
 mod verify;
 mod workload;

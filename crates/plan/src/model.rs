@@ -74,6 +74,8 @@ pub struct Worker {
     pub pattern: Pattern,
     /// Where it goes beyond plain orders.
     pub placing: Placing,
+    /// What of it is traced.
+    pub trace: crate::trace::Trace,
     /// Engine, depth, batches.
     pub queue: Queue,
     /// Buffers and their content.

@@ -35,8 +35,8 @@ pub use logs::{
     WindowValue, log_bin, logged_direction,
 };
 pub use run::{
-    Cell, Clock, DiskCounters, DiskResult, GroupKey, Invocation, JobRecord, Medium, Message,
-    RecordSet, Region, RunRecord, SCHEMA_VERSION, Severity, Show, SourceText, Workload,
+    Cell, Clock, DiskCounters, DiskResult, GroupKey, IdleProfile, Invocation, JobRecord, Medium,
+    Message, RecordSet, Region, RunRecord, SCHEMA_VERSION, Severity, Show, SourceText, Workload,
 };
 pub use steady::{LatencyDepth, SteadyResult, SteadySample};
 pub use timeline::{CpuSample, DiskSample, OwnIo, Sample, SlowSample, Timeline, WorkerSample};

@@ -40,10 +40,24 @@ pub struct RunRecord {
     /// Which part it is of several runs made together; `None` for a run of its own.
     #[serde(default)]
     pub cell: Option<Cell>,
+    /// How the idleness of the CPUs is to be reported; `None`: not at all.
+    #[serde(default)]
+    pub idle: Option<IdleProfile>,
     /// What the user should know, in the order it arose.
     pub messages: Vec<Message>,
     /// The signal that ended the run early.
     pub interrupted_by: Option<i32>,
+}
+
+/// How the idleness of CPUs is reported, and what idle time is worth.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct IdleProfile {
+    /// Each CPU, not only all together.
+    pub per_cpu: bool,
+    /// What a unit of work takes on a CPU that is idle otherwise, in microseconds: the mean.
+    pub unit_mean_us: f64,
+    /// Its standard deviation, in microseconds.
+    pub unit_stddev_us: f64,
 }
 
 /// Which of several runs made together one is.

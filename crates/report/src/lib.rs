@@ -20,6 +20,7 @@ pub mod status;
 pub mod style;
 pub mod suite;
 mod terse;
+pub mod tools;
 pub mod verdict;
 mod when;
 

@@ -24,6 +24,7 @@ pub fn render(record: &RunRecord, judged: &Judged, dress: &Dress) -> String {
         groups::render(&mut out, group);
     }
     disks::render(&mut out, &judged.disks);
+    out.extend(judged.idleness.iter().map(crate::tools::idleness));
     out
 }
 

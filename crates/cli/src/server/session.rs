@@ -6,7 +6,7 @@ use crate::inputs::Machine;
 use crate::runner::Prepared;
 use crate::trigger;
 use crate::wire::{Mouth, PATIENCE, Stream, hear, words};
-use crate::{exit, repeat};
+use crate::{debug, exit, repeat};
 use anyhow::Result;
 use engine::{Event, Run};
 use job::{Dialect, Inputs, Invocation, Keywords};
@@ -149,7 +149,7 @@ impl<'a> Session<'a> {
                 return Err(format!("refused: {text}"));
             }
         };
-        self.announce(&invocation, &prepared)?;
+        self.announce(dialect(&submission), &invocation, &prepared)?;
         match self.next()? {
             FromClient::Start => {}
             _ => return Err("the client gave the run up".into()),
@@ -187,7 +187,7 @@ impl<'a> Session<'a> {
 
     /// Reads and plans what was submitted, under the guards of this server.
     fn prepare(&self, submission: &Submission) -> Result<(Invocation, Prepared), Refusal> {
-        let dialect = if submission.as_fio { Dialect::Fio } else { Dialect::Fathom };
+        let dialect = dialect(submission);
         let refusal = |text: String, exit_code| Refusal { text, exit_code };
         let usage = usage_code(dialect);
         let machine = Machine::new(self.server.runner.machine());
@@ -212,10 +212,16 @@ impl<'a> Session<'a> {
         Ok((invocation, prepared))
     }
 
-    fn announce(&self, invocation: &Invocation, prepared: &Prepared) -> Result<(), String> {
+    fn announce(
+        &self,
+        dialect: Dialect,
+        invocation: &Invocation,
+        prepared: &Prepared,
+    ) -> Result<(), String> {
         self.say(&FromServer::Messages(prepared.messages.clone()))?;
         let (jobs, starting) = header_lines(invocation, &prepared.plan);
-        self.say(&FromServer::Text(jobs + &starting))?;
+        let traced = debug::before(program(dialect), invocation, &prepared.plan);
+        self.say(&FromServer::Text(traced + &jobs + &starting))?;
         let announced = repeat::subjects(&invocation.jobs);
         let announced = announced
             .into_iter()
@@ -234,7 +240,7 @@ impl<'a> Session<'a> {
             Ok(())
         });
         let mut record = measured.map_err(|error| format!("{error:#}"))?;
-        let dialect = if submission.as_fio { Dialect::Fio } else { Dialect::Fathom };
+        let dialect = dialect(submission);
         let name = std::iter::once(program(dialect).to_owned());
         record.invocation.arguments = name.chain(submission.arguments.iter().cloned()).collect();
         record.invocation.as_fio = submission.as_fio;
@@ -268,6 +274,10 @@ impl<'a> Session<'a> {
     }
 
     fn events(&self, run: &Run) {
+        let traced = run.traced().concat();
+        if !traced.is_empty() {
+            let _ = self.mouth.say(&FromServer::Text(traced));
+        }
         for event in run.events() {
             let Event::LayingOut { job, files, bytes } = event;
             let text = report::header::layout(&job, files, bytes);
@@ -289,6 +299,11 @@ impl<'a> Session<'a> {
             }
         }
     }
+}
+
+/// As what the client was called.
+fn dialect(submission: &Submission) -> Dialect {
+    if submission.as_fio { Dialect::Fio } else { Dialect::Fathom }
 }
 
 /// An option that a client has no say in.

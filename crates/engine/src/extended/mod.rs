@@ -12,6 +12,7 @@ mod logs;
 mod replay;
 mod shared;
 mod steady;
+mod tracer;
 mod verify;
 
 use crate::meter::Stamps;
@@ -29,6 +30,7 @@ use record::Direction;
 use replay::Replayed;
 use shared::SharedCursor;
 use steady::SteadyLatency;
+use tracer::Tracer;
 use verify::Verified;
 
 /// Something done beside the I/O of a worker. Called once an I/O, so it neither locks nor calls the
@@ -154,6 +156,7 @@ fn chores(worker: &Worker, shared: &Shared, index: usize, queued: bool) -> Vec<B
     add(&mut all, DepthSearch::new(worker));
     add(&mut all, SteadyLatency::new(worker, live, index));
     add(&mut all, Iolog::new(worker));
+    add(&mut all, Tracer::new(worker, &shared.trace));
     all
 }
 

@@ -9,6 +9,21 @@ pub fn read() -> u64 {
     unsafe { std::arch::x86_64::_rdtsc() }
 }
 
+/// Reads the counter once everything before has been done (RDTSCP): what was loaded before was
+/// there before.
+#[cfg(target_arch = "x86_64")]
+pub fn read_after_loads() -> u64 {
+    let mut cpu = 0;
+    // SAFETY: RDTSCP exists wherever the counter is invariant, writes only what it is given.
+    unsafe { std::arch::x86_64::__rdtscp(&raw mut cpu) }
+}
+
+/// No counter known on this processor.
+#[cfg(not(target_arch = "x86_64"))]
+pub fn read_after_loads() -> u64 {
+    0
+}
+
 /// Whether the counter runs at one rate in all power states (CPUID 8000_0007h, EDX bit 8).
 #[cfg(target_arch = "x86_64")]
 pub fn is_invariant() -> bool {

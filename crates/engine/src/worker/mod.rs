@@ -106,6 +106,10 @@ fn set_up_and_run<'w>(
     thread::become_user(uid, gid).map_err(|e| Failure::Setup("run as this uid and gid", e))?;
     let mut buffers = BufferArea::new(&worker.buffers, worker.queue.depth, worker.max_buffer())
         .map_err(|e| Failure::Setup("allocate buffers", e))?;
+    if worker.trace.mem {
+        let bytes = worker.max_block() * u64::from(worker.queue.depth);
+        shared.trace.say("mem", &format!("Alloc {bytes} for buffers"));
+    }
     let _locked = lock_memory(worker.buffers.lockmem.0)
         .map_err(|e| Failure::Setup("lock memory (lockmem)", e))?;
     let mut files = OpenFiles::new(worker);
@@ -121,6 +125,7 @@ fn set_up_and_run<'w>(
         }
         for file in 0..most {
             files.open(file)?;
+            trace_file(shared, index, file, "fd open");
         }
     }
     live.set_open_files(most);
@@ -134,6 +139,13 @@ fn set_up_and_run<'w>(
     Ok(())
 }
 
+fn trace_file(shared: &Shared, index: usize, file: u32, what: &str) {
+    let worker = &shared.plan.workers[index];
+    if let (true, Some(file)) = (worker.trace.file, worker.files.get(file as usize)) {
+        shared.trace.say("file", &format!("{what} {}", file.path));
+    }
+}
+
 /// Syncs, closes and removes; what fails is an error of the worker, its figures stay.
 fn wind_up(shared: &Shared, index: usize, files: &mut OpenFiles<'_>, builder: &mut Builder<'_>) {
     let (worker, live) = (&shared.plan.workers[index], &shared.live[index]);
@@ -143,6 +155,7 @@ fn wind_up(shared: &Shared, index: usize, files: &mut OpenFiles<'_>, builder: &m
         steps.push(files.sync_at_end());
     }
     live.set_state(WorkerState::Finishing);
+    (0..worker.files.len() as u32).for_each(|file| trace_file(shared, index, file, "fd close"));
     steps.push(files.close_all());
     if worker.selection.unlink && worker.queue.engine.has_targets() {
         steps.push(files.unlink_all());

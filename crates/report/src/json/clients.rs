@@ -42,6 +42,9 @@ pub(super) fn document(clients: &Clients, bins: bool, dress: &Dress) -> Json {
     }
     let about = clients.reports.iter().map(|report| {
         let mut about = object! { "hostname" => &report.host, "port" => u32::from(report.port) };
+        if let Some(idleness) = &report.judged.idleness {
+            about.push("cpu_idleness", fio::idle(idleness));
+        }
         about.extend(fathom::of_run(&report.record, &report.judged));
         about
     });

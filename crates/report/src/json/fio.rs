@@ -6,8 +6,8 @@ use crate::numbers::millis;
 use crate::when::asctime;
 use crate::{Dress, option_is_set};
 use judge::{
-    DirectionMetrics, DiskMetrics, DiskTotals, Judged, LatencyStats, SeriesStats, SteadyMetrics,
-    UnitMetrics,
+    DirectionMetrics, DiskMetrics, DiskTotals, Idleness, Judged, LatencyStats, SeriesStats,
+    SteadyMetrics, UnitMetrics,
 };
 use record::{Direction, LatencyDepth, RunRecord, SteadySample};
 
@@ -36,6 +36,9 @@ pub(super) fn document(record: &RunRecord, judged: &Judged, bins: bool, dress: &
     out.push("jobs", Json::Array(jobs));
     if !judged.disks.is_empty() {
         out.push("disk_util", Json::Array(judged.disks.iter().map(disk).collect()));
+    }
+    if let Some(idleness) = &judged.idleness {
+        out.push("cpu_idleness", idle(idleness));
     }
     out.push("fathom", fathom::of_run(record, judged));
     out
@@ -233,6 +236,18 @@ pub(super) fn latency(stats: Option<&LatencyStats>, tables: bool, bins: bool) ->
         let pairs = stats.bins.iter().map(|(middle, count)| (middle.to_string(), (*count).into()));
         out.push("bins", Json::Object(pairs.collect()));
     }
+    out
+}
+
+pub(super) fn idle(idleness: &Idleness) -> Json {
+    let mut out = object! { "system" => idleness.system };
+    if idleness.profile.per_cpu {
+        for (number, cpu) in idleness.cpus.iter().enumerate() {
+            out.push(&format!("cpu-{number}"), *cpu);
+        }
+    }
+    out.push("unit_mean", idleness.profile.unit_mean_us);
+    out.push("unit_stddev", idleness.profile.unit_stddev_us);
     out
 }
 

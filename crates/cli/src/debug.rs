@@ -1,0 +1,55 @@
+//! `--debug`: what is traced beside the workers, which trace themselves.
+
+use job::Invocation;
+use job::debug::{line, parse};
+use plan::Plan;
+use record::RunRecord;
+use std::fmt::Write;
+
+/// What is said before a run: what is traced, then the options, files and disks of the jobs.
+pub fn before(program: &str, invocation: &Invocation, plan: &Plan) -> String {
+    let (debug, id) = (&invocation.debug, std::process::id());
+    let mut out = String::new();
+    for area in &debug.areas {
+        let _ = writeln!(out, "{program}: set debug option {area}");
+    }
+    if debug.covers("parse") {
+        out += &parse(&invocation.jobs, id);
+    }
+    if debug.covers("file") {
+        out += &files(plan, id);
+    }
+    if debug.covers("diskutil") {
+        for disk in &plan.disks {
+            out += &line("diskutil", id, &format!("add {} to list", disk.name));
+            let stat = format!("open stat file: /sys/block/{}/stat", disk.name);
+            out += &line("diskutil", id, &stat);
+        }
+    }
+    out
+}
+
+fn files(plan: &Plan, id: u32) -> String {
+    let mut out = String::new();
+    for worker in plan.workers.iter().filter(|worker| worker.trace.file) {
+        for (number, file) in worker.files.iter().enumerate() {
+            let name = file.path.rsplit('/').next().unwrap_or_default();
+            out += &line("file", id, &format!("add file {name}"));
+            out += &line("file", id, &format!("file \"{}\" added at {number}", file.path));
+        }
+    }
+    out + &line("file", id, "setup files")
+}
+
+/// What is said after a run: which clock it had, and how good that was.
+pub fn after(invocation: &Invocation, record: &RunRecord) -> String {
+    if !invocation.debug.covers("time") {
+        return String::new();
+    }
+    let clock = &record.clock;
+    let text = format!(
+        "clock={}, hertz={:.0}, drift_ppm={:.3}, stamp_ns={}",
+        clock.source, clock.hertz, clock.drift_ppm, clock.stamp.0
+    );
+    line("time", std::process::id(), &text)
+}

@@ -1,0 +1,88 @@
+//! Whether the counters of all CPUs can be one clock (`--cpuclock-test`).
+
+use crate::sys::{thread, tsc};
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// How long the CPUs read their counters against each other.
+const TIME: Duration = Duration::from_millis(200);
+
+/// What came of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClockTest {
+    /// The processor says that its counter runs at one rate always.
+    pub invariant: bool,
+    /// Each CPU tested.
+    pub cpus: Vec<CpuClock>,
+    /// The furthest any CPU was behind what another had read before, in ticks.
+    pub worst: u64,
+}
+
+/// One CPU.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuClock {
+    /// Its number.
+    pub cpu: u32,
+    /// How often its counter was read.
+    pub reads: u64,
+    /// Its first reading.
+    pub first: u64,
+    /// How often it was behind what another CPU had read before.
+    pub behind: u64,
+    /// How far at most, in ticks.
+    pub worst: u64,
+}
+
+/// Reads the counters of `cpus` at the same time. One that is ever behind what another was seen at
+/// before would make latencies of I/O that changes CPUs wrong, and even negative.
+pub fn clock_test(cpus: &[u32]) -> ClockTest {
+    if !tsc::is_invariant() {
+        return ClockTest::default();
+    }
+    let (latest, start) = (AtomicU64::new(0), Barrier::new(cpus.len()));
+    let cpus: Vec<CpuClock> = std::thread::scope(|scope| {
+        let (latest, start) = (&latest, &start);
+        let read = |cpu: u32| scope.spawn(move || read_on(cpu, latest, start));
+        let threads: Vec<_> = cpus.iter().map(|cpu| read(*cpu)).collect();
+        threads.into_iter().filter_map(|thread| thread.join().ok().flatten()).collect()
+    });
+    let worst = cpus.iter().map(|cpu| cpu.worst).max().unwrap_or(0);
+    ClockTest { invariant: true, cpus, worst }
+}
+
+/// `None` for a CPU that is not ours to use.
+fn read_on(cpu: u32, latest: &AtomicU64, start: &Barrier) -> Option<CpuClock> {
+    let bound = thread::bind_to_cpus(&[cpu]);
+    start.wait();
+    bound.ok()?;
+    let until = Instant::now() + TIME;
+    let mut seen = CpuClock { cpu, first: tsc::read(), ..CpuClock::default() };
+    while Instant::now() < until {
+        for _ in 0..1000 {
+            let before = latest.load(Ordering::Acquire);
+            let now = tsc::read_after_loads();
+            if now < before {
+                seen.behind += 1;
+                seen.worst = seen.worst.max(before - now);
+            }
+            latest.fetch_max(now, Ordering::AcqRel);
+            seen.reads += 1;
+        }
+    }
+    Some(seen)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cpu_is_never_behind_itself() {
+        let test = clock_test(&[0]);
+        assert_eq!(test.invariant, tsc::is_invariant());
+        for cpu in &test.cpus {
+            assert!(cpu.reads >= 1000 && cpu.behind == 0, "{cpu:?}");
+        }
+    }
+}
