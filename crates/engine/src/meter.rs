@@ -288,6 +288,7 @@ fn lane_result<const LATENCY: bool, const QUEUED: bool, const RATED: bool>(
             lat: (timed && QUEUED).then_some(lane.lat),
             response: (timed && RATED).then_some(lane.response),
         },
+        prios: Vec::new(),
     }
 }
 

@@ -40,4 +40,4 @@ pub use model::{
     WriteHint, ZoneMode, ZoneShare, Zones,
 };
 pub use model::{Merge, Replay};
-pub use model::{Net, Protocol};
+pub use model::{Net, PriorityShare, Protocol};

@@ -324,8 +324,6 @@ fn warnings_come_with_what_is_not_done_and_only_then() {
     let apply = |def: &OptionDef, value| {
         options::apply(&mut Job::default(), def, Some(value), UNITS).unwrap()
     };
-    let prio = options::find_engine("io_uring", "cmdprio_percentage").unwrap();
-    assert_eq!(apply(prio, "10").len(), 1);
     assert!(apply(options::find("thread").unwrap(), "1").is_empty());
     assert_eq!(apply(options::find("threads").unwrap(), "1").len(), 1);
     assert!(apply(options::find("softrandommap").unwrap(), "1").is_empty());

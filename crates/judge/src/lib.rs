@@ -25,6 +25,7 @@ pub use durability::{Durability, durability, durability_reason};
 pub use finding::{Figure, Finding};
 pub use inspect::{Inspection, inspect};
 
+pub use metrics::PriorityStats;
 pub use metrics::{
     CpuMetrics, DepthMetrics, DirectionMetrics, DiskMetrics, DiskTotals, GroupMetrics, GroupRow,
     Idleness, Judged, LATENCY_CLASSES, LatencyClasses, LatencyStats, RowKind, SeriesStats,

@@ -12,7 +12,7 @@ pub(crate) mod unit;
 pub(crate) mod window;
 
 pub use classes::{LATENCY_CLASSES, LatencyClasses};
-pub use direction::DirectionMetrics;
+pub use direction::{DirectionMetrics, PriorityStats};
 pub use disks::{DiskMetrics, DiskTotals};
 pub use groups::{GroupMetrics, GroupRow, RowKind};
 pub use idleness::Idleness;

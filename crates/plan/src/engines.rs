@@ -24,6 +24,11 @@ pub(crate) fn check(job: &Job, found: &mut Findings) {
         }
         _ => {}
     }
+    let split = options.cmdprio_split.iter().any(|shares| !shares.is_empty());
+    if split && options.cmdprio_percentage.is_some() {
+        let what = "beside cmdprio_percentage".to_owned();
+        found.usage(job, "cmdprio_bssplit", what, "keep one of the two");
+    }
     let without = match job.queue.engine.medium() {
         Medium::Names { .. } | Medium::Socket | Medium::Time => true,
         Medium::Memory => job.queue.engine == Engine::PageFault,

@@ -32,7 +32,6 @@ mod verify;
 mod workload;
 mod zones;
 
-pub use job::Protocol;
 pub use job::{BlockPattern, VerifyMethod};
 pub use job::{
     BufferContent, Buffers, CpuLoad, DedupeMode, Distribution, Engine, EngineOptions, ErrorPolicy,
@@ -40,6 +39,7 @@ pub use job::{
     Retry, Sequencer, Size, StatCall, SteadyCriterion, SteadyFigure, SteadyLimit, SyncFileRange,
     SyncMode, Syncing, ThinkTime, WriteHint, ZoneShare,
 };
+pub use job::{PriorityShare, Protocol};
 pub use limits::{FlowPart, LatencySearch, Limits, SteadyWatch};
 pub use model::{
     BlockPlan, DiskWatch, File, FileOrder, FileSelection, Measuring, Pacing, Pattern, Placement,

@@ -36,6 +36,19 @@ pub struct DirectionResult {
     pub runtime: Nanos,
     /// Latency histograms.
     pub latency: LatencyResult,
+    /// Latency by I/O priority, for jobs some of whose I/O has one of its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub prios: Vec<PriorityResult>,
+}
+
+/// The I/Os of one priority in one direction.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PriorityResult {
+    /// As ioprio_set(2) has it: class in the three highest bits, then hint, level in the three
+    /// lowest; 0: none was set.
+    pub priority: u16,
+    /// Their total latency where the job shows percentiles of that, else their completion latency.
+    pub latency: Histogram,
 }
 
 /// Synchronisations (fsync, fdatasync, sync_file_range) of one worker.

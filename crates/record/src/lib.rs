@@ -18,7 +18,8 @@ mod timeline;
 mod units;
 
 pub use counters::{
-    CpuUse, DepthUse, DirectionResult, ErrorCount, Interval, LatencyResult, SizeMap, SyncResult,
+    CpuUse, DepthUse, DirectionResult, ErrorCount, Interval, LatencyResult, PriorityResult,
+    SizeMap, SyncResult,
 };
 pub use direction::{Direction, PerDirection};
 pub use environment::{CgroupFacts, CgroupPlace, Environment, InterruptFacts};

@@ -2,6 +2,7 @@
 //! where the kernel and the limits allow. Each of these is a choice made when the ring is opened.
 
 use super::blocking::maintain;
+use super::chance::Priorities;
 use super::{Completion, Queued, Ring, Setup};
 use crate::ops::{Op, OpKind};
 use crate::sys::uring::{Sqe, Uring, setup, sqe};
@@ -31,6 +32,8 @@ enum Form {
 
 /// The ring.
 pub struct IoUring {
+    /// Where not all I/Os have the same.
+    priorities: Option<Priorities>,
     ring: Uring,
     // Must not move: vectored entries point into it.
     vectors: Box<[libc::iovec]>,
@@ -118,6 +121,11 @@ impl IoUring {
             // Trims end inside `queue`.
             OpKind::Trim => {}
         }
+        if let Some(priorities) = &mut self.priorities
+            && matches!(op.kind, OpKind::Read | OpKind::Write)
+        {
+            entry.ioprio = priorities.next(op.kind, op.length);
+        }
         entry
     }
 
@@ -180,7 +188,9 @@ impl Ring for IoUring {
         if options.uncached {
             op_flags |= RWF_DONTCACHE;
         }
+        let priorities = Priorities::new(options, setup.io_priority);
         Ok(IoUring {
+            priorities: priorities.differ().then_some(priorities),
             ring,
             vectors,
             fds,

@@ -169,7 +169,7 @@ impl Libaio {
             block.length = 1;
         }
         if let Some(priorities) = &mut self.priorities {
-            block.priority = priorities.next(op.kind);
+            block.priority = priorities.next(op.kind, op.length);
             block.flags = if block.priority == 0 { 0 } else { aio::FLAG_PRIORITY };
         }
         block

@@ -7,7 +7,9 @@ use crate::ops::{Fault, Op};
 use crate::run::Shared;
 use crate::sys::clock;
 use plan::Medium;
-use record::{CpuUse, DepthUse, Direction, JobRecord, LatencyDepth, Message, Nanos};
+use record::{
+    CpuUse, DepthUse, Direction, JobRecord, LatencyDepth, Message, Nanos, PriorityResult,
+};
 use std::io;
 
 /// What a worker gives back.
@@ -113,6 +115,11 @@ impl<'a> Builder<'a> {
     /// What the search for the depth its latency allows gave.
     pub fn latency_depth(&mut self, found: LatencyDepth) {
         self.job.latency_depth = Some(found);
+    }
+
+    /// Takes the latencies of the I/Os of each priority in one direction.
+    pub fn by_priority(&mut self, direction: Direction, prios: Vec<PriorityResult>) {
+        self.job.results[direction].prios = prios;
     }
 
     /// Something failed with a file as a whole: counted, and told.

@@ -2,6 +2,7 @@
 
 use super::engine::{CpuLoad, Engine, Program, StatCall};
 use super::net::Net;
+use super::priority::PriorityShare;
 
 /// Engine, depth and batches.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -59,6 +60,10 @@ pub struct EngineOptions {
     pub cmdprio_class: Option<(u8, u8)>,
     /// `cmdprio`.
     pub cmdprio: Option<(u8, u8)>,
+    /// `cmdprio_hint`.
+    pub cmdprio_hint: Option<(u16, u16)>,
+    /// `cmdprio_bssplit`, of reads and of writes.
+    pub cmdprio_split: [Vec<PriorityShare>; 2],
     /// `writefua`: RWF_DSYNC on writes of io_uring.
     pub writefua: bool,
     /// `thp`: transparent huge pages for mmap.

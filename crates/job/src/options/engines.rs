@@ -4,7 +4,7 @@ use super::Group::Engine;
 use super::row::{
     NO_MAX, PASSTHROUGH, SCSI_GENERIC, boolean, choice, flag, int, ints, same, text, to, value,
 };
-use super::{Choice, OptionDef, Value};
+use super::{Choice, OptionDef, Value, set};
 use crate::model::{Job, Protocol, StatCall};
 
 const URINGS: &[&str] = &["io_uring", "io_uring_cmd"];
@@ -17,8 +17,6 @@ const NO_FUA_READ: &str =
     "the kernel passes no FUA with reads of io_uring, only with commands of sg and io_uring_cmd";
 
 const OBJECT_STORE: &str = "the http engine (WebDAV, S3 or Swift)";
-
-const ONE_PRIORITY: &str = "all I/O has the priority of its job (prio, prioclass)";
 
 const WRITE_MODES: &[Choice] = &[
     value("write", "plain writes"),
@@ -157,31 +155,45 @@ pub(super) const LOCAL: &[OptionDef] = &[
         .sets(to!(queue.options.libaio_vectored = flag)),
     ints(Engine, "cmdprio_percentage", 0, 100, "Share of I/O with a priority of its own, per cent")
         .of(PRIO)
-        .long("Up to two values: reads, writes.")
-        .warned(ONE_PRIORITY, |job, v| {
+        .long(
+            "Up to two values: reads, writes. Takes a device that knows priorities, direct=1, and \
+             the right to set them. Each priority has its own latency in the report.",
+        )
+        .sets(|job, v| {
             job.queue.options.cmdprio_percentage = pair(v);
             Ok(())
         }),
     ints(Engine, "cmdprio_class", 1, 3, "Priority class of that I/O")
         .of(PRIO)
         .long("As prioclass; up to two values: reads, writes.")
-        .warned(ONE_PRIORITY, |job, v| {
+        .sets(|job, v| {
             job.queue.options.cmdprio_class = pair(v);
             Ok(())
         }),
     ints(Engine, "cmdprio_hint", 0, 1023, "Priority hint of that I/O")
         .of(PRIO)
-        .long("As priohint. Newer than fio 3.33."),
+        .long("As priohint; up to two values: reads, writes. Newer than fio 3.33.")
+        .sets(|job, v| {
+            let counts = v.counts();
+            let hint = |count: Option<u64>| count.and_then(|c| u16::try_from(c).ok()).unwrap_or(0);
+            job.queue.options.cmdprio_hint = Some((hint(counts.read), hint(counts.write)));
+            Ok(())
+        }),
     ints(Engine, "cmdprio", 0, 7, "Priority of that I/O")
         .of(PRIO)
         .long("As prio; up to two values: reads, writes.")
-        .warned(ONE_PRIORITY, |job, v| {
+        .sets(|job, v| {
             job.queue.options.cmdprio = pair(v);
             Ok(())
         }),
     text(Engine, "cmdprio_bssplit", "Priorities by block size")
         .of(PRIO)
-        .long("Entries size/percent or size/percent/class/level split by colons."),
+        .long(
+            "Entries size/percent or size/percent/class/level split by colons; a comma splits reads \
+             from writes. Several entries may share the I/Os of one size. Not beside \
+             cmdprio_percentage.",
+        )
+        .sets(set::priorities::by_size),
     boolean(Engine, "thp", "Ask for transparent huge pages")
         .long("madvise(MADV_HUGEPAGE) on the mapping.")
         .of(&["mmap"])

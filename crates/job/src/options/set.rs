@@ -14,6 +14,7 @@ use record::{Bytes, Direction, Nanos, PerDirection, WindowValue};
 mod distribution;
 mod errno;
 mod pattern_bytes;
+pub(super) mod priorities;
 pub(super) use distribution::{file_service, random as random_distribution};
 
 pub(super) const ENGINES: &[Choice] = &[

@@ -4,6 +4,7 @@ use super::latency::{LatencyStats, merged};
 use super::series::{self, SeriesStats};
 use super::window::{busy, per_second, union_ns};
 use record::{Direction, DirectionResult, Histogram, JobRecord};
+use std::collections::BTreeMap;
 
 /// Figures of one direction.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -32,6 +33,8 @@ pub struct DirectionMetrics {
     pub lat: Option<LatencyStats>,
     /// Latency from the intended start, for jobs with a schedule.
     pub response: Option<LatencyStats>,
+    /// Latency by I/O priority, the usual one first; empty when all had the same.
+    pub prios: Vec<PriorityStats>,
     /// Bandwidth over intervals, in bytes a second.
     pub bandwidth: SeriesStats,
     /// IOPS over intervals.
@@ -45,6 +48,41 @@ impl DirectionMetrics {
     pub fn is_idle(&self) -> bool {
         self.ios_issued == 0 && self.ios == 0
     }
+}
+
+/// Latency of the I/Os of one priority.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PriorityStats {
+    /// Class, as ioprio_set(2) numbers them; 0: none was set.
+    pub class: u16,
+    /// Level within the class.
+    pub level: u16,
+    /// Share of the I/Os told apart by priority, in percent.
+    pub share: f64,
+    /// Their latency.
+    pub latency: LatencyStats,
+}
+
+/// The latency of each priority, where there are several.
+fn by_priority<'a>(
+    results: impl Iterator<Item = &'a DirectionResult>,
+    percentiles: &[f64],
+) -> Vec<PriorityStats> {
+    let mut merged: BTreeMap<u16, Histogram> = BTreeMap::new();
+    for prio in results.flat_map(|result| &result.prios) {
+        merged.entry(prio.priority).or_default().merge(&prio.latency);
+    }
+    if merged.len() < 2 {
+        return Vec::new();
+    }
+    let all: u64 = merged.values().map(Histogram::count).sum();
+    let stats = merged.into_iter().map(|(priority, histogram)| PriorityStats {
+        class: priority >> 13,
+        level: priority & 7,
+        share: histogram.count() as f64 * 100.0 / all.max(1) as f64,
+        latency: LatencyStats::of(&histogram, percentiles),
+    });
+    stats.collect()
 }
 
 /// Figures of `jobs` together in the given `directions` together.
@@ -74,6 +112,7 @@ pub(super) fn measure(
         clat: stats(|r| r.latency.clat.as_ref()),
         lat: stats(DirectionResult::lat).filter(|_| jobs.iter().any(|job| job.show.lat)),
         response: stats(|r| r.latency.response.as_ref()),
+        prios: by_priority(results(), percentiles),
         bandwidth,
         iops_series,
         group_share: 0.0,

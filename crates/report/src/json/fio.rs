@@ -5,6 +5,7 @@ use super::tree::{Json, object};
 use crate::numbers::millis;
 use crate::when::asctime;
 use crate::{Dress, option_is_set};
+use judge::PriorityStats;
 use judge::{
     DirectionMetrics, DiskMetrics, DiskTotals, Idleness, Judged, LatencyStats, SeriesStats,
     SteadyMetrics, UnitMetrics,
@@ -185,8 +186,24 @@ impl Form {
             "clat_ns" => latency(metrics.clat.as_ref(), self.clat, self.bins),
             "lat_ns" => latency(metrics.lat.as_ref(), self.lat, self.bins),
         };
+        self.prios(&mut out, metrics);
         series(&mut out, metrics);
         out
+    }
+
+    /// fio's list of priorities; it is there only when there are several.
+    fn prios(&self, out: &mut Json, metrics: &DirectionMetrics) {
+        if metrics.prios.is_empty() {
+            return;
+        }
+        let (name, tables) = if self.lat { ("lat_ns", true) } else { ("clat_ns", self.clat) };
+        let one = |prio: &PriorityStats| {
+            let mut entry =
+                object! { "prioclass" => u32::from(prio.class), "prio" => u32::from(prio.level) };
+            entry.push(name, latency(Some(&prio.latency), tables, self.bins));
+            entry
+        };
+        out.push("prios", Json::Array(metrics.prios.iter().map(one).collect()));
     }
 
     fn sync(&self, unit: &UnitMetrics) -> Json {

@@ -131,10 +131,21 @@ fn direction(
             latency::stats(out, &format!("{name:>4}"), stats);
         }
     }
+    let kind = if unit.show.lat_percentiles { "lat" } else { "clat" };
+    for prio in &metrics.prios {
+        let name = format!("{kind} prio {}/{}", prio.class, prio.level);
+        latency::stats(out, &name, &prio.latency);
+    }
     for (name, stats, wanted) in &kinds {
         if let (Some(stats), true) = (stats, wanted) {
             latency::percentiles(out, name, stats);
         }
+    }
+    let shown = unit.show.lat_percentiles || unit.show.clat_percentiles;
+    for prio in metrics.prios.iter().filter(|_| shown) {
+        let (class, level) = (prio.class, prio.level);
+        let name = format!("{kind} prio {class}/{level} ({:.2}% of IOs)", prio.share);
+        latency::percentiles(out, &name, &prio.latency);
     }
     if let (Some(response), false) = (&metrics.response, dress.as_fio) {
         out.push_str("    response latency (from the intended start):\n");
