@@ -85,6 +85,20 @@ fn distributions_are_as_concentrated_as_the_oracle_s() {
 }
 
 #[test]
+fn what_is_hot_for_reads_is_hot_for_writes() {
+    let arguments = ["--rw=randrw", DRAWS, "--random_distribution=zipf:1.2"];
+    for told in [ours(&arguments), oracle(&arguments)] {
+        let hottest = |direction: char| {
+            let mut counts = vec![0; BLOCKS];
+            let of = told.iter().filter(|told| told.1 == direction);
+            of.for_each(|(_, _, offset)| counts[(offset / BLOCK) as usize] += 1);
+            (0..BLOCKS).max_by_key(|block| counts[*block])
+        };
+        assert_eq!(hottest('r'), hottest('w'));
+    }
+}
+
+#[test]
 fn zones_get_their_shares_in_place() {
     let arguments = ["--rw=randread", DRAWS, "--random_distribution=zoned:60/10:30/20:8/30:2/40"];
     let shares = |told: &[Told]| {

@@ -162,11 +162,16 @@ impl Scattered {
                 Places::Renewed { blocks, size }
             }
             Choice::Anywhere(align) => Places::anywhere(length, blocks, |d| align[d]),
-            Choice::Skewed(align) => Places::Skewed(Box::new(PerDirection::from_fn(|d| {
-                let grid = Grid::new(length, blocks[d].min, align[d]);
-                let (spread, stride) = (&placing.spread[d], placing.sequence_stride);
-                (Skewed::over_blocks(spread, grid.count, grid.align, stride, random), grid)
-            }))),
+            Choice::Skewed(align) => {
+                // What is hot for one direction is hot for the others.
+                let seed = random.bits();
+                Places::Skewed(Box::new(PerDirection::from_fn(|d| {
+                    let grid = Grid::new(length, blocks[d].min, align[d]);
+                    let (spread, stride) = (&placing.spread[d], placing.sequence_stride);
+                    let same = &mut Random::new(seed, 0);
+                    (Skewed::over_blocks(spread, grid.count, grid.align, stride, same), grid)
+                })))
+            }
         };
         let identical = scatter.identical;
         let mixture = scatter.shares.then(|| Box::new(Mixture::new(placing)));

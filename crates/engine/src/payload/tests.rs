@@ -147,6 +147,30 @@ fn a_working_set_is_all_that_is_repeated() {
 }
 
 #[test]
+fn a_working_set_may_be_that_of_several_workers() {
+    let buffers = Buffers {
+        dedupe_percentage: Some(50),
+        dedupe_mode: DedupeMode::WorkingSet,
+        dedupe_working_set_percentage: 5,
+        ..Buffers::default()
+    };
+    let of = |number: u32, together: &[u32]| {
+        let mut worker = worker(buffers.clone());
+        worker.number = number;
+        worker.duplicates = together.iter().map(|other| (*other, 0)).collect();
+        writes(&worker, 2000)
+    };
+    let in_both = |together: &[u32]| {
+        let first: std::collections::HashSet<_> = of(1, together).into_iter().collect();
+        let second: std::collections::HashSet<_> = of(2, together).into_iter().collect();
+        first.intersection(&second).count()
+    };
+    assert_eq!(in_both(&[]), 0);
+    // Five blocks of each.
+    assert_eq!(in_both(&[1, 2]), 10);
+}
+
+#[test]
 fn readers_do_nothing_and_seeds_decide() {
     let mut reader = worker(Buffers { refill: true, ..Buffers::default() });
     reader.pattern.rw = ReadWrite::Read;
