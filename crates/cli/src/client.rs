@@ -237,7 +237,7 @@ impl Servers<'_> {
             Ok(FromServer::Live(snapshot)) => member.snapshot = Some(snapshot),
             Ok(FromServer::Done(record)) => self.done(index, *record)?,
             Ok(FromServer::File(file)) => {
-                if let Err(text) = member.keep(&file) {
+                if let Err(text) = member.keep(&file, &self.call.invocation.aux_path) {
                     self.complain(&text);
                     self.code = Some(exit::ERRORS);
                 }

@@ -1,6 +1,7 @@
 //! fathom: job text → Job → Plan → RunRecord → Judged → report.
 
 mod call;
+mod checksums;
 mod client;
 mod clocks;
 mod compare;

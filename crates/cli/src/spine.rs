@@ -11,7 +11,7 @@ use crate::replay;
 use crate::runner::Runner;
 use crate::trigger::{self, Trigger};
 use crate::watch::watch;
-use crate::{client, clocks, debug, idle, server};
+use crate::{checksums, client, clocks, debug, idle, server};
 use anyhow::{Context, Result};
 use job::{Action, Dialect, Invocation, JobErrors};
 use std::ffi::OsString;
@@ -113,6 +113,7 @@ fn act(
         Action::InflateLog(path) => return inflate(dialect, path, &mut output),
         Action::ProfileHelp(text) => Ok(text.clone()),
         Action::DebugHelp => Ok(job::debug::help()),
+        Action::CrcTest(names) => return checksums::main(dialect, names.as_deref(), &mut output),
         Action::CpuClockTest => return clocks::main(runner.machine(), &mut output),
         Action::IdleCalibrate => Ok(report::tools::calibration(&idle::calibrate(false))),
         Action::Version => Ok(format!("{FIO_VERSION}\n")),

@@ -171,3 +171,14 @@ fn tiobench_is_the_jobs_that_fio_makes_of_it() {
     let ran = as_fio(directory.path(), &["--profile=none"]).expect(1);
     assert!(ran.err.contains("there are tiobench and act"), "{}", ran.err);
 }
+
+#[test]
+fn checksums_are_measured_in_fios_columns() {
+    let directory = scratch();
+    let out = as_fio(directory.path(), &["--crctest=md5,crc32c"]).expect(0).out;
+    let names: Vec<&str> = out.lines().filter_map(|line| line.split(':').next()).collect();
+    assert_eq!(names, ["md5", "crc32c"]);
+    assert!(out.lines().all(|line| line.ends_with(" MiB/sec")), "{out}");
+    let ran = as_fio(directory.path(), &["--crctest=md4"]).expect(1);
+    assert!(ran.err.contains("'md4' is none of md5"), "{}", ran.err);
+}

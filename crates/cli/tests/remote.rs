@@ -454,3 +454,23 @@ fn records_and_conditions_hold_for_servers_as_well() {
     assert_eq!(set.runs[0].jobs[0].results.write.bytes.0, 16384);
     with("--undecided=fail").expect(4);
 }
+
+#[test]
+fn logs_and_states_come_to_the_client() {
+    let (directory, there) = (scratch(), scratch());
+    let served = Served::start(there.path(), &[]);
+    let own = served.client();
+    let job = ["--name=a", "--size=64k", "--rw=write", "--write_lat_log=x"];
+    let trigger = ["--verify=crc32c", "--time_based", "--runtime=60", "--trigger-timeout=500ms"];
+    let arguments = [&[own.as_str()], &job[..], &trigger].concat();
+    client("fio", directory.path(), &arguments).expect(0);
+    let names = |directory: &Path| {
+        let entries = std::fs::read_dir(directory).unwrap();
+        entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect::<Vec<_>>()
+    };
+    let (here, there) = (names(directory.path()), names(there.path()));
+    for name in ["x_lat.1.log.127.0.0.1", "127.0.0.1-a-0-verify.state"] {
+        assert!(here.contains(&name.to_owned()), "{name} in {here:?}; the server has {there:?}");
+    }
+    assert!(!there.iter().any(|name| name.contains(".log")), "{there:?}");
+}

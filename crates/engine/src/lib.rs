@@ -4,6 +4,7 @@
 //! runs a [`plan::Plan`] and gives [`record::JobRecord`]s.
 
 mod arrivals;
+mod checksums;
 mod clock;
 mod clock_test;
 mod extended;
@@ -30,6 +31,7 @@ mod sys;
 mod trace;
 mod worker;
 
+pub use checksums::checksum;
 pub use clock_test::{ClockTest, CpuClock, clock_test};
 pub use logbook::Logbook;
 pub use run::{Enter, Event, Outcome, Outside, Run, RunDelay, Watcher};

@@ -62,6 +62,8 @@ pub enum Action {
     ProfileHelp(String),
     /// Print what can be traced ([`crate::debug::help`]).
     DebugHelp,
+    /// Measure these checksums, or all.
+    CrcTest(Option<String>),
     /// Check the clock of the CPUs.
     CpuClockTest,
     /// Measure how long a unit of idle work takes.

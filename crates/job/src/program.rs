@@ -240,7 +240,13 @@ pub const OPTIONS: &[ProgramOption] = &[
     .sent(),
     option("cpuclock-test", Role::Ends(|_| Action::CpuClockTest), "Check the clock of the CPUs")
         .short('T'),
-    option("crctest", Role::NotYet, "Measure checksum functions").short('G').maybe("NAMES"),
+    option(
+        "crctest",
+        Role::Ends(checksum_test),
+        "Measure how fast checksums are; all, or those named",
+    )
+    .short('G')
+    .maybe("NAMES"),
     option("server", Role::Sets(server), "Wait for jobs of clients").short('S').maybe("ADDRESS"),
     option(
         "daemonize",
@@ -276,6 +282,10 @@ fn inflate_log(path: Option<&str>) -> Action {
 
 fn engine_help(name: Option<&str>) -> Action {
     Action::EngHelp(name.map(Into::into))
+}
+
+fn checksum_test(names: Option<&str>) -> Action {
+    Action::CrcTest(names.map(Into::into))
 }
 
 fn parse_only(invocation: &mut Invocation, _: &str) -> Result<(), String> {

@@ -137,17 +137,6 @@ fn program_options_are_read() {
 }
 
 #[test]
-fn what_does_not_work_is_an_error_that_names_it() {
-    for option in ["crctest"] {
-        let name = option.split('=').next().unwrap_or_default();
-        assert_eq!(
-            errors(&format!("--{option} --name=x"), Fio, &Texts::default()),
-            [format!("command line: --{name}: does not work yet")]
-        );
-    }
-}
-
-#[test]
 fn wrong_values_say_what_is_expected() {
     for (line, expected) in [
         ("--eta=foo", "--eta: 'foo' is none of auto, always and never"),

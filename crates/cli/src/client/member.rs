@@ -188,14 +188,18 @@ impl Member {
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn keep(&self, file: &JobText) -> Result<(), String> {
+    pub fn keep(&self, file: &JobText, states: &str) -> Result<(), String> {
         // Wherever it lay there, here it lies in the working directory: a server has no say in
         // where a client writes.
         let base = Path::new(&file.name).file_name().unwrap_or_default().to_string_lossy();
         let host = self.address.host().replace('/', "_");
-        let path = format!("{base}.{host}");
+        let state = base.strip_prefix("local-").filter(|rest| rest.ends_with("-verify.state"));
+        let path = match state {
+            Some(rest) => Path::new(states).join(format!("{host}-{rest}")),
+            None => format!("{base}.{host}").into(),
+        };
         std::fs::write(&path, &file.bytes)
-            .map_err(|error| format!("cannot write '{path}': {error}"))
+            .map_err(|error| format!("cannot write '{}': {error}", path.display()))
     }
 }
 

@@ -16,7 +16,9 @@ use remote::{
     LIMIT_SUBMISSION, PROTOCOL, Refusal, Submission,
 };
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 use std::io::{self, Read as _};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, channel};
@@ -155,8 +157,12 @@ impl<'a> Session<'a> {
             _ => return Err("the client gave the run up".into()),
         }
         let record = self.measure(&submission, &invocation, prepared)?;
+        let end = self.end.take();
+        if !matches!(end, Some(End::Lost(_))) {
+            self.hand_over(&record, matches!(end, Some(End::Triggered(_))))?;
+        }
         self.say(&FromServer::Done(Box::new(record)))?;
-        match self.end.take() {
+        match end {
             Some(End::Lost(why)) => Err(why),
             Some(End::Triggered(Some(command))) => trigger::execute("trigger-remote", &command),
             _ => Ok(()),
@@ -200,6 +206,7 @@ impl<'a> Session<'a> {
         }
         let own = self.server.own;
         invocation.allow_destroy.clone_from(&own.allow_destroy);
+        invocation.aux_path.clone_from(&own.aux_path);
         invocation.readonly |= own.readonly;
         invocation.max_jobs = invocation.max_jobs.into_iter().chain(own.max_jobs).min();
         for job in &mut invocation.jobs {
@@ -210,6 +217,32 @@ impl<'a> Session<'a> {
             refusal(error.to_string(), code)
         })?;
         Ok((invocation, prepared))
+    }
+
+    /// Sends the logs of a run, which do not stay here, and after a trigger the states, which do.
+    fn hand_over(&self, record: &RunRecord, triggered: bool) -> Result<(), String> {
+        let logs = record.jobs.iter().filter_map(|job| job.logs.as_ref());
+        let logs: BTreeSet<&str> =
+            logs.flat_map(|logs| logs.files.iter().map(|(_, path)| path.as_str())).collect();
+        for path in logs {
+            if self.send(Path::new(path))? {
+                // Nobody looks for it here; what cannot be removed is no harm.
+                let _ = std::fs::remove_file(path);
+            }
+        }
+        for job in record.jobs.iter().filter(|_| triggered) {
+            let name = job.name.replace('/', "_");
+            let state = format!("local-{name}-{}-verify.state", job.worker.saturating_sub(1));
+            self.send(&Path::new(&self.server.own.aux_path).join(state))?;
+        }
+        Ok(())
+    }
+
+    /// Sends a file, if it is there.
+    fn send(&self, path: &Path) -> Result<bool, String> {
+        let Ok(bytes) = std::fs::read(path) else { return Ok(false) };
+        let name = path.display().to_string();
+        self.say(&FromServer::File(JobText { name, bytes })).map(|()| true)
     }
 
     fn announce(

@@ -34,6 +34,7 @@ use shared::SharedCursor;
 use steady::SteadyLatency;
 use tracer::Tracer;
 use verify::Verified;
+pub(crate) use verify::digest;
 
 /// Something done beside the I/O of a worker. Called once an I/O, so it neither locks nor calls the
 /// system where it can be helped; what it does is within the I/O's pause, not within its latency.

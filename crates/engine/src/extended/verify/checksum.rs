@@ -41,7 +41,7 @@ pub(super) fn crc32c(data: &[u8]) -> u32 {
 
 /// Writes the checksum of `data` into `digest`, which has the length that the method keeps. Meta,
 /// patterns and null have none.
-pub(super) fn digest(method: VerifyMethod, data: &[u8], digest: &mut [u8]) {
+pub(crate) fn digest(method: VerifyMethod, data: &[u8], digest: &mut [u8]) {
     use md5::Digest as _;
     match method {
         VerifyMethod::Md5 => digest.copy_from_slice(&md5::Md5::digest(data)),

@@ -22,6 +22,8 @@ mod reader;
 mod state;
 mod writes;
 
+pub(crate) use checksum::digest;
+
 use crate::meter::Stamps;
 use crate::ops::{Fault, Next, Op, OpKind, Source, UNPACED};
 use crate::source::Workload;
