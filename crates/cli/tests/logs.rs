@@ -420,3 +420,25 @@ fn a_full_disk_leaves_no_part_of_a_log() {
     assert_eq!(ran.json()["jobs"][0]["read"]["total_ios"], 16384);
     assert_eq!(fs::read_dir(small.path()).unwrap().count(), 0);
 }
+
+#[test]
+fn blocks_are_followed_while_they_are_trimmed() {
+    let scratch = scratch();
+    let disk = common::loop_device(scratch.path(), 4 << 20, &[]);
+    let target = format!("--filename={}", disk.device);
+    let job =
+        ["--name=job", &target, "--ioengine=psync", "--direct=1", "--rw=trimwrite", "--bs=64k"];
+    let more = ["--size=2m", "--io_size=1m", "--block_error_percentiles=1"];
+    let line = [&["--output-format=json,normal"], &job[..], &more].concat();
+    let ran = as_fio(scratch.path(), &line).expect(0);
+    assert!(ran.out.contains("  block lifetime percentiles :\n"), "{}", ran.out);
+    let states = "states               : unwritten=24, trimmed=0, written=8, trim failure=0";
+    assert!(ran.out.contains(states), "{}", ran.out);
+    let end = ran.out.find("\n}\n").unwrap() + 2;
+    let json: Value = serde_json::from_str(&ran.out[..end]).unwrap();
+    let blocks = &json["jobs"][0]["fathom"]["blocks"];
+    assert_eq!((&blocks["block_bytes"], &blocks["written"]), (&65536.into(), &8.into()));
+    let reads = ["--name=x", "--ioengine=null", "--rw=read", "--size=1m"];
+    let told = fathom(scratch.path(), &[&reads[..], &["--block_error_percentiles=1"]].concat());
+    assert!(told.expect(0).err.contains("counts trims, and there are none"));
+}

@@ -24,6 +24,9 @@ pub(crate) fn check(job: &Job, found: &mut Findings) {
     if logs.histogram.is_some() && logs.histogram_window.0 == 0 {
         found.warn(job, "write_hist_log without log_hist_msec leaves its file empty");
     }
+    if job.measure.block_errors && !job.pattern.rw.trims() {
+        found.warn(job, "block_error_percentiles counts trims, and there are none");
+    }
     if logs.unix_epoch || logs.other_epoch {
         check_clock(job, "log_alternate_epoch_clock_id", logs.clock, found);
     }

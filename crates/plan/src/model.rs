@@ -109,6 +109,8 @@ pub struct Worker {
     pub replay: Option<Replay>,
     /// `write_iolog`: file that its I/O is listed in.
     pub write_log: Option<String>,
+    /// Size of the blocks whose trims are counted, in bytes; `None`: they are not.
+    pub counted_blocks: Option<u64>,
     /// The logs it writes; `None`: none.
     pub logs: Option<Logs>,
 }

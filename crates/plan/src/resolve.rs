@@ -73,6 +73,7 @@ pub fn resolve(jobs: &[Job], facts: &Facts, policy: &Policy) -> Result<Plan, Pla
                 limit(job, &mut worker, asked, &blocks, &mut found);
             }
             worker.logs = logs::of_worker(job, number);
+            worker.counted_blocks = counted_blocks(job, &blocks);
             placing::check(job, &worker, &mut found);
             sprandom::plan(job, &mut worker, &mut found);
             surroundings::schedulers(job, &mut worker, facts, &mut found);
@@ -244,6 +245,12 @@ fn stop(job: &Job, found: &mut Findings) -> Stop {
         exit_what: job.identity.exit_what,
         fill_device: job.target.fill_device,
     }
+}
+
+/// Blocks of `block_error_percentiles`: as large as the smallest trim.
+fn counted_blocks(job: &Job, blocks: &Blocks) -> Option<u64> {
+    let counted = job.measure.block_errors && job.pattern.rw.trims();
+    counted.then(|| blocks.sizes.trim.min().max(1))
 }
 
 /// Sets how many bytes a loop has, where it is not the files' regions.

@@ -3,6 +3,7 @@
 //!
 //! This crate does no I/O, no formatting and no judging; it only says what things are.
 
+mod blocks;
 mod counters;
 mod direction;
 mod environment;
@@ -17,6 +18,7 @@ mod steady;
 mod timeline;
 mod units;
 
+pub use blocks::BlockStates;
 pub use counters::{
     CpuUse, DepthUse, DirectionResult, ErrorCount, Interval, LatencyResult, PriorityResult,
     SizeMap, SyncResult,

@@ -1,8 +1,9 @@
 //! The record of one run: complete, versioned, and saved before anything judges it.
 
 use crate::{
-    Bytes, CpuUse, DepthUse, Direction, DirectionResult, DiskSample, ErrorCount, Evidence, Facts,
-    Interval, LatencyDepth, Logs, Nanos, PerDirection, SteadyResult, SyncResult, Timeline,
+    BlockStates, Bytes, CpuUse, DepthUse, Direction, DirectionResult, DiskSample, ErrorCount,
+    Evidence, Facts, Interval, LatencyDepth, Logs, Nanos, PerDirection, SteadyResult, SyncResult,
+    Timeline,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -258,6 +259,9 @@ pub struct JobRecord {
     pub percentiles: Vec<f64>,
     /// What its options ask the report to show.
     pub show: Show,
+    /// What became of its blocks; `None`: they were not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocks: Option<BlockStates>,
     /// Its logs; `None`: it was to write none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logs: Option<Logs>,

@@ -5,6 +5,7 @@
 //! and chores, one file each, which look at every I/O as it is issued and as it ends. Choosing among
 //! them costs a few indirect calls an I/O; workers without chores run loops that have none of this.
 
+mod blocks;
 mod cycles;
 mod iolog;
 mod latency;
@@ -22,6 +23,7 @@ use crate::run::Shared;
 use crate::source::Workload;
 use crate::steps::Policy;
 use crate::worker::Builder;
+use blocks::Blocks;
 use cycles::Cycles;
 use iolog::Iolog;
 use latency::{DepthSearch, MaxLatency};
@@ -156,6 +158,7 @@ fn chores(worker: &Worker, shared: &Shared, index: usize, queued: bool) -> Vec<B
     let mut all = Vec::new();
     add(&mut all, worker.logs.as_ref().map(logging));
     add(&mut all, ByPriority::new(worker));
+    add(&mut all, worker.counted_blocks.map(|size| Blocks::new(worker, size)));
     add(&mut all, MaxLatency::new(worker));
     add(&mut all, DepthSearch::new(worker));
     add(&mut all, SteadyLatency::new(worker, live, index));

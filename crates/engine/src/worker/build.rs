@@ -8,7 +8,8 @@ use crate::run::Shared;
 use crate::sys::clock;
 use plan::Medium;
 use record::{
-    CpuUse, DepthUse, Direction, JobRecord, LatencyDepth, Message, Nanos, PriorityResult,
+    BlockStates, CpuUse, DepthUse, Direction, JobRecord, LatencyDepth, Message, Nanos,
+    PriorityResult,
 };
 use std::io;
 
@@ -98,6 +99,11 @@ impl<'a> Builder<'a> {
         let mut so_far = std::mem::replace(&mut self.job, kept);
         so_far.errors = self.errors.so_far().to_vec();
         so_far
+    }
+
+    /// What became of the worker's blocks.
+    pub fn followed(&mut self, blocks: BlockStates) {
+        self.job.blocks = Some(blocks);
     }
 
     /// The worker's logs, `clock_at_zero` being what the clock of their times showed at time zero.

@@ -92,6 +92,8 @@ pub struct Measure {
     pub iopsavgtime: Nanos,
     /// `job_start_clock_id`.
     pub job_start_clock: u64,
+    /// `block_error_percentiles`.
+    pub block_errors: bool,
     /// Log files.
     pub logs: Logs,
 }
@@ -120,6 +122,7 @@ impl Default for Measure {
             bwavgtime: Nanos::from_millis(500),
             iopsavgtime: Nanos::from_millis(500),
             job_start_clock: 0,
+            block_errors: false,
             logs: Logs::default(),
         }
     }

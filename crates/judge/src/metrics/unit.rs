@@ -6,7 +6,8 @@ use super::latency::{LatencyStats, merged};
 use super::steady::SteadyMetrics;
 use super::window::{busy, common_ns, union_ns};
 use record::{
-    Direction, ErrorCount, GroupKey, JobRecord, LatencyDepth, Message, PerDirection, Show, SizeMap,
+    BlockStates, Direction, ErrorCount, GroupKey, JobRecord, LatencyDepth, Message, PerDirection,
+    Show, SizeMap,
 };
 
 /// Figures of one report unit. A merged unit has the name and options of its first worker's job.
@@ -24,6 +25,8 @@ pub struct UnitMetrics {
     pub show: Show,
     /// What the clock asked for showed when its first worker began, in milliseconds.
     pub start_clock_ms: u64,
+    /// What became of the blocks whose trims were counted.
+    pub blocks: Option<BlockStates>,
     /// Workers in it.
     pub workers: u32,
     /// Thread id of the first.
@@ -108,6 +111,13 @@ pub struct CpuMetrics {
     pub minor_faults: u64,
 }
 
+fn blocks(jobs: &[&JobRecord]) -> Option<BlockStates> {
+    let mut counted = jobs.iter().filter_map(|job| job.blocks.as_ref());
+    let mut all = counted.next()?.clone();
+    counted.for_each(|more| all.add(more));
+    Some(all)
+}
+
 /// Figures of the workers `jobs` (at least one) together.
 pub(crate) fn measure(jobs: &[&JobRecord]) -> UnitMetrics {
     let Some(first) = jobs.first() else { return UnitMetrics::default() };
@@ -122,6 +132,7 @@ pub(crate) fn measure(jobs: &[&JobRecord]) -> UnitMetrics {
         options: first.options.clone(),
         show: first.show,
         start_clock_ms: jobs.iter().map(|job| job.start_clock_ms).min().unwrap_or(0),
+        blocks: blocks(jobs),
         workers: jobs.len() as u32,
         tid: first.tid,
         merged: merged_names(jobs),

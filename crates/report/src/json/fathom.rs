@@ -8,7 +8,7 @@ use judge::{
     DirectionSince, Figure, Finding, Judged, Repeated, RepeatedFigure, Since, UnitMetrics, Verdict,
     WorkerSince,
 };
-use record::{Direction, ErrorCount, Message, RecordSet, RunRecord, Severity};
+use record::{BlockStates, Direction, ErrorCount, Message, RecordSet, RunRecord, Severity};
 
 /// About the whole run.
 pub(super) fn of_run(record: &RunRecord, judged: &Judged) -> Json {
@@ -191,6 +191,9 @@ pub(super) fn of_unit(unit: &UnitMetrics, bins: bool) -> Json {
         "run_delay_cpu" => unit.cpu.run_delay,
         "errors" => Json::Array(unit.errors.iter().map(error).collect()),
     };
+    if let Some(blocks) = &unit.blocks {
+        out.push("blocks", states(blocks));
+    }
     let rated = |direction: &Direction| unit.directions[*direction].response.is_some();
     if Direction::ALL.iter().any(rated) {
         let pairs = Direction::ALL.into_iter().filter(rated).map(|direction| {
@@ -200,6 +203,21 @@ pub(super) fn of_unit(unit: &UnitMetrics, bins: bool) -> Json {
         out.push("response_ns", Json::Object(pairs.collect()));
     }
     out
+}
+
+/// What became of the blocks whose trims were counted.
+fn states(blocks: &BlockStates) -> Json {
+    let survived = &blocks.trims_survived;
+    let bins = survived.bins().map(|(low, _, count)| (low.to_string(), count.into()));
+    object! {
+        "block_bytes" => blocks.size,
+        "untouched" => blocks.untouched,
+        "trimmed" => blocks.trimmed,
+        "written" => blocks.written,
+        "trim_failed" => blocks.trim_failed,
+        "write_failed" => blocks.write_failed,
+        "trims_survived" => Json::Object(bins.collect()),
+    }
 }
 
 fn error(error: &ErrorCount) -> Json {

@@ -33,6 +33,24 @@ pub(super) fn render(out: &mut String, record: &RunRecord, unit: &UnitMetrics, d
     limits(out, unit);
 }
 
+/// What became of the blocks whose trims were counted, in fio's words.
+fn blocks(out: &mut String, unit: &UnitMetrics) {
+    let Some(blocks) = &unit.blocks else { return };
+    let _ = writeln!(out, "  block lifetime percentiles :");
+    let survived = &blocks.trims_survived;
+    if !survived.is_empty() {
+        let shown = [1.0, 10.0, 50.0, 90.0, 99.0];
+        let shown = shown.map(|p| format!("{p:5.2}th=[{}]", survived.percentile(p)));
+        let _ = writeln!(out, "     | {}", shown.join(", "));
+    }
+    let _ = writeln!(
+        out,
+        "   |        states               : unwritten={}, trimmed={}, written={}, \
+         trim failure={}, write failure={}",
+        blocks.untouched, blocks.trimmed, blocks.written, blocks.trim_failed, blocks.write_failed
+    );
+}
+
 /// What steered the depth, and whether it was steady.
 fn limits(out: &mut String, unit: &UnitMetrics) {
     let searched = unit.latency_depth.unwrap_or(LatencyDepth {
@@ -49,6 +67,7 @@ fn limits(out: &mut String, unit: &UnitMetrics) {
         searched.percentile,
         searched.depth
     );
+    blocks(out, unit);
     let Some(steady) = &unit.steady else { return };
     let found = &steady.found;
     let style = SizeStyle::of(&unit.show);
