@@ -166,6 +166,63 @@ fn mixes_files_loops_and_wrapping_sizes_are_verified() {
 }
 
 #[test]
+fn going_through_the_job_again_finds_what_it_left() {
+    let dir = scratch();
+    let cases: [&[&str]; 6] = [
+        &["--rw=randwrite", "--verify=md5", "--loops=3"],
+        &["--rw=write", "--verify=crc32c", "--io_size=200k"],
+        &["--rw=randwrite", "--norandommap", "--verify=crc7", "--io_size=300k", "--loops=2"],
+        &["--rw=randrw", "--verify=xxhash", "--bsrange=512-8k"],
+        &["--rw=write:6k", "--verify=pattern", "--verify_pattern=%o\"abc\"", "--loops=2"],
+        &["--rw=randwrite", "--verify=md5", "--nrfiles=3", "--openfiles=1", "--numjobs=2"],
+    ];
+    for case in cases {
+        let case = [case, &["--directory=."]].concat();
+        let fixed = ["fio", "--name=j", "--size=64k"];
+        let call = |more: &[&str]| {
+            let all = [&fixed[..], &case, more].concat();
+            run(Command::new(FATHOM).args(all).current_dir(dir.path()))
+        };
+        call(&["--do_verify=0"]).expect(0);
+        call(&["--verify_only"]).expect(0);
+    }
+}
+
+#[test]
+fn sequence_and_seed_are_checked_unless_told_otherwise() {
+    let dir = scratch();
+    // Two workers on the same blocks: each finds what the other wrote.
+    let both = ["--rw=write", "--verify=md5", "--numjobs=2", "--verify_state_save=0"];
+    let blind = ["--verify_write_sequence=0", "--verify_header_seed=0"];
+    let apart = ["--thread", "--stonewall"];
+    ours(dir.path(), &[&both[..], &blind, &apart].concat()).expect(0);
+    let write = |seed| ["--rw=write", "--verify=md5", seed, "--do_verify=0"];
+    let check = ["--rw=write", "--verify=md5", "--randseed=5", "--verify_only"];
+    ours(dir.path(), &write("--randseed=5")).expect(0);
+    let mine = std::fs::read(dir.path().join("data")).unwrap();
+    ours(dir.path(), &write("--randseed=6")).expect(0);
+    change(dir.path(), |file| file.write_all_at(&mine[..32768], 0).unwrap());
+    let mixed = ours(dir.path(), &check).expect(1);
+    assert_eq!(mixed.err.matches("stale block").count(), 8, "{}", mixed.err);
+    ours(dir.path(), &[&check[..], &["--verify_header_seed=0"]].concat()).expect(0);
+}
+
+#[test]
+fn the_pattern_begins_anew_at_its_interval() {
+    let dir = scratch();
+    let pattern = ["--verify=pattern", "--verify_pattern=%o0xff", "--verify_pattern_interval=512"];
+    ours(dir.path(), &[&["--rw=write"], &pattern[..]].concat()).expect(0);
+    change(dir.path(), |file| {
+        for at in [0, 512, 4096 + 1024] {
+            let mut expected = (at as u64).to_le_bytes().to_vec();
+            expected.push(0xff);
+            assert_eq!(block(file, at, 9), expected);
+        }
+    });
+    ours(dir.path(), &[&["--rw=randread"], &pattern[..]].concat()).expect(0);
+}
+
+#[test]
 fn time_that_is_up_ends_writing_and_not_reading_back() {
     let dir = scratch();
     let arguments = ["--rw=write", "--verify=md5", "--rate_iops=20", "--runtime=500ms", "--bs=4k"];

@@ -92,6 +92,9 @@ impl Worker {
         }
         self.limit_settings(&mut settings);
         self.placing_settings(&mut settings);
+        if let Some(verify) = &self.verify {
+            settings.insert("verify".into(), verify.method.name().into());
+        }
         self.queue_settings(&mut settings);
         self.buffer_settings(&mut settings);
         settings

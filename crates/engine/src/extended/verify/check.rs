@@ -81,17 +81,15 @@ pub(super) struct Checker {
     verify: Arc<Verify>,
     paths: Arc<[String]>,
     aux_path: Arc<str>,
-    /// The one size and the beginning of all blocks, where there are such.
-    grid: Option<(u64, Vec<u64>)>,
+    /// The size of all blocks, where they have only one.
+    one_size: Option<u64>,
 }
 
 impl Checker {
     pub fn new(worker: &Worker, verify: &Verify, knowing: Knowing, aux_path: &str) -> Checker {
         let write = &worker.pattern.blocks.write;
-        let one_size = write.min() == write.max() && worker.pattern.align.write == write.min();
         // What never went anywhere cannot be found again; fio pretends in the same way.
         let pretends = worker.queue.engine == Engine::Null;
-        let starts = worker.files.iter().map(|file| file.start).collect();
         Checker {
             content: Content::new(worker, verify),
             knowing,
@@ -99,7 +97,7 @@ impl Checker {
             verify: Arc::new(verify.clone()),
             paths: worker.files.iter().map(|file| file.path.clone()).collect(),
             aux_path: aux_path.into(),
-            grid: one_size.then(|| (write.min(), starts)),
+            one_size: Some(write.min()).filter(|size| *size == write.max()),
         }
     }
 
@@ -136,13 +134,11 @@ impl Checker {
     }
 
     /// Where the block of a piece began.
-    fn block_of(&self, file: u32, piece: &Piece) -> Option<u64> {
+    fn block_of(&self, piece: &Piece) -> Option<u64> {
         if piece.head {
             return Some(piece.start);
         }
-        let (size, starts) = self.grid.as_ref()?;
-        let start = starts[file as usize];
-        Some(start + piece.start.checked_sub(start)? / size * size)
+        (piece.start + piece.length).checked_sub(self.one_size.filter(|_| piece.tail)?)
     }
 
     fn check_piece(
@@ -153,7 +149,7 @@ impl Checker {
         data: &mut [u8],
         found: &mut Found,
     ) -> Option<Bad> {
-        let block = self.block_of(request.op.file, piece);
+        let block = self.block_of(piece);
         let method = self.content.method;
         match method {
             VerifyMethod::Null => return None,

@@ -220,8 +220,13 @@ impl Verified {
             Next::Io(op) => {
                 self.drawn += 1;
                 let op = self.writes.named(op);
-                if self.only_reads && !self.expects(&op)? {
-                    return None;
+                match if self.only_reads { self.expects(&op) } else { Some(true) } {
+                    Some(true) => {}
+                    Some(false) => return None,
+                    None => {
+                        self.stage = Stage::Done;
+                        return None;
+                    }
                 }
                 return Some(self.hand_out(op));
             }
@@ -238,18 +243,22 @@ impl Verified {
         Some(next)
     }
 
-    /// Goes through the work without doing it, up to the end of the loop.
+    /// Goes through all the work without doing it: what it leaves in the end is read back.
     fn walk(&mut self) -> Next {
         loop {
             match self.work.next() {
                 Next::Io(op) => {
                     self.drawn += 1;
                     let op = self.writes.named(op);
-                    self.writes.issued(&op);
-                    self.writes.ended(&op);
                     self.work.completed(&op, op.length);
+                    match self.expects(&op) {
+                        Some(certain) => self.writes.walked(&op, certain),
+                        None => return Next::End,
+                    }
                 }
-                end @ (Next::LoopEnd | Next::End) => return end,
+                // Blocks of several loops come more than once.
+                Next::LoopEnd => self.replays = false,
+                Next::End => return Next::End,
                 _ => {}
             }
         }
@@ -264,18 +273,16 @@ impl Verified {
         Next::Io(op)
     }
 
-    /// Whether a block was certainly written, by the state that was loaded. `None` ends the work:
-    /// no later one was.
+    /// Whether a block was certainly written, by the state that was loaded; `None` when neither it
+    /// nor any later one was.
     fn expects(&mut self, op: &Op) -> Option<bool> {
         let Some(state) = &self.loaded else { return Some(true) };
+        if !self.only_reads && op.kind != OpKind::Write {
+            return Some(true);
+        }
         let number = self.checked;
         self.checked += 1;
-        let expected = state.expects(number, op.file, op.offset);
-        if expected.is_none() {
-            self.stage = Stage::Leaving;
-            self.after = Next::End;
-        }
-        expected
+        state.expects(number, op.file, op.offset)
     }
 
     /// What is still to be trimmed before reading back.
@@ -316,7 +323,6 @@ impl Verified {
         }
         let op = self.reader.as_mut().and_then(|reader| reader.next(&mut self.writes));
         match op {
-            Some(op) if !self.expects(&op)? => None,
             Some(op) => Some(self.open_for(Op { tag: CHECKED, ..op })),
             None => {
                 self.stage = Stage::Leaving;

@@ -193,6 +193,17 @@ impl Writes {
         }
     }
 
+    /// An I/O is taken for done, though it was not: `certain` if it was done earlier, else what it
+    /// left is not known.
+    pub fn walked(&mut self, op: &Op, certain: bool) {
+        self.issued(op);
+        if certain {
+            self.ended(op);
+        } else {
+            self.failed(op);
+        }
+    }
+
     /// An I/O was given up: what it left behind is not known.
     pub fn failed(&mut self, op: &Op) {
         if let OpKind::Fsync | OpKind::Fdatasync = op.kind {
