@@ -30,6 +30,7 @@ mod steps;
 mod sys;
 mod trace;
 mod worker;
+mod zones;
 
 pub use checksums::checksum;
 pub use clock_test::{ClockTest, CpuClock, clock_test};

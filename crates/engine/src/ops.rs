@@ -13,6 +13,8 @@ pub enum OpKind {
     Write,
     /// The target forgets a range.
     Trim,
+    /// The zone at `offset` is made empty: the trim of a zoned device.
+    ResetZone,
     /// fsync(2).
     Fsync,
     /// fdatasync(2).
@@ -28,7 +30,7 @@ impl OpKind {
         match self {
             OpKind::Read => Some(Direction::Read),
             OpKind::Write => Some(Direction::Write),
-            OpKind::Trim => Some(Direction::Trim),
+            OpKind::Trim | OpKind::ResetZone => Some(Direction::Trim),
             OpKind::Fsync | OpKind::Fdatasync | OpKind::SyncFileRange(_) => None,
         }
     }
@@ -63,14 +65,15 @@ pub enum Next {
     Close(u32),
     /// Wait until nothing is in flight, then ask again: a barrier, or the end of a loop.
     Drain,
+    /// Nothing can be issued before something else has ended: take what has, or let a moment pass
+    /// when nothing is in flight, then ask again.
+    Busy,
     /// A loop has ended (nothing is in flight any more); what `unlink_each_loop` and the like ask
     /// for is done now. Ask again.
     LoopEnd,
     /// What was written goes to the target and leaves the page cache, for it is read back now
     /// (nothing is in flight any more). Ask again.
     Settle,
-    /// Nothing can be issued before something in flight ends. Ask again then.
-    Busy,
     /// There is nothing more to do.
     End,
 }

@@ -4,9 +4,10 @@ use crate::clock::Clock;
 use crate::gate::{Admit, Gate};
 use crate::hot::Halt;
 use crate::meter::{Metering, Stamps};
-use crate::ops::{Next, Op, OpKind, Source};
+use crate::ops::{Next, Op, Source};
 use crate::rings::Ring;
 use crate::steps::{Flow, Loop, Slot, Steps, Ticked, Wish};
+use record::Direction;
 use std::io;
 use std::time::Duration;
 
@@ -94,8 +95,8 @@ where
     /// Waits until nothing is in flight, then does what needs that.
     #[cold]
     pub(crate) fn drain(&mut self, next: Next, now: &mut u64) -> Flow {
-        if next == Next::Busy && self.slots.in_flight > 0 {
-            return self.reap(1, None, now);
+        if next == Next::Busy {
+            return self.make_way(now);
         }
         while self.slots.in_flight > 0 {
             if self.reap(1, None, now) == Flow::End {
@@ -108,6 +109,11 @@ where
             }
             Next::Io(_) | Next::Drain | Next::Busy | Next::End => Flow::On,
         }
+    }
+
+    /// Something has to end before more can be issued.
+    fn make_way(&mut self, now: &mut u64) -> Flow {
+        if self.slots.in_flight > 0 { self.reap(1, None, now) } else { self.wait(0, now) }
     }
 
     /// Takes what is still in flight; it belongs to the run. A ring that goes on failing was
@@ -188,7 +194,7 @@ where
     pub(crate) fn inspect(&mut self, slot: u32, done: u64) -> Flow {
         let Slot { op, stamps } = self.slots.slots[slot as usize];
         // A trim has no buffer.
-        let moved = if op.kind == OpKind::Trim { 0 } else { op.length };
+        let moved = if op.kind.direction() == Some(Direction::Trim) { 0 } else { op.length };
         let buffer = self.buffers.slice_mut(slot, moved as usize);
         match self.source.ended(&op, buffer, &stamps, done) {
             Ok(()) => Flow::On,

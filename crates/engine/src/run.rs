@@ -10,6 +10,7 @@ use crate::steady::{self, Watched};
 use crate::sys::thread;
 use crate::trace::Trace;
 use crate::worker::{self, Finished, Interim};
+use crate::zones::ZonedTargets;
 use plan::{ExitScope, Plan};
 use record::{CpuUse, JobRecord, LayoutProgress, Message, Nanos, Snapshot, WorkerState};
 use std::collections::BTreeSet;
@@ -64,6 +65,7 @@ pub(crate) struct Shared {
     outside: Outside,
     /// What the workers have measured so far, where that is wanted now and then.
     interims: Box<[Mutex<Option<JobRecord>>]>,
+    pub zones: ZonedTargets,
     /// Positions that the clones of a job share, by the job.
     cursors: Vec<Arc<AtomicU64>>,
     /// The run is to end: no new phase, no new file.
@@ -193,6 +195,7 @@ impl Run {
             scribe,
             outside,
             interims,
+            zones: ZonedTargets::default(),
             stop: AtomicBool::new(false),
             trace: Arc::default(),
             layout: Mutex::new(None),

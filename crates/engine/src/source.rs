@@ -150,6 +150,20 @@ impl Workload {
         }
     }
 
+    /// An I/O that was given did not come to be, or `bytes` of it did not.
+    pub fn take_back(&mut self, ios: u64, bytes: u64) {
+        self.progress.take_back(ios, bytes);
+    }
+
+    /// No I/O of this pass can come to be any more: where that is simple, the rest is not drawn.
+    pub fn end_pass(&mut self) {
+        if let Some(lane) = &mut self.lane {
+            let (ios, bytes) = lane.settle();
+            self.progress.add(ios, bytes);
+            lane.end_pass();
+        }
+    }
+
     /// A grant is used up, or there is no lane.
     #[inline(never)]
     fn step(&mut self) -> Next {

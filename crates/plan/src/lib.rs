@@ -27,9 +27,9 @@ mod sizes;
 mod sprandom;
 mod surroundings;
 pub mod trace;
-mod unsupported;
 mod verify;
 mod workload;
+mod zbd;
 mod zones;
 
 pub use job::{BlockPattern, VerifyMethod};
@@ -54,3 +54,4 @@ pub use resolve::resolve;
 pub use sprandom::Renewal;
 pub use surroundings::{Cgroup, Surroundings};
 pub use verify::{Trimming, Verify};
+pub use zbd::{Zbd, ZonedFile};

@@ -5,6 +5,7 @@ use crate::net::Socket;
 use crate::placing::Placing;
 use crate::surroundings::Surroundings;
 use crate::verify::Verify;
+use crate::zbd::Zbd;
 use job::{
     Buffers, Distribution, Engine, EngineOptions, ErrorPolicy, ExitScope, Layout, LockFile,
     NumaMemory, RateProcess, ReadWrite, Sequencer, Syncing, ThinkTime,
@@ -76,6 +77,8 @@ pub struct Worker {
     pub placing: Placing,
     /// What of it is traced.
     pub trace: crate::trace::Trace,
+    /// How it keeps to the rules of zones; `None`: there are none.
+    pub zbd: Option<Zbd>,
     /// Engine, depth, batches.
     pub queue: Queue,
     /// Buffers and their content.

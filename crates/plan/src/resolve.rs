@@ -12,7 +12,7 @@ use crate::random::{DEFAULT_SEED, between, mix};
 use crate::sizes::{human, percent_of};
 use crate::{
     checks, contents, cursor, disks, engines, limits, logs, pace, placing, replay, safety,
-    sprandom, surroundings, unsupported, verify, zones,
+    sprandom, surroundings, verify, zbd, zones,
 };
 use job::{Engine, FileServiceOrder, Job, Size};
 use record::{Bytes, Facts, Nanos, Show, TargetKind};
@@ -27,8 +27,7 @@ const FILES: u64 = 0x66_69_6c_65_73;
 /// # Errors
 /// Every problem of every job at once.
 pub fn resolve(jobs: &[Job], facts: &Facts, policy: &Policy) -> Result<Plan, PlanError> {
-    let jobs: Vec<Job> = jobs.iter().map(zones::in_bytes).collect();
-    let jobs = jobs.as_slice();
+    let jobs: &[Job] = &zbd::in_bytes(jobs, facts);
     let mut found = Findings::default();
     let slots = arrange(jobs, &mut found);
     let counted = check_counts(jobs, policy, &mut found);
@@ -70,6 +69,7 @@ pub fn resolve(jobs: &[Job], facts: &Facts, policy: &Policy) -> Result<Plan, Pla
             worker.start.delay = delay(job, mix(worker.pattern.seed, DELAY));
             worker.placement = pace::placement(job, &cpus, number);
             if let Some(asked) = asked {
+                let asked = zbd::fit(job, &mut worker, asked, facts, &mut found);
                 limit(job, &mut worker, asked, &blocks, &mut found);
             }
             worker.logs = logs::of_worker(job, number);
@@ -87,6 +87,7 @@ pub fn resolve(jobs: &[Job], facts: &Facts, policy: &Policy) -> Result<Plan, Pla
         surroundings::one_group(jobs, &workers, &mut found);
         checks::overlaps(&workers, facts, &mut found);
         replay::check_logs(jobs, &workers, &mut found);
+        zbd::check_shared(jobs, &workers, &mut found);
         checks::memory(jobs, &workers, facts, &mut found);
     }
     Ok(Plan {
@@ -134,9 +135,9 @@ fn check_counts(jobs: &[Job], policy: &Policy, found: &mut Findings) -> bool {
 
 /// Checks of a job that do not depend on its clones.
 fn check_job(job: &Job, facts: &Facts, policy: &Policy, found: &mut Findings) -> Blocks {
-    unsupported::check(job, found);
     replay::check(job, found);
     zones::check(job, found);
+    zbd::check(job, found);
     let blocks = blocks::resolve(job, found);
     if let Some(Size::Bytes(size)) = job.target.size
         && size.0 > 0

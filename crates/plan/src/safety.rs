@@ -6,8 +6,8 @@ use crate::policy::Policy;
 use crate::problem::Findings;
 use crate::sizes::human;
 use crate::verify;
-use job::{Engine, Job, Medium};
-use record::{Facts, TargetFacts, TargetKind, Use};
+use job::{Engine, Job, Medium, ZoneMode};
+use record::{DeviceFacts, Facts, TargetFacts, TargetKind, Use};
 
 /// Whether a job changes its targets.
 pub(crate) fn changes(job: &Job) -> bool {
@@ -106,6 +106,12 @@ fn unsuitable(job: &Job, kind: TargetKind) -> Option<(&'static str, &'static str
     }
 }
 
+/// Whether a trim of this device resets a zone, which needs no discards.
+fn resets_zones(job: &Job, device: &DeviceFacts) -> bool {
+    let zoned = device.zoned.as_deref().is_some_and(|zoned| zoned != "none");
+    zoned && job.zones.mode == ZoneMode::Zbd
+}
+
 /// Oracle: a trim of anything but a block device fails at the first I/O.
 fn check_trim(job: &Job, path: &str, target: &TargetFacts, facts: &Facts, found: &mut Findings) {
     let verified = job.verify.trim_percentage > 0 && verify::method(job).is_some();
@@ -120,7 +126,7 @@ fn check_trim(job: &Job, path: &str, target: &TargetFacts, facts: &Facts, found:
     } else if target.kind != TargetKind::Block {
         let cure = "only block devices can be trimmed: name one";
         found.refuse(job, "rw", format!("{path} is no block device"), cure);
-    } else if device(facts, path).is_some_and(|d| d.discard_max.0 == 0) {
+    } else if device(facts, path).is_some_and(|d| d.discard_max.0 == 0 && !resets_zones(job, d)) {
         let what = format!("{path} takes no discards");
         found.refuse(job, "rw", what, "name a device that can be trimmed");
     }

@@ -1,9 +1,8 @@
-//! Zones of any target (`zonemode=strided`), and sizes told in them.
+//! Zones of any target (`zonemode=strided`).
 
 use crate::placing::Strides;
 use crate::problem::Findings;
 use job::{Job, Size, ZoneMode};
-use record::Bytes;
 
 /// Checks what a job says of zones against its `zonemode`.
 pub(crate) fn check(job: &Job, found: &mut Findings) {
@@ -31,28 +30,4 @@ pub(crate) fn strides(job: &Job) -> Option<Strides> {
     };
     let range = if zones.range.0 > 0 { zones.range.0 } else { moved };
     (zones.mode == ZoneMode::Strided && moved > 0).then_some(Strides { moved, range, skip })
-}
-
-/// The job with the sizes that it tells in strided zones in bytes. Oracle: such a zone is what is
-/// moved in it, not its range.
-pub(crate) fn in_bytes(job: &Job) -> Job {
-    let mut job = job.clone();
-    if job.zones.mode != ZoneMode::Strided {
-        return job;
-    }
-    let zone = job.zones.size.0;
-    let target = &mut job.target;
-    let sizes = [
-        &mut target.size,
-        &mut target.io_size,
-        &mut target.offset,
-        &mut target.offset_increment,
-        &mut job.zones.skip,
-    ];
-    for size in sizes {
-        if let Some(Size::Zones(count)) = *size {
-            *size = Some(Size::Bytes(Bytes(count.saturating_mul(zone))));
-        }
-    }
-    job
 }

@@ -274,6 +274,15 @@ pub struct DeviceFacts {
     pub discard_granularity: Bytes,
     /// "none", "host-aware" or "host-managed".
     pub zoned: Option<String>,
+    /// Distance of two zones; 0 without zones.
+    #[serde(default)]
+    pub zone_size: Bytes,
+    /// Zones that may be open at once; 0: any number.
+    #[serde(default)]
+    pub max_open_zones: u64,
+    /// Zones that may be partly written at once; 0: any number.
+    #[serde(default)]
+    pub max_active_zones: u64,
     /// Set read-only.
     pub read_only: bool,
     /// NUMA node of the device.

@@ -237,6 +237,9 @@ pub struct JobRecord {
     pub results: PerDirection<DirectionResult>,
     /// Synchronisations.
     pub sync: SyncResult,
+    /// Zones that were reset before they were written again (`zonemode=zbd`).
+    #[serde(default)]
+    pub zone_resets: u64,
     /// Time series.
     pub intervals: Vec<Interval>,
     /// Step of the time series.

@@ -106,7 +106,7 @@ impl Chore for Iolog {
         let (action, length) = match op.kind {
             OpKind::Read => ("read", op.length),
             OpKind::Write => ("write", op.length),
-            OpKind::Trim => ("trim", op.length),
+            OpKind::Trim | OpKind::ResetZone => ("trim", op.length),
             OpKind::Fsync => ("sync", 0),
             // The format knows no ranges: what is made durable is at least what was.
             OpKind::Fdatasync | OpKind::SyncFileRange(_) => ("datasync", 0),

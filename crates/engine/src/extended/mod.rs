@@ -23,6 +23,7 @@ use crate::run::Shared;
 use crate::source::Workload;
 use crate::steps::Policy;
 use crate::worker::Builder;
+use crate::zones::ZonedWork;
 use blocks::Blocks;
 use cycles::Cycles;
 use iolog::Iolog;
@@ -101,6 +102,8 @@ enum Work {
     Replayed(Box<Replayed>),
     /// Drawn from the job's options, with content that is checked.
     Verified(Box<Verified>),
+    /// Drawn likewise, and placed as zones allow.
+    Zoned(Box<ZonedWork>),
 }
 
 impl Work {
@@ -108,8 +111,9 @@ impl Work {
         if let Some(replay) = &worker.replay {
             return Work::Replayed(Box::new(Replayed::new(replay)));
         }
-        match worker.queue.engine.medium() {
-            Medium::Time => Work::Cycles(Cycles::new(worker)),
+        match (worker.queue.engine.medium(), &worker.zbd) {
+            (Medium::Time, _) => Work::Cycles(Cycles::new(worker)),
+            (_, Some(zbd)) => Work::Zoned(Box::new(ZonedWork::new(worker, zbd, &shared.zones))),
             _ if worker.pattern.shared_cursor => {
                 Work::Shared(SharedCursor::new(worker, shared.cursor(worker.job)))
             }
@@ -175,6 +179,7 @@ impl Source for Extended {
             Work::Cycles(cycles) => cycles.next(),
             Work::Drawn(workload) => workload.next(),
             Work::Shared(cursor) => cursor.next(),
+            Work::Zoned(work) => work.next(),
             Work::Replayed(replayed) => replayed.next(),
             Work::Verified(verified) => verified.next(),
         };
@@ -189,6 +194,7 @@ impl Source for Extended {
             Work::Cycles(_) => {}
             Work::Drawn(workload) => workload.steer(direction),
             Work::Shared(cursor) => cursor.steer(direction),
+            Work::Zoned(work) => work.steer(direction),
             // The log says which way it goes.
             Work::Replayed(_) => {}
             Work::Verified(verified) => verified.steer(direction),
@@ -200,6 +206,7 @@ impl Source for Extended {
             Work::Cycles(_) => {}
             Work::Drawn(workload) => workload.completed(op, moved),
             Work::Shared(cursor) => cursor.completed(op, moved),
+            Work::Zoned(work) => work.completed(op, moved),
             Work::Replayed(_) => {}
             Work::Verified(verified) => verified.completed(op, moved),
         }
@@ -273,8 +280,10 @@ impl Source for Extended {
     }
 
     fn window_begins(&mut self, now: u64) {
-        if let Work::Verified(verified) = &mut self.work {
-            verified.window_begins(now);
+        match &mut self.work {
+            Work::Verified(verified) => verified.window_begins(now),
+            Work::Zoned(work) => work.window_begins(now),
+            _ => {}
         }
         self.chores.iter_mut().for_each(|chore| chore.window_begins(now));
     }
@@ -306,6 +315,7 @@ impl Gathering for Extended {
         match self.work {
             Work::Replayed(replayed) => replayed.gather(builder),
             Work::Verified(verified) => verified.gather(builder),
+            Work::Zoned(work) => work.gather(builder),
             _ => {}
         }
         self.chores.into_iter().for_each(|chore| chore.gather(now, builder));

@@ -62,7 +62,7 @@ fn way(kind: OpKind) -> u8 {
     match kind {
         OpKind::Read => 0,
         OpKind::Write => 1,
-        OpKind::Trim => 2,
+        OpKind::Trim | OpKind::ResetZone => 2,
         OpKind::Fsync => 3,
         OpKind::Fdatasync => 4,
         OpKind::SyncFileRange(_) => 6,

@@ -4,6 +4,7 @@ use super::{Queued, Ring, Setup};
 use crate::ops::{Op, OpKind};
 use crate::sys::buffers::Slots;
 use crate::sys::io as calls;
+use crate::sys::zones;
 use std::io;
 use std::os::fd::RawFd;
 
@@ -34,6 +35,7 @@ pub trait Transfer: Sized {
 pub fn maintain(fd: RawFd, op: &Op) -> i64 {
     match op.kind {
         OpKind::Trim => calls::discard(fd, op.offset, op.length),
+        OpKind::ResetZone => zones::reset(fd, op.offset, op.length),
         OpKind::Fsync => calls::fsync(fd),
         OpKind::Fdatasync => calls::fdatasync(fd),
         OpKind::SyncFileRange(flags) => calls::sync_file_range(fd, op.offset, op.length, flags),

@@ -119,7 +119,7 @@ impl IoUring {
                 entry.op_flags = flags;
             }
             // Trims end inside `queue`.
-            OpKind::Trim => {}
+            OpKind::Trim | OpKind::ResetZone => {}
         }
         if let Some(priorities) = &mut self.priorities
             && matches!(op.kind, OpKind::Read | OpKind::Write)
@@ -212,7 +212,7 @@ impl Ring for IoUring {
 
     #[inline(always)]
     fn queue(&mut self, slot: u32, op: &Op) -> Queued {
-        if op.kind == OpKind::Trim {
+        if matches!(op.kind, OpKind::Trim | OpKind::ResetZone) {
             return Queued::Done(maintain(self.fds[op.file as usize], op));
         }
         let entry = self.entry(slot, op);

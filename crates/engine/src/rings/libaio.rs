@@ -85,7 +85,9 @@ impl Ring for Libaio {
             OpKind::Write => self.transfer(self.write_opcode, slot, op),
             OpKind::Fsync => ControlBlock::new(aio::FSYNC),
             OpKind::Fdatasync => ControlBlock::new(aio::FDATASYNC),
-            OpKind::Trim | OpKind::SyncFileRange(_) => return Queued::Done(maintain(fd, op)),
+            OpKind::Trim | OpKind::ResetZone | OpKind::SyncFileRange(_) => {
+                return Queued::Done(maintain(fd, op));
+            }
         };
         let place = &mut self.blocks[slot as usize];
         block.data = u64::from(slot);

@@ -105,7 +105,7 @@ impl Ring for Plain {
     fn queue(&mut self, slot: u32, op: &Op) -> Queued {
         let fd = self.files.get(op.file as usize).copied().unwrap_or(-1);
         match op.kind {
-            OpKind::Fsync | OpKind::Fdatasync | OpKind::SyncFileRange(_) => {
+            OpKind::ResetZone | OpKind::Fsync | OpKind::Fdatasync | OpKind::SyncFileRange(_) => {
                 Queued::Done(maintain(fd, op))
             }
             OpKind::Read | OpKind::Write | OpKind::Trim => {

@@ -44,7 +44,9 @@ impl Ring for Posixaio {
             OpKind::Write => (Request::Write, op.length),
             OpKind::Fsync => (Request::Fsync, 0),
             OpKind::Fdatasync => (Request::Fdatasync, 0),
-            OpKind::Trim | OpKind::SyncFileRange(_) => return Queued::Done(maintain(fd, op)),
+            OpKind::Trim | OpKind::ResetZone | OpKind::SyncFileRange(_) => {
+                return Queued::Done(maintain(fd, op));
+            }
         };
         // SAFETY: the slot is free and its buffer belongs to this I/O until its completion was
         // taken (contract of `Ring`).

@@ -121,6 +121,13 @@ impl Lane {
         left > 0
     }
 
+    /// Ends a sequential pass where it is; only after [`Lane::settle`].
+    pub fn end_pass(&mut self) {
+        if let Path::Sequential { block, blocks, .. } = &mut self.path {
+            *block = *blocks;
+        }
+    }
+
     /// Size of every I/O.
     pub fn size(&self) -> u64 {
         self.size

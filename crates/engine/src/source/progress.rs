@@ -21,6 +21,8 @@ pub(crate) struct Progress {
     forever: bool,
     bytes: u64,
     loop_began_at: u64,
+    /// Bytes given back that are not counted yet.
+    returned: u64,
 }
 
 impl Progress {
@@ -41,6 +43,7 @@ impl Progress {
             forever: stop.time_based,
             bytes: 0,
             loop_began_at: 0,
+            returned: 0,
         }
     }
 
@@ -55,6 +58,19 @@ impl Progress {
     pub fn add(&mut self, ios: u64, bytes: u64) {
         self.bytes = self.bytes.saturating_add(bytes);
         self.ios_left = self.ios_left.saturating_sub(ios);
+        if self.returned > 0 {
+            self.take_back(0, 0);
+        }
+    }
+
+    /// `ios` I/Os and `bytes` of what was given did not come to be; they may be counted later.
+    #[cold]
+    pub fn take_back(&mut self, ios: u64, bytes: u64) {
+        self.ios_left = self.ios_left.saturating_add(ios);
+        self.returned += bytes;
+        let now = self.returned.min(self.bytes - self.loop_began_at.min(self.bytes));
+        self.bytes -= now;
+        self.returned -= now;
     }
 
     /// How many I/Os of `size` may follow.

@@ -51,6 +51,7 @@ fn text(worker: &Worker, most: usize) -> String {
                 OpKind::Trim => "T",
                 OpKind::Fsync => return format!("F{}", name(op.file)),
                 OpKind::Fdatasync => return format!("D{}", name(op.file)),
+                OpKind::ResetZone => "Z",
                 OpKind::SyncFileRange(_) => "S",
             };
             format!("{kind}{}{}+{}", name(op.file), op.offset / K, op.length / K)

@@ -15,3 +15,4 @@ pub mod testing;
 pub mod thread;
 pub mod tsc;
 pub mod uring;
+pub mod zones;

@@ -128,6 +128,18 @@ impl<'a> Builder<'a> {
         self.job.results[direction].prios = prios;
     }
 
+    /// So many zones were reset before they were written again.
+    pub fn zone_resets(&mut self, count: u64) {
+        self.job.zone_resets = count;
+    }
+
+    /// It ended because no zone was left for its I/O.
+    pub fn no_zone(&mut self) {
+        let text = "it ended because no zone is left for its I/O: none holds data to read or trim, \
+                    or none of those that may be open lies in its region";
+        self.messages.push(Message::warning(Some(&self.worker.name), text));
+    }
+
     /// Something failed with a file as a whole: counted, and told.
     pub fn file_failed(&mut self, error: &FileError) {
         self.errors.file(error);

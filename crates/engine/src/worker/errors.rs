@@ -42,6 +42,7 @@ fn operation(kind: OpKind) -> &'static str {
         OpKind::Read => "read",
         OpKind::Write => "write",
         OpKind::Trim => "trim",
+        OpKind::ResetZone => "zone reset",
         OpKind::Fsync => "fsync",
         OpKind::Fdatasync => "fdatasync",
         OpKind::SyncFileRange(_) => "sync_file_range",

@@ -62,9 +62,10 @@ impl<'w> Prepared<'_, 'w> {
         }
     }
 
-    /// Makes the ring, as far as it goes without other workers.
+    /// Makes the ring, and reads the zones, as far as it goes without other workers.
     fn ring<R: Ring>(&self) -> Result<R, Failure> {
         let worker = &self.shared.plan.workers[self.index];
+        self.shared.zones.prepare(worker).map_err(|e| Failure::Setup("use the zones", e))?;
         let rings: Vec<RingFile> = (0_u32..)
             .zip(&worker.files)
             .map(|(index, file)| RingFile {

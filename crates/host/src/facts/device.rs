@@ -189,6 +189,11 @@ impl Host {
         facts.discard_max = bytes("discard_max_bytes");
         facts.discard_granularity = bytes("discard_granularity");
         facts.zoned = text("zoned");
+        if facts.zoned.as_deref().is_some_and(|zoned| zoned != "none") {
+            facts.zone_size = Bytes(number("chunk_sectors").unwrap_or(0) * SECTOR_BYTES);
+            facts.max_open_zones = number("max_open_zones").unwrap_or(0);
+            facts.max_active_zones = number("max_active_zones").unwrap_or(0);
+        }
     }
 
     /// What the device says of itself; each bus has its own names for it.

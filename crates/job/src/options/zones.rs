@@ -1,7 +1,7 @@
 //! Zones of a target, and placement of data.
 
 use super::Group::Target;
-use super::row::{PASSTHROUGH, boolean, choice, floats, int, later, size, text, to, value};
+use super::row::{PASSTHROUGH, boolean, choice, floats, int, size, text, to, value};
 use super::{Choice, OptionDef, Value};
 use crate::model::{Size, ZoneMode};
 use record::Bytes;
@@ -9,7 +9,7 @@ use record::Bytes;
 const MODES: &[Choice] = &[
     value("none", "no zones"),
     value("strided", "zonesize bytes here, then zoneskip bytes on"),
-    later("zbd", "the rules of a zoned block device"),
+    value("zbd", "the rules of a zoned block device"),
 ];
 
 const PLACEMENTS: &[Choice] = &[
@@ -44,7 +44,9 @@ pub(super) const ROWS: &[OptionDef] = &[
     choice(Target, "zonemode", MODES, "Whether the target is worked on in zones")
         .long(
             "strided works on slices of any target; zbd follows the write pointers of a zoned \
-             device.",
+             device: writes go to the pointer of their zone, one at a time; zones are reset \
+             before they are written again; trims reset zones. On a target without zones of its \
+             own, zbd invents them from zonesize.",
         )
         .default("none")
         .sets(|job, v| {
@@ -129,7 +131,8 @@ pub(super) const ROWS: &[OptionDef] = &[
         .sets(to!(zones.write_remainder = flag)),
     boolean(Target, "fdp", "Use NVMe flexible data placement")
         .default("0")
-        .long("The older way to write dataplacement=fdp. Newer than fio 3.33."),
+        .long("The older way to write dataplacement=fdp. Newer than fio 3.33.")
+        .needs(PASSTHROUGH),
     choice(Target, "dataplacement", PLACEMENTS, "NVMe directive that places data")
         .alias(&["data_placement"])
         .default("none")

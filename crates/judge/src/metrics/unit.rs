@@ -39,6 +39,8 @@ pub struct UnitMetrics {
     pub mixed: Option<DirectionMetrics>,
     /// Synchronisations.
     pub sync: SyncMetrics,
+    /// Zones that were reset before they were written again.
+    pub zone_resets: u64,
     /// Completion latencies of all directions by class.
     pub latency_classes: LatencyClasses,
     /// Queue depth.
@@ -140,6 +142,7 @@ pub(crate) fn measure(jobs: &[&JobRecord]) -> UnitMetrics {
         mixed: (first.show.unified > 0)
             .then(|| direction::measure(jobs, &Direction::ALL, &percentiles)),
         sync: sync(jobs, &percentiles),
+        zone_resets: jobs.iter().map(|job| job.zone_resets).sum(),
         latency_classes: LatencyClasses::of(
             jobs.iter()
                 .flat_map(|job| job.results.iter())

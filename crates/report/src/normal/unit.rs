@@ -138,7 +138,7 @@ fn direction(
         style.rate_other(metrics.bytes_per_second),
         style.size(metrics.bytes),
         millis(metrics.runtime_ns),
-        if name == "write" { "; 0 zone resets" } else { "" },
+        if name == "write" { format!("; {} zone resets", unit.zone_resets) } else { String::new() },
     );
     let kinds = [
         ("slat", &metrics.slat, unit.show.slat_percentiles),

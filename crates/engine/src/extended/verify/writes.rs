@@ -131,7 +131,7 @@ impl Writes {
                 self.done.syncing.push_back(self.done.now.clone());
                 false
             }
-            OpKind::SyncFileRange(_) => false,
+            OpKind::ResetZone | OpKind::SyncFileRange(_) => false,
         };
         if !counts || self.find(op).is_some() {
             return;

@@ -1,0 +1,179 @@
+//! The zones of the targets of a run, shared by the workers on them.
+
+use super::state::State;
+use crate::sys::memory::errno;
+use crate::sys::zones::{Condition, ZoneKind, ZoneReport, finish, report, reset};
+use plan::{Worker, ZonedFile};
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// What can be asked of a target beside I/O.
+pub(super) trait Zoned: Send + Sync {
+    /// The zones from the one that holds `from` on, as many as fit.
+    fn report(&self, from: u64) -> io::Result<Vec<ZoneReport>>;
+    /// Makes a zone empty.
+    fn reset(&self, start: u64, length: u64) -> io::Result<()>;
+    /// Makes a zone full.
+    fn finish(&self, start: u64, length: u64) -> io::Result<()>;
+}
+
+/// A zoned block device.
+struct Device(File);
+
+impl Zoned for Device {
+    fn report(&self, from: u64) -> io::Result<Vec<ZoneReport>> {
+        report(&self.0, from)
+    }
+
+    fn reset(&self, start: u64, length: u64) -> io::Result<()> {
+        match reset(self.0.as_raw_fd(), start, length) {
+            error if error < 0 => Err(errno(-error as i32)),
+            _ => Ok(()),
+        }
+    }
+
+    fn finish(&self, start: u64, length: u64) -> io::Result<()> {
+        finish(&self.0, start, length)
+    }
+}
+
+/// A target without zones: they are invented, and are empty when the run begins.
+pub(super) struct Invented {
+    pub size: u64,
+    pub capacity: u64,
+    pub whole: u64,
+}
+
+impl Zoned for Invented {
+    fn report(&self, from: u64) -> io::Result<Vec<ZoneReport>> {
+        let zone = |start: u64| {
+            let length = self.size.min(self.whole - start);
+            ZoneReport {
+                start,
+                length,
+                capacity: self.capacity.min(length),
+                pointer: start,
+                kind: ZoneKind::Sequential,
+                condition: Condition::Empty,
+            }
+        };
+        let first = from / self.size;
+        let count = self.whole.div_ceil(self.size);
+        Ok((first..count).map(|index| zone(index * self.size)).collect())
+    }
+
+    fn reset(&self, _: u64, _: u64) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn finish(&self, _: u64, _: u64) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A target and its zones.
+pub(super) struct ZonedTarget {
+    state: Mutex<State>,
+    changed: Condvar,
+    pub device: Box<dyn Zoned>,
+}
+
+impl ZonedTarget {
+    /// Asks the device for all of its zones.
+    pub fn new(device: Box<dyn Zoned>, size: u64) -> io::Result<ZonedTarget> {
+        let mut reports: Vec<ZoneReport> = Vec::new();
+        loop {
+            let from = reports.last().map_or(0, |zone| zone.start + zone.length);
+            let more = device.report(from)?;
+            // A device that reports the same zones again has no others.
+            if more.first().is_none_or(|first| first.start < from) {
+                break;
+            }
+            reports.extend(more);
+        }
+        if reports.is_empty() || size == 0 {
+            return Err(io::Error::other("it reports no zones"));
+        }
+        let state = Mutex::new(State::new(&reports, size));
+        Ok(ZonedTarget { state, changed: Condvar::new(), device })
+    }
+
+    /// Takes the zones for a moment.
+    pub fn state(&self) -> MutexGuard<'_, State> {
+        // A worker that panicked leaves plain numbers behind.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Wakes those that wait for a zone.
+    pub fn tell(&self) {
+        self.changed.notify_all();
+    }
+
+    /// Waits until another worker is done with a zone, for `patience` at most.
+    pub fn wait(&self, patience: Duration) {
+        let state = self.state();
+        if state.zones.iter().any(|zone| zone.busy) {
+            // Whoever waits looks again, whatever woke it.
+            drop(self.changed.wait_timeout(state, patience));
+        }
+    }
+}
+
+/// The zoned targets of a run, by what names each.
+#[derive(Default)]
+pub(crate) struct ZonedTargets(Mutex<HashMap<String, Arc<ZonedTarget>>>);
+
+impl ZonedTargets {
+    /// Reads the zones of a worker's targets, where no worker before it has.
+    ///
+    /// # Errors
+    /// A target cannot be opened or does not tell its zones, or more of them are open than the
+    /// worker may have.
+    pub fn prepare(&self, worker: &Worker) -> io::Result<()> {
+        let Some(zoned) = &worker.zbd else { return Ok(()) };
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for (file, planned) in zoned.files.iter().zip(&worker.files) {
+            if !known.contains_key(&file.name) {
+                let writes = worker.pattern.rw.writes() || worker.pattern.rw.trims();
+                let device = open(file, &planned.path, writes)?;
+                known.insert(file.name.clone(), Arc::new(ZonedTarget::new(device, file.size)?));
+            }
+            let open = known[&file.name].state().open.len();
+            let limit = zoned.max_open as usize;
+            if worker.pattern.rw.writes() && limit > 0 && open > limit {
+                return Err(io::Error::other(format!(
+                    "{}: {open} zones are open already and max_open_zones allows {limit}; reset \
+                     or finish some of them (blkzone reset)",
+                    planned.path
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// One target, known by `name`.
+    #[cfg(test)]
+    pub(super) fn with(name: &str, target: ZonedTarget) -> ZonedTargets {
+        ZonedTargets(Mutex::new(HashMap::from([(name.to_owned(), Arc::new(target))])))
+    }
+
+    /// The targets of a worker that was prepared, by file.
+    pub(super) fn of(&self, worker: &Worker) -> Vec<Arc<ZonedTarget>> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let files = worker.zbd.iter().flat_map(|zoned| &zoned.files);
+        files.filter_map(|file| known.get(&file.name).cloned()).collect()
+    }
+}
+
+fn open(file: &ZonedFile, path: &str, writes: bool) -> io::Result<Box<dyn Zoned>> {
+    if !file.device {
+        let ZonedFile { size, capacity, whole, .. } = *file;
+        return Ok(Box::new(Invented { size, capacity, whole }));
+    }
+    let device = OpenOptions::new().read(true).write(writes).open(path)?;
+    Ok(Box::new(Device(device)))
+}

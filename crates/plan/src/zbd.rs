@@ -1,0 +1,351 @@
+//! Working by the rules of zoned block devices (`zonemode=zbd`).
+
+use crate::machine::device;
+use crate::model::{BlockPlan, File, Worker};
+use crate::names::file_names;
+use crate::problem::Findings;
+use crate::sizes::human;
+use job::{FileSizeRange, Job, Medium, ReadWrite, Size, ZoneMode};
+use record::{Bytes, Direction, Facts, TargetKind};
+use std::collections::BTreeMap;
+
+/// Smallest zone that can be invented.
+const ZONE_MIN: u64 = 512;
+
+/// How a worker keeps to the rules of zones.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Zbd {
+    /// The zones of its files, in their order.
+    pub files: Vec<ZonedFile>,
+    /// Offsets are drawn at random: I/O goes to all zones, not to one after the other.
+    pub random: bool,
+    /// Reads may go where nothing was written.
+    pub read_beyond: bool,
+    /// The rest of a zone that holds no block is written by a shorter one.
+    pub write_remainder: bool,
+    /// After a failed write the device is asked where its zone goes on.
+    pub recover: bool,
+    /// Bytes skipped after each zone of a sequential pass.
+    pub skip: u64,
+    /// Zones of a target that may be open at once, by all workers; 0: any number.
+    pub max_open: u32,
+    /// Zones this worker may have open at once; 0: any number.
+    pub job_max_open: u32,
+    /// Share of a region that holds data beyond which zones are reset, 0 to 1.
+    pub reset_threshold: f64,
+    /// Writes for each reset beyond it; 0: none.
+    pub reset_every: u64,
+}
+
+/// The zones of one file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ZonedFile {
+    /// What the file is called by all its workers.
+    pub name: String,
+    /// The device has zones of its own, and tells of them.
+    pub device: bool,
+    /// Distance of two zones, in bytes.
+    pub size: u64,
+    /// Bytes of a zone that can be used; only for zones that are invented.
+    pub capacity: u64,
+    /// Bytes of the file that lie in zones; only for zones that are invented.
+    pub whole: u64,
+}
+
+/// What the facts say of a target's zones.
+struct Zones {
+    size: u64,
+    /// Zones that may be open at once; 0: any number.
+    limit: u64,
+}
+
+fn zones_of(facts: &Facts, path: &str) -> Option<Zones> {
+    let target = facts.targets.get(path).filter(|t| t.kind == TargetKind::Block)?;
+    let device = device(facts, path).filter(|_| target.device.is_some())?;
+    device.zoned.as_deref().filter(|zoned| *zoned != "none")?;
+    let limits = [device.max_open_zones, device.max_active_zones];
+    let limit = limits.into_iter().filter(|limit| *limit > 0).min().unwrap_or(0);
+    Some(Zones { size: device.zone_size.0, limit })
+}
+
+/// The jobs with their sizes in zones (suffix `z`) as bytes, where the size of a zone is known: by
+/// `zonesize`, else by the device.
+pub(crate) fn in_bytes(jobs: &[Job], facts: &Facts) -> Vec<Job> {
+    let mut jobs = jobs.to_vec();
+    for job in &mut jobs {
+        let own = || file_names(job, 0).iter().find_map(|path| zones_of(facts, path));
+        let zone = match (job.zones.mode, job.zones.size.0) {
+            (ZoneMode::None, _) => 0,
+            (ZoneMode::Zbd, 0) => own().map_or(0, |zones| zones.size),
+            (_, given) => given,
+        };
+        if zone == 0 {
+            continue;
+        }
+        let bytes = |size: &mut Size| {
+            if let Size::Zones(count) = *size {
+                *size = Size::Bytes(Bytes(count.saturating_mul(zone)));
+            }
+        };
+        let target = &mut job.target;
+        let plain = [
+            &mut target.size,
+            &mut target.io_size,
+            &mut target.offset,
+            &mut target.offset_increment,
+            &mut job.zones.skip,
+        ];
+        plain.into_iter().flatten().for_each(bytes);
+        if let Some(FileSizeRange { low, high }) = &mut target.filesize {
+            bytes(low);
+            bytes(high);
+        }
+    }
+    jobs
+}
+
+/// Checks of a job that do not depend on its targets.
+pub(crate) fn check(job: &Job, found: &mut Findings) {
+    let zones = &job.zones;
+    check_zones_known(job, found);
+    if zones.mode != ZoneMode::Zbd {
+        return;
+    }
+    if !matches!(job.queue.engine.medium(), Medium::Data | Medium::Memory) {
+        let what = format!("the {} engine moves no data in zones", job.queue.engine.name());
+        found.usage(job, "zonemode", what, "leave it out or use another engine");
+    }
+    if zones.capacity.0 > 0 && zones.size.0 > 0 && zones.capacity.0 > zones.size.0 {
+        let (capacity, size) = (human(zones.capacity.0), human(zones.size.0));
+        let what = format!("{capacity} of a zone of {size} cannot be used");
+        found.usage(job, "zonecapacity", what, "give no more than zonesize");
+    }
+    if zones.reset_frequency == 0.0 && zones.reset_threshold > 0.0 {
+        found.warn(job, "zone_reset_threshold does nothing without zone_reset_frequency");
+    }
+    if job.pattern.rw == ReadWrite::Write && job.queue.iodepth.unwrap_or(1) > 1 {
+        let text = "writes to a zone go one after the other: a sequential job has one in flight, \
+                    whatever iodepth says";
+        found.note(job, text);
+    }
+}
+
+/// Oracle: sizes in zones without zones are taken for none, without a word.
+fn check_zones_known(job: &Job, found: &mut Findings) {
+    let target = &job.target;
+    let range = target.filesize;
+    for (option, size) in [
+        ("size", target.size),
+        ("io_size", target.io_size),
+        ("offset", target.offset),
+        ("offset_increment", target.offset_increment),
+        ("filesize", range.map(|range| range.low)),
+        ("filesize", range.map(|range| range.high)),
+        ("zoneskip", job.zones.skip),
+    ] {
+        if let Some(Size::Zones(count)) = size {
+            let what = format!("{count} zones, and the size of a zone is not known");
+            found.usage(job, option, what, "set zonemode and zonesize, or give bytes");
+        }
+    }
+}
+
+/// Fits a worker's files to their zones; the bytes that are then asked for of `asked`.
+///
+/// Oracle: regions of anything but sequential reads begin and end with a zone.
+pub(crate) fn fit(
+    job: &Job,
+    worker: &mut Worker,
+    asked: u64,
+    facts: &Facts,
+    found: &mut Findings,
+) -> u64 {
+    if job.zones.mode != ZoneMode::Zbd || worker.files.is_empty() {
+        return asked;
+    }
+    if worker.verify.is_some() {
+        let what = "what is checked lies where it was drawn, and zones are written where they are";
+        found.usage(job, "zonemode", what, "leave out verify or zonemode=zbd");
+    }
+    if worker.replay.is_some() {
+        let what = "a log that is replayed says itself where its I/O goes";
+        found.usage(job, "zonemode", what, "leave out read_iolog or zonemode=zbd");
+    }
+    let (mut files, mut limit, mut cut) = (Vec::new(), 0, 0);
+    for file in &mut worker.files {
+        let own = zones_of(facts, &file.path);
+        limit = own.as_ref().map_or(limit, |own| own.limit);
+        let before = file.length;
+        if let Some(zoned) = zoned_file(job, file, own, facts, found) {
+            files.push(zoned);
+        }
+        cut += before - file.length;
+    }
+    let Some(first) = files.first() else { return asked };
+    check_blocks(job, worker, first.size, found);
+    worker.zbd = Some(Zbd {
+        random: worker.pattern.rw.is_random(),
+        skip: skip(job, first.size, worker.pattern.rw.is_random(), found),
+        max_open: max_open(job, limit, found),
+        files,
+        read_beyond: job.zones.read_beyond,
+        write_remainder: job.zones.write_remainder,
+        recover: job.zones.recover,
+        job_max_open: job.zones.job_max_open as u32,
+        reset_threshold: job.zones.reset_threshold,
+        reset_every: match job.zones.reset_frequency {
+            frequency if frequency > 0.0 => (1.0 / frequency).round().max(1.0) as u64,
+            _ => 0,
+        },
+    });
+    asked - cut.min(asked)
+}
+
+fn zoned_file(
+    job: &Job,
+    file: &mut File,
+    own: Option<Zones>,
+    facts: &Facts,
+    found: &mut Findings,
+) -> Option<ZonedFile> {
+    let (path, given) = (&file.path, job.zones.size.0);
+    let size = own.as_ref().map_or(given, |own| own.size);
+    if given > 0 && size != given {
+        let what =
+            format!("{} are asked for, the zones of {path} have {}", human(given), human(size));
+        found.refuse(job, "zonesize", what, "leave it out or give the device's");
+        return None;
+    }
+    if size < ZONE_MIN {
+        let what = match given {
+            0 => format!("{path} has no zones of its own, and the size of one is not given"),
+            _ => format!("a zone of {} is too small", human(given)),
+        };
+        found.usage(job, "zonesize", what, "set zonesize, 512 bytes at least");
+        return None;
+    }
+    let pipe = matches!(file.kind, TargetKind::Fifo | TargetKind::Char | TargetKind::Other);
+    if pipe {
+        let what = format!("{path} has no places, and so no zones");
+        found.refuse(job, "zonemode", what, "name a file or a block device");
+        return None;
+    }
+    let whole = file.whole.max(file.start.saturating_add(file.length));
+    if job.pattern.rw != ReadWrite::Read && !whole_zones(job, file, size, found) {
+        return None;
+    }
+    let canonical = facts.targets.get(&file.path).map(|t| t.canonical.clone());
+    Some(ZonedFile {
+        name: canonical.filter(|name| !name.is_empty()).unwrap_or_else(|| file.path.clone()),
+        device: own.is_some(),
+        size,
+        capacity: Some(job.zones.capacity.0).filter(|c| *c > 0).unwrap_or(size),
+        whole,
+    })
+}
+
+/// Lets the region begin and end with a zone; false when it holds none.
+fn whole_zones(job: &Job, file: &mut File, size: u64, found: &mut Findings) -> bool {
+    let start = file.start.div_ceil(size).saturating_mul(size);
+    let end = (file.start + file.length) / size * size;
+    if end <= start {
+        let what = format!(
+            "{} from byte {} of {} hold no zone of {}",
+            human(file.length),
+            file.start,
+            file.path,
+            human(size)
+        );
+        found.refuse(job, "size", what, "give one zone at least, as in size=1z");
+        return false;
+    }
+    if (start, end) != (file.start, file.start + file.length) {
+        let text = format!(
+            "the region in {} is cut to whole zones: {} from byte {start}",
+            file.path,
+            human(end - start)
+        );
+        found.note(job, text);
+    }
+    (file.start, file.length) = (start, end - start);
+    true
+}
+
+/// Oracle: a trim is a whole zone, a block is no larger than one.
+fn check_blocks(job: &Job, worker: &Worker, size: u64, found: &mut Findings) {
+    let trims = &worker.pattern.blocks[Direction::Trim];
+    if job.pattern.rw.trims() && *trims != BlockPlan::Fixed(size) {
+        let what = format!("a trim resets a zone, and a zone has {}", human(size));
+        found.usage(
+            job,
+            "bs",
+            what,
+            &format!("set the block of trims to {size} bytes (bs=,,{size})"),
+        );
+    }
+    let usable = Some(job.zones.capacity.0).filter(|c| *c > 0).unwrap_or(size);
+    let largest = if job.pattern.rw.trims() { 0 } else { worker.max_block() };
+    if largest > usable {
+        let what = format!("a block of {} in a zone of {}", human(largest), human(usable));
+        found.usage(job, "bs", what, "lower the block or raise zonesize");
+    }
+}
+
+fn skip(job: &Job, size: u64, random: bool, found: &mut Findings) -> u64 {
+    let skip = match job.zones.skip {
+        Some(Size::Bytes(bytes)) => bytes.0,
+        _ => 0,
+    };
+    if !skip.is_multiple_of(size) {
+        let what = format!("{} are no whole zones of {}", human(skip), human(size));
+        found.usage(job, "zoneskip", what, "give a multiple of the zone's size");
+    }
+    if random && skip > 0 {
+        found.warn(job, "zoneskip does nothing for random I/O in zonemode=zbd");
+    }
+    if random { 0 } else { skip }
+}
+
+/// Oracle: the device's limit stands unless `ignore_zone_limits` is given.
+fn max_open(job: &Job, limit: u64, found: &mut Findings) -> u32 {
+    let given = job.zones.max_open;
+    let wanted = if given == 0 { limit } else { given };
+    if limit > 0 && given > limit && !job.zones.ignore_limits {
+        let what = format!("{given} zones, the device takes {limit} open ones");
+        let cure = "lower it, or set ignore_zone_limits=1 and see the device fail writes";
+        found.refuse(job, "max_open_zones", what, cure);
+    }
+    let wanted = if job.zones.ignore_limits && given == 0 { 0 } else { wanted };
+    // Oracle: the same. Its own limit alone would leave a job that shares a target stuck.
+    if job.zones.job_max_open > 0 && wanted == 0 {
+        let what = format!("{} zones for a job, any number for all", job.zones.job_max_open);
+        found.usage(job, "job_max_open_zones", what, "set max_open_zones too");
+    }
+    u32::try_from(wanted).unwrap_or(u32::MAX)
+}
+
+/// Jobs that share a target share the limit of its open zones and the size of its zones.
+pub(crate) fn check_shared(jobs: &[Job], workers: &[Worker], found: &mut Findings) {
+    let mut first: BTreeMap<&str, (&ZonedFile, u32)> = BTreeMap::new();
+    for worker in workers {
+        let Some(zbd) = &worker.zbd else { continue };
+        let job = &jobs[worker.job as usize];
+        for file in &zbd.files {
+            let (known, max_open) = first.entry(&file.name).or_insert((file, zbd.max_open));
+            if *max_open != zbd.max_open {
+                let what =
+                    format!("{} for {}, where another job has {max_open}", zbd.max_open, file.name);
+                found.usage(job, "max_open_zones", what, "give all jobs of a target the same");
+            }
+            if (known.size, known.capacity) != (file.size, file.capacity) {
+                let what = format!(
+                    "zones of {} in {}, where another job has {}",
+                    human(file.size),
+                    file.name,
+                    human(known.size)
+                );
+                found.usage(job, "zonesize", what, "give all jobs of a target the same zones");
+            }
+        }
+    }
+}
