@@ -4,6 +4,7 @@
 mod bench;
 mod cargo;
 mod docs;
+mod fuzz;
 mod lab;
 mod rust_text;
 mod test;
@@ -31,6 +32,8 @@ enum Command {
     Bench(bench::Options),
     /// Hold what disks tell of their health against emulated ones, in a guest.
     Lab,
+    /// Damage inputs for a parser until it fails or time is up.
+    Fuzz(fuzz::Options),
     /// Write docs/options.md and docs/fathom.1 from the options table, docs/CHECKS.md from the checks.
     Docs,
 }
@@ -42,6 +45,7 @@ fn main() -> ExitCode {
         Command::Tidy => tidy::run(&root).map(|clean| u8::from(!clean)),
         Command::Bench(options) => bench::run(&root, &options).map(|()| 0),
         Command::Lab => lab::run(&root).map(|()| 0),
+        Command::Fuzz(options) => fuzz::run(&root, &options),
         Command::Docs => docs::write(&root).map(|()| 0),
     };
     match done {

@@ -24,7 +24,7 @@ const MAY_SEE: &[(&str, &[&str])] = &[
     ("web", &["record", "judge", "report", "store"]),
     ("cli", &["*"]),
     ("testbed", &[]),
-    ("xtask", &["job", "judge", "report", "testbed"]),
+    ("xtask", &["job", "judge", "report", "testbed", "remote", "trace"]),
 ];
 
 /// Every dependency of one crate of the workspace on another that [`MAY_SEE`] does not name. Test
