@@ -21,7 +21,7 @@ fn both(arguments: &[&str]) -> [Ran; 2] {
 }
 
 /// Jobs whose reports differ in what they hold. "DEV" is a device.
-const JOBS: [&str; 16] = [
+const JOBS: [&str; 25] = [
     "--name=a --size=64k --rw=read",
     "--name=a --size=64k --rw=write --fsync=2 --end_fsync=1",
     "--name=a --size=256k --rw=randrw --ioengine=libaio --iodepth=4",
@@ -38,6 +38,15 @@ const JOBS: [&str; 16] = [
     "--name=a --filename=DEV --rw=trim --bs=64k --size=1m",
     "--name=a --filename=DEV --rw=randtrimwrite --bs=64k --size=1m --direct=1 --ioengine=libaio",
     "--name=a --rw=read --size=1m --bs=64k --kb_base=1000 --unit_base=8",
+    "--name=a --size=256k --rw=randrw --unified_rw_reporting=mixed",
+    "--name=a --size=256k --rw=randrw --unified_rw_reporting=none --significant_figures=7",
+    "--name=a --size=256k --rw=randrw --unified_rw_reporting=1 --numjobs=2 --group_reporting",
+    "--name=a --size=64k --rw=read --continue_on_error=all",
+    "--name=a --description=words --size=64k --rw=read --continue_on_error=io",
+    "--name=a --size=64k --rw=read --ignore_error=EIO --percentile_list=99.999999",
+    "--name=a --size=64k --rw=read --gtod_reduce=1",
+    "--name=a --size=64k --rw=read --disable_bw=1 --lat_percentiles=1 --clat_percentiles=0",
+    "--name=a --ioengine=null --size=1m --rw=rw --latency_target=9s --latency_window=1ms --ss=iops:9% --ss_dur=9",
 ];
 
 /// Each job's arguments, the device put in.

@@ -62,6 +62,20 @@ fn a_flow_follows_its_slowest_job() {
     assert!(ios[2] > 20 * ios[1], "{ios:?}");
 }
 
+/// As with the oracle: who starts later catches up while the others wait.
+#[test]
+fn a_late_job_of_a_flow_catches_up() {
+    let _alone = alone();
+    let directory = scratch();
+    let job = format!(
+        "{NULL}rate_iops=20000\n[early]\nruntime=2\nflow=1\n[late]\nruntime=1500ms\nstartdelay=500ms\n\
+         flow=1\nrate_iops=100000\n"
+    );
+    let counts = ios(&job_file(directory.path(), &job));
+    let ratio = counts[0] as f64 / counts[1] as f64;
+    assert!((0.93..1.07).contains(&ratio), "{counts:?}");
+}
+
 /// Those that go on share among themselves when one has ended.
 #[test]
 fn a_flow_goes_on_without_those_that_ended() {

@@ -14,7 +14,7 @@ use crate::{
     checks, contents, cursor, disks, engines, limits, logs, pace, placing, replay, safety,
     sprandom, surroundings, verify, zbd, zones,
 };
-use job::{Engine, FileServiceOrder, Job, Size};
+use job::{Engine, FileServiceOrder, Job, Retry, Size};
 use record::{Bytes, Facts, Nanos, Show, TargetKind};
 
 /// Seeds drawn for other purposes than a worker's I/O differ by these.
@@ -324,6 +324,13 @@ fn selection(job: &Job) -> FileSelection {
     }
 }
 
+/// Whether some kind of error does not end the job. Oracle: ignoring one counts as going on.
+fn tolerates_errors(job: &Job) -> bool {
+    let errors = &job.errors;
+    let goes_on = [errors.read, errors.write, errors.verify].contains(&Retry::Continue);
+    goes_on || errors.ignored.iter().any(|(_, list)| !list.is_empty())
+}
+
 /// Oracle: lat_percentiles does not take clat's away; a latency that is not measured has none.
 fn show(job: &Job) -> Show {
     let measure = &job.measure;
@@ -338,6 +345,7 @@ fn show(job: &Job) -> Show {
         unified: measure.unified,
         disk_util: measure.disk_util,
         stats: measure.stats,
+        errors: tolerates_errors(job),
     }
 }
 

@@ -293,6 +293,9 @@ pub struct Show {
     pub disk_util: bool,
     /// `stats`: off leaves the worker out of the report.
     pub stats: bool,
+    /// Errors are counted in fio's own fields: some kind of them does not end the worker.
+    #[serde(default)]
+    pub errors: bool,
 }
 
 impl Default for Show {
@@ -308,6 +311,7 @@ impl Default for Show {
             unified: 0,
             disk_util: true,
             stats: true,
+            errors: false,
         }
     }
 }

@@ -51,6 +51,10 @@ fn line(out: &mut String, unit: &UnitMetrics, disks: &[DiskMetrics], dress: &Dre
     if version >= 3 {
         disks.iter().for_each(|disk| disk_fields(out, disk));
     }
+    if unit.show.errors {
+        let first = unit.errors.first().map_or(0, |error| error.errno);
+        let _ = write!(out, ";{};{first}", unit.total_errors());
+    }
     match (unit.description.as_str(), version) {
         ("", _) => out.push('\n'),
         (text, 2) => {

@@ -226,8 +226,8 @@ pub(super) const ROWS: &[OptionDef] = &[
         .sets(to!(rate.flow.id = count)),
     int(Rate, "flow", 0, 1000, "Share of the flow this job gets")
         .long(
-            "Jobs with 3, 2 and 1 do I/O in the ratio 3:2:1, while they run at the same time. 0 \
-             takes no part.",
+            "Jobs with 3, 2 and 1 do I/O in the ratio 3:2:1; those that are ahead wait. One that \
+             starts later catches up, one that has ended holds nobody. 0 takes no part.",
         )
         .default("0")
         .sets(to!(rate.flow.weight = count)),

@@ -33,7 +33,7 @@ pub(super) fn document(record: &RunRecord, judged: &Judged, bins: bool, dress: &
         out.push("global options", options(&record.global_options));
     }
     let elapsed_s = judged.elapsed_ns.div_ceil(1_000_000_000).max(1);
-    let jobs = judged.units.iter().map(|unit| job(record, unit, elapsed_s, bins)).collect();
+    let jobs = judged.units.iter().map(|unit| job(unit, elapsed_s, bins)).collect();
     out.push("jobs", Json::Array(jobs));
     if !judged.disks.is_empty() {
         out.push("disk_util", Json::Array(judged.disks.iter().map(disk).collect()));
@@ -57,7 +57,7 @@ pub(super) fn options(options: &[(String, String)]) -> Json {
     Json::Object(pairs)
 }
 
-pub(super) fn job(record: &RunRecord, unit: &UnitMetrics, elapsed_s: u64, bins: bool) -> Json {
+pub(super) fn job(unit: &UnitMetrics, elapsed_s: u64, bins: bool) -> Json {
     let mut out = object! {
         "jobname" => &unit.name,
         "groupid" => unit.group.group,
@@ -81,7 +81,7 @@ pub(super) fn job(record: &RunRecord, unit: &UnitMetrics, elapsed_s: u64, bins: 
         out.push("mixed", form.direction(mixed));
     }
     usage(&mut out, unit);
-    if option_is_set(record, unit, "continue_on_error", &["none", "0", ""]) {
+    if unit.show.errors {
         out.push("total_err", unit.total_errors());
         out.push("first_error", unit.errors.first().map_or(0, |error| error.errno));
     }

@@ -77,6 +77,7 @@ fn the_trees_of_unified_reporting_are_the_oracles() {
 fn a_job_that_tolerates_errors_counts_them() {
     let mut job = job(&[Direction::Write]);
     job.options.push(("continue_on_error".into(), "all".into()));
+    job.show.errors = true;
     job.error = 28;
     job.errors.push(ErrorCount {
         errno: 28,

@@ -87,6 +87,7 @@ fn fio_dress_shows_errors_only_of_jobs_that_tolerate_them() {
     });
     assert!(!text(&record, true).contains("first_error"));
     record.jobs[0].options.push(("continue_on_error".into(), "io".into()));
+    record.jobs[0].show.errors = true;
     let line = "     errors    : total=1, first_error=5/<Input/output error>\n";
     assert!(text(&record, true).contains(line));
 }

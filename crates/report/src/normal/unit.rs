@@ -1,9 +1,9 @@
 //! The part of one worker, or of several reported together.
 
 use super::{latency, share};
+use crate::Dress;
 use crate::numbers::{SizeStyle, count, millis};
 use crate::when::asctime;
-use crate::{Dress, option_is_set};
 use judge::{DirectionMetrics, UnitMetrics};
 use record::{Direction, LatencyDepth, RunRecord};
 use std::fmt::Write;
@@ -29,7 +29,7 @@ pub(super) fn render(out: &mut String, record: &RunRecord, unit: &UnitMetrics, d
     }
     cpu_and_depth(out, unit, dress);
     issued(out, unit);
-    errors(out, record, unit, dress);
+    errors(out, unit, dress);
     limits(out, unit);
 }
 
@@ -252,18 +252,18 @@ fn issued(out: &mut String, unit: &UnitMetrics) {
 }
 
 /// fio has one line, and only for jobs that tolerate errors. Ours shows every kind, always.
-fn errors(out: &mut String, record: &RunRecord, unit: &UnitMetrics, dress: &Dress) {
-    let tolerates = option_is_set(record, unit, "continue_on_error", &["none", "0", ""]);
-    let Some(first) = unit.errors.first() else { return };
-    if dress.as_fio && !tolerates {
+fn errors(out: &mut String, unit: &UnitMetrics, dress: &Dress) {
+    let tolerates = unit.show.errors;
+    if !tolerates && (dress.as_fio || unit.errors.is_empty()) {
         return;
     }
+    let first = unit.errors.first();
     let _ = writeln!(
         out,
         "     errors    : total={}, first_error={}/<{}>",
         unit.total_errors(),
-        first.errno,
-        first.text
+        first.map_or(0, |error| error.errno),
+        first.map_or("Success", |error| error.text.as_str()),
     );
     if dress.as_fio {
         return;
