@@ -24,6 +24,13 @@ pub mod tools;
 pub mod verdict;
 mod when;
 
+/// Whether a unit's options, or the global ones, set `name` to anything but `off`.
+fn option_is_set(record: &RunRecord, unit: &judge::UnitMetrics, name: &str, off: &[&str]) -> bool {
+    let own = unit.options.iter().rev().find(|(key, _)| key == name);
+    let global = || record.global_options.iter().rev().find(|(key, _)| key == name);
+    own.or_else(global).is_some_and(|(_, value)| !off.contains(&value.as_str()))
+}
+
 #[cfg(test)]
 mod sample;
 

@@ -33,7 +33,7 @@ pub(super) fn document(record: &RunRecord, judged: &Judged, bins: bool, dress: &
         out.push("global options", options(&record.global_options));
     }
     let elapsed_s = judged.elapsed_ns.div_ceil(1_000_000_000).max(1);
-    let jobs = judged.units.iter().map(|unit| job(unit, elapsed_s, bins)).collect();
+    let jobs = judged.units.iter().map(|unit| job(record, unit, elapsed_s, bins)).collect();
     out.push("jobs", Json::Array(jobs));
     if !judged.disks.is_empty() {
         out.push("disk_util", Json::Array(judged.disks.iter().map(disk).collect()));
@@ -57,7 +57,7 @@ pub(super) fn options(options: &[(String, String)]) -> Json {
     Json::Object(pairs)
 }
 
-pub(super) fn job(unit: &UnitMetrics, elapsed_s: u64, bins: bool) -> Json {
+pub(super) fn job(record: &RunRecord, unit: &UnitMetrics, elapsed_s: u64, bins: bool) -> Json {
     let mut out = object! {
         "jobname" => &unit.name,
         "groupid" => unit.group.group,
