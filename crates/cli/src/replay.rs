@@ -56,7 +56,7 @@ fn merge(job: &mut Job) -> Result<(), String> {
     let Some(to) = replay.merge.file.clone() else { return Ok(()) };
     let count = replay.logs.len();
     let lists = [("scalars", replay.merge.percents.len()), ("iters", replay.merge.runs.len())];
-    for (list, given) in lists.into_iter().filter(|(_, given)| ![0, count].contains(given)) {
+    if let Some((list, given)) = lists.into_iter().find(|(_, given)| ![0, count].contains(given)) {
         return Err(format!(
             "merge_blktrace_{list}: {given} numbers for {count} traces; give one for each"
         ));

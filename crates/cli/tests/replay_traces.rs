@@ -91,7 +91,7 @@ fn a_trace_says_its_depth_and_its_device() {
     set_device(&mut trace, 7 << 20 | minor);
     std::fs::write(at.join("own.bin"), &trace).unwrap();
     let record = recorded(at, 0, &["--name=r", "--read_iolog=own.bin"]);
-    assert_eq!(record.jobs[0].workload.files, [device.device.clone()]);
+    assert_eq!(record.jobs[0].workload.files, std::slice::from_ref(&device.device));
     assert_eq!(record.jobs[0].results.read.ios, READS);
     set_device(&mut trace, 4095 << 20 | 77);
     std::fs::write(at.join("none.bin"), &trace).unwrap();

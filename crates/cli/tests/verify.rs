@@ -213,8 +213,8 @@ fn the_pattern_begins_anew_at_its_interval() {
     let pattern = ["--verify=pattern", "--verify_pattern=%o0xff", "--verify_pattern_interval=512"];
     ours(dir.path(), &[&["--rw=write"], &pattern[..]].concat()).expect(0);
     change(dir.path(), |file| {
-        for at in [0, 512, 4096 + 1024] {
-            let mut expected = (at as u64).to_le_bytes().to_vec();
+        for at in [0_u64, 512, 4096 + 1024] {
+            let mut expected = at.to_le_bytes().to_vec();
             expected.push(0xff);
             assert_eq!(block(file, at, 9), expected);
         }

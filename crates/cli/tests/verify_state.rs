@@ -87,13 +87,13 @@ fn a_state_that_is_missing_damaged_or_anothers_is_refused() {
     let state = dir.path().join("local-j-0-verify.state");
     ours(dir.path(), &WRITE).expect(0);
     let good = std::fs::read(&state).unwrap();
-    let cases: [(&str, Box<dyn Fn() -> Vec<u8>>); 3] = [
-        ("damaged", Box::new(|| [&good[..60], b"x", &good[61..]].concat())),
-        ("no state", Box::new(|| good[..50].to_vec())),
-        ("version", Box::new(|| [&b"\x07"[..], &good[1..]].concat())),
+    let cases = [
+        ("damaged", [&good[..60], b"x", &good[61..]].concat()),
+        ("no state", good[..50].to_vec()),
+        ("version", [&b"\x07"[..], &good[1..]].concat()),
     ];
     for (word, bytes) in cases {
-        std::fs::write(&state, bytes()).unwrap();
+        std::fs::write(&state, bytes).unwrap();
         let refused = ours(dir.path(), &READ).expect(1);
         assert!(
             refused.err.contains("verify_state_load") && refused.err.contains(word),

@@ -223,7 +223,9 @@ pub fn write_action(
 mod tests {
     use super::*;
 
-    fn events(text: &str) -> Result<Vec<(u64, u32, Kind, u64, u64)>, String> {
+    type Line = (u64, u32, Kind, u64, u64);
+
+    fn events(text: &str) -> Result<Vec<Line>, String> {
         let mut log = Iolog::new(text.as_bytes()).map_err(|e| e.to_string())?;
         let mut all = Vec::new();
         while let Some(e) = log.next().map_err(|e| e.to_string())? {

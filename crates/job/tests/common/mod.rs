@@ -1,5 +1,7 @@
 //! Inputs made of texts, so that no test touches a file.
 
+#![allow(dead_code, reason = "each test program uses its own part")]
+
 use job::{Inputs, Keywords};
 use std::collections::BTreeMap;
 use std::io;

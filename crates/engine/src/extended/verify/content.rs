@@ -138,9 +138,10 @@ impl Content {
         let mut done = 0;
         while done < buffer.len() {
             let here = at - block + done as u64;
-            let period = self.pattern_interval;
-            let origin = if period > 0 { here / period * period } else { 0 };
-            let end = if period > 0 { origin + period - here } else { u64::MAX };
+            let (origin, end) = match here.checked_rem(self.pattern_interval) {
+                Some(within) => (here - within, self.pattern_interval - within),
+                None => (0, u64::MAX),
+            };
             let count = end.min((buffer.len() - done) as u64) as usize;
             self.paste(block + origin, here - origin);
             content::pattern(&mut buffer[done..done + count], &self.scratch);

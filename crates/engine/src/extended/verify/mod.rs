@@ -400,10 +400,11 @@ impl Verified {
 
     /// A fault that is to end the worker.
     fn fatal(&mut self) -> Result<(), Fault> {
-        match self.late.pop_front_if(|(_, fault)| fault.ends) {
-            Some((_, fault)) => Err(fault),
-            None => Ok(()),
+        let ends = self.late.front().is_some_and(|(_, fault)| fault.ends);
+        if ends && let Some((_, fault)) = self.late.pop_front() {
+            return Err(fault);
         }
+        Ok(())
     }
 
     fn checks(&self, op: &Op) -> bool {
