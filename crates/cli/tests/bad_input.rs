@@ -93,7 +93,6 @@ fn options_of_other_engines_and_those_that_do_not_work_yet_are_named() {
     let words = ["option 'hipri' in [a] belongs to ioengine", "io_uring", "this job's is psync"];
     bad_option("--hipri=1", &words);
     bad_option("--ioengine=rados", &["[a]: ioengine: 'rados' does not work yet"]);
-    bad_option("--status-interval=1", &["--status-interval: does not work yet"]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Running, as_fio, fathom, fio, loop_device, recorded, run, scratch};
+use common::{FATHOM, Running, as_fio, fathom, fio, loop_device, recorded, run, scratch};
 use rustix::process::Signal;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -243,4 +243,34 @@ fn end_syncfs_is_called_once_the_job_has_written() {
     run(command.arg(common::FATHOM).arg("fio").args(arguments).current_dir(directory.path()))
         .expect(0);
     assert_eq!(read(&trace).matches("syncfs(").count(), 1, "{}", read(&trace));
+}
+
+#[test]
+fn a_thread_has_the_name_asked_for() {
+    let directory = scratch();
+    let job = ["--name=a", "--size=1m", "--rw=randread", "--time_based", "--runtime=20"];
+    let shown = ["--eta=always", "--eta-interval=250ms", "--comm=a-name-that-is-cut"];
+    let mut running = Running::fathom("run", directory.path(), &[&job[..], &shown].concat());
+    running.says("err", "[r(1)]");
+    let tasks = fs::read_dir(format!("/proc/{}/task", running.pid())).unwrap();
+    let name = |task: std::io::Result<fs::DirEntry>| {
+        fs::read_to_string(task.unwrap().path().join("comm")).unwrap_or_default()
+    };
+    let names: Vec<String> = tasks.map(name).collect();
+    assert!(names.iter().any(|name| name == "a-name-that-is-\n"), "{names:?}");
+    running.signal(Signal::INT);
+    running.end().expect(130);
+}
+
+#[test]
+fn a_priority_hint_reaches_the_kernel() {
+    let directory = scratch();
+    let job = ["run", "--name=a", "--size=4k", "--rw=read", "--ioengine=psync"];
+    let priority = ["--prioclass=2", "--prio=5", "--priohint=4"];
+    let mut traced = Command::new("strace");
+    traced.args(["-f", "-qq", "-e", "trace=ioprio_set", "-e", "raw=ioprio_set", FATHOM]);
+    let ran = run(traced.args(job).args(priority).current_dir(directory.path())).expect(0);
+    // Class, hint and level have 3, 10 and 3 bits.
+    let value = format!("0x{:x}", 2 << 13 | 4 << 3 | 5);
+    assert!(ran.err.contains(&value), "{value}: {}", ran.err);
 }

@@ -174,6 +174,11 @@ impl Running {
         });
     }
 
+    /// Its process.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Sends a signal.
     #[track_caller]
     pub fn signal(&self, signal: Signal) {

@@ -32,7 +32,9 @@ pub(super) const ROWS: &[OptionDef] = &[
             job.pattern.mix_read = Some(100 - v.small().min(100));
             Ok(())
         }),
-    text(Process, "comm", "Name of the worker's thread").long("Newer than fio 3.33."),
+    text(Process, "comm", "Name of the worker's thread")
+        .long("As ps and top show it, cut to 15 bytes; the job's name otherwise. Newer than fio 3.33.")
+        .sets(to!(process.comm = Some(string))),
     int(Process, "nice", -20, 19, "Niceness of the workers")
         .default("0")
         .long("Below 0 needs CAP_SYS_NICE.")
@@ -50,7 +52,14 @@ pub(super) const ROWS: &[OptionDef] = &[
         .long("1 is real time (needs CAP_SYS_ADMIN), 2 best effort, 3 idle.")
         .sets(to!(process.prioclass = Some(small))),
     int(Process, "priohint", 0, 1023, "I/O priority hint (command duration limit)")
-        .long("Newer than fio 3.33."),
+        .long(
+            "Goes with prio and prioclass to devices that know such hints, from kernel 6.5 on. Newer \
+             than fio 3.33.",
+        )
+        .sets(|job, v| {
+            job.process.priohint = u16::try_from(v.int()).ok();
+            Ok(())
+        }),
     time(Rate, "thinktime", MICROSECOND, "Pause between I/Os")
         .default("0")
         .long(
