@@ -32,6 +32,16 @@ impl Served {
     fn client(&self) -> String {
         format!("--client={}", self.address)
     }
+
+    /// A client whose run here would last for minutes; it has begun.
+    fn asked_for_long(&self, directory: &Path) -> Running {
+        let own = self.client();
+        let arguments = [&[own.as_str()], &LONG[..]].concat();
+        let mut asking = Running::fathom("run", directory, &arguments);
+        asking.says("out", "Starting 1 process");
+        wait_until("the file", || directory.join("long.0.0").exists());
+        asking
+    }
 }
 
 fn free_port() -> u16 {
@@ -313,11 +323,7 @@ const LONG: [&str; 6] =
 fn a_server_that_dies_is_told_and_ends_the_client() {
     let directory = scratch();
     let served = Served::start(directory.path(), &[]);
-    let own = served.client();
-    let arguments = [&[own.as_str()], &LONG[..]].concat();
-    let mut asking = Running::fathom("run", directory.path(), &arguments);
-    asking.says("out", "Starting 1 process");
-    wait_until("the file", || directory.path().join("long.0.0").exists());
+    let asking = served.asked_for_long(directory.path());
     served.server.signal(Signal::KILL);
     let ran = asking.end();
     assert_eq!(ran.code, 1, "{}", ran.err);
@@ -328,11 +334,7 @@ fn a_server_that_dies_is_told_and_ends_the_client() {
 fn an_interrupted_client_still_gets_its_results() {
     let directory = scratch();
     let served = Served::start(directory.path(), &[]);
-    let own = served.client();
-    let arguments = [&[own.as_str()], &LONG[..]].concat();
-    let mut asking = Running::fathom("run", directory.path(), &arguments);
-    asking.says("out", "Starting 1 process");
-    wait_until("the file", || directory.path().join("long.0.0").exists());
+    let asking = served.asked_for_long(directory.path());
     asking.signal(Signal::INT);
     let ran = asking.end();
     assert_eq!(ran.code, 130, "{}", ran.err);
@@ -343,11 +345,7 @@ fn an_interrupted_client_still_gets_its_results() {
 fn a_client_that_is_gone_ends_its_run_and_not_the_server() {
     let directory = scratch();
     let mut served = Served::start(directory.path(), &[]);
-    let own = served.client();
-    let arguments = [&[own.as_str()], &LONG[..]].concat();
-    let mut asking = Running::fathom("run", directory.path(), &arguments);
-    asking.says("out", "Starting 1 process");
-    wait_until("the file", || directory.path().join("long.0.0").exists());
+    let asking = served.asked_for_long(directory.path());
     asking.signal(Signal::KILL);
     served.server.says("err", "the client is gone");
     let job = ["--name=a", "--size=16k", "--rw=write"];
@@ -358,11 +356,7 @@ fn a_client_that_is_gone_ends_its_run_and_not_the_server() {
 fn an_interrupted_server_sends_what_it_has() {
     let directory = scratch();
     let served = Served::start(directory.path(), &[]);
-    let own = served.client();
-    let arguments = [&[own.as_str()], &LONG[..]].concat();
-    let mut asking = Running::fathom("run", directory.path(), &arguments);
-    asking.says("out", "Starting 1 process");
-    wait_until("the file", || directory.path().join("long.0.0").exists());
+    let asking = served.asked_for_long(directory.path());
     served.server.signal(Signal::INT);
     let ran = asking.end();
     assert_eq!(ran.code, 130, "{}", ran.err);

@@ -81,8 +81,8 @@ where
             self.slots.slots[slot as usize] = Slot { op, stamps };
             match self.ring.queue(slot, &op) {
                 Queued::Done(result) => {
-                    self.tell_issued(&op, &stamps);
                     *now = self.clock.now();
+                    self.tell_issued(&op, &stamps);
                     self.count_at_once(&op);
                     let time = self.keep_time(*now);
                     if self.complete(slot, result, *now) == Flow::End || time == Flow::End {

@@ -123,12 +123,6 @@ impl Work {
             },
         }
     }
-
-    /// Whether the worker's I/O is drawn from its options: loops that know nothing of chores do for
-    /// that.
-    fn is_drawn(&self) -> bool {
-        matches!(self, Work::Drawn(_))
-    }
 }
 
 /// A worker's I/O with all that is done beside it.
@@ -138,12 +132,20 @@ pub(crate) struct Extended {
 }
 
 impl Extended {
-    /// What worker `index` of a run, whose ring is asynchronous if `queued`, needs; `None` when that
-    /// is nothing but its I/O.
-    pub fn new(worker: &Worker, shared: &Shared, index: usize, queued: bool) -> Option<Extended> {
-        let extended = Extended::always(worker, shared, index, queued);
-        let is_plain = extended.chores.is_empty() && extended.work.is_drawn();
-        (!is_plain).then_some(extended)
+    /// What worker `index` of a run, whose ring is asynchronous if `queued`, needs.
+    ///
+    /// # Errors
+    /// Its I/O alone, when it needs nothing else: loops that know nothing of chores do for that.
+    pub fn new(
+        worker: &Worker,
+        shared: &Shared,
+        index: usize,
+        queued: bool,
+    ) -> Result<Extended, Box<Workload>> {
+        match Extended::always(worker, shared, index, queued) {
+            Extended { work: Work::Drawn(workload), chores } if chores.is_empty() => Err(workload),
+            extended => Ok(extended),
+        }
     }
 
     /// The same, needed or not.

@@ -24,7 +24,6 @@ use crate::rings::sync::Sync;
 use crate::rings::vsync::Vsync;
 use crate::rings::{Ring, RingFile, Setup, Until};
 use crate::run::{Line, Shared};
-use crate::source::Workload;
 use crate::steps::{Loop, Policy, Slots, Wish};
 use crate::sys::buffers::BufferArea;
 use plan::{Engine, Queue, Worker};
@@ -113,12 +112,15 @@ impl<'w> Prepared<'_, 'w> {
         let worker = &self.shared.plan.workers[self.index];
         let ring = self.ring::<R>()?;
         let around = self.shared.around();
-        if let Some(extended) = Extended::new(worker, self.shared, self.index, QUEUED) {
-            let (gate, clock) = (Paced::always(worker, &around), self.shared.clock);
-            return self
-                .go::<_, _, _, _, true, QUEUED, true>(ring, clock, gate, extended, line, builder);
-        }
-        let source = Workload::new(worker);
+        let source = match Extended::new(worker, self.shared, self.index, QUEUED) {
+            Err(workload) => *workload,
+            Ok(source) => {
+                let (gate, clock) = (Paced::always(worker, &around), self.shared.clock);
+                return self.go::<_, _, _, _, true, QUEUED, true>(
+                    ring, clock, gate, source, line, builder,
+                );
+            }
+        };
         let wants_latency = worker.measuring.clat || worker.measuring.lat || worker.measuring.slat;
         let gate = Paced::new(worker, &around);
         match (self.shared.clock, gate) {
