@@ -419,7 +419,6 @@ impl Scan {
             }
             (Role::Sets(set), _, value) => set(&mut self.invocation, value.unwrap_or_default()),
             (Role::Nothing, ..) => Ok(()),
-            (Role::NotYet, ..) => Err("does not work yet".into()),
         };
         if let Err(text) = result {
             self.wrong(format!("--{}: {text}", option.name));

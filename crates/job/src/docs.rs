@@ -3,7 +3,7 @@
 
 use crate::help::spelling;
 use crate::options::{self, Group, Kind, OptionDef, Status};
-use crate::program::{OPTIONS, ProgramOption, Role};
+use crate::program::{OPTIONS, ProgramOption};
 use record::Nanos;
 use std::fmt::Write;
 
@@ -202,11 +202,7 @@ fn words(kind: Kind) -> String {
 }
 
 fn program_mark(option: &ProgramOption) -> &'static str {
-    match option.role {
-        Role::NotYet => " (not yet; giving it is an error)",
-        _ if option.ours => " (fathom's own)",
-        _ => "",
-    }
+    if option.ours { " (fathom's own)" } else { "" }
 }
 
 /// Text as Markdown: what it would take for markup is escaped.

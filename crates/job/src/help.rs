@@ -4,7 +4,7 @@
 use crate::apply::engines_with;
 use crate::command_line::Dialect;
 use crate::options::{self, Choice, Kind, OptionDef, Status};
-use crate::program::{OPTIONS, ProgramOption, Role, Takes};
+use crate::program::{OPTIONS, ProgramOption, Takes};
 use std::fmt::Write;
 
 /// Width of the names in a list.
@@ -21,15 +21,8 @@ pub fn usage(dialect: Dialect) -> String {
     };
     let mut text = format!("{name} [options] [job options] <job file(s)>\n");
     let offered = |option: &&ProgramOption| dialect == Dialect::Fathom || !option.ours;
-    let works = |option: &&ProgramOption| !matches!(option.role, Role::NotYet);
-    for option in OPTIONS.iter().filter(offered).filter(works) {
+    for option in OPTIONS.iter().filter(offered) {
         let _ = writeln!(text, "  {:<28} {}", spelling(option), option.doc);
-    }
-    let missing: Vec<&str> =
-        OPTIONS.iter().filter(|option| !works(option)).map(|option| option.name).collect();
-    let _ = write!(text, "\nOptions of fio that do not work yet, and are errors:\n");
-    for line in wrapped(&missing.join(", "), 76) {
-        let _ = writeln!(text, "  {line}");
     }
     text += "\nEvery job option may be given as --OPTION=VALUE; --cmdhelp lists them. Each --name\n\
              begins a job; job options before the first --name are ";

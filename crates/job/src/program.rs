@@ -45,8 +45,6 @@ pub enum Role {
     Ends(fn(Option<&str>) -> Action),
     /// Nothing: accepted because scripts give it.
     Nothing,
-    /// Not built yet: an error that names it.
-    NotYet,
 }
 
 const fn option(name: &'static str, role: Role, doc: &'static str) -> ProgramOption {
