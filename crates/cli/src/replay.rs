@@ -46,8 +46,11 @@ pub fn attach(invocation: &mut Invocation, host: &Host) -> Result<(), String> {
 
 /// One that cannot be written is to be found before the run, not by it.
 fn check_writable(log: &str) -> Result<(), String> {
-    let opened = OpenOptions::new().append(true).create(true).open(log);
-    opened.map(drop).map_err(|e| format!("it cannot be written: {e}; name another file"))
+    let told = |e| format!("it cannot be written: {e}; name another file");
+    let is_new = std::fs::symlink_metadata(log).is_err();
+    OpenOptions::new().append(true).create(true).open(log).map(drop).map_err(told)?;
+    // What is refused after this leaves nothing behind.
+    if is_new { std::fs::remove_file(log).map_err(told) } else { Ok(()) }
 }
 
 /// Merges the job's traces, if it asks for that, and has the job replay what came of it.

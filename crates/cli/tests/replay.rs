@@ -355,3 +355,17 @@ fn what_a_replay_has_no_use_for_is_told() {
     }
     assert!(!at.join("other").exists());
 }
+
+#[test]
+fn work_without_files_lists_none() {
+    let directory = scratch();
+    for job in [
+        "--ioengine=cpuio --cpuload=50 --cpuchunks=1000 --number_ios=3",
+        "--ioengine=exec --program=true",
+    ] {
+        let job: Vec<&str> = job.split(' ').collect();
+        recorded(directory.path(), 0, &[&["--name=w", "--write_iolog=w.log"], &job[..]].concat());
+        assert_eq!(read(&directory.path().join("w.log")), "fio version 3 iolog\n");
+        std::fs::remove_file(directory.path().join("w.log")).unwrap();
+    }
+}

@@ -166,3 +166,11 @@ fn targets_of_a_log_are_guarded_as_any_other() {
     let ran = replay(at, log("made", "trim 0 4096").as_bytes(), &[]).expect(3);
     assert!(ran.err.contains("the log trims, and made is no block device"), "{}", ran.err);
 }
+
+#[test]
+fn a_run_that_is_refused_leaves_no_log() {
+    let directory = scratch();
+    let line = ["--name=w", "--rw=trim", "--size=64k", "--write_iolog=out.log"];
+    fathom(directory.path(), &line).expect(3);
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
+}

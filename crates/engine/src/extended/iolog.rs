@@ -100,9 +100,10 @@ impl Iolog {
 
 impl Chore for Iolog {
     fn issued(&mut self, op: &Op, stamps: &Stamps) {
+        // Work that has no file has nothing that could be replayed.
+        let Some(path) = self.files.get(op.file as usize) else { return };
         let since = stamps.ready.saturating_sub(self.origin.unwrap_or(stamps.ready));
         self.latest_us = self.latest_us.max(since / 1000);
-        let path = &self.files[op.file as usize];
         let (action, length) = match op.kind {
             OpKind::Read => ("read", op.length),
             OpKind::Write => ("write", op.length),
