@@ -35,10 +35,21 @@ fn write(directory: &Path, name: &str, content: impl AsRef<[u8]>) {
 /// An error of an option in a job of the command line.
 #[track_caller]
 fn bad_option(arguments: &str, words: &[&str]) {
+    not_run(arguments, 2, words);
+}
+
+/// A job of the command line that this machine is not fit for.
+#[track_caller]
+fn bad_option_refused(arguments: &str, words: &[&str]) {
+    not_run(arguments, 3, words);
+}
+
+#[track_caller]
+fn not_run(arguments: &str, code: i32, words: &[&str]) {
     let directory = scratch();
     let mut all = vec!["--name=a", "--size=64k", "--ioengine=psync"];
     all.extend(arguments.split(' '));
-    refused_by_both(directory.path(), &all, 2, words);
+    refused_by_both(directory.path(), &all, code, words);
     assert_eq!(fs::read_dir(&directory).unwrap().count(), 0, "nothing may be made");
 }
 
@@ -414,4 +425,15 @@ fn a_device_that_disappears() {
             serde_json::from_slice(&fs::read(directory.path().join("run.json")).unwrap()).unwrap();
         assert_eq!(record["jobs"][0]["error"], 5, "{engine}");
     }
+}
+
+#[test]
+fn what_would_not_fit_in_memory_is_refused_before_it_is_tried() {
+    let blocks = "--ioengine=null --rw=randtrim --size=8000t --block_error_percentiles=1";
+    bad_option_refused(
+        blocks,
+        &["block_error_percentiles: 8000 GiB for the states", "raise the block"],
+    );
+    let zones = "--ioengine=null --rw=write --size=1t --zonemode=zbd --zonesize=512";
+    bad_option_refused(zones, &["zonesize: a.0.0 has 2147483648 zones of 512 bytes; raise it"]);
 }

@@ -68,6 +68,9 @@ fn together(a: &Worker, b: &Worker) -> bool {
     !a.start.after_jobs.contains(&b.job) && !b.start.after_jobs.contains(&a.job)
 }
 
+/// What `block_error_percentiles` keeps of a block.
+const FOLLOWED_BYTES: u128 = 4;
+
 /// Refuses buffers that the machine has no memory for.
 pub(crate) fn memory(jobs: &[Job], workers: &[Worker], facts: &Facts, found: &mut Findings) {
     let need = |w: &Worker| u128::from(w.queue.depth) * u128::from(w.max_buffer());
@@ -87,5 +90,24 @@ pub(crate) fn memory(jobs: &[Job], workers: &[Worker], facts: &Facts, found: &mu
             let cure = "lower iodepth, bs or numjobs";
             found.refuse(&jobs[largest.job as usize], "iodepth", what, cure);
         }
+    }
+}
+
+/// Refuses to follow more blocks than the machine has memory for.
+pub(crate) fn followed(jobs: &[Job], workers: &[Worker], facts: &Facts, found: &mut Findings) {
+    let need = |worker: &Worker| {
+        let blocks = |size: u64| worker.files.iter().map(move |f| f.length.div_ceil(size));
+        let blocks = worker.counted_blocks.into_iter().flat_map(blocks);
+        blocks.map(|count| u128::from(count) * FOLLOWED_BYTES).sum::<u128>()
+    };
+    let total: u128 = workers.iter().map(need).sum();
+    let Some(largest) = workers.iter().max_by_key(|worker| need(worker)) else { return };
+    let memory = facts.memory.0;
+    if memory > 0 && total > u128::from(memory) {
+        let total = human(u64::try_from(total).unwrap_or(u64::MAX));
+        let what =
+            format!("{total} for the states of all blocks, the machine has {}", human(memory));
+        let cure = "lower size or numjobs, or raise the block";
+        found.refuse(&jobs[largest.job as usize], "block_error_percentiles", what, cure);
     }
 }

@@ -89,6 +89,7 @@ pub fn resolve(jobs: &[Job], facts: &Facts, policy: &Policy) -> Result<Plan, Pla
         replay::check_logs(jobs, &workers, &mut found);
         zbd::check_shared(jobs, &workers, &mut found);
         checks::memory(jobs, &workers, facts, &mut found);
+        checks::followed(jobs, &workers, facts, &mut found);
     }
     Ok(Plan {
         interval: interval(jobs),

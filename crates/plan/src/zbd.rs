@@ -11,6 +11,8 @@ use std::collections::BTreeMap;
 
 /// Smallest zone that can be invented.
 const ZONE_MIN: u64 = 512;
+/// All zones of a target are in memory; the largest devices have some hundred thousand.
+const ZONES_MAX: u64 = 1 << 24;
 
 /// How a worker keeps to the rules of zones.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -231,6 +233,11 @@ fn zoned_file(
         return None;
     }
     let whole = file.whole.max(file.start.saturating_add(file.length));
+    if whole / size > ZONES_MAX {
+        let what = format!("{path} has {} zones of {}", whole / size, human(size));
+        found.refuse(job, "zonesize", what, "raise it, or lower size");
+        return None;
+    }
     if job.pattern.rw != ReadWrite::Read && !whole_zones(job, file, size, found) {
         return None;
     }
