@@ -227,3 +227,46 @@ fn mistakes_are_named() {
         assert!(ran.err.contains(expected), "{arguments:?}: {}", ran.err);
     }
 }
+
+/// A minimum is kept by the ways the job goes, while it goes them: a writer has no reads to keep it
+/// by, and reading back what it wrote takes the time it takes.
+#[test]
+fn rate_min_is_asked_of_what_the_job_does() {
+    let directory = scratch();
+    let of = |job: &str, code: i32| {
+        let path = directory.path().join("job.fio");
+        std::fs::write(path, format!("[a]\nbs=4k\nrate_cycle=20\n{job}")).unwrap();
+        recorded(directory.path(), code, &["job.fio"])
+    };
+    let kept = of("ioengine=null\nrw=write\nsize=4m\nrate=10m\nrate_min=10k\n", 0);
+    assert_eq!(kept.jobs[0].results.write.bytes.0, 4 << 20);
+    let checked = "rw=write\nsize=4m\nrate=20m\nrate_min=10k\nverify=sha3-512\nloops=2\n";
+    assert_eq!(of(checked, 0).jobs[0].error, 0);
+    let missed = of("ioengine=null\nrw=write\nsize=4m\nrate=1m\nrate_min=1m\nthinktime=30ms\n", 1);
+    let text = &missed.jobs[0].errors[0].text;
+    assert!(text.contains("rate_min not met: write reached"), "{text}");
+}
+
+/// As long as the clock counts, and a ramp before it.
+#[test]
+fn the_longest_runtime_does_not_wrap_around() {
+    let directory = scratch();
+    let job = format!(
+        "{NULL}runtime=18446744073\nramp_time=200ms\n[a]\n[b]\n\
+                       time_based=0\nnumber_ios=10\nruntime=1\nexitall\nstartdelay=1200ms\n"
+    );
+    let record = job_file(directory.path(), &job);
+    assert!(record.jobs[0].elapsed.0 > 1_000_000_000, "{:?}", record.jobs[0].elapsed);
+}
+
+#[test]
+fn a_run_too_short_for_a_window_says_that_no_latency_was_judged() {
+    let directory = scratch();
+    let job = "[a]\nioengine=null\nsize=64k\nlatency_target=1s\nlatency_window=10s\n";
+    let record = job_file(directory.path(), job);
+    let said = record.messages.iter().any(|message| {
+        message.text.contains("not judged: it ended before the first window of 10000 ms did")
+    });
+    assert!(said, "{:?}", record.messages);
+    assert!(!record.jobs[0].latency_depth.unwrap().met);
+}

@@ -1,5 +1,6 @@
 //! Queue depth and batches, rates, CPUs and priorities.
 
+use crate::blocks;
 use crate::model::{Pacing, Placement, Queue, RateLimit};
 use crate::problem::Findings;
 use job::{CpuSplit, Engine, Job, NumaMemory};
@@ -87,8 +88,12 @@ pub(crate) fn pacing(job: &Job, found: &mut Findings) -> Pacing {
     let iops = rate.iops.map(|_, i| i.filter(|i| *i > 0));
     let min_bytes = rate.bandwidth_min.map(|_, b| b.map(|b| b.0).filter(|b| *b > 0));
     let min_iops = rate.iops_min.map(|_, i| i.filter(|i| *i > 0));
+    // One value stands for all three ways; those the job does not go cannot fall behind.
+    let goes = |d: Direction| blocks::directions(job).any(|used| used == d);
     exclusive(job, ("rate", &bytes), ("rate_iops", &iops), found);
     exclusive(job, ("rate_min", &min_bytes), ("rate_iops_min", &min_iops), found);
+    let min_bytes = min_bytes.map(|d, floor| floor.filter(|_| goes(d)));
+    let min_iops = min_iops.map(|d, floor| floor.filter(|_| goes(d)));
     below(job, ("rate_min", &min_bytes), ("rate", &bytes), found);
     below(job, ("rate_iops_min", &min_iops), ("rate_iops", &iops), found);
     if rate.think.time.is_none() && (rate.think.spin.0 > 0 || rate.think.iotime.is_some()) {

@@ -69,7 +69,16 @@ pub(super) struct DepthSearch {
     ios: u64,
     late: u64,
     worst: u64,
-    met: bool,
+    /// What came of the last window; `None` before one has ended.
+    judged: Option<Judged>,
+}
+
+/// What came of a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Judged {
+    kept: bool,
+    ios: u64,
+    late: u64,
 }
 
 /// A depth that was kept for so many windows may have become too low: with `latency_run` a greater
@@ -97,7 +106,7 @@ impl DepthSearch {
             ios: 0,
             late: 0,
             worst: 0,
-            met: false,
+            judged: None,
         })
     }
 
@@ -117,7 +126,7 @@ impl DepthSearch {
     /// Every I/O has to keep the target and not even one at a time does.
     fn next_depth(&mut self) -> Result<Wish, Fault> {
         let kept = self.keeps();
-        self.met = kept;
+        self.judged = Some(Judged { kept, ios: self.ios, late: self.late });
         if kept {
             self.low = self.depth;
             if self.found {
@@ -220,22 +229,26 @@ impl Chore for DepthSearch {
     fn gather(self: Box<Self>, _: u64, builder: &mut Builder<'_>) {
         let LatencySearch { target, window, percentile, .. } = self.wanted;
         let depth = self.depth;
-        builder.latency_depth(LatencyDepth { target, window, percentile, depth, met: self.met });
-        if !self.met {
-            let text = format!(
-                "latency_target was not met in the last window, at a depth of {depth}: {} of {} \
-                 I/Os took longer than {} ns",
-                self.late, self.ios, target.0
-            );
-            builder.messages.push(Message::warning(Some(&self.name), text));
-        } else if !self.found {
-            let text = format!(
+        let met = self.judged.is_some_and(|judged| judged.kept);
+        builder.latency_depth(LatencyDepth { target, window, percentile, depth, met });
+        let text = match self.judged {
+            None => format!(
+                "latency_target was not judged: it ended before the first window of {} ms did",
+                window.0 / 1_000_000
+            ),
+            Some(Judged { kept: false, ios, late }) => format!(
+                "latency_target was not met in the last window, at a depth of {depth}: {late} of \
+                 {ios} I/Os took longer than {} ns",
+                target.0
+            ),
+            Some(_) if !self.found => format!(
                 "the search for the depth that latency_target allows had not ended: at least {}, \
                  at most {}",
                 self.low, self.high
-            );
-            builder.messages.push(Message::warning(Some(&self.name), text));
-        }
+            ),
+            Some(_) => return,
+        };
+        builder.messages.push(Message::warning(Some(&self.name), text));
     }
 }
 
@@ -297,7 +310,7 @@ mod tests {
             let mut search = search(depth, 95.0, false);
             let tried = run(&mut search, capable, 100).unwrap();
             assert_eq!(tried.last(), Some(&capable), "{tried:?}");
-            assert!(search.met && search.found && tried.len() < 12, "{tried:?}");
+            assert!(search.judged.unwrap().kept && search.found && tried.len() < 12, "{tried:?}");
         }
     }
 
@@ -307,7 +320,10 @@ mod tests {
         assert_eq!((fault.errno, fault.ends), (libc::ETIMEDOUT, true));
         let mut patient = search(32, 99.0, false);
         let tried = run(&mut patient, 0, 30).unwrap();
-        assert_eq!((tried.len(), tried.last(), patient.met), (30, Some(&1), false));
+        assert_eq!(
+            (tried.len(), tried.last(), patient.judged.unwrap().kept),
+            (30, Some(&1), false)
+        );
     }
 
     #[test]

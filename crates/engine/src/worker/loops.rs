@@ -179,7 +179,7 @@ impl<'w> Prepared<'_, 'w> {
         let moved = || moved_together(shared, worker);
         // Until as much was moved as the ramp has, no end is known.
         let timed = worker.stop.runtime.filter(|_| worker.stop.ramp_bytes == 0);
-        let deadline = timed.map_or(u64::MAX, |r| started + ramp + r.0);
+        let deadline = timed.map_or(u64::MAX, |r| started.saturating_add(ramp).saturating_add(r.0));
         live.set_started(started);
         builder.begins();
         source.begins(started);
@@ -187,7 +187,7 @@ impl<'w> Prepared<'_, 'w> {
         if !ramps {
             live.set_running_since(started);
         }
-        let floor = RateFloor::new(worker, started + ramp);
+        let floor = RateFloor::new(worker, started.saturating_add(ramp));
         // Without a series the whole window is one interval.
         let step = if worker.measuring.series { shared.plan.interval.0.max(1) } else { u64::MAX };
         let usage = || shared.usage();
@@ -196,7 +196,7 @@ impl<'w> Prepared<'_, 'w> {
             live,
             files,
             builder,
-            ramp_end: if ramps { started + ramp } else { 0 },
+            ramp_end: if ramps { started.saturating_add(ramp) } else { 0 },
             ramp_bytes: Some(worker.stop.ramp_bytes).filter(|b| *b > 0).map(|b| (b, &moved as _)),
             deadline,
             cpu_before: usage(),
@@ -239,7 +239,7 @@ impl<'w> Prepared<'_, 'w> {
 
 /// When those give up that wait for something outside of the loop.
 fn until(worker: &Worker, live: &LiveWorker) -> Until {
-    let patience = worker.stop.runtime.map(|runtime| runtime.0 + worker.stop.ramp.0);
+    let patience = worker.stop.runtime.map(|runtime| runtime.0.saturating_add(worker.stop.ramp.0));
     Until::new(live.told_to_stop(), patience.map(Duration::from_nanos))
 }
 
@@ -279,7 +279,7 @@ fn moved_together(shared: &Shared, worker: &Worker) -> u64 {
 /// Waits `startdelay`; false when the run ends before.
 fn wait_for_delay(shared: &Shared, index: usize) -> bool {
     let delay = shared.plan.workers[index].start.delay;
-    let until = shared.clock.now() + delay.0;
+    let until = shared.clock.now().saturating_add(delay.0);
     while !shared.live[index].asked_to_stop() {
         let rest = until.saturating_sub(shared.clock.now());
         if rest == 0 {

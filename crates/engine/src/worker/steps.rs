@@ -47,11 +47,13 @@ pub(crate) struct Interim<'a> {
     pub slot: &'a Mutex<Option<JobRecord>>,
 }
 
-/// `rate_min` and `rate_iops_min`: checked over windows of `rate_cycle`.
+/// `rate_min` and `rate_iops_min`: checked over windows of `rate_cycle`, while the worker does what
+/// it is measured by. Reading back what was written has no rate.
 pub(crate) struct RateFloor {
     cycle: u64,
     next: u64,
     since: [(u64, u64); 3],
+    paused: bool,
 }
 
 impl RateFloor {
@@ -61,17 +63,30 @@ impl RateFloor {
             .iter()
             .any(|d| pacing.min_bytes[*d].is_some() || pacing.min_iops[*d].is_some());
         let cycle = pacing.cycle.0.max(1_000_000);
-        wanted.then(|| RateFloor { cycle, next: now + cycle, since: [(0, 0); 3] })
+        wanted.then(|| {
+            let next = now.saturating_add(cycle);
+            RateFloor { cycle, next, since: [(0, 0); 3], paused: false }
+        })
+    }
+
+    /// A window begins.
+    fn begin(&mut self, live: &LiveWorker, now: u64) {
+        self.since = Direction::ALL.map(|d| (live.ios(d), live.bytes(d)));
+        self.next = now.saturating_add(self.cycle);
     }
 
     /// What fell below its floor in the window that ends now.
     fn check(&mut self, worker: &Worker, live: &LiveWorker, now: u64) -> Option<String> {
-        let seconds = (now + self.cycle - self.next) as f64 / 1e9;
-        self.next = now + self.cycle;
+        let (before, end) = (self.since, self.next);
+        self.begin(live, now);
+        if self.paused {
+            self.paused = live.state() != WorkerState::Running;
+            return None;
+        }
+        let seconds = now.saturating_sub(end).saturating_add(self.cycle) as f64 / 1e9;
         for direction in Direction::ALL {
-            let total = (live.ios(direction), live.bytes(direction));
-            let before = std::mem::replace(&mut self.since[direction as usize], total);
-            let (ios, bytes) = (total.0 - before.0, total.1 - before.1);
+            let (before, after) = (before[direction as usize], self.since[direction as usize]);
+            let (ios, bytes) = (after.0 - before.0, after.1 - before.1);
             let pacing = &worker.pacing;
             let floors = [
                 ("rate_min", pacing.min_bytes[direction], bytes, "bytes/s"),
@@ -234,7 +249,10 @@ impl<R: Ring, const LATENCY: bool, const QUEUED: bool, const RATED: bool>
         if self.ramp_end != 0 && now >= self.ramp_end && self.has_moved_enough() {
             self.ramp_end = 0;
             if let Some(runtime) = self.worker.stop.runtime {
-                self.deadline = now + runtime.0;
+                self.deadline = now.saturating_add(runtime.0);
+            }
+            if let Some(floor) = &mut self.floor {
+                floor.begin(self.live, now);
             }
             <Self as Steps<R, _>>::restart(self, meter, now);
             window_begins = true;
@@ -261,7 +279,10 @@ impl<R: Ring, const LATENCY: bool, const QUEUED: bool, const RATED: bool>
 
     fn file_step(&mut self, ring: &mut R, next: Next) -> Flow {
         match next {
-            Next::Settle => self.live.set_state(WorkerState::Verifying),
+            Next::Settle => {
+                self.live.set_state(WorkerState::Verifying);
+                self.floor.iter_mut().for_each(|floor| floor.paused = true);
+            }
             Next::LoopEnd if self.ramp_end == 0 => self.live.set_state(WorkerState::Running),
             _ => {}
         }

@@ -164,9 +164,14 @@ fn rates() {
     job.rate.bandwidth_min.read = Some(Bytes(2 * MIB));
     let says = "2097152 for reads is above rate=1048576";
     one_problem(&[job.clone()], &machine(), Usage, "rate_min", says);
+    // Ways the job does not go have nothing to keep.
+    job.rate.bandwidth.write = Some(Bytes(MIB));
+    job.rate.bandwidth_min.write = Some(Bytes(2 * MIB));
+    one_problem(&[job.clone()], &machine(), Usage, "rate_min", says);
     // Oracle: a minimum alone is fine.
     job.rate.bandwidth.read = None;
-    assert_eq!(plan(&[job], &machine()).workers[0].pacing.min_bytes.read, Some(2 * MIB));
+    let pacing = plan(&[job], &machine()).workers[0].pacing.clone();
+    assert_eq!((pacing.min_bytes.read, pacing.min_bytes.write), (Some(2 * MIB), None));
 }
 
 #[test]
