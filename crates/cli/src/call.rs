@@ -99,7 +99,8 @@ impl Call<'_> {
         if asked.daemonize.is_some() {
             return Err("--daemonize: only a server goes into the background; add --server".into());
         }
-        self.check_logs()?;
+        self.check_repeated_logs()?;
+        check_logs(asked, self.dialect)?;
         if !asked.interleave.is_empty() && asked.repeat.is_none() {
             return Err("--interleave: needs --repeat=N, the number of rounds".into());
         }
@@ -116,23 +117,14 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// Under the name fio a log that cannot be written costs only itself, as there.
-    fn check_logs(&self) -> Result<(), String> {
-        let asked = self.invocation;
-        let prefixes = || asked.jobs.iter().flat_map(|job| job.measure.logs.prefixes());
-        if asked.repeat.is_some() && prefixes().next().is_some() {
-            return Err(
-                "--repeat: each run would overwrite the logs of the one before; leave out \
-                        write_bw_log and its like"
-                    .into(),
-            );
-        }
-        let lost = prefixes().find(|prefix| !has_directory(Path::new(prefix)));
-        match lost.filter(|_| !self.as_fio()) {
-            Some(prefix) => {
-                Err(format!("log '{prefix}': its directory is not there; make it first"))
+    fn check_repeated_logs(&self) -> Result<(), String> {
+        match self.invocation.repeat.is_some() && log_prefixes(self.invocation).next().is_some() {
+            true => {
+                Err("--repeat: each run would overwrite the logs of the one before; leave out \
+                         write_bw_log and its like"
+                    .into())
             }
-            None => Ok(()),
+            false => Ok(()),
         }
     }
 
@@ -143,10 +135,8 @@ impl Call<'_> {
     /// The exit code; why was said.
     pub fn prepare(&self, invocation: &Invocation, said: &mut Said) -> Result<Prepared, u8> {
         let prepared = self.runner.prepare(invocation).map_err(|error| self.refusal(&error))?;
-        let messages = &prepared.messages;
-        said.say(self, messages);
-        let fatal = messages.iter().any(|message| message.severity >= Severity::Warning);
-        match invocation.warnings_fatal && fatal {
+        said.say(self, &prepared.messages);
+        match prepared.is_forbidden(invocation) {
             true => Err(usage_code(self.dialect)),
             false => Ok(prepared),
         }
@@ -192,6 +182,22 @@ impl Said {
         let new = |message: &&Message| self.0.insert((message.job.clone(), message.text.clone()));
         let new: Vec<&Message> = messages.iter().filter(heard).filter(new).collect();
         say(&report::messages::lines(program(call.dialect), new));
+    }
+}
+
+fn log_prefixes(invocation: &Invocation) -> impl Iterator<Item = &str> {
+    invocation.jobs.iter().flat_map(|job| job.measure.logs.prefixes())
+}
+
+/// Whether logs can be written. Under the name fio one that cannot costs only itself, as there.
+///
+/// # Errors
+/// The log, and what to do.
+pub fn check_logs(invocation: &Invocation, dialect: Dialect) -> Result<(), String> {
+    let lost = log_prefixes(invocation).find(|prefix| !has_directory(Path::new(prefix)));
+    match lost.filter(|_| dialect == Dialect::Fathom) {
+        Some(prefix) => Err(format!("log '{prefix}': its directory is not there; make it first")),
+        None => Ok(()),
     }
 }
 

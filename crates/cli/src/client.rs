@@ -1,13 +1,15 @@
 //! `--client`: runs jobs on servers and reports what they measured.
 
+mod interims;
 mod member;
 
 use crate::call::{Call, SEED, program, usage_code};
 use crate::exit;
 use crate::gate::{self, Gate};
 use crate::output::{Output, say};
-use crate::trigger::{self, Trigger};
-use crate::watch::{Signals, Ticker};
+use crate::signals::Signals;
+use crate::ticker::Ticker;
+use crate::trigger::Trigger;
 use crate::wire::words;
 use anyhow::Result;
 use job::{Action, Client, Dialect, Invocation};
@@ -16,6 +18,7 @@ use member::{Member, Stage};
 use record::{Cell, Message, RecordSet, RunRecord, Snapshot};
 use remote::{Address, FrameError, FromClient, FromServer};
 use report::clients::{ClientReport, Clients};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
@@ -130,15 +133,14 @@ impl Servers<'_> {
         };
         self.members.iter_mut().for_each(Member::start);
         self.until(Stage::is_over)?;
+        self.trigger.settle(true);
         self.conclude(&gate)
     }
 
     fn submit(&mut self) -> Result<(), String> {
-        let as_fio = self.call.as_fio();
-        let clients = &self.call.invocation.clients;
         let mut input = member::Files::default();
-        for (member, client) in self.members.iter_mut().zip(clients) {
-            member.submit(client, as_fio, &mut input)?;
+        for (member, client) in self.members.iter_mut().zip(&self.call.invocation.clients) {
+            member.submit(client, self.call, &mut input)?;
         }
         Ok(())
     }
@@ -166,6 +168,7 @@ impl Servers<'_> {
         let call = self.call;
         let mut ticker = Ticker::new(call.invocation, self.output, call.as_fio(), self.text);
         let mut stopped = false;
+        let mut asked = self.signals.asked();
         while !self.members.iter().all(|member| done(member.stage)) {
             match self.heard.recv_timeout(GLANCE) {
                 Ok((index, message)) => {
@@ -183,11 +186,11 @@ impl Servers<'_> {
                 self.terminate(signal)?;
                 self.members.iter_mut().for_each(|member| member.stop(signal));
             }
-            if self.running() && self.trigger.goes_off() {
-                let command = self.call.invocation.trigger.remote.clone();
-                let pull = FromClient::Trigger { command };
-                self.members.iter().for_each(|member| member.say(&pull));
+            let before = std::mem::replace(&mut asked, self.signals.asked());
+            if self.running() && asked != before {
+                self.members.iter().for_each(|member| member.say(&FromClient::Report));
             }
+            self.look_at_trigger();
             if let (Some(ticker), true) = (&mut ticker, self.running()) {
                 let snapshot = || joined(&self.members);
                 ticker.tick(snapshot, self.output)?;
@@ -197,6 +200,18 @@ impl Servers<'_> {
             Some(ticker) => ticker.leave(self.output),
             None => Ok(()),
         }
+    }
+
+    /// Has the servers keep their states when the trigger goes off, and runs our own command once
+    /// they have.
+    fn look_at_trigger(&self) {
+        if self.running() && self.trigger.goes_off() {
+            let command = self.call.invocation.trigger.remote.clone();
+            let pull = FromClient::Trigger { command };
+            self.members.iter().for_each(|member| member.say(&pull));
+        }
+        self.trigger
+            .settle(self.members.iter().all(|member| member.kept || member.stage.is_over()));
     }
 
     fn running(&self) -> bool {
@@ -215,6 +230,7 @@ impl Servers<'_> {
     }
 
     fn take(&mut self, index: usize, message: Result<FromServer, FrameError>) -> Result<()> {
+        let aux_path = self.call.invocation.aux_path.as_str();
         let Some(member) = self.members.get_mut(index) else { return Ok(()) };
         match message {
             Ok(FromServer::Text(text)) if self.text => {
@@ -234,10 +250,20 @@ impl Servers<'_> {
                 member.jobs = jobs;
                 member.stage = Stage::Ready;
             }
+            Ok(FromServer::Wants(names)) => {
+                member.say(&FromClient::Files(member.kept_before(&names, aux_path)));
+            }
             Ok(FromServer::Live(snapshot)) => member.snapshot = Some(snapshot),
+            Ok(FromServer::SoFar(record)) => self.so_far(index, *record)?,
+            Ok(FromServer::Kept) => member.kept = true,
+            Ok(FromServer::Triggered(Some(failure))) => {
+                let text = format!("{}: {failure}", member.label());
+                self.complain(&text);
+                self.code = Some(exit::ERRORS);
+            }
             Ok(FromServer::Done(record)) => self.done(index, *record)?,
             Ok(FromServer::File(file)) => {
-                if let Err(text) = member.keep(&file, &self.call.invocation.aux_path) {
+                if let Err(text) = member.keep(&file, aux_path) {
                     self.complain(&text);
                     self.code = Some(exit::ERRORS);
                 }
@@ -299,22 +325,29 @@ impl Servers<'_> {
         self.output.write(&clients.render(&self.call.formats(), &dress))?;
         gate::say_for_fio(&together);
         gate.write_junit(&set.runs, &together)?;
-        let trigger = self.pull();
+        let trigger = self.trigger.failure().map(|text| {
+            self.complain(&text);
+            exit::ERRORS
+        });
+        let logged = self.log_bandwidth(&set);
         kept?;
         let as_fio = self.call.dialect == Dialect::Fio;
         let interrupted = self.signals.caught().map(|signal| exit::interrupted(signal, as_fio));
         let errors = set.runs.iter().map(|run| exit::of(run, as_fio)).find(|code| *code != 0);
-        let code = interrupted.or(self.code).or(errors).or(trigger).or(missed);
+        let code = interrupted.or(self.code).or(errors).or(trigger).or(logged).or(missed);
         Ok(ExitCode::from(code.unwrap_or(0)))
     }
 
-    /// Runs our own command, if the trigger was pulled; the exit code when it fails.
-    fn pull(&self) -> Option<u8> {
-        let command = self.call.invocation.trigger.command.as_ref();
-        let command = command.filter(|_| self.trigger.was_pulled())?;
-        let text = trigger::execute("trigger", command).err()?;
-        self.complain(&text);
-        Some(exit::ERRORS)
+    /// Logs the bandwidth of all jobs together, if asked for; the exit code when it fails.
+    fn log_bandwidth(&self, set: &RecordSet) -> Option<u8> {
+        if !self.call.invocation.bandwidth_log {
+            return None;
+        }
+        let jobs = set.runs.iter().flat_map(|run| run.jobs.clone()).collect();
+        let together = RunRecord { jobs, ..RunRecord::default() };
+        let failures = report::logs::aggregate(&together, Path::new(""));
+        say(&report::messages::lines(program(self.call.dialect), &failures));
+        (!failures.is_empty()).then_some(exit::ERRORS)
     }
 }
 

@@ -1,10 +1,10 @@
-//! Reports on a run that still goes on (`--status-interval`).
+//! Reports on a run that still goes on (`--status-interval`, SIGUSR1).
 
 use crate::call::Call;
 use crate::output::Output;
-use crate::runner::UnderWay;
+use engine::{LOOK_AT_LEAST, Run};
 use judge::Judged;
-use record::RunRecord;
+use record::{Nanos, RunRecord};
 use report::Dress;
 use std::time::{Duration, Instant};
 
@@ -12,50 +12,76 @@ use std::time::{Duration, Instant};
 /// long all but those that wait for a slow I/O have.
 const GRACE: Duration = Duration::from_millis(50);
 
+/// When a run that goes on is to be reported.
+pub struct Due {
+    every: Option<Duration>,
+    /// How many multiples of the interval have passed.
+    passed: u32,
+    /// When that is there what was asked for.
+    asked: Option<Instant>,
+}
+
+impl Due {
+    /// At each multiple of an interval from the run's origin, and when asked for.
+    pub fn new(every: Option<Nanos>) -> Due {
+        let every = every.map(|every| Duration::from_nanos(every.0.max(1)));
+        Due { every, passed: 0, asked: None }
+    }
+
+    /// Asks for a report as soon as the workers can give one.
+    pub fn ask(&mut self, run: &Run) {
+        run.ask();
+        self.asked.get_or_insert_with(|| Instant::now() + LOOK_AT_LEAST + GRACE);
+    }
+
+    /// Whether a report is due; once for each.
+    pub fn is_due(&mut self, origin: Instant) -> bool {
+        let now = Instant::now();
+        let asked = self.asked.take_if(|at| now >= *at).is_some();
+        let Some(every) = self.every else { return asked };
+        let next = origin + every * (self.passed + 1) + GRACE;
+        let Some(late) = now.checked_duration_since(next) else { return asked };
+        self.passed += 1 + (late.as_nanos() / every.as_nanos()) as u32;
+        true
+    }
+}
+
 /// Makes one report after the other.
 pub struct Interims {
-    every: Duration,
     formats: Vec<report::Format>,
     dress: Dress,
-    /// How many multiples of the interval have passed, and how many reports were made.
-    passed: u32,
+    wanted: bool,
     made: u64,
     before: Option<RunRecord>,
 }
 
 impl Interims {
-    /// `None` where they are not asked for.
-    pub fn new(call: &Call, output: &Output) -> Option<Interims> {
-        let every = call.invocation.status_interval?;
-        Some(Interims {
-            every: Duration::from_nanos(every.0),
+    /// Reports in the formats of a call.
+    pub fn new(call: &Call, output: &Output) -> Interims {
+        Interims {
             formats: call.formats(),
             dress: call.dress(output),
-            passed: 0,
+            wanted: call.invocation.status_interval.is_some(),
             made: 0,
             before: None,
-        })
+        }
     }
 
-    /// The report that is due, if one is. Before the first worker has begun there is none.
-    pub fn due(&mut self, under_way: &UnderWay) -> Option<String> {
-        let next = under_way.run.origin() + self.every * (self.passed + 1) + GRACE;
-        let late = Instant::now().checked_duration_since(next)?;
-        self.passed += 1 + (late.as_nanos() / self.every.as_nanos()) as u32;
-        let record = under_way.so_far();
-        if record.jobs.iter().all(|job| job.elapsed.0 == 0) {
-            return None;
-        }
+    /// The report on what was measured so far.
+    pub fn report(&mut self, record: RunRecord) -> String {
         let mut judged = judge::figures(&record);
+        self.wanted = true;
         self.note_since(&record, &mut judged);
         let report = report::render_so_far(&record, &judged, &self.formats, &self.dress);
         self.before = Some(record);
-        Some(report)
+        report
     }
 
-    /// Adds to the last report what came since the one before.
+    /// Adds what came since the report before, where there is more than one.
     pub fn note_since(&mut self, record: &RunRecord, judged: &mut Judged) {
-        self.made += 1;
-        judged.since = Some(judge::since(self.before.as_ref(), record, self.made));
+        if self.wanted {
+            self.made += 1;
+            judged.since = Some(judge::since(self.before.as_ref(), record, self.made));
+        }
     }
 }

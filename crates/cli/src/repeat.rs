@@ -5,7 +5,7 @@ use crate::exit;
 use crate::gate::Gate;
 use crate::output::{Output, say};
 use crate::trigger::Trigger;
-use crate::watch::watch;
+use crate::watch::{Console, watch};
 use anyhow::Result;
 use job::{Invocation, Job};
 use judge::gate::Subject;
@@ -148,7 +148,9 @@ impl<'a> Rounds<'a> {
         };
         let manner = self.call.manner();
         let mut record = self.call.runner.measure(prepared, invocation, |under_way| {
-            watch(under_way, invocation, output, manner, &Trigger::none(), None)
+            let never = Trigger::default();
+            let mut console = Console::new(invocation, output, manner, &never, None);
+            watch(under_way, None, &mut console)
         })?;
         self.said.say(self.call, &record.messages);
         record.cell = Some(Cell { name: name.clone(), round });

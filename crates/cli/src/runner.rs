@@ -5,7 +5,7 @@ mod surroundings;
 
 use crate::idle;
 use crate::kernel::System;
-use crate::watch::Signals;
+use crate::signals::Signals;
 use anyhow::Result;
 use disks::Look;
 use engine::{Outcome, Outside, Run};
@@ -13,7 +13,7 @@ use host::{Before, Changes, Host, Sampler, TargetQuery, Watched};
 use job::{IdleProf, Invocation, Job};
 use plan::trace::Trace;
 use plan::{Plan, PlanError, Policy};
-use record::{DiskResult, Evidence, Facts, Health, Message, Nanos, RunRecord, Timeline};
+use record::{DiskResult, Evidence, Facts, Health, Message, Nanos, RunRecord, Severity, Timeline};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -55,6 +55,14 @@ pub struct Prepared {
     /// What the user should know before.
     pub messages: Vec<Message>,
     facts: Facts,
+}
+
+impl Prepared {
+    /// Whether what the user should know is more than `--warnings-fatal` lets pass.
+    pub fn is_forbidden(&self, invocation: &Invocation) -> bool {
+        let fatal = self.messages.iter().any(|message| message.severity >= Severity::Warning);
+        invocation.warnings_fatal && fatal
+    }
 }
 
 impl Runner {

@@ -9,7 +9,7 @@ use crate::call::program;
 use crate::exit;
 use crate::output::{Output, say};
 use crate::runner::Runner;
-use crate::watch::Signals;
+use crate::signals::Signals;
 use crate::wire::{Listener, Stream};
 use anyhow::{Context, Result};
 use job::{Dialect, Invocation};

@@ -9,8 +9,8 @@ use crate::output::{Output, describe, say};
 use crate::repeat;
 use crate::replay;
 use crate::runner::Runner;
-use crate::trigger::{self, Trigger};
-use crate::watch::watch;
+use crate::trigger::Trigger;
+use crate::watch::{Console, watch};
 use crate::{checksums, client, clocks, debug, idle, server};
 use anyhow::{Context, Result};
 use job::{Action, Dialect, Invocation, JobErrors};
@@ -172,7 +172,9 @@ fn once(call: &Call, gate: &Gate, output: &mut Output) -> Result<ExitCode> {
     let trigger = Trigger::set(&invocation.trigger);
     let mut interims = Interims::new(call, output);
     let mut record = call.runner.measure(prepared, invocation, |under_way| {
-        watch(under_way, invocation, output, call.manner(), &trigger, interims.as_mut())
+        let manner = call.manner();
+        let mut console = Console::new(invocation, output, manner, &trigger, Some(&mut interims));
+        watch(under_way, invocation.status_interval, &mut console)
     })?;
     let unlogged = match invocation.bandwidth_log {
         true => report::logs::aggregate(&record, Path::new("")),
@@ -180,7 +182,10 @@ fn once(call: &Call, gate: &Gate, output: &mut Output) -> Result<ExitCode> {
     };
     let logged = unlogged.is_empty();
     record.messages.extend(unlogged);
-    let pulled = pull(call, &trigger);
+    let pulled = trigger.failure().map(|text| {
+        say(&format!("{}: error: {text}\n", program(call.dialect)));
+        exit::ERRORS
+    });
     said.say(call, &record.messages);
     output.write(&debug::after(invocation, &record))?;
     // Kept before anything looks at it: what comes after must not cost what was measured. Where it
@@ -191,9 +196,7 @@ fn once(call: &Call, gate: &Gate, output: &mut Output) -> Result<ExitCode> {
     };
     let mut judged = judge::judge(&record);
     let runs = std::slice::from_ref(&record);
-    if let Some(interims) = &mut interims {
-        interims.note_since(&record, &mut judged);
-    }
+    interims.note_since(&record, &mut judged);
     let missed = gate.hold(runs, &mut judged, SEED);
     let dress = call.dress(output);
     output.write(&report::render(&record, &judged, &call.formats(), &dress))?;
@@ -211,12 +214,4 @@ fn once(call: &Call, gate: &Gate, output: &mut Output) -> Result<ExitCode> {
         (code, _) => Some(code),
     };
     Ok(ExitCode::from(errors.or(pulled).or(missed).unwrap_or(0)))
-}
-
-/// Runs the command of a trigger that was pulled; the exit code when it fails.
-fn pull(call: &Call, trigger: &Trigger) -> Option<u8> {
-    let command = call.invocation.trigger.command.as_ref().filter(|_| trigger.was_pulled())?;
-    let text = trigger::execute("trigger", command).err()?;
-    say(&format!("{}: error: {text}\n", program(call.dialect)));
-    Some(exit::ERRORS)
 }

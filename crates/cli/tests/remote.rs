@@ -2,64 +2,16 @@
 
 mod common;
 
-use common::{FATHOM, FIO, Ran, Running, run, scratch, wait_until};
+use common::served::{LONG, Served, client, free_port, job_file};
+use common::{FIO, Running, run, scratch, wait_until};
 use rustix::process::Signal;
 use serde_json::Value;
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::Command;
 
-/// A server of ours in a directory, at a port that is free, and its address as fio writes it.
-struct Served {
-    server: Running,
-    address: String,
-}
-
-impl Served {
-    fn start(directory: &Path, more: &[&str]) -> Served {
-        Served::at(&format!("127.0.0.1,{}", free_port()), directory, more)
-    }
-
-    fn at(address: &str, directory: &Path, more: &[&str]) -> Served {
-        let option = format!("--server={address}");
-        let arguments = [&[option.as_str()], more].concat();
-        let mut server = Running::fathom("fio", directory, &arguments);
-        server.says("out", "server listening on");
-        Served { server, address: address.into() }
-    }
-
-    fn client(&self) -> String {
-        format!("--client={}", self.address)
-    }
-
-    /// A client whose run here would last for minutes; it has begun.
-    fn asked_for_long(&self, directory: &Path) -> Running {
-        let own = self.client();
-        let arguments = [&[own.as_str()], &LONG[..]].concat();
-        let mut asking = Running::fathom("run", directory, &arguments);
-        asking.says("out", "Starting 1 process");
-        wait_until("the file", || directory.join("long.0.0").exists());
-        asking
-    }
-}
-
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
-
-/// A client of ours; ends by itself or is an error.
-fn client(verb: &str, directory: &Path, arguments: &[&str]) -> Ran {
-    let mut command = Command::new("timeout");
-    command.args(["60", FATHOM, verb]).args(arguments).current_dir(directory);
-    run(&mut command)
-}
-
 const TWO_JOBS: &str = "[global]\nsize=64k\nbs=4k\n[a]\nrw=randread\n[b]\nrw=write\nstonewall\n";
-
-fn job_file(directory: &Path, name: &str, text: &str) {
-    std::fs::write(directory.join(name), text).unwrap();
-}
 
 #[test]
 fn a_run_on_a_server_prints_what_fios_client_prints() {
@@ -314,10 +266,6 @@ fn another_version_of_the_protocol_is_refused_with_both_numbers() {
     let answer = all_of(&mut stream);
     assert!(answer.contains("Refused") && answer.contains("version 77"), "{answer}");
 }
-
-/// A run that would last for minutes.
-const LONG: [&str; 6] =
-    ["--name=long", "--size=64k", "--rw=read", "--time_based", "--runtime=120", "--thinktime=1000"];
 
 #[test]
 fn a_server_that_dies_is_told_and_ends_the_client() {

@@ -36,3 +36,4 @@ pub use checksums::checksum;
 pub use clock_test::{ClockTest, CpuClock, clock_test};
 pub use logbook::Logbook;
 pub use run::{Enter, Event, Outcome, Outside, Run, RunDelay, Watcher};
+pub use worker::LOOK_AT_LEAST;

@@ -63,8 +63,10 @@ pub(crate) struct Shared {
     pub scribe: Scribe,
     flows: Flows,
     outside: Outside,
-    /// What the workers have measured so far, where that is wanted now and then.
+    /// What the workers have measured so far, as of when they laid it out last.
     interims: Box<[Mutex<Option<JobRecord>>]>,
+    /// How often they were asked to.
+    asked: AtomicU64,
     pub zones: ZonedTargets,
     /// Positions that the clones of a job share, by the job.
     cursors: Vec<Arc<AtomicU64>>,
@@ -98,19 +100,15 @@ impl Shared {
         Around { flows: &self.flows, cycle_ns: self.clock.cycle_ns() }
     }
 
-    /// Where worker `index`, which began at `started`, lays out what it has measured so far; `None`
-    /// where nobody looks.
-    pub(crate) fn interim(&self, index: usize, started: u64) -> Option<Interim<'_>> {
-        let every = self.plan.status_interval?.0.max(1);
-        let slot = &self.interims[index];
-        Some(Interim { every, next: (started / every + 1) * every, started, slot })
+    /// Where worker `index`, which began at `started`, lays out what it has measured so far.
+    pub(crate) fn interim(&self, index: usize, started: u64) -> Interim<'_> {
+        let (slot, asked) = (&self.interims[index], &self.asked);
+        Interim::new(self.plan.status_interval, started, asked, slot)
     }
 
     /// Worker `index` has ended with this.
     pub(crate) fn lay_out_last(&self, index: usize, job: &JobRecord) {
-        if self.plan.status_interval.is_some() {
-            *lock(&self.interims[index]) = Some(job.clone());
-        }
+        *lock(&self.interims[index]) = Some(job.clone());
     }
 
     pub(crate) fn event(&self, event: Event) {
@@ -195,6 +193,7 @@ impl Run {
             scribe,
             outside,
             interims,
+            asked: AtomicU64::new(0),
             zones: ZonedTargets::default(),
             stop: AtomicBool::new(false),
             trace: Arc::default(),
@@ -233,8 +232,14 @@ impl Run {
         }
     }
 
-    /// What the run would give, had it ended: each worker as of the last multiple of
-    /// `status_interval` from the origin, at which it looked at the time.
+    /// Has all workers lay out what they have measured so far, each when it looks at the time next:
+    /// within [`LOOK_AT_LEAST`], unless it waits for an I/O longer than that.
+    pub fn ask(&self) {
+        self.shared.asked.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// What the run would give, had it ended: each worker as of when it was asked last, or of the
+    /// last multiple of `status_interval` from the origin, at which it looked at the time.
     pub fn so_far(&self) -> Outcome {
         let shared = &self.shared;
         let workers = shared.plan.workers.iter().zip(&shared.interims);

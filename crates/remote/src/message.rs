@@ -4,18 +4,21 @@
 //! |---|---|
 //! | `Hello` | `Hello`, or `Refused` |
 //! | `Submit` | `Text`, `Messages` while it is looked at, then `Ready`, or `Refused` |
+//! | `Files` | preceded by `Wants`, before `Ready`, where the jobs go by files of the client's |
 //! | `Start` | `Text`, `Live` while it runs, `File` for what it left, then `Done` |
-//! | `Stop`, `Trigger` at any time | |
+//! | `Report` at any time | `SoFar`, also by itself at each interval asked for |
+//! | `Stop` at any time | |
+//! | `Trigger` at any time | `File` for each state, `Kept`, then `Triggered` once its command ran |
 //!
 //! Both say `Alive` when they have said nothing else for a while.
 
-use record::{Message, PerDirection, RunRecord, Snapshot};
+use record::{Message, Nanos, PerDirection, RunRecord, Snapshot};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Version of what is said. Raise it when a message changes meaning or leaves; a new optional field
 /// does not need it.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 
 /// The first thing either side says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,6 +94,8 @@ pub struct Submission {
     pub arguments: Vec<String>,
     /// The job files of the client's.
     pub files: Vec<JobText>,
+    /// How often to say what was measured so far; `None`: when asked.
+    pub status_interval: Option<Nanos>,
 }
 
 /// A job that can be run.
@@ -118,8 +123,12 @@ pub enum FromClient {
     Hello(Hello),
     /// What to run.
     Submit(Submission),
+    /// What of the files that were asked for is there.
+    Files(Vec<JobText>),
     /// Every server is ready: run it.
     Start,
+    /// Say what was measured so far.
+    Report,
     /// End the run; the client met this signal.
     Stop {
         /// The signal's number.
@@ -145,12 +154,20 @@ pub enum FromServer {
     Text(String),
     /// What the user should know.
     Messages(Vec<Message>),
+    /// Files that the jobs go by, and that the client may have kept: states of an earlier run.
+    Wants(Vec<String>),
     /// What was asked for can be run; its jobs.
     Ready(Vec<Announced>),
     /// How far the run is.
     Live(Snapshot),
+    /// What was measured so far, as [`FromServer::Done`] would say it had the run ended.
+    SoFar(Box<RunRecord>),
     /// A file that the run left, for the client to keep: a log, a state.
     File(JobText),
+    /// After the trigger was pulled: the client has all states.
+    Kept,
+    /// The command of the trigger has ended; how it failed, if it did.
+    Triggered(Option<String>),
     /// The run has ended.
     Done(Box<RunRecord>),
     /// Still there.
@@ -166,7 +183,7 @@ mod tests {
         let hello = |protocol| Hello { protocol, version: "9.9".into() };
         assert_eq!(hello(PROTOCOL).objection(), None);
         let text = hello(PROTOCOL + 6).objection().unwrap();
-        assert!(text.contains("9.9") && text.contains('7') && text.contains("version 1"), "{text}");
+        assert!(text.contains("9.9") && text.contains('8') && text.contains("version 2"), "{text}");
     }
 
     #[test]

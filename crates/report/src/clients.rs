@@ -1,6 +1,6 @@
 //! What jobs on several servers look like: the report of each, then all of them as one.
 
-use crate::{Dress, Format, json, normal, render, terse};
+use crate::{Dress, Format, json, normal, render, render_so_far, terse};
 use judge::Judged;
 use record::{GroupKey, RunRecord};
 
@@ -89,6 +89,12 @@ impl All {
 pub fn server(report: &ClientReport, dress: &Dress) -> String {
     prefixed(&report.name, "\n")
         + render(&report.record, &report.judged, &[Format::Normal], dress).trim_start_matches('\n')
+}
+
+/// The normal text of one server that goes on, of what it has measured so far.
+pub fn server_so_far(report: &ClientReport, dress: &Dress) -> String {
+    let text = render_so_far(&report.record, &report.judged, &[Format::Normal], dress);
+    prefixed(&report.name, "\n") + text.trim_start_matches('\n')
 }
 
 /// Text of a server, its name before each line.

@@ -14,8 +14,7 @@ use record::{RecordSet, RunRecord};
 
 /// The JSON document of a run, with histogram bins (`json+`) when `bins`.
 pub fn render(record: &RunRecord, judged: &Judged, bins: bool, dress: &Dress) -> String {
-    let document = fio::document(record, judged, bins, dress);
-    if dress.json_lines { document.to_line() } else { document.to_text() }
+    shown(&fio::document(record, judged, bins, dress), dress)
 }
 
 /// The JSON document of several runs made together, in `judged` each judged on its own and in
@@ -32,7 +31,11 @@ pub fn render_set(
 
 /// The JSON document of jobs on several servers, with histogram bins (`json+`) when `bins`.
 pub fn render_clients(reports: &Clients, bins: bool, dress: &Dress) -> String {
-    clients::document(reports, bins, dress).to_text()
+    shown(&clients::document(reports, bins, dress), dress)
+}
+
+fn shown(document: &tree::Json, dress: &Dress) -> String {
+    if dress.json_lines { document.to_line() } else { document.to_text() }
 }
 
 #[cfg(test)]

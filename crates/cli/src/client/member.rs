@@ -5,6 +5,7 @@ use crate::inputs;
 use crate::server::own_hello;
 use crate::wire::{Mouth, PATIENCE, Stream, hear, words};
 use job::Client;
+use judge::Judged;
 use record::{RunRecord, Snapshot};
 use remote::{
     Address, Announced, FrameError, FromClient, FromServer, Host, JobText, LIMIT_GREETING,
@@ -13,7 +14,7 @@ use remote::{
 use report::clients::ClientReport;
 use serde::Serialize;
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
@@ -51,8 +52,22 @@ pub struct Member {
     pub jobs: Vec<Announced>,
     /// How far its run was when it last said so.
     pub snapshot: Option<Snapshot>,
+    /// What it has measured so far, until that is shown.
+    pub so_far: Option<ClientReport>,
+    told: Told,
+    /// It was told of the trigger, and we have what is to be kept of its run.
+    pub kept: bool,
     /// What came of it.
     pub report: Option<ClientReport>,
+}
+
+/// What a server has said of its run so far.
+#[derive(Default)]
+struct Told {
+    /// It does so.
+    wanted: bool,
+    times: u64,
+    before: Option<RunRecord>,
 }
 
 /// What a server says, and which one.
@@ -118,7 +133,18 @@ impl Member {
         });
         let mouth = Mouth::new(&stream, FromClient::Alive);
         let (stage, jobs) = (Stage::Preparing, Vec::new());
-        Ok(Member { address, machine, mouth, stage, jobs, snapshot: None, report: None })
+        Ok(Member {
+            address,
+            machine,
+            mouth,
+            stage,
+            jobs,
+            snapshot: None,
+            so_far: None,
+            told: Told::default(),
+            kept: false,
+            report: None,
+        })
     }
 
     /// As what it is told from the others: its address as typed.
@@ -135,12 +161,7 @@ impl Member {
     ///
     /// # Errors
     /// A job file that cannot be read.
-    pub fn submit(
-        &mut self,
-        client: &Client,
-        as_fio: bool,
-        from: &mut Files,
-    ) -> Result<(), String> {
+    pub fn submit(&mut self, client: &Client, call: &Call, from: &mut Files) -> Result<(), String> {
         let read = |name: &String| {
             let bytes = from.read(name)?;
             Ok(JobText { name: name.clone(), bytes })
@@ -149,7 +170,14 @@ impl Member {
         let names = client.server_files.iter().chain(&client.job_files).cloned();
         let end_of_options = std::iter::once("--".to_owned());
         let arguments = client.arguments.iter().cloned().chain(end_of_options).chain(names);
-        self.say(&FromClient::Submit(Submission { as_fio, arguments: arguments.collect(), files }));
+        let status_interval = call.invocation.status_interval;
+        self.told.wanted = status_interval.is_some();
+        self.say(&FromClient::Submit(Submission {
+            as_fio: call.as_fio(),
+            arguments: arguments.collect(),
+            files,
+            status_interval,
+        }));
         Ok(())
     }
 
@@ -173,8 +201,27 @@ impl Member {
     }
 
     /// What it measured, judged.
-    pub fn report(&self, record: RunRecord) -> ClientReport {
+    pub fn report(&mut self, record: RunRecord) -> ClientReport {
         let judged = judge::judge(&record);
+        self.reported(record, judged)
+    }
+
+    /// What it has measured so far.
+    pub fn so_far(&mut self, record: RunRecord) -> ClientReport {
+        self.told.wanted = true;
+        let judged = judge::figures(&record);
+        let report = self.reported(record, judged);
+        self.told.before = Some(report.record.clone());
+        report
+    }
+
+    /// With what came since the report before, where there is more than one.
+    fn reported(&mut self, record: RunRecord, mut judged: Judged) -> ClientReport {
+        if self.told.wanted {
+            self.told.times += 1;
+            let before = self.told.before.as_ref();
+            judged.since = Some(judge::since(before, &record, self.told.times));
+        }
         ClientReport {
             host: self.address.host(),
             port: self.address.port(),
@@ -192,14 +239,35 @@ impl Member {
         // Wherever it lay there, here it lies in the working directory: a server has no say in
         // where a client writes.
         let base = Path::new(&file.name).file_name().unwrap_or_default().to_string_lossy();
-        let host = self.address.host().replace('/', "_");
-        let state = base.strip_prefix("local-").filter(|rest| rest.ends_with("-verify.state"));
-        let path = match state {
-            Some(rest) => Path::new(states).join(format!("{host}-{rest}")),
-            None => format!("{base}.{host}").into(),
+        let path = match self.state(&base, states) {
+            Some(path) => path,
+            None => format!("{base}.{}", self.host()).into(),
         };
         std::fs::write(&path, &file.bytes)
             .map_err(|error| format!("cannot write '{}': {error}", path.display()))
+    }
+}
+
+impl Member {
+    /// Its host, as files are named after it.
+    fn host(&self) -> String {
+        self.address.host().replace('/', "_")
+    }
+
+    /// Where we keep a state that has this name there; `None`: it is no state.
+    fn state(&self, name: &str, states: &str) -> Option<PathBuf> {
+        let rest = name.strip_prefix("local-").filter(|rest| rest.ends_with("-verify.state"))?;
+        let plain = !rest.contains('/');
+        plain.then(|| Path::new(states).join(format!("{}-{rest}", self.host())))
+    }
+
+    /// Of the states that a server asks for, those that we have kept.
+    pub fn kept_before(&self, names: &[String], states: &str) -> Vec<JobText> {
+        let kept = |name: &String| {
+            let bytes = std::fs::read(self.state(name, states)?).ok()?;
+            Some(JobText { name: name.clone(), bytes })
+        };
+        names.iter().filter_map(kept).collect()
     }
 }
 

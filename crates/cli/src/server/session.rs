@@ -1,34 +1,32 @@
 //! One client of a server, from its hello to its end.
 
+mod follower;
+mod states;
+
 use super::{Log, Server};
-use crate::call::{FIO_VERSION, header_lines, program, usage_code};
+use crate::call::{FIO_VERSION, check_logs, header_lines, program, usage_code};
 use crate::inputs::Machine;
 use crate::runner::Prepared;
-use crate::trigger;
+use crate::watch::watch;
 use crate::wire::{Mouth, PATIENCE, Stream, hear, words};
-use crate::{debug, exit, repeat};
-use anyhow::Result;
-use engine::{Event, Run};
+use crate::{debug, exit, repeat, replay};
+use follower::Follower;
 use job::{Dialect, Inputs, Invocation, Keywords};
 use record::{Message, RunRecord};
 use remote::{
     Announced, FrameError, FromClient, FromServer, Hello, Host, JobText, LIMIT_GREETING,
     LIMIT_SUBMISSION, PROTOCOL, Refusal, Submission,
 };
-use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::io::{self, Read as _};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// How often a run is looked at.
+/// How often the client is listened to before its run.
 const GLANCE: Duration = Duration::from_millis(50);
-
-/// How often the client is told how far the run is.
-const LIVE: Duration = Duration::from_millis(500);
 
 /// Serves one client. Whatever goes wrong with it ends nothing but its own runs.
 pub fn serve(stream: Stream, server: &Server, full: bool, log: &Log) {
@@ -109,19 +107,6 @@ struct Session<'a> {
     mouth: Mouth,
     heard: Receiver<Result<FromClient, FrameError>>,
     address: Option<String>,
-    /// What ended the run before its time.
-    end: RefCell<Option<End>>,
-    signal: Cell<Option<i32>>,
-}
-
-/// Why a run was ended by its client.
-enum End {
-    /// It asked for that.
-    Stopped,
-    /// It pulled the trigger.
-    Triggered(Option<String>),
-    /// It is gone; nobody waits for the results.
-    Lost(String),
 }
 
 impl<'a> Session<'a> {
@@ -133,8 +118,6 @@ impl<'a> Session<'a> {
             mouth: Mouth::new(stream, FromServer::Alive),
             heard,
             address: stream.local().map(|address| address.to_string()),
-            end: RefCell::new(None),
-            signal: Cell::new(None),
         }
     }
 
@@ -151,22 +134,32 @@ impl<'a> Session<'a> {
                 return Err(format!("refused: {text}"));
             }
         };
+        states::fetch(self, &prepared.plan)?;
         self.announce(dialect(&submission), &invocation, &prepared)?;
         match self.next()? {
             FromClient::Start => {}
             _ => return Err("the client gave the run up".into()),
         }
-        let record = self.measure(&submission, &invocation, prepared)?;
-        let end = self.end.take();
-        if !matches!(end, Some(End::Lost(_))) {
-            self.hand_over(&record, matches!(end, Some(End::Triggered(_))))?;
+        let mut follower = Follower::new(self, &submission);
+        let measured = self.server.runner.measure(prepared, &invocation, |under_way| {
+            watch(under_way, invocation.status_interval, &mut follower)
+        });
+        let mut record = measured.map_err(|error| format!("{error:#}"))?;
+        follower.dress(&mut record);
+        if record.interrupted_by.is_some() && follower.signal.is_none() {
+            let text = "the run was cut short: the server was ended";
+            record.messages.push(Message::warning(None, text));
         }
+        if let Some(why) = follower.lost {
+            return Err(why);
+        }
+        let traced = debug::after(&invocation, &record);
+        if !traced.is_empty() {
+            self.say(&FromServer::Text(traced))?;
+        }
+        self.hand_over(&record)?;
         self.say(&FromServer::Done(Box::new(record)))?;
-        match end {
-            Some(End::Lost(why)) => Err(why),
-            Some(End::Triggered(Some(command))) => trigger::execute("trigger-remote", &command),
-            _ => Ok(()),
-        }
+        follower.trigger.failure().map_or(Ok(()), Err)
     }
 
     fn say(&self, message: &FromServer) -> Result<(), String> {
@@ -183,7 +176,8 @@ impl<'a> Session<'a> {
                 return Err(text);
             }
             match self.heard.recv_timeout(GLANCE) {
-                Ok(Ok(FromClient::Alive)) => {}
+                // What is asked of a run means nothing before there is one.
+                Ok(Ok(FromClient::Alive | FromClient::Report)) => {}
                 Ok(Ok(message)) => return Ok(message),
                 Ok(Err(error)) => return Err(format!("the client is gone: {}", words(&error))),
                 Err(_) => {}
@@ -196,7 +190,8 @@ impl<'a> Session<'a> {
         let dialect = dialect(submission);
         let refusal = |text: String, exit_code| Refusal { text, exit_code };
         let usage = usage_code(dialect);
-        let machine = Machine::new(self.server.runner.machine());
+        let (server, runner) = (self.server, self.server.runner);
+        let machine = Machine::new(runner.machine());
         let inputs = Sent { machine: &machine, files: &submission.files };
         let parsed = job::parse(&submission.arguments, dialect, &inputs);
         let mut invocation = parsed.map_err(|errors| refusal(errors.to_string(), usage))?;
@@ -204,23 +199,30 @@ impl<'a> Session<'a> {
             let text = format!("{option} is the server's to say, not its client's");
             return Err(refusal(text, usage));
         }
-        let own = self.server.own;
-        invocation.allow_destroy.clone_from(&own.allow_destroy);
-        invocation.aux_path.clone_from(&own.aux_path);
-        invocation.readonly |= own.readonly;
-        invocation.max_jobs = invocation.max_jobs.into_iter().chain(own.max_jobs).min();
+        invocation.allow_destroy.clone_from(&server.own.allow_destroy);
+        invocation.aux_path.clone_from(&server.own.aux_path);
+        invocation.readonly |= server.own.readonly;
+        invocation.max_jobs = invocation.max_jobs.into_iter().chain(server.own.max_jobs).min();
+        invocation.status_interval = submission.status_interval;
         for job in &mut invocation.jobs {
             job.served.address.clone_from(&self.address);
         }
-        let prepared = self.server.runner.prepare(&invocation).map_err(|error| {
+        replay::attach(&mut invocation, runner.host()).map_err(|text| refusal(text, usage))?;
+        check_logs(&invocation, dialect).map_err(|text| refusal(text, usage))?;
+        let prepared = runner.prepare(&invocation).map_err(|error| {
             let code = if submission.as_fio { exit::ERRORS } else { error.exit_code() as u8 };
             refusal(error.to_string(), code)
         })?;
-        Ok((invocation, prepared))
+        match prepared.is_forbidden(&invocation) {
+            true => {
+                Err(refusal(report::messages::lines(program(dialect), &prepared.messages), usage))
+            }
+            false => Ok((invocation, prepared)),
+        }
     }
 
-    /// Sends the logs of a run, which do not stay here, and after a trigger the states, which do.
-    fn hand_over(&self, record: &RunRecord, triggered: bool) -> Result<(), String> {
+    /// Sends the logs of a run, which do not stay here.
+    fn hand_over(&self, record: &RunRecord) -> Result<(), String> {
         let logs = record.jobs.iter().filter_map(|job| job.logs.as_ref());
         let logs: BTreeSet<&str> =
             logs.flat_map(|logs| logs.files.iter().map(|(_, path)| path.as_str())).collect();
@@ -229,11 +231,6 @@ impl<'a> Session<'a> {
                 // Nobody looks for it here; what cannot be removed is no harm.
                 let _ = std::fs::remove_file(path);
             }
-        }
-        for job in record.jobs.iter().filter(|_| triggered) {
-            let name = job.name.replace('/', "_");
-            let state = format!("local-{name}-{}-verify.state", job.worker.saturating_sub(1));
-            self.send(&Path::new(&self.server.own.aux_path).join(state))?;
         }
         Ok(())
     }
@@ -261,77 +258,6 @@ impl<'a> Session<'a> {
             .map(|subject| Announced { name: subject.name, directions: subject.directions });
         self.say(&FromServer::Ready(announced.collect()))
     }
-
-    fn measure(
-        &self,
-        submission: &Submission,
-        invocation: &Invocation,
-        prepared: Prepared,
-    ) -> Result<RunRecord, String> {
-        let measured = self.server.runner.measure(prepared, invocation, |under_way| {
-            self.watch(under_way.run);
-            Ok(())
-        });
-        let mut record = measured.map_err(|error| format!("{error:#}"))?;
-        let dialect = dialect(submission);
-        let name = std::iter::once(program(dialect).to_owned());
-        record.invocation.arguments = name.chain(submission.arguments.iter().cloned()).collect();
-        record.invocation.as_fio = submission.as_fio;
-        record.interrupted_by = record.interrupted_by.or(self.signal.get());
-        if record.interrupted_by.is_some() && self.signal.get().is_none() {
-            let text = "the run was cut short: the server was ended";
-            record.messages.push(Message::warning(None, text));
-        }
-        Ok(record)
-    }
-
-    /// Watches until the run has ended, of itself or by a word of the client.
-    fn watch(&self, run: &Run) {
-        let mut next = Instant::now() + LIVE;
-        while !run.wait(GLANCE) {
-            self.events(run);
-            if let Some(end) = self.asked_to_end() {
-                run.stop();
-                self.end.borrow_mut().get_or_insert(end);
-            }
-            if self.server.ending.load(Ordering::Relaxed) {
-                run.stop();
-            }
-            if Instant::now() >= next {
-                next = Instant::now() + LIVE;
-                // Whether it is heard shows when the client is listened to.
-                let _ = self.mouth.say(&FromServer::Live(run.snapshot()));
-            }
-        }
-        self.events(run);
-    }
-
-    fn events(&self, run: &Run) {
-        let traced = run.traced().concat();
-        if !traced.is_empty() {
-            let _ = self.mouth.say(&FromServer::Text(traced));
-        }
-        for event in run.events() {
-            let Event::LayingOut { job, files, bytes } = event;
-            let text = report::header::layout(&job, files, bytes);
-            let _ = self.mouth.say(&FromServer::Text(text));
-        }
-    }
-
-    fn asked_to_end(&self) -> Option<End> {
-        match self.heard.try_recv().ok()? {
-            Ok(FromClient::Stop { signal }) => {
-                self.signal.set(Some(signal));
-                Some(End::Stopped)
-            }
-            Ok(FromClient::Trigger { command }) => Some(End::Triggered(command)),
-            Ok(_) => None,
-            Err(error) => {
-                let why = words(&error);
-                Some(End::Lost(format!("the client is gone, so its run was ended: {why}")))
-            }
-        }
-    }
 }
 
 /// As what the client was called.
@@ -349,6 +275,7 @@ fn overreach(invocation: &Invocation) -> Option<&'static str> {
         ("--output", invocation.output.is_some()),
         ("--record", invocation.record.is_some()),
         ("--junit", invocation.junit.is_some()),
+        ("--merge-blktrace-only", invocation.merge_only),
         ("--repeat", invocation.repeat.is_some()),
         ("--interleave", !invocation.interleave.is_empty()),
         ("--trigger", invocation.trigger != job::Trigger::default()),

@@ -3,6 +3,8 @@
 
 #![allow(dead_code, unused_imports, reason = "each test program uses its own part")]
 
+pub mod served;
+
 pub use testbed::{Frozen, Loop, Mounted, Seeded, alone, scratch, system};
 
 use judge::Finding;
@@ -172,6 +174,11 @@ impl Running {
             assert!(!ended, "ended without '{text}': {} {}", self.said("out"), self.said("err"));
             said
         });
+    }
+
+    /// Whether it has not ended.
+    pub fn goes_on(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_none()
     }
 
     /// Its process.

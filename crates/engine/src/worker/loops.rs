@@ -202,7 +202,7 @@ impl<'w> Prepared<'_, 'w> {
             cpu_before: usage(),
             usage: &usage,
             floor,
-            interim: shared.interim(index, started),
+            interim: Some(shared.interim(index, started)),
         };
         let mut all = Loop {
             ring,

@@ -20,6 +20,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 pub(crate) use build::{Builder, Finished, failed, never_started};
 pub(crate) use errors::{VERIFY, lay_out};
 pub(crate) use steps::Interim;
+pub use steps::LOOK_AT_LEAST;
 
 /// Runs worker `index` in the calling thread, from set-up to record. Never panics: a bug of ours in
 /// one worker must not cost what the others measured.

@@ -10,12 +10,17 @@ use crate::ops::{Fault, Next, Op};
 use crate::rings::Ring;
 use crate::steps::{Flow, Steps, Ticked};
 use plan::{Medium, Worker};
-use record::{CpuUse, Direction, JobRecord, Message, WorkerState};
+use record::{CpuUse, Direction, JobRecord, Message, Nanos, WorkerState};
 use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 /// How often a worker looks whether `ramp_size` was moved.
 const RAMP_LOOK_NS: u64 = 1_000_000;
+
+/// How often a worker looks whether it was asked to lay out what it has.
+pub const LOOK_AT_LEAST: Duration = Duration::from_millis(100);
 
 /// What the rare steps need.
 pub(crate) struct WorkerSteps<'a, 'w> {
@@ -38,13 +43,47 @@ pub(crate) struct WorkerSteps<'a, 'w> {
     pub interim: Option<Interim<'a>>,
 }
 
-/// `--status-interval`: what was measured so far is laid out for others now and then.
+/// What was measured so far is laid out for others: at each multiple of `--status-interval`, and
+/// when they ask for it.
 pub(crate) struct Interim<'a> {
-    pub every: u64,
-    pub next: u64,
+    every: Option<u64>,
+    /// The next multiple, from the run's origin.
+    next: u64,
     /// When the worker began, from the run's origin.
-    pub started: u64,
-    pub slot: &'a Mutex<Option<JobRecord>>,
+    started: u64,
+    /// How often it was asked for, and was when it was laid out last.
+    asked: &'a AtomicU64,
+    answered: u64,
+    slot: &'a Mutex<Option<JobRecord>>,
+}
+
+impl<'a> Interim<'a> {
+    pub fn new(
+        every: Option<Nanos>,
+        started: u64,
+        asked: &'a AtomicU64,
+        slot: &'a Mutex<Option<JobRecord>>,
+    ) -> Self {
+        let every = every.map(|every| every.0.max(1));
+        let next = every.map_or(u64::MAX, |every| (started / every + 1) * every);
+        Interim { every, next, started, asked, answered: 0, slot }
+    }
+
+    /// Whether it is to be laid out now; once for each reason there was.
+    fn is_due(&mut self, now: u64) -> bool {
+        let asked = self.asked.load(Ordering::Relaxed);
+        let due = now >= self.next || asked != self.answered;
+        self.answered = asked;
+        if let (true, Some(every)) = (now >= self.next, self.every) {
+            self.next = (now / every + 1) * every;
+        }
+        due
+    }
+
+    /// When to look again.
+    fn next_look(&self, now: u64) -> u64 {
+        self.next.min(now.saturating_add(LOOK_AT_LEAST.as_nanos() as u64))
+    }
 }
 
 /// `rate_min` and `rate_iops_min`: checked over windows of `rate_cycle`, while the worker does what
@@ -222,7 +261,7 @@ impl WorkerSteps<'_, '_> {
         };
         let floor = self.floor.as_ref().map_or(u64::MAX, |f| f.next);
         let interim = self.interim.as_ref().filter(|_| self.ramp_end == 0);
-        let interim = interim.map_or(u64::MAX, |interim| interim.next);
+        let interim = interim.map_or(u64::MAX, |interim| interim.next_look(now));
         boundary.min(ramp).min(self.deadline).min(floor).min(interim)
     }
 
@@ -232,9 +271,11 @@ impl WorkerSteps<'_, '_> {
         meter: &Meter<LATENCY, QUEUED, RATED>,
         now: u64,
     ) {
-        let due = self.interim.as_mut().filter(|interim| now >= interim.next);
-        let Some(interim) = due.filter(|_| self.ramp_end == 0) else { return };
-        interim.next = (now / interim.every + 1) * interim.every;
+        let measures = self.ramp_end == 0;
+        let Some(interim) = self.interim.as_mut().filter(|_| measures) else { return };
+        if !interim.is_due(now) {
+            return;
+        }
         let cpu = spent(&self.cpu_before, &(self.usage)());
         let so_far = self.builder.so_far(meter.clone().finish(now), interim.started, now, cpu);
         *interim.slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(so_far);

@@ -1,0 +1,122 @@
+//! A client that follows its run.
+
+use super::{Session, dialect, states};
+use crate::call::program;
+use crate::runner::UnderWay;
+use crate::trigger::Trigger;
+use crate::watch::{Audience, Wish};
+use crate::wire::words;
+use anyhow::Result;
+use record::RunRecord;
+use remote::{FromClient, FromServer, Submission};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// How often the client is told how far the run is.
+const LIVE: Duration = Duration::from_millis(500);
+
+/// The client of a run under way.
+pub(super) struct Follower<'a> {
+    session: &'a Session<'a>,
+    submission: &'a Submission,
+    next_live: Instant,
+    /// It asked for the end: the signal it met.
+    pub signal: Option<i32>,
+    /// It is gone, and why; nobody waits for the results.
+    pub lost: Option<String>,
+    /// It may pull this.
+    pub trigger: Trigger,
+}
+
+impl<'a> Follower<'a> {
+    pub fn new(session: &'a Session<'a>, submission: &'a Submission) -> Self {
+        Follower {
+            session,
+            submission,
+            next_live: Instant::now() + LIVE,
+            signal: None,
+            lost: None,
+            trigger: Trigger::default(),
+        }
+    }
+
+    /// Says something. Whether it is heard shows when the client is listened to.
+    fn say(&self, message: &FromServer) {
+        let _ = self.session.mouth.say(message);
+    }
+
+    /// A record as that of a run of the client's own.
+    pub fn dress(&self, record: &mut RunRecord) {
+        let name = program(dialect(self.submission)).to_owned();
+        let arguments = self.submission.arguments.iter().cloned();
+        record.invocation.arguments = std::iter::once(name).chain(arguments).collect();
+        record.invocation.as_fio = self.submission.as_fio;
+        record.interrupted_by = record.interrupted_by.or(self.signal);
+    }
+
+    /// Takes what the client has said; whether it asks for a report.
+    fn listen(&mut self) -> bool {
+        let mut report = false;
+        while let Ok(heard) = self.session.heard.try_recv() {
+            match heard {
+                Ok(FromClient::Stop { signal }) => self.signal = Some(signal),
+                Ok(FromClient::Trigger { command }) => self.trigger.pull(command),
+                Ok(FromClient::Report) => report = true,
+                Ok(_) => {}
+                Err(error) => {
+                    let why = words(&error);
+                    let text = format!("the client is gone, so its run was ended: {why}");
+                    self.lost.get_or_insert(text);
+                }
+            }
+        }
+        report
+    }
+
+    /// Runs the command of a trigger that was pulled, once the client has what is to outlive it.
+    fn settle(&self, under_way: &UnderWay, ended: bool) {
+        if self.trigger.is_ripe(ended) {
+            states::hand_over(self.session, &under_way.so_far());
+            self.say(&FromServer::Kept);
+            self.trigger.settle(ended);
+            self.say(&FromServer::Triggered(self.trigger.failure()));
+        }
+    }
+}
+
+impl Audience for Follower<'_> {
+    fn laying_out(&mut self, line: &str) -> Result<()> {
+        self.say(&FromServer::Text(line.into()));
+        Ok(())
+    }
+
+    fn traced(&mut self, lines: &str) -> Result<()> {
+        self.say(&FromServer::Text(lines.into()));
+        Ok(())
+    }
+
+    fn so_far(&mut self, mut record: RunRecord) -> Result<()> {
+        self.dress(&mut record);
+        self.say(&FromServer::SoFar(Box::new(record)));
+        Ok(())
+    }
+
+    fn glance(&mut self, under_way: &UnderWay) -> Result<Wish> {
+        let report = self.listen();
+        self.settle(under_way, false);
+        if Instant::now() >= self.next_live {
+            self.next_live = Instant::now() + LIVE;
+            self.say(&FromServer::Live(under_way.run.snapshot()));
+        }
+        let ending = self.session.server.ending.load(Ordering::Relaxed);
+        let asked = self.signal.is_some() || self.lost.is_some() || self.trigger.was_pulled();
+        Ok(Wish { stop: ending || asked, report })
+    }
+
+    fn ended(&mut self, under_way: &UnderWay) -> Result<()> {
+        // One that came with the end counts as well.
+        self.listen();
+        self.settle(under_way, true);
+        Ok(())
+    }
+}
