@@ -140,6 +140,35 @@ fn the_last_of_overlapping_writes_is_expected() {
     assert!(ios(&found, "read") > 100);
 }
 
+/// Later writes cut headers and intervals anywhere, regions end within a header, and what is read
+/// back while writing goes on needs files that are not open just then.
+#[test]
+fn cut_headers_short_blocks_and_closed_files_are_no_faults() {
+    let dir = scratch();
+    let unaligned = ["--bsrange=777-5000", "--bs_unaligned"];
+    let anywhere = ["--rw=randwrite", "--norandommap", "--io_size=512k"];
+    let cases: [&[&str]; 7] = [
+        &[&anywhere[..], &unaligned, &["--verify=sha3-512"]].concat(),
+        &[&anywhere[..], &["--verify=md5", "--verify_interval=1k", "--blockalign=512"]].concat(),
+        &[&anywhere[..], &["--verify=md5", "--verify_offset=256", "--blockalign=512"]].concat(),
+        &[&["--rw=write", "--verify=sha512", "--loops=2"], &unaligned[..]].concat(),
+        &["--rw=write:-16k", "--bs=6k", "--verify=crc64", "--verify_interval=1k", "--io_size=600k"],
+        &["--rw=write", "--verify=md5", "--nrfiles=5", "--openfiles=1", "--verify_backlog=3"],
+        &["--rw=randrw", "--verify=md5", "--nrfiles=5", "--openfiles=2", "--verify_backlog=1"],
+    ];
+    for case in cases {
+        let seeds = ["--randseed=1", "--randseed=2", "--randseed=3"];
+        for seed in seeds {
+            let shape = ["--size=61k", "--ioengine=libaio", "--iodepth=4", seed];
+            let found = job(dir.path(), 0, &[case, &shape].concat());
+            assert!(ios(&found, "read") > 2, "{case:?}: {found}");
+            std::fs::read_dir(dir.path())
+                .unwrap()
+                .for_each(|file| std::fs::remove_file(file.unwrap().path()).unwrap());
+        }
+    }
+}
+
 #[test]
 fn mixes_files_loops_and_wrapping_sizes_are_verified() {
     let dir = scratch();

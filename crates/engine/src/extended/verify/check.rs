@@ -6,6 +6,7 @@ use super::diagnosis::{self, Damage};
 use super::dump;
 use super::header::{self, Header, Malformed};
 use super::ledger::{Holds, Piece, Stamp};
+use super::writes::grid;
 use crate::ops::{Fault, Op};
 use crate::worker::VERIFY;
 use plan::{Engine, Verify, VerifyMethod, Worker};
@@ -83,6 +84,8 @@ pub(super) struct Checker {
     aux_path: Arc<str>,
     /// The size of all blocks, where they have only one.
     one_size: Option<u64>,
+    /// What blocks begin and end at multiples of, from their region's start.
+    grid: u64,
 }
 
 impl Checker {
@@ -98,6 +101,7 @@ impl Checker {
             paths: worker.files.iter().map(|file| file.path.clone()).collect(),
             aux_path: aux_path.into(),
             one_size: Some(write.min()).filter(|size| *size == write.max()),
+            grid: grid(worker),
         }
     }
 
@@ -150,44 +154,121 @@ impl Checker {
         found: &mut Found,
     ) -> Option<Bad> {
         let block = self.block_of(piece);
-        let method = self.content.method;
-        match method {
+        match self.content.method {
             VerifyMethod::Null => return None,
-            VerifyMethod::Pattern => return self.check_data(piece, stamp, 0, data, block),
+            VerifyMethod::Pattern => return self.check_data(piece.start, stamp, 0, data, block),
             _ => {}
         }
-        let interval = self.content.interval;
-        let whole = piece.head && piece.tail;
-        if interval == 0 && !whole {
-            let skip = if piece.head { self.content.header_size() } else { 0 };
-            let known = self.knowing != Knowing::Nothing && self.content.offset == 0;
-            return if known { self.check_data(piece, stamp, skip, data, block) } else { None };
+        // Blocks begin on the grid, and with them their intervals.
+        let step = self.interval_length();
+        let aligned = step.is_some_and(|step| self.grid.is_multiple_of(step)).then_some(0);
+        let into = block.map(|block| piece.start - block).or(aligned);
+        if into.is_some() || self.content.interval == 0 {
+            return self.check_parts(request, piece, stamp, data, into, found);
         }
-        let step = if interval == 0 { data.len() } else { interval as usize };
+        // Neither end of the block still stands: one of the places where its intervals may begin
+        // has to be right.
+        let mut first = None;
+        for into in (0..self.content.interval).step_by(self.grid as usize) {
+            let mut copy = data.to_vec();
+            let bad = self.check_parts(request, piece, stamp, &mut copy, Some(into), found)?;
+            first.get_or_insert(bad);
+        }
+        first
+    }
+
+    /// Checks the intervals of a piece that begins `into` its block.
+    fn check_parts(
+        &mut self,
+        request: &Request,
+        piece: &Piece,
+        stamp: Stamp,
+        data: &mut [u8],
+        into: Option<u64>,
+        found: &mut Found,
+    ) -> Option<Bad> {
+        let block = self.block_of(piece);
+        let step = self.interval_length().unwrap_or(u64::MAX);
+        let (mut rest, mut at, mut into) = (data, piece.start, into.map(|into| into % step));
         let mut bad = None;
-        for (index, part) in data.chunks_mut(step).enumerate() {
-            let at = piece.start + (index * step) as u64;
-            match self.check_interval(request, at, part, stamp, block) {
-                Ok(Owner::Own) => found.own = true,
-                Ok(Owner::Unknown) => {}
-                Ok(Owner::Foreign) => {
-                    let what = "stale block: its header has the seed of another run".to_owned();
-                    let length = part.len() as u64;
-                    let foreign = Bad { at, length, what, expected: None };
-                    if found.foreign.is_none() {
-                        found.foreign = Some(self.fault(&request.op, &foreign, 1, &[]));
-                    }
+        while !rest.is_empty() {
+            let left = into.map_or(u64::MAX, |into| step - into).min(rest.len() as u64);
+            let (part, others) = rest.split_at_mut(left as usize);
+            let whole = into == Some(0) && (left == step || (others.is_empty() && piece.tail));
+            let wrong = match whole {
+                true if part.len() >= self.content.header_size() => {
+                    self.check_whole(request, at, part, stamp, block, found)
                 }
-                Err(Wrong { what, data }) => {
-                    let data = data.or_else(|| self.expected(at, part.len(), stamp, block));
-                    let expected = data.map(|data| self.content.like(data, part));
-                    let length = part.len() as u64;
-                    bad.get_or_insert(Bad { at, length, what, expected });
-                    self.content.swap_header(part);
-                }
-            }
+                // Too short for a header.
+                true => self.check_data(at, stamp, 0, part, block),
+                false => self.check_cut(at, part, into, stamp, block),
+            };
+            bad = bad.or(wrong);
+            (rest, at, into) = (others, at + left, Some(0));
         }
         bad
+    }
+
+    /// Checks an interval that stands as a whole.
+    fn check_whole(
+        &mut self,
+        request: &Request,
+        at: u64,
+        part: &mut [u8],
+        stamp: Stamp,
+        block: Option<u64>,
+        found: &mut Found,
+    ) -> Option<Bad> {
+        let length = part.len() as u64;
+        match self.check_interval(request, at, part, stamp, block) {
+            Ok(Owner::Own) => found.own = true,
+            Ok(Owner::Unknown) => {}
+            Ok(Owner::Foreign) => {
+                let what = "stale block: its header has the seed of another run".to_owned();
+                let foreign = Bad { at, length, what, expected: None };
+                if found.foreign.is_none() {
+                    found.foreign = Some(self.fault(&request.op, &foreign, 1, &[]));
+                }
+            }
+            Err(Wrong { what, data }) => {
+                let data = data.or_else(|| self.expected(at, part.len(), stamp, block));
+                let expected = data.map(|data| self.content.like(data, part));
+                self.content.swap_header(part);
+                return Some(Bad { at, length, what, expected });
+            }
+        }
+        None
+    }
+
+    /// Checks what later writes left of an interval: its data, for no checksum covers that.
+    fn check_cut(
+        &mut self,
+        at: u64,
+        part: &[u8],
+        into: Option<u64>,
+        stamp: Stamp,
+        block: Option<u64>,
+    ) -> Option<Bad> {
+        let size = self.content.header_size();
+        if self.content.offset == 0 {
+            // Where it is not known how much is gone, it is a cell at least.
+            let gone = into.unwrap_or(self.grid) as usize;
+            return self.check_data(at, stamp, size.saturating_sub(gone), part, block);
+        }
+        let (into, length) = (into?, self.interval_length()?);
+        let mut whole = self.expected(at - into, length as usize, stamp, block)?;
+        self.content.swap_header(&mut whole);
+        let mut expected = whole.get(into as usize..into as usize + part.len())?.to_vec();
+        // Of the header only its place is known.
+        let place = |at: usize| at.saturating_sub(into as usize).min(part.len());
+        let header = place(self.content.offset)..place(self.content.offset + size);
+        expected[header.clone()].copy_from_slice(&part[header]);
+        bad_data(at, expected, part, 0)
+    }
+
+    /// Bytes of each interval, where they are alike.
+    fn interval_length(&self) -> Option<u64> {
+        if self.content.interval > 0 { Some(self.content.interval) } else { self.one_size }
     }
 
     /// The data that the write should have left at `at`; `None` where that cannot be known.
@@ -212,20 +293,14 @@ impl Checker {
     /// Compares the data itself, but for the first `skip` bytes.
     fn check_data(
         &mut self,
-        piece: &Piece,
+        at: u64,
         stamp: Stamp,
         skip: usize,
         data: &[u8],
         block: Option<u64>,
     ) -> Option<Bad> {
-        let expected = self.expected(piece.start, data.len(), stamp, block)?;
-        let skip = skip.min(data.len());
-        if expected[skip..] == data[skip..] {
-            return None;
-        }
-        let what = diagnosis::describe(&expected, data, skip);
-        let length = piece.length;
-        Some(Bad { at: piece.start, length, what, expected: Some(expected) })
+        let expected = self.expected(at, data.len(), stamp, block)?;
+        bad_data(at, expected, data, skip)
     }
 
     /// Checks an interval with its header.
@@ -237,10 +312,6 @@ impl Checker {
         stamp: Stamp,
         block: Option<u64>,
     ) -> Result<Owner, Wrong> {
-        let size = self.content.header_size();
-        if part.len() < size {
-            return Ok(Owner::Unknown);
-        }
         self.content.swap_header(part);
         let header = match Header::read(part) {
             Ok(header) => header,
@@ -458,6 +529,16 @@ impl Checker {
         }
         Fault { errno: libc::EILSEQ, operation: VERIFY, text, ends: self.verify.fatal }
     }
+}
+
+/// How data at `at` differs from what is expected, but for the first `skip` bytes.
+fn bad_data(at: u64, expected: Vec<u8>, data: &[u8], skip: usize) -> Option<Bad> {
+    let skip = skip.min(data.len());
+    if expected[skip..] == data[skip..] {
+        return None;
+    }
+    let what = diagnosis::describe(&expected, data, skip);
+    Some(Bad { at, length: data.len() as u64, what, expected: Some(expected) })
 }
 
 /// Whether other data may well have the same checksum: then the data itself is compared, where it

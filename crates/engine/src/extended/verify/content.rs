@@ -81,6 +81,10 @@ impl Content {
         let interval = if self.interval > 0 { self.interval as usize } else { block.len() };
         let size = self.header_size();
         for (index, part) in block.chunks_mut(interval).enumerate() {
+            // The end of a region may leave room for less than a header.
+            if part.len() < size {
+                continue;
+            }
             let header = Header {
                 method: header::number(self.method),
                 length: part.len() as u32,

@@ -17,6 +17,8 @@ mod diagnosis;
 mod dump;
 mod header;
 mod ledger;
+mod opening;
+mod phases;
 mod pool;
 mod reader;
 mod state;
@@ -31,6 +33,8 @@ use crate::worker::Builder;
 use check::{Checker, Found, Knowing, Request};
 use content::Content;
 use ledger::{Holds, Piece};
+use opening::Opening;
+use phases::Phases;
 use plan::{Verify, Worker};
 use pool::Pool;
 use reader::{Reader, replays};
@@ -81,7 +85,7 @@ pub(crate) struct Verified {
     /// I/Os of the work in this loop.
     drawn: u64,
     waiting: Option<Op>,
-    open: OpenNow,
+    open: Opening,
     phases: Phases,
     owns: bool,
     foreign: Vec<(Op, Fault)>,
@@ -101,32 +105,6 @@ pub(crate) struct Verified {
     now: u64,
 }
 
-/// Which files are open, for work that opens only some at a time.
-struct OpenNow {
-    limited: bool,
-    open: Vec<bool>,
-}
-
-/// How long each part took, in nanoseconds.
-#[derive(Default)]
-struct Phases {
-    worked: u64,
-    read: u64,
-    current: Option<(u64, u64)>,
-}
-
-impl Phases {
-    fn note(&mut self, from: u64, to: u64) {
-        let (begin, end) = self.current.get_or_insert((from, to));
-        *begin = (*begin).min(from);
-        *end = (*end).max(to);
-    }
-
-    fn lasted(&mut self) -> u64 {
-        self.current.take().map_or(0, |(begin, end)| end - begin)
-    }
-}
-
 impl Verified {
     /// The worker's I/O, where it verifies.
     pub fn new(worker: &Worker, aux_path: &str) -> Option<Verified> {
@@ -138,8 +116,6 @@ impl Verified {
             (false, true) => Knowing::Order,
             (false, false) => Knowing::All,
         };
-        let count = worker.files.len();
-        let open_at_once = worker.selection.open_at_once(count as u32) as usize;
         let mut verified = Verified {
             loop_start: work.clone(),
             content: Content::new(worker, &verify),
@@ -153,10 +129,7 @@ impl Verified {
             mixes: worker.pattern.rw.reads() && worker.pattern.rw.writes(),
             drawn: 0,
             waiting: None,
-            open: OpenNow {
-                limited: open_at_once < count,
-                open: (0..count).map(|file| file < open_at_once).collect(),
-            },
+            open: Opening::new(worker),
             phases: Phases::default(),
             owns: false,
             foreign: Vec::new(),
@@ -170,7 +143,7 @@ impl Verified {
                 name: worker.name.clone(),
                 worker: u64::from(worker.number.saturating_sub(1)),
                 depth: worker.queue.depth,
-                files: count as u32,
+                files: worker.files.len() as u32,
                 ..State::default()
             },
             checked: 0,
@@ -230,8 +203,9 @@ impl Verified {
                 }
                 return Some(self.hand_out(op));
             }
-            Next::Open(file) => self.open.open[file as usize] = true,
-            Next::Close(file) => self.open.open[file as usize] = false,
+            // Reading back may have closed and opened others: what an I/O needs is opened for it.
+            Next::Open(_) if self.open.limited() => return None,
+            Next::Close(file) if !self.open.close(file) => return None,
             Next::LoopEnd | Next::End if self.reads_back() => {
                 self.after = next;
                 self.stage = Stage::Trimming;
@@ -264,13 +238,16 @@ impl Verified {
         }
     }
 
-    /// Gives an I/O out, unless it overlaps a write in flight.
+    /// Gives an I/O out, unless it overlaps a write in flight or its file is not open.
     fn hand_out(&mut self, op: Op) -> Next {
-        if self.writes.must_wait(&op) {
+        let step = match self.writes.must_wait(&op) {
+            true => Some(Next::Busy),
+            false => self.open.step_for(op.file),
+        };
+        if step.is_some() {
             self.waiting = Some(op);
-            return Next::Busy;
         }
-        Next::Io(op)
+        step.unwrap_or(Next::Io(op))
     }
 
     /// Whether a block was certainly written, by the state that was loaded; `None` when neither it
@@ -299,6 +276,7 @@ impl Verified {
     }
 
     fn begin_loop(&mut self) {
+        self.open.reset();
         self.loop_start = self.work.clone();
         self.drawn = 0;
         self.writes.forget_all();
@@ -312,38 +290,23 @@ impl Verified {
         } else if self.replays {
             Reader::Replay { work: Box::new(self.loop_start.clone()), left: self.drawn }
         } else {
-            Reader::Sweep { files: self.open.open.len() as u32, file: 0, from: 0 }
+            Reader::Sweep { files: self.identity.files, file: 0, from: 0 }
         });
         self.stage = Stage::Reading;
     }
 
     fn read_on(&mut self) -> Option<Next> {
         if let Some(op) = self.waiting.take() {
-            return Some(self.open_for(op));
+            return Some(self.hand_out(op));
         }
         let op = self.reader.as_mut().and_then(|reader| reader.next(&mut self.writes));
         match op {
-            Some(op) => Some(self.open_for(Op { tag: CHECKED, ..op })),
+            Some(op) => Some(self.hand_out(Op { tag: CHECKED, ..op })),
             None => {
                 self.stage = Stage::Leaving;
                 Some(Next::Drain)
             }
         }
-    }
-
-    /// Opens the file of an I/O first, where not all are open.
-    fn open_for(&mut self, op: Op) -> Next {
-        let OpenNow { limited, open } = &mut self.open;
-        if !*limited || open[op.file as usize] {
-            return Next::Io(op);
-        }
-        self.waiting = Some(op);
-        if let Some(other) = open.iter().position(|open| *open) {
-            open[other] = false;
-            return Next::Close(other as u32);
-        }
-        open[op.file as usize] = true;
-        Next::Open(op.file)
     }
 
     fn leave(&mut self) -> Option<Next> {
@@ -488,7 +451,7 @@ impl Source for Verified {
                 }
                 Stage::Settling => {
                     self.begin_reading();
-                    self.open.open.fill(!self.open.limited);
+                    self.open.reset();
                     Some(Next::Settle)
                 }
                 Stage::Reading => self.read_on(),

@@ -361,7 +361,7 @@ fn meet(a: &Op, b: &Op) -> bool {
 }
 
 /// The coarsest grid on which every write begins and ends.
-fn grid(worker: &Worker) -> u64 {
+pub(super) fn grid(worker: &Worker) -> u64 {
     let sizes = |plan: &BlockPlan| match plan {
         BlockPlan::Fixed(size) => *size,
         BlockPlan::Range { min, step, .. } => common(*min, *step),
@@ -369,7 +369,11 @@ fn grid(worker: &Worker) -> u64 {
     };
     let pattern = &worker.pattern;
     let used = Direction::ALL.into_iter().filter(|direction| worker.has(*direction));
-    used.fold(pattern.skip.unsigned_abs(), |grid, direction| {
+    // Going backwards begins anew at the region's end.
+    let ends = worker.files.iter().filter(|_| pattern.skip < 0).map(|file| file.length);
+    let zones = worker.placing.strides.iter().flat_map(|zones| [zones.range, zones.skip]);
+    let steps = ends.chain(zones).fold(pattern.skip.unsigned_abs(), common);
+    used.fold(steps, |grid, direction| {
         common(common(grid, sizes(&pattern.blocks[direction])), pattern.align[direction])
     })
 }
