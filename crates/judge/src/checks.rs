@@ -19,6 +19,7 @@ mod never_written;
 mod noisy_neighbour;
 mod not_durable;
 mod not_steady;
+mod not_together;
 mod overlapping_jobs;
 mod repeated_offsets;
 mod runs_vary;
@@ -138,6 +139,7 @@ pub const ALL: &[&Check] = &[
     &fsync_implausible::CHECK,
     &misaligned::CHECK,
     &overlapping_jobs::CHECK,
+    &not_together::CHECK,
     &repeated_offsets::CHECK,
     &client_bound::CHECK,
     &coordinated_omission::CHECK,

@@ -27,7 +27,7 @@ use crate::finding::Finding;
 use crate::gate::Gated;
 use crate::since::Since;
 use crate::verdict::{self, Verdict};
-use record::{GroupKey, JobRecord, Message, RunRecord};
+use record::{GroupKey, JobRecord, RunRecord};
 use std::collections::BTreeMap;
 
 /// A run with every derived number.
@@ -44,8 +44,6 @@ pub struct Judged {
     pub idleness: Option<Idleness>,
     /// From the start of the first worker to the end of the last, in nanoseconds.
     pub elapsed_ns: u64,
-    /// What the figures alone show the user should know.
-    pub messages: Vec<Message>,
     /// What the checks found, the gravest first.
     pub findings: Vec<Finding>,
     /// What limited each job, in order of the jobs.
@@ -69,7 +67,6 @@ pub fn figures(record: &RunRecord) -> Judged {
     let mut units: Vec<UnitMetrics> =
         report_units(record).into_iter().map(|jobs| unit::measure(&jobs)).collect();
     let groups = groups::measure(record, &mut units);
-    let messages = units.iter().filter_map(unit::overlap_note).collect();
     let disks = if record.jobs.iter().any(|job| job.show.disk_util) {
         disks::measure(&record.disks)
     } else {
@@ -77,11 +74,11 @@ pub fn figures(record: &RunRecord) -> Judged {
     };
     let elapsed_ns = record.jobs.iter().map(|job| job.ended.0).max().unwrap_or(0);
     let idleness = idleness::measure(record);
-    Judged { units, groups, disks, idleness, elapsed_ns, messages, ..Judged::default() }
+    Judged { units, groups, disks, idleness, elapsed_ns, ..Judged::default() }
 }
 
 /// The workers of each report, in order of the first worker of each.
-fn report_units(record: &RunRecord) -> Vec<Vec<&JobRecord>> {
+pub(crate) fn report_units(record: &RunRecord) -> Vec<Vec<&JobRecord>> {
     let mut place: BTreeMap<GroupKey, usize> = BTreeMap::new();
     let mut units: Vec<Vec<&JobRecord>> = Vec::new();
     for job in record.jobs.iter().filter(|job| job.show.stats) {

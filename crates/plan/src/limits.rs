@@ -133,16 +133,22 @@ fn steady(job: &Job, found: &mut Findings) -> Option<SteadyWatch> {
     })
 }
 
-/// Workers of one report are watched together, so they must be watched for the same.
+/// Workers of one report are watched together, so they must be watched for the same; and latencies
+/// by priority are of one kind for all of them.
 ///
-/// Oracle: the options of the first job count, those of the others are passed over.
+/// Oracle: of steadystate the options of the first job count, those of the others are passed over;
+/// different `lat_percentiles` are refused.
 pub(crate) fn agree(jobs: &[Job], workers: &[Worker], found: &mut Findings) {
     for pair in workers.windows(2).filter(|pair| pair[0].group == pair[1].group) {
         let [first, second] = pair else { continue };
-        if first.limits.steady != second.limits.steady {
+        let steady = first.limits.steady != second.limits.steady;
+        let total = first.show.lat_percentiles != second.show.lat_percentiles;
+        for (_, option) in
+            [(steady, "steadystate"), (total, "lat_percentiles")].iter().filter(|d| d.0)
+        {
             let job = &jobs[second.job as usize];
             let what = format!("jobs '{}' and '{}' of one report differ", first.name, second.name);
-            found.usage(job, "steadystate", what, "give both the same, or leave group_reporting");
+            found.usage(job, option, what, "give both the same, or leave group_reporting");
         }
     }
 }

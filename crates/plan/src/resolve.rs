@@ -84,6 +84,9 @@ pub fn resolve(jobs: &[Job], facts: &Facts, policy: &Policy) -> Result<Plan, Pla
     if !found.has_problems() {
         files.check_space(&mut found);
         limits::agree(jobs, &workers, &mut found);
+        // Oracle: given for one job it holds for all; whose end it is says who ends with it.
+        let exitall = jobs.iter().any(|job| job.identity.exitall);
+        workers.iter_mut().for_each(|worker| worker.stop.exitall |= exitall);
         surroundings::one_group(jobs, &workers, &mut found);
         checks::overlaps(&workers, facts, &mut found);
         replay::check_logs(jobs, &workers, &mut found);

@@ -83,6 +83,10 @@ impl Worker {
         set(syncing.fsync > 0, "fsync", syncing.fsync.to_string());
         set(syncing.fdatasync > 0, "fdatasync", syncing.fdatasync.to_string());
         set(syncing.end_fsync, "end_fsync", "1".into());
+        set(syncing.end_syncfs, "end_syncfs", "1".into());
+        set(syncing.fsync_on_close, "fsync_on_close", "1".into());
+        let range = syncing.file_range;
+        set(range.is_some(), "sync_file_range", range.map_or(0, |r| r.writes).to_string());
         let think = self.pacing.think.time.map_or(0, |t| t.0);
         set(think > 0, "thinktime_ns", think.to_string());
         if let Some(replay) = &self.replay {
@@ -94,6 +98,9 @@ impl Worker {
         self.placing_settings(&mut settings);
         if let Some(verify) = &self.verify {
             settings.insert("verify".into(), verify.method.name().into());
+            if !verify.read_back {
+                settings.insert("do_verify".into(), "0".into());
+            }
         }
         self.queue_settings(&mut settings);
         self.buffer_settings(&mut settings);

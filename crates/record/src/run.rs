@@ -233,6 +233,10 @@ pub struct JobRecord {
     /// began, in milliseconds; 0 if it never did.
     #[serde(default)]
     pub start_clock_ms: u64,
+    /// Priority of its I/O where nothing gives a single I/O another one, as ioprio_set(2) has it;
+    /// 0: none was set.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub priority: u16,
     /// Results per direction.
     pub results: PerDirection<DirectionResult>,
     /// Synchronisations.
@@ -376,6 +380,10 @@ impl Message {
     pub fn error(job: Option<&str>, text: impl Into<String>) -> Self {
         Message { severity: Severity::Error, job: job.map(Into::into), text: text.into() }
     }
+}
+
+fn is_zero(value: &u16) -> bool {
+    *value == 0
 }
 
 impl JobRecord {

@@ -4,8 +4,7 @@ use super::Chore;
 use crate::meter::Stamps;
 use crate::ops::{Fault, Op, OpKind};
 use crate::rings::chance::Priorities;
-use crate::sys::thread::io_priority_value;
-use crate::worker::Builder;
+use crate::worker::{Builder, usual_priority};
 use plan::{Engine, Worker};
 use record::{Direction, PerDirection, PriorityResult};
 
@@ -24,9 +23,7 @@ impl ByPriority {
     /// `None` when all I/Os of the worker have the same priority, or its engine knows none.
     pub fn new(worker: &Worker) -> Option<ByPriority> {
         let queue = &worker.queue;
-        let usual = worker.placement.io_priority;
-        let usual = usual.map_or(0, |(class, level, hint)| io_priority_value(class, level, hint));
-        let draw = Priorities::new(&queue.options, usual);
+        let draw = Priorities::new(&queue.options, usual_priority(worker));
         let knows = matches!(queue.engine, Engine::Libaio | Engine::IoUring);
         (knows && draw.differ()).then(|| ByPriority {
             draw,

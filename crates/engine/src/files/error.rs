@@ -31,6 +31,8 @@ pub enum Action {
     },
     /// Making it durable.
     Sync,
+    /// Writing behind the job's back what it left in the page cache.
+    WriteBack,
     /// Saying how long its data will stay.
     Hint,
     /// Removing it.
@@ -94,6 +96,7 @@ impl fmt::Display for Action {
         f.write_str(match self {
             Action::Open { .. } => "open",
             Action::Sync => "sync",
+            Action::WriteBack => "write back from the page cache",
             Action::Hint => "set the write_hint of",
             Action::Unlink => "remove",
             Action::PreRead => "read in advance",

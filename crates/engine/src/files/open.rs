@@ -1,7 +1,9 @@
 //! Opening and closing, and what fio does around both: advice, invalidation, syncs, unlinking.
 
 use super::{Action, FileError};
-use crate::sys::files::{Advice, advise, flush_device_cache, set_write_hint, sync_filesystem};
+use crate::sys::files::{
+    Advice, advise, flush_device_cache, set_write_hint, sync_filesystem, written_back,
+};
 use plan::{Medium, SyncMode, Worker};
 use record::TargetKind;
 use std::fs::{File, OpenOptions};
@@ -135,14 +137,18 @@ impl<'w> OpenFiles<'w> {
     /// Nothing may be in flight on it.
     ///
     /// # Errors
-    /// The fsync failed; the file is closed all the same.
+    /// The fsync failed, or the kernel could not write what buffered writes left in the page cache,
+    /// which no write was told of; the file is closed all the same.
     pub fn close(&mut self, index: u32) -> Result<(), FileError> {
         let Some(file) = self.open[index as usize].take() else { return Ok(()) };
-        if self.worker.syncing.fsync_on_close && self.flags.write {
-            let path = &self.worker.files[index as usize].path;
+        if !self.flags.write {
+            return Ok(());
+        }
+        let path = &self.worker.files[index as usize].path;
+        if self.worker.syncing.fsync_on_close {
             file.sync_all().map_err(|e| FileError::new(Action::Sync, path, e))?;
         }
-        Ok(())
+        written_back(&file).map_err(|e| FileError::new(Action::WriteBack, path, e))
     }
 
     /// Closes every file.

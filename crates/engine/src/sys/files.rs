@@ -140,6 +140,31 @@ pub fn sync_filesystem(file: impl AsFd) -> io::Result<()> {
     Ok(())
 }
 
+/// Whether what was written of the file's pages reached its storage, as far as it was tried.
+///
+/// # Errors
+/// The first error of writing pages back that this open file was not told of yet. Files whose
+/// pages are not written back have none.
+pub fn written_back(file: impl AsFd) -> io::Result<()> {
+    // Waits for the pages of a range, then tells of errors of the whole file: no file reaches so
+    // far, so that nothing is waited for.
+    const BEYOND_ALL: i64 = 1 << 62;
+    let fd = file.as_fd();
+    let only_wait = libc::SYNC_FILE_RANGE_WAIT_BEFORE;
+    // SAFETY: no memory is involved.
+    let told = answer(retry(|| unsafe {
+        libc::sync_file_range(fd.as_raw_fd(), BEYOND_ALL, 1, only_wait) as isize
+    }));
+    match told {
+        Err(error)
+            if matches!(error.raw_os_error(), Some(libc::EIO | libc::ENOSPC | libc::EDQUOT)) =>
+        {
+            Err(error)
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Bytes a caller without privilege may still write on the filesystem of `file`.
 pub fn free_bytes(file: impl AsFd) -> io::Result<u64> {
     // SAFETY: all-zero is a value of this struct of integers.

@@ -6,6 +6,7 @@ use crate::meter::Metered;
 use crate::ops::{Fault, Op};
 use crate::run::Shared;
 use crate::sys::clock;
+use crate::sys::thread::io_priority_value;
 use plan::Medium;
 use record::{
     BlockStates, CpuUse, DepthUse, Direction, JobRecord, LatencyDepth, Message, Nanos,
@@ -45,6 +46,7 @@ impl<'a> Builder<'a> {
             options: worker.options.clone(),
             workload: worker.workload(),
             interval_step: interval,
+            priority: usual_priority(worker),
             depth: DepthUse { requested: worker.queue.depth_requested, ..DepthUse::default() },
             percentiles: worker.percentiles.clone(),
             show: worker.show,
@@ -189,6 +191,12 @@ impl<'a> Builder<'a> {
         }
         Finished { job, messages }
     }
+}
+
+/// Priority of the worker's I/O as the kernel encodes it; 0: none was set.
+pub(crate) fn usual_priority(worker: &plan::Worker) -> u16 {
+    let set = worker.placement.io_priority;
+    set.map_or(0, |(class, level, hint)| io_priority_value(class, level, hint))
 }
 
 /// The record of a worker whose turn never came.

@@ -125,14 +125,18 @@ impl Errors {
             first_length: op.map(|op| op.length),
         });
         // What is ignored in the third place is about verification.
-        let ignored = self.policy.ignored[Direction::Trim].contains(&fault.errno);
+        let listed = &self.policy.ignored[Direction::Trim];
+        let goes_on = match listed.is_empty() {
+            true => self.policy.verify == Retry::Continue,
+            false => listed.contains(&fault.errno),
+        };
         self.told += 1;
         let text = match self.told {
             ..MOST_DUMPED => Some(fault.text.clone()),
             MOST_DUMPED => Some(format!("{} (more of this worker are only counted)", fault.text)),
             _ => None,
         };
-        if fault.operation == VERIFY && (ignored || self.policy.verify == Retry::Continue) {
+        if fault.operation == VERIFY && goes_on {
             return (Verdict::Tolerated, text);
         }
         if self.fatal == 0 {
@@ -144,9 +148,14 @@ impl Errors {
     }
 
     fn tolerates(&self, kind: OpKind, errno: i32) -> bool {
-        let direction = kind.direction().unwrap_or(Direction::Write);
-        if self.policy.ignored[direction].contains(&errno) {
-            return true;
+        let direction = match kind.direction() {
+            Some(Direction::Read) => Direction::Read,
+            _ => Direction::Write,
+        };
+        // As documented: a list takes the place of those that continue_on_error goes on after.
+        let ignored = &self.policy.ignored[direction];
+        if !ignored.is_empty() {
+            return ignored.contains(&errno);
         }
         // As fio has it: only these say that a block is bad rather than that the set-up is.
         let of_the_block = matches!(errno, libc::EIO | libc::EILSEQ);

@@ -1,8 +1,8 @@
 //! Which loop a worker runs: ring, clock, gate and meter are chosen here, once.
 
-use super::build::Builder;
+use super::build::{Builder, usual_priority};
 use super::steps::{RateFloor, WorkerSteps};
-use super::{Failure, command, thread};
+use super::{Failure, command};
 use crate::clock::{Clock, RunClock};
 use crate::extended::{Extended, Gathering};
 use crate::files::{OpenFiles, pattern_advice};
@@ -74,14 +74,13 @@ impl<'w> Prepared<'_, 'w> {
                 length: file.length,
             })
             .collect();
-        let priority = worker.placement.io_priority;
         let setup = Setup {
             worker,
             depth: worker.queue.depth,
             buffers: self.buffers,
             options: &worker.queue.options,
             files: &rings,
-            io_priority: priority.map_or(0, |(c, l, h)| thread::io_priority_value(c, l, h)),
+            io_priority: usual_priority(worker),
             direct: worker.queue.direct,
             writes: worker.pattern.rw.writes()
                 && !worker.verify.as_ref().is_some_and(|verify| verify.only),
@@ -187,7 +186,7 @@ impl<'w> Prepared<'_, 'w> {
         if !ramps {
             live.set_running_since(started);
         }
-        let floor = RateFloor::new(worker, started.saturating_add(ramp));
+        let floor = RateFloor::new(worker, started, started.saturating_add(ramp));
         // Without a series the whole window is one interval.
         let step = if worker.measuring.series { shared.plan.interval.0.max(1) } else { u64::MAX };
         let usage = || shared.usage();

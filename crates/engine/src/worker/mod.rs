@@ -17,7 +17,7 @@ use errors::Errors;
 use record::{Message, WorkerState};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-pub(crate) use build::{Builder, Finished, failed, never_started};
+pub(crate) use build::{Builder, Finished, failed, never_started, usual_priority};
 pub(crate) use errors::{VERIFY, lay_out};
 pub(crate) use steps::Interim;
 pub use steps::LOOK_AT_LEAST;

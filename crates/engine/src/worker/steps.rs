@@ -86,6 +86,9 @@ impl<'a> Interim<'a> {
     }
 }
 
+/// How long a worker may take to get going before its rate is judged. Oracle: two seconds.
+const SETTLING_NS: u64 = 2_000_000_000;
+
 /// `rate_min` and `rate_iops_min`: checked over windows of `rate_cycle`, while the worker does what
 /// it is measured by. Reading back what was written has no rate.
 pub(crate) struct RateFloor {
@@ -96,15 +99,16 @@ pub(crate) struct RateFloor {
 }
 
 impl RateFloor {
-    pub fn new(worker: &Worker, now: u64) -> Option<RateFloor> {
+    /// Of a worker that begins at `started` and is measured from `measured` on.
+    pub fn new(worker: &Worker, started: u64, measured: u64) -> Option<RateFloor> {
         let pacing = &worker.pacing;
         let wanted = Direction::ALL
             .iter()
             .any(|d| pacing.min_bytes[*d].is_some() || pacing.min_iops[*d].is_some());
         let cycle = pacing.cycle.0.max(1_000_000);
         wanted.then(|| {
-            let next = now.saturating_add(cycle);
-            RateFloor { cycle, next, since: [(0, 0); 3], paused: false }
+            let next = measured.max(started.saturating_add(SETTLING_NS));
+            RateFloor { cycle, next, since: [(0, 0); 3], paused: true }
         })
     }
 

@@ -12,10 +12,10 @@ const SCOPES: &[Choice] = &[
 ];
 
 pub(super) const ROWS: &[OptionDef] = &[
-    flag(Job, "exitall", "End the other jobs of the group when this one is done")
+    flag(Job, "exitall", "End the other jobs of a group when one of it is done")
         .long(
             "The first job that ends takes the others of its group with it, so all figures \
-             cover the same load.",
+             cover the same load. Given for one job it holds for all of them.",
         )
         .sets(to!(identity.exitall = flag)),
     choice(Job, "exit_what", SCOPES, "Which jobs exitall ends")

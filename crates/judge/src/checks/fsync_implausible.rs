@@ -36,7 +36,9 @@ fn look(case: &Case) -> Vec<Finding> {
 fn about(case: &Case, part: &Part) -> Option<Finding> {
     let latency =
         crate::metrics::latency::merged(part.workers.iter().map(|job| &job.sync.latency))?;
-    if latency.count() < SYNCS_MIN || part.ios(Direction::Write) == 0 {
+    // sync_file_range promises no flush.
+    let promises = part.setting("sync_file_range").is_none();
+    if latency.count() < SYNCS_MIN || part.ios(Direction::Write) == 0 || !promises {
         return None;
     }
     let median = latency.percentile(50.0) as f64;

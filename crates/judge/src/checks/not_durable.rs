@@ -27,11 +27,7 @@ fn look(case: &Case) -> Vec<Finding> {
 }
 
 fn about(case: &Case, part: &Part) -> Option<Finding> {
-    let synchronises = part.metrics.sync.count > 0
-        || ["sync", "fsync", "fdatasync", "end_fsync"]
-            .iter()
-            .any(|name| part.setting(name).is_some());
-    if part.ios(Direction::Write) == 0 || part.devices.is_empty() || synchronises {
+    if part.ios(Direction::Write) == 0 || part.devices.is_empty() || synchronises(case, part) {
         return None;
     }
     let file = part.files().next()?;
@@ -39,10 +35,12 @@ fn about(case: &Case, part: &Part) -> Option<Finding> {
     let class = durability(facts, file);
     let jobs = vec![part.name.to_owned()];
     if part.is_buffered() {
-        let text = format!(
-            "its writes end in memory and nothing synchronises them (storage below: {})",
-            class.name()
-        );
+        let nothing = match part.setting("sync_file_range") {
+            Some(_) => "sync_file_range flushes neither the disk's cache nor the file's metadata",
+            None => "nothing synchronises them",
+        };
+        let text =
+            format!("its writes end in memory and {nothing} (storage below: {})", class.name());
         return Some(CHECK.finding(Severity::Warning, jobs, text));
     }
     if class.keeps_completed() != Some(false) {
@@ -51,6 +49,16 @@ fn about(case: &Case, part: &Part) -> Option<Finding> {
     let text = format!("its writes complete in a volatile cache ({})", class.name());
     let cause = durability_reason(facts, file);
     Some(Finding { cause, ..CHECK.finding(Severity::Note, jobs, text) })
+}
+
+/// Whether what the job wrote is made durable, at the latest at its end.
+fn synchronises(case: &Case, part: &Part) -> bool {
+    let has = |name: &str| part.setting(name).is_some();
+    let named = ["sync", "fsync", "fdatasync", "end_fsync", "end_syncfs", "fsync_on_close"];
+    // What is to be read back is synchronised first, unless a signal ended the run before.
+    let reads_back = has("verify") && !has("do_verify") && case.record.interrupted_by.is_none();
+    let synchronised = part.metrics.sync.count > 0 && !has("sync_file_range");
+    synchronised || named.iter().any(|name| has(name)) || reads_back
 }
 
 #[cfg(test)]
@@ -67,7 +75,25 @@ mod tests {
         assert_eq!(the_finding(&record, CHECK.id).severity, Severity::Note);
         record.jobs[0].workload.direct = false;
         assert_eq!(the_finding(&record, CHECK.id).severity, Severity::Warning);
-        record.jobs[0].workload.settings.insert("fsync".into(), "1".into());
-        assert!(findings(&record, CHECK.id).is_empty());
+        for name in ["fsync", "end_fsync", "end_syncfs", "fsync_on_close", "verify"] {
+            record.jobs[0].workload.settings = [(name.into(), "1".into())].into();
+            assert!(findings(&record, CHECK.id).is_empty(), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_read_back_or_only_on_its_way_is_not_durable() {
+        let mut record = record(vec![job("log", Direction::Write, 10)]);
+        record.jobs[0].workload.direct = false;
+        let settings = [("verify".to_owned(), "md5".to_owned())];
+        record.jobs[0].workload.settings = settings.into();
+        record.interrupted_by = Some(2);
+        assert!(the_finding(&record, CHECK.id).text.contains("nothing synchronises"));
+        record.interrupted_by = None;
+        record.jobs[0].workload.settings.insert("do_verify".into(), "0".into());
+        assert!(the_finding(&record, CHECK.id).text.contains("nothing synchronises"));
+        record.jobs[0].workload.settings = [("sync_file_range".into(), "8".into())].into();
+        record.jobs[0].sync.count = 100;
+        assert!(the_finding(&record, CHECK.id).text.contains("neither the disk's cache"));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::latency::{LatencyStats, merged};
 use super::series::{self, SeriesStats};
-use super::window::{busy, per_second, union_ns};
+use super::window::{busy, longest_ns, per_second, union_ns};
 use record::{Direction, DirectionResult, Histogram, JobRecord};
 use std::collections::BTreeMap;
 
@@ -21,6 +21,8 @@ pub struct DirectionMetrics {
     pub dropped_ios: u64,
     /// Time in which at least one worker was busy in this direction, in nanoseconds.
     pub runtime_ns: u64,
+    /// Time of the worker that was busy longest in this direction, in nanoseconds.
+    pub longest_ns: u64,
     /// Bytes a second over `runtime_ns`.
     pub bytes_per_second: f64,
     /// I/Os a second over `runtime_ns`.
@@ -44,6 +46,12 @@ pub struct DirectionMetrics {
 }
 
 impl DirectionMetrics {
+    /// (bytes, I/Os) a second over `longest_ns`, as fio counts what several workers did: too much
+    /// where they did not all run at one time.
+    pub fn over_longest(&self) -> (f64, f64) {
+        (per_second(self.bytes, self.longest_ns), per_second(self.ios, self.longest_ns))
+    }
+
     /// True when nothing was issued or done.
     pub fn is_idle(&self) -> bool {
         self.ios_issued == 0 && self.ios == 0
@@ -63,14 +71,25 @@ pub struct PriorityStats {
     pub latency: LatencyStats,
 }
 
-/// The latency of each priority, where there are several.
-fn by_priority<'a>(
-    results: impl Iterator<Item = &'a DirectionResult>,
+/// The latency of each priority, where there are several. A worker whose I/Os are not told apart
+/// has them all at its own priority.
+fn by_priority(
+    jobs: &[&JobRecord],
+    directions: &[Direction],
     percentiles: &[f64],
 ) -> Vec<PriorityStats> {
     let mut merged: BTreeMap<u16, Histogram> = BTreeMap::new();
-    for prio in results.flat_map(|result| &result.prios) {
-        merged.entry(prio.priority).or_default().merge(&prio.latency);
+    for job in jobs {
+        for result in directions.iter().map(|direction| &job.results[*direction]) {
+            for prio in &result.prios {
+                merged.entry(prio.priority).or_default().merge(&prio.latency);
+            }
+            let total = job.show.lat_percentiles;
+            let all = if total { result.lat() } else { result.latency.clat.as_ref() };
+            if let Some(all) = all.filter(|all| result.prios.is_empty() && !all.is_empty()) {
+                merged.entry(job.priority).or_default().merge(all);
+            }
+        }
     }
     if merged.len() < 2 {
         return Vec::new();
@@ -96,7 +115,8 @@ pub(super) fn measure(
         merged(results().filter_map(pick)).map(|all| LatencyStats::of(&all, percentiles))
     };
     let (bandwidth, iops_series) = series::measure(jobs, directions);
-    let runtime_ns = union_ns(&busy(jobs, directions));
+    let windows = busy(jobs, directions);
+    let runtime_ns = union_ns(&windows);
     let bytes = results().map(|r| r.bytes.0).sum();
     let ios = results().map(|r| r.ios).sum();
     DirectionMetrics {
@@ -106,13 +126,14 @@ pub(super) fn measure(
         short_ios: results().map(|r| r.short_ios).sum(),
         dropped_ios: results().map(|r| r.dropped_ios).sum(),
         runtime_ns,
+        longest_ns: longest_ns(&windows),
         bytes_per_second: per_second(bytes, runtime_ns),
         iops: per_second(ios, runtime_ns),
         slat: stats(|r| r.latency.slat.as_ref()),
         clat: stats(|r| r.latency.clat.as_ref()),
         lat: stats(DirectionResult::lat).filter(|_| jobs.iter().any(|job| job.show.lat)),
         response: stats(|r| r.latency.response.as_ref()),
-        prios: by_priority(results(), percentiles),
+        prios: by_priority(jobs, directions, percentiles),
         bandwidth,
         iops_series,
         group_share: 0.0,

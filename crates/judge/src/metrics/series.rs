@@ -91,10 +91,10 @@ pub(crate) fn slots(jobs: &[&JobRecord], directions: &[Direction]) -> Vec<Slot> 
 /// (bandwidth in bytes a second, IOPS) of all workers together in the given directions, over
 /// their [`slots`].
 pub(super) fn measure(jobs: &[&JobRecord], directions: &[Direction]) -> (SeriesStats, SeriesStats) {
-    if !jobs.iter().any(|job| active(job, directions)) {
-        return Default::default();
-    }
-    let whole = slots(jobs, directions);
+    // A worker without I/O of these kinds has no part in them, however long it ran.
+    let active: Vec<&JobRecord> =
+        jobs.iter().copied().filter(|job| active(job, directions)).collect();
+    let whole = slots(&active, directions);
     let rates = |amount: fn(&Slot) -> u64| -> Vec<f64> {
         whole.iter().map(|slot| per_second(amount(slot), slot.length)).collect()
     };

@@ -6,8 +6,8 @@ use super::latency::{LatencyStats, merged};
 use super::steady::SteadyMetrics;
 use super::window::{busy, common_ns, union_ns};
 use record::{
-    BlockStates, Direction, ErrorCount, GroupKey, JobRecord, LatencyDepth, Message, PerDirection,
-    Show, SizeMap,
+    BlockStates, Direction, ErrorCount, GroupKey, JobRecord, LatencyDepth, PerDirection, Show,
+    SizeMap,
 };
 
 /// Figures of one report unit. A merged unit has the name and options of its first worker's job.
@@ -159,22 +159,6 @@ pub(crate) fn measure(jobs: &[&JobRecord]) -> UnitMetrics {
         steady: first.steady.as_ref().map(SteadyMetrics::of),
         latency_depth: first.latency_depth,
     }
-}
-
-/// The note that merged workers did not run at one time, when that is so.
-pub(super) fn overlap_note(unit: &UnitMetrics) -> Option<Message> {
-    // Threads never start and end at exactly one instant; half of the time says they were meant to.
-    if unit.workers < 2 || unit.busy_ns == 0 || unit.common_ns * 2 >= unit.busy_ns {
-        return None;
-    }
-    let text = format!(
-        "the {} workers reported together ran at the same time for {:.2} s of the {:.2} s in which \
-         any of them ran; bandwidth and IOPS are over the latter",
-        unit.workers,
-        unit.common_ns as f64 / 1e9,
-        unit.busy_ns as f64 / 1e9,
-    );
-    Some(Message::note(Some(&unit.name), text))
 }
 
 fn merged_names(jobs: &[&JobRecord]) -> Vec<(String, u32)> {

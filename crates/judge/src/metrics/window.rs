@@ -36,6 +36,11 @@ pub(crate) fn common_ns(windows: &[(u64, u64)]) -> u64 {
     end.saturating_sub(begin)
 }
 
+/// Length of the longest window.
+pub(crate) fn longest_ns(windows: &[(u64, u64)]) -> u64 {
+    windows.iter().map(|(begin, end)| end - begin).max().unwrap_or(0)
+}
+
 /// `amount` a second over `window_ns`; 0 for an empty window.
 pub(crate) fn per_second(amount: u64, window_ns: u64) -> f64 {
     if window_ns == 0 { 0.0 } else { amount as f64 * 1e9 / window_ns as f64 }

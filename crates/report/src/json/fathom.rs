@@ -3,6 +3,7 @@
 use super::fio::latency;
 use super::tree::{Json, object};
 use crate::messages;
+use crate::numbers::millis;
 use judge::gate::{GateResult, Gated};
 use judge::{
     DirectionSince, Figure, Finding, Judged, Repeated, RepeatedFigure, Since, UnitMetrics, Verdict,
@@ -12,10 +13,9 @@ use record::{BlockStates, Direction, ErrorCount, Message, RecordSet, RunRecord, 
 
 /// About the whole run.
 pub(super) fn of_run(record: &RunRecord, judged: &Judged) -> Json {
-    let messages: Vec<&Message> = record.messages.iter().chain(&judged.messages).collect();
     let of = |severity: Severity| -> Json {
-        let chosen = messages.iter().filter(|message| message.severity == severity);
-        Json::Array(chosen.map(|message| self::message(message)).collect())
+        let chosen = record.messages.iter().filter(|message| message.severity == severity);
+        Json::Array(chosen.map(message).collect())
     };
     object! {
         "version" => &record.fathom_version,
@@ -191,6 +191,9 @@ pub(super) fn of_unit(unit: &UnitMetrics, bins: bool) -> Json {
         "run_delay_cpu" => unit.cpu.run_delay,
         "errors" => Json::Array(unit.errors.iter().map(error).collect()),
     };
+    if unit.workers > 1 {
+        out.push("over_longest_job", over_longest(unit));
+    }
     if let Some(blocks) = &unit.blocks {
         out.push("blocks", states(blocks));
     }
@@ -203,6 +206,18 @@ pub(super) fn of_unit(unit: &UnitMetrics, bins: bool) -> Json {
         out.push("response_ns", Json::Object(pairs.collect()));
     }
     out
+}
+
+/// Bandwidth and IOPS of several workers over the time of the longest, as fio has them.
+fn over_longest(unit: &UnitMetrics) -> Json {
+    let busy = unit.directions.iter().filter(|(_, metrics)| !metrics.is_idle());
+    let pairs = busy.map(|(direction, metrics)| {
+        let (bytes, ios) = metrics.over_longest();
+        let runtime = millis(metrics.longest_ns);
+        let figures = object! { "runtime" => runtime, "bw_bytes" => bytes as u64, "iops" => ios };
+        (direction.name().to_string(), figures)
+    });
+    Json::Object(pairs.collect())
 }
 
 /// What became of the blocks whose trims were counted.
