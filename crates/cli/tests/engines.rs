@@ -280,3 +280,35 @@ fn nothing_is_said_of_storage_where_none_is_measured() {
         assert!(!words.contains("sequential"), "{job:?}: {words}");
     }
 }
+
+/// What has no data cannot be checked, and what has no file cannot be locked.
+#[test]
+fn options_of_data_and_files_do_no_harm_to_engines_without() {
+    let directory = scratch();
+    for engine in ["filecreate", "dircreate", "falloc", "page_fault"] {
+        let job = [
+            &format!("--ioengine={engine}"),
+            "--name=a",
+            "--rw=write",
+            "--nrfiles=3",
+            "--filesize=4k",
+            "--verify=md5",
+            "--verify_backlog=1",
+        ];
+        let record = recorded(directory.path(), 0, &job);
+        let (writes, reads) = (&record.jobs[0].results.write, &record.jobs[0].results.read);
+        assert_eq!((writes.ios, reads.ios), (3, 0), "{engine}");
+        let text = format!("verify does nothing: the {engine} engine moves no data");
+        assert!(record.messages.iter().any(|m| m.text == text), "{:?}", record.messages);
+        for made in std::fs::read_dir(directory.path()).unwrap() {
+            let path = made.unwrap().path();
+            let _ = std::fs::remove_dir(&path).or_else(|_| std::fs::remove_file(&path));
+        }
+    }
+    let load = ["--name=a", "--ioengine=cpuio", "--cpuload=50", "--cpuchunks=1000"];
+    recorded(
+        directory.path(),
+        0,
+        &[&load[..], &["--number_ios=2", "--lockfile=exclusive"]].concat(),
+    );
+}

@@ -4,7 +4,7 @@ use crate::blocks::{self, Blocks};
 use crate::model::BlockPlan;
 use crate::problem::Findings;
 use crate::sizes::human;
-use job::{BlockPattern, Job, VerifyMethod};
+use job::{BlockPattern, Engine, Job, Medium, VerifyMethod};
 use record::Facts;
 
 /// Verification of a worker's data.
@@ -75,7 +75,13 @@ pub(crate) fn resolve(
 ) -> Option<Verify> {
     let typed = &job.verify;
     let Some(method) = method(job) else {
-        warn_unused(job, found);
+        match asked(job) {
+            Some(_) => {
+                let name = job.queue.engine.name();
+                found.warn(job, format!("verify does nothing: the {name} engine moves no data"));
+            }
+            None => warn_unused(job, found),
+        }
         return None;
     };
     let interval = interval(job, blocks, found);
@@ -105,8 +111,15 @@ pub(crate) fn resolve(
     })
 }
 
-/// How blocks of a job prove what they are; `None`: they do not.
+/// How blocks of a job prove what they are; `None`: they do not. What no data is moved for cannot be
+/// read back; the null engine pretends, as it does with everything.
 pub(crate) fn method(job: &Job) -> Option<VerifyMethod> {
+    let engine = job.queue.engine;
+    let moves = matches!(engine.medium(), Medium::Data | Medium::Socket) || engine == Engine::Null;
+    asked(job).filter(|_| moves)
+}
+
+fn asked(job: &Job) -> Option<VerifyMethod> {
     job.verify.method.or(job.verify.pattern.as_ref().map(|_| VerifyMethod::Pattern))
 }
 

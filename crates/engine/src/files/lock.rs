@@ -27,7 +27,7 @@ struct Held {
 impl FileLocks {
     /// The locks `worker` needs; `None` without `lockfile`.
     pub fn new(worker: &Worker) -> Option<FileLocks> {
-        if worker.selection.lock == LockFile::None {
+        if worker.selection.lock == LockFile::None || worker.files.is_empty() {
             return None;
         }
         let files = worker
