@@ -442,3 +442,17 @@ fn blocks_are_followed_while_they_are_trimmed() {
     let told = fathom(scratch.path(), &[&reads[..], &["--block_error_percentiles=1"]].concat());
     assert!(told.expect(0).err.contains("counts trims, and there are none"));
 }
+
+/// What synchronises a range has a length, and no data for those who look at I/O.
+#[test]
+fn ranges_that_are_synchronised_are_no_data() {
+    let scratch = scratch();
+    for engine in ["psync", "libaio"] {
+        let engine = format!("--ioengine={engine}");
+        let job = ["--name=a", "--rw=write", "--size=64k", "--sync_file_range=write:4", &engine];
+        let ran = as_fio(scratch.path(), &[&job[..], &["--write_lat_log=x"]].concat()).expect(0);
+        assert!(!ran.err.contains("panicked"), "{}", ran.err);
+        let log = fs::read_to_string(scratch.path().join("x_lat.1.log")).unwrap();
+        assert_eq!(log.lines().count(), 16, "{log}");
+    }
+}

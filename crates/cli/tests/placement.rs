@@ -254,3 +254,25 @@ fn overlapping_io_is_never_in_flight_together() {
     assert_eq!(depth(&["--serialize_overlap=1"]), [512, 0, 0, 0, 0, 0, 0]);
     assert!(depth(&[])[1..].iter().sum::<u64>() > 256);
 }
+
+/// Where a size is given, filling ends with it, in every order.
+#[test]
+fn a_filling_with_a_size_does_as_much_as_the_oracle_s() {
+    let moved = |program: &[&str], job: &str| {
+        let directory = scratch();
+        let mut command = std::process::Command::new("timeout");
+        command.arg("20").args(program).args(["--name=a", "--size=100k", "--fill_device=1"]);
+        command.args(job.split(' ')).arg("--output-format=json").current_dir(directory.path());
+        let ran = common::run(&mut command).expect(0);
+        let jobs = ran.json()["jobs"][0].clone();
+        ["read", "write"].map(|direction| jobs[direction]["io_bytes"].as_u64().unwrap())
+    };
+    let io_size = "--rw=write --io_size=300k";
+    for job in
+        ["--rw=write", "--rw=write:4k", "--rw=write:-4k", "--rw=randwrite", "--rw=read", io_size]
+    {
+        let ours = moved(&[common::FATHOM, "fio"], job);
+        assert_eq!(ours, moved(&[common::FIO], job), "{job}");
+    }
+    assert_eq!(moved(&[common::FATHOM, "fio"], "--rw=randrw").iter().sum::<u64>(), 100 << 10);
+}

@@ -4,10 +4,9 @@ use crate::clock::Clock;
 use crate::gate::{Admit, Gate};
 use crate::hot::Halt;
 use crate::meter::{Metering, Stamps};
-use crate::ops::{Next, Op, Source};
+use crate::ops::{Next, Op, OpKind, Source};
 use crate::rings::Ring;
 use crate::steps::{Flow, Loop, Slot, Steps, Ticked, Wish};
-use record::Direction;
 use std::io;
 use std::time::Duration;
 
@@ -193,8 +192,9 @@ where
     /// Lets the source look at an I/O that ended well.
     pub(crate) fn inspect(&mut self, slot: u32, done: u64) -> Flow {
         let Slot { op, stamps } = self.slots.slots[slot as usize];
-        // A trim has no buffer.
-        let moved = if op.kind.direction() == Some(Direction::Trim) { 0 } else { op.length };
+        // A trim has no buffer, and what synchronises a range has a length but moves nothing.
+        let moves = matches!(op.kind, OpKind::Read | OpKind::Write);
+        let moved = if moves { op.length } else { 0 };
         let buffer = self.buffers.slice_mut(slot, moved as usize);
         match self.source.ended(&op, buffer, &stamps, done) {
             Ok(()) => Flow::On,

@@ -156,7 +156,7 @@ pub struct Stop {
     pub exitall: bool,
     /// Which, and which end with it when it fails and `exitall_on_error` is given.
     pub exit_what: ExitScope,
-    /// Goes on until ENOSPC (`fill_device`).
+    /// ENOSPC is a regular end (`fill_device`); without a size, the only one.
     pub fill_device: bool,
 }
 
@@ -410,7 +410,7 @@ pub struct Measuring {
 impl Worker {
     /// Bytes of the region of all its files.
     pub fn region(&self) -> u64 {
-        self.files.iter().map(|f| f.length).sum()
+        self.files.iter().fold(0, |sum, file| sum.saturating_add(file.length))
     }
 
     /// Largest block of any direction it has.

@@ -14,7 +14,7 @@ use crate::{
     checks, contents, cursor, disks, engines, limits, logs, pace, placing, replay, safety,
     sprandom, surroundings, verify, zbd, zones,
 };
-use job::{Engine, FileServiceOrder, Job, Retry, Size};
+use job::{Engine, FileServiceOrder, Job, Medium, Retry, Size};
 use record::{Bytes, Facts, Nanos, Show, TargetKind};
 
 /// Seeds drawn for other purposes than a worker's I/O differ by these.
@@ -245,11 +245,22 @@ fn stop(job: &Job, found: &mut Findings) -> Stop {
         runtime,
         time_based,
         ramp: timing.ramp_time.unwrap_or_default(),
-        ramp_bytes: timing.ramp_size.map_or(0, |size| size.0),
+        ramp_bytes: ramp_bytes(job, found),
         exitall: job.identity.exitall,
         exit_what: job.identity.exit_what,
         fill_device: job.target.fill_device,
     }
+}
+
+/// Bytes before the window. Work that moves none would never get there.
+fn ramp_bytes(job: &Job, found: &mut Findings) -> u64 {
+    let bytes = job.timing.ramp_size.map_or(0, |size| size.0);
+    if bytes > 0 && job.queue.engine.medium() == Medium::Time {
+        let name = job.queue.engine.name();
+        found.warn(job, format!("ramp_size does nothing: the {name} engine moves no bytes"));
+        return 0;
+    }
+    bytes
 }
 
 /// Blocks of `block_error_percentiles`: as large as the smallest trim.
@@ -279,7 +290,7 @@ fn limit(job: &Job, worker: &mut Worker, asked: u64, blocks: &Blocks, found: &mu
             }
             Some(bytes)
         }
-        _ => Some(asked).filter(|asked| *asked < region && !stop.fill_device),
+        _ => Some(asked).filter(|asked| *asked < region),
     };
     stop.wraps = job.target.io_size.is_some_and(|size| size != Size::Bytes(Bytes(0)));
     if job.target.file_append && worker.files.iter().any(|f| f.kind == TargetKind::File) {

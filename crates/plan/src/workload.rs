@@ -47,10 +47,12 @@ impl Worker {
 
     /// Bytes all loops are to move, where that is what ends the worker.
     fn io_size(&self) -> Option<u64> {
-        if self.stop.time_based || self.stop.fill_device {
+        let once = self.stop.bytes.unwrap_or_else(|| self.region());
+        // What is to fill a device has no amount of its own, unless one was given.
+        let endless = self.stop.fill_device && once > i64::MAX as u64 / 2;
+        if self.stop.time_based || endless {
             return None;
         }
-        let once = self.stop.bytes.unwrap_or_else(|| self.region());
         Some(once.saturating_mul(self.stop.loops))
     }
 

@@ -46,7 +46,7 @@ impl SharedCursor {
         }
         let stop = &worker.stop;
         let once = stop.bytes.map_or(pass, |bytes| bytes.div_ceil(block));
-        let end = match stop.time_based || stop.fill_device {
+        let end = match stop.time_based {
             true => u64::MAX,
             false => once.saturating_mul(stop.loops.max(1)),
         };

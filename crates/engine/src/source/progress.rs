@@ -28,7 +28,7 @@ pub(crate) struct Progress {
 impl Progress {
     pub fn new(worker: &Worker) -> Progress {
         let stop = &worker.stop;
-        let unlimited = stop.time_based || stop.fill_device;
+        let unlimited = stop.time_based;
         let loops = stop.loops.max(1);
         Progress {
             cap: if unlimited {
