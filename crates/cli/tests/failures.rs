@@ -1,0 +1,173 @@
+//! Errors of real devices and files, beside the oracle: what it tells and counts, and what it does
+//! not.
+
+mod common;
+
+use common::{FIO, Loop, Mounted, Ran, alone, as_fio, fathom, loop_device, run, scratch};
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+
+const JSON: &str = "--output-format=json";
+
+/// The oracle, ended when it hangs.
+fn fio(directory: &Path, arguments: &[&str]) -> Ran {
+    run(Command::new("timeout").args(["60", FIO]).args(arguments).current_dir(directory))
+}
+
+/// The document, behind what the oracle says before it.
+fn json(ran: &Ran) -> Value {
+    let start = ran.out.find("{\n").unwrap_or_else(|| panic!("no JSON: {ran:?}"));
+    serde_json::from_str(&ran.out[start..]).unwrap()
+}
+
+fn number(value: &Value) -> u64 {
+    value.as_u64().unwrap_or_else(|| panic!("no whole number: {value}"))
+}
+
+/// A device of 8 MiB of which only the first can be written: the filesystem below it is full.
+struct Full {
+    device: Loop,
+    _memory: Mounted,
+}
+
+impl Full {
+    fn new(directory: &Path) -> Full {
+        let memory = Mounted::new(&["-t", "tmpfs", "-osize=1m"], "tmpfs", directory.join("small"));
+        let device = Loop::over(&memory.path().join("disk.img"), 8 << 20, &[]);
+        Full { device, _memory: memory }
+    }
+}
+
+/// Reads of its second half fail.
+fn half_readable(directory: &Path) -> Loop {
+    let device = loop_device(directory, 8 << 20, &[]);
+    std::fs::OpenOptions::new().write(true).open(&device.file).unwrap().set_len(4 << 20).unwrap();
+    device
+}
+
+const WRITE: [&str; 5] = ["--name=a", "--size=2m", "--rw=write", "--ioengine=psync", JSON];
+
+#[test]
+fn a_flush_that_fails_is_an_error_as_with_the_oracle() {
+    let (_turn, directory) = (alone(), scratch());
+    for flush in ["--end_fsync=1", "--fsync_on_close=1", "--fsync=16", "--fdatasync=16"] {
+        // Pages whose writing failed count as written: each run needs a device of its own.
+        let of = |program: fn(&Path, &[&str]) -> Ran| {
+            let full = Full::new(directory.path());
+            let target = format!("--filename={}", full.device.device);
+            program(directory.path(), &[&WRITE[..], &[&target, flush]].concat()).expect(1)
+        };
+        let (ours, theirs) = (of(as_fio), of(fio));
+        for ran in [&ours, &theirs, &of(|directory, line| fathom(directory, line))] {
+            let job = &json(ran)["jobs"][0];
+            assert_eq!(job["error"], 5, "{flush}");
+            assert!(number(&job["write"]["total_ios"]) >= 256, "what was done is told: {flush}");
+        }
+        let kinds = &json(&ours)["jobs"][0]["fathom"]["errors"];
+        assert!(kinds[0]["operation"].as_str().unwrap().contains("sync"), "{flush}: {kinds}");
+    }
+}
+
+/// Buffered writes that all succeeded, and pages of them that never reached the device.
+#[test]
+fn what_the_page_cache_could_not_write_is_an_error() {
+    let (_turn, directory) = (alone(), scratch());
+    // What it starts to write is not waited for; the pace leaves it time to fail.
+    let started = ["--sync_file_range=write:16", "--rate_iops=500"];
+    let of = |program: fn(&Path, &[&str]) -> Ran, code: i32| {
+        let full = Full::new(directory.path());
+        let target = format!("--filename={}", full.device.device);
+        program(directory.path(), &[&WRITE[..], &[&target], &started[..]].concat()).expect(code)
+    };
+    assert_eq!(json(&of(fio, 0))["jobs"][0]["error"], 0, "the oracle does not look");
+    for ran in [of(as_fio, 1), of(|directory, line| fathom(directory, line), 1)] {
+        let job = &json(&ran)["jobs"][0];
+        assert_eq!((&job["error"], &job["write"]["total_ios"]), (&5.into(), &512.into()));
+        assert!(ran.err.contains("cannot write back from the page cache"), "{}", ran.err);
+    }
+}
+
+/// Which errors end the job, and what total_err and first_error say of those that do not. The
+/// oracle counts I/Os that failed as done: so they are in its total_ios and in its IOPS.
+#[test]
+fn errors_that_are_gone_over_are_counted_as_by_the_oracle() {
+    let (_turn, directory) = (alone(), scratch());
+    let device = half_readable(directory.path());
+    let target = format!("--filename={}", device.device);
+    let base = ["--name=a", &target, "--bs=64k", "--rw=read", "--direct=1", JSON];
+    let cases: [&[&str]; 14] = [
+        &["--continue_on_error=all"],
+        &["--continue_on_error=read"],
+        &["--continue_on_error=io"],
+        &["--continue_on_error=write"],
+        &["--continue_on_error=verify"],
+        &["--continue_on_error=none"],
+        &["--ignore_error=EIO"],
+        &["--ignore_error=ENOSPC:5"],
+        &["--ignore_error=,EIO"],
+        &["--ignore_error=ENOSPC,,EIO"],
+        &["--continue_on_error=read", "--ignore_error=ENOSPC"],
+        &["--ignore_error=EIO", "--error_dump=1"],
+        &["--continue_on_error=all", "--ioengine=libaio", "--iodepth=8"],
+        &["--ioengine=libaio", "--iodepth=8"],
+    ];
+    for options in cases {
+        let line = [&base[..], &["--ioengine=psync"], options].concat();
+        let (ours, theirs) = (as_fio(directory.path(), &line), fio(directory.path(), &line));
+        assert_eq!(ours.code, theirs.code, "{options:?}: {}", ours.err);
+        let (ours, theirs) = (&json(&ours)["jobs"][0], &json(&theirs)["jobs"][0]);
+        assert_eq!(ours["read"]["io_bytes"], theirs["read"]["io_bytes"], "{options:?}");
+        assert_eq!(
+            ours.get("total_err").is_some(),
+            theirs.get("total_err").is_some(),
+            "{options:?}"
+        );
+        let tolerated = number(&ours["error"]) == 0;
+        if tolerated {
+            for field in ["total_err", "first_error"] {
+                assert_eq!(ours[field], theirs[field], "{options:?}");
+            }
+        }
+        let failed = if tolerated { 64 } else { 0 };
+        let read = &ours["read"];
+        assert_eq!(
+            (number(&read["total_ios"]), number(&read["drop_ios"])),
+            (64, failed),
+            "{options:?}"
+        );
+        let counted = number(&theirs["read"]["total_ios"]);
+        assert!(counted > 64 && (!tolerated || counted == 128), "{options:?}: {counted}");
+        assert!(!tolerated || fathom(directory.path(), &line).code == 1, "{options:?}");
+    }
+}
+
+/// A file that gets shorter while it is read. The oracle's asynchronous engines count reads of
+/// nothing and end well.
+#[test]
+fn reads_beyond_the_end_are_no_reads() {
+    let directory = scratch();
+    let file = directory.path().join("data");
+    for engine in ["--ioengine=libaio", "--ioengine=io_uring", "--ioengine=psync"] {
+        let of = |program: fn(&Path, &[&str]) -> Ran| {
+            std::fs::write(&file, vec![7_u8; 1 << 20]).unwrap();
+            let line =
+                ["--name=a", "--filename=data", "--bs=64k", "--rw=read", "--iodepth=4", JSON];
+            let cut = "--exec_prerun=truncate -s 519K data";
+            program(directory.path(), &[&line[..], &[engine, cut]].concat())
+        };
+        let (ours, theirs) = (of(as_fio), of(fio));
+        let job = &json(&ours)["jobs"][0];
+        assert_eq!((ours.code, &job["error"]), (1, &5.into()), "{engine}");
+        assert_eq!(
+            (number(&job["read"]["io_bytes"]), number(&job["read"]["short_ios"])),
+            (519 << 10, 1),
+            "{engine}"
+        );
+        assert!(number(&job["read"]["total_ios"]) <= 9, "{engine}: {}", job["read"]);
+        let told = json(&theirs)["jobs"][0]["read"]["total_ios"].clone();
+        if engine != "--ioengine=psync" {
+            assert_eq!((theirs.code, number(&told) > 9), (0, true), "{engine}");
+        }
+    }
+}
