@@ -416,3 +416,18 @@ fn logs_and_states_come_to_the_client() {
     }
     assert!(!there.iter().any(|name| name.contains(".log")), "{there:?}");
 }
+
+/// More than goes into one message.
+#[test]
+fn a_long_log_comes_whole() {
+    let (directory, there) = (scratch(), scratch());
+    let served = Served::start(there.path(), &[]);
+    let job =
+        ["--name=a", "--ioengine=null", "--size=1g", "--number_ios=150000", "--write_iops_log=x"];
+    let own = served.client();
+    let ran = client("fio", directory.path(), &[&[own.as_str()], &job[..]].concat()).expect(0);
+    let log = std::fs::read_to_string(directory.path().join("x_iops.1.log.127.0.0.1")).unwrap();
+    assert!(log.len() > 2 << 20, "{} bytes", log.len());
+    assert_eq!(log.lines().count(), 150_000, "{}", ran.err);
+    assert!(log.lines().all(|line| line.split(", ").count() == 5));
+}

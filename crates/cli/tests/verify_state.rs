@@ -115,6 +115,11 @@ fn a_state_that_is_missing_damaged_or_anothers_is_refused() {
     );
     let unsaved = ours(dir.path(), &[&WRITE[..], &["--aux-path=nowhere"]].concat());
     assert!(unsaved.err.contains("verify_state_save: nowhere/local-j-0"), "{}", unsaved.err);
+    // What cannot be put in its place leaves nothing half done beside it.
+    std::fs::create_dir_all(dir.path().join("aux/local-j-0-verify.state")).unwrap();
+    let unsaved = ours(dir.path(), &[&WRITE[..], &["--aux-path=aux"]].concat());
+    assert!(unsaved.err.contains("verify_state_save: aux/local-j-0"), "{}", unsaved.err);
+    assert_eq!(std::fs::read_dir(dir.path().join("aux")).unwrap().count(), 1);
 }
 
 #[test]

@@ -10,5 +10,6 @@ mod message;
 pub use address::{Address, AddressError, DEFAULT_PORT, Family};
 pub use frame::{FrameError, LIMIT_GREETING, LIMIT_RECORD, LIMIT_SUBMISSION, read, write};
 pub use message::{
-    Announced, FromClient, FromServer, Hello, Host, JobText, PROTOCOL, Refusal, Submission,
+    Announced, FilePart, FromClient, FromServer, Hello, Host, JobText, PROTOCOL, Refusal,
+    Submission,
 };

@@ -84,6 +84,18 @@ pub struct JobText {
     pub bytes: Vec<u8>,
 }
 
+/// A part of a file that a run left. Parts come in order, those of one file after those of another;
+/// a log may be longer than any message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FilePart {
+    /// Path of the file there.
+    pub name: String,
+    /// Where the part begins, in bytes; 0 begins the file.
+    pub at: u64,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+}
+
 /// What a server is to run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Submission {
@@ -162,8 +174,8 @@ pub enum FromServer {
     Live(Snapshot),
     /// What was measured so far, as [`FromServer::Done`] would say it had the run ended.
     SoFar(Box<RunRecord>),
-    /// A file that the run left, for the client to keep: a log, a state.
-    File(JobText),
+    /// Of a file that the run left, for the client to keep: a log, a state.
+    File(FilePart),
     /// After the trigger was pulled: the client has all states.
     Kept,
     /// The command of the trigger has ended; how it failed, if it did.
@@ -192,7 +204,7 @@ mod tests {
         record.jobs.push(record::JobRecord::default());
         let messages = [
             FromServer::Live(Snapshot { workers: vec![Default::default()], ..Snapshot::default() }),
-            FromServer::File(JobText { name: "a".into(), bytes: vec![0, 255] }),
+            FromServer::File(FilePart { name: "a".into(), at: 0, bytes: vec![0, 255] }),
             FromServer::Done(Box::new(record)),
         ];
         for message in messages {

@@ -8,12 +8,14 @@ use job::Client;
 use judge::Judged;
 use record::{RunRecord, Snapshot};
 use remote::{
-    Address, Announced, FrameError, FromClient, FromServer, Host, JobText, LIMIT_GREETING,
-    LIMIT_RECORD, Submission,
+    Address, Announced, FilePart, FrameError, FromClient, FromServer, Host, JobText,
+    LIMIT_GREETING, LIMIT_RECORD, Submission,
 };
 use report::clients::ClientReport;
 use serde::Serialize;
 use std::collections::HashMap;
+use std::fs::OpenOptions;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
@@ -59,6 +61,8 @@ pub struct Member {
     pub kept: bool,
     /// What came of it.
     pub report: Option<ClientReport>,
+    /// The last of its files that could not be kept.
+    failed: Option<String>,
 }
 
 /// What a server has said of its run so far.
@@ -144,6 +148,7 @@ impl Member {
             told: Told::default(),
             kept: false,
             report: None,
+            failed: None,
         })
     }
 
@@ -231,20 +236,31 @@ impl Member {
         }
     }
 
-    /// Keeps a file that its run left, under the name it had and that of the host.
+    /// Keeps a part of a file that its run left, under the name it had and that of the host.
     ///
     /// # Errors
-    /// The file cannot be written.
-    pub fn keep(&self, file: &JobText, states: &str) -> Result<(), String> {
+    /// The file cannot be written; said once of each.
+    pub fn keep(&mut self, part: &FilePart, states: &str) -> Result<(), String> {
         // Wherever it lay there, here it lies in the working directory: a server has no say in
         // where a client writes.
-        let base = Path::new(&file.name).file_name().unwrap_or_default().to_string_lossy();
+        let base = Path::new(&part.name).file_name().unwrap_or_default().to_string_lossy();
         let path = match self.state(&base, states) {
             Some(path) => path,
             None => format!("{base}.{}", self.host()).into(),
         };
-        std::fs::write(&path, &file.bytes)
-            .map_err(|error| format!("cannot write '{}': {error}", path.display()))
+        if part.at > 0 && self.failed.as_ref() == Some(&part.name) {
+            return Ok(());
+        }
+        let mut how = OpenOptions::new();
+        match part.at {
+            0 => how.write(true).create(true).truncate(true),
+            _ => how.append(true),
+        };
+        let written = how.open(&path).and_then(|mut file| file.write_all(&part.bytes));
+        written.map_err(|error| {
+            self.failed = Some(part.name.clone());
+            format!("cannot write '{}': {error}", path.display())
+        })
     }
 }
 

@@ -14,16 +14,20 @@ use follower::Follower;
 use job::{Dialect, Inputs, Invocation, Keywords};
 use record::{Message, RunRecord};
 use remote::{
-    Announced, FrameError, FromClient, FromServer, Hello, Host, JobText, LIMIT_GREETING,
+    Announced, FilePart, FrameError, FromClient, FromServer, Hello, Host, JobText, LIMIT_GREETING,
     LIMIT_SUBMISSION, PROTOCOL, Refusal, Submission,
 };
 use std::collections::BTreeSet;
+use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
+
+/// Bytes of a file that are sent at a time.
+const PART: usize = 1 << 20;
 
 /// How often the client is listened to before its run.
 const GLANCE: Duration = Duration::from_millis(50);
@@ -235,11 +239,24 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Sends a file, if it is there.
+    /// Sends a file, part by part, if it is there and can be read to its end.
     fn send(&self, path: &Path) -> Result<bool, String> {
-        let Ok(bytes) = std::fs::read(path) else { return Ok(false) };
-        let name = path.display().to_string();
-        self.say(&FromServer::File(JobText { name, bytes })).map(|()| true)
+        let Ok(mut file) = File::open(path) else { return Ok(false) };
+        let mut at = 0;
+        loop {
+            let mut bytes = Vec::with_capacity(PART);
+            let read = file.by_ref().take(PART as u64).read_to_end(&mut bytes);
+            let (name, length) = (path.display().to_string(), bytes.len() as u64);
+            if length > 0 || at == 0 {
+                self.say(&FromServer::File(FilePart { name, at, bytes }))?;
+            }
+            match read {
+                Ok(0) => return Ok(true),
+                Ok(_) => at += length,
+                // What is left of it stays here.
+                Err(_) => return Ok(false),
+            }
+        }
     }
 
     fn announce(

@@ -120,9 +120,12 @@ impl State {
         let path = path(directory, &self.name, self.worker);
         // Never half a state: it replaces an older one as a whole.
         let new = path.with_extension("state.new");
-        std::fs::write(&new, self.encode())
-            .and_then(|()| std::fs::rename(&new, &path))
-            .map_err(|error| format!("verify_state_save: {}: {error}", path.display()))
+        let saved = std::fs::write(&new, self.encode()).and_then(|()| std::fs::rename(&new, &path));
+        saved.map_err(|error| {
+            // What was begun of it is of no use; if it was not even begun, there is nothing there.
+            let _ = std::fs::remove_file(&new);
+            format!("verify_state_save: {}: {error}", path.display())
+        })
     }
 
     /// Reads the state of a worker.
@@ -134,8 +137,8 @@ impl State {
         let said = |what: String| format!("verify_state_load: {}: {what}", path.display());
         let bytes = std::fs::read(&path).map_err(|error| said(error.to_string()))?;
         let state = State::decode(&bytes).map_err(said)?;
-        let cut: String = job.chars().take(NAME.len() - 1).collect();
-        if state.name != cut && state.name != job {
+        let cut = &job.as_bytes()[..job.len().min(NAME.len() - 1)];
+        if state.name != String::from_utf8_lossy(cut) {
             return Err(said(format!("it is the state of job '{}', not of '{job}'", state.name)));
         }
         Ok(state)
