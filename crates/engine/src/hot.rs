@@ -201,10 +201,11 @@ where
         self.meter.reaped(count);
         for index in 0..count {
             let done = self.ring.completion(index);
+            let ended = self.ended_at(index, done.slot, *now);
             self.slots.free[self.slots.free_count as usize] = done.slot;
             self.slots.free_count += 1;
             self.slots.in_flight -= 1;
-            if self.complete(done.slot, done.result, *now) == Flow::End {
+            if self.complete(done.slot, done.result, ended) == Flow::End {
                 flow = Flow::End;
             }
         }

@@ -60,6 +60,14 @@ where
         }
     }
 
+    /// When what was reaped at `now` ended: then, unless the ring itself saw its moments.
+    #[inline(always)]
+    pub(crate) fn ended_at(&mut self, index: u32, slot: u32, now: u64) -> u64 {
+        let Some(moments) = self.ring.moments(index) else { return now };
+        self.slots.slots[slot as usize].stamps.issued = moments.issued;
+        moments.ended
+    }
+
     /// Tells the source of an I/O that the ring took, once.
     #[inline(always)]
     pub(crate) fn tell_issued(&mut self, op: &Op, stamps: &Stamps) {

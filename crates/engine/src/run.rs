@@ -6,6 +6,7 @@ use crate::gate::{Around, Flows};
 use crate::live::LiveWorker;
 use crate::logbook::{Logbook, Scribe};
 use crate::rare::LONGEST_SLEEP_NS;
+use crate::rings::overlap::Overlaps;
 use crate::steady::{self, Watched};
 use crate::sys::thread;
 use crate::trace::Trace;
@@ -62,6 +63,8 @@ pub(crate) struct Shared {
     pub live: Arc<[LiveWorker]>,
     pub scribe: Scribe,
     flows: Flows,
+    /// I/O in flight of the workers that offload theirs and may not overlap.
+    pub overlaps: Arc<Overlaps>,
     outside: Outside,
     /// What the workers have measured so far, as of when they laid it out last.
     interims: Box<[Mutex<Option<JobRecord>>]>,
@@ -188,6 +191,7 @@ impl Run {
             cursors: (0..jobs).map(|_| Arc::default()).collect(),
             plan,
             flows,
+            overlaps: Arc::default(),
             clock,
             live,
             scribe,

@@ -33,7 +33,7 @@ pub use model::{BlockPattern, Verify, VerifyMethod};
 pub use model::{
     BlockSizes, BufferContent, Buffers, CpuLoad, CpuSplit, DedupeMode, DelayRange, Distribution,
     Engine, EngineOptions, ErrorPolicy, ExitScope, FileService, FileServiceOrder, FileSizeRange,
-    FileType, Flow, Identity, Job, JobOptions, LatencyGoal, Layout, LockFile, Logs, Measure,
+    FileType, Flash, Flow, Identity, Job, JobOptions, LatencyGoal, Layout, LockFile, Logs, Measure,
     Medium, MemoryKind, NumaMemory, Pattern, Process, Program, Queue, Rate, RateProcess, ReadWrite,
     Retry, Sequencer, Size, SplitEntry, StatCall, SteadyCriterion, SteadyFigure, SteadyLimit,
     SteadyState, Surroundings, SyncFileRange, SyncMode, Syncing, Target, ThinkTime, Timing,

@@ -25,7 +25,9 @@ pub use engine::{CpuLoad, Engine, Medium, Program, StatCall};
 pub use logs::Logs;
 pub use net::{Net, Protocol};
 pub use pace::{DelayRange, Flow, Rate, RateProcess, ThinkTime, Timing};
-pub use pattern::{BlockSizes, Distribution, Pattern, ReadWrite, Sequencer, SplitEntry, ZoneShare};
+pub use pattern::{
+    BlockSizes, Distribution, Flash, Pattern, ReadWrite, Sequencer, SplitEntry, ZoneShare,
+};
 pub use priority::PriorityShare;
 pub use process::{CpuSplit, ErrorPolicy, ExitScope, Measure, NumaMemory, Process, Retry};
 pub use queue::{EngineOptions, Queue, SyncFileRange, SyncMode, Syncing};

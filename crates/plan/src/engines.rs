@@ -24,6 +24,7 @@ pub(crate) fn check(job: &Job, found: &mut Findings) {
         }
         _ => {}
     }
+    check_offload(job, found);
     let split = options.cmdprio_split.iter().any(|shares| !shares.is_empty());
     if split && options.cmdprio_percentage.is_some() {
         let what = "beside cmdprio_percentage".to_owned();
@@ -37,6 +38,20 @@ pub(crate) fn check(job: &Job, found: &mut Findings) {
     if without {
         check_syncs(job, found);
     }
+}
+
+/// Engines whose I/O cannot be shared out to threads.
+fn check_offload(job: &Job, found: &mut Findings) {
+    let engine = job.queue.engine;
+    let what = match engine {
+        _ if !job.queue.offload => return,
+        Engine::Net | Engine::Netsplice => "the bytes of a connection have one order",
+        Engine::Cpuio | Engine::Exec => "there is no I/O to submit",
+        Engine::PageFault => "a page is touched for the first time once, by whoever has mapped it",
+        _ => return,
+    };
+    let what = format!("offload with ioengine={}: {what}", engine.name());
+    found.usage(job, "io_submit_mode", what, "leave it out or take another engine");
 }
 
 fn is_written(rw: ReadWrite) -> bool {

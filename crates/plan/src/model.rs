@@ -331,11 +331,13 @@ pub struct Queue {
     pub engine: Engine,
     /// Its options.
     pub options: EngineOptions,
+    /// Threads of its own submit each I/O (`io_submit_mode=offload`), one for each in flight.
+    pub offload: bool,
     /// O_DIRECT.
     pub direct: bool,
     /// Writes are not torn (RWF_ATOMIC).
     pub atomic: bool,
-    /// I/Os kept in flight; 1 for synchronous engines.
+    /// I/Os kept in flight; 1 for synchronous engines, unless they are offloaded.
     pub depth: u32,
     /// `iodepth` as asked, before a synchronous engine made it 1.
     pub depth_requested: u32,

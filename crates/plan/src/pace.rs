@@ -8,6 +8,8 @@ use record::{Direction, Facts, Nanos, PerDirection};
 
 /// Entries a kernel ring holds at most.
 const IO_URING_DEPTH_MAX: u64 = 32768;
+/// With `io_submit_mode=offload` each I/O in flight has a thread.
+const OFFLOAD_DEPTH_MAX: u64 = 4096;
 /// Beyond this a depth is a typing error.
 const DEPTH_MAX: u64 = 1 << 24;
 
@@ -19,14 +21,15 @@ const DEPTH_MAX: u64 = 1 << 24;
 pub(crate) fn queue(job: &Job, found: &mut Findings) -> Queue {
     let given = &job.queue;
     let requested = checked_depth(job, found);
-    let depth = if given.engine.is_synchronous() { 1 } else { requested };
+    let one_by_one = given.engine.is_synchronous() && !given.offload;
+    let depth = if one_by_one { 1 } else { requested };
     if depth < requested {
         let name = given.engine.name();
         let text =
             format!("the {name} engine does one I/O at a time: iodepth={requested} acts as 1");
         found.note(job, text);
     }
-    if given.engine == Engine::Libaio && !given.direct && depth > 1 {
+    if given.engine == Engine::Libaio && !given.direct && depth > 1 && !given.offload {
         let text = "libaio without direct=1 waits inside the submission: few I/Os are in flight \
                     whatever iodepth says";
         found.warn(job, text);
@@ -40,6 +43,7 @@ pub(crate) fn queue(job: &Job, found: &mut Findings) -> Queue {
     Queue {
         engine: given.engine,
         options: given.options.clone(),
+        offload: given.offload,
         direct: given.direct,
         atomic: atomic(job, found),
         depth,
@@ -69,6 +73,7 @@ fn atomic(job: &Job, found: &mut Findings) -> bool {
 fn checked_depth(job: &Job, found: &mut Findings) -> u32 {
     let depth = job.queue.iodepth.unwrap_or(1);
     let most = match job.queue.engine {
+        _ if job.queue.offload => OFFLOAD_DEPTH_MAX,
         Engine::IoUring => IO_URING_DEPTH_MAX,
         _ => DEPTH_MAX,
     };

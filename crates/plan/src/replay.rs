@@ -97,7 +97,7 @@ pub(crate) fn apply(job: &Job, recording: &Arc<Recording>, worker: &mut Worker) 
     let queue = &mut worker.queue;
     if job.queue.iodepth.is_none() && recording.peak_depth > 1 {
         queue.depth_requested = recording.peak_depth.min(DEPTH_MAX);
-        if !queue.engine.is_synchronous() {
+        if !queue.engine.is_synchronous() || queue.offload {
             queue.depth = queue.depth_requested;
             queue.low = queue.depth;
         }

@@ -176,6 +176,7 @@ impl Worker {
                 settings.insert(name.to_owned(), value);
             }
         };
+        set(queue.offload, "io_submit_mode", "offload".into());
         let submit = queue.batch_submit.unwrap_or(0);
         set(submit > 0, "iodepth_batch_submit", submit.to_string());
         let least = queue.complete_min;

@@ -152,6 +152,21 @@ pub struct CpuUse {
     pub minor_faults: u64,
 }
 
+impl CpuUse {
+    /// This and what `helper`, a thread that worked for the same worker, has used. Time without a CPU
+    /// is that of the first alone.
+    pub fn and(self, helper: &CpuUse) -> CpuUse {
+        CpuUse {
+            user: self.user + helper.user,
+            system: self.system + helper.system,
+            run_delay: self.run_delay,
+            context_switches: self.context_switches + helper.context_switches,
+            major_faults: self.major_faults + helper.major_faults,
+            minor_faults: self.minor_faults + helper.minor_faults,
+        }
+    }
+}
+
 /// I/Os that failed the same way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ErrorCount {

@@ -1,5 +1,6 @@
 //! Writing data into files at depth, past the page cache where it can be.
 
+use crate::clock::RunClock;
 use crate::ops::{Op, OpKind};
 use crate::payload::Payload;
 use crate::rings::{Queued, Ring, RingFile, Setup};
@@ -70,6 +71,8 @@ impl<R: Ring> Writer<R> {
             writes: true,
             write_flags: 0,
             advice: None,
+            clock: RunClock::start(Some("clock_gettime")),
+            overlaps: None,
         })?;
         Ok(Writer { ring, area, payload })
     }

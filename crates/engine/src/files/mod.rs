@@ -13,5 +13,5 @@ mod tests;
 pub use error::{Action, FileError, system_text};
 pub use layout::{LayoutError, survey};
 pub use lock::FileLocks;
-pub use open::{OpenFiles, pattern_advice};
+pub use open::{OpenFiles, OpenFlags, pattern_advice};
 pub use preread::pre_read;

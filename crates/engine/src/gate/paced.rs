@@ -49,8 +49,9 @@ impl Paced {
         let flow = around.flows.join(worker);
         let locks = FileLocks::new(worker);
         let mixed = is_steered(worker);
-        // One at a time cannot overlap.
-        let serializes = worker.placing.serialize_overlap && worker.queue.depth > 1;
+        // One at a time cannot overlap; what is offloaded waits in its thread, for other workers too.
+        let alone = worker.queue.depth == 1 || worker.queue.offload;
+        let serializes = worker.placing.serialize_overlap && !alone;
         let in_flight = serializes.then(|| InFlight::new(worker.queue.depth));
         Paced { schedule, think, work, flow, locks, in_flight, origin: None, due: None, mixed }
     }

@@ -10,6 +10,8 @@ pub mod mmap;
 pub mod names;
 pub mod net;
 pub mod null;
+pub mod offload;
+pub mod overlap;
 pub mod page_fault;
 pub mod plain;
 pub mod posixaio;
@@ -24,10 +26,13 @@ pub mod vsync;
 #[cfg(test)]
 mod tests;
 
+use crate::clock::RunClock;
 use crate::files::FileError;
 use crate::ops::Op;
 use crate::sys::buffers::BufferArea;
 use crate::sys::files::Advice;
+use offload::Helpers;
+use overlap::Overlaps;
 use plan::{EngineOptions, Worker};
 use std::io;
 use std::os::fd::{BorrowedFd, RawFd};
@@ -55,6 +60,15 @@ pub struct Completion {
     pub result: i64,
 }
 
+/// When an I/O was issued and when it ended, in nanoseconds from the run's origin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Moments {
+    /// It went to the kernel.
+    pub issued: u64,
+    /// It was over.
+    pub ended: u64,
+}
+
 /// What a ring is made from.
 pub struct Setup<'a> {
     /// Whose ring it is to be.
@@ -77,6 +91,10 @@ pub struct Setup<'a> {
     pub write_flags: u32,
     /// What the kernel is told of the pattern; `None`: nothing.
     pub advice: Option<Advice>,
+    /// The clock of the run, for rings whose I/O has moments of its own.
+    pub clock: RunClock,
+    /// What the I/O of other workers may not overlap with; `None`: it may.
+    pub overlaps: Option<&'a Arc<Overlaps>>,
 }
 
 /// A file as a ring sees it.
@@ -167,6 +185,11 @@ pub trait Ring: Sized {
         Vec::new()
     }
 
+    /// Threads of the ring's own, whose cost is the worker's.
+    fn helpers(&self) -> Option<Arc<Helpers>> {
+        None
+    }
+
     /// A file was opened (`fd >= 0`) or is about to be closed (-1).
     fn file_changed(&mut self, file: u32, fd: RawFd) -> io::Result<()>;
 
@@ -193,6 +216,14 @@ pub trait Ring: Sized {
     fn completion(&self, index: u32) -> Completion {
         let _ = index;
         Completion::default()
+    }
+
+    /// The moments of completion `index` of the last `reap`; `None` where they are those of
+    /// `submit` and `reap`.
+    #[inline(always)]
+    fn moments(&self, index: u32) -> Option<Moments> {
+        let _ = index;
+        None
     }
 }
 

@@ -44,6 +44,8 @@ impl<R: Ring> Rig<R> {
             writes: true,
             write_flags: 0,
             advice: None,
+            clock: RunClock::start(Some("clock_gettime")),
+            overlaps: None,
         })
         .unwrap();
         Rig { ring, area, file }
@@ -331,6 +333,7 @@ rings! {
     posixaio: crate::rings::posixaio::Posixaio, refuses_misalignment;
     io_uring: crate::rings::io_uring::IoUring, refuses_misalignment;
     mmap: crate::rings::mmap::Mmap, ;
+    offload: crate::rings::offload::Offload, refuses_misalignment;
 }
 
 #[test]

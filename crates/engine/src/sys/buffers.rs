@@ -99,6 +99,16 @@ impl BufferArea {
         unsafe { std::slice::from_raw_parts_mut(self.slot(slot), length) }
     }
 
+    /// The buffer of `slot` as an area of its own, which frees nothing.
+    ///
+    /// # Safety
+    /// This area must outlive the part, and the buffer may be used through one of the two at a time.
+    pub unsafe fn part(&self, slot: u32) -> BufferArea {
+        // SAFETY: an address within an allocation, or the dangling one itself, is not null.
+        let base = unsafe { NonNull::new_unchecked(self.slot(slot)) };
+        BufferArea { base, stride: self.stride, slots: 1, _memory: Memory::None }
+    }
+
     /// Every buffer as an iovec, for registration with the kernel.
     pub fn iovecs(&self) -> Vec<libc::iovec> {
         (0..self.slots)

@@ -15,6 +15,7 @@ use crate::rings::io_uring::IoUring;
 use crate::rings::libaio::Libaio;
 use crate::rings::mmap::Mmap;
 use crate::rings::null::{NullQueue, NullSync};
+use crate::rings::offload::Offload;
 use crate::rings::plain::Plain;
 use crate::rings::posixaio::Posixaio;
 use crate::rings::psync::Psync;
@@ -45,6 +46,9 @@ impl<'w> Prepared<'_, 'w> {
     /// Runs the loop from the start of the worker's batch to its end, and gives the files back.
     pub fn run(self, line: &Line, builder: &mut Builder<'w>) -> Result<OpenFiles<'w>, Failure> {
         let queue = &self.shared.plan.workers[self.index].queue;
+        if queue.offload {
+            return self.general::<Offload, true>(line, builder);
+        }
         match queue.engine {
             Engine::Null if queue.depth == 1 => self.with::<NullSync, false>(line, builder),
             Engine::Null => self.with::<NullQueue, true>(line, builder),
@@ -57,7 +61,7 @@ impl<'w> Prepared<'_, 'w> {
             Engine::Libaio => self.with::<Libaio, true>(line, builder),
             Engine::Posixaio => self.with::<Posixaio, true>(line, builder),
             Engine::IoUring => self.with::<IoUring, true>(line, builder),
-            _ => self.plain(line, builder),
+            _ => self.general::<Plain, false>(line, builder),
         }
     }
 
@@ -86,20 +90,27 @@ impl<'w> Prepared<'_, 'w> {
                 && !worker.verify.as_ref().is_some_and(|verify| verify.only),
             write_flags: if worker.queue.atomic { RWF_ATOMIC } else { 0 },
             advice: pattern_advice(worker),
+            clock: self.shared.clock,
+            overlaps: worker.placing.serialize_overlap.then_some(&self.shared.overlaps),
         };
         let mut ring = R::open(&setup).map_err(|e| Failure::Setup("set up the I/O engine", e))?;
         ring.prepare()?;
         Ok(ring)
     }
 
-    /// Engines whose calls cost so much that one loop does for all of them.
-    fn plain(self, line: &Line, builder: &mut Builder<'w>) -> Result<OpenFiles<'w>, Failure> {
+    /// Rings whose I/O costs so much that one loop does for all workers that have them.
+    fn general<R: Ring, const QUEUED: bool>(
+        self,
+        line: &Line,
+        builder: &mut Builder<'w>,
+    ) -> Result<OpenFiles<'w>, Failure> {
+        const { assert!(QUEUED != R::SYNCHRONOUS) };
         let worker = &self.shared.plan.workers[self.index];
-        let ring = self.ring::<Plain>()?;
-        let source = Extended::always(worker, self.shared, self.index, false);
+        let ring = self.ring::<R>()?;
+        let source = Extended::always(worker, self.shared, self.index, QUEUED);
         let gate = Paced::always(worker, &self.shared.around());
         let clock = self.shared.clock;
-        self.go::<_, _, _, _, true, false, true>(ring, clock, gate, source, line, builder)
+        self.go::<_, _, _, _, true, QUEUED, true>(ring, clock, gate, source, line, builder)
     }
 
     fn with<R: Ring, const QUEUED: bool>(
@@ -189,7 +200,8 @@ impl<'w> Prepared<'_, 'w> {
         let floor = RateFloor::new(worker, started, started.saturating_add(ramp));
         // Without a series the whole window is one interval.
         let step = if worker.measuring.series { shared.plan.interval.0.max(1) } else { u64::MAX };
-        let usage = || shared.usage();
+        let helpers = ring.helpers();
+        let usage = || helpers.iter().fold(shared.usage(), |own, them| own.and(&them.usage()));
         let steps = WorkerSteps {
             worker,
             live,
@@ -225,8 +237,8 @@ impl<'w> Prepared<'_, 'w> {
             all.slots.held_count = 0;
             ended = all.run();
         }
-        let cpu = spent(&all.steps.cpu_before, &usage());
         let notes = all.ring.end();
+        let cpu = spent(&all.steps.cpu_before, &usage());
         let Loop { steps, meter, source, .. } = all;
         let notes = notes.into_iter().map(|text| Message::warning(Some(&worker.name), text));
         steps.builder.messages.extend(notes);
@@ -249,10 +261,24 @@ fn until(worker: &Worker, live: &LiveWorker) -> Until {
 /// less in flight than the job asks for (13.5 of 16 there, at the same IOPS), so its latencies
 /// would be those of a smaller depth.
 ///
+/// What is offloaded goes to its thread at once, each I/O by itself: as fio has it, batches are for
+/// who submits itself.
+///
 /// posixaio starts an I/O when it is queued: the stamp of its issue has no other to wait for. What
 /// vsync is handed over ends together, and is one I/O unless the job says otherwise, as in fio.
 fn policy(queue: &Queue) -> Policy {
     let share = (queue.depth / 8).clamp(1, 32);
+    if queue.offload {
+        let (depth, complete_max) = (queue.depth, share);
+        return Policy {
+            depth,
+            batch: 1,
+            complete_min: 1,
+            complete_max,
+            low: depth,
+            wish: Wish::None,
+        };
+    }
     let (batch, complete_max) = match queue.engine {
         Engine::Posixaio => (1, queue.complete_max.unwrap_or(share)),
         Engine::Vsync => (1, queue.depth),

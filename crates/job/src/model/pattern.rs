@@ -148,6 +148,8 @@ pub struct Pattern {
     pub sequence_stride: bool,
     /// `sprandom`.
     pub sprandom: bool,
+    /// What `sprandom` takes the device for.
+    pub flash: Flash,
     /// `randrepeat`.
     pub randrepeat: bool,
     /// `allrandrepeat`.
@@ -177,6 +179,7 @@ impl Default for Pattern {
             distribution: PerDirection::all(Distribution::Uniform),
             sequence_stride: false,
             sprandom: false,
+            flash: Flash::default(),
             randrepeat: true,
             allrandrepeat: false,
             randseed: None,
@@ -184,6 +187,23 @@ impl Default for Pattern {
             shared_cursor: false,
             serialize_overlap: false,
         }
+    }
+}
+
+/// A flash device as `sprandom` sees it. The defaults are fio's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Flash {
+    /// `spr_op`: flash beyond what is shown, as a share of that.
+    pub spare: f64,
+    /// `spr_num_regions`: equal parts in which it is written.
+    pub regions: u64,
+    /// `spr_cs`: the cache in which a write that comes soon again replaces the first.
+    pub cache: Bytes,
+}
+
+impl Default for Flash {
+    fn default() -> Self {
+        Flash { spare: 0.15, regions: 100, cache: Bytes(0) }
     }
 }
 

@@ -11,6 +11,8 @@ pub struct Queue {
     pub engine: Engine,
     /// Options of the engine.
     pub options: EngineOptions,
+    /// `io_submit_mode=offload`.
+    pub offload: bool,
     /// `direct`.
     pub direct: bool,
     /// `atomic`.

@@ -2,7 +2,7 @@
 
 use super::Group::{Block, Engine, Error, Pattern};
 use super::row::{
-    NO_MAX, boolean, choice, choice_with, flag, int, ints, later, ranges, same, text, to, value,
+    NO_MAX, boolean, choice, choice_with, flag, floats, int, ints, ranges, same, text, to, value,
 };
 use super::{Choice, OptionDef, set};
 use crate::model::Sequencer;
@@ -28,7 +28,7 @@ const SEQUENCERS: &[Choice] = &[
 
 const SUBMIT_MODES: &[Choice] = &[
     value("inline", "the worker submits its own I/O"),
-    later("offload", "a pool of threads submits"),
+    value("offload", "threads submit for it, one for each I/O in flight"),
 ];
 
 pub(super) const ROWS: &[OptionDef] = &[
@@ -126,13 +126,41 @@ pub(super) const ROWS: &[OptionDef] = &[
             to!(pattern.softrandommap = flag),
         ),
     boolean(Pattern, "sprandom", "Precondition to the random steady state in one pass").long(
-        "The whole physical capacity, taken to be 15 per cent more than what the device shows, is \
-         written once in a hundred equal regions, and of each region what a long random load would \
+        "The whole physical capacity, which is more than what the device shows by spr_op, is written \
+         once in spr_num_regions equal regions, and of each region what a long random load would \
          leave invalid is written again in the next one. For rw=randwrite with blocks of one size \
          over one device or file; the order is its own, so random_generator may only be lfsr. Newer \
          than fio 3.33.",
     )
     .sets(to!(pattern.sprandom = flag)),
+    floats(Pattern, "spr_op", 0.0, 1.0, "Spare flash of the device, for sprandom")
+        .long(
+            "Flash beyond what the device shows, as a share of that: between 0 and 1, both left \
+             out. Newer than fio 3.33.",
+        )
+        .default("0.15")
+        .sets(|job, v| match v.floats()[..] {
+            [share] if share > 0.0 && share < 1.0 => {
+                job.pattern.flash.spare = share;
+                Ok(())
+            }
+            _ => Err("expected one number between 0 and 1, such as 0.07".into()),
+        }),
+    int(Pattern, "spr_num_regions", 1, 1 << 20, "Regions in which sprandom writes")
+        .long(
+            "More of them follow the steady state more closely and need less memory: eight bytes \
+             for each block of a region or two. Newer than fio 3.33.",
+        )
+        .default("100")
+        .sets(to!(pattern.flash.regions = count)),
+    int(Pattern, "spr_cs", 0, NO_MAX, "Write cache of the device, for sprandom")
+        .long(
+            "A block written again while its first write is still in the device's cache leaves \
+             nothing invalid on the flash: with a cache of this size blocks are written again that \
+             much later, by whole regions. Newer than fio 3.33.",
+        )
+        .default("0")
+        .sets(to!(pattern.flash.cache = bytes)),
     text(Error, "ignore_error", "Errors that do not end the job")
         .long(
             "Three lists split by commas, for reads, writes and verification; in a list errors \
@@ -219,10 +247,21 @@ pub(super) const ROWS: &[OptionDef] = &[
     boolean(Pattern, "serialize_overlap", "Wait for I/O in flight on the same blocks")
         .long(
             "Without it, I/Os in flight on the same blocks may take effect in any order. Each \
-             worker looks at its own I/O.",
+             worker looks at its own I/O; with io_submit_mode=offload, at that of all workers that \
+             have both.",
         )
         .sets(to!(pattern.serialize_overlap = flag)),
     choice(Engine, "io_submit_mode", SUBMIT_MODES, "Who submits I/O")
         .default("inline")
-        .long("offload keeps a rated schedule even while submission blocks."),
+        .long(
+            "With offload the worker hands each I/O to one of iodepth threads, each with an engine \
+             of its own at depth 1: a call that blocks holds back none that is due later, and \
+             synchronous engines reach iodepth. The way to the thread is submission latency, lat \
+             begins with the worker. Any engine that does I/O to files can be offloaded; \
+             iodepth_batch and iodepth_low have no meaning with it.",
+        )
+        .sets(|job, v| {
+            job.queue.offload = v.text() == "offload";
+            Ok(())
+        }),
 ];

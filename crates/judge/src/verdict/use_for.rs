@@ -94,7 +94,8 @@ fn what(case: &Case, part: &Part) -> String {
         _ => format!("{} calls", workload.ioengine),
     };
     out += &place(case, part);
-    if workload.iodepth > 1 && !is_synchronous(&workload.ioengine) {
+    let offloads = workload.settings.contains_key("io_submit_mode");
+    if workload.iodepth > 1 && (offloads || !is_synchronous(&workload.ioengine)) {
         out += &format!(" at depth {}", number(f64::from(workload.iodepth)));
     } else {
         out += ", one at a time";
