@@ -139,6 +139,11 @@ fn what_contradicts_itself_is_refused_before_anything_is_touched() {
         ("opendir", &["--opendir=."]),
         ("sprandom", &["--sprandom=1", "--random_generator=tausworthe64"]),
         ("sprandom", &["--sprandom=1", "--bsrange=4k-8k"]),
+        ("spr_op", &["--sprandom=1", "--spr_op=1"]),
+        ("spr_op", &["--sprandom=1", "--spr_op=0"]),
+        ("spr_num_regions", &["--sprandom=1", "--spr_num_regions=0"]),
+        ("spr_num_regions", &["--sprandom=1", "--spr_num_regions=300"]),
+        ("spr_cs", &["--sprandom=1", "--spr_cs=2m"]),
         ("sprandom", &["--sprandom=1", "--random_distribution=zipf:1.2"]),
     ] {
         let directory = scratch();
@@ -197,6 +202,24 @@ fn a_full_filesystem_is_the_regular_end_of_filling_it() {
         assert!(size > 1_900_000, "{program:?}: {size}");
         std::fs::remove_file(mounted.path().join("f")).unwrap();
     }
+    // Others are told what is there: they read and write all of it, once.
+    for rw in ["read", "randread", "randrw", "randwrite"] {
+        let rw = format!("--rw={rw}");
+        let job = ["--name=j", "--filename=f", &rw, "--bs=64k", "--fill_fs=1"];
+        let record = recorded(mounted.path(), 0, &job);
+        let results = &record.jobs[0].results;
+        assert_eq!(results.read.ios + results.write.ios, 31, "{rw}");
+        std::fs::remove_file(mounted.path().join("f")).unwrap();
+    }
+    // Where more is asked for than there is, the end comes when nothing is left; where less is, with
+    // that, blocks written twice or not.
+    for (size, fits) in [("--size=4m", false), ("--size=1m", true)] {
+        let job = ["--name=j", "--filename=f", "--rw=randwrite", "--bs=64k", "--fill_fs=1", size];
+        let record = recorded(mounted.path(), 0, &[&job[..], &["--norandommap"]].concat());
+        let ios = record.jobs[0].results.write.ios;
+        assert!(if fits { ios == 16 } else { (20..64).contains(&ios) }, "{size}: {ios}");
+        std::fs::remove_file(mounted.path().join("f")).unwrap();
+    }
 }
 
 #[test]
@@ -232,6 +255,16 @@ fn a_preconditioned_device_was_written_once_over_with_its_spare_capacity() {
     let ios = record.jobs[0].results.write.ios;
     assert!((1140..=1160).contains(&ios), "{ios}");
     assert_eq!(zeroed(&directory.path().join("f")).len(), 1000);
+    let ios = |more: &[&str]| {
+        let record = recorded(directory.path(), 0, &[&arguments[..], more].concat());
+        record.jobs[0].results.write.ios
+    };
+    for (spare, all) in [("--spr_op=0.07", 1060..=1080), ("--spr_op=0.5", 1490..=1510)] {
+        let ios = ios(&[spare, "--spr_num_regions=250"]);
+        assert!(all.contains(&ios), "{spare}: {ios}");
+    }
+    // Blocks in the cache are not written again while they are: some have no time left for it.
+    assert!((1100..1140).contains(&ios(&["--spr_cs=2m"])));
 }
 
 #[test]

@@ -204,34 +204,33 @@ fn act(given: &Given, _: Keywords) -> Result<Vec<Section>, String> {
         common.extend([("runtime", duration), ("time_based", on())]);
     }
     let mut sections = vec![section("global", &common)];
-    for device in devices {
-        sections.extend(match preparing {
-            true => act_preparation(device),
-            false => act_load(given, profile, device),
-        });
+    match preparing {
+        true => sections.extend(act_preparation(&devices)),
+        false => sections.extend(devices.iter().flat_map(|d| act_load(given, profile, d))),
     }
     Ok(sections)
 }
 
-/// A device written all over, first with zeros.
-fn act_preparation(device: &str) -> Vec<Section> {
-    let pass = |name: &str, zeros: &str| {
-        let settings = [
-            ("filename", device.to_owned()),
-            ("bs", "1M".into()),
-            ("rw", "write".into()),
-            ("zero_buffers", zeros.to_owned()),
-        ];
-        section(&format!("{name}-{device}"), &settings)
+/// Devices written all over: with zeros side by side, then all of them with data at random.
+fn act_preparation(devices: &[&str]) -> Vec<Section> {
+    let pass = |name: &str, device: &str, settings: &[(&str, String)]| {
+        let filename = [("filename", device.to_owned())];
+        section(&format!("act-prep-{name}-{device}"), &[&filename[..], settings].concat())
     };
-    // Devices go side by side; the second pass of each waits for its first.
-    let mut second = pass("act-salt", "0");
-    second.settings.push(Setting {
-        name: "wait_for".into(),
-        value: Some(format!("act-zero-{device}")),
-        origin: Origin::command_line(),
+    let zeroes = [("bs", "1M".into()), ("rw", "write".into()), ("zero_buffers", "1".into())];
+    let salt = [
+        ("bs", "4k".into()),
+        ("rw", "randwrite".into()),
+        ("ioengine", "libaio".into()),
+        ("iodepth", "64".into()),
+    ];
+    let after = ("stonewall", "1".to_owned());
+    let first = devices.iter().map(|device| pass("zeroes", device, &zeroes));
+    let second = devices.iter().enumerate().map(|(index, device)| match index {
+        0 => pass("salt", device, &[&salt[..], std::slice::from_ref(&after)].concat()),
+        _ => pass("salt", device, &salt),
     });
-    vec![pass("act-zero", "1"), second]
+    first.chain(second).collect()
 }
 
 /// The reads and writes of a device.

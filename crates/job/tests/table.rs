@@ -241,7 +241,7 @@ fn sample(def: &OptionDef) -> Option<&'static str> {
                 })?
                 .name
         }
-        ("zone_reset_threshold" | "zone_reset_frequency", _) => "0.5",
+        ("zone_reset_threshold" | "zone_reset_frequency" | "spr_op", _) => "0.5",
         (_, Kind::Floats { .. }) => "1:2",
     })
 }

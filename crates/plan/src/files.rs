@@ -203,7 +203,8 @@ impl<'a> Files<'a> {
         let (job, min_block) = (cx.job, cx.blocks.min);
         let filesize = draw_filesize(cx, path, extent);
         let stride = cx.blocks.fixed.filter(|_| !job.pattern.rw.is_random());
-        let ask = Ask { job, min_block, stride, clone, files, filesize, extent };
+        let free = crate::machine::filesystem(self.facts, path).map_or(0, |fs| fs.free.0);
+        let ask = Ask { job, min_block, stride, clone, files, filesize, free, extent };
         match ask.region() {
             Ok(region) => {
                 remark(job, path, extent, region, found);

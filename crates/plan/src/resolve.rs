@@ -203,12 +203,12 @@ fn template(
         queue: pace::queue(job, found),
         buffers: job.buffers.clone(),
         syncing: job.syncing.clone(),
-        layout: job.layout.clone(),
+        layout: layout(job),
         pacing: pace::pacing(job, found),
         limits: limits::limits(job, found),
         measuring: Measuring {
             // Oracle: what vsync is handed over is done at once, and shows no submission latency.
-            slat: !measure.disable_slat && job.queue.engine != Engine::Vsync,
+            slat: !measure.disable_slat && (job.queue.offload || job.queue.engine != Engine::Vsync),
             clat: !measure.disable_clat,
             lat: !measure.disable_lat,
             series: !measure.disable_bw,
@@ -344,6 +344,15 @@ fn tolerates_errors(job: &Job) -> bool {
     let errors = &job.errors;
     let goes_on = [errors.read, errors.write, errors.verify].contains(&Retry::Continue);
     goes_on || errors.ignored.iter().any(|(_, list)| !list.is_empty())
+}
+
+/// How a job's files are made. Oracle: one that runs until no space is left takes none beforehand.
+fn layout(job: &Job) -> job::Layout {
+    let mut layout = job.layout.clone();
+    if job.target.fill_device && layout.fallocate != "none" {
+        layout.fallocate = "truncate".into();
+    }
+    layout
 }
 
 /// Oracle: lat_percentiles does not take clat's away; a latency that is not measured has none.

@@ -1,5 +1,6 @@
 //! Where a worker works in one file: its beginning, its length, and how large the file must be.
 
+use crate::names::clones;
 use job::{Job, ReadWrite, Size};
 
 /// Largest offset a file can have.
@@ -29,6 +30,8 @@ pub(crate) struct Ask<'a> {
     pub files: u64,
     /// What was drawn from `filesize`.
     pub filesize: Option<u64>,
+    /// Bytes free where the file is or would be; 0 where that is not known.
+    pub free: u64,
     pub extent: Extent,
 }
 
@@ -148,7 +151,8 @@ impl Ask<'_> {
 
     /// Bytes asked for from `start` on, and the size the file needs for it.
     fn wanted(&self, start: u64) -> Result<(u64, u64), NoRegion> {
-        let whole = self.filesize.or(Some(self.real()).filter(|r| *r > 0));
+        let real = Some(self.real()).filter(|real| *real > 0).or_else(|| self.free_share());
+        let whole = self.filesize.or(real);
         let behind = |size: u64| match start < size {
             true => Ok(size - start),
             false => Err(NoRegion::OffsetBeyondEnd { start, size }),
@@ -172,6 +176,16 @@ impl Ask<'_> {
                 Ok((behind(size)?, size))
             }
         }
+    }
+
+    /// `fill_device` without a size: a file yet to be made gets its share of what is free, less what
+    /// the filesystem may need to keep account of it.
+    fn free_share(&self) -> Option<u64> {
+        let target = &self.job.target;
+        let applies = target.fill_device && matches!(self.extent, Extent::File(_));
+        let files = self.files.checked_mul(clones(self.job))?.max(1);
+        let share = (self.free - self.free / 64) / files;
+        Some(share - share % self.min_block.max(1)).filter(|share| applies && *share > 0)
     }
 
     /// `fill_device` without a size, written in sequence: the region is as large as a file can be,

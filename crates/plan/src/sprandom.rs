@@ -7,41 +7,45 @@
 //! exp(-x (1 - u) P / L) is still valid; P is the flash, L what the device shows, and u, the share
 //! valid where it is freed, is what this gives for x = 1 (the analysis of cleaning in order of age by
 //! P. Desnoyers, "Analytic Models of SSD Write Performance", 2014). So the flash is written once, in
-//! equal regions, and of each region what is invalid in that state is written again in the next one.
+//! equal regions, and of each region what is invalid in that state is written again in the next one,
+//! or as many regions later as it takes for a write cache to have let go of it.
 
 use crate::model::Worker;
 use crate::problem::Findings;
-use job::{Distribution, Job, ReadWrite};
-
-/// Regions of the flash, as in fio.
-const REGIONS: u64 = 100;
-/// Flash beyond what is shown, in parts of that: what fio takes for granted.
-const SPARE: f64 = 0.15;
+use job::{Distribution, Flash, Job, ReadWrite};
 
 /// What is written, in blocks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Renewal {
-    /// For each region in order, how many of the blocks written in it are written again in the next
-    /// one. The last has 0.
+    /// For each region in order, how many of the blocks written in it are written again `lag`
+    /// regions later. Those with no such region have 0.
     pub stale: Vec<u64>,
     /// Blocks written in all, those written again included.
     pub writes: u64,
+    /// How many regions later blocks are written again, 1 at least.
+    pub lag: u64,
 }
 
 impl Renewal {
-    /// For a device that shows `blocks` blocks.
-    pub(crate) fn of(blocks: u64) -> Renewal {
-        let ratio = 1.0 + SPARE;
+    /// For a device that shows `blocks` blocks, and whose cache holds `cached` of them.
+    pub(crate) fn of(blocks: u64, flash: &Flash, cached: u64) -> Renewal {
+        let (ratio, regions) = (1.0 + flash.spare, flash.regions);
         let rate = (1.0 - valid_when_freed(ratio)) * ratio;
-        let region = blocks as f64 * ratio / REGIONS as f64;
-        let age = |region: u64| 1.0 - (region as f64 + 0.5) / REGIONS as f64;
-        let stale = |number: u64| match number + 1 {
-            REGIONS => 0,
-            _ => (region * (1.0 - (-rate * age(number)).exp())).round() as u64,
+        let region = blocks as f64 * ratio / regions as f64;
+        let held = (cached as f64 / region.max(1.0)).ceil() as u64;
+        let lag = held.saturating_add(1).min(regions);
+        let age = |region: u64| 1.0 - (region as f64 + 0.5) / regions as f64;
+        // What is rounded off in one region counts in the next: regions may be small.
+        let mut owed = 0.0;
+        let stale = |number: u64| {
+            owed += region * (1.0 - (-rate * age(number)).exp());
+            let whole = if number + lag < regions { owed.round() } else { 0.0 };
+            owed -= whole;
+            whole as u64
         };
-        let stale: Vec<u64> = (0..REGIONS).map(stale).collect();
+        let stale: Vec<u64> = (0..regions).map(stale).collect();
         let writes = blocks + stale.iter().sum::<u64>();
-        Renewal { stale, writes }
+        Renewal { stale, writes, lag }
     }
 
     /// Writes of one region: an equal part of all, the first ones one more where they do not divide
@@ -87,7 +91,16 @@ pub(crate) fn plan(job: &Job, worker: &mut Worker, found: &mut Findings) {
     let [file] = worker.files.as_slice() else {
         return refuse("it is for one device or file", "name one");
     };
-    let renewal = Renewal::of(file.length / block);
+    let (blocks, flash) = (file.length / block, &job.pattern.flash);
+    if flash.regions > blocks {
+        let what = format!("{} regions of a device of {blocks} blocks", flash.regions);
+        return found.usage(job, "spr_num_regions", what, &format!("give {blocks} at most"));
+    }
+    let renewal = Renewal::of(blocks, flash, flash.cache.0.div_ceil(*block));
+    if flash.cache.0 > 0 && renewal.lag >= flash.regions {
+        let what = format!("nothing is written again behind a cache of {} bytes", flash.cache.0);
+        return found.usage(job, "spr_cs", what, "give a smaller one, or more regions");
+    }
     worker.stop.bytes = Some(renewal.writes * block);
     worker.placing.renewal = Some(renewal);
 }
@@ -99,18 +112,42 @@ mod tests {
     #[test]
     fn the_flash_is_written_once() {
         for blocks in [1_000u64, 1 << 20, 1 << 40] {
-            let renewal = Renewal::of(blocks);
+            let renewal = Renewal::of(blocks, &Flash::default(), 0);
+            assert_eq!(renewal.lag, 1);
             let ratio = renewal.writes as f64 / blocks as f64;
             assert!((ratio - 1.15).abs() < 0.01, "{blocks}: {ratio}");
             let all: u64 = (0..100).map(|region| renewal.writes_in(region)).sum();
             assert_eq!(all, renewal.writes);
         }
-        assert_eq!(Renewal::of(0).writes, 0);
+        assert_eq!(Renewal::of(0, &Flash::default(), 0).writes, 0);
+    }
+
+    #[test]
+    fn spare_flash_and_regions_are_those_asked_for() {
+        for (spare, regions) in [(0.07, 50u64), (0.28, 400), (0.5, 1000)] {
+            let flash = Flash { spare, regions, ..Flash::default() };
+            let renewal = Renewal::of(1 << 30, &flash, 0);
+            assert_eq!(renewal.stale.len() as u64, regions);
+            let ratio = renewal.writes as f64 / f64::from(1 << 30);
+            assert!((ratio - 1.0 - spare).abs() < 0.01, "{spare}: {ratio}");
+        }
+    }
+
+    #[test]
+    fn a_cache_puts_off_what_is_written_again() {
+        let blocks = 1 << 20;
+        let region = blocks * 115 / 100 / 100;
+        for (cached, lag) in [(0, 1), (1, 2), (region / 2, 2), (region * 3 / 2, 3), (blocks, 88)] {
+            let renewal = Renewal::of(blocks, &Flash::default(), cached);
+            assert_eq!(renewal.lag, lag, "{cached}");
+            let again = renewal.stale.iter().filter(|stale| **stale > 0).count() as u64;
+            assert_eq!(again, 100 - lag);
+        }
     }
 
     #[test]
     fn older_regions_hold_less_that_is_valid_down_to_what_is_freed() {
-        let renewal = Renewal::of(1 << 30);
+        let renewal = Renewal::of(1 << 30, &Flash::default(), 0);
         assert!(renewal.stale.is_sorted_by(|a, b| a >= b));
         let region = renewal.writes as f64 / 100.0;
         let oldest = 1.0 - renewal.stale[0] as f64 / region;

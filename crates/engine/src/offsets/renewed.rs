@@ -3,6 +3,7 @@
 use super::permutation::Permutation;
 use crate::random::Random;
 use plan::Renewal;
+use std::collections::VecDeque;
 
 /// Blocks in the order in which they are written, some of each region again in the next one.
 #[derive(Clone, Debug)]
@@ -11,26 +12,27 @@ pub(crate) struct Renewed {
     fresh: Box<Permutation>,
     region: usize,
     writes_left: u64,
-    /// Blocks of this region that are still to be drawn for the next one.
+    /// Blocks of this region that are still to be drawn for a later one.
     stale_left: u64,
-    /// Drawn in the region before, and for the next one.
+    /// Drawn for this region.
     again: Vec<u64>,
-    again_next: Vec<u64>,
+    /// Drawn for those to come, the next one first; the last is that of which this region draws.
+    later: VecDeque<Vec<u64>>,
 }
 
 impl Renewed {
-    /// Over `blocks` blocks. Memory: 16 bytes for each block that is written again, of a hundredth
-    /// of them at a time.
+    /// Over `blocks` blocks. Memory: 8 bytes for each block that waits to be written again.
     pub fn new(renewal: &Renewal, blocks: u64, random: &mut Random) -> Renewed {
         let most = renewal.stale.iter().max().map_or(0, |most| *most as usize);
+        let room = || Vec::with_capacity(most);
         let mut made = Renewed {
             renewal: renewal.clone(),
             fresh: Box::new(Permutation::new(blocks, random)),
             region: 0,
             writes_left: 0,
             stale_left: 0,
-            again: Vec::with_capacity(most),
-            again_next: Vec::with_capacity(most),
+            again: room(),
+            later: (0..renewal.lag.max(1)).map(|_| room()).collect(),
         };
         made.enter();
         made
@@ -41,7 +43,7 @@ impl Renewed {
         self.fresh.restart(random);
         self.region = 0;
         self.again.clear();
-        self.again_next.clear();
+        self.later.iter_mut().for_each(Vec::clear);
         self.enter();
     }
 
@@ -59,8 +61,9 @@ impl Renewed {
                 return None;
             }
             self.region += 1;
-            std::mem::swap(&mut self.again, &mut self.again_next);
-            self.again_next.clear();
+            self.again.clear();
+            self.later.push_back(std::mem::take(&mut self.again));
+            self.again = self.later.pop_front().unwrap_or_default();
             self.enter();
         }
         let again = random.below(self.writes_left) < self.again.len() as u64;
@@ -69,8 +72,10 @@ impl Renewed {
             (false, _) => self.fresh.next()?,
         };
         // Each write of the region is as likely to be among those written again.
-        if random.below(self.writes_left) < self.stale_left {
-            self.again_next.push(block);
+        if random.below(self.writes_left) < self.stale_left
+            && let Some(later) = self.later.back_mut()
+        {
+            later.push(block);
             self.stale_left -= 1;
         }
         self.writes_left -= 1;
@@ -84,13 +89,20 @@ mod tests {
 
     #[test]
     fn every_block_is_written_and_a_region_s_stale_ones_in_the_next() {
+        for (lag, stale) in [(1, [40, 30, 20, 0]), (2, [40, 30, 0, 0]), (3, [40, 0, 0, 0])] {
+            writes_again_after(lag, stale);
+        }
+    }
+
+    fn writes_again_after(lag: usize, stale: [u64; 4]) {
         let blocks = 1000;
-        let renewal = Renewal { stale: vec![40, 30, 20, 0], writes: 1090 };
+        let writes = blocks + stale.iter().sum::<u64>();
+        let renewal = Renewal { stale: stale.to_vec(), writes, lag: lag as u64 };
         let mut random = Random::new(1, 0);
         let mut renewed = Renewed::new(&renewal, blocks, &mut random);
         for _ in 0..2 {
             let order: Vec<u64> = std::iter::from_fn(|| renewed.next(&mut random)).collect();
-            assert_eq!(order.len(), 1090);
+            assert_eq!(order.len() as u64, writes);
             let mut region_of = vec![usize::MAX; blocks as usize];
             let mut again = [0; 4];
             let mut end = 0;
@@ -100,13 +112,13 @@ mod tests {
                 for block in &order[start..end] {
                     let before = std::mem::replace(&mut region_of[*block as usize], region);
                     if before != usize::MAX {
-                        assert_eq!(before + 1, region);
+                        assert_eq!(before + lag, region);
                         again[before] += 1;
                     }
                 }
             }
             assert!(region_of.iter().all(|region| *region != usize::MAX));
-            assert_eq!(again, [40, 30, 20, 0]);
+            assert_eq!(again, stale);
             renewed.restart(&mut random);
         }
     }

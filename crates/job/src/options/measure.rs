@@ -2,7 +2,7 @@
 
 use super::Group::{Buffer, Error, Job, Measure, Process, Rate, Steady};
 use super::row::{
-    NO_MAX, SECOND, boolean, choice, choice_with, floats, int, later, same, text, time, to, value,
+    NO_MAX, SECOND, boolean, choice, choice_with, floats, int, same, text, time, to, value,
 };
 use super::{Choice, OptionDef, set};
 use record::Nanos;
@@ -28,7 +28,7 @@ const GO_ON: &[Choice] = &[
 ];
 
 const PROFILES: &[Choice] =
-    &[later("tiobench", "the load of tiobench"), later("act", "the load of Aerospike's ACT")];
+    &[value("tiobench", "the load of tiobench"), value("act", "the load of Aerospike's ACT")];
 
 const KB_BASES: &[Choice] = &[
     value("1024", "k and kb are 1024, kib is 1000"),
@@ -162,7 +162,12 @@ pub(super) const ROWS: &[OptionDef] = &[
         .default("0")
         .sets(to!(errors.dump = flag)),
     choice_with(Job, "profile", PROFILES, "A load made ready by name")
-        .long("Such a load replaces the options of the job."),
+        .long(
+            "A load that is made of jobs of its own, run with --profile=NAME on the command line; \
+             fathom --profile=NAME --cmdhelp lists its options. In a job fio takes the option and \
+             passes over it, and so does fathom, with a warning.",
+        )
+        .warned("only the command line runs a profile: --profile=NAME", |_, _| Ok(())),
     text(Process, "cgroup", "Control group the job runs in")
         .long(
             "A name below the mount point of the hierarchy that accounts for I/O (blkio of version \

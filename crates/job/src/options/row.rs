@@ -176,11 +176,6 @@ pub(super) const fn same(name: &'static str, as_name: &'static str) -> Choice {
     }
 }
 
-/// A value that is refused for now.
-pub(super) const fn later(name: &'static str, doc: &'static str) -> Choice {
-    Choice { name, doc, same_as: "", works: false, needs: "" }
-}
-
 /// A value that is refused until something is built that `needs` names.
 pub(super) const fn unbuilt(name: &'static str, doc: &'static str, needs: &'static str) -> Choice {
     Choice { name, doc, same_as: "", works: false, needs }

@@ -53,7 +53,8 @@ pub(super) const ROWS: &[OptionDef] = &[
         .alias(&["fill_fs"])
         .long(
             "Running out of space, or of quota, is then the regular end of the job, not an error. \
-             Without a size it is for sequential writes.",
+             Without a size, sequential writes go on in one file to the end; other jobs get files as \
+             large as what is free, less a sixty-fourth for the filesystem's own.",
         )
         .sets(to!(target.fill_device = flag)),
     text(Size, "filesize", "Size of each file, or a range to draw it from")

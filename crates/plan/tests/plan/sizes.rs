@@ -365,8 +365,29 @@ fn filling_until_no_space_is_left() {
     assert_eq!(prepare(&made, 0), Prepare::Extend { size: 0 });
     assert!(made.workers[0].stop.fill_device && made.workers[0].stop.bytes.is_none());
     assert_eq!(made.workers[0].workload().io_size, None);
-    job.pattern.rw = ReadWrite::RandWrite;
-    one_problem(&[job], &machine(), Usage, "size", "no size is given");
+}
+
+/// Others than sequential writes need to know where their files end.
+#[test]
+fn files_as_large_as_what_is_free() {
+    let mut job = on("x", ReadWrite::RandWrite, K64);
+    job.target.fill_device = true;
+    let mut facts = machine();
+    let free = 64 * MIB;
+    for target in facts.targets.values_mut() {
+        if let Some(filesystem) = &mut target.filesystem {
+            filesystem.free = Bytes(free);
+        }
+    }
+    let made = plan(&[job.clone()], &facts);
+    assert_eq!(regions(&made, 0), [("x", 0, 63 * MIB)]);
+    assert_eq!(made.workers[0].layout.fallocate, "truncate");
+    job.identity.numjobs = Some(4);
+    let made = plan(&[job.clone()], &facts);
+    let each = (63 << 20) / 4 / 65536 * 65536;
+    assert_eq!(regions(&made, 3), [("x", 0, each)]);
+    job.target.size = bytes(MIB);
+    assert_eq!(regions(&plan(&[job], &facts), 0), [("x", 0, MIB)]);
 }
 
 #[test]
