@@ -169,3 +169,67 @@ fn zones_that_cannot_be_are_errors_that_say_what_to_do() {
     let bytes = std::fs::read(directory.path().join("f")).unwrap();
     assert!(bytes.iter().all(|b| *b == 0), "something was written");
 }
+
+#[test]
+fn what_was_written_in_zones_is_read_back() {
+    let directory = scratch();
+    let path = directory.path();
+    let jobs: [&[&str]; 5] = [
+        &["--rw=write", "--size=512k", "--loops=2"],
+        &["--rw=randwrite", "--size=512k", "--io_size=1m"],
+        &["--rw=randrw", "--size=512k", "--verify_backlog=8", "--ioengine=libaio", "--iodepth=4"],
+        &["--rw=randwrite", "--size=512k", "--max_open_zones=2", "--loops=2", "--numjobs=1"],
+        &["--rw=write", "--size=4z", "--io_submit_mode=offload", "--iodepth=4"],
+    ];
+    for (number, options) in jobs.iter().enumerate() {
+        let checked = [options, &["--verify=crc32c"][..]].concat();
+        file(path);
+        let ours = counts(&fathom(path, &job(&checked)).expect(0).out);
+        assert!(ours.0 > 0 && ours.1 > 0, "{options:?}: {ours:?}");
+        if number == 0 {
+            file(path);
+            let line = job(&checked);
+            let theirs = counts(&run(timed(FIO).args(line).current_dir(path)).expect(0).out);
+            assert_eq!(ours, theirs, "{options:?}");
+        }
+    }
+    // What another wrote in between is found.
+    file(path);
+    fathom(path, &job(&["--rw=write", "--size=512k", "--verify=crc32c"])).expect(0);
+    fathom(path, &job(&["--rw=read", "--size=512k", "--verify=crc32c", "--read_beyond_wp=1"]))
+        .expect(1);
+    let harm = std::fs::OpenOptions::new().write(true).open(path.join("f")).unwrap();
+    std::os::unix::fs::FileExt::write_all_at(&harm, &[7; 100], 8192 + 1000).unwrap();
+    let read = ["--rw=read", "--size=48k", "--verify=crc32c", "--read_beyond_wp=1"];
+    let ran = fathom(path, &job(&read)).expect(1);
+    assert!(ran.err.contains("8192"), "{}", ran.err);
+    for (option, options) in [
+        ("verify_only", &["--verify_only=1"][..]),
+        ("verify_state_load", &["--verify_state_load=1"]),
+        ("trim_percentage", &["--trim_percentage=10", "--trim_backlog=4"]),
+    ] {
+        let line = [&["--rw=write", "--size=512k", "--verify=crc32c"], options].concat();
+        let ran = fathom(path, &job(&line)).expect(2);
+        assert!(ran.err.contains(option), "{options:?}: {}", ran.err);
+    }
+}
+
+#[test]
+fn a_replay_goes_where_its_log_says() {
+    let directory = scratch();
+    let path = directory.path();
+    file(path);
+    let log = "fio version 2 iolog\nf add\nf open\nf write 8192 4096\nf write 0 4096\n\
+               f write 65536 8192\nf read 8192 4096\nf write 8192 4096\nf close\n";
+    std::fs::write(path.join("log"), log).unwrap();
+    let line = ["--name=a", "--read_iolog=log", "--write_iolog=seen"];
+    let line = [&line[..], &ZONES].concat();
+    let ran = fathom(path, &line).expect(0);
+    assert!(ran.err.contains("zonemode"), "{}", ran.err);
+    let seen = std::fs::read_to_string(path.join("seen")).unwrap();
+    let of = |text: &str| -> Vec<String> {
+        let ios = text.lines().filter(|line| line.contains("read ") || line.contains("write "));
+        ios.map(|line| line[line.find("f ").unwrap()..].to_owned()).collect()
+    };
+    assert_eq!(of(&seen), of(log));
+}

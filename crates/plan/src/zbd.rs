@@ -113,6 +113,10 @@ pub(crate) fn check(job: &Job, found: &mut Findings) {
     if zones.mode != ZoneMode::Zbd {
         return;
     }
+    if job.replay.is_on() {
+        return found
+            .warn(job, "zonemode=zbd has no part in a replay: the log says where I/O goes");
+    }
     if !matches!(job.queue.engine.medium(), Medium::Data | Medium::Memory) {
         let what = format!("the {} engine moves no data in zones", job.queue.engine.name());
         found.usage(job, "zonemode", what, "leave it out or use another engine");
@@ -152,6 +156,20 @@ fn check_zones_known(job: &Job, found: &mut Findings) {
     }
 }
 
+/// Where I/O went to is known while it is done, and to none that comes later.
+fn check_verify(job: &Job, worker: &Worker, found: &mut Findings) {
+    let Some(verify) = worker.verify.as_ref().filter(|_| job.pattern.rw.writes()) else { return };
+    let what = "zones are written where they go on, which nothing can tell later";
+    let refused = [(verify.only, "verify_only"), (verify.state_load, "verify_state_load")];
+    for (_, option) in refused.into_iter().filter(|(given, _)| *given) {
+        found.usage(job, option, what, "leave it or zonemode=zbd out, or give rw=read");
+    }
+    if verify.trimming.is_some() {
+        let what = "a trim takes a whole zone with all that is to be checked";
+        found.usage(job, "trim_percentage", what, "leave it or zonemode=zbd out");
+    }
+}
+
 /// Fits a worker's files to their zones; the bytes that are then asked for of `asked`.
 ///
 /// Oracle: regions of anything but sequential reads begin and end with a zone.
@@ -165,14 +183,7 @@ pub(crate) fn fit(
     if job.zones.mode != ZoneMode::Zbd || worker.files.is_empty() {
         return asked;
     }
-    if worker.verify.is_some() {
-        let what = "what is checked lies where it was drawn, and zones are written where they are";
-        found.usage(job, "zonemode", what, "leave out verify or zonemode=zbd");
-    }
-    if worker.replay.is_some() {
-        let what = "a log that is replayed says itself where its I/O goes";
-        found.usage(job, "zonemode", what, "leave out read_iolog or zonemode=zbd");
-    }
+    check_verify(job, worker, found);
     let (mut files, mut limit, mut cut) = (Vec::new(), 0, 0);
     for file in &mut worker.files {
         let own = zones_of(facts, &file.path);

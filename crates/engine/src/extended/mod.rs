@@ -113,11 +113,13 @@ impl Work {
         }
         match (worker.queue.engine.medium(), &worker.zbd) {
             (Medium::Time, _) => Work::Cycles(Cycles::new(worker)),
-            (_, Some(zbd)) => Work::Zoned(Box::new(ZonedWork::new(worker, zbd, &shared.zones))),
+            (_, Some(zbd)) if worker.verify.is_none() => {
+                Work::Zoned(Box::new(ZonedWork::new(worker, zbd, &shared.zones)))
+            }
             _ if worker.pattern.shared_cursor => {
                 Work::Shared(SharedCursor::new(worker, shared.cursor(worker.job)))
             }
-            _ => match Verified::new(worker, &shared.plan.aux_path) {
+            _ => match Verified::new(worker, &shared.plan.aux_path, &shared.zones) {
                 Some(verified) => Work::Verified(Box::new(verified)),
                 None => Work::Drawn(Box::new(Workload::new(worker))),
             },

@@ -45,6 +45,8 @@ pub(crate) struct ZonedWork {
     reset_every: u64,
     recover: bool,
     resets: u64,
+    /// Zones that were reset for a write; only where somebody asks for them.
+    emptied: Option<Vec<Op>>,
     failed: Option<(&'static str, io::Error)>,
     /// An I/O found a place.
     placed: bool,
@@ -89,6 +91,7 @@ impl ZonedWork {
             reset_every: plan.reset_every,
             recover: plan.recover,
             resets: 0,
+            emptied: worker.verify.as_ref().map(|_| Vec::new()),
             failed: None,
             placed: false,
             stuck: false,
@@ -146,6 +149,11 @@ impl ZonedWork {
         }
     }
 
+    /// A zone that was reset for a write and not asked for yet.
+    pub fn emptied(&mut self) -> Option<Op> {
+        self.emptied.as_mut()?.pop()
+    }
+
     /// A new I/O, and whether its zone is to be reset first.
     fn begin(&mut self, op: Op) -> (Op, bool) {
         let file = &mut self.files[op.file as usize];
@@ -189,6 +197,10 @@ impl ZonedWork {
                         file.held = file.held.saturating_sub(zone.pointer - zone.start);
                         file.target.state().was_reset(index);
                         file.target.tell();
+                        if let Some(emptied) = &mut self.emptied {
+                            let (offset, length) = (zone.start, zone.end - zone.start);
+                            emptied.push(Op { kind: OpKind::ResetZone, offset, length, ..op });
+                        }
                     }
                     Err(error) => self.failed = Some(("reset a zone", error)),
                 }
@@ -289,7 +301,7 @@ impl ZonedWork {
     }
 
     /// What was gathered goes into the worker's record.
-    pub fn gather(self, builder: &mut Builder<'_>) {
+    pub fn gather(&self, builder: &mut Builder<'_>) {
         builder.zone_resets(self.resets);
         if let Some((what, error)) = &self.failed {
             builder.setup_failed(what, error);

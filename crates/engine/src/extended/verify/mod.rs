@@ -14,6 +14,7 @@ mod check;
 mod checksum;
 mod content;
 mod diagnosis;
+mod drawn;
 mod dump;
 mod header;
 mod ledger;
@@ -30,8 +31,10 @@ use crate::meter::Stamps;
 use crate::ops::{Fault, Next, Op, OpKind, Source, UNPACED};
 use crate::source::Workload;
 use crate::worker::Builder;
+use crate::zones::ZonedTargets;
 use check::{Checker, Found, Knowing, Request};
 use content::Content;
+use drawn::Drawn;
 use ledger::{Holds, Piece};
 use opening::Opening;
 use phases::Phases;
@@ -69,9 +72,9 @@ enum Stage {
 /// A worker's I/O with content that is checked.
 pub(crate) struct Verified {
     verify: Verify,
-    work: Workload,
-    /// The work as it was when the loop began.
-    loop_start: Workload,
+    work: Drawn,
+    /// The work as it was when the loop began, where it can be gone through again.
+    loop_start: Option<Box<Workload>>,
     content: Content,
     checker: Checker,
     writes: Writes,
@@ -107,9 +110,9 @@ pub(crate) struct Verified {
 
 impl Verified {
     /// The worker's I/O, where it verifies.
-    pub fn new(worker: &Worker, aux_path: &str) -> Option<Verified> {
+    pub fn new(worker: &Worker, aux_path: &str, zones: &ZonedTargets) -> Option<Verified> {
         let verify = worker.verify.clone()?;
-        let work = Workload::new(worker);
+        let work = Drawn::new(worker, zones);
         let only_reads = !worker.pattern.rw.writes();
         let knowing = match (only_reads, verify.only) {
             (true, _) => Knowing::Nothing,
@@ -117,7 +120,7 @@ impl Verified {
             (false, false) => Knowing::All,
         };
         let mut verified = Verified {
-            loop_start: work.clone(),
+            loop_start: work.again(),
             content: Content::new(worker, &verify),
             checker: Checker::new(worker, &verify, knowing, aux_path),
             writes: Writes::new(worker, &verify),
@@ -189,6 +192,9 @@ impl Verified {
             return Some(self.hand_out(op));
         }
         let next = if self.verify.only { self.walk() } else { self.work.next() };
+        while let Some(zone) = self.work.emptied() {
+            self.writes.emptied(&zone);
+        }
         match next {
             Next::Io(op) => {
                 self.drawn += 1;
@@ -277,7 +283,7 @@ impl Verified {
 
     fn begin_loop(&mut self) {
         self.open.reset();
-        self.loop_start = self.work.clone();
+        self.loop_start = self.work.again();
         self.drawn = 0;
         self.writes.forget_all();
     }
@@ -285,12 +291,10 @@ impl Verified {
     fn begin_reading(&mut self) {
         self.writes.settle();
         self.phases.worked += self.phases.lasted();
-        self.reader = Some(if self.writes.has_backlog() {
-            Reader::Backlog
-        } else if self.replays {
-            Reader::Replay { work: Box::new(self.loop_start.clone()), left: self.drawn }
-        } else {
-            Reader::Sweep { files: self.identity.files, file: 0, from: 0 }
+        self.reader = Some(match self.loop_start.take().filter(|_| self.replays) {
+            _ if self.writes.has_backlog() => Reader::Backlog,
+            Some(work) => Reader::Replay { work, left: self.drawn },
+            None => Reader::Sweep { files: self.identity.files, file: 0, from: 0 },
         });
         self.stage = Stage::Reading;
     }
@@ -403,6 +407,7 @@ impl Verified {
 
     /// The worker ended: what was found too late for an I/O, and how long each direction took.
     pub fn gather(mut self, builder: &mut Builder<'_>) {
+        self.work.gather(builder);
         while let Some(found) = self.pool.as_mut().and_then(Pool::wait) {
             self.take(found);
         }
@@ -514,7 +519,8 @@ impl Source for Verified {
         self.fatal()
     }
 
-    fn window_begins(&mut self, _: u64) {
+    fn window_begins(&mut self, now: u64) {
+        self.work.window_begins(now);
         self.phases = Phases::default();
     }
 

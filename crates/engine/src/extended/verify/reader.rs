@@ -61,5 +61,6 @@ pub(super) fn replays(worker: &Worker) -> bool {
     let repeats = pattern.rw.is_random() && (pattern.norandommap || worker.layout.overwrite);
     let backwards = pattern.skip != 0;
     let drawn = !is_steered(worker) && !pattern.rw.trims();
-    !repeats && !backwards && drawn && !worker.stop.time_based
+    let placed = worker.zbd.is_some();
+    !repeats && !backwards && drawn && !placed && !worker.stop.time_based
 }

@@ -131,7 +131,11 @@ impl Writes {
                 self.done.syncing.push_back(self.done.now.clone());
                 false
             }
-            OpKind::ResetZone | OpKind::SyncFileRange(_) => false,
+            OpKind::ResetZone => {
+                self.emptied(op);
+                false
+            }
+            OpKind::SyncFileRange(_) => false,
         };
         if !counts || self.find(op).is_some() {
             return;
@@ -213,6 +217,11 @@ impl Writes {
             let first = self.in_flight.swap_remove(at);
             self.forget(&first);
         }
+    }
+
+    /// A zone holds nothing any more.
+    pub fn emptied(&mut self, zone: &Op) {
+        self.forget(zone);
     }
 
     fn forget(&mut self, op: &Op) {
@@ -367,6 +376,10 @@ pub(super) fn grid(worker: &Worker) -> u64 {
         BlockPlan::Range { min, step, .. } => common(*min, *step),
         BlockPlan::Split(entries) => entries.iter().fold(0, |grid, (size, _)| common(grid, *size)),
     };
+    // A zone goes on where others have left it.
+    if worker.zbd.is_some() {
+        return 1;
+    }
     let pattern = &worker.pattern;
     let used = Direction::ALL.into_iter().filter(|direction| worker.has(*direction));
     // Going backwards begins anew at the region's end.
