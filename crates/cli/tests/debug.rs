@@ -2,7 +2,8 @@
 
 mod common;
 
-use common::{FIO, as_fio, run, scratch};
+use common::{FIO, as_fio, loop_device, run, scratch};
+use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
 
@@ -170,6 +171,49 @@ fn tiobench_is_the_jobs_that_fio_makes_of_it() {
     assert!(ran.err.contains("needs --device-names"), "{}", ran.err);
     let ran = as_fio(directory.path(), &["--profile=none"]).expect(1);
     assert!(ran.err.contains("there are tiobench and act"), "{}", ran.err);
+}
+
+#[test]
+fn act_is_the_jobs_that_fio_makes_of_it() {
+    let directory = scratch();
+    let device = loop_device(directory.path(), 16 << 20, &[]);
+    let target = format!("--device-names={}", device.device);
+    let always = ["--profile=act", &target, "--output-format=json"];
+    let loads: [&[&str]; 3] = [
+        &["--test-duration=1", "--threads-per-queue=2"],
+        &["--test-duration=1", "--load=2", "--read-req-num-512-blocks=8"],
+        &["--prep=1"],
+    ];
+    for load in loads {
+        let arguments = [&always[..], load].concat();
+        let ours = as_fio(directory.path(), &arguments).expect(0).json();
+        let mut command = Command::new("timeout");
+        let theirs = command.args(["60", FIO, "--thread"]).args(&arguments);
+        let out = run(theirs.current_dir(directory.path())).expect(0).out;
+        let theirs: Value = serde_json::from_str(&out[out.find("{\n").unwrap()..]).unwrap();
+        let seen = |json: &Value| -> Vec<(String, u64, u64, Vec<u64>)> {
+            let jobs = json["jobs"].as_array().unwrap().iter();
+            jobs.map(|job| {
+                let count = |d: &str| job[d]["total_ios"].as_u64().unwrap();
+                let size = |d: &str| {
+                    job[d]["io_bytes"].as_u64().unwrap().checked_div(count(d)).unwrap_or(0)
+                };
+                let name = job["jobname"].as_str().unwrap().to_owned();
+                let group = job["groupid"].as_u64().unwrap();
+                // What goes by rate differs with the machine's mood.
+                let rated = count("read") > 0;
+                let writes = if rated { u64::from(count("write") > 0) } else { count("write") };
+                (name, group, writes, vec![size("read"), size("write")])
+            })
+            .collect()
+        };
+        assert_eq!(seen(&ours), seen(&theirs), "{load:?}");
+    }
+    // In a job it is passed over, with a word of ours.
+    std::fs::write(directory.path().join("job.fio"), "[j]\nprofile=act\nioengine=null\nsize=1m\n")
+        .unwrap();
+    let ran = as_fio(directory.path(), &["job.fio"]).expect(0);
+    assert!(ran.err.contains("--profile="), "{}", ran.err);
 }
 
 #[test]

@@ -164,7 +164,7 @@ pub(super) const ROWS: &[OptionDef] = &[
     choice_with(Job, "profile", PROFILES, "A load made ready by name")
         .long(
             "A load that is made of jobs of its own, run with --profile=NAME on the command line; \
-             fathom --profile=NAME --cmdhelp lists its options. In a job fio takes the option and \
+             fathom run --profile=NAME --cmdhelp lists its options. In a job fio takes the option and \
              passes over it, and so does fathom, with a warning.",
         )
         .warned("only the command line runs a profile: --profile=NAME", |_, _| Ok(())),
