@@ -7,6 +7,9 @@ use record::{
 };
 use std::collections::BTreeMap;
 
+/// /proc/stat counts in hundredths of a second.
+const CPU_TIMES_MIN_NS: u64 = 500_000_000;
+
 /// A run, arranged for the checks.
 pub struct Case<'a> {
     /// The record.
@@ -118,6 +121,18 @@ impl<'a> Case<'a> {
         let Some((first, last)) = self.ends(from, to) else { return Vec::new() };
         let shares = |cpu: usize| Some((cpu, CpuShare::of(&first.cpu(cpu)?, &last.cpu(cpu)?)?));
         (0..last.after.cpus.len()).filter_map(shares).collect()
+    }
+
+    /// Time that the hypervisor took from the CPUs in a window over the time they had: so much was
+    /// stolen, on average, for each nanosecond that a thread was on one. 0 where it cannot be told.
+    pub fn stolen_per_run(&self, from: Nanos, to: Nanos) -> f64 {
+        if (to - from).0 < CPU_TIMES_MIN_NS {
+            return 0.0;
+        }
+        let cpus = self.cpu_use(from, to);
+        let stolen: f64 = cpus.iter().map(|(_, share)| share.steal).sum();
+        let had: f64 = cpus.iter().map(|(_, s)| s.user + s.system + s.interrupts).sum();
+        if had > 0.0 { stolen / had } else { 0.0 }
     }
 
     /// The samples within a window.

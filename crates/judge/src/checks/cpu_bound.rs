@@ -18,7 +18,7 @@ const CPU_WINDOW_MIN_NS: u64 = 500_000_000;
 pub(super) const CHECK: Check = Check {
     id: "cpu-bound",
     question: "Was it the processors that could not go faster?",
-    evidence: "CPU time of each worker over its window (getrusage) with the time it waited for a CPU (schedstat), and the states of each CPU (/proc/stat)",
+    evidence: "CPU time of each worker over its window (getrusage) with the time it waited for a CPU (schedstat) and the time stolen from it, and the states of each CPU (/proc/stat)",
     threshold: "warning when a worker was on a CPU, or waited for one, 95 % of its window, or one CPU spent 95 % in the kernel and in interrupts while another was idle half of the time; a note where that is in the nature of what is measured (engine null, devices in memory, polling)",
     reason: "a worker that waits for a device sleeps; one that never sleeps is what the device waits for. A twentieth is left for the edges of the window",
     cause: "the work around each I/O takes a CPU longer than the device takes for it",
@@ -38,16 +38,20 @@ fn look(case: &Case) -> Vec<Finding> {
 }
 
 /// Share of its window in which a worker was on a CPU or waited for one: it did not wait for I/O.
-fn share(job: &JobRecord) -> f64 {
+/// What the hypervisor takes while it runs is in neither.
+fn share(job: &JobRecord, stolen_per_run: f64) -> f64 {
     let window = (job.ended - job.started).0;
     if window < WORKER_WINDOW_MIN_NS {
         return 0.0;
     }
     let delay = job.cpu.run_delay.unwrap_or_default();
-    (job.cpu.user.0 + job.cpu.system.0 + delay.0) as f64 / window as f64
+    let ran = (job.cpu.user.0 + job.cpu.system.0) as f64;
+    (ran * (1.0 + stolen_per_run) + delay.0 as f64) / window as f64
 }
 
 fn worker(case: &Case, part: &Part) -> Option<Finding> {
+    let stolen = case.stolen_per_run(part.from, part.to);
+    let share = |job: &JobRecord| share(job, stolen);
     let busiest = *part.workers.iter().max_by(|a, b| share(a).total_cmp(&share(b)))?;
     let busy = share(busiest);
     if busy < BUSY {
@@ -192,6 +196,22 @@ mod tests {
         busy.cpu.run_delay = Some(Nanos(900_000_000));
         let found = the_finding(&record(vec![busy]), CHECK.id);
         assert!(found.text.contains("kernel 5.0 %) and waited for one 45 %"), "{}", found.text);
+    }
+
+    #[test]
+    fn what_the_hypervisor_took_was_not_spent_waiting_for_the_device() {
+        let mut busy = job("busy", Direction::Read, 2);
+        (busy.cpu.user, busy.cpu.system) = (Nanos(1_000_000_000), Nanos(0));
+        let mut run = record(vec![busy]);
+        assert!(findings(&run, CHECK.id).is_empty());
+        at_each(&mut run, |at, sample| {
+            let half = (at * 500.0) as u64;
+            for cpu in &mut sample.cpus {
+                (cpu.user_ms, cpu.system_ms, cpu.steal_ms, cpu.idle_ms) = (half, 0, half, 0);
+            }
+        });
+        let found = the_finding(&run, CHECK.id);
+        assert!(found.text.contains("and waited for one 50 %"), "{}", found.text);
     }
 
     #[test]

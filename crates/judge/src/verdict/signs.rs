@@ -16,6 +16,8 @@ pub(super) struct Signs {
     pub(super) user: f64,
     /// Time runnable without a CPU, mean over the workers; 0 where the kernel does not tell.
     pub(super) run_delay: f64,
+    /// Time stolen from the CPUs over the time they had.
+    pub(super) stolen_per_run: f64,
     /// I/Os and synchronisations of the workers under way, mean over the window.
     pub(super) in_flight: f64,
     /// The direction that took most of that time.
@@ -75,6 +77,7 @@ impl Signs {
             on_cpu: spent(|job| job.cpu.user.0 + job.cpu.system.0),
             user: spent(|job| job.cpu.user.0),
             run_delay: spent(|job| job.cpu.run_delay.unwrap_or_default().0),
+            stolen_per_run: case.stolen_per_run(part.from, part.to),
             in_flight: in_flight(part, part.from, part.to),
             direction,
             latency_ns: part.mean_latency().unwrap_or(0.0),
@@ -83,9 +86,10 @@ impl Signs {
         }
     }
 
-    /// Share of the workers' time in which they needed a CPU, whether they had it or not.
+    /// Share of the workers' time in which they needed a CPU, whether they had it or not. What is
+    /// stolen while a thread runs is in neither of its times.
     pub(super) fn wanted_cpu(&self) -> f64 {
-        self.on_cpu + self.run_delay
+        self.on_cpu * (1.0 + self.stolen_per_run) + self.run_delay
     }
 
     /// Share of the workers' time in which they slept.

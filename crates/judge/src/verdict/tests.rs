@@ -181,6 +181,22 @@ fn a_worker_that_never_sleeps_is_limited_by_its_cpu() {
 }
 
 #[test]
+fn a_worker_whose_cpu_is_stolen_never_sleeps_either() {
+    let mut busy = reading();
+    busy.workload.ioengine = "null".into();
+    on_cpu(&mut busy, 0.4, 0.1);
+    let mut run = record(vec![busy]);
+    disk_does(&mut run, 1.0, 0.2);
+    at_each(&mut run, |at, sample| {
+        let half = (at * 500.0) as u64;
+        for cpu in &mut sample.cpus {
+            (cpu.user_ms, cpu.system_ms, cpu.steal_ms, cpu.idle_ms) = (half, 0, half, 0);
+        }
+    });
+    assert_limit(&run, Limit::Cpu, Confidence::High);
+}
+
+#[test]
 fn polling_says_nothing_about_the_cpu() {
     let mut polling = reading();
     polling.workload.settings.insert("hipri".into(), "1".into());
