@@ -1,7 +1,8 @@
 //! Flows: workers of one id do I/O in the ratio of their weights.
 //!
-//! Each I/O takes a turn. A worker may be ahead of its share by at most one part in a hundred of its
-//! turns, so that two workers on different CPUs need not hand every single I/O to each other.
+//! Each I/O takes a turn. Workers may be ahead of their shares, so that two on different CPUs need not
+//! hand every single I/O to each other; all of them together by no more than a small part of what is
+//! due to the one with the least weight, which would be that far behind.
 
 use plan::{FlowPart, Plan, Worker};
 use std::collections::BTreeMap;
@@ -12,12 +13,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Default)]
 pub struct Flows(BTreeMap<u64, Arc<Shared>>);
 
-/// What the workers of a flow share. Turns and weights of those that take part now.
+/// What the workers of a flow share.
 #[derive(Default)]
 struct Shared {
+    /// Turns and weights of those that take part now.
     turns: AtomicU64,
     weight: AtomicU64,
+    /// How many the plan has.
+    members: u64,
+    /// The least weight of them.
+    least: u64,
 }
+
+/// One part in so many of what is due to the least weight is how far all together may be ahead.
+const AHEAD: u64 = 50;
 
 /// One worker's part in a flow, to its end.
 pub struct Flow {
@@ -30,8 +39,14 @@ pub struct Flow {
 impl Flows {
     /// The flows that the workers of a plan take part in.
     pub fn new(plan: &Plan) -> Flows {
-        let parts = plan.workers.iter().filter_map(|worker| worker.limits.flow);
-        Flows(parts.map(|part| (part.id, Arc::default())).collect())
+        let mut all: BTreeMap<u64, Shared> = BTreeMap::new();
+        for part in plan.workers.iter().filter_map(|worker| worker.limits.flow) {
+            let first = || Shared { least: part.weight, ..Shared::default() };
+            let shared = all.entry(part.id).or_insert_with(first);
+            shared.members += 1;
+            shared.least = shared.least.min(part.weight);
+        }
+        Flows(all.into_iter().map(|(id, shared)| (id, Arc::new(shared))).collect())
     }
 
     /// A worker's part. One that starts at once is counted on from now: those that start with it
@@ -57,8 +72,9 @@ impl Flow {
         self.take_part();
         let weight = self.shared.weight.load(Ordering::Relaxed);
         let turns = self.shared.turns.load(Ordering::Relaxed);
-        let ahead = self.turns.saturating_sub(self.turns / 100).saturating_mul(weight);
-        if ahead <= turns.saturating_mul(self.part.weight) {
+        let parts = u128::from(AHEAD * self.shared.members);
+        let due = parts * u128::from(self.part.weight) + u128::from(self.shared.least);
+        if u128::from(self.turns) * u128::from(weight) * parts <= u128::from(turns) * due {
             return Ok(());
         }
         Err(if self.part.sleep.0 > 0 { self.part.sleep.0 } else { REST_NS })
@@ -136,6 +152,16 @@ mod tests {
         for (done, weight) in done.iter().zip([3.0, 2.0, 1.0]) {
             assert!((*done as f64 / unit / weight - 1.0).abs() < 0.03, "{done} of weight {weight}");
         }
+    }
+
+    #[test]
+    fn one_of_little_weight_that_stops_is_hardly_left_behind() {
+        let mut all = flows(&[10, 1, 1], Nanos(0));
+        let before = race(&mut all, 1000)[2];
+        let after: u64 = race(&mut all[..2], 1000).iter().sum();
+        let all: u64 = all.iter().map(|flow| flow.turns).sum();
+        let due = all as f64 / 12.0;
+        assert!(before as f64 > due * 0.95, "{before} of {due}, {after} by the others");
     }
 
     #[test]
