@@ -59,13 +59,18 @@ fn a_command_before_the_job_that_fails_fails_it() {
 fn a_command_before_the_job_comes_after_its_delay_and_ends_with_the_run() {
     let directory = scratch();
     let path = directory.path();
-    let arguments =
-        ["--name=a", "--ioengine=null", "--size=1m", "--exec_prerun=touch begun; sleep 60"];
+    // What the shell starts ends with it: the sleep is a process of its own.
+    let command = "--exec_prerun=sleep 600 & echo $! > begun; mv begun started; wait";
+    let arguments = ["--name=a", "--ioengine=null", "--size=1m", command];
     let mut running = Running::fathom("fio", path, &arguments);
-    common::wait_until("the command", || path.join("begun").exists());
+    common::wait_until("the command", || path.join("started").exists());
     running.signal(Signal::INT);
     running.says("err", "exec_prerun");
     assert_ne!(running.end().code, 0);
+    let sleep: i32 = read(path.join("started")).trim().parse().unwrap();
+    let sleep = rustix::process::Pid::from_raw(sleep).unwrap();
+    let gone = || rustix::process::test_kill_process(sleep).is_err();
+    common::wait_until("the end of what the command started", gone);
 }
 
 #[test]

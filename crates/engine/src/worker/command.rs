@@ -4,8 +4,10 @@ use super::Failure;
 use crate::live::LiveWorker;
 use plan::Worker;
 use record::Message;
+use rustix::process::{Pid, Signal, kill_process_group};
 use std::fs::File;
 use std::io;
+use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
@@ -13,25 +15,25 @@ use std::time::Duration;
 const LOOK: Duration = Duration::from_millis(5);
 
 /// Gives `command` to the shell and waits for its end. All it says goes to `file`. With `live` it is
-/// killed when the worker is asked to end.
+/// killed, with all that it started, when the worker is asked to end.
 ///
 /// # Errors
 /// The file cannot be made or the shell not started, or the command was killed.
 fn run(command: &str, file: &str, live: Option<&LiveWorker>) -> io::Result<ExitStatus> {
     let words = File::create(file)
         .map_err(|e| io::Error::new(e.kind(), format!("its output, {file}: {e}")))?;
-    let mut child = Command::new("/bin/sh")
-        .args(["-c", command])
-        .stdin(Stdio::null())
-        .stdout(words.try_clone()?)
-        .stderr(words)
-        .spawn()?;
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", command]).stdin(Stdio::null()).stdout(words.try_clone()?).stderr(words);
+    if live.is_some() {
+        shell.process_group(0);
+    }
+    let mut child = shell.spawn()?;
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(status);
         }
         if live.is_some_and(LiveWorker::asked_to_stop) {
-            child.kill()?;
+            kill_process_group(Pid::from_child(&child), Signal::KILL)?;
             child.wait()?;
             return Err(io::Error::new(io::ErrorKind::Interrupted, "the run was ended"));
         }
