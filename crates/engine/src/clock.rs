@@ -96,10 +96,16 @@ impl RunClock {
         }
     }
 
+    /// One moment on this clock and on CLOCK_MONOTONIC.
+    pub fn moment(&self) -> (u64, Instant) {
+        at_once(|| self.now())
+    }
+
     /// What the record says of it. `started` is CLOCK_MONOTONIC at `started_at` on this clock.
     pub fn describe(&self, started: Instant, started_at: u64) -> record::Clock {
-        let elapsed_here = self.now() - started_at;
-        let elapsed_there = started.elapsed().as_nanos() as f64;
+        let (ended_at, ended) = self.moment();
+        let elapsed_here = ended_at - started_at;
+        let elapsed_there = ended.duration_since(started).as_nanos() as f64;
         let (source, hertz) = match self {
             RunClock::Tsc(tsc) => ("tsc", 1e9 * 2f64.powi(32) / tsc.scale as f64),
             RunClock::Monotonic(_) => ("clock_gettime", 1e9),
@@ -129,11 +135,11 @@ impl RunClock {
 
 impl Tsc {
     fn calibrate() -> Option<Tsc> {
-        let (first_tick, first_time) = tick_and_time();
+        let (first_tick, first_time) = at_once(tsc::read);
         while first_time.elapsed() < CALIBRATION {
             std::hint::spin_loop();
         }
-        let (last_tick, last_time) = tick_and_time();
+        let (last_tick, last_time) = at_once(tsc::read);
         let hertz = last_tick.checked_sub(first_tick)? as f64
             / last_time.duration_since(first_time).as_secs_f64();
         PLAUSIBLE_HERTZ
@@ -142,17 +148,18 @@ impl Tsc {
     }
 }
 
-/// The counter and the time of one moment: the closest of eight tries.
-fn tick_and_time() -> (u64, Instant) {
+/// What `read` gives and the time of one moment: the closest of eight tries, as a thread may be
+/// stopped between two readings.
+fn at_once(read: impl Fn() -> u64) -> (u64, Instant) {
     let try_once = || {
-        let before = tsc::read();
+        let before = read();
         let time = Instant::now();
-        let after = tsc::read();
+        let after = read();
         (after.saturating_sub(before), before + after.saturating_sub(before) / 2, time)
     };
-    let (_, tick, time) =
+    let (_, reading, time) =
         (0..8).map(|_| try_once()).min_by_key(|(gap, _, _)| *gap).unwrap_or_else(try_once);
-    (tick, time)
+    (reading, time)
 }
 
 #[cfg(test)]
@@ -163,7 +170,7 @@ mod tests {
     fn both_clocks_agree_over_a_busy_while() {
         for asked in [None, Some("clock_gettime")] {
             let clock = RunClock::start(asked);
-            let (begin, time) = (clock.now(), Instant::now());
+            let (begin, time) = clock.moment();
             while time.elapsed() < Duration::from_millis(20) {}
             let drift = clock.describe(time, begin).drift_ppm;
             assert!(drift.abs() < 5000.0, "{asked:?} drifts by {drift} ppm");

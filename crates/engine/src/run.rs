@@ -181,7 +181,7 @@ impl Run {
     ) -> io::Result<Run> {
         thread::raise_open_files();
         let clock = RunClock::start(plan.clocksource.as_deref());
-        let (origin, origin_at) = (Instant::now(), clock.now());
+        let (origin_at, origin) = clock.moment();
         let live = plan.workers.iter().map(|_| LiveWorker::default()).collect();
         let jobs = plan.workers.iter().map(|worker| worker.job + 1).max().unwrap_or(0);
         let interims = plan.workers.iter().map(|_| Mutex::new(None)).collect();
