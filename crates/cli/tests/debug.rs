@@ -20,7 +20,7 @@ fn traced(text: &str, area: &str) -> Vec<String> {
 
 fn oracle(directory: &Path, arguments: &[&str]) -> String {
     let mut command = Command::new("timeout");
-    run(command.args(["30", FIO]).args(arguments).current_dir(directory)).expect(0).out
+    run(command.args(["120", FIO]).args(arguments).current_dir(directory)).expect(0).out
 }
 
 /// The parts of an `io` line that are the job's doing.

@@ -276,13 +276,13 @@ fn the_moment_of_issue_is_a_column_and_needs_its_neighbours() {
 
 #[test]
 fn a_ramp_is_not_logged_and_time_begins_after_it() {
-    let log = ["--write_bw_log=x", "--ramp_time=300ms"];
+    let log = ["--write_bw_log=x", "--ramp_time=1500ms"];
     let (json, _, logs) = logged(&[PACED, &log].concat());
     let log = &logs["x_bw.1.log"];
     let shown: u64 =
         ["read", "write"].iter().map(|d| json["jobs"][0][*d]["io_bytes"].as_u64().unwrap()).sum();
     assert_eq!(column(log, 3).iter().sum::<u64>(), shown);
-    assert!(column(log, 0)[0] < 300 && column(log, 0).is_sorted());
+    assert!(column(log, 0)[0] < 1500 && column(log, 0).is_sorted());
 }
 
 #[test]
@@ -399,14 +399,11 @@ fn a_log_that_cannot_be_written_costs_only_itself() {
 
 #[test]
 fn a_full_disk_leaves_no_part_of_a_log() {
-    let small = common::Mounted::new(
-        &["-t", "tmpfs", "-o", "size=64k"],
-        "tmpfs",
-        scratch().path().join("small"),
-    );
+    let scratch = scratch();
+    let options = ["-t", "tmpfs", "-o", "size=64k"];
+    let small = common::Mounted::new(&options, "tmpfs", scratch.path().join("small"));
     let prefix = small.path().join("x").display().to_string();
     let option = format!("--write_bw_log={prefix}");
-    let scratch = scratch();
     let job = [
         "--name=job",
         "--ioengine=null",

@@ -5,7 +5,7 @@ mod common;
 
 use common::{
     FATHOM, MemoryDisk, MemoryFilesystem, Throttle, alone, fathom, findings, recorded, run,
-    the_finding,
+    the_finding, wait_until,
 };
 use judge::checks::over_pair;
 use record::{Health, Severity};
@@ -169,8 +169,12 @@ fn throttled(disk: &MemoryDisk, throttle: &Throttle, options: &[&str]) -> Vec<Va
 fn a_burst_was_measured_instead_of_what_lasts() {
     let _alone = alone();
     let (disk, throttle) = (MemoryDisk::new(64 << 20), Throttle::new());
+    // Well below what the processors can do, so that it is the limit that changes.
+    throttle.limit(&disk.number(), 5000);
+    let before = disk.reads();
     let burst = std::thread::scope(|scope| {
         let run = scope.spawn(|| throttled(&disk, &throttle, &["--runtime=6"]));
+        wait_until("the reads", || disk.reads() > before + 1000);
         std::thread::sleep(Duration::from_secs(2));
         throttle.limit(&disk.number(), 500);
         run.join().unwrap()
@@ -185,12 +189,15 @@ fn a_burst_was_measured_instead_of_what_lasts() {
 fn identical_runs_gave_different_figures() {
     let _alone = alone();
     let (disk, throttle) = (MemoryDisk::new(64 << 20), Throttle::new());
-    let repeats = ["--repeat=5", "--runtime=500ms", "--ramp_time=100ms"];
+    // So many under way that the disk has work while the worker is kept from giving it some.
+    let deep = ["--ioengine=io_uring", "--iodepth=64"];
+    let repeats = [&["--repeat=5", "--runtime=1", "--ramp_time=200ms"], &deep[..]].concat();
+    let before = disk.reads();
     throttle.limit(&disk.number(), 2000);
     let varied = std::thread::scope(|scope| {
         let run = scope.spawn(|| throttled(&disk, &throttle, &repeats));
         // In the middle of them the disk loses most of what it gave.
-        std::thread::sleep(Duration::from_millis(1500));
+        wait_until("the second run", || disk.reads() > before + 3000);
         throttle.limit(&disk.number(), 500);
         run.join().unwrap()
     });

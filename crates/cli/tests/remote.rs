@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::served::{LONG, Served, client, free_port, job_file};
-use common::{FIO, Running, run, scratch, wait_until};
+use common::served::{LONG, Served, client, job_file};
+use common::{FIO, Running, free_port, is_served, run, scratch, wait_until};
 use rustix::process::Signal;
 use serde_json::Value;
 use std::io::{Read, Write};
@@ -20,9 +20,9 @@ fn a_run_on_a_server_prints_what_fios_client_prints() {
     let port = free_port();
     let option = format!("--server=127.0.0.1,{port}");
     let oracle = Running::start(Command::new(FIO).args([&option]).current_dir(directory.path()));
-    wait_until("the oracle's server", || TcpStream::connect(("127.0.0.1", port)).is_ok());
+    wait_until("the oracle's server", || is_served("tcp", port));
     let theirs = run(Command::new("timeout")
-        .args(["30", FIO, &format!("--client=127.0.0.1,{port}"), "two.fio"])
+        .args(["120", FIO, &format!("--client=127.0.0.1,{port}"), "two.fio"])
         .current_dir(directory.path()))
     .expect(0);
     oracle.signal(Signal::KILL);
@@ -97,9 +97,9 @@ fn the_keys_of_the_json_are_those_of_fios_client() {
     let port = free_port();
     let option = format!("--server=127.0.0.1,{port}");
     let _oracle = Running::start(Command::new(FIO).args([&option]).current_dir(directory.path()));
-    wait_until("the oracle's server", || TcpStream::connect(("127.0.0.1", port)).is_ok());
+    wait_until("the oracle's server", || is_served("tcp", port));
     let theirs = run(Command::new("timeout")
-        .args(["30", FIO, &format!("--client=127.0.0.1,{port}"), "two.fio"])
+        .args(["120", FIO, &format!("--client=127.0.0.1,{port}"), "two.fio"])
         .arg("--output-format=json")
         .current_dir(directory.path()))
     .expect(0)
@@ -248,7 +248,7 @@ fn a_stranger_is_told_and_the_server_lives_on() {
     assert!(answer.contains("is not fathom's protocol"), "{answer}");
     served.server.says("err", "is not fathom's protocol");
     let fio = run(Command::new("timeout")
-        .args(["20", FIO, &served.client(), "--name=a"])
+        .args(["120", FIO, &served.client(), "--name=a"])
         .current_dir(directory.path()));
     assert_ne!(fio.code, 0);
     let job = ["--name=a", "--size=16k", "--rw=write"];

@@ -49,7 +49,7 @@ fn a_quick_test_is_done_in_time_and_leaves_nothing() {
     let began = Instant::now();
     let ran = fathom_in(at, "test", &["--quick", "--size=256m", "--seed=7"]).expect(0);
     // The schedule itself takes 28 s at most; the rest is for a machine with other things to do.
-    assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(120), "{:?}", began.elapsed());
     assert_eq!(names(at), ["data"], "the file is gone");
     assert!(ran.err.is_empty(), "nothing but the report where nobody watches: {}", ran.err);
     fits(&ran);

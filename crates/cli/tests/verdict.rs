@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{FATHOM, alone, as_fio, fathom, loop_device, run, scratch};
+use common::{FATHOM, MemoryFilesystem, alone, as_fio, fathom, loop_device, run, scratch};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -46,10 +46,11 @@ fn direct_random_reads_are_limited_by_the_device() {
 #[test]
 fn a_second_buffered_read_is_limited_by_the_cache() {
     let _alone = alone();
-    let directory = scratch();
+    // Nobody else keeps this disk busy.
+    let own = MemoryFilesystem::new(128 << 20);
     let job = "--filename=f --rw=read --bs=64k --size=64m --invalidate=0";
-    of_run(directory.path(), job);
-    let verdict = of_run(directory.path(), &format!("{job} --time_based --runtime=1"));
+    of_run(own.path(), job);
+    let verdict = of_run(own.path(), &format!("{job} --time_based --runtime=1"));
     assert_limit(&verdict, "cache", "answered by memory; not for the storage below");
     assert_eq!(verdict["confidence"], "high", "{verdict:#}");
 }
@@ -74,7 +75,8 @@ fn a_rated_job_is_limited_by_its_rate() {
 fn a_generator_that_computes_between_its_ios_is_limited_by_itself() {
     let _alone = alone();
     let job = "--rw=randread --direct=1 --size=16m --thinktime=1ms --thinktime_spin=1ms";
-    let verdict = of_run(scratch().path(), &format!("{job} {TWO_SECONDS}"));
+    let own = MemoryFilesystem::new(64 << 20);
+    let verdict = of_run(own.path(), &format!("{job} {TWO_SECONDS}"));
     assert_limit(&verdict, "client", "what this load generator can drive");
 }
 
@@ -140,7 +142,8 @@ const CHAINED: &[&str] = &[
 #[test]
 fn the_page_ends_with_verdict_and_findings_in_80_columns_without_colours() {
     let _alone = alone();
-    let ran = fathom(scratch().path(), CHAINED).expect(0);
+    let own = MemoryFilesystem::new(128 << 20);
+    let ran = fathom(own.path(), CHAINED).expect(0);
     let (_, own) = ran.out.split_once("Disk stats").expect("fio's report first");
     let own = &own[own.find("\nVerdict\n").expect(&ran.out)..];
     assert!(own.contains("\n  second: limited by: cache, confidence: high\n"), "{own}");
@@ -153,7 +156,8 @@ fn the_page_ends_with_verdict_and_findings_in_80_columns_without_colours() {
 #[test]
 fn under_the_name_fio_only_warnings_are_told_and_only_on_stderr() {
     let _alone = alone();
-    let ran = as_fio(scratch().path(), CHAINED).expect(0);
+    let own = MemoryFilesystem::new(128 << 20);
+    let ran = as_fio(own.path(), CHAINED).expect(0);
     for word in ["Verdict", "Findings", "served-from-cache"] {
         assert!(!ran.out.contains(word), "{}", ran.out);
     }
@@ -165,19 +169,19 @@ fn under_the_name_fio_only_warnings_are_told_and_only_on_stderr() {
 #[test]
 fn with_json_in_a_file_remarks_are_in_it_and_stderr_is_for_errors() {
     let _alone = alone();
-    let directory = scratch();
+    let own = MemoryFilesystem::new(128 << 20);
     let options =
         ["--output-format=json", "--output=report.json", "--ioengine=sync", "--iodepth=8"];
-    let ran = as_fio(directory.path(), &[CHAINED, &options].concat()).expect(0);
+    let ran = as_fio(own.path(), &[CHAINED, &options].concat()).expect(0);
     assert_eq!((ran.out.as_str(), ran.err.as_str()), ("", ""));
-    let text = std::fs::read_to_string(directory.path().join("report.json")).unwrap();
+    let text = std::fs::read_to_string(own.path().join("report.json")).unwrap();
     let report: serde_json::Value = serde_json::from_str(&text).unwrap();
-    let own = &report["fathom"];
-    let findings = own["findings"].as_array().unwrap();
-    assert!(findings.iter().any(|finding| finding["check"] == "served-from-cache"), "{own}");
-    assert!(own["notes"].to_string().contains("iodepth=8 acts as 1"), "{own}");
+    let told = &report["fathom"];
+    let findings = told["findings"].as_array().unwrap();
+    assert!(findings.iter().any(|finding| finding["check"] == "served-from-cache"), "{told}");
+    assert!(told["notes"].to_string().contains("iodepth=8 acts as 1"), "{told}");
     let gone = ["--filename=/proc/gone", "--size=4k"];
-    let ran = as_fio(directory.path(), &[&["--name=a"], &gone[..], &options].concat());
+    let ran = as_fio(own.path(), &[&["--name=a"], &gone[..], &options].concat());
     assert!(ran.code != 0 && ran.err.contains("/proc/gone"), "{}", ran.err);
 }
 

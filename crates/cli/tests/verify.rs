@@ -38,7 +38,7 @@ fn ours(directory: &Path, arguments: &[&str]) -> Ran {
 
 #[track_caller]
 fn theirs(directory: &Path, arguments: &[&str]) -> Ran {
-    let fixed = ["20", FIO, "--name=j", "--filename=data", "--size=64k"];
+    let fixed = ["120", FIO, "--name=j", "--filename=data", "--size=64k"];
     run(Command::new("timeout").args(fixed).args(arguments).current_dir(directory))
 }
 
@@ -254,13 +254,14 @@ fn the_pattern_begins_anew_at_its_interval() {
 #[test]
 fn time_that_is_up_ends_writing_and_not_reading_back() {
     let dir = scratch();
-    let arguments = ["--rw=write", "--verify=md5", "--rate_iops=20", "--runtime=500ms", "--bs=4k"];
+    let arguments = ["--rw=write", "--verify=md5", "--rate_iops=5", "--runtime=2", "--bs=4k"];
     let found = job(dir.path(), 0, &arguments);
     let written = ios(&found, "write");
-    assert!((5..16).contains(&written), "{found}");
+    assert!((1..16).contains(&written), "{found}");
     assert_eq!(ios(&found, "read"), written);
     let (read, write) = (&found["read"]["runtime"], &found["write"]["runtime"]);
-    assert!(write.as_u64() > Some(200) && read.as_u64() < Some(200), "{read} and {write}");
+    // Reading back has no rate.
+    assert!(write.as_u64() > Some(1000) && read.as_u64() < Some(1000), "{read} and {write}");
 }
 
 /// A way to harm the file, and the words for it.

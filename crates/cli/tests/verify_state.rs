@@ -17,7 +17,7 @@ fn ours(directory: &Path, arguments: &[&str]) -> Ran {
 
 #[track_caller]
 fn theirs(directory: &Path, arguments: &[&str]) -> Ran {
-    let fixed = ["20", FIO, "--name=j", "--filename=data"];
+    let fixed = ["120", FIO, "--name=j", "--filename=data"];
     run(Command::new("timeout").args(fixed).args(arguments).current_dir(directory))
 }
 

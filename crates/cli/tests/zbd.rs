@@ -64,7 +64,7 @@ fn as_much_is_written_and_reset_as_by_the_oracle() {
 /// A program that ends after a while whatever it does.
 fn timed(program: &str) -> std::process::Command {
     let mut command = std::process::Command::new("timeout");
-    command.args(["20", program]);
+    command.args(["60", program]);
     command
 }
 

@@ -241,10 +241,13 @@ fn the_sampler_sees_what_a_device_does() {
     // Past the first beats, so that there are samples between the ends.
     std::thread::sleep(Duration::from_millis(1300));
     let samples = sampler.finish().samples;
-    // Ten a second, on a machine that may be busy.
-    assert!((8..=16).contains(&samples.len()), "{}", samples.len());
-    let slow = samples.iter().filter(|sample| sample.slow.is_some()).count();
-    assert!((3..=4).contains(&slow), "both ends and once a second: {slow}");
+    // One a beat at most, and both ends; on a machine that is busy some beats are missed.
+    let beats: Vec<u64> =
+        samples[1..samples.len() - 1].iter().map(|s| s.at.0 / 100_000_000).collect();
+    assert!(beats.len() >= 3 && beats.windows(2).all(|two| two[0] < two[1]), "{beats:?}");
+    let seconds = samples[samples.len() - 1].at.0 / 1_000_000_000;
+    let slow = samples.iter().filter(|sample| sample.slow.is_some()).count() as u64;
+    assert!((3..=seconds + 3).contains(&slow), "both ends and once a second: {slow}");
     let [first, .., last] = &samples[..] else { unreachable!() };
     assert!(last.own.unwrap().write_bytes - first.own.unwrap().write_bytes >= 1 << 20);
     let (first, last) = (first.disks[disk.name()], last.disks[disk.name()]);

@@ -11,9 +11,11 @@ use judge::Finding;
 use record::RunRecord;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use std::os::unix::process::CommandExt;
+use std::net::{TcpListener, UdpSocket};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -25,7 +27,7 @@ pub const FATHOM: &str = env!("CARGO_BIN_EXE_fathom");
 /// What a program did.
 #[derive(Debug)]
 pub struct Ran {
-    /// Exit code; -1 when a signal ended it.
+    /// Exit code; below 0 the signal that ended it.
     pub code: i32,
     /// Standard output.
     pub out: String,
@@ -33,10 +35,14 @@ pub struct Ran {
     pub err: String,
 }
 
+fn code(status: ExitStatus) -> i32 {
+    status.code().unwrap_or_else(|| -status.signal().unwrap_or(0))
+}
+
 impl Ran {
     fn of(output: Output) -> Ran {
         Ran {
-            code: output.status.code().unwrap_or(-1),
+            code: code(output.status),
             out: String::from_utf8_lossy(&output.stdout).into_owned(),
             err: String::from_utf8_lossy(&output.stderr).into_owned(),
         }
@@ -99,6 +105,20 @@ pub fn the_finding(record: &RunRecord, check: &str) -> Finding {
     found[0].clone()
 }
 
+/// Whether the processors were the run's own: neither other threads nor the hypervisor kept its
+/// workers off them for a hundredth of their time. Where not, checks are right to speak of it.
+pub fn undisturbed(record: &RunRecord) -> bool {
+    let delayed = record.jobs.iter().map(|job| {
+        let waited = job.cpu.run_delay.unwrap_or_default().seconds();
+        waited / (job.ended - job.started).seconds()
+    });
+    let [first, .., last] = &record.timeline.samples[..] else { return false };
+    let seconds = (last.at - first.at).seconds();
+    let stolen = first.cpus.iter().zip(&last.cpus);
+    let stolen = stolen.map(|(a, b)| (b.steal_ms - a.steal_ms) as f64 / 1000.0 / seconds);
+    delayed.chain(stolen).all(|share| share < 0.01)
+}
+
 /// Panics when a check finds anything.
 #[track_caller]
 pub fn silent(record: &RunRecord, check: &str) {
@@ -126,10 +146,45 @@ pub fn loop_device(directory: &Path, bytes: u64, arguments: &[&str]) -> Loop {
     Loop::over(&directory.join("loop.img"), bytes, &arguments)
 }
 
-/// Polls until `condition` holds; panics with `what` after half a minute.
+/// A port that nobody uses, and the next one neither, for TCP and UDP. It is none of those that the
+/// kernel gives to whoever asks for any: a connection of another test cannot take it meanwhile.
+pub fn free_port() -> u16 {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    const LOWEST: u16 = 10_240;
+    let range = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap();
+    let given: u16 = range.split_whitespace().next().unwrap().parse().unwrap();
+    let pairs = u32::from(given.max(LOWEST + 2_000) - LOWEST) / 2;
+    let free = |port| {
+        TcpListener::bind(("0.0.0.0", port)).is_ok() && UdpSocket::bind(("0.0.0.0", port)).is_ok()
+    };
+    loop {
+        let turn = u32::from(NEXT.fetch_add(1, Ordering::Relaxed));
+        let pair = (std::process::id().wrapping_mul(7919) + turn) % pairs;
+        let port = LOWEST + 2 * pair as u16;
+        if free(port) && free(port + 1) {
+            return port;
+        }
+    }
+}
+
+/// Whether somebody receives at a port, by the kernel's own list: to try would be to take it.
+pub fn is_served(protocol: &str, port: u16) -> bool {
+    // Of a TCP socket that listens, and of a UDP socket without a peer.
+    let state = if protocol == "tcp" { "0A" } else { "07" };
+    let served = |table: &str| {
+        let table = std::fs::read_to_string(format!("/proc/net/{table}")).unwrap_or_default();
+        table.lines().skip(1).any(|line| {
+            let fields: Vec<&str> = line.split_whitespace().collect();
+            fields[1].ends_with(&format!(":{port:04X}")) && fields[3] == state
+        })
+    };
+    served(protocol) || served(&format!("{protocol}6"))
+}
+
+/// Polls until `condition` holds; panics with `what` after two minutes.
 #[track_caller]
 pub fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
-    let patience = Instant::now() + Duration::from_secs(30);
+    let patience = Instant::now() + Duration::from_secs(120);
     while !condition() {
         assert!(Instant::now() < patience, "waited in vain: {what}");
         std::thread::sleep(Duration::from_millis(10));
@@ -200,8 +255,7 @@ impl Running {
             status = self.child.try_wait().unwrap();
             status.is_some()
         });
-        let code = status.and_then(|s| s.code()).unwrap_or(-1);
-        Ran { code, out: self.said("out"), err: self.said("err") }
+        Ran { code: status.map_or(0, code), out: self.said("out"), err: self.said("err") }
     }
 }
 
@@ -231,6 +285,23 @@ impl MemoryDisk {
         let memory = Mounted::new(&["-t", "tmpfs"], "tmpfs", directory.path().join("memory"));
         let device = Loop::over(&memory.path().join("disk.img"), bytes, &[]);
         MemoryDisk { device, _memory: memory, directory }
+    }
+
+    /// Writes it has completed.
+    pub fn writes(&self) -> u64 {
+        self.counter(4)
+    }
+
+    /// Reads it has completed.
+    pub fn reads(&self) -> u64 {
+        self.counter(0)
+    }
+
+    /// A field of the kernel's statistics of it (Documentation/admin-guide/iostats).
+    fn counter(&self, field: usize) -> u64 {
+        let stat = format!("/sys/block/{}/stat", self.device.name());
+        let stat = std::fs::read_to_string(stat).unwrap();
+        stat.split_whitespace().nth(field).unwrap().parse().unwrap()
     }
 
     /// "major:minor".

@@ -12,7 +12,7 @@ pub fn done_by(program: &[&str], directory: &Path, also: &str, arguments: &[&str
     let out = kept.path().join("calls");
     let calls = "trace=openat,close,pread64,pwrite64,fsync,fdatasync,ioctl";
     let ran = run(Command::new("timeout")
-        .args(["60", "strace", "-ff", "-y", "-e", calls, "-o", out.to_str().unwrap()])
+        .args(["300", "strace", "-ff", "-y", "-e", calls, "-o", out.to_str().unwrap()])
         .args(program)
         .args(arguments)
         .current_dir(directory));

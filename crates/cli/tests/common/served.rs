@@ -1,7 +1,6 @@
 //! What tests of servers share: one that runs, and clients of it.
 
-use super::{FATHOM, Ran, Running, run, wait_until};
-use std::net::TcpListener;
+use super::{FATHOM, Ran, Running, free_port, run, wait_until};
 use std::path::Path;
 use std::process::Command;
 
@@ -44,15 +43,10 @@ impl Served {
     }
 }
 
-/// A port that nobody listens at.
-pub fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
-
 /// A client of ours; ends by itself or is an error.
 pub fn client(verb: &str, directory: &Path, arguments: &[&str]) -> Ran {
     let mut command = Command::new("timeout");
-    command.args(["60", FATHOM, verb]).args(arguments).current_dir(directory);
+    command.args(["120", FATHOM, verb]).args(arguments).current_dir(directory);
     run(&mut command)
 }
 

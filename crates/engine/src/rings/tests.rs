@@ -19,7 +19,7 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 const BLOCK: u64 = 4096;
 const DEPTH: u32 = 8;
 /// Far more than any I/O here takes; a ring that loses an I/O fails instead of hanging.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A ring on one file.
 struct Rig<R> {
