@@ -173,7 +173,7 @@ impl Servers<'_> {
             match self.heard.recv_timeout(GLANCE) {
                 Ok((index, message)) => {
                     if let Some(ticker) = &mut ticker {
-                        ticker.clear(self.output)?;
+                        ticker.clear()?;
                     }
                     self.take(index, message)?;
                 }
@@ -193,11 +193,11 @@ impl Servers<'_> {
             self.look_at_trigger();
             if let (Some(ticker), true) = (&mut ticker, self.running()) {
                 let snapshot = || joined(&self.members);
-                ticker.tick(snapshot, self.output)?;
+                ticker.tick(snapshot)?;
             }
         }
         match &mut ticker {
-            Some(ticker) => ticker.leave(self.output),
+            Some(ticker) => ticker.leave(),
             None => Ok(()),
         }
     }

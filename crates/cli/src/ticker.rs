@@ -17,26 +17,32 @@ pub struct Ticker {
     next_newline: Instant,
     redraw: bool,
     on_stdout: bool,
+    terminal: bool,
+    /// What comes after the line begins with a line of its own.
+    followed: bool,
     drawn: bool,
 }
 
 impl Ticker {
-    /// `None` when no line is to be shown. Under the name fio it belongs to the text on standard
-    /// output, where programs that follow fio look for it; else it goes to stderr, so that reports
-    /// stay clean.
+    /// `None` when no line is to be shown. Under the name fio it goes to standard output, where
+    /// programs that follow fio look for it, unless that is taken by a report that is no text; else
+    /// to stderr, so that reports stay clean.
     pub fn new(
         invocation: &Invocation,
         output: &Output,
         as_fio: bool,
         text: bool,
     ) -> Option<Ticker> {
-        let followed = invocation.eta == Eta::Always && matches!(output, Output::Stdout);
-        let on_stdout = as_fio && text && (followed || output.is_terminal());
-        let terminal = on_stdout || std::io::stderr().is_terminal();
+        let to_stdout = matches!(output, Output::Stdout);
+        let terminal = match as_fio {
+            true => std::io::stdout().is_terminal(),
+            false => std::io::stderr().is_terminal(),
+        };
+        let taken = as_fio && to_stdout && !text;
         let shown = match invocation.eta {
             Eta::Never => false,
-            Eta::Always => true,
-            Eta::Auto => terminal && (text || !as_fio),
+            Eta::Always => !taken,
+            Eta::Auto => terminal && !taken,
         };
         let every = invocation.eta_interval.map_or(Duration::from_secs(1), |n| {
             Duration::from_nanos(n.0).max(Duration::from_millis(100))
@@ -49,15 +55,17 @@ impl Ticker {
             newline_every,
             next: now + every,
             next_newline: now + newline_every.unwrap_or_default(),
-            redraw: terminal,
-            on_stdout,
+            redraw: as_fio || terminal,
+            on_stdout: as_fio,
+            terminal,
+            followed: as_fio && to_stdout,
             drawn: false,
         })
     }
 
-    fn put(&self, output: &mut Output, text: &str) -> Result<()> {
+    fn put(&self, text: &str) -> Result<()> {
         if self.on_stdout {
-            return output.write(text);
+            return Output::Stdout.write(text);
         }
         say(text);
         Ok(())
@@ -66,8 +74,8 @@ impl Ticker {
     /// Shows the line when its time has come.
     ///
     /// # Errors
-    /// Those of `output`.
-    pub fn tick(&mut self, snapshot: impl FnOnce() -> Snapshot, output: &mut Output) -> Result<()> {
+    /// Those of standard output.
+    pub fn tick(&mut self, snapshot: impl FnOnce() -> Snapshot) -> Result<()> {
         let now = Instant::now();
         if now < self.next {
             return Ok(());
@@ -85,23 +93,26 @@ impl Ticker {
             self.next_newline += every;
             self.drawn = false;
         }
-        self.put(output, &text)
+        self.put(&text)
     }
 
     /// Takes the line that is being redrawn away, to make room for another.
     ///
     /// # Errors
-    /// Those of `output`.
-    pub fn clear(&mut self, output: &mut Output) -> Result<()> {
-        // ECMA-48: carriage return, then EL, erase to the end of the line.
-        if std::mem::take(&mut self.drawn) { self.put(output, "\r\x1b[K") } else { Ok(()) }
+    /// Those of standard output.
+    pub fn clear(&mut self) -> Result<()> {
+        // ECMA-48: carriage return, then EL, erase to the end of the line. What is no terminal is
+        // told apart by the carriage return, as fio's line is.
+        let drawn = std::mem::take(&mut self.drawn);
+        if drawn && self.terminal { self.put("\r\x1b[K") } else { Ok(()) }
     }
 
     /// Leaves the line that is being redrawn.
     ///
     /// # Errors
-    /// Those of `output`.
-    pub fn leave(&mut self, output: &mut Output) -> Result<()> {
-        if std::mem::take(&mut self.drawn) { self.put(output, "\n") } else { Ok(()) }
+    /// Those of standard output.
+    pub fn leave(&mut self) -> Result<()> {
+        let drawn = std::mem::take(&mut self.drawn);
+        if drawn && !self.followed { self.put("\n") } else { Ok(()) }
     }
 }

@@ -135,14 +135,14 @@ impl<'a> Console<'a> {
     /// Makes room for a line.
     fn clear(&mut self) -> Result<()> {
         match &mut self.ticker {
-            Some(ticker) => ticker.clear(self.output),
+            Some(ticker) => ticker.clear(),
             None => Ok(()),
         }
     }
 
     fn leave(&mut self) -> Result<()> {
         match &mut self.ticker {
-            Some(ticker) => ticker.leave(self.output),
+            Some(ticker) => ticker.leave(),
             None => Ok(()),
         }
     }
@@ -196,7 +196,7 @@ impl Audience for Console<'_> {
         self.trigger.goes_off();
         self.trigger.settle(false);
         if let Some(ticker) = &mut self.ticker {
-            ticker.tick(|| under_way.run.snapshot(), self.output)?;
+            ticker.tick(|| under_way.run.snapshot())?;
         }
         Ok(Wish { stop: self.stopping || self.trigger.was_pulled(), report: false })
     }

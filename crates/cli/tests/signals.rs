@@ -174,8 +174,7 @@ fn it_is_asked_how_far_it_is() {
             let mut running =
                 Running::start(command.args(&line).args(file).current_dir(directory.path()));
             let said = || fs::read_to_string(directory.path().join("report")).unwrap_or_default();
-            let drawn = if program == FATHOM { "err" } else { "out" };
-            running.says(drawn, "[m(2)]");
+            running.says("out", "[m(2)]");
             for times in 1..=2 {
                 running.signal(Signal::USR1);
                 wait_until("a report", || said().matches(part).count() == times * count);

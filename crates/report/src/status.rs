@@ -31,14 +31,14 @@ impl StatusLine {
         line
     }
 
-    /// As [`Self::update`], with the carriage return in front and the blanks behind that redraw it
-    /// over the line before.
+    /// As [`Self::update`], with the blanks behind that cover the line before, and the carriage
+    /// return with which fio ends each.
     pub fn redraw(&mut self, now: &Snapshot) -> String {
         let line = self.update(now);
         let length = line.chars().count();
         let blanks = self.shown.saturating_sub(length);
         self.shown = length;
-        format!("\r{line}{:blanks$}", "")
+        format!("{line}{:blanks$}\r", "")
     }
 
     fn run_line(&self, now: &Snapshot) -> String {
