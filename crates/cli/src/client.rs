@@ -105,7 +105,21 @@ struct Servers<'a> {
 }
 
 impl Servers<'_> {
+    /// A line of `--debug=net`, where that is asked for.
+    fn trace(&mut self, text: &str) -> Result<()> {
+        match self.call.invocation.debug.covers("net") {
+            true => self.output.write(&job::debug::line("net", std::process::id(), text)),
+            false => Ok(()),
+        }
+    }
+
+    fn trace_all(&mut self, text: impl Fn(&str) -> String) -> Result<()> {
+        let labels: Vec<String> = self.members.iter().map(Member::label).collect();
+        labels.iter().try_for_each(|label| self.trace(&text(label)))
+    }
+
     fn run(&mut self) -> Result<ExitCode> {
+        self.trace_all(|label| format!("client: {label} connected"))?;
         for member in &self.members {
             if self.text {
                 self.output.write(&format!("{}\n", member.machine))?;
@@ -115,6 +129,7 @@ impl Servers<'_> {
             self.complain(&text);
             return Ok(ExitCode::from(exit::ERRORS));
         }
+        self.trace_all(|label| format!("send ini to {label}"))?;
         self.until(|stage| stage != Stage::Preparing)?;
         let caught = self.signals.caught();
         if let Some(code) = caught.map(|s| exit::interrupted(s, self.call.as_fio())).or(self.code) {
@@ -131,6 +146,8 @@ impl Servers<'_> {
                 return Ok(ExitCode::from(usage_code(self.call.dialect)));
             }
         };
+        self.trace("client: start all")?;
+        self.trace_all(|label| format!("client: start {label}"))?;
         self.members.iter_mut().for_each(Member::start);
         self.until(Stage::is_over)?;
         self.trigger.settle(true);
@@ -175,6 +192,7 @@ impl Servers<'_> {
                     if let Some(ticker) = &mut ticker {
                         ticker.clear()?;
                     }
+                    self.trace_heard(index, &message)?;
                     self.take(index, message)?;
                 }
                 Err(RecvTimeoutError::Timeout) => {}
@@ -278,6 +296,16 @@ impl Servers<'_> {
             }
         }
         Ok(())
+    }
+
+    fn trace_heard(
+        &mut self,
+        index: usize,
+        message: &Result<FromServer, FrameError>,
+    ) -> Result<()> {
+        let (Some(member), Ok(message)) = (self.members.get(index), message) else { return Ok(()) };
+        let text = format!("client: got cmd op {} from {}", message.kind(), member.label());
+        self.trace(&text)
     }
 
     /// Takes the results of a server, and shows them as text at once: another may run much longer.

@@ -13,6 +13,12 @@ pub fn before(program: &str, invocation: &Invocation, plan: &Plan) -> String {
     for area in &debug.areas {
         let _ = writeln!(out, "{program}: set debug option {area}");
     }
+    if let (true, Some(profile)) = (debug.covers("profile"), &invocation.profile) {
+        out += &line("profile", id, &format!("loading profile '{profile}'"));
+    }
+    if debug.covers("blktrace") {
+        out += &replayed(invocation, id);
+    }
     if debug.covers("parse") {
         out += &parse(&invocation.jobs, id);
     }
@@ -27,6 +33,26 @@ pub fn before(program: &str, invocation: &Invocation, plan: &Plan) -> String {
         }
     }
     out
+}
+
+fn replayed(invocation: &Invocation, id: u32) -> String {
+    let logs =
+        invocation.jobs.iter().flat_map(|job| job.replay.recordings.iter().zip(&job.replay.logs));
+    let text = |(recording, log): (&std::sync::Arc<trace::Recording>, &String)| {
+        let bytes = recording.bytes;
+        let text = format!(
+            "{log}: ios={}, files={}, read={}, write={}, trim={}, depth={}, msec={}",
+            recording.ios,
+            recording.files.len(),
+            bytes.read,
+            bytes.write,
+            bytes.trim,
+            recording.peak_depth,
+            recording.duration / 1_000_000,
+        );
+        line("blktrace", id, &text)
+    };
+    logs.map(text).collect()
 }
 
 fn files(plan: &Plan, id: u32) -> String {

@@ -112,7 +112,7 @@ fn act(
         Action::EngHelp(engine) => job::help::engine(engine.as_deref()),
         Action::InflateLog(path) => return inflate(dialect, path, &mut output),
         Action::ProfileHelp(text) => Ok(text.clone()),
-        Action::DebugHelp => Ok(job::debug::help()),
+        Action::DebugHelp => Ok(job::debug::help(program(dialect))),
         Action::CrcTest(names) => return checksums::main(dialect, names.as_deref(), &mut output),
         Action::CpuClockTest => return clocks::main(runner.machine(), &mut output),
         Action::IdleCalibrate => Ok(report::tools::calibration(&idle::calibrate(false))),

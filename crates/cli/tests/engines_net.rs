@@ -325,6 +325,10 @@ fn contradictions_are_refused() {
         ("--size=1m --rw=write --protocol=unix --filename=x --port=9", "port"),
         ("--size=1m --rw=read --protocol=udp --port=9 --hostname=127.0.0.1", "hostname"),
         ("--size=1m --rw=read --protocol=udp --port=9 --listen", "listen"),
+        (
+            "--size=1m --rw=write --protocol=udpv6 --port=9 --hostname=ff1e::7 --interface=::1",
+            "interface",
+        ),
         ("--size=1m --rw=write --protocol=udp --port=9 --hostname=127.0.0.1 --bs=128k", "bs"),
         ("--size=1m --rw=read --protocol=udp --port=9 --ioengine=netsplice", "protocol"),
         ("--size=1m --rw=read --listen --port=65535 --numjobs=2", "port"),
@@ -351,4 +355,56 @@ fn nothing_is_said_of_storage() {
     assert!(judged.findings.iter().all(|f| !storage.contains(&f.check)), "{:?}", judged.findings);
     let ran = as_fio(directory.path(), &["--enghelp=net"]).expect(0);
     assert!(ran.out.contains("pingpong"), "{}", ran.out);
+}
+
+#[test]
+fn a_group_of_receivers_gets_what_either_program_sends() {
+    let groups = [("udp", "239.255.11.7", "interface=127.0.0.1"), ("udpv6", "ff1e::7", "ttl=1")];
+    for (protocol, group, more) in groups {
+        let directory = scratch();
+        let common = format!(
+            "ioengine=net protocol={protocol} hostname={group} {more} port={} bs=1k size=64k",
+            free_port()
+        );
+        let record =
+            both_ends(directory.path(), &common, "rw=read", "rw=write startdelay=1 rate_iops=500");
+        assert_eq!(record.jobs[0].results.read.bytes.0, 64 << 10, "{group}");
+    }
+    // The oracle knows groups of IPv4 only.
+    let ours: &[&str] = &[FATHOM, "fio"];
+    for [reader, writer] in [[ours, &[FIO]], [&[FIO], ours]] {
+        let (directory, port) = (scratch(), free_port().to_string());
+        let common = ["--ioengine=net", "--protocol=udp", "--hostname=239.255.11.8", "--bs=1k"];
+        let more = ["--interface=127.0.0.1", "--size=64k", "--output-format=json", "--name=t"];
+        let start = |program: &[&str], rest: &[&str]| {
+            let port = format!("--port={port}");
+            let line = [&["20"], program, &common, &more, &[port.as_str()], rest].concat();
+            Running::start(Command::new("timeout").args(line).current_dir(directory.path()))
+        };
+        let reads = start(reader, &["--rw=read"]);
+        wait_until("the receiver", || UdpSocket::bind(format!("239.255.11.8:{port}")).is_err());
+        let writes = start(writer, &["--rw=write", "--rate_iops=500"]);
+        assert_eq!(writes.end().code, 0, "{writer:?}");
+        let ran = reads.end().expect(0);
+        assert_eq!(done(&ran, "read"), [0, 64, 64 << 10], "{reader:?} {writer:?}");
+    }
+}
+
+#[test]
+fn vsock_reaches_this_machine_or_says_what_it_takes() {
+    let directory = scratch();
+    let common = ["--ioengine=net", "--protocol=vsock", "--port=9977", "--size=64k", "--bs=4k"];
+    let reader = ["--name=r", "--rw=read", "--listen", "--runtime=5"];
+    let writer = ["--name=w", "--rw=write", "--hostname=1"];
+    let ran = fathom(directory.path(), &[&common[..], &reader, &writer].concat());
+    if ran.code == 0 {
+        assert!(ran.out.contains("total=16,0,0,0"), "{}", ran.out);
+    } else {
+        let lacks = ran.err.contains("takes the kernel's module vsock_loopback")
+            || ran.err.contains("the kernel of this machine has no vsock");
+        assert!(lacks, "{}", ran.err);
+    }
+    let line = [&common[..], &["--name=w", "--rw=write", "--hostname=x"]].concat();
+    let ran = fathom(directory.path(), &line).expect(1);
+    assert!(ran.err.contains("expected the number of a machine"), "{}", ran.err);
 }

@@ -5,6 +5,7 @@
 //! is bounded, no worker ever writes to a file, and as little as can be is done while others measure.
 
 use crate::sys::thread;
+use crate::trace::Trace;
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
@@ -15,7 +16,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 /// Packed entries of a whole run that stay in memory.
@@ -74,7 +75,7 @@ impl Scribe {
     ///
     /// # Errors
     /// No thread can be had.
-    pub fn start(workers: &[Worker]) -> io::Result<Scribe> {
+    pub fn start(workers: &[Worker], trace: &Arc<Trace>) -> io::Result<Scribe> {
         let logging = || workers.iter().filter_map(|worker| worker.logs.as_ref());
         let Some(first) = logging().next() else {
             return Ok(Scribe { pages: Mutex::new(None), thread: Mutex::new(None) });
@@ -86,6 +87,7 @@ impl Scribe {
         let beside = first.files.first().and_then(|(_, path)| Path::new(path).parent());
         let keeper = Keeper {
             shelves: workers.iter().map(Shelf::new).collect(),
+            trace: Arc::clone(trace),
             in_memory: 0,
             beside: beside.map(Path::to_owned).unwrap_or_default(),
             spill: None,
@@ -137,13 +139,21 @@ struct Shelf {
     open: Vec<u8>,
     block: usize,
     compressed: bool,
+    /// Whose log, where its packing is traced.
+    traced: Option<String>,
 }
 
 impl Shelf {
     fn new(worker: &Worker) -> Shelf {
         let compression = worker.logs.as_ref().and_then(|logs| logs.compression);
         let block = compression.map_or(BLOCK, |bytes| bytes as usize);
-        Shelf { blocks: Vec::new(), open: Vec::new(), block, compressed: compression.is_some() }
+        Shelf {
+            blocks: Vec::new(),
+            open: Vec::new(),
+            block,
+            compressed: compression.is_some(),
+            traced: worker.trace.compress.then(|| worker.name.clone()),
+        }
     }
 }
 
@@ -154,6 +164,7 @@ struct Keeper {
     beside: PathBuf,
     spill: Option<(File, u64)>,
     failure: Option<String>,
+    trace: Arc<Trace>,
 }
 
 impl Keeper {
@@ -189,9 +200,17 @@ impl Keeper {
         let shelf = &mut self.shelves[worker];
         let mut bytes = std::mem::take(&mut shelf.open);
         if shelf.compressed {
+            if let Some(log) = &shelf.traced {
+                let (input, number) = (bytes.len(), shelf.blocks.len() + 1);
+                let text = format!("deflate input size={input}, seq={number}, log={log}");
+                self.trace.say("compress", &text);
+            }
             let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
             encoder.write_all(&bytes)?;
             bytes = encoder.finish()?;
+            if shelf.traced.is_some() {
+                self.trace.say("compress", &format!("deflated to size={}", bytes.len()));
+            }
         }
         let length = bytes.len();
         let place = if self.in_memory + length <= MOST_IN_MEMORY {
@@ -294,7 +313,7 @@ mod tests {
     #[test]
     fn every_worker_gets_back_what_it_noted_in_order() {
         let workers = [worker(None), worker(Some(1024)), Worker::default()];
-        let scribe = Scribe::start(&workers).unwrap();
+        let scribe = Scribe::start(&workers, &Arc::default()).unwrap();
         let (mut plain, mut compressed) = (scribe.pen(0, 100), scribe.pen(1, 7));
         for number in 0..20_000 {
             plain.note(io(number));
@@ -333,7 +352,7 @@ mod tests {
 
     #[test]
     fn without_logs_there_is_no_thread() {
-        let scribe = Scribe::start(&[Worker::default()]).unwrap();
+        let scribe = Scribe::start(&[Worker::default()], &Arc::default()).unwrap();
         assert!(scribe.thread.lock().unwrap().is_none());
         scribe.pen(0, 1).note(io(1));
         assert!(all(&scribe.finish(), 0).is_empty());

@@ -185,7 +185,8 @@ impl Run {
         let live = plan.workers.iter().map(|_| LiveWorker::default()).collect();
         let jobs = plan.workers.iter().map(|worker| worker.job + 1).max().unwrap_or(0);
         let interims = plan.workers.iter().map(|_| Mutex::new(None)).collect();
-        let scribe = Scribe::start(&plan.workers)?;
+        let trace = Arc::default();
+        let scribe = Scribe::start(&plan.workers, &trace)?;
         let flows = Flows::new(&plan);
         let shared = Arc::new(Shared {
             cursors: (0..jobs).map(|_| Arc::default()).collect(),
@@ -200,7 +201,7 @@ impl Run {
             asked: AtomicU64::new(0),
             zones: ZonedTargets::default(),
             stop: AtomicBool::new(false),
-            trace: Arc::default(),
+            trace,
             layout: Mutex::new(None),
             events: Mutex::new(Vec::new()),
             ended: Mutex::new(false),
@@ -398,7 +399,9 @@ impl<'a> Supervisor<'a> {
             while !shared.stopping() {
                 let now = shared.clock.now();
                 let looks = all.iter_mut().filter_map(|watched| watched.look(&shared.live, now));
-                let Some(next) = looks.min() else { break };
+                let next = looks.min();
+                all.iter_mut().for_each(|watched| watched.tell(&shared.trace));
+                let Some(next) = next else { break };
                 let rest = next.saturating_sub(shared.clock.now()).min(LONGEST_SLEEP_NS);
                 std::thread::sleep(Duration::from_nanos(rest));
             }
@@ -480,6 +483,10 @@ impl<'a> Supervisor<'a> {
                 }
             }
         }
+        let traced = batch.iter().any(|index| self.shared.plan.workers[*index].trace.mutex);
+        if traced {
+            self.shared.trace.say("mutex", "wait on startup_sem");
+        }
         while waiting > 0 {
             match self.reports.1.recv() {
                 Ok(Report::Ready) => waiting -= 1,
@@ -493,6 +500,9 @@ impl<'a> Supervisor<'a> {
                 }
                 Err(_) => break,
             }
+        }
+        if traced {
+            self.shared.trace.say("mutex", "done waiting on startup_sem");
         }
         gates.iter().for_each(|go| {
             // A worker that failed before it was ready has closed its end.

@@ -1,6 +1,7 @@
 //! Watches workers until they are steady, and ends them then (`steadystate`).
 
 use crate::live::LiveWorker;
+use crate::trace::Trace;
 use plan::{Plan, SteadyFigure, SteadyLimit, SteadyWatch};
 use record::{Direction, SteadyResult, SteadySample};
 use std::collections::VecDeque;
@@ -14,6 +15,9 @@ pub(crate) struct Watched {
     running: Option<(u64, Totals)>,
     window: VecDeque<SteadySample>,
     judged: Judged,
+    /// Samples taken; and told, where they are traced.
+    taken: usize,
+    told: Option<usize>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -46,6 +50,8 @@ pub(crate) fn watched(plan: &Plan) -> Vec<Watched> {
                 running: None,
                 window: VecDeque::new(),
                 judged: Judged::default(),
+                taken: 0,
+                told: worker.trace.steadystate.then_some(0),
             }),
         }
     }
@@ -104,9 +110,55 @@ impl Watched {
             self.window.pop_front();
         }
         self.window.push_back(sample);
+        self.taken += 1;
         if self.window.len() == self.watch.samples {
             self.judged = self.judge();
         }
+    }
+
+    /// Tells of the last sample and what came of it, where that is traced; once.
+    pub fn tell(&mut self, trace: &Trace) {
+        let (Some(told), Some(last)) = (&mut self.told, self.window.back()) else { return };
+        if std::mem::replace(told, self.taken) == self.taken {
+            return;
+        }
+        let (full, size) = (self.window.len() == self.watch.samples, self.watch.samples.max(1));
+        let tail = (self.taken - 1) % size;
+        let head = if full { self.taken % size } else { 0 };
+        trace.say(
+            "steadystate",
+            &format!(
+                "steadystate_check() thread: {}, groupid: 0, rate_msec: {}, iops: {:.0}, bw: {:.0}, \
+                 head: {head}, tail: {tail}",
+                self.members[0],
+                self.watch.interval.0 / 1_000_000,
+                last.iops,
+                last.bytes_per_second,
+            ),
+        );
+        if full {
+            trace.say("steadystate", &self.judgement());
+        }
+    }
+
+    /// How the last whole window was judged.
+    fn judgement(&self) -> String {
+        let values: Vec<f64> = self.window.iter().map(|sample| self.figure(sample)).collect();
+        let sum: f64 = values.iter().sum();
+        let (SteadyLimit::Value(limit) | SteadyLimit::Percent(limit)) = self.watch.limit;
+        let Judged { value, deviation, slope, .. } = self.judged;
+        if self.watch.criterion.slope {
+            let products: f64 = values.iter().enumerate().map(|(x, y)| x as f64 * y).sum();
+            return format!(
+                "sum_y: {sum:.0}, sum_xy: {products:.0}, slope: {slope:.6}, criterion: {value:.6}, \
+                 limit: {limit:.6}"
+            );
+        }
+        let mean = sum / values.len() as f64;
+        format!(
+            "sum_y: {sum:.0}, mean: {mean:.6}, max diff: {deviation:.6}, objective: {value:.6}, \
+             limit: {limit:.6}"
+        )
     }
 
     /// Holds the window against the limit. Least squares with the sample's number as abscissa.
@@ -254,6 +306,8 @@ mod tests {
             running: None,
             window: VecDeque::new(),
             judged: Judged::default(),
+            taken: 0,
+            told: None,
         };
         for iops in [2_196_424.0, 1_777_197.0, 1_529_808.0] {
             watched.add(SteadySample { iops, ..SteadySample::default() });

@@ -127,6 +127,8 @@ pub struct Invocation {
     pub eta_interval: Option<Nanos>,
     /// What was measured so far is reported this often.
     pub status_interval: Option<Nanos>,
+    /// The workload of another tool that is run.
+    pub profile: Option<String>,
     /// The bandwidth of all jobs together is logged.
     pub bandwidth_log: bool,
     /// Every write and trim is refused.

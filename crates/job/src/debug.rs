@@ -4,33 +4,37 @@ use crate::model::Job;
 use crate::options::{self, Kind, OptionDef};
 use std::fmt::Write;
 
-/// Every area that can be traced, by fio's names.
-pub const AREAS: [&str; 19] = [
-    "process",
-    "file",
-    "io",
-    "mem",
-    "blktrace",
-    "verify",
-    "random",
-    "parse",
-    "diskutil",
-    "job",
-    "mutex",
-    "profile",
-    "time",
-    "net",
-    "rate",
-    "compress",
-    "steadystate",
-    "helperthread",
-    "zbd",
+/// Every area that can be traced, by fio's names, and what that tells here.
+const AREAS: [(&str, &str); 19] = [
+    ("process", "what state each worker is in"),
+    ("file", "files that are added, opened and closed"),
+    ("io", "each I/O as it is made, issued and ended"),
+    ("mem", "memory of buffers"),
+    ("blktrace", "what the logs hold that are replayed"),
+    ("verify", "blocks made to be checked, read back and checked"),
+    ("random", "seeds and random offsets"),
+    ("parse", "options and what they come to"),
+    ("diskutil", "disks whose use is reported"),
+    ("job", "nothing by itself: job:N follows worker N alone"),
+    ("mutex", "workers that wait for their start, and who waits for them"),
+    ("profile", "which profile is loaded"),
+    ("time", "which clock was read, and how good it was"),
+    ("net", "what clients and servers say to each other"),
+    ("rate", "rates drawn at random, and the search of latency_target"),
+    ("compress", "logs as they are packed"),
+    ("steadystate", "each sample and how it was judged"),
+    ("helperthread", "nothing: fio's helper thread has no counterpart here"),
+    ("zbd", "which zone each I/O goes to"),
 ];
+
+fn names() -> impl Iterator<Item = &'static str> {
+    AREAS.into_iter().map(|(name, _)| name)
+}
 
 /// What is traced.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Debug {
-    /// Names out of [`AREAS`].
+    /// Names out of those [`help`] lists.
     pub areas: Vec<&'static str>,
     /// Only this worker (numbers count from 1); `None`: all.
     pub job: Option<u32>,
@@ -48,17 +52,18 @@ impl Debug {
                 None => (name, None),
             };
             match (name, number) {
-                ("all", None) => self.areas = AREAS.to_vec(),
+                ("all", None) => self.areas = names().collect(),
                 ("job", Some(number)) => match number.parse() {
                     Ok(number @ 1..) => self.job = Some(number),
                     _ => return Err(format!("job:'{number}' is not the number of a job, from 1")),
                 },
                 ("job", None) => return Err("job needs a number: job:1 traces the first".into()),
-                _ => match AREAS.into_iter().find(|area| *area == name && number.is_none()) {
+                _ => match names().find(|area| *area == name && number.is_none()) {
                     Some(area) if self.covers(area) => {}
                     Some(area) => self.areas.push(area),
                     None => {
-                        return Err(format!("'{name}' is none of all, {}", AREAS.join(", ")));
+                        let known: Vec<_> = names().collect();
+                        return Err(format!("'{name}' is none of all, {}", known.join(", ")));
                     }
                 },
             }
@@ -139,10 +144,13 @@ fn number(job: &Job, def: &OptionDef, value: &str) -> Option<u64> {
     }
 }
 
-/// The areas there are, as "--debug=?" lists them.
-pub fn help() -> String {
-    let mut out = String::from("areas of --debug: ");
-    let _ = writeln!(out, "{}, all; job:N follows worker N alone", AREAS.join(", "));
+/// The areas there are, as "--debug=help" lists them: first in fio's line, then what each tells.
+pub fn help(program: &str) -> String {
+    let all = names().collect::<Vec<_>>().join(",");
+    let mut out = format!("{program}: dumping debug options:{all},all\n");
+    for (name, what) in AREAS {
+        let _ = writeln!(out, "  {name:<14}{what}");
+    }
     out
 }
 

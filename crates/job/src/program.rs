@@ -545,7 +545,8 @@ fn debug(invocation: &mut Invocation, areas: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn profile(_: &mut Invocation, name: &str) -> Result<(), String> {
+fn profile(invocation: &mut Invocation, name: &str) -> Result<(), String> {
+    invocation.profile = Some(name.into());
     crate::profile::find(name).map(|_| ())
 }
 

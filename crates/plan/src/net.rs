@@ -127,6 +127,10 @@ fn check_host(job: &Job, socket: &Socket, found: &mut Findings) {
         let what = format!("listening for connections, which {name} does not have");
         found.usage(job, "listen", what, "leave it out: the reader waits for messages");
     }
+    if let (Protocol::UdpV6, Some(interface)) = (socket.protocol, &socket.interface) {
+        let what = format!("interface={interface} with {name}");
+        found.usage(job, "interface", what, "leave it out: it is an address of IPv4");
+    }
     match &socket.host {
         None if socket.protocol == Protocol::Unix => {
             let what = "a UNIX socket without a path".to_owned();

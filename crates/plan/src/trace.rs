@@ -16,6 +16,18 @@ pub struct Trace {
     pub file: bool,
     /// Memory of its buffers.
     pub mem: bool,
+    /// Blocks that are checked.
+    pub verify: bool,
+    /// What its rate and its depth are drawn and searched by.
+    pub rate: bool,
+    /// Which zones it uses.
+    pub zbd: bool,
+    /// What it waits for.
+    pub mutex: bool,
+    /// How its logs are packed.
+    pub compress: bool,
+    /// How steady it is.
+    pub steadystate: bool,
 }
 
 impl Trace {
@@ -28,6 +40,12 @@ impl Trace {
             process: covers("process"),
             file: covers("file"),
             mem: covers("mem"),
+            verify: covers("verify"),
+            rate: covers("rate"),
+            zbd: covers("zbd"),
+            mutex: covers("mutex"),
+            compress: covers("compress"),
+            steadystate: covers("steadystate"),
         }
     }
 }

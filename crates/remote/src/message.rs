@@ -186,6 +186,40 @@ pub enum FromServer {
     Alive,
 }
 
+impl FromClient {
+    /// What kind of message it is, as traces name it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            FromClient::Hello(_) => "PROBE",
+            FromClient::Submit(_) => "JOB",
+            FromClient::Files(_) => "SENDFILE",
+            FromClient::Start => "RUN",
+            FromClient::Report => "SEND_ETA",
+            FromClient::Stop { .. } => "QUIT",
+            FromClient::Trigger { .. } => "VTRIGGER",
+            FromClient::Alive => "ALIVE",
+        }
+    }
+}
+
+impl FromServer {
+    /// What kind of message it is, as traces name it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            FromServer::Hello(..) => "PROBE",
+            FromServer::Refused(_) => "STOP",
+            FromServer::Text(_) | FromServer::Messages(_) => "TEXT",
+            FromServer::Wants(_) => "SENDFILE",
+            FromServer::Ready(_) => "START",
+            FromServer::Live(_) => "ETA",
+            FromServer::SoFar(_) | FromServer::Done(_) => "TS",
+            FromServer::File(_) => "IOLOG",
+            FromServer::Kept | FromServer::Triggered(_) => "VTRIGGER",
+            FromServer::Alive => "ALIVE",
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

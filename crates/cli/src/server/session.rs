@@ -6,6 +6,7 @@ mod states;
 use super::{Log, Server};
 use crate::call::{FIO_VERSION, check_logs, header_lines, program, usage_code};
 use crate::inputs::Machine;
+use crate::output::say;
 use crate::runner::Prepared;
 use crate::watch::watch;
 use crate::wire::{Mouth, PATIENCE, Stream, hear, words};
@@ -170,6 +171,14 @@ impl<'a> Session<'a> {
         self.mouth.say(message).map_err(|error| format!("the client is gone: {error}"))
     }
 
+    /// A line of `--debug=net`, where the server was asked for it.
+    fn trace(&self, message: &FromClient) {
+        if self.server.own.debug.covers("net") {
+            let text = format!("server: got op [{}]", message.kind());
+            say(&job::debug::line("net", std::process::id(), &text));
+        }
+    }
+
     /// The next thing the client says, but that it is there.
     fn next(&self) -> Result<FromClient, String> {
         loop {
@@ -182,7 +191,10 @@ impl<'a> Session<'a> {
             match self.heard.recv_timeout(GLANCE) {
                 // What is asked of a run means nothing before there is one.
                 Ok(Ok(FromClient::Alive | FromClient::Report)) => {}
-                Ok(Ok(message)) => return Ok(message),
+                Ok(Ok(message)) => {
+                    self.trace(&message);
+                    return Ok(message);
+                }
                 Ok(Err(error)) => return Err(format!("the client is gone: {}", words(&error))),
                 Err(_) => {}
             }

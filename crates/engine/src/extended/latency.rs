@@ -4,9 +4,11 @@ use super::Chore;
 use crate::meter::Stamps;
 use crate::ops::{Fault, Op};
 use crate::steps::{Policy, Wish};
+use crate::trace::Trace;
 use crate::worker::Builder;
 use plan::{LatencySearch, Worker};
 use record::{LatencyDepth, Message, Nanos, PerDirection};
+use std::sync::Arc;
 
 /// Ends the worker at the first I/O that takes too long (`max_latency`).
 pub(super) struct MaxLatency(PerDirection<Option<Nanos>>);
@@ -71,6 +73,7 @@ pub(super) struct DepthSearch {
     worst: u64,
     /// What came of the last window; `None` before one has ended.
     judged: Option<Judged>,
+    trace: Option<Arc<Trace>>,
 }
 
 /// What came of a window.
@@ -107,7 +110,35 @@ impl DepthSearch {
             late: 0,
             worst: 0,
             judged: None,
+            trace: None,
         })
+    }
+
+    /// Has each step of the search told, where that is asked for.
+    pub fn traced(mut self, worker: &Worker, trace: &Arc<Trace>) -> DepthSearch {
+        if worker.trace.rate {
+            trace.say("rate", &format!("Latency target={}", self.wanted.target.0));
+            self.trace = Some(Arc::clone(trace));
+        }
+        self
+    }
+
+    /// Tells what came of a window at depth `before`.
+    fn tell(&self, before: u32, was_found: bool, wish: Wish) {
+        let (Some(trace), Some(judged)) = (&self.trace, self.judged) else { return };
+        let rate = (judged.ios - judged.late) as f64 * 100.0 / judged.ios.max(1) as f64;
+        let target = self.wanted.percentile;
+        trace.say("rate", &format!("Success rate: {rate:.2}% (target {target:.2}%)"));
+        if before != self.depth {
+            let way = if judged.kept { "up" } else { "down" };
+            trace.say("rate", &format!("Ramped {way}: {before} {} {}", self.depth, self.most));
+        }
+        if self.found && !was_found {
+            trace.say("rate", "Quiesce and final run");
+        }
+        if wish == Wish::End {
+            trace.say("rate", "We are done");
+        }
     }
 
     fn begin(&mut self, now: u64) {
@@ -220,7 +251,9 @@ impl Chore for DepthSearch {
         if now < end || self.ios == 0 {
             return Ok(end.max(now + 1_000_000));
         }
+        let (before, was_found) = (self.depth, self.found);
         policy.wish = self.next_depth()?;
+        self.tell(before, was_found, policy.wish);
         self.begin(now);
         self.apply(policy);
         Ok(now.saturating_add(self.wanted.window.0))

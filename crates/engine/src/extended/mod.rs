@@ -168,7 +168,8 @@ fn chores(worker: &Worker, shared: &Shared, index: usize, queued: bool) -> Vec<B
     add(&mut all, ByPriority::new(worker));
     add(&mut all, worker.counted_blocks.map(|size| Blocks::new(worker, size)));
     add(&mut all, MaxLatency::new(worker));
-    add(&mut all, DepthSearch::new(worker));
+    let search = DepthSearch::new(worker).map(|search| search.traced(worker, &shared.trace));
+    add(&mut all, search);
     add(&mut all, SteadyLatency::new(worker, live, index));
     add(&mut all, Iolog::new(worker));
     add(&mut all, Tracer::new(worker, &shared.trace));

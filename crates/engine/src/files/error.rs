@@ -82,6 +82,16 @@ impl FileError {
             (Action::Open { .. }, libc::EROFS) => {
                 "; the filesystem is mounted read-only: use another directory"
             }
+            (Action::Connect, libc::ETIMEDOUT | libc::ECONNRESET | libc::ENODEV)
+                if self.path.starts_with("vsock:1:") =>
+            {
+                "; 1 is this machine itself, which takes the kernel's module vsock_loopback"
+            }
+            (Action::Connect | Action::Listen, libc::EAFNOSUPPORT | libc::ENODEV)
+                if self.path.starts_with("vsock:") =>
+            {
+                "; the kernel of this machine has no vsock"
+            }
             (_, libc::EFBIG) => {
                 "; the filesystem, or a limit of the shell (ulimit -f), takes no files of \
                  this size: lower size="

@@ -58,6 +58,9 @@ impl<'a> Follower<'a> {
     fn listen(&mut self) -> bool {
         let mut report = false;
         while let Ok(heard) = self.session.heard.try_recv() {
+            if let Ok(message) = &heard {
+                self.session.trace(message);
+            }
             match heard {
                 Ok(FromClient::Stop { signal }) => self.signal = Some(signal),
                 Ok(FromClient::Trigger { command }) => self.trigger.pull(command),

@@ -138,7 +138,7 @@ mod tests {
     fn noted(logs: &Logs, ios: &[(u64, u64)], end: u64) -> Vec<LoggedWindow> {
         let kept = Logs { files: vec![(LogKind::Iops, "x".into())], ..Logs::default() };
         let worker = Worker { logs: Some(kept), ..Worker::default() };
-        let scribe = Scribe::start(&[worker]).unwrap();
+        let scribe = Scribe::start(&[worker], &std::sync::Arc::default()).unwrap();
         let mut pen = scribe.pen(0, 4);
         let mut windows = Windows::new(100, logs, [true, false, false]);
         for &(ended, bytes) in ios {
