@@ -58,6 +58,7 @@ pub fn main(call: &Call, output: &mut Output) -> Result<ExitCode> {
         members,
         heard,
         signals,
+        asked: signals.asked(),
         trigger,
         code: None,
         text: call.is_text(),
@@ -97,6 +98,8 @@ struct Servers<'a> {
     members: Vec<Member>,
     heard: Receiver<Heard>,
     signals: &'a Signals,
+    /// How often it was asked, and passed on, what servers have measured so far.
+    asked: u64,
     trigger: Trigger,
     /// With what to end, where something went wrong.
     code: Option<u8>,
@@ -185,7 +188,6 @@ impl Servers<'_> {
         let call = self.call;
         let mut ticker = Ticker::new(call.invocation, self.output, call.as_fio(), self.text);
         let mut stopped = false;
-        let mut asked = self.signals.asked();
         while !self.members.iter().all(|member| done(member.stage)) {
             match self.heard.recv_timeout(GLANCE) {
                 Ok((index, message)) => {
@@ -204,8 +206,8 @@ impl Servers<'_> {
                 self.terminate(signal)?;
                 self.members.iter_mut().for_each(|member| member.stop(signal));
             }
-            let before = std::mem::replace(&mut asked, self.signals.asked());
-            if self.running() && asked != before {
+            if self.running() && self.asked != self.signals.asked() {
+                self.asked = self.signals.asked();
                 self.members.iter().for_each(|member| member.say(&FromClient::Report));
             }
             self.look_at_trigger();

@@ -65,6 +65,7 @@ pub fn watch(
     let UnderWay { run, signals, .. } = *under_way;
     let mut due = Due::new(interval);
     let mut asked = signals.asked();
+    let mut owed = false;
     loop {
         let ended = run.wait(GLANCE);
         tell(run, audience)?;
@@ -77,13 +78,17 @@ pub fn watch(
         }
         let before = std::mem::replace(&mut asked, signals.asked());
         if wish.report || asked != before {
+            owed = true;
             due.ask(run);
         }
         if due.is_due(run.origin()) {
             let record = under_way.so_far();
-            // Before the first worker has begun there is nothing to tell.
+            // Before the first worker has begun there is nothing to tell. Who asked is told then.
             if record.jobs.iter().any(|job| job.elapsed.0 > 0) {
+                owed = false;
                 audience.so_far(record)?;
+            } else if owed {
+                due.ask(run);
             }
         }
     }

@@ -255,11 +255,13 @@ fn servers_mind_what_a_run_here_minds() {
             &[&[own.as_str(), "--name=a", "--size=16k"], arguments].concat(),
         )
     };
-    let warned = ["--warnings-fatal", "--ioengine=psync", "--iodepth=8", "--rw=write"];
-    let here =
-        client("run", directory.path(), &[&["--name=a", "--size=16k"], &warned[..]].concat());
-    assert_eq!(with(&warned).code, here.code);
-    assert!(!directory.path().join("a.0.0").exists());
+    let warned = ["--warnings-fatal", "--rw=write", "--latency_target=10ms", "--runtime=1"];
+    let here = [&["--name=a", "--size=16k"], &warned[..]].concat();
+    for ran in [client("run", directory.path(), &here), with(&warned)] {
+        let ran = ran.expect(2);
+        assert!(ran.err.contains("latency_target without latency_window"), "{}", ran.err);
+        assert!(!directory.path().join("a.0.0").exists());
+    }
     let ran = with(&["--rw=write", "--write_bw_log=none/x"]).expect(2);
     assert!(ran.err.contains("its directory is not there"), "{}", ran.err);
     let ran = with(&["--rw=read", "--debug=time"]).expect(0);

@@ -335,6 +335,7 @@ mod tests {
             beside: PathBuf::new(),
             spill: None,
             failure: None,
+            trace: Arc::default(),
         };
         let (pages, inbox) = sync_channel(8);
         for worker in [0, 1, 0, 1] {
