@@ -25,7 +25,7 @@ fn a_server_takes_many_clients_at_once() {
             let (own, name) = (served.client(), format!("n{number}"));
             let named = format!("--name={name}");
             let arguments = [&[own.as_str(), &named], &LONG[1..]].concat();
-            (name, Running::fathom("fio", directory.path(), &arguments))
+            (name, Running::fathom("run", directory.path(), &arguments))
         })
         .collect();
     // Each would go on for minutes: that all have begun shows that none waits for another.
@@ -36,7 +36,7 @@ fn a_server_takes_many_clients_at_once() {
     for (name, client) in all {
         client.signal(Signal::INT);
         let ran = client.end();
-        assert_eq!(ran.code, 128, "{}", ran.err);
+        assert_eq!(ran.code, 130, "{}", ran.err);
         assert!(ran.out.contains(&format!("{name}: (groupid=0, jobs=1)")), "{}", ran.out);
         assert_eq!(ran.out.matches("(groupid=0").count(), 1, "{}", ran.out);
     }
