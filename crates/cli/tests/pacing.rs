@@ -262,7 +262,8 @@ fn rate_min_is_asked_of_what_the_job_does() {
     let directory = scratch();
     let of = |job: &str, code: i32| {
         let path = directory.path().join("job.fio");
-        std::fs::write(path, format!("[a]\nbs=4k\nrate_cycle=20\n{job}")).unwrap();
+        // Long enough for a worker that is stopped to do some I/O in each.
+        std::fs::write(path, format!("[a]\nbs=4k\nrate_cycle=500\n{job}")).unwrap();
         recorded(directory.path(), code, &["job.fio"])
     };
     let kept = of("ioengine=null\nrw=write\nsize=4m\nrate=1600k\nrate_min=10k\n", 0);
