@@ -437,3 +437,50 @@ fn what_would_not_fit_in_memory_is_refused_before_it_is_tried() {
     let zones = "--ioengine=null --rw=write --size=1t --zonemode=zbd --zonesize=512";
     bad_option_refused(zones, &["zonesize: a.0.0 has 2147483648 zones of 512 bytes; raise it"]);
 }
+
+#[test]
+fn a_list_of_a_thousand_percentiles() {
+    let list: Vec<String> = (1..=1000).map(|n| format!("{:.1}", f64::from(n) / 10.0)).collect();
+    let option = format!("--rw=read --percentile_list={}", list.join(":"));
+    bad_option(&option, &["percentile_list: takes at most 20 numbers, got 1000"]);
+}
+
+#[test]
+fn shares_that_are_too_many_and_zones_that_do_not_cover() {
+    let split = "bssplit: the shares of '4k/60:8k/60' add up to 120 per cent, more than 100";
+    bad_option("--rw=write --bssplit=4k/60:8k/60", &[split]);
+    for (zones, says) in [
+        ("zoned:50/10:40/90", "the shares of the I/O add up to 90 per cent instead of 100"),
+        ("zoned:50/60:50/60", "the zones make 120 per cent of the target, more than 100"),
+        ("zoned", "expected shares such as 60/10:40/90"),
+        ("zoned_abs:50/1k:50", "every zone needs a size in bytes"),
+    ] {
+        let option = format!("--rw=randread --random_distribution={zones}");
+        bad_option(&option, &["random_distribution: ", says]);
+    }
+    let beyond = "--rw=randread --random_distribution=zoned_abs:50/1g:50/1g";
+    bad_option_refused(beyond, &["random_distribution: its zones make 2 GiB", "raise size"]);
+    bad_option("--rw=write --zonemode=strided", &["zonesize: zonemode=strided without it"]);
+    bad_option("--rw=write --zonemode=zbd", &["has no zones of its own", "set zonesize"]);
+}
+
+#[test]
+fn names_that_are_close_and_options_that_contradict() {
+    for (arguments, says) in [
+        ("--rw=write --verify=crc33", "got 'crc33'; did you mean 'crc32'?"),
+        ("--rw=write --verify=pattern", "verify: pattern is given without verify_pattern; give"),
+        ("--rw=read --zonemode=foo", "zonemode: expected one of none, strided, zbd, got 'foo'"),
+        ("--rw=randread --random_distribution=zipf:x", "expected a number, got 'x'"),
+        (
+            "--rw=write --rate=1m --rate_min=2m",
+            "rate_min: 2097152 for writes is above rate=1048576",
+        ),
+        ("--rw=write --rate=1m --rate_iops=5", "rate and rate_iops are both given; keep one"),
+        ("--rw=read --status-interval=1ms", "--status-interval: '1ms' is less than 100ms"),
+    ] {
+        bad_option(arguments, &[says]);
+    }
+    let readonly = "rw=write changes its targets; --readonly is given: take it back or only read";
+    bad_option_refused("--rw=write --readonly", &[readonly]);
+    bad_option_refused("--rw=trim", &["is no block device", "only block devices can be trimmed"]);
+}
