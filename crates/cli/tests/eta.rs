@@ -63,7 +63,8 @@ fn every_kind_of_job_has_the_oracles_letter_and_fields() {
         let running = "[R(1),r(1),W(1),w(1),M(1),m(1),D(1),d(1),P(1)]";
         let all = lines(&text);
         let found = all.iter().find(|line| line.contains(running));
-        let last = all.iter().find(|line| line.contains("[_(8),R(1)]"));
+        // The first of these may still tell of those that have just ended.
+        let last = all.iter().rev().find(|line| line.contains("[_(8),R(1)]"));
         let found = found.unwrap_or_else(|| panic!("{program:?}: {all:?}"));
         [shape(found), shape(last.unwrap_or_else(|| panic!("{program:?}: {all:?}")))]
     });
