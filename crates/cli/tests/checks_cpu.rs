@@ -3,7 +3,8 @@
 mod common;
 
 use common::{alone, recorded, recorded_by, scratch, silent, the_finding};
-use record::Severity;
+use record::{RunRecord, Severity};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 /// A process that keeps one CPU busy, killed with the value.
@@ -89,4 +90,48 @@ fn a_job_that_waits_for_its_disk_is_not_starved() {
     // Before all others, so that whatever else this machine does cannot starve it.
     let first = ["chrt", "--fifo", "1"];
     silent(&recorded_by(&first, directory.path(), 0, &DIRECT), "cpu-starved");
+}
+
+/// User and system time of the program, in seconds, as `time` has it, beside what its jobs tell.
+fn measured(directory: &Path, arguments: &[&str]) -> (f64, f64, RunRecord) {
+    let times = directory.join("times");
+    let timed = ["time", "-f", "%U %S", "-o", times.to_str().unwrap()];
+    let record = recorded_by(&timed, directory, 0, arguments);
+    let text = std::fs::read_to_string(&times).unwrap();
+    let all: f64 = text.split_whitespace().map(|word| word.parse::<f64>().unwrap()).sum();
+    let jobs = record.jobs.iter().map(|job| (job.cpu.user + job.cpu.system).seconds());
+    (all, jobs.sum(), record)
+}
+
+#[test]
+fn what_workers_use_agrees_with_the_system() {
+    let _alone = alone();
+    let directory = scratch();
+    let arguments = [&CACHED[..], &["--numjobs=2"]].concat();
+    let (all, jobs, record) = measured(directory.path(), &arguments);
+    silent(&record, "cpu-elsewhere");
+    // The rest is laying out and looking around.
+    assert!(jobs <= all + 0.02 && jobs >= all * 0.7, "{jobs} of {all}");
+    let unit = &judge::judge(&record).units;
+    let shown: f64 = unit
+        .iter()
+        .map(|unit| (unit.cpu.user + unit.cpu.system) * unit.job_runtime_ns as f64 / 1e11)
+        .sum();
+    assert!((shown - jobs).abs() < 0.01, "{shown} {jobs}");
+}
+
+/// What the kernel's polling thread uses is in nobody's usr_cpu and sys_cpu.
+#[test]
+fn what_helpers_use_is_told_and_agrees_with_the_system() {
+    let _alone = alone();
+    let directory = scratch();
+    let arguments =
+        [&DIRECT[..], &["--sqthread_poll=1", "--iodepth=16", "--runtime=2", "--norandommap"]]
+            .concat();
+    let (all, jobs, record) = measured(directory.path(), &arguments);
+    let found = the_finding(&record, "cpu-elsewhere");
+    assert_eq!(found.severity, Severity::Warning);
+    assert!(found.cause.contains("sqthread_poll"), "{found:?}");
+    let others = (found.figures[0].value - found.figures[1].value) / 1e9;
+    assert!((others - (all - jobs)).abs() < 0.3 * all, "{others} of {all}, jobs {jobs}");
 }

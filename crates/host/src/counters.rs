@@ -19,6 +19,12 @@ impl Host {
         parse_schedstat(&self.text(format!("/proc/self/task/{tid}/schedstat"))?)
     }
 
+    /// CPU time of this process so far, in milliseconds.
+    pub(crate) fn own_cpu_ms(&self) -> Option<u64> {
+        let ticks = parse_cpu_ticks(&self.text("/proc/self/stat")?)?;
+        Some(ticks * 1000 / rustix::param::clock_ticks_per_second().max(1))
+    }
+
     /// Times of every CPU since boot; those of CPUs that are offline are 0.
     pub(crate) fn cpu_samples(&self) -> Vec<CpuSample> {
         let ticks_per_second = rustix::param::clock_ticks_per_second();
@@ -72,6 +78,14 @@ fn parse_schedstat(text: &str) -> Option<WorkerSample> {
     Some(WorkerSample { run_ns: fields.next()?.ok()?, delay_ns: fields.next()?.ok()? })
 }
 
+/// Ticks in user mode and in the kernel, the 14th and 15th field of proc_pid_stat(5). The second
+/// field is a name in brackets, which may hold spaces and brackets.
+fn parse_cpu_ticks(text: &str) -> Option<u64> {
+    let mut behind_name = text.rsplit_once(')')?.1.split_whitespace().skip(11).map(str::parse);
+    let (user, system): (u64, u64) = (behind_name.next()?.ok()?, behind_name.next()?.ok()?);
+    Some(user + system)
+}
+
 fn parse_cpus(text: &str, ticks_per_second: u64) -> Vec<CpuSample> {
     let mut cpus = Vec::new();
     for line in text.lines() {
@@ -102,6 +116,13 @@ fn parse_cpus(text: &str, ticks_per_second: u64) -> Vec<CpuSample> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_stand_behind_the_name_whatever_it_holds() {
+        let stat = "77 (a) b (c) S 1 77 77 0 -1 4194560 9 0 0 0 12 34 0 0 20 0 1 0 5 6 7";
+        assert_eq!(parse_cpu_ticks(stat), Some(46));
+        assert_eq!(parse_cpu_ticks("77 (a) S 1"), None);
+    }
 
     #[test]
     fn disk_counters_follow_the_kernels_order() {

@@ -193,6 +193,7 @@ fn sample(host: &Host, devices: &[String], origin: Instant, tids: &[u32]) -> Sam
         own: host
             .storage_io("self")
             .map(|[read_bytes, write_bytes]| OwnIo { read_bytes, write_bytes }),
+        own_cpu_ms: host.own_cpu_ms(),
         slow: None,
     }
 }

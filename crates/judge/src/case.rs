@@ -256,6 +256,12 @@ impl At<'_> {
         Some(before.zip(after, |b, a| self.between(b, a)))
     }
 
+    /// CPU time of this process so far, in nanoseconds.
+    pub fn own_cpu_ns(&self) -> Option<u64> {
+        let ms = (self.before.own_cpu_ms?, self.after.own_cpu_ms?);
+        Some(self.between(ms.0 * 1_000_000, ms.1 * 1_000_000))
+    }
+
     /// The times of a CPU.
     pub fn cpu(&self, number: usize) -> Option<CpuSample> {
         let (before, after) = (self.before.cpus.get(number)?, self.after.cpus.get(number)?);

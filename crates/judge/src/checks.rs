@@ -5,6 +5,7 @@ mod client_bound;
 mod compressible_data;
 mod coordinated_omission;
 mod cpu_bound;
+mod cpu_elsewhere;
 mod cpu_starved;
 mod depth_costume;
 mod depth_not_reached;
@@ -128,6 +129,7 @@ pub const ALL: &[&Check] = &[
     &depth_costume::CHECK,
     &cpu_bound::CHECK,
     &cpu_starved::CHECK,
+    &cpu_elsewhere::CHECK,
     &stolen_time::CHECK,
     &interrupts_on_one_cpu::CHECK,
     &noisy_neighbour::CHECK,

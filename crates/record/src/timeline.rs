@@ -35,6 +35,10 @@ pub struct Sample {
     /// count it.
     #[serde(default)]
     pub own: Option<OwnIo>,
+    /// CPU time of this process so far, with all its threads and those the kernel runs in it, in
+    /// milliseconds (/proc/self/stat).
+    #[serde(default)]
+    pub own_cpu_ms: Option<u64>,
     /// What is looked at more seldom: once a second and in the first and last sample.
     #[serde(default)]
     pub slow: Option<SlowSample>,

@@ -1,0 +1,108 @@
+//! Did others than the workers do their work?
+
+use super::words::{percent, time};
+use super::{Check, How, Look, Proof};
+use crate::case::Case;
+use crate::finding::{Figure, Finding};
+use record::{JobRecord, Nanos, Severity};
+
+/// Share of this process's CPU time from which it is told.
+const NOTE: f64 = 0.2;
+/// Sampling ten times a second leaves out up to a tenth of a second of each worker.
+const LEAST_NS: u64 = 300_000_000;
+
+pub(super) const CHECK: Check = Check {
+    id: "cpu-elsewhere",
+    question: "Did other threads than the workers use the CPU for them?",
+    evidence: "CPU time of this process, threads of the kernel in it included, against that of its workers",
+    threshold: "note from a fifth of the process's CPU time and 0.3 s on; warning when it is more than that of the workers",
+    reason: "usr_cpu, sys_cpu and ctx are those of the threads that run the jobs, as with fio. A fifth is more than sampling and the status line ever take",
+    cause: "threads of the kernel or of the engine submit or do the I/O",
+    cure: "count the process's CPU time, not usr_cpu and sys_cpu, when efficiency is the question",
+    proof: Proof {
+        how: How::Real,
+        fires: "crates/cli/tests/checks_cpu.rs::what_helpers_use_is_told_and_agrees_with_the_system",
+        silent: "crates/cli/tests/checks_cpu.rs::what_workers_use_agrees_with_the_system",
+    },
+    look: Look::Run(look),
+};
+
+fn look(case: &Case) -> Vec<Finding> {
+    about(case).into_iter().collect()
+}
+
+fn about(case: &Case) -> Option<Finding> {
+    let jobs: Vec<&JobRecord> = case.record.jobs.iter().filter(|job| job.elapsed.0 > 0).collect();
+    let from = jobs.iter().map(|job| job.started).min()?;
+    let to = jobs.iter().map(|job| job.ended).max()?;
+    let (first, last) = case.ends(from, to)?;
+    let process = last.own_cpu_ns()?.saturating_sub(first.own_cpu_ns()?);
+    let workers: u64 = jobs.iter().map(|job| used(case, job, from, to)).sum();
+    let others = process.saturating_sub(workers);
+    let share = others as f64 / process.max(1) as f64;
+    if others < LEAST_NS || share < NOTE {
+        return None;
+    }
+    let severity = if others > workers { Severity::Warning } else { Severity::Note };
+    let text = format!(
+        "threads beside the workers used {}, {} of this process's CPU time: usr_cpu, sys_cpu and ctx \
+         leave it out",
+        time(others as f64),
+        percent(share)
+    );
+    let mut names: Vec<String> = jobs.iter().map(|job| job.name.clone()).collect();
+    names.dedup();
+    let figures = vec![
+        Figure::new("CPU time of the process", process as f64, "ns"),
+        Figure::new("CPU time of the workers", workers as f64, "ns"),
+    ];
+    let finding = CHECK.finding(severity, names, text);
+    Some(Finding { figures, cause: cause(&jobs).unwrap_or(finding.cause.clone()), ..finding })
+}
+
+/// CPU time of a worker within a window: as sampled, and at least what its own window cost.
+fn used(case: &Case, job: &JobRecord, from: Nanos, to: Nanos) -> u64 {
+    let mut sampled = case.samples(from, to).filter_map(|sample| sample.workers.get(&job.tid));
+    let first = sampled.next().map_or(0, |sample| sample.run_ns);
+    let last = sampled.last().map_or(first, |sample| sample.run_ns);
+    let began_within = job.started > from;
+    let run = last - if began_within { 0 } else { first };
+    run.max(job.cpu.user.0 + job.cpu.system.0)
+}
+
+/// What the jobs' settings say of who does their work.
+fn cause(jobs: &[&JobRecord]) -> Option<String> {
+    let has = |name: &str| jobs.iter().any(|job| job.workload.settings.contains_key(name));
+    let engine = |name: &str| jobs.iter().any(|job| job.workload.ioengine == name);
+    let who = match () {
+        () if has("sqthread_poll") => "a thread of the kernel submits the I/O (sqthread_poll)",
+        () if engine("posixaio") => "threads of the C library do the I/O of posixaio",
+        () if engine("io_uring") => "threads of the kernel (io-wq) do I/O that would block",
+        () if has("verify") => "threads check what was read (verify_async)",
+        () => return None,
+    };
+    Some(who.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{SECOND, at_each, findings, job, record, the_finding};
+    use super::*;
+    use record::Direction;
+
+    #[test]
+    fn what_the_workers_did_not_use_was_used_by_others() {
+        let mut record = record(vec![job("a", Direction::Read, 10)]);
+        // A worker runs for a fifteenth of the time.
+        at_each(&mut record, |at, sample| sample.own_cpu_ms = Some((at * 75.0) as u64));
+        assert!(findings(&record, CHECK.id).is_empty());
+        at_each(&mut record, |at, sample| sample.own_cpu_ms = Some((at * 110.0) as u64));
+        assert_eq!(the_finding(&record, CHECK.id).severity, Severity::Note);
+        at_each(&mut record, |at, sample| sample.own_cpu_ms = Some((at * 1000.0) as u64));
+        record.jobs[0].workload.settings.insert("sqthread_poll".into(), "1".into());
+        let found = the_finding(&record, CHECK.id);
+        assert_eq!(found.severity, Severity::Warning);
+        assert!(found.cause.contains("sqthread_poll"), "{found:?}");
+        assert_eq!(found.figures[0].value, 10.0 * SECOND as f64);
+    }
+}
