@@ -1,9 +1,10 @@
 //! One call of `fathom run` or `fio`: what all its runs share, and how it answers.
 
 use crate::exit;
-use crate::output::{Output, say};
+use crate::output::{Output, describe, say};
 use crate::runner::{Prepared, Runner};
 use crate::watch::Manner;
+use anyhow::Result;
 use job::{Dialect, Format, Invocation};
 use plan::{Plan, PlanError};
 use record::{Message, Severity};
@@ -30,6 +31,17 @@ pub struct Call<'a> {
     pub invocation: &'a Invocation,
     /// What runs in turn with it (`--interleave`).
     pub others: &'a [Invocation],
+}
+
+/// Where remarks go that stop nothing: notes, warnings, findings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Remarks {
+    /// Standard error.
+    Stderr,
+    /// With the report, as text.
+    Output,
+    /// Nowhere else than in the report, which holds them in its own way.
+    InReport,
 }
 
 /// As what messages name the program.
@@ -59,18 +71,40 @@ impl Call<'_> {
         self.invocation.formats.contains(&Format::Normal)
     }
 
-    /// Whether remarks are left to the report: programs that run fio with `--output` take whatever is
-    /// on stderr for a failure (fio's own regression tests do), and JSON holds every remark.
-    pub fn is_quiet(&self) -> bool {
+    /// Where remarks go. Programs that run fio with `--output` take whatever is on stderr for a
+    /// failure (fio's own regression tests do). JSON holds every remark; beside text they can stand,
+    /// as fio's do; lines of terse fields are read by number and stay alone.
+    pub fn remarks(&self) -> Remarks {
+        let formats = &self.invocation.formats;
         let is_json = |format: &Format| matches!(format, Format::Json | Format::JsonPlus);
-        self.as_fio()
-            && self.invocation.output.is_some()
-            && self.invocation.formats.iter().any(is_json)
+        if !self.as_fio() || self.invocation.output.is_none() {
+            Remarks::Stderr
+        } else if formats.iter().any(is_json) {
+            Remarks::InReport
+        } else if formats.iter().all(|format| *format == Format::Normal) {
+            Remarks::Output
+        } else {
+            Remarks::Stderr
+        }
+    }
+
+    /// Makes remarks, lines of text, where they belong.
+    ///
+    /// # Errors
+    /// Those of `output`.
+    pub fn remark(&self, text: &str, output: &mut Output) -> Result<()> {
+        match self.remarks() {
+            Remarks::Stderr => say(text),
+            Remarks::Output => output.write(text)?,
+            Remarks::InReport => {}
+        }
+        Ok(())
     }
 
     /// How what happens during the run is told.
     pub fn manner(&self) -> Manner {
-        Manner { as_fio: self.as_fio(), text: self.is_text(), quiet: self.is_quiet() }
+        let quiet = self.remarks() == Remarks::InReport;
+        Manner { as_fio: self.as_fio(), text: self.is_text(), quiet }
     }
 
     /// What is wrong with the options together; better found now than after an hour of measuring.
@@ -133,9 +167,17 @@ impl Call<'_> {
     ///
     /// # Errors
     /// The exit code; why was said.
-    pub fn prepare(&self, invocation: &Invocation, said: &mut Said) -> Result<Prepared, u8> {
+    pub fn prepare(
+        &self,
+        invocation: &Invocation,
+        said: &mut Said,
+        output: &mut Output,
+    ) -> Result<Prepared, u8> {
         let prepared = self.runner.prepare(invocation).map_err(|error| self.refusal(&error))?;
-        said.say(self, &prepared.messages);
+        said.say(self, &prepared.messages, output).map_err(|error| {
+            say(&format!("{}: error: {}\n", program(self.dialect), describe(&error)));
+            exit::ERRORS
+        })?;
         match prepared.is_forbidden(invocation) {
             true => Err(usage_code(self.dialect)),
             false => Ok(prepared),
@@ -176,12 +218,17 @@ impl Call<'_> {
 pub struct Said(HashSet<(Option<String>, String)>);
 
 impl Said {
-    /// Says those that are new.
-    pub fn say(&mut self, call: &Call, messages: &[Message]) {
-        let heard = |message: &&Message| message.severity >= Severity::Error || !call.is_quiet();
+    /// Says those that are new: errors on stderr, remarks where they belong.
+    ///
+    /// # Errors
+    /// Those of `output`.
+    pub fn say(&mut self, call: &Call, messages: &[Message], output: &mut Output) -> Result<()> {
         let new = |message: &&Message| self.0.insert((message.job.clone(), message.text.clone()));
-        let new: Vec<&Message> = messages.iter().filter(heard).filter(new).collect();
-        say(&report::messages::lines(program(call.dialect), new));
+        let is_error = |message: &&Message| message.severity >= Severity::Error;
+        let new = messages.iter().filter(new);
+        let (errors, remarks): (Vec<_>, Vec<_>) = new.partition(is_error);
+        say(&report::messages::lines(program(call.dialect), errors));
+        call.remark(&report::messages::lines(program(call.dialect), remarks), output)
     }
 }
 

@@ -98,7 +98,7 @@ impl<'a> Rounds<'a> {
     fn rehearse(&mut self, output: &mut Output) -> Result<Result<(), u8>> {
         let mut text = String::new();
         for contender in &self.contenders {
-            match self.call.prepare(contender.invocation, &mut self.said) {
+            match self.call.prepare(contender.invocation, &mut self.said, output) {
                 Ok(prepared) => text += &header(contender.invocation, &prepared.plan),
                 Err(code) => return Ok(Err(code)),
             }
@@ -142,7 +142,7 @@ impl<'a> Rounds<'a> {
         output: &mut Output,
     ) -> Result<Result<RunRecord, u8>> {
         let Contender { name, invocation } = &self.contenders[index];
-        let prepared = match self.call.prepare(invocation, &mut self.said) {
+        let prepared = match self.call.prepare(invocation, &mut self.said, output) {
             Ok(prepared) => prepared,
             Err(code) => return Ok(Err(code)),
         };
@@ -152,7 +152,7 @@ impl<'a> Rounds<'a> {
             let mut console = Console::new(invocation, output, manner, &never, None);
             watch(under_way, None, &mut console)
         })?;
-        self.said.say(self.call, &record.messages);
+        self.said.say(self.call, &record.messages, output)?;
         record.cell = Some(Cell { name: name.clone(), round });
         Ok(Ok(record))
     }

@@ -161,7 +161,7 @@ fn run(call: &Call, output: &mut Output) -> Result<ExitCode> {
 fn once(call: &Call, gate: &Gate, output: &mut Output) -> Result<ExitCode> {
     let (invocation, as_fio) = (call.invocation, call.as_fio());
     let mut said = Said::default();
-    let prepared = match call.prepare(invocation, &mut said) {
+    let prepared = match call.prepare(invocation, &mut said, output) {
         Ok(prepared) => prepared,
         Err(code) => return Ok(ExitCode::from(code)),
     };
@@ -186,7 +186,7 @@ fn once(call: &Call, gate: &Gate, output: &mut Output) -> Result<ExitCode> {
         say(&format!("{}: error: {text}\n", program(call.dialect)));
         exit::ERRORS
     });
-    said.say(call, &record.messages);
+    said.say(call, &record.messages, output)?;
     output.write(&debug::after(invocation, &record))?;
     // Kept before anything looks at it: what comes after must not cost what was measured. Where it
     // cannot be kept, the report is all that is left of it, and is shown.
@@ -200,10 +200,8 @@ fn once(call: &Call, gate: &Gate, output: &mut Output) -> Result<ExitCode> {
     let missed = gate.hold(runs, &mut judged, SEED);
     let dress = call.dress(output);
     output.write(&report::render(&record, &judged, &call.formats(), &dress))?;
-    if as_fio && !call.is_quiet() {
-        say(&report::verdict::for_fio(&judged));
-    }
     if as_fio {
+        call.remark(&report::verdict::for_fio(&judged), output)?;
         gate::say_for_fio(&judged);
     }
     gate.write_junit(runs, &judged)?;

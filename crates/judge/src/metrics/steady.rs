@@ -2,34 +2,27 @@
 
 use record::{SteadyResult, SteadySample};
 
-/// What was found, with the means of the last window. Until a whole window was seen, every figure is
-/// 0, as with fio.
+/// What was found, with the means of the last window.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SteadyMetrics {
     /// What was found.
     pub found: SteadyResult,
     /// Samples a window has.
     pub window: usize,
-    /// Mean I/Os a second.
-    pub iops: f64,
-    /// Mean bytes a second.
-    pub bytes_per_second: f64,
-    /// Mean completion latency, in nanoseconds; 0 where the criterion is about another figure.
-    pub latency_ns: f64,
+    /// Means of the samples there are.
+    pub mean: SteadySample,
+    /// fio's means: those of the window, with 0 for each sample that it lacks. They differ from
+    /// `mean` where the job ended before its first window did.
+    pub mean_of_window: SteadySample,
 }
 
 impl SteadyMetrics {
     pub(super) fn of(found: &SteadyResult) -> SteadyMetrics {
         let window = (found.duration.0 / found.interval.0.max(1)) as usize;
-        let whole = found.samples.len() == window && window > 0;
-        let mean = |of: fn(&SteadySample) -> f64| {
-            if whole { found.samples.iter().map(of).sum::<f64>() / window as f64 } else { 0.0 }
-        };
         SteadyMetrics {
             window,
-            iops: mean(|sample| sample.iops),
-            bytes_per_second: mean(|sample| sample.bytes_per_second),
-            latency_ns: mean(|sample| sample.latency_ns),
+            mean: mean(&found.samples, found.samples.len()),
+            mean_of_window: mean(&found.samples, window),
             found: found.clone(),
         }
     }
@@ -44,5 +37,39 @@ impl SteadyMetrics {
     /// Whether the criterion is about latency.
     pub fn is_latency(&self) -> bool {
         self.found.criterion.starts_with("lat")
+    }
+}
+
+/// Sums of samples, shared by so many; none by none is 0.
+fn mean(samples: &[SteadySample], count: usize) -> SteadySample {
+    let of = |figure: fn(&SteadySample) -> f64| {
+        samples.iter().map(figure).sum::<f64>() / count.max(1) as f64
+    };
+    SteadySample {
+        iops: of(|sample| sample.iops),
+        bytes_per_second: of(|sample| sample.bytes_per_second),
+        latency_ns: of(|sample| sample.latency_ns),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::Nanos;
+
+    #[test]
+    fn a_window_that_is_not_full_has_two_means() {
+        let sample = |iops| SteadySample { iops, bytes_per_second: 512.0 * iops, latency_ns: 9.0 };
+        let found = SteadyResult {
+            duration: Nanos(4_000_000_000),
+            interval: Nanos(1_000_000_000),
+            samples: vec![sample(100.0), sample(300.0)],
+            ..SteadyResult::default()
+        };
+        let metrics = SteadyMetrics::of(&found);
+        assert_eq!((metrics.mean.iops, metrics.mean_of_window.iops), (200.0, 100.0));
+        assert_eq!(metrics.mean_of_window.bytes_per_second, 512.0 * 100.0);
+        let none = SteadyMetrics::of(&SteadyResult { samples: Vec::new(), ..found });
+        assert_eq!((none.mean.iops, none.mean_of_window.iops), (0.0, 0.0));
     }
 }

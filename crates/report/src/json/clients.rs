@@ -31,15 +31,9 @@ pub(super) fn document(clients: &Clients, bins: bool, dress: &Dress) -> Json {
         "timestamp_ms" => ended,
         "time" => asctime(ended, offset),
     };
-    let globals = clients.reports.iter().map(|report| &report.record.global_options);
-    if let Some(globals) = globals.into_iter().find(|options| !options.is_empty()) {
-        out.push("global options", fio::options(globals));
-    }
+    out.push("global options", fio::options(&globals(clients)));
     out.push("client_stats", Json::Array(stats(clients, bins)));
-    let disks: Vec<Json> = clients.reports.iter().flat_map(disks).collect();
-    if !disks.is_empty() {
-        out.push("disk_util", Json::Array(disks));
-    }
+    out.push("disk_util", Json::Array(clients.reports.iter().flat_map(disks).collect()));
     let about = clients.reports.iter().map(|report| {
         let mut about = object! { "hostname" => &report.host, "port" => u32::from(report.port) };
         if let Some(idleness) = &report.judged.idleness {
@@ -50,6 +44,13 @@ pub(super) fn document(clients: &Clients, bins: bool, dress: &Dress) -> Json {
     });
     out.push("fathom", object! { "clients" => Json::Array(about.collect()) });
     out
+}
+
+/// Global options of all servers' jobs; of those with one name the last holds. Like the list of
+/// disks, the object stands in fio's document even when it is empty.
+fn globals(clients: &Clients) -> Vec<(String, String)> {
+    let records = clients.reports.iter().map(|report| &report.record);
+    records.flat_map(|record| record.global_options.clone()).collect()
 }
 
 /// The jobs of every server, then all of them as one.

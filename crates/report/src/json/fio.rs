@@ -113,13 +113,13 @@ fn steady_state(steady: &SteadyMetrics) -> Json {
         Json::Array(samples.iter().map(|sample| (of(sample) as u64).into()).collect())
     };
     let mut data = object! {
-        "bw_mean" => steady.bytes_per_second as u64,
-        "iops_mean" => steady.iops as u64,
+        "bw_mean" => steady.mean_of_window.bytes_per_second as u64,
+        "iops_mean" => steady.mean_of_window.iops as u64,
         "iops" => series(|sample| sample.iops),
         "bw" => series(|sample| sample.bytes_per_second),
     };
     if steady.is_latency() {
-        data.push("lat_mean", steady.latency_ns);
+        data.push("lat_mean", steady.mean_of_window.latency_ns);
         data.push("lat", series(|sample| sample.latency_ns));
     }
     object! {
