@@ -51,7 +51,7 @@ pub(crate) fn resolve(job: &Job, found: &mut Findings) -> Blocks {
     let min = used().map(BlockPlan::min).min().unwrap_or(DEFAULT_BLOCK);
     let max = used().map(BlockPlan::max).max();
     let fixed = max.filter(|max| *max == min);
-    let norandommap = without_map(job, &sizes, found);
+    let norandommap = without_map(job, &sizes, &align, found);
     Blocks { min, fixed, norandommap, sizes, align, sequential }
 }
 
@@ -72,11 +72,17 @@ fn source(job: &Job, direction: Direction) -> Direction {
     }
 }
 
-/// A map of blocks and another alignment exclude each other (the oracle says so too). A shift
-/// register covers blocks of one size without a map, and so it does when none is wanted.
-fn without_map(job: &Job, sizes: &PerDirection<BlockPlan>, found: &mut Findings) -> bool {
-    let aligned = directions(job).any(|d| job.blocks.align[d].is_some());
-    if aligned && job.pattern.rw.is_random() && !job.pattern.norandommap {
+/// A map of blocks and another alignment than that of the smallest block exclude each other (the
+/// oracle says so too). A shift register covers blocks of one size without a map, and so it does
+/// when none is wanted.
+fn without_map(
+    job: &Job,
+    sizes: &PerDirection<BlockPlan>,
+    align: &PerDirection<u64>,
+    found: &mut Findings,
+) -> bool {
+    let otherwise_aligned = directions(job).any(|d| align[d] != sizes[d].min());
+    if otherwise_aligned && job.pattern.rw.is_random() && !job.pattern.norandommap {
         found.note(job, "blockalign turns the random map off: blocks may be hit more than once");
         return true;
     }
