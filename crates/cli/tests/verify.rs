@@ -224,7 +224,8 @@ fn sequence_and_seed_are_checked_unless_told_otherwise() {
     let both = ["--rw=write", "--verify=md5", "--numjobs=2", "--verify_state_save=0"];
     let blind = ["--verify_write_sequence=0", "--verify_header_seed=0"];
     let apart = ["--thread", "--stonewall"];
-    ours(dir.path(), &[&both[..], &blind, &apart].concat()).expect(0);
+    let told = ours(dir.path(), &[&both[..], &blind, &apart].concat()).expect(0).err;
+    assert!(told.contains("verify takes what another wrote for a fault"), "{told}");
     let write = |seed| ["--rw=write", "--verify=md5", seed, "--do_verify=0"];
     let check = ["--rw=write", "--verify=md5", "--randseed=5", "--verify_only"];
     ours(dir.path(), &write("--randseed=5")).expect(0);
@@ -324,6 +325,56 @@ fn every_injected_fault_is_found_and_named() {
             let found = found.expect(1);
             let named = method == "pattern" || blind || found.err.contains(kind);
             assert!(named && found.err.contains("data offset"), "{method}, {kind}: {}", found.err);
+        }
+    }
+}
+
+/// Many reads in flight find the end of the file at once, in any order.
+#[test]
+fn a_file_cut_anywhere_is_short_and_ends_the_check() {
+    let dir = scratch();
+    let shapes: [&[&str]; 3] = [
+        &["--rw=write", "--bsrange=4k-16k"],
+        &["--rw=randwrite", "--bs=1k", "--random_distribution=zipf:1.1"],
+        &["--rw=randwrite", "--bs=4k", "--verify_async=2"],
+    ];
+    for shape in shapes {
+        let deep = ["--verify=crc32c", "--ioengine=libaio", "--iodepth=8"];
+        for length in [0, 1024, 30_000] {
+            ours(dir.path(), &[shape, &deep, &["--do_verify=0"]].concat()).expect(0);
+            change(dir.path(), |file| file.set_len(length).unwrap());
+            let found = ours(dir.path(), &[shape, &deep, &["--verify_only"]].concat()).expect(1);
+            assert!(found.err.contains("short file"), "{shape:?}, {length}: {}", found.err);
+        }
+    }
+}
+
+/// What later writes left of a block has no sound checksum: its data is compared.
+#[test]
+fn a_flipped_bit_in_a_cut_block_is_found_wherever_headers_stand() {
+    let dir = scratch();
+    let anywhere = ["--rw=randwrite", "--norandommap", "--io_size=200k", "--verify_only"];
+    let pattern = ["--verify=pattern", "--verify_pattern=%o\"abc\""];
+    let shapes: [&[&str]; 5] = [
+        &["--verify=md5", "--bssplit=1k/50:3k/50", "--verify_offset=256"],
+        &["--verify=crc64", "--bs=4k", "--blockalign=512", "--verify_interval=2k"],
+        &["--verify=sha512", "--bsrange=1k-8k"],
+        &["--verify=xxhash", "--bs=4k", "--blockalign=512", "--verify_offset=512"],
+        &[&["--bssplit=1k/50:3k/50"], &pattern[..]].concat(),
+    ];
+    for shape in shapes {
+        ours(dir.path(), &[shape, &anywhere[..3], &["--do_verify=0"]].concat()).expect(0);
+        ours(dir.path(), &[shape, &anywhere].concat()).expect(0);
+        let good = std::fs::read(dir.path().join("data")).unwrap();
+        let written = |at: &usize| good[*at..*at + 256].iter().any(|byte| *byte != 0);
+        // Bytes 600 to 999 of each KiB are neither header nor what stands in its place.
+        let places: Vec<usize> = (700..60_000).step_by(7168).filter(written).collect();
+        assert!(places.len() > 3, "{shape:?}");
+        for at in places {
+            change(dir.path(), |file| file.write_all_at(&[good[at] ^ 4], at as u64).unwrap());
+            let found = ours(dir.path(), &[shape, &anywhere].concat()).expect(1);
+            assert!(found.err.contains("bit flip"), "{shape:?}, {at}: {}", found.err);
+            change(dir.path(), |file| file.write_all_at(&good[at..=at], at as u64).unwrap());
         }
     }
 }

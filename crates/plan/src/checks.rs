@@ -34,9 +34,16 @@ pub(crate) fn overlaps(workers: &[Worker], facts: &Facts, found: &mut Findings) 
         list.sort_unstable();
         if let Some((a, b)) = first_overlap(workers, &list) {
             let who = format!("{} and {}", describe(&workers[a]), describe(&workers[b]));
+            let verified = workers[a].verify.is_some() || workers[b].verify.is_some();
+            let harm = if verified {
+                "; verify takes what another wrote for a fault: give each its own places \
+                 (offset_increment) or file"
+            } else {
+                ""
+            };
             found.tell(Message::warning(
                 Some(&workers[b].name),
-                format!("{who} write the same places of {path} at the same time"),
+                format!("{who} write the same places of {path} at the same time{harm}"),
             ));
         }
     }

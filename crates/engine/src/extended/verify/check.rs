@@ -65,6 +65,24 @@ impl From<String> for Wrong {
     }
 }
 
+/// Where the block of a piece began.
+enum Start {
+    Known(u64),
+    /// One of several places.
+    Possible(u64),
+    /// It does not matter.
+    Needless,
+}
+
+impl Start {
+    fn offset(&self) -> Option<u64> {
+        match self {
+            Start::Known(at) | Start::Possible(at) => Some(*at),
+            Start::Needless => None,
+        }
+    }
+}
+
 /// Whose block an interval is.
 enum Owner {
     Own,
@@ -84,6 +102,8 @@ pub(super) struct Checker {
     aux_path: Arc<str>,
     /// The size of all blocks, where they have only one.
     one_size: Option<u64>,
+    /// That of the largest.
+    size_max: u64,
     /// What blocks begin and end at multiples of, from their region's start.
     grid: u64,
 }
@@ -101,6 +121,7 @@ impl Checker {
             paths: worker.files.iter().map(|file| file.path.clone()).collect(),
             aux_path: aux_path.into(),
             one_size: Some(write.min()).filter(|size| *size == write.max()),
+            size_max: write.max(),
             grid: grid(worker),
         }
     }
@@ -137,14 +158,6 @@ impl Checker {
         Some(Bad { at: piece.start, length: piece.length, what, expected: None })
     }
 
-    /// Where the block of a piece began.
-    fn block_of(&self, piece: &Piece) -> Option<u64> {
-        if piece.head {
-            return Some(piece.start);
-        }
-        (piece.start + piece.length).checked_sub(self.one_size.filter(|_| piece.tail)?)
-    }
-
     fn check_piece(
         &mut self,
         request: &Request,
@@ -153,43 +166,64 @@ impl Checker {
         data: &mut [u8],
         found: &mut Found,
     ) -> Option<Bad> {
-        let block = self.block_of(piece);
-        match self.content.method {
-            VerifyMethod::Null => return None,
-            VerifyMethod::Pattern => return self.check_data(piece.start, stamp, 0, data, block),
-            _ => {}
-        }
-        // Blocks begin on the grid, and with them their intervals.
-        let step = self.interval_length();
-        let aligned = step.is_some_and(|step| self.grid.is_multiple_of(step)).then_some(0);
-        let into = block.map(|block| piece.start - block).or(aligned);
-        if into.is_some() || self.content.interval == 0 {
-            return self.check_parts(request, piece, stamp, data, into, found);
-        }
-        // Neither end of the block still stands: one of the places where its intervals may begin
-        // has to be right.
+        // One of the places where the block may begin has to be right.
         let mut first = None;
-        for into in (0..self.content.interval).step_by(self.grid as usize) {
-            let mut copy = data.to_vec();
-            let bad = self.check_parts(request, piece, stamp, &mut copy, Some(into), found)?;
+        for block in self.starts(piece) {
+            let mut copy;
+            let part = match block {
+                Start::Known(_) | Start::Needless => &mut *data,
+                Start::Possible(_) => {
+                    copy = data.to_vec();
+                    &mut copy
+                }
+            };
+            let bad = self.check_parts(request, piece, stamp, part, block.offset(), found)?;
             first.get_or_insert(bad);
         }
         first
     }
 
-    /// Checks the intervals of a piece that begins `into` its block.
+    /// Where the block of a piece may have begun.
+    fn starts(&self, piece: &Piece) -> Vec<Start> {
+        let end = piece.start + piece.length;
+        let by_end = self.one_size.filter(|_| piece.tail).and_then(|size| end.checked_sub(size));
+        if let Some(known) = Some(piece.start).filter(|_| piece.head).or(by_end) {
+            return vec![Start::Known(known)];
+        }
+        let aligned = self.content.interval == 0 || self.is_aligned();
+        if self.content.is_placeless() && aligned {
+            return vec![Start::Needless];
+        }
+        // Blocks begin on the grid.
+        let into = (1..).map(|cells| cells * self.grid);
+        let into = into.take_while(|into| into + piece.length <= self.size_max);
+        into.filter_map(|into| piece.start.checked_sub(into).map(Start::Possible)).collect()
+    }
+
+    /// Whether intervals begin wherever blocks may.
+    fn is_aligned(&self) -> bool {
+        self.interval_length().is_some_and(|step| self.grid.is_multiple_of(step))
+    }
+
+    /// Checks the intervals of a piece whose block begins at `block`.
     fn check_parts(
         &mut self,
         request: &Request,
         piece: &Piece,
         stamp: Stamp,
         data: &mut [u8],
-        into: Option<u64>,
+        block: Option<u64>,
         found: &mut Found,
     ) -> Option<Bad> {
-        let block = self.block_of(piece);
+        match self.content.method {
+            VerifyMethod::Null => return None,
+            VerifyMethod::Pattern => return self.check_data(piece.start, stamp, 0, data, block),
+            _ => {}
+        }
         let step = self.interval_length().unwrap_or(u64::MAX);
-        let (mut rest, mut at, mut into) = (data, piece.start, into.map(|into| into % step));
+        let aligned = self.is_aligned().then_some(0);
+        let mut into = block.map(|block| (piece.start - block) % step).or(aligned);
+        let (mut rest, mut at) = (data, piece.start);
         let mut bad = None;
         while !rest.is_empty() {
             let left = into.map_or(u64::MAX, |into| step - into).min(rest.len() as u64);
@@ -249,21 +283,20 @@ impl Checker {
         stamp: Stamp,
         block: Option<u64>,
     ) -> Option<Bad> {
-        let size = self.content.header_size();
-        if self.content.offset == 0 {
+        let (size, offset) = (self.content.header_size(), self.content.offset);
+        let Some(into) = into.map(|into| into as usize).filter(|_| offset > 0) else {
             // Where it is not known how much is gone, it is a cell at least.
             let gone = into.unwrap_or(self.grid) as usize;
-            return self.check_data(at, stamp, size.saturating_sub(gone), part, block);
-        }
-        let (into, length) = (into?, self.interval_length()?);
-        let mut whole = self.expected(at - into, length as usize, stamp, block)?;
-        self.content.swap_header(&mut whole);
-        let mut expected = whole.get(into as usize..into as usize + part.len())?.to_vec();
+            return self.check_data(at, stamp, (offset + size).saturating_sub(gone), part, block);
+        };
+        let end = into + part.len();
+        let start = at - into as u64;
+        let mut expected = self.expected(start, end.max(offset + size), stamp, block)?;
+        self.content.swap_header(&mut expected);
         // Of the header only its place is known.
-        let place = |at: usize| at.saturating_sub(into as usize).min(part.len());
-        let header = place(self.content.offset)..place(self.content.offset + size);
-        expected[header.clone()].copy_from_slice(&part[header]);
-        bad_data(at, expected, part, 0)
+        let header = offset.clamp(into, end)..(offset + size).clamp(into, end);
+        expected[header.clone()].copy_from_slice(&part[header.start - into..header.end - into]);
+        bad_data(at, expected[into..end].to_vec(), part, 0)
     }
 
     /// Bytes of each interval, where they are alike.

@@ -23,6 +23,8 @@ mod phases;
 mod pool;
 mod reader;
 mod state;
+#[cfg(test)]
+mod trials;
 mod writes;
 
 pub(crate) use checksum::digest;

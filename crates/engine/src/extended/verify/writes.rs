@@ -155,7 +155,7 @@ impl Writes {
     fn find(&self, op: &Op) -> Option<usize> {
         self.in_flight.iter().position(|other| {
             (other.kind, other.tag, other.file) == (op.kind, op.tag, op.file)
-                && (other.offset..=other.offset + other.length).contains(&op.offset)
+                && (other.offset..other.offset + other.length).contains(&op.offset)
                 && (op.kind == OpKind::Write
                     || op.offset + op.length <= other.offset + other.length)
         })
@@ -438,6 +438,17 @@ mod tests {
         let known: Vec<_> =
             writes.pieces(0, 0, 1 << 20).iter().map(|p| (p.start, p.length)).collect();
         assert_eq!(known, [(4096, 2048)]);
+    }
+
+    #[test]
+    fn a_read_that_fails_is_not_taken_for_its_neighbour() {
+        let mut writes = writes(None);
+        let reads = [0, 4096].map(|at| Op { tag: CHECKED, ..op(OpKind::Read, at, 4096) });
+        reads.iter().for_each(|read| writes.issued(read));
+        writes.failed(&Op { length: 0, ..reads[1] });
+        assert!(writes.must_wait(&reads[0]) && !writes.must_wait(&reads[1]));
+        writes.ended(&reads[0]);
+        assert!(!writes.must_wait(&reads[0]));
     }
 
     #[test]
