@@ -1,11 +1,13 @@
 //! One run of one program: its own results, and what the kernel says it cost.
 
+use super::cases::Ends;
 use anyhow::{Context, Result, bail};
-use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Instant;
+use wait4::{ResUse, Wait4};
 
 /// A program that speaks fio's command line.
 pub struct Program {
@@ -13,12 +15,15 @@ pub struct Program {
     pub name: &'static str,
     /// What it says for `--version`.
     pub version: String,
-    path: PathBuf,
+    /// Where it is.
+    pub path: PathBuf,
 }
 
-/// What one run gave.
-#[derive(Clone, Debug, PartialEq)]
+/// What one run gave. What is counted by I/O is 0 where a run did none.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sample {
+    /// I/Os, of a run that time ended.
+    pub ios: f64,
     /// I/Os a second.
     pub iops: f64,
     /// User time of the jobs, by the program's own account, ns an I/O.
@@ -32,6 +37,11 @@ pub struct Sample {
     pub p50_ns: f64,
     /// 99th percentile of clat, ns.
     pub p99_ns: f64,
+    /// From start to exit, ns.
+    pub elapsed_ns: f64,
+    /// The most memory the process had, by the kernel's account, bytes. It is never less than what
+    /// the process that started it had.
+    pub memory_bytes: f64,
 }
 
 impl Program {
@@ -49,52 +59,42 @@ impl Program {
     }
 
     /// Runs a job given as `arguments`; its JSON goes to `output`.
-    pub fn run(&self, arguments: &[String], output: &Path) -> Result<Sample> {
-        let mut child = Command::new(&self.path)
-            .args(arguments)
+    pub fn run(&self, arguments: &[String], ends: Ends, output: &Path) -> Result<Sample> {
+        let mut command = Command::new(&self.path);
+        command
             .args(["--eta=never", "--output-format=json"])
             .arg(format!("--output={}", output.display()))
+            .args(arguments)
             .current_dir(output.parent().unwrap_or(Path::new("/")))
             .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .spawn()
-            .with_context(|| format!("starting {}", self.path.display()))?;
-        let process_seconds = processor_seconds_at_exit(child.id());
-        let status = child.wait().context("waiting for it")?;
-        if !status.success() {
+            .stdout(Stdio::null());
+        if ends == Ends::Refused {
+            // It says why.
+            command.stderr(Stdio::null());
+        }
+        let start = Instant::now();
+        let mut child =
+            command.spawn().with_context(|| format!("starting {}", self.path.display()))?;
+        let ResUse { status, rusage } = child.wait4().context("waiting for it")?;
+        let elapsed_ns = start.elapsed().as_nanos() as f64;
+        let expected = if ends == Ends::Refused { Some(2) } else { Some(0) };
+        if status.code() != expected {
             bail!("{} {} ended with {status}", self.path.display(), arguments.join(" "));
         }
-        let text = fs::read_to_string(output).context("reading its JSON")?;
-        sample(&text, process_seconds?)
+        let mut sample = match ends {
+            Ends::Timed => sample(&fs::read_to_string(output).context("reading its JSON")?)?,
+            Ends::Done | Ends::Refused => Sample::default(),
+        };
+        let process_ns = (rusage.utime + rusage.stime).as_nanos() as f64;
+        sample.process_ns = process_ns / sample.ios.max(1.0);
+        sample.elapsed_ns = elapsed_ns;
+        sample.memory_bytes = rusage.maxrss as f64;
+        Ok(sample)
     }
 }
 
-/// Waits until `child` has ended and reads what it and its children used, before it is reaped and
-/// its account with it.
-fn processor_seconds_at_exit(child: u32) -> Result<f64> {
-    let pid = i32::try_from(child).ok().and_then(Pid::from_raw).context("process id")?;
-    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-    rustix::io::retry_on_intr(|| waitid(WaitId::Pid(pid), options)).context("waiting for it")?;
-    let stat = fs::read_to_string(format!("/proc/{child}/stat")).context("reading its account")?;
-    ticks_used(&stat)
-        .map(|ticks| ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
-        .context("its account in /proc has another form")
-}
-
-/// Clock ticks of a process and its reaped children from `/proc/PID/stat`: utime, stime, cutime and
-/// cstime, fields 14 to 17.
-fn ticks_used(stat: &str) -> Option<u64> {
-    // Field 2, the name, is in parentheses and may hold anything.
-    let (_, fields) = stat.rsplit_once(')')?;
-    let fields: Vec<&str> = fields.split_whitespace().skip(11).take(4).collect();
-    if fields.len() < 4 {
-        return None;
-    }
-    fields.into_iter().map(|field| field.parse::<u64>().ok()).sum()
-}
-
-/// Reads a run of reads by one group of jobs from fio's JSON.
-fn sample(text: &str, process_seconds: f64) -> Result<Sample> {
+/// Reads a run of one group of jobs from fio's JSON.
+fn sample(text: &str) -> Result<Sample> {
     let json: Value = serde_json::from_str(text).context("its JSON does not parse")?;
     let job = json.pointer("/jobs/0").context("its JSON has no job")?;
     let number = |path: &str| {
@@ -103,25 +103,45 @@ fn sample(text: &str, process_seconds: f64) -> Result<Sample> {
     if number("/error")? != 0.0 {
         bail!("the job ended with error {}", number("/error")?);
     }
-    let ios = number("/read/total_ios")?;
+    let reads = number("/read/total_ios")?;
+    let writes = number("/write/total_ios")?;
+    let ios = reads + writes;
     if ios < 1.0 {
         bail!("the job did no I/O");
     }
+    // The latencies are those of the direction it did more of.
+    let most = if reads >= writes { "read" } else { "write" };
     // Per cent of the jobs' time together, which is given in milliseconds.
     let ns_per_percent = number("/job_runtime")? * 1e6 / 100.0 / ios;
     Ok(Sample {
-        iops: number("/read/iops")?,
+        ios,
+        iops: number("/read/iops")? + number("/write/iops")?,
         user_ns: number("/usr_cpu")? * ns_per_percent,
         system_ns: number("/sys_cpu")? * ns_per_percent,
-        process_ns: process_seconds * 1e9 / ios,
-        p50_ns: number("/read/clat_ns/percentile/50.000000")?,
-        p99_ns: number("/read/clat_ns/percentile/99.000000")?,
+        p50_ns: number(&format!("/{most}/clat_ns/percentile/50.000000"))?,
+        p99_ns: number(&format!("/{most}/clat_ns/percentile/99.000000"))?,
+        ..Sample::default()
     })
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
+
+    /// Samples that differ in what they did a second; each took two milliseconds.
+    pub fn of_iops(iops: &[f64]) -> Vec<Sample> {
+        let sample = |&iops: &f64| Sample {
+            iops,
+            user_ns: 160.25,
+            system_ns: 1.0,
+            process_ns: 170.0,
+            p50_ns: 30.0,
+            p99_ns: 12345.0,
+            elapsed_ns: 2e6,
+            ..Sample::default()
+        };
+        iops.iter().map(sample).collect()
+    }
 
     #[test]
     fn a_program_without_a_version_is_refused() {
@@ -130,54 +150,55 @@ mod tests {
     }
 
     const JSON: &str = r#"{"jobs":[{"error":0,"job_runtime":2000,"usr_cpu":50.0,"sys_cpu":25.0,
-        "read":{"iops":500.0,"total_ios":1000,
-        "clat_ns":{"percentile":{"50.000000":90,"99.000000":120}}}}]}"#;
+        "read":{"iops":300.0,"total_ios":600,
+        "clat_ns":{"percentile":{"50.000000":90,"99.000000":120}}},
+        "write":{"iops":200.0,"total_ios":400}}]}"#;
 
     #[test]
     fn costs_are_by_io() {
         let expected = Sample {
+            ios: 1000.0,
             iops: 500.0,
             user_ns: 1e6,
             system_ns: 5e5,
-            process_ns: 2e6,
             p50_ns: 90.0,
             p99_ns: 120.0,
+            ..Sample::default()
         };
-        assert_eq!(sample(JSON, 2.0).unwrap(), expected);
+        assert_eq!(sample(JSON).unwrap(), expected);
     }
 
     #[test]
     fn a_run_that_failed_is_no_sample() {
         for (from, to) in [
             (r#""error":0"#, r#""error":5"#),
-            (r#""total_ios":1000"#, r#""total_ios":0"#),
+            (r#""total_ios":600"#, r#""total_ios":0"#),
             ("usr_cpu", "cpu"),
             ("{\"jobs\"", "note\n{\"jobs\""),
         ] {
             assert!(JSON.contains(from));
-            assert!(sample(&JSON.replace(from, to), 2.0).is_err(), "{to}");
+            let json = JSON.replace(from, to).replace(r#""total_ios":400"#, r#""total_ios":0"#);
+            assert!(sample(&json).is_err(), "{to}");
         }
     }
 
     #[test]
-    fn ticks_are_found_behind_any_name() {
-        let stat = "7 (a ) b) Z 1 7 7 0 -1 4 10 20 30 40 100 20 3 1 20 0 1 0 9";
-        assert_eq!(ticks_used(stat), Some(124));
-        assert_eq!(ticks_used("7 (a) Z 1 7 7 0 -1 4 10 20 30 40 100 20 3"), None);
-        assert_eq!(ticks_used(""), None);
-    }
-
-    #[test]
-    fn what_a_child_used_is_its_own_account() {
-        let mut busy = Command::new("sh")
-            .args(["-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"])
-            .spawn()
-            .unwrap();
-        let busy_seconds = processor_seconds_at_exit(busy.id()).unwrap();
-        busy.wait().unwrap();
-        let mut idle = Command::new("true").spawn().unwrap();
-        let idle_seconds = processor_seconds_at_exit(idle.id()).unwrap();
-        idle.wait().unwrap();
-        assert!(busy_seconds > idle_seconds, "{busy_seconds} {idle_seconds}");
+    fn what_a_run_used_is_its_own_account() {
+        let scratch = tempfile::tempdir().unwrap();
+        let output = scratch.path().join("out.json");
+        let program = |text: &str| {
+            let path = scratch.path().join("program");
+            let version = "[ \"$1\" = --version ] && { echo 1; exit 0; }";
+            fs::write(&path, format!("#!/bin/sh\n{version}\n{text}\n")).unwrap();
+            let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+            fs::set_permissions(&path, mode).unwrap();
+            Program::new("fio", &path).unwrap()
+        };
+        let busy = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
+        let busy = program(busy).run(&[], Ends::Done, &output).unwrap();
+        let idle = program("exit 2").run(&[], Ends::Refused, &output).unwrap();
+        assert!(busy.process_ns > idle.process_ns, "{busy:?} {idle:?}");
+        assert!(busy.elapsed_ns > 0.0 && busy.memory_bytes > 1e5, "{busy:?}");
+        assert!(program("exit 2").run(&[], Ends::Done, &output).is_err());
     }
 }

@@ -1,7 +1,9 @@
 //! `cargo xtask bench`: our program against fio, the same jobs, turn by turn on the same machine,
 //! so that what drifts on it (heat, other guests) meets both.
 
+mod bounds;
 mod cases;
+mod instructions;
 mod machine;
 mod measure;
 mod table;
@@ -9,7 +11,7 @@ mod targets;
 
 use crate::cargo;
 use anyhow::{Context, Result, bail};
-use cases::{Case, Peer};
+use cases::{Case, Ends, Peer};
 use clap::Args;
 use measure::{Program, Sample};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -44,6 +46,9 @@ pub struct Options {
     /// Size of the file on disk: bytes, or with k, m, g.
     #[arg(long, default_value = "1g", value_parser = targets::parse_size)]
     size: u64,
+    /// Write the table here as well.
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
 }
 
 /// Both programs' runs of one case.
@@ -51,6 +56,8 @@ struct Measured {
     case: &'static Case,
     peer: Vec<Sample>,
     fathom: Vec<Sample>,
+    /// Instructions an I/O, the peer's and ours, where they were counted.
+    instructions: Option<[Option<f64>; 2]>,
 }
 
 /// Measures, and writes the table to stdout and to `target/bench.md`. What was set up for it is
@@ -75,71 +82,109 @@ pub fn run(root: &Path, options: &Options) -> Result<()> {
 
     let directory = root.join(&options.dir);
     let targets = Targets::set_up(&wanted, &directory, options.size, &interrupted)?;
-    let output = scratch.path().join("out.json");
+    let bench =
+        Bench { programs, targets, scratch: scratch.path(), options, interrupted: &interrupted };
     let mut measured = Vec::new();
     let mut left_out = Vec::new();
     for case in wanted {
-        match targets.path(case.target) {
-            Ok(target) => {
-                let arguments = case.arguments(target, options.seconds);
-                measured.push(rounds(case, &programs, &arguments, &output, options, &interrupted)?);
-            }
+        match bench.targets.path(case.target) {
+            Ok(target) => measured.push(bench.measure(case, target)?),
             Err(reason) => {
                 eprintln!("{} left out: {reason}", case.name);
                 left_out.push((case.name, reason));
             }
         }
     }
-    let text = table::markdown(&measured, &left_out, &programs, options, &facts);
+    let text = table::markdown(&measured, &left_out, &bench.programs, options, &facts);
     println!("{text}");
-    let path = cargo::target_directory(root).join("bench.md");
-    fs::write(&path, &text).with_context(|| format!("writing {}", path.display()))?;
-    eprintln!("written to {}", path.display());
+    let kept = cargo::target_directory(root).join("bench.md");
+    for path in options.output.iter().chain([&kept]) {
+        fs::write(path, &text).with_context(|| format!("writing {}", path.display()))?;
+        eprintln!("written to {}", path.display());
+    }
     Ok(())
 }
 
-/// Runs one case `options.rounds` times with each program. Who begins changes every round, so that
-/// neither always meets what the other left behind.
-fn rounds(
-    case: &'static Case,
-    programs: &[Program; 2],
-    arguments: &[String],
-    output: &Path,
-    options: &Options,
-    interrupted: &AtomicBool,
-) -> Result<Measured> {
-    let mut measured = Measured { case, peer: Vec::new(), fathom: Vec::new() };
-    let [fio, fathom] = programs;
-    let mut theirs = arguments.to_vec();
-    let peer = match case.peer {
-        Peer::Fio => fio,
-        Peer::OursWith(argument) => {
-            theirs.push(argument.to_owned());
-            fathom
+/// What all cases are measured with.
+struct Bench<'a> {
+    /// fio, and ours.
+    programs: [Program; 2],
+    targets: Targets,
+    scratch: &'a Path,
+    options: &'a Options,
+    interrupted: &'a AtomicBool,
+}
+
+impl Bench<'_> {
+    fn measure(&self, case: &'static Case, target: Option<&Path>) -> Result<Measured> {
+        let arguments = |job| case.arguments(job, target, self.options.seconds);
+        let [fio, fathom] = &self.programs;
+        let ours = (fathom, arguments(case.job()));
+        let peer = case
+            .peer_job()
+            .map(|job| (if case.peer == Peer::Fio { fio } else { fathom }, arguments(job)));
+        let mut measured =
+            Measured { case, peer: Vec::new(), fathom: Vec::new(), instructions: None };
+        for round in 0..self.options.rounds {
+            self.round(round, peer.as_ref(), &ours, &mut measured)?;
         }
-    };
-    for round in 0..options.rounds {
-        let mut turns = [
-            (peer, theirs.as_slice(), &mut measured.peer),
-            (fathom, arguments, &mut measured.fathom),
-        ];
+        if case.counted {
+            let counted = [
+                (peer.map(|(program, _)| program), case.peer_job()),
+                (Some(fathom), Some(case.job())),
+            ]
+            .map(|(program, job)| self.count(program?, &job?));
+            measured.instructions = Some(counted);
+        }
+        Ok(measured)
+    }
+
+    /// One run of each. Who begins changes every round, so that neither always meets what the
+    /// other left behind.
+    fn round(
+        &self,
+        round: u32,
+        peer: Option<&(&Program, Vec<String>)>,
+        ours: &(&Program, Vec<String>),
+        measured: &mut Measured,
+    ) -> Result<()> {
+        let case = measured.case;
+        let mut turns = [(peer, &mut measured.peer), (Some(ours), &mut measured.fathom)];
         if round % 2 == 1 {
             turns.reverse();
         }
-        for (program, arguments, samples) in turns {
-            let sample = program.run(arguments, output);
-            if interrupted.load(Ordering::Relaxed) {
+        for (turn, samples) in turns {
+            let Some((program, arguments)) = turn else { continue };
+            self.targets.renew(case.target)?;
+            let sample = program.run(arguments, case.ends, &self.scratch.join("out.json"));
+            if self.interrupted.load(Ordering::Relaxed) {
                 bail!("interrupted");
             }
             samples.push(sample.with_context(|| format!("{} of {}", case.name, program.name))?);
         }
-        let [ours, theirs] = [&measured.fathom, &measured.peer].map(|s| s[s.len() - 1].iops);
+        let figure = |samples: &[Sample]| {
+            samples.last().map_or("nothing".to_string(), |last| match case.ends {
+                Ends::Timed => format!("{:.0} I/Os per second", last.iops),
+                Ends::Done | Ends::Refused => format!("{:.1} ms", last.elapsed_ns / 1e6),
+            })
+        };
         eprintln!(
-            "{} {}/{}: peer {theirs:.0}, fathom {ours:.0} I/Os per second",
+            "{} {}/{}: peer {}, fathom {}",
             case.name,
             round + 1,
-            options.rounds
+            self.options.rounds,
+            figure(&measured.peer),
+            figure(&measured.fathom),
         );
+        Ok(())
     }
-    Ok(measured)
+
+    /// Instructions an I/O; where they cannot be counted, says why.
+    fn count(&self, program: &Program, job: &[String]) -> Option<f64> {
+        instructions::per_io(&program.path, job, self.scratch)
+            .inspect_err(|error| {
+                eprintln!("instructions of {} not counted: {error:#}", program.name)
+            })
+            .ok()
+    }
 }

@@ -71,7 +71,6 @@ impl ScratchFile {
     /// Makes a file of `bytes` in `directory`, written, not merely allocated, and on disk.
     fn make(directory: &Path, bytes: u64, interrupted: &AtomicBool) -> Result<ScratchFile> {
         let making = || format!("making the file to read in {}", directory.display());
-        fs::create_dir_all(directory).with_context(making)?;
         let file = ScratchFile { path: directory.join(format!("{}.tmp", std::process::id())) };
         eprintln!("writing {} MiB in {}", bytes >> 20, directory.display());
         let mut open = File::create_new(&file.path).with_context(making)?;
@@ -96,9 +95,41 @@ struct Zram {
     control: PathBuf,
 }
 
+/// A path that programs make a file at, which is removed when dropped.
+struct Fresh(PathBuf);
+
+impl Fresh {
+    fn remove(&self) -> std::io::Result<()> {
+        match fs::remove_file(&self.0) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Drop for Fresh {
+    fn drop(&mut self) {
+        if let Err(error) = self.remove() {
+            eprintln!("{} could not be removed: {error}", self.0.display());
+        }
+    }
+}
+
+/// A job file of so many sections, of which the last cannot be run: what is timed is reading and
+/// planning them.
+fn sections(count: u32) -> String {
+    let mut text = String::from("[global]\nioengine=null\nsize=1m\n");
+    for section in 0..count {
+        text.push_str(&format!("[section{section}]\nrw=randread\n"));
+    }
+    text.push_str("[refused]\nioengine=psync\nrw=write\nfilename=/dev/null/nothing\n");
+    text
+}
+
 /// What the chosen cases work on, for as long as this lives.
 pub struct Targets {
     file: Option<ScratchFile>,
+    fresh: [Fresh; 3],
     /// Or why there is none.
     zram: Result<Zram, String>,
 }
@@ -113,7 +144,18 @@ impl Targets {
         interrupted: &AtomicBool,
     ) -> Result<Targets> {
         let needs = |target| cases.iter().any(|case| case.target == target);
-        let mut targets = Targets { file: None, zram: Err("no case needs it".to_string()) };
+        let name = |suffix: &str| format!("{}.{suffix}", std::process::id());
+        let fresh = [
+            Fresh(directory.join(name("new"))),
+            Fresh(Path::new("/dev/shm").join(name("bench"))),
+            Fresh(directory.join(name("fio"))),
+        ];
+        let zram = Err("no case needs it".to_string());
+        let mut targets = Targets { file: None, fresh, zram };
+        fs::create_dir_all(directory).with_context(|| format!("making {}", directory.display()))?;
+        if needs(Target::Sections) {
+            fs::write(&targets.fresh[2].0, sections(10_000)).context("writing a job file")?;
+        }
         if needs(Target::Zram) {
             targets.zram = Zram::claim(Path::new("/dev/zram0"), Path::new("/sys/block/zram0"));
         }
@@ -126,10 +168,22 @@ impl Targets {
         Ok(targets)
     }
 
+    /// Removes what a run before left, so that the next one meets what that one met.
+    pub fn renew(&self, target: Target) -> Result<()> {
+        match target {
+            Target::NewFile => self.fresh[0].remove().context("removing the file laid out"),
+            Target::Memory => self.fresh[1].remove().context("removing the file in memory"),
+            _ => Ok(()),
+        }
+    }
+
     /// The path to run on, if the target has one, or why there is no such target.
     pub fn path(&self, target: Target) -> Result<Option<&Path>, &str> {
         match target {
             Target::Null => Ok(None),
+            Target::NewFile => Ok(Some(&self.fresh[0].0)),
+            Target::Memory => Ok(Some(&self.fresh[1].0)),
+            Target::Sections => Ok(Some(&self.fresh[2].0)),
             Target::File => Ok(self.file.as_ref().map(|file| file.path.as_path())),
             Target::Zram => match &self.zram {
                 Ok(zram) => Ok(Some(&zram.device)),
@@ -166,19 +220,20 @@ impl Zram {
 
 impl Drop for Zram {
     fn drop(&mut self) {
-        let mut reset = fs::write(self.control.join("reset"), "1");
         // Whoever watches for changed devices may look at it for a moment after it was closed.
-        for _ in 0..RESET_ATTEMPTS {
-            match &reset {
-                Err(error) if error.kind() == ErrorKind::ResourceBusy => {
+        for attempt in 1.. {
+            match fs::write(self.control.join("reset"), "1") {
+                Err(error)
+                    if error.kind() == ErrorKind::ResourceBusy && attempt < RESET_ATTEMPTS =>
+                {
                     std::thread::sleep(RESET_PAUSE);
-                    reset = fs::write(self.control.join("reset"), "1");
                 }
-                _ => break,
+                Err(error) => {
+                    eprintln!("{} could not be reset: {error}", self.device.display());
+                    return;
+                }
+                Ok(()) => return,
             }
-        }
-        if let Err(error) = reset {
-            eprintln!("{} could not be reset: {error}", self.device.display());
         }
     }
 }
