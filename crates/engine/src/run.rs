@@ -238,7 +238,7 @@ impl Run {
     }
 
     /// Has all workers lay out what they have measured so far, each when it looks at the time next:
-    /// within [`LOOK_AT_LEAST`], unless it waits for an I/O longer than that.
+    /// within [`LOOK_AT_LEAST`](crate::LOOK_AT_LEAST), unless it waits for an I/O longer than that.
     pub fn ask(&self) {
         self.shared.asked.fetch_add(1, Ordering::Relaxed);
     }
