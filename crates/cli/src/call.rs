@@ -198,6 +198,7 @@ impl Call<'_> {
             // Programs that follow fio split its documents by their lines.
             json_lines: self.invocation.status_interval.is_some() && !self.as_fio(),
             style: output.style(),
+            ..Dress::default()
         }
     }
 

@@ -275,7 +275,10 @@ impl Servers<'_> {
             }
             Ok(FromServer::Live(snapshot)) => member.snapshot = Some(snapshot),
             Ok(FromServer::SoFar(record)) => self.so_far(index, *record)?,
-            Ok(FromServer::Kept) => member.kept = true,
+            Ok(FromServer::Kept) => {
+                member.say(&FromClient::Held);
+                member.kept = true;
+            }
             Ok(FromServer::Triggered(Some(failure))) => {
                 let text = format!("{}: {failure}", member.label());
                 self.complain(&text);

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 /// A run whose I/O does not come back is not waited for: power is to be cut now, not once the disk
 /// answers.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A trigger that is set, or none.
 #[derive(Default)]

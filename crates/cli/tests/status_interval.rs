@@ -104,12 +104,10 @@ fn text_and_terse_lines_are_repeated() {
     let count = |text: &str, part: &str| text.matches(part).count();
     for program in [as_fio as fn(&Path, &[&str]) -> Ran, fio] {
         let text = program(scratch.path(), JOBS).expect(0).out;
-        assert!(count(&text, "\nshort: (groupid=0, jobs=1)") >= 3, "{text}");
-        assert_eq!(
-            count(&text, "Run status group 0 (all jobs):"),
-            count(&text, "\nshort: (groupid"),
-            "{text}"
-        );
+        let reports = count(&text, "\nshort: (groupid=0, jobs=1)");
+        // A report before the first I/O has no group that did any.
+        let groups = count(&text, "Run status group 0 (all jobs):");
+        assert!((3..=reports).contains(&groups), "{text}");
         let terse = program(scratch.path(), &[&["--minimal"], JOBS].concat()).expect(0).out;
         let lines: Vec<&str> = terse.lines().collect();
         assert!(lines.len() >= 9 && lines.len().is_multiple_of(3), "{terse}");

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{FATHOM, FIO, Ran, Running, loop_device, run, scratch, wait_until};
+use common::{FATHOM, FIO, Ran, Running, as_fio, fio, loop_device, run, scratch, wait_until};
 use rustix::process::Signal;
 use serde_json::Value;
 use std::os::unix::fs::FileExt;
@@ -122,6 +122,22 @@ fn a_state_that_is_missing_damaged_or_anothers_is_refused() {
     assert_eq!(std::fs::read_dir(dir.path().join("aux")).unwrap().count(), 1);
 }
 
+/// Clones have a state each, and each goes on from its own.
+#[test]
+fn clones_keep_their_states_apart() {
+    let dir = scratch();
+    let clones = ["--numjobs=2", "--offset_increment=64k"];
+    let half = [&WRITE[..], &clones, &["--io_size=32k", "--do_verify=0"]].concat();
+    let load = [&READ[..], &clones, &["--output-format=json"]].concat();
+    for program in [ours as fn(&Path, &[&str]) -> Ran, theirs] {
+        program(dir.path(), &half).expect(0);
+        assert!(dir.path().join("local-j-1-verify.state").exists());
+        let read = program(dir.path(), &load).expect(0).json();
+        let of = |clone: usize| ios(&read["jobs"][clone], "read");
+        assert_eq!([of(0), of(1)], [8, 8]);
+    }
+}
+
 #[test]
 fn only_what_an_fsync_covered_is_kept_by_that_policy() {
     let dir = scratch();
@@ -160,6 +176,45 @@ fn trimmed_blocks_must_read_as_zeros() {
         assert_eq!(ios(&found, "write"), 64, "{more:?}");
         assert!(ios(&found, "read") >= 60, "{more:?}: {}", ios(&found, "read"));
     }
+}
+
+#[test]
+fn what_a_trim_and_its_write_left_is_read_back_as_often_as_fio_does() {
+    let dir = scratch();
+    let device = loop_device(dir.path(), 1 << 20, &[]);
+    let path = format!("--filename=/dev/{}", device.name());
+    for way in ["--rw=trimwrite", "--rw=randtrimwrite"] {
+        let line = ["--name=j", way, &path, "--size=1m", "--bs=16k", "--verify=crc32c"];
+        for program in [as_fio as fn(&Path, &[&str]) -> Ran, fio] {
+            let line = [&line[..], &["--output-format=json"]].concat();
+            let job = &program(dir.path(), &line).expect(0).json()["jobs"][0];
+            assert_eq!(["trim", "write", "read"].map(|d| ios(job, d)), [64; 3], "{way}");
+        }
+    }
+}
+
+/// The run stands still while its file is changed, long before it comes to read that back.
+#[test]
+fn a_fault_that_comes_while_the_job_writes_is_found_by_its_backlog() {
+    let dir = scratch();
+    let line = ["--name=j", "--filename=data", "--rw=write", "--bs=4k", "--size=2m"];
+    let backlog = ["--verify=md5", "--verify_backlog=256", "--rate_iops=100"];
+    let running = Running::fathom("fio", dir.path(), &[&line[..], &backlog].concat());
+    let path = dir.path().join("data");
+    let written = |block: u64| {
+        let mut content = [0; 4096];
+        let read =
+            std::fs::File::open(&path).and_then(|file| file.read_at(&mut content, block << 12));
+        read.is_ok() && content.iter().any(|byte| *byte != 0)
+    };
+    wait_until("the second block", || written(1));
+    running.signal(Signal::STOP);
+    assert!(!written(255), "too late: the backlog may have been read");
+    let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+    file.write_all_at(b"hurt", 2000).unwrap();
+    running.signal(Signal::CONT);
+    let ran = running.end().expect(1);
+    assert!(ran.err.contains("verify failed at file data offset 0"), "{}", ran.err);
 }
 
 #[test]

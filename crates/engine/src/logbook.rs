@@ -16,7 +16,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 /// Packed entries of a whole run that stay in memory.
@@ -65,9 +65,11 @@ impl Drop for Pen {
 }
 
 /// The thread that keeps what is logged.
+#[derive(Default)]
 pub(crate) struct Scribe {
     pages: Mutex<Option<SyncSender<Page>>>,
     thread: Mutex<Option<JoinHandle<Logbook>>>,
+    kept: Mutex<Logbook>,
 }
 
 impl Scribe {
@@ -78,7 +80,7 @@ impl Scribe {
     pub fn start(workers: &[Worker], trace: &Arc<Trace>) -> io::Result<Scribe> {
         let logging = || workers.iter().filter_map(|worker| worker.logs.as_ref());
         let Some(first) = logging().next() else {
-            return Ok(Scribe { pages: Mutex::new(None), thread: Mutex::new(None) });
+            return Ok(Scribe::default());
         };
         let (pages, inbox) = sync_channel(PAGES_AHEAD * workers.len());
         let mut cpus: Vec<u32> =
@@ -100,26 +102,37 @@ impl Scribe {
             }
             keeper.run(&inbox)
         })?;
-        Ok(Scribe { pages: Mutex::new(Some(pages)), thread: Mutex::new(Some(thread)) })
+        let (pages, thread) = (Mutex::new(Some(pages)), Mutex::new(Some(thread)));
+        Ok(Scribe { pages, thread, kept: Mutex::default() })
     }
 
     /// A pen for worker `worker`, which gathers `room` entries at a time.
     pub fn pen(&self, worker: usize, room: usize) -> Pen {
-        let pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let pages = lock(&self.pages).clone();
         let room = room.max(1);
         Pen { worker, page: Vec::with_capacity(room), room, pages }
     }
 
-    /// Takes what was kept, once no pen is left.
-    pub fn finish(&self) -> Logbook {
-        drop(self.pages.lock().unwrap_or_else(PoisonError::into_inner).take());
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(thread) = thread else { return Logbook::default() };
-        thread.join().unwrap_or_else(|_| Logbook {
+    /// Waits until everything is kept, once no pen is left.
+    pub fn settle(&self) {
+        drop(lock(&self.pages).take());
+        let Some(thread) = lock(&self.thread).take() else { return };
+        *lock(&self.kept) = thread.join().unwrap_or_else(|_| Logbook {
             failure: Some("internal error: the keeper of the logs panicked".into()),
             ..Logbook::default()
-        })
+        });
     }
+
+    /// Takes what was kept, once no pen is left.
+    pub fn finish(&self) -> Logbook {
+        self.settle();
+        std::mem::take(&mut *lock(&self.kept))
+    }
+}
+
+/// Whoever panicked with these left nothing half done.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Where a block of packed entries is.

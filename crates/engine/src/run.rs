@@ -213,6 +213,8 @@ impl Run {
         let supervisor =
             std::thread::Builder::new().name("supervisor".into()).spawn(move || {
                 let results = Supervisor::new(&theirs).run(before_io);
+                // What packing logs has to tell is there before the run counts as ended.
+                theirs.scribe.settle();
                 *lock(&theirs.ended) = true;
                 theirs.end_of_run.notify_all();
                 results

@@ -14,7 +14,7 @@ use crate::{
     checks, contents, cursor, disks, engines, limits, logs, pace, placing, replay, safety,
     sprandom, surroundings, verify, zbd, zones,
 };
-use job::{Engine, FileServiceOrder, Job, Medium, Retry, Size};
+use job::{Engine, FileServiceOrder, Job, Medium, MemoryKind, Retry, Size};
 use record::{Bytes, Facts, Nanos, Show, TargetKind};
 
 /// Seeds drawn for other purposes than a worker's I/O differ by these.
@@ -201,7 +201,7 @@ fn template(
         pattern: pattern(job, blocks),
         placing: placing::resolve(job, blocks),
         queue: pace::queue(job, found),
-        buffers: job.buffers.clone(),
+        buffers: buffers(job),
         syncing: job.syncing.clone(),
         layout: layout(job),
         pacing: pace::pacing(job, found),
@@ -398,4 +398,15 @@ fn clocksource(jobs: &[Job], found: &mut Findings) -> Option<String> {
         found.warn(job, format!("one clock serves the run: {first} is used, not {other}"));
     }
     Some(first.clone())
+}
+
+/// Buffers as asked for. Pages that are handed to a socket may be read long after the worker has
+/// ended: the allocator would have given them to others by then, a mapping leaves them to whoever
+/// still has them.
+fn buffers(job: &Job) -> job::Buffers {
+    let mut buffers = job.buffers.clone();
+    if job.queue.engine == Engine::Netsplice && buffers.memory == MemoryKind::Malloc {
+        buffers.memory = MemoryKind::Mmap(None);
+    }
+    buffers
 }

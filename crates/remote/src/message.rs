@@ -8,7 +8,8 @@
 //! | `Start` | `Text`, `Live` while it runs, `File` for what it left, then `Done` |
 //! | `Report` at any time | `SoFar`, also by itself at each interval asked for |
 //! | `Stop` at any time | |
-//! | `Trigger` at any time | `File` for each state, `Kept`, then `Triggered` once its command ran |
+//! | `Trigger` at any time | `File` for each state, `Kept` |
+//! | `Held` | `Triggered` once its command ran |
 //!
 //! Both say `Alive` when they have said nothing else for a while.
 
@@ -151,6 +152,8 @@ pub enum FromClient {
         /// A command of the server's shell.
         command: Option<String>,
     },
+    /// What was sent before `Kept` is in files here.
+    Held,
     /// Still there.
     Alive,
 }
@@ -196,7 +199,7 @@ impl FromClient {
             FromClient::Start => "RUN",
             FromClient::Report => "SEND_ETA",
             FromClient::Stop { .. } => "QUIT",
-            FromClient::Trigger { .. } => "VTRIGGER",
+            FromClient::Trigger { .. } | FromClient::Held => "VTRIGGER",
             FromClient::Alive => "ALIVE",
         }
     }

@@ -62,6 +62,8 @@ pub struct Dress {
     pub terse_version: u8,
     /// A JSON document takes one line, so that several are lines of JSON.
     pub json_lines: bool,
+    /// The run goes on: what is left of it is not known.
+    pub so_far: bool,
     /// Width and colours of what fio has not: verdict and findings.
     pub style: Style,
 }
@@ -73,6 +75,7 @@ impl Default for Dress {
             fio_version: "fio-3.33".into(),
             terse_version: 3,
             json_lines: false,
+            so_far: false,
             style: Style::default(),
         }
     }
@@ -108,8 +111,9 @@ pub fn render_so_far(
 ) -> String {
     let (text, rest): (Vec<Format>, Vec<Format>) =
         formats.iter().partition(|format| **format == Format::Normal);
+    let dress = Dress { so_far: true, ..dress.clone() };
     let bare = Dress { as_fio: true, ..dress.clone() };
-    render(record, judged, &rest, dress) + &render(record, judged, &text, &bare)
+    render(record, judged, &rest, &dress) + &render(record, judged, &text, &bare)
 }
 
 /// The report on runs made in a row, in the order of [`render`]: terse lines of each run, one JSON

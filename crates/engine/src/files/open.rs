@@ -127,6 +127,11 @@ impl<'w> OpenFiles<'w> {
             })?;
             self.hint(&file).map_err(|e| FileError::new(Action::Hint, &planned.path, e))?;
             self.prepare(position, &file);
+            if self.leaves_pages(position) {
+                // An error that nobody was told of is told to who opens the file next: what others
+                // wrote before is none of this worker's.
+                let _ = written_back(&file);
+            }
             self.open[position] = Some(file);
             self.used[position] = true;
         }
@@ -148,7 +153,19 @@ impl<'w> OpenFiles<'w> {
         if self.worker.syncing.fsync_on_close {
             file.sync_all().map_err(|e| FileError::new(Action::Sync, path, e))?;
         }
+        if !self.leaves_pages(index as usize) {
+            return Ok(());
+        }
         written_back(&file).map_err(|e| FileError::new(Action::WriteBack, path, e))
+    }
+
+    /// Whether the worker's writes to a file end in pages whose fate says something. A direct write
+    /// that meets pages of others counts as an error of the file, and where writes meet discards the
+    /// kernel was seen to count errors of a device that lost nothing.
+    fn leaves_pages(&self, index: usize) -> bool {
+        let kind = self.worker.files[index].kind;
+        let discards = kind == TargetKind::Block && self.worker.pattern.rw.trims();
+        self.flags.write && !self.flags.direct && !discards
     }
 
     /// Closes every file.

@@ -58,7 +58,7 @@ fn stats(clients: &Clients, bins: bool) -> Vec<Json> {
     let mut stats = Vec::new();
     for report in &clients.reports {
         for unit in &report.judged.units {
-            let mut job = fio::job(&report.record, unit, 0, bins);
+            let mut job = fio::job(&report.record, unit, &fio::Times::UNKNOWN, bins);
             job.remove(&NOT_OF_CLIENTS);
             if unit.options.is_empty() {
                 job.remove(&["job options"]);
@@ -68,7 +68,7 @@ fn stats(clients: &Clients, bins: bool) -> Vec<Json> {
     }
     if let (Some(all), Some(last)) = (&clients.all, clients.reports.last()) {
         for unit in &all.judged.units {
-            let mut job = fio::job(&all.record, unit, 0, bins);
+            let mut job = fio::job(&all.record, unit, &fio::Times::UNKNOWN, bins);
             job.remove(&NOT_OF_CLIENTS);
             job.remove(&NOT_OF_ALL);
             stats.push(hosted(job, last));

@@ -14,6 +14,8 @@ use record::{Direction, LatencyDepth, RunRecord, SteadySample};
 
 /// What fio writes for "no estimate": readers check for it.
 const NO_ETA: i32 = i32::MAX;
+/// fio estimates from here on: what ended sooner has no estimate, what ended later none left.
+const FIRST_ETA_S: u64 = 3;
 const SHORT_BOUNDS: [&str; 10] = ["2", "4", "10", "20", "50", "100", "250", "500", "750", "1000"];
 const LONG_BOUNDS: [&str; 12] =
     ["2", "4", "10", "20", "50", "100", "250", "500", "750", "1000", "2000", ">=2000"];
@@ -33,7 +35,9 @@ pub(super) fn document(record: &RunRecord, judged: &Judged, bins: bool, dress: &
         out.push("global options", options(&record.global_options));
     }
     let elapsed_s = judged.elapsed_ns.div_ceil(1_000_000_000).max(1);
-    let jobs = judged.units.iter().map(|unit| job(record, unit, elapsed_s, bins)).collect();
+    let eta = if dress.so_far || elapsed_s < FIRST_ETA_S { NO_ETA } else { 0 };
+    let times = Times { elapsed_s, eta };
+    let jobs = judged.units.iter().map(|unit| job(record, unit, &times, bins)).collect();
     out.push("jobs", Json::Array(jobs));
     if !judged.disks.is_empty() {
         out.push("disk_util", Json::Array(judged.disks.iter().map(disk).collect()));
@@ -57,7 +61,18 @@ pub(super) fn options(options: &[(String, String)]) -> Json {
     Json::Object(pairs)
 }
 
-pub(super) fn job(record: &RunRecord, unit: &UnitMetrics, elapsed_s: u64, bins: bool) -> Json {
+/// Seconds of a run, as its jobs tell them.
+pub(super) struct Times {
+    pub elapsed_s: u64,
+    pub eta: i32,
+}
+
+impl Times {
+    /// As fio's client has them.
+    pub const UNKNOWN: Times = Times { elapsed_s: 0, eta: NO_ETA };
+}
+
+pub(super) fn job(record: &RunRecord, unit: &UnitMetrics, times: &Times, bins: bool) -> Json {
     let mut out = object! {
         "jobname" => &unit.name,
         "groupid" => unit.group.group,
@@ -67,8 +82,8 @@ pub(super) fn job(record: &RunRecord, unit: &UnitMetrics, elapsed_s: u64, bins: 
         out.push("job_start", unit.start_clock_ms);
     }
     out.push("error", unit.error);
-    out.push("eta", NO_ETA);
-    out.push("elapsed", elapsed_s);
+    out.push("eta", times.eta);
+    out.push("elapsed", times.elapsed_s);
     out.push("job options", options(&unit.options));
     let form = Form::of(unit, bins);
     if unit.show.unified != 1 {

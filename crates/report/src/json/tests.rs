@@ -1,6 +1,6 @@
 use crate::sample::{self, add, spread, worker};
 use crate::{Dress, json};
-use record::{Direction, ErrorCount, GroupKey, JobRecord, RunRecord};
+use record::{Direction, ErrorCount, GroupKey, JobRecord, Nanos, RunRecord};
 use serde_json::Value;
 
 fn document(record: &RunRecord, bins: bool) -> Value {
@@ -46,6 +46,21 @@ fn job(directions: &[Direction]) -> JobRecord {
     let mut job = worker("a", 1, GroupKey::default());
     directions.iter().for_each(|d| add(&mut job, *d, 100, (1000, 900_000)));
     job
+}
+
+/// As the oracle has it: no estimate in its first three seconds, none left at the end.
+#[test]
+fn a_run_has_an_estimate_only_once_it_has_ended() {
+    let mut record = sample::of(vec![job(&[Direction::Read])]);
+    let eta = |record: &RunRecord, so_far: bool| {
+        let dress = Dress { so_far, ..Dress::default() };
+        let text = json::render(record, &judge::judge(record), false, &dress);
+        serde_json::from_str::<Value>(&text).unwrap()["jobs"][0]["eta"].as_i64().unwrap()
+    };
+    record.jobs[0].ended = Nanos(1_900_000_000);
+    assert_eq!(eta(&record, false), i64::from(i32::MAX));
+    record.jobs[0].ended = Nanos(2_100_000_000);
+    assert_eq!((eta(&record, false), eta(&record, true)), (0, i64::from(i32::MAX)));
 }
 
 #[test]

@@ -3,12 +3,11 @@
 use super::{Session, dialect, states};
 use crate::call::program;
 use crate::runner::UnderWay;
-use crate::trigger::Trigger;
+use crate::trigger::{self, Trigger};
 use crate::watch::{Audience, Wish};
 use crate::wire::words;
-use anyhow::Result;
 use record::RunRecord;
-use remote::{FromClient, FromServer, Submission};
+use remote::{FrameError, FromClient, FromServer, Submission};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -26,6 +25,8 @@ pub(super) struct Follower<'a> {
     pub lost: Option<String>,
     /// It may pull this.
     pub trigger: Trigger,
+    /// It has what is to outlive this machine.
+    held: bool,
 }
 
 impl<'a> Follower<'a> {
@@ -37,6 +38,7 @@ impl<'a> Follower<'a> {
             signal: None,
             lost: None,
             trigger: Trigger::default(),
+            held: false,
         }
     }
 
@@ -58,29 +60,49 @@ impl<'a> Follower<'a> {
     fn listen(&mut self) -> bool {
         let mut report = false;
         while let Ok(heard) = self.session.heard.try_recv() {
-            if let Ok(message) = &heard {
-                self.session.trace(message);
-            }
-            match heard {
-                Ok(FromClient::Stop { signal }) => self.signal = Some(signal),
-                Ok(FromClient::Trigger { command }) => self.trigger.pull(command),
-                Ok(FromClient::Report) => report = true,
-                Ok(_) => {}
-                Err(error) => {
-                    let why = words(&error);
-                    let text = format!("the client is gone, so its run was ended: {why}");
-                    self.lost.get_or_insert(text);
-                }
-            }
+            report |= self.mind(heard);
         }
         report
     }
 
+    /// Does what the client asks for; whether that is a report.
+    fn mind(&mut self, heard: Result<FromClient, FrameError>) -> bool {
+        if let Ok(message) = &heard {
+            self.session.trace(message);
+        }
+        match heard {
+            Ok(FromClient::Stop { signal }) => self.signal = Some(signal),
+            Ok(FromClient::Trigger { command }) => self.trigger.pull(command),
+            Ok(FromClient::Held) => self.held = true,
+            Ok(FromClient::Report) => return true,
+            Ok(_) => {}
+            Err(error) => {
+                let why = words(&error);
+                let text = format!("the client is gone, so its run was ended: {why}");
+                self.lost.get_or_insert(text);
+            }
+        }
+        false
+    }
+
+    /// Waits until the client has what is to outlive this machine, or seems never to get it.
+    fn wait_until_held(&mut self) {
+        let deadline = Instant::now() + trigger::PATIENCE;
+        while !self.held && self.lost.is_none() {
+            let rest = deadline.saturating_duration_since(Instant::now());
+            match self.session.heard.recv_timeout(rest) {
+                Ok(heard) => _ = self.mind(heard),
+                Err(_) => return,
+            }
+        }
+    }
+
     /// Runs the command of a trigger that was pulled, once the client has what is to outlive it.
-    fn settle(&self, under_way: &UnderWay, ended: bool) {
+    fn settle(&mut self, under_way: &UnderWay, ended: bool) {
         if self.trigger.is_ripe(ended) {
             states::hand_over(self.session, &under_way.so_far());
             self.say(&FromServer::Kept);
+            self.wait_until_held();
             self.trigger.settle(ended);
             self.say(&FromServer::Triggered(self.trigger.failure()));
         }
@@ -88,23 +110,23 @@ impl<'a> Follower<'a> {
 }
 
 impl Audience for Follower<'_> {
-    fn laying_out(&mut self, line: &str) -> Result<()> {
+    fn laying_out(&mut self, line: &str) -> anyhow::Result<()> {
         self.say(&FromServer::Text(line.into()));
         Ok(())
     }
 
-    fn traced(&mut self, lines: &str) -> Result<()> {
+    fn traced(&mut self, lines: &str) -> anyhow::Result<()> {
         self.say(&FromServer::Text(lines.into()));
         Ok(())
     }
 
-    fn so_far(&mut self, mut record: RunRecord) -> Result<()> {
+    fn so_far(&mut self, mut record: RunRecord) -> anyhow::Result<()> {
         self.dress(&mut record);
         self.say(&FromServer::SoFar(Box::new(record)));
         Ok(())
     }
 
-    fn glance(&mut self, under_way: &UnderWay) -> Result<Wish> {
+    fn glance(&mut self, under_way: &UnderWay) -> anyhow::Result<Wish> {
         let report = self.listen();
         self.settle(under_way, false);
         if Instant::now() >= self.next_live {
@@ -116,7 +138,7 @@ impl Audience for Follower<'_> {
         Ok(Wish { stop: ending || asked, report })
     }
 
-    fn ended(&mut self, under_way: &UnderWay) -> Result<()> {
+    fn ended(&mut self, under_way: &UnderWay) -> anyhow::Result<()> {
         // One that came with the end counts as well.
         self.listen();
         self.settle(under_way, true);
