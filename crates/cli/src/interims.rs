@@ -50,9 +50,35 @@ impl Due {
 pub struct Interims {
     formats: Vec<report::Format>,
     dress: Dress,
-    wanted: bool,
-    made: u64,
+    told: Told,
+}
+
+/// What was told of a run while it went on.
+#[derive(Default)]
+pub struct Told {
+    /// It is told of more than once.
+    pub wanted: bool,
+    times: u64,
     before: Option<RunRecord>,
+}
+
+impl Told {
+    /// Judges what was measured so far, with what came since the time before.
+    pub fn so_far(&mut self, record: &RunRecord) -> Judged {
+        let mut judged = judge::figures(record);
+        self.wanted = true;
+        self.note_since(record, &mut judged);
+        self.before = Some(record.clone());
+        judged
+    }
+
+    /// Adds what came since the report before, where there is more than one.
+    pub fn note_since(&mut self, record: &RunRecord, judged: &mut Judged) {
+        if self.wanted {
+            self.times += 1;
+            judged.since = Some(judge::since(self.before.as_ref(), record, self.times));
+        }
+    }
 }
 
 impl Interims {
@@ -61,27 +87,18 @@ impl Interims {
         Interims {
             formats: call.formats(),
             dress: call.dress(output),
-            wanted: call.invocation.status_interval.is_some(),
-            made: 0,
-            before: None,
+            told: Told { wanted: call.invocation.status_interval.is_some(), ..Told::default() },
         }
     }
 
     /// The report on what was measured so far.
-    pub fn report(&mut self, record: RunRecord) -> String {
-        let mut judged = judge::figures(&record);
-        self.wanted = true;
-        self.note_since(&record, &mut judged);
-        let report = report::render_so_far(&record, &judged, &self.formats, &self.dress);
-        self.before = Some(record);
-        report
+    pub fn report(&mut self, record: &RunRecord) -> String {
+        let judged = self.told.so_far(record);
+        report::render_so_far(record, &judged, &self.formats, &self.dress)
     }
 
-    /// Adds what came since the report before, where there is more than one.
+    /// Adds to the last report what came since the one before.
     pub fn note_since(&mut self, record: &RunRecord, judged: &mut Judged) {
-        if self.wanted {
-            self.made += 1;
-            judged.since = Some(judge::since(self.before.as_ref(), record, self.made));
-        }
+        self.told.note_since(record, judged);
     }
 }

@@ -188,7 +188,7 @@ impl Audience for Console<'_> {
 
     fn so_far(&mut self, record: RunRecord) -> Result<()> {
         let Some(interims) = &mut self.interims else { return Ok(()) };
-        let report = interims.report(record);
+        let report = interims.report(&record);
         self.clear()?;
         self.output.write(&report)
     }

@@ -15,6 +15,7 @@ pub mod kernel;
 mod live;
 mod logbook;
 mod meter;
+mod mutex;
 mod offsets;
 mod ops;
 mod payload;

@@ -4,6 +4,7 @@
 //! packed stays in memory up to a bound; the rest goes to a temporary file without a name. So memory
 //! is bounded, no worker ever writes to a file, and as little as can be is done while others measure.
 
+use crate::mutex::lock;
 use crate::sys::thread;
 use crate::trace::Trace;
 use flate2::Compression;
@@ -16,7 +17,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 /// Packed entries of a whole run that stay in memory.
@@ -128,11 +129,6 @@ impl Scribe {
         self.settle();
         std::mem::take(&mut *lock(&self.kept))
     }
-}
-
-/// Whoever panicked with these left nothing half done.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Where a block of packed entries is.

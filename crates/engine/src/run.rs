@@ -5,6 +5,7 @@ use crate::clock::{Clock, RunClock};
 use crate::gate::{Around, Flows};
 use crate::live::LiveWorker;
 use crate::logbook::{Logbook, Scribe};
+use crate::mutex::lock;
 use crate::rare::LONGEST_SLEEP_NS;
 use crate::rings::overlap::Overlaps;
 use crate::steady::{self, Watched};
@@ -18,7 +19,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -80,11 +81,6 @@ pub(crate) struct Shared {
     events: Mutex<Vec<Event>>,
     ended: Mutex<bool>,
     end_of_run: Condvar,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A worker that panicked leaves plain data behind; what was measured must still be shown.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Shared {

@@ -1,5 +1,6 @@
 //! Traces of what workers do (`--debug`), gathered for whoever shows them. Line shapes are fio's.
 
+use crate::mutex::lock;
 use crate::sys::thread;
 use plan::trace::line;
 use record::WorkerState;
@@ -23,7 +24,7 @@ pub(crate) struct Trace {
 impl Trace {
     /// Adds a line of the calling thread.
     pub fn say(&self, area: &str, text: &str) {
-        let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines = lock(&self.lines);
         let full = |lines: &mut Vec<String>| lines.len() >= LINES_MAX;
         let waited = self.taken.wait_timeout_while(lines, PATIENCE, full);
         waited.unwrap_or_else(PoisonError::into_inner).0.push(line(area, thread::id(), text));
@@ -31,7 +32,7 @@ impl Trace {
 
     /// The lines since the last call.
     pub fn take(&self) -> Vec<String> {
-        let lines = std::mem::take(&mut *self.lines.lock().unwrap_or_else(PoisonError::into_inner));
+        let lines = std::mem::take(&mut *lock(&self.lines));
         self.taken.notify_all();
         lines
     }

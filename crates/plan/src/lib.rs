@@ -53,5 +53,5 @@ pub use problem::{PlanError, Problem, ProblemKind};
 pub use resolve::resolve;
 pub use sprandom::Renewal;
 pub use surroundings::{Cgroup, Surroundings};
-pub use verify::{Trimming, Verify};
+pub use verify::{Trimming, Verify, state_name};
 pub use zbd::{Zbd, ZonedFile};

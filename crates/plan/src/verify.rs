@@ -7,6 +7,11 @@ use crate::sizes::human;
 use job::{BlockPattern, Engine, Job, Medium, VerifyMethod};
 use record::Facts;
 
+/// What fio calls the file of a worker's state in a run without a server. Workers count from 0.
+pub fn state_name(job: &str, worker: u64) -> String {
+    format!("local-{}-{worker}-verify.state", job.replace('/', "_"))
+}
+
 /// Verification of a worker's data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verify {

@@ -2,6 +2,7 @@
 
 use crate::call::{Call, program};
 use crate::inputs;
+use crate::interims::Told;
 use crate::server::own_hello;
 use crate::wire::{Mouth, PATIENCE, Stream, hear, words};
 use job::Client;
@@ -63,15 +64,6 @@ pub struct Member {
     pub report: Option<ClientReport>,
     /// The last of its files that could not be kept.
     failed: Option<String>,
-}
-
-/// What a server has said of its run so far.
-#[derive(Default)]
-struct Told {
-    /// It does so.
-    wanted: bool,
-    times: u64,
-    before: Option<RunRecord>,
 }
 
 /// What a server says, and which one.
@@ -207,26 +199,18 @@ impl Member {
 
     /// What it measured, judged.
     pub fn report(&mut self, record: RunRecord) -> ClientReport {
-        let judged = judge::judge(&record);
+        let mut judged = judge::judge(&record);
+        self.told.note_since(&record, &mut judged);
         self.reported(record, judged)
     }
 
     /// What it has measured so far.
     pub fn so_far(&mut self, record: RunRecord) -> ClientReport {
-        self.told.wanted = true;
-        let judged = judge::figures(&record);
-        let report = self.reported(record, judged);
-        self.told.before = Some(report.record.clone());
-        report
+        let judged = self.told.so_far(&record);
+        self.reported(record, judged)
     }
 
-    /// With what came since the report before, where there is more than one.
-    fn reported(&mut self, record: RunRecord, mut judged: Judged) -> ClientReport {
-        if self.told.wanted {
-            self.told.times += 1;
-            let before = self.told.before.as_ref();
-            judged.since = Some(judge::since(before, &record, self.told.times));
-        }
+    fn reported(&self, record: RunRecord, judged: Judged) -> ClientReport {
         ClientReport {
             host: self.address.host(),
             port: self.address.port(),

@@ -4,6 +4,7 @@
 //! known by path within this process. Nobody waits for a lock while holding one, so no circle of
 //! waiting workers can form; nobody goes on using a lock others wait for, so nobody starves.
 
+use crate::mutex::lock;
 use crate::ops::{Op, OpKind};
 use plan::{LockFile, Worker};
 use std::collections::BTreeMap;
@@ -125,7 +126,7 @@ impl Lock {
         static LOCKS: OnceLock<Mutex<BTreeMap<PathBuf, Weak<Lock>>>> = OnceLock::new();
         let key = identity(path);
         let locks = LOCKS.get_or_init(Mutex::default);
-        let mut locks = locks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut locks = lock(locks);
         if let Some(lock) = locks.get(&key).and_then(Weak::upgrade) {
             return lock;
         }
@@ -136,7 +137,7 @@ impl Lock {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     fn wait(&self, exclusive: bool) {

@@ -7,6 +7,7 @@
 
 use super::blocking::maintain;
 use super::{Queued, Ring, RingFile, Setup, borrow};
+use crate::mutex::lock;
 use crate::ops::{Op, OpKind};
 use crate::sys::buffers::Slots;
 use crate::sys::fault;
@@ -15,7 +16,7 @@ use crate::sys::io as calls;
 use crate::sys::memory::{Access, Mapping, page_size};
 use std::io;
 use std::os::fd::RawFd;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// The `mmap` engine.
 pub struct Mmap {
@@ -199,7 +200,7 @@ impl Mapped {
             // Between looking and growing another worker may make the file longer than this one
             // would, and must not be cut back.
             static GROWING: Mutex<()> = Mutex::new(());
-            let _growing = GROWING.lock().unwrap_or_else(PoisonError::into_inner);
+            let _growing = lock(&GROWING);
             let file = borrow(self.fd);
             self.size = size_of(file).map_err(negative)?;
             if end > self.size && op.kind == OpKind::Write {

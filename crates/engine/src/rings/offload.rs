@@ -10,6 +10,7 @@ use super::overlap::{Overlaps, Ticket};
 use super::{Completion, Moments, Queued, Ring, RingFile, Setup};
 use crate::clock::{Clock, RunClock};
 use crate::files::OpenFlags;
+use crate::mutex::lock;
 use crate::ops::Op;
 use crate::sys::buffers::BufferArea;
 use crate::sys::files::Advice;
@@ -22,7 +23,7 @@ use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -42,12 +43,12 @@ pub struct Helpers(Mutex<Vec<CpuUse>>);
 impl Helpers {
     /// All of them together.
     pub fn usage(&self) -> CpuUse {
-        let each = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let each = lock(&self.0);
         each.iter().fold(CpuUse::default(), |sum, one| sum.and(one))
     }
 
     fn lay_out(&self, thread: usize) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)[thread] = thread::usage();
+        lock(&self.0)[thread] = thread::usage();
     }
 }
 

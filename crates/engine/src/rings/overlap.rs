@@ -1,6 +1,7 @@
 //! `serialize_overlap` with `io_submit_mode=offload`: I/O of all such workers on the same bytes goes
 //! one after the other, in the order in which the workers handed it over.
 
+use crate::mutex::lock;
 use crate::ops::Op;
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -36,8 +37,7 @@ pub struct Ticket {
 
 impl Overlaps {
     fn lock(&self) -> MutexGuard<'_, Inside> {
-        // Plain numbers: whoever panicked with them left nothing half done.
-        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.inside)
     }
 
     /// A number for the file at `path`, the same for each path that leads to it.

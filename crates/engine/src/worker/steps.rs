@@ -6,14 +6,15 @@ use super::loops::spent;
 use crate::files::OpenFiles;
 use crate::live::LiveWorker;
 use crate::meter::Meter;
+use crate::mutex::lock;
 use crate::ops::{Fault, Next, Op};
 use crate::rings::Ring;
 use crate::steps::{Flow, Steps, Ticked};
 use plan::{Medium, Worker};
 use record::{CpuUse, Direction, JobRecord, Message, Nanos, WorkerState};
 use std::io;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// How often a worker looks whether `ramp_size` was moved.
@@ -282,7 +283,7 @@ impl WorkerSteps<'_, '_> {
         }
         let cpu = spent(&self.cpu_before, &(self.usage)());
         let so_far = self.builder.so_far(meter.clone().finish(now), interim.started, now, cpu);
-        *interim.slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(so_far);
+        *lock(interim.slot) = Some(so_far);
     }
 }
 

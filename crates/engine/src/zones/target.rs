@@ -1,6 +1,7 @@
 //! The zones of the targets of a run, shared by the workers on them.
 
 use super::state::State;
+use crate::mutex::lock;
 use crate::sys::memory::errno;
 use crate::sys::zones::{Condition, ZoneKind, ZoneReport, finish, report, reset};
 use plan::{Worker, ZonedFile};
@@ -8,7 +9,7 @@ use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
 /// What can be asked of a target beside I/O.
@@ -104,8 +105,7 @@ impl ZonedTarget {
 
     /// Takes the zones for a moment.
     pub fn state(&self) -> MutexGuard<'_, State> {
-        // A worker that panicked leaves plain numbers behind.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Wakes those that wait for a zone.
@@ -135,7 +135,7 @@ impl ZonedTargets {
     /// worker may have.
     pub fn prepare(&self, worker: &Worker) -> io::Result<()> {
         let Some(zoned) = &worker.zbd else { return Ok(()) };
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.0);
         for (file, planned) in zoned.files.iter().zip(&worker.files) {
             if !known.contains_key(&file.name) {
                 let writes = worker.pattern.rw.writes() || worker.pattern.rw.trims();
@@ -163,7 +163,7 @@ impl ZonedTargets {
 
     /// The targets of a worker that was prepared, by file.
     pub(super) fn of(&self, worker: &Worker) -> Vec<Arc<ZonedTarget>> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = lock(&self.0);
         let files = worker.zbd.iter().flat_map(|zoned| &zoned.files);
         files.filter_map(|file| known.get(&file.name).cloned()).collect()
     }

@@ -6,6 +6,7 @@ use crate::runner::UnderWay;
 use crate::trigger::{self, Trigger};
 use crate::watch::{Audience, Wish};
 use crate::wire::words;
+use anyhow::Result;
 use record::RunRecord;
 use remote::{FrameError, FromClient, FromServer, Submission};
 use std::sync::atomic::Ordering;
@@ -110,23 +111,23 @@ impl<'a> Follower<'a> {
 }
 
 impl Audience for Follower<'_> {
-    fn laying_out(&mut self, line: &str) -> anyhow::Result<()> {
+    fn laying_out(&mut self, line: &str) -> Result<()> {
         self.say(&FromServer::Text(line.into()));
         Ok(())
     }
 
-    fn traced(&mut self, lines: &str) -> anyhow::Result<()> {
+    fn traced(&mut self, lines: &str) -> Result<()> {
         self.say(&FromServer::Text(lines.into()));
         Ok(())
     }
 
-    fn so_far(&mut self, mut record: RunRecord) -> anyhow::Result<()> {
+    fn so_far(&mut self, mut record: RunRecord) -> Result<()> {
         self.dress(&mut record);
         self.say(&FromServer::SoFar(Box::new(record)));
         Ok(())
     }
 
-    fn glance(&mut self, under_way: &UnderWay) -> anyhow::Result<Wish> {
+    fn glance(&mut self, under_way: &UnderWay) -> Result<Wish> {
         let report = self.listen();
         self.settle(under_way, false);
         if Instant::now() >= self.next_live {
@@ -138,7 +139,7 @@ impl Audience for Follower<'_> {
         Ok(Wish { stop: ending || asked, report })
     }
 
-    fn ended(&mut self, under_way: &UnderWay) -> anyhow::Result<()> {
+    fn ended(&mut self, under_way: &UnderWay) -> Result<()> {
         // One that came with the end counts as well.
         self.listen();
         self.settle(under_way, true);

@@ -2,15 +2,10 @@
 //! server may lose its power.
 
 use super::Session;
-use plan::Plan;
+use plan::{Plan, state_name};
 use record::RunRecord;
 use remote::{FromClient, FromServer};
 use std::path::Path;
-
-/// The name of a worker's state, as a run here has it; workers count from 0.
-fn name(job: &str, worker: u32) -> String {
-    format!("local-{}-{worker}-verify.state", job.replace('/', "_"))
-}
 
 /// Asks the client for the states that jobs go by, and puts those it has where the jobs look for
 /// them. One that it does not have may be here, from before.
@@ -24,7 +19,7 @@ pub(super) fn fetch(session: &Session, plan: &Plan) -> Result<(), String> {
         .workers
         .iter()
         .filter(loads)
-        .map(|worker| name(&worker.name, worker.number.saturating_sub(1)))
+        .map(|worker| state_name(&worker.name, worker.number.saturating_sub(1).into()))
         .collect();
     if wanted.is_empty() {
         return Ok(());
@@ -45,7 +40,7 @@ pub(super) fn fetch(session: &Session, plan: &Plan) -> Result<(), String> {
 /// Sends the states that a run has left.
 pub(super) fn hand_over(session: &Session, record: &RunRecord) {
     for job in &record.jobs {
-        let state = name(&job.name, job.worker.saturating_sub(1));
+        let state = state_name(&job.name, job.worker.saturating_sub(1).into());
         // Whether it is heard shows when the client is listened to.
         let _ = session.send(&Path::new(&session.server.own.aux_path).join(state));
     }

@@ -1,10 +1,11 @@
 //! Threads that check blocks beside the worker (`verify_async`).
 
 use super::check::{Checker, Found, Request};
+use crate::mutex::lock;
 use crate::sys::thread::bind_to_cpus;
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 /// Blocks that wait for each thread before the worker has to wait.
@@ -86,7 +87,7 @@ impl Drop for Pool {
 
 fn serve(mut checker: Checker, queue: &Mutex<Receiver<Task>>, results: &Sender<Found>) {
     loop {
-        let task = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let task = lock(queue).recv();
         let Ok((request, mut buffer)) = task else { return };
         if results.send(checker.check(&request, &mut buffer)).is_err() {
             return;

@@ -39,10 +39,9 @@ pub(super) struct State {
     pub last: Vec<(u64, u64)>,
 }
 
-/// Where the state of a worker is, as fio names it for a run without a server.
+/// Where the state of a worker is.
 pub(super) fn path(directory: &str, job: &str, worker: u64) -> PathBuf {
-    let job = job.replace('/', "_");
-    Path::new(directory).join(format!("local-{job}-{worker}-verify.state"))
+    Path::new(directory).join(plan::state_name(job, worker))
 }
 
 impl State {
