@@ -1,8 +1,16 @@
 //! THE loop. Order of one I/O: next op, admit, fill, stamp, queue, submit, stamp, reap, stamp,
 //! record. What is timed is the I/O alone: content is made before the first stamp.
 //!
+//! A stamp costs more than all else the loop does. With nothing to fill, to inspect or to wait for
+//! between two I/Os, one stamp serves both: that of the end of an I/O done within the call is the
+//! beginning of the next, and I/Os handed over together were ready when the first of them was. The
+//! loop's bookkeeping is then part of what is measured. How long that takes is looked at every so
+//! many times and reported ([`record::Seams`]).
+//!
 //! Everything is chosen before the loop: it is compiled once for each ring, clock, gate and meter.
-//! Nothing in it allocates, locks, logs or calls the system, but for what the ring itself does.
+//! Nothing in it allocates, locks, logs or calls the system, but for what the ring itself does. An
+//! [`Op`] goes by value to whatever is not inlined: once its address is known it lives in memory, and
+//! reading it back wider than it was written stalls the processor for longer than the rest takes.
 //! What is rare is in `rare.rs` and behind `Steps`.
 
 use crate::clock::Clock;
@@ -60,40 +68,52 @@ where
     /// Issues until the queue is full or something holds it up.
     #[inline(always)]
     fn issue(&mut self, now: &mut u64) -> Halt {
+        // A stamp since which nothing but bookkeeping was done.
+        let mut since = None;
         while self.slots.in_flight < self.policy.depth {
             if self.live.asked_to_stop() {
                 return Halt::End;
             }
-            let op = match self.next_op(*now) {
-                Ok(op) => op,
-                Err(halt) => return halt,
+            let Some(op) = self.at_hand(*now) else {
+                since = None;
+                match self.look_for_op() {
+                    Some(halt) => return halt,
+                    None => continue,
+                }
             };
             let intended = match self.admit(&op, *now) {
                 Admit::Now { intended } => intended,
                 admit => return self.hold_back(op, admit, now),
             };
-            let slot = self.slots.free[self.slots.free_count as usize - 1];
+            let slot = self.free_slot();
             if op.kind == OpKind::Write {
                 self.fill(slot, &op);
+                since = None;
             }
-            let ready = self.clock.now();
+            let ready = self.ready_after(since);
             let stamps = Stamps { intended: intended.unwrap_or(ready), ready, issued: ready };
-            self.slots.slots[slot as usize] = Slot { op, stamps };
             match self.ring.queue(slot, &op) {
                 Queued::Done(result) => {
                     *now = self.clock.now();
                     self.tell_issued(&op, &stamps);
                     self.count_at_once(&op);
+                    let plain = result == op.length as i64 && *now < self.next_tick;
+                    since = (R::SYNCHRONOUS && plain).then_some(*now);
                     let time = self.keep_time(*now);
-                    if self.complete(slot, result, *now) == Flow::End || time == Flow::End {
+                    let io = Slot { op, stamps };
+                    if self.complete(slot, &io, result, *now) == Flow::End || time == Flow::End {
                         return Halt::End;
                     }
                 }
                 Queued::Pending => {
                     self.tell_issued(&op, &stamps);
-                    self.note_queued(slot, &op);
-                    if self.slots.queued >= self.policy.batch && self.submit(now) == Flow::End {
-                        return Halt::End;
+                    self.note_queued(slot, Slot { op, stamps });
+                    since = Some(ready);
+                    if self.slots.queued >= self.policy.batch {
+                        since = None;
+                        if self.submit(now) == Flow::End {
+                            return Halt::End;
+                        }
                     }
                 }
                 Queued::Full => {
@@ -106,32 +126,62 @@ where
         Halt::Full
     }
 
+    /// The next I/O, unless it has to be looked for.
     #[inline(always)]
-    fn next_op(&mut self, now: u64) -> Result<Op, Halt> {
+    fn at_hand(&mut self, now: u64) -> Option<Op> {
         if self.slots.held_count > 0 {
             self.slots.held_count -= 1;
-            return Ok(self.slots.held[self.slots.held_count as usize]);
+            return Some(self.slots.held[self.slots.held_count as usize]);
         }
         if let Some(direction) = self.gate.turn(now) {
             self.source.steer(direction);
         }
+        self.source.at_hand()
+    }
+
+    /// Looks for the next I/O, and puts it where it is at hand.
+    #[inline(always)]
+    fn look_for_op(&mut self) -> Option<Halt> {
         match self.source.next() {
-            Next::Io(op) => Ok(op),
+            Next::Io(op) => {
+                self.slots.hold(op);
+                None
+            }
             // What is in flight may fall short and leave a rest to do.
-            Next::End if self.slots.in_flight > 0 => Err(Halt::Drain(Next::Drain)),
-            Next::End => Err(Halt::End),
-            other => Err(Halt::Drain(other)),
+            Next::End if self.slots.in_flight > 0 => Some(Halt::Drain(Next::Drain)),
+            Next::End => Some(Halt::End),
+            other => Some(Halt::Drain(other)),
         }
     }
 
+    /// When an I/O is ready: at the stamp it can share, or now, to see how much later that is.
     #[inline(always)]
-    fn note_queued(&mut self, slot: u32, op: &Op) {
+    fn ready_after(&mut self, since: Option<u64>) -> u64 {
+        let Some(since) = since.filter(|_| !S::EXTENDED) else { return self.clock.now() };
+        if self.meter.shares_stamp() {
+            return since;
+        }
+        let ready = self.clock.now();
+        self.meter.looked_at_seam(ready.saturating_sub(since));
+        ready
+    }
+
+    /// A slot for the next I/O; one that ends every I/O within the call needs no other than the
+    /// first.
+    #[inline(always)]
+    fn free_slot(&self) -> u32 {
+        if R::SYNCHRONOUS { 0 } else { self.slots.free[self.slots.free_count as usize - 1] }
+    }
+
+    #[inline(always)]
+    fn note_queued(&mut self, slot: u32, io: Slot) {
         let slots = &mut self.slots;
+        slots.slots[slot as usize] = io;
         slots.free_count -= 1;
         slots.in_flight += 1;
         slots.waiting[slots.queued as usize] = slot;
         slots.queued += 1;
-        if let Some(direction) = op.kind.direction() {
+        if let Some(direction) = io.op.kind.direction() {
             self.meter.issued(direction);
         }
     }
@@ -205,7 +255,8 @@ where
             self.slots.free[self.slots.free_count as usize] = done.slot;
             self.slots.free_count += 1;
             self.slots.in_flight -= 1;
-            if self.complete(done.slot, done.result, ended) == Flow::End {
+            let io = self.slots.slots[done.slot as usize];
+            if self.complete(done.slot, &io, done.result, ended) == Flow::End {
                 flow = Flow::End;
             }
         }
@@ -221,19 +272,19 @@ where
 
     /// Records one I/O that ended.
     #[inline(always)]
-    fn complete(&mut self, slot: u32, result: i64, done: u64) -> Flow {
-        let Slot { op, stamps } = self.slots.slots[slot as usize];
+    fn complete(&mut self, slot: u32, io: &Slot, result: i64, done: u64) -> Flow {
+        let Slot { op, stamps } = io;
         match op.kind.direction() {
             Some(direction) if result == op.length as i64 => {
-                self.meter.completed(direction, op.length, &stamps, done);
+                self.meter.completed(direction, op.length, stamps, done);
                 self.live.count(direction, op.length);
-                self.source.completed(&op, op.length);
-                self.gate.completed(&op);
+                self.source.completed(op, op.length);
+                self.gate.completed(op);
             }
-            None if result >= 0 => self.meter.synced(&stamps, done),
-            _ => return self.fell_short(slot, &op, result),
+            None if result >= 0 => self.meter.synced(stamps, done),
+            _ => return self.fell_short(slot, *op, result),
         }
-        if S::EXTENDED { self.inspect(slot, done) } else { Flow::On }
+        if S::EXTENDED { self.inspect(slot, io, done) } else { Flow::On }
     }
 
     #[inline(always)]

@@ -2,7 +2,7 @@
 
 use record::{
     DepthUse, Direction, DirectionResult, Histogram, Interval, LatencyResult, Nanos, PerDirection,
-    SizeMap, SyncResult,
+    Seams, SizeMap, SyncResult,
 };
 
 /// The moments of one I/O, in nanoseconds from the run's origin.
@@ -16,6 +16,9 @@ pub struct Stamps {
     /// submitting call for the first of a batch; synchronous rings have no such moment.
     pub issued: u64,
 }
+
+/// Seams that are passed over for each that is looked at.
+const SEAMS_BETWEEN: u32 = 1023;
 
 /// What is counted in one direction.
 #[derive(Clone, Default)]
@@ -56,6 +59,9 @@ pub struct Meter<const LATENCY: bool, const QUEUED: bool, const RATED: bool> {
     mark: Mark,
     lag_max: u64,
     intervals: Vec<Interval>,
+    seams: Seams,
+    /// Seams to pass over before the next look.
+    to_look: u32,
 }
 
 /// What a meter gives at the end.
@@ -68,6 +74,8 @@ pub struct Metered {
     pub intervals: Vec<Interval>,
     /// Queue depth; `requested` is the caller's to fill in.
     pub depth: DepthUse,
+    /// Stamps shared by two I/Os.
+    pub seams: Seams,
     /// Begin of the measured window, from the run's origin.
     pub begin: u64,
 }
@@ -91,6 +99,11 @@ pub trait Metering {
     fn submitted(&mut self, count: u32, depth: u32);
     /// `count` completions were taken at once.
     fn reaped(&mut self, count: u32);
+    /// An I/O follows another one at once: whether a stamp of that one serves as its beginning. False
+    /// every so many times.
+    fn shares_stamp(&mut self) -> bool;
+    /// The I/O was stamped by itself, `length` nanoseconds after the stamp it could have shared.
+    fn looked_at_seam(&mut self, length: u64);
 }
 
 impl<const LATENCY: bool, const QUEUED: bool, const RATED: bool> Metering
@@ -165,6 +178,18 @@ impl<const LATENCY: bool, const QUEUED: bool, const RATED: bool> Metering
         // A look that finds nothing, while waiting for a scheduled start, completes no batch.
         self.completes.count_batch(count, u64::from(count > 0));
     }
+
+    #[inline(always)]
+    fn shares_stamp(&mut self) -> bool {
+        let passes = self.to_look > 0;
+        self.to_look = if passes { self.to_look - 1 } else { SEAMS_BETWEEN };
+        passes
+    }
+
+    #[cold]
+    fn looked_at_seam(&mut self, length: u64) {
+        self.seams.look(length);
+    }
 }
 
 impl<const LATENCY: bool, const QUEUED: bool, const RATED: bool> Meter<LATENCY, QUEUED, RATED> {
@@ -182,6 +207,8 @@ impl<const LATENCY: bool, const QUEUED: bool, const RATED: bool> Meter<LATENCY, 
             mark: Mark::default(),
             lag_max: 0,
             intervals: Vec::new(),
+            seams: Seams::default(),
+            to_look: 0,
         }
     }
 
@@ -259,10 +286,12 @@ impl<const LATENCY: bool, const QUEUED: bool, const RATED: bool> Meter<LATENCY, 
             complete: self.completes,
         };
         let begin = self.begin;
+        let passed = self.seams.looked() * u64::from(SEAMS_BETWEEN) - u64::from(self.to_look);
+        let seams = Seams { shared: passed, ..self.seams };
         let [read, write, trim] =
             self.lanes.map(|l| lane_result::<LATENCY, QUEUED, RATED>(l, begin, end));
         let results = PerDirection { read, write, trim };
-        Metered { results, sync: self.sync, intervals: self.intervals, depth, begin }
+        Metered { results, sync: self.sync, intervals: self.intervals, depth, seams, begin }
     }
 }
 

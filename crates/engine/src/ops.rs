@@ -27,11 +27,29 @@ impl OpKind {
     /// Which way data moves; `None` for synchronisations.
     #[inline(always)]
     pub const fn direction(self) -> Option<Direction> {
+        // A load costs less than the jump through a table that a match on the directions becomes.
+        const DIRECTIONS: [Option<Direction>; 7] = [
+            Some(Direction::Read),
+            Some(Direction::Write),
+            Some(Direction::Trim),
+            Some(Direction::Trim),
+            None,
+            None,
+            None,
+        ];
+        DIRECTIONS[self.index()]
+    }
+
+    #[inline(always)]
+    const fn index(self) -> usize {
         match self {
-            OpKind::Read => Some(Direction::Read),
-            OpKind::Write => Some(Direction::Write),
-            OpKind::Trim | OpKind::ResetZone => Some(Direction::Trim),
-            OpKind::Fsync | OpKind::Fdatasync | OpKind::SyncFileRange(_) => None,
+            OpKind::Read => 0,
+            OpKind::Write => 1,
+            OpKind::Trim => 2,
+            OpKind::ResetZone => 3,
+            OpKind::Fsync => 4,
+            OpKind::Fdatasync => 5,
+            OpKind::SyncFileRange(_) => 6,
         }
     }
 }
@@ -81,6 +99,13 @@ pub enum Next {
 /// Where the loop gets its I/O from. Called once an I/O, so implementations neither allocate nor
 /// lock nor call the system.
 pub trait Source {
+    /// The next I/O, where nothing has to be looked at to know it; `None`: ask [`Source::next`],
+    /// which gives the same.
+    #[inline(always)]
+    fn at_hand(&mut self) -> Option<Op> {
+        None
+    }
+
     /// The next step.
     fn next(&mut self) -> Next;
 

@@ -160,22 +160,22 @@ where
     }
 
     #[cold]
-    pub(crate) fn fell_short(&mut self, slot: u32, op: &Op, result: i64) -> Flow {
+    pub(crate) fn fell_short(&mut self, slot: u32, op: Op, result: i64) -> Flow {
         if S::EXTENDED
-            && let Some(flow) = self.inspect_part(slot, op, result)
+            && let Some(flow) = self.inspect_part(slot, &op, result)
         {
             return flow;
         }
-        let (rest, flow) = self.steps.fell_short(&mut self.meter, op, result);
+        let (rest, flow) = self.steps.fell_short(&mut self.meter, &op, result);
         let moved = result.max(0) as u64;
         if let Some(direction) = op.kind.direction() {
             self.live.count_part(direction, moved);
         }
-        self.source.completed(&Op { length: moved, ..*op }, moved);
+        self.source.completed(&Op { length: moved, ..op }, moved);
         if S::EXTENDED {
-            self.source.fell_short(op, moved);
+            self.source.fell_short(&op, moved);
         }
-        self.gate.completed(op);
+        self.gate.completed(&op);
         if let (Some(rest), Flow::On) = (rest, flow) {
             self.slots.hold(rest);
         }
@@ -198,15 +198,15 @@ where
     }
 
     /// Lets the source look at an I/O that ended well.
-    pub(crate) fn inspect(&mut self, slot: u32, done: u64) -> Flow {
-        let Slot { op, stamps } = self.slots.slots[slot as usize];
+    pub(crate) fn inspect(&mut self, slot: u32, io: &Slot, done: u64) -> Flow {
+        let Slot { op, stamps } = io;
         // A trim has no buffer, and what synchronises a range has a length but moves nothing.
         let moves = matches!(op.kind, OpKind::Read | OpKind::Write);
         let moved = if moves { op.length } else { 0 };
         let buffer = self.buffers.slice_mut(slot, moved as usize);
-        match self.source.ended(&op, buffer, &stamps, done) {
+        match self.source.ended(op, buffer, stamps, done) {
             Ok(()) => Flow::On,
-            Err(fault) => self.steps.fault(Some(&op), &fault),
+            Err(fault) => self.steps.fault(Some(op), &fault),
         }
     }
 

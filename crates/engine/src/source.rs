@@ -164,12 +164,6 @@ impl Workload {
         }
     }
 
-    /// A grant is used up, or there is no lane.
-    #[inline(never)]
-    fn step(&mut self) -> Next {
-        if self.lane.is_some() { self.lane_step() } else { self.full_step() }
-    }
-
     fn lane_step(&mut self) -> Next {
         loop {
             if let Some(next) = self.step_between() {
@@ -348,24 +342,28 @@ impl Workload {
 }
 
 impl Source for Workload {
-    #[inline]
+    #[inline(always)]
+    fn at_hand(&mut self) -> Option<Op> {
+        self.lane.as_mut()?.at_hand(&mut self.places, &mut self.mix)
+    }
+
+    #[inline(never)]
     fn next(&mut self) -> Next {
-        if let Some(lane) = &mut self.lane
-            && let Some(op) = lane.next(&mut self.places, &mut self.mix)
-        {
-            return Next::Io(op);
+        if let Some(lane) = &mut self.lane {
+            let op = lane.next(&mut self.places, &mut self.mix);
+            return op.map_or_else(|| self.lane_step(), Next::Io);
         }
-        self.step()
+        self.full_step()
     }
 
     fn steer(&mut self, direction: Direction) {
         self.steered = Some(direction);
     }
 
-    #[inline]
+    #[inline(always)]
     fn completed(&mut self, op: &Op, moved: u64) {
-        if let Some(pairs) = &mut self.pairs
-            && op.kind == OpKind::Trim
+        if op.kind == OpKind::Trim
+            && let Some(pairs) = &mut self.pairs
         {
             pairs.trimmed(op, moved);
         }

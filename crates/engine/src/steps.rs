@@ -6,8 +6,9 @@ use crate::ops::{Fault, Next, Op, OpKind};
 use crate::payload::Payload;
 use crate::sys::buffers::BufferArea;
 
-/// One I/O in flight.
+/// One I/O in flight: a cache line.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub struct Slot {
     /// The I/O.
     pub op: Op,
@@ -96,7 +97,7 @@ pub struct Slots {
     pub queued: u32,
     /// How many are queued or submitted and not reaped.
     pub in_flight: u32,
-    /// I/Os that could not be issued yet, and rests of short ones: the first `held_count` elements.
+    /// I/Os that were looked for, could not be issued yet, or are rests of short ones: the first `held_count` elements.
     pub held: Box<[Op]>,
     /// How many are held.
     pub held_count: u32,
@@ -125,7 +126,7 @@ impl Slots {
     }
 
     /// Holds an I/O back, to be issued before any new one.
-    #[cold]
+    #[inline]
     pub fn hold(&mut self, op: Op) {
         self.held[self.held_count as usize] = op;
         self.held_count += 1;

@@ -135,6 +135,44 @@ impl SizeMap {
     }
 }
 
+/// I/Os that have a stamp in common. An I/O of a synchronous engine began, as far as its stamps tell,
+/// when the one before ended: what the loop does between the two is part of its clat. I/Os handed over
+/// together were ready when the first of them was: the same is part of their slat and lat. Every so
+/// many times one is stamped by itself, to see how much that is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Seams {
+    /// I/Os whose beginning is a stamp of another one.
+    pub shared: u64,
+    /// How much later those were ready that were looked at, in nanoseconds, the cost of a stamp
+    /// included; `None`: none was looked at.
+    pub between: Option<Histogram>,
+}
+
+impl Seams {
+    /// Adds one that was looked at and was ready so many nanoseconds later.
+    pub fn look(&mut self, length: u64) {
+        self.between.get_or_insert_default().record(length);
+    }
+
+    /// How many were looked at.
+    pub fn looked(&self) -> u64 {
+        self.between.as_ref().map_or(0, Histogram::count)
+    }
+
+    /// Adds those of another worker.
+    pub fn merge(&mut self, other: &Seams) {
+        self.shared += other.shared;
+        if let Some(between) = &other.between {
+            self.between.get_or_insert_default().merge(between);
+        }
+    }
+
+    /// Each I/O had stamps of its own.
+    pub fn is_empty(&self) -> bool {
+        self.shared == 0
+    }
+}
+
 /// What the measured window cost, from getrusage(RUSAGE_THREAD).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CpuUse {

@@ -17,8 +17,7 @@ const BUCKETS: usize = ((VALUE_BITS - SUB_BITS) as usize + 1) * SUB_BUCKETS;
 /// Counts of latencies in nanoseconds, with exact count, sum, extremes and sum of squares.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Histogram {
-    // Zeroed by the allocator: pages of buckets nobody hits cost no memory.
-    buckets: Vec<u64>,
+    buckets: Box<[u64; BUCKETS]>,
     sum: u64,
     sum_of_squares: u128,
     min: u64,
@@ -45,6 +44,12 @@ impl std::fmt::Debug for Histogram {
     }
 }
 
+/// Zeroed by the allocator: pages of buckets nobody hits cost no memory.
+fn empty_buckets() -> Box<[u64; BUCKETS]> {
+    // The length is right, so there is nothing else to be had.
+    vec![0; BUCKETS].try_into().unwrap_or_else(|_| Box::new([0; BUCKETS]))
+}
+
 /// The bucket that counts `value`.
 #[inline(always)]
 fn bucket_of(value: u64) -> usize {
@@ -68,7 +73,7 @@ impl Histogram {
     /// An empty histogram.
     pub fn new() -> Self {
         Histogram {
-            buckets: vec![0; BUCKETS],
+            buckets: empty_buckets(),
             sum: 0,
             sum_of_squares: 0,
             min: u64::MAX,
@@ -86,10 +91,7 @@ impl Histogram {
     /// Counts `times` equal values.
     #[inline(always)]
     pub fn record_n(&mut self, value: u64, times: u64) {
-        // bucket_of never exceeds BUCKETS - 1; `get_mut` keeps that free of a panic path.
-        if let Some(bucket) = self.buckets.get_mut(bucket_of(value)) {
-            *bucket += times;
-        }
+        self.buckets[bucket_of(value)] += times;
         self.sum += value * times;
         self.sum_of_squares += u128::from(value) * u128::from(value) * u128::from(times);
         self.min = self.min.min(value);
@@ -99,7 +101,7 @@ impl Histogram {
 
     /// Adds every value of `other`.
     pub fn merge(&mut self, other: &Histogram) {
-        for (mine, theirs) in self.buckets.iter_mut().zip(&other.buckets) {
+        for (mine, theirs) in self.buckets.iter_mut().zip(other.buckets.iter()) {
             *mine += theirs;
         }
         self.sum += other.sum;
@@ -112,9 +114,12 @@ impl Histogram {
     /// What was recorded since this was as `before`. Count, sum and buckets are exact; an extreme is
     /// where it is one of the whole as well, else it is the edge of its bucket.
     pub fn since(&self, before: &Histogram) -> Histogram {
-        let buckets = self.buckets.iter().zip(&before.buckets);
+        let mut buckets = self.buckets.clone();
+        for (now, then) in buckets.iter_mut().zip(before.buckets.iter()) {
+            *now = now.saturating_sub(*then);
+        }
         let mut out = Histogram {
-            buckets: buckets.map(|(now, then)| now.saturating_sub(*then)).collect(),
+            buckets,
             sum: self.sum.saturating_sub(before.sum),
             sum_of_squares: self.sum_of_squares.saturating_sub(before.sum_of_squares),
             min: u64::MAX,

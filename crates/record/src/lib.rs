@@ -20,7 +20,7 @@ mod units;
 
 pub use blocks::BlockStates;
 pub use counters::{
-    CpuUse, DepthUse, DirectionResult, ErrorCount, Interval, LatencyResult, PriorityResult,
+    CpuUse, DepthUse, DirectionResult, ErrorCount, Interval, LatencyResult, PriorityResult, Seams,
     SizeMap, SyncResult,
 };
 pub use direction::{Direction, PerDirection};

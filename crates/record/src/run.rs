@@ -2,8 +2,8 @@
 
 use crate::{
     BlockStates, Bytes, CpuUse, DepthUse, Direction, DirectionResult, DiskSample, ErrorCount,
-    Evidence, Facts, Interval, LatencyDepth, Logs, Nanos, PerDirection, SteadyResult, SyncResult,
-    Timeline,
+    Evidence, Facts, Interval, LatencyDepth, Logs, Nanos, PerDirection, Seams, SteadyResult,
+    SyncResult, Timeline,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -250,6 +250,9 @@ pub struct JobRecord {
     pub interval_step: Nanos,
     /// Queue depth.
     pub depth: DepthUse,
+    /// Stamps that end one I/O and begin the next.
+    #[serde(default, skip_serializing_if = "Seams::is_empty")]
+    pub seams: Seams,
     /// CPU use.
     pub cpu: CpuUse,
     /// The errno that ended it, 0 if none did. Tolerated errors are in `errors` only.

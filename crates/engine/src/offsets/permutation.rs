@@ -71,10 +71,25 @@ impl Permutation {
     }
 
     /// The next number; `None` once all of the pass were given.
-    #[inline(always)]
+    #[inline]
     pub fn next(&mut self) -> Option<u64> {
+        self.make_ready();
+        self.at_hand()
+    }
+
+    /// Makes the next numbers, where all that were made are given.
+    #[inline]
+    pub fn make_ready(&mut self) {
         if self.ready_next == self.ready_end {
-            self.refill()?;
+            self.refill();
+        }
+    }
+
+    /// The next number if it was made already.
+    #[inline(always)]
+    pub fn at_hand(&mut self) -> Option<u64> {
+        if self.ready_next == self.ready_end {
+            return None;
         }
         // The mask only tells the compiler what is so anyway.
         let value = self.ready[self.ready_next as usize & (BATCH - 1)];
@@ -99,10 +114,7 @@ impl Permutation {
     }
 
     #[inline(never)]
-    fn refill(&mut self) -> Option<()> {
-        if self.given == self.count {
-            return None;
-        }
+    fn refill(&mut self) {
         self.ready_next = 0;
         let wanted = (self.count - self.given).min(BATCH as u64) as usize;
         let mut made = 0;
@@ -115,7 +127,6 @@ impl Permutation {
         }
         self.given += made as u64;
         self.ready_end = made as u32;
-        Some(())
     }
 
     #[inline(always)]

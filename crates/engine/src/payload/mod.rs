@@ -113,14 +113,14 @@ impl Payload {
         if matches!(self.task, Task::Nothing) || op.kind != OpKind::Write {
             return;
         }
-        self.fill_write(buffer, op);
+        self.fill_write(buffer, op.offset);
     }
 
-    fn fill_write(&mut self, buffer: &mut [u8], op: &Op) {
+    fn fill_write(&mut self, buffer: &mut [u8], offset: u64) {
         self.count += 1;
         match &mut self.task {
             Task::Nothing => {}
-            Task::Scramble => content::scramble(buffer, op.offset ^ self.seed, self.count),
+            Task::Scramble => content::scramble(buffer, offset ^ self.seed, self.count),
             Task::Refill => self.filler.fill(buffer, self.seed.wrapping_add(self.count)),
             Task::Repeat(dedupe) => {
                 let (seed, number) = dedupe.next(self.seed);

@@ -26,13 +26,13 @@ pub trait Transfer: Sized {
     unsafe fn transfer(&mut self, fd: RawFd, buffer: *mut u8, op: &Op) -> i64;
 
     /// Everything that is neither read nor write.
-    fn maintain(&mut self, fd: RawFd, op: &Op) -> i64 {
+    fn maintain(&mut self, fd: RawFd, op: Op) -> i64 {
         maintain(fd, op)
     }
 }
 
 /// Trims and synchronisations, by the call that blocks: bytes trimmed or 0, or a negative errno.
-pub fn maintain(fd: RawFd, op: &Op) -> i64 {
+pub fn maintain(fd: RawFd, op: Op) -> i64 {
     match op.kind {
         OpKind::Trim => calls::discard(fd, op.offset, op.length),
         OpKind::ResetZone => zones::reset(fd, op.offset, op.length),
@@ -75,7 +75,7 @@ impl<T: Transfer> Ring for Blocking<T> {
             OpKind::Read | OpKind::Write => unsafe {
                 self.transfer.transfer(fd, self.slots.slot(slot), op)
             },
-            _ => self.transfer.maintain(fd, op),
+            _ => self.transfer.maintain(fd, *op),
         })
     }
 }

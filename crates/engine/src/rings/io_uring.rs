@@ -213,7 +213,7 @@ impl Ring for IoUring {
     #[inline(always)]
     fn queue(&mut self, slot: u32, op: &Op) -> Queued {
         if matches!(op.kind, OpKind::Trim | OpKind::ResetZone) {
-            return Queued::Done(maintain(self.fds[op.file as usize], op));
+            return Queued::Done(maintain(self.fds[op.file as usize], *op));
         }
         let entry = self.entry(slot, op);
         // SAFETY: the slot's buffer (and vector) is this ring's alone until the completion was

@@ -86,7 +86,7 @@ impl Ring for Libaio {
             OpKind::Fsync => ControlBlock::new(aio::FSYNC),
             OpKind::Fdatasync => ControlBlock::new(aio::FDATASYNC),
             OpKind::Trim | OpKind::ResetZone | OpKind::SyncFileRange(_) => {
-                return Queued::Done(maintain(fd, op));
+                return Queued::Done(maintain(fd, *op));
             }
         };
         let place = &mut self.blocks[slot as usize];
@@ -195,7 +195,7 @@ impl Libaio {
         };
         let result = match kind {
             Some(kind) if error == -i64::from(libc::EINVAL) => {
-                maintain(block.fd as RawFd, &Op { kind, file: 0, offset: 0, length: 0, tag: 0 })
+                maintain(block.fd as RawFd, Op { kind, file: 0, offset: 0, length: 0, tag: 0 })
             }
             _ => error,
         };

@@ -91,7 +91,7 @@ impl Ring for Mmap {
         Queued::Done(match op.kind {
             OpKind::Read | OpKind::Write => self.transfer(slot, op).unwrap_or_else(|e| e),
             OpKind::Fsync | OpKind::Fdatasync => self.synchronise(op),
-            _ => maintain(self.files[op.file as usize].fd, op),
+            _ => maintain(self.files[op.file as usize].fd, *op),
         })
     }
 }

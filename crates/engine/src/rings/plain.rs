@@ -106,7 +106,7 @@ impl Ring for Plain {
         let fd = self.files.get(op.file as usize).copied().unwrap_or(-1);
         match op.kind {
             OpKind::ResetZone | OpKind::Fsync | OpKind::Fdatasync | OpKind::SyncFileRange(_) => {
-                Queued::Done(maintain(fd, op))
+                Queued::Done(maintain(fd, *op))
             }
             OpKind::Read | OpKind::Write | OpKind::Trim => {
                 let length = if op.kind == OpKind::Trim { 0 } else { op.length as usize };

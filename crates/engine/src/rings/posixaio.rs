@@ -45,7 +45,7 @@ impl Ring for Posixaio {
             OpKind::Fsync => (Request::Fsync, 0),
             OpKind::Fdatasync => (Request::Fdatasync, 0),
             OpKind::Trim | OpKind::ResetZone | OpKind::SyncFileRange(_) => {
-                return Queued::Done(maintain(fd, op));
+                return Queued::Done(maintain(fd, *op));
             }
         };
         // SAFETY: the slot is free and its buffer belongs to this I/O until its completion was

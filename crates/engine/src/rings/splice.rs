@@ -138,7 +138,7 @@ impl Splice {
 impl Deed for Splice {
     fn act(&mut self, fd: RawFd, buffer: &mut [u8], op: &Op) -> Queued {
         Queued::Done(match op.kind {
-            OpKind::Trim => super::blocking::maintain(fd, op),
+            OpKind::Trim => super::blocking::maintain(fd, *op),
             OpKind::Read => answer(self.read(fd, buffer, op.offset)),
             _ => answer(self.write(fd, buffer, op.offset)),
         })

@@ -74,7 +74,7 @@ impl Ring for Vsync {
         if !matches!(op.kind, OpKind::Read | OpKind::Write) {
             return match self.batch {
                 Some(_) => Queued::Full,
-                None => Queued::Done(maintain(self.files[op.file as usize], op)),
+                None => Queued::Done(maintain(self.files[op.file as usize], *op)),
             };
         }
         let end = op.offset + op.length;

@@ -73,8 +73,16 @@ impl Lane {
     }
 
     /// The next I/O; `None` when the grant or the pass is used up.
-    #[inline(always)]
     pub fn next(&mut self, random: &mut Random, mix: &mut Random) -> Option<Op> {
+        if let Path::Once(permutation) = &mut self.path {
+            permutation.make_ready();
+        }
+        self.at_hand(random, mix)
+    }
+
+    /// The next I/O; `None` as well when the next places are yet to be made.
+    #[inline(always)]
+    pub fn at_hand(&mut self, random: &mut Random, mix: &mut Random) -> Option<Op> {
         if self.left == 0 {
             return None;
         }
@@ -84,7 +92,7 @@ impl Lane {
                 *next += self.size;
                 offset
             }
-            Path::Once(permutation) => self.base + permutation.next()? * self.size,
+            Path::Once(permutation) => self.base + permutation.at_hand()? * self.size,
             Path::Anywhere(grid) => self.base + random.below(grid.count) * grid.align,
         };
         self.left -= 1;

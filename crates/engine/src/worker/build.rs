@@ -85,6 +85,7 @@ impl<'a> Builder<'a> {
         job.sync = metered.sync;
         job.intervals = metered.intervals;
         job.depth = DepthUse { requested: job.depth.requested, ..metered.depth };
+        job.seams = metered.seams;
         job.cpu = cpu;
     }
 

@@ -6,8 +6,8 @@ use super::latency::{LatencyStats, merged};
 use super::steady::SteadyMetrics;
 use super::window::{busy, common_ns, union_ns};
 use record::{
-    BlockStates, Direction, ErrorCount, GroupKey, JobRecord, LatencyDepth, PerDirection, Show,
-    SizeMap,
+    BlockStates, Direction, ErrorCount, GroupKey, JobRecord, LatencyDepth, PerDirection, Seams,
+    Show, SizeMap,
 };
 
 /// Figures of one report unit. A merged unit has the name and options of its first worker's job.
@@ -45,6 +45,8 @@ pub struct UnitMetrics {
     pub latency_classes: LatencyClasses,
     /// Queue depth.
     pub depth: DepthMetrics,
+    /// Stamps that end one I/O and begin the next.
+    pub seams: Seams,
     /// CPU use.
     pub cpu: CpuMetrics,
     /// Sum of the workers' measured windows, in nanoseconds.
@@ -149,6 +151,7 @@ pub(crate) fn measure(jobs: &[&JobRecord]) -> UnitMetrics {
                 .filter_map(|(_, r)| r.latency.clat.as_ref()),
         ),
         depth: depth(jobs),
+        seams: seams(jobs),
         cpu: cpu(jobs),
         job_runtime_ns: ran().sum(),
         elapsed_ns: jobs.iter().map(|job| job.elapsed.0).max().unwrap_or(0),
@@ -197,6 +200,12 @@ fn depth(jobs: &[&JobRecord]) -> DepthMetrics {
         submit: shares(|job| &job.depth.submit),
         complete: shares(|job| &job.depth.complete),
     }
+}
+
+fn seams(jobs: &[&JobRecord]) -> Seams {
+    let mut all = Seams::default();
+    jobs.iter().for_each(|job| all.merge(&job.seams));
+    all
 }
 
 fn cpu(jobs: &[&JobRecord]) -> CpuMetrics {

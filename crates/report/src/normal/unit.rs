@@ -28,6 +28,7 @@ pub(super) fn render(out: &mut String, record: &RunRecord, unit: &UnitMetrics, d
         latency::percentiles(out, "sync", stats);
     }
     cpu_and_depth(out, unit, dress);
+    seams(out, unit, dress);
     issued(out, unit);
     errors(out, unit, dress);
     limits(out, unit);
@@ -234,6 +235,22 @@ fn cpu_and_depth(out: &mut String, unit: &UnitMetrics, dress: &Dress) {
             depth.achieved_mean, depth.requested
         );
     }
+}
+
+/// Where I/Os share stamps, how much of their latency may be the loop's own time.
+fn seams(out: &mut String, unit: &UnitMetrics, dress: &Dress) {
+    let Some(between) = unit.seams.between.as_ref().filter(|_| !dress.as_fio) else {
+        return;
+    };
+    let ios: u64 = unit.directions.iter().map(|(_, metrics)| metrics.ios).sum();
+    let share = unit.seams.shared as f64 * 100.0 / ios.max(1) as f64;
+    let _ = writeln!(
+        out,
+        "     stamps    : shared by {:.1}% of I/Os, which were ready {} nsec later (max {})",
+        share.min(100.0),
+        between.percentile(50.0),
+        between.max(),
+    );
 }
 
 fn issued(out: &mut String, unit: &UnitMetrics) {
