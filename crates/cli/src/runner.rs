@@ -14,6 +14,7 @@ use job::{IdleProf, Invocation, Job};
 use plan::trace::Trace;
 use plan::{Plan, PlanError, Policy};
 use record::{DiskResult, Evidence, Facts, Health, Message, Nanos, RunRecord, Severity, Timeline};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -93,7 +94,7 @@ impl Runner {
     /// # Errors
     /// Everything that is wrong with it, at once; nothing was touched.
     pub fn prepare(&self, invocation: &Invocation) -> Result<Prepared, PlanError> {
-        let jobs: Vec<Job> = invocation.jobs.iter().map(|job| self.opened(job)).collect();
+        let jobs = self.opened(&invocation.jobs);
         let mut facts = self.host.survey(self.machine.clone(), &queries(&jobs));
         if !invocation.with_serials {
             facts.forget_serials();
@@ -106,14 +107,17 @@ impl Runner {
         Ok(Prepared { plan, messages, facts })
     }
 
-    /// A job with the files below its `opendir`; one that cannot be walked has none, which the plan
+    /// Jobs with the files below their `opendir`; one that cannot be walked has none, which the plan
     /// refuses.
-    fn opened(&self, job: &Job) -> Job {
-        let mut job = job.clone();
-        if let Some(directory) = &job.target.opendir {
-            job.target.below = self.host.files_below(directory).unwrap_or_default();
+    fn opened<'j>(&self, jobs: &'j [Job]) -> Cow<'j, [Job]> {
+        let mut opened = Cow::Borrowed(jobs);
+        for (index, job) in jobs.iter().enumerate() {
+            if let Some(directory) = &job.target.opendir {
+                let below = self.host.files_below(directory).unwrap_or_default();
+                opened.to_mut()[index].target.below = below;
+            }
         }
-        job
+        opened
     }
 
     fn policy(&self, invocation: &Invocation) -> Policy {

@@ -30,6 +30,7 @@ pub fn main(dialect: Dialect, arguments: Vec<OsString>) -> ExitCode {
             return ExitCode::from(usage_code(dialect));
         }
     };
+    engine::look_at_clock();
     let runner = Runner::new(dialect == Dialect::Fio);
     let machine = Machine::new(runner.machine());
     let (mut invocation, mut others) = match parse(&arguments, dialect, &machine) {

@@ -2,6 +2,7 @@
 //! workers compare.
 
 use crate::sys::tsc;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 /// A source of stamps. Copied into each worker; reading it shares nothing.
@@ -68,7 +69,7 @@ impl Clock for RunClock {
     }
 }
 
-/// How long the counter is held against CLOCK_MONOTONIC at the start. A pair of readings is good to
+/// How long the counter is held against CLOCK_MONOTONIC at least. A pair of readings is good to
 /// some 20 ns, so 2 ms give about 20 ppm; the drift over the run is measured at its end.
 const CALIBRATION: Duration = Duration::from_millis(2);
 /// A counter that strays further than this from CLOCK_MONOTONIC within the calibration is no clock.
@@ -135,7 +136,7 @@ impl RunClock {
 
 impl Tsc {
     fn calibrate() -> Option<Tsc> {
-        let (first_tick, first_time) = at_once(tsc::read);
+        let (first_tick, first_time) = first_moment();
         while first_time.elapsed() < CALIBRATION {
             std::hint::spin_loop();
         }
@@ -146,6 +147,25 @@ impl Tsc {
             .contains(&hertz)
             .then(|| Tsc { origin: last_tick, scale: (1e9 / hertz * 2f64.powi(32)) as u64 })
     }
+}
+
+/// Remembers this moment, so that a clock that is started soon has less to wait for.
+pub fn look_at_clock() {
+    remembered();
+}
+
+/// The counter and CLOCK_MONOTONIC at the first look of this process.
+fn remembered() -> (u64, Instant) {
+    static FIRST: OnceLock<(u64, Instant)> = OnceLock::new();
+    *FIRST.get_or_init(|| at_once(tsc::read))
+}
+
+/// From where on the counter is held against CLOCK_MONOTONIC: what is remembered, or now. A machine
+/// that sleeps stops one of the two, and is not expected to within this time.
+fn first_moment() -> (u64, Instant) {
+    const FRESH: Duration = Duration::from_secs(1);
+    let remembered = remembered();
+    if remembered.1.elapsed() < FRESH { remembered } else { at_once(tsc::read) }
 }
 
 /// What `read` gives and the time of one moment: the closest of eight tries, as a thread may be

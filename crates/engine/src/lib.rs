@@ -34,6 +34,7 @@ mod worker;
 mod zones;
 
 pub use checksums::checksum;
+pub use clock::look_at_clock;
 pub use clock_test::{ClockTest, CpuClock, clock_test};
 pub use logbook::Logbook;
 pub use run::{Enter, Event, Outcome, Outside, Run, RunDelay, Watcher};

@@ -2,6 +2,7 @@
 //! cgroup-v1/).
 
 use crate::Host;
+use crate::facts::mounts::Mount;
 use record::{Bytes, CgroupFacts, CgroupPlace};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -23,11 +24,37 @@ impl Place {
     }
 }
 
+/// The hierarchies of control groups and where this process is in them.
+struct Hierarchies {
+    /// Lines of `number:controllers:path` (cgroups(7)).
+    own: String,
+    mounts: Vec<Mount>,
+}
+
+impl Hierarchies {
+    /// Where this process is in the hierarchy of a controller of version 1, or in the unified one for
+    /// "".
+    fn place(&self, controller: &str) -> Option<Place> {
+        let path = self.own.lines().find_map(|line| {
+            let (_, rest) = line.split_once(':')?;
+            let (controllers, path) = rest.split_once(':')?;
+            controllers.split(',').any(|name| name == controller).then(|| path.to_owned())
+        })?;
+        let wanted = if controller.is_empty() { "cgroup2" } else { "cgroup" };
+        let mount = self.mounts.iter().find(|mount| {
+            let named = || mount.options.iter().any(|option| option == controller);
+            mount.kind == wanted && (controller.is_empty() || named())
+        })?;
+        Some(Place { mount: mount.point.clone(), path })
+    }
+}
+
 impl Host {
     /// What the control group of this process is limited to.
     pub(crate) fn cgroup(&self) -> CgroupFacts {
-        let unified = self.cgroup_place("");
-        let place = |controller: &str| self.cgroup_place(controller);
+        let hierarchies = self.hierarchies();
+        let place = |controller: &str| hierarchies.place(controller);
+        let unified = place("");
         let mut io_max = BTreeMap::new();
         let blkio = place("blkio");
         self.io_limits(unified.as_ref(), blkio.as_ref(), &mut io_max);
@@ -47,28 +74,16 @@ impl Host {
 
     /// The file that says how long the control group was kept off the CPU.
     pub(crate) fn cpu_stat(&self) -> Option<PathBuf> {
-        let places = [self.cgroup_place(""), self.cgroup_place("cpu")];
+        let hierarchies = self.hierarchies();
+        let places = [hierarchies.place(""), hierarchies.place("cpu")];
         let files = places.into_iter().flatten();
         let mut files = files.filter_map(|p| p.directories().next()).map(|d| d.join("cpu.stat"));
         files.find(|file| self.text(file).is_some_and(|text| text.contains("throttled_")))
     }
 
-    /// Where this process is in the hierarchy of a controller of version 1, or in the unified one for
-    /// "".
-    fn cgroup_place(&self, controller: &str) -> Option<Place> {
-        let text = self.text("/proc/self/cgroup")?;
-        let path = text.lines().find_map(|line| {
-            let (_, rest) = line.split_once(':')?;
-            let (controllers, path) = rest.split_once(':')?;
-            controllers.split(',').any(|name| name == controller).then(|| path.to_owned())
-        })?;
-        let wanted = if controller.is_empty() { "cgroup2" } else { "cgroup" };
-        let mounts = self.mounts();
-        let mount = mounts.into_iter().find(|mount| {
-            let named = || mount.options.iter().any(|option| option == controller);
-            mount.kind == wanted && (controller.is_empty() || named())
-        })?;
-        Some(Place { mount: mount.point, path })
+    fn hierarchies(&self) -> Hierarchies {
+        let own = self.text("/proc/self/cgroup").unwrap_or_default();
+        Hierarchies { own, mounts: self.mounts() }
     }
 
     /// CPUs by quota, the fewest along the path.

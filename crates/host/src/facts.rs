@@ -4,7 +4,7 @@ mod device;
 mod direct;
 mod environment;
 mod machine;
-mod mounts;
+pub(crate) mod mounts;
 mod signature;
 mod target;
 mod transport;

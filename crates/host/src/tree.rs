@@ -1,10 +1,13 @@
 //! Reading small files of /proc and /sys below a root that tests can move.
 
 use crate::Kernel;
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// What most files of /proc and /sys fit in, in bytes: the kernel gives them by pages.
+const SMALL_FILE: usize = 4096;
 
 /// A machine, seen through its /proc and /sys.
 #[derive(Clone)]
@@ -50,13 +53,30 @@ impl Host {
 
     /// The whole of a file, trailing white space cut; `None` when it cannot be read.
     pub(crate) fn text(&self, path: impl AsRef<Path>) -> Option<String> {
-        let bytes = fs::read(self.real(path)).ok()?;
+        let bytes = self.bytes(path)?;
         Some(String::from_utf8_lossy(&bytes).trim_end().to_owned())
     }
 
     /// The bytes of a file; `None` when it cannot be read.
     pub(crate) fn bytes(&self, path: impl AsRef<Path>) -> Option<Vec<u8>> {
-        fs::read(self.real(path)).ok()
+        // A file of /proc or /sys has no size to ask for. There are hundreds of them to read before
+        // a run, so each is read with as few calls as can be.
+        let mut file = File::open(self.real(path)).ok()?;
+        let mut bytes = vec![0; SMALL_FILE];
+        let mut length = 0;
+        loop {
+            match file.read(&mut bytes[length..]) {
+                Ok(0) => break,
+                Ok(more) => length += more,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return None,
+            }
+            if length == bytes.len() {
+                bytes.resize(2 * length, 0);
+            }
+        }
+        bytes.truncate(length);
+        Some(bytes)
     }
 
     /// A file that holds one number.

@@ -33,7 +33,8 @@ pub fn resolve(jobs: &[Job], facts: &Facts, policy: &Policy) -> Result<Plan, Pla
     let counted = check_counts(jobs, policy, &mut found);
     let mut files = Files::new(facts, policy);
     let mut reports = Reports::default();
-    let mut workers: Vec<Worker> = Vec::new();
+    let all: u64 = if counted { jobs.iter().map(clones).sum() } else { 0 };
+    let mut workers: Vec<Worker> = Vec::with_capacity(all as usize);
     for (index, (job, slot)) in jobs.iter().zip(&slots).enumerate() {
         let blocks = check_job(job, facts, policy, &mut found);
         let mut template = template(job, index as u32, slot, &blocks, facts, &mut found);

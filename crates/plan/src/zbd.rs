@@ -7,6 +7,7 @@ use crate::problem::Findings;
 use crate::sizes::human;
 use job::{FileSizeRange, Job, Medium, ReadWrite, Size, ZoneMode};
 use record::{Bytes, Direction, Facts, TargetKind};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Smallest zone that can be invented.
@@ -72,9 +73,9 @@ fn zones_of(facts: &Facts, path: &str) -> Option<Zones> {
 
 /// The jobs with their sizes in zones (suffix `z`) as bytes, where the size of a zone is known: by
 /// `zonesize`, else by the device.
-pub(crate) fn in_bytes(jobs: &[Job], facts: &Facts) -> Vec<Job> {
-    let mut jobs = jobs.to_vec();
-    for job in &mut jobs {
+pub(crate) fn in_bytes<'j>(jobs: &'j [Job], facts: &Facts) -> Cow<'j, [Job]> {
+    let mut converted = Cow::Borrowed(jobs);
+    for (index, job) in jobs.iter().enumerate() {
         let own = || file_names(job, 0).iter().find_map(|path| zones_of(facts, path));
         let zone = match (job.zones.mode, job.zones.size.0) {
             (ZoneMode::None, _) => 0,
@@ -89,6 +90,7 @@ pub(crate) fn in_bytes(jobs: &[Job], facts: &Facts) -> Vec<Job> {
                 *size = Size::Bytes(Bytes(count.saturating_mul(zone)));
             }
         };
+        let job = &mut converted.to_mut()[index];
         let target = &mut job.target;
         let plain = [
             &mut target.size,
@@ -103,7 +105,7 @@ pub(crate) fn in_bytes(jobs: &[Job], facts: &Facts) -> Vec<Job> {
             bytes(high);
         }
     }
-    jobs
+    converted
 }
 
 /// Checks of a job that do not depend on its targets.

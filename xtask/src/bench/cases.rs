@@ -41,7 +41,8 @@ pub enum Ends {
     Timed,
     /// Its work: how long the process took is what counts.
     Done,
-    /// The refusal of its last section, after all of them were read and planned: exit code 2.
+    /// The refusal of its last section, after all of them were read and planned: exit code 1, as
+    /// under the name fio.
     Refused,
 }
 

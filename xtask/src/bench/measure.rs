@@ -77,7 +77,7 @@ impl Program {
             command.spawn().with_context(|| format!("starting {}", self.path.display()))?;
         let ResUse { status, rusage } = child.wait4().context("waiting for it")?;
         let elapsed_ns = start.elapsed().as_nanos() as f64;
-        let expected = if ends == Ends::Refused { Some(2) } else { Some(0) };
+        let expected = if ends == Ends::Refused { Some(1) } else { Some(0) };
         if status.code() != expected {
             bail!("{} {} ended with {status}", self.path.display(), arguments.join(" "));
         }
@@ -196,9 +196,9 @@ pub mod tests {
         };
         let busy = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
         let busy = program(busy).run(&[], Ends::Done, &output).unwrap();
-        let idle = program("exit 2").run(&[], Ends::Refused, &output).unwrap();
+        let idle = program("exit 1").run(&[], Ends::Refused, &output).unwrap();
         assert!(busy.process_ns > idle.process_ns, "{busy:?} {idle:?}");
         assert!(busy.elapsed_ns > 0.0 && busy.memory_bytes > 1e5, "{busy:?}");
-        assert!(program("exit 2").run(&[], Ends::Done, &output).is_err());
+        assert!(program("exit 1").run(&[], Ends::Done, &output).is_err());
     }
 }

@@ -15,6 +15,7 @@ const BYTES_MIN: u64 = 1 << 20;
 /// Storage traffic of a process so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Traffic {
+    /// Left empty for one without traffic, to whom nobody needs to put a name.
     name: String,
     read: u64,
     written: u64,
@@ -31,7 +32,9 @@ impl Host {
 
     fn traffic_of(&self, pid: u32) -> Option<Traffic> {
         let [read, written] = self.storage_io(&pid.to_string())?;
-        let name = self.text(format!("/proc/{pid}/comm")).unwrap_or_default();
+        let idle = read == 0 && written == 0;
+        let name = (!idle).then(|| self.text(format!("/proc/{pid}/comm"))).flatten();
+        let name = name.unwrap_or_default();
         Some(Traffic { name, read, written })
     }
 

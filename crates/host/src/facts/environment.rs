@@ -29,13 +29,14 @@ const TUNABLES: &[(&str, &str)] = &[
 /// The system; what is there and may not be read is named in `unknown`.
 pub(super) fn environment(host: &Host, unknown: &mut Vec<String>) -> Environment {
     let text = |path: &str| host.text(path).unwrap_or_default();
-    unknown.extend(forbidden(host));
+    let tunables = tunables(host);
+    unknown.extend(forbidden(host, &tunables));
     let [swap, swap_free] = host.memory_bytes(["SwapTotal", "SwapFree"]);
     Environment {
         os: os_name(&text("/etc/os-release")),
         command_line: text("/proc/cmdline"),
         mitigations: mitigations(host),
-        tunables: tunables(host),
+        tunables,
         cgroup: host.cgroup(),
         swap_used: Bytes(swap.saturating_sub(swap_free)),
         load: load(&text("/proc/loadavg")),
@@ -62,13 +63,15 @@ fn tunables(host: &Host) -> BTreeMap<String, String> {
     TUNABLES.iter().filter_map(read).collect()
 }
 
-fn forbidden(host: &Host) -> Option<String> {
+/// Of those that could not be read, which may not be.
+fn forbidden(host: &Host, known: &BTreeMap<String, String>) -> Option<String> {
     let refused = |path: &str| {
         let opened = File::open(host.real(path));
         opened.is_err_and(|error| error.kind() == ErrorKind::PermissionDenied)
     };
-    let hidden = TUNABLES.iter().filter(|(_, path)| refused(path)).map(|(name, _)| *name);
-    let hidden: Vec<&str> = hidden.collect();
+    let missing = TUNABLES.iter().filter(|(name, _)| !known.contains_key(*name));
+    let hidden: Vec<&str> =
+        missing.filter(|(_, path)| refused(path)).map(|(name, _)| *name).collect();
     (!hidden.is_empty()).then(|| format!("{} read {}", Facts::ROOT_ONLY, hidden.join(", ")))
 }
 
