@@ -49,6 +49,25 @@ pub struct IoUring {
     taken: u32,
 }
 
+/// What is asked of the kernel where nobody asked for something else. Each may be refused: by an older
+/// kernel, or for want of a limit.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted {
+    /// How many of the best flag sets are passed over.
+    pub poorer: usize,
+    /// The ring registered with its thread.
+    pub ring: bool,
+    /// Registered files.
+    pub files: bool,
+    /// Registered buffers.
+    pub buffers: bool,
+}
+
+impl Wanted {
+    /// The best there is.
+    pub const ALL: Wanted = Wanted { poorer: 0, ring: true, files: true, buffers: true };
+}
+
 /// Flag sets from the best to what every kernel has; the first that the kernel takes is used.
 fn flag_sets(base: u32) -> [u32; 4] {
     // IOPOLL reaps inside enter, and SQPOLL submits from another task: no deferring there.
@@ -61,7 +80,7 @@ fn flag_sets(base: u32) -> [u32; 4] {
     [base | deferred | setup::NO_SQARRAY, base | deferred, base | cooperative, base]
 }
 
-fn open_ring(setup: &Setup<'_>) -> io::Result<Uring> {
+fn open_ring(setup: &Setup<'_>, wanted: Wanted) -> io::Result<Uring> {
     let options = setup.options;
     let mut base = 0;
     if options.hipri {
@@ -75,9 +94,13 @@ fn open_ring(setup: &Setup<'_>) -> io::Result<Uring> {
     }
     let cpu = options.sqthread_poll_cpu.unwrap_or(0) as u32;
     let mut last = io::Error::from_raw_os_error(libc::ENOSYS);
-    for flags in flag_sets(base) {
+    for flags in flag_sets(base).into_iter().skip(wanted.poorer) {
         match Uring::new(setup.depth, flags, cpu) {
-            Ok(ring) => return Ok(ring),
+            Ok(mut ring) => {
+                // It saves a look-up a call; without it the descriptor serves.
+                let _ = wanted.ring.then(|| ring.register_ring());
+                return Ok(ring);
+            }
             Err(error) if error.raw_os_error() == Some(libc::EINVAL) => last = error,
             Err(error) => return Err(error),
         }
@@ -86,6 +109,59 @@ fn open_ring(setup: &Setup<'_>) -> io::Result<Uring> {
 }
 
 impl IoUring {
+    /// Makes the ring with what is wanted, as far as the kernel gives it.
+    ///
+    /// # Errors
+    /// No io_uring here; what a job asked for by name is refused.
+    pub(super) fn with(setup: &Setup<'_>, wanted: Wanted) -> io::Result<Self> {
+        let ring = open_ring(setup, wanted)?;
+        let options = setup.options;
+        let vectors: Box<[libc::iovec]> = setup.buffers.iovecs().into();
+        let mut form =
+            if options.nonvectored == Some(false) { Form::Vectored } else { Form::Plain };
+        let registers = wanted.buffers || options.fixedbufs;
+        if form == Form::Plain && registers && vectors.len() <= MOST_BUFFERS {
+            // SAFETY: the worker keeps its BufferArea until after it drops the ring.
+            match unsafe { ring.register_buffers(&vectors) } {
+                Ok(()) => form = Form::Fixed,
+                // Pinning is refused for want of RLIMIT_MEMLOCK: plain addresses do as well, unless
+                // registered ones were asked for.
+                Err(error) if options.fixedbufs => return Err(error),
+                Err(_) => {}
+            }
+        }
+        let fds: Box<[RawFd]> = setup.files.iter().map(|f| f.fd).collect();
+        let registers = wanted.files || options.registerfiles;
+        let files_registered = registers
+            && match ring.register_files(&fds) {
+                Ok(()) => true,
+                Err(error) if options.registerfiles => return Err(error),
+                Err(_) => false,
+            };
+        let mut op_flags = 0;
+        if options.nowait {
+            op_flags |= RWF_NOWAIT;
+        }
+        if options.uncached {
+            op_flags |= RWF_DONTCACHE;
+        }
+        let priorities = Priorities::new(options, setup.io_priority);
+        Ok(IoUring {
+            priorities: priorities.differ().then_some(priorities),
+            ring,
+            vectors,
+            fds,
+            files_registered,
+            form,
+            op_flags,
+            write_flags: setup.write_flags | if options.writefua { RWF_DSYNC } else { 0 },
+            io_priority: setup.io_priority,
+            force_async: options.force_async.unwrap_or(0),
+            issued: 0,
+            taken: 0,
+        })
+    }
+
     #[inline(always)]
     fn entry(&mut self, slot: u32, op: &Op) -> Sqe {
         let (fd, file_flag) = if self.files_registered {
@@ -160,49 +236,7 @@ impl Ring for IoUring {
     const SYNCHRONOUS: bool = false;
 
     fn open(setup: &Setup<'_>) -> io::Result<Self> {
-        let ring = open_ring(setup)?;
-        let options = setup.options;
-        let vectors: Box<[libc::iovec]> = setup.buffers.iovecs().into();
-        let mut form =
-            if options.nonvectored == Some(false) { Form::Vectored } else { Form::Plain };
-        if form == Form::Plain && vectors.len() <= MOST_BUFFERS {
-            // SAFETY: the worker keeps its BufferArea until after it drops the ring.
-            match unsafe { ring.register_buffers(&vectors) } {
-                Ok(()) => form = Form::Fixed,
-                // Pinning is refused for want of RLIMIT_MEMLOCK: plain addresses do as well, unless
-                // registered ones were asked for.
-                Err(error) if options.fixedbufs => return Err(error),
-                Err(_) => {}
-            }
-        }
-        let fds: Box<[RawFd]> = setup.files.iter().map(|f| f.fd).collect();
-        let files_registered = match ring.register_files(&fds) {
-            Ok(()) => true,
-            Err(error) if options.registerfiles => return Err(error),
-            Err(_) => false,
-        };
-        let mut op_flags = 0;
-        if options.nowait {
-            op_flags |= RWF_NOWAIT;
-        }
-        if options.uncached {
-            op_flags |= RWF_DONTCACHE;
-        }
-        let priorities = Priorities::new(options, setup.io_priority);
-        Ok(IoUring {
-            priorities: priorities.differ().then_some(priorities),
-            ring,
-            vectors,
-            fds,
-            files_registered,
-            form,
-            op_flags,
-            write_flags: setup.write_flags | if options.writefua { RWF_DSYNC } else { 0 },
-            io_priority: setup.io_priority,
-            force_async: options.force_async.unwrap_or(0),
-            issued: 0,
-            taken: 0,
-        })
+        IoUring::with(setup, Wanted::ALL)
     }
 
     fn file_changed(&mut self, file: u32, fd: RawFd) -> io::Result<()> {

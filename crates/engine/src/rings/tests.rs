@@ -1,6 +1,6 @@
 //! Every ring that moves data, against one expectation.
 
-use super::io_uring::IoUring;
+use super::io_uring::{IoUring, Wanted};
 use super::libaio::Libaio;
 use super::mmap::Mmap;
 use super::pvsync2::Pvsync2;
@@ -442,4 +442,47 @@ fn a_mappedfile_that_is_shortened_gives_errors() {
     outside.set_len(BLOCK).unwrap();
     assert_eq!(rig.one(OpKind::Read, 6 * BLOCK, BLOCK), errno(libc::EIO));
     assert_eq!(rig.one(OpKind::Read, 0, BLOCK), BLOCK as i64);
+}
+
+/// io_uring as a kernel gives it that lacks something: bit 0 no registered ring, bit 1 no registered
+/// files, bit 2 no registered buffers; from bit 3 on how many flag sets it does not know.
+struct Poorer<const LACKS: usize>(IoUring);
+
+impl<const LACKS: usize> Ring for Poorer<LACKS> {
+    const SYNCHRONOUS: bool = false;
+
+    fn open(setup: &Setup<'_>) -> io::Result<Self> {
+        let [ring, files, buffers] = [0, 1, 2].map(|bit| LACKS >> bit & 1 == 0);
+        let wanted = Wanted { poorer: LACKS >> 3, ring, files, buffers };
+        IoUring::with(setup, wanted).map(Poorer)
+    }
+
+    fn file_changed(&mut self, file: u32, fd: RawFd) -> io::Result<()> {
+        self.0.file_changed(file, fd)
+    }
+
+    fn queue(&mut self, slot: u32, op: &Op) -> Queued {
+        self.0.queue(slot, op)
+    }
+
+    fn submit(&mut self) -> io::Result<u32> {
+        self.0.submit()
+    }
+
+    fn reap(&mut self, min: u32, max: u32, timeout: Option<Duration>) -> io::Result<u32> {
+        self.0.reap(min, max, timeout)
+    }
+
+    fn completion(&self, index: u32) -> Completion {
+        self.0.completion(index)
+    }
+}
+
+rings! {
+    io_uring_by_descriptor: crate::rings::tests::Poorer<0b1>, refuses_misalignment;
+    io_uring_without_files: crate::rings::tests::Poorer<0b10>, refuses_misalignment;
+    io_uring_without_buffers: crate::rings::tests::Poorer<0b100>, refuses_misalignment;
+    io_uring_with_array: crate::rings::tests::Poorer<0b01_000>, refuses_misalignment;
+    io_uring_cooperative: crate::rings::tests::Poorer<0b10_000>, refuses_misalignment;
+    io_uring_of_old: crate::rings::tests::Poorer<0b11_111>, refuses_misalignment;
 }

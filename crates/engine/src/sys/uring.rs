@@ -37,6 +37,7 @@ const FEAT_EXT_ARG: u32 = 1 << 8;
 const ENTER_GETEVENTS: u32 = 1 << 0;
 const ENTER_SQ_WAKEUP: u32 = 1 << 1;
 const ENTER_EXT_ARG: u32 = 1 << 3;
+const ENTER_REGISTERED_RING: u32 = 1 << 4;
 const SQ_NEED_WAKEUP: u32 = 1 << 0;
 const SQ_TASKRUN: u32 = 1 << 2;
 const OFFSET_SQ_RING: i64 = 0;
@@ -44,6 +45,10 @@ const OFFSET_SQES: i64 = 0x1000_0000;
 const REGISTER_BUFFERS: u32 = 0;
 const REGISTER_FILES: u32 = 2;
 const REGISTER_FILES_UPDATE: u32 = 6;
+const REGISTER_RING_FDS: u32 = 20;
+const UNREGISTER_RING_FDS: u32 = 21;
+/// The kernel chooses the index.
+const ANY_INDEX: u32 = u32::MAX;
 
 /// Opcodes and flags of a submission entry.
 pub mod sqe {
@@ -158,6 +163,15 @@ struct Params {
     cq_off: CqOffsets,
 }
 
+/// io_uring_files_update and io_uring_rsrc_update.
+#[repr(C)]
+struct Update {
+    offset: u32,
+    reserved: u32,
+    /// A descriptor, or the address of some.
+    data: u64,
+}
+
 #[repr(C)]
 struct GetEventsArg {
     sigmask: u64,
@@ -224,6 +238,8 @@ pub struct Uring {
     submitted: u32,
     flags: u32,
     has_timeouts: bool,
+    // What enter is given for the ring, and a flag that says what it is.
+    entered_as: (RawFd, u32),
     // Unmapped before the descriptor closes: fields drop in this order.
     _rings: Mapping,
     _entries: Mapping,
@@ -286,6 +302,7 @@ impl Uring {
             submitted: 0,
             flags: params.flags,
             has_timeouts: params.features & FEAT_EXT_ARG != 0,
+            entered_as: (fd.as_raw_fd(), 0),
             _rings: rings,
             _entries: entries,
             fd,
@@ -388,15 +405,16 @@ impl Uring {
             Some(a) => (std::ptr::from_ref(a), size_of::<GetEventsArg>(), ENTER_EXT_ARG),
             None => (std::ptr::null(), 0, 0),
         };
+        let (ring, registered) = self.entered_as;
         // SAFETY: `argument` and the timespec it points to live until the call returns; the kernel
         // reads nothing else of ours but the rings.
         let result = unsafe {
             libc::syscall(
                 libc::SYS_io_uring_enter,
-                self.fd.as_raw_fd(),
+                ring,
                 to_submit,
                 min,
-                flags | extra,
+                flags | extra | registered,
                 pointer,
                 size,
             )
@@ -452,6 +470,35 @@ impl Uring {
         self.register(REGISTER_BUFFERS, buffers.as_ptr().cast(), buffers.len() as u32)
     }
 
+    /// Registers the ring itself with the calling thread, the only one that may enter it from then on
+    /// (io_uring_register_ring_fd(3)): the kernel then looks for it in less places at each call.
+    ///
+    /// # Errors
+    /// Kernels before 5.18; a thread that has 16 of them.
+    pub fn register_ring(&mut self) -> io::Result<()> {
+        let fd = self.fd.as_raw_fd();
+        let mut update = Update { offset: ANY_INDEX, reserved: 0, data: fd as u64 };
+        // SAFETY: one live element of the kind this call reads and writes.
+        let result = unsafe {
+            libc::syscall(libc::SYS_io_uring_register, fd, REGISTER_RING_FDS, &raw mut update, 1)
+        };
+        match result {
+            1 => self.entered_as = (update.offset as RawFd, ENTER_REGISTERED_RING),
+            0 => return Err(io::ErrorKind::Unsupported.into()),
+            _ => return Err(io::Error::last_os_error()),
+        }
+        Ok(())
+    }
+
+    /// The thread would hold the ring, with all that is pinned for it, until it ends.
+    fn unregister_ring(&mut self) {
+        if let (index, ENTER_REGISTERED_RING) = self.entered_as {
+            let update = Update { offset: index as u32, reserved: 0, data: 0 };
+            // What cannot be unregistered was not registered with this thread.
+            let _ = self.register(UNREGISTER_RING_FDS, (&raw const update).cast(), 1);
+        }
+    }
+
     /// Registers descriptors; -1 leaves an index empty.
     pub fn register_files(&self, files: &[RawFd]) -> io::Result<()> {
         self.register(REGISTER_FILES, files.as_ptr().cast(), files.len() as u32)
@@ -459,13 +506,7 @@ impl Uring {
 
     /// Changes the registered descriptor at `index`.
     pub fn update_file(&self, index: u32, fd: RawFd) -> io::Result<()> {
-        #[repr(C)]
-        struct Update {
-            offset: u32,
-            reserved: u32,
-            fds: u64,
-        }
-        let update = Update { offset: index, reserved: 0, fds: (&raw const fd) as u64 };
+        let update = Update { offset: index, reserved: 0, data: (&raw const fd) as u64 };
         self.register(REGISTER_FILES_UPDATE, (&raw const update).cast(), 1)
     }
 }
@@ -480,9 +521,10 @@ impl Drop for Uring {
                 self.submitted.wrapping_sub(Self::load(self.cq_head, Ordering::Relaxed));
             // A ring that cannot be waited on any more has nothing left to give.
             if in_flight == 0 || self.wait(1, None).is_err() {
-                return;
+                break;
             }
         }
+        self.unregister_ring();
     }
 }
 
