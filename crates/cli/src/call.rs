@@ -264,12 +264,12 @@ pub fn header(invocation: &Invocation, plan: &Plan) -> String {
 pub fn header_lines(invocation: &Invocation, plan: &Plan) -> (String, String) {
     let mut text = String::new();
     let mut count = [0, 0];
-    for (index, job) in (0_u32..).zip(&invocation.jobs) {
-        let mut workers = plan.workers.iter().filter(|w| w.job == index);
-        let Some(first) = workers.next() else { continue };
-        let clones = 1 + workers.count() as u32;
-        count[usize::from(job.process.thread)] += clones;
-        text += &report::header::job(&job_line(first, clones));
+    // Workers come job by job.
+    for clones in plan.workers.chunk_by(|one, next| one.job == next.job) {
+        let job = invocation.jobs.get(clones[0].job as usize);
+        let workers = clones.len() as u32;
+        count[usize::from(job.is_some_and(|job| job.process.thread))] += workers;
+        text += &report::header::job(&job_line(&clones[0], workers));
     }
     let [processes, threads] = count;
     (text, report::header::starting(threads, processes))

@@ -9,14 +9,14 @@
 //!
 //! Everything is chosen before the loop: it is compiled once for each ring, clock, gate and meter.
 //! Nothing in it allocates, locks, logs or calls the system, but for what the ring itself does. An
-//! [`Op`] goes by value to whatever is not inlined: once its address is known it lives in memory, and
+//! I/O goes by value to whatever is not inlined: once its address is known it lives in memory, and
 //! reading it back wider than it was written stalls the processor for longer than the rest takes.
-//! What is rare is in `rare.rs` and behind `Steps`.
+//! Its small turns are in `turns.rs`; what is rare is in `rare.rs` and behind `Steps`.
 
 use crate::clock::Clock;
 use crate::gate::{Admit, Gate};
 use crate::meter::{Metering, Stamps};
-use crate::ops::{Next, Op, OpKind, Source};
+use crate::ops::{Next, OpKind, Source};
 use crate::rings::{Queued, Ring};
 use crate::steps::{Flow, Loop, Slot, Steps};
 use std::time::Duration;
@@ -126,74 +126,6 @@ where
         Halt::Full
     }
 
-    /// The next I/O, unless it has to be looked for.
-    #[inline(always)]
-    fn at_hand(&mut self, now: u64) -> Option<Op> {
-        if self.slots.held_count > 0 {
-            self.slots.held_count -= 1;
-            return Some(self.slots.held[self.slots.held_count as usize]);
-        }
-        if let Some(direction) = self.gate.turn(now) {
-            self.source.steer(direction);
-        }
-        self.source.at_hand()
-    }
-
-    /// Looks for the next I/O, and puts it where it is at hand.
-    #[inline(always)]
-    fn look_for_op(&mut self) -> Option<Halt> {
-        match self.source.next() {
-            Next::Io(op) => {
-                self.slots.hold(op);
-                None
-            }
-            // What is in flight may fall short and leave a rest to do.
-            Next::End if self.slots.in_flight > 0 => Some(Halt::Drain(Next::Drain)),
-            Next::End => Some(Halt::End),
-            other => Some(Halt::Drain(other)),
-        }
-    }
-
-    /// When an I/O is ready: at the stamp it can share, or now, to see how much later that is.
-    #[inline(always)]
-    fn ready_after(&mut self, since: Option<u64>) -> u64 {
-        let Some(since) = since.filter(|_| !S::EXTENDED) else { return self.clock.now() };
-        if self.meter.shares_stamp() {
-            return since;
-        }
-        let ready = self.clock.now();
-        self.meter.looked_at_seam(ready.saturating_sub(since));
-        ready
-    }
-
-    /// A slot for the next I/O; one that ends every I/O within the call needs no other than the
-    /// first.
-    #[inline(always)]
-    fn free_slot(&self) -> u32 {
-        if R::SYNCHRONOUS { 0 } else { self.slots.free[self.slots.free_count as usize - 1] }
-    }
-
-    #[inline(always)]
-    fn note_queued(&mut self, slot: u32, io: Slot) {
-        let slots = &mut self.slots;
-        slots.slots[slot as usize] = io;
-        slots.free_count -= 1;
-        slots.in_flight += 1;
-        slots.waiting[slots.queued as usize] = slot;
-        slots.queued += 1;
-        if let Some(direction) = io.op.kind.direction() {
-            self.meter.issued(direction);
-        }
-    }
-
-    #[inline(always)]
-    fn count_at_once(&mut self, op: &Op) {
-        if let Some(direction) = op.kind.direction() {
-            self.meter.issued(direction);
-            self.meter.at_once(direction, self.slots.in_flight + 1);
-        }
-    }
-
     /// Hands over what is queued, with one stamp for all that the kernel took at once.
     #[inline(always)]
     pub(crate) fn submit(&mut self, now: &mut u64) -> Flow {
@@ -285,13 +217,5 @@ where
             _ => return self.fell_short(slot, *op, result),
         }
         if S::EXTENDED { self.inspect(slot, io, done) } else { Flow::On }
-    }
-
-    #[inline(always)]
-    fn fill(&mut self, slot: u32, op: &Op) {
-        let buffer = self.buffers.slice_mut(slot, op.length as usize);
-        if !S::EXTENDED || !self.source.fill(op, buffer) {
-            self.payload.fill(buffer, op);
-        }
     }
 }

@@ -30,6 +30,7 @@ mod steady;
 mod steps;
 mod sys;
 mod trace;
+mod turns;
 mod worker;
 mod zones;
 

@@ -3,7 +3,7 @@
 use crate::clock::Clock;
 use crate::gate::{Admit, Gate};
 use crate::hot::Halt;
-use crate::meter::{Metering, Stamps};
+use crate::meter::Metering;
 use crate::ops::{Next, Op, OpKind, Source};
 use crate::rings::Ring;
 use crate::steps::{Flow, Loop, Slot, Steps, Ticked, Wish};
@@ -40,39 +40,6 @@ where
             // The first to end ends the wait.
             Admit::Busy => Halt::Wait(u64::MAX),
             _ => Halt::Drain(Next::Drain),
-        }
-    }
-
-    /// Whether an I/O may start: its source and its gate both have a say. Without a source that
-    /// knows of intended moments only the gate is asked.
-    #[inline(always)]
-    pub(crate) fn admit(&mut self, op: &Op, now: u64) -> Admit {
-        if !S::EXTENDED {
-            return self.gate.admit(op, self.slots.in_flight, now);
-        }
-        let due = self.source.intended(op);
-        if let Some(until) = due.filter(|due| *due > now) {
-            return Admit::Wait { until };
-        }
-        match self.gate.admit(op, self.slots.in_flight, now) {
-            Admit::Now { intended } => Admit::Now { intended: intended.or(due) },
-            other => other,
-        }
-    }
-
-    /// When what was reaped at `now` ended: then, unless the ring itself saw its moments.
-    #[inline(always)]
-    pub(crate) fn ended_at(&mut self, index: u32, slot: u32, now: u64) -> u64 {
-        let Some(moments) = self.ring.moments(index) else { return now };
-        self.slots.slots[slot as usize].stamps.issued = moments.issued;
-        moments.ended
-    }
-
-    /// Tells the source of an I/O that the ring took, once.
-    #[inline(always)]
-    pub(crate) fn tell_issued(&mut self, op: &Op, stamps: &Stamps) {
-        if S::EXTENDED {
-            self.source.issued(op, stamps);
         }
     }
 

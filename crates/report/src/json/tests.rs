@@ -223,6 +223,23 @@ fn figures_are_where_readers_look_and_as_they_expect_them() {
 }
 
 #[test]
+fn shared_stamps_are_counted_and_looked_at() {
+    let mut record = sample::mixed();
+    let own = |record: &RunRecord| document(record, false)["jobs"][0]["fathom"].clone();
+    assert_eq!(
+        (&own(&record)["stamps_shared"], &own(&record)["stamps_between_ns"]),
+        (&0.into(), &Value::Null)
+    );
+    record.jobs[0].seams.shared = 500;
+    [20, 20, 40].iter().for_each(|length| record.jobs[0].seams.look(*length));
+    let between = &own(&record)["stamps_between_ns"];
+    assert_eq!(
+        (&between["N"], &between["median"], &between["max"]),
+        (&3.into(), &20.into(), &40.into())
+    );
+}
+
+#[test]
 fn response_latency_is_there_for_rated_jobs_only() {
     let rated = document(&sample::rated(), false);
     assert_eq!(rated["jobs"][0]["fathom"]["response_ns"]["read"]["N"], 1000);

@@ -39,6 +39,19 @@ fn a_rated_job_in_our_own_dress() {
 }
 
 #[test]
+fn stamps_that_were_shared_are_told_in_our_own_dress() {
+    let mut record = sample::of(vec![job(1, 0, 0), job(2, 0, 0)]);
+    assert!(!text(&record, false).contains("stamps"));
+    for (job, length) in record.jobs.iter_mut().zip([20, 30]) {
+        job.seams.shared = 300;
+        (0..3).for_each(|_| job.seams.look(length));
+    }
+    let line = "stamps    : shared by 50.0% of I/Os, which were ready 20 nsec later (max 30)";
+    assert!(text(&record, false).contains(line), "{}", text(&record, false));
+    assert!(!text(&record, true).contains("stamps"), "fio has no such line");
+}
+
+#[test]
 fn groups_trims_and_stacked_disks() {
     let mut trims = worker("trims", 3, GroupKey { group: 1, report: 1 });
     add(&mut trims, Direction::Trim, 50, (10_000, 2_000_000));
