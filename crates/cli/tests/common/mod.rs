@@ -211,7 +211,10 @@ impl Running {
     /// `fathom VERB ARGUMENTS` in a directory.
     #[track_caller]
     pub fn fathom(verb: &str, directory: &Path, arguments: &[&str]) -> Running {
-        Running::start(Command::new(FATHOM).arg(verb).args(arguments).current_dir(directory))
+        // Who runs the tests may ignore hang-ups (nohup), and would pass that on.
+        let mut command = Command::new("env");
+        command.args(["--default-signal=HUP", FATHOM, verb]).args(arguments);
+        Running::start(command.current_dir(directory))
     }
 
     /// What it wrote to "out" or "err" until now.
