@@ -97,7 +97,8 @@ pub struct Slots {
     pub queued: u32,
     /// How many are queued or submitted and not reaped.
     pub in_flight: u32,
-    /// I/Os that were looked for, could not be issued yet, or are rests of short ones: the first `held_count` elements.
+    /// I/Os that were looked for, could not be issued yet, or are rests of short ones: the first
+    /// `held_count` elements.
     pub held: Box<[Op]>,
     /// How many are held.
     pub held_count: u32,

@@ -129,7 +129,9 @@ fn sections(count: u32) -> String {
 /// What the chosen cases work on, for as long as this lives.
 pub struct Targets {
     file: Option<ScratchFile>,
-    fresh: [Fresh; 3],
+    new_file: Fresh,
+    in_memory: Fresh,
+    sections: Fresh,
     /// Or why there is none.
     zram: Result<Zram, String>,
 }
@@ -145,16 +147,16 @@ impl Targets {
     ) -> Result<Targets> {
         let needs = |target| cases.iter().any(|case| case.target == target);
         let name = |suffix: &str| format!("{}.{suffix}", std::process::id());
-        let fresh = [
-            Fresh(directory.join(name("new"))),
-            Fresh(Path::new("/dev/shm").join(name("bench"))),
-            Fresh(directory.join(name("fio"))),
-        ];
-        let zram = Err("no case needs it".to_string());
-        let mut targets = Targets { file: None, fresh, zram };
+        let mut targets = Targets {
+            file: None,
+            new_file: Fresh(directory.join(name("new"))),
+            in_memory: Fresh(Path::new("/dev/shm").join(name("bench"))),
+            sections: Fresh(directory.join(name("fio"))),
+            zram: Err("no case needs it".to_string()),
+        };
         fs::create_dir_all(directory).with_context(|| format!("making {}", directory.display()))?;
         if needs(Target::Sections) {
-            fs::write(&targets.fresh[2].0, sections(10_000)).context("writing a job file")?;
+            fs::write(&targets.sections.0, sections(10_000)).context("writing a job file")?;
         }
         if needs(Target::Zram) {
             targets.zram = Zram::claim(Path::new("/dev/zram0"), Path::new("/sys/block/zram0"));
@@ -171,8 +173,8 @@ impl Targets {
     /// Removes what a run before left, so that the next one meets what that one met.
     pub fn renew(&self, target: Target) -> Result<()> {
         match target {
-            Target::NewFile => self.fresh[0].remove().context("removing the file laid out"),
-            Target::Memory => self.fresh[1].remove().context("removing the file in memory"),
+            Target::NewFile => self.new_file.remove().context("removing the file laid out"),
+            Target::Memory => self.in_memory.remove().context("removing the file in memory"),
             _ => Ok(()),
         }
     }
@@ -181,9 +183,9 @@ impl Targets {
     pub fn path(&self, target: Target) -> Result<Option<&Path>, &str> {
         match target {
             Target::Null => Ok(None),
-            Target::NewFile => Ok(Some(&self.fresh[0].0)),
-            Target::Memory => Ok(Some(&self.fresh[1].0)),
-            Target::Sections => Ok(Some(&self.fresh[2].0)),
+            Target::NewFile => Ok(Some(&self.new_file.0)),
+            Target::Memory => Ok(Some(&self.in_memory.0)),
+            Target::Sections => Ok(Some(&self.sections.0)),
             Target::File => Ok(self.file.as_ref().map(|file| file.path.as_path())),
             Target::Zram => match &self.zram {
                 Ok(zram) => Ok(Some(&zram.device)),

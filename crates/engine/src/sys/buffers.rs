@@ -234,8 +234,13 @@ impl Drop for Memory {
 /// Has the kernel back what is there of whole pages with huge ones, where it likes to: a transfer then
 /// has fewer pieces. Where it does not, nothing is lost.
 fn prefer_huge_pages(start: NonNull<u8>, total: usize) {
+    // No huge page fits into less, and advice cuts the heap's mapping in pieces.
+    const LEAST: usize = 2 << 20;
+    if total < LEAST {
+        return;
+    }
     let skipped = start.as_ptr().align_offset(page_size());
-    let whole = total.saturating_sub(skipped) / page_size() * page_size();
+    let whole = (total - skipped) / page_size() * page_size();
     // SAFETY: whole pages of memory that is ours; this advice changes no content.
     unsafe { libc::madvise(start.as_ptr().add(skipped).cast(), whole, libc::MADV_HUGEPAGE) };
 }

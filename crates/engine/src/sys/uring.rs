@@ -454,8 +454,8 @@ impl Uring {
     }
 
     fn register(&self, what: u32, argument: *const u8, count: u32) -> io::Result<()> {
-        // SAFETY: callers pass an array of `count` live elements of the kind `what` reads; the
-        // kernel copies it within the call.
+        // SAFETY: callers pass an array of `count` live elements of the kind `what` reads or writes;
+        // the kernel uses it within the call only.
         let result = unsafe {
             libc::syscall(libc::SYS_io_uring_register, self.fd.as_raw_fd(), what, argument, count)
         };
@@ -478,15 +478,8 @@ impl Uring {
     pub fn register_ring(&mut self) -> io::Result<()> {
         let fd = self.fd.as_raw_fd();
         let mut update = Update { offset: ANY_INDEX, reserved: 0, data: fd as u64 };
-        // SAFETY: one live element of the kind this call reads and writes.
-        let result = unsafe {
-            libc::syscall(libc::SYS_io_uring_register, fd, REGISTER_RING_FDS, &raw mut update, 1)
-        };
-        match result {
-            1 => self.entered_as = (update.offset as RawFd, ENTER_REGISTERED_RING),
-            0 => return Err(io::ErrorKind::Unsupported.into()),
-            _ => return Err(io::Error::last_os_error()),
-        }
+        self.register(REGISTER_RING_FDS, (&raw mut update).cast(), 1)?;
+        self.entered_as = (update.offset as RawFd, ENTER_REGISTERED_RING);
         Ok(())
     }
 

@@ -32,9 +32,10 @@ impl Host {
 
     fn traffic_of(&self, pid: u32) -> Option<Traffic> {
         let [read, written] = self.storage_io(&pid.to_string())?;
-        let idle = read == 0 && written == 0;
-        let name = (!idle).then(|| self.text(format!("/proc/{pid}/comm"))).flatten();
-        let name = name.unwrap_or_default();
+        let name = match (read, written) {
+            (0, 0) => String::new(),
+            _ => self.text(format!("/proc/{pid}/comm")).unwrap_or_default(),
+        };
         Some(Traffic { name, read, written })
     }
 
