@@ -3,3 +3,4 @@
 pub use crate::sys::cache::{PageCache, page_cache};
 pub use crate::sys::device::{ScsiAnswer, nvme_admin, scsi};
 pub use crate::sys::files::extents;
+pub use crate::sys::space::{free_space, trim_free_space};

@@ -1,8 +1,8 @@
 //! What is counted of each I/O. A meter belongs to one worker and shares nothing.
 
 use record::{
-    DepthUse, Direction, DirectionResult, Histogram, Interval, LatencyResult, Nanos, PerDirection,
-    Seams, SizeMap, SyncResult,
+    DepthUse, Direction, DirectionResult, Histogram, Interval, LatencyHistory, LatencyResult,
+    Nanos, PerDirection, Seams, SizeMap, SyncResult,
 };
 
 /// The moments of one I/O, in nanoseconds from the run's origin.
@@ -34,6 +34,8 @@ struct Lane {
     clat: Histogram,
     lat: Histogram,
     response: Histogram,
+    /// What of `clat` is in the history already.
+    in_history: Vec<u64>,
 }
 
 /// Totals at the start of the current interval.
@@ -59,6 +61,7 @@ pub struct Meter<const LATENCY: bool, const QUEUED: bool, const RATED: bool> {
     mark: Mark,
     lag_max: u64,
     intervals: Vec<Interval>,
+    history: LatencyHistory,
     seams: Seams,
     /// Seams to pass over before the next look.
     to_look: u32,
@@ -72,6 +75,8 @@ pub struct Metered {
     pub sync: SyncResult,
     /// Time series.
     pub intervals: Vec<Interval>,
+    /// Completion latencies over time.
+    pub history: LatencyHistory,
     /// Queue depth; `requested` is the caller's to fill in.
     pub depth: DepthUse,
     /// Stamps shared by two I/Os.
@@ -207,6 +212,7 @@ impl<const LATENCY: bool, const QUEUED: bool, const RATED: bool> Meter<LATENCY, 
             mark: Mark::default(),
             lag_max: 0,
             intervals: Vec::new(),
+            history: LatencyHistory::new(Nanos(step)),
             seams: Seams::default(),
             to_look: 0,
         }
@@ -250,6 +256,11 @@ impl<const LATENCY: bool, const QUEUED: bool, const RATED: bool> Meter<LATENCY, 
             lag_ns_max: std::mem::take(&mut self.lag_max),
         });
         self.lanes.iter_mut().for_each(|l| l.interval_max = 0);
+        let counts = PerDirection::from_fn(|d| {
+            let lane = &mut self.lanes[d as usize];
+            lane.clat.coarse_since(&mut lane.in_history)
+        });
+        self.history.push(Nanos(self.interval_start), counts);
         self.mark = totals;
         self.interval_start = end;
     }
@@ -291,7 +302,15 @@ impl<const LATENCY: bool, const QUEUED: bool, const RATED: bool> Meter<LATENCY, 
         let [read, write, trim] =
             self.lanes.map(|l| lane_result::<LATENCY, QUEUED, RATED>(l, begin, end));
         let results = PerDirection { read, write, trim };
-        Metered { results, sync: self.sync, intervals: self.intervals, depth, seams, begin }
+        Metered {
+            results,
+            sync: self.sync,
+            intervals: self.intervals,
+            history: self.history,
+            depth,
+            seams,
+            begin,
+        }
     }
 }
 
@@ -345,5 +364,21 @@ mod tests {
         let (write, trim) = (results.write.latency, results.trim.latency);
         assert!(write.slat.is_some() && trim.slat.is_none());
         assert_eq!(trim.lat.map(|lat| (lat.count(), lat.min())), Some((2, 40)));
+    }
+
+    #[test]
+    fn latencies_over_time_are_all_latencies_each_in_its_step() {
+        let mut meter = Meter::<true, false, false>::new(0, 1_000);
+        for at in (0..10_000).step_by(100) {
+            meter.roll(at);
+            let stamps = Stamps { intended: at, ready: at, issued: at };
+            meter.issued(Direction::Read);
+            meter.completed(Direction::Read, 512, &stamps, at + 10 * (1 + at / 1_000));
+        }
+        let Metered { history, .. } = meter.finish(10_050);
+        let counts: Vec<u64> = history.columns.iter().map(|c| c.counts.read.count()).collect();
+        assert_eq!(counts, [10; 10]);
+        let middle = |index: usize| history.columns[index].counts.read.percentile(50.0);
+        assert!(middle(0) < middle(9), "{:?} {:?}", middle(0), middle(9));
     }
 }

@@ -81,6 +81,15 @@ pub enum Next {
     Open(u32),
     /// Close this file once nothing is in flight on it, then ask again.
     Close(u32),
+    /// The page cache drops what it has of a range of this file, then ask again.
+    Forget {
+        /// Which file.
+        file: u32,
+        /// Where the range begins, in bytes.
+        offset: u64,
+        /// How long it is, in bytes.
+        length: u64,
+    },
     /// Wait until nothing is in flight, then ask again: a barrier, or the end of a loop.
     Drain,
     /// Nothing can be issued before something else has ended: take what has, or let a moment pass

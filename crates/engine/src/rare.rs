@@ -78,7 +78,7 @@ where
             }
         }
         match next {
-            Next::Open(_) | Next::Close(_) | Next::LoopEnd | Next::Settle => {
+            Next::Open(_) | Next::Close(_) | Next::Forget { .. } | Next::LoopEnd | Next::Settle => {
                 self.steps.file_step(&mut self.ring, next)
             }
             Next::Io(_) | Next::Drain | Next::Busy | Next::End => Flow::On,

@@ -250,8 +250,10 @@ impl Run {
             let laid_out = lock(slot).clone();
             laid_out.unwrap_or_else(|| worker::never_started(worker, shared.plan.interval).job)
         };
+        let mut jobs: Vec<JobRecord> = workers.map(job).collect();
+        record::gather_histories(&mut jobs);
         Outcome {
-            jobs: workers.map(job).collect(),
+            jobs,
             messages: Vec::new(),
             clock: shared.clock.describe(self.origin, self.origin_at),
             logbook: Logbook::default(),
@@ -383,6 +385,7 @@ impl<'a> Supervisor<'a> {
         for watched in &steady {
             watched.members.iter().for_each(|index| jobs[*index].steady = Some(watched.result()));
         }
+        record::gather_histories(&mut jobs);
         (jobs, messages)
     }
 

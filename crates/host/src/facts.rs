@@ -12,7 +12,7 @@ mod uses;
 
 use crate::Host;
 use crate::health::Silence;
-use mounts::Mount;
+pub use mounts::Mount;
 use record::{DeviceFacts, DeviceKind, Facts};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -43,6 +43,26 @@ impl Host {
         machine::machine(self, &mut facts);
         facts.environment = environment::environment(self, &mut facts.unknown);
         facts
+    }
+
+    /// Kernel names of the whole disks and what is made of disks, in order: no partitions, and
+    /// nothing that holds nothing (a loop device without a file, a card reader without a card).
+    pub fn disks(&self) -> Vec<String> {
+        let mut names = self.names("/sys/class/block");
+        names.retain(|name| {
+            let directory = device::directory(name);
+            let holds = self.number(format!("{directory}/size")).is_some_and(|size| size > 0);
+            let hidden = self.number(format!("{directory}/hidden")) == Some(1);
+            holds && !hidden && !self.exists(format!("{directory}/partition"))
+        });
+        names
+    }
+
+    /// Facts about some block devices, by kernel name, and about each below them.
+    pub fn devices(&self, names: &[String]) -> BTreeMap<String, DeviceFacts> {
+        let mut survey = Survey::of(self);
+        names.iter().for_each(|name| survey.descend(name));
+        survey.devices
     }
 
     /// Adds to facts about the machine those about each target and each block device below them, as

@@ -1,10 +1,9 @@
 //! Looking at the machine ten times a second while a run goes on.
 
 use crate::Host;
-use crate::slow::SlowWatch;
-use record::{Nanos, OwnIo, Sample, Timeline};
+use crate::lookout::{Detail, Lookout};
+use record::{Sample, Timeline};
 use std::cell::Cell;
-use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -82,16 +81,19 @@ impl Sampler {
     ) -> std::io::Result<Sampler> {
         let stop = Arc::new(Stop::default());
         let Watched { devices, period, cpus } = watched;
-        let slow = SlowWatch::of(&host, &devices);
+        let lookout = Lookout::new(host, devices, origin);
         let last_slow = Cell::new(Instant::now());
         let look = move |at_an_end: bool| {
-            let mut sample = sample(&host, &devices, origin, &tids());
             let now = Instant::now();
-            if at_an_end || now.duration_since(last_slow.get()) >= SLOW_PERIOD {
+            let detail = match at_an_end {
+                true => Detail::All,
+                false if now.duration_since(last_slow.get()) >= SLOW_PERIOD => Detail::Slow,
+                false => Detail::Counters,
+            };
+            if detail != Detail::Counters {
                 last_slow.set(now);
-                sample.slow = Some(slow.look(&host, at_an_end));
             }
-            sample
+            lookout.look(&tids(), detail)
         };
         let first = look(true);
         let grid = Grid { origin, period };
@@ -177,34 +179,10 @@ fn thin(samples: &mut Vec<Sample>) {
     });
 }
 
-fn sample(host: &Host, devices: &[String], origin: Instant, tids: &[u32]) -> Sample {
-    let at = Instant::now().saturating_duration_since(origin);
-    let [memory_available, memory_cached, memory_dirty, memory_writeback] =
-        host.memory_bytes(["MemAvailable", "Cached", "Dirty", "Writeback"]);
-    Sample {
-        at: Nanos(u64::try_from(at.as_nanos()).unwrap_or(u64::MAX)),
-        cpus: host.cpu_samples(),
-        disks: known(devices, |name| Some((name.clone(), host.disk_sample(name)?))),
-        workers: known(tids, |tid| Some((*tid, host.worker_sample(*tid)?))),
-        memory_available,
-        memory_cached,
-        memory_dirty,
-        memory_writeback,
-        own: host
-            .storage_io("self")
-            .map(|[read_bytes, write_bytes]| OwnIo { read_bytes, write_bytes }),
-        own_cpu_ms: host.own_cpu_ms(),
-        slow: None,
-    }
-}
-
-fn known<I, K: Ord, V>(items: &[I], look: impl Fn(&I) -> Option<(K, V)>) -> BTreeMap<K, V> {
-    items.iter().filter_map(look).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use record::Nanos;
 
     fn grid(period: Duration) -> Grid {
         Grid { origin: Instant::now(), period: Some(period) }

@@ -1,7 +1,8 @@
-//! What is looked at once a second: interrupts, frequencies, temperatures, throttling.
+//! What is looked at once a second: interrupts, frequencies, temperatures, throttling, paging,
+//! pressure, arrays.
 
 use crate::{Host, interrupts};
-use record::SlowSample;
+use record::{ArraySample, SlowSample};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -65,7 +66,20 @@ impl SlowWatch {
                 .and_then(|file| throttled_us(&host.text(file)?))
                 .unwrap_or(0),
             activity: self.devices.iter().filter_map(activity).collect(),
+            paging: host.paging(),
+            pressure: host.pressure(),
+            arrays: self.arrays(host),
         }
+    }
+
+    /// The watched devices that are arrays.
+    fn arrays(&self, host: &Host) -> BTreeMap<String, ArraySample> {
+        if !self.devices.iter().any(|device| device.starts_with("md")) {
+            return BTreeMap::new();
+        }
+        let mut arrays = host.arrays();
+        arrays.retain(|name, _| self.devices.contains(name));
+        arrays
     }
 
     fn interrupt_counts(&self, host: &Host) -> BTreeMap<String, Vec<u64>> {

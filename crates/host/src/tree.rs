@@ -31,19 +31,25 @@ impl Host {
         Self { kernel: Some(kernel), ..self }
     }
 
+    /// The same machine, with nobody to ask: who looks again and again at what files tell does not
+    /// trouble its devices each time.
+    pub fn without_kernel(self) -> Self {
+        Self { kernel: None, ..self }
+    }
+
     /// The kernel to ask, where there is one.
     pub(crate) fn kernel(&self) -> Option<&dyn Kernel> {
         self.kernel.as_deref()
     }
 
     /// Whether this is the machine we run on, where system calls tell more than files do.
-    pub(crate) fn is_live(&self) -> bool {
+    pub fn is_live(&self) -> bool {
         self.root == Path::new("/")
     }
 
     /// Where a path of this machine is to be found. A relative path of the live machine stays
     /// relative to the working directory.
-    pub(crate) fn real(&self, path: impl AsRef<Path>) -> PathBuf {
+    pub fn real(&self, path: impl AsRef<Path>) -> PathBuf {
         let path = path.as_ref();
         if self.is_live() {
             return path.to_path_buf();
@@ -52,7 +58,7 @@ impl Host {
     }
 
     /// The whole of a file, trailing white space cut; `None` when it cannot be read.
-    pub(crate) fn text(&self, path: impl AsRef<Path>) -> Option<String> {
+    pub fn text(&self, path: impl AsRef<Path>) -> Option<String> {
         let bytes = self.bytes(path)?;
         Some(String::from_utf8_lossy(&bytes).trim_end().to_owned())
     }
@@ -85,7 +91,7 @@ impl Host {
     }
 
     /// The names in a directory, in order; none when it is not there.
-    pub(crate) fn names(&self, path: impl AsRef<Path>) -> Vec<String> {
+    pub fn names(&self, path: impl AsRef<Path>) -> Vec<String> {
         let Ok(entries) = fs::read_dir(self.real(path)) else { return Vec::new() };
         let mut names: Vec<String> =
             entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect();
@@ -94,7 +100,7 @@ impl Host {
     }
 
     /// Whether something is there.
-    pub(crate) fn exists(&self, path: impl AsRef<Path>) -> bool {
+    pub fn exists(&self, path: impl AsRef<Path>) -> bool {
         self.real(path).exists()
     }
 

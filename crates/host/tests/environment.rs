@@ -32,6 +32,9 @@ fn a_server_tells_its_system_settings_and_processors() {
     assert_eq!((environment.swap_used, environment.load), (Bytes(48 << 20), [0.5, 1.25, 2.0]));
     assert_eq!(facts.cpu.governor.as_deref(), Some("schedutil"));
     assert_eq!(facts.cpu.nodes[&1], [2, 3]);
+    let place = |socket, core| record::CpuPlace { socket, core, capacity: None };
+    let places = [(0, place(0, 0)), (1, place(0, 0)), (2, place(1, 2)), (3, place(1, 2))];
+    assert_eq!(facts.cpu.places, places.into());
 }
 
 #[test]

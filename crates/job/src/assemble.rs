@@ -1,10 +1,10 @@
 //! From the sections of command line and job files to the jobs of an invocation.
 
 use crate::apply::{Draft, Given, Order, with_values};
-use crate::command_line::{Action, Dialect, Inputs, Invocation};
+use crate::command_line::{Action, Dialect, Inputs, Invocation, Override};
 use crate::error::Origin;
 use crate::explain;
-use crate::file::{Findings, Reader, Section};
+use crate::file::{Findings, Reader, Section, Setting};
 use crate::showcmd::Shown;
 
 /// Sections on their way to jobs.
@@ -17,7 +17,12 @@ pub struct Assembly<'a> {
     beside: Draft,
     /// The same, where it overrides job files.
     overrides: Option<Section>,
+    /// What holds whatever all of these say.
+    varied: &'a [Override],
 }
+
+/// Where an option stood that a sweep varies.
+const VARIED: &str = "--vary";
 
 impl<'a> Assembly<'a> {
     /// Nothing assembled yet.
@@ -28,7 +33,12 @@ impl<'a> Assembly<'a> {
         findings: &'a mut Findings,
     ) -> Self {
         let beside = Draft::default();
-        Assembly { dialect, inputs, invocation, findings, beside, overrides: None }
+        Assembly { dialect, inputs, invocation, findings, beside, overrides: None, varied: &[] }
+    }
+
+    /// With options that hold whatever command line and job files say.
+    pub fn with(self, varied: &'a [Override]) -> Self {
+        Assembly { varied, ..self }
     }
 
     /// Turns the sections of the command line, then the job files it names, into jobs.
@@ -67,6 +77,7 @@ impl<'a> Assembly<'a> {
             };
             let mut draft = self.beside.begin(&section);
             draft.apply(&section, order, self.findings);
+            self.vary(&mut draft, &section.name);
             self.explain(&draft);
             self.invocation.jobs.push(draft.finish());
         }
@@ -132,6 +143,7 @@ impl<'a> Assembly<'a> {
                 let overrides = Section { name: section.name.clone(), ..overrides.clone() };
                 draft.apply(&overrides, Order::Ranked, self.findings);
             }
+            self.vary(&mut draft, &section.name);
             shown.job(&section.name, &draft.own);
             self.explain(&draft);
             let mut job = draft.finish();
@@ -140,6 +152,23 @@ impl<'a> Assembly<'a> {
         }
         self.keep_globals(&base.global);
         shown.finish()
+    }
+
+    /// Sets what is varied in the job of this name.
+    fn vary(&mut self, draft: &mut Draft, job: &str) {
+        let holds = |varied: &&Override| varied.job.as_deref().is_none_or(|name| name == job);
+        let origin = Origin::file(VARIED);
+        let setting = |varied: &Override| Setting {
+            name: varied.name.clone(),
+            value: Some(varied.value.clone()),
+            origin: origin.clone(),
+        };
+        let settings: Vec<Setting> = self.varied.iter().filter(holds).map(setting).collect();
+        if !settings.is_empty() {
+            let name = job.to_owned();
+            let section = Section { name, global: false, origin: origin.clone(), settings };
+            draft.apply(&section, Order::Ranked, self.findings);
+        }
     }
 
     fn explain(&mut self, draft: &Draft) {
@@ -187,6 +216,13 @@ impl<'a> Assembly<'a> {
                 (false, false) => format!("no job: {files} has no section {wanted}"),
             };
             return self.findings.error(&origin, text);
+        }
+        for job in self.varied.iter().filter_map(|varied| varied.job.as_deref()) {
+            if !jobs.iter().any(|known| known.identity.name == job) {
+                let names: Vec<&str> = jobs.iter().map(|job| job.identity.name.as_str()).collect();
+                let text = format!("no job is called '{job}'; there are {}", names.join(", "));
+                return self.findings.error(&Origin::file(VARIED), text);
+            }
         }
         let mut total: u64 = 0;
         for job in jobs {

@@ -125,6 +125,10 @@ pub struct Invocation {
     pub eta_newline: Option<Nanos>,
     /// Time between status lines; `None`: a second.
     pub eta_interval: Option<Nanos>,
+    /// Whether the run is shown as a picture on the terminal; `None`: where that suits.
+    pub live: Option<bool>,
+    /// Where figures of the run are served while it goes on, as typed.
+    pub metrics: Option<String>,
     /// What was measured so far is reported this often.
     pub status_interval: Option<Nanos>,
     /// The workload of another tool that is run.
@@ -145,6 +149,10 @@ pub struct Invocation {
     pub aux_path: String,
     /// Where the record is kept.
     pub record: Option<PathBuf>,
+    /// The archive to keep the run in; `None`: the usual one.
+    pub archive: Option<PathBuf>,
+    /// The run is not archived.
+    pub no_archive: bool,
     /// Conditions the result must meet, as typed.
     pub accept: Vec<String>,
     /// A condition that the result neither meets nor misses for certain is met.
@@ -194,10 +202,34 @@ pub fn parse(
     dialect: Dialect,
     inputs: &dyn Inputs,
 ) -> Result<Invocation, JobErrors> {
+    parse_with(args, &[], dialect, inputs)
+}
+
+/// An option that holds whatever a job says itself: what a sweep varies.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Override {
+    /// Name of the jobs it is for; `None`: every job.
+    pub job: Option<String>,
+    /// Name of the option.
+    pub name: String,
+    /// Its value, as one would type it.
+    pub value: String,
+}
+
+/// As [`parse`], with options of jobs that hold whatever the command line and the job files say.
+///
+/// # Errors
+/// Those of [`parse`], and an override for a job that is not there.
+pub fn parse_with(
+    args: &[String],
+    overrides: &[Override],
+    dialect: Dialect,
+    inputs: &dyn Inputs,
+) -> Result<Invocation, JobErrors> {
     let mut scan = Scan::new(dialect);
     match scan.arguments(args) {
         Some(action) => Ok(Invocation { action, ..Invocation::default() }),
-        None => scan.finish(inputs),
+        None => scan.finish(inputs, overrides),
     }
 }
 
@@ -218,7 +250,7 @@ pub fn parse_instead(
     }
     scan.sections.retain(|section| section.global);
     scan.invocation.job_files = files.to_vec();
-    scan.finish(inputs)
+    scan.finish(inputs, &[])
 }
 
 /// The arguments, taken apart.
@@ -309,7 +341,7 @@ impl Scan {
     }
 
     /// Reads the job files; everything together is the invocation.
-    fn finish(self, inputs: &dyn Inputs) -> Result<Invocation, JobErrors> {
+    fn finish(self, inputs: &dyn Inputs, overrides: &[Override]) -> Result<Invocation, JobErrors> {
         let Scan {
             dialect,
             mut invocation,
@@ -340,7 +372,9 @@ impl Scan {
             }
         }
         if here {
-            Assembly::new(dialect, inputs, &mut invocation, &mut findings).run(&sections);
+            Assembly::new(dialect, inputs, &mut invocation, &mut findings)
+                .with(overrides)
+                .run(&sections);
         } else if let Err(text) = elsewhere::complete(&mut invocation, &before, inputs) {
             findings.error(&Origin::command_line(), text);
         }

@@ -23,7 +23,8 @@ mod showcmd;
 pub mod value;
 
 pub use command_line::{
-    Action, Dialect, Eta, Format, IdleProf, Inputs, Invocation, parse, parse_instead,
+    Action, Dialect, Eta, Format, IdleProf, Inputs, Invocation, Override, parse, parse_instead,
+    parse_with,
 };
 pub use elsewhere::{Client, Trigger};
 pub use error::{JobError, JobErrors, Origin};
@@ -35,9 +36,9 @@ pub use model::{
     Engine, EngineOptions, ErrorPolicy, ExitScope, FileService, FileServiceOrder, FileSizeRange,
     FileType, Flash, Flow, Identity, Job, JobOptions, LatencyGoal, Layout, LockFile, Logs, Measure,
     Medium, MemoryKind, NumaMemory, Pattern, Process, Program, Queue, Rate, RateProcess, ReadWrite,
-    Retry, Sequencer, Size, SplitEntry, StatCall, SteadyCriterion, SteadyFigure, SteadyLimit,
-    SteadyState, Surroundings, SyncFileRange, SyncMode, Syncing, Target, ThinkTime, Timing,
-    WriteHint, ZoneMode, ZoneShare, Zones,
+    Retry, Sequencer, SequentialOrder, Size, SplitEntry, StatCall, SteadyCriterion, SteadyFigure,
+    SteadyLimit, SteadyState, Surroundings, SyncFileRange, SyncMode, Syncing, Target, ThinkTime,
+    Timing, WriteHint, ZoneMode, ZoneShare, Zones,
 };
 pub use model::{Merge, Replay};
 pub use model::{Net, PriorityShare, Protocol};

@@ -26,7 +26,8 @@ pub use logs::Logs;
 pub use net::{Net, Protocol};
 pub use pace::{DelayRange, Flow, Rate, RateProcess, ThinkTime, Timing};
 pub use pattern::{
-    BlockSizes, Distribution, Flash, Pattern, ReadWrite, Sequencer, SplitEntry, ZoneShare,
+    BlockSizes, Distribution, Flash, Pattern, ReadWrite, Sequencer, SequentialOrder, SplitEntry,
+    ZoneShare,
 };
 pub use priority::PriorityShare;
 pub use process::{CpuSplit, ErrorPolicy, ExitScope, Measure, NumaMemory, Process, Retry};

@@ -1,10 +1,13 @@
 //! The options of the program itself, as against those of jobs: one table for parser and help.
 
-use crate::command_line::{Action, Eta, Format, IdleProf, Invocation};
+mod watching;
+
+use crate::command_line::{Action, Format, IdleProf, Invocation};
 use crate::elsewhere::Client;
 use crate::options::{self, Value};
 use crate::value::{self, Units};
 use record::Nanos;
+use watching::{eta, eta_interval, eta_newline, live, metrics, no_live, status_interval};
 
 /// One option of the program.
 pub struct ProgramOption {
@@ -132,6 +135,20 @@ pub const OPTIONS: &[ProgramOption] = &[
     option("eta-interval", Role::Sets(eta_interval), "Time between status lines, 250ms at least")
         .short('O')
         .value("TIME"),
+    option(
+        "live",
+        Role::Sets(live),
+        "Show the run as a picture on the terminal, also where it is short",
+    )
+    .ours(),
+    option("no-live", Role::Sets(no_live), "Show a status line, not a picture").ours(),
+    option(
+        "metrics",
+        Role::Sets(metrics),
+        "Serve figures for Prometheus at http://ADDRESS/metrics while it runs",
+    )
+    .value("ADDRESS")
+    .ours(),
     option("readonly", Role::Sets(readonly), "Refuse every job that writes or trims")
         .short('r')
         .sent(),
@@ -145,6 +162,10 @@ pub const OPTIONS: &[ProgramOption] = &[
     option("record", Role::Sets(record_to), "Keep the complete record of the run in a file")
         .value("FILE")
         .ours(),
+    option("archive", Role::Sets(archive), "Archive the run in this file, not in the usual one")
+        .value("FILE")
+        .ours(),
+    option("no-archive", Role::Sets(no_archive), "Do not archive the run").ours(),
     option(
         "accept",
         Role::Sets(accept),
@@ -358,30 +379,6 @@ fn terse_version(invocation: &mut Invocation, number: &str) -> Result<(), String
     Ok(())
 }
 
-fn eta(invocation: &mut Invocation, when: &str) -> Result<(), String> {
-    invocation.eta = match when {
-        "auto" => Eta::Auto,
-        "always" => Eta::Always,
-        "never" => Eta::Never,
-        other => return Err(format!("'{other}' is none of auto, always and never")),
-    };
-    Ok(())
-}
-
-fn eta_newline(invocation: &mut Invocation, text: &str) -> Result<(), String> {
-    invocation.eta_newline = Some(time(text)?);
-    Ok(())
-}
-
-fn eta_interval(invocation: &mut Invocation, text: &str) -> Result<(), String> {
-    let interval = time(text)?;
-    if interval < Nanos::from_millis(250) {
-        return Err(format!("'{text}' is less than 250ms"));
-    }
-    invocation.eta_interval = Some(interval);
-    Ok(())
-}
-
 fn bandwidth_log(invocation: &mut Invocation, _: &str) -> Result<(), String> {
     invocation.bandwidth_log = true;
     Ok(())
@@ -389,18 +386,6 @@ fn bandwidth_log(invocation: &mut Invocation, _: &str) -> Result<(), String> {
 
 fn latency_log(_: &mut Invocation, name: &str) -> Result<(), String> {
     Err(format!("it is gone, from fio as well; use the job option write_lat_log={name}"))
-}
-
-/// Workers lay out what they have measured; more often than this would disturb them.
-const SHORTEST_STATUS: Nanos = Nanos::from_millis(100);
-
-fn status_interval(invocation: &mut Invocation, text: &str) -> Result<(), String> {
-    let interval = time(text)?;
-    if interval < SHORTEST_STATUS {
-        return Err(format!("'{text}' is less than 100ms"));
-    }
-    invocation.status_interval = Some(interval);
-    Ok(())
 }
 
 fn readonly(invocation: &mut Invocation, _: &str) -> Result<(), String> {
@@ -428,6 +413,16 @@ fn aux_path(invocation: &mut Invocation, path: &str) -> Result<(), String> {
 
 fn record_to(invocation: &mut Invocation, path: &str) -> Result<(), String> {
     invocation.record = Some(not_empty(path, "the path of a file")?.into());
+    Ok(())
+}
+
+fn archive(invocation: &mut Invocation, path: &str) -> Result<(), String> {
+    invocation.archive = Some(not_empty(path, "the path of a file")?.into());
+    Ok(())
+}
+
+fn no_archive(invocation: &mut Invocation, _: &str) -> Result<(), String> {
+    invocation.no_archive = true;
     Ok(())
 }
 

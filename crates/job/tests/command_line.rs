@@ -6,7 +6,7 @@ mod lines;
 
 use common::Texts;
 use job::Dialect::{Fathom, Fio};
-use job::{Action, Eta, Format, Invocation};
+use job::{Action, Eta, Format, Invocation, Override};
 use lines::{errors, run};
 use record::Nanos;
 
@@ -273,4 +273,32 @@ fn explained_options_say_where_they_come_from() {
     assert_eq!(line("thread").join(" "), "thread quick.fio:6");
     assert_eq!(line("ioengine=").join(" "), "ioengine=psync default");
     assert!(explained("--explain --name=b --rw=write", Fathom).contains("[b]  command line"));
+}
+
+#[test]
+fn overrides_hold_whatever_jobs_say_themselves() {
+    let given = |job: Option<&str>, name: &str, value: &str| Override {
+        job: job.map(str::to_owned),
+        name: name.into(),
+        value: value.into(),
+    };
+    let with = |line: &str, overrides: &[Override]| {
+        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        job::parse_with(&words, overrides, Fathom, &files())
+    };
+    let line = "--iodepth=5 --name=x --iodepth=6 --name=y quick.fio";
+    let three = Some(3);
+    let all = with(line, &[given(None, "iodepth", "3")]).unwrap();
+    assert_eq!(depths(&all), [("x", three), ("y", three), ("a", three), ("b", three)]);
+    let some = with(line, &[given(Some("y"), "iodepth", "3"), given(Some("b"), "iodepth", "4")]);
+    let expected = [("x", Some(6)), ("y", three), ("a", Some(5)), ("b", Some(4))];
+    assert_eq!(depths(&some.unwrap()), expected);
+    for (wrong, says) in [
+        (given(None, "iodepth", "many"), "--vary: in [x]: iodepth"),
+        (given(None, "iodepht", "1"), "did you mean 'iodepth'?"),
+        (given(Some("z"), "iodepth", "1"), "no job is called 'z'; there are x, y, a, b"),
+    ] {
+        let errors = with(line, &[wrong]).unwrap_err().to_string();
+        assert!(errors.contains(says), "{errors}");
+    }
 }

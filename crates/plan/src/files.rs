@@ -14,7 +14,7 @@ use crate::verify;
 use crate::zones;
 use job::{Engine, FileType, Job, Medium, Size};
 use record::{Facts, TargetFacts, TargetKind};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 /// A job with what was resolved for all its clones.
 pub(crate) struct JobContext<'a> {
@@ -345,23 +345,15 @@ impl<'a> Files<'a> {
 
     /// Warns of filesystems that cannot hold what is to be laid out on them.
     pub fn check_space(&self, found: &mut Findings) {
-        let mut needs: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
-        for (path, laid) in &self.laid {
-            let size = self.facts.targets.get(path).map_or(0, |t| t.size.0);
-            // One without a size (ramfs) has no limit that could be known.
-            let fs = crate::machine::filesystem(self.facts, path);
-            if let Some(fs) = fs.filter(|fs| fs.total.0 > 0) {
-                let need = needs.entry(&fs.mount_point).or_insert((fs.free.0, 0));
-                need.1 = need.1.saturating_add(laid.size.saturating_sub(size));
-            }
-        }
-        for (mount_point, (free, need)) in needs.iter().filter(|(_, (free, need))| need > free) {
+        let wanted = self.laid.iter().map(|(path, laid)| (path.as_str(), laid.size));
+        for short in crate::machine::shortages(self.facts, wanted) {
             found.tell(record::Message::warning(
                 None,
                 format!(
-                    "the files need {} more on {mount_point}, which has {} left",
-                    human(*need),
-                    human(*free)
+                    "the files need {} more on {}, which has {} left",
+                    human(short.needed),
+                    short.mount_point,
+                    human(short.free)
                 ),
             ));
         }

@@ -23,6 +23,7 @@ mod random;
 mod replay;
 mod resolve;
 mod safety;
+mod sequence;
 mod sizes;
 mod sprandom;
 mod surroundings;
@@ -36,11 +37,12 @@ pub use job::{BlockPattern, VerifyMethod};
 pub use job::{
     BufferContent, Buffers, CpuLoad, DedupeMode, Distribution, Engine, EngineOptions, ErrorPolicy,
     ExitScope, Layout, LockFile, Medium, MemoryKind, NumaMemory, Program, RateProcess, ReadWrite,
-    Retry, Sequencer, Size, StatCall, SteadyCriterion, SteadyFigure, SteadyLimit, SyncFileRange,
-    SyncMode, Syncing, ThinkTime, WriteHint, ZoneShare,
+    Retry, Sequencer, SequentialOrder, Size, StatCall, SteadyCriterion, SteadyFigure, SteadyLimit,
+    SyncFileRange, SyncMode, Syncing, ThinkTime, WriteHint, ZoneShare,
 };
 pub use job::{PriorityShare, Protocol};
 pub use limits::{FlowPart, LatencySearch, Limits, SteadyWatch};
+pub use machine::{Shortage, shortages};
 pub use model::{
     BlockPlan, DiskWatch, File, FileOrder, FileSelection, Measuring, Pacing, Pattern, Placement,
     Plan, Prepare, Queue, RateLimit, Replay, Start, Stop, Worker,

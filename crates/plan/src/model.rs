@@ -8,7 +8,7 @@ use crate::verify::Verify;
 use crate::zbd::Zbd;
 use job::{
     Buffers, Distribution, Engine, EngineOptions, ErrorPolicy, ExitScope, Layout, LockFile,
-    NumaMemory, RateProcess, ReadWrite, Sequencer, Syncing, ThinkTime,
+    NumaMemory, RateProcess, ReadWrite, Sequencer, SequentialOrder, Syncing, ThinkTime,
 };
 use record::{GroupKey, Logs, Message, Nanos, PerDirection, Show, TargetKind};
 use std::sync::Arc;
@@ -259,6 +259,8 @@ pub struct Pattern {
     pub rw: ReadWrite,
     /// Bytes added to each sequential offset.
     pub skip: i64,
+    /// Order of the blocks of sequential patterns.
+    pub order: SequentialOrder,
     /// Random patterns: I/Os before a new random offset; at least 1.
     pub run_length: u64,
     /// What happens between two random offsets.
@@ -331,6 +333,8 @@ pub struct Queue {
     pub engine: Engine,
     /// Its options.
     pub options: EngineOptions,
+    /// Where the program works that is run (`directory`): it opens its files itself.
+    pub program_at: Option<String>,
     /// Threads of its own submit each I/O (`io_submit_mode=offload`), one for each in flight.
     pub offload: bool,
     /// O_DIRECT.

@@ -1,7 +1,7 @@
 //! File names, exactly as fio makes them, and the list of paths facts are needed on.
 
 use crate::replay;
-use job::Job;
+use job::{Engine, Job};
 use std::collections::HashMap;
 
 /// Files of all workers together that are planned for; a number beyond it is a typing error more
@@ -35,6 +35,10 @@ pub fn targets(jobs: &[Job]) -> Vec<Wanted> {
         }
     };
     let mut budget = MAX_FILES;
+    // Where a program works is looked at, so that its run can be judged.
+    for job in jobs.iter().filter(|job| job.queue.engine == Engine::Exec) {
+        directories(job).for_each(|directory| want(directory, false));
+    }
     for job in jobs.iter().filter(|j| j.queue.engine.has_targets()) {
         for (path, write) in replay::targets(job) {
             want_with_above(path, write, &mut want);

@@ -2,6 +2,7 @@
 
 use crate::blocks;
 use crate::model::{Pacing, Placement, Queue, RateLimit};
+use crate::names::directories;
 use crate::problem::Findings;
 use job::{CpuSplit, Engine, Job, NumaMemory};
 use record::{Direction, Facts, Nanos, PerDirection};
@@ -47,12 +48,18 @@ pub(crate) fn queue(job: &Job, found: &mut Findings) -> Queue {
         direct: given.direct,
         atomic: atomic(job, found),
         depth,
+        program_at: program_at(job),
         depth_requested: requested,
         batch_submit: given.batch_submit.map(|b| if b == 0 { depth } else { cut(b) }),
         complete_min,
         complete_max,
         low: given.low.filter(|l| *l > 0).map_or(depth, cut),
     }
+}
+
+fn program_at(job: &Job) -> Option<String> {
+    let runs = job.queue.engine == Engine::Exec;
+    directories(job).next().filter(|_| runs).map(str::to_owned)
 }
 
 /// Whether writes are atomic. Oracle: an engine that cannot ask for it is an error.

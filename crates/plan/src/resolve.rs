@@ -12,7 +12,7 @@ use crate::random::{DEFAULT_SEED, between, mix};
 use crate::sizes::{human, percent_of};
 use crate::{
     checks, contents, cursor, disks, engines, limits, logs, pace, placing, replay, safety,
-    sprandom, surroundings, verify, zbd, zones,
+    sequence, sprandom, surroundings, verify, zbd, zones,
 };
 use job::{Engine, FileServiceOrder, Job, Medium, MemoryKind, Retry, Size};
 use record::{Bytes, Facts, Nanos, Show, TargetKind};
@@ -152,6 +152,7 @@ fn check_job(job: &Job, facts: &Facts, policy: &Policy, found: &mut Findings) ->
         found.usage(job, "size", what, "give a larger size or a smaller block");
     }
     cursor::check(job, &blocks, found);
+    sequence::check(job, &blocks, found);
     engines::check(job, found);
     logs::check(job, found);
     net::check(job, blocks.max(job), found);
@@ -311,6 +312,7 @@ fn pattern(job: &Job, blocks: &Blocks) -> Pattern {
     Pattern {
         rw: given.rw,
         skip: given.skip.filter(|_| !random).unwrap_or(0),
+        order: given.order,
         run_length: given.run_length.filter(|_| random).unwrap_or(1).max(1),
         sequencer: given.sequencer,
         shared_cursor: given.shared_cursor,

@@ -2,7 +2,7 @@
 
 use crate::model::{BlockPlan, FileOrder, RateLimit, Worker};
 use crate::placing::Strides;
-use job::{BufferContent, Distribution, Medium, Sequencer, SyncMode};
+use job::{BufferContent, Distribution, Medium, Sequencer, SequentialOrder, SyncMode};
 use record::{Bytes, Region, Workload};
 use std::collections::BTreeMap;
 
@@ -67,6 +67,12 @@ impl Worker {
         let mixed = pattern.rw.reads() && pattern.rw.writes();
         set(mixed, "rwmixread", pattern.mix_read.to_string());
         set(pattern.skip != 0, "skip", pattern.skip.to_string());
+        let order = match pattern.order {
+            SequentialOrder::Ascending => String::new(),
+            SequentialOrder::Descending => "descending".into(),
+            SequentialOrder::Interleaved(blocks) => format!("interleaved:{blocks}"),
+        };
+        set(!order.is_empty(), "sequential_order", order);
         set(pattern.run_length > 1, "run_length", pattern.run_length.to_string());
         let identical = pattern.sequencer == Sequencer::Identical;
         set(identical, "rw_sequencer", "identical".into());
@@ -158,7 +164,9 @@ impl Worker {
         let mut set = |name: &str, value: Option<String>| {
             settings.extend(value.map(|value| (name.to_owned(), value)));
         };
-        set("zero_buffers", (buffers.content == BufferContent::Zero).then(|| "1".into()));
+        let is_zero = matches!(buffers.content, BufferContent::Zero | BufferContent::ZeroDevice);
+        set("zero_buffers", is_zero.then(|| "1".into()));
+        set("copies", (buffers.content == BufferContent::AsRead).then(|| "1".into()));
         let pattern = matches!(buffers.content, BufferContent::Pattern(_));
         set("buffer_pattern", pattern.then(|| "1".into()));
         set("refill_buffers", buffers.refill.then(|| "1".into()));
@@ -176,6 +184,8 @@ impl Worker {
                 settings.insert(name.to_owned(), value);
             }
         };
+        let at = queue.program_at.as_deref();
+        set(at.is_some(), "directory", at.unwrap_or_default().into());
         set(queue.offload, "io_submit_mode", "offload".into());
         let submit = queue.batch_submit.unwrap_or(0);
         set(submit > 0, "iodepth_batch_submit", submit.to_string());

@@ -41,12 +41,26 @@ pub struct CpuFacts {
     pub allowed: Vec<u32>,
     /// NUMA node → its CPUs.
     pub nodes: BTreeMap<u32, Vec<u32>>,
+    /// Where each CPU that is online sits, where the kernel tells.
+    #[serde(default)]
+    pub places: BTreeMap<u32, CpuPlace>,
     /// Frequency governor of CPU 0, where there is one.
     pub governor: Option<String>,
     /// Whether the time-stamp counter runs at one rate in every power state.
     pub invariant_tsc: bool,
     /// Hypervisor, when this is a virtual machine.
     pub hypervisor: Option<String>,
+}
+
+/// Where a CPU sits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CpuPlace {
+    /// Its socket.
+    pub socket: u32,
+    /// The lowest CPU of its core; those of one core share it.
+    pub core: u32,
+    /// What it can do, in parts of 1024 of the fastest there is; `None`: the kernel does not tell.
+    pub capacity: Option<u32>,
 }
 
 /// What kind of thing a path is.
@@ -115,6 +129,21 @@ pub struct Extents {
     pub unwritten: Bytes,
 }
 
+/// The free space of a filesystem, as ranges.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FreeSpace {
+    /// Ranges.
+    pub ranges: u64,
+    /// All of them together.
+    pub bytes: Bytes,
+    /// The largest.
+    pub largest: Bytes,
+    /// Those that are large enough for what was asked.
+    pub ranges_enough: u64,
+    /// Those together.
+    pub bytes_enough: Bytes,
+}
+
 /// A filesystem under a target.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FilesystemFacts {
@@ -132,6 +161,9 @@ pub struct FilesystemFacts {
     pub total: Bytes,
     /// Free for this user.
     pub free: Bytes,
+    /// Free, what is kept for root included.
+    #[serde(default)]
+    pub unused: Bytes,
     /// Block size.
     pub block_size: Bytes,
     /// Kernel names of the block devices it lies on, that of the mount first; several for btrfs,
@@ -270,6 +302,9 @@ pub struct DeviceFacts {
     pub fua: Option<bool>,
     /// Largest discard; 0: no TRIM.
     pub discard_max: Bytes,
+    /// Largest discard the device itself takes; where that is more, the system was told to use less.
+    #[serde(default)]
+    pub discard_max_hardware: Bytes,
     /// Unit of discards.
     pub discard_granularity: Bytes,
     /// "none", "host-aware" or "host-managed".
@@ -311,15 +346,26 @@ impl Facts {
     /// All block devices under a target (the path as the job names it), each once and before those
     /// below it; empty when it lies on none.
     pub fn stack_under(&self, target: &str) -> Vec<&str> {
-        let Some(target) = self.targets.get(target) else { return Vec::new() };
-        let filesystem = target.filesystem.iter().flat_map(|f| &f.devices);
-        let tops: Vec<&str> = target.device.iter().chain(filesystem).map(String::as_str).collect();
         let mut lower_first = Vec::new();
-        for top in tops.into_iter().rev() {
+        for top in self.tops_of(target).into_iter().rev() {
             self.collect_below(top, &mut lower_first);
         }
         lower_first.reverse();
         lower_first
+    }
+
+    /// The block devices a target (the path as the job names it) is or lies right on, each once:
+    /// several for filesystems that span devices; none where it lies on none.
+    pub fn tops_of(&self, target: &str) -> Vec<&str> {
+        let Some(target) = self.targets.get(target) else { return Vec::new() };
+        let filesystem = target.filesystem.iter().flat_map(|f| &f.devices);
+        let mut tops: Vec<&str> = Vec::new();
+        for top in target.device.iter().chain(filesystem) {
+            if !tops.contains(&top.as_str()) {
+                tops.push(top);
+            }
+        }
+        tops
     }
 
     /// Leaves out what names one piece of hardware in the world.

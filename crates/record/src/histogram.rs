@@ -1,6 +1,7 @@
 //! A log-linear histogram of nanoseconds: 128 sub-buckets an octave, so a value read back is within
 //! 0.4 % of the value recorded, from 1 ns to over an hour, and two histograms merge by addition.
 
+use crate::history::{COARSE_SUB_BUCKETS, Coarse};
 use serde::de::Error as _;
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -23,6 +24,33 @@ pub struct Histogram {
     min: u64,
     max: u64,
     count: u64,
+    /// Percentiles as another program printed them, in millionths of a per cent, with their values;
+    /// empty for what was measured here.
+    printed: Vec<(u64, u64)>,
+}
+
+/// A latency distribution as another program prints it: a few figures, and counts where it tells them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PrintedLatency {
+    /// How many values.
+    pub count: u64,
+    /// Smallest, in nanoseconds.
+    pub min: u64,
+    /// Largest, in nanoseconds.
+    pub max: u64,
+    /// Arithmetic mean, in nanoseconds.
+    pub mean: f64,
+    /// Sample standard deviation, in nanoseconds.
+    pub stddev: f64,
+    /// (percentile 0 to 100, its value in nanoseconds).
+    pub percentiles: Vec<(f64, u64)>,
+    /// (a value that stands for its bin, how many were in it); empty where they are not told.
+    pub bins: Vec<(u64, u64)>,
+}
+
+/// Millionths of a per cent: as fine as fio prints percentiles.
+fn millionths(percentile: f64) -> u64 {
+    (percentile * 1e6).round() as u64
 }
 
 impl Default for Histogram {
@@ -69,6 +97,16 @@ fn bucket_low(index: usize) -> u64 {
     ((index & (SUB_BUCKETS - 1)) as u64 + SUB_BUCKETS as u64) << octave
 }
 
+/// Fine buckets in a coarse one.
+const FINE_IN_COARSE: usize = SUB_BUCKETS / COARSE_SUB_BUCKETS;
+/// How many coarse buckets there are.
+pub(crate) const COARSE_BUCKETS: usize = BUCKETS / FINE_IN_COARSE;
+
+/// The smallest value that coarse bucket `index` counts.
+pub(crate) fn coarse_low(index: usize) -> u64 {
+    bucket_low(index * FINE_IN_COARSE)
+}
+
 impl Histogram {
     /// An empty histogram.
     pub fn new() -> Self {
@@ -79,7 +117,36 @@ impl Histogram {
             min: u64::MAX,
             max: 0,
             count: 0,
+            printed: Vec::new(),
         }
+    }
+
+    /// What is known of a distribution that another program measured. Count, extremes, mean and
+    /// deviation are as printed, and so are the percentiles it printed; see
+    /// [`Histogram::known_percentile`] for the others. Bins that do not add up to the count are left
+    /// out.
+    pub fn of_printed(printed: &PrintedLatency) -> Histogram {
+        let mut out = Histogram::new();
+        if printed.count == 0 {
+            return out;
+        }
+        if printed.bins.iter().map(|bin| u128::from(bin.1)).sum::<u128>() == printed.count.into() {
+            for (value, count) in &printed.bins {
+                out.buckets[bucket_of(*value)] += count;
+            }
+        }
+        (out.count, out.min, out.max) = (printed.count, printed.min, printed.max);
+        let n = u128::from(printed.count);
+        out.sum = (printed.mean * printed.count as f64).round() as u64;
+        let around = (printed.stddev.powi(2) * (printed.count - 1) as f64).round() as u128;
+        let sum = u128::from(out.sum);
+        // No square exceeds value times largest value, so no figure can overflow what adds them up.
+        let most = sum.saturating_mul(printed.max.into());
+        out.sum_of_squares = (sum.saturating_mul(sum) / n).saturating_add(around).min(most);
+        out.printed =
+            printed.percentiles.iter().map(|(p, value)| (millionths(*p), *value)).collect();
+        out.printed.sort_unstable();
+        out
     }
 
     /// Counts one value, in nanoseconds.
@@ -99,8 +166,14 @@ impl Histogram {
         self.count += times;
     }
 
-    /// Adds every value of `other`.
+    /// Adds every value of `other`. Of percentiles that were only printed none is known of both
+    /// together.
     pub fn merge(&mut self, other: &Histogram) {
+        match (self.is_empty(), other.is_empty()) {
+            (_, true) => {}
+            (true, false) => self.printed.clone_from(&other.printed),
+            (false, false) => self.printed.clear(),
+        }
         for (mine, theirs) in self.buckets.iter_mut().zip(other.buckets.iter()) {
             *mine += theirs;
         }
@@ -125,6 +198,7 @@ impl Histogram {
             min: u64::MAX,
             max: 0,
             count: self.count.saturating_sub(before.count),
+            printed: Vec::new(),
         };
         let first = out.bins().next();
         let last = out.bins().last();
@@ -137,10 +211,32 @@ impl Histogram {
         out
     }
 
+    /// What was recorded since this was called last with the same `seen`, which is empty before the
+    /// first time, in coarse buckets. Only where there are values is looked at.
+    pub fn coarse_since(&self, seen: &mut Vec<u64>) -> Coarse {
+        if self.count == 0 {
+            return Coarse::default();
+        }
+        seen.resize(COARSE_BUCKETS, 0);
+        let coarse = |value| bucket_of(value) / FINE_IN_COARSE;
+        let (first, last) = (coarse(self.min), coarse(self.max));
+        let mut new = Vec::new();
+        for (index, seen) in seen.iter_mut().enumerate().take(last + 1).skip(first) {
+            let fine = index * FINE_IN_COARSE;
+            let now = self.buckets[fine..fine + FINE_IN_COARSE].iter().sum();
+            if now > *seen {
+                new.push((index as u16, now - *seen));
+                *seen = now;
+            }
+        }
+        Coarse::new(new)
+    }
+
     /// Forgets every value, keeping the memory.
     pub fn clear(&mut self) {
         self.buckets.fill(0);
         (self.sum, self.sum_of_squares, self.min, self.max, self.count) = (0, 0, u64::MAX, 0, 0);
+        self.printed.clear();
     }
 
     /// How many values were recorded.
@@ -193,7 +289,8 @@ impl Histogram {
 
     /// The value at `percentile` (0 to 100): the smallest recorded value that at least that share
     /// of all values does not exceed (nearest rank), read as its bucket's middle and never outside
-    /// [min, max]. 0 when empty.
+    /// [min, max]. 0 when empty; the largest value where values are in no buckets
+    /// ([`Histogram::is_binned`]).
     pub fn percentile(&self, percentile: f64) -> u64 {
         if self.count == 0 {
             return 0;
@@ -207,6 +304,27 @@ impl Histogram {
             }
         }
         self.max
+    }
+
+    /// Whether every value is in a bucket: of a distribution that another program measured often only
+    /// a few figures are known.
+    pub fn is_binned(&self) -> bool {
+        self.buckets.iter().sum::<u64>() == self.count
+    }
+
+    /// The value at `percentile` as it was printed, where another program measured and printed it;
+    /// otherwise that of [`Histogram::percentile`]; `None` when it is empty, or neither is known.
+    pub fn known_percentile(&self, percentile: f64) -> Option<u64> {
+        let wanted = millionths(percentile);
+        if let Ok(at) = self.printed.binary_search_by_key(&wanted, |printed| printed.0) {
+            return Some(self.printed[at].1.clamp(self.min, self.max));
+        }
+        match percentile {
+            _ if self.count == 0 => None,
+            0.0 => Some(self.min),
+            100.0 => Some(self.max),
+            _ => self.is_binned().then(|| self.percentile(percentile)),
+        }
     }
 
     /// The occupied buckets in rising order: (lowest value, width, count).
@@ -225,18 +343,25 @@ impl Histogram {
 }
 
 /// Stored as count, sum, sum of squares (a decimal string: it exceeds 64 bits), extremes and a
-/// sparse list of [bucket, count]; bucket numbers belong to the record's schema version.
+/// sparse list of [bucket, count]; bucket numbers belong to the record's schema version. Percentiles
+/// as another program printed them follow, [millionths of a per cent, value]; only then the buckets may
+/// be empty.
 impl Serialize for Histogram {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let sparse: Vec<(usize, u64)> =
             self.buckets.iter().copied().enumerate().filter(|(_, count)| *count > 0).collect();
-        let mut out = serializer.serialize_struct("Histogram", 6)?;
+        let has_printed = !self.printed.is_empty() || !self.is_binned();
+        let mut out = serializer.serialize_struct("Histogram", 6 + usize::from(has_printed))?;
         out.serialize_field("count", &self.count)?;
         out.serialize_field("sum_ns", &self.sum)?;
         out.serialize_field("sum_of_squares", &self.sum_of_squares.to_string())?;
         out.serialize_field("min_ns", &self.min())?;
         out.serialize_field("max_ns", &self.max)?;
         out.serialize_field("buckets", &sparse)?;
+        // Not there for what was measured here.
+        if has_printed {
+            out.serialize_field("printed", &self.printed)?;
+        }
         out.end()
     }
 }
@@ -249,6 +374,8 @@ struct Stored {
     min_ns: u64,
     max_ns: u64,
     buckets: Vec<(usize, u64)>,
+    #[serde(default)]
+    printed: Option<Vec<(u64, u64)>>,
 }
 
 impl<'de> Deserialize<'de> for Histogram {
@@ -264,7 +391,8 @@ impl<'de> Deserialize<'de> for Histogram {
             *bucket += count;
             counted = counted.saturating_add(count);
         }
-        if counted != stored.count {
+        let is_printed_only = stored.printed.is_some() && counted == 0;
+        if counted != stored.count && !is_printed_only {
             return Err(D::Error::custom("histogram buckets do not add up to its count"));
         }
         out.count = stored.count;
@@ -272,6 +400,9 @@ impl<'de> Deserialize<'de> for Histogram {
         out.sum_of_squares = stored.sum_of_squares.parse().map_err(D::Error::custom)?;
         out.min = if stored.count == 0 { u64::MAX } else { stored.min_ns };
         out.max = stored.max_ns;
+        out.printed = stored.printed.unwrap_or_default();
+        // They are looked up by halves.
+        out.printed.sort_unstable();
         Ok(out)
     }
 }
@@ -320,6 +451,66 @@ mod tests {
     fn deviation_of_close_large_values_does_not_cancel() {
         let h = of(&[1_000_000_000_001, 1_000_000_000_003]);
         assert!((h.stddev() - std::f64::consts::SQRT_2).abs() < 1e-9, "{}", h.stddev());
+    }
+
+    fn printed(bins: &[(u64, u64)]) -> Histogram {
+        Histogram::of_printed(&PrintedLatency {
+            count: 4,
+            min: 731,
+            max: 2_000_009,
+            mean: 500_500.25,
+            stddev: 1000.5,
+            percentiles: vec![(50.0, 99_840), (99.0, 1_990_000)],
+            bins: bins.into(),
+        })
+    }
+
+    #[test]
+    fn what_was_printed_is_known_and_nothing_else() {
+        let h = printed(&[]);
+        assert_eq!((h.count(), h.min(), h.max(), h.mean()), (4, 731, 2_000_009, 500_500.25));
+        assert!((h.stddev() - 1000.5).abs() < 1e-6, "{}", h.stddev());
+        assert_eq!(h.known_percentile(99.0), Some(1_990_000));
+        assert_eq!(h.known_percentile(99.9), None);
+        assert_eq!(
+            (h.known_percentile(0.0), h.known_percentile(100.0)),
+            (Some(731), Some(2_000_009))
+        );
+        assert!(!h.is_binned() && h.bins().next().is_none());
+        let text = serde_json::to_string(&h).unwrap();
+        assert_eq!(serde_json::from_str::<Histogram>(&text).unwrap(), h);
+        let mut both = h.clone();
+        both.merge(&of(&[10]));
+        assert_eq!((both.count(), both.min(), both.known_percentile(50.0)), (5, 10, None));
+        let mut alone = Histogram::new();
+        alone.merge(&h);
+        assert_eq!(alone, h);
+    }
+
+    #[test]
+    fn printed_bins_tell_the_percentiles_that_were_not_printed() {
+        let h = printed(&[(732, 1), (99_840, 2), (1_990_000, 1)]);
+        assert!(h.is_binned());
+        assert_eq!(h.known_percentile(99.0), Some(1_990_000));
+        assert!(h.known_percentile(75.0).unwrap().abs_diff(99_840) < 400);
+        let mut both = h.clone();
+        both.merge(&h);
+        assert!(both.known_percentile(99.0).unwrap().abs_diff(1_990_000) < 8000);
+        assert!(!printed(&[(732, 1)]).is_binned(), "bins that lack values are none");
+    }
+
+    #[test]
+    fn figures_that_cannot_be_do_no_harm() {
+        let wild = PrintedLatency {
+            count: u64::MAX,
+            max: u64::MAX,
+            mean: 1e300,
+            stddev: f64::NAN,
+            bins: vec![(5, u64::MAX), (6, u64::MAX)],
+            ..PrintedLatency::default()
+        };
+        let h = Histogram::of_printed(&wild);
+        assert!(h.stddev() >= 0.0 && h.known_percentile(50.0).is_none());
     }
 
     proptest! {

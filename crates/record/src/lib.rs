@@ -11,12 +11,14 @@ mod evidence;
 mod facts;
 mod health;
 mod histogram;
+mod history;
 mod live;
 mod logs;
 mod run;
 mod steady;
 mod timeline;
 mod units;
+mod work;
 
 pub use blocks::BlockStates;
 pub use counters::{
@@ -27,20 +29,26 @@ pub use direction::{Direction, PerDirection};
 pub use environment::{CgroupFacts, CgroupPlace, Environment, InterruptFacts};
 pub use evidence::{Content, Evidence, FileEvidence, FileLook, Neighbour};
 pub use facts::{
-    CpuFacts, DeviceFacts, DeviceKind, DirectLimits, Extents, Facts, FilesystemFacts, TargetFacts,
-    TargetKind, Use,
+    CpuFacts, CpuPlace, DeviceFacts, DeviceKind, DirectLimits, Extents, Facts, FilesystemFacts,
+    FreeSpace, TargetFacts, TargetKind, Use,
 };
 pub use health::Health;
-pub use histogram::{Histogram, SUB_BUCKETS};
+pub use histogram::{Histogram, PrintedLatency, SUB_BUCKETS};
+pub use history::{COARSE_SUB_BUCKETS, Coarse, LatencyColumn, LatencyHistory, gather_histories};
 pub use live::{LayoutProgress, Snapshot, WorkerState, WorkerStatus};
 pub use logs::{
     LOG_BINS, LogEntry, LogKind, LoggedHistogram, LoggedIo, LoggedLatency, LoggedWindow, Logs,
     WindowValue, log_bin, logged_direction,
 };
 pub use run::{
-    Cell, Clock, DiskCounters, DiskResult, GroupKey, IdleProfile, Invocation, JobRecord, Medium,
-    Message, RecordSet, Region, RunRecord, SCHEMA_VERSION, Severity, Show, SourceText, Workload,
+    Cell, Clock, Coordinate, DiskCounters, DiskResult, GroupKey, IdleProfile, Invocation,
+    JobRecord, Medium, Message, Origin, RecordSet, Region, RunRecord, SCHEMA_VERSION, Severity,
+    Show, SourceText, Workload,
 };
 pub use steady::{LatencyDepth, SteadyResult, SteadySample};
-pub use timeline::{CpuSample, DiskSample, OwnIo, Sample, SlowSample, Timeline, WorkerSample};
+pub use timeline::{
+    ArrayMember, ArraySample, ArraySync, CpuSample, DiskSample, OwnIo, PagingSample,
+    PressureSample, Sample, SlowSample, Timeline, WorkerSample,
+};
 pub use units::{Bytes, Nanos};
+pub use work::{Amount, CacheState, Work, WorkPart, WorkUnit};

@@ -2,8 +2,8 @@
 
 use crate::{
     BlockStates, Bytes, CpuUse, DepthUse, Direction, DirectionResult, DiskSample, ErrorCount,
-    Evidence, Facts, Interval, LatencyDepth, Logs, Nanos, PerDirection, Seams, SteadyResult,
-    SyncResult, Timeline,
+    Evidence, Facts, Interval, LatencyDepth, LatencyHistory, Logs, Nanos, PerDirection, Seams,
+    SteadyResult, SyncResult, Timeline, Work,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -44,10 +44,26 @@ pub struct RunRecord {
     /// How the idleness of the CPUs is to be reported; `None`: not at all.
     #[serde(default)]
     pub idle: Option<IdleProfile>,
+    /// What the program did that was run; `None` where none was, or it did not tell.
+    #[serde(default)]
+    pub work: Option<Work>,
+    /// The program whose output it was read from; `None`: fathom measured it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
     /// What the user should know, in the order it arose.
     pub messages: Vec<Message>,
     /// The signal that ended the run early.
     pub interrupted_by: Option<i32>,
+}
+
+/// Another program's output that a record was read from. It knows nothing of the machine, no time
+/// series, and of latencies what was printed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// The program with its version, as it names itself ("fio-3.33").
+    pub program: String,
+    /// The form of its output ("JSON", "JSON+").
+    pub format: String,
 }
 
 /// How the idleness of CPUs is reported, and what idle time is worth.
@@ -68,6 +84,19 @@ pub struct Cell {
     pub name: String,
     /// Which repeat, from 0.
     pub round: u32,
+    /// Where it stands among runs over varied dimensions, in the order of the dimensions; empty
+    /// where nothing was varied.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub at: Vec<Coordinate>,
+}
+
+/// One of the values a dimension of a sweep or grid was given.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Coordinate {
+    /// What was varied: a job option, or something of the machine ("bs", "scheduler", "file_kb").
+    pub dimension: String,
+    /// What it was set to, as given.
+    pub value: String,
 }
 
 /// Several runs made together, in the order they ran: repeats, or the cells of a test.
@@ -77,7 +106,7 @@ pub struct RecordSet {
     pub schema: u32,
     /// Version of that program.
     pub fathom_version: String,
-    /// What made them: "repeat", "test", "precondition", "diagnose".
+    /// What made them: "repeat", "test", "precondition", "diagnose", "hdparm", "app".
     pub kind: String,
     /// Seed of every random choice in judging it (bootstrap).
     pub seed: u64,
@@ -241,6 +270,10 @@ pub struct JobRecord {
     pub results: PerDirection<DirectionResult>,
     /// Synchronisations.
     pub sync: SyncResult,
+    /// How long the synchronisation after the last I/O took (`end_fsync`, `end_syncfs`,
+    /// `fsync_on_close`), which is none of `sync` but part of the window; `None`: there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end_sync: Option<Nanos>,
     /// Zones that were reset before they were written again (`zonemode=zbd`).
     #[serde(default)]
     pub zone_resets: u64,
@@ -248,6 +281,9 @@ pub struct JobRecord {
     pub intervals: Vec<Interval>,
     /// Step of the time series.
     pub interval_step: Nanos,
+    /// Completion latencies over time: in the first worker of a job those of all its clones.
+    #[serde(default, skip_serializing_if = "LatencyHistory::is_empty")]
+    pub latency_history: LatencyHistory,
     /// Queue depth.
     pub depth: DepthUse,
     /// Stamps that end one I/O and begin the next.

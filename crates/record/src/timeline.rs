@@ -70,6 +70,111 @@ pub struct SlowSample {
     pub cgroup_throttled_us: u64,
     /// What goes on in a watched device beside our I/O, by kernel name ("resync 12.5 %").
     pub activity: BTreeMap<String, String>,
+    /// What the page cache and the swap moved so far; `None` where the kernel does not count it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paging: Option<PagingSample>,
+    /// Time tasks stood still for want of something so far; `None` where the kernel does not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pressure: Option<PressureSample>,
+    /// The watched devices that are arrays of md, by kernel name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub arrays: BTreeMap<String, ArraySample>,
+}
+
+/// What went between memory and block devices since boot, in bytes (/proc/vmstat).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PagingSample {
+    /// Read from block devices by whomever, O_DIRECT included (pgpgin).
+    pub in_bytes: u64,
+    /// Written to block devices by whomever, O_DIRECT included (pgpgout).
+    pub out_bytes: u64,
+    /// Pages of files read again that had been dropped from the page cache
+    /// (workingset_refault_file): what a larger memory would have spared.
+    pub refault_bytes: u64,
+    /// Read from swap (pswpin).
+    pub swap_in_bytes: u64,
+    /// Written to swap (pswpout).
+    pub swap_out_bytes: u64,
+    /// Page faults that had to wait for a device (pgmajfault).
+    pub major_faults: u64,
+}
+
+/// Time since boot in which tasks stood still, in microseconds (/proc/pressure; the kernel's
+/// accounting/psi.rst). "some": at least one task did; "full": all that were not idle did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PressureSample {
+    /// For a CPU.
+    pub cpu_some_us: u64,
+    /// For I/O.
+    pub io_some_us: u64,
+    /// For I/O.
+    pub io_full_us: u64,
+    /// For memory.
+    pub memory_some_us: u64,
+    /// For memory.
+    pub memory_full_us: u64,
+}
+
+/// An array of md (/proc/mdstat).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ArraySample {
+    /// Its level ("raid1"); empty while it is inactive.
+    pub level: String,
+    /// Its members, as the kernel lists them.
+    pub members: Vec<ArrayMember>,
+    /// Members it should have; 0 for levels that cannot miss any.
+    pub wanted: u32,
+    /// Members that work.
+    pub working: u32,
+    /// What is being done to all of it; `None`: nothing.
+    pub sync: Option<ArraySync>,
+}
+
+/// A member of an array of md.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArrayMember {
+    /// Kernel name.
+    pub name: String,
+    /// Its number in the array.
+    pub number: u32,
+    /// The kernel's letters for its state: F faulty, S spare, W write-mostly, J journal, R
+    /// replacement; empty: in use.
+    pub marks: String,
+}
+
+/// Work of md on a whole array.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ArraySync {
+    /// "resync", "recovery", "check" or "reshape".
+    pub action: String,
+    /// Why it does not go on: "delayed" (another array on the same disks comes first), "pending"
+    /// (the array is read-only) or "remote"; `None` while it goes on.
+    pub waits: Option<String>,
+    /// Done, of each member.
+    pub done_bytes: u64,
+    /// To be done, of each member.
+    pub total_bytes: u64,
+    /// Speed, as the kernel measures it over the last half minute.
+    pub bytes_per_second: u64,
+}
+
+impl ArraySync {
+    /// How much is done, from 0 to 1; `None` while it waits.
+    pub fn fraction(&self) -> Option<f64> {
+        let started = self.waits.is_none() && self.total_bytes > 0;
+        started.then(|| (self.done_bytes as f64 / self.total_bytes as f64).min(1.0))
+    }
+
+    /// Seconds until it is done at its present speed; `None` while it does not go on.
+    pub fn seconds_left(&self) -> Option<f64> {
+        let left = self.total_bytes.saturating_sub(self.done_bytes) as f64;
+        (self.waits.is_none() && self.bytes_per_second > 0)
+            .then(|| left / self.bytes_per_second as f64)
+    }
 }
 
 /// Times of one CPU since boot, in milliseconds (/proc/stat).

@@ -46,6 +46,7 @@ impl Adjust {
             Kind::Trim => skip.trim,
             Kind::Sync | Kind::Datasync => skip.sync,
             Kind::Open | Kind::Close => self.redirected,
+            Kind::Forget => false,
         };
         if skipped {
             return None;

@@ -19,6 +19,9 @@ pub enum Kind {
     Open,
     /// The file is closed.
     Close,
+    /// The page cache drops what it has of a range (posix_fadvise(2), POSIX_FADV_DONTNEED). No log
+    /// lists it; only recordings made in memory have it.
+    Forget,
 }
 
 impl Kind {
@@ -28,7 +31,7 @@ impl Kind {
             Kind::Read => Some(Direction::Read),
             Kind::Write => Some(Direction::Write),
             Kind::Trim => Some(Direction::Trim),
-            Kind::Sync | Kind::Datasync | Kind::Open | Kind::Close => None,
+            Kind::Sync | Kind::Datasync | Kind::Open | Kind::Close | Kind::Forget => None,
         }
     }
 }

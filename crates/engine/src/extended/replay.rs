@@ -138,6 +138,10 @@ impl Replayed {
         let kind = match event.kind {
             Kind::Open => return Next::Open(event.file),
             Kind::Close => return Next::Close(event.file),
+            Kind::Forget => {
+                let Event { file, offset, length, .. } = event;
+                return Next::Forget { file, offset, length };
+            }
             Kind::Read => OpKind::Read,
             Kind::Write => OpKind::Write,
             Kind::Trim => OpKind::Trim,

@@ -50,6 +50,14 @@ impl OpenFlags {
         }
     }
 
+    /// What file `index` of `worker` needs: one that a log only reads is opened for no more, so that
+    /// a source that may not be written can be copied, and a device is not told of a writer.
+    fn of_file(self, worker: &Worker, index: usize) -> OpenFlags {
+        let log = worker.replay.as_ref().and_then(|replay| replay.recording.files.get(index));
+        let only_read = log.is_some_and(|used| used.ios.write + used.ios.trim == 0);
+        OpenFlags { write: self.write && !only_read, ..self }
+    }
+
     /// Opens `path`, which is of this kind.
     ///
     /// # Errors
@@ -94,6 +102,8 @@ pub struct OpenFiles<'w> {
     flags: OpenFlags,
     open: Vec<Option<File>>,
     used: Vec<bool>,
+    /// All that is open was synchronised since the last I/O.
+    synced: bool,
     warnings: Vec<String>,
 }
 
@@ -105,6 +115,7 @@ impl<'w> OpenFiles<'w> {
             flags: OpenFlags::of(worker),
             open: worker.files.iter().map(|_| None).collect(),
             used: vec![false; worker.files.len()],
+            synced: false,
             warnings: Vec::new(),
         }
     }
@@ -122,8 +133,9 @@ impl<'w> OpenFiles<'w> {
         let position = index as usize;
         if self.open[position].is_none() {
             let planned = &self.worker.files[position];
-            let file = self.flags.open(&planned.path, planned.kind).map_err(|e| {
-                FileError::new(Action::Open { direct: self.flags.direct }, &planned.path, e)
+            let flags = self.flags.of_file(self.worker, position);
+            let file = flags.open(&planned.path, planned.kind).map_err(|e| {
+                FileError::new(Action::Open { direct: flags.direct }, &planned.path, e)
             })?;
             self.hint(&file).map_err(|e| FileError::new(Action::Hint, &planned.path, e))?;
             self.prepare(position, &file);
@@ -134,6 +146,7 @@ impl<'w> OpenFiles<'w> {
             }
             self.open[position] = Some(file);
             self.used[position] = true;
+            self.synced = false;
         }
         Ok(self.fd(index))
     }
@@ -150,7 +163,7 @@ impl<'w> OpenFiles<'w> {
             return Ok(());
         }
         let path = &self.worker.files[index as usize].path;
-        if self.worker.syncing.fsync_on_close {
+        if self.worker.syncing.fsync_on_close && !self.synced {
             file.sync_all().map_err(|e| FileError::new(Action::Sync, path, e))?;
         }
         if !self.leaves_pages(index as usize) {
@@ -182,23 +195,25 @@ impl<'w> OpenFiles<'w> {
     }
 
     /// What `end_fsync` and `end_syncfs` ask for, on every file that was used; a closed one is
-    /// opened for it.
+    /// opened for it. What `fsync_on_close` asks for, on those that are still open.
     ///
     /// # Errors
     /// The first failure; the others are synchronised all the same.
-    pub fn sync_at_end(&self) -> Result<(), FileError> {
+    pub fn sync_at_end(&mut self) -> Result<(), FileError> {
         let syncing = &self.worker.syncing;
-        if !self.flags.write || !(syncing.end_fsync || syncing.end_syncfs) {
+        let at_end = syncing.end_fsync || syncing.end_syncfs;
+        if !self.flags.write || !(at_end || syncing.fsync_on_close) {
             return Ok(());
         }
         let mut result = Ok(());
         for (position, planned) in self.worker.files.iter().enumerate() {
-            if self.used[position] {
+            if self.used[position] && (at_end || self.open[position].is_some()) {
                 let synced = self.sync(position);
                 let synced = synced.map_err(|e| FileError::new(Action::Sync, &planned.path, e));
                 result = result.and(synced);
             }
         }
+        self.synced = syncing.end_fsync || syncing.fsync_on_close;
         result
     }
 
@@ -218,9 +233,18 @@ impl<'w> OpenFiles<'w> {
         result
     }
 
+    /// The page cache drops what it has of a range of file `index`. Advice: a refusal changes nothing
+    /// that could be reported.
+    pub fn forget(&self, index: u32, offset: u64, length: u64) {
+        if let Some(file) = &self.open[index as usize] {
+            let _ = advise(file, offset, length, Advice::DontNeed);
+        }
+    }
+
     fn sync(&self, position: usize) -> io::Result<()> {
         self.with_file(position, |file| {
-            if self.worker.syncing.end_fsync {
+            let closes = self.worker.syncing.fsync_on_close && self.open[position].is_some();
+            if self.worker.syncing.end_fsync || closes {
                 file.sync_all()?;
             }
             if self.worker.syncing.end_syncfs {

@@ -260,6 +260,29 @@ fn files_are_opened_as_the_job_needs() {
 }
 
 #[test]
+fn what_a_log_only_reads_is_opened_for_no_more() {
+    let directory = scratch();
+    let paths = ["source", "target"].map(|name| directory.path().join(name));
+    fs::write(&paths[0], "x").unwrap();
+    let prepare = Prepare::OnOpen { size: 1 };
+    let rw = ReadWrite::Replay { reads: true, writes: true, trims: false };
+    let mut worker = worker(&paths[0], rw, prepare, 1);
+    worker
+        .files
+        .push(plan::File { path: paths[1].to_str().unwrap().into(), ..worker.files[0].clone() });
+    let mut log = trace::Recording::default();
+    log.files = vec![trace::FileUse::default(), trace::FileUse::default()];
+    log.files[0].ios.read = 1;
+    log.files[1].ios.write = 1;
+    worker.replay = Some(plan::Replay { recording: log.into(), stalls: false });
+    let mut files = OpenFiles::new(&worker);
+    let modes = [0, 1].map(|index| open_flags(files.open(index).unwrap()) & libc::O_ACCMODE);
+    assert_eq!(modes, [libc::O_RDONLY, libc::O_RDWR]);
+    files.sync_at_end().unwrap();
+    files.close_all().unwrap();
+}
+
+#[test]
 fn readers_make_nothing_unless_asked() {
     let directory = scratch();
     let path = directory.path().join("file");

@@ -2,6 +2,7 @@
 
 mod blocks;
 mod map;
+mod ordered;
 mod permutation;
 mod ranks;
 mod renewed;
@@ -12,6 +13,7 @@ mod strided;
 
 pub(crate) use blocks::{Blocks, common};
 pub(crate) use map::Grain;
+pub(crate) use ordered::Ordered;
 pub(crate) use permutation::Permutation;
 pub(crate) use scattered::{Choice, Grid, Scatter, Scattered};
 pub(crate) use sequential::Sequential;
@@ -19,7 +21,7 @@ pub(crate) use skewed::Skewed;
 pub(crate) use strided::Strided;
 
 use crate::random::Random;
-use plan::{Distribution, File, Placing, Sequencer, Worker};
+use plan::{Distribution, File, Placing, Sequencer, SequentialOrder, Worker};
 use record::{Direction, PerDirection};
 
 /// What a worker does in each of its regions.
@@ -27,6 +29,8 @@ use record::{Direction, PerDirection};
 pub(crate) enum Layout {
     /// In sequence, with this many bytes skipped after each I/O.
     Sequential(i64),
+    /// Blocks of this size in another order than ascending.
+    Ordered(SequentialOrder, u64),
     /// At random.
     Scattered(Scatter),
 }
@@ -37,7 +41,10 @@ impl Layout {
     pub fn new(worker: &Worker, used: &[Direction], blocks: &PerDirection<Blocks>) -> Layout {
         let pattern = &worker.pattern;
         if !pattern.rw.is_random() {
-            return Layout::Sequential(pattern.skip);
+            return match pattern.order {
+                SequentialOrder::Ascending => Layout::Sequential(pattern.skip),
+                order => Layout::Ordered(order, blocks[used[0]].min),
+            };
         }
         let align = PerDirection::from_fn(|d| match pattern.align[d] {
             0 => blocks[d].min,
@@ -74,6 +81,7 @@ impl Layout {
 #[derive(Clone, Debug)]
 pub(crate) enum Offsets {
     Sequential(Sequential),
+    Ordered(Ordered),
     Scattered(Scattered),
     Strided(Box<Strided>),
 }
@@ -90,6 +98,8 @@ impl Offsets {
         if let Some(strides) = placing.strides {
             let length = file.length;
             return Offsets::Strided(Box::new(match layout {
+                // The plan refuses an order among strides.
+                Layout::Ordered(..) => Strided::sequential(length, strides, 0),
                 Layout::Sequential(skip) => Strided::sequential(length, strides, skip),
                 Layout::Scattered(scatter) => {
                     Strided::random(length, strides, scatter, placing, blocks, random)
@@ -99,6 +109,9 @@ impl Offsets {
         match layout {
             Layout::Sequential(skip) => {
                 Offsets::Sequential(Sequential::new(file.length, file.whole, skip))
+            }
+            Layout::Ordered(order, size) => {
+                Offsets::Ordered(Ordered::new(file.length, order, size))
             }
             Layout::Scattered(scatter) => {
                 Offsets::Scattered(Scattered::new(file.length, scatter, placing, blocks, random))
@@ -117,6 +130,7 @@ impl Offsets {
     ) -> Option<(u64, u64)> {
         match self {
             Offsets::Sequential(sequential) => sequential.next(direction, blocks, sizes),
+            Offsets::Ordered(ordered) => ordered.next(),
             Offsets::Scattered(scattered) => scattered.next(direction, blocks, random, sizes),
             Offsets::Strided(strided) => strided.next(direction, blocks, random, sizes),
         }
@@ -132,6 +146,7 @@ impl Offsets {
     ) {
         match self {
             Offsets::Sequential(sequential) => sequential.restart(blocks, only_ended),
+            Offsets::Ordered(ordered) => ordered.restart(),
             Offsets::Scattered(scattered) => scattered.restart(random),
             Offsets::Strided(strided) => strided.restart(random),
         }

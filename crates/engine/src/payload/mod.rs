@@ -5,6 +5,9 @@ pub(crate) mod content;
 use crate::ops::{Op, OpKind};
 use crate::random::{Random, mix};
 use plan::{BufferContent, DedupeMode, Worker};
+use std::fs::File;
+use std::io::Read;
+use std::sync::Arc;
 
 /// Makes the content of write buffers as a job asks for it.
 ///
@@ -13,6 +16,9 @@ use plan::{BufferContent, DedupeMode, Worker};
 ///   write, so that no two written sectors are alike; refilling makes it all anew.
 /// - A pattern or zeros stay what they are: scrambling does not touch them. In a job that reads as
 ///   well they are made again before each write, since reads go through the same buffers.
+/// - Zeros of /dev/zero are read from there before each write, which is the only call of the system
+///   here: it is the work of a copy from there, outside of the time of the write itself.
+/// - A copy leaves buffers alone: a write carries what the read before it brought.
 /// - A compressible buffer is made anew for each write: in every chunk, random bytes and then the
 ///   pattern or zeros. A share of 100 % has no random bytes.
 /// - A share of dedupable writes repeats the last write that was not one, or one of the working set:
@@ -35,6 +41,7 @@ enum Task {
     Scramble,
     Refill,
     Repeat(Dedupe),
+    Source(Arc<File>),
 }
 
 /// How a whole buffer is made from a seed.
@@ -69,8 +76,11 @@ impl Payload {
         let seed = seed_of(worker.number, worker.pattern.seed);
         let is_random = filler.random_percent > 0;
         let dedupe = buffers.dedupe_percentage.filter(|percent| *percent > 0 && is_random);
-        let task = if !writes {
+        let zeros = (buffers.content == BufferContent::ZeroDevice).then(|| File::open("/dev/zero"));
+        let task = if !writes || buffers.content == BufferContent::AsRead {
             Task::Nothing
+        } else if let Some(Ok(source)) = zeros {
+            Task::Source(Arc::new(source))
         } else if let Some(percent) = dedupe {
             Task::Repeat(Dedupe {
                 percent: u32::from(percent.min(100)),
@@ -122,6 +132,11 @@ impl Payload {
             Task::Nothing => {}
             Task::Scramble => content::scramble(buffer, offset ^ self.seed, self.count),
             Task::Refill => self.filler.fill(buffer, self.seed.wrapping_add(self.count)),
+            Task::Source(source) => {
+                if source.as_ref().read_exact(buffer).is_err() {
+                    buffer.fill(0);
+                }
+            }
             Task::Repeat(dedupe) => {
                 let (seed, number) = dedupe.next(self.seed);
                 self.filler.fill(buffer, seed.wrapping_add(number));
@@ -135,13 +150,17 @@ impl Filler {
         let buffers = &worker.buffers;
         let compress = buffers.compress_percentage.map(|p| u64::from(p.min(100)));
         let random_percent = match (&buffers.content, compress) {
-            (BufferContent::Zero, _) | (BufferContent::Pattern(_), None) => 0,
+            (BufferContent::Zero | BufferContent::ZeroDevice | BufferContent::AsRead, _)
+            | (BufferContent::Pattern(_), None) => 0,
             (BufferContent::Random, None) => 100,
             (_, Some(percent)) => 100 - percent,
         };
         let pattern = match &buffers.content {
             BufferContent::Pattern(pattern) => pattern.clone(),
-            BufferContent::Random | BufferContent::Zero => Vec::new(),
+            BufferContent::Random
+            | BufferContent::Zero
+            | BufferContent::ZeroDevice
+            | BufferContent::AsRead => Vec::new(),
         };
         let chunk = usize::try_from(buffers.compress_chunk.0).unwrap_or(0);
         Filler { pattern, chunk, random_percent }

@@ -74,6 +74,15 @@ fn zeros_and_patterns_stay_what_they_are() {
 }
 
 #[test]
+fn zeros_of_the_kernel_replace_what_was_there() {
+    let worker = worker(Buffers { content: BufferContent::ZeroDevice, ..Buffers::default() });
+    let mut buffer = vec![9; 512];
+    let write = Op { kind: OpKind::Write, file: 0, offset: 0, length: 512, tag: 0 };
+    Payload::new(&worker).fill(&mut buffer, &write);
+    assert_eq!(buffer, vec![0; 512]);
+}
+
+#[test]
 fn zeros_survive_reads_through_the_same_buffer() {
     let mut worker = worker(Buffers { content: BufferContent::Zero, ..Buffers::default() });
     worker.pattern.rw = ReadWrite::RandRw;
@@ -188,4 +197,18 @@ fn buffers_of_jobs_that_only_read_cost_no_random_bytes() {
     let mut buffer = vec![7; BLOCK];
     Payload::new(&worker).prepare(&mut buffer);
     assert!(buffer.iter().all(|b| *b == 0));
+}
+
+#[test]
+fn a_copy_writes_what_was_read() {
+    let copied = Buffers { content: BufferContent::AsRead, ..Buffers::default() };
+    let mut worker = worker(copied);
+    worker.pattern.rw = ReadWrite::Replay { reads: true, writes: true, trims: false };
+    let mut payload = Payload::new(&worker);
+    let mut buffer = vec![0; BLOCK];
+    payload.prepare(&mut buffer);
+    buffer.fill(7);
+    let op = Op { kind: OpKind::Write, file: 0, offset: 0, length: BLOCK as u64, tag: 0 };
+    payload.fill(&mut buffer, &op);
+    assert_eq!(buffer, vec![7; BLOCK]);
 }

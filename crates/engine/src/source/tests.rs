@@ -58,7 +58,9 @@ fn text(worker: &Worker, most: usize) -> String {
         }
         Next::Open(file) => format!("open{file}"),
         Next::Close(file) => format!("close{file}"),
-        Next::Settle | Next::Busy => panic!("only other sources ask for this"),
+        Next::Settle | Next::Busy | Next::Forget { .. } => {
+            panic!("only other sources ask for this")
+        }
         Next::Drain => "|".into(),
         Next::LoopEnd => "loop".into(),
         Next::End => "end".into(),

@@ -10,6 +10,7 @@ pub mod files;
 pub mod io;
 pub mod memory;
 pub mod posix_aio;
+pub mod space;
 #[cfg(test)]
 pub mod testing;
 pub mod thread;

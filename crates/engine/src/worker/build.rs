@@ -9,8 +9,8 @@ use crate::sys::clock;
 use crate::sys::thread::io_priority_value;
 use plan::Medium;
 use record::{
-    BlockStates, CpuUse, DepthUse, Direction, JobRecord, LatencyDepth, Message, Nanos,
-    PriorityResult,
+    BlockStates, CpuUse, DepthUse, Direction, JobRecord, LatencyDepth, LatencyHistory, Message,
+    Nanos, PriorityResult,
 };
 use std::io;
 
@@ -84,9 +84,16 @@ impl<'a> Builder<'a> {
         }
         job.sync = metered.sync;
         job.intervals = metered.intervals;
+        job.latency_history =
+            if measuring.clat { metered.history } else { LatencyHistory::default() };
         job.depth = DepthUse { requested: job.depth.requested, ..metered.depth };
         job.seams = metered.seams;
         job.cpu = cpu;
+    }
+
+    /// What was written was synchronised after the last I/O, which took this long.
+    pub fn synchronised(&mut self, took: Nanos) {
+        self.job.end_sync = Some(took);
     }
 
     /// The worker begins.

@@ -28,7 +28,7 @@ use crate::run::{Line, Shared};
 use crate::steps::{Loop, Policy, Slots, Wish};
 use crate::sys::buffers::BufferArea;
 use plan::{Engine, Queue, Worker};
-use record::{CpuUse, Direction, Message, WorkerState};
+use record::{CpuUse, Direction, Message, Nanos, WorkerState};
 use std::time::Duration;
 
 /// In kernels since 6.11.
@@ -236,6 +236,10 @@ impl<'w> Prepared<'_, 'w> {
             // What was held back when time was up is not done any more.
             all.slots.held_count = 0;
             ended = all.run();
+        }
+        if all.steps.sync_at_end() {
+            let begun = std::mem::replace(&mut ended, all.clock.now());
+            all.steps.builder.synchronised(Nanos(ended - begun));
         }
         let notes = all.ring.end();
         let cpu = spent(&all.steps.cpu_before, &usage());

@@ -147,14 +147,10 @@ fn trace_file(shared: &Shared, index: usize, file: u32, what: &str) {
     }
 }
 
-/// Syncs, closes and removes; what fails is an error of the worker, its figures stay.
+/// Closes and removes; what fails is an error of the worker, its figures stay.
 fn wind_up(shared: &Shared, index: usize, files: &mut OpenFiles<'_>, builder: &mut Builder<'_>) {
     let (worker, live) = (&shared.plan.workers[index], &shared.live[index]);
     let mut steps: Vec<Result<(), FileError>> = Vec::new();
-    if worker.syncing.end_fsync || worker.syncing.end_syncfs {
-        live.set_state(WorkerState::Fsyncing);
-        steps.push(files.sync_at_end());
-    }
     live.set_state(WorkerState::Finishing);
     (0..worker.files.len() as u32).for_each(|file| trace_file(shared, index, file, "fd close"));
     steps.push(files.close_all());

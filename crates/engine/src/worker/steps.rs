@@ -155,6 +155,21 @@ impl WorkerSteps<'_, '_> {
         self.builder.messages.push(Message::error(Some(&self.worker.name), text));
     }
 
+    /// Makes what was written durable, where that is asked for; whether it was.
+    ///
+    /// Oracle: its time is part of the run, so that the rate of a job with `end_fsync` or
+    /// `fsync_on_close` is the one at which data reached the target.
+    pub fn sync_at_end(&mut self) -> bool {
+        let syncing = &self.worker.syncing;
+        let asked = syncing.end_fsync || syncing.end_syncfs || syncing.fsync_on_close;
+        if asked {
+            self.live.set_state(WorkerState::Fsyncing);
+            let synced = self.files.sync_at_end();
+            self.file_result(synced);
+        }
+        asked
+    }
+
     fn file_result(&mut self, result: Result<(), crate::files::FileError>) -> Flow {
         match result {
             Ok(()) => Flow::On,
@@ -338,6 +353,10 @@ impl<R: Ring, const LATENCY: bool, const QUEUED: bool, const RATED: bool>
         match next {
             Next::Open(file) => self.open(ring, file),
             Next::Close(file) => self.close(ring, file),
+            Next::Forget { file, offset, length } => {
+                self.files.forget(file, offset, length);
+                Flow::On
+            }
             Next::LoopEnd => self.end_loop(ring),
             Next::Settle => self.settle(ring),
             Next::Io(_) | Next::Drain | Next::Busy | Next::End => Flow::On,

@@ -75,7 +75,7 @@ impl Host {
     }
 
     /// The file or device a loop device shows, without the kernel's mark for an unlinked one.
-    pub(super) fn backing_file(&self, name: &str) -> Option<String> {
+    pub(crate) fn backing_file(&self, name: &str) -> Option<String> {
         let path = self.text(format!("{}/loop/backing_file", directory(name)))?;
         Some(path.strip_suffix(" (deleted)").unwrap_or(&path).to_owned())
     }
@@ -187,6 +187,7 @@ impl Host {
         facts.write_cache = text("write_cache");
         facts.fua = number("fua").map(|n| n != 0);
         facts.discard_max = bytes("discard_max_bytes");
+        facts.discard_max_hardware = bytes("discard_max_hw_bytes");
         facts.discard_granularity = bytes("discard_granularity");
         facts.zoned = text("zoned");
         if facts.zoned.as_deref().is_some_and(|zoned| zoned != "none") {

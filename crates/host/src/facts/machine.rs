@@ -2,7 +2,8 @@
 
 use crate::Host;
 use crate::tree::cpu_list;
-use record::{Bytes, CpuFacts, Facts};
+use record::{Bytes, CpuFacts, CpuPlace, Facts};
+use std::collections::BTreeMap;
 
 /// Fills in what does not depend on any target.
 pub(super) fn machine(host: &Host, facts: &mut Facts) {
@@ -21,11 +22,12 @@ pub(super) fn machine(host: &Host, facts: &mut Facts) {
     facts.cpu = cpu(host);
 }
 
+const CPUS: &str = "/sys/devices/system/cpu";
+
 fn cpu(host: &Host) -> CpuFacts {
-    const CPUS: &str = "/sys/devices/system/cpu";
     const NODES: &str = "/sys/devices/system/node";
     let cpuinfo = host.text("/proc/cpuinfo").unwrap_or_default();
-    let online = host.text(format!("{CPUS}/online")).map(|text| cpu_list(&text).len());
+    let online = cpu_list(&host.text(format!("{CPUS}/online")).unwrap_or_default());
     let counted = || host.cpu_samples().len();
     let flags = value_of(&cpuinfo, "flags").unwrap_or_default();
     let flag = |name: &str| flags.split_whitespace().any(|f| f == name);
@@ -36,13 +38,31 @@ fn cpu(host: &Host) -> CpuFacts {
     });
     CpuFacts {
         model: model(&cpuinfo),
-        online: online.filter(|n| *n > 0).unwrap_or_else(counted) as u32,
+        online: if online.is_empty() { counted() } else { online.len() } as u32,
         allowed: cpu_list(value_of(&status, "Cpus_allowed_list").unwrap_or_default()),
         nodes: nodes.collect(),
+        places: places(host, &online),
         governor: host.text(format!("{CPUS}/cpu0/cpufreq/scaling_governor")),
         invariant_tsc: flag("constant_tsc") && flag("nonstop_tsc"),
         hypervisor: hypervisor(host, flag("hypervisor")),
     }
+}
+
+/// Oracle: Documentation/ABI/stable/sysfs-devices-system-cpu; before Linux 5.3 a core's CPUs were
+/// called thread_siblings.
+fn places(host: &Host, online: &[u32]) -> BTreeMap<u32, CpuPlace> {
+    let place = |cpu: &u32| {
+        let topology = |name: &str| host.text(format!("{CPUS}/cpu{cpu}/topology/{name}"));
+        let list = topology("core_cpus_list").or_else(|| topology("thread_siblings_list"))?;
+        let place = CpuPlace {
+            // -1 where there is no such thing as a socket.
+            socket: topology("physical_package_id").and_then(|id| id.parse().ok()).unwrap_or(0),
+            core: *cpu_list(&list).iter().min()?,
+            capacity: host.number(format!("{CPUS}/cpu{cpu}/cpu_capacity")).map(|n| n as u32),
+        };
+        Some((*cpu, place))
+    };
+    online.iter().filter_map(place).collect()
 }
 
 /// The value of the first `name : value` line.

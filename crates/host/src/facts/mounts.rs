@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 
 /// One line of /proc/self/mountinfo.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Mount {
+pub struct Mount {
     /// The kernel's number of the mount.
     pub id: u64,
     /// "major:minor" of the filesystem's device; anonymous ("0:35") for btrfs, tmpfs, network.
     pub dev: String,
+    /// What of the filesystem is mounted: "/", but for a bind mount of a part or a subvolume.
+    pub root: String,
     /// Where it is mounted.
     pub point: PathBuf,
     /// Type ("ext4").
@@ -24,7 +26,7 @@ pub(crate) struct Mount {
 
 impl Host {
     /// All mounts this process sees, in the order they were made.
-    pub(crate) fn mounts(&self) -> Vec<Mount> {
+    pub fn mounts(&self) -> Vec<Mount> {
         let text = self.text("/proc/self/mountinfo").unwrap_or_default();
         text.lines().filter_map(parse).collect()
     }
@@ -47,6 +49,7 @@ fn parse(line: &str) -> Option<Mount> {
     Some(Mount {
         id: mount.first()?.parse().ok()?,
         dev: mount.get(2)?.to_string(),
+        root: unescape(mount.get(3)?),
         point: PathBuf::from(unescape(mount.get(4)?)),
         kind: unescape(filesystem.first()?),
         source: unescape(filesystem.get(1)?),

@@ -174,6 +174,7 @@ impl Survey<'_> {
             Ok(space) => {
                 facts.total = Bytes(space.f_blocks.saturating_mul(space.f_frsize));
                 facts.free = Bytes(space.f_bavail.saturating_mul(space.f_frsize));
+                facts.unused = Bytes(space.f_bfree.saturating_mul(space.f_frsize));
                 facts.block_size = Bytes(space.f_bsize);
             }
             Err(error) => {

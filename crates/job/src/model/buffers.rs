@@ -63,6 +63,12 @@ pub enum BufferContent {
     Zero,
     /// `buffer_pattern`, repeated.
     Pattern(Vec<u8>),
+    /// What the read before brought into the same buffer: a write after a read copies. No option
+    /// sets it. It needs an engine that ends each I/O within the call, which has one buffer.
+    AsRead,
+    /// Zeros that the kernel makes anew for each write, by a read of /dev/zero: what a copy from there
+    /// costs.
+    ZeroDevice,
 }
 
 /// `dedupe_mode`.

@@ -130,6 +130,8 @@ pub struct Pattern {
     pub skip: Option<i64>,
     /// `rw=randread:8`: I/Os before a new random offset.
     pub run_length: Option<u64>,
+    /// `sequential_order`.
+    pub order: SequentialOrder,
     /// `rw_sequencer`.
     pub sequencer: Sequencer,
     /// `rwmixread`, per cent.
@@ -170,6 +172,7 @@ impl Default for Pattern {
             rw: ReadWrite::Read,
             skip: None,
             run_length: None,
+            order: SequentialOrder::Ascending,
             sequencer: Sequencer::Sequential,
             mix_read: None,
             percentage_random: PerDirection::all(100),
@@ -205,6 +208,19 @@ impl Default for Flash {
     fn default() -> Self {
         Flash { spare: 0.15, regions: 100, cache: Bytes(0) }
     }
+}
+
+/// `sequential_order`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SequentialOrder {
+    /// From the beginning to the end.
+    #[default]
+    Ascending,
+    /// From the last block to the first.
+    Descending,
+    /// Every so many blocks, then the same from one block further on, until as many were done as
+    /// there are.
+    Interleaved(u64),
 }
 
 /// `rw_sequencer`.

@@ -21,6 +21,12 @@ const RW: &[Choice] = &[
     value("randtrimwrite", "each block trimmed, then written, at random"),
 ];
 
+const ORDERS: &[Choice] = &[
+    value("ascending", "from the beginning to the end"),
+    value("descending", "from the last block to the first"),
+    value("interleaved", "every so many blocks, then from one further on: interleaved:17"),
+];
+
 const SEQUENCERS: &[Choice] = &[
     value("sequential", "go on in sequence until the next new offset"),
     value("identical", "repeat the same offset until the next new one"),
@@ -177,6 +183,16 @@ pub(super) const ROWS: &[OptionDef] = &[
              rw=read, write and trim with one block size. Not an option of fio.",
         )
         .sets(to!(pattern.shared_cursor = flag)),
+    choice_with(Pattern, "sequential_order", ORDERS, "Order of the blocks of sequential I/O")
+        .default("ascending")
+        .long(
+            "IOzone's backward and stride reads. Descending begins with the last block, where a \
+             negative suffix of rw, as in fio, begins with the first and leaves the last out. \
+             Interleaved goes to every so-many-th block, then to those one further on, and ends as \
+             soon as it did as many I/Os as there are blocks: the first of them twice, some at the \
+             end not at all. For one block size, without a suffix of rw. Not an option of fio.",
+        )
+        .sets(set::sequential_order),
     choice(Pattern, "rw_sequencer", SEQUENCERS, "What happens between two new random offsets")
         .default("sequential")
         .long("Has a meaning only with a suffix of rw, such as rw=randread:8.")

@@ -15,7 +15,7 @@ mod distribution;
 mod errno;
 mod pattern_bytes;
 pub(super) mod priorities;
-pub(super) use distribution::{file_service, random as random_distribution};
+pub(super) use distribution::{file_service, random as random_distribution, sequential_order};
 
 pub(super) const ENGINES: &[Choice] = &[
     value("sync", "lseek, then read or write"),

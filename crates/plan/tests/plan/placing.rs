@@ -1,5 +1,7 @@
 use crate::support::*;
-use job::{BlockSizes, Distribution, FileType, Job, ReadWrite, Size, ZoneMode, ZoneShare};
+use job::{
+    BlockSizes, Distribution, FileType, Job, ReadWrite, SequentialOrder, Size, ZoneMode, ZoneShare,
+};
 use plan::{BlockPlan, Placing, ProblemKind::*, Strides};
 use record::{Bytes, PerDirection};
 
@@ -142,4 +144,21 @@ fn a_working_set_is_shared_by_those_who_ask_for_it() {
     let with: Vec<Vec<u32>> =
         plan.workers.iter().map(|w| w.duplicates.iter().map(|d| d.0).collect()).collect();
     assert_eq!(with, [vec![1, 2], vec![1, 2], vec![]]);
+}
+
+#[test]
+fn another_order_is_for_one_way_in_sequence_with_one_block_size() {
+    let mut facts = machine();
+    file(&mut facts, "d1/f", MIB);
+    let mut job = on("d1/f", ReadWrite::Read, 64 * KIB);
+    job.pattern.order = SequentialOrder::Descending;
+    assert_eq!(plan(&[job.clone()], &facts).workers[0].pattern.order, job.pattern.order);
+    let refused = |change: fn(&mut Job), words: &str| {
+        let mut job = job.clone();
+        change(&mut job);
+        one_problem(&[job], &facts, Usage, "sequential_order", words);
+    };
+    refused(|job| job.pattern.rw = ReadWrite::RandRead, "one way and in sequence");
+    refused(|job| job.pattern.rw = ReadWrite::Rw, "one way and in sequence");
+    refused(|job| job.pattern.skip = Some(4096), "the order says all");
 }

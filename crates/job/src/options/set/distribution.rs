@@ -1,7 +1,9 @@
 //! Distributions over blocks and over files.
 
 use super::units;
-use crate::model::{Distribution, FileService, FileServiceOrder, Job, Size, ZoneShare};
+use crate::model::{
+    Distribution, FileService, FileServiceOrder, Job, SequentialOrder, Size, ZoneShare,
+};
 use crate::options::Value;
 use crate::value::{Units, size_number, spread};
 use record::PerDirection;
@@ -177,6 +179,20 @@ fn sequence(rest: &str) -> Result<Distribution, String> {
     Ok(Distribution::Sequence(blocks.collect::<Result<_, _>>()?))
 }
 
+/// `sequential_order`.
+pub(in crate::options) fn sequential_order(job: &mut Job, v: &Value) -> Result<(), String> {
+    job.pattern.order = match v.text().split_once(':') {
+        None if v.text() == "ascending" => SequentialOrder::Ascending,
+        None if v.text() == "descending" => SequentialOrder::Descending,
+        Some(("interleaved", blocks)) => match super::plain_count(blocks, "blocks")? {
+            0 => return Err("expected 1 block or more behind interleaved".into()),
+            blocks => SequentialOrder::Interleaved(blocks),
+        },
+        _ => return Err("expected ascending, descending or, with a number, interleaved:17".into()),
+    };
+    Ok(())
+}
+
 /// `file_service_type`.
 pub(in crate::options) fn file_service(job: &mut Job, v: &Value) -> Result<(), String> {
     let (name, suffix) = v.text().split_once(':').unwrap_or((v.text(), ""));
@@ -258,6 +274,21 @@ mod tests {
         let both = given("zipf:1.1,random").unwrap();
         assert_eq!(both.read, Distribution::Zipf { theta: 1.1, center: None });
         assert_eq!(both.write, Distribution::Uniform);
+    }
+
+    #[test]
+    fn orders_of_sequential_io_are_read() {
+        let order = |text: &str| {
+            let mut job = Job::default();
+            let value = Value::Text(text.into());
+            sequential_order(&mut job, &value).map(|()| job.pattern.order)
+        };
+        assert_eq!(order("ascending"), Ok(SequentialOrder::Ascending));
+        assert_eq!(order("descending"), Ok(SequentialOrder::Descending));
+        assert_eq!(order("interleaved:17"), Ok(SequentialOrder::Interleaved(17)));
+        for wrong in ["interleaved", "interleaved:0", "interleaved:x", "descending:2", "backward"] {
+            assert!(order(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

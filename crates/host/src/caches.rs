@@ -1,0 +1,33 @@
+//! What the kernel keeps of files in memory, given up on demand.
+
+use crate::Host;
+use std::fs;
+use std::io;
+
+impl Host {
+    /// Gives up everything the kernel keeps that could be read again: page cache, names and
+    /// attributes of files (/proc/sys/vm/drop_caches, 3). What is not written yet stays: sync first.
+    ///
+    /// # Errors
+    /// Only root may, and not in every container.
+    pub fn drop_caches(&self) -> io::Result<()> {
+        fs::write(self.real("/proc/sys/vm/drop_caches"), "3")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernel_is_asked_for_everything() {
+        let tree = tempfile::tempdir().unwrap();
+        let vm = tree.path().join("proc/sys/vm");
+        fs::create_dir_all(&vm).unwrap();
+        fs::write(vm.join("drop_caches"), "0").unwrap();
+        Host::at(tree.path()).drop_caches().unwrap();
+        assert_eq!(fs::read_to_string(vm.join("drop_caches")).unwrap(), "3");
+        fs::remove_dir_all(&vm).unwrap();
+        assert!(Host::at(tree.path()).drop_caches().is_err());
+    }
+}

@@ -1,0 +1,64 @@
+//! One look at the machine: what a sampler repeats while a run goes on, and who only watches does
+//! at his own pace.
+
+use crate::Host;
+use crate::slow::SlowWatch;
+use record::{Nanos, OwnIo, Sample};
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+/// How much a look takes in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// Counters alone.
+    Counters,
+    /// Also what costs more to look at.
+    Slow,
+    /// Also what may disturb the disks.
+    All,
+}
+
+/// Looks at the machine and at some of its block devices.
+pub struct Lookout {
+    host: Host,
+    devices: Vec<String>,
+    origin: Instant,
+    slow: SlowWatch,
+}
+
+impl Lookout {
+    /// Over block devices, by kernel name; unknown ones are left out of the samples. Times count
+    /// from `origin`; moments before it count as 0.
+    pub fn new(host: Host, devices: Vec<String>, origin: Instant) -> Lookout {
+        let slow = SlowWatch::of(&host, &devices);
+        Lookout { host, devices, origin, slow }
+    }
+
+    /// Looks. `tids`: the threads of this process whose times are wanted.
+    pub fn look(&self, tids: &[u32], detail: Detail) -> Sample {
+        let host = &self.host;
+        let at = Instant::now().saturating_duration_since(self.origin);
+        let [memory_available, memory_cached, memory_dirty, memory_writeback] =
+            host.memory_bytes(["MemAvailable", "Cached", "Dirty", "Writeback"]);
+        let slow = || self.slow.look(host, detail == Detail::All);
+        Sample {
+            at: Nanos(u64::try_from(at.as_nanos()).unwrap_or(u64::MAX)),
+            cpus: host.cpu_samples(),
+            disks: known(&self.devices, |name| Some((name.clone(), host.disk_sample(name)?))),
+            workers: known(tids, |tid| Some((*tid, host.worker_sample(*tid)?))),
+            memory_available,
+            memory_cached,
+            memory_dirty,
+            memory_writeback,
+            own: host
+                .storage_io("self")
+                .map(|[read_bytes, write_bytes]| OwnIo { read_bytes, write_bytes }),
+            own_cpu_ms: host.own_cpu_ms(),
+            slow: (detail != Detail::Counters).then(slow),
+        }
+    }
+}
+
+fn known<I, K: Ord, V>(items: &[I], look: impl Fn(&I) -> Option<(K, V)>) -> BTreeMap<K, V> {
+    items.iter().filter_map(look).collect()
+}

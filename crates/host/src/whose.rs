@@ -1,0 +1,88 @@
+//! What tells one boot, process or loop device from another: who changed a machine has to find
+//! again what was changed.
+
+use crate::Host;
+use std::path::Path;
+
+impl Host {
+    /// The kernel's name of this boot (random(4)).
+    pub fn boot_id(&self) -> Option<String> {
+        self.text("/proc/sys/kernel/random/boot_id").filter(|id| !id.is_empty())
+    }
+
+    /// When a process started, in clock ticks since boot (proc_pid_stat(5), field 22), which with
+    /// its number names it for good; `None` when there is none, or only one that has ended and was
+    /// not waited for.
+    pub fn process_start(&self, pid: u32) -> Option<u64> {
+        let stat = self.text(format!("/proc/{pid}/stat"))?;
+        // The second field is the program's name in brackets and may hold anything.
+        let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+        let state = fields.next()?;
+        if matches!(state, "Z" | "X") {
+            return None;
+        }
+        fields.nth(18)?.parse().ok()
+    }
+
+    /// Kernel names of the loop devices that show a file, named by its path without links.
+    pub fn loops_over(&self, file: &Path) -> Vec<String> {
+        let mut loops = self.names("/sys/class/block");
+        loops.retain(|name| name.starts_with("loop"));
+        loops.retain(|name| self.backing_file(name).is_some_and(|shown| Path::new(&shown) == file));
+        loops
+    }
+
+    /// Directory of what a mounted btrfs reads ahead by, whatever its devices' own settings are: it
+    /// has a backing device information of its own. `device` is the kernel name of one of its
+    /// devices.
+    pub fn btrfs_read_ahead(&self, device: &str) -> Option<String> {
+        const BTRFS: &str = "/sys/fs/btrfs";
+        let holds = |id: &String| self.exists(format!("{BTRFS}/{id}/devices/{device}"));
+        let id = self.names(BTRFS).into_iter().find(holds)?;
+        let directory = self.canonical(format!("{BTRFS}/{id}/bdi")).ok()?;
+        Some(directory.display().to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn tree(files: &[(&str, &str)]) -> (tempfile::TempDir, Host) {
+        let root = tempfile::tempdir().unwrap();
+        for (file, text) in files {
+            let path = root.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let host = Host::at(root.path());
+        (root, host)
+    }
+
+    #[test]
+    fn a_process_is_known_by_its_start_whatever_its_name_and_a_dead_one_is_none() {
+        let rest = "1 1 1 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 4711 2 3";
+        let (_root, host) = tree(&[
+            ("proc/7/stat", &format!("7 (a) S (b) S {rest}")),
+            ("proc/8/stat", &format!("8 (gone) Z {rest}")),
+        ]);
+        assert_eq!(host.process_start(7), Some(4711));
+        assert_eq!(host.process_start(8), None);
+        assert_eq!(host.process_start(9), None);
+        let live = Host::at("/");
+        assert!(live.process_start(std::process::id()).is_some() && live.boot_id().is_some());
+    }
+
+    #[test]
+    fn loops_are_found_by_their_file_also_when_it_is_unlinked() {
+        let (_root, host) = tree(&[
+            ("sys/class/block/loop0/loop/backing_file", "/a/x (deleted)\n"),
+            ("sys/class/block/loop1/loop/backing_file", "/a/xy\n"),
+            ("sys/class/block/loop2/size", "0\n"),
+            ("sys/class/block/loop3/loop/backing_file", "/a/x\n"),
+        ]);
+        assert_eq!(host.loops_over(Path::new("/a/x")), ["loop0", "loop3"]);
+        assert!(host.loops_over(Path::new("/a")).is_empty());
+    }
+}

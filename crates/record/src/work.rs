@@ -1,0 +1,126 @@
+//! What a program did that a run ran (`ioengine=exec`), where the program tells of it.
+
+use crate::Nanos;
+use serde::{Deserialize, Serialize};
+
+/// The work of a program, as it told it itself: what it did before and after is not part of it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Work {
+    /// How much was done; `None` where that has no number.
+    #[serde(default)]
+    pub amount: Option<Amount>,
+    /// What was in memory when it began.
+    #[serde(default)]
+    pub cache: CacheState,
+    /// What it was made of, one after the other.
+    #[serde(default)]
+    pub parts: Vec<WorkPart>,
+    /// Why it is not whole.
+    #[serde(default)]
+    pub failure: Option<String>,
+}
+
+/// An amount of work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Amount {
+    /// How many.
+    pub count: u64,
+    /// Of what.
+    pub unit: WorkUnit,
+}
+
+/// What an amount of work counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WorkUnit {
+    /// Bytes, of what is not compressed.
+    #[default]
+    Bytes,
+    /// Files.
+    Files,
+    /// Rows of a table.
+    Rows,
+    /// Programs that were compiled to see whether they do.
+    Checks,
+}
+
+impl WorkUnit {
+    /// As it is printed: "bytes", "files" …
+    pub fn name(self) -> &'static str {
+        match self {
+            WorkUnit::Bytes => "bytes",
+            WorkUnit::Files => "files",
+            WorkUnit::Rows => "rows",
+            WorkUnit::Checks => "checks",
+        }
+    }
+}
+
+/// What was in memory when work began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CacheState {
+    /// Whatever work before had left there.
+    #[default]
+    Warm,
+    /// The kernel was advised, file by file, to give up what it had of the files
+    /// (posix_fadvise(2), POSIX_FADV_DONTNEED); names and attributes may have stayed.
+    Advised,
+    /// Nothing that could be read again (/proc/sys/vm/drop_caches, 3).
+    Dropped,
+}
+
+impl CacheState {
+    /// As it is printed: "warm", "advised", "dropped".
+    pub fn name(self) -> &'static str {
+        match self {
+            CacheState::Warm => "warm",
+            CacheState::Advised => "advised",
+            CacheState::Dropped => "dropped",
+        }
+    }
+}
+
+/// A part of some work.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkPart {
+    /// What was done ("gzip", "sync").
+    pub name: String,
+    /// When it began, from the program's start.
+    pub from: Nanos,
+    /// How long it took.
+    pub length: Nanos,
+}
+
+impl Work {
+    /// Time that all its parts took.
+    pub fn length(&self) -> Nanos {
+        Nanos(self.parts.iter().map(|part| part.length.0).sum())
+    }
+
+    /// When its first part began and its last ended, from the program's start; `None` without any.
+    pub fn window(&self) -> Option<(Nanos, Nanos)> {
+        let (first, last) = (self.parts.first()?, self.parts.last()?);
+        Some((first.from, last.from + last.length))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_is_as_long_as_its_parts_and_lies_between_their_ends() {
+        let part =
+            |from, length| WorkPart { name: "x".into(), from: Nanos(from), length: Nanos(length) };
+        let work = Work { parts: vec![part(10, 5), part(20, 7)], ..Work::default() };
+        assert_eq!((work.length(), work.window()), (Nanos(12), Some((Nanos(10), Nanos(27)))));
+        assert_eq!((Work::default().length(), Work::default().window()), (Nanos(0), None));
+    }
+
+    #[test]
+    fn what_an_older_program_does_not_tell_is_left_open() {
+        let work: Work = serde_json::from_str("{}").unwrap();
+        assert_eq!(work, Work::default());
+    }
+}
