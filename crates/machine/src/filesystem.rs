@@ -1,0 +1,111 @@
+//! Filesystems that are made for a cell.
+
+use crate::Error;
+use crate::journal::{Entry, Journal};
+use crate::places::Ground;
+use crate::programs::{find, run, text};
+use host::Host;
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::PathBuf;
+
+/// A filesystem that lies ready.
+pub(crate) struct Filesystem {
+    /// Where it is mounted.
+    pub point: PathBuf,
+    /// Lines for the user.
+    pub notes: Vec<String>,
+}
+
+/// How mkfs is to go about it: without questions and words; on a scratch file without discards,
+/// which would give back what was laid out; and complete, where ext4 would go on in the background
+/// while it is measured.
+fn arguments(kind: &str, keeps_blocks: bool) -> Vec<&'static str> {
+    let (always, whole): (&[&str], &[&str]) = match kind {
+        "ext2" | "ext3" | "ext4" if keeps_blocks => {
+            return vec!["-q", "-F", "-E", "nodiscard,lazy_itable_init=0,lazy_journal_init=0"];
+        }
+        "ext2" | "ext3" | "ext4" => {
+            (&["-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0"], &[])
+        }
+        "xfs" | "btrfs" | "nilfs2" => (&["-q", "-f"], &["-K"]),
+        "f2fs" => (&["-q", "-f"], &["-t", "0"]),
+        "bcachefs" => (&["-q", "-f"], &[]),
+        "ntfs" => (&["-q", "-Q", "-F"], &[]),
+        "jfs" => (&["-q"], &[]),
+        "fat" | "msdos" | "vfat" => (&["-I"], &[]),
+        _ => (&[], &[]),
+    };
+    [always, if keeps_blocks { whole } else { &[] }].concat()
+}
+
+/// Looks whether a type of filesystem can be made here.
+///
+/// # Errors
+/// Its mkfs is missing, and how to get it; or this user is not root.
+pub(crate) fn check(kind: &str) -> Result<(), Error> {
+    let missing = |error: Error| Error { text: format!("fs={kind}: {}", error.text), ..error };
+    for program in [&format!("mkfs.{kind}"), "wipefs", "mount", "umount", "losetup"] {
+        find(program).map_err(missing)?;
+    }
+    must_be_root("fs")
+}
+
+/// # Errors
+/// This user is not root.
+pub(crate) fn must_be_root(setting: &str) -> Result<(), Error> {
+    match rustix::process::geteuid().is_root() {
+        true => Ok(()),
+        false => Err(Error::refused(format!(
+            "{setting}: only root may mount filesystems; run it with sudo"
+        ))),
+    }
+}
+
+/// Makes a filesystem on the ground and mounts it in a directory of its own.
+pub(crate) fn make(
+    host: &Host,
+    journal: &mut Journal,
+    ground: &Ground,
+    kind: &str,
+    options: Option<&str>,
+) -> Result<Filesystem, Error> {
+    check(kind)?;
+    let ready = ground.ready(host, journal)?;
+    let device = ready.device.as_str();
+    // Signatures of the filesystem before, at places this one does not write, would stay.
+    run("wipefs", &["--all", "--quiet", device], journal)?;
+    let keeps_blocks = matches!(ground, Ground::Scratch { .. });
+    let line = [arguments(kind, keeps_blocks), vec![device]].concat();
+    run(&format!("mkfs.{kind}"), &line, journal)?;
+    let point = journal.beside("mnt");
+    let directory = Entry::Directory { path: point.clone() };
+    journal.note(vec![directory, Entry::Mounted { point: point.clone() }])?;
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(&point);
+    made.map_err(|error| Error::io(&point, "cannot be made", &error))?;
+    let mut line = vec!["-t", if kind == "fat" { "vfat" } else { kind }];
+    line.extend(options.iter().flat_map(|options| ["-o", options]));
+    line.extend([device, text(&point)?]);
+    run("mount", &line, journal)?;
+    Ok(Filesystem { point, notes: ready.notes })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mkfs_is_told_to_finish_and_to_keep_what_was_laid_out() {
+        assert_eq!(arguments("xfs", true), ["-q", "-f", "-K"]);
+        assert_eq!(arguments("xfs", false), ["-q", "-f"]);
+        assert!(arguments("ext4", false).contains(&"lazy_itable_init=0,lazy_journal_init=0"));
+        assert!(arguments("ext4", true)[3].contains("nodiscard"));
+        assert!(arguments("minix", true).is_empty());
+    }
+
+    #[test]
+    fn a_filesystem_nobody_makes_is_refused() {
+        let error = check("nonesuchfs").unwrap_err().text;
+        assert!(error.starts_with("fs=nonesuchfs: there is no mkfs.nonesuchfs"), "{error}");
+    }
+}

@@ -1,0 +1,397 @@
+//! What is to be put back, on disk before it is changed.
+//!
+//! A journal is two files: NAME.json, replaced as a whole and synced before each change, and
+//! NAME.lock, locked (flock(2)) for as long as its session lives. The lock is also held by every
+//! program the session starts, so that whoever gets it knows that nothing of the session still
+//! changes the machine.
+
+use crate::Error;
+use host::Host;
+use rustix::fs::{FlockOperation, flock};
+use serde::{Deserialize, Serialize};
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Grows with every change that an older program would misread.
+const SCHEMA: u32 = 1;
+
+/// One thing to put back. All of them may be undone twice without harm.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Entry {
+    /// A file of /sys had this value.
+    Value {
+        /// The file.
+        file: PathBuf,
+        /// What it held.
+        old: String,
+    },
+    /// A file was made.
+    File {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A directory was made.
+    Directory {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// A file was, or was about to be, attached to a loop device.
+    Loop {
+        /// The file, its path without links.
+        file: PathBuf,
+    },
+    /// A filesystem was, or was about to be, mounted.
+    Mounted {
+        /// Where.
+        point: PathBuf,
+    },
+    /// The user's filesystem was mounted so.
+    Remounted(Remounted),
+}
+
+impl Entry {
+    /// Whether both are about one thing.
+    fn is_same_place(&self, other: &Entry) -> bool {
+        match (self.place(), other.place()) {
+            (None, None) => self == other,
+            (a, b) => a == b,
+        }
+    }
+
+    /// The file or mount of the machine that was changed; `None` for what was made.
+    fn place(&self) -> Option<&Path> {
+        match self {
+            Entry::Value { file, .. } => Some(file),
+            Entry::Remounted(before) => Some(&before.point),
+            _ => None,
+        }
+    }
+}
+
+/// How a filesystem of the user was mounted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Remounted {
+    /// Where.
+    pub point: PathBuf,
+    /// What: the path of a block device.
+    pub source: String,
+    /// The type of filesystem.
+    pub kind: String,
+    /// The options, as mountinfo shows them.
+    pub options: Vec<String>,
+}
+
+/// The document in NAME.json.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Document {
+    pub schema: u32,
+    /// The process that made the changes.
+    pub pid: u32,
+    /// When it started, in clock ticks since boot.
+    pub start: u64,
+    /// The boot it ran in; what the kernel held is gone with it.
+    pub boot: String,
+    /// What is to be put back, the oldest first.
+    pub entries: Vec<Entry>,
+}
+
+/// The journal of a session, or one that a session left.
+pub(crate) struct Journal {
+    path: PathBuf,
+    lock: File,
+    document: Document,
+}
+
+/// Whose a journal is.
+pub(crate) enum Owner {
+    /// A process that is there.
+    Lives(u32),
+    /// None any more; the journal is now ours.
+    Gone(Journal),
+    /// None any more, but a program it started goes on.
+    Lingers,
+}
+
+impl Journal {
+    /// One with nothing in it, which is not on disk until something is.
+    pub fn begin(host: &Host, state: &Path) -> Result<Journal, Error> {
+        static COUNT: AtomicU32 = AtomicU32::new(1);
+        make_directory(state)?;
+        let pid = std::process::id();
+        let start = host.process_start(pid).unwrap_or(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = state.join(format!("{pid}-{start}-{count}.json"));
+        let lock_path = path.with_extension("lock");
+        let mut options = OpenOptions::new();
+        options.create_new(true).read(true).write(true).mode(0o600);
+        let lock = options.open(&lock_path).map_err(|e| unwritable(&lock_path, &e))?;
+        let locked = flock(&lock, FlockOperation::NonBlockingLockExclusive);
+        locked.map_err(|e| Error::io(&lock_path, "cannot be locked", &e.into()))?;
+        let boot = host.boot_id().unwrap_or_default();
+        let document = Document { schema: SCHEMA, pid, start, boot, entries: Vec::new() };
+        Ok(Journal { path, lock, document })
+    }
+
+    /// The journal at `path`, if nobody lives who would put it back. `None`: it is not there any
+    /// more.
+    pub fn take_over(host: &Host, path: &Path) -> Result<Option<Owner>, Error> {
+        let lock_path = path.with_extension("lock");
+        let mut options = OpenOptions::new();
+        options.create(true).truncate(false).read(true).write(true).mode(0o600);
+        let lock = options.open(&lock_path).map_err(|e| unwritable(&lock_path, &e))?;
+        let locked = flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok();
+        let text = match fs::read(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                if locked {
+                    remove(&lock_path)?;
+                }
+                return Ok(None);
+            }
+            Err(error) => return Err(Error::io(path, "cannot be read", &error)),
+        };
+        let document: Document = serde_json::from_slice(&text)
+            .map_err(|error| Error::failed(format!("{}: no journal: {error}", path.display())))?;
+        if document.schema > SCHEMA {
+            let text = "was written by a newer fathom: put it back with that one";
+            return Err(Error::failed(format!("{}: {text}", path.display())));
+        }
+        Ok(Some(match locked {
+            true => Owner::Gone(Journal { path: path.to_owned(), lock, document }),
+            false if host.process_start(document.pid) == Some(document.start) => {
+                Owner::Lives(document.pid)
+            }
+            false => Owner::Lingers,
+        }))
+    }
+
+    /// What is to be put back, the oldest first.
+    pub fn entries(&self) -> &[Entry] {
+        &self.document.entries
+    }
+
+    /// Whether the machine was not started anew since.
+    pub fn is_of_this_boot(&self, host: &Host) -> bool {
+        host.boot_id().is_some_and(|boot| boot == self.document.boot)
+    }
+
+    /// Notes what is about to be changed, and comes back when the note is safe on disk. What a file of
+    /// /sys held is noted once: the first is what it is to hold again.
+    pub fn note(&mut self, entries: Vec<Entry>) -> Result<(), Error> {
+        let before = self.document.entries.len();
+        for entry in entries {
+            if !self.document.entries.iter().any(|noted| noted.is_same_place(&entry)) {
+                self.document.entries.push(entry);
+            }
+        }
+        if self.document.entries.len() == before {
+            return Ok(());
+        }
+        if let Err(error) = self.is_nobody_elses(&self.document.entries[before..]) {
+            self.document.entries.truncate(before);
+            return Err(error);
+        }
+        self.save().inspect_err(|_| self.document.entries.truncate(before))
+    }
+
+    /// Takes out what was put back. The last one takes the files of the journal with it.
+    pub fn strike(&mut self, entry: &Entry) -> Result<(), Error> {
+        self.document.entries.retain(|other| other != entry);
+        match self.document.entries.is_empty() {
+            true => remove(&self.path),
+            false => self.save(),
+        }
+    }
+
+    /// A file that a started program is to have opened: the lock then lasts until it has ended.
+    pub fn handle(&self) -> io::Result<File> {
+        self.lock.try_clone()
+    }
+
+    /// Ends as its process would. Another test that starts a program at this moment has a copy of
+    /// every open file until that program runs, so closing alone does not unlock at once.
+    #[cfg(test)]
+    pub fn die(self) {
+        flock(&self.lock, FlockOperation::Unlock).unwrap();
+    }
+
+    /// A path beside the journal that nobody else uses.
+    pub fn beside(&self, extension: &str) -> PathBuf {
+        self.path.with_extension(extension)
+    }
+
+    /// A name that nobody else uses.
+    pub fn name(&self) -> String {
+        self.path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// Two sessions that change one thing would each put back what the other made of it.
+    fn is_nobody_elses(&self, entries: &[Entry]) -> Result<(), Error> {
+        let state = self.path.parent().unwrap_or(Path::new("/"));
+        let files = fs::read_dir(state).map_err(|e| Error::io(state, "cannot be read", &e))?;
+        let others = files.flatten().map(|file| file.path());
+        let others = others.filter(|path| {
+            *path != self.path && path.extension().is_some_and(|extension| extension == "json")
+        });
+        // One that cannot be read is gone by now, or was told when this session began.
+        let read = |path: PathBuf| serde_json::from_slice::<Document>(&fs::read(path).ok()?).ok();
+        for other in others.filter_map(read) {
+            let shared =
+                entries.iter().find(|entry| other.entries.iter().any(|o| o.is_same_place(entry)));
+            if let Some(place) = shared.and_then(Entry::place) {
+                return Err(Error::refused(format!(
+                    "{} is varied by another sweep (process {}): wait for its end, or put back what \
+                     it left with fathom sweep --restore",
+                    place.display(),
+                    other.pid
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn save(&self) -> Result<(), Error> {
+        let beside = self.beside("new");
+        let saved = replace(&beside, &self.path, &self.document);
+        if saved.is_err() {
+            // What went wrong is reported; a left-over that cannot be removed adds nothing to it.
+            let _ = fs::remove_file(&beside);
+        }
+        saved.map_err(|error| unwritable(&self.path, &error))
+    }
+}
+
+impl Drop for Journal {
+    fn drop(&mut self) {
+        // With something left to put back, the files are what a later restore starts from.
+        if self.document.entries.is_empty() {
+            let _ = fs::remove_file(self.path.with_extension("lock"));
+        }
+    }
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> Error {
+    Error::refused(format!(
+        "{}: cannot note what of the machine is to be put back, so nothing is changed: {error}",
+        path.display()
+    ))
+}
+
+fn replace(beside: &Path, path: &Path, document: &Document) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    let mut file = options.create(true).write(true).truncate(true).mode(0o600).open(beside)?;
+    serde_json::to_writer(&file, document)?;
+    file.write_all(b"\n")?;
+    file.sync_all()?;
+    fs::rename(beside, path)?;
+    let directory = path.parent().unwrap_or(Path::new("/"));
+    File::open(directory)?.sync_all()
+}
+
+/// Nobody else may look into it or add to it: what a journal says is done, by root.
+fn make_directory(state: &Path) -> Result<(), Error> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(state);
+    made.map_err(|error| unwritable(state, &error))?;
+    owned(state)
+}
+
+/// Refuses a directory that another user could have written what it says into.
+pub(crate) fn owned(state: &Path) -> Result<(), Error> {
+    let metadata = fs::metadata(state).map_err(|e| Error::io(state, "cannot be read", &e))?;
+    let user = rustix::process::geteuid().as_raw();
+    match metadata.uid() == user && metadata.mode() & 0o022 == 0 {
+        true => Ok(()),
+        false => Err(Error::refused(format!(
+            "{}: others may write there, and what it says is done to the machine: name a directory \
+             of your own with {}",
+            state.display(),
+            crate::STATE_VARIABLE
+        ))),
+    }
+}
+
+fn remove(path: &Path) -> Result<(), Error> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(Error::io(path, "cannot be removed", &error))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(file: &str) -> Entry {
+        Entry::Value { file: file.into(), old: "none".into() }
+    }
+
+    fn names(directory: &Path) -> Vec<String> {
+        let entries = fs::read_dir(directory).unwrap();
+        let mut names: Vec<_> =
+            entries.map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn what_is_noted_is_on_disk_and_what_is_struck_is_not() {
+        let host = Host::at("/");
+        let state = tempfile::tempdir().unwrap();
+        let mut journal = Journal::begin(&host, state.path()).unwrap();
+        assert_eq!(names(state.path()).len(), 1, "only the lock");
+        journal.note(vec![value("a"), value("b")]).unwrap();
+        let later = Entry::Value { file: "a".into(), old: "bfq".into() };
+        journal.note(vec![later]).unwrap();
+        let document: Document = serde_json::from_slice(&fs::read(&journal.path).unwrap()).unwrap();
+        assert_eq!(document.entries, [value("a"), value("b")]);
+        journal.strike(&value("a")).unwrap();
+        journal.strike(&value("b")).unwrap();
+        drop(journal);
+        assert!(names(state.path()).is_empty(), "{:?}", names(state.path()));
+    }
+
+    /// A clone of the lock's file stands for a program that outlives its session.
+    #[test]
+    fn a_journal_is_taken_over_only_when_nobody_holds_it() {
+        let host = Host::at("/");
+        let state = tempfile::tempdir().unwrap();
+        let mut journal = Journal::begin(&host, state.path()).unwrap();
+        journal.note(vec![value("a")]).unwrap();
+        let path = journal.path.clone();
+        let owner = || Journal::take_over(&host, &path).unwrap().unwrap();
+        assert!(matches!(owner(), Owner::Lives(pid) if pid == std::process::id()));
+        journal.document.start += 1;
+        journal.save().unwrap();
+        assert!(matches!(owner(), Owner::Lingers), "the number belongs to another process now");
+        let program = journal.handle().unwrap();
+        drop(journal);
+        assert!(matches!(owner(), Owner::Lingers));
+        flock(&program, FlockOperation::Unlock).unwrap();
+        let Owner::Gone(mut left) = owner() else { panic!("nobody holds it") };
+        assert_eq!(left.entries(), [value("a")]);
+        assert!(left.is_of_this_boot(&host));
+        left.strike(&value("a")).unwrap();
+        drop(left);
+        assert!(Journal::take_over(&host, &path).unwrap().is_none());
+        assert!(names(state.path()).is_empty(), "{:?}", names(state.path()));
+    }
+
+    #[test]
+    fn a_directory_that_cannot_be_had_is_told_and_nothing_is_noted() {
+        let host = Host::at("/");
+        let state = tempfile::tempdir().unwrap();
+        let file = state.path().join("file");
+        fs::write(&file, "").unwrap();
+        let error = Journal::begin(&host, &file).err().unwrap();
+        assert!(error.text.contains("nothing is changed"), "{error}");
+        fs::write(state.path().join("x.json"), "{").unwrap();
+        let broken = Journal::take_over(&host, &state.path().join("x.json"));
+        assert!(broken.err().unwrap().text.contains("no journal"));
+    }
+}

@@ -1,0 +1,191 @@
+//! What filesystems are made on.
+
+use crate::Error;
+use crate::journal::{Entry, Journal};
+use crate::programs::{run, text};
+use host::{Host, TargetQuery};
+use record::{Bytes, Facts, TargetKind, Use};
+use rustix::fs::{Advice, fadvise};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+/// What filesystems are made on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ground {
+    /// A loop device with direct I/O over a file, which is made and removed again.
+    Scratch {
+        /// The file's directory.
+        directory: PathBuf,
+        /// Its size.
+        size: Bytes,
+    },
+    /// A block device, all of whose data is lost.
+    Device {
+        /// Its path.
+        path: String,
+        /// Devices that the user allows to be overwritten; it has to be among them.
+        allow_destroy: Vec<String>,
+    },
+}
+
+/// Written at a time while a scratch file is filled, in bytes.
+const BLOCK: usize = 4 << 20;
+
+/// What a device lies ready as, and what the user should know of it.
+pub(crate) struct Ready {
+    /// The path of the device.
+    pub device: String,
+    /// Lines for the user.
+    pub notes: Vec<String>,
+}
+
+impl Ground {
+    /// Looks whether filesystems may be made there, without a change.
+    ///
+    /// # Errors
+    /// What stands against it.
+    pub(crate) fn check(&self, host: &Host) -> Result<(), Error> {
+        match self {
+            Ground::Scratch { directory, size } => has_room(directory, *size),
+            Ground::Device { path, allow_destroy } => may_be_overwritten(host, path, allow_destroy),
+        }
+    }
+
+    /// Makes the file of a scratch ground, filled once, so that no cell pays for laying it out.
+    pub(crate) fn lay_out(
+        &self,
+        journal: &mut Journal,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<(), Error> {
+        let Ground::Scratch { directory, size } = self else { return Ok(()) };
+        let file = scratch_file(directory, journal)?;
+        if file.exists() {
+            return Ok(());
+        }
+        has_room(directory, *size)?;
+        journal.note(vec![Entry::File { path: file.clone() }])?;
+        fill(&file, *size, stop).map_err(|error| Error::io(&file, "cannot be filled", &error))
+    }
+
+    /// The block device to make a filesystem on; a scratch file is attached to one.
+    pub(crate) fn ready(&self, host: &Host, journal: &mut Journal) -> Result<Ready, Error> {
+        match self {
+            Ground::Device { path, .. } => {
+                self.check(host)?;
+                Ok(Ready { device: path.clone(), notes: Vec::new() })
+            }
+            Ground::Scratch { directory, .. } => {
+                let file = scratch_file(directory, journal)?;
+                attach(host, journal, &file)
+            }
+        }
+    }
+}
+
+/// The file in `directory`, its path without links, as the kernel shows it of a loop device.
+fn scratch_file(directory: &Path, journal: &Journal) -> Result<PathBuf, Error> {
+    let directory = fs::canonicalize(directory)
+        .map_err(|error| Error::io(directory, "cannot hold a scratch file", &error))?;
+    Ok(directory.join(format!("fathom-scratch-{}.img", journal.name())))
+}
+
+fn attach(host: &Host, journal: &mut Journal, file: &Path) -> Result<Ready, Error> {
+    journal.note(vec![Entry::Loop { file: file.to_owned() }])?;
+    run("losetup", &["--find", "--direct-io=on", text(file)?], journal)?;
+    let Some(name) = host.loops_over(file).into_iter().next() else {
+        return Err(Error::failed(format!("{}: no loop device shows it", file.display())));
+    };
+    let is_direct =
+        host.text(format!("/sys/class/block/{name}/loop/dio")).is_some_and(|d| d == "1");
+    let note = format!(
+        "{}: no O_DIRECT there, so what is done to the scratch filesystem passes the page cache \
+         twice; name a directory on a disk's filesystem",
+        file.display()
+    );
+    let notes = if is_direct { Vec::new() } else { vec![note] };
+    Ok(Ready { device: format!("/dev/{name}"), notes })
+}
+
+fn has_room(directory: &Path, size: Bytes) -> Result<(), Error> {
+    let shown = directory.display();
+    let space = rustix::fs::statvfs(directory)
+        .map_err(|e| Error::io(directory, "cannot hold a scratch file", &e.into()))?;
+    if !directory.is_dir() {
+        return Err(Error::usage(format!("{shown} is no directory; name one for scratch files")));
+    }
+    let free = space.f_bavail.saturating_mul(space.f_frsize);
+    if free < size.0 {
+        return Err(Error::refused(format!(
+            "{shown}: a scratch file of {} bytes is needed for filesystems, and {free} are free: \
+             name another directory or a smaller size",
+            size.0
+        )));
+    }
+    Ok(())
+}
+
+/// The house's guard. What is mounted, swapped to, part of another device or held by somebody is not
+/// made a filesystem of, whatever is allowed; all else may go only if the user named it.
+fn may_be_overwritten(host: &Host, path: &str, allowed: &[String]) -> Result<(), Error> {
+    let query = TargetQuery { path: path.to_owned(), will_write: true };
+    let facts = host.survey(Facts::default(), &[query]);
+    let target = facts.targets.get(path).cloned().unwrap_or_default();
+    if target.kind != TargetKind::Block {
+        return Err(Error::refused(format!("{path} is no block device to make filesystems on")));
+    }
+    let name = target.device.map(|device| format!("/dev/{device}"));
+    let names = [Some(path), Some(target.canonical.as_str()), name.as_deref()];
+    if !allowed.iter().any(|allowed| names.contains(&Some(allowed.as_str()))) {
+        return Err(Error::refused(format!(
+            "{path}: each filesystem made there destroys what it holds; give --allow-destroy={path} \
+             if it may go"
+        )));
+    }
+    let in_use = target.uses.iter().find_map(|used| match used {
+        Use::Mounted { mount_point, .. } => Some(format!("is mounted at {mount_point}")),
+        Use::Swap { .. } => Some("is swapped to".to_owned()),
+        Use::Holders { names } => Some(format!("is held by {}", names.join(", "))),
+        Use::Busy { .. } => Some("is in use".to_owned()),
+        Use::Partitions { .. } | Use::Signature { .. } => None,
+    });
+    match in_use {
+        Some(why) => Err(Error::refused(format!("{path} {why}: end that first"))),
+        None => Ok(()),
+    }
+}
+
+/// Fills a new file with what neither compresses nor repeats, so that it is allocated for good.
+fn fill(path: &Path, size: Bytes, stop: &dyn Fn() -> bool) -> io::Result<()> {
+    let mut file = OpenOptions::new().create_new(true).write(true).mode(0o600).open(path)?;
+    let mut block = vec![0; BLOCK];
+    let (mut left, mut state) = (size.0, 0_u64);
+    while left > 0 {
+        if stop() {
+            return Err(io::Error::new(io::ErrorKind::Interrupted, "ended by a signal"));
+        }
+        scramble(&mut block, &mut state);
+        let length = left.min(BLOCK as u64);
+        file.write_all(&block[..length as usize])?;
+        left -= length;
+    }
+    file.sync_all()?;
+    forget(&file)
+}
+
+/// Fresh numbers of SplitMix64 (Steele, Lea and Flood, 2014).
+fn scramble(block: &mut [u8], state: &mut u64) {
+    for word in block.chunks_exact_mut(8) {
+        *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = *state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        word.copy_from_slice(&(z ^ (z >> 31)).to_le_bytes());
+    }
+}
+
+/// Its pages are of no use to a loop device that goes past the cache.
+fn forget(file: &File) -> io::Result<()> {
+    Ok(fadvise(file, 0, None, Advice::DontNeed)?)
+}

@@ -1,0 +1,113 @@
+//! The system's own programs, which know each filesystem's ways: mkfs, mount, umount, losetup.
+
+use crate::Error;
+use crate::journal::Journal;
+use std::env;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Debian's package of each program.
+const PACKAGES: &[(&str, &str)] = &[
+    ("losetup", "mount"),
+    ("mount", "mount"),
+    ("umount", "mount"),
+    ("wipefs", "util-linux"),
+    ("mkfs.bcachefs", "bcachefs-tools"),
+    ("mkfs.btrfs", "btrfs-progs"),
+    ("mkfs.exfat", "exfatprogs"),
+    ("mkfs.ext2", "e2fsprogs"),
+    ("mkfs.ext3", "e2fsprogs"),
+    ("mkfs.ext4", "e2fsprogs"),
+    ("mkfs.f2fs", "f2fs-tools"),
+    ("mkfs.fat", "dosfstools"),
+    ("mkfs.jfs", "jfsutils"),
+    ("mkfs.msdos", "dosfstools"),
+    ("mkfs.nilfs2", "nilfs-tools"),
+    ("mkfs.ntfs", "ntfs-3g"),
+    ("mkfs.udf", "udftools"),
+    ("mkfs.vfat", "dosfstools"),
+    ("mkfs.xfs", "xfsprogs"),
+];
+
+/// Where a program is: on PATH, or where administrators' programs are, which users' PATH lacks.
+///
+/// # Errors
+/// It is nowhere; how to get it.
+pub(crate) fn find(program: &str) -> Result<PathBuf, Error> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let system = ["/usr/sbin", "/sbin", "/usr/bin", "/bin"].map(PathBuf::from);
+    let mut places = env::split_paths(&path).chain(system).map(|place| place.join(program));
+    places.find(|place| place.is_file()).ok_or_else(|| {
+        let package = PACKAGES.iter().find(|(name, _)| *name == program);
+        let cure = match package {
+            Some((_, package)) => format!("on Debian: sudo apt-get install {package}"),
+            None => "install the package that brings it".to_owned(),
+        };
+        Error::refused(format!("there is no {program} on this machine; {cure}"))
+    })
+}
+
+/// Runs a program to its end; `journal` counts as held until it has ended, whatever becomes of this
+/// process.
+///
+/// # Errors
+/// It is not there or fails; what it said.
+pub(crate) fn run(program: &str, arguments: &[&str], journal: &Journal) -> Result<(), Error> {
+    let path = find(program)?;
+    let held = journal.handle().map_err(|e| Error::io(&path, "cannot be started", &e))?;
+    let mut command = Command::new(&path);
+    // Its standard input is the locked file: none of these programs reads it, and the lock lasts as
+    // long as it is open. A group of its own, so that a Ctrl-C does not end it half-way.
+    command.args(arguments).env("LC_ALL", "C").stdin(Stdio::from(held)).process_group(0);
+    let output = command.output().map_err(|e| Error::io(&path, "cannot be started", &e))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = [output.stdout, output.stderr].map(|s| String::from_utf8_lossy(&s).into_owned());
+    let said = if said[1].trim().is_empty() { &said[0] } else { &said[1] };
+    let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let line = [&[program], arguments].concat().join(" ");
+    let why = if lines.is_empty() { output.status.to_string() } else { lines.join("; ") };
+    Err(Error::failed(format!("{line}: {why}")))
+}
+
+/// A path as an argument of a program, and for messages.
+///
+/// # Errors
+/// It is not UTF-8.
+pub(crate) fn text(path: &Path) -> Result<&str, Error> {
+    path.to_str().ok_or_else(|| {
+        Error::usage(format!("'{}' is not UTF-8 text; give names in UTF-8", path.display()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use host::Host;
+
+    #[test]
+    fn a_missing_program_names_its_package_and_a_failing_one_is_quoted() {
+        let missing = find("mkfs.none-such").unwrap_err().text;
+        assert!(missing.contains("install the package"), "{missing}");
+        let state = tempfile::tempdir().unwrap();
+        let journal = Journal::begin(&Host::at("/"), state.path()).unwrap();
+        run("true", &[], &journal).unwrap();
+        let error = run("sh", &["-c", "echo one; echo two >&2; exit 3"], &journal).unwrap_err();
+        assert!(error.text.ends_with(": two"), "{error}");
+    }
+
+    #[test]
+    fn a_program_under_way_holds_the_journal() {
+        let host = Host::at("/");
+        let state = tempfile::tempdir().unwrap();
+        let journal = Journal::begin(&host, state.path()).unwrap();
+        // It asks whether another opening of the file could lock it.
+        let lock = journal.beside("lock");
+        let line = format!("! flock --nonblock {} true", lock.display());
+        run("sh", &["-c", &line], &journal).unwrap();
+        drop(journal);
+        assert!(!lock.exists());
+    }
+}

@@ -1,0 +1,248 @@
+//! The user's own filesystem, mounted with other options for a while.
+//!
+//! It is unmounted and mounted anew, not remounted in place: a remount keeps many options of the
+//! filesystem whatever it is given (journalling modes, or what has no opposite), and could neither
+//! set them nor put them back; and so each cell begins with an empty cache.
+
+use crate::Error;
+use crate::filesystem::must_be_root;
+use crate::journal::{Journal, Remounted};
+use crate::programs::{run, text};
+use crate::undo::wait_until;
+use host::{Host, Mount, TargetQuery};
+use record::Facts;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Options of every mount, which mountinfo shows whenever they hold (proc_pid_mountinfo(5)).
+const SHOWN: &[&str] =
+    &["ro", "rw", "noatime", "nodiratime", "relatime", "nosuid", "nodev", "noexec", "sync"];
+/// Those of them that keep others from harm; they stay unless the value says otherwise.
+const KEPT: &[(&str, &str)] =
+    &[("ro", "rw"), ("nosuid", "suid"), ("nodev", "dev"), ("noexec", "exec")];
+/// Shown by kernels with SELinux, and taken by no mount.
+const NOT_TAKEN: &str = "seclabel";
+
+/// What is mounted where a filesystem of the user was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// That filesystem, as it was.
+    AsBefore,
+    /// That filesystem, otherwise.
+    Otherwise,
+    /// Nothing.
+    Absent,
+    /// Another filesystem.
+    Hidden,
+}
+
+/// Looks what is mounted there now.
+pub(crate) fn state(host: &Host, before: &Remounted) -> State {
+    let Some(now) = host.mounts().into_iter().rfind(|mount| mount.point == before.point) else {
+        return State::Absent;
+    };
+    let place = |path: &str| fs::canonicalize(path).unwrap_or_else(|_| path.into());
+    if place(&now.source) != place(&before.source) {
+        return State::Hidden;
+    }
+    let set = |options: &[String]| options.iter().cloned().collect::<BTreeSet<String>>();
+    match set(&taken(&now)) == set(&before.options) {
+        true => State::AsBefore,
+        false => State::Otherwise,
+    }
+}
+
+/// The options of a mount that a mount takes.
+fn taken(mount: &Mount) -> Vec<String> {
+    mount.options.iter().filter(|option| *option != NOT_TAKEN).cloned().collect()
+}
+
+/// The filesystem that holds a target, if it may be unmounted for a while.
+///
+/// # Errors
+/// Why it may not.
+pub(crate) fn look(host: &Host, target: &str) -> Result<Remounted, Error> {
+    must_be_root("mount")?;
+    let query = TargetQuery { path: target.to_owned(), will_write: false };
+    let facts = host.survey(Facts::default(), &[query]);
+    let held = facts.targets.get(target).and_then(|target| target.filesystem.clone());
+    let Some(held) = held else {
+        return Err(Error::refused(format!("mount: {target} lies in no filesystem; name a file")));
+    };
+    let mounts = host.mounts();
+    let point = PathBuf::from(&held.mount_point);
+    let Some(own) = mounts.iter().rfind(|mount| mount.point == point) else {
+        return Err(Error::failed(format!("mount: {} is not mounted any more", point.display())));
+    };
+    let device = held.devices.first().cloned();
+    if let Some(why) = forbidden(host, own, device.as_deref(), &mounts) {
+        return Err(Error::refused(format!(
+            "mount: {target} is on the filesystem at {}, which {why}; name a place on a filesystem \
+             of its own, or let one be made with fs=",
+            point.display()
+        )));
+    }
+    let named = own.source.starts_with("/dev/") && Path::new(&own.source).exists();
+    let by_name = device.map(|name| format!("/dev/{}", name.replace('!', "/")));
+    let source = if named { own.source.clone() } else { by_name.unwrap_or_default() };
+    Ok(Remounted { point, source, kind: own.kind.clone(), options: taken(own) })
+}
+
+/// Why a mount is not to be unmounted, were it only for a while.
+fn forbidden(host: &Host, own: &Mount, device: Option<&str>, mounts: &[Mount]) -> Option<String> {
+    let Some(device) = device else {
+        return Some(format!("is on no disk ({}) and would lose what it holds", own.kind));
+    };
+    if own.point == Path::new("/") {
+        return Some("is the system's own".into());
+    }
+    let is_part = own.root != "/" && own.kind != "btrfs";
+    let elsewhere = mounts.iter().find(|other| other.id != own.id && other.dev == own.dev);
+    if let Some(other) = elsewhere {
+        return Some(format!("is mounted at {} as well", other.point.display()));
+    }
+    if is_part {
+        return Some(format!("shows but {} of its filesystem", own.root));
+    }
+    let below = |other: &&Mount| other.id != own.id && other.point.starts_with(&own.point);
+    if let Some(other) = mounts.iter().find(below) {
+        return Some(format!("has another mounted on it, at {}", other.point.display()));
+    }
+    let detaches = host.text(format!("/sys/class/block/{device}/loop/autoclear"));
+    (detaches.as_deref() == Some("1")).then(|| "would lose its loop device when unmounted".into())
+}
+
+/// Mounts the filesystem with other options than it has. It is noted already.
+///
+/// # Errors
+/// It is in use, or the options are not taken.
+pub(crate) fn change(
+    host: &Host,
+    journal: &Journal,
+    before: &Remounted,
+    value: &str,
+) -> Result<Vec<String>, Error> {
+    let point = text(&before.point)?;
+    let mut unmounted = Ok(());
+    wait_until(|| {
+        unmounted = run("umount", &[point], journal);
+        unmounted.is_ok()
+    });
+    unmounted.map_err(|error| {
+        Error::refused(format!(
+            "mount={value}: {point} cannot be unmounted, most likely because somebody uses it \
+             (fuser -vm {point} tells who): {}",
+            error.text
+        ))
+    })?;
+    let options = options(&before.options, value);
+    let refused = |error: Error| Error::refused(format!("mount={value}: {}", error.text));
+    plainly(before, &options, journal).map_err(refused)?;
+    let mount = host.mounts().into_iter().rfind(|mount| mount.point == before.point);
+    let holds = mount.map(|mount| mount.options).unwrap_or_default();
+    verify(point, value, &holds)
+}
+
+/// The value, and of the options before those that keep others from harm.
+fn options(before: &[String], value: &str) -> String {
+    let given: Vec<&str> = value.split(',').collect();
+    let kept = KEPT.iter().filter(|(option, opposite)| {
+        before.iter().any(|b| b == option) && !given.contains(opposite) && !given.contains(option)
+    });
+    kept.map(|(option, _)| *option).chain(given.iter().copied()).collect::<Vec<_>>().join(",")
+}
+
+/// Holds the options that the kernel shows against those that were given; what it does not show,
+/// most likely because it is as it is without, is told.
+fn verify(point: &str, value: &str, holds: &[String]) -> Result<Vec<String>, Error> {
+    let missing = |option: &&str| !holds.iter().any(|held| held == option);
+    let missing: Vec<&str> = value.split(',').filter(missing).collect();
+    if let Some(option) = missing.iter().find(|option| SHOWN.contains(option)) {
+        return Err(Error::failed(format!(
+            "mount={value}: {point} is mounted without {option} ({})",
+            holds.join(",")
+        )));
+    }
+    let note = |option: &str| {
+        format!(
+            "mount={value}: the kernel does not show {option} of {point}; it may be the default"
+        )
+    };
+    let said = missing.into_iter().filter(|option| *option != "defaults");
+    Ok(said.map(note).collect())
+}
+
+/// Mounts a filesystem of the user as it was. With options that mountinfo shows but no mount takes
+/// it is mounted nevertheless, and that is the error.
+///
+/// # Errors
+/// It could not be mounted, or not as it was.
+pub(crate) fn restore(before: &Remounted, journal: &Journal) -> Result<(), Error> {
+    let all = before.options.join(",");
+    let Err(error) = plainly(before, &all, journal) else { return Ok(()) };
+    let common: Vec<&str> =
+        before.options.iter().map(String::as_str).filter(|o| SHOWN.contains(o)).collect();
+    plainly(before, &common.join(","), journal)?;
+    let point = before.point.display();
+    Err(Error::failed(format!(
+        "{point} is mounted again, but not with all its options ({all}): {}",
+        error.text
+    )))
+}
+
+fn plainly(before: &Remounted, options: &str, journal: &Journal) -> Result<(), Error> {
+    let point = text(&before.point)?;
+    run("mount", &["-t", &before.kind, "-o", options, &before.source, point], journal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn strings(options: &[&str]) -> Vec<String> {
+        options.iter().map(|option| option.to_string()).collect()
+    }
+
+    #[test]
+    fn what_keeps_others_from_harm_stays_unless_it_is_taken_back() {
+        let before = strings(&["rw", "nosuid", "nodev", "relatime", "commit=30"]);
+        assert_eq!(options(&before, "noatime"), "nosuid,nodev,noatime");
+        assert_eq!(options(&before, "suid,nodev"), "suid,nodev");
+        assert_eq!(options(&strings(&["ro"]), "rw,noatime"), "rw,noatime");
+    }
+
+    #[test]
+    fn what_the_kernel_shows_must_be_there_and_what_it_may_hide_is_told() {
+        let holds = strings(&["rw", "noatime", "data=writeback"]);
+        assert!(verify("/m", "noatime,data=writeback,defaults", &holds).unwrap().is_empty());
+        let told = verify("/m", "barrier", &holds).unwrap();
+        assert!(told[0].contains("does not show barrier"), "{told:?}");
+        let error = verify("/m", "relatime", &holds).unwrap_err().text;
+        assert!(error.contains("without relatime"), "{error}");
+    }
+
+    #[test]
+    fn mounts_that_others_need_are_left_alone() {
+        let host = Host::at(tempfile::tempdir().unwrap().path());
+        let mount = |id, dev: &str, root: &str, point: &str| Mount {
+            id,
+            dev: dev.into(),
+            root: root.into(),
+            point: point.into(),
+            kind: "ext4".into(),
+            ..Mount::default()
+        };
+        let own = mount(1, "8:1", "/", "/data");
+        let why = |own: &Mount, others: &[Mount]| {
+            let all = [std::slice::from_ref(own), others].concat();
+            forbidden(&host, own, Some("sda1"), &all)
+        };
+        assert_eq!(why(&own, &[mount(2, "8:2", "/", "/database")]), None);
+        assert!(why(&own, &[mount(2, "8:1", "/", "/other")]).unwrap().contains("/other as well"));
+        assert!(why(&own, &[mount(2, "8:2", "/", "/data/b")]).unwrap().contains("at /data/b"));
+        assert!(why(&mount(1, "8:1", "/", "/"), &[]).unwrap().contains("system's own"));
+        assert!(why(&mount(1, "8:1", "/sub", "/data"), &[]).unwrap().contains("but /sub"));
+        assert!(forbidden(&host, &own, None, &[]).unwrap().contains("no disk"));
+    }
+}

@@ -1,0 +1,207 @@
+//! Putting back what a journal notes. Whatever was done already, by hand or by an attempt that was
+//! cut short, is found done and left so.
+
+use crate::journal::{Entry, Journal, Remounted};
+use crate::programs::{run, text};
+use crate::remount;
+use crate::{Error, queue};
+use host::Host;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How long something may stay in use by those who look at every new device or mount.
+const PATIENCE: Duration = Duration::from_secs(5);
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// What was put back, in sentences for the user.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PutBack {
+    /// What was done.
+    pub done: Vec<String>,
+    /// What could not be, and why; it stays noted for another attempt.
+    pub failed: Vec<String>,
+    /// What belongs to somebody who lives and was left alone.
+    pub left: Vec<String>,
+}
+
+impl PutBack {
+    pub(crate) fn add(&mut self, other: PutBack) {
+        self.done.extend(other.done);
+        self.failed.extend(other.failed);
+        self.left.extend(other.left);
+    }
+}
+
+/// Undoes the entries of `journal` from the last one down to the one with index `from`. After
+/// another boot only what is on disk is left to be undone.
+pub(crate) fn back_to(host: &Host, journal: &mut Journal, from: usize) -> PutBack {
+    let mut put_back = PutBack::default();
+    let same_boot = journal.is_of_this_boot(host);
+    let entries: Vec<Entry> = journal.entries().iter().skip(from).cloned().collect();
+    // What is still mounted or attached keeps what is below it.
+    let mut is_in_use = false;
+    for entry in entries.iter().rev() {
+        let persists = matches!(entry, Entry::File { .. } | Entry::Directory { .. });
+        let carries = persists || matches!(entry, Entry::Loop { .. });
+        if is_in_use && carries {
+            continue;
+        }
+        let undone = match same_boot || persists {
+            true => undo(host, entry, journal),
+            false => Ok(None),
+        };
+        match undone.and_then(|what| journal.strike(entry).map(|()| what)) {
+            Ok(what) => put_back.done.extend(what),
+            Err(error) => {
+                is_in_use |= matches!(entry, Entry::Mounted { .. } | Entry::Loop { .. });
+                put_back.failed.push(error.text);
+            }
+        }
+    }
+    put_back
+}
+
+/// Undoes one entry; what was done, `None` when there was nothing to do.
+fn undo(host: &Host, entry: &Entry, journal: &Journal) -> Result<Option<String>, Error> {
+    match entry {
+        Entry::Value { file, old } => queue::put_back(host, file, old),
+        Entry::File { path } => gone(path, fs::remove_file(path)),
+        Entry::Directory { path } => gone(path, fs::remove_dir(path)),
+        Entry::Loop { file } => detach(host, file, journal),
+        Entry::Mounted { point } => unmount(host, point, journal),
+        Entry::Remounted(before) => mounted_as_before(host, before, journal),
+    }
+}
+
+fn gone(path: &Path, removed: io::Result<()>) -> Result<Option<String>, Error> {
+    match removed {
+        Ok(()) => Ok(Some(format!("removed {}", path.display()))),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::io(path, "cannot be removed; remove it by hand", &error)),
+    }
+}
+
+/// Detaches every loop device that shows a file of ours.
+fn detach(host: &Host, file: &Path, journal: &Journal) -> Result<Option<String>, Error> {
+    let loops = host.loops_over(file);
+    for name in &loops {
+        run("losetup", &["--detach", &format!("/dev/{name}")], journal)?;
+    }
+    // While somebody still looks at the device, the kernel detaches it later.
+    let detached = wait_until(|| host.loops_over(file).is_empty());
+    match (loops.is_empty(), detached) {
+        (true, _) => Ok(None),
+        (false, true) => Ok(Some(format!("detached {}", loops.join(", ")))),
+        (false, false) => {
+            Err(Error::failed(format!("{} is in use and stays attached", loops.join(", "))))
+        }
+    }
+}
+
+fn is_mounted(host: &Host, point: &Path) -> bool {
+    host.mounts().iter().any(|mount| mount.point == point)
+}
+
+/// Unmounts whatever is mounted at a directory of ours.
+fn unmount(host: &Host, point: &Path, journal: &Journal) -> Result<Option<String>, Error> {
+    if !is_mounted(host, point) {
+        return Ok(None);
+    }
+    let name = text(point)?;
+    let mut last = Ok(());
+    wait_until(|| {
+        last = run("umount", &[name], journal);
+        !is_mounted(host, point)
+    });
+    match is_mounted(host, point) {
+        false => Ok(Some(format!("unmounted {name}"))),
+        true => Err(last.err().unwrap_or_else(|| Error::failed(format!("{name} stays mounted")))),
+    }
+}
+
+fn mounted_as_before(
+    host: &Host,
+    before: &Remounted,
+    journal: &Journal,
+) -> Result<Option<String>, Error> {
+    let point = before.point.display();
+    match remount::state(host, before) {
+        remount::State::AsBefore => return Ok(None),
+        remount::State::Hidden => {
+            return Err(Error::failed(format!(
+                "{point}: something else is mounted there now; unmount it, then restore again"
+            )));
+        }
+        remount::State::Otherwise => {
+            unmount(host, &before.point, journal)?;
+        }
+        remount::State::Absent => {}
+    }
+    remount::restore(before, journal)?;
+    Ok(Some(format!("mounted {} at {point} as it was", before.source)))
+}
+
+/// Tries until it holds or patience ends; whether it held.
+pub(crate) fn wait_until(mut holds: impl FnMut() -> bool) -> bool {
+    let begun = Instant::now();
+    loop {
+        if holds() {
+            return true;
+        }
+        if begun.elapsed() > PATIENCE {
+            return false;
+        }
+        std::thread::sleep(PAUSE);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn journal(state: &Path, entries: &[Entry]) -> (Host, Journal) {
+        let host = Host::at("/");
+        let mut journal = Journal::begin(&host, state).unwrap();
+        journal.note(entries.to_vec()).unwrap();
+        (host, journal)
+    }
+
+    #[test]
+    fn files_and_directories_go_in_reverse_order_and_only_down_to_the_mark() {
+        let state = tempfile::tempdir().unwrap();
+        let directory = state.path().join("made");
+        let file = directory.join("file");
+        let kept = Entry::File { path: state.path().join("kept") };
+        let entries = [
+            kept.clone(),
+            Entry::Directory { path: directory.clone() },
+            Entry::File { path: file.clone() },
+            Entry::File { path: directory.join("never made") },
+        ];
+        fs::create_dir(&directory).unwrap();
+        fs::write(&file, "x").unwrap();
+        let (host, mut journal) = journal(state.path(), &entries);
+        let put_back = back_to(&host, &mut journal, 1);
+        assert!(put_back.failed.is_empty() && put_back.done.len() == 2, "{put_back:?}");
+        assert!(!directory.exists());
+        assert_eq!(journal.entries(), [kept]);
+        assert!(back_to(&host, &mut journal, 0).done.is_empty());
+    }
+
+    #[test]
+    fn what_cannot_be_put_back_stays_noted() {
+        let state = tempfile::tempdir().unwrap();
+        let directory = state.path().join("full");
+        fs::create_dir(&directory).unwrap();
+        fs::write(directory.join("of another"), "x").unwrap();
+        let entry = Entry::Directory { path: directory.clone() };
+        let (host, mut journal) = journal(state.path(), std::slice::from_ref(&entry));
+        let put_back = back_to(&host, &mut journal, 0);
+        assert!(put_back.failed[0].contains("remove it by hand"), "{put_back:?}");
+        assert_eq!(journal.entries(), std::slice::from_ref(&entry));
+        fs::remove_file(directory.join("of another")).unwrap();
+        assert_eq!(back_to(&host, &mut journal, 0).failed, Vec::<String>::new());
+    }
+}
