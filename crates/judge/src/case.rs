@@ -72,9 +72,9 @@ impl<'a> Case<'a> {
     /// The filesystems under a part, each once.
     pub fn filesystems_of(&self, part: &Part<'a>) -> Vec<&'a FilesystemFacts> {
         let mut found: Vec<&FilesystemFacts> = Vec::new();
-        for file in part.files() {
+        for place in part.places() {
             let filesystem =
-                self.record.facts.targets.get(file).and_then(|t| t.filesystem.as_ref());
+                self.record.facts.targets.get(place).and_then(|t| t.filesystem.as_ref());
             found.extend(filesystem.filter(|f| found.iter().all(|known| known != f)));
         }
         found
@@ -144,20 +144,31 @@ impl<'a> Case<'a> {
 
 fn part<'a>(record: &'a RunRecord, workers: Vec<&'a JobRecord>) -> Part<'a> {
     let mut devices: Vec<&str> = Vec::new();
-    for file in workers.iter().flat_map(|job| &job.workload.files) {
-        for device in record.facts.stack_under(file) {
+    for place in workers.iter().flat_map(|job| places(job)) {
+        for device in record.facts.stack_under(place) {
             if !devices.contains(&device) {
                 devices.push(device);
             }
         }
     }
-    Part {
-        name: &workers[0].name,
-        metrics: unit::measure(&workers),
-        from: workers.iter().map(|job| job.started).min().unwrap_or_default(),
-        to: workers.iter().map(|job| job.ended).max().unwrap_or_default(),
-        devices,
-        workers,
+    let from = workers.iter().map(|job| job.started).min().unwrap_or_default();
+    let to = workers.iter().map(|job| job.ended).max().unwrap_or_default();
+    let (from, to) = narrowed(record, from, to);
+    let metrics = unit::measure(&workers);
+    Part { name: &workers[0].name, metrics, from, to, devices, workers }
+}
+
+/// Where a worker works: its files or, of a program, the directory it was given.
+fn places(job: &JobRecord) -> impl Iterator<Item = &str> {
+    let directory = job.workload.settings.get("directory");
+    job.workload.files.iter().chain(directory).map(String::as_str)
+}
+
+/// What a program did before and after the work it tells of is no part of the window.
+fn narrowed(record: &RunRecord, from: Nanos, to: Nanos) -> (Nanos, Nanos) {
+    match record.work.as_ref().and_then(record::Work::window) {
+        Some((first, last)) if from + first < to => (from + first, to.min(from + last)),
+        _ => (from, to),
     }
 }
 
@@ -186,6 +197,11 @@ impl<'a> Part<'a> {
     /// The files of all workers, repeats included.
     pub fn files(&self) -> impl Iterator<Item = &'a str> {
         self.workers.iter().copied().flat_map(|job| job.workload.files.iter().map(String::as_str))
+    }
+
+    /// Its files or, of a program, the directory it works in; repeats included.
+    pub fn places(&self) -> impl Iterator<Item = &'a str> {
+        self.workers.iter().copied().flat_map(places)
     }
 
     /// What its I/O goes to. Records of before this was kept know the engine's name.

@@ -35,7 +35,7 @@ mod too_short;
 mod traffic;
 mod unhealthy_device;
 mod virtual_device;
-pub(crate) mod words;
+pub mod words;
 
 pub use env_changed::{Difference, environment_differences};
 
@@ -154,14 +154,37 @@ pub const ALL: &[&Check] = &[
     &errors::CHECK,
 ];
 
+/// Those that look at nothing but what other programs print too. The others would take for an
+/// observation that there is none.
+const OF_FIGURES: [&str; 3] = [errors::CHECK.id, too_few_samples::CHECK.id, too_short::CHECK.id];
+
 /// What all checks find, the gravest first, those of one severity in the order of [`ALL`]. The same
 /// finding about several jobs is one.
 pub(crate) fn look(case: &Case) -> Vec<Finding> {
-    arranged(ALL.iter().flat_map(|check| match check.look {
+    let is_imported = case.record.origin.is_some();
+    let can_tell = |check: &&&Check| !is_imported || OF_FIGURES.contains(&check.id);
+    arranged(ALL.iter().filter(can_tell).flat_map(|check| match check.look {
         Look::Run(look) => look(case),
         Look::Data(look) => of_data(case, look(case)),
         Look::Set(_) | Look::Pair(_) => Vec::new(),
     }))
+}
+
+/// Checks that say something only of a whole run: how long it was and what its figures rest on is
+/// known when it has ended, and who else used the devices is looked at then.
+const OF_THE_WHOLE: &[&str] = &[
+    too_short::CHECK.id,
+    too_few_samples::CHECK.id,
+    not_steady::CHECK.id,
+    not_together::CHECK.id,
+    noisy_neighbour::CHECK.id,
+];
+
+/// What shows of a run that still goes on, arranged as in [`look`].
+pub(crate) fn look_so_far(case: &Case) -> Vec<Finding> {
+    let mut findings = look(case);
+    findings.retain(|finding| !OF_THE_WHOLE.contains(&finding.check));
+    findings
 }
 
 /// What of the findings is about jobs that move data.

@@ -183,7 +183,7 @@ impl Options {
 }
 
 /// The figure of this name and its unit.
-fn metric(name: &str) -> (Metric, &'static str) {
+pub(crate) fn metric(name: &str) -> (Metric, &'static str) {
     match name {
         "iops" => (Metric::Iops, "IOPS"),
         "bandwidth" => (Metric::Bandwidth, "bytes/s"),
@@ -271,10 +271,11 @@ pub fn compare(before: &RecordSet, after: &RecordSet, options: &Options) -> Comp
         (Some(old), Some(new)) => environment_differences(old, new),
         _ => Vec::new(),
     };
+    let is_imported = before.runs.iter().chain(&after.runs).any(|run| run.origin.is_some());
     let mut matched = Vec::new();
     for old in &olds {
         if let Some(new) = news.iter().find(|new| new.name == old.name) {
-            let differences = workload::differences(old, new);
+            let differences = workload::differences(old, new, is_imported);
             let kinds = match differences.is_empty() {
                 true => pending(old, new, options),
                 false => Vec::new(),

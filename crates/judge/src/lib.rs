@@ -9,29 +9,41 @@
 mod case;
 pub mod checks;
 pub mod compare;
+mod course;
+mod discard;
 mod durability;
 mod finding;
 pub mod gate;
 pub mod inspect;
+mod measure;
 mod metrics;
 mod repeats;
 mod since;
 pub mod stats;
+mod tabled;
 mod together;
+pub mod trend;
 mod verdict;
 
 pub use case::{Case, DeviceUse, Part};
+pub use course::{
+    Course, CpuStep, DeviceCourse, DeviceStep, DirectionCourse, MachineCourse, PERCENTILES, Step,
+    Traffic, courses, machine_course, traffic,
+};
+pub use discard::{Discards, Layer, Obstacle, discards};
 pub use durability::{Durability, durability, durability_reason};
 pub use finding::{Figure, Finding};
 pub use inspect::{Inspection, inspect};
 
+pub use measure::Measure;
 pub use metrics::PriorityStats;
 pub use metrics::{
     CpuMetrics, DepthMetrics, DirectionMetrics, DiskMetrics, DiskTotals, GroupMetrics, GroupRow,
     Idleness, Judged, LATENCY_CLASSES, LatencyClasses, LatencyStats, RowKind, SeriesStats,
-    SteadyMetrics, SyncMetrics, UnitMetrics, figures, judge,
+    SteadyMetrics, SyncMetrics, UnitMetrics, figures, findings_so_far, judge,
 };
 pub use repeats::{Repeated, RepeatedFigure, repeats};
 pub use since::{DirectionSince, Since, WorkerSince, since};
+pub use tabled::{Curve, Tabled, TabledFigure, curves, tabled};
 pub use together::together;
-pub use verdict::{Confidence, Limit, Verdict};
+pub use verdict::{Confidence, Limit, Verdict, workloads};

@@ -62,7 +62,13 @@ pub fn judge(record: &RunRecord) -> Judged {
     Judged { findings, verdicts, ..figures(record) }
 }
 
-/// Derives the numbers alone: of a run that still goes on there is nothing to judge yet.
+/// What is to be known about the figures of a run that still goes on: not more than what can be told
+/// before its end, and nothing that its end would take back unless things change.
+pub fn findings_so_far(record: &RunRecord) -> Vec<Finding> {
+    checks::look_so_far(&Case::of(record))
+}
+
+/// Derives the numbers alone: of a run that still goes on there is no verdict yet.
 pub fn figures(record: &RunRecord) -> Judged {
     let mut units: Vec<UnitMetrics> =
         report_units(record).into_iter().map(|jobs| unit::measure(&jobs)).collect();

@@ -91,8 +91,9 @@ fn of_direction(part: &Part, direction: Direction) -> Values {
 }
 
 fn of_latency(latency: &Histogram) -> Values {
-    let percentile = |(p, name)| (name, "ns", latency.percentile(p) as f64);
-    std::iter::once(("mean", "ns", latency.mean())).chain(PERCENTILES.map(percentile)).collect()
+    let percentile = |(p, name)| Some((name, "ns", latency.known_percentile(p)? as f64));
+    let percentiles = PERCENTILES.into_iter().filter_map(percentile);
+    std::iter::once(("mean", "ns", latency.mean())).chain(percentiles).collect()
 }
 
 fn figures(rounds: &[Values], seed: u64) -> Vec<RepeatedFigure> {
@@ -117,7 +118,7 @@ mod tests {
     fn repeats_of_a_job_are_summed_up_and_cells_are_kept_apart() {
         let run = |cell: &str, round, seconds| {
             let mut run = record(vec![job("scan", Direction::Read, seconds)]);
-            run.cell = Some(Cell { name: cell.into(), round });
+            run.cell = Some(Cell { name: cell.into(), round, ..Cell::default() });
             run
         };
         let mut runs = vec![run("a", 0, 10), run("b", 0, 10), run("a", 1, 10)];

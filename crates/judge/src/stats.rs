@@ -1,5 +1,6 @@
 //! Statistics of measurements: intervals, change points, steady state. Each names its source.
 
+mod best;
 mod changes;
 mod percentile;
 mod random;
@@ -9,6 +10,7 @@ mod steady;
 mod summary;
 mod trend;
 
+pub use best::{Contest, Standing, standings};
 pub use changes::change_points;
 pub use percentile::{percentile_interval, samples_needed, supports};
 pub use random::Random;

@@ -142,7 +142,7 @@ mod tests {
 
     fn set(cells: &[&str]) -> RecordSet {
         let run = |name: &&str| RunRecord {
-            cell: Some(Cell { name: (*name).into(), round: 0 }),
+            cell: Some(Cell { name: (*name).into(), round: 0, ..Cell::default() }),
             ..RunRecord::default()
         };
         RecordSet { runs: cells.iter().map(run).collect(), ..RecordSet::default() }

@@ -1,12 +1,13 @@
 //! What limited a job, how sure that is, and what its number may be used for.
 
+mod program;
 mod rules;
 mod signs;
 mod use_for;
 
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
-use record::{Medium, Nanos, Severity};
+use record::{Medium, Nanos, RunRecord, Severity};
 use rules::{Matter, Ruling};
 use signs::Signs;
 
@@ -89,18 +90,54 @@ const WINDOW_OF_A_GUESS: Nanos = Nanos::from_millis(100);
 /// From so long a window on, they decide.
 const WINDOW_OF_CLEAR_SIGNS: Nanos = Nanos::from_millis(500);
 
+/// What each job of a run did, in words: (its name, "4 KiB random reads of this filesystem (ext4) at
+/// depth 32, direct").
+pub fn workloads(record: &RunRecord) -> Vec<(String, String)> {
+    let case = Case::of(record);
+    let did = |part: &&Part| !part.workers.iter().all(|job| job.did_nothing());
+    let words = |part: &Part| (part.name.to_owned(), use_for::what(&case, part));
+    case.parts.iter().filter(did).map(words).collect()
+}
+
 /// The verdict on every part of a run.
 pub(crate) fn of(case: &Case, findings: &[Finding]) -> Vec<Verdict> {
     // What is no I/O of this machine has no limit to look for here.
-    let judged = |part: &&Part| !matches!(part.medium(), Medium::Socket | Medium::Time);
+    let judged = |part: &&Part| match part.medium() {
+        Medium::Socket => false,
+        Medium::Time => program::is_told_where(part),
+        Medium::Data | Medium::Metadata | Medium::Memory => true,
+    };
     case.parts.iter().filter(judged).map(|part| of_part(case, part, findings)).collect()
 }
 
+/// Where another program measured: what it prints decides nothing.
+fn of_imported(part: &Part, program: &str) -> Verdict {
+    Verdict {
+        job: part.name.to_owned(),
+        limit: Limit::Unknown,
+        confidence: Confidence::Low,
+        because: format!(
+            "it was measured by {program}, which does not tell what storage, CPUs and caches did"
+        ),
+        figures: Vec::new(),
+        use_for:
+            "use it for: comparison with runs of the same program on the same machine; not for \
+                  a figure of the storage itself"
+                .into(),
+    }
+}
+
 fn of_part(case: &Case, part: &Part, findings: &[Finding]) -> Verdict {
+    if let Some(origin) = &case.record.origin {
+        return of_imported(part, &origin.program);
+    }
     let about = |f: &&Finding| f.jobs.is_empty() || f.jobs.iter().any(|job| job == part.name);
     let findings: Vec<&Finding> = findings.iter().filter(about).collect();
     let matter = Matter { case, part, findings: &findings, signs: Signs::of(case, part) };
-    let Ruling { limit, confidence, because, figures } = rules::decide(&matter);
+    let Ruling { limit, confidence, because, figures } = match part.medium() {
+        Medium::Time => program::decide(&matter),
+        _ => rules::decide(&matter),
+    };
     Verdict {
         job: part.name.to_owned(),
         limit,

@@ -31,7 +31,9 @@ pub(super) const CHECK: Check = Check {
 };
 
 fn look(case: &Case) -> Vec<Finding> {
-    case.parts.iter().filter_map(|part| about(case, part)).collect()
+    // One that runs a program only waits for it.
+    let parts = case.parts.iter().filter(|part| part.first().workload.ioengine != "exec");
+    parts.filter_map(|part| about(case, part)).collect()
 }
 
 fn about(case: &Case, part: &Part) -> Option<Finding> {
@@ -135,15 +137,26 @@ fn throttled_us(case: &Case, part: &Part) -> Option<u64> {
 /// CPUs the workers may run on.
 fn cpus(case: &Case, part: &Part) -> Vec<usize> {
     let allowed = case.record.facts.cpu.allowed.iter().map(|cpu| *cpu as usize);
-    let chosen: Option<Vec<usize>> = part
-        .setting("cpus_allowed")
-        .map(|list| list.split(',').filter_map(|c| c.parse().ok()).collect());
-    allowed.filter(|cpu| chosen.as_ref().is_none_or(|chosen| chosen.contains(cpu))).collect()
+    let bound = |chosen: &str, cpu: &usize| chosen.split(',').any(|one| one.parse() == Ok(*cpu));
+    let open =
+        |cpu: &usize| bindings(part).any(|chosen| chosen.is_none_or(|list| bound(list, cpu)));
+    allowed.filter(open).collect()
+}
+
+/// The CPUs each worker was bound to, where it was.
+fn bindings<'a>(part: &Part<'a>) -> impl Iterator<Item = Option<&'a str>> {
+    let workers = part.workers.iter();
+    workers.map(|job| job.workload.settings.get("cpus_allowed").map(String::as_str))
 }
 
 /// The CPU among those that was idle most, with its share of time, where that was long enough to
-/// take what waited.
+/// take what waited. Workers that are bound apart (cpus_allowed_policy=split) could not go there.
 fn spare_cpu(case: &Case, part: &Part) -> Option<(usize, f64)> {
+    let mut bindings = bindings(part);
+    let first = bindings.next()?;
+    if bindings.any(|binding| binding != first) {
+        return None;
+    }
     let cpus = cpus(case, part);
     let shares = case.cpu_use(part.from, part.to).into_iter();
     let idle = shares.filter(|(cpu, _)| cpus.contains(cpu)).map(|(cpu, share)| (cpu, share.idle));
@@ -207,5 +220,17 @@ mod tests {
         let found = the_finding(&run(jobs, true), CHECK.id);
         assert_eq!(found.cause, "6 workers share 4 CPUs");
         assert_eq!(found.jobs.len(), 6);
+    }
+
+    #[test]
+    fn workers_bound_apart_share_all_their_cpus_and_have_none_to_spare() {
+        let mut jobs: Vec<_> = (0..6).map(|_| job("read", Direction::Read, 2)).collect();
+        for (number, job) in jobs.iter_mut().enumerate() {
+            job.cpu.run_delay = Some(Nanos(SECOND));
+            job.workload.settings.insert("cpus_allowed".into(), (number % 2).to_string());
+        }
+        let mut record = run(jobs, false);
+        record.jobs.iter_mut().for_each(|job| job.job = 0);
+        assert_eq!(the_finding(&record, CHECK.id).cause, "6 workers share 2 CPUs");
     }
 }

@@ -44,6 +44,9 @@ pub struct Difference {
 
 /// In what the circumstances of two runs differ, what changes figures first.
 pub fn environment_differences(earlier: &RunRecord, later: &RunRecord) -> Vec<Difference> {
+    if earlier.origin.is_some() || later.origin.is_some() {
+        return unknown_on_a_side(earlier, later);
+    }
     let (before, after) = (circumstances(earlier), circumstances(later));
     let mut names: Vec<&String> = before.keys().chain(after.keys()).collect();
     names.sort_unstable();
@@ -60,6 +63,19 @@ pub fn environment_differences(earlier: &RunRecord, later: &RunRecord) -> Vec<Di
         is_grave: !LIGHT.contains(&name.as_str()),
     };
     names.into_iter().map(difference).collect()
+}
+
+/// What can be said where a record was read from another program's output: of two such, nothing.
+fn unknown_on_a_side(earlier: &RunRecord, later: &RunRecord) -> Vec<Difference> {
+    let told = |run: &RunRecord| match &run.origin {
+        Some(origin) => format!("not recorded by {}", origin.program),
+        None => "recorded".to_owned(),
+    };
+    let (before, after) = (told(earlier), told(later));
+    match before == after {
+        true => Vec::new(),
+        false => vec![Difference { what: "circumstances".into(), before, after, is_grave: true }],
+    }
 }
 
 fn look(earlier: &RunRecord, later: &RunRecord) -> Vec<Finding> {

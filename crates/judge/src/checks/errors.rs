@@ -133,6 +133,10 @@ fn meaning(kind: &ErrorCount) -> (&'static str, &'static str) {
         EBUSY => ("something else holds the device", "unmount or stop what uses it (lsblk, fuser)"),
         ENOENT => ("the file is not there", "check the path, or let the job create it"),
         EMFILE => ("too many files are open", "raise ulimit -n, or lower nrfiles or openfiles"),
+        ENOMEM if kind.operation == "allocate buffers" => (
+            "there is not so much memory for the buffers; huge pages have to be set aside first",
+            "lower iodepth, bs or numjobs; with iomem=mmaphuge or shmhuge set pages aside (/proc/sys/vm/nr_hugepages)",
+        ),
         ENOMEM => (
             "memory, locked memory or the limit of it is used up",
             "raise ulimit -l, or lower iodepth, bs or numjobs",

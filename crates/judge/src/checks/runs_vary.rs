@@ -120,7 +120,7 @@ mod tests {
         let run = |(round, ios): (u32, &u64)| {
             let mut job = job("read", Direction::Read, 10);
             job.results[Direction::Read].ios = *ios;
-            let cell = Some(Cell { name: "read".into(), round });
+            let cell = Some(Cell { name: "read".into(), round, ..Cell::default() });
             record::RunRecord { cell, ..record(vec![job]) }
         };
         let runs = (0..).zip(ios).map(run).collect();

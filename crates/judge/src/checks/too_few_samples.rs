@@ -6,7 +6,7 @@ use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
 use crate::metrics::latency::merged;
 use crate::stats::{percentile_interval, samples_needed, supports};
-use record::{Direction, Histogram, Severity};
+use record::{Direction, Histogram, Medium, Severity};
 
 pub(super) const CHECK: Check = Check {
     id: "too-few-samples",
@@ -30,7 +30,8 @@ fn look(case: &Case) -> Vec<Finding> {
 
 /// The direction with the fewest samples that shows percentiles.
 fn about(part: &Part) -> Option<Finding> {
-    if !part.first().show.clat_percentiles {
+    // A program that is run is one sample.
+    if !part.first().show.clat_percentiles || part.medium() == Medium::Time {
         return None;
     }
     let all = |direction| {

@@ -5,7 +5,7 @@ use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
 use crate::metrics::series::{Slot, slots};
-use record::{Direction, Severity};
+use record::{Direction, Medium, Severity};
 
 /// Intervals a window must hold before anything can be said of its steadiness.
 const INTERVALS_MIN: u64 = 5;
@@ -33,7 +33,9 @@ pub(super) const CHECK: Check = Check {
 };
 
 fn look(case: &Case) -> Vec<Finding> {
-    case.parts.iter().filter_map(|part| window(part).or_else(|| start(part))).collect()
+    // One that computes, or runs a program, is over when it is.
+    let parts = case.parts.iter().filter(|part| part.medium() != Medium::Time);
+    parts.filter_map(|part| window(part).or_else(|| start(part))).collect()
 }
 
 fn window(part: &Part) -> Option<Finding> {

@@ -1,7 +1,7 @@
 //! What the disks under the jobs moved, and how much of it this process asked for.
 
 use crate::case::{At, Case};
-use record::{DeviceKind, Direction, Nanos, RunRecord, Sample};
+use record::{DeviceKind, Direction, Medium, Nanos, RunRecord, Sample};
 
 /// Filesystems that write a block elsewhere each time, and their trees with it: what they write is
 /// a multiple of what they were asked to.
@@ -51,6 +51,10 @@ impl Traffic {
 /// The traffic of a run; `None` without samples of a disk.
 pub(super) fn of(case: &Case) -> Option<Traffic> {
     let on_disks: Vec<_> = case.parts.iter().filter(|p| !case.disks_of(p).is_empty()).collect();
+    // What a program that was run moved is not counted.
+    if on_disks.iter().any(|part| part.medium() == Medium::Time) {
+        return None;
+    }
     let from = on_disks.iter().map(|part| part.from).min()?;
     let to = on_disks.iter().map(|part| part.to).max()?;
     let (first, last) = case.ends(from, to)?;

@@ -1,7 +1,7 @@
 //! Figures in words, for the sentences of the checks.
 
 /// Bytes: "512 B", "4.0 KiB", "1.5 GiB".
-pub(crate) fn size(bytes: f64) -> String {
+pub fn size(bytes: f64) -> String {
     const UNITS: [&str; 6] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
     let (mut value, mut unit) = (bytes, 0);
     while value >= 1023.95 && unit + 1 < UNITS.len() {
@@ -12,7 +12,7 @@ pub(crate) fn size(bytes: f64) -> String {
 }
 
 /// Nanoseconds: "850 ns", "12 µs", "1.5 ms", "20 s".
-pub(crate) fn time(ns: f64) -> String {
+pub fn time(ns: f64) -> String {
     const UNITS: [&str; 4] = ["ns", "µs", "ms", "s"];
     let (mut value, mut unit) = (ns, 0);
     while value >= 999.5 && unit + 1 < UNITS.len() {
@@ -24,13 +24,13 @@ pub(crate) fn time(ns: f64) -> String {
 }
 
 /// A share as percent: "0.4 %", "12 %".
-pub(crate) fn percent(share: f64) -> String {
+pub fn percent(share: f64) -> String {
     let decimals = usize::from(share.abs() < 0.0995);
     format!("{:.decimals$} %", share * 100.0)
 }
 
 /// A count or rate: "999", "12.3 k", "1.20 M".
-pub(crate) fn number(value: f64) -> String {
+pub fn number(value: f64) -> String {
     match value.abs() {
         small if small < 999.5 => format!("{value:.0}"),
         thousands if thousands < 999_500.0 => format!("{:.1} k", value / 1e3),
@@ -39,12 +39,12 @@ pub(crate) fn number(value: f64) -> String {
 }
 
 /// A percentile's name: "p99.9".
-pub(crate) fn percentile(percentile: f64) -> String {
+pub fn percentile(percentile: f64) -> String {
     format!("p{percentile}")
 }
 
 /// "a", "a and b", "a, b and c".
-pub(crate) fn list<T: AsRef<str>>(items: &[T]) -> String {
+pub fn list<T: AsRef<str>>(items: &[T]) -> String {
     let items: Vec<&str> = items.iter().map(AsRef::as_ref).collect();
     match items.as_slice() {
         [] => String::new(),
@@ -54,7 +54,7 @@ pub(crate) fn list<T: AsRef<str>>(items: &[T]) -> String {
 }
 
 /// "1 worker", "2 workers".
-pub(crate) fn count(number: usize, noun: &str) -> String {
+pub fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 

@@ -55,10 +55,14 @@ pub(super) struct Distribution {
 }
 
 impl Distribution {
-    /// Of the latencies of both sides; `None` when a run recorded none.
+    /// Of the latencies of both sides; `None` when a run recorded none, or only some percentiles of
+    /// them are known.
     pub(super) fn of(old: &Side, new: &Side) -> Option<Distribution> {
         let (olds, news) = (old.latencies.as_ref()?, new.latencies.as_ref()?);
         let (before, after) = (merged(olds.iter())?, merged(news.iter())?);
+        if !(before.is_binned() && after.is_binned()) {
+            return None;
+        }
         let ratio = |percentile| {
             let metric = Metric::Percentile(percentile);
             let both = (old.logarithm(metric).ok()?, new.logarithm(metric).ok()?);

@@ -69,8 +69,9 @@ impl<'a> Side<'a> {
             Metric::Bandwidth => self.rate(run, |job, direction| job.results[direction].bytes.0),
             Metric::Percentile(percentile) => {
                 let all = self.latencies(run)?;
+                let value = all.known_percentile(percentile);
                 match supports(all.count(), percentile) {
-                    true => Ok(all.percentile(percentile) as f64),
+                    true => Ok(value.ok_or("it is not among those that were printed")? as f64),
                     false => Err(format!(
                         "too few values: {} of {} needed",
                         all.count(),
@@ -99,6 +100,9 @@ impl<'a> Side<'a> {
     /// machines is of all time scales and does not average out (1/f noise; Keshner 1982).
     fn variance_of_one(&self, metric: Metric) -> Result<f64, String> {
         let own = match metric {
+            // Of what another program measured order statistics are not known; the spread assumed for
+            // tails is larger than theirs.
+            Metric::Percentile(_) if !self.latencies(0)?.is_binned() => 0.0,
             Metric::Percentile(percentile) => {
                 let interval = percentile_interval(self.latencies(0)?, percentile);
                 let (low, high) = interval.unwrap_or((1, u64::MAX));
@@ -115,6 +119,10 @@ impl<'a> Side<'a> {
 /// t is where few intervals tell it. The level of latencies is seen in their means, that of
 /// synchronisations, which have no series, in the I/Os between them.
 fn course(workers: &[&JobRecord], kind: Kind, metric: Metric) -> Result<f64, String> {
+    // A series was not kept: what other programs print has none.
+    if workers.iter().all(|job| job.interval_step.0 == 0) {
+        return Ok(0.0);
+    }
     let directions = kind.direction.map_or(Direction::ALL.to_vec(), |direction| vec![direction]);
     let level = |slot: &Slot| match is_rate(metric) || kind.direction.is_none() {
         // An interval without I/O has no logarithm; one I/O does.

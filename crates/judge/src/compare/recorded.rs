@@ -18,7 +18,7 @@ fn recorded() -> Vec<(&'static str, Vec<RunRecord>)> {
             let name = found.last().unwrap().0;
             let mut made = record(Vec::new());
             made.jobs = vec![done.clone()];
-            made.cell = Some(Cell { name: name.into(), round: 0 });
+            made.cell = Some(Cell { name: name.into(), round: 0, ..Cell::default() });
             found.last_mut().unwrap().1.push(made);
         }
         match what {

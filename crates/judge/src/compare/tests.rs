@@ -28,7 +28,7 @@ fn run(random: &mut Random, round: u32, level: f64, cv: f64) -> RunRecord {
     (result.ios, result.ios_issued, result.bytes) = (ios, ios, Bytes(ios * 4096));
     result.latency.clat = Some(latency.clone());
     result.latency.lat = Some(latency);
-    let cell = Some(Cell { name: "read".into(), round });
+    let cell = Some(Cell { name: "read".into(), round, ..Cell::default() });
     // Samples of the machine say nothing here and take time.
     let mut made = record(Vec::new());
     (made.jobs, made.cell) = (vec![job], cell);

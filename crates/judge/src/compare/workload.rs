@@ -6,8 +6,12 @@ use crate::gate::measure::Member;
 use record::{Bytes, JobRecord, PerDirection, Workload};
 use std::collections::BTreeMap;
 
-/// In what the workloads of a job differ on both sides.
-pub(super) fn differences(old: &Member, new: &Member) -> Vec<Difference> {
+/// What the output of another program tells of a workload too.
+const TOLD_BY_OTHERS: [&str; 4] = ["rw", "bs", "iodepth", "direct"];
+
+/// In what the workloads of a job differ on both sides; `is_imported`: as far as another program told
+/// them.
+pub(super) fn differences(old: &Member, new: &Member, is_imported: bool) -> Vec<Difference> {
     let (before, after) = (described(old), described(new));
     let mut names: Vec<&String> = before.keys().chain(after.keys()).collect();
     names.sort_unstable();
@@ -15,6 +19,9 @@ pub(super) fn differences(old: &Member, new: &Member) -> Vec<Difference> {
     let value = |side: &BTreeMap<String, String>, name: &String| {
         side.get(name).map_or("default".to_owned(), Clone::clone)
     };
+    if is_imported {
+        names.retain(|name| TOLD_BY_OTHERS.contains(&name.as_str()));
+    }
     let differs = |name: &&String| before.get(*name) != after.get(*name);
     let difference = |name: &String| Difference {
         what: name.clone(),

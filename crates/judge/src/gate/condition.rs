@@ -312,7 +312,7 @@ fn not_found<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
 }
 
 /// The name that is meant, if one is near enough.
-fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let lower = name.to_lowercase();
     let far = |known: &str| strsim::damerau_levenshtein(&lower, &known.to_lowercase());
     known.map(|known| (far(known), known)).filter(|(d, _)| *d <= 2).min().map(|(_, known)| known)

@@ -17,11 +17,11 @@ pub(crate) struct Member<'a> {
 }
 
 /// A figure in one direction.
-pub(super) struct Measured {
-    pub(super) direction: Option<Direction>,
-    pub(super) estimate: Estimate,
+pub(crate) struct Measured {
+    pub(crate) direction: Option<Direction>,
+    pub(crate) estimate: Estimate,
     /// Why the interval has no end.
-    pub(super) reason: Option<String>,
+    pub(crate) reason: Option<String>,
 }
 
 /// The jobs of some runs, in order.
@@ -53,7 +53,7 @@ pub(crate) fn members<'a>(cases: &[Case<'a>]) -> Vec<Member<'a>> {
 }
 
 /// A figure of a job in each direction it has it in, or in the one asked for.
-pub(super) fn figures(
+pub(crate) fn figures(
     member: &Member,
     direction: Option<Direction>,
     class: Class,
@@ -208,7 +208,10 @@ fn exact(value: u64) -> (Estimate, Option<String>) {
 }
 
 fn percentile(all: &Histogram, percentile: f64) -> (Estimate, Option<String>) {
-    let value = all.percentile(percentile) as f64;
+    let Some(value) = all.known_percentile(percentile).map(|value| value as f64) else {
+        let reason = format!("p{percentile} is not among the percentiles that were printed");
+        return (Estimate { value: 0.0, low: 0.0, high: f64::INFINITY }, Some(reason));
+    };
     match percentile_interval(all, percentile) {
         Some((low, high)) => (Estimate { value, low: low as f64, high: high as f64 }, None),
         None => {

@@ -129,7 +129,7 @@ fn a_condition_about_nothing_fails() {
 fn repeats_are_as_certain_as_they_agree() {
     let round = |number: u32, iops: u64| {
         let mut run = calm();
-        run.cell = Some(Cell { name: "a".into(), round: number });
+        run.cell = Some(Cell { name: "a".into(), round: number, ..Cell::default() });
         run.jobs[0].results.read.ios = iops * 10;
         run
     };
@@ -147,7 +147,7 @@ fn repeats_are_as_certain_as_they_agree() {
 fn runs_in_turn_are_told_apart_by_their_cell() {
     let named = |name: &str| {
         let mut run = calm();
-        run.cell = Some(Cell { name: name.into(), round: 0 });
+        run.cell = Some(Cell { name: name.into(), round: 0, ..Cell::default() });
         run
     };
     let all = results(&[named("x.fio"), named("y.fio")], &["iops>1", "y.fio: a:iops>1"]);

@@ -15,7 +15,8 @@ pub struct LatencyStats {
     pub mean: f64,
     /// Sample standard deviation, exact.
     pub stddev: f64,
-    /// (percentile 0 to 100, value), in rising order. Never outside `min` and `max`.
+    /// (percentile 0 to 100, value), in rising order. Never outside `min` and `max`. Without those
+    /// that another program, which measured, did not tell.
     pub percentiles: Vec<(f64, u64)>,
     /// Occupied bins in fio's scheme of 64 an octave: (middle, count), rising.
     pub bins: Vec<(u64, u64)>,
@@ -24,10 +25,8 @@ pub struct LatencyStats {
 impl LatencyStats {
     /// Figures of `histogram` at the wanted `percentiles`.
     pub(crate) fn of(histogram: &Histogram, percentiles: &[f64]) -> Self {
-        let percentiles = match histogram.is_empty() {
-            true => Vec::new(),
-            false => percentiles.iter().map(|p| (*p, histogram.percentile(*p))).collect(),
-        };
+        let known = |p: &f64| Some((*p, histogram.known_percentile(*p)?));
+        let percentiles = percentiles.iter().filter_map(known).collect();
         LatencyStats {
             count: histogram.count(),
             min: histogram.min(),

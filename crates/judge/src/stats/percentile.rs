@@ -11,8 +11,11 @@ use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, Normal};
 const NORMAL_MIN: f64 = 1000.0;
 
 /// The interval that holds the `percentile` (0 to 100) in 95 of 100 cases; `None` when there are too
-/// few values for one.
+/// few values for one, or only percentiles that another program printed.
 pub fn percentile_interval(histogram: &Histogram, percentile: f64) -> Option<(u64, u64)> {
+    if !histogram.is_binned() {
+        return None;
+    }
     let (low, high) = ranks(histogram.count(), percentile)?;
     Some((value_at(histogram, low), value_at(histogram, high)))
 }

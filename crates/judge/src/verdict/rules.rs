@@ -179,7 +179,7 @@ fn per_second(counters: &DiskSample, name: &str, seconds: f64) -> Option<f64> {
 }
 
 /// A control group's limit on a device of the stack, where the device ran right at it.
-fn by_device_limit(m: &Matter) -> Option<Ruling> {
+pub(super) fn by_device_limit(m: &Matter) -> Option<Ruling> {
     let limits = &m.case.record.facts.environment.cgroup.io_max;
     let devices = m.part.devices.iter().filter_map(|name| m.case.device(name));
     devices.filter_map(|device| limit_of(m, device, limits.get(&device.dev)?)).next()
@@ -214,7 +214,7 @@ fn limit_of(
 }
 
 /// Time the control group was kept off the CPUs by its quota.
-fn by_cpu_quota(m: &Matter) -> Option<Ruling> {
+pub(super) fn by_cpu_quota(m: &Matter) -> Option<Ruling> {
     let slow = m.case.record.timeline.samples.iter().filter_map(|s| Some((s.at, s.slow.as_ref()?)));
     let slow: Vec<_> = slow.collect();
     let first = slow.iter().rev().find(|(at, _)| *at <= m.part.from).or(slow.first())?;
@@ -233,7 +233,7 @@ fn by_cpu_quota(m: &Matter) -> Option<Ruling> {
     })
 }
 
-fn by_heat(m: &Matter) -> Option<Ruling> {
+pub(super) fn by_heat(m: &Matter) -> Option<Ruling> {
     let finding = m.found("throttled-hot", Severity::Warning)?;
     Some(Ruling {
         limit: Limit::Throttle,
@@ -244,7 +244,7 @@ fn by_heat(m: &Matter) -> Option<Ruling> {
 }
 
 /// Files that are memory.
-fn by_memory(m: &Matter) -> Option<Ruling> {
+pub(super) fn by_memory(m: &Matter) -> Option<Ruling> {
     let filesystems = m.case.filesystems_of(m.part);
     let memory = filesystems.iter().find(|f| ["tmpfs", "ramfs"].contains(&f.kind.as_str()))?;
     Some(Ruling {

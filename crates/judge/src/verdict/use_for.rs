@@ -45,6 +45,7 @@ pub(super) fn sentence(case: &Case, part: &Part, limit: Limit, findings: &[&Find
     let (good, bad) = match limit {
         Limit::Device => (what, None),
         Limit::Cache => (format!("{what}, answered by memory"), Some("the storage below")),
+        Limit::Cpu if part.medium() == Medium::Time => (what, Some("other storage below it")),
         Limit::Cpu => {
             let good = format!("what these CPUs can drive: {what}");
             (good, Some("the most the storage can do"))
@@ -84,8 +85,14 @@ fn caveats(findings: &[&Finding], limit: Limit) -> Vec<&'static str> {
 }
 
 /// "4 KiB random reads of this filesystem (ext4) at depth 32, direct, by 4 workers".
-fn what(case: &Case, part: &Part) -> String {
+pub(super) fn what(case: &Case, part: &Part) -> String {
     let workload = &part.first().workload;
+    if part.medium() == Medium::Time {
+        return format!(
+            "this work on this machine{}",
+            place(case, part).replacen(" of ", " and ", 1)
+        );
+    }
     let mut out = match part.medium() {
         Medium::Memory if workload.ioengine == "null" => {
             format!("{}{}", blocks(part), pattern(part))

@@ -1,0 +1,272 @@
+//! The figures of some runs with how far each can be trusted, and how latencies were distributed:
+//! what tables and curves show of one run as of many.
+
+use crate::case::Case;
+use crate::gate::condition::{Class, Metric};
+use crate::gate::measure::{Member, figures, histogram, members};
+use crate::stats::{Estimate, MISS, percentile_interval, supports};
+use record::{Direction, Histogram, JobRecord, RecordSet};
+
+/// One job in one direction, or its synchronisations.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tabled {
+    /// Its name, with that of its cell where several things were run in turn.
+    pub job: String,
+    /// How many runs repeat each other here.
+    pub runs: usize,
+    /// The direction; `None`: its synchronisations.
+    pub direction: Option<Direction>,
+    /// I/Os that completed, in all runs.
+    pub count: u64,
+    /// Which latency: "response" where there is a schedule, otherwise "completion", "total" where
+    /// those were not recorded, or "synchronisation".
+    pub latency: &'static str,
+    /// Its figures, in the order of tables.
+    pub figures: Vec<TabledFigure>,
+}
+
+/// A figure with how far it can be trusted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TabledFigure {
+    /// "IOPS", "bandwidth", "mean", "p50" …, "max".
+    pub name: &'static str,
+    /// "IOPS", "bytes/s" or "ns".
+    pub unit: &'static str,
+    /// Its value; of several runs the mean of theirs.
+    pub value: f64,
+    /// What holds the true value in 95 of 100 cases; `None` when that cannot be told.
+    pub interval: Option<(f64, f64)>,
+    /// Why it cannot.
+    pub reason: Option<String>,
+}
+
+/// How the latencies of a job in one direction were distributed, over all its runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Curve {
+    /// As [`Tabled::job`].
+    pub job: String,
+    /// As [`Tabled::direction`].
+    pub direction: Option<Direction>,
+    /// As [`Tabled::latency`].
+    pub latency: &'static str,
+    /// How many there are.
+    pub count: u64,
+    /// (percentile, nanoseconds), rising, as far as there are enough values beyond.
+    pub points: Vec<(f64, f64)>,
+    /// The largest percentile that so many values support.
+    pub end: f64,
+    /// (percentile, its interval) at the usual percentiles.
+    pub intervals: Vec<(f64, Estimate)>,
+}
+
+const FIGURES: [(&str, &str, Metric); 7] = [
+    ("IOPS", "IOPS", Metric::Iops),
+    ("bandwidth", "bytes/s", Metric::Bandwidth),
+    ("mean", "ns", Metric::Mean),
+    ("p50", "ns", Metric::Percentile(50.0)),
+    ("p99", "ns", Metric::Percentile(99.0)),
+    ("p99.9", "ns", Metric::Percentile(99.9)),
+    ("max", "ns", Metric::Max),
+];
+
+/// The figures of every job of a set in each direction, in order of their first appearance.
+pub fn tabled(set: &RecordSet) -> Vec<Tabled> {
+    let cases: Vec<Case> = set.runs.iter().map(Case::of).collect();
+    let members = members(&cases);
+    members.iter().flat_map(|member| of_member(member, set.seed)).collect()
+}
+
+fn of_member(member: &Member, seed: u64) -> Vec<Tabled> {
+    let row = |(direction, class)| {
+        let figure = |(name, unit, metric): (&'static str, &'static str, Metric)| {
+            let measured = figures(member, direction, class, metric, seed).pop()?;
+            let Estimate { value, low, high } = measured.estimate;
+            let is_known = measured.reason.is_none() && low.is_finite() && high.is_finite();
+            // A maximum is what was seen: of the next run's it says nothing.
+            let interval = (is_known && metric != Metric::Max).then_some((low.max(0.0), high));
+            Some(TabledFigure { name, unit, value, interval, reason: measured.reason })
+        };
+        let is_rate = |metric: Metric| matches!(metric, Metric::Iops | Metric::Bandwidth);
+        let wanted = FIGURES.into_iter().filter(|(.., m)| direction.is_some() || !is_rate(*m));
+        let jobs = member.runs.iter().flatten();
+        let count = jobs.map(|job| direction.map_or(job.sync.count, |d| job.results[d].ios)).sum();
+        Tabled {
+            job: member.name.clone(),
+            runs: member.runs.len(),
+            direction,
+            count,
+            latency: named(class),
+            figures: wanted.filter_map(figure).collect(),
+        }
+    };
+    kinds(member).into_iter().map(row).collect()
+}
+
+/// The directions in which a job did I/O, with the latency that counts in each.
+fn kinds(member: &Member) -> Vec<(Option<Direction>, Class)> {
+    let jobs = || member.runs.iter().flatten();
+    let mut kinds = Vec::new();
+    for direction in Direction::ALL {
+        if jobs().all(|job| job.results[direction].ios == 0) {
+            continue;
+        }
+        let has = |class: &Class| {
+            let recorded =
+                |run: &Vec<&JobRecord>| histogram(run, Some(direction), *class).is_some();
+            member.runs.iter().any(recorded)
+        };
+        let class = [Class::Response, Class::Clat].into_iter().find(has).unwrap_or(Class::Lat);
+        kinds.push((Some(direction), class));
+    }
+    if jobs().any(|job| !job.sync.latency.is_empty()) {
+        kinds.push((None, Class::Sync));
+    }
+    kinds
+}
+
+fn named(class: Class) -> &'static str {
+    match class {
+        Class::Response => "response",
+        Class::Clat => "completion",
+        Class::Sync => "synchronisation",
+        Class::Lat | Class::Slat => "total",
+    }
+}
+
+/// The curve of every job of a set in each direction that recorded latencies.
+pub fn curves(set: &RecordSet) -> Vec<Curve> {
+    let cases: Vec<Case> = set.runs.iter().map(Case::of).collect();
+    let of = |member: &Member| -> Vec<Curve> {
+        let all: Vec<&JobRecord> = member.runs.iter().flatten().copied().collect();
+        let curve = |(direction, class)| {
+            let histogram = histogram(&all, direction, class)?;
+            Some(Curve {
+                job: member.name.clone(),
+                direction,
+                latency: named(class),
+                count: histogram.count(),
+                end: honest_end(histogram.count()),
+                points: points(&histogram),
+                intervals: intervals(&histogram),
+            })
+        };
+        kinds(member).into_iter().filter_map(curve).collect()
+    };
+    members(&cases).iter().flat_map(of).collect()
+}
+
+/// The largest percentile that `count` values support: one of them is beyond it with enough
+/// certainty ([`supports`]).
+fn honest_end(count: u64) -> f64 {
+    if count == 0 { 0.0 } else { 100.0 * (MISS / 2.0).powf(1.0 / count as f64) }
+}
+
+/// Points closer together on the axis of percentiles, in powers of ten of what lies beyond, are one.
+const APART: f64 = 0.01;
+/// Where curves begin.
+const FIRST: f64 = 1.0;
+
+fn points(histogram: &Histogram) -> Vec<(f64, f64)> {
+    let (count, end) = (histogram.count() as f64, honest_end(histogram.count()));
+    let place = |percentile: f64| -(1.0 - percentile / 100.0).log10();
+    let mut points: Vec<(f64, f64)> = Vec::new();
+    let (mut seen, mut begun) = (0, f64::NEG_INFINITY);
+    for (low, width, number) in histogram.bins() {
+        seen += number;
+        let percentile = 100.0 * seen as f64 / count;
+        let value = (low + width - 1).min(histogram.max()) as f64;
+        if percentile >= end {
+            points.push((end, histogram.percentile(end) as f64));
+            break;
+        }
+        // The few fastest are no part of what is asked, and would take half of the scale.
+        if percentile < FIRST {
+            continue;
+        }
+        match points.last_mut() {
+            Some(last) if place(percentile) - begun < APART => *last = (percentile, value),
+            _ => {
+                begun = place(percentile);
+                points.push((percentile, value));
+            }
+        }
+    }
+    points
+}
+
+fn intervals(histogram: &Histogram) -> Vec<(f64, Estimate)> {
+    let usual = [50.0, 90.0, 99.0, 99.9, 99.99, 99.999];
+    let interval = |percentile: f64| {
+        let (low, high) = percentile_interval(histogram, percentile)?;
+        let value = histogram.percentile(percentile) as f64;
+        Some((percentile, Estimate { value, low: low as f64, high: high as f64 }))
+    };
+    usual.into_iter().filter(|p| supports(histogram.count(), *p)).filter_map(interval).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checks::testing::{IOPS, LATENCY, job, record};
+    use record::RunRecord;
+
+    fn set(runs: Vec<RunRecord>) -> RecordSet {
+        RecordSet { kind: "repeat".into(), runs, ..RecordSet::default() }
+    }
+
+    fn figure<'a>(row: &'a Tabled, name: &str) -> &'a TabledFigure {
+        row.figures.iter().find(|figure| figure.name == name).unwrap()
+    }
+
+    #[test]
+    fn one_run_has_intervals_from_its_own_course() {
+        let rows = tabled(&set(vec![record(vec![job("read", Direction::Read, 10)])]));
+        assert_eq!(rows.len(), 1);
+        let iops = figure(&rows[0], "IOPS");
+        let (low, high) = iops.interval.unwrap();
+        assert!((low..=high).contains(&(IOPS as f64)) && (iops.value - IOPS as f64).abs() < 1.0);
+        assert_eq!(rows[0].latency, "completion");
+        assert_eq!(figure(&rows[0], "max").interval, None);
+    }
+
+    #[test]
+    fn a_percentile_of_too_few_values_says_why_it_has_no_interval() {
+        let run = record(vec![job("read", Direction::Read, 1)]);
+        let rows = tabled(&set(vec![run]));
+        let tail = figure(&rows[0], "p99.9");
+        assert!(tail.interval.is_none() && tail.reason.as_deref().unwrap().contains("too few"));
+    }
+
+    #[test]
+    fn several_runs_are_one_row() {
+        let runs = [5, 5, 5].map(|seconds| record(vec![job("read", Direction::Read, seconds)]));
+        let rows = tabled(&set(runs.into()));
+        assert_eq!((rows.len(), rows[0].runs, rows[0].count), (1, 3, 15 * IOPS));
+    }
+
+    #[test]
+    fn curves_end_where_the_sample_does() {
+        let mut run = record(vec![job("read", Direction::Read, 10)]);
+        let mut latency = Histogram::new();
+        (1..=4000_u64).for_each(|value| latency.record(value * 1000));
+        run.jobs[0].results.read.latency.clat = Some(latency);
+        let curve = curves(&set(vec![run])).remove(0);
+        assert!(
+            supports(4000, curve.end - 0.01) && !supports(4000, curve.end + 0.01),
+            "{}",
+            curve.end
+        );
+        let (last, value) = *curve.points.last().unwrap();
+        assert!((last - curve.end).abs() < 1e-9 && value < 4_000_000.0);
+        assert!(curve.points.windows(2).all(|p| p[0].0 < p[1].0 && p[0].1 <= p[1].1));
+        assert!(curve.points.len() < 400);
+        assert_eq!(curve.intervals.last().unwrap().0, 99.9);
+    }
+
+    #[test]
+    fn constant_latency_is_a_curve_too() {
+        let run = record(vec![job("read", Direction::Read, 10)]);
+        let curve = curves(&set(vec![run])).remove(0);
+        assert!(curve.points.iter().all(|(_, value)| (value / LATENCY as f64 - 1.0).abs() < 0.01));
+    }
+}

@@ -1,0 +1,195 @@
+//! The rules for programs that were run: their I/O is not counted one by one, so what decides is
+//! whether processors or disks were busy while they ran.
+
+use super::rules::{self, Matter, Ruling};
+use super::{Confidence, Limit};
+use crate::case::{CpuShare, Part};
+use crate::checks::words::{number, percent};
+use crate::finding::Figure;
+
+/// All processors together, edges of the window apart.
+const ALL_BUSY: f64 = 0.85;
+/// What takes one processor at a time gets no further than this many of them.
+const ONE_BUSY: f64 = 0.8;
+/// A disk that had I/O under way most of the time …
+const DISK_MOST: f64 = 0.7;
+/// … half of it …
+const DISK_HALF: f64 = 0.4;
+/// … and so seldom that it cannot have been what was waited for.
+const DISK_SELDOM: f64 = 0.25;
+
+/// Whether it is known where a program worked, so that there is something to look at.
+pub(super) fn is_told_where(part: &Part) -> bool {
+    part.setting("directory").is_some()
+}
+
+/// What the machine did while a program ran.
+struct Busy {
+    /// Processors that were busy, all their shares together.
+    cpus: f64,
+    /// Processors there are.
+    count: f64,
+    /// Share of the time in which the busiest of the lowest devices had I/O under way; `None` where
+    /// none was sampled.
+    disk: Option<(String, f64)>,
+}
+
+/// The limit of a program.
+pub(super) fn decide(m: &Matter) -> Ruling {
+    let set = [rules::by_device_limit, rules::by_cpu_quota, rules::by_heat];
+    set.iter().find_map(|rule| rule(m)).unwrap_or_else(|| by_busyness(m))
+}
+
+fn busy(m: &Matter) -> Option<Busy> {
+    let cpus = m.case.cpu_use(m.part.from, m.part.to);
+    if cpus.is_empty() {
+        return None;
+    }
+    let of = |share: &CpuShare| share.user + share.system + share.interrupts + share.steal;
+    let disks = m.case.disks_of(m.part).into_iter().filter_map(|disk| {
+        let used = m.case.device_use(m.part, &disk.name)?;
+        let share = used.counters.busy_ms as f64 * 1e6 / used.window.0.max(1) as f64;
+        Some((disk.name.clone(), share.min(1.0)))
+    });
+    Some(Busy {
+        cpus: cpus.iter().map(|(_, share)| of(share)).sum(),
+        count: cpus.len() as f64,
+        disk: disks.max_by(|a, b| a.1.total_cmp(&b.1)),
+    })
+}
+
+fn by_busyness(m: &Matter) -> Ruling {
+    let Some(busy) = busy(m) else {
+        return Ruling {
+            limit: Limit::Unknown,
+            confidence: Confidence::Low,
+            because: "the machine was not sampled while the program ran".into(),
+            figures: Vec::new(),
+        };
+    };
+    let disk = busy.disk.as_ref().map_or(0.0, |(_, share)| *share);
+    let (limit, confidence) = limit(&busy, disk);
+    let mut figures = vec![Figure::new("processors busy, mean", busy.cpus, "count")];
+    if busy.disk.is_some() {
+        figures.push(Figure::new("disk busy", disk * 100.0, "percent"));
+    }
+    Ruling { limit, confidence, because: because(m, &busy, limit), figures }
+}
+
+fn limit(busy: &Busy, disk: f64) -> (Limit, Confidence) {
+    let all = busy.cpus >= ALL_BUSY * busy.count;
+    let one = busy.cpus >= ONE_BUSY;
+    match (all || one, disk) {
+        (true, disk) if disk < DISK_SELDOM => (Limit::Cpu, Confidence::High),
+        // Writing back goes on beside work that does not wait for it.
+        (true, _) if all => (Limit::Cpu, Confidence::Medium),
+        (true, disk) if disk < DISK_HALF => (Limit::Cpu, Confidence::Medium),
+        (true, _) => (Limit::Unknown, Confidence::Low),
+        (false, disk) if disk >= DISK_MOST => (Limit::Device, Confidence::High),
+        (false, disk) if disk >= DISK_HALF => (Limit::Device, Confidence::Medium),
+        (false, _) => (Limit::Unknown, Confidence::Low),
+    }
+}
+
+fn because(m: &Matter, busy: &Busy, limit: Limit) -> String {
+    let cpus =
+        format!("{:.2} of {} processors were busy on average", busy.cpus, number(busy.count));
+    let disk = match &busy.disk {
+        Some((name, share)) => format!("{name} had I/O under way {} of the time", percent(*share)),
+        None => match rules::by_memory(m) {
+            Some(ruling) => ruling.because,
+            None => "no device can be seen below the directory".into(),
+        },
+    };
+    let alone = match limit {
+        Limit::Cpu if busy.cpus < ALL_BUSY * busy.count => {
+            " (what takes one at a time gets no further)"
+        }
+        Limit::Unknown => ": neither explains the time alone",
+        _ => "",
+    };
+    match limit {
+        Limit::Cpu => format!("{cpus}{alone}, and {disk}"),
+        _ => format!("{disk}, and {cpus}{alone}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checks::testing::{FILE, MS, SECOND, at_each, job, record};
+    use crate::verdict::Verdict;
+    use record::{Direction, Medium, Nanos, RunRecord, Work, WorkPart};
+
+    /// A program of five seconds on a machine of four processors.
+    fn program(cpus: f64, disk: f64) -> RunRecord {
+        let mut job = job("gzip", Direction::Read, 5);
+        (job.workload.ioengine, job.workload.medium) = ("exec".into(), Medium::Time);
+        job.workload.files.clear();
+        job.workload.settings.insert("directory".into(), FILE.into());
+        let mut record = record(vec![job]);
+        at_each(&mut record, |at, sample| {
+            let each = (at * 1000.0 * cpus / sample.cpus.len() as f64) as u64;
+            for cpu in &mut sample.cpus {
+                (cpu.user_ms, cpu.system_ms) = (each, 0);
+                cpu.idle_ms = (at * 1000.0) as u64 - each;
+            }
+            for used in sample.disks.values_mut() {
+                used.busy_ms = (at * 1000.0 * disk) as u64;
+            }
+        });
+        record
+    }
+
+    fn verdict(record: &RunRecord) -> Verdict {
+        let judged = crate::judge(record);
+        assert_eq!(judged.verdicts.len(), 1);
+        judged.verdicts[0].clone()
+    }
+
+    #[test]
+    fn what_was_busy_was_the_limit() {
+        for (cpus, disk, limit, confidence) in [
+            (1.0, 0.05, Limit::Cpu, Confidence::High),
+            (3.8, 0.6, Limit::Cpu, Confidence::Medium),
+            (1.1, 0.3, Limit::Cpu, Confidence::Medium),
+            (0.2, 0.9, Limit::Device, Confidence::High),
+            (0.4, 0.5, Limit::Device, Confidence::Medium),
+            (1.0, 0.9, Limit::Unknown, Confidence::Low),
+            (0.1, 0.1, Limit::Unknown, Confidence::Low),
+        ] {
+            let found = verdict(&program(cpus, disk));
+            assert_eq!((found.limit, found.confidence), (limit, confidence), "{cpus} {disk}");
+        }
+        let one = verdict(&program(1.0, 0.05));
+        assert!(one.because.contains("1.00 of 4 processors") && one.because.contains("one at a"));
+        assert!(one.use_for.contains("this work on this machine"), "{}", one.use_for);
+    }
+
+    #[test]
+    fn a_program_that_does_not_say_where_it_works_is_not_judged() {
+        let mut record = program(1.0, 0.9);
+        record.jobs[0].workload.settings.clear();
+        assert!(crate::judge(&record).verdicts.is_empty());
+    }
+
+    #[test]
+    fn only_the_work_itself_is_looked_at() {
+        let mut record = program(0.2, 0.9);
+        let part = WorkPart { name: "x".into(), from: Nanos(SECOND), length: Nanos(200 * MS) };
+        record.work = Some(Work { parts: vec![part], ..Work::default() });
+        let case = crate::Case::of(&record);
+        assert_eq!(case.parts[0].length(), Nanos(200 * MS));
+        assert_eq!(verdict(&record).confidence, Confidence::Medium, "a short window");
+    }
+
+    #[test]
+    fn no_check_takes_a_program_for_a_worker_with_ios() {
+        let mut record = program(1.0, 0.9);
+        record.jobs[0].ended = record.jobs[0].started + Nanos(300 * MS);
+        record.jobs[0].cpu.run_delay = Some(Nanos(100 * MS));
+        let checks: Vec<_> =
+            crate::judge(&record).findings.into_iter().map(|found| found.check).collect();
+        assert!(checks.is_empty(), "{checks:?}");
+    }
+}
