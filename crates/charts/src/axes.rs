@@ -1,0 +1,124 @@
+//! Axes of flat charts, with their labels.
+
+use crate::colour::{FAINT, GRID, INK};
+use crate::data::Axis;
+use crate::font;
+use crate::frame::{Area, LABEL, TICK};
+use crate::scale::Scale;
+use crate::scene::{Anchor, Form, Picture, Stroke, Text};
+
+/// Height that a horizontal axis takes below its chart.
+pub(crate) const BELOW: f64 = 52.0;
+/// Words that stand beside each other are this far apart at least.
+const APART: f64 = 8.0;
+/// Width that words turned by [`TURNED`] degrees need.
+const TURNED_WIDTH: f64 = 16.0;
+const TURNED: f64 = -35.0;
+
+/// How the words of a horizontal axis are set.
+pub(crate) struct Below {
+    pub is_turned: bool,
+    /// Every how manyth is written.
+    pub every: usize,
+    /// Height that the axis takes.
+    pub height: f64,
+    /// How far its words reach left of their values.
+    pub reach: f64,
+}
+
+impl Below {
+    /// For an axis whose values have at least so much room each.
+    pub(crate) fn of(axis: &Axis, room: f64) -> Below {
+        let widest = crate::frame::widest(axis.ticks.iter().map(|tick| &*tick.text), TICK);
+        if widest + APART <= room {
+            return Below { is_turned: false, every: 1, height: BELOW, reach: widest / 2.0 };
+        }
+        // Numbers are understood with some of them left out, words are not.
+        let numbers = axis.ticks.iter().all(|tick| tick.number.is_some());
+        let most = if numbers { widest + APART } else { TURNED_WIDTH };
+        let every = (most / room.max(0.1)).ceil().max(1.0) as usize;
+        match numbers {
+            true => Below { is_turned: false, every, height: BELOW, reach: widest / 2.0 },
+            false => {
+                let (sine, cosine) = TURNED.to_radians().sin_cos();
+                let length = widest.min(LONGEST);
+                let height = BELOW + length * sine.abs();
+                Below { is_turned: true, every, height, reach: length * cosine }
+            }
+        }
+    }
+}
+
+/// Turned words are cut at this width.
+const LONGEST: f64 = 150.0;
+
+/// Writes the values of an axis below an area, at these places (0 to 1 of its width), and its name.
+pub(crate) fn below(picture: &mut Picture, area: &Area, axis: &Axis, places: &[f64], set: &Below) {
+    for (tick, place) in axis.ticks.iter().zip(places).step_by(set.every) {
+        let (x, y) = (area.left + place * area.width, area.bottom() + 17.0);
+        let text = match set.is_turned {
+            true => Text::new(&*tick.text, (x + 4.0, y), TICK, INK)
+                .fitting(LONGEST)
+                .anchored(Anchor::End)
+                .turned(TURNED),
+            false => Text::new(&*tick.text, (x, y), TICK, INK).anchored(Anchor::Middle),
+        };
+        picture.text("x-tick", text);
+    }
+    let centre = area.left + area.width / 2.0;
+    let name = Text::new(&*axis.label, (centre, area.bottom() + set.height - 12.0), LABEL, INK);
+    let room = 2.0 * centre.min(picture.width - centre);
+    picture.text("x-label", name.fitting(room).anchored(Anchor::Middle));
+}
+
+/// Writes a name upwards, left of an area, so far from it.
+pub(crate) fn beside(picture: &mut Picture, area: &Area, name: &str, distance: f64) {
+    let at = (area.left - distance, area.top + area.height / 2.0);
+    let room = area.height + 40.0;
+    let text = Text::new(name, at, LABEL, INK).fitting(room);
+    picture.text("y-label", text.anchored(Anchor::Middle).turned(-90.0));
+}
+
+/// The round figures of a scale as text.
+pub(crate) fn figures(scale: &Scale) -> Vec<String> {
+    scale.ticks.iter().map(|tick| scale.round(*tick)).collect()
+}
+
+/// Width that an axis of figures takes left of its chart.
+pub(crate) fn figures_width(scale: &Scale) -> f64 {
+    crate::frame::widest(figures(scale).iter().map(String::as_str), TICK) + 38.0
+}
+
+/// Draws an axis of figures left of an area, with lines through it.
+pub(crate) fn upright(picture: &mut Picture, area: &Area, scale: &Scale, name: &str) {
+    let heights = scale.ticks.iter().map(|tick| area.at(0.0, scale.at(*tick)).1);
+    let lines = heights.clone().map(|y| vec![(area.left, y), (area.right(), y)]).collect();
+    picture.push("grid", Form::Lines { lines, stroke: Stroke::new(GRID, 1.0) });
+    for (text, y) in figures(scale).into_iter().zip(heights) {
+        let text = Text::new(text, (area.left - 7.0, y + 4.0), TICK, INK);
+        picture.text("y-tick", text.anchored(Anchor::End));
+    }
+    let distance = figures_width(scale) - 14.0;
+    beside(picture, area, &scale.label(name), distance);
+}
+
+/// Draws upright lines through an area at these places.
+pub(crate) fn guides(picture: &mut Picture, area: &Area, places: &[f64]) {
+    let line = |place: &f64| {
+        let x = area.left + place * area.width;
+        vec![(x, area.top), (x, area.bottom())]
+    };
+    let lines = places.iter().map(line).collect();
+    picture.push("grid", Form::Lines { lines, stroke: Stroke::new(GRID, 1.0) });
+}
+
+/// The line on which a chart stands.
+pub(crate) fn base(picture: &mut Picture, area: &Area) {
+    let spots = vec![(area.left, area.bottom()), (area.right(), area.bottom())];
+    picture.line("axis", spots, Stroke::new(FAINT, 1.0));
+}
+
+/// Width of some words of ticks.
+pub(crate) fn ticks_width(axis: &Axis) -> f64 {
+    axis.ticks.iter().map(|tick| font::width(&tick.text, TICK, false)).fold(0.0, f64::max)
+}

@@ -1,0 +1,188 @@
+//! Bars: figures of a few things beside each other, with the bars of their intervals.
+
+use crate::axes::{self, Below};
+use crate::colour::{HATCH, INK, series as series_colour};
+use crate::data::{Axis, Quantity, Series, Words};
+use crate::font;
+use crate::frame::{self, Area, FOOT, HEAD, MARGIN, SMALL, TICK};
+use crate::legend::{self, Mark};
+use crate::lines::{NAME_HEIGHT, names_width};
+use crate::scale::{Scale, Use};
+use crate::scene::{Anchor, Fill, Form, Picture, Stroke, Text, hatching, rectangle};
+
+const HEIGHT: f64 = 470.0;
+/// Share of the room of a value that its bars take.
+const FILLED: f64 = 0.78;
+/// Width of a bar with the room beside it, in pixels.
+const BAR: (f64, f64) = (14.0, 74.0);
+
+/// Series along an axis, as bars that begin at 0: those of one value stand together, each with its
+/// figure, and with the ends of its interval where there is one.
+pub fn bars(words: &Words, x: &Axis, quantity: &Quantity, series: &[Series]) -> Picture {
+    let count = x.ticks.len();
+    let all = series.iter().flat_map(|series| (0..count).map(|index| series.at(index)));
+    let all: Vec<_> = all.collect();
+    let scale = Scale::of(all.iter(), quantity.unit, Use::Lengths);
+    let names = names_width(series);
+    let total = (count * series.len().max(1)).max(1) as f64;
+    let width = ((760.0 / total).clamp(BAR.0, BAR.1) * total).max(520.0);
+    let room = width / count.max(1) as f64;
+    let below = Below::of(x, room);
+    let left = MARGIN + axes::figures_width(&scale).max(below.reach - room / 2.0);
+    let height = HEIGHT.max(HEAD + FOOT + axes::BELOW + series.len() as f64 * NAME_HEIGHT)
+        - HEAD
+        - FOOT
+        - axes::BELOW
+        - legend::MARKS_HEIGHT;
+    let area = Area { left, top: HEAD, width, height };
+    let height = area.bottom() + below.height + legend::MARKS_HEIGHT + FOOT;
+    let mut picture = frame::picture(words, area.right() + names + MARGIN, height);
+    axes::upright(&mut picture, &area, &scale, &quantity.name);
+    let centres: Vec<f64> = (0..count).map(|i| (i as f64 + 0.5) / count as f64).collect();
+    axes::below(&mut picture, &area, x, &centres, &below);
+    let drawn = Drawn { x, series, scale: &scale, area: &area };
+    (0..count).for_each(|index| drawn.group(&mut picture, index));
+    axes::base(&mut picture, &area);
+    if names > 0.0 {
+        drawn.names(&mut picture);
+    }
+    let mut marks = legend::marks_of(all.iter());
+    if all.iter().any(|point| point.interval().is_some()) {
+        marks.push(Mark::Words("lines on bars: 95 % interval of the mean".into()));
+    }
+    legend::marks(&mut picture, &marks);
+    picture
+}
+
+struct Drawn<'a> {
+    x: &'a Axis,
+    series: &'a [Series],
+    scale: &'a Scale,
+    area: &'a Area,
+}
+
+impl Drawn<'_> {
+    fn group(&self, picture: &mut Picture, index: usize) {
+        let room = self.area.width / self.x.ticks.len() as f64;
+        let width = room * FILLED / self.series.len() as f64;
+        let left = self.area.left + room * (index as f64 + (1.0 - FILLED) / 2.0);
+        for number in 0..self.series.len() {
+            self.bar(picture, index, number, left + width * number as f64, width);
+        }
+    }
+
+    fn bar(&self, picture: &mut Picture, index: usize, number: usize, left: f64, width: f64) {
+        let series = &self.series[number];
+        let point = series.at(index);
+        let base = self.area.bottom();
+        let Some(value) = point.known() else {
+            return self.nothing(picture, point, left, width);
+        };
+        let top = self.area.at(0.0, self.scale.at(value)).1;
+        let colour = series_colour(number, self.series.len());
+        let spots = rectangle(left + 0.5, top, width - 1.0, base - top);
+        let what = &self.x.ticks[index].text;
+        let figure = self.scale.unit.full(value);
+        let tip = format!("{} {what}: {figure}", series.name);
+        let area = Form::Area { spots, fill: Fill::solid(colour), edge: None };
+        picture.push_with_tip("bar", area, tip.trim().into());
+        let centre = left + width / 2.0;
+        let mut above = top;
+        if let Some((low, high)) = point.interval() {
+            let [low, high] = [low, high].map(|end| self.area.at(0.0, self.scale.at(end)).1);
+            let half = (width / 4.0).min(5.0);
+            let cap = |y: f64| vec![(centre - half, y), (centre + half, y)];
+            let lines = vec![vec![(centre, low), (centre, high)], cap(low), cap(high)];
+            picture.push("interval", Form::Lines { lines, stroke: Stroke::new(INK, 1.3) });
+            above = high;
+        }
+        let text = self.scale.unit.text(value);
+        if font::width(&text, SMALL, false) <= width + 2.0 {
+            let text = Text::new(text, (centre, above - 4.0), SMALL, INK);
+            picture.text("figure", text.anchored(Anchor::Middle));
+        }
+    }
+
+    /// Where a bar would stand, a low box that says why there is none.
+    fn nothing(&self, picture: &mut Picture, point: crate::Point, left: f64, width: f64) {
+        const HEIGHT: f64 = 26.0;
+        let (left, top, width) = (left + 1.0, self.area.bottom() - HEIGHT, width - 2.0);
+        let lines = match point {
+            crate::Point::Failed => legend::crossing(left, top, width, HEIGHT),
+            _ => hatching(left, top, width, HEIGHT),
+        };
+        picture.push("hatch", Form::Lines { lines, stroke: Stroke::new(HATCH, 1.0) });
+    }
+
+    fn names(&self, picture: &mut Picture) {
+        let left = self.area.right() + 14.0;
+        for (number, series) in self.series.iter().enumerate() {
+            let top = self.area.top + number as f64 * NAME_HEIGHT;
+            let spots = rectangle(left, top + 4.0, 14.0, NAME_HEIGHT - 8.0);
+            let fill = Fill::solid(series_colour(number, self.series.len()));
+            picture.push("key", Form::Area { spots, fill, edge: None });
+            let at = (left + 20.0, top + NAME_HEIGHT / 2.0 + 4.0);
+            let room = picture.width - at.0 - 4.0;
+            let text = Text::new(&*series.name, at, TICK, INK);
+            picture.text("name", text.fitting(room));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Point;
+    use crate::testing::{
+        assert_apart, assert_within, axis, of_class, quantity, rising, texts, words,
+    };
+    use roxmltree::Document;
+
+    fn series(name: &str, count: usize, factor: f64) -> Series {
+        Series { name: name.into(), points: rising(name, count, 1, factor).rows.remove(0) }
+    }
+
+    fn height(path: &str) -> f64 {
+        let ys = path.split(['M', 'L', 'Z']).filter_map(|spot| spot.split_once(' '));
+        let ys: Vec<f64> = ys.map(|(_, y)| y.parse().unwrap()).collect();
+        ys.iter().copied().fold(0.0, f64::max) - ys.iter().copied().fold(f64::MAX, f64::min)
+    }
+
+    #[test]
+    fn bars_are_as_high_as_their_figures() {
+        let schedulers = axis("scheduler", &["none", "mq-deadline", "kyber", "bfq"]);
+        let mut slow = series("write", 4, 0.5);
+        slow.points[3] = Point::Failed;
+        let all = [series("read", 4, 1.0), slow];
+        let picture = bars(&words(), &schedulers, &quantity(), &all);
+        let svg = picture.svg();
+        let document = Document::parse(&svg).unwrap();
+        let drawn = of_class(&document, "bar");
+        assert_eq!((drawn.len(), of_class(&document, "hatch").len()), (7, 1));
+        assert_eq!(of_class(&document, "interval").len(), 7);
+        let heights: Vec<f64> =
+            drawn.iter().map(|bar| height(bar.attribute("d").unwrap())).collect();
+        assert!((heights[0] / heights[1] - 2.0).abs() < 0.02, "{heights:?}");
+        assert!((heights[6] / heights[0] - 4.0).abs() < 0.02, "they begin at 0: {heights:?}");
+        let words = texts(&document);
+        for expected in ["mq-deadline", "scheduler", "read", "write", "failed", "bandwidth (MiB/s)"]
+        {
+            assert!(words.iter().any(|word| word == expected), "{expected}: {words:?}");
+        }
+        assert_within(&picture);
+        ["x-tick", "y-tick", "name", "figure"]
+            .iter()
+            .for_each(|class| assert_apart(&picture, class));
+    }
+
+    #[test]
+    fn long_names_many_bars_and_nothing_at_all_are_pictures_too() {
+        let names: Vec<String> =
+            (0..40).map(|i| format!("a long name of cell number {i}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let all = [series("one", 40, 1.0), series("two", 40, 2.0)];
+        assert_within(&bars(&words(), &axis("cell", &names), &quantity(), &all));
+        assert_within(&bars(&words(), &axis("cell", &names[..3]), &quantity(), &all[..1]));
+        assert_within(&bars(&words(), &Axis::default(), &quantity(), &[]));
+    }
+}

@@ -1,0 +1,114 @@
+//! The font: DejaVu Sans, cut down to the letters of Latin, Greek and Cyrillic, under the licence
+//! in fonts/LICENSE. It measures words for all formats, draws them in PNG, and is part of
+//! PDF; SVG names it and
+//! lets whoever shows the picture draw them.
+
+use std::sync::LazyLock;
+use ttf_parser::{Face, GlyphId, OutlineBuilder};
+
+static REGULAR: LazyLock<Face> = LazyLock::new(|| face(bytes(false)));
+static BOLD: LazyLock<Face> = LazyLock::new(|| face(bytes(true)));
+
+/// Stands for letters that the font does not have.
+const UNKNOWN: char = '\u{fffd}';
+
+fn face(bytes: &'static [u8]) -> Face<'static> {
+    Face::parse(bytes, 0).expect("the font that is part of the program is a font")
+}
+
+/// The font as a file.
+pub(crate) fn bytes(is_bold: bool) -> &'static [u8] {
+    match is_bold {
+        true => include_bytes!("../fonts/DejaVuSans-Bold.ttf"),
+        false => include_bytes!("../fonts/DejaVuSans.ttf"),
+    }
+}
+
+/// How large its letters are, in thousandths of the font's size.
+pub(crate) struct Metrics {
+    pub ascent: f32,
+    pub descent: f32,
+    /// Left, bottom, right, top.
+    pub bounds: [f32; 4],
+}
+
+/// How large the letters of the font are.
+pub(crate) fn metrics(is_bold: bool) -> Metrics {
+    let face = of(is_bold);
+    let scaled = |units: i16| f32::from(units) * 1000.0 / f32::from(face.units_per_em());
+    let bounds = face.global_bounding_box();
+    Metrics {
+        ascent: scaled(face.ascender()),
+        descent: scaled(face.descender()),
+        bounds: [bounds.x_min, bounds.y_min, bounds.x_max, bounds.y_max].map(scaled),
+    }
+}
+
+/// The number of a letter in the font.
+pub(crate) fn glyph_of(letter: char, is_bold: bool) -> u16 {
+    glyph(of(is_bold), letter).0
+}
+
+fn of(is_bold: bool) -> &'static Face<'static> {
+    if is_bold { &BOLD } else { &REGULAR }
+}
+
+fn glyph(face: &Face, letter: char) -> GlyphId {
+    face.glyph_index(letter).or_else(|| face.glyph_index(UNKNOWN)).unwrap_or_default()
+}
+
+fn advance(face: &Face, glyph: GlyphId) -> f64 {
+    f64::from(face.glyph_hor_advance(glyph).unwrap_or_default()) / f64::from(face.units_per_em())
+}
+
+/// How wide a text of this size is, in pixels.
+pub(crate) fn width(text: &str, size: f64, is_bold: bool) -> f64 {
+    let face = of(is_bold);
+    text.chars().map(|letter| advance(face, glyph(face, letter))).sum::<f64>() * size
+}
+
+/// Draws the letters of a text one after the other. `pen` is given where each begins, in pixels
+/// from the beginning of the text, and pixels in a unit of the outline.
+pub(crate) fn outline<B: OutlineBuilder>(
+    text: &str,
+    size: f64,
+    is_bold: bool,
+    mut pen: impl FnMut(f64, f64) -> B,
+    mut drawn: impl FnMut(B),
+) {
+    let face = of(is_bold);
+    let scale = size / f64::from(face.units_per_em());
+    let mut along = 0.0;
+    for letter in text.chars() {
+        let glyph = glyph(face, letter);
+        let mut builder = pen(along, scale);
+        face.outline_glyph(glyph, &mut builder);
+        drawn(builder);
+        along += advance(face, glyph) * size;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_have_widths() {
+        let narrow = width("iiii", 12.0, false);
+        let wide = width("MMMM", 12.0, false);
+        assert!(narrow > 5.0 && wide > 2.0 * narrow, "{narrow} {wide}");
+        assert!(width("abc", 12.0, true) > width("abc", 12.0, false));
+        assert_eq!(width("", 12.0, false), 0.0);
+    }
+
+    #[test]
+    fn every_letter_that_is_needed_is_there() {
+        let needed = (' '..='~').chain("µ±×–—…≤≥−éüßαωЖя".chars());
+        for letter in needed {
+            for face in [of(false), of(true)] {
+                assert!(face.glyph_index(letter).is_some(), "{letter}");
+            }
+        }
+        assert!(width("漢", 12.0, false) > 0.0, "one that is not there has a stand-in");
+    }
+}

@@ -1,0 +1,63 @@
+//! What is around every chart: title, subtitle, source.
+
+use crate::colour::{FAINT, INK};
+use crate::data::Words;
+use crate::font;
+use crate::scene::{Picture, Text};
+
+/// Sizes of words, in pixels.
+pub(crate) const TITLE: f64 = 17.0;
+pub(crate) const SUBTITLE: f64 = 12.0;
+pub(crate) const LABEL: f64 = 12.0;
+pub(crate) const TICK: f64 = 11.0;
+pub(crate) const SMALL: f64 = 10.0;
+
+/// Space at the sides.
+pub(crate) const MARGIN: f64 = 18.0;
+/// Height that title and subtitle take.
+pub(crate) const HEAD: f64 = 64.0;
+/// Height that the source takes.
+pub(crate) const FOOT: f64 = 26.0;
+
+/// A rectangle of a picture.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Area {
+    pub left: f64,
+    pub top: f64,
+    pub width: f64,
+    pub height: f64,
+}
+
+impl Area {
+    pub(crate) fn right(&self) -> f64 {
+        self.left + self.width
+    }
+
+    pub(crate) fn bottom(&self) -> f64 {
+        self.top + self.height
+    }
+
+    /// The place so far to the right and so far up, both from 0 to 1.
+    pub(crate) fn at(&self, right: f64, up: f64) -> (f64, f64) {
+        (self.left + right * self.width, self.bottom() - up * self.height)
+    }
+}
+
+/// A picture that has nothing but its words yet. Words that do not fit in a line are cut.
+pub(crate) fn picture(words: &Words, width: f64, height: f64) -> Picture {
+    let mut picture = Picture::new(width, height, &*words.title);
+    picture.description = words.subtitle.clone();
+    let room = picture.width - 2.0 * MARGIN;
+    let title = Text::new(&*words.title, (MARGIN, 28.0), TITLE, INK).bold();
+    picture.text("title", title.fitting(room));
+    let subtitle = Text::new(&*words.subtitle, (MARGIN, 47.0), SUBTITLE, FAINT);
+    picture.text("subtitle", subtitle.fitting(room));
+    let source = Text::new(&*words.source, (MARGIN, picture.height - 10.0), SMALL, FAINT);
+    picture.text("source", source.fitting(room));
+    picture
+}
+
+/// The widest of some words, in pixels.
+pub(crate) fn widest<'a>(words: impl Iterator<Item = &'a str>, size: f64) -> f64 {
+    words.map(|word| font::width(word, size, false)).fold(0.0, f64::max)
+}

@@ -1,0 +1,102 @@
+//! Keys: what colours and marks stand for.
+
+use crate::colour::{FAINT, HATCH, INK, viridis};
+use crate::frame::{Area, FOOT, LABEL, MARGIN, SMALL, TICK};
+use crate::scale::Scale;
+use crate::scene::{Anchor, Fill, Form, Picture, Stroke, Text, hatching, rectangle};
+
+/// Width that a bar of colours takes with its figures and its name.
+pub(crate) const COLOURS_WIDTH: f64 = 92.0;
+const BAR: f64 = 14.0;
+/// Height that a line of marks takes.
+pub(crate) const MARKS_HEIGHT: f64 = 22.0;
+
+/// Draws the colours of a scale with its figures: `area` is what they stand beside.
+pub(crate) fn colours(picture: &mut Picture, area: &Area, scale: &Scale, name: &str) {
+    const STEPS: usize = 60;
+    let left = area.right() + 18.0;
+    let step = area.height / STEPS as f64;
+    for index in 0..STEPS {
+        let share = (index as f64 + 0.5) / STEPS as f64;
+        let top = area.bottom() - (index + 1) as f64 * step;
+        // A little overlap, so that no gaps shine through.
+        let spots = rectangle(left, top, BAR, step + if index == 0 { 0.0 } else { 0.5 });
+        picture.push("colour", Form::Area { spots, fill: Fill::solid(viridis(share)), edge: None });
+    }
+    for tick in &scale.ticks {
+        let y = area.at(0.0, scale.at(*tick)).1;
+        let stroke = Stroke::new(FAINT, 1.0);
+        picture.line("colour-mark", vec![(left + BAR, y), (left + BAR + 4.0, y)], stroke);
+        let at = (left + BAR + 7.0, y + 4.0);
+        picture.text("colour-tick", Text::new(scale.round(*tick), at, TICK, INK));
+    }
+    let at = (area.right() + COLOURS_WIDTH - 6.0, area.top + area.height / 2.0);
+    let text = Text::new(scale.label(name), at, LABEL, INK).fitting(area.height + 60.0);
+    picture.text("colour-label", text.anchored(Anchor::Middle).turned(-90.0));
+}
+
+/// A mark that needs an explanation.
+pub(crate) enum Mark {
+    /// Hatched.
+    Missing,
+    /// Crossed out.
+    Failed,
+    /// Outlined.
+    Best(&'static str),
+    /// Words alone.
+    Words(String),
+}
+
+/// Writes what marks mean in one line, right above the foot of a picture.
+pub(crate) fn marks(picture: &mut Picture, marks: &[Mark]) {
+    const BOX: f64 = 12.0;
+    let (mut left, base) = (MARGIN, picture.height - FOOT - 6.0);
+    for mark in marks {
+        let top = base - BOX + 2.0;
+        let outline = |colour, width| Form::Area {
+            spots: rectangle(left, top, BOX, BOX),
+            fill: Fill::solid(crate::colour::PAPER),
+            edge: Some(Stroke::new(colour, width)),
+        };
+        let (words, has_box) = match mark {
+            Mark::Missing => {
+                picture.push("key", outline(HATCH, 1.0));
+                let lines = hatching(left, top, BOX, BOX);
+                picture.push("key", Form::Lines { lines, stroke: Stroke::new(HATCH, 1.0) });
+                ("not measured", true)
+            }
+            Mark::Failed => {
+                picture.push("key", outline(HATCH, 1.0));
+                let lines = crossing(left, top, BOX, BOX);
+                picture.push("key", Form::Lines { lines, stroke: Stroke::new(FAINT, 1.2) });
+                ("failed", true)
+            }
+            Mark::Best(words) => {
+                picture.push("key", outline(INK, 2.0));
+                (*words, true)
+            }
+            Mark::Words(words) => (words.as_str(), false),
+        };
+        let start = left + if has_box { BOX + 5.0 } else { 0.0 };
+        let text = Text::new(words, (start, base), SMALL, FAINT);
+        left = start + crate::font::width(words, SMALL, false) + 18.0;
+        picture.text("key-text", text);
+    }
+}
+
+/// The diagonals of a rectangle.
+pub(crate) fn crossing(left: f64, top: f64, width: f64, height: f64) -> Vec<Vec<(f64, f64)>> {
+    let (right, bottom) = (left + width, top + height);
+    vec![vec![(left, top), (right, bottom)], vec![(left, bottom), (right, top)]]
+}
+
+/// Which of missing and failed are among some points, as marks.
+pub(crate) fn marks_of<'a>(points: impl Iterator<Item = &'a crate::Point>) -> Vec<Mark> {
+    let (mut missing, mut failed) = (false, false);
+    for point in points {
+        missing |= matches!(point, crate::Point::Missing);
+        failed |= matches!(point, crate::Point::Failed);
+    }
+    let marks = [(missing, Mark::Missing), (failed, Mark::Failed)];
+    marks.into_iter().filter(|(is_there, _)| *is_there).map(|(_, mark)| mark).collect()
+}
