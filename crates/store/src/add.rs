@@ -1,0 +1,219 @@
+//! Adding runs.
+
+use crate::searchable::Searchable;
+use crate::{Archive, RunId, SetId, StoreError};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use record::{Coordinate, RunRecord};
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+use std::io::Write;
+
+/// The level of compression: beyond it a record takes twice the time for some percent of its size.
+const LEVEL: u32 = 3;
+
+/// Where a run comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lineage {
+    /// What made it: "run", "fio", "dd", or what made the set it is of.
+    pub kind: String,
+    /// The set it is of.
+    pub together: Option<Together>,
+}
+
+/// Runs that are made together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Together {
+    /// Their set ([`Archive::new_set`]); it is there with its first run.
+    pub id: SetId,
+    /// Seed of random choices in judging them.
+    pub seed: u64,
+    /// Where they are gone on with: the directory of a sweep; else empty.
+    pub name: String,
+}
+
+impl Lineage {
+    /// A run of its own.
+    pub fn alone(kind: impl Into<String>) -> Lineage {
+        Lineage { kind: kind.into(), together: None }
+    }
+}
+
+const ADD: &str = "INSERT INTO runs (set_id, cell, round, coordinates, kind, started_ms, ended_ms, \
+     utc_offset, host, kernel, fathom, job, rw, engine, bs, iodepth, target, device, model, \
+     filesystem, command, errors, interrupted_by, record_bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, \
+     ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24) \
+     RETURNING number, id";
+
+impl Archive {
+    /// Adds a run. When this returns, the disk has it. An archive that is found damaged is put
+    /// aside for a new one (see [`Archive::remarks`]).
+    ///
+    /// # Errors
+    /// When it cannot be written; it is not there then.
+    pub fn add(&mut self, record: &RunRecord, lineage: &Lineage) -> Result<RunId, StoreError> {
+        let json = serde_json::to_vec(record).map_err(|error| StoreError::Unusable {
+            path: self.path().to_owned(),
+            reason: format!("a record cannot be written as JSON: {error}"),
+        })?;
+        let packed = packed(&json).map_err(|error| {
+            StoreError::io(self.path(), "a record cannot be compressed", &error)
+        })?;
+        let entry =
+            Entry { record, lineage, bytes: json.len(), packed, found: Searchable::of(record) };
+        match self.write(|connection| insert(connection, &entry)) {
+            Err(StoreError::Damaged { reason, .. }) => {
+                self.begin_anew(&reason)?;
+                self.write(|connection| insert(connection, &entry))
+            }
+            added => added,
+        }
+    }
+
+    /// A name for runs that are going to be made together.
+    ///
+    /// # Errors
+    /// When the archive cannot be read.
+    pub fn new_set(&self) -> Result<SetId, StoreError> {
+        let drawn =
+            self.connection.query_row("SELECT lower(hex(randomblob(8)))", [], |row| row.get(0));
+        drawn.map(SetId).map_err(|error| self.failed(&error))
+    }
+
+    /// The set of this kind and name (see [`Together::name`]), the last one of several.
+    ///
+    /// # Errors
+    /// When the archive cannot be read.
+    pub fn set_called(&self, kind: &str, name: &str) -> Result<Option<SetId>, StoreError> {
+        let sql = "SELECT id FROM sets WHERE kind = ?1 AND name = ?2 ORDER BY rowid DESC LIMIT 1";
+        let found = self.connection.query_row(sql, [kind, name], |row| row.get(0)).optional();
+        Ok(found.map_err(|error| self.failed(&error))?.map(SetId))
+    }
+
+    /// The run that was made from this very record, if it was added before.
+    ///
+    /// # Errors
+    /// When the archive cannot be read.
+    pub fn same_as(&self, record: &RunRecord) -> Result<Option<RunId>, StoreError> {
+        let sql = "SELECT id FROM runs WHERE started_ms = ?1 AND ended_ms = ?2 AND host = ?3 \
+             AND command = ?4 AND cell IS ?5 AND round IS ?6 AND coordinates IS ?7";
+        let invocation = &record.invocation;
+        let [cell, coordinates] = cell(record);
+        let found = self.connection.query_row(
+            sql,
+            params![
+                invocation.started_unix_ms as i64,
+                invocation.ended_unix_ms as i64,
+                record.facts.hostname,
+                invocation.arguments.join(" "),
+                cell,
+                record.cell.as_ref().map(|cell| cell.round),
+                coordinates,
+            ],
+            |row| row.get(0),
+        );
+        Ok(found.optional().map_err(|error| self.failed(&error))?.map(RunId))
+    }
+
+    /// What changes the archive, as one transaction.
+    pub(crate) fn write<T>(
+        &mut self,
+        change: impl Fn(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        let path = &self.place.path;
+        let failed = |error: rusqlite::Error| StoreError::of(path, &error);
+        // Immediate: one that began by reading could not go on when another wrote meanwhile.
+        let transaction = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(failed)?;
+        let made = change(&transaction).map_err(failed)?;
+        transaction.commit().map_err(failed)?;
+        Ok(made)
+    }
+
+    /// Does something without waiting until the disk has it; what was there before stays safe.
+    pub(crate) fn relaxed<T>(
+        &mut self,
+        act: impl FnOnce(&mut Archive) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let set = |archive: &Archive, how: &str| {
+            let set = archive.connection.pragma_update(None, "synchronous", how);
+            set.map_err(|error| archive.failed(&error))
+        };
+        set(self, "NORMAL")?;
+        let done = act(self);
+        set(self, "FULL")?;
+        done
+    }
+}
+
+/// A run on its way in.
+struct Entry<'a> {
+    record: &'a RunRecord,
+    lineage: &'a Lineage,
+    bytes: usize,
+    packed: Vec<u8>,
+    found: Searchable,
+}
+
+fn packed(json: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut packed = GzEncoder::new(Vec::new(), Compression::new(LEVEL));
+    packed.write_all(json)?;
+    packed.finish()
+}
+
+/// The name of a record's cell and its coordinates, as JSON.
+fn cell(record: &RunRecord) -> [Option<String>; 2] {
+    let cell = record.cell.as_ref();
+    let at = |at: &Vec<Coordinate>| serde_json::to_string(at).unwrap_or_default();
+    [cell.map(|cell| cell.name.clone()), cell.map(|cell| at(&cell.at))]
+}
+
+fn insert(connection: &Connection, entry: &Entry) -> rusqlite::Result<RunId> {
+    let Entry { record, lineage, bytes, packed, found } = entry;
+    let together = lineage.together.as_ref();
+    if let Some(Together { id, seed, name }) = together {
+        let sql =
+            "INSERT OR IGNORE INTO sets (id, kind, seed, name, fathom) VALUES (?1, ?2, ?3, ?4, ?5)";
+        let values = params![id.0, lineage.kind, seed.to_string(), name, record.fathom_version];
+        connection.prepare_cached(sql)?.execute(values)?;
+    }
+    let (invocation, facts) = (&record.invocation, &record.facts);
+    let [cell, coordinates] = cell(record);
+    let (number, id): (i64, String) = connection.prepare_cached(ADD)?.query_row(
+        params![
+            together.map(|together| &together.id.0),
+            cell,
+            record.cell.as_ref().map(|cell| cell.round),
+            coordinates,
+            lineage.kind,
+            invocation.started_unix_ms as i64,
+            invocation.ended_unix_ms as i64,
+            invocation.utc_offset_seconds,
+            facts.hostname,
+            facts.kernel,
+            record.fathom_version,
+            found.joined(0),
+            found.joined(1),
+            found.joined(2),
+            found.joined(3),
+            found.iodepth,
+            found.joined(4),
+            found.joined(5),
+            found.joined(6),
+            found.joined(7),
+            found.command,
+            found.errors as i64,
+            record.interrupted_by,
+            *bytes as i64,
+        ],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
+    let sql = "INSERT INTO records (run, json) VALUES (?1, ?2)";
+    connection.prepare_cached(sql)?.execute(params![number, packed])?;
+    let mut insert = connection.prepare_cached("INSERT INTO facts VALUES (?1, ?2, ?3)")?;
+    for (name, value) in found.facts() {
+        insert.execute(params![number, name, value])?;
+    }
+    Ok(RunId(id))
+}

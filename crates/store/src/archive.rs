@@ -1,0 +1,98 @@
+//! An open archive.
+
+use crate::StoreError;
+use crate::open::{self, Mode, SCHEMA};
+use crate::place::Place;
+use rusqlite::Connection;
+use std::path::Path;
+
+/// An open archive. Several programs may have it open at once.
+pub struct Archive {
+    pub(crate) connection: Connection,
+    pub(crate) place: Place,
+    /// Which file it is: device and inode.
+    pub(crate) file: Option<(u64, u64)>,
+    remarks: Vec<String>,
+}
+
+impl Archive {
+    /// Opens it to add to; it is made where there is none, brought to the schema of this program
+    /// where it is older (a copy stays beside), and put aside where it is damaged, for a new one
+    /// (see [`Archive::remarks`]).
+    ///
+    /// # Errors
+    /// When it cannot be made or opened, is something else that somebody named, or is of a newer
+    /// program.
+    pub fn open(place: &Place) -> Result<Archive, StoreError> {
+        match Archive::try_open(place, Mode::Make) {
+            Err(StoreError::Damaged { reason, .. }) => Archive::instead(place, None, &reason),
+            opened => opened,
+        }
+    }
+
+    /// Opens one that is there to read, list and label: nothing is made or put aside. Where it may
+    /// not be written to, reading works all the same.
+    ///
+    /// # Errors
+    /// As [`Archive::open`]; when there is none, and when it is damaged.
+    pub fn open_existing(place: &Place) -> Result<Archive, StoreError> {
+        Archive::try_open(place, Mode::Existing)
+    }
+
+    fn try_open(place: &Place, mode: Mode) -> Result<Archive, StoreError> {
+        let mut remarks = Vec::new();
+        let connection = open::open(place, mode, SCHEMA, &mut remarks)?;
+        let file = open::identity(&place.path);
+        Ok(Archive { connection, place: place.clone(), file, remarks })
+    }
+
+    /// A new one in place of a damaged one, which is put aside: unless somebody else did that
+    /// meanwhile. `seen` is the file that was found damaged.
+    fn instead(
+        place: &Place,
+        seen: Option<(u64, u64)>,
+        reason: &str,
+    ) -> Result<Archive, StoreError> {
+        let _held = crate::quarantine::lock(&place.path)?;
+        let is_same = seen.is_none() || open::identity(&place.path) == seen;
+        let again = match is_same && seen.is_some() {
+            true => None,
+            false => Some(Archive::try_open(place, Mode::Make)),
+        };
+        match again {
+            Some(Err(StoreError::Damaged { .. })) | None => {}
+            Some(opened) => return opened,
+        }
+        let aside = crate::quarantine::put_aside(&place.path)?;
+        let mut fresh = Archive::try_open(place, Mode::Make)?;
+        fresh.remarks.push(format!(
+            "{}: the archive was damaged ({reason}); it lies in {} now, and a new one was begun",
+            place.path.display(),
+            aside.display()
+        ));
+        Ok(fresh)
+    }
+
+    /// Puts the file aside that was found damaged while it was used, and goes on with a new one.
+    pub(crate) fn begin_anew(&mut self, reason: &str) -> Result<(), StoreError> {
+        // What is still open of the old one is closed only when the new one is there.
+        let mut fresh = Archive::instead(&self.place, self.file, reason)?;
+        fresh.remarks.splice(0..0, std::mem::take(&mut self.remarks));
+        *self = fresh;
+        Ok(())
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.place.path
+    }
+
+    /// What the user should know of opening and using it, a line each, once.
+    pub fn remarks(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.remarks)
+    }
+
+    pub(crate) fn failed(&self, error: &rusqlite::Error) -> StoreError {
+        StoreError::of(&self.place.path, error)
+    }
+}

@@ -1,0 +1,128 @@
+//! What can go wrong with an archive.
+
+use crate::RunId;
+use rusqlite::ErrorCode;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why the archive could not be used, or has not what is asked for.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Nothing says where the archive is.
+    #[error(
+        "there is no place for the archive: neither XDG_DATA_HOME nor a home directory is known; \
+         name a file with --archive or FATHOM_ARCHIVE"
+    )]
+    NoPlace,
+    /// There is none to read from.
+    #[error("{path}: there is no archive yet; the first run makes it")]
+    Missing {
+        /// Where it would be.
+        path: PathBuf,
+    },
+    /// The file is something else; it was left alone.
+    #[error(
+        "{path}: this is {what}, not an archive of fathom, and was left alone; name another file \
+         with --archive or FATHOM_ARCHIVE"
+    )]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        what: &'static str,
+    },
+    /// A newer program made it.
+    #[error(
+        "{path}: this archive has schema {found}, and this fathom knows those up to {known}: use a \
+         newer fathom, or another file with --archive"
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its schema.
+        found: i64,
+        /// The newest this program knows.
+        known: i64,
+    },
+    /// The file is damaged.
+    #[error("{path}: the archive is damaged: {reason}")]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite says.
+        reason: String,
+    },
+    /// The system does not let us.
+    #[error("{path}: {reason}")]
+    Unusable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// No run or set has this name.
+    #[error(
+        "no run is called '{name}': give an id or four or more digits it begins with, a tag, latest or latest~2{near}"
+    )]
+    Unknown {
+        /// As typed.
+        name: String,
+        /// The tag that was most likely meant, as words; empty without one.
+        near: String,
+    },
+    /// Several have it.
+    #[error("'{name}' is the name of several: {candidates}")]
+    Ambiguous {
+        /// As typed.
+        name: String,
+        /// Their ids, the first few of them.
+        candidates: String,
+    },
+    /// A record that cannot be read.
+    #[error("run {id}: its record cannot be read: {reason}")]
+    Unreadable {
+        /// The run.
+        id: RunId,
+        /// Why.
+        reason: String,
+    },
+    /// A word that cannot be a tag.
+    #[error("'{tag}' cannot be a tag: {reason}")]
+    Tag {
+        /// As typed.
+        tag: String,
+        /// Why.
+        reason: &'static str,
+    },
+}
+
+impl StoreError {
+    /// Of SQLite, in words that say what to do.
+    pub(crate) fn of(path: &Path, error: &rusqlite::Error) -> StoreError {
+        let path = path.to_owned();
+        let code = error.sqlite_error_code();
+        if matches!(code, Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)) {
+            return StoreError::Damaged { path, reason: error.to_string() };
+        }
+        let reason = match code {
+            Some(ErrorCode::DiskFull) => "no space is left for it".into(),
+            Some(ErrorCode::ReadOnly) => "it cannot be written to".into(),
+            Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+                "it cannot be opened: is its directory there, and may you write to it?".into()
+            }
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+                "another program holds it for too long".into()
+            }
+            Some(ErrorCode::SystemIoFailure) => format!("input or output failed ({error})"),
+            _ => error.to_string(),
+        };
+        StoreError::Unusable { path, reason }
+    }
+
+    /// Of the system.
+    pub(crate) fn io(path: &Path, what: &str, error: &io::Error) -> StoreError {
+        let error = error.to_string();
+        let error = error.split(" (os error ").next().unwrap_or_default();
+        StoreError::Unusable { path: path.to_owned(), reason: format!("{what}: {error}") }
+    }
+}

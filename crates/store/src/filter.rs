@@ -1,0 +1,353 @@
+//! Which runs are asked for, read from words in one place: those of `fathom runs`, of the pages and
+//! of the API.
+
+mod sql;
+mod value;
+
+use crate::searchable::{SEVERAL, size};
+use judge::Measure;
+
+/// Which runs are wanted, in which order, and how many of them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Filter {
+    /// All of them have to hold.
+    conditions: Vec<Condition>,
+    /// In which order.
+    pub sort: Sort,
+    /// At most so many.
+    pub limit: Option<u64>,
+    /// Without the first so many.
+    pub offset: u64,
+}
+
+/// The order of a list. Runs without the figure come last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sort {
+    column: &'static str,
+    /// The largest first.
+    pub descending: bool,
+}
+
+impl Default for Sort {
+    /// What ran last comes first.
+    fn default() -> Sort {
+        Sort { column: "started_ms", descending: true }
+    }
+}
+
+/// The moment that "since=7d" counts back from, and how dates are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Now {
+    /// Milliseconds since 1970 UTC.
+    pub unix_ms: u64,
+    /// How far local time is ahead of UTC, in seconds.
+    pub utc_offset_seconds: i32,
+}
+
+impl Now {
+    /// By the clock and time zone of this machine.
+    pub fn here() -> Now {
+        let now = chrono::Local::now();
+        Now {
+            unix_ms: now.timestamp_millis().max(0) as u64,
+            utc_offset_seconds: now.offset().local_minus_utc(),
+        }
+    }
+}
+
+/// A word that is no condition.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{word}': {problem}")]
+pub struct FilterError {
+    /// As typed.
+    pub word: String,
+    /// What is wrong, and what was expected.
+    pub problem: String,
+}
+
+/// One condition.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Condition {
+    /// One of the values of a fact or column is like one of these.
+    Is { of: Of, patterns: Vec<String>, not: bool },
+    /// A column compared with a number.
+    Column { column: &'static str, operator: Operator, limit: f64 },
+    /// A figure compared with a number, in the measure's unit.
+    Figure { measure: String, operator: Operator, limit: f64 },
+    /// A signal ended it early, or none did.
+    Interrupted(bool),
+    /// The text stands somewhere.
+    Text(String),
+}
+
+/// What has values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Of {
+    Column(&'static str),
+    Fact(&'static str),
+    Tag,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Operator {
+    Equal,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+/// Longer ones first: ">=" begins with ">".
+const OPERATORS: [(&str, Operator); 6] = [
+    ("!=", Operator::NotEqual),
+    ("<=", Operator::LessOrEqual),
+    (">=", Operator::GreaterOrEqual),
+    ("=", Operator::Equal),
+    ("<", Operator::Less),
+    (">", Operator::Greater),
+];
+
+/// Keys of words, and where they are looked for.
+const WORDS: [(&str, Of); 11] = [
+    ("host", Of::Column("host")),
+    ("kernel", Of::Column("kernel")),
+    ("fathom", Of::Column("fathom")),
+    ("kind", Of::Column("kind")),
+    ("cell", Of::Column("cell")),
+    ("id", Of::Column("id")),
+    ("set", Of::Column("set_id")),
+    ("verdict", Of::Fact("verdict")),
+    ("confidence", Of::Fact("confidence")),
+    ("finding", Of::Fact("finding")),
+    ("tag", Of::Tag),
+];
+
+/// Other names of keys.
+const ALIASES: [(&str, &str); 5] = [
+    ("fs", "filesystem"),
+    ("path", "target"),
+    ("file", "target"),
+    ("ioengine", "engine"),
+    ("blocksize", "bs"),
+];
+
+/// Keys of numbers, their columns, and what they are counted in.
+const NUMBERS: [(&str, &str, value::Kind); 6] = [
+    ("errors", "errors", value::Kind::Count),
+    ("warnings", "found_warnings", value::Kind::Count),
+    ("findings", "(found_errors + found_warnings + found_notes)", value::Kind::Count),
+    ("iodepth", "iodepth", value::Kind::Count),
+    ("duration", "(ended_ms - started_ms)", value::Kind::Milliseconds),
+    ("max", "max_ns", value::Kind::Latency),
+];
+
+/// What lists can be sorted by.
+const SORTS: [(&str, &str); 15] = [
+    ("time", "started_ms"),
+    ("iops", "iops"),
+    ("bandwidth", "bandwidth"),
+    ("mean", "mean_ns"),
+    ("p50", "p50_ns"),
+    ("p99", "p99_ns"),
+    ("p99.9", "p99_9_ns"),
+    ("max", "max_ns"),
+    ("host", "host"),
+    ("job", "job"),
+    ("kind", "kind"),
+    ("device", "device"),
+    ("errors", "errors"),
+    ("warnings", "found_warnings"),
+    ("duration", "(ended_ms - started_ms)"),
+];
+
+/// Keys that are none of a run.
+const OTHERS: [&str; 7] = ["since", "until", "sort", "limit", "offset", "interrupted", "text"];
+
+impl Filter {
+    /// Reads a line of words: `host=web* kind=test,sweep since=7d iops>100k p99<1ms "any text"`.
+    /// Double quotes keep blanks together.
+    ///
+    /// # Errors
+    /// The word that is none, and what was expected.
+    pub fn parse(text: &str, now: Now) -> Result<Filter, FilterError> {
+        Filter::of_words(&split(text)?, now)
+    }
+
+    /// The same of words that are parted already.
+    ///
+    /// # Errors
+    /// As [`Filter::parse`].
+    pub fn of_words(words: &[String], now: Now) -> Result<Filter, FilterError> {
+        let mut filter = Filter::default();
+        for word in words.iter().filter(|word| !word.is_empty()) {
+            let wrong = |problem| FilterError { word: word.clone(), problem };
+            filter.take(word, now).map_err(wrong)?;
+        }
+        Ok(filter)
+    }
+
+    /// Every run, what ran last first.
+    pub fn all() -> Filter {
+        Filter::default()
+    }
+
+    /// Whether every run is one of those wanted.
+    pub fn is_unconditional(&self) -> bool {
+        self.conditions.is_empty()
+    }
+
+    pub(crate) fn conditions(&self) -> &[Condition] {
+        &self.conditions
+    }
+
+    fn take(&mut self, word: &str, now: Now) -> Result<(), String> {
+        let Some((key, operator, value)) = parted(word) else {
+            self.conditions.push(Condition::Text(word.into()));
+            return Ok(());
+        };
+        let plain = |what: &str| match operator {
+            Operator::Equal => Ok(()),
+            _ => Err(format!("{what} is given with '='")),
+        };
+        match key {
+            "sort" => plain("an order").and_then(|()| sort(value)).map(|sort| self.sort = sort),
+            "limit" => {
+                plain("a limit")?;
+                value::count(value).map(|limit| self.limit = Some(limit as u64))
+            }
+            "offset" => {
+                plain("an offset")?;
+                value::count(value).map(|offset| self.offset = offset as u64)
+            }
+            "since" | "until" => {
+                plain("a time")?;
+                let [least, most] = value::moment(value, now)?;
+                let (operator, limit) = match key {
+                    "since" => (Operator::GreaterOrEqual, least),
+                    _ => (Operator::Less, most),
+                };
+                self.conditions.push(Condition::Column { column: "started_ms", operator, limit });
+                Ok(())
+            }
+            _ => condition(key, operator, value).map(|one| self.conditions.push(one)),
+        }
+    }
+}
+
+/// Key, operator and value of a word that is more than text.
+fn parted(word: &str) -> Option<(&str, Operator, &str)> {
+    let at = word.find(['=', '!', '<', '>'])?;
+    let (key, rest) = word.split_at(at);
+    let (sign, operator) = OPERATORS.into_iter().find(|(sign, _)| rest.starts_with(sign))?;
+    let named = key.chars().next()?.is_ascii_alphabetic()
+        && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '.' || c == '_');
+    named.then(|| (key, operator, &rest[sign.len()..]))
+}
+
+fn condition(key: &str, operator: Operator, value: &str) -> Result<Condition, String> {
+    let key = ALIASES.iter().find(|(alias, _)| *alias == key).map_or(key, |(_, name)| name);
+    let word = WORDS.into_iter().find(|(name, _)| *name == key).map(|(_, of)| of);
+    let fact = SEVERAL.into_iter().find(|name| *name == key).map(Of::Fact);
+    if let Some(of) = word.or(fact) {
+        let not = match operator {
+            Operator::Equal => false,
+            Operator::NotEqual => true,
+            _ => return Err(format!("{key} is a word: compare it with '=' or '!='")),
+        };
+        let pattern = |value: &str| if key == "bs" { block(value) } else { value.to_owned() };
+        let patterns: Vec<String> = value.split(',').map(pattern).collect();
+        return Ok(Condition::Is { of, patterns, not });
+    }
+    if let Some((_, column, kind)) = NUMBERS.into_iter().find(|(name, ..)| *name == key) {
+        return Ok(Condition::Column { column, operator, limit: kind.read(value)? });
+    }
+    if key == "interrupted" {
+        let not = operator == Operator::NotEqual;
+        return match value {
+            "yes" => Ok(Condition::Interrupted(!not)),
+            "no" => Ok(Condition::Interrupted(not)),
+            _ => Err("say interrupted=yes or interrupted=no".into()),
+        };
+    }
+    if key == "text" {
+        return match operator {
+            Operator::Equal => Ok(Condition::Text(value.into())),
+            _ => Err("text is given with '='".into()),
+        };
+    }
+    let name = key.replace("bw", "bandwidth");
+    let measure = Measure::parse(&name).map_err(|_| unknown(key))?;
+    let kind = match measure.unit() {
+        "IOPS" => value::Kind::Count,
+        "bytes/s" => value::Kind::Bytes,
+        _ => value::Kind::Latency,
+    };
+    Ok(Condition::Figure { measure: measure.name(), operator, limit: kind.read(value)? })
+}
+
+/// A block size as it is kept: "4096" is "4k".
+fn block(value: &str) -> String {
+    value.parse().map_or_else(|_| value.to_lowercase(), size)
+}
+
+fn sort(value: &str) -> Result<Sort, String> {
+    let (descending, name) = match value.strip_prefix('-') {
+        Some(name) => (true, name),
+        None => (false, value),
+    };
+    let name = name.replace("bw", "bandwidth");
+    let known = SORTS.into_iter().find(|(known, _)| *known == name);
+    let (_, column) = known.ok_or_else(|| {
+        let names: Vec<&str> = SORTS.into_iter().map(|(known, _)| known).collect();
+        format!("lists are sorted by {}; -{} puts the largest first", names.join(", "), names[0])
+    })?;
+    Ok(Sort { column, descending })
+}
+
+fn unknown(key: &str) -> String {
+    let names = || {
+        let words = WORDS.into_iter().map(|(name, _)| name);
+        let numbers = NUMBERS.into_iter().map(|(name, ..)| name);
+        words.chain(SEVERAL).chain(numbers).chain(OTHERS).chain(["iops", "bandwidth", "p99"])
+    };
+    let near = names().min_by_key(|name| strsim::levenshtein(key, name));
+    let near = near.filter(|name| strsim::levenshtein(key, name) <= 2);
+    let hint = near.map_or(String::new(), |near| format!("did you mean {near}? "));
+    format!(
+        "runs have no '{key}': {hint}There are {}, and the figures iops, bandwidth, mean, p50 … \
+         p99.99, each also of one direction (read.p99)",
+        names()
+            .take(WORDS.len() + SEVERAL.len() + NUMBERS.len() + OTHERS.len())
+            .collect::<Vec<_>>()
+            .join(", ")
+    )
+}
+
+/// Words between blanks; double quotes keep blanks together.
+fn split(text: &str) -> Result<Vec<String>, FilterError> {
+    let (mut words, mut word, mut quoted) = (Vec::new(), None::<String>, false);
+    for c in text.chars() {
+        match c {
+            '"' => {
+                quoted = !quoted;
+                word.get_or_insert_default();
+            }
+            c if c.is_whitespace() && !quoted => words.extend(word.take()),
+            c => word.get_or_insert_default().push(c),
+        }
+    }
+    match (quoted, word) {
+        (true, word) => Err(FilterError {
+            word: word.unwrap_or_default(),
+            problem: "the quote (\") is not closed".into(),
+        }),
+        (false, word) => {
+            words.extend(word);
+            Ok(words)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

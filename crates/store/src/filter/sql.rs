@@ -1,0 +1,138 @@
+//! Conditions as SQL. Everything typed goes in as a value.
+
+use super::{Condition, Filter, Of, Operator};
+use rusqlite::types::Value;
+
+/// The part of a statement behind FROM, with its values.
+pub(crate) struct Clause {
+    /// " WHERE …", " ORDER BY …", " LIMIT …".
+    pub sql: String,
+    /// Values of its question marks, in their order.
+    pub values: Vec<Value>,
+}
+
+/// Columns that words are looked for in.
+const TEXT: &str = "job || ' ' || host || ' ' || kind || ' ' || target || ' ' || device || ' ' || \
+     model || ' ' || command || ' ' || note || ' ' || coalesce(cell, '') || ' ' || \
+     coalesce(verdict, '')";
+
+impl Filter {
+    /// Which runs, without order and limit.
+    pub(crate) fn condition(&self) -> Clause {
+        let mut clause = Clause { sql: String::new(), values: Vec::new() };
+        for (index, condition) in self.conditions().iter().enumerate() {
+            clause.sql += if index == 0 { " WHERE " } else { " AND " };
+            clause.take(condition);
+        }
+        clause
+    }
+
+    /// All of it.
+    pub(crate) fn clause(&self) -> Clause {
+        let mut clause = self.condition();
+        let way = if self.sort.descending { "DESC" } else { "ASC" };
+        let column = self.sort.column;
+        clause.sql += &match column {
+            "started_ms" => format!(" ORDER BY started_ms {way}, number {way}"),
+            _ => format!(" ORDER BY {column} IS NULL, {column} {way}, number DESC"),
+        };
+        if self.limit.is_some() || self.offset > 0 {
+            clause.sql += " LIMIT ? OFFSET ?";
+            let limit = self.limit.map_or(-1, |limit| limit as i64);
+            clause.values.extend([Value::Integer(limit), Value::Integer(self.offset as i64)]);
+        }
+        clause
+    }
+}
+
+impl Operator {
+    fn sign(self) -> &'static str {
+        match self {
+            Operator::Equal => "=",
+            Operator::NotEqual => "<>",
+            Operator::Less => "<",
+            Operator::LessOrEqual => "<=",
+            Operator::Greater => ">",
+            Operator::GreaterOrEqual => ">=",
+        }
+    }
+}
+
+impl Clause {
+    fn take(&mut self, condition: &Condition) {
+        match condition {
+            Condition::Is { of, patterns, not } => self.is(*of, patterns, *not),
+            Condition::Column { column, operator, limit } => {
+                self.sql += &format!("{column} {} ?", operator.sign());
+                self.values.push(Value::Real(*limit));
+            }
+            Condition::Figure { measure, operator, limit } => {
+                self.sql += &format!(
+                    "EXISTS (SELECT 1 FROM figures WHERE run = number AND name = ? AND value {} ?)",
+                    operator.sign()
+                );
+                self.values.extend([Value::Text(measure.clone()), Value::Real(*limit)]);
+            }
+            Condition::Interrupted(is) => {
+                self.sql += if *is { "interrupted_by NOT NULL" } else { "interrupted_by IS NULL" };
+            }
+            Condition::Text(text) => {
+                self.sql += &format!(
+                    "({TEXT} LIKE ? ESCAPE '\\' OR EXISTS (SELECT 1 FROM tags WHERE run = number AND \
+                     tag LIKE ? ESCAPE '\\'))"
+                );
+                let like = Value::Text(format!("%{}%", escaped(text, false)));
+                self.values.extend([like.clone(), like]);
+            }
+        }
+    }
+
+    /// One of the values is like one of the patterns.
+    fn is(&mut self, of: Of, patterns: &[String], not: bool) {
+        let like = |column: &str| {
+            vec![format!("{column} LIKE ? ESCAPE '\\'"); patterns.len()].join(" OR ")
+        };
+        if not {
+            self.sql += "NOT ";
+        }
+        match of {
+            Of::Column(column) => {
+                // What is not there is unlike all.
+                self.sql += &format!("({})", like(&format!("coalesce({column}, '')")));
+            }
+            Of::Fact(name) => {
+                self.sql += &format!(
+                    "EXISTS (SELECT 1 FROM facts WHERE run = number AND name = '{name}' AND ({}))",
+                    like("value")
+                );
+            }
+            Of::Tag => {
+                self.sql += &format!(
+                    "EXISTS (SELECT 1 FROM tags WHERE run = number AND ({}))",
+                    like("tag")
+                );
+            }
+        }
+        let begins = matches!(of, Of::Column("id" | "set_id"));
+        let pattern = |pattern: &String| {
+            let end = if begins { "%" } else { "" };
+            Value::Text(escaped(pattern, true) + end)
+        };
+        self.values.extend(patterns.iter().map(pattern));
+    }
+}
+
+/// As LIKE takes it: what is a sign there stands for itself. With `wild`, * and ? stand for what
+/// they do in file names.
+fn escaped(text: &str, wild: bool) -> String {
+    let mut like = String::new();
+    for c in text.chars() {
+        match c {
+            '*' if wild => like.push('%'),
+            '?' if wild => like.push('_'),
+            '%' | '_' | '\\' => like.extend(['\\', c]),
+            c => like.push(c),
+        }
+    }
+    like
+}

@@ -1,0 +1,39 @@
+//! The archive: an SQLite file with every run's record, what can be searched for in columns, and
+//! which runs were made together. docs/ARCHIVE.md describes it.
+//!
+//! ```no_run
+//! # fn example(record: &record::RunRecord) -> Result<(), store::StoreError> {
+//! let mut archive = store::Archive::open(&store::Place::usual()?)?;
+//! let id = archive.add(record, &store::Lineage::alone("run"))?;
+//! archive.judged(&id, &store::Summary::of(record, &judge::judge(record)))?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod add;
+mod archive;
+mod error;
+mod filter;
+mod id;
+mod labels;
+mod list;
+mod load;
+mod names;
+mod open;
+mod place;
+mod quarantine;
+mod searchable;
+mod summary;
+
+pub use add::{Lineage, Together};
+pub use archive::Archive;
+pub use error::StoreError;
+pub use filter::{Filter, FilterError, Now, Sort};
+pub use id::{RunId, SetId};
+pub use list::{Found, Point, Row};
+pub use names::Named;
+pub use place::{Choice, Place};
+pub use summary::Summary;
+
+#[cfg(test)]
+pub(crate) mod testing;

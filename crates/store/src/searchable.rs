@@ -1,0 +1,143 @@
+//! What of a record can be searched for.
+
+use record::{Direction, JobRecord, PerDirection, RunRecord};
+use std::collections::BTreeSet;
+
+/// Values of one fact that are kept one by one: a job of ten thousand files is found by the first
+/// ones.
+const MOST: usize = 64;
+/// Values that are joined in a column, before "and N more".
+const JOINED: usize = 4;
+
+/// Names of the facts of which a run may have several values.
+pub(crate) const SEVERAL: [&str; 8] =
+    ["job", "rw", "engine", "bs", "target", "device", "model", "filesystem"];
+
+/// What a record says, as it stands in the columns.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Searchable {
+    /// The values of each of [`SEVERAL`], each once, in the order they come.
+    pub values: [Vec<String>; 8],
+    /// The deepest queue asked for.
+    pub iodepth: u32,
+    /// I/O errors.
+    pub errors: u64,
+    /// The command line.
+    pub command: String,
+}
+
+impl Searchable {
+    pub(crate) fn of(record: &RunRecord) -> Searchable {
+        let jobs = || record.jobs.iter();
+        let workloads = || jobs().map(|job| &job.workload);
+        let facts = &record.facts;
+        let stacks = || facts.targets.keys().flat_map(|target| facts.stack_under(target));
+        let models = stacks().filter_map(|name| facts.devices.get(name)?.model.clone());
+        let filesystems = facts.targets.values().filter_map(|target| target.filesystem.as_ref());
+        let values = [
+            each_once(jobs().map(|job| job.name.clone())),
+            each_once(workloads().map(|workload| workload.rw.clone())),
+            each_once(workloads().map(|workload| workload.ioengine.clone())),
+            each_once(jobs().flat_map(block_sizes)),
+            each_once(workloads().flat_map(|workload| workload.files.iter().cloned())),
+            each_once(stacks().map(str::to_owned)),
+            each_once(models.map(|model| model.trim().to_owned())),
+            each_once(filesystems.map(|filesystem| filesystem.kind.clone())),
+        ];
+        Searchable {
+            values,
+            iodepth: workloads().map(|workload| workload.iodepth).max().unwrap_or_default(),
+            errors: jobs().map(errors).sum(),
+            command: record.invocation.arguments.join(" "),
+        }
+    }
+
+    /// The text of a column of several values.
+    pub(crate) fn joined(&self, index: usize) -> String {
+        let values = &self.values[index];
+        match values.len() {
+            few if few <= JOINED => values.join(", "),
+            many => format!("{} and {} more", values[..JOINED].join(", "), many - JOINED),
+        }
+    }
+
+    /// Name and value of each fact.
+    pub(crate) fn facts(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let named = SEVERAL.into_iter().zip(&self.values);
+        named.flat_map(|(name, values)| {
+            values.iter().take(MOST).map(move |value| (name, &value[..]))
+        })
+    }
+}
+
+/// Errors of a worker; one that ended it counts where no kind of it was counted.
+fn errors(job: &JobRecord) -> u64 {
+    let counted: u64 = job.errors.iter().map(|error| error.count).sum();
+    counted.max(u64::from(job.error != 0))
+}
+
+fn each_once(values: impl Iterator<Item = String>) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    values.filter(|value| !value.is_empty() && seen.insert(value.clone())).collect()
+}
+
+/// The block sizes of the directions a worker moves data in: "4k", "4k-64k".
+fn block_sizes(job: &JobRecord) -> Vec<String> {
+    let sizes: &PerDirection<_> = &job.workload.block_size;
+    let used: Vec<Direction> = job.directions().collect();
+    let used = if used.is_empty() { vec![Direction::Read] } else { used };
+    let of = |direction: &Direction| match sizes[*direction] {
+        (least, most) if least == most => size(least.0),
+        (least, most) => format!("{}-{}", size(least.0), size(most.0)),
+    };
+    used.iter().map(of).filter(|size| size != "0").collect()
+}
+
+/// A size as job options take it: in the largest unit that has it whole.
+pub(crate) fn size(bytes: u64) -> String {
+    let units = [(1 << 40, "t"), (1 << 30, "g"), (1 << 20, "m"), (1 << 10, "k")];
+    match units.into_iter().find(|(unit, _)| bytes > 0 && bytes.is_multiple_of(*unit)) {
+        Some((unit, name)) => format!("{}{name}", bytes / unit),
+        None => bytes.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::record;
+
+    fn of<'a>(searchable: &'a Searchable, name: &str) -> Vec<&'a str> {
+        searchable.facts().filter(|(known, _)| *known == name).map(|(_, value)| value).collect()
+    }
+
+    #[test]
+    fn facts_are_those_of_all_jobs_each_once() {
+        let found = Searchable::of(&record("web", 1));
+        assert_eq!(of(&found, "job"), ["web"]);
+        assert_eq!(of(&found, "rw"), ["randread"]);
+        assert_eq!(of(&found, "bs"), ["4k"]);
+        assert_eq!(of(&found, "device"), ["nvme0n1p1", "nvme0n1"], "the whole stack");
+        assert_eq!(of(&found, "model"), ["Fast SSD 980"]);
+        assert_eq!(of(&found, "filesystem"), ["ext4"]);
+        assert_eq!((found.iodepth, found.errors), (32, 0));
+        assert_eq!(found.command, "fathom run web.fio");
+    }
+
+    #[test]
+    fn many_values_are_counted_in_a_column_and_kept_one_by_one() {
+        let mut run = record("web", 1);
+        run.jobs[0].workload.files = (0..100).map(|n| format!("/mnt/f{n}")).collect();
+        let found = Searchable::of(&run);
+        assert_eq!(found.joined(4), "/mnt/f0, /mnt/f1, /mnt/f2, /mnt/f3 and 96 more");
+        assert_eq!(of(&found, "target").len(), MOST);
+    }
+
+    #[test]
+    fn sizes_are_in_the_largest_unit_that_has_them_whole() {
+        let sizes = [(0, "0"), (512, "512"), (4096, "4k"), (1 << 20, "1m"), (1536, "1536")];
+        for (bytes, text) in sizes {
+            assert_eq!(size(bytes), text);
+        }
+    }
+}

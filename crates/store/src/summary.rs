@@ -1,0 +1,131 @@
+//! What a run came to, for the columns.
+
+use crate::{Archive, RunId, StoreError};
+use judge::{Judged, Measure};
+use record::{Direction, Histogram, JobRecord, RunRecord, Severity};
+use rusqlite::params;
+
+/// What judging a run says, in short: figures, verdict, findings. It can be made again of the record
+/// by newer rules.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Summary {
+    /// Figures by the names of [`Measure`], in its units.
+    pub figures: Vec<(String, f64)>,
+    /// The longest latency, in nanoseconds.
+    pub max_ns: Option<f64>,
+    /// What limited each job and how sure that is, each once: "device (high)".
+    pub verdicts: Vec<(&'static str, &'static str)>,
+    /// Ids of the checks that found something, each once.
+    pub findings: Vec<&'static str>,
+    /// Findings that are errors, warnings and notes.
+    pub counts: [u32; 3],
+}
+
+impl Summary {
+    /// Of a record and what judging says of it.
+    pub fn of(record: &RunRecord, judged: &Judged) -> Summary {
+        let figures = Measure::every().into_iter().filter_map(|measure| {
+            let value = measure.of(record).filter(|value| value.is_finite())?;
+            Some((measure.name(), value))
+        });
+        let mut verdicts = Vec::new();
+        for verdict in &judged.verdicts {
+            let words = (verdict.limit.name(), verdict.confidence.name());
+            if !verdicts.contains(&words) {
+                verdicts.push(words);
+            }
+        }
+        let mut findings: Vec<&'static str> = Vec::new();
+        for finding in &judged.findings {
+            if !findings.contains(&finding.check) {
+                findings.push(finding.check);
+            }
+        }
+        let count =
+            |severity| judged.findings.iter().filter(|f| f.severity == severity).count() as u32;
+        Summary {
+            figures: figures.collect(),
+            max_ns: longest(record),
+            verdicts,
+            findings,
+            counts: [Severity::Error, Severity::Warning, Severity::Note].map(count),
+        }
+    }
+
+    fn figure(&self, name: &str) -> Option<f64> {
+        self.figures.iter().find(|(known, _)| known == name).map(|(_, value)| *value)
+    }
+
+    fn verdict(&self) -> Option<String> {
+        let words = |(limit, confidence): &(&str, &str)| format!("{limit} ({confidence})");
+        let words: Vec<String> = self.verdicts.iter().map(words).collect();
+        (!words.is_empty()).then(|| words.join(", "))
+    }
+}
+
+/// The longest latency of any I/O, of the kind that [`Measure`] takes percentiles of.
+fn longest(record: &RunRecord) -> Option<f64> {
+    let jobs = || record.jobs.iter().filter(|job| job.show.stats);
+    let longest = |of: fn(&JobRecord, Direction) -> Option<&Histogram>| {
+        let all = jobs().flat_map(|job| Direction::ALL.map(|direction| of(job, direction)));
+        all.flatten().filter(|histogram| !histogram.is_empty()).map(Histogram::max).max()
+    };
+    let longest = longest(|job, d| job.results[d].latency.response.as_ref())
+        .or_else(|| longest(|job, d| job.results[d].latency.clat.as_ref()))
+        .or_else(|| longest(|job, d| job.results[d].latency.lat.as_ref()));
+    longest.map(|ns| ns as f64)
+}
+
+const JUDGED: &str = "UPDATE runs SET iops = ?2, bandwidth = ?3, mean_ns = ?4, p50_ns = ?5, \
+     p99_ns = ?6, p99_9_ns = ?7, max_ns = ?8, verdict = ?9, found_errors = ?10, \
+     found_warnings = ?11, found_notes = ?12, judged_by = ?13 WHERE number = ?1";
+
+impl Archive {
+    /// Notes what judging says of a run, in place of what an earlier judgement said. All of it can
+    /// be made again of the record, so it is not waited until the disk has it.
+    ///
+    /// # Errors
+    /// When there is no such run, or it cannot be written.
+    pub fn judged(&mut self, id: &RunId, summary: &Summary) -> Result<(), StoreError> {
+        let number = self.number(id)?;
+        self.relaxed(|archive| archive.write(|connection| note(connection, number, summary)))
+    }
+}
+
+fn note(connection: &rusqlite::Connection, number: i64, summary: &Summary) -> rusqlite::Result<()> {
+    let [errors, warnings, notes] = summary.counts;
+    connection.prepare_cached(JUDGED)?.execute(params![
+        number,
+        summary.figure("iops"),
+        summary.figure("bandwidth"),
+        summary.figure("mean"),
+        summary.figure("p50"),
+        summary.figure("p99"),
+        summary.figure("p99.9"),
+        summary.max_ns,
+        summary.verdict(),
+        errors,
+        warnings,
+        notes,
+        env!("CARGO_PKG_VERSION"),
+    ])?;
+    connection.execute("DELETE FROM figures WHERE run = ?1", [number])?;
+    let mut insert = connection.prepare_cached("INSERT INTO figures VALUES (?1, ?2, ?3)")?;
+    for (name, value) in &summary.figures {
+        insert.execute(params![number, name, value])?;
+    }
+    connection.execute(
+        "DELETE FROM facts WHERE run = ?1 AND name IN ('verdict', 'confidence', 'finding')",
+        [number],
+    )?;
+    let mut insert =
+        connection.prepare_cached("INSERT OR IGNORE INTO facts VALUES (?1, ?2, ?3)")?;
+    for (limit, confidence) in &summary.verdicts {
+        insert.execute(params![number, "verdict", limit])?;
+        insert.execute(params![number, "confidence", confidence])?;
+    }
+    for check in &summary.findings {
+        insert.execute(params![number, "finding", check])?;
+    }
+    Ok(())
+}
