@@ -115,7 +115,7 @@ impl Diagnose {
             place.engine = if place.engine == "libaio" { "posixaio" } else { "libaio" };
         }
         place.step(&Shape {
-            cell: Cell { name: probe.name.into(), round: 0 },
+            cell: Cell { name: probe.name.into(), round: 0, ..Cell::default() },
             doing: probe.doing.into(),
             rw: probe.rw,
             block: Bytes(4096),

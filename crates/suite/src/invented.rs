@@ -172,7 +172,7 @@ pub(crate) fn failed(cell: &str, operation: &str, errno: i32) -> RunRecord {
         elapsed: Nanos::from_millis(1),
         ..JobRecord::default()
     };
-    of(Cell { name: cell.into(), round: 0 }, job)
+    of(Cell { name: cell.into(), round: 0, ..Cell::default() }, job)
 }
 
 /// A run of its own, for so many milliseconds.
@@ -185,6 +185,6 @@ pub(crate) fn step(rw: &str, block: u64, depth: u32, millis: u64) -> Step {
         "--time_based=1".into(),
         format!("--runtime={millis}ms"),
     ];
-    let cell = Cell { name: rw.into(), round: 0 };
+    let cell = Cell { name: rw.into(), round: 0, ..Cell::default() };
     Step { cell, arguments: arguments.into(), ..Step::default() }
 }

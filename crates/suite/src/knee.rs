@@ -100,14 +100,14 @@ impl Sweep {
     fn step(&self, place: &Place, depth: u32) -> Step {
         let name = Sweep::cell(self.direction, depth);
         place.step(&Shape {
-            cell: Cell { name, round: 0 },
+            cell: Cell { name, round: 0, ..Cell::default() },
             doing: format!("looking for the knee: {}, depth {depth}", of_random(self.direction)),
             rw: of_random(self.direction),
             block: self.block,
             region: self.region,
             depth,
             synchronous: false,
-            seed: Draw::new(self.seed ^ u64::from(depth)).next(),
+            seed: Draw::new(self.seed ^ u64::from(depth)).bits(),
             more: Vec::new(),
             until: Until::Time { ramp: self.ramp, time: self.time },
         })

@@ -5,20 +5,26 @@
 //! ones. What the runs together show is read from their records alone, so records that were kept
 //! give the same conclusion again.
 
+pub mod app;
+pub mod curve;
 pub mod diagnose;
 mod findings;
+pub mod grid;
 pub mod knee;
 mod order;
 mod outcome;
 mod place;
 pub mod precondition;
 pub mod saturate;
+pub mod sweep;
 pub mod test;
+pub mod trim;
 
 #[cfg(test)]
 mod invented;
 
-pub use outcome::{Failure, failure};
+pub use order::Draw;
+pub use outcome::{Failure, failure, failures};
 pub use place::Place;
 
 use record::{Cell, Nanos, RunRecord};

@@ -64,7 +64,7 @@ pub fn failure(record: &RunRecord) -> Option<Failure> {
 }
 
 /// Why runs failed, without those that only showed which way to take: they were made again.
-pub(crate) fn failures(set: &RecordSet) -> Vec<Failure> {
+pub fn failures(set: &RecordSet) -> Vec<Failure> {
     let again = |index: usize| {
         set.runs.get(index + 1).is_some_and(|next| next.cell == set.runs[index].cell)
     };

@@ -60,7 +60,7 @@ impl Place {
         let expected = Nanos((size.0 as f64 / FILL_SPEED * 1e9) as u64);
         let expected = limit.map_or(expected, |limit| expected.min(limit));
         self.step(&Shape {
-            cell: Cell { name: FILL.into(), round: 0 },
+            cell: Cell { name: FILL.into(), round: 0, ..Cell::default() },
             doing: doing.into(),
             rw: "write",
             block: LARGE,
@@ -158,7 +158,7 @@ mod tests {
 
     fn shape() -> Shape {
         Shape {
-            cell: Cell { name: "randread-d1".into(), round: 2 },
+            cell: Cell { name: "randread-d1".into(), round: 2, ..Cell::default() },
             doing: "random read".into(),
             rw: "randread",
             block: Bytes(4096),

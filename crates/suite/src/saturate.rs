@@ -102,7 +102,7 @@ impl Saturating {
     fn step(&self) -> Step {
         let round = self.rounds.round.unwrap_or(ROUND);
         self.place.step(&Shape {
-            cell: Cell { name: CELL.into(), round: self.done },
+            cell: Cell { name: CELL.into(), round: self.done, ..Cell::default() },
             doing: format!(
                 "random writes until steady, round {} of {} at most",
                 self.done + 1,
@@ -113,7 +113,7 @@ impl Saturating {
             region: self.rounds.region,
             depth: DEPTH,
             synchronous: false,
-            seed: Draw::new(self.rounds.seed ^ u64::from(self.done)).next(),
+            seed: Draw::new(self.rounds.seed ^ u64::from(self.done)).bits(),
             more: vec!["--refill_buffers=1"],
             until: Until::Time { ramp: Nanos::default(), time: round },
         })

@@ -7,10 +7,11 @@
 mod budget;
 mod cells;
 mod conclusion;
-mod estimate;
+pub(crate) mod estimate;
 
 pub use budget::{Length, SizeError, size};
 pub use cells::{Cells, Load};
+pub(crate) use conclusion::limited;
 pub use conclusion::{Conclusion, Limited, PERCENTILES, Row, conclude};
 pub use estimate::Estimated;
 

@@ -46,14 +46,14 @@ impl Load {
         // Rounds draw offsets of their own: the same ones again would be in some cache.
         let name = self.name.bytes().fold(seed, |h, b| h.rotate_left(8) ^ u64::from(b));
         place.step(&Shape {
-            cell: Cell { name: self.name.into(), round },
+            cell: Cell { name: self.name.into(), round, ..Cell::default() },
             doing: format!("{}, depth {}", self.doing, self.depth),
             rw: self.rw,
             block: self.block,
             region,
             depth: self.depth,
             synchronous: self.synchronous,
-            seed: Draw::new(name ^ (u64::from(round) << 32)).next(),
+            seed: Draw::new(name ^ (u64::from(round) << 32)).bits(),
             more: self.more.to_vec(),
             until: Until::Time { ramp, time },
         })

@@ -278,7 +278,7 @@ fn one<'a>(run: &'a RunRecord, judged: &Judged, direction: Direction) -> Option<
 }
 
 /// Cells with one limit that is as sure of all of them, the limit of most cells first.
-fn limited(verdicts: Vec<Verdict>) -> Vec<Limited> {
+pub(crate) fn limited(verdicts: Vec<Verdict>) -> Vec<Limited> {
     let mut all: Vec<Limited> = Vec::new();
     for verdict in verdicts {
         let same = |known: &&mut Limited| {

@@ -13,7 +13,7 @@ pub struct Estimated {
 }
 
 impl Estimated {
-    fn new(value: f64, estimate: Estimate) -> Estimated {
+    pub(crate) fn new(value: f64, estimate: Estimate) -> Estimated {
         let bounded = estimate.low.is_finite() && estimate.high.is_finite();
         // Neither rates nor times are below nothing.
         let interval = bounded.then_some((estimate.low.max(0.0), estimate.high));
@@ -21,7 +21,7 @@ impl Estimated {
     }
 
     /// The same in another unit.
-    pub(super) fn times(self, factor: f64) -> Estimated {
+    pub(crate) fn times(self, factor: f64) -> Estimated {
         let interval = self.interval.map(|(low, high)| (low * factor, high * factor));
         Estimated { value: self.value * factor, interval }
     }
@@ -29,7 +29,7 @@ impl Estimated {
 
 /// IOPS from those of each round: how they vary from round to round, which takes in more of what
 /// varies than one round can show. One round alone is judged by its course.
-pub(super) fn of_iops(rounds: &[f64], course: &[f64], seed: u64) -> Estimated {
+pub(crate) fn of_iops(rounds: &[f64], course: &[f64], seed: u64) -> Estimated {
     match rounds {
         [one] => Estimated::new(*one, mean_of_series(course, seed)),
         rounds => {
@@ -40,14 +40,28 @@ pub(super) fn of_iops(rounds: &[f64], course: &[f64], seed: u64) -> Estimated {
 }
 
 /// IOPS over time in one direction.
-pub(super) fn course(job: &JobRecord, direction: Direction) -> Vec<f64> {
+pub(crate) fn course(job: &JobRecord, direction: Direction) -> Vec<f64> {
     let whole = job.intervals.iter().filter(|interval| interval.length >= job.interval_step);
     whole.map(|i| i.ios[direction] as f64 / i.length.seconds()).collect()
 }
 
+/// The mean of all rounds together, with the interval that the rounds' own means give; one round
+/// alone gives none, for its I/Os are not independent of each other.
+pub(crate) fn of_mean(rounds: &[&Histogram], seed: u64) -> Estimated {
+    let mut all = Histogram::new();
+    rounds.iter().for_each(|histogram| all.merge(histogram));
+    let own = rounds.iter().map(|round| round.mean().max(1.0).ln());
+    let mean = summary(&own.collect::<Vec<_>>(), seed).mean;
+    let value = all.mean();
+    // Both ends are of the geometric mean, which is not quite the value.
+    let (low, high) = (mean.low.exp().min(value), mean.high.exp().max(value));
+    let interval = (rounds.len() > 1).then_some((low, high));
+    Estimated { value, interval }
+}
+
 /// A percentile of all rounds together. Its interval holds both that of the latencies as they were
 /// drawn (order statistics) and that of the rounds' own percentiles around their mean.
-pub(super) fn of_percentile(rounds: &[&Histogram], p: f64, seed: u64) -> Estimated {
+pub(crate) fn of_percentile(rounds: &[&Histogram], p: f64, seed: u64) -> Estimated {
     let mut all = Histogram::new();
     rounds.iter().for_each(|histogram| all.merge(histogram));
     let value = all.percentile(p) as f64;
@@ -99,5 +113,9 @@ mod tests {
         assert!(low <= 10_000.0 && high > 85_000.0, "{low} {high}");
         assert!((low..=high).contains(&unsure.value));
         assert_eq!(of_percentile(&[&spread(1, 100)], 99.9, 1).interval, None, "too few");
+        let mean = of_mean(&apart, 1);
+        let (low, high) = mean.interval.unwrap();
+        assert!((mean.value - 60_000.0).abs() < 1000.0 && low < 40_000.0 && high > 80_000.0);
+        assert_eq!(of_mean(&[&spread(1, 100)], 1).interval, None, "one round");
     }
 }

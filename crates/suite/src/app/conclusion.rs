@@ -1,0 +1,244 @@
+//! What the records of timed phases show together.
+
+use super::gain::{Gain, Incomparable, estimated, gain};
+use crate::Failure;
+use crate::findings::by_check;
+use crate::outcome::{duration, failure};
+use crate::test::{Estimated, Limited, limited};
+use judge::{Finding, Judged, Limit, inspect, judge, together};
+use record::{Amount, CacheState, Nanos, RecordSet, RunRecord, Work};
+
+/// What timed phases show.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Conclusion {
+    /// Where the work was done; it is gone.
+    pub directory: String,
+    /// What lies below, from the filesystem down.
+    pub stack: Vec<String>,
+    /// One for each phase, in their order.
+    pub rows: Vec<Row>,
+    /// Seconds of all phases together; `None` where some phase has fewer rounds than others.
+    pub total: Option<Estimated>,
+    /// What all phases together gained over the reference, where every one can be compared.
+    pub total_gain: Option<Gain>,
+    /// There is a reference.
+    pub is_compared: bool,
+    /// What limited the phases, those of one limit together.
+    pub limited: Vec<Limited>,
+    /// What the checks found, the gravest first.
+    pub findings: Vec<Finding>,
+    /// Phases that failed.
+    pub failures: Vec<Failure>,
+    /// Rounds that began.
+    pub rounds: u32,
+    /// Time all runs took, what surrounds the phases included.
+    pub took: Nanos,
+    /// The signal that ended it.
+    pub interrupted_by: Option<i32>,
+}
+
+/// One phase.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Row {
+    /// Its name.
+    pub phase: String,
+    /// What it is, for people.
+    pub label: String,
+    /// Rounds in which it was done to its end.
+    pub rounds: u32,
+    /// How long it took, in seconds.
+    pub seconds: Estimated,
+    /// Its parts and the seconds each took, means over the rounds; empty where there is one only.
+    pub parts: Vec<(String, f64)>,
+    /// How much was done.
+    pub amount: Option<Amount>,
+    /// Of that, how much a second.
+    pub rate: Option<Estimated>,
+    /// What was in memory when it began, in the round in which that was most.
+    pub cache: CacheState,
+    /// What limited it.
+    pub limit: Option<Limit>,
+    /// What it gained over the reference; `None` where there is no reference.
+    pub gain: Option<Result<Gain, Incomparable>>,
+}
+
+/// What the records show, compared with a reference where there is one.
+pub fn conclude(set: &RecordSet, reference: Option<&RecordSet>) -> Conclusion {
+    let whole = whole(set);
+    let judged: Vec<Judged> = whole.runs.iter().map(judge).collect();
+    let merged = together(&whole, &judged);
+    let old = reference.map(self::whole);
+    let names = phases(&whole);
+    let rows: Vec<Row> = names
+        .iter()
+        .map(|name| {
+            let limit = merged.verdicts.iter().find(|v| v.job == *name).map(|v| v.limit);
+            Row { limit, ..row(name, &whole, old.as_ref()) }
+        })
+        .collect();
+    let first = set.runs.first();
+    let directory = first.and_then(directory).unwrap_or_default();
+    Conclusion {
+        stack: first.map(|run| inspect(&run.facts, &directory).stack).unwrap_or_default(),
+        total: total(&names, &whole).map(|times| estimated(&times, set.seed)),
+        total_gain: total_gain(&names, &rows, &whole, old.as_ref()),
+        is_compared: reference.is_some(),
+        rows,
+        limited: limited(merged.verdicts),
+        findings: by_check(merged.findings),
+        failures: set.runs.iter().filter_map(failed).collect(),
+        rounds: set
+            .runs
+            .iter()
+            .map(|run| run.cell.as_ref().map_or(0, |c| c.round) + 1)
+            .max()
+            .unwrap_or(0),
+        took: Nanos(set.runs.iter().map(|run| duration(run).0).sum()),
+        interrupted_by: set.runs.iter().find_map(|run| run.interrupted_by),
+        directory,
+    }
+}
+
+/// Why a phase failed; `None` when it went well or was interrupted.
+fn failed(run: &RunRecord) -> Option<Failure> {
+    if run.interrupted_by.is_some() {
+        return None;
+    }
+    let cell = name(run).to_owned();
+    match &run.work {
+        Some(work) => Some(Failure { cell, text: work.failure.clone()? }),
+        None => failure(run),
+    }
+}
+
+/// The runs that went well and to their end.
+fn whole(set: &RecordSet) -> RecordSet {
+    let went_well = |run: &&RunRecord| {
+        let told = run.work.as_ref().is_some_and(|work| !work.parts.is_empty());
+        told && run.interrupted_by.is_none() && failed(run).is_none()
+    };
+    RecordSet {
+        schema: set.schema,
+        fathom_version: set.fathom_version.clone(),
+        kind: set.kind.clone(),
+        seed: set.seed,
+        runs: set.runs.iter().filter(went_well).cloned().collect(),
+    }
+}
+
+fn name(run: &RunRecord) -> &str {
+    run.cell.as_ref().map_or("", |cell| &cell.name)
+}
+
+fn directory(run: &RunRecord) -> Option<String> {
+    run.jobs.first()?.workload.settings.get("directory").cloned()
+}
+
+/// Names of all phases, in order of their first appearance.
+fn phases(set: &RecordSet) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for run in &set.runs {
+        if !names.iter().any(|known| known == name(run)) {
+            names.push(name(run).to_owned());
+        }
+    }
+    names
+}
+
+/// What a phase did in every round.
+fn works<'a>(set: &'a RecordSet, phase: &str) -> Vec<&'a Work> {
+    set.runs.iter().filter(|run| name(run) == phase).filter_map(|run| run.work.as_ref()).collect()
+}
+
+fn seconds(works: &[&Work]) -> Vec<f64> {
+    works.iter().map(|work| work.length().seconds()).collect()
+}
+
+fn row(phase: &str, set: &RecordSet, reference: Option<&RecordSet>) -> Row {
+    let works = works(set, phase);
+    let times = seconds(&works);
+    let amount = works.first().and_then(|work| work.amount);
+    let rates = |amount: Amount| -> Vec<f64> {
+        times.iter().map(|seconds| amount.count as f64 / seconds.max(1e-9)).collect()
+    };
+    let run = set.runs.iter().find(|run| name(run) == phase);
+    let job = run.and_then(|run| run.jobs.first());
+    Row {
+        phase: phase.to_owned(),
+        label: job.map(|job| job.description.clone()).unwrap_or_default(),
+        rounds: works.len() as u32,
+        seconds: estimated(&times, set.seed),
+        parts: parts(&works),
+        amount,
+        rate: amount.map(|amount| estimated(&rates(amount), set.seed)),
+        cache: works.iter().map(|work| work.cache).min().unwrap_or_default(),
+        limit: None,
+        gain: reference.map(|reference| compared(phase, &works, reference, set.seed)),
+    }
+}
+
+/// Mean seconds of each part; none where the phase is one part.
+fn parts(works: &[&Work]) -> Vec<(String, f64)> {
+    let Some(first) = works.first().filter(|work| work.parts.len() > 1) else { return Vec::new() };
+    let mean = |index: usize| {
+        let lengths = works.iter().filter_map(|work| work.parts.get(index));
+        let lengths: Vec<f64> = lengths.map(|part| part.length.seconds()).collect();
+        lengths.iter().sum::<f64>() / lengths.len().max(1) as f64
+    };
+    first.parts.iter().enumerate().map(|(at, part)| (part.name.clone(), mean(at))).collect()
+}
+
+fn compared(
+    phase: &str,
+    works: &[&Work],
+    reference: &RecordSet,
+    seed: u64,
+) -> Result<Gain, Incomparable> {
+    let old = self::works(reference, phase);
+    let (Some(new_first), Some(old_first)) = (works.first(), old.first()) else {
+        return Err(Incomparable::Missing);
+    };
+    if new_first.amount != old_first.amount {
+        let of = |work: &Work| {
+            let told = |amount: Amount| format!("{} {}", amount.count, amount.unit.name());
+            work.amount.map_or("no amount".to_owned(), told)
+        };
+        let text = format!("{} here, {} there", of(new_first), of(old_first));
+        return Err(Incomparable::Other(text));
+    }
+    let cache = |works: &[&Work]| works.iter().map(|work| work.cache).min().unwrap_or_default();
+    let parts = |work: &Work| work.parts.iter().map(|part| part.name.clone()).collect::<Vec<_>>();
+    if cache(works) != cache(&old) {
+        let text = format!("caches {} here, {} there", cache(works).name(), cache(&old).name());
+        return Err(Incomparable::Other(text));
+    }
+    if parts(new_first) != parts(old_first) {
+        let told = |work: &Work| parts(work).join(" + ");
+        let text = format!("{} here, {} there", told(new_first), told(old_first));
+        return Err(Incomparable::Other(text));
+    }
+    gain(&seconds(works), &seconds(&old), seed).ok_or(Incomparable::Missing)
+}
+
+/// Seconds of all phases together, round by round; `None` where a phase lacks a round.
+fn total(phases: &[String], set: &RecordSet) -> Option<Vec<f64>> {
+    let all: Vec<Vec<f64>> = phases.iter().map(|phase| seconds(&works(set, phase))).collect();
+    let rounds = all.first()?.len();
+    let even = all.len() > 1 && all.iter().all(|times| times.len() == rounds);
+    even.then(|| (0..rounds).map(|round| all.iter().map(|times| times[round]).sum()).collect())
+}
+
+/// All phases against all phases of the reference.
+fn total_gain(
+    phases: &[String],
+    rows: &[Row],
+    set: &RecordSet,
+    reference: Option<&RecordSet>,
+) -> Option<Gain> {
+    let reference = reference?;
+    let comparable = rows.iter().all(|row| matches!(row.gain, Some(Ok(_))));
+    if !comparable {
+        return None;
+    }
+    gain(&total(phases, set)?, &total(phases, reference)?, set.seed)
+}

@@ -1,0 +1,290 @@
+//! `fathom knee`: throughput and latency at every depth, the knee on that curve, and the depth to use.
+//!
+//! Every depth is measured once a round, in an order drawn anew for each round, so that what changes
+//! with time does not fall on one depth alone. Then the depths between the ones that matter (around
+//! the knee, and where a bound on latency is crossed) are measured as often, those they are to be
+//! told from once more among them. Where the knee is, [`crate::knee`] says, with its source.
+
+mod bound;
+mod conclusion;
+mod depths;
+mod measured;
+
+pub use bound::{Bound, Figure};
+pub use conclusion::{Choice, Conclusion, Held, PERCENTILES, Row, Why, conclude};
+pub use depths::{DEPTHS, depths};
+
+use crate::order::Draw;
+use crate::outcome::{duration, moved};
+use crate::place::{LARGE, Shape, Until};
+use crate::{Expected, Place, Step, Suite, failure};
+use conclusion::{knee_of, rows};
+use measured::{DIMENSION, Measured};
+use record::{Bytes, Cell, Coordinate, Direction, Nanos, RunRecord};
+use std::collections::VecDeque;
+
+/// Which accesses are made: values of `rw`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access(&'static str);
+
+impl Access {
+    /// Their names.
+    pub const NAMES: [&'static str; 6] =
+        ["randread", "randwrite", "read", "write", "randrw", "readwrite"];
+
+    /// The one of this name.
+    pub fn named(name: &str) -> Option<Access> {
+        Access::NAMES.into_iter().find(|known| *known == name).map(Access)
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        self.0
+    }
+
+    /// Whether something is overwritten.
+    pub fn writes(self) -> bool {
+        !matches!(self.0, "read" | "randread")
+    }
+
+    /// "random reads".
+    pub fn title(self) -> &'static str {
+        match self.0 {
+            "randread" => "random reads",
+            "randwrite" => "random writes",
+            "read" => "sequential reads",
+            "write" => "sequential writes",
+            "randrw" => "random reads and writes",
+            _ => "sequential reads and writes",
+        }
+    }
+
+    fn is_sequential(self) -> bool {
+        !self.0.starts_with("rand")
+    }
+}
+
+/// What is measured, and how thoroughly.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setting {
+    /// The file or device.
+    pub place: Place,
+    /// It is a file that is there, empty, and is filled first.
+    pub is_filled_first: bool,
+    /// The accesses.
+    pub access: Access,
+    /// Size of each.
+    pub block: Bytes,
+    /// How much of the place, from its beginning.
+    pub region: Bytes,
+    /// I/Os in flight of each thread, rising.
+    pub depths: Vec<u32>,
+    /// Depths between those are measured where it matters.
+    pub is_refined: bool,
+    /// Threads, each with so many in flight.
+    pub threads: u32,
+    /// How often every depth is measured.
+    pub repeat: u32,
+    /// Length of the window at each depth.
+    pub time: Nanos,
+    /// What the latency must keep to.
+    pub bounds: Vec<Bound>,
+    /// Seed of the order and of the offsets.
+    pub seed: u64,
+}
+
+impl Setting {
+    /// Time before each window.
+    fn ramp(&self) -> Nanos {
+        Nanos((self.time.0 / 5).clamp(50_000_000, 2_000_000_000))
+    }
+
+    /// What one thread works in: sequential ones share the region, for one that follows another would
+    /// find what that had read in a cache.
+    fn region_each(&self) -> Bytes {
+        match self.access.is_sequential() {
+            true => {
+                let each = self.region.0 / u64::from(self.threads.max(1));
+                Bytes((each / self.block.0.max(1) * self.block.0).max(self.block.0))
+            }
+            false => self.region,
+        }
+    }
+
+    fn step(&self, depth: u32, round: u32) -> Step {
+        let name = format!("{}-d{depth}", self.access.name());
+        let at = vec![Coordinate { dimension: DIMENSION.into(), value: depth.to_string() }];
+        let region = self.region_each();
+        let mut step = self.place.step(&Shape {
+            cell: Cell { name, round, at },
+            doing: format!("{}, depth {depth}", self.access.title()),
+            rw: self.access.name(),
+            block: self.block,
+            region,
+            depth,
+            synchronous: false,
+            seed: Draw::new(self.seed ^ u64::from(depth) ^ u64::from(round) << 32).bits(),
+            more: Vec::new(),
+            until: Until::Time { ramp: self.ramp(), time: self.time },
+        });
+        if self.threads > 1 {
+            step.arguments.push(format!("--numjobs={}", self.threads));
+            step.arguments.extend(["--thread=1".into(), "--group_reporting=1".into()]);
+            if self.access.is_sequential() {
+                step.arguments.push(format!("--offset_increment={}", region.0));
+            }
+        }
+        step
+    }
+}
+
+/// The measurement, under way.
+pub struct Curve {
+    setting: Setting,
+    stage: Stage,
+    measured: Vec<Measured>,
+    spent: Nanos,
+}
+
+enum Stage {
+    Filling,
+    Depths { left: VecDeque<(u32, u32)>, is_fine: bool },
+    Over,
+}
+
+impl Curve {
+    /// From the beginning.
+    pub fn new(setting: Setting) -> Curve {
+        let stage = match setting.is_filled_first {
+            true => Stage::Filling,
+            false => Curve::coarse(&setting),
+        };
+        Curve { setting, stage, measured: Vec::new(), spent: Nanos::default() }
+    }
+
+    fn fill(&self) -> Step {
+        let Setting { place, region, seed, .. } = &self.setting;
+        place.fill("filling the file", *region, *seed, None)
+    }
+
+    fn coarse(setting: &Setting) -> Stage {
+        let left = rounds(&setting.depths, 0, setting.repeat, setting.seed);
+        Stage::Depths { left, is_fine: false }
+    }
+
+    /// The depths between those that matter, with those they are to be told from; none when they are
+    /// next to each other already.
+    fn fine(&self) -> Stage {
+        let setting = &self.setting;
+        let rows = rows(&self.measured, setting.seed);
+        let all: Vec<u32> = rows.iter().map(|row| row.depth).collect();
+        let knee = knee_of(&rows).map(|knee| knee.at.depth);
+        let mut beside = Vec::new();
+        beside.extend(knee.map(|knee| (knee, depths::around(&all, knee))));
+        for bound in &setting.bounds {
+            let within = bound.deepest(&rows);
+            beside.extend(within.map(|deepest| (deepest, depths::above(&all, deepest))));
+        }
+        beside.retain(|(_, new)| !new.is_empty());
+        let mut fine: Vec<u32> =
+            beside.into_iter().flat_map(|(from, new)| [vec![from], new].concat()).collect();
+        fine.sort_unstable();
+        fine.dedup();
+        if fine.is_empty() || !setting.is_refined {
+            return Stage::Over;
+        }
+        let left = rounds(&fine, setting.repeat, setting.repeat, setting.seed);
+        Stage::Depths { left, is_fine: true }
+    }
+
+    fn took_fill(&mut self, record: &RunRecord) -> Vec<String> {
+        if let Some(given_up) = self.setting.place.step_down(record) {
+            return vec![given_up];
+        }
+        let written = moved(record, Direction::Write);
+        let whole = failure(record).is_none() && written + LARGE.0 > self.setting.region.0;
+        self.stage = if whole { Curve::coarse(&self.setting) } else { Stage::Over };
+        Vec::new()
+    }
+
+    fn took_depth(&mut self, record: &RunRecord) -> Vec<String> {
+        if self.measured.is_empty()
+            && let Some(given_up) = self.setting.place.step_down(record)
+        {
+            return vec![given_up];
+        }
+        if failure(record).is_some() {
+            // What fails at one depth fails at the next.
+            self.stage = Stage::Over;
+            return Vec::new();
+        }
+        self.measured.extend(Measured::of(record));
+        let Stage::Depths { left, is_fine } = &mut self.stage else { return Vec::new() };
+        left.pop_front();
+        if left.is_empty() {
+            self.stage = if *is_fine { Stage::Over } else { self.fine() };
+        }
+        Vec::new()
+    }
+
+    /// Time that is left, of the present stage and of those that will most likely follow.
+    fn left(&self) -> Nanos {
+        let setting = &self.setting;
+        let one = setting.step(1, 0).lasts.0;
+        // The knee with a depth on either side, and three more for each bound.
+        let fine = if setting.is_refined { 3 + 3 * setting.bounds.len() as u64 } else { 0 };
+        let fine = fine * u64::from(setting.repeat);
+        let coarse = setting.depths.len() as u64 * u64::from(setting.repeat);
+        match &self.stage {
+            Stage::Filling => self.fill().lasts + Nanos(one * (coarse + fine)),
+            Stage::Depths { left, is_fine: false } => Nanos(one * (left.len() as u64 + fine)),
+            Stage::Depths { left, is_fine: true } => Nanos(one * left.len() as u64),
+            Stage::Over => Nanos::default(),
+        }
+    }
+}
+
+/// Every depth once a round, each round in an order of its own.
+fn rounds(depths: &[u32], first: u32, count: u32, seed: u64) -> VecDeque<(u32, u32)> {
+    let mut draw = Draw::new(seed ^ u64::from(first));
+    let mut all = VecDeque::new();
+    for round in first..first + count {
+        let mut order = depths.to_vec();
+        draw.shuffle(&mut order);
+        all.extend(order.into_iter().map(|depth| (depth, round)));
+    }
+    all
+}
+
+impl Suite for Curve {
+    fn next(&mut self) -> Option<Step> {
+        match &self.stage {
+            Stage::Filling => Some(self.fill()),
+            Stage::Depths { left, .. } => {
+                let (depth, round) = left.front()?;
+                Some(self.setting.step(*depth, *round))
+            }
+            Stage::Over => None,
+        }
+    }
+
+    fn took(&mut self, record: &RunRecord) -> Vec<String> {
+        self.spent += duration(record);
+        if record.interrupted_by.is_some() {
+            self.stage = Stage::Over;
+            return Vec::new();
+        }
+        match self.stage {
+            Stage::Filling => self.took_fill(record),
+            Stage::Depths { .. } => self.took_depth(record),
+            Stage::Over => Vec::new(),
+        }
+    }
+
+    fn expected(&self) -> Expected {
+        Expected::of(self.spent, self.left())
+    }
+}
+
+#[cfg(test)]
+mod tests;

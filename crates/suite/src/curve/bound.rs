@@ -1,0 +1,57 @@
+//! What latency is to keep to.
+
+use super::Row;
+use crate::test::Estimated;
+
+/// A figure of latency.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Figure {
+    /// The mean.
+    Mean,
+    /// A percentile.
+    Percentile(f64),
+}
+
+impl Figure {
+    /// "mean", "p99.9".
+    pub fn name(self) -> String {
+        match self {
+            Figure::Mean => "mean".into(),
+            Figure::Percentile(percentile) => format!("p{percentile}"),
+        }
+    }
+
+    /// Its value at a depth, in nanoseconds; `None` for a percentile that was not kept.
+    pub fn of(self, row: &Row) -> Option<Estimated> {
+        match self {
+            Figure::Mean => Some(row.mean),
+            Figure::Percentile(wanted) => {
+                let of = |(percentile, value): &(f64, Estimated)| {
+                    (*percentile == wanted).then_some(*value)
+                };
+                row.percentiles.iter().find_map(of)
+            }
+        }
+    }
+}
+
+/// How long I/Os may take.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bound {
+    /// By which figure.
+    pub figure: Figure,
+    /// At most, in nanoseconds.
+    pub limit_ns: f64,
+}
+
+impl Bound {
+    /// Whether the figure at a depth is within it.
+    pub fn holds(&self, row: &Row) -> bool {
+        self.figure.of(row).is_some_and(|figure| figure.value <= self.limit_ns)
+    }
+
+    /// The deepest depth within it.
+    pub(super) fn deepest(&self, rows: &[Row]) -> Option<u32> {
+        rows.iter().filter(|row| self.holds(row)).map(|row| row.depth).max()
+    }
+}

@@ -1,0 +1,313 @@
+//! What the records of a curve show.
+
+use super::measured::{Measured, depth_of};
+use super::{Access, Bound};
+use crate::findings::by_check;
+use crate::knee::{Knee, Point, knee};
+use crate::outcome::duration;
+use crate::place::FILL;
+use crate::test::Estimated;
+use crate::test::estimate;
+use crate::{Failure, failure};
+use judge::{Durability, Finding, Verdict, durability, inspect, judge, together};
+use record::{Bytes, Histogram, Nanos, RecordSet, RunRecord};
+
+/// The percentiles that are told of each depth.
+pub const PERCENTILES: [f64; 3] = [50.0, 99.0, 99.9];
+
+/// From this share of the most IOPS on, throughput counts as saturated.
+const SATURATED: f64 = 0.95;
+
+/// What the records of a curve show.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Conclusion {
+    /// The file or device.
+    pub path: String,
+    /// How much of it was worked in.
+    pub size: Bytes,
+    /// The file was made for this, and is gone.
+    pub is_scratch: bool,
+    /// The accesses; `None` when none were made.
+    pub access: Option<Access>,
+    /// Size of each.
+    pub block: Bytes,
+    /// Through O_DIRECT.
+    pub direct: bool,
+    /// I/O engine.
+    pub engine: String,
+    /// Threads, each with the depth told.
+    pub threads: u32,
+    /// What lies below, from the filesystem down.
+    pub stack: Vec<String>,
+    /// What a completed write there has survived.
+    pub durability: Option<Durability>,
+    /// One for each depth, rising.
+    pub rows: Vec<Row>,
+    /// The knee; `None` where not every depth was measured.
+    pub knee: Option<Knee>,
+    /// The shallowest and deepest knee of single rounds.
+    pub knees: Option<(u32, u32)>,
+    /// The least depth that gives nearly the most IOPS.
+    pub saturated: Option<u32>,
+    /// What latency was to keep to, and how that went.
+    pub held: Vec<Held>,
+    /// The depth to use; `None` when none keeps to the bounds, or none was measured.
+    pub choice: Option<Choice>,
+    /// Options of the job at that depth, as it ran.
+    pub options: Vec<(String, String)>,
+    /// What limited it there.
+    pub verdict: Option<Verdict>,
+    /// What the checks found, the gravest first.
+    pub findings: Vec<Finding>,
+    /// Runs that failed.
+    pub failures: Vec<Failure>,
+    /// Time all runs took.
+    pub took: Nanos,
+    /// The signal that ended it.
+    pub interrupted_by: Option<i32>,
+}
+
+impl Conclusion {
+    /// The row of a depth.
+    pub fn row(&self, depth: u32) -> Option<&Row> {
+        self.rows.iter().find(|row| row.depth == depth)
+    }
+
+    /// Whether no depth that was measured keeps to a bound.
+    pub fn is_unmet(&self) -> bool {
+        !self.rows.is_empty() && !self.held.is_empty() && self.choice.is_none()
+    }
+}
+
+/// One depth.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Row {
+    /// I/Os in flight, of each thread.
+    pub depth: u32,
+    /// How often it was measured.
+    pub rounds: u32,
+    /// I/Os a second.
+    pub iops: Estimated,
+    /// Bytes a second.
+    pub bytes_per_second: Estimated,
+    /// Mean latency, in nanoseconds.
+    pub mean: Estimated,
+    /// [`PERCENTILES`] of the latency, in nanoseconds; of all rounds together.
+    pub percentiles: Vec<(f64, Estimated)>,
+    /// Throughput over latency, as a share of the greatest.
+    pub power: f64,
+}
+
+/// A bound on latency, and what became of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Held {
+    /// The bound.
+    pub bound: Bound,
+    /// The deepest depth within it.
+    pub deepest: Option<u32>,
+    /// The interval of the figure there lies within it as well, or there is none.
+    pub is_sure: bool,
+    /// A shallower depth was beyond it.
+    pub is_uneven: bool,
+}
+
+/// The depth to use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// Of each thread.
+    pub depth: u32,
+    /// Why this one.
+    pub why: Why,
+}
+
+/// What a depth was chosen for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// It is the knee.
+    Knee,
+    /// It is the deepest within all bounds.
+    Bounds,
+}
+
+/// What the records show, with bounds on latency where there are any.
+pub fn conclude(set: &RecordSet, bounds: &[Bound]) -> Conclusion {
+    let measured: Vec<Measured> = set.runs.iter().filter_map(Measured::of).collect();
+    let rows = rows(&measured, set.seed);
+    let interrupted_by = set.runs.iter().find_map(|run| run.interrupted_by);
+    let failures = crate::outcome::failures(set);
+    // One that was broken off in its first round has not met the knee yet.
+    let broken_off = interrupted_by.is_some() || !failures.is_empty();
+    let is_whole = !broken_off || measured.iter().any(|one| one.round > 0);
+    let knee = knee_of(&rows).filter(|_| is_whole);
+    let held: Vec<Held> = bounds.iter().map(|bound| held(bound, &rows)).collect();
+    let choice = if is_whole { choice(&rows, bounds, knee.as_ref()) } else { None };
+    let at = |choice: Choice| set.runs.iter().rfind(|run| depth_of(run) == Some(choice.depth));
+    let chosen = choice.and_then(at).and_then(|run| run.jobs.first());
+    Conclusion {
+        knees: knees(&measured).filter(|_| is_whole),
+        saturated: knee.as_ref().and_then(|knee| saturated(&rows, knee)),
+        knee,
+        held,
+        options: chosen.map(|job| job.options.clone()).unwrap_or_default(),
+        verdict: choice.and_then(|choice| verdict(set, choice.depth)),
+        choice,
+        findings: findings(set),
+        failures,
+        took: Nanos(set.runs.iter().map(|run| duration(run).0).sum()),
+        interrupted_by,
+        rows,
+        ..about(set)
+    }
+}
+
+/// What was measured, and where.
+fn about(set: &RecordSet) -> Conclusion {
+    let is_fill = |run: &&RunRecord| name(run) == FILL;
+    let is_scratch = set.runs.iter().any(|run| is_fill(&run));
+    let run = set.runs.iter().rfind(|run| !is_fill(run)).or(set.runs.last());
+    let Some((run, job)) = run.and_then(|run| Some((run, run.jobs.first()?))) else {
+        return Conclusion::default();
+    };
+    let workload = &job.workload;
+    let path = workload.files.first().cloned().unwrap_or_default();
+    let regions: u64 = run.jobs.iter().map(|job| job.workload.region.0).sum();
+    let apart = run.jobs.iter().any(|job| job.workload.regions != workload.regions);
+    Conclusion {
+        size: Bytes(if apart { regions } else { workload.region.0 }),
+        is_scratch,
+        access: Access::named(&workload.rw).filter(|_| !is_fill(&run)),
+        block: workload.block_size.read.1.max(workload.block_size.write.1),
+        direct: workload.direct,
+        engine: workload.ioengine.clone(),
+        threads: run.jobs.len() as u32,
+        stack: inspect(&run.facts, &path).stack,
+        durability: Some(durability(&run.facts, &path)),
+        path,
+        ..Conclusion::default()
+    }
+}
+
+fn name(run: &RunRecord) -> &str {
+    run.cell.as_ref().map_or("", |cell| &cell.name)
+}
+
+/// One row for each depth, rising.
+pub(super) fn rows(measured: &[Measured], seed: u64) -> Vec<Row> {
+    let mut depths: Vec<u32> = measured.iter().map(|one| one.depth).collect();
+    depths.sort_unstable();
+    depths.dedup();
+    let of = |depth: &u32| {
+        let runs: Vec<&Measured> = measured.iter().filter(|one| one.depth == *depth).collect();
+        row(*depth, &runs, seed)
+    };
+    let mut rows: Vec<Row> = depths.iter().map(of).collect();
+    let power = |row: &Row| row.iops.value / row.mean.value.max(1.0);
+    let greatest = rows.iter().map(power).fold(0.0, f64::max);
+    for row in &mut rows {
+        row.power = if greatest > 0.0 { power(row) / greatest } else { 0.0 };
+    }
+    rows
+}
+
+fn row(depth: u32, runs: &[&Measured], seed: u64) -> Row {
+    let rates: Vec<f64> = runs.iter().map(|one| one.iops).collect();
+    let course = runs.first().map(|one| one.course.clone()).unwrap_or_default();
+    let iops = estimate::of_iops(&rates, &course, seed);
+    let bytes: f64 = runs.iter().map(|one| one.bytes_per_second).sum();
+    let latencies: Vec<&Histogram> = runs.iter().map(|one| &one.latency).collect();
+    let percentile = |p| (p, estimate::of_percentile(&latencies, p, seed));
+    Row {
+        depth,
+        rounds: runs.len() as u32,
+        iops,
+        bytes_per_second: iops.times(bytes / rates.iter().sum::<f64>().max(f64::MIN_POSITIVE)),
+        mean: estimate::of_mean(&latencies, seed),
+        percentiles: PERCENTILES.map(percentile).to_vec(),
+        power: 0.0,
+    }
+}
+
+/// The knee of the rows.
+pub(super) fn knee_of(rows: &[Row]) -> Option<Knee> {
+    let point =
+        |row: &Row| Point { depth: row.depth, iops: row.iops.value, latency_ns: row.mean.value };
+    knee(&rows.iter().map(point).collect::<Vec<_>>())
+}
+
+/// How far apart the knees of single rounds lie, of those with as many depths as any.
+fn knees(measured: &[Measured]) -> Option<(u32, u32)> {
+    let last = measured.iter().map(|one| one.round).max()?;
+    let curve = |round: u32| -> Vec<Point> {
+        let of_round = measured.iter().filter(|one| one.round == round);
+        let point = |one: &Measured| Point {
+            depth: one.depth,
+            iops: one.iops,
+            latency_ns: one.latency.mean(),
+        };
+        of_round.map(point).collect()
+    };
+    let curves: Vec<Vec<Point>> = (0..=last).map(curve).collect();
+    let whole = curves.iter().map(Vec::len).max()?;
+    let whole = curves.iter().filter(|curve| curve.len() == whole);
+    let at: Vec<u32> = whole.filter_map(|curve| Some(knee(curve)?.at.depth)).collect();
+    (at.len() > 1).then_some((*at.iter().min()?, *at.iter().max()?))
+}
+
+/// The least depth with nearly the most IOPS.
+fn saturated(rows: &[Row], knee: &Knee) -> Option<u32> {
+    let enough = |row: &&Row| row.iops.value >= knee.most.iops * SATURATED;
+    rows.iter().find(enough).map(|row| row.depth)
+}
+
+fn held(bound: &Bound, rows: &[Row]) -> Held {
+    let deepest = bound.deepest(rows);
+    let figure = rows.iter().find(|row| Some(row.depth) == deepest);
+    let figure = figure.and_then(|row| bound.figure.of(row));
+    let high = figure.and_then(|figure| figure.interval).map(|(_, high)| high);
+    let shallower = |row: &Row| deepest.is_some_and(|deepest| row.depth < deepest);
+    Held {
+        bound: *bound,
+        deepest,
+        is_sure: high.is_some_and(|high| high <= bound.limit_ns),
+        is_uneven: rows.iter().any(|row| shallower(row) && !bound.holds(row)),
+    }
+}
+
+/// The knee, or with bounds the deepest depth within all of them.
+fn choice(rows: &[Row], bounds: &[Bound], knee: Option<&Knee>) -> Option<Choice> {
+    if bounds.is_empty() {
+        return Some(Choice { depth: knee?.at.depth, why: Why::Knee });
+    }
+    let within = |row: &&Row| bounds.iter().all(|bound| bound.holds(row));
+    let depth = rows.iter().rfind(within)?.depth;
+    Some(Choice { depth, why: Why::Bounds })
+}
+
+/// The runs at depths that went well and to their end.
+fn whole(set: &RecordSet, is_wanted: impl Fn(&RunRecord) -> bool) -> RecordSet {
+    let went_well = |run: &&RunRecord| {
+        name(run) != FILL && run.interrupted_by.is_none() && failure(run).is_none()
+    };
+    let runs = set.runs.iter().filter(went_well).filter(|run| is_wanted(run)).cloned().collect();
+    RecordSet { runs, kind: set.kind.clone(), fathom_version: set.fathom_version.clone(), ..*set }
+}
+
+/// What limited the runs at a depth.
+fn verdict(set: &RecordSet, depth: u32) -> Option<Verdict> {
+    let runs = whole(set, |run| depth_of(run) == Some(depth));
+    let judged: Vec<_> = runs.runs.iter().map(judge).collect();
+    together(&runs, &judged).verdicts.into_iter().next()
+}
+
+/// Each check once over all depths.
+fn findings(set: &RecordSet) -> Vec<Finding> {
+    let runs = whole(set, |_| true);
+    let judged: Vec<_> = runs.runs.iter().map(judge).collect();
+    let cell = |job: String| job.split(": ").next().unwrap_or(&job).to_owned();
+    let of_cells = |finding: Finding| {
+        let mut jobs: Vec<String> = finding.jobs.into_iter().map(cell).collect();
+        jobs.dedup();
+        Finding { jobs, ..finding }
+    };
+    by_check(together(&runs, &judged).findings.into_iter().map(of_cells))
+}

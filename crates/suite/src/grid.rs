@@ -1,0 +1,382 @@
+//! What runs over varied dimensions show: one figure of each, by where it stands. Tables and
+//! pictures of sweeps are made from it.
+
+use crate::outcome::failure;
+use judge::Measure;
+use judge::stats::{Summary, summary};
+use record::{Cell, Coordinate, RecordSet, RunRecord};
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+/// A figure over all combinations of some dimensions' values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Grid {
+    /// Which figure.
+    pub measure: Measure,
+    /// What was varied, in order.
+    pub dimensions: Vec<Dimension>,
+    /// What is not missing, by the place of its values in each dimension.
+    readings: BTreeMap<Vec<usize>, Reading>,
+}
+
+/// Something that was varied.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Dimension {
+    /// Its name ("bs").
+    pub name: String,
+    /// What it was set to: numbers rising, when all are numbers; otherwise in order of their first
+    /// appearance, or as whoever made the dimension has it.
+    pub values: Vec<Setting>,
+}
+
+/// A value of a dimension.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Setting {
+    /// As given ("64k"); empty where runs do not have the dimension.
+    pub text: String,
+    /// As a number, if it is one: 65536.
+    pub number: Option<f64>,
+}
+
+/// What is known of the figure at one place.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Reading {
+    /// Nothing ran there to its end.
+    #[default]
+    Missing,
+    /// All that ran there failed; why the last did.
+    Failed(String),
+    /// What ran there has no such figure: no reads, no latencies.
+    Absent,
+    /// It was measured.
+    Measured(Measured),
+}
+
+/// A figure measured, in the unit of its measure.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Measured {
+    /// In each repeat, in order of the rounds.
+    pub values: Vec<f64>,
+    /// What they say together; the interval of the mean has no ends where there is one only.
+    pub summary: Summary,
+    /// Further repeats that failed; they count for nothing.
+    pub failed: usize,
+}
+
+impl Reading {
+    /// The figure, if it was measured.
+    pub fn measured(&self) -> Option<&Measured> {
+        match self {
+            Reading::Measured(measured) => Some(measured),
+            _ => None,
+        }
+    }
+}
+
+impl Setting {
+    /// A value as given.
+    pub fn new(text: &str) -> Setting {
+        Setting { text: text.into(), number: number(text) }
+    }
+}
+
+impl Dimension {
+    /// A dimension with its values in this order.
+    pub fn new<'a>(name: &str, values: impl IntoIterator<Item = &'a str>) -> Dimension {
+        Dimension { name: name.into(), values: values.into_iter().map(Setting::new).collect() }
+    }
+
+    /// Whether all its values are numbers.
+    pub fn is_numeric(&self) -> bool {
+        self.values.iter().all(|value| value.number.is_some())
+    }
+
+    /// Puts the values in rising order, if all are numbers.
+    pub fn sort_numbers(&mut self) {
+        if self.is_numeric() {
+            self.values.sort_by(|a, b| a.number.partial_cmp(&b.number).unwrap_or(Ordering::Equal));
+        }
+    }
+
+    fn place(&self, value: &str) -> Option<usize> {
+        self.values.iter().position(|known| known.text == value)
+    }
+}
+
+/// A number with fio's suffixes of sizes, which are powers of 1024 ("4k", "1m", "64KiB"), or a
+/// percentage.
+fn number(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (digits, suffix) = text.split_at(end);
+    let suffix = suffix.to_ascii_lowercase();
+    let letter = suffix.trim_end_matches('b').trim_end_matches('i');
+    let power = match letter {
+        "" | "%" => 0,
+        "k" => 1,
+        "m" => 2,
+        "g" => 3,
+        "t" => 4,
+        "p" => 5,
+        _ => return None,
+    };
+    digits.parse::<f64>().ok().map(|value| value * 1024_f64.powi(power))
+}
+
+/// The dimensions of a set and their values; of runs that stand nowhere, one dimension "cell" with
+/// their names.
+pub fn dimensions(set: &RecordSet) -> Vec<Dimension> {
+    let mut found: Vec<Dimension> = Vec::new();
+    let all: Vec<Vec<Coordinate>> = coordinates(set);
+    for coordinate in all.iter().flatten() {
+        if !found.iter().any(|known| known.name == coordinate.dimension) {
+            found.push(Dimension { name: coordinate.dimension.clone(), ..Dimension::default() });
+        }
+    }
+    for dimension in &mut found {
+        for run in &all {
+            let text = value_of(run, &dimension.name);
+            if dimension.place(text).is_none() {
+                dimension.values.push(Setting::new(text));
+            }
+        }
+        dimension.sort_numbers();
+    }
+    found
+}
+
+/// Where each run stands.
+fn coordinates(set: &RecordSet) -> Vec<Vec<Coordinate>> {
+    let named = |run: &RunRecord| run.cell.as_ref().map_or(&[][..], |cell| &cell.at).to_vec();
+    let all: Vec<_> = set.runs.iter().map(named).collect();
+    if all.iter().any(|at| !at.is_empty()) {
+        return all;
+    }
+    let cell = |run: &RunRecord| {
+        let job = || run.jobs.first().map(|job| job.name.clone());
+        let cell = run.cell.as_ref().map(|cell| cell.name.clone());
+        let value = cell.or_else(job).unwrap_or_default();
+        vec![Coordinate { dimension: "cell".into(), value }]
+    };
+    set.runs.iter().map(cell).collect()
+}
+
+fn value_of<'a>(at: &'a [Coordinate], dimension: &str) -> &'a str {
+    at.iter().find(|known| known.dimension == dimension).map_or("", |known| known.value.as_str())
+}
+
+/// The figure that says most of the work of a set, by its name: bandwidth where all blocks are
+/// large (64 KiB and more) or the work is IOzone's, IOPS otherwise.
+pub fn usual_measure(set: &RecordSet) -> &'static str {
+    const LARGE: u64 = 64 << 10;
+    let jobs = || set.runs.iter().flat_map(|run| &run.jobs);
+    let smallest = jobs().flat_map(|job| job.directions().map(|d| job.workload.block_size[d].0));
+    let large = smallest.min().is_some_and(|least| least.0 >= LARGE);
+    if large || set.kind == "iozone" { "bandwidth" } else { "iops" }
+}
+
+impl Grid {
+    /// The figure over the dimensions that the runs of the set have.
+    pub fn of(set: &RecordSet, measure: &Measure) -> Grid {
+        Grid::over(set, measure, dimensions(set))
+    }
+
+    /// The figure over given dimensions: in this order, values that nothing ran with included. Runs
+    /// with values that are not among them are left out.
+    pub fn over(set: &RecordSet, measure: &Measure, dimensions: Vec<Dimension>) -> Grid {
+        let coordinates = coordinates(set);
+        let mut runs: BTreeMap<Vec<usize>, Vec<&RunRecord>> = BTreeMap::new();
+        for (run, at) in set.runs.iter().zip(&coordinates) {
+            let place = |dimension: &Dimension| dimension.place(value_of(at, &dimension.name));
+            if let Some(at) = dimensions.iter().map(place).collect::<Option<Vec<_>>>() {
+                let here = runs.entry(at).or_default();
+                // What was run again counts as it went the last time.
+                here.retain(|known| run.cell.is_none() || known.cell != run.cell);
+                here.push(run);
+            }
+        }
+        let read = |(at, mut runs): (Vec<usize>, Vec<&RunRecord>)| {
+            runs.sort_by_key(|run| round(run.cell.as_ref()));
+            (at, reading(&runs, measure, set.seed))
+        };
+        let readings = runs.into_iter().map(read).collect();
+        Grid { measure: measure.clone(), dimensions, readings }
+    }
+
+    /// What is known where each dimension has the value at this place in its list.
+    pub fn at(&self, place: &[usize]) -> &Reading {
+        self.readings.get(place).unwrap_or(&Reading::Missing)
+    }
+
+    /// All places where something is known, and what; the last dimension changes fastest.
+    pub fn readings(&self) -> impl Iterator<Item = (&[usize], &Reading)> {
+        self.readings.iter().map(|(place, reading)| (place.as_slice(), reading))
+    }
+
+    /// Which of the dimensions has this name.
+    pub fn dimension(&self, name: &str) -> Option<usize> {
+        self.dimensions.iter().position(|dimension| dimension.name == name)
+    }
+}
+
+fn round(cell: Option<&Cell>) -> u32 {
+    cell.map_or(0, |cell| cell.round)
+}
+
+/// What repeats say of the figure.
+fn reading(runs: &[&RunRecord], measure: &Measure, seed: u64) -> Reading {
+    let whole = runs.iter().filter(|run| run.interrupted_by.is_none());
+    let (failed, good): (Vec<&RunRecord>, Vec<&RunRecord>) =
+        whole.partition(|run| failure(run).is_some());
+    let values: Vec<f64> = good.iter().filter_map(|run| measure.of(run)).collect();
+    match (values.is_empty(), good.is_empty(), failed.last().and_then(|run| failure(run))) {
+        (false, ..) => {
+            let summary = summary(&values, seed);
+            Reading::Measured(Measured { values, summary, failed: failed.len() })
+        }
+        (true, _, Some(failure)) => Reading::Failed(failure.text),
+        (true, false, None) => Reading::Absent,
+        (true, true, None) => Reading::Missing,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::invented::{self, Disk};
+
+    fn at(bs: &str, depth: u32) -> Vec<Coordinate> {
+        let coordinate = |dimension: &str, value: &str| Coordinate {
+            dimension: dimension.into(),
+            value: value.into(),
+        };
+        vec![coordinate("bs", bs), coordinate("iodepth", &depth.to_string())]
+    }
+
+    fn run(bs: &str, depth: u32, round: u32) -> RunRecord {
+        let bytes = number(bs).unwrap() as u64;
+        let mut run = Disk::fast().run(&invented::step("randread", bytes, depth, 1000));
+        run.cell = Some(Cell { name: format!("{bs} {depth}"), round, at: at(bs, depth) });
+        run
+    }
+
+    fn set(runs: Vec<RunRecord>) -> RecordSet {
+        RecordSet { runs, ..RecordSet::default() }
+    }
+
+    fn iops() -> Measure {
+        Measure::parse("iops").unwrap()
+    }
+
+    fn measured<'a>(grid: &'a Grid, place: &[usize]) -> &'a Measured {
+        grid.at(place).measured().unwrap()
+    }
+
+    #[test]
+    fn repeats_stand_together_whatever_order_they_ran_in() {
+        let mut again = run("4k", 4, 0);
+        again.jobs[0].results.read.ios += 500;
+        let mut runs = vec![run("16k", 4, 0), run("4k", 4, 1), run("16k", 1, 0)];
+        runs.extend([again, run("4k", 1, 0)]);
+        let grid = Grid::of(&set(runs), &iops());
+        let texts: Vec<Vec<&str>> = grid
+            .dimensions
+            .iter()
+            .map(|dimension| dimension.values.iter().map(|v| v.text.as_str()).collect())
+            .collect();
+        assert_eq!(texts, [["4k", "16k"], ["1", "4"]], "numbers rise");
+        assert_eq!(grid.dimensions[0].values[1].number, Some(16384.0));
+        let cell = measured(&grid, &[0, 1]);
+        assert_eq!(cell.values, [8500.0, 8000.0], "by rounds");
+        assert_eq!(cell.summary.mean.value, 8250.0);
+        assert!(cell.summary.mean.low < 8250.0 && cell.summary.mean.high.is_finite());
+        assert_eq!(measured(&grid, &[0, 0]).summary.mean.high, f64::INFINITY, "one repeat");
+        assert_eq!(grid.readings().count(), 4);
+        assert_eq!(grid.dimension("iodepth"), Some(1));
+    }
+
+    #[test]
+    fn what_is_missing_failed_or_without_the_figure_is_known_as_that() {
+        let mut failed = invented::failed("4k 4", "read", 5);
+        failed.cell.as_mut().unwrap().at = at("4k", 4);
+        let mut stopped = run("16k", 1, 0);
+        stopped.interrupted_by = Some(2);
+        let set = set(vec![run("4k", 1, 0), failed.clone(), stopped]);
+        let grid = Grid::of(&set, &iops());
+        assert_eq!(grid.at(&[0, 1]), &Reading::Failed("read failed: errno 5".into()));
+        assert_eq!(grid.at(&[1, 0]), &Reading::Missing, "interrupted");
+        assert_eq!(grid.at(&[1, 1]), &Reading::Missing);
+        let writes = Grid::of(&set, &Measure::parse("write.p99").unwrap());
+        assert_eq!(writes.at(&[0, 0]), &Reading::Absent);
+    }
+
+    #[test]
+    fn failed_repeats_count_for_nothing_and_runs_made_again_as_they_went_then() {
+        let mut failed = invented::failed("4k 4", "read", 5);
+        failed.cell = Some(Cell { name: "4k 4".into(), round: 1, at: at("4k", 4) });
+        let grid = Grid::of(&set(vec![run("4k", 4, 0), failed.clone()]), &iops());
+        assert_eq!(
+            (measured(&grid, &[0, 0]).values.len(), measured(&grid, &[0, 0]).failed),
+            (1, 1)
+        );
+        let again = Grid::of(&set(vec![run("4k", 4, 0), failed, run("4k", 4, 1)]), &iops());
+        assert_eq!(
+            (measured(&again, &[0, 0]).values.len(), measured(&again, &[0, 0]).failed),
+            (2, 0)
+        );
+    }
+
+    #[test]
+    fn given_dimensions_keep_their_order_and_what_nothing_ran_with() {
+        let given = vec![Dimension::new("iodepth", ["4", "2", "1"]), Dimension::new("bs", ["4k"])];
+        let grid = Grid::over(&set(vec![run("4k", 1, 0), run("8k", 1, 0)]), &iops(), given.clone());
+        assert_eq!(grid.dimensions, given);
+        assert_eq!(grid.at(&[0, 0]), &Reading::Missing);
+        assert_eq!(measured(&grid, &[2, 0]).values, [2000.0]);
+        assert_eq!(grid.readings().count(), 1, "8k is not among them");
+    }
+
+    #[test]
+    fn values_that_are_no_numbers_come_as_they_appear() {
+        let runs = ["none", "bfq", "none", "kyber"].map(|scheduler| {
+            let mut run = run("4k", 1, 0);
+            let at = Coordinate { dimension: "scheduler".into(), value: scheduler.into() };
+            run.cell = Some(Cell { name: scheduler.into(), round: 0, at: vec![at] });
+            run
+        });
+        let found = dimensions(&set(runs.into()));
+        assert_eq!(found, [Dimension::new("scheduler", ["none", "bfq", "kyber"])]);
+        assert!(!found[0].is_numeric());
+    }
+
+    #[test]
+    fn runs_that_stand_nowhere_stand_by_their_names() {
+        let runs = ["b", "a"].map(|name| RunRecord {
+            cell: Some(Cell { name: name.into(), ..Cell::default() }),
+            ..run("4k", 1, 0)
+        });
+        let grid = Grid::of(&set(runs.into()), &iops());
+        assert_eq!(grid.dimensions, [Dimension::new("cell", ["b", "a"])]);
+        assert_eq!(measured(&grid, &[1]).values, [2000.0]);
+    }
+
+    #[test]
+    fn the_usual_measure_follows_the_work() {
+        assert_eq!(usual_measure(&set(vec![run("4k", 1, 0), run("1m", 1, 0)])), "iops");
+        assert_eq!(usual_measure(&set(vec![run("128k", 1, 0)])), "bandwidth");
+        let iozone = RecordSet { kind: "iozone".into(), ..set(vec![run("4k", 1, 0)]) };
+        assert_eq!(usual_measure(&iozone), "bandwidth");
+        assert_eq!(usual_measure(&set(Vec::new())), "iops");
+    }
+
+    #[test]
+    fn sizes_are_numbers_and_words_are_none() {
+        for (text, value) in [("4k", 4096.0), ("1M", 1048576.0), ("64KiB", 65536.0), ("70%", 70.0)]
+        {
+            assert_eq!(number(text), Some(value));
+        }
+        for text in ["", "k", "none", "1,2", "-1", "1..2", "4x"] {
+            assert_eq!(number(text), None, "{text}");
+        }
+    }
+}

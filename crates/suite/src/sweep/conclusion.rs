@@ -1,0 +1,393 @@
+//! What the records of a sweep show together.
+
+use super::{Design, Place, lasted};
+use crate::findings::by_check;
+use crate::grid::{self, Grid, Reading};
+use crate::{Failure, failure};
+use judge::stats::{Contest, Estimate, Standing, standings};
+use judge::{Finding, Judged, Measure, Verdict, judge, together};
+use record::{Coordinate, Direction, Nanos, RecordSet, RunRecord};
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+/// Blocks from here on are large: bandwidth says more of them than I/Os a second.
+const LARGE: u64 = 64 << 10;
+
+/// What percentages are of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Baseline {
+    /// The best of what is compared.
+    #[default]
+    Best,
+    /// The first value of what is compared.
+    First,
+}
+
+/// What is to be shown.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Wanted {
+    /// Which figures; none: by the kind of work.
+    pub measures: Vec<Measure>,
+    /// What percentages are of.
+    pub baseline: Baseline,
+}
+
+/// What a sweep shows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Conclusion {
+    /// One for each figure and each combination of the dimensions from the third on.
+    pub tables: Vec<Table>,
+    /// What their percentages are of.
+    pub baseline: Baseline,
+    /// Cells there are.
+    pub cells: usize,
+    /// Runs that were made, those that failed included.
+    pub made: usize,
+    /// Runs of the whole sweep.
+    pub planned: usize,
+    /// What limited the cells, those of one limit together.
+    pub limited: Vec<Limited>,
+    /// What the checks found, each once, the gravest first; its jobs are the cells.
+    pub findings: Vec<Finding>,
+    /// Why runs failed: each reason with the cells.
+    pub failures: Vec<Failed>,
+    /// Time all runs took.
+    pub took: Nanos,
+    /// The signal that ended it.
+    pub interrupted_by: Option<i32>,
+}
+
+/// One figure over the first two dimensions, where the others have these values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// Which figure.
+    pub measure: Measure,
+    /// Values of the dimensions from the third on.
+    pub at: Vec<Coordinate>,
+    /// The first dimension: its values are compared with each other, and make the rows.
+    pub compared: String,
+    /// The second, if there is one: its values make the columns.
+    pub across: Option<String>,
+    /// One where there is no second dimension.
+    pub columns: Vec<Column>,
+    /// Comparisons made with the best, in all tables of this figure.
+    pub comparisons: usize,
+}
+
+/// What is compared, at one value of the second dimension.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Column {
+    /// The value; empty where there is no second dimension.
+    pub value: String,
+    /// One for each value of the first dimension.
+    pub rows: Vec<Row>,
+}
+
+/// One cell.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Row {
+    /// The value of the first dimension.
+    pub value: String,
+    /// What is known of the figure.
+    pub reading: Reading,
+    /// Share of the baseline, 1.0 being equal to it.
+    pub share: Option<f64>,
+    /// How it stands to the others of its column.
+    pub standing: Option<Standing>,
+}
+
+impl Row {
+    /// The figure in each repeat that has it.
+    pub fn values(&self) -> &[f64] {
+        self.reading.measured().map_or(&[], |measured| &measured.values)
+    }
+
+    /// Their mean with the interval that holds it in 95 of 100 cases, whose ends are infinite where
+    /// there is one repeat.
+    pub fn mean(&self) -> Option<Estimate> {
+        Some(self.reading.measured()?.summary.mean)
+    }
+}
+
+impl Column {
+    /// The sums over the rows for each repeat, where every row has every one.
+    pub fn totals(&self, repeats: usize) -> Option<Vec<f64>> {
+        let whole = self.rows.len() > 1 && self.rows.iter().all(|r| r.values().len() == repeats);
+        let total = |repeat: usize| self.rows.iter().map(|row| row.values()[repeat]).sum();
+        whole.then(|| (0..repeats).map(total).collect())
+    }
+}
+
+/// Cells with one limit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Limited {
+    /// That of the first of them.
+    pub verdict: Verdict,
+    /// The cells, with the job where there are several.
+    pub cells: Vec<String>,
+}
+
+/// Runs that failed for one reason.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Failed {
+    /// Why.
+    pub text: String,
+    /// The cells, once for each run.
+    pub cells: Vec<String>,
+}
+
+/// What the records of a sweep show.
+pub fn conclude(set: &RecordSet, design: &Design, wanted: &Wanted) -> Conclusion {
+    let cells: Vec<String> =
+        (0..design.cells()).map(|cell| design.cell(Place { cell, round: 0 }).name).collect();
+    let mut whole = RecordSet { runs: Vec::new(), ..set.clone() };
+    whole.runs.extend(set.runs.iter().filter(|run| failure(run).is_none()).cloned());
+    // Stable: the runs of a cell stay in the order they ran.
+    whole.runs.sort_by_cached_key(|run| {
+        let name = run.cell.as_ref().map(|cell| &cell.name);
+        cells.iter().position(|known| Some(known) == name)
+    });
+    let judged: Vec<Judged> = whole.runs.iter().map(judge).collect();
+    let merged = together(&whole, &judged);
+    let measures = match wanted.measures.is_empty() {
+        true => usual(&whole, design),
+        false => wanted.measures.clone(),
+    };
+    let (set, dimensions) = arranged(set, design);
+    let tables = measures.iter().flat_map(|measure| {
+        let grid = Grid::over(&set, measure, dimensions.clone());
+        tables(&grid, wanted.baseline)
+    });
+    Conclusion {
+        tables: tables.collect(),
+        baseline: wanted.baseline,
+        cells: design.cells(),
+        made: set.runs.len(),
+        planned: design.runs(),
+        limited: limited(merged.verdicts, &cells),
+        findings: findings(merged.findings, &cells),
+        failures: failures(&set.runs),
+        took: Nanos(set.runs.iter().map(|run| lasted(run).0).sum()),
+        interrupted_by: set.runs.iter().find_map(|run| run.interrupted_by),
+    }
+}
+
+/// The set and its dimensions as the tables have them: what is paired stands as one dimension.
+fn arranged<'a>(set: &'a RecordSet, design: &Design) -> (Cow<'a, RecordSet>, Vec<grid::Dimension>) {
+    if !design.paired || design.dimensions.len() < 2 {
+        let of = |d: &super::Dimension| {
+            grid::Dimension::new(&d.name, d.values.iter().map(String::as_str))
+        };
+        return (Cow::Borrowed(set), design.dimensions.iter().map(of).collect());
+    }
+    let one = |at: &[Coordinate]| {
+        let joined = |part: fn(&Coordinate) -> &str| -> String {
+            at.iter().map(part).collect::<Vec<_>>().join(" ")
+        };
+        Coordinate { dimension: joined(|c| &c.dimension), value: joined(|c| &c.value) }
+    };
+    let mut set = set.clone();
+    for cell in set.runs.iter_mut().filter_map(|run| run.cell.as_mut()) {
+        cell.at = vec![one(&cell.at)];
+    }
+    let all: Vec<Coordinate> = (0..design.cells()).map(|cell| one(&design.at(cell))).collect();
+    let name = all.first().map_or("", |first| first.dimension.as_str());
+    let dimension = grid::Dimension::new(name, all.iter().map(|c| c.value.as_str()));
+    (Cow::Owned(set), vec![dimension])
+}
+
+/// The figures that say most of the work: I/Os a second and the 99th percentile of latency, or
+/// bandwidth where blocks are large; of each direction where runs have several. Where the blocks are
+/// what is compared, both rates: more of one need not be more of the other.
+fn usual(set: &RecordSet, design: &Design) -> Vec<Measure> {
+    // Whether blocks are small and large, among what is compared with each other.
+    let mut blocks: BTreeMap<&[Coordinate], (bool, bool)> = BTreeMap::new();
+    let mut directions: Vec<Direction> = Vec::new();
+    let mut mixed = false;
+    for run in &set.runs {
+        let at = run.cell.as_ref().map_or(&[][..], |cell| &cell.at);
+        let others = if design.paired { &[] } else { at.get(1..).unwrap_or_default() };
+        let (small, large) = blocks.entry(others).or_default();
+        let mut own: Vec<Direction> = Vec::new();
+        for job in &run.jobs {
+            for direction in job.directions() {
+                let least = job.workload.block_size[direction].0.0;
+                *small |= least < LARGE;
+                *large |= least >= LARGE;
+                own.push(direction);
+            }
+        }
+        own.sort();
+        own.dedup();
+        mixed |= own.len() > 1;
+        directions.extend(own);
+    }
+    directions.sort();
+    directions.dedup();
+    let has = |wanted: fn(&(bool, bool)) -> bool| blocks.values().any(wanted);
+    let names: &[&str] = match (has(|(small, large)| *small && *large), has(|(small, _)| *small)) {
+        (true, _) => &["iops", "bandwidth", "p99"],
+        (false, false) if has(|(_, large)| *large) => &["bandwidth"],
+        _ => &["iops", "p99"],
+    };
+    let prefixed = |name: &&str| match mixed {
+        true => directions.iter().map(|d| format!("{}.{name}", d.name())).collect(),
+        false => vec![(*name).to_owned()],
+    };
+    names.iter().flat_map(prefixed).filter_map(|name| Measure::parse(&name).ok()).collect()
+}
+
+/// The tables of one figure: one for each combination of the dimensions from the third on.
+fn tables(grid: &Grid, baseline: Baseline) -> Vec<Table> {
+    let lengths: Vec<usize> = grid.dimensions.iter().map(|d| d.values.len()).collect();
+    let others = lengths.get(2..).unwrap_or_default();
+    let count: usize = others.iter().product();
+    let mut tables: Vec<Table> =
+        (0..count).map(|index| table(grid, &place(index, others))).collect();
+    let measured = |column: &Column| column.rows.iter().filter(|r| r.mean().is_some()).count();
+    let columns = || tables.iter().flat_map(|table| &table.columns);
+    let comparisons = columns().map(|column| measured(column).saturating_sub(1)).sum();
+    for table in &mut tables {
+        table.comparisons = comparisons;
+        let is_rate = table.measure.is_rate();
+        let contest = Contest { more_is_better: is_rate, is_bucketed: !is_rate, comparisons };
+        table.columns.iter_mut().for_each(|column| stand(column, contest, baseline));
+    }
+    tables
+}
+
+/// The places of a combination in these dimensions; the last changes fastest.
+fn place(index: usize, lengths: &[usize]) -> Vec<usize> {
+    let mut left = index;
+    let mut found: Vec<usize> = Vec::new();
+    for length in lengths.iter().rev() {
+        found.push(left % length);
+        left /= length;
+    }
+    found.reverse();
+    found
+}
+
+fn table(grid: &Grid, others: &[usize]) -> Table {
+    let text =
+        |dimension: usize, value: usize| grid.dimensions[dimension].values[value].text.clone();
+    let coordinate = |(index, value): (usize, &usize)| Coordinate {
+        dimension: grid.dimensions[index + 2].name.clone(),
+        value: text(index + 2, *value),
+    };
+    let across = grid.dimensions.get(1);
+    let columns = (0..across.map_or(1, |dimension| dimension.values.len())).map(|second| {
+        let row = |first: usize| {
+            let mut at = vec![first];
+            at.extend(across.map(|_| second));
+            at.extend(others);
+            Row { value: text(0, first), reading: grid.at(&at).clone(), ..Row::default() }
+        };
+        Column {
+            value: across.map_or(String::new(), |_| text(1, second)),
+            rows: (0..grid.dimensions[0].values.len()).map(row).collect(),
+        }
+    });
+    Table {
+        measure: grid.measure.clone(),
+        at: others.iter().enumerate().map(coordinate).collect(),
+        compared: grid.dimensions[0].name.clone(),
+        across: across.map(|dimension| dimension.name.clone()),
+        columns: columns.collect(),
+        comparisons: 0,
+    }
+}
+
+/// How the rows of a column stand to each other, and to the baseline.
+fn stand(column: &mut Column, contest: Contest, baseline: Baseline) {
+    let figures: Vec<Vec<f64>> = column.rows.iter().map(|row| row.values().to_vec()).collect();
+    let standings = standings(&figures, contest);
+    let best = standings.iter().position(|standing| *standing == Some(Standing::Best));
+    let of = match baseline {
+        Baseline::Best => best,
+        Baseline::First => Some(0),
+    };
+    let base = of.and_then(|index| column.rows[index].mean()).map(|mean| mean.value);
+    for (row, standing) in column.rows.iter_mut().zip(standings) {
+        row.standing = standing;
+        let share = |mean: Estimate| Some(mean.value / base.filter(|base| *base > 0.0)?);
+        row.share = row.mean().and_then(share);
+    }
+}
+
+/// The cell and the job that findings and verdicts name together ("iodepth=4: reader"). Where there
+/// is one cell only, they name the job alone.
+fn split<'a>(label: &'a str, cells: &'a [String]) -> (&'a str, &'a str) {
+    if let [only] = cells
+        && label != only
+    {
+        return (only, label);
+    }
+    let of = |cell: &'a String| match label.strip_prefix(cell.as_str())? {
+        "" => Some((cell.as_str(), "")),
+        rest => Some((cell.as_str(), rest.strip_prefix(": ")?)),
+    };
+    cells.iter().find_map(of).unwrap_or((label, ""))
+}
+
+/// Verdicts that agree in limit and confidence together, the most common first.
+fn limited(verdicts: Vec<Verdict>, cells: &[String]) -> Vec<Limited> {
+    let mut jobs: Vec<String> = Vec::new();
+    for verdict in &verdicts {
+        let (_, job) = split(&verdict.job, cells);
+        if !jobs.iter().any(|known| known == job) {
+            jobs.push(job.to_owned());
+        }
+    }
+    let mut found: Vec<Limited> = Vec::new();
+    for verdict in verdicts {
+        let label = match jobs.len() {
+            0 | 1 => split(&verdict.job, cells).0.to_owned(),
+            _ => verdict.job.clone(),
+        };
+        let key = (verdict.limit, verdict.confidence);
+        match found.iter_mut().find(|l| (l.verdict.limit, l.verdict.confidence) == key) {
+            Some(known) => known.cells.push(label),
+            None => found.push(Limited {
+                verdict: Verdict { job: label.clone(), ..verdict },
+                cells: vec![label],
+            }),
+        }
+    }
+    // Stable: what is as common stays in order.
+    found.sort_by_key(|limited| Reverse(limited.cells.len()));
+    found
+}
+
+/// Each check once, about cells.
+fn findings(findings: Vec<Finding>, cells: &[String]) -> Vec<Finding> {
+    let of_cells = |finding: Finding| {
+        let mut jobs: Vec<String> = Vec::new();
+        // What is found over all runs names the job, and the cell in its text.
+        let told = cells.iter().find(|cell| finding.text.starts_with(&format!("{cell}, ")));
+        let labels = told.map_or(finding.jobs.as_slice(), std::slice::from_ref);
+        for label in labels {
+            let (cell, _) = split(label, cells);
+            if !jobs.iter().any(|known| known == cell) {
+                jobs.push(cell.to_owned());
+            }
+        }
+        Finding { jobs, ..finding }
+    };
+    by_check(findings.into_iter().map(of_cells))
+}
+
+fn failures(runs: &[RunRecord]) -> Vec<Failed> {
+    let mut found: Vec<Failed> = Vec::new();
+    for Failure { cell, text } in runs.iter().filter_map(failure) {
+        match found.iter_mut().find(|known| known.text == text) {
+            Some(known) => known.cells.push(cell),
+            None => found.push(Failed { text, cells: vec![cell] }),
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests;

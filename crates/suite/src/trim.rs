@@ -1,0 +1,328 @@
+//! `fathom trim`: writes before and after a trim, and devices discarded as a job.
+
+use crate::order::Draw;
+use crate::outcome::{duration, moved};
+use crate::place::{LARGE, Shape, Until};
+use crate::{Expected, Failure, Place, Step, Suite, failure};
+use judge::compare::{Comparison, Options, compare};
+use record::{Bytes, Cell, Coordinate, Direction, Nanos, RecordSet, RunRecord};
+use std::collections::VecDeque;
+
+/// What the coordinate of a run tells: which side of the trim it is on.
+const DIMENSION: &str = "trim";
+const BEFORE: &str = "before";
+const AFTER: &str = "after";
+
+/// The writes: name, block, depth. Both keep a disk busy, one with whole erase blocks, one with as
+/// little as there is.
+const LOADS: [(&str, &str, Bytes, u32); 2] =
+    [("seqwrite", "write", LARGE, 8), ("randwrite", "randwrite", Bytes(4096), 32)];
+
+/// How writes are measured on either side of a trim.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// The file or device.
+    pub place: Place,
+    /// How much of it, from its beginning.
+    pub region: Bytes,
+    /// How often each is run on each side.
+    pub repeat: u32,
+    /// Length of a window.
+    pub time: Nanos,
+    /// Seed of the order and of the offsets.
+    pub seed: u64,
+}
+
+/// The writes on one side of the trim, under way.
+pub struct Writes {
+    setting: Setting,
+    is_after: bool,
+    is_filled: bool,
+    left: VecDeque<(usize, u32)>,
+    spent: Nanos,
+}
+
+impl Writes {
+    /// Those before, after the place was written once from end to end.
+    pub fn before(setting: Setting) -> Writes {
+        Writes::side(setting, false)
+    }
+
+    /// Those after the trim, as these were before.
+    pub fn after(self) -> Writes {
+        Writes::side(self.setting, true)
+    }
+
+    fn side(setting: Setting, is_after: bool) -> Writes {
+        // Another order than on the other side, drawn from the same seed.
+        let mut draw = Draw::new(setting.seed ^ u64::from(is_after));
+        let mut left = VecDeque::new();
+        for round in 0..setting.repeat {
+            let mut order: Vec<usize> = (0..LOADS.len()).collect();
+            draw.shuffle(&mut order);
+            left.extend(order.into_iter().map(|load| (load, round)));
+        }
+        Writes { setting, is_after, is_filled: is_after, left, spent: Nanos::default() }
+    }
+
+    fn fill(&self) -> Step {
+        let Setting { place, region, seed, .. } = &self.setting;
+        place.fill("writing it once from end to end", *region, *seed, None)
+    }
+
+    fn step(&self, load: usize, round: u32) -> Step {
+        let (name, rw, block, depth) = LOADS[load];
+        let side = if self.is_after { AFTER } else { BEFORE };
+        let at = vec![Coordinate { dimension: DIMENSION.into(), value: side.into() }];
+        self.setting.place.step(&Shape {
+            cell: Cell { name: name.into(), round, at },
+            doing: format!("{name} {side} the trim, {} of {}", round + 1, self.setting.repeat),
+            rw,
+            block,
+            region: self.setting.region,
+            depth,
+            synchronous: false,
+            seed: Draw::new(self.setting.seed ^ (load as u64) << 32 ^ u64::from(round)).bits(),
+            more: vec!["--refill_buffers=1"],
+            until: Until::Time { ramp: Nanos(self.setting.time.0 / 5), time: self.setting.time },
+        })
+    }
+}
+
+impl Suite for Writes {
+    fn next(&mut self) -> Option<Step> {
+        if !self.is_filled {
+            return Some(self.fill());
+        }
+        let (load, round) = self.left.front()?;
+        Some(self.step(*load, *round))
+    }
+
+    fn took(&mut self, record: &RunRecord) -> Vec<String> {
+        self.spent += duration(record);
+        if !self.is_filled {
+            if let Some(given_up) = self.setting.place.step_down(record) {
+                return vec![given_up];
+            }
+            self.is_filled = true;
+        } else {
+            self.left.pop_front();
+        }
+        if record.interrupted_by.is_some() || failure(record).is_some() {
+            self.left.clear();
+        }
+        Vec::new()
+    }
+
+    fn expected(&self) -> Expected {
+        let fill = if self.is_filled { Nanos::default() } else { self.fill().lasts };
+        let left = self.left.iter().map(|(load, round)| self.step(*load, *round).lasts.0).sum();
+        Expected::of(self.spent, fill + Nanos(left))
+    }
+}
+
+/// What a device is told to forget, as jobs that trim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Range {
+    /// Where it begins.
+    pub offset: Bytes,
+    /// How long it is; whole units of the device.
+    pub length: Bytes,
+    /// How much at once; whole units too.
+    pub piece: Bytes,
+}
+
+/// Most that is discarded at once: so much that calls cost nothing, and little enough that a signal
+/// is heard soon.
+pub const PIECE_MAX: Bytes = Bytes(1 << 30);
+
+/// A device discarded, under way.
+pub struct Discard {
+    place: Place,
+    left: VecDeque<Range>,
+    spent: Nanos,
+}
+
+impl Discard {
+    /// From the beginning of the range; what does not fill a piece comes last.
+    pub fn new(place: Place, range: Range) -> Discard {
+        let rest = range.length.0 % range.piece.0.max(1);
+        let whole = range.length.0 - rest;
+        let parts = [
+            Range { length: Bytes(whole), ..range },
+            Range {
+                offset: Bytes(range.offset.0 + whole),
+                length: Bytes(rest),
+                piece: Bytes(rest),
+            },
+        ];
+        let left = parts.into_iter().filter(|part| part.length.0 > 0).collect();
+        Discard { place, left, spent: Nanos::default() }
+    }
+
+    fn step(&self, range: &Range) -> Step {
+        let mut step = self.place.step(&Shape {
+            cell: Cell { name: "discard".into(), ..Cell::default() },
+            doing: format!("discarding {} MiB", range.length.0 >> 20),
+            rw: "trim",
+            block: range.piece,
+            region: range.length,
+            depth: 1,
+            synchronous: true,
+            seed: 0,
+            more: Vec::new(),
+            until: Until::Written { limit: None, expected: Nanos::SECOND },
+        });
+        step.arguments.push(format!("--offset={}", range.offset.0));
+        step
+    }
+}
+
+impl Suite for Discard {
+    fn next(&mut self) -> Option<Step> {
+        self.left.front().map(|range| self.step(range))
+    }
+
+    fn took(&mut self, record: &RunRecord) -> Vec<String> {
+        self.spent += duration(record);
+        self.left.pop_front();
+        if record.interrupted_by.is_some() || failure(record).is_some() {
+            self.left.clear();
+        }
+        Vec::new()
+    }
+
+    fn expected(&self) -> Expected {
+        Expected::of(self.spent, Nanos(self.left.iter().map(|r| self.step(r).lasts.0).sum()))
+    }
+}
+
+/// What records of a trim show.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Conclusion {
+    /// Bytes that jobs discarded.
+    pub discarded: Bytes,
+    /// Time their discards took.
+    pub took: Nanos,
+    /// The writes after (the later) against those before; `None` without both.
+    pub comparison: Option<Comparison>,
+    /// Runs that failed.
+    pub failures: Vec<Failure>,
+    /// The signal that ended it.
+    pub interrupted_by: Option<i32>,
+}
+
+/// What the records show.
+pub fn conclude(set: &RecordSet) -> Conclusion {
+    let discards = || set.runs.iter().filter(|run| moved(run, Direction::Trim) > 0);
+    let times = discards().flat_map(|run| &run.jobs).map(|job| job.results.trim.runtime.0);
+    Conclusion {
+        discarded: Bytes(discards().map(|run| moved(run, Direction::Trim)).sum()),
+        took: Nanos(times.sum()),
+        comparison: comparison(set),
+        failures: crate::outcome::failures(set),
+        interrupted_by: set.runs.iter().find_map(|run| run.interrupted_by),
+    }
+}
+
+/// IOPS and p99 alone: each figure more widens the intervals of all.
+fn comparison(set: &RecordSet) -> Option<Comparison> {
+    let (before, after) = (side(set, BEFORE), side(set, AFTER));
+    if before.runs.is_empty() || after.runs.is_empty() {
+        return None;
+    }
+    let metrics = vec!["iops".into(), "p99".into()];
+    Some(compare(&before, &after, &Options { metrics, ..Options::default() }))
+}
+
+/// The runs on one side that went well and to their end.
+fn side(set: &RecordSet, side: &str) -> RecordSet {
+    let is_there = |run: &&RunRecord| {
+        let at = run.cell.iter().flat_map(|cell| &cell.at);
+        let mut at = at.filter(|at| at.dimension == DIMENSION);
+        at.any(|at| at.value == side) && run.interrupted_by.is_none() && failure(run).is_none()
+    };
+    RecordSet {
+        kind: set.kind.clone(),
+        fathom_version: set.fathom_version.clone(),
+        runs: set.runs.iter().filter(is_there).cloned().collect(),
+        ..*set
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::invented::{self, Disk};
+
+    fn setting() -> Setting {
+        Setting {
+            place: Place::new("/mnt/x", true),
+            region: Bytes(64 << 20),
+            repeat: 5,
+            time: Nanos::from_millis(1000),
+            seed: 3,
+        }
+    }
+
+    #[test]
+    fn both_sides_write_alike_and_are_told_apart() {
+        let mut writes = Writes::before(setting());
+        let whole = writes.expected().whole;
+        let before = Disk::fast().drive(&mut writes, 100);
+        assert_eq!(before.names()[0], "fill");
+        assert_eq!((before.steps.len(), writes.expected().left), (11, Nanos(0)));
+        assert!(whole > Nanos::from_millis(10 * 1200));
+        let mut writes = writes.after();
+        let fast = Disk { write_ns: 125_000.0, ..Disk::fast() };
+        let after = { fast }.drive(&mut writes, 100);
+        assert_eq!(after.steps.len(), 10, "what is written is written");
+        let runs = [before.records, after.records].concat();
+        let set = RecordSet { runs, ..RecordSet::default() };
+        let conclusion = conclude(&set);
+        let jobs = conclusion.comparison.unwrap().jobs;
+        let job = |name: &str| jobs.iter().find(|job| job.name == name).unwrap();
+        let iops = |name: &str| job(name).directions[0].metrics[0].clone();
+        assert_eq!(job("randwrite").rounds, (5, 5));
+        assert_eq!(iops("randwrite").call, judge::compare::Call::Faster);
+        assert!((iops("randwrite").ratio.unwrap().value - 2.0).abs() < 0.05);
+        assert_eq!(iops("seqwrite").call, judge::compare::Call::NoDifferenceShown);
+    }
+
+    #[test]
+    fn one_side_alone_is_compared_with_nothing() {
+        let before = Disk::fast().drive(&mut Writes::before(setting()), 100);
+        let set = RecordSet { runs: before.records, ..RecordSet::default() };
+        assert_eq!(conclude(&set).comparison, None);
+    }
+
+    #[test]
+    fn a_failure_or_a_signal_ends_it() {
+        let mut writes = Writes::before(setting());
+        writes.took(&invented::failed("fill", "write", 28));
+        assert!(writes.next().is_none());
+        let mut writes = Writes::before(setting());
+        assert!(writes.took(&invented::failed("fill", "open", 22))[0].contains("O_DIRECT"));
+        assert_eq!(writes.next().unwrap().cell.name, "fill");
+    }
+
+    #[test]
+    fn a_device_is_discarded_in_whole_pieces_and_a_rest() {
+        let range = Range { offset: Bytes(4096), length: Bytes(10 << 20), piece: Bytes(4 << 20) };
+        let mut discard = Discard::new(Place::new("/dev/x", true), range);
+        let mut options = Vec::new();
+        while let Some(step) = discard.next() {
+            let of = |name: &str| {
+                let prefix = format!("--{name}=");
+                let found = step.arguments.iter().find_map(|a| a.strip_prefix(&prefix));
+                found.unwrap().parse::<u64>().unwrap()
+            };
+            options.push((of("offset"), of("size"), of("bs")));
+            assert!(step.arguments.contains(&"--rw=trim".to_owned()));
+            discard.took(&Disk::fast().run(&invented::step("write", 4096, 1, 10)));
+        }
+        assert_eq!(options, [(4096, 8 << 20, 4 << 20), (4096 + (8 << 20), 2 << 20, 2 << 20)]);
+        let even = Range { length: Bytes(8 << 20), ..range };
+        assert_eq!(Discard::new(Place::new("/dev/x", true), even).left.len(), 1);
+    }
+}
