@@ -1,0 +1,123 @@
+//! dd's last lines, and what its figure is to be taken for.
+
+use super::number::{general, human, rate};
+use super::{Call, Output, Status};
+use crate::under::{moved, seconds};
+use judge::durability;
+use record::{Direction, JobRecord, RunRecord};
+use report::numbers::SizeStyle;
+
+/// Smaller blocks are mostly system calls.
+const BLOCK_SMALL: u64 = 4096;
+
+/// What dd says at the end, on standard error: records in and out, bytes, time and rate, as far as
+/// `status=` lets it.
+pub fn lines(call: &Call, record: &RunRecord) -> String {
+    if call.status == Status::None {
+        return String::new();
+    }
+    let (read, written) = (moved(record, Direction::Read), moved(record, Direction::Write));
+    // A source that only makes bytes was not read, and what nobody keeps was not written.
+    let taken = if call.read().is_some() { read } else { written };
+    let given = if call.output == Output::Null { taken } else { written };
+    let records = format!(
+        "{} records in\n{} records out\n",
+        records(taken, call.ibs),
+        records(given, call.obs)
+    );
+    match call.status {
+        Status::Noxfer => records,
+        _ => {
+            let passed = seconds(record);
+            records + &transfer(given, passed, &general(passed)) + "\n"
+        }
+    }
+}
+
+/// What dd says once a second with `status=progress`: one line without its end.
+pub fn progress(bytes: u64, seconds: f64) -> String {
+    transfer(bytes, seconds, &format!("{seconds:.0}"))
+}
+
+/// "2048+0": whole blocks and the rest.
+fn records(bytes: u64, block: u64) -> String {
+    format!("{}+{}", bytes / block, u8::from(!bytes.is_multiple_of(block)))
+}
+
+fn transfer(bytes: u64, seconds: f64, shown: &str) -> String {
+    let (decimal, binary) = (human(bytes, false), human(bytes, true));
+    let brackets = match bytes {
+        0..1000 => String::new(),
+        1000..1024 => format!(" ({decimal}B)"),
+        _ => format!(" ({decimal}B, {binary}B)"),
+    };
+    let unit = if bytes == 1 { "byte" } else { "bytes" };
+    let rate = match seconds > 0.0 {
+        true => rate(bytes as f64 / seconds),
+        false => "Infinity ".to_owned(),
+    };
+    format!("{bytes} {unit}{brackets} copied, {shown} s, {rate}B/s")
+}
+
+/// What dd's figure is easily taken for and is not: the trap's name and a sentence or two each.
+pub fn traps(call: &Call, record: &RunRecord) -> Vec<(&'static str, String)> {
+    let Some(job) = record.jobs.first().filter(|job| !job.did_nothing()) else {
+        return Vec::new();
+    };
+    let mut traps = Vec::new();
+    traps.extend(cached_writes(call, record, job).map(|text| ("cache", text.to_owned())));
+    traps.extend(cached_reads(call, record, job).map(|text| ("cache", text)));
+    if job.workload.settings.contains_key("zero_buffers") {
+        let text = "disks and filesystems that compress, find duplicates or drop zeros write less \
+                    than this. Say if=/dev/urandom: making its bytes is not part of the latencies.";
+        traps.push(("zeros", text.to_owned()));
+    }
+    let alternates = match (call.read(), call.written()) {
+        (Some(_), Some(_)) => "a read waits for the write before it, and a write for its read",
+        _ => "each block waits for the one before it",
+    };
+    let more = "A disk that serves several at once can do more: fathom test says how much.";
+    traps.push(("depth 1", format!("{alternates}. {more}")));
+    let block = if call.read().is_some() { call.ibs } else { call.obs };
+    if block < BLOCK_SMALL {
+        let text = format!(
+            "{block} bytes at a time (512 where nothing is said): the figure is mostly that of \
+             system calls. Say bs=1M for throughput."
+        );
+        traps.push(("bs", text));
+    }
+    traps
+}
+
+/// Where writes ended before the disk had them for good.
+fn cached_writes(call: &Call, record: &RunRecord, job: &JobRecord) -> Option<&'static str> {
+    let path = call.written()?;
+    if job.workload.settings.contains_key("sync") || job.sync.count > 0 {
+        return None;
+    }
+    if !job.workload.direct {
+        return Some(
+            "memory took the writes, and the disk may have seen none of them. Say conv=fdatasync \
+             to wait for the disk once, oflag=dsync for each block, or oflag=direct.",
+        );
+    }
+    let lost = durability(&record.facts, path).keeps_completed() == Some(false);
+    lost.then_some(
+        "O_DIRECT ends in the disk's own cache. Say conv=fdatasync to flush it within the figure.",
+    )
+}
+
+/// What of the input was in memory before, where that was a part worth naming.
+fn cached_reads(call: &Call, record: &RunRecord, job: &JobRecord) -> Option<String> {
+    let path = call.read().filter(|_| !job.workload.direct && !call.forget_in)?;
+    let cached = record.evidence.files.get(path)?.before.as_ref()?.cached?.0;
+    let read = moved(record, Direction::Read);
+    // A hundredth is met by chance: metadata, read-ahead of others.
+    (cached > 0 && cached >= read / 100).then(|| {
+        let size = SizeStyle::default().size(cached);
+        format!(
+            "{size} of {path} were in memory before it was read, and reading those asks no disk. \
+             Say iflag=nocache or iflag=direct."
+        )
+    })
+}

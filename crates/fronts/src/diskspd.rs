@@ -1,0 +1,155 @@
+//! DISKSPD: its command line and profiles (those of version 2.2 for Windows, and the letters `d` and
+//! `s` of `-S` of its port to Linux), its results as text and as XML.
+//!
+//! What has no meaning on Linux is refused with the reason; what means something else here runs with
+//! a note that says so.
+
+mod flags;
+mod from_xml;
+mod help;
+mod jobs;
+mod markup;
+mod parse;
+mod profile;
+mod remarks;
+mod results;
+mod size;
+mod text;
+mod to_xml;
+mod tongue;
+mod topology;
+mod validate;
+mod xml;
+
+pub use jobs::{Spans, Unsuitable, only_created};
+pub use profile::{
+    Access, Affinity, Cache, Content, Format, Profile, Spread, Target, Throughput, TimeSpan,
+};
+pub use remarks::Remarks;
+
+use crate::Tongue;
+use record::{Bytes, RecordSet};
+use report::style::Style;
+use std::fmt;
+
+/// What a command line asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    /// What is to be done.
+    pub task: Task,
+    /// The workload.
+    pub profile: Profile,
+    /// What the user should know of what was typed.
+    pub remarks: Remarks,
+    /// What is meant for fathom.
+    pub own: Own,
+}
+
+/// What is to be done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Task {
+    /// Run it.
+    #[default]
+    Run,
+    /// Show the profile (`-Rp`).
+    Show,
+    /// Show the usage.
+    Help,
+}
+
+/// Options of fathom's own, which DISKSPD does not have.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Own {
+    /// `--allow-destroy`: devices that may be overwritten whatever is on them.
+    pub allow_destroy: Vec<String>,
+    /// `--record`: the file for the record.
+    pub record: Option<String>,
+    /// `--no-record`.
+    pub no_record: bool,
+    /// `--with-serials`.
+    pub with_serials: bool,
+}
+
+/// What is wrong with a command line or a profile.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Usage(
+    /// One mistake a line; empty when nothing was given at all.
+    pub String,
+);
+
+impl fmt::Display for Usage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+
+/// What a command line depends on beside itself.
+pub struct Outside<'a> {
+    /// The bytes of a file, or what keeps it from being read.
+    pub read: &'a dyn Fn(&str) -> Result<Vec<u8>, String>,
+    /// Seed for a bare `-z`.
+    pub seed: u64,
+}
+
+impl Call {
+    /// Reads a command line, without the program's name.
+    ///
+    /// # Errors
+    /// What is wrong with it, or with the profile it names.
+    pub fn parse(arguments: &[String], outside: &Outside) -> Result<Call, Usage> {
+        parse::parse(arguments, outside)
+    }
+
+    /// The paths it works on, each with the size it is made anew with, where it is.
+    pub fn files(&self) -> Vec<(String, Option<Bytes>)> {
+        jobs::files(&self.profile)
+    }
+
+    /// Whether anything is written to a path.
+    pub fn writes_to(&self, path: &str) -> bool {
+        let mut targets = self.profile.spans.iter().flat_map(|span| &span.targets);
+        targets.any(|target| target.path == path && target.write_percent > 0)
+    }
+
+    /// Whether anything was measured.
+    pub fn has_measured(&self, set: &RecordSet) -> bool {
+        results::measured(&self.profile, set).iter().any(Option::is_some)
+    }
+
+    /// The profile as `-Rp` prints it.
+    pub fn show(&self, arguments: &[String]) -> String {
+        match self.profile.format {
+            Format::Text => text::input(&self.profile, arguments),
+            Format::Xml => to_xml::profile(&self.profile),
+        }
+    }
+
+    /// The report in the form asked for. `version` is fathom's.
+    pub fn report(&self, set: &RecordSet, arguments: &[String], version: &str) -> String {
+        match self.profile.format {
+            Format::Text => text::report(&self.profile, set, arguments),
+            Format::Xml => xml::report(&self.profile, set, version),
+        }
+    }
+}
+
+/// How to call it.
+pub fn usage() -> &'static str {
+    help::TEXT
+}
+
+/// DISKSPD's words for what fathom says of options.
+pub fn tongue() -> Tongue {
+    tongue::TONGUE
+}
+
+/// What fathom says below DISKSPD's own report: how latency is spread, what limited the run and what
+/// was found.
+pub fn verdict(profile: &Profile, set: &RecordSet, style: &Style) -> String {
+    text::verdict(profile, set, style)
+}
+
+#[cfg(test)]
+mod tests;

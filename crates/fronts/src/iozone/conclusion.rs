@@ -1,0 +1,264 @@
+//! What the runs of a call show, from their records alone.
+
+use super::operation::Operation;
+use super::source::{self, Source};
+use super::tongue::TONGUE;
+use super::{Call, Calls, runs};
+use judge::{Durability, Finding, Judged, UnitMetrics, Verdict};
+use record::{Direction, RecordSet, RunRecord};
+use suite::Failure;
+
+/// What all runs show.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Conclusion {
+    /// One for each run that did something, in the order they ran.
+    pub figures: Vec<Figure>,
+    /// Main memory, in bytes; 0 where nothing ran.
+    pub memory: u64,
+    /// What becomes of what is written.
+    pub durability: Option<Durability>,
+    /// What limited each job.
+    pub verdicts: Vec<Verdict>,
+    /// What the user should know besides; that the page cache answered is with the figures.
+    pub findings: Vec<Finding>,
+    /// Why a run ended the whole.
+    pub failure: Option<Failure>,
+    /// The signal that did.
+    pub interrupted_by: Option<i32>,
+}
+
+/// One operation on files of one size, in records of one size.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// The operation.
+    pub operation: Operation,
+    /// Size of a file, in kB.
+    pub size_kb: u64,
+    /// Size of a record, in kB.
+    pub record_kb: u64,
+    /// Processes, in throughput mode.
+    pub processes: Option<u32>,
+    /// All bytes over the time of the process, or of several from the start of the first to the end
+    /// of the last, in bytes a second.
+    pub bytes_per_second: f64,
+    /// The same of operations.
+    pub ops_per_second: f64,
+    /// 50th, 99th and 99.9th percentile and largest of the latencies, in nanoseconds; `None`: none
+    /// was measured. Percentiles of several processes cannot be averaged: these are the slowest's.
+    pub latency_ns: Option<[u64; 4]>,
+    /// CPU use, user and system, in percent of one CPU.
+    pub cpu: f64,
+    /// What answered.
+    pub source: Source,
+    /// Each process.
+    pub each: Vec<Process>,
+}
+
+/// What one process did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Process {
+    /// Bytes it moved.
+    pub bytes: u64,
+    /// Bytes a second over its own time.
+    pub bytes_per_second: f64,
+    /// Operations a second over its own time.
+    pub ops_per_second: f64,
+}
+
+/// What the records of a call show.
+pub fn conclude(call: &Call, set: &RecordSet) -> Conclusion {
+    let mut conclusion = Conclusion::default();
+    set.runs.iter().for_each(|run| conclusion.add(call, run));
+    conclusion
+}
+
+/// Checks whose findings are said by what stands beside the figures: what answered them, and what
+/// becomes of what is written.
+const SAID_ELSEWHERE: [&str; 3] = ["served-from-cache", "smaller-than-memory", "not-durable"];
+
+impl Conclusion {
+    /// Takes in what one more run shows.
+    pub(super) fn add(&mut self, call: &Call, run: &RunRecord) {
+        if self.memory == 0 {
+            self.memory = run.facts.memory.0;
+            self.durability = durability(run);
+        }
+        self.failure = self.failure.take().or_else(|| runs::failed(run));
+        self.interrupted_by = self.interrupted_by.or(run.interrupted_by);
+        let judged = judge::judge(run);
+        self.figures.extend(figure(call, run, &judged));
+        let judged = TONGUE.judged(judged);
+        self.verdicts.extend(judged.verdicts);
+        let findings = judged.findings.into_iter();
+        self.findings.extend(findings.filter(|finding| !SAID_ELSEWHERE.contains(&finding.check)));
+    }
+}
+
+fn durability(run: &RunRecord) -> Option<Durability> {
+    let file = run.jobs.first()?.workload.files.first()?;
+    Some(judge::durability(&run.facts, file))
+}
+
+fn figure(call: &Call, run: &RunRecord, judged: &Judged) -> Option<Figure> {
+    let (operation, size_kb, record_kb, processes) = runs::key(run.cell.as_ref()?)?;
+    if runs::failed(run).is_some() || run.jobs.iter().all(|job| job.did_nothing()) {
+        return None;
+    }
+    let units = &judged.units;
+    let timing = Timing::of(call);
+    // Each process is a job of its own, and a unit of its own.
+    let end_syncs = run.jobs.iter().map(|job| job.end_sync.map_or(0, |took| took.0));
+    let seconds: Vec<f64> = units
+        .iter()
+        .zip(end_syncs)
+        .map(|(unit, end_sync)| timing.seconds(unit, end_sync))
+        .collect();
+    let each: Vec<Process> =
+        units.iter().zip(&seconds).map(|(unit, seconds)| process(unit, *seconds)).collect();
+    let bytes: u64 = each.iter().map(|process| process.bytes).sum();
+    let ios: u64 = units.iter().flat_map(directions).map(|metrics| metrics.ios).sum();
+    let seconds = match seconds.as_slice() {
+        [alone] => *alone,
+        _ => busy_seconds(run),
+    };
+    Some(Figure {
+        operation,
+        size_kb,
+        record_kb,
+        processes,
+        bytes_per_second: rate(bytes, seconds),
+        ops_per_second: rate(ios, seconds),
+        latency_ns: units.iter().filter_map(latency).reduce(slower),
+        cpu: units.iter().map(|unit| unit.cpu.user + unit.cpu.system).sum(),
+        source: source::of(run, judged),
+        each,
+    })
+}
+
+/// From the start of the first process to the end of the last.
+fn busy_seconds(run: &RunRecord) -> f64 {
+    let began = run.jobs.iter().map(|job| job.started.0).min().unwrap_or(0);
+    let ended = run.jobs.iter().map(|job| job.ended.0).max().unwrap_or(0);
+    ended.saturating_sub(began) as f64 / 1e9
+}
+
+fn directions(unit: &UnitMetrics) -> impl Iterator<Item = &judge::DirectionMetrics> {
+    [Direction::Read, Direction::Write]
+        .into_iter()
+        .map(move |direction| &unit.directions[direction])
+}
+
+fn rate(amount: u64, seconds: f64) -> f64 {
+    if seconds > 0.0 { amount as f64 / seconds } else { 0.0 }
+}
+
+/// What counts as the time of a process. IOzone starts its clock when the file is open, and stops it
+/// when the last I/O is done, or the synchronisation after it; the engine's window holds opening as
+/// well, as fio's does, and pauses for as long as they really took.
+#[derive(Clone, Copy)]
+enum Timing {
+    /// Of I/Os one after the other: how long they took, and this many nanoseconds more for each.
+    Ios(u64),
+    /// Of several at a time: the whole window, without this many nanoseconds for each I/O.
+    Window(u64),
+}
+
+impl Timing {
+    fn of(call: &Call) -> Timing {
+        let access = &call.access;
+        let pause = access.think_ms.saturating_mul(1_000_000);
+        let (counted, passed_over) = if access.think_counts { (pause, 0) } else { (0, pause) };
+        match access.calls {
+            Calls::Asynchronous(_) => Timing::Window(passed_over),
+            Calls::Usual | Calls::Mapping => Timing::Ios(counted),
+        }
+    }
+
+    /// `end_sync_ns`: of the synchronisation after the last I/O.
+    fn seconds(self, unit: &UnitMetrics, end_sync_ns: u64) -> f64 {
+        let sum = |of: fn(&judge::DirectionMetrics) -> f64| directions(unit).map(of).sum::<f64>();
+        let ios = sum(|metrics| metrics.ios as f64);
+        let took = sum(|metrics| {
+            metrics.clat.as_ref().map_or(0.0, |stats| stats.mean * stats.count as f64)
+        });
+        let window = directions(unit).map(|metrics| metrics.longest_ns).max().unwrap_or(0);
+        let ns = match self {
+            Timing::Ios(more) => took + ios * more as f64 + end_sync_ns as f64,
+            Timing::Window(less) => (window as f64 - ios * less as f64).max(took),
+        };
+        ns / 1e9
+    }
+}
+
+fn process(unit: &UnitMetrics, seconds: f64) -> Process {
+    let bytes = directions(unit).map(|metrics| metrics.bytes).sum();
+    let ios = directions(unit).map(|metrics| metrics.ios).sum();
+    let [bytes_per_second, ops_per_second] = [bytes, ios].map(|amount| rate(amount, seconds));
+    Process { bytes, bytes_per_second, ops_per_second }
+}
+
+fn latency(unit: &UnitMetrics) -> Option<[u64; 4]> {
+    let of_direction = |metrics: &judge::DirectionMetrics| {
+        let stats = metrics.clat.as_ref()?;
+        let at = |wanted: f64| {
+            let found = stats.percentiles.iter().find(|(percentile, _)| *percentile == wanted);
+            found.map(|(_, latency)| *latency)
+        };
+        Some([at(50.0)?, at(99.0)?, at(99.9)?, stats.max])
+    };
+    directions(unit).filter_map(of_direction).reduce(slower)
+}
+
+fn slower(one: [u64; 4], other: [u64; 4]) -> [u64; 4] {
+    std::array::from_fn(|index| one[index].max(other[index]))
+}
+
+impl Figure {
+    /// File size and record size, in kB.
+    pub fn sizes(&self) -> (u64, u64) {
+        (self.size_kb, self.record_kb)
+    }
+
+    /// Microseconds that an operation takes, all processes together.
+    pub fn us_per_op(&self) -> f64 {
+        if self.ops_per_second > 0.0 { 1e6 / self.ops_per_second } else { 0.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Around, Iozone, Request, parse};
+    use super::*;
+    use record::{Bytes, Histogram, JobRecord, Nanos};
+    use suite::Suite;
+
+    /// The figure of the first run of a call: 10 writes of 4 kB, each 1 ms, in a window of 300 ms.
+    fn first(line: &str, end_sync_ms: Option<u64>) -> Figure {
+        let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        let Ok(Request::Run(call)) = parse(&words) else { panic!("{line}") };
+        let step = Iozone::new(&call, Around { cpus: 1, seed: 1 }).next().unwrap();
+        let mut latency = Histogram::new();
+        (0..10).for_each(|_| latency.record(1_000_000));
+        let mut job = JobRecord {
+            ended: Nanos::from_millis(300),
+            end_sync: end_sync_ms.map(Nanos::from_millis),
+            ..JobRecord::default()
+        };
+        let write = &mut job.results.write;
+        (write.ios, write.bytes, write.runtime) = (10, Bytes(40 << 10), job.ended);
+        write.latency.clat = Some(latency);
+        let run = RunRecord { jobs: vec![job], cell: Some(step.cell), ..RunRecord::default() };
+        figure(&call, &run, &judge::judge(&run)).unwrap()
+    }
+
+    #[test]
+    fn pauses_are_no_part_of_the_time_however_long_they_were() {
+        let ms = |figure: Figure| (1e4 / figure.ops_per_second).round();
+        assert_eq!(ms(first("-i 0 -s 40", None)), 10.0);
+        // Each pause of 20 ms took 28 in truth.
+        assert_eq!(ms(first("-i 0 -s 40 -J 20", None)), 10.0);
+        assert_eq!(ms(first("-i 0 -s 40 -J 20 -e", Some(10))), 20.0);
+        assert_eq!(ms(first("-i 0 -s 40 -J 20 -e -+J", Some(10))), 220.0);
+        assert_eq!(ms(first("-i 0 -s 40 -J 20 -e -k 4", Some(10))), 100.0);
+    }
+}

@@ -1,0 +1,599 @@
+//! THE table of flags: what each is called, takes, means, and does to a [`Call`].
+
+use super::value::{Wrong, number, percent, positive, size};
+use super::{Call, Calls, Mode, Sync, Unit};
+
+/// A flag.
+pub struct Flag {
+    /// Its letter; of those that begin with -+, with the plus.
+    pub name: &'static str,
+    /// What stands behind it; empty: nothing.
+    pub value: &'static str,
+    /// What it means, in a few words.
+    pub doc: &'static str,
+    /// What it does.
+    pub act: Act,
+}
+
+/// What a flag does.
+#[derive(Clone, Copy)]
+pub enum Act {
+    /// It says something about the measurement.
+    Set(Setter),
+    /// The same, and the user should know something about it.
+    Noted(Setter, &'static str),
+    /// It cannot be had here, for this reason.
+    Refused(&'static str),
+    /// Names of files follow.
+    Names,
+    /// It asks for help.
+    Help,
+    /// It asks for the version.
+    Version,
+}
+
+/// Takes a value.
+type Setter = fn(&mut Call, &str) -> Result<(), Wrong>;
+
+impl Flag {
+    /// Whether words up to the next flag belong to it.
+    pub fn takes_names(&self) -> bool {
+        matches!(self.act, Act::Names)
+    }
+}
+
+/// The flag of a name.
+pub fn find(name: &str) -> Option<&'static Flag> {
+    FLAGS.iter().find(|flag| flag.name == name)
+}
+
+/// What `fathom iozone -h` prints.
+pub fn help() -> String {
+    let mut out = String::from(
+        "Usage: fathom iozone [FLAGS]\n\nIOzone's tests on fathom's engine. Sizes are in kB, or with k, m, g behind them.\n\n",
+    );
+    for flag in sorted() {
+        let left = format!("-{} {}", flag.name, flag.value);
+        let refused = matches!(flag.act, Act::Refused(_));
+        let doc =
+            format!("{}{}", flag.doc, if refused { " (refused, with the reason)" } else { "" });
+        out += &format!("  {:<14} {doc}\n", left.trim_end());
+    }
+    out + "\nfathom's own:\n\
+           \x20 --allow-destroy=FILE  overwrite this file or device, whatever it holds; repeatable\n\
+           \x20 --record=FILE         keep the records of all runs in this file\n\
+           \x20 --no-record           archive none of them\n\
+           \x20 --json                print figures as JSON, and nothing else\n\
+           \x20 --with-serials        keep serial numbers of disks in them\n"
+}
+
+/// All, in the order of their letters.
+fn sorted() -> Vec<&'static Flag> {
+    let key = |flag: &&Flag| {
+        let letter = flag.name.chars().last().unwrap_or_default();
+        (flag.name.len(), letter.to_ascii_lowercase(), letter.is_ascii_uppercase())
+    };
+    let mut all: Vec<&Flag> = FLAGS.iter().collect();
+    all.sort_by_key(key);
+    all
+}
+
+const fn set(name: &'static str, value: &'static str, doc: &'static str, act: Setter) -> Flag {
+    Flag { name, value, doc, act: Act::Set(act) }
+}
+
+const fn noted(
+    name: &'static str,
+    value: &'static str,
+    doc: &'static str,
+    act: Setter,
+    note: &'static str,
+) -> Flag {
+    Flag { name, value, doc, act: Act::Noted(act, note) }
+}
+
+const fn refused(
+    name: &'static str,
+    value: &'static str,
+    doc: &'static str,
+    why: &'static str,
+) -> Flag {
+    Flag { name, value, doc, act: Act::Refused(why) }
+}
+
+/// Sets a field to true.
+macro_rules! on {
+    ($($field:ident).+) => {
+        |call, _| {
+            call.$($field).+ = true;
+            Ok(())
+        }
+    };
+}
+
+/// Nothing changes: the note says why.
+const NOTHING: Setter = |_, _| Ok(());
+
+const SIZE: &str = "SIZE";
+const NUMBER: &str = "NUMBER";
+
+const FLAGS: &[Flag] = &[
+    set("a", "", "automatic mode: all file sizes and record sizes", automatic),
+    noted("A", "", "automatic mode with all records", old_automatic, "is the old name of -a -z"),
+    set("b", "FILE", "spreadsheet file (Excel's binary format) as well", |call, text| {
+        call.show.workbook = Some(text.to_owned());
+        Ok(())
+    }),
+    noted(
+        "B",
+        "",
+        "files are mapped (mmap)",
+        |call, _| calls(call, Calls::Mapping),
+        "a new file gets \
+        its pages before it is written, not while: the mapping reaches from its beginning to its end",
+    ),
+    noted(
+        "c",
+        "",
+        "closing is part of the time",
+        NOTHING,
+        "closing moves no data on a local \
+        filesystem, and is not timed; on a network filesystem it writes back, and -e times that",
+    ),
+    set("C", "", "show the bytes each process moved", on!(show.children)),
+    set("d", "MICROSECONDS", "each process starts so much after the one before", |call, text| {
+        call.together.delay_us = number(text)?;
+        Ok(())
+    }),
+    noted(
+        "D",
+        "",
+        "msync(MS_ASYNC) on mapped files",
+        NOTHING,
+        "msync(MS_ASYNC) does nothing on \
+        Linux since 2.6.19, and is not called",
+    ),
+    set("e", "", "fsync is part of the time", on!(access.fsync)),
+    set("E", "", "tests 9 and 10 (pwrite, pread) as well", on!(positioned)),
+    set("f", "FILE", "the file", |call, text| {
+        call.file = Some(text.to_owned());
+        Ok(())
+    }),
+    Flag { name: "F", value: "FILES", doc: "one file for each process", act: Act::Names },
+    set("g", SIZE, "largest file of automatic mode", |call, text| {
+        call.size_range.most = size(text)?;
+        Ok(())
+    }),
+    noted(
+        "G",
+        "",
+        "msync(MS_SYNC) on mapped files",
+        on!(access.fsync),
+        "is done as an fsync at the \
+        end of writing, which is part of the time",
+    ),
+    Flag { name: "h", value: "", doc: "this text", act: Act::Help },
+    noted(
+        "H",
+        NUMBER,
+        "POSIX asynchronous I/O, so many at a time",
+        asynchronous,
+        "data is not copied \
+        to another buffer besides: that would measure the copy (as -k)",
+    ),
+    set("i", NUMBER, "a test, 0 to 12; repeatable (otherwise 0 to 7)", |call, text| match number(
+        text,
+    )? {
+        test @ 0..=12 => {
+            call.tests.push(test as u8);
+            Ok(())
+        }
+        _ => Err((format!("'{text}' is no test"), "tests are 0 to 12")),
+    }),
+    set("I", "", "O_DIRECT: go past the page cache", on!(access.direct)),
+    set("j", NUMBER, "stride, in records (17)", |call, text| {
+        call.access.stride = positive(text)?;
+        Ok(())
+    }),
+    set("J", "MILLISECONDS", "pause before each operation", |call, text| {
+        call.access.think_ms = number(text)?;
+        Ok(())
+    }),
+    set("k", NUMBER, "POSIX asynchronous I/O without a copy, so many at a time", asynchronous),
+    refused(
+        "K",
+        "",
+        "random accesses among the others",
+        "how many there are to be is not said \
+        anywhere; fathom run --rw=randread --percentage_random=NUMBER mixes them by a share",
+    ),
+    set("l", NUMBER, "throughput mode: fewest processes", |call, text| {
+        processes(call, Some(process_count(text)?), None)
+    }),
+    noted(
+        "L",
+        "BYTES",
+        "line of the processor's cache",
+        |call, text| {
+            call.show.cache.1 = positive(text)?;
+            Ok(())
+        },
+        "is shown, and used by nothing here",
+    ),
+    noted(
+        "m",
+        "",
+        "several buffers",
+        NOTHING,
+        "each I/O in flight has a buffer of its own here; at \
+        depth 1 that is one",
+    ),
+    set("M", "", "show what uname says", on!(show.uname)),
+    set("n", SIZE, "smallest file of automatic mode", |call, text| {
+        call.size_range.least = size(text)?;
+        Ok(())
+    }),
+    set("N", "", "figures are microseconds an operation takes", |call, _| {
+        unit(call, Unit::Microseconds)
+    }),
+    set("o", "", "O_SYNC: each write waits for the medium", |call, _| sync(call, Sync::Sync)),
+    set("O", "", "figures are operations a second", |call, _| unit(call, Unit::Operations)),
+    refused(
+        "p",
+        "",
+        "purge the processor's cache",
+        "the processor's cache cannot be purged without \
+        evicting what the measurement itself needs; use files larger than it",
+    ),
+    set("P", "CPU", "processes keep to the CPUs from this one on", |call, text| {
+        let cpu = u32::try_from(number(text)?);
+        call.together.first_cpu =
+            Some(cpu.map_err(|_| (format!("'{text}' is no CPU"), "give its number"))?);
+        Ok(())
+    }),
+    set("q", SIZE, "largest record of automatic mode", |call, text| {
+        call.record_range.most = size(text)?;
+        call.records_limited = true;
+        Ok(())
+    }),
+    noted(
+        "Q",
+        "",
+        "offset and latency of each operation to files",
+        on!(access.log),
+        "files are named \
+        after the operation and its sizes (write-512k-4k_lat.1.log), a line an operation: time in \
+        ms, latency in ns, direction, size, offset",
+    ),
+    set("r", SIZE, "record size (4k); repeatable", |call, text| {
+        call.records.push(size(text)?);
+        Ok(())
+    }),
+    set("R", "", "spreadsheet text after the table", on!(show.spreadsheet)),
+    set("s", SIZE, "file size (512k); repeatable", |call, text| {
+        call.sizes.push(size(text)?);
+        Ok(())
+    }),
+    noted(
+        "S",
+        "KB",
+        "size of the processor's cache",
+        |call, text| {
+            call.show.cache.0 = positive(text)?;
+            Ok(())
+        },
+        "is shown, and used by nothing here",
+    ),
+    set("t", NUMBER, "throughput mode: so many processes", |call, text| {
+        let count = process_count(text)?;
+        processes(call, Some(count), Some(count))
+    }),
+    noted("T", "", "threads, not processes", NOTHING, "workers are threads in any case"),
+    set("u", NUMBER, "throughput mode: most processes", |call, text| {
+        processes(call, None, Some(process_count(text)?))
+    }),
+    noted(
+        "U",
+        "MOUNTPOINT",
+        "unmount and mount between tests",
+        on!(access.cold),
+        "the file's pages \
+        are dropped from the page cache before each test instead; nothing is unmounted",
+    ),
+    Flag { name: "v", value: "", doc: "the version", act: Act::Version },
+    set("V", "BYTE", "write this byte everywhere and check it when reading", |call, text| {
+        let byte = u8::try_from(number(text)?);
+        call.access.pattern =
+            Some(byte.map_err(|_| (format!("'{text}' is no byte"), "give 0 to 255"))?);
+        Ok(())
+    }),
+    set("w", "", "leave the files", on!(keep)),
+    set("W", "", "lock the file around each operation", on!(access.lock)),
+    set("x", "", "processes go on when the first has ended", |call, _| {
+        call.together.stonewall = false;
+        Ok(())
+    }),
+    refused(
+        "X",
+        "FILE",
+        "a file says what is written",
+        "fathom run --read_iolog=FILE replays what was \
+        recorded, in a format that names reads and writes alike",
+    ),
+    set("y", SIZE, "smallest record of automatic mode", |call, text| {
+        call.record_range.least = size(text)?;
+        call.records_limited = true;
+        Ok(())
+    }),
+    refused(
+        "Y",
+        "FILE",
+        "a file says what is read",
+        "fathom run --read_iolog=FILE replays what was \
+        recorded, in a format that names reads and writes alike",
+    ),
+    set("z", "", "with -a: small records in large files as well", on!(all_records)),
+    refused(
+        "Z",
+        "",
+        "mapped and other I/O mixed",
+        "one job has one way to reach its files; measure \
+        with -B and without it, one after the other",
+    ),
+    set("+a", "PERCENT", "share of a block that compresses", |call, text| {
+        call.access.compress = Some(percent(text)?);
+        Ok(())
+    }),
+    noted(
+        "+A",
+        NUMBER,
+        "advice on mapped files (madvise), 0 to 4",
+        advice,
+        "is given for the whole \
+        mapping as it is made",
+    ),
+    refused(
+        "+b",
+        "KB,MS",
+        "bursts with pauses",
+        "fathom run --thinktime=MSms --thinktime_blocks=NUMBER pauses after so many I/Os",
+    ),
+    set("+B", "", "the mixed workload goes in sequence", on!(access.sequential_mix)),
+    refused("+C", "PERCENT", "share of a block that repeats within it", REPEATS),
+    refused(
+        "+d",
+        "",
+        "byte diagnostics",
+        "-V BYTE writes a byte and checks it, and says which block and which byte of it differs",
+    ),
+    set("+D", "", "O_DSYNC: each write waits for its data to be on the medium", |call, _| {
+        sync(call, Sync::Dsync)
+    }),
+    noted(
+        "+E",
+        "",
+        "read a file that is there",
+        NOTHING,
+        "is usual: tests that only read take any file that is large enough",
+    ),
+    noted(
+        "+F",
+        "",
+        "files begin anew in throughput mode",
+        NOTHING,
+        "is usual: -+N keeps what they hold",
+    ),
+    refused("+h", "HOST", "host that controls a cluster", CLUSTER),
+    set("+k", "", "the file size is that of all processes together", on!(together.constant_total)),
+    refused("+H", "HOST", "host that tells the time", CLUSTER),
+    noted(
+        "+J",
+        "",
+        "pauses of -J count",
+        on!(access.think_counts),
+        "rates then hold the pauses too",
+    ),
+    refused("+K", "", "test 8 by hand", "-+p PERCENT and -+B say what the mixed workload is"),
+    refused("+l", "", "lock records", LOCKS),
+    refused("+L", "", "lock records, shared", LOCKS),
+    refused("+m", "FILE", "hosts of a cluster", CLUSTER),
+    refused("+M", "", "repeated blocks that compress", REPEATS),
+    set("+n", "", "no second results (rewrite, reread)", |call, _| {
+        call.retests = false;
+        Ok(())
+    }),
+    set("+N", "", "files are not emptied before they are written in sequence", |call, _| {
+        call.truncate = false;
+        Ok(())
+    }),
+    set("+p", "PERCENT", "share of reads in the mixed workload (50)", |call, text| {
+        call.access.reads = percent(text)?;
+        Ok(())
+    }),
+    refused("+P", "SERVICE", "service that tells the time", CLUSTER),
+    set("+q", "SECONDS", "pause between tests", |call, text| {
+        call.access.rest_s = number(text)?;
+        Ok(())
+    }),
+    refused("+Q", "BYTES", "grain of repeated blocks", REPEATS),
+    noted(
+        "+r",
+        "",
+        "O_RSYNC and O_SYNC",
+        |call, _| sync(call, Sync::Sync),
+        "Linux has no O_RSYNC of \
+        its own: it is O_SYNC",
+    ),
+    refused("+R", "FILE", "a file names the files", "name them behind -F"),
+    refused("+S", NUMBER, "files that share repeated blocks", REPEATS),
+    refused("+t", "", "network test", CLUSTER),
+    noted("+T", "", "time stamps", NOTHING, "every run has its times in the record"),
+    set("+u", "", "show CPU use", on!(show.cpu)),
+    set("+V", "", "all processes share one file", on!(together.shared)),
+    set("+w", "PERCENT", "share of writes that repeat a block", |call, text| {
+        call.access.dedupe = Some(percent(text)?);
+        Ok(())
+    }),
+    set("+x", NUMBER, "with -a: by how much file and record sizes grow (2)", |call, text| {
+        call.factor = match number(text)? {
+            factor @ 2.. => factor,
+            _ => return Err((format!("sizes never grow by {text}"), "give 2 or more")),
+        };
+        Ok(())
+    }),
+    refused("+W", NUMBER, "number of the first file that shares repeated blocks", REPEATS),
+    refused(
+        "+X",
+        "",
+        "answer without any I/O",
+        "figures of nothing are none; fathom run --ioengine=null measures what fathom itself costs",
+    ),
+    refused("+y", "PERCENT", "share of repeated blocks within a file", REPEATS),
+    noted(
+        "+Z",
+        "",
+        "old content of blocks",
+        NOTHING,
+        "blocks have fathom's own content, which neither compresses nor repeats",
+    ),
+    noted(
+        "+z",
+        "",
+        "latency histogram",
+        NOTHING,
+        "latency is shown in any case, and the record holds \
+        its histogram",
+    ),
+];
+
+const CLUSTER: &str = "machines work together by fathom itself: fathom run --server on each of them, \
+                       fathom run --client=HOST here";
+const REPEATS: &str = "repeated blocks are whole ones, drawn from all that a job wrote: -+w PERCENT says \
+                       how many, -+a PERCENT how well blocks compress";
+const LOCKS: &str = "ranges of a file are not locked; -W locks the file around each operation";
+
+fn automatic(call: &mut Call, _: &str) -> Result<(), Wrong> {
+    match call.mode {
+        Mode::Throughput { .. } => Err(both_modes()),
+        Mode::Single | Mode::Automatic => {
+            call.mode = Mode::Automatic;
+            Ok(())
+        }
+    }
+}
+
+fn old_automatic(call: &mut Call, text: &str) -> Result<(), Wrong> {
+    call.all_records = true;
+    automatic(call, text)
+}
+
+fn both_modes() -> Wrong {
+    ("automatic mode (-a) and throughput mode (-t, -l, -u) are two".into(), "choose one")
+}
+
+/// Threads beyond this are a slip of the finger.
+const PROCESSES_MAX: u64 = 4096;
+
+fn process_count(text: &str) -> Result<u32, Wrong> {
+    match positive(text)? {
+        count @ ..=PROCESSES_MAX => Ok(count as u32),
+        count => Err((format!("{count} processes are too many"), "give at most 4096")),
+    }
+}
+
+fn processes(call: &mut Call, fewest: Option<u32>, most: Option<u32>) -> Result<(), Wrong> {
+    let (from, to) = match call.mode {
+        Mode::Throughput { from, to } => (from, to),
+        Mode::Single => (fewest.or(most).unwrap_or(1), most.or(fewest).unwrap_or(1)),
+        Mode::Automatic => return Err(both_modes()),
+    };
+    call.mode = Mode::Throughput { from: fewest.unwrap_or(from), to: most.unwrap_or(to) };
+    Ok(())
+}
+
+fn calls(call: &mut Call, wanted: Calls) -> Result<(), Wrong> {
+    match call.access.calls {
+        Calls::Usual => {
+            call.access.calls = wanted;
+            Ok(())
+        }
+        present if present == wanted => Ok(()),
+        _ => {
+            let what = "-B (mapping), -H and -k (asynchronous) are different ways";
+            Err((what.into(), "choose one"))
+        }
+    }
+}
+
+fn asynchronous(call: &mut Call, text: &str) -> Result<(), Wrong> {
+    match positive(text)? {
+        depth @ ..=65_536 => calls(call, Calls::Asynchronous(depth as u32)),
+        depth => Err((format!("{depth} operations in flight are too many"), "give at most 65536")),
+    }
+}
+
+fn sync(call: &mut Call, wanted: Sync) -> Result<(), Wrong> {
+    // O_SYNC is O_DSYNC and more.
+    if call.access.sync != Sync::Sync {
+        call.access.sync = wanted;
+    }
+    Ok(())
+}
+
+fn unit(call: &mut Call, wanted: Unit) -> Result<(), Wrong> {
+    if call.show.unit != Unit::Kilobytes && call.show.unit != wanted {
+        return Err(("-O and -N are two units, and figures have one".into(), "choose one"));
+    }
+    call.show.unit = wanted;
+    Ok(())
+}
+
+fn advice(call: &mut Call, text: &str) -> Result<(), Wrong> {
+    call.access.advice = Some(match number(text)? {
+        0 => "0",
+        1 => "random",
+        2 => "sequential",
+        3 | 4 => {
+            let what = "MADV_DONTNEED and MADV_WILLNEED would empty or fill the page cache within \
+                        the measurement";
+            return Err((what.into(), "give 0 (normal), 1 (random) or 2 (sequential)"));
+        }
+        _ => return Err((format!("'{text}' is no advice"), "give 0 to 2")),
+    });
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_flag_is_once_in_the_table_and_in_the_help() {
+        let help = help();
+        for (index, flag) in FLAGS.iter().enumerate() {
+            assert!(!FLAGS[..index].iter().any(|other| other.name == flag.name), "{}", flag.name);
+            let line = format!("\n  -{} {}", flag.name, flag.value);
+            assert!(help.contains(line.trim_end()), "{}", flag.name);
+            let length = flag.name.trim_start_matches('+').chars().count();
+            assert_eq!(length, 1, "{}", flag.name);
+        }
+    }
+
+    #[test]
+    fn every_flag_is_in_the_document_with_what_becomes_of_it() {
+        let document = include_str!("../../../../docs/IOZONE.md");
+        let rows: Vec<String> = sorted().into_iter().map(row).collect();
+        let found: Vec<&str> = document.lines().filter(|line| line.starts_with("| `-")).collect();
+        assert_eq!(found, rows, "the table should be:\n{}", rows.join("\n"));
+    }
+
+    fn row(flag: &Flag) -> String {
+        let becomes = match flag.act {
+            Act::Noted(_, note) => note.to_owned(),
+            Act::Refused(why) => format!("refused: {why}"),
+            _ => "works".into(),
+        };
+        let name = format!("-{} {}", flag.name, flag.value);
+        format!("| `{}` | {} | {becomes} |", name.trim_end(), flag.doc)
+    }
+}

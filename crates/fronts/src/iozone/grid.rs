@@ -1,0 +1,153 @@
+//! Which file sizes and record sizes are measured.
+
+use super::{Call, Mode};
+
+/// A range by powers of two, in kB; both ends are in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Range {
+    /// Where it begins.
+    pub least: u64,
+    /// What is not gone beyond.
+    pub most: u64,
+}
+
+/// From this file size on, in kB, automatic mode passes over small records …
+const LARGE_FILE: u64 = 32 << 10;
+/// … which are those below this, in kB.
+const SMALL_RECORD: u64 = 64;
+
+/// What one file has without any flag, in kB, and one record.
+const USUAL: (u64, u64) = (512, 4);
+
+impl Range {
+    fn steps(self, factor: u64) -> Vec<u64> {
+        let next = |size: &u64| size.checked_mul(factor);
+        let all = std::iter::successors(Some(self.least), next);
+        all.take_while(|size| *size <= self.most).collect()
+    }
+}
+
+/// Pairs of file size and record size, in kB.
+pub(super) fn of(call: &Call) -> Vec<(u64, u64)> {
+    let named = |sizes: &[u64], usual: u64| match sizes.is_empty() {
+        true => vec![usual],
+        false => sizes.to_vec(),
+    };
+    if call.mode != Mode::Automatic {
+        let sizes = named(&call.sizes, USUAL.0);
+        let records = named(&call.records, USUAL.1);
+        return pairs(&sizes, &records, |_, _| true);
+    }
+    let sizes = match call.sizes.is_empty() {
+        true => call.size_range.steps(call.factor),
+        false => call.sizes.clone(),
+    };
+    // Of records that are named and limits of them, the limits hold.
+    let records = match call.records.is_empty() || call.records_limited {
+        true => call.record_range.steps(call.factor),
+        false => call.records.clone(),
+    };
+    // What was named is measured: only what nobody asked for is passed over.
+    let named = !call.sizes.is_empty() || !call.records.is_empty() || call.records_limited;
+    let all = call.all_records || named;
+    pairs(&sizes, &records, |size, record| all || size < LARGE_FILE || record >= SMALL_RECORD)
+}
+
+fn pairs(sizes: &[u64], records: &[u64], wanted: impl Fn(u64, u64) -> bool) -> Vec<(u64, u64)> {
+    let of_size = |size: u64| records.iter().map(move |record| (size, *record));
+    let all = sizes.iter().flat_map(|size| of_size(*size));
+    all.filter(|(size, record)| record <= size && wanted(*size, *record)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Request, parse};
+    use super::*;
+
+    fn automatic(all_records: bool) -> Call {
+        Call { mode: Mode::Automatic, all_records, ..Call::default() }
+    }
+
+    #[test]
+    fn one_pair_without_flags() {
+        assert_eq!(of(&Call::default()), [(512, 4)]);
+        let several = Call { sizes: vec![64, 8], records: vec![4, 16], ..Call::default() };
+        assert_eq!(of(&several), [(64, 4), (64, 16), (8, 4)], "no record is larger than its file");
+    }
+
+    #[test]
+    fn automatic_mode_goes_by_powers_of_two_and_leaves_small_records_out() {
+        let grid = of(&automatic(false));
+        let records = |size: u64| -> Vec<u64> {
+            grid.iter().filter(|cell| cell.0 == size).map(|cell| cell.1).collect()
+        };
+        assert_eq!(records(64), [4, 8, 16, 32, 64]);
+        assert_eq!(records(16 << 10).len(), 13, "4 kB to 16 MB");
+        assert_eq!(records(32 << 10)[0], 64);
+        let sizes: std::collections::BTreeSet<u64> = grid.iter().map(|cell| cell.0).collect();
+        assert_eq!(sizes.len(), 14, "64 kB to 512 MB");
+        assert_eq!(grid.len(), 126);
+        let all = of(&automatic(true));
+        assert_eq!(all.iter().filter(|cell| cell.0 == 512 << 10).count(), 13);
+    }
+
+    /// Each of these is what IOzone 3.489 was seen to go through.
+    #[test]
+    fn what_was_named_takes_the_place_of_what_is_usual() {
+        let grid = |line: &str| -> Vec<(u64, Vec<u64>)> {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            let call = match parse(&words) {
+                Ok(Request::Run(call)) => call,
+                other => panic!("{line}: {other:?}"),
+            };
+            let mut rows: Vec<(u64, Vec<u64>)> = Vec::new();
+            for (size, record) in of(&call) {
+                match rows.last_mut().filter(|row| row.0 == size) {
+                    Some(row) => row.1.push(record),
+                    None => rows.push((size, vec![record])),
+                }
+            }
+            rows
+        };
+        let by_two = |from: u64, to: u64| Range { least: from, most: to }.steps(2);
+        let large = |from: u64| (32 << 10, by_two(from, 16 << 10));
+        assert_eq!(grid("-a -s 64m"), [(64 << 10, by_two(4, 16 << 10))]);
+        assert_eq!(grid("-a -s 8m"), [(8 << 10, by_two(4, 8 << 10))]);
+        assert_eq!(grid("-a -r 8 -r 16 -g 128"), [(64, vec![8, 16]), (128, vec![8, 16])]);
+        assert_eq!(grid("-a -r 8 -y 16 -q 32 -n 64 -g 64"), [(64, vec![16, 32])]);
+        assert_eq!(grid("-a -n 32m -g 32m"), [large(64)]);
+        assert_eq!(grid("-a -n 32m -g 32m -q 128"), [(32 << 10, by_two(4, 128))]);
+        assert_eq!(grid("-a -n 32m -g 32m -y 8"), [large(8)]);
+        assert_eq!(grid("-A -n 32m -g 32m"), [large(4)]);
+        assert_eq!(grid("-az -n 32m -g 32m"), [large(4)]);
+        assert_eq!(grid("-a -n 32m -g 32m -+x 4"), [(32 << 10, vec![64, 256, 1024, 4096, 16384])]);
+        assert_eq!(
+            grid("-a -n 64 -g 2m -+x 4"),
+            [
+                (64, vec![4, 16, 64]),
+                (256, vec![4, 16, 64, 256]),
+                (1024, vec![4, 16, 64, 256, 1024])
+            ]
+        );
+        assert_eq!(
+            grid("-a -n 100 -g 1000"),
+            [
+                (100, by_two(4, 64)),
+                (200, by_two(4, 128)),
+                (400, by_two(4, 256)),
+                (800, by_two(4, 512))
+            ]
+        );
+        assert_eq!(grid("-a -y 3 -q 100 -n 64 -g 64"), [(64, vec![3, 6, 12, 24, 48])]);
+        assert_eq!(grid("-s 64 -s 128 -r 4 -r 8"), [(64, vec![4, 8]), (128, vec![4, 8])]);
+        for without in ["-z", "-n 64 -g 256", "-y 8 -+x 4"] {
+            assert_eq!(grid(without), [(512, vec![4])], "{without}: limits only -a");
+        }
+    }
+
+    #[test]
+    fn a_range_to_the_end_of_numbers_ends() {
+        let range = Range { least: 1 << 62, most: u64::MAX };
+        assert_eq!(range.steps(2), [1 << 62, 1 << 63]);
+    }
+}

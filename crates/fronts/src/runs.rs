@@ -1,0 +1,43 @@
+//! Runs that are known before the first of them.
+
+use record::{Nanos, RunRecord};
+use std::collections::VecDeque;
+use suite::{Expected, Step, Suite};
+
+/// A list of runs, carried out in turn whatever becomes of each.
+#[derive(Debug, Default)]
+pub struct Runs {
+    left: VecDeque<Step>,
+    spent: Nanos,
+}
+
+impl Runs {
+    /// These, from the beginning.
+    pub fn new(steps: Vec<Step>) -> Runs {
+        Runs { left: steps.into(), spent: Nanos::default() }
+    }
+
+    /// Those that are still to be made.
+    pub fn left(&self) -> impl Iterator<Item = &Step> {
+        self.left.iter()
+    }
+}
+
+impl Suite for Runs {
+    fn next(&mut self) -> Option<Step> {
+        self.left.front().cloned()
+    }
+
+    fn took(&mut self, record: &RunRecord) -> Vec<String> {
+        let call = &record.invocation;
+        let took = call.ended_unix_ms.saturating_sub(call.started_unix_ms);
+        self.spent += Nanos::from_millis(took);
+        self.left.pop_front();
+        Vec::new()
+    }
+
+    fn expected(&self) -> Expected {
+        let left = Nanos(self.left.iter().map(|step| step.lasts.0).sum());
+        Expected { whole: self.spent + left, left }
+    }
+}

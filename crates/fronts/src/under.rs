@@ -1,0 +1,140 @@
+//! What stands under a tool's own figure: how long its I/Os took, what the page cache had of the
+//! target, and what a completed write is worth there.
+
+use judge::{Judged, LatencyStats, durability, durability_reason};
+use record::{Direction, FileEvidence, JobRecord, RunRecord};
+use report::numbers::{SizeStyle, short_time};
+use report::style::Style;
+
+/// Where the text of a line begins.
+const INDENT: usize = 14;
+
+/// A run whose lines are wanted.
+pub struct Under<'a> {
+    /// Its record.
+    pub record: &'a RunRecord,
+    /// What it comes to.
+    pub judged: &'a Judged,
+    /// What it wrote; `None`: it only read.
+    pub written: Option<&'a str>,
+    /// How the text is dressed.
+    pub style: &'a Style,
+}
+
+impl Under<'_> {
+    /// The lines on latency, page cache and durability; empty when nothing was done.
+    pub fn lines(&self) -> String {
+        let Some(job) = self.record.jobs.first().filter(|job| !job.did_nothing()) else {
+            return String::new();
+        };
+        let latencies = self.latencies(job);
+        let mut out: String = latencies.iter().map(|text| self.line("latency", text)).collect();
+        out += &self.line("cache", &self.cache(job));
+        if let Some(path) = self.written {
+            out += &self.line("durability", &self.durability(job, path));
+        }
+        out
+    }
+
+    /// One line: its label, and its text wrapped beside it.
+    pub fn line(&self, label: &str, text: &str) -> String {
+        let wrapped = self.style.wrap(text, INDENT);
+        let text = wrapped.get(INDENT..).unwrap_or_default();
+        format!("  {}{text}\n", self.style.bold(&format!("{label:<width$}", width = INDENT - 2)))
+    }
+
+    fn latencies(&self, job: &JobRecord) -> Vec<String> {
+        let units = self.judged.units.iter();
+        let directions = units.clone().flat_map(|unit| unit.directions.iter());
+        let mut lines: Vec<String> = directions
+            .filter_map(|(direction, figures)| {
+                let block = job.workload.block_size[direction].1.0;
+                let what = format!("{}s of {}", direction.name(), SizeStyle::default().size(block));
+                Some(format!("{} {what}: {}", figures.ios, quantiles(figures.clat.as_ref()?)))
+            })
+            .collect();
+        lines.extend(units.filter_map(|unit| {
+            let latency = unit.sync.latency.as_ref()?;
+            Some(match unit.sync.count {
+                1 => format!("1 synchronisation: {}", short_time(latency.mean)),
+                count => format!("{count} synchronisations: {}", quantiles(latency)),
+            })
+        }));
+        lines
+    }
+
+    fn cache(&self, job: &JobRecord) -> String {
+        let way = match job.workload.direct {
+            true => "passed by with O_DIRECT",
+            false => "in use",
+        };
+        let files = job.workload.files.iter();
+        let seen = files.filter_map(|path| {
+            let evidence = self.record.evidence.files.get(path)?;
+            Some(format!("; of {path} it held {}", held(evidence)?))
+        });
+        way.to_owned() + &seen.collect::<String>()
+    }
+
+    fn durability(&self, job: &JobRecord, path: &str) -> String {
+        let facts = &self.record.facts;
+        let class = durability(facts, path);
+        format!(
+            "{} ({}): {}. {}.",
+            class.name(),
+            durability_reason(facts, path),
+            class.meaning(),
+            made_durable(job)
+        )
+    }
+}
+
+/// "median 81.3us, 99 % 120us, most 3.10ms".
+fn quantiles(latency: &LatencyStats) -> String {
+    let shown = latency.percentiles.iter().map(|(percentile, value)| {
+        let name = match percentile {
+            50.0 => "median".to_owned(),
+            other => format!("{other} %"),
+        };
+        format!("{name} {}, ", short_time(*value as f64))
+    });
+    shown.collect::<String>() + &format!("most {}", short_time(latency.max as f64))
+}
+
+/// What the page cache had of a file at both ends, where that could be told.
+fn held(evidence: &FileEvidence) -> Option<String> {
+    let size = |bytes| SizeStyle::default().size(bytes);
+    let before = evidence.before.as_ref().and_then(|look| Some((look.cached?.0, look.size.0)));
+    let after = evidence.after.as_ref().and_then(|look| Some((look.cached?.0, look.dirty)));
+    let before = before.map(|(cached, of)| format!("{} of {} before", size(cached), size(of)));
+    let after = after.map(|(cached, dirty)| match dirty.filter(|dirty| dirty.0 > 0) {
+        Some(dirty) => format!("{} after ({} not written back)", size(cached), size(dirty.0)),
+        None => format!("{} after", size(cached)),
+    });
+    match (before, after) {
+        (Some(before), Some(after)) => Some(format!("{before}, {after}")),
+        (before, after) => before.or(after),
+    }
+}
+
+/// What of what was written was made durable within the figure.
+fn made_durable(job: &JobRecord) -> &'static str {
+    let sync = job.workload.settings.get("sync").map(String::as_str);
+    match (sync, job.sync.count, job.workload.direct) {
+        (Some("sync"), ..) => "Each write was synchronised, and the figure holds it (O_SYNC)",
+        (Some(_), ..) => "Each write was synchronised, and the figure holds it (O_DSYNC)",
+        (None, 1.., _) => "What was written was synchronised, and the figure holds it",
+        (None, 0, true) => "Nothing asked the disk to flush its cache",
+        (None, 0, false) => "Nothing was synchronised: what the figure holds ends in memory",
+    }
+}
+
+/// Bytes that a run moved in one direction.
+pub(crate) fn moved(record: &RunRecord, direction: Direction) -> u64 {
+    record.jobs.iter().map(|job| job.results[direction].bytes.0).sum()
+}
+
+/// Seconds from the first I/O to the end of the last.
+pub(crate) fn seconds(record: &RunRecord) -> f64 {
+    record.jobs.iter().map(|job| (job.ended - job.started).seconds()).sum()
+}
