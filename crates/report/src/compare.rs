@@ -219,6 +219,11 @@ fn amount(value: f64, unit: &str) -> String {
 /// # Panics
 /// Never: a JSON value can always be written.
 pub fn json(comparison: &Comparison) -> String {
+    format!("{:#}\n", value(comparison))
+}
+
+/// The same as part of another document.
+pub(crate) fn value(comparison: &Comparison) -> Value {
     let differences = |all: &[Difference]| all.iter().map(difference_json).collect::<Vec<_>>();
     let jobs: Vec<Value> = comparison
         .jobs
@@ -232,7 +237,7 @@ pub fn json(comparison: &Comparison) -> String {
             })
         })
         .collect();
-    let value = json!({
+    json!({
         "environment": differences(&comparison.environment),
         "findings": {
             "before": comparison.doubts.0.iter().map(finding_json).collect::<Vec<_>>(),
@@ -248,8 +253,7 @@ pub fn json(comparison: &Comparison) -> String {
             comparison.is_spread_assumed.then_some(ASSUMED_SPREAD_OF_TAILS),
         "different": comparison.is_different(),
         "slower_beyond_tolerance": comparison.is_slower(),
-    });
-    format!("{value:#}\n")
+    })
 }
 
 fn difference_json(difference: &Difference) -> Value {

@@ -5,6 +5,7 @@ mod fathom;
 mod fio;
 mod set;
 pub mod suite;
+pub mod sweep;
 mod tree;
 
 use crate::Dress;

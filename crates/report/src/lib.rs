@@ -5,8 +5,12 @@
 
 pub mod clients;
 pub mod compare;
+pub mod exhibit;
+pub mod export;
 pub mod gate;
 pub mod header;
+pub mod html;
+pub mod import;
 pub mod inspect;
 pub mod json;
 pub mod logs;
@@ -14,13 +18,19 @@ pub mod messages;
 pub mod native;
 pub mod normal;
 pub mod numbers;
+pub mod pictures;
+pub mod plot;
 mod repeats;
 pub mod rounds;
+pub mod runs;
 pub mod status;
 pub mod style;
 pub mod suite;
+pub mod sweep;
 mod terse;
 pub mod tools;
+pub mod trend;
+pub mod trim;
 pub mod verdict;
 mod when;
 
@@ -36,6 +46,7 @@ mod sample;
 
 use judge::Judged;
 use record::{RecordSet, RunRecord};
+use std::path::{Path, PathBuf};
 use style::Style;
 
 /// A form of the report.
@@ -66,6 +77,8 @@ pub struct Dress {
     pub so_far: bool,
     /// Width and colours of what fio has not: verdict and findings.
     pub style: Style,
+    /// The name of the run in the archive, or that of the set of several.
+    pub archived_as: Option<String>,
 }
 
 impl Default for Dress {
@@ -77,6 +90,34 @@ impl Default for Dress {
             json_lines: false,
             so_far: false,
             style: Style::default(),
+            archived_as: None,
+        }
+    }
+}
+
+/// Where the records of runs are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Kept {
+    /// A file that was asked for.
+    pub record: Option<PathBuf>,
+    /// Their name in the archive.
+    pub archived_as: Option<String>,
+    /// That is the name of several runs made together.
+    pub is_set: bool,
+}
+
+impl Kept {
+    /// Lines for the end of a report.
+    pub fn text(&self, shown: impl Fn(&Path) -> String) -> String {
+        let archived = self.archived_as.as_ref().map(|id| {
+            let short = id.get(..8).unwrap_or(id);
+            let label = if self.is_set { "Runs:  " } else { "Run:   " };
+            format!("{label} {short} (fathom runs show {short})\n")
+        });
+        let record = self.record.as_deref().map(|path| format!("Record: {}\n", shown(path)));
+        match (archived, record) {
+            (None, None) => "Record: not kept\n".into(),
+            (archived, record) => archived.unwrap_or_default() + &record.unwrap_or_default(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Records as files: a JSON document of one run, or of several made together; described in
 //! docs/record.md.
 
+use crate::import;
 use record::{RecordSet, RunRecord, SCHEMA_VERSION};
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
@@ -52,7 +53,7 @@ pub enum RecordError {
 
 /// The part of a document that says whether the rest can be read, and as what.
 #[derive(Deserialize)]
-struct Heading {
+pub(crate) struct Heading {
     schema: u32,
     #[serde(default)]
     fathom_version: String,
@@ -60,13 +61,13 @@ struct Heading {
     runs: Option<Vec<IgnoredAny>>,
 }
 
-fn parsed<T: DeserializeOwned>(text: &str, path: &Path) -> Result<T, RecordError> {
+pub(crate) fn parsed<T: DeserializeOwned>(text: &str, path: &Path) -> Result<T, RecordError> {
     serde_json::from_str(text)
         .map_err(|error| RecordError::NotARecord { path: path.into(), reason: error.to_string() })
 }
 
 /// Reads the heading of JSON text; `path` is for messages.
-fn heading(text: &str, path: &Path) -> Result<Heading, RecordError> {
+pub(crate) fn heading(text: &str, path: &Path) -> Result<Heading, RecordError> {
     let heading: Heading = parsed(text, path)?;
     if heading.schema > SCHEMA_VERSION {
         return Err(RecordError::Newer {
@@ -78,7 +79,7 @@ fn heading(text: &str, path: &Path) -> Result<Heading, RecordError> {
     Ok(heading)
 }
 
-fn read(path: &Path) -> Result<String, RecordError> {
+pub(crate) fn read(path: &Path) -> Result<String, RecordError> {
     fs::read_to_string(path).map_err(|source| RecordError::Read { path: path.into(), source })
 }
 
@@ -99,17 +100,24 @@ pub fn save_set(set: &RecordSet, path: &Path) -> Result<(), RecordError> {
     save_document(set, path)
 }
 
-fn save_document(document: &impl Serialize, path: &Path) -> Result<(), RecordError> {
-    let plain = fs::symlink_metadata(path).map_or(true, |there| there.is_file());
-    let written = if plain { replace(document, path) } else { write(document, path).map(drop) };
-    written.map_err(|source| RecordError::Write { path: path.into(), source })
+pub(crate) fn save_document(document: &impl Serialize, path: &Path) -> Result<(), RecordError> {
+    replace(path, |path| write(document, path))
+        .map_err(|source| RecordError::Write { path: path.into(), source })
 }
 
-fn replace(document: &impl Serialize, path: &Path) -> io::Result<()> {
+/// Has a file written so that it is complete or as it was, as [`save`] says; `write` is given where
+/// to write it.
+///
+/// # Errors
+/// Those of writing it and of moving it to its place.
+pub fn replace(path: &Path, write: impl Fn(&Path) -> io::Result<File>) -> io::Result<()> {
+    if fs::symlink_metadata(path).is_ok_and(|there| !there.is_file()) {
+        return write(path).map(drop);
+    }
     let mut beside = path.as_os_str().to_owned();
     beside.push(format!(".{}.tmp", std::process::id()));
     let beside = PathBuf::from(beside);
-    let written = write(document, &beside).and_then(|file| file.sync_all());
+    let written = write(&beside).and_then(|file| file.sync_all());
     let moved = written.and_then(|()| fs::rename(&beside, path));
     if moved.is_err() {
         // What went wrong is reported; a left-over that cannot be removed adds nothing to it.
@@ -142,27 +150,47 @@ pub fn load(path: &Path) -> Result<RunRecord, RecordError> {
     }
 }
 
-/// Loads several records made together. A file with one record is a set of one, of kind "run".
+/// Loads several records made together. A file with one record is a set of one, of kind "run"; the
+/// directory of a sweep is the set of its runs.
 ///
 /// # Errors
 /// When the file cannot be read, is neither a record nor a set, or has a newer schema.
+///
+/// The JSON that fio writes is read as well, as far as it tells ([`crate::import`]).
 pub fn load_set(path: &Path) -> Result<RecordSet, RecordError> {
+    if crate::sweep::directory::is_one(path) {
+        return crate::sweep::directory::load_set(path);
+    }
     set_from_json(&read(path)?, path)
 }
 
 fn set_from_json(text: &str, path: &Path) -> Result<RecordSet, RecordError> {
-    let heading = heading(text, path)?;
+    let heading = match heading(text, path) {
+        Err(RecordError::NotARecord { .. }) if import::is_fio(text) => {
+            return match import::fio(text) {
+                Ok(run) => Ok(set_of(run)),
+                Err(error) => {
+                    Err(RecordError::NotARecord { path: path.into(), reason: error.to_string() })
+                }
+            };
+        }
+        heading => heading?,
+    };
     if heading.runs.is_some() {
         return parsed(text, path);
     }
-    let run: RunRecord = parsed(text, path)?;
-    Ok(RecordSet {
+    Ok(set_of(parsed(text, path)?))
+}
+
+/// One run as a set of its own.
+fn set_of(run: RunRecord) -> RecordSet {
+    RecordSet {
         schema: run.schema,
         fathom_version: run.fathom_version.clone(),
         kind: "run".into(),
         seed: 0,
         runs: vec![run],
-    })
+    }
 }
 
 #[cfg(test)]

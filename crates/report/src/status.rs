@@ -2,6 +2,8 @@
 
 mod eta;
 
+pub use eta::remaining_seconds;
+
 use crate::numbers::{count, live_rate};
 use record::{Direction, LayoutProgress, PerDirection, Snapshot, WorkerState, WorkerStatus};
 

@@ -1,6 +1,12 @@
 //! What measurements made of several runs show, as text for a terminal.
 
-mod table;
+pub(crate) mod app;
+mod knee;
+pub(crate) mod table;
+
+pub use app::app;
+pub(crate) use knee::to_use;
+pub use knee::{fits_job_file, job_file, text as knee};
 
 use crate::numbers::short_time;
 use crate::style::Style;
@@ -59,11 +65,11 @@ fn head(stack: &[String], what: &str, style: &Style) -> String {
     style.bold(&style.wrap(&stack, 0)) + "\n" + &paragraph(what, 0, style) + "\n"
 }
 
-fn paragraph(text: &str, indent: usize, style: &Style) -> String {
+pub(crate) fn paragraph(text: &str, indent: usize, style: &Style) -> String {
     style.wrap(text, indent) + "\n"
 }
 
-fn duration(time: Nanos) -> String {
+pub(crate) fn duration(time: Nanos) -> String {
     let seconds = time.0.div_ceil(1_000_000_000);
     match seconds {
         0..120 => format!("{seconds} s"),
@@ -107,8 +113,14 @@ fn limits(conclusion: &test::Conclusion, style: &Style) -> String {
     if conclusion.limited.is_empty() {
         return String::new();
     }
+    let out = verdicts(&conclusion.limited, style);
+    out + &paragraph(&format!("Use it for: {}.", conclusion.use_for), 2, style)
+}
+
+/// What limited cells, those of one limit together.
+fn verdicts(limited: &[Limited], style: &Style) -> String {
     let mut out = format!("\n{}\n", style.bold("Verdict"));
-    for Limited { verdict, cells } in &conclusion.limited {
+    for Limited { verdict, cells } in limited {
         let heading = format!(
             "limited by: {}, confidence: {}: {}",
             verdict.limit.name(),
@@ -118,12 +130,12 @@ fn limits(conclusion: &test::Conclusion, style: &Style) -> String {
         out += &(style.bold(&style.wrap(&heading, 2)) + "\n");
         out += &paragraph(&format!("{}: {}", verdict.job, verdict.because), 4, style);
     }
-    out + &paragraph(&format!("Use it for: {}.", conclusion.use_for), 2, style)
+    out
 }
 
 /// Findings of several runs, notes a line each: they are many, and what must be done about something
 /// is not among them.
-fn findings(findings: &[Finding], style: &Style) -> String {
+pub(crate) fn findings(findings: &[Finding], style: &Style) -> String {
     let (notes, grave): (Vec<Finding>, Vec<Finding>) =
         findings.iter().cloned().partition(|finding| finding.severity == Severity::Note);
     let mut out = verdict::text(&Judged { findings: grave, ..Judged::default() }, style);
@@ -217,5 +229,7 @@ pub fn diagnose(conclusion: &diagnose::Conclusion, style: &Style) -> String {
     out + &interruption(conclusion.interrupted_by, "steps after that were not made")
 }
 
+#[cfg(test)]
+pub(crate) use knee::tests::curved;
 #[cfg(test)]
 pub(crate) mod tests;

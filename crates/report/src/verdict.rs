@@ -15,14 +15,38 @@ const NAMES_MAX: usize = 4;
 
 /// The verdict and the findings of a run, from an empty line on; empty when there are none.
 pub fn text(judged: &Judged, style: &Style) -> String {
+    shown(judged, style, Severity::Note)
+}
+
+/// As [`text`], with findings below a warning by their names alone: for who typed another tool's
+/// command line and knows few of our options.
+pub fn brief(judged: &Judged, style: &Style) -> String {
+    let mut out = shown(judged, style, Severity::Warning);
+    let notes = judged.findings.iter().filter(|finding| finding.severity < Severity::Warning);
+    let mut named: Vec<&str> = Vec::new();
+    for finding in notes {
+        if !named.contains(&finding.check) {
+            named.push(finding.check);
+        }
+    }
+    if !named.is_empty() {
+        let text = format!("of less weight: {}", named.join(", "));
+        out += &format!("{}\n", style.wrap(&text, 2));
+    }
+    out
+}
+
+fn shown(judged: &Judged, style: &Style, least: Severity) -> String {
     let mut out = String::new();
     let verdicts = grouped(&judged.verdicts, verdicts_alike(judged.verdicts.len()));
     if !verdicts.is_empty() {
         out += &format!("\n{}\n", style.bold("Verdict"));
         out.extend(verdicts.iter().map(|alike| verdict(alike, style)));
     }
-    let findings = findings(&judged.findings);
-    if !findings.is_empty() {
+    let grave: Vec<Finding> =
+        judged.findings.iter().filter(|finding| finding.severity >= least).cloned().collect();
+    let findings = findings(&grave);
+    if !judged.findings.is_empty() {
         out += &format!("\n{}\n", style.bold("Findings"));
         out.extend(findings.iter().map(|alike| finding(alike, style)));
     }
@@ -144,7 +168,7 @@ fn names<'a>(all: impl Iterator<Item = &'a str>) -> String {
 }
 
 /// With a capital and a full stop.
-fn sentence(text: &str) -> String {
+pub(crate) fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
     let stop = if text.ends_with(['.', '!', '?']) { "" } else { "." };
@@ -197,6 +221,17 @@ mod tests {
             ],
             ..Judged::default()
         }
+    }
+
+    #[test]
+    fn in_brief_notes_are_named_only() {
+        let judged = judged();
+        let brief = brief(&judged, &Style::default());
+        let (graver, rest) = brief.split_once("  of less weight: ").unwrap();
+        assert_eq!(rest, "served-from-cache\n");
+        assert!(graver.contains("2 % of what the job read") && !graver.contains("a short run"));
+        let text = text(&judged, &Style::default());
+        assert!(text.starts_with(graver) && text.contains("a short run"), "{text}");
     }
 
     #[test]

@@ -20,6 +20,42 @@ pub(crate) fn asctime(unix_ms: u64, offset_seconds: i32) -> String {
     )
 }
 
+/// Seconds from 1970-01-01 00:00:00 to a moment as [`asctime`] writes it, both in the same zone; `None`
+/// where the text is none.
+pub(crate) fn from_asctime(text: &str) -> Option<i64> {
+    let [_, month, day, time, year] = text.split_whitespace().collect::<Vec<_>>()[..] else {
+        return None;
+    };
+    let month = MONTHS.iter().position(|known| *known == month)?;
+    let (day, year): (i64, i64) = (day.parse().ok()?, year.parse().ok()?);
+    let clock: Vec<i64> = time.split(':').map(|part| part.parse().ok()).collect::<Option<_>>()?;
+    let [hour, minute, second] = clock[..] else { return None };
+    if !(1970..10_000).contains(&year) || !(1..=31).contains(&day) || hour.max(minute) > 59 {
+        return None;
+    }
+    let days = (1970..year).map(year_length).sum::<i64>()
+        + (0..month).map(|month| month_length(year, month)).sum::<i64>()
+        + day
+        - 1;
+    Some(days * 86_400 + hour * 3600 + minute * 60 + second)
+}
+
+/// The day of a moment, as ISO 8601 writes it ("2026-11-20"), in the local time that is
+/// `offset_seconds` ahead of UTC.
+pub(crate) fn day(unix_ms: u64, offset_seconds: i32) -> String {
+    let seconds = (unix_ms / 1000) as i64 + i64::from(offset_seconds);
+    let (year, month, day) = date(seconds.div_euclid(86_400));
+    format!("{year}-{:02}-{day:02}", month + 1)
+}
+
+/// A moment to the minute ("2026-11-20 22:53"), in the local time that is `offset_seconds` ahead of
+/// UTC.
+pub(crate) fn minute(unix_ms: u64, offset_seconds: i32) -> String {
+    let seconds = (unix_ms / 1000) as i64 + i64::from(offset_seconds);
+    let second = seconds.rem_euclid(86_400);
+    format!("{} {:02}:{:02}", day(unix_ms, offset_seconds), second / 3600, second / 60 % 60)
+}
+
 /// (year, month from 0, day from 1) of a day counted from 1970-01-01.
 fn date(mut days: i64) -> (i64, usize, i64) {
     // Whole 400-year cycles first, so the loops below are short whatever the date.
@@ -72,6 +108,21 @@ mod tests {
         ];
         for (seconds, offset, text) in known {
             assert_eq!(asctime(seconds * 1000, offset), text);
+            assert_eq!(from_asctime(text), Some(seconds as i64 + i64::from(offset)));
         }
+    }
+
+    #[test]
+    fn what_is_no_moment_is_none() {
+        for none in ["", "yesterday", "Fri Nov 20 22:53 2026", "Fri Nix 20 22:53:48 2026"] {
+            assert_eq!(from_asctime(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn days_are_local() {
+        assert_eq!(day(1_795_215_228_000, 0), "2026-11-20");
+        assert_eq!(day(1_795_215_228_000, 7200), "2026-11-21");
+        assert_eq!(minute(1_795_215_228_000, 7200), "2026-11-21 00:53");
     }
 }

@@ -45,7 +45,11 @@ pub(super) fn document(record: &RunRecord, judged: &Judged, bins: bool, dress: &
     if let Some(idleness) = &judged.idleness {
         out.push("cpu_idleness", idle(idleness));
     }
-    out.push("fathom", fathom::of_run(record, judged));
+    let mut about = fathom::of_run(record, judged);
+    if let Some(id) = &dress.archived_as {
+        about.push("archived_as", id);
+    }
+    out.push("fathom", about);
     out
 }
 

@@ -1,21 +1,27 @@
 //! What measurements made of several runs show, as JSON for programs.
 
+mod app;
+
+pub use app::app;
+
 use super::fathom::{finding, verdict};
 use super::tree::{Json, object};
+use crate::Kept;
 use judge::{Durability, Finding, Limit};
 use std::path::Path;
 use suite::knee::{Knee, Point};
 use suite::saturate::Course;
 use suite::test::{Estimated, Limited, Row};
-use suite::{Failure, diagnose, precondition, test};
+use suite::{Failure, curve, diagnose, precondition, test};
 
-/// `fathom test --json`; `record`: where the records of its runs are.
-pub fn test(conclusion: &test::Conclusion, seed: u64, record: Option<&Path>) -> String {
+/// `fathom test --json`; `kept`: where the records of its runs are.
+pub fn test(conclusion: &test::Conclusion, seed: u64, kept: &Kept) -> String {
     object! {
         "kind" => "test",
         "fathom_version" => env!("CARGO_PKG_VERSION"),
         "seed" => seed,
-        "record" => path(record),
+        "record" => path(kept.record.as_deref()),
+        "archived_as" => kept.archived_as.clone(),
         "stack" => texts(&conclusion.stack),
         "size_bytes" => conclusion.size.0,
         "direct" => conclusion.direct,
@@ -36,11 +42,12 @@ pub fn test(conclusion: &test::Conclusion, seed: u64, record: Option<&Path>) -> 
 }
 
 /// `fathom precondition --json`.
-pub fn precondition(conclusion: &precondition::Conclusion, record: Option<&Path>) -> String {
+pub fn precondition(conclusion: &precondition::Conclusion, kept: &Kept) -> String {
     object! {
         "kind" => "precondition",
         "fathom_version" => env!("CARGO_PKG_VERSION"),
-        "record" => path(record),
+        "record" => path(kept.record.as_deref()),
+        "archived_as" => kept.archived_as.clone(),
         "size_bytes" => conclusion.size.0,
         "filled_bytes" => conclusion.filled.0,
         "fill_bytes_per_second" => conclusion.bytes_per_second,
@@ -54,7 +61,7 @@ pub fn precondition(conclusion: &precondition::Conclusion, record: Option<&Path>
 }
 
 /// `fathom diagnose --json`.
-pub fn diagnose(conclusion: &diagnose::Conclusion, record: Option<&Path>) -> String {
+pub fn diagnose(conclusion: &diagnose::Conclusion, kept: &Kept) -> String {
     let look = |look: &diagnose::Look| {
         object! {
             "question" => look.title,
@@ -66,7 +73,8 @@ pub fn diagnose(conclusion: &diagnose::Conclusion, record: Option<&Path>) -> Str
     object! {
         "kind" => "diagnose",
         "fathom_version" => env!("CARGO_PKG_VERSION"),
-        "record" => path(record),
+        "record" => path(kept.record.as_deref()),
+        "archived_as" => kept.archived_as.clone(),
         "steps" => array(&conclusion.looks, look),
         "cause" => object! {
             "text" => &conclusion.cause.text,
@@ -78,6 +86,70 @@ pub fn diagnose(conclusion: &diagnose::Conclusion, record: Option<&Path>) -> Str
         "interrupted_by" => conclusion.interrupted_by,
     }
     .to_text()
+}
+
+/// `fathom knee --json`; `job_file`: where the job at the depth to use was written.
+pub fn curve(
+    conclusion: &curve::Conclusion,
+    seed: u64,
+    kept: &Kept,
+    job_file: Option<&Path>,
+) -> String {
+    let ends = |ends: (u32, u32)| Json::Array(vec![ends.0.into(), ends.1.into()]);
+    object! {
+        "kind" => "knee",
+        "fathom_version" => env!("CARGO_PKG_VERSION"),
+        "seed" => seed,
+        "record" => path(kept.record.as_deref()),
+        "archived_as" => kept.archived_as.clone(),
+        "job_file" => path(job_file),
+        "stack" => texts(&conclusion.stack),
+        "path" => &conclusion.path,
+        "is_scratch" => conclusion.is_scratch,
+        "size_bytes" => conclusion.size.0,
+        "rw" => conclusion.access.map(curve::Access::name),
+        "block_bytes" => conclusion.block.0,
+        "direct" => conclusion.direct,
+        "ioengine" => &conclusion.engine,
+        "threads" => conclusion.threads,
+        "durability" => conclusion.durability.map(Durability::name),
+        "took_ns" => conclusion.took.0,
+        "interrupted_by" => conclusion.interrupted_by,
+        "curve" => array(&conclusion.rows, depth),
+        "knee" => conclusion.knee.as_ref().map(|knee| point(&knee.at)),
+        "knee_of_rounds" => conclusion.knees.map(ends),
+        "saturated_at" => conclusion.saturated,
+        "bounds" => array(&conclusion.held, held),
+        "use" => conclusion.choice.map(|choice| choice.depth),
+        "why" => crate::suite::to_use(conclusion),
+        "limit" => conclusion.verdict.as_ref().map(verdict),
+        "findings" => findings(&conclusion.findings),
+        "failures" => array(&conclusion.failures, failure),
+    }
+    .to_text()
+}
+
+fn depth(row: &curve::Row) -> Json {
+    let percentiles = row.percentiles.iter().map(|(p, value)| (format!("{p}"), estimated(value)));
+    object! {
+        "iodepth" => row.depth,
+        "rounds" => row.rounds,
+        "iops" => estimated(&row.iops),
+        "bytes_per_second" => estimated(&row.bytes_per_second),
+        "latency_ns_mean" => estimated(&row.mean),
+        "latency_ns" => Json::Object(percentiles.collect()),
+        "power" => row.power,
+    }
+}
+
+fn held(held: &curve::Held) -> Json {
+    object! {
+        "figure" => held.bound.figure.name(),
+        "limit_ns" => held.bound.limit_ns,
+        "deepest" => held.deepest,
+        "is_sure" => held.is_sure,
+        "is_uneven" => held.is_uneven,
+    }
 }
 
 fn array<T>(items: &[T], each: impl Fn(&T) -> Json) -> Json {
@@ -164,7 +236,7 @@ mod tests {
     #[test]
     fn the_document_holds_what_the_table_does() {
         let tested = crate::suite::tests::tested();
-        let text = test(&tested, 7, Some(Path::new("/x.json")));
+        let text = test(&tested, 7, &Kept { record: Some("/x.json".into()), ..Kept::default() });
         let value: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(value["kind"], "test");
         assert_eq!((&value["seed"], &value["record"]), (&7.into(), &"/x.json".into()));
@@ -180,18 +252,37 @@ mod tests {
         assert!(value["precondition"].is_null() && value["interrupted_by"].is_null());
         let mut bare = test::Conclusion::default();
         bare.rows.push(Row::default());
-        let value: Value = serde_json::from_str(&test(&bare, 1, None)).unwrap();
+        let value: Value = serde_json::from_str(&test(&bare, 1, &Kept::default())).unwrap();
         assert!(value["record"].is_null() && value["cells"][0]["iops"]["low"].is_null());
     }
 
     #[test]
+    fn a_curve_holds_every_depth_and_the_one_to_use() {
+        let job = Path::new("at.fio");
+        let text = curve(&crate::suite::curved(), 7, &Kept::default(), Some(job));
+        let value: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!((&value["kind"], &value["use"]), (&"knee".into(), &16.into()));
+        assert_eq!(value["curve"].as_array().map(Vec::len), Some(6));
+        assert_eq!(value["curve"][4]["iops"]["value"].as_f64(), Some(96_000.0));
+        assert_eq!((&value["knee"]["iodepth"], &value["job_file"]), (&16.into(), &"at.fio".into()));
+        assert_eq!(value["knee_of_rounds"], serde_json::json!([8, 16]));
+        assert!(value["why"].as_str().is_some_and(|why| why.starts_with("Use iodepth=16")));
+        let text = curve(&suite::curve::Conclusion::default(), 7, &Kept::default(), None);
+        let value: Value = serde_json::from_str(&text).unwrap();
+        assert!(value["use"].is_null() && value["knee"].is_null() && value["rw"].is_null());
+    }
+
+    #[test]
     fn preconditioning_and_diagnosis_are_documents_too() {
-        let value: Value =
-            serde_json::from_str(&precondition(&precondition::Conclusion::default(), None))
-                .unwrap();
+        let value: Value = serde_json::from_str(&precondition(
+            &precondition::Conclusion::default(),
+            &Kept::default(),
+        ))
+        .unwrap();
         assert_eq!((&value["kind"], &value["is_steady"]), (&"precondition".into(), &false.into()));
         let value: Value =
-            serde_json::from_str(&diagnose(&diagnose::Conclusion::default(), None)).unwrap();
+            serde_json::from_str(&diagnose(&diagnose::Conclusion::default(), &Kept::default()))
+                .unwrap();
         assert_eq!(value["steps"], Value::Array(Vec::new()));
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 /// Seconds until the last worker ends; `None` when that cannot be told. Workers of a phase run at
 /// the same time, phases one after the other.
-pub(super) fn remaining_seconds(now: &Snapshot) -> Option<f64> {
+pub fn remaining_seconds(now: &Snapshot) -> Option<f64> {
     let mut phases: BTreeMap<u32, f64> = BTreeMap::new();
     let speed = mean_speed(now);
     for worker in &now.workers {

@@ -65,7 +65,7 @@ fn row(row: &Row, style: &Style) -> String {
 }
 
 /// A number with three digits: "0.52", "9.53", "95.3", "953", "9.53k", "1.21M".
-pub(super) fn short(value: f64) -> String {
+pub(crate) fn short(value: f64) -> String {
     let (value, unit) = match value {
         v if v < 999.5 => (v, ""),
         v if v < 999.5e3 => (v / 1e3, "k"),
@@ -74,7 +74,7 @@ pub(super) fn short(value: f64) -> String {
     format!("{}{unit}", three_digits(value))
 }
 
-fn three_digits(value: f64) -> String {
+pub(crate) fn three_digits(value: f64) -> String {
     let decimals = match value {
         v if v < 9.995 => 2,
         v if v < 99.95 => 1,
@@ -84,14 +84,14 @@ fn three_digits(value: f64) -> String {
 }
 
 /// "98.2k-103k"; nothing where there is no interval.
-fn count_ends(estimated: &Estimated) -> String {
+pub(crate) fn count_ends(estimated: &Estimated) -> String {
     estimated
         .interval
         .map_or(String::new(), |(low, high)| format!("{}-{}", short(low), short(high)))
 }
 
 /// "0.98-1.07", in the unit of the figure above it.
-fn time_ends(estimated: &Estimated) -> String {
+pub(crate) fn time_ends(estimated: &Estimated) -> String {
     let Some((low, high)) = estimated.interval else { return String::new() };
     let unit = match estimated.value {
         v if v < 999.5 => 1.0,

@@ -1,0 +1,244 @@
+//! What is around the figures: what devices moved, the machine, the job as it was typed.
+
+use crate::exhibit::Exhibit;
+use charts::Unit;
+use judge::{Traffic, traffic};
+use maud::{Markup, html};
+use record::{Bytes, DeviceFacts, DeviceKind, RunRecord};
+
+/// So many runs are told of one by one where a set holds more.
+const MESSAGES_MAX: usize = 40;
+
+/// Everything around the first run of an exhibit: of runs made together it is the same for all.
+pub(super) fn section(exhibit: &Exhibit, is_named: bool) -> Markup {
+    let Some(run) = exhibit.first() else { return html! {} };
+    html! {
+        section class="around" {
+            h2 { @if is_named { (exhibit.name) ": " } "What is around it" }
+            (moved(&traffic(run)))
+            h3 { "Environment" }
+            (pairs(&environment(run)))
+            h3 { "The job" }
+            (job(run))
+            (messages(run))
+        }
+    }
+}
+
+/// What the jobs asked of each device, and what it did.
+fn moved(all: &[Traffic]) -> Markup {
+    let used: Vec<&Traffic> =
+        all.iter().filter(|t| t.read + t.written + t.read_asked + t.write_asked > 0).collect();
+    html! {
+        @if !used.is_empty() {
+            h3 { "What the devices moved" }
+            div class="table-room" tabindex="0" role="region" aria-label="Bytes of the devices" {
+                table {
+                    thead { tr {
+                        th scope="col" { "device" }
+                        th scope="col" class="number" { "jobs read" }
+                        th scope="col" class="number" { "it read" }
+                        th scope="col" class="number" { "jobs wrote" }
+                        th scope="col" class="number" { "it wrote" }
+                    } }
+                    tbody {
+                        @for one in used {
+                            tr {
+                                th scope="row" { (one.device) }
+                                td class="number" { (size(one.read_asked)) }
+                                td class="number" { (size(one.read)) (share(one.read, one.read_asked)) }
+                                td class="number" { (size(one.write_asked)) }
+                                td class="number" {
+                                    (size(one.written)) (share(one.written, one.write_asked))
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            p class="aside" {
+                "Much less than was asked: memory answered. Much more: something else used the device, \
+                 or a layer above it writes more than it is told to."
+            }
+        }
+    }
+}
+
+fn size(bytes: u64) -> String {
+    Unit::Bytes.text(bytes as f64)
+}
+
+fn share(moved: u64, asked: u64) -> Markup {
+    html! {
+        @if asked > 0 {
+            span class="interval" { (format!("{:.0} %", moved as f64 * 100.0 / asked as f64)) }
+        }
+    }
+}
+
+fn pairs(all: &[(String, String)]) -> Markup {
+    html! {
+        dl class="pairs" {
+            @for (what, value) in all.iter().filter(|(_, value)| !value.is_empty()) {
+                dt { (what) } dd { (value) }
+            }
+        }
+    }
+}
+
+fn environment(run: &RunRecord) -> Vec<(String, String)> {
+    let (facts, around) = (&run.facts, &run.facts.environment);
+    let cpus = match facts.cpu.online {
+        0 => String::new(),
+        online => format!("{} ({online} online)", facts.cpu.model),
+    };
+    let limits: Vec<String> = [
+        around.cgroup.cpu_quota.map(|cpus| format!("{cpus} CPUs")),
+        around.cgroup.memory_max.map(|Bytes(max)| format!("{} of memory", size(max))),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let mut all = vec![
+        pair("host", &facts.hostname),
+        pair("system", &around.os),
+        pair("kernel", format!("{} {}", facts.kernel, facts.architecture).trim()),
+        pair("processors", &cpus),
+        pair("hypervisor", facts.cpu.hypervisor.as_deref().unwrap_or_default()),
+        pair("frequency governor", facts.cpu.governor.as_deref().unwrap_or_default()),
+        pair("memory", &if facts.memory.0 > 0 { size(facts.memory.0) } else { String::new() }),
+        pair("limits of its control group", &limits.join(", ")),
+    ];
+    let mut places: Vec<String> = Vec::new();
+    for filesystem in facts.targets.values().filter_map(|target| target.filesystem.as_ref()) {
+        let text = format!(
+            "{} on {}, from {} ({}), {} of {} free",
+            filesystem.kind,
+            filesystem.mount_point,
+            filesystem.source,
+            filesystem.options.join(","),
+            size(filesystem.free.0),
+            size(filesystem.total.0)
+        );
+        if !places.contains(&text) {
+            places.push(text);
+        }
+    }
+    all.extend(places.into_iter().map(|place| pair("filesystem", &place)));
+    all.extend(facts.devices.values().map(device));
+    all.push(pair("clock", &run.clock.source));
+    all.push(pair("fathom", &run.fathom_version));
+    all.push(pair("what could not be read", &facts.unknown.join("; ")));
+    all
+}
+
+fn pair(what: &str, value: &str) -> (String, String) {
+    (what.to_owned(), value.to_owned())
+}
+
+fn device(device: &DeviceFacts) -> (String, String) {
+    let said = |name: &str, value: &Option<String>| {
+        value.as_deref().filter(|value| !value.is_empty()).map(|value| format!("{name} {value}"))
+    };
+    let parts = [
+        Some(kind(device)),
+        device.model.clone().filter(|model| !model.is_empty()),
+        said("firmware", &device.firmware),
+        (device.size.0 > 0).then(|| size(device.size.0)),
+        said("attached by", &device.transport),
+        device.is_virtual.then(|| "virtual".to_owned()),
+        said("scheduler", &device.scheduler),
+        device.nr_requests.map(|requests| format!("queue of {requests}")),
+        said("cache:", &device.write_cache),
+        (!device.below.is_empty()).then(|| format!("on {}", device.below.join(", "))),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (device.name.clone(), parts.join(", "))
+}
+
+fn kind(device: &DeviceFacts) -> String {
+    match &device.kind {
+        DeviceKind::Disk => "disk".into(),
+        DeviceKind::Partition => "partition".into(),
+        DeviceKind::DeviceMapper { name, subsystem } => {
+            format!("device mapper {name} {subsystem}").trim_end().to_owned()
+        }
+        DeviceKind::Md { level } => format!("software RAID ({level})"),
+        DeviceKind::Loop { backing_file } => format!("loop over {backing_file}"),
+        DeviceKind::Zram => "compressed memory".into(),
+        DeviceKind::Ram => "RAM disk".into(),
+        DeviceKind::Network => "network block device".into(),
+    }
+}
+
+/// The job as typed, and as it was understood.
+fn job(run: &RunRecord) -> Markup {
+    html! {
+        pre class="typed" tabindex="0" { code { (run.invocation.arguments.join(" ")) } }
+        @for source in &run.sources {
+            details open {
+                summary { "Job file " code { (source.name) } }
+                pre class="typed" tabindex="0" { code { (source.text) } }
+            }
+        }
+        @for job in run.jobs.iter().filter(|job| job.clone == 0).take(MESSAGES_MAX) {
+            details {
+                summary { "Job " strong { (job.name) } " as it was understood" }
+                @if !job.description.is_empty() { p { (job.description) } }
+                (pairs(&understood(job)))
+            }
+        }
+    }
+}
+
+fn understood(job: &record::JobRecord) -> Vec<(String, String)> {
+    let work = &job.workload;
+    let blocks = job.directions().map(|direction| {
+        let (low, high) = work.block_size[direction];
+        let sizes =
+            if low == high { size(low.0) } else { format!("{} to {}", size(low.0), size(high.0)) };
+        format!("{}: {sizes}", direction.name())
+    });
+    let seconds = |time: record::Nanos| format!("{} s", time.0 as f64 / 1e9);
+    let mut all = vec![
+        pair("access", &work.rw),
+        pair("block size", &blocks.collect::<Vec<_>>().join(", ")),
+        pair("engine", &work.ioengine),
+        pair("queue depth", &work.iodepth.to_string()),
+        pair("direct", if work.direct { "yes (O_DIRECT)" } else { "no (through the page cache)" }),
+        pair("region", &if work.region.0 > 0 { size(work.region.0) } else { String::new() }),
+        pair("runtime", &work.runtime.map(seconds).unwrap_or_default()),
+        pair("ramp", &if work.ramp.0 > 0 { seconds(work.ramp) } else { String::new() }),
+        pair("files", &files(&work.files)),
+    ];
+    all.extend(work.settings.iter().map(|(name, value)| pair(name, value)));
+    all
+}
+
+fn files(all: &[String]) -> String {
+    match all {
+        [a, b, c, rest @ ..] if !rest.is_empty() => {
+            format!("{a}, {b}, {c} and {} more", rest.len())
+        }
+        few => few.join(", "),
+    }
+}
+
+fn messages(run: &RunRecord) -> Markup {
+    html! {
+        @if !run.messages.is_empty() {
+            details {
+                summary { "What was said while it ran (" (run.messages.len()) ")" }
+                ul {
+                    @for message in run.messages.iter().take(MESSAGES_MAX) {
+                        li {
+                            (crate::messages::severity(message.severity)) ": "
+                            @if let Some(job) = &message.job { (job) ": " }
+                            (message.text)
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! What differs between the first exhibit and each of the others.
+
+use crate::exhibit::Exhibit;
+use crate::html::table::in_unit;
+use judge::compare::{Call, Comparison, DirectionComparison, MetricComparison, Options, compare};
+use maud::{Markup, html};
+
+/// So many differences of the circumstances are told in short.
+const IN_SHORT: usize = 4;
+
+/// Two exhibits and what differs between them.
+pub(super) struct Compared<'a> {
+    first: &'a Exhibit,
+    other: &'a Exhibit,
+    comparison: Comparison,
+}
+
+/// The first exhibit compared with each of the others, or one alone with what was before it.
+pub(super) fn all<'a>(exhibits: &'a [Exhibit]) -> Vec<Compared<'a>> {
+    let pair = |first: &'a Exhibit, other: &'a Exhibit| {
+        let comparison = compare(&first.set, &other.set, &Options::default());
+        Compared { first, other, comparison }
+    };
+    match exhibits {
+        [] => Vec::new(),
+        [one] => one.since.iter().map(|before| pair(before, one)).collect(),
+        [first, others @ ..] => others.iter().map(|other| pair(first, other)).collect(),
+    }
+}
+
+/// One sentence for each comparison.
+pub(super) fn in_short(all: &[Compared]) -> Markup {
+    html! {
+        @for Compared { first, other, comparison } in all {
+            p {
+                strong { (other.name) } " against " strong { (first.name) } ": "
+                (conclusion(comparison)) " " (circumstances(comparison))
+            }
+        }
+        p { a href="#comparison" { "All figures side by side" } }
+    }
+}
+
+fn conclusion(comparison: &Comparison) -> String {
+    let told = |call: Call| -> Vec<String> {
+        let all = comparison.jobs.iter().flat_map(|job| {
+            job.directions.iter().flat_map(move |d| d.metrics.iter().map(move |m| (job, d, m)))
+        });
+        let of_call = all.filter(|(.., metric)| metric.call == call);
+        let several = comparison.jobs.len() > 1;
+        let words = |(job, direction, metric): (
+            &judge::compare::JobComparison,
+            &DirectionComparison,
+            &MetricComparison,
+        )| {
+            let job = if several { format!("{} ", job.name) } else { String::new() };
+            let ratio = metric.ratio.map_or(1.0, |ratio| ratio.value);
+            format!("{job}{} {} ×{ratio:.2}", described(direction), metric.name)
+        };
+        of_call.map(words).collect()
+    };
+    let (slower, faster) = (told(Call::Slower), told(Call::Faster));
+    let same = comparison.metrics().filter(|m| m.call == Call::NoDifferenceShown).count();
+    let list = |names: &[String]| match names.len() {
+        0..=4 => names.join(", "),
+        more => format!("{} and {} more", names[..3].join(", "), more - 3),
+    };
+    match (slower.is_empty(), faster.is_empty(), same) {
+        (true, true, 0) => "nothing could be compared.".into(),
+        (true, true, _) => "no figure is shown to differ.".into(),
+        (false, true, _) => format!("slower ({}).", list(&slower)),
+        (true, false, _) => format!("faster ({}).", list(&faster)),
+        (false, false, _) => {
+            format!("faster in some ({}), slower in others ({}).", list(&faster), list(&slower))
+        }
+    }
+}
+
+fn circumstances(comparison: &Comparison) -> String {
+    let told: Vec<String> = comparison
+        .environment
+        .iter()
+        .take(IN_SHORT)
+        .map(|d| format!("{} ({} → {})", d.what, d.before, d.after))
+        .collect();
+    match (told.is_empty(), comparison.environment.len().saturating_sub(IN_SHORT)) {
+        (true, _) => "Machine, storage and settings are the same.".into(),
+        (false, 0) => format!("The circumstances differ: {}.", told.join(", ")),
+        (false, more) => format!("The circumstances differ: {} and {more} more.", told.join(", ")),
+    }
+}
+
+fn described(direction: &DirectionComparison) -> String {
+    direction.direction.map_or("sync", record::Direction::name).to_owned()
+}
+
+/// The comparisons in full; empty for one exhibit.
+pub(super) fn sections(all: &[Compared]) -> Markup {
+    html! {
+        @if !all.is_empty() {
+            section id="comparison" aria-labelledby="comparison-title" {
+                h2 id="comparison-title" { "Comparison" }
+                @for one in all { (shown(one)) }
+            }
+        }
+    }
+}
+
+fn shown(Compared { first, other, comparison }: &Compared) -> Markup {
+    html! {
+        h3 { (other.name) " against " (first.name) }
+        @for job in &comparison.jobs {
+            @if !job.not_comparable.is_empty() {
+                p { strong { (job.name) } ": not comparable, the workload differs: "
+                    @for d in &job.not_comparable { (d.what) " (" (d.before) " → " (d.after) ") " } }
+            }
+        }
+        (missing(&first.name, &comparison.only_before))
+        (missing(&other.name, &comparison.only_after))
+        (table(first, other, comparison))
+        @if !comparison.environment.is_empty() {
+            h4 { "What differs around the runs" }
+            div class="table-room" tabindex="0" role="region" aria-label="Differing circumstances" {
+                table {
+                    thead { tr {
+                        th scope="col" { "what" }
+                        th scope="col" { (first.name) }
+                        th scope="col" { (other.name) }
+                    } }
+                    tbody {
+                        @for d in &comparison.environment {
+                            tr { th scope="row" { (d.what) } td { (d.before) } td { (d.after) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn missing(name: &str, jobs: &[String]) -> Markup {
+    html! { @if !jobs.is_empty() { p { "Only in " (name) ": " (jobs.join(", ")) "." } } }
+}
+
+fn table(first: &Exhibit, other: &Exhibit, comparison: &Comparison) -> Markup {
+    html! {
+        div class="table-room" tabindex="0" role="region" aria-label="Figures compared" {
+            table {
+                thead { tr {
+                    th scope="col" { "job" } th scope="col" { "I/O" } th scope="col" { "figure" }
+                    th scope="col" class="number" { (first.name) }
+                    th scope="col" class="number" { (other.name) }
+                    th scope="col" class="number" { "ratio" }
+                    th scope="col" { (other.name) " is" }
+                } }
+                tbody {
+                    @for job in &comparison.jobs {
+                        @for direction in &job.directions {
+                            @for metric in &direction.metrics {
+                                tr class=(class(metric.call)) {
+                                    th scope="row" { (job.name) }
+                                    td { (described(direction)) }
+                                    td { (metric.name) }
+                                    (figures(metric))
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        p class="aside" {
+            "Below each ratio: its interval; all of them together hold the true ratios in 95 of 100 \
+             comparisons. A difference is shown when 1 is not in it."
+            @if comparison.is_spread_assumed {
+                " One run does not show how another would differ, so a spread from run to run is \
+                 assumed: repeat the runs to have it measured."
+            }
+        }
+    }
+}
+
+fn figures(metric: &MetricComparison) -> Markup {
+    html! {
+        @match metric.ratio {
+            Some(ratio) => {
+                td class="number" { (in_unit(metric.unit, metric.before)) }
+                td class="number" { (in_unit(metric.unit, metric.after)) }
+                td class="number" {
+                    (format!("×{:.2}", ratio.value))
+                    span class="interval" { (format!("{:.2} to {:.2}", ratio.low, ratio.high)) }
+                }
+                td class="call" { (metric.call.name()) }
+            }
+            None => {
+                td class="number" { "–" } td class="number" { "–" } td class="number" { "–" }
+                td { (metric.call.name()) ": " (metric.reason.as_deref().unwrap_or_default()) }
+            }
+        }
+    }
+}
+
+fn class(call: Call) -> &'static str {
+    match call {
+        Call::Faster => "good",
+        Call::Slower => "bad",
+        Call::NoDifferenceShown | Call::NotComparable => "",
+    }
+}

@@ -1,0 +1,217 @@
+//! The figures with their intervals, as rows for a page, for Markdown and for CSV.
+
+use crate::exhibit::Exhibit;
+use charts::Unit;
+use judge::{Tabled, TabledFigure, tabled};
+use maud::{Markup, html};
+use record::Direction;
+
+/// A page shows so many rows; the rest is in the CSV.
+const ROWS_MAX: usize = 400;
+
+/// Names of the columns of figures, in their order.
+const COLUMNS: [&str; 7] = ["IOPS", "bandwidth", "mean", "p50", "p99", "p99.9", "max"];
+
+/// Rows of figures, each with the exhibit that it is of.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    /// There are several exhibits, so each row says of which it is.
+    pub is_of_several: bool,
+    /// (name of the exhibit, its row).
+    pub rows: Vec<(String, Tabled)>,
+}
+
+/// The rows of all exhibits; of several, those of one job stand together.
+pub fn rows(exhibits: &[Exhibit]) -> Table {
+    let mut rows: Vec<(String, Tabled)> = Vec::new();
+    for exhibit in exhibits {
+        for row in tabled(&exhibit.set) {
+            let same = |(_, known): &(String, Tabled)| {
+                (&known.job, known.direction) == (&row.job, row.direction)
+            };
+            let at = rows.iter().rposition(same).map_or(rows.len(), |index| index + 1);
+            rows.insert(at, (exhibit.name.clone(), row));
+        }
+    }
+    Table { is_of_several: exhibits.len() > 1, rows }
+}
+
+/// A figure in the unit that suits it.
+pub(super) fn value(figure: &TabledFigure) -> String {
+    in_unit(figure.unit, figure.value)
+}
+
+pub(super) fn in_unit(unit: &str, value: f64) -> String {
+    match unit {
+        "IOPS" => judge::checks::words::number(value),
+        "bytes/s" => Unit::BytesPerSecond.text(value),
+        _ => Unit::Nanoseconds.text(value),
+    }
+}
+
+fn direction(row: &Tabled) -> &'static str {
+    row.direction.map_or("sync", Direction::name)
+}
+
+/// "92.1 k to 96.0 k"; of a figure that has none, why in short.
+fn interval(figure: &TabledFigure) -> Option<String> {
+    match (&figure.interval, &figure.reason) {
+        (Some((low, high)), _) => {
+            Some(format!("{} to {}", in_unit(figure.unit, *low), in_unit(figure.unit, *high)))
+        }
+        (None, Some(reason)) if reason.starts_with("too few") => Some("too few I/Os".into()),
+        (None, Some(_)) => Some("too short".into()),
+        (None, None) => None,
+    }
+}
+
+impl Table {
+    fn has_runs(&self) -> bool {
+        self.rows.iter().any(|(_, row)| row.runs > 1)
+    }
+
+    fn heads(&self) -> Vec<&'static str> {
+        let several = self.is_of_several.then_some("run");
+        let runs = self.has_runs().then_some("runs");
+        several.into_iter().chain(["job", "I/O"]).chain(runs).chain(["latency"]).collect()
+    }
+
+    fn labels(&self, (exhibit, row): &(String, Tabled)) -> Vec<String> {
+        let several = self.is_of_several.then(|| exhibit.clone());
+        let runs = self.has_runs().then(|| row.runs.to_string());
+        let job = [row.job.clone(), direction(row).to_owned()];
+        several.into_iter().chain(job).chain(runs).chain([row.latency.to_owned()]).collect()
+    }
+
+    /// As a table in Markdown (GitHub's), each figure followed by its interval.
+    pub fn markdown(&self) -> String {
+        let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+        let heads: Vec<&str> = self.heads().into_iter().chain(COLUMNS).collect();
+        let mut out = line(heads.iter().map(|head| (*head).to_owned()).collect());
+        out += &line(heads.iter().map(|head| rule(head).to_owned()).collect());
+        for entry in &self.rows {
+            let labels = self.labels(entry).into_iter().map(|label| markdown_text(&label));
+            let cell = |name: &&str| match figure(&entry.1, name) {
+                None => "–".to_owned(),
+                Some(found) => match interval(found) {
+                    Some(interval) => format!("{} ({interval})", value(found)),
+                    None => value(found),
+                },
+            };
+            out += &line(labels.chain(COLUMNS.iter().map(cell)).collect());
+        }
+        out
+    }
+
+    /// As CSV (RFC 4180), one row for each figure: value and interval in basic units, so that no
+    /// program has to read units.
+    pub fn csv(&self) -> String {
+        let mut out = "run,job,io,latency,runs,ios,figure,unit,value,low,high\r\n".to_owned();
+        for (exhibit, row) in &self.rows {
+            for figure in &row.figures {
+                let ends = figure.interval.map(|(low, high)| [low, high].map(number));
+                let [low, high] = ends.unwrap_or_default();
+                let cells = [
+                    exhibit.clone(),
+                    row.job.clone(),
+                    direction(row).into(),
+                    row.latency.into(),
+                    row.runs.to_string(),
+                    row.count.to_string(),
+                    figure.name.into(),
+                    figure.unit.into(),
+                    number(figure.value),
+                    low,
+                    high,
+                ];
+                out += &(cells.map(|cell| csv_text(&cell)).join(",") + "\r\n");
+            }
+        }
+        out
+    }
+}
+
+fn rule(head: &str) -> &'static str {
+    if COLUMNS.contains(&head) { "---:" } else { "---" }
+}
+
+fn figure<'a>(row: &'a Tabled, name: &str) -> Option<&'a TabledFigure> {
+    row.figures.iter().find(|figure| figure.name == name)
+}
+
+/// Six digits: more than any measurement has.
+fn number(value: f64) -> String {
+    let digits = match value.abs() {
+        v if v >= 1e5 => 0,
+        v if v >= 1.0 => 3,
+        _ => 6,
+    };
+    format!("{value:.digits$}")
+}
+
+/// Text that Markdown does not take for its own, nor as the end of a cell.
+fn markdown_text(text: &str) -> String {
+    let mut out = String::new();
+    for letter in text.chars() {
+        match letter {
+            '\\' | '|' | '*' | '_' | '`' | '[' | ']' | '<' | '>' | '#' | '&' | '~' | '!' => {
+                out.push('\\');
+                out.push(letter);
+            }
+            c if c.is_control() => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// A field, in quotes where it needs them. One that a spreadsheet would take for a formula is made
+/// text.
+fn csv_text(text: &str) -> String {
+    let is_formula = text.starts_with(['=', '+', '-', '@']) && text.parse::<f64>().is_err();
+    let text = if is_formula { format!("'{text}") } else { text.to_owned() };
+    match text.contains(['"', ',', '\n', '\r']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text,
+    }
+}
+
+/// The table of a page.
+pub(super) fn markup(table: &Table) -> Markup {
+    html! {
+        div class="table-room" tabindex="0" role="region" aria-label="Figures with their intervals" {
+            table {
+                thead { tr {
+                    @for head in table.heads() { th scope="col" { (head) } }
+                    @for column in COLUMNS { th scope="col" class="number" { (column) } }
+                } }
+                tbody {
+                    @for entry in table.rows.iter().take(ROWS_MAX) {
+                        tr {
+                            @for label in table.labels(entry) { th scope="row" { (label) } }
+                            @for column in COLUMNS { (cell(figure(&entry.1, column))) }
+                        }
+                    }
+                }
+            }
+        }
+        @if table.rows.len() > ROWS_MAX {
+            p { "The first " (ROWS_MAX) " of " (table.rows.len()) " rows; all are in the CSV form." }
+        }
+        p class="aside" {
+            "Below each figure: what holds its true value in 95 of 100 cases. p99: 99 of 100 I/Os took \
+             no longer. Latency “completion”: from handing an I/O to the kernel until it was done; \
+             “response”: from when it was meant to start."
+        }
+    }
+}
+
+fn cell(figure: Option<&TabledFigure>) -> Markup {
+    let Some(figure) = figure else { return html! { td class="number" { "–" } } };
+    html! {
+        td class="number" title=[figure.reason.as_deref()] {
+            (value(figure))
+            @if let Some(interval) = interval(figure) { span class="interval" { (interval) } }
+        }
+    }
+}

@@ -1,0 +1,242 @@
+use super::*;
+use crate::sample;
+use record::{
+    Cell, Coordinate, DeviceFacts, Direction, FilesystemFacts, GroupKey, Histogram, LatencyHistory,
+    Nanos, PerDirection, RecordSet, RunRecord, SourceText, TargetFacts,
+};
+
+fn exhibit(name: &str, runs: Vec<RunRecord>) -> Exhibit {
+    let kind = if runs.len() > 1 { "repeat" } else { "run" };
+    Exhibit::new(name, RecordSet { kind: kind.into(), runs, ..RecordSet::default() })
+}
+
+fn one(run: RunRecord) -> String {
+    document(&[exhibit("a", vec![run])])
+}
+
+/// A run of so many seconds with a history of its latencies and a sample of the machine each tenth.
+fn long(seconds: u64) -> RunRecord {
+    let mut run = sample::mixed();
+    let job = &mut run.jobs[0];
+    job.interval_step = Nanos(sample::SECOND);
+    job.ended = Nanos(seconds * sample::SECOND);
+    let one = job.intervals[0];
+    job.intervals = (0..seconds)
+        .map(|at| record::Interval {
+            start: Nanos(at * sample::SECOND),
+            length: Nanos(sample::SECOND),
+            ..one
+        })
+        .collect();
+    job.latency_history = LatencyHistory::new(Nanos(sample::SECOND));
+    for at in 0..seconds {
+        let mut histogram = Histogram::new();
+        (0..2000_u64).for_each(|i| histogram.record(50_000 + i * i + at * 100));
+        let counts = PerDirection::all(histogram.coarse_since(&mut Vec::new()));
+        job.latency_history.push(Nanos(at * sample::SECOND), counts);
+    }
+    let moment = |at: u64| {
+        let cpu = record::CpuSample { user_ms: at * 20, idle_ms: at * 80, ..Default::default() };
+        let disk = record::DiskSample { read_bytes: at << 20, ..Default::default() };
+        record::Sample {
+            at: Nanos(at * sample::SECOND / 10),
+            cpus: vec![cpu; 4],
+            disks: [("sda".to_owned(), disk)].into(),
+            ..Default::default()
+        }
+    };
+    run.timeline.samples = (0..=seconds * 10).map(moment).collect();
+    run
+}
+
+#[test]
+fn the_answer_comes_first_and_the_rest_in_its_order() {
+    let text = one(long(20));
+    let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part} is missing"));
+    let order = [
+        "What was measured?",
+        "How much is it?",
+        "Can I trust it?",
+        "id=\"findings\"",
+        "id=\"figures\"",
+        "id=\"chart-iops\"",
+        "id=\"chart-percentiles\"",
+        "id=\"chart-heatmap\"",
+        "id=\"chart-cpu\"",
+        "Environment",
+        "The job",
+    ];
+    assert!(order.windows(2).all(|pair| at(pair[0]) < at(pair[1])));
+}
+
+#[test]
+fn it_asks_for_nothing_from_elsewhere_and_runs_nothing() {
+    let text = one(long(20));
+    for forbidden in ["<script", "<link", "<img", "src=", "url(", "@import", "javascript:", " on"] {
+        let found = text.match_indices(forbidden).find(|(at, _)| {
+            // Words of sentences are no attributes.
+            forbidden != " on"
+                || text[at + 3..].chars().take(12).collect::<String>().contains("=\"")
+        });
+        assert!(found.is_none(), "{forbidden}: {found:?}");
+    }
+    let links = text.match_indices("http").map(|(at, _)| &text[at..text.len().min(at + 30)]);
+    let allowed = |link: &str| {
+        link.starts_with("http://www.w3.org/2000/svg") || link.starts_with("http-equiv")
+    };
+    links.for_each(|link| assert!(allowed(link), "{link}"));
+}
+
+#[test]
+fn whatever_a_record_holds_is_text() {
+    let evil = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>&amp;</style></svg>]]>";
+    let mut run = long(20);
+    let job = &mut run.jobs[0];
+    job.name = evil.into();
+    job.description = evil.into();
+    job.options.push((evil.into(), evil.into()));
+    job.workload.rw = evil.into();
+    job.workload.ioengine = evil.into();
+    job.workload.files = vec![evil.into()];
+    job.workload.settings.insert(evil.into(), evil.into());
+    run.sources = vec![SourceText { name: evil.into(), text: evil.into() }];
+    run.invocation.arguments = vec![evil.into()];
+    run.facts.hostname = evil.into();
+    run.facts.cpu.model = evil.into();
+    run.facts.cpu.online = 4;
+    let device = DeviceFacts {
+        name: evil.into(),
+        model: Some(evil.into()),
+        scheduler: Some(evil.into()),
+        ..DeviceFacts::default()
+    };
+    run.facts.devices.insert(evil.into(), device);
+    let filesystem = FilesystemFacts {
+        kind: evil.into(),
+        mount_point: evil.into(),
+        source: evil.into(),
+        options: vec![evil.into()],
+        ..FilesystemFacts::default()
+    };
+    let target = TargetFacts {
+        filesystem: Some(filesystem),
+        device: Some(evil.into()),
+        ..Default::default()
+    };
+    run.facts.targets.insert(evil.into(), target);
+    run.messages.push(record::Message::warning(Some(evil), evil));
+    for sample in &mut run.timeline.samples {
+        let disk = sample.disks.remove("sda").unwrap_or_default();
+        sample.disks.insert(evil.into(), disk);
+    }
+    let mut later = run.clone();
+    later.facts.kernel = evil.into();
+    let text = document(&[exhibit(evil, vec![run]), exhibit("b", vec![later])]);
+    for tag in ["<script", "<img", "</style></svg>"] {
+        assert!(!text.contains(tag), "{tag}");
+    }
+    assert_eq!(text.matches("</style>").count(), 1);
+    assert!(text.contains("&lt;script&gt;alert(1)"), "it is shown as it is");
+}
+
+#[test]
+fn runs_are_compared_with_the_first() {
+    let mut slower = long(20);
+    slower.facts.kernel = "7.0.0".into();
+    let text = document(&[exhibit("before", vec![long(20)]), exhibit("after", vec![slower])]);
+    for expected in [
+        "What changed?",
+        "<strong>after</strong> against <strong>before</strong>",
+        "id=\"comparison\"",
+        "What differs around the runs",
+        "7.0.0",
+        "no difference shown",
+    ] {
+        assert!(text.contains(expected), "{expected}");
+    }
+}
+
+#[test]
+fn one_alone_is_held_against_what_was_before_it() {
+    let (before, now) = (exhibit("before", vec![long(20)]), exhibit("now", vec![long(20)]));
+    let text = document(&[now.clone().since("7f3a12bc", before.set)]);
+    assert!(text.contains("What changed since last time?"), "{text}");
+    assert!(text.contains("<strong>now</strong> against <strong>7f3a12bc of "), "{text}");
+    assert!(text.contains("no figure is shown to differ."), "{text}");
+    // Figures and pictures are of the one.
+    assert_eq!(text.matches("What was measured?").count(), 1);
+    assert!(!document(&[now]).contains("What changed"));
+}
+
+#[test]
+fn a_run_that_did_nothing_and_no_run_at_all_are_reports_too() {
+    let nothing = sample::of(vec![sample::worker("idle", 1, GroupKey::default())]);
+    assert!(one(nothing).contains("Nothing: no I/O completed."));
+    assert!(one(RunRecord::default()).contains("A run that did no I/O"));
+    assert!(document(&[]).contains("No runs"));
+    assert!(document(&[exhibit("none", Vec::new())]).contains("no runs"));
+}
+
+#[test]
+fn a_sweep_tells_what_was_varied_and_its_ends() {
+    let run = |iodepth: &str, factor: u64| {
+        let mut run = sample::mixed();
+        run.jobs[0].results.read.ios *= factor;
+        let at = vec![Coordinate { dimension: "iodepth".into(), value: iodepth.into() }];
+        run.cell = Some(Cell { name: format!("iodepth={iodepth}"), round: 0, at });
+        run
+    };
+    let runs = vec![run("8", 3), run("1", 1), run("2", 2)];
+    let set = RecordSet { kind: "sweep".into(), runs, ..RecordSet::default() };
+    let text = document(&[Exhibit::new("a", set)]);
+    for expected in [
+        "Runs over iodepth: ",
+        "<strong>iodepth</strong> (1, 2, 8)",
+        "Most, at <strong>iodepth=8: mixed</strong>",
+        "Least, at <strong>iodepth=1: mixed</strong>",
+        "id=\"chart-varied\"",
+        "Knee of a: at depth",
+    ] {
+        assert!(text.contains(expected), "{expected}");
+    }
+    assert!(!text.contains("id=\"chart-iops\""), "each run is another thing");
+}
+
+#[test]
+fn ten_minutes_are_a_small_file() {
+    let text = one(long(600));
+    assert!(text.len() < 1_500_000, "{}", text.len());
+}
+
+#[test]
+fn the_text_forms_hold_every_figure() {
+    let mut run = long(20);
+    run.jobs[0].name = "a|b, \"c\"\n=1".into();
+    let table = rows(&[exhibit("=x", vec![run])]);
+    let markdown = table.markdown();
+    assert_eq!(markdown.lines().count(), 4, "{markdown}");
+    assert!(markdown.contains("a\\|b, \"c\" =1") && markdown.contains("| read |"));
+    let csv = table.csv();
+    assert!(csv.starts_with("run,job,io,latency,runs,ios,figure,unit,value,low,high\r\n"));
+    assert!(
+        csv.contains("\r\n'=x,\"a|b, \"\"c\"\"\n=1\",read,completion,1,1000,IOPS,IOPS,500.000,")
+    );
+    assert_eq!(csv.matches("\r\n").count(), 1 + 2 * 7);
+}
+
+#[test]
+fn a_picture_is_had_by_its_name() {
+    let exhibits = [exhibit("a", vec![long(20)])];
+    for name in ["iops", "bandwidth", "latency", "percentiles", "heatmap", "heatmap-2", "cpu"] {
+        assert!(crate::pictures::one(&exhibits, name).is_ok(), "{name}");
+    }
+    let error = crate::pictures::one(&exhibits, "heat").unwrap_err();
+    assert!(error.starts_with("it has no picture 'heat'; it has iops, bandwidth"), "{error}");
+}
+
+#[test]
+fn directions_without_a_history_have_no_map() {
+    let exhibits = [exhibit("a", vec![sample::mixed()])];
+    assert!(crate::pictures::one(&exhibits, "heatmap").is_err());
+    assert_eq!(exhibits[0].set.runs[0].jobs[0].directions().next(), Some(Direction::Read));
+}

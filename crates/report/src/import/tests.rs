@@ -1,0 +1,179 @@
+use super::*;
+use crate::{Dress, Format, json, sample};
+use record::Severity;
+use serde_json::json;
+
+/// What fio prints of a job, with these percentiles.
+fn entry(name: &str, group: u32) -> Value {
+    let latency = json!({
+        "min": 701, "max": 5_304_734, "mean": 145_282.884207, "stddev": 62_512.194997, "N": 50_884,
+        "percentile": { "50.000000": 140_288, "99.000000": 244_736, "99.900000": 856_064 }
+    });
+    json!({
+        "jobname": name, "groupid": group, "error": 0, "elapsed": 3,
+        "job options": { "rw": "randrw", "bs": "4k", "ioengine": "libaio", "iodepth": "4",
+                         "direct": "1", "runtime": "2", "size": "16m" },
+        "read": { "io_bytes": 208_420_864, "runtime": 2001, "total_ios": 50_884, "short_ios": 0,
+                  "drop_ios": 0, "clat_ns": latency },
+        "job_runtime": 2000, "usr_cpu": 3.2, "sys_cpu": 21.15, "ctx": 27_148, "majf": 0, "minf": 29,
+        "iodepth_level": { "4": 100.0 }
+    })
+}
+
+fn document(jobs: Vec<Value>) -> Value {
+    json!({
+        "fio version": "fio-3.33", "timestamp": 1_795_295_846_u64,
+        "timestamp_ms": 1_795_295_846_414_u64, "time": "Sat Nov 21 23:17:26 2026",
+        "global options": { "filename": "/dev/sdx:/dev/sdy" },
+        "jobs": jobs,
+        "disk_util": [{ "name": "vda", "read_ios": 47_552, "in_queue": 10_188, "util": 68.951407 }]
+    })
+}
+
+fn imported(document: &Value) -> RunRecord {
+    fio(&document.to_string()).unwrap()
+}
+
+#[test]
+fn figures_are_those_that_were_printed() {
+    let record = imported(&document(vec![entry("mix", 0)]));
+    let judged = judge::judge(&record);
+    let read = &judged.units[0].directions.read;
+    assert!((read.iops - 25_429.285_357).abs() < 1e-6, "{}", read.iops);
+    assert_eq!(read.bytes_per_second as u64, 104_158_352);
+    let clat = read.clat.as_ref().unwrap();
+    assert_eq!((clat.count, clat.min, clat.max), (50_884, 701, 5_304_734));
+    assert!((clat.mean - 145_282.884_207).abs() < 1e-4, "{}", clat.mean);
+    assert!((clat.stddev - 62_512.194_997).abs() < 1e-3, "{}", clat.stddev);
+    assert_eq!(clat.percentiles, [(50.0, 140_288), (99.0, 244_736), (99.9, 856_064)]);
+    assert!(clat.bins.is_empty(), "what was not printed is not made up");
+    let cpu = &judged.units[0].cpu;
+    assert!((cpu.user - 3.2).abs() < 0.01 && (cpu.system - 21.15).abs() < 0.02, "{cpu:?}");
+    assert!((judged.disks[0].own.util - 68.95).abs() < 0.1, "{:?}", judged.disks[0].own);
+    assert_eq!(record.invocation.ended_unix_ms, 1_795_295_846_414);
+    assert_eq!(record.invocation.utc_offset_seconds, 7200);
+    let workload = &record.jobs[0].workload;
+    assert_eq!((workload.rw.as_str(), workload.iodepth, workload.direct), ("randrw", 4, true));
+    assert_eq!(workload.files, ["/dev/sdx", "/dev/sdy"]);
+}
+
+#[test]
+fn what_is_not_known_is_said_and_not_found_fault_with() {
+    let record = imported(&document(vec![entry("mix", 0)]));
+    let judged = judge::judge(&record);
+    let grave = |f: &&judge::Finding| f.severity >= Severity::Warning;
+    assert_eq!(judged.findings.iter().find(grave), None);
+    assert_eq!(judged.verdicts[0].limit, judge::Limit::Unknown);
+    assert!(judged.verdicts[0].because.contains("fio-3.33"), "{}", judged.verdicts[0].because);
+    let note = &record.messages[0].text;
+    assert!(note.starts_with("imported from fio-3.33 JSON: percentiles are those fio"), "{note}");
+}
+
+#[test]
+fn our_own_document_of_bins_comes_back_as_it_was() {
+    let before = sample::mixed();
+    let judged = judge::judge(&before);
+    let text = json::render(&before, &judged, true, &Dress::default());
+    let after = fio(&text).unwrap();
+    let again = judge::judge(&after);
+    let (old, new) = (&judged.units[0].directions.write, &again.units[0].directions.write);
+    assert_eq!((new.ios, new.bytes, new.runtime_ns), (old.ios, old.bytes, old.runtime_ns));
+    let (old, new) = (old.clat.as_ref().unwrap(), new.clat.as_ref().unwrap());
+    assert_eq!(new.percentiles, old.percentiles);
+    assert_eq!(new.bins, old.bins);
+    assert_eq!(after.origin.as_ref().unwrap().format, "JSON+");
+    let again =
+        crate::render(&after, &judge::judge(&after), &[Format::JsonPlus], &Dress::default());
+    let picked = |text: &str| -> Value {
+        let whole: Value = serde_json::from_str(text).unwrap();
+        whole["jobs"][0]["write"]["clat_ns"]["percentile"].clone()
+    };
+    assert_eq!(picked(&again), picked(&text));
+}
+
+#[test]
+fn lines_around_the_document_are_passed_over_and_the_last_document_counts() {
+    let (first, last) = (document(vec![entry("a", 0)]), document(vec![entry("b", 0)]));
+    let text =
+        format!("fio: something\n{{x\n{first:#}\n{last:#}\n\nb: (groupid=0, jobs=1): err= 0\n");
+    // A line that only looks like a document is no reason to give up.
+    let text = text.replace("{x\n", "");
+    let record = fio(&text).unwrap();
+    assert_eq!(record.jobs[0].name, "b");
+    assert!(record.messages.last().unwrap().text.starts_with("1 earlier document in"));
+}
+
+#[test]
+fn servers_are_told_apart_and_their_sum_is_left_out() {
+    let mut jobs = [entry("job", 0), entry("job", 0), entry("All clients", 0)];
+    for (job, host) in jobs.iter_mut().zip(["alpha", "beta", "beta"]) {
+        job["hostname"] = json!(host);
+    }
+    let document = json!({ "fio version": "fio-3.33", "timestamp": 5, "client_stats": jobs });
+    let record = imported(&document);
+    let names: Vec<&str> = record.jobs.iter().map(|job| job.name.as_str()).collect();
+    assert_eq!(names, ["job on alpha", "job on beta"]);
+    assert_eq!(record.facts.hostname, "alpha, beta");
+}
+
+#[test]
+fn groups_run_one_after_the_other() {
+    let record = imported(&document(vec![entry("a", 0), entry("b", 0), entry("c", 1)]));
+    let started: Vec<u64> = record.jobs.iter().map(|job| job.started.millis()).collect();
+    assert_eq!(started, [0, 0, 2001]);
+}
+
+#[test]
+fn errors_are_kept() {
+    let mut tolerant = entry("mix", 0);
+    (tolerant["total_err"], tolerant["first_error"]) = (json!(7), json!(5));
+    let judged = judge::judge(&imported(&document(vec![tolerant])));
+    assert_eq!(judged.findings[0].check, "errors");
+    assert!(judged.findings[0].text.contains("Input/output error"), "{}", judged.findings[0].text);
+    let mut failed = entry("mix", 0);
+    failed["error"] = json!(28);
+    assert_eq!(imported(&document(vec![failed])).jobs[0].errors[0].count, 1);
+}
+
+#[test]
+fn mixed_figures_are_of_the_only_direction_or_of_none() {
+    let mut mixed = entry("mix", 0);
+    mixed["mixed"] = mixed["read"].take();
+    mixed.as_object_mut().unwrap().remove("read");
+    let error = fio(&document(vec![mixed.clone()]).to_string()).unwrap_err();
+    assert_eq!(error, ImportError::Mixed("mix".into()));
+    mixed["job options"]["rw"] = json!("randwrite");
+    assert_eq!(imported(&document(vec![mixed])).jobs[0].results.write.ios, 50_884);
+}
+
+#[test]
+fn what_fio_does_not_print_is_refused() {
+    for (text, part) in [
+        ("", "no JSON of fio"),
+        ("[1, 2]", "no JSON of fio"),
+        ("{\"fio version\": \"fio-3.33\", \"jobs\": [", "broken"),
+        ("{\"fio version\": \"fio-2.21\", \"jobs\": []}", "fio-2.21 printed"),
+        ("{\"fio version\": \"fio-3.33\", \"jobs\": []}", "no jobs"),
+        ("{\"fio version\": \"fio-3.33\", \"jobs\": 7}", "no jobs"),
+    ] {
+        let error = fio(text).unwrap_err().to_string();
+        assert!(error.contains(part), "{text}: {error}");
+    }
+    let wrong = |change: fn(&mut Value)| {
+        let mut entry = entry("mix", 0);
+        change(&mut entry);
+        fio(&document(vec![entry]).to_string()).unwrap_err().to_string()
+    };
+    let negative = wrong(|entry| entry["read"]["total_ios"] = json!(-5));
+    assert!(negative.contains("job 'mix': total_ios is -5"), "{negative}");
+    let text = wrong(|entry| entry["read"]["clat_ns"]["mean"] = json!("fast"));
+    assert!(text.contains("mean is \"fast\""), "{text}");
+    let order = wrong(|entry| entry["read"]["clat_ns"]["max"] = json!(1));
+    assert!(order.contains("no less than min"), "{order}");
+    let sum = wrong(|entry| {
+        let latency = &mut entry["read"]["clat_ns"];
+        (latency["N"], latency["mean"]) = (json!(1_u64 << 53), json!(1e9));
+        latency["max"] = json!(1e10 as u64);
+    });
+    assert!(sum.contains("add up to more"), "{sum}");
+}

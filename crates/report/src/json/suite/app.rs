@@ -1,0 +1,86 @@
+//! `fathom app --json`.
+
+use super::{array, estimated, failure, findings, limited, path, texts};
+use crate::Kept;
+use crate::json::tree::{Json, object};
+use judge::Limit;
+use suite::app::{Conclusion, Gain, Incomparable, Row};
+
+/// `fathom app --json`; `kept`: where the records of its runs are.
+pub fn app(conclusion: &Conclusion, seed: u64, kept: &Kept) -> String {
+    object! {
+        "kind" => "app",
+        "fathom_version" => env!("CARGO_PKG_VERSION"),
+        "seed" => seed,
+        "record" => path(kept.record.as_deref()),
+        "archived_as" => kept.archived_as.clone(),
+        "directory" => &conclusion.directory,
+        "stack" => texts(&conclusion.stack),
+        "rounds" => conclusion.rounds,
+        "took_ns" => conclusion.took.0,
+        "interrupted_by" => conclusion.interrupted_by,
+        "phases" => array(&conclusion.rows, row),
+        "total_seconds" => conclusion.total.as_ref().map_or(Json::Null, estimated),
+        "total_gain" => conclusion.total_gain.as_ref().map_or(Json::Null, gain),
+        "limits" => array(&conclusion.limited, limited),
+        "findings" => findings(&conclusion.findings),
+        "failures" => array(&conclusion.failures, failure),
+    }
+    .to_text()
+}
+
+fn row(row: &Row) -> Json {
+    let part = |(name, seconds): &(String, f64)| object! { "name" => name, "seconds" => *seconds };
+    let incomparable = match &row.gain {
+        Some(Err(Incomparable::Missing)) => Some("the reference has no such phase".to_owned()),
+        Some(Err(Incomparable::Other(why))) => Some(why.clone()),
+        _ => None,
+    };
+    let gained = row.gain.as_ref().and_then(|gain| gain.as_ref().ok());
+    object! {
+        "phase" => &row.phase,
+        "description" => &row.label,
+        "rounds" => row.rounds,
+        "seconds" => estimated(&row.seconds),
+        "parts" => array(&row.parts, part),
+        "amount" => row.amount.map(|amount| amount.count),
+        "unit" => row.amount.map(|amount| amount.unit.name()),
+        "per_second" => row.rate.as_ref().map_or(Json::Null, estimated),
+        "caches" => row.cache.name(),
+        "limit" => row.limit.map(Limit::name),
+        "gain" => gained.map_or(Json::Null, gain),
+        "not_compared" => incomparable,
+    }
+}
+
+fn gain(gain: &Gain) -> Json {
+    object! {
+        "reference_seconds" => estimated(&gain.reference),
+        "percent" => estimated(&gain.percent),
+        "is_shown" => gain.is_shown(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    #[test]
+    fn the_document_holds_what_the_table_does() {
+        let text = app(
+            &crate::suite::app::tests::done(),
+            7,
+            &Kept { record: Some("/x.json".into()), ..Kept::default() },
+        );
+        let value: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!((&value["kind"], &value["seed"]), (&"app".into(), &7.into()));
+        let gzip = &value["phases"][0];
+        assert_eq!((&gzip["phase"], &gzip["caches"]), (&"gzip".into(), &"dropped".into()));
+        assert_eq!((&gzip["unit"], &gzip["parts"][1]["name"]), (&"bytes".into(), &"sync".into()));
+        assert_eq!(gzip["gain"]["percent"]["low"], 30.1);
+        assert_eq!(gzip["gain"]["is_shown"], true);
+        assert_eq!(value["phases"][1]["not_compared"], "caches warm here, dropped there");
+        assert!(value["phases"][1]["gain"].is_null() && value["total_gain"].is_null());
+    }
+}

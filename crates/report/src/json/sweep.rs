@@ -1,0 +1,154 @@
+//! What a sweep shows, as JSON for programs.
+
+use super::fathom::{finding, verdict};
+use super::tree::{Json, object};
+use judge::stats::Standing;
+use record::Coordinate;
+use std::path::Path;
+use suite::grid::Reading;
+use suite::sweep::{Column, Conclusion, Design, Dimension, Failed, Limited, Order, Row, Table};
+
+/// `fathom sweep --json`; `directory`: where its runs are kept.
+pub fn sweep(conclusion: &Conclusion, design: &Design, directory: &Path) -> String {
+    object! {
+        "kind" => "sweep",
+        "fathom_version" => env!("CARGO_PKG_VERSION"),
+        "directory" => directory.to_string_lossy().into_owned(),
+        "dimensions" => array(&design.dimensions, dimension),
+        "paired" => design.paired,
+        "repeats" => design.repeats,
+        "order" => if design.order == Order::Given { "given" } else { "random" },
+        "seed" => design.seed,
+        "cells" => conclusion.cells as u64,
+        "runs_planned" => conclusion.planned as u64,
+        "runs_made" => conclusion.made as u64,
+        "took_ns" => conclusion.took.0,
+        "interrupted_by" => conclusion.interrupted_by,
+        "tables" => array(&conclusion.tables, table),
+        "limits" => array(&conclusion.limited, limited),
+        "findings" => array(&conclusion.findings, finding),
+        "failures" => array(&conclusion.failures, failed),
+    }
+    .to_text()
+}
+
+/// `fathom sweep --restore --json`: what was put back, what could not be, and what belongs to a sweep
+/// that lives.
+pub fn restored(done: &[String], failed: &[String], left_alone: &[String]) -> String {
+    object! {
+        "kind" => "restore",
+        "fathom_version" => env!("CARGO_PKG_VERSION"),
+        "restored" => texts(done),
+        "failed" => texts(failed),
+        "left_alone" => texts(left_alone),
+    }
+    .to_text()
+}
+
+fn array<T>(items: &[T], each: impl Fn(&T) -> Json) -> Json {
+    Json::Array(items.iter().map(each).collect())
+}
+
+fn texts(texts: &[String]) -> Json {
+    array(texts, |text| text.into())
+}
+
+fn dimension(dimension: &Dimension) -> Json {
+    object! { "name" => &dimension.name, "values" => texts(&dimension.values) }
+}
+
+fn place(at: &[Coordinate]) -> Json {
+    Json::Object(at.iter().map(|c| (c.dimension.clone(), (&c.value).into())).collect())
+}
+
+fn table(table: &Table) -> Json {
+    object! {
+        "metric" => table.measure.name(),
+        "unit" => table.measure.unit(),
+        "more_is_better" => table.measure.is_rate(),
+        "compared" => &table.compared,
+        "across" => table.across.as_deref(),
+        "at" => place(&table.at),
+        "comparisons" => table.comparisons as u64,
+        "columns" => array(&table.columns, column),
+    }
+}
+
+fn column(column: &Column) -> Json {
+    object! { "value" => &column.value, "rows" => array(&column.rows, row) }
+}
+
+fn row(row: &Row) -> Json {
+    let finite = |value: f64| Some(value).filter(|value| value.is_finite());
+    let mean = row.mean();
+    let (state, why) = match &row.reading {
+        Reading::Measured(_) => ("measured", None),
+        Reading::Failed(why) => ("failed", Some(why.as_str())),
+        Reading::Absent => ("absent", None),
+        Reading::Missing => ("missing", None),
+    };
+    object! {
+        "value" => &row.value,
+        "state" => state,
+        "why" => why,
+        "runs" => array(row.values(), |value| (*value).into()),
+        "runs_failed" => row.reading.measured().map(|measured| measured.failed as u64),
+        "mean" => mean.map(|mean| mean.value),
+        "low" => mean.and_then(|mean| finite(mean.low)),
+        "high" => mean.and_then(|mean| finite(mean.high)),
+        "percent" => row.share.map(|share| share * 100.0),
+        "standing" => row.standing.map(standing),
+    }
+}
+
+/// How a cell stands to the others of its column, in a word.
+fn standing(standing: Standing) -> &'static str {
+    match standing {
+        Standing::Best => "best",
+        Standing::Tied => "tied",
+        Standing::Behind => "behind",
+        Standing::Untold => "untold",
+    }
+}
+
+fn limited(limited: &Limited) -> Json {
+    object! { "cells" => texts(&limited.cells), "verdict" => verdict(&limited.verdict) }
+}
+
+fn failed(failed: &Failed) -> Json {
+    object! { "text" => &failed.text, "cells" => texts(&failed.cells) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    #[test]
+    fn the_document_holds_what_the_tables_do() {
+        let design = Design {
+            dimensions: vec![Dimension { name: "iodepth".into(), values: vec!["1".into()] }],
+            repeats: 3,
+            seed: 7,
+            ..Design::default()
+        };
+        let conclusion = crate::sweep::tests::swept();
+        let text = sweep(&conclusion, &design, Path::new("/x"));
+        let value: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!((&value["kind"], &value["seed"]), (&"sweep".into(), &7.into()));
+        assert_eq!((&value["directory"], &value["order"]), (&"/x".into(), &"random".into()));
+        let table = &value["tables"][0];
+        assert_eq!((&table["metric"], &table["unit"]), (&"iops".into(), &"IOPS".into()));
+        assert_eq!((&table["across"], &table["at"]["rw"]), (&"bs".into(), &"randread".into()));
+        let rows = &table["columns"][0]["rows"];
+        assert_eq!((&rows[2]["standing"], &rows[1]["standing"]), (&"best".into(), &"tied".into()));
+        assert_eq!((&rows[2]["percent"], &rows[2]["state"]), (&100.0.into(), &"measured".into()));
+        assert_eq!(rows[2]["runs"].as_array().unwrap().len(), 3);
+        assert!(rows[2]["low"].as_f64() < rows[2]["mean"].as_f64());
+        let holed = &table["columns"][1]["rows"];
+        assert_eq!((&holed[0]["state"], &holed[1]["why"]), (&"missing".into(), &"no space".into()));
+        assert!(holed[0]["mean"].is_null() && holed[0]["standing"].is_null());
+        assert_eq!(value["failures"][0]["cells"].as_array().unwrap().len(), 2);
+        assert_eq!(value["limits"][0]["verdict"]["limit"], "device");
+    }
+}

@@ -1,0 +1,42 @@
+//! How latencies were distributed over whole runs.
+
+use super::{LINES_MAX, Named, cut, labels, numbered, words};
+use crate::exhibit::Exhibit;
+use charts::{PercentileCurve, Quantity, Unit};
+use judge::{Curve, curves as judged};
+use record::Direction;
+
+const READING: &str = "At 99: one I/O of 100 took longer than the curve shows; at 99.9 one of 1000. A \
+    step is where another kind of I/O begins.";
+
+/// A curve for each direction of each job.
+pub(super) fn curves(exhibits: &[Exhibit]) -> Vec<Named> {
+    let all: Vec<(String, Curve)> = exhibits
+        .iter()
+        .flat_map(|exhibit| judged(&exhibit.set).into_iter().map(|c| (exhibit.name.clone(), c)))
+        .filter(|(_, curve)| curve.points.len() > 1)
+        .collect();
+    if all.is_empty() {
+        return Vec::new();
+    }
+    let parts: Vec<[String; 3]> = all
+        .iter()
+        .map(|(exhibit, curve)| {
+            let direction = curve.direction.map_or("sync", Direction::name);
+            [exhibit.clone(), curve.job.clone(), direction.to_owned()]
+        })
+        .collect();
+    let drawn = |(name, (_, curve)): (String, &(String, Curve))| PercentileCurve {
+        name,
+        points: curve.points.clone(),
+        intervals: curve.intervals.iter().map(|(p, e)| (*p, e.low, e.high)).collect(),
+    };
+    let drawn: Vec<PercentileCurve> =
+        labels(&parts).into_iter().zip(&all).take(LINES_MAX).map(drawn).collect();
+    let latencies: Vec<&str> = all.iter().map(|(_, curve)| curve.latency).collect();
+    let is_alike = latencies.iter().all(|latency| *latency == latencies[0]);
+    let name = if is_alike { format!("{} latency", latencies[0]) } else { "latency".into() };
+    let quantity = Quantity { name, unit: Unit::Nanoseconds, more_is_better: false };
+    let words = words("How latencies were distributed", &cut(all.len()), exhibits);
+    numbered("percentiles", vec![charts::percentile_curves(&words, &quantity, &drawn)], READING)
+}

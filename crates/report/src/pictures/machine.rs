@@ -1,0 +1,138 @@
+//! What the machine did while the runs went on.
+
+use super::{LINES_MAX, Named, labels, numbered, words};
+use crate::exhibit::Exhibit;
+use charts::{Axis, Marks, Point, Quantity, Series, Stretch, Tick, Trace, Unit};
+use judge::{CpuStep, DeviceStep, Traffic, courses, machine_course, traffic};
+use record::RunRecord;
+
+const SECOND: f64 = 1e9;
+/// A share of CPU time that a hypervisor took which is worth a line.
+const STOLEN: f64 = 0.01;
+
+const DEPTH: &str = "How many I/Os were under way: of each job as it counts them, and of each device as \
+    the kernel does. A device below a job that holds far fewer was not the one waited for.";
+const CPU: &str = "How busy the processors were. One that is busy all the time can limit what the jobs \
+    can do, whatever the others have to spare.";
+const BYTES: &str = "What the jobs asked for beside what the devices did. A missing bar on the right is \
+    memory that answered; a longer one is somebody else, or a layer that writes more than it is told.";
+
+/// The first run of each exhibit whose runs repeat each other.
+fn runs(exhibits: &[Exhibit]) -> Vec<(&Exhibit, &RunRecord)> {
+    let alike = exhibits.iter().filter(|exhibit| exhibit.varied.is_none());
+    alike.filter_map(|exhibit| Some((exhibit, exhibit.first()?))).collect()
+}
+
+fn marks(traces: &[Trace]) -> Marks {
+    let ends = traces.iter().filter_map(|trace| trace.points.last());
+    let to = ends.map(|(at, _)| *at).fold(0.0, f64::max);
+    Marks { shown: Stretch { from: 0.0, to }, ..Marks::default() }
+}
+
+fn of_first(exhibits: &[Exhibit]) -> &'static str {
+    match exhibits.iter().any(|exhibit| exhibit.set.runs.len() > 1) {
+        true => "of the first run",
+        false => "",
+    }
+}
+
+/// I/Os in flight.
+pub(super) fn depth(exhibits: &[Exhibit]) -> Vec<Named> {
+    let mut parts: Vec<[String; 2]> = Vec::new();
+    let mut all: Vec<Vec<(f64, f64)>> = Vec::new();
+    for (exhibit, run) in runs(exhibits) {
+        for course in courses(run) {
+            parts.push([exhibit.name.clone(), format!("job {}", course.job)]);
+            all.push(
+                course.depth.iter().map(|(at, depth)| (*at as f64 / SECOND, *depth)).collect(),
+            );
+        }
+        for device in machine_course(run).devices {
+            if device.steps.iter().any(|step| step.in_flight > 0.0) {
+                parts.push([exhibit.name.clone(), format!("device {}", device.name)]);
+                let point = |step: &DeviceStep| (step.start as f64 / SECOND, step.in_flight);
+                all.push(device.steps.iter().map(point).collect());
+            }
+        }
+    }
+    let names = labels(&parts);
+    let trace = |(name, points): (String, Vec<(f64, f64)>)| Trace { name, points };
+    let traces: Vec<Trace> = names.into_iter().zip(all).take(LINES_MAX).map(trace).collect();
+    let quantity = Quantity { name: "in flight".into(), unit: Unit::Ios, more_is_better: true };
+    drawn("depth", "I/Os in flight over time", &quantity, traces, exhibits, DEPTH)
+}
+
+/// Busy processors.
+pub(super) fn cpu(exhibits: &[Exhibit]) -> Vec<Named> {
+    let mut parts: Vec<[String; 2]> = Vec::new();
+    let mut all: Vec<Vec<(f64, f64)>> = Vec::new();
+    for (exhibit, run) in runs(exhibits) {
+        let steps = machine_course(run).cpus;
+        let mut push = |what: &str, of: fn(&CpuStep) -> f64| {
+            parts.push([exhibit.name.clone(), what.to_owned()]);
+            let point = |step: &CpuStep| (step.start as f64 / SECOND, of(step) * 100.0);
+            all.push(steps.iter().map(point).collect());
+        };
+        push("all CPUs, busy", |step| step.busy);
+        if exhibits.len() > 1 {
+            continue;
+        }
+        push("busiest CPU", |step| step.busiest);
+        if steps.iter().any(|step| step.stolen > STOLEN) {
+            push("taken by the hypervisor", |step| step.stolen);
+        }
+    }
+    let names = labels(&parts);
+    let trace = |(name, points): (String, Vec<(f64, f64)>)| Trace { name, points };
+    let traces: Vec<Trace> = names.into_iter().zip(all).take(LINES_MAX).map(trace).collect();
+    let quantity = Quantity { name: "CPU time".into(), unit: Unit::Percent, more_is_better: false };
+    drawn("cpu", "CPUs over time", &quantity, traces, exhibits, CPU)
+}
+
+fn drawn(
+    id: &str,
+    title: &str,
+    quantity: &Quantity,
+    traces: Vec<Trace>,
+    exhibits: &[Exhibit],
+    reading: &str,
+) -> Vec<Named> {
+    if traces.iter().all(|trace| trace.points.len() < 2) {
+        return Vec::new();
+    }
+    let words = words(title, of_first(exhibits), exhibits);
+    let picture = charts::over_time(&words, &marks(&traces), quantity, &traces);
+    numbered(id, vec![picture], reading)
+}
+
+/// Bytes of the jobs and of the devices.
+pub(super) fn bytes(exhibits: &[Exhibit]) -> Vec<Named> {
+    let several = exhibits.len() > 1;
+    let mut axis = Axis::default();
+    let (mut asked, mut moved) = (Vec::new(), Vec::new());
+    for (exhibit, run) in runs(exhibits) {
+        for Traffic { device, read_asked, read, write_asked, written } in traffic(run) {
+            for (what, wanted, done) in
+                [("read", read_asked, read), ("written", write_asked, written)]
+            {
+                if wanted + done == 0 {
+                    continue;
+                }
+                let of = if several { format!("{}: ", exhibit.name) } else { String::new() };
+                axis.ticks.push(Tick { text: format!("{of}{device} {what}"), number: None });
+                asked.push(Point::value(wanted as f64));
+                moved.push(Point::value(done as f64));
+            }
+        }
+    }
+    if axis.ticks.is_empty() {
+        return Vec::new();
+    }
+    let series = [
+        Series { name: "asked by the jobs".into(), points: asked },
+        Series { name: "moved by the device".into(), points: moved },
+    ];
+    let quantity = Quantity { name: "data".into(), unit: Unit::Bytes, more_is_better: false };
+    let words = words("What jobs asked for and devices moved", of_first(exhibits), exhibits);
+    numbered("bytes", vec![charts::bars(&words, &axis, &quantity, &series)], BYTES)
+}

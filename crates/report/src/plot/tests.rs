@@ -1,0 +1,200 @@
+use super::*;
+use crate::sample;
+use record::{Cell, Coordinate, RunRecord};
+
+/// A run that stands at these values of dimensions, with so many reads.
+fn run(at: &[(&str, &str)], round: u32, ios: u64) -> RunRecord {
+    let mut run = sample::mixed();
+    run.facts.hostname = "alpha".into();
+    run.jobs[0].results.read.ios = ios;
+    let at: Vec<Coordinate> = at
+        .iter()
+        .map(|(dimension, value)| Coordinate {
+            dimension: (*dimension).into(),
+            value: (*value).into(),
+        })
+        .collect();
+    let name = at.iter().map(|at| at.value.as_str()).collect::<Vec<_>>().join(" ");
+    run.cell = Some(Cell { name, round, at });
+    run
+}
+
+fn source(name: &str, runs: Vec<RunRecord>) -> Source {
+    let set = RecordSet { fathom_version: "0.1.0".into(), runs, ..RecordSet::default() };
+    Source::new(name, &format!("{name}.json"), set)
+}
+
+/// A full grid over these dimensions, twice, the figures rising with every place.
+fn grid<'a>(name: &str, dimensions: &[(&'a str, &'a [&'a str])]) -> Source {
+    let mut places: Vec<Vec<(&'a str, &'a str)>> = vec![Vec::new()];
+    for (dimension, values) in dimensions {
+        places = places
+            .iter()
+            .flat_map(|place| {
+                values.iter().map(move |value| [&place[..], &[(*dimension, *value)]].concat())
+            })
+            .collect();
+    }
+    let runs = (0..2).flat_map(|round| {
+        places.iter().enumerate().map(move |(index, at)| run(at, round, 1000 + 10 * index as u64))
+    });
+    source(name, runs.collect())
+}
+
+const DEPTHS: (&str, &[&str]) = ("iodepth", &["1", "4", "16"]);
+const SIZES: (&str, &[&str]) = ("bs", &["4k", "64k"]);
+const SCHEDULERS: (&str, &[&str]) = ("scheduler", &["none", "bfq"]);
+
+fn drawn(sources: &[Source], request: &Request) -> (Kind, usize, usize, String) {
+    let drawn = picture(sources, request).unwrap();
+    (drawn.kind, drawn.places, drawn.missing, drawn.picture.svg())
+}
+
+fn refused(sources: &[Source], request: &Request) -> String {
+    picture(sources, request).unwrap_err()
+}
+
+#[test]
+fn the_kind_follows_what_was_varied() {
+    let usual = Request::default();
+    let cases: [(Vec<Source>, Kind, usize); 6] = [
+        (vec![grid("a", &[DEPTHS])], Kind::Lines, 3),
+        (vec![grid("a", &[SCHEDULERS])], Kind::Bars, 2),
+        (vec![grid("a", &[SIZES, DEPTHS])], Kind::Heatmap, 6),
+        (vec![grid("a", &[SIZES, SCHEDULERS, DEPTHS])], Kind::Heatmap, 12),
+        (vec![grid("a", &[DEPTHS]), grid("b", &[DEPTHS])], Kind::Lines, 6),
+        (vec![grid("a", &[]), grid("b", &[])], Kind::Bars, 2),
+    ];
+    for (sources, kind, places) in cases {
+        let (found, count, missing, _) = drawn(&sources, &usual);
+        assert_eq!((found, count, missing), (kind, places, 0));
+    }
+}
+
+#[test]
+fn words_say_what_is_seen_and_where_it_is_from() {
+    let (.., svg) =
+        drawn(&[grid("a", &[SIZES, ("rw", &["randread"]), DEPTHS])], &Request::default());
+    for expected in [
+        "IOPS by block size and queue depth",
+        "rw=randread; 2 runs each",
+        "fathom 0.1.0 on alpha 2026-11-20: a.json",
+        "queue depth (I/Os)",
+        "block size (bytes)",
+    ] {
+        assert!(svg.contains(&format!(">{expected}<")), "{expected}: {svg}");
+    }
+    let request = Request { title: Some("Mine".into()), ..Request::default() };
+    let (.., svg) = drawn(&[grid("a", &[DEPTHS]), grid("b", &[DEPTHS])], &request);
+    assert!(svg.contains(">Mine<") && svg.contains(">a<") && svg.contains(">b<"), "{svg}");
+}
+
+#[test]
+fn dimensions_go_where_they_are_asked_to() {
+    let all = [grid("a", &[SIZES, SCHEDULERS, DEPTHS])];
+    let request = Request {
+        x: Some("scheduler".into()),
+        y: Some("iodepth".into()),
+        at: vec![("bs".into(), "65536".into())],
+        metric: Some(Measure::parse("read.iops").unwrap()),
+        ..Request::default()
+    };
+    let (kind, places, _, svg) = drawn(&all, &request);
+    assert_eq!((kind, places), (Kind::Heatmap, 6));
+    assert!(
+        svg.contains("Read IOPS by queue depth and scheduler") && svg.contains("bs=64k"),
+        "{svg}"
+    );
+    let lines = Request {
+        kind: Some(Kind::Lines),
+        series: Some("scheduler".into()),
+        at: vec![("bs".into(), "4k".into())],
+        ..Request::default()
+    };
+    let (_, places, _, svg) = drawn(&all, &lines);
+    assert_eq!(places, 6);
+    assert!(svg.contains(">bfq<"), "{svg}");
+    let bars = Request { kind: Some(Kind::Bars), ..Request::default() };
+    let (_, _, _, svg) = drawn(&[grid("a", &[SIZES, DEPTHS])], &bars);
+    assert!(svg.contains(">queue depth 16<"), "{svg}");
+}
+
+#[test]
+fn what_does_not_fit_is_answered_with_the_dimensions() {
+    let all = [grid("a", &[SIZES, SCHEDULERS, DEPTHS])];
+    let with = |change: &dyn Fn(&mut Request)| {
+        let mut request = Request::default();
+        change(&mut request);
+        refused(&all, &request)
+    };
+    let unknown = with(&|request| request.x = Some("depth".into()));
+    assert!(unknown.starts_with("--x: there is no dimension 'depth'; there are bs (4k, 64k); "));
+    assert!(unknown.ends_with("iodepth (1, 4, 16)"), "{unknown}");
+    let twice = with(&|request| (request.x, request.y) = (Some("bs".into()), Some("bs".into())));
+    assert!(twice.contains("another place already"), "{twice}");
+    let never = with(&|request| request.at = vec![("bs".into(), "8k".into())]);
+    assert_eq!(never, "--at: bs was never 8k; it was 4k, 64k");
+    let many = with(&|request| request.kind = Some(Kind::Lines));
+    assert!(many.contains("--at=scheduler=VALUE"), "{many}");
+    let y = with(&|request| (request.kind, request.y) = (Some(Kind::Bars), Some("bs".into())));
+    assert!(y.starts_with("--y: bars have"), "{y}");
+    let flat = refused(
+        &[grid("a", &[DEPTHS])],
+        &Request { kind: Some(Kind::Surface), ..Request::default() },
+    );
+    assert!(flat.contains("needs two dimensions"), "{flat}");
+    let one = refused(&[grid("a", &[])], &Request::default());
+    assert!(one.contains("nothing was varied"), "{one}");
+    let other = refused(&[grid("a", &[DEPTHS]), grid("b", &[SIZES])], &Request::default());
+    assert!(other.contains("b.json: iodepth was not varied there"), "{other}");
+    let figure =
+        Request { metric: Some(Measure::parse("trim.iops").unwrap()), ..Request::default() };
+    assert!(refused(&all, &figure).contains("--metric"));
+}
+
+#[test]
+fn too_many_surfaces_are_refused_with_a_way_out() {
+    let five: &[&str] = &["1", "2", "3", "4", "5"];
+    let all = [grid("a", &[SIZES, DEPTHS, ("numjobs", five)])];
+    let request = Request { kind: Some(Kind::Surface), ..Request::default() };
+    assert!(refused(&all, &request).contains("--kind=heatmap"));
+    assert_eq!(drawn(&all, &Request::default()).1, 30);
+}
+
+#[test]
+fn what_each_source_has_one_of_is_no_dimension() {
+    let at = |scheduler: &'static str| {
+        source(
+            scheduler,
+            vec![
+                run(&[("scheduler", scheduler), ("iodepth", "1")], 0, 1000),
+                run(&[("scheduler", scheduler), ("iodepth", "8")], 0, 2000),
+            ],
+        )
+    };
+    let (kind, places, missing, svg) = drawn(&[at("none"), at("bfq")], &Request::default());
+    assert_eq!((kind, places, missing), (Kind::Lines, 4, 0));
+    assert!(!svg.contains("scheduler=") && svg.contains("one run each"), "{svg}");
+}
+
+#[test]
+fn what_was_varied_together_is_one_dimension() {
+    let runs = vec![
+        run(&[("bs", "4k"), ("iodepth", "32")], 0, 1000),
+        run(&[("bs", "1m"), ("iodepth", "4")], 0, 100),
+    ];
+    let (kind, places, missing, svg) = drawn(&[source("a", runs)], &Request::default());
+    assert_eq!((kind, places, missing), (Kind::Bars, 2, 0));
+    assert!(svg.contains(">4k + 32<") && svg.contains(">bs + iodepth<"), "{svg}");
+}
+
+#[test]
+fn sizes_in_kib_are_shown_as_sizes() {
+    let records = [("file_kb", &["512", "4096"][..]), ("record_kb", &["4", "64"][..])];
+    let (kind, .., svg) = drawn(&[grid("a", &records)], &Request::default());
+    assert_eq!(kind, Kind::Heatmap);
+    assert!(
+        ["512 KiB", "4 MiB", "64 KiB"].iter().all(|t| svg.contains(&format!(">{t}<"))),
+        "{svg}"
+    );
+}

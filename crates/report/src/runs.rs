@@ -1,0 +1,331 @@
+//! Lists of runs, as text for a terminal.
+
+use crate::numbers::short_time;
+use crate::style::Style;
+use crate::suite::table::{short, three_digits};
+use crate::when;
+use std::cmp::Reverse;
+
+/// A run, or several made together, as a line.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Listed {
+    /// Its name, short.
+    pub id: String,
+    /// When it began, in milliseconds since 1970 UTC.
+    pub started_unix_ms: u64,
+    /// How far local time was ahead of UTC, in seconds.
+    pub utc_offset_seconds: i32,
+    /// What made it ("run", "sweep"), and of several together how many they are.
+    pub kind: String,
+    /// Runs it stands for.
+    pub runs: usize,
+    /// Where it ran.
+    pub host: String,
+    /// Names of the jobs.
+    pub job: String,
+    /// Block devices under them.
+    pub device: String,
+    /// What was done ("randread 4k, depth 32").
+    pub what: String,
+    /// I/Os a second; `None`: it was not judged, or has none, or stands for several that differ.
+    pub iops: Option<f64>,
+    /// Bytes a second.
+    pub bandwidth: Option<f64>,
+    /// The 99th percentile of the latency, in nanoseconds.
+    pub p99_ns: Option<f64>,
+    /// What limited it, and how sure that is.
+    pub verdict: String,
+    /// Errors and warnings that were found.
+    pub doubts: (u32, u32),
+    /// Its tags.
+    pub tags: Vec<String>,
+    /// What somebody noted on it.
+    pub note: String,
+}
+
+/// A column: its head, whether figures stand to the right in it, how much it is worth (columns worth
+/// least go first where a line is too short), how narrow it may become, and what stands in it.
+struct Column {
+    head: &'static str,
+    right: bool,
+    worth: u8,
+    least: usize,
+    of: fn(&Listed) -> String,
+}
+
+const COLUMNS: [Column; 11] = [
+    Column { head: "run", right: false, worth: 9, least: 8, of: |run| run.id.clone() },
+    Column { head: "when", right: false, worth: 8, least: 16, of: when },
+    Column { head: "kind", right: false, worth: 3, least: 6, of: kind },
+    Column { head: "host", right: false, worth: 0, least: 6, of: |run| run.host.clone() },
+    Column { head: "job", right: false, worth: 7, least: 8, of: |run| run.job.clone() },
+    Column { head: "device", right: false, worth: 1, least: 5, of: |run| run.device.clone() },
+    Column { head: "what", right: false, worth: 5, least: 12, of: |run| run.what.clone() },
+    Column { head: "IOPS", right: true, worth: 7, least: 5, of: |run| number(run.iops, short) },
+    Column { head: "MB/s", right: true, worth: 4, least: 5, of: megabytes },
+    Column {
+        head: "p99",
+        right: true,
+        worth: 6,
+        least: 6,
+        of: |run| number(run.p99_ns, short_time),
+    },
+    Column { head: "limit", right: false, worth: 6, least: 6, of: verdict },
+];
+
+fn when(run: &Listed) -> String {
+    moment(run.started_unix_ms, run.utc_offset_seconds)
+}
+
+/// A moment in milliseconds since 1970 UTC as lists show it ("2026-11-20 22:53"), in the local time
+/// that is `offset_seconds` ahead of UTC.
+pub fn moment(unix_ms: u64, offset_seconds: i32) -> String {
+    when::minute(unix_ms, offset_seconds)
+}
+
+fn kind(run: &Listed) -> String {
+    match run.runs {
+        0 | 1 => run.kind.clone(),
+        several => format!("{} x{several}", run.kind),
+    }
+}
+
+fn number(value: Option<f64>, shown: fn(f64) -> String) -> String {
+    value.map_or("-".into(), shown)
+}
+
+fn megabytes(run: &Listed) -> String {
+    number(run.bandwidth.map(|rate| rate / 1e6), three_digits)
+}
+
+fn verdict(run: &Listed) -> String {
+    let (errors, warnings) = run.doubts;
+    let mark = match (errors, warnings) {
+        (0, 0) => "",
+        (0, _) => " !",
+        _ => " !!",
+    };
+    format!("{}{mark}", run.verdict)
+}
+
+/// A line for each with a head above; no line is wider than the style's width, columns that have no
+/// room or say nothing are left out. Tags follow where there is room. "!" marks runs with warnings,
+/// "!!" those with errors.
+pub fn list(runs: &[Listed], style: &Style) -> String {
+    let cells: Vec<Vec<String>> = COLUMNS
+        .iter()
+        .map(|column| runs.iter().map(|run| plain(&(column.of)(run))).collect())
+        .collect();
+    let shown = Widths::fitting(&cells, style.width);
+    let head: Vec<String> = shown
+        .columns
+        .iter()
+        .map(|(at, width)| padded(COLUMNS[*at].head, *width, COLUMNS[*at].right))
+        .collect();
+    let mut out = style.bold(head.join("  ").trim_end()) + "\n";
+    for (row, run) in runs.iter().enumerate() {
+        let line: Vec<String> = shown
+            .columns
+            .iter()
+            .map(|(at, width)| padded(&cells[*at][row], *width, COLUMNS[*at].right))
+            .collect();
+        let line = line.join("  ");
+        let tags: Vec<String> = run.tags.iter().map(|tag| format!("#{}", plain(tag))).collect();
+        let room = style.width.saturating_sub(shown.total + 2);
+        out += line.trim_end();
+        if !tags.is_empty() && room >= 6 {
+            let blanks = " ".repeat(shown.total + 2 - line.trim_end().chars().count());
+            out += &(blanks + &style.dim(cut(&tags.join(" "), room).trim_end()));
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// Columns that are shown, with their widths.
+struct Widths {
+    columns: Vec<(usize, usize)>,
+    total: usize,
+}
+
+impl Widths {
+    /// Each as wide as what stands in it. Until all have room, those one can do without go; then the
+    /// widest of those that may be cut become narrower, and where that is not enough the one worth
+    /// least goes.
+    fn fitting(cells: &[Vec<String>], room: usize) -> Widths {
+        let widest = |at: usize| {
+            let head = COLUMNS[at].head.chars().count();
+            cells[at].iter().map(|cell| cell.chars().count()).max().unwrap_or(0).max(head)
+        };
+        let says = |at: &usize| cells[*at].iter().any(|cell| !cell.is_empty() && cell != "-");
+        let mut columns: Vec<(usize, usize)> =
+            (0..COLUMNS.len()).filter(says).map(|at| (at, widest(at))).collect();
+        let total = |columns: &[(usize, usize)]| {
+            columns.iter().map(|(_, width)| width).sum::<usize>()
+                + 2 * columns.len().saturating_sub(1)
+        };
+        // Where it ran is known to who asks, and names of devices say less than the jobs'.
+        const DISPENSABLE: u8 = 1;
+        while total(&columns) > room
+            && let Some(at) = columns.iter().position(|c| COLUMNS[c.0].worth <= DISPENSABLE)
+        {
+            columns.remove(at);
+        }
+        while total(&columns) > room {
+            let over = total(&columns) - room;
+            let spare: usize = columns.iter().map(|c| spare(*c)).sum();
+            let wide = columns.iter_mut().max_by_key(spare_of);
+            match wide.filter(|column| spare_of(column) > 0 && spare >= over) {
+                Some(column) => column.1 -= 1,
+                None => {
+                    let least = (0..columns.len()).min_by_key(|at| COLUMNS[columns[*at].0].worth);
+                    match least.filter(|_| columns.len() > 1) {
+                        Some(at) => drop(columns.remove(at)),
+                        None => break,
+                    }
+                }
+            }
+        }
+        Widths { total: total(&columns), columns }
+    }
+}
+
+fn spare((at, width): (usize, usize)) -> usize {
+    // Figures and names that are cut say something else.
+    if COLUMNS[at].right { 0 } else { width.saturating_sub(COLUMNS[at].least) }
+}
+
+fn spare_of(column: &&mut (usize, usize)) -> usize {
+    spare(**column)
+}
+
+/// Characters that a terminal would obey are shown as "?".
+fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+}
+
+fn cut(text: &str, width: usize) -> String {
+    match text.chars().count() > width {
+        true => text.chars().take(width.saturating_sub(1)).collect::<String>() + "…",
+        false => text.to_owned(),
+    }
+}
+
+fn padded(text: &str, width: usize, right: bool) -> String {
+    let text = cut(text, width);
+    if right { format!("{text:>width$}") } else { format!("{text:<width$}") }
+}
+
+/// Several runs made together as one line: at the time of the last; figures of runs that repeat each
+/// other are their medians, others have none in common. `runs`: at least one.
+pub fn together(id: &str, runs: &[(Listed, String)]) -> Listed {
+    let Some((last, _)) = runs.iter().max_by_key(|(run, _)| run.started_unix_ms) else {
+        return Listed::default();
+    };
+    let repeat = runs.iter().all(|(_, cell)| *cell == runs[0].1);
+    let median = |of: fn(&Listed) -> Option<f64>| {
+        let values: Vec<f64> = runs.iter().filter_map(|(run, _)| of(run)).collect();
+        (repeat && !values.is_empty()).then(|| judge::stats::median(&values))
+    };
+    let common = |of: fn(&Listed) -> &String| {
+        let mut found: Vec<(&String, usize)> = Vec::new();
+        for (run, _) in runs.iter().filter(|(run, _)| !of(run).is_empty()) {
+            match found.iter_mut().find(|(known, _)| *known == of(run)) {
+                Some(known) => known.1 += 1,
+                None => found.push((of(run), 1)),
+            }
+        }
+        found.sort_by_key(|(_, count)| Reverse(*count));
+        match &found[..] {
+            [] => String::new(),
+            [(only, _)] => (*only).clone(),
+            several => format!("{} kinds", several.len()),
+        }
+    };
+    let mut tags: Vec<String> = runs.iter().flat_map(|(run, _)| run.tags.clone()).collect();
+    tags.sort();
+    tags.dedup();
+    let sum = |of: fn(&Listed) -> u32| runs.iter().map(|(run, _)| of(run)).sum();
+    Listed {
+        id: id.to_owned(),
+        runs: runs.len(),
+        job: common(|run| &run.job),
+        device: common(|run| &run.device),
+        what: common(|run| &run.what),
+        verdict: common(|run| &run.verdict),
+        iops: median(|run| run.iops),
+        bandwidth: median(|run| run.bandwidth),
+        p99_ns: median(|run| run.p99_ns),
+        doubts: (sum(|run| run.doubts.0), sum(|run| run.doubts.1)),
+        tags,
+        ..last.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(id: &str, job: &str, iops: f64) -> Listed {
+        Listed {
+            id: id.into(),
+            started_unix_ms: 1_795_215_226_864,
+            kind: "run".into(),
+            runs: 1,
+            host: "web1".into(),
+            job: job.into(),
+            device: "nvme0n1".into(),
+            what: "randread 4k, depth 32".into(),
+            iops: Some(iops),
+            bandwidth: Some(iops * 4096.0),
+            p99_ns: Some(640_000.0),
+            verdict: "device (high)".into(),
+            tags: vec!["baseline".into()],
+            ..Listed::default()
+        }
+    }
+
+    #[test]
+    fn a_wide_terminal_shows_all_of_it() {
+        let mut doubtful = run("0a1b2c3d", "two", 950.0);
+        doubtful.doubts = (0, 2);
+        let style = Style { width: 140, ..Style::default() };
+        assert_eq!(
+            list(&[run("7f3a9c21", "one", 123_456.0), doubtful], &style),
+            "run       when              kind  host  job  device   what                   IOPS  MB/s    p99  limit\n\
+             7f3a9c21  2026-11-20 22:53  run   web1  one  nvme0n1  randread 4k, depth 32  123k   506  640us  device (high)    #baseline\n\
+             0a1b2c3d  2026-11-20 22:53  run   web1  two  nvme0n1  randread 4k, depth 32   950  3.89  640us  device (high) !  #baseline\n"
+        );
+    }
+
+    #[test]
+    fn no_line_is_wider_than_the_terminal() {
+        let long = run("7f3a9c21", &"a job with a long name ".repeat(9), 1e9);
+        for width in [20, 40, 60, 80, 100, 133, 200] {
+            let style = Style { width, ..Style::default() };
+            let text = list(&[long.clone(), run("0a1b2c3d", "b\x1b[31m", 5.0)], &style);
+            let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
+            assert!(widest <= width.max(20), "{width}: {widest}\n{text}");
+            assert!(text.contains("7f3a9c21") && !text.contains('\x1b'), "{text}");
+        }
+    }
+
+    #[test]
+    fn columns_that_say_nothing_are_left_out() {
+        let empty = Listed { id: "7f3a9c21".into(), job: "x".into(), ..Listed::default() };
+        let text = list(&[empty], &Style::default());
+        assert_eq!(text.lines().next(), Some("run       when              job"));
+    }
+
+    #[test]
+    fn repeats_are_one_line_with_their_median_and_cells_have_none() {
+        let repeats: Vec<(Listed, String)> =
+            [100.0, 300.0, 200.0].map(|iops| (run("x", "a", iops), "a".to_owned())).into();
+        let line = together("5e70", &repeats);
+        assert_eq!((line.iops, line.runs, line.job.as_str()), (Some(200.0), 3, "a"));
+        assert_eq!((kind(&line).as_str(), line.tags.len()), ("run x3", 1));
+        let cells = [(run("x", "a", 1.0), "4k".into()), (run("y", "b", 2.0), "8k".into())];
+        let line = together("5e70", &cells);
+        assert_eq!((line.iops, line.job.as_str()), (None, "2 kinds"));
+    }
+}

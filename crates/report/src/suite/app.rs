@@ -1,0 +1,268 @@
+//! `fathom app`: the table of timed phases, and what was gained over a reference.
+
+use super::{duration, failures, findings, head, interruption, paragraph, table, verdicts};
+use crate::style::Style;
+use record::{Amount, CacheState, WorkUnit};
+use suite::app::{Conclusion, Gain, Incomparable, Row};
+use suite::test::Estimated;
+
+/// `fathom app`.
+pub fn app(conclusion: &Conclusion, style: &Style) -> String {
+    let rounds = match conclusion.rounds {
+        1 => "1 round".to_owned(),
+        rounds => format!("{rounds} rounds"),
+    };
+    let what = format!("{}, {rounds} in {}", conclusion.directory, duration(conclusion.took));
+    let mut out = head(&conclusion.stack, &what, style);
+    out += &phases(conclusion, style);
+    if conclusion.is_compared && !conclusion.rows.is_empty() {
+        out += &gains(conclusion, style);
+    }
+    out += &failures(&conclusion.failures, style);
+    if !conclusion.limited.is_empty() {
+        out += &verdicts(&conclusion.limited, style);
+    }
+    out += &findings(&conclusion.findings, style);
+    out + &interruption(conclusion.interrupted_by, "the table holds the phases that ended before")
+}
+
+fn phases(conclusion: &Conclusion, style: &Style) -> String {
+    if conclusion.rows.is_empty() {
+        return "Nothing was measured.\n".into();
+    }
+    let head = line(["phase", "seconds", "95 % interval", "a second", "caches", "limit"]);
+    let mut out = style.bold(&head) + "\n";
+    for row in &conclusion.rows {
+        out += &(self::row(row) + "\n");
+        out += &(style.dim(&style.wrap(&detail(row), 2)) + "\n");
+    }
+    if let Some(total) = &conclusion.total {
+        let ends = ends(total);
+        out += &(style.bold(&line(["TOTAL", &seconds(total.value), &ends, "", "", ""])) + "\n");
+    }
+    out += "\n";
+    out + &paragraph(&legend(&conclusion.rows), 0, style)
+}
+
+/// The first column left, the figures right.
+fn line([phase, seconds, ends, rate, caches, limit]: [&str; 6]) -> String {
+    let line = format!("{phase:<20}{seconds:>9}{ends:>16}{rate:>15}  {caches:<8} {limit}");
+    line.trim_end().to_owned()
+}
+
+fn row(row: &Row) -> String {
+    let rate = row.rate.zip(row.amount).map_or(String::new(), |(rate, of)| self::rate(rate, of));
+    let limit = row.limit.map_or("", judge::Limit::name);
+    let (value, ends) = (seconds(row.seconds.value), ends(&row.seconds));
+    line([&row.phase, &value, &ends, &rate, row.cache.name(), limit])
+}
+
+/// What a phase is, and its parts.
+fn detail(row: &Row) -> String {
+    let parts: Vec<String> =
+        row.parts.iter().map(|(name, time)| format!("{name} {} s", seconds(*time))).collect();
+    match parts.is_empty() {
+        true => row.label.clone(),
+        false => format!("{}: {}", row.label, parts.join(" + ")),
+    }
+}
+
+/// "3.21", and more figures where it is short.
+fn seconds(value: f64) -> String {
+    let decimals = match value {
+        v if v < 0.0995 => 4,
+        v if v < 9.995 => 3,
+        v if v < 999.5 => 2,
+        _ => 1,
+    };
+    format!("{value:.decimals$}")
+}
+
+fn ends(estimated: &Estimated) -> String {
+    estimated
+        .interval
+        .map_or(String::new(), |(low, high)| format!("{}-{}", seconds(low), seconds(high)))
+}
+
+/// "19.9 MiB/s", "12.3k rows/s".
+fn rate(rate: Estimated, amount: Amount) -> String {
+    match amount.unit {
+        WorkUnit::Bytes => format!("{} MiB", table::short(rate.value / f64::from(1 << 20))),
+        unit => format!("{} {}", table::short(rate.value), unit.name()),
+    }
+}
+
+fn legend(rows: &[Row]) -> String {
+    let mut text = match rows.iter().all(|row| row.rounds < 2) {
+        true => "One round bounds nothing: there are no intervals.".to_owned(),
+        false => "95 % intervals of the mean, by the rounds.".to_owned(),
+    };
+    let has = |state: CacheState| rows.iter().any(|row| row.cache == state);
+    if has(CacheState::Dropped) {
+        text += " dropped: the kernel's caches were emptied before each round of the phase.";
+    }
+    if has(CacheState::Advised) {
+        text += " advised: only what was cached of the files themselves was given up, because \
+                 emptying all caches is for root.";
+    }
+    if has(CacheState::Warm) {
+        text += " warm: whatever was in memory stayed there.";
+    }
+    text
+}
+
+/// Seconds against those of the reference, as a gain in percent.
+fn gains(conclusion: &Conclusion, style: &Style) -> String {
+    let columns = |[phase, reference, now, gain]: [&str; 4]| {
+        format!("{phase:<20}{reference:>14}{now:>10}{gain:>10}")
+    };
+    let head = columns(["against the", "reference, s", "now, s", "gain, %"]);
+    let mut out = format!("\n{}\n", style.bold(&head));
+    let told = |phase: &str, now: f64, gain: &Gain| {
+        let (reference, now) = (seconds(gain.reference.value), seconds(now));
+        let percent = format!("{:.1}", gain.percent.value);
+        let line = columns([phase, &reference, &now, &percent]);
+        format!("{line}  {}\n", sureness(gain))
+    };
+    for row in &conclusion.rows {
+        out += &match &row.gain {
+            Some(Ok(gain)) => told(&row.phase, row.seconds.value, gain),
+            Some(Err(why)) => {
+                let why = match why {
+                    Incomparable::Missing => "the reference has no such phase".to_owned(),
+                    Incomparable::Other(why) => format!("not the same: {why}"),
+                };
+                style.wrap(&format!("{:<20}  {why}", row.phase), 0) + "\n"
+            }
+            None => String::new(),
+        };
+    }
+    if let (Some(total), Some(gain)) = (&conclusion.total, &conclusion.total_gain) {
+        out += &style.bold(&told("TOTAL", total.value, gain));
+    }
+    out
+}
+
+/// The interval of a gain, and whether there is one at all.
+fn sureness(gain: &Gain) -> String {
+    match gain.percent.interval {
+        Some((low, high)) if gain.is_shown() => format!("{low:.1} to {high:.1}"),
+        Some((low, high)) => format!("{low:.1} to {high:.1}: none shown"),
+        None => "one round, not known how sure".into(),
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use judge::{Confidence, Limit, Verdict};
+    use record::Nanos;
+    use suite::Failure;
+    use suite::test::Limited;
+
+    fn estimated(value: f64) -> Estimated {
+        Estimated { value, interval: Some((value * 0.97, value * 1.04)) }
+    }
+
+    fn amount(count: u64, unit: WorkUnit) -> Option<Amount> {
+        Some(Amount { count, unit })
+    }
+
+    /// A conclusion that was made up.
+    pub(crate) fn done() -> Conclusion {
+        let gzip = Row {
+            phase: "gzip".into(),
+            label: "gzip an archive of 64 MiB".into(),
+            rounds: 3,
+            seconds: estimated(3.214),
+            parts: vec![("gzip".into(), 2.8), ("sync".into(), 0.414)],
+            amount: amount(64 << 20, WorkUnit::Bytes),
+            rate: Some(estimated(19.9 * f64::from(1 << 20))),
+            cache: CacheState::Dropped,
+            limit: Some(Limit::Cpu),
+            gain: Some(Ok(Gain {
+                reference: estimated(5.01),
+                percent: Estimated { value: 35.8, interval: Some((30.1, 41.0)) },
+            })),
+        };
+        let index = Row {
+            phase: "postgres-index".into(),
+            label: "postgres: index over three columns".into(),
+            rounds: 3,
+            seconds: estimated(0.0512),
+            amount: amount(5000, WorkUnit::Rows),
+            rate: Some(estimated(97_656.0)),
+            cache: CacheState::Warm,
+            gain: Some(Err(Incomparable::Other("caches warm here, dropped there".into()))),
+            ..Row::default()
+        };
+        let verdict = Verdict {
+            job: "gzip".into(),
+            limit: Limit::Cpu,
+            confidence: Confidence::High,
+            because: "1.02 of 2 processors were busy on average".into(),
+            figures: Vec::new(),
+            use_for: "this work".into(),
+        };
+        Conclusion {
+            directory: "/srv/fathom-app-1.tmp".into(),
+            stack: vec!["ext4".into(), "vda".into()],
+            rows: vec![gzip, index],
+            total: Some(estimated(3.265)),
+            is_compared: true,
+            limited: vec![Limited { verdict, cells: vec!["gzip".into()] }],
+            failures: vec![Failure { cell: "copy".into(), text: "no space".into() }],
+            rounds: 3,
+            took: Nanos(34_000_000_000),
+            ..Conclusion::default()
+        }
+    }
+
+    #[test]
+    fn the_table_holds_all_and_fits_a_terminal() {
+        let text = app(&done(), &Style::default());
+        let expected = "\
+ext4 > vda
+/srv/fathom-app-1.tmp, 3 rounds in 34 s
+
+phase                 seconds   95 % interval       a second  caches   limit
+gzip                    3.214     3.118-3.343       19.9 MiB  dropped  CPU
+  gzip an archive of 64 MiB: gzip 2.800 s + sync 0.414 s
+postgres-index         0.0512   0.0497-0.0532     97.7k rows  warm
+  postgres: index over three columns
+TOTAL                   3.265     3.167-3.396
+
+95 % intervals of the mean, by the rounds. dropped: the kernel's caches were
+emptied before each round of the phase. warm: whatever was in memory stayed
+there.
+
+against the           reference, s    now, s   gain, %
+gzip                         5.010     3.214      35.8  30.1 to 41.0
+postgres-index not the same: caches warm here, dropped there
+copy failed: no space
+
+Verdict
+  limited by: CPU, confidence: high: gzip
+    gzip: 1.02 of 2 processors were busy on average
+";
+        assert_eq!(text, expected);
+        assert!(text.lines().all(|line| line.chars().count() <= 80));
+    }
+
+    #[test]
+    fn a_gain_says_how_sure_it_is() {
+        let gain = |interval| Gain {
+            reference: estimated(1.0),
+            percent: Estimated { value: 2.0, interval },
+        };
+        assert_eq!(sureness(&gain(Some((1.0, 3.0)))), "1.0 to 3.0");
+        assert_eq!(sureness(&gain(Some((-1.0, 5.0)))), "-1.0 to 5.0: none shown");
+        assert_eq!(sureness(&gain(None)), "one round, not known how sure");
+    }
+
+    #[test]
+    fn nothing_measured_is_said() {
+        let text = app(&Conclusion::default(), &Style::default());
+        assert!(text.contains("Nothing was measured."), "{text}");
+    }
+}

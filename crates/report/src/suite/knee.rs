@@ -1,0 +1,324 @@
+//! What `fathom knee` found: the curve as a table, the depth to use, and the job that runs at it.
+
+use super::table::{count_ends, short, three_digits, time_ends};
+use super::{failures, findings, head, interruption, paragraph};
+use crate::numbers::short_time;
+use crate::style::Style;
+use judge::Durability;
+use record::Bytes;
+use suite::curve::{Choice, Conclusion, Held, Row, Why};
+use suite::test::Estimated;
+
+/// Widths of the columns: depth, IOPS or MB/s, mean and three percentiles, power. Marks follow.
+const WIDTHS: [usize; 7] = [5, 11, 11, 11, 11, 11, 6];
+/// From this size of I/Os on, bandwidth is told instead of IOPS.
+const LARGE: u64 = 64 << 10;
+
+/// `fathom knee`.
+pub fn text(conclusion: &Conclusion, style: &Style) -> String {
+    let mut out = head(&conclusion.stack, &what_was_measured(conclusion), style);
+    if conclusion.durability == Some(Durability::Memory) {
+        out += &paragraph("This is memory, not a disk: the figures are those of memory.", 0, style);
+    }
+    out += &table(conclusion, style);
+    out += &failures(&conclusion.failures, style);
+    for line in lines(conclusion) {
+        out += &paragraph(&line, 0, style);
+    }
+    if let Some(line) = to_use(conclusion) {
+        out += &format!("\n{}\n", style.bold(&style.wrap(&line, 0)));
+    }
+    if let (Some(verdict), Some(choice)) = (&conclusion.verdict, conclusion.choice) {
+        let line = format!(
+            "At depth {} limited by: {}, confidence: {}: {}",
+            choice.depth,
+            verdict.limit.name(),
+            verdict.confidence.name(),
+            verdict.because
+        );
+        out += &paragraph(&line, 2, style);
+    }
+    out += &findings(&conclusion.findings, style);
+    out + &interruption(conclusion.interrupted_by, "the table holds the runs that ended before")
+}
+
+fn what_was_measured(conclusion: &Conclusion) -> String {
+    let Some(access) = conclusion.access else {
+        return "nothing was measured".into();
+    };
+    let way = if conclusion.direct { "O_DIRECT" } else { "through the page cache" };
+    let place = match conclusion.is_scratch {
+        true => format!("in one file of {}", size(conclusion.size)),
+        false => format!("in {} of {}", size(conclusion.size), conclusion.path),
+    };
+    let threads = match conclusion.threads {
+        1 => String::new(),
+        threads => format!(", {threads} threads, each of that depth"),
+    };
+    let writes = match conclusion.durability.filter(|_| access.writes()) {
+        Some(durability) => format!("; writes: {}", durability.name()),
+        None => String::new(),
+    };
+    format!(
+        "{} of {} {place}, {way}, {}{threads}, {}{writes}",
+        access.title(),
+        size(conclusion.block),
+        conclusion.engine,
+        super::duration(conclusion.took)
+    )
+}
+
+/// "4 KiB", "1 GiB", "4095 B".
+pub(super) fn size(bytes: Bytes) -> String {
+    let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
+    let whole =
+        |(shift, _): &&(u32, &str)| bytes.0 >= 1 << shift && bytes.0.is_multiple_of(1 << shift);
+    match units.iter().find(whole) {
+        Some((shift, unit)) => format!("{} {unit}", bytes.0 >> shift),
+        None => format!("{} B", bytes.0),
+    }
+}
+
+fn is_large(conclusion: &Conclusion) -> bool {
+    conclusion.block.0 >= LARGE
+}
+
+fn table(conclusion: &Conclusion, style: &Style) -> String {
+    if conclusion.rows.is_empty() {
+        return "Nothing was measured.\n".into();
+    }
+    let rate = if is_large(conclusion) { "MB/s" } else { "IOPS" };
+    let names = ["depth", rate, "mean", "p50", "p99", "p99.9", "power"].map(str::to_owned);
+    let mut out = style.bold(&columns(&names)) + "\n";
+    out.extend(conclusion.rows.iter().map(|row| self::row(conclusion, row, style)));
+    let legend = "Power: throughput over mean latency, against the greatest. knee: the deepest \
+                  within 90 % of it; full: the least deep with 95 % of the most throughput. Below \
+                  each row: 95 % intervals.";
+    out + &style.dim(&style.wrap(legend, 0)) + "\n\n"
+}
+
+fn columns(cells: &[String; 7]) -> String {
+    let cells = cells.iter().zip(WIDTHS);
+    cells.map(|(cell, width)| format!("{cell:>width$}")).collect()
+}
+
+fn row(conclusion: &Conclusion, row: &Row, style: &Style) -> String {
+    let percentile = |index: usize| row.percentiles.get(index).map(|(_, value)| *value);
+    let time = |value: Option<Estimated>| value.map_or("-".into(), |v| short_time(v.value));
+    let ends = |value: Option<Estimated>| value.map_or(String::new(), |v| time_ends(&v));
+    let megabytes = Estimated {
+        value: row.bytes_per_second.value / 1e6,
+        interval: row.bytes_per_second.interval.map(|(low, high)| (low / 1e6, high / 1e6)),
+    };
+    let (rate, interval) = match is_large(conclusion) {
+        true => (three_digits(megabytes.value), count_ends(&megabytes)),
+        false => (short(row.iops.value), count_ends(&row.iops)),
+    };
+    let figures = [
+        row.depth.to_string(),
+        rate,
+        short_time(row.mean.value),
+        time(percentile(0)),
+        time(percentile(1)),
+        time(percentile(2)),
+        format!("{:.0}%", row.power * 100.0),
+    ];
+    let line = format!("{} {}", columns(&figures), marks(conclusion, row));
+    let chosen = conclusion.choice.is_some_and(|choice| choice.depth == row.depth);
+    let line = line.trim_end();
+    let mut out = if chosen { style.bold(line) } else { line.to_owned() } + "\n";
+    let times = [ends(Some(row.mean)), ends(percentile(0)), ends(percentile(1))];
+    let [mean, p50, p99] = times;
+    let line =
+        columns(&[String::new(), interval, mean, p50, p99, ends(percentile(2)), String::new()]);
+    if !line.trim().is_empty() {
+        out += &(style.dim(line.trim_end()) + "\n");
+    }
+    out
+}
+
+fn marks(conclusion: &Conclusion, row: &Row) -> String {
+    let marks = [
+        (conclusion.knee.as_ref().map(|knee| knee.at.depth), "knee"),
+        (conclusion.saturated, "full"),
+        (conclusion.choice.map(|choice| choice.depth), "use"),
+    ];
+    let here = marks.iter().filter(|(depth, _)| *depth == Some(row.depth));
+    here.map(|(_, mark)| *mark).collect::<Vec<_>>().join(" ")
+}
+
+/// "95.2k IOPS" or "512 MB/s".
+fn rate(conclusion: &Conclusion, row: &Row) -> String {
+    match is_large(conclusion) {
+        true => format!("{} MB/s", three_digits(row.bytes_per_second.value / 1e6)),
+        false => format!("{} IOPS", short(row.iops.value)),
+    }
+}
+
+/// What the curve shows beside the depth to use.
+fn lines(conclusion: &Conclusion) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(knee) = &conclusion.knee {
+        lines.extend(conclusion.row(knee.at.depth).map(|row| knee_line(conclusion, row)));
+    }
+    lines.extend(conclusion.held.iter().filter_map(|held| held_line(conclusion, held)));
+    lines
+}
+
+fn knee_line(conclusion: &Conclusion, knee: &Row) -> String {
+    let mut line = format!(
+        "Knee: depth {} ({} at {})",
+        knee.depth,
+        rate(conclusion, knee),
+        short_time(knee.mean.value)
+    );
+    match conclusion.rows.iter().find(|row| row.depth >= knee.depth * 2) {
+        Some(deeper) => {
+            let growth = |after: f64, before: f64| (after / before - 1.0) * 100.0;
+            line += &format!(
+                "; depth {} brings {:+.0} % throughput for {:+.0} % latency.",
+                deeper.depth,
+                growth(deeper.iops.value, knee.iops.value),
+                growth(deeper.mean.value, knee.mean.value)
+            );
+        }
+        None if conclusion.rows.last().is_some_and(|last| last.depth == knee.depth) => {
+            line += ", the deepest that was measured: it may lie beyond, name deeper ones with \
+                     --depths.";
+        }
+        None => line += ".",
+    }
+    if let Some((low, high)) = conclusion.knees.filter(|(low, high)| low != high) {
+        line += &format!(" Single rounds have it between {low} and {high}.");
+    }
+    line
+}
+
+/// "p99 <= 2.00ms".
+fn bound(held: &Held) -> String {
+    format!("{} <= {}", held.bound.figure.name(), short_time(held.bound.limit_ns))
+}
+
+/// What one should know of a bound beside the depth that keeps to it.
+fn held_line(conclusion: &Conclusion, held: &Held) -> Option<String> {
+    let Some(row) = held.deepest.and_then(|depth| conclusion.row(depth)) else {
+        let first = conclusion.rows.first()?;
+        let figure = held.bound.figure.of(first)?;
+        return Some(format!(
+            "{} is not met at any depth: even at depth {} it is {}.",
+            bound(held),
+            first.depth,
+            with_interval(figure)
+        ));
+    };
+    let figure = held.bound.figure.of(row)?;
+    let mut line =
+        format!("{} holds to depth {}: {} there", bound(held), row.depth, with_interval(figure));
+    line += match (held.is_sure, figure.interval) {
+        (true, _) => ".",
+        (false, Some(_)) => {
+            ", whose interval reaches beyond the bound: longer runs (--time) or more of them \
+             (--repeat) make it sure."
+        }
+        (false, None) => ", too few I/Os or rounds to bound it: make it sure with a longer --time.",
+    };
+    if held.is_uneven {
+        line += " A shallower depth was beyond it: what disturbed that may disturb this.";
+    }
+    if conclusion.rows.last().is_some_and(|last| last.depth == row.depth) {
+        line += " Deeper ones were not measured.";
+    }
+    Some(line)
+}
+
+/// "1.71ms (1.60-1.85)".
+fn with_interval(figure: Estimated) -> String {
+    match figure.interval {
+        Some(_) => format!("{} ({})", short_time(figure.value), time_ends(&figure)),
+        None => short_time(figure.value),
+    }
+}
+
+/// The sentence that says which depth to use, and why.
+pub(crate) fn to_use(conclusion: &Conclusion) -> Option<String> {
+    if conclusion.is_unmet() {
+        let bounds: Vec<String> = conclusion.held.iter().map(bound).collect();
+        return Some(format!("No depth keeps to {}.", bounds.join(" and ")));
+    }
+    let Choice { depth, why } = conclusion.choice?;
+    let row = conclusion.row(depth)?;
+    let threads = match conclusion.threads {
+        1 => String::new(),
+        threads => format!(" in each of {threads} threads"),
+    };
+    let gives = format!("{} at a mean of {}", rate(conclusion, row), short_time(row.mean.value));
+    let most = conclusion.rows.iter().map(|row| row.iops.value).fold(0.0, f64::max);
+    let share = row.iops.value / most * 100.0;
+    let mut text = format!("Use iodepth={depth}{threads}: ");
+    text += &match why {
+        Why::Knee => format!(
+            "beyond it latency grows faster than throughput. It gives {gives}, {share:.0} % of the \
+             most that was measured."
+        ),
+        Why::Bounds => {
+            let bounds: Vec<String> = conclusion.held.iter().map(bound).collect();
+            format!(
+                "the deepest with {}. It gives {gives}, {share:.0} % of the most that was measured.",
+                bounds.join(" and ")
+            )
+        }
+    };
+    if let Some(full) = conclusion.saturated.filter(|full| *full < depth && why == Why::Bounds) {
+        text += &format!(" Depth {full} gives as much, sooner.");
+    }
+    Some(text)
+}
+
+/// Signs that job files give a meaning of their own.
+const SIGNS: [char; 6] = ['#', ';', '$', '"', '\n', '\r'];
+
+/// Whether a path can be said in a job file.
+pub fn fits_job_file(path: &str) -> bool {
+    !path.contains(SIGNS) && path.trim() == path
+}
+
+/// Options of the runs that are of no use in a job of its own.
+const LEFT_OUT: [&str; 6] = ["name", "filename", "randseed", "bwavgtime", "ramp_time", "runtime"];
+
+/// A job file that runs at the depth to use, for fathom and for fio; `None` where there is none.
+pub fn job_file(conclusion: &Conclusion) -> Option<String> {
+    let (access, choice) = (conclusion.access?, conclusion.choice?);
+    let value = |name: &str| {
+        conclusion.options.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    };
+    let mut out = format!(
+        "# Written by fathom {} (fathom knee).\n# {}\n",
+        env!("CARGO_PKG_VERSION"),
+        what_was_measured(conclusion)
+    );
+    if !conclusion.stack.is_empty() {
+        out += &format!("# on {}\n", conclusion.stack.join(" > ").replace(['\n', '\r'], " "));
+    }
+    let said = lines(conclusion).into_iter().chain(to_use(conclusion));
+    out.extend(said.map(|line| format!("# {line}\n")));
+    let filename = match (conclusion.is_scratch, value("filename")?) {
+        (true, typed) => {
+            out += "# The first run makes the file, and it stays.\n";
+            let directory = typed.rsplit_once('/').map_or("", |(directory, _)| directory);
+            format!("{directory}/fathom-knee.data")
+        }
+        (false, typed) if access.writes() => {
+            out += "# It overwrites what is there.\n";
+            typed.to_owned()
+        }
+        (false, typed) => typed.to_owned(),
+    };
+    out += &format!("[{}-d{}]\nfilename={filename}\n", access.name(), choice.depth);
+    let kept = conclusion.options.iter().filter(|(name, _)| !LEFT_OUT.contains(&name.as_str()));
+    out.extend(kept.map(|(name, value)| format!("{name}={value}\n")));
+    out += "ramp_time=2s\nruntime=30s\n";
+    Some(out)
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

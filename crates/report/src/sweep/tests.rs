@@ -1,0 +1,146 @@
+use super::*;
+use judge::stats::{Estimate, Standing, Summary};
+use judge::{Confidence, Limit, Measure, Verdict};
+use record::Coordinate;
+use suite::grid::{Measured, Reading};
+use suite::sweep::{Baseline, Column, Row, Table};
+
+fn row(value: &str, mean: f64, standing: Standing) -> Row {
+    let summary = Summary {
+        count: 3,
+        mean: Estimate { value: mean, low: mean * 0.9, high: mean * 1.1 },
+        ..Summary::default()
+    };
+    let values = vec![mean * 0.99, mean, mean * 1.01];
+    Row {
+        value: value.into(),
+        reading: Reading::Measured(Measured { values, summary, failed: 0 }),
+        share: Some(mean / 120_000.0),
+        standing: Some(standing),
+    }
+}
+
+fn column(value: &str) -> Column {
+    let rows = vec![
+        row("1", 9_530.0, Standing::Behind),
+        row("16", 119_000.0, Standing::Tied),
+        row("64", 120_000.0, Standing::Best),
+    ];
+    Column { value: value.into(), rows }
+}
+
+fn table(name: &str, across: Option<&str>, columns: Vec<Column>) -> Table {
+    Table {
+        measure: Measure::parse(name).unwrap(),
+        at: Vec::new(),
+        compared: "iodepth".into(),
+        across: across.map(str::to_owned),
+        columns,
+        comparisons: 2,
+    }
+}
+
+/// A sweep that has something of everything.
+pub(crate) fn swept() -> Conclusion {
+    let mut holed = column("16k");
+    holed.rows[0] = Row { value: "1".into(), ..Row::default() };
+    holed.rows[1] =
+        Row { value: "16".into(), reading: Reading::Failed("no space".into()), ..Row::default() };
+    let across = table("iops", Some("bs"), vec![column("4k"), holed]);
+    let at = vec![Coordinate { dimension: "rw".into(), value: "randread".into() }];
+    let verdict = Verdict {
+        job: "iodepth=1 bs=4k".into(),
+        limit: Limit::Device,
+        confidence: Confidence::High,
+        because: "the worker waited".into(),
+        figures: Vec::new(),
+        use_for: "use it for: this disk".into(),
+    };
+    let finding = Finding {
+        check: "virtual-device",
+        severity: Severity::Note,
+        jobs: vec!["a".into(), "b".into()],
+        text: "the disk is virtual".into(),
+        figures: Vec::new(),
+        cause: String::new(),
+        cure: String::new(),
+    };
+    Conclusion {
+        tables: vec![Table { at, ..across }, table("p99", None, vec![column("")])],
+        cells: 6,
+        made: 15,
+        planned: 18,
+        limited: vec![Limited { verdict, cells: (0..6).map(|n| format!("cell {n}")).collect() }],
+        findings: vec![finding],
+        failures: vec![Failed { text: "no space".into(), cells: vec!["x".into(), "x".into()] }],
+        interrupted_by: Some(2),
+        ..Conclusion::default()
+    }
+}
+
+#[test]
+fn tables_have_repeats_totals_means_shares_and_marks() {
+    let text = text(&swept(), 3, &Style::default());
+    for expected in [
+        "iops, I/Os a second, by iodepth and bs, where rw=randread (more is better)\n",
+        "iodepth \\ bs         4k          16k\n",
+        "1                 9.53k            -\n",
+        "             8.58k-10.5k\n",
+        "16                 119k=      failed\n",
+        "64                 120k*        120k*\n",
+        "iodepth        1       2       3   TOTAL    mean 95 % interval  of best\n",
+        "bs=4k\n",
+        "  1        9.43k   9.53k   9.63k   28.6k   9.53k   8.58k-10.5k    7.9 %\n",
+        "  16        118k    119k    120k    357k    119k     107k-131k   99.2 % tie\n",
+        "  TOTAL     246k    249k    251k    746k\n",
+        "p99, latency, by iodepth (less is better)\n",
+        "119us     107-131   99.2 % tie\n",
+        "15 of 18 runs were made; the others are missing above.\n",
+        "2 runs failed (x): no space\n",
+        "  limited by: device, confidence: high (in 6 of 6 cells): cell 0, cell 1, cell\n",
+        "[virtual-device] the disk is virtual (in 2 of 6 cells)\n",
+        "    Use it for: this disk.\n",
+        "Ended early by signal 2",
+        "in 95 of 100 sweeps (comparisons: 2)",
+    ] {
+        let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(flat(&text).contains(&flat(expected)), "{expected}\n{text}");
+    }
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    assert_eq!(text.matches("TOTAL").count(), 2, "none of latencies, none with holes: {text}");
+}
+
+#[test]
+fn many_repeats_leave_their_columns_out_and_one_leaves_ties_untold() {
+    let many = text(&swept(), 12, &Style::default());
+    assert!(many.contains("iodepth     TOTAL    mean"), "{many}");
+    assert!(many.lines().all(|line| line.chars().count() <= 80), "{many}");
+    let one = text(&swept(), 1, &Style::default());
+    assert!(one.contains("give --repeat") && !one.contains("TOTAL"), "{one}");
+    assert_eq!(
+        text(&Conclusion::default(), 3, &Style::default()).lines().next(),
+        Some("Nothing was measured.")
+    );
+}
+
+#[test]
+fn a_share_is_of_the_first_where_that_is_asked_for() {
+    let first = Conclusion { baseline: Baseline::First, ..swept() };
+    assert!(text(&first, 3, &Style::default()).contains("of first"));
+}
+
+#[test]
+fn long_names_are_cut_and_columns_go_side_by_side() {
+    let mut wide = swept();
+    let long = "/a/very/long/path/of/a/directory/somewhere";
+    wide.tables[0].columns = (0..12).map(|n| column(&format!("{long}{n}"))).collect();
+    for column in &mut wide.tables[0].columns {
+        column.rows[0].value = format!("{long}\u{7}");
+    }
+    let text = text(&wide, 3, &Style::default());
+    let rows = text
+        .lines()
+        .filter(|line| line.starts_with("/a/very/long/path/of/a/…") && !line.contains('%'));
+    assert!(rows.count() >= 2, "{text}");
+    assert!(!text.contains('\u{7}'), "{text}");
+}

@@ -1,0 +1,337 @@
+//! How a figure went over many runs: as text, JSON and picture.
+
+use crate::numbers::short_time;
+use crate::plot::quantity;
+use crate::style::Style;
+use crate::suite::table::short;
+use crate::when;
+use charts::{Axis, Picture, Point, Series, Tick, Words};
+use judge::Measure;
+use judge::trend::{CHANCE_MAX, Change, Coincidence, Course, LEVEL_MIN};
+use record::Severity;
+use serde_json::{Value, json};
+
+/// A figure of runs of one workload, in the order of time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trend {
+    /// Of which workload ("randread: randread 4k, libaio, depth 32, on web1").
+    pub of: String,
+    /// The figure.
+    pub measure: Measure,
+    /// The runs.
+    pub runs: Vec<Run>,
+    /// How it went.
+    pub course: Course,
+    /// For each change of the course, what changed on the machine then.
+    pub coincidences: Vec<Vec<Coincidence>>,
+}
+
+/// A run with its figure.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Run {
+    /// Its name, short.
+    pub id: String,
+    /// When it began, in milliseconds since 1970 UTC.
+    pub started_unix_ms: u64,
+    /// How far local time was ahead of UTC, in seconds.
+    pub utc_offset_seconds: i32,
+    /// The figure, in the unit of its measure.
+    pub value: f64,
+}
+
+/// Coincidences that are told of one change.
+const TOLD: usize = 5;
+/// Blocks of growing height.
+const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+impl Trend {
+    /// A figure with its unit.
+    pub fn value(&self, value: f64) -> String {
+        match self.measure.unit() {
+            "ns" => short_time(value),
+            "bytes/s" => format!("{} MB/s", crate::suite::table::three_digits(value / 1e6)),
+            _ => short(value),
+        }
+    }
+
+    /// When a run began, to the minute.
+    pub fn when(&self, at: usize) -> String {
+        self.runs
+            .get(at)
+            .map_or(String::new(), |run| when::minute(run.started_unix_ms, run.utc_offset_seconds))
+    }
+
+    /// "better" or "worse" with how grave that is; more of a latency is worse.
+    pub fn call(&self, change: &Change) -> (&'static str, Severity) {
+        match (change.after > change.before) == self.measure.is_rate() {
+            true => ("better", Severity::Note),
+            false => ("worse", Severity::Warning),
+        }
+    }
+}
+
+/// A trend as text: a small picture of all runs, a line for each level, what changed with it.
+pub fn text(trend: &Trend, style: &Style) -> String {
+    let count = trend.runs.len();
+    let runs = if count == 1 { "1 run".into() } else { format!("{count} runs") };
+    let heading = format!("{} of {}: {runs}", trend.measure.name(), trend.of);
+    let mut out = style.bold(&style.wrap(&heading, 0)) + "\n";
+    out += &small_picture(trend, style);
+    let mut table = String::new();
+    for (index, level) in trend.course.levels.iter().enumerate() {
+        if let Some(change) = index.checked_sub(1).and_then(|at| trend.course.changes.get(at)) {
+            table += &of_change(trend, change, &trend.coincidences[index - 1], style);
+        }
+        let runs = match level.to - level.from {
+            1 => format!("run {}", level.to),
+            _ => format!("runs {}-{}", level.from + 1, level.to),
+        };
+        table += &format!(
+            "  {runs:<14} {:<16}  to {:<16}  median {}\n",
+            trend.when(level.from),
+            trend.when(level.to - 1),
+            trend.value(level.median)
+        );
+    }
+    out += &table;
+    out + &style.dim(&style.wrap(&conclusion(trend), 2)) + "\n"
+}
+
+/// What the course shows, in a sentence.
+pub fn conclusion(trend: &Trend) -> String {
+    if let Some(drift) = trend.course.drift {
+        let way = if drift > 0.0 { "rises" } else { "falls" };
+        return format!(
+            "It {way} steadily, by {:.1} % from the first run to the last; no single change \
+             describes that better.",
+            drift.abs() * 100.0
+        );
+    }
+    let count = trend.runs.len();
+    // Below so many runs no order of them is rare enough.
+    const RUNS_MIN: usize = 10;
+    match trend.course.changes.len() {
+        0 if count < RUNS_MIN => format!(
+            "No change shown; fewer than {RUNS_MIN} runs cannot show one that is more than chance. \
+             fathom compare tells two of them apart."
+        ),
+        0 => format!(
+            "No change of level shown (a change lasts {LEVEL_MIN} runs or more, and chance alone \
+             shows one in 1 of {:.0} series at most).",
+            1.0 / CHANCE_MAX
+        ),
+        _ => "Chances are by permutation of the runs.".into(),
+    }
+}
+
+fn of_change(trend: &Trend, change: &Change, with: &[Coincidence], style: &Style) -> String {
+    let (call, severity) = trend.call(change);
+    let chance = match change.chance {
+        tiny if tiny <= 0.001 => "0.1 % or less".to_owned(),
+        chance => format!("{:.1} %", chance * 100.0),
+    };
+    let line = format!(
+        "{:+.1} % ({call}) with run {} of {}; chance {chance}",
+        (change.ratio() - 1.0) * 100.0,
+        trend.runs[change.at].id,
+        trend.when(change.at)
+    );
+    let mut out = style.severity(severity, &style.wrap(&line, 4)) + "\n";
+    for one in with.iter().take(TOLD) {
+        out += &(style.wrap(&coincidence(change, one), 6) + "\n");
+    }
+    if with.len() > TOLD {
+        out += &format!("      and {} more\n", with.len() - TOLD);
+    }
+    if with.is_empty() {
+        out += "      nothing that is recorded of machine, storage or settings changed then\n";
+    }
+    out
+}
+
+/// "then changed: kernel (6.1 → 6.18)".
+pub fn coincidence(change: &Change, one: &Coincidence) -> String {
+    let when = match one.at as i64 - change.at as i64 {
+        0 => "then".to_owned(),
+        early if early < 0 => format!("{} earlier", runs(early.unsigned_abs())),
+        late => format!("{} later", runs(late.unsigned_abs())),
+    };
+    let difference = &one.difference;
+    format!("{when} changed: {} ({} → {})", difference.what, difference.before, difference.after)
+}
+
+fn runs(count: u64) -> String {
+    if count == 1 { "1 run".into() } else { format!("{count} runs") }
+}
+
+/// A block a run, of several runs where a line has no room for all; changes are bars between.
+fn small_picture(trend: &Trend, style: &Style) -> String {
+    let values: Vec<f64> = trend.runs.iter().map(|run| run.value).collect();
+    if values.len() < 2 {
+        return String::new();
+    }
+    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let ends = format!("{} to {}", trend.value(low), trend.value(high));
+    let room = style.width.saturating_sub(ends.chars().count() + 6).max(10);
+    let room = room.saturating_sub(trend.course.changes.len()).max(5);
+    let each = values.len().div_ceil(room).max(1);
+    let mut line = String::new();
+    for (index, some) in values.chunks(each).enumerate() {
+        let (from, to) = (index * each, index * each + some.len());
+        if trend.course.changes.iter().any(|change| (from..to).contains(&change.at)) {
+            line.push('|');
+        }
+        let value = judge::stats::median(some);
+        let share = if high > low { (value - low) / (high - low) } else { 0.5 };
+        line.push(HEIGHTS[(share * (HEIGHTS.len() - 1) as f64).round() as usize]);
+    }
+    format!("  {line}  {ends}\n")
+}
+
+/// A trend as a JSON value.
+pub fn json(trend: &Trend) -> Value {
+    let run = |run: &Run| json!({ "id": run.id, "started_unix_ms": run.started_unix_ms, "value": run.value });
+    let levels = trend.course.levels.iter().map(|level| {
+        json!({ "first_run": level.from, "runs": level.to - level.from, "median": level.median })
+    });
+    let changes = trend.course.changes.iter().zip(&trend.coincidences).map(|(change, with)| {
+        let with = with.iter().map(|one| {
+            json!({
+                "runs_later": one.at as i64 - change.at as i64,
+                "what": one.difference.what,
+                "before": one.difference.before,
+                "after": one.difference.after,
+            })
+        });
+        json!({
+            "first_run": change.at,
+            "id": trend.runs[change.at].id,
+            "before": change.before,
+            "after": change.after,
+            "call": trend.call(change).0,
+            "chance": change.chance,
+            "coincides_with": with.collect::<Vec<_>>(),
+        })
+    });
+    json!({
+        "of": trend.of,
+        "metric": trend.measure.name(),
+        "unit": trend.measure.unit(),
+        "runs": trend.runs.iter().map(run).collect::<Vec<_>>(),
+        "levels": levels.collect::<Vec<_>>(),
+        "changes": changes.collect::<Vec<_>>(),
+        "drift": trend.course.drift,
+    })
+}
+
+/// Labels below a picture at most.
+const LABELS: usize = 8;
+
+/// A trend as a picture: a mark a run, and the levels.
+pub fn picture(trend: &Trend) -> Picture {
+    let count = trend.runs.len();
+    let every = count.div_ceil(LABELS).max(1);
+    let tick = |(index, run): (usize, &Run)| {
+        let is_told = index % every == 0;
+        let day = || when::day(run.started_unix_ms, run.utc_offset_seconds);
+        Tick { text: if is_told { day() } else { String::new() }, number: None }
+    };
+    let values = trend.runs.iter().map(|run| Point::value(run.value)).collect();
+    let level = |at: usize| {
+        let level = trend.course.levels.iter().find(|level| (level.from..level.to).contains(&at));
+        level.map_or(Point::Missing, |level| Point::value(level.median))
+    };
+    let changes = trend.course.changes.iter().map(|change| {
+        let percent = (change.ratio() - 1.0) * 100.0;
+        format!("{percent:+.1} % on {}", trend.when(change.at))
+    });
+    let changes = changes.collect::<Vec<_>>().join(", ");
+    let words = Words {
+        title: format!("{} of {}", trend.measure.name(), trend.of),
+        subtitle: if changes.is_empty() { conclusion(trend) } else { changes },
+        source: format!("{count} runs, fathom trend"),
+    };
+    let axis = Axis {
+        label: "runs in the order of time".into(),
+        ticks: trend.runs.iter().enumerate().map(tick).collect(),
+    };
+    let series = [
+        Series { name: "run".into(), points: values },
+        Series { name: "level".into(), points: (0..count).map(level).collect() },
+    ];
+    charts::lines(&words, &axis, &quantity(&trend.measure), &series)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use judge::checks::Difference;
+
+    fn trend(values: &[f64]) -> Trend {
+        let run = |(n, value): (usize, &f64)| Run {
+            id: format!("run{n}"),
+            started_unix_ms: 1_795_215_226_864 + n as u64 * 86_400_000,
+            utc_offset_seconds: 0,
+            value: *value,
+        };
+        let course = judge::trend::course(values);
+        let difference = Difference {
+            what: "kernel".into(),
+            before: "6.1".into(),
+            after: "6.12".into(),
+            is_grave: true,
+        };
+        let one =
+            |change: &Change| vec![Coincidence { at: change.at, difference: difference.clone() }];
+        Trend {
+            of: "scan: randread 4k".into(),
+            measure: Measure::parse("iops").unwrap(),
+            runs: values.iter().enumerate().map(run).collect(),
+            coincidences: course.changes.iter().map(one).collect(),
+            course,
+        }
+    }
+
+    fn stepped() -> Trend {
+        let values: Vec<f64> =
+            (0..16).map(|n| if n < 9 { 1000.0 } else { 800.0 } + f64::from(n % 3)).collect();
+        trend(&values)
+    }
+
+    #[test]
+    fn a_change_is_told_with_what_changed_then() {
+        let text = text(&stepped(), &Style::default());
+        for part in [
+            "iops of scan: randread 4k: 16 runs",
+            "█████████|▁▁▁▁▁▁▁  800 to 1.00k",
+            "runs 1-9       2026-11-20 22:53  to 2026-11-28 22:53  median 1.00k",
+            "-20.0 % (worse) with run run9 of 2026-11-29 22:53; chance 0.2 %",
+            "then changed: kernel (6.1 → 6.12)",
+        ] {
+            assert!(text.contains(part), "{part}\n{text}");
+        }
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    }
+
+    #[test]
+    fn few_runs_many_runs_and_none() {
+        let few = text(&trend(&[5.0, 6.0, 7.0]), &Style::default());
+        assert!(few.contains("No change shown; fewer than 10 runs"), "{few}");
+        let many: Vec<f64> = (0..500).map(|n| 100.0 + f64::from(n % 7)).collect();
+        let many = text(&trend(&many), &Style::default());
+        assert!(many.lines().all(|line| line.chars().count() <= 80), "{many}");
+        assert!(many.contains("No change of level shown"), "{many}");
+        assert!(text(&trend(&[]), &Style::default()).contains("0 runs"));
+    }
+
+    #[test]
+    fn machines_read_the_same() {
+        let value = json(&stepped());
+        assert_eq!(value["changes"][0]["id"], "run9");
+        assert_eq!(value["changes"][0]["coincides_with"][0]["what"], "kernel");
+        assert_eq!(value["runs"].as_array().unwrap().len(), 16);
+        let svg = picture(&stepped()).svg();
+        assert!(svg.contains("-20.0 % on 2026-11-29") && svg.contains("level"), "{svg}");
+    }
+}

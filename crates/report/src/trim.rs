@@ -1,0 +1,387 @@
+//! What `fathom trim` found and did, as text for a terminal and as JSON.
+
+use crate::Kept;
+use crate::numbers::{SizeStyle, short_time};
+use crate::style::Style;
+use judge::compare::{Call, Comparison, JobComparison};
+use judge::{Discards, Layer, Obstacle};
+use record::{Bytes, FilesystemFacts, FreeSpace, Nanos, Severity, Use};
+use serde_json::{Value, json};
+use suite::trim::Conclusion;
+
+/// A trim, wanted or made.
+pub struct Trim<'a> {
+    /// What was named.
+    pub path: &'a str,
+    /// What it lies on.
+    pub discards: &'a Discards,
+    /// The free ranges; `None` where the filesystem does not tell, or there is none.
+    pub free: Option<FreeSpace>,
+    /// Bytes from which on a free range is discarded.
+    pub minimum: Bytes,
+    /// What keeps it from being made.
+    pub obstacle: Option<&'a Obstacle>,
+    /// What was done; `None`: nothing (a dry run).
+    pub done: Option<Done>,
+    /// What was measured around it.
+    pub conclusion: &'a Conclusion,
+}
+
+/// A trim that was made.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Done {
+    /// Bytes discarded.
+    pub bytes: Bytes,
+    /// How long it took.
+    pub took: Nanos,
+    /// What each layer was sent meanwhile, by name: discards, and their bytes.
+    pub sent: Vec<(String, u64, Bytes)>,
+}
+
+impl Done {
+    fn bytes_per_second(&self) -> f64 {
+        if self.took.0 == 0 { 0.0 } else { self.bytes.0 as f64 / self.took.seconds() }
+    }
+}
+
+fn size(bytes: Bytes) -> String {
+    SizeStyle::default().size(bytes.0)
+}
+
+/// As text.
+pub fn text(trim: &Trim, style: &Style) -> String {
+    let mut out = match (&trim.discards.filesystem, &trim.discards.device) {
+        (Some(filesystem), _) => of_filesystem(trim, filesystem, style),
+        (None, Some((name, bytes))) => of_device(trim, name, *bytes, style),
+        (None, None) => String::new(),
+    };
+    out.extend(trim.discards.layers.iter().map(|layer| self::layer(layer, style)));
+    for remark in trim.discards.remarks() {
+        out += &(style.wrap(&remark, 2) + "\n");
+    }
+    out.push('\n');
+    out += &result(trim, style);
+    if let Some(comparison) = &trim.conclusion.comparison {
+        out += &format!("\n{}\n", style.bold("Writes before the trim (A) and after it (B)"));
+        out += &crate::compare::text(comparison, style);
+        let lines = comparison.jobs.iter().filter_map(|job| changed(job, comparison));
+        out.extend(lines.map(|line| style.wrap(&line, 2) + "\n"));
+    }
+    for failure in &trim.conclusion.failures {
+        let line = format!("{} failed: {}", failure.cell, failure.text);
+        out += &(style.severity(Severity::Error, &style.wrap(&line, 0)) + "\n");
+    }
+    if let Some(signal) = trim.conclusion.interrupted_by {
+        out += &format!("\nEnded early by signal {signal}: what was measured before is kept.\n");
+    }
+    out
+}
+
+fn of_filesystem(trim: &Trim, filesystem: &FilesystemFacts, style: &Style) -> String {
+    let heading = format!("{} at {}", filesystem.kind, filesystem.mount_point);
+    let free = match trim.free {
+        Some(free) => {
+            let all = format!(
+                "free: {} in {} ranges, the largest {}",
+                size(free.bytes),
+                free.ranges,
+                size(free.largest)
+            );
+            match trim.minimum.0 {
+                0 => all,
+                _ => format!(
+                    "{all}; {} of them, {} together, are of {} or more",
+                    free.ranges_enough,
+                    size(free.bytes_enough),
+                    size(trim.minimum)
+                ),
+            }
+        }
+        None => format!(
+            "free: {} of {}; in which ranges, {} does not tell",
+            size(filesystem.unused),
+            size(filesystem.total),
+            filesystem.kind
+        ),
+    };
+    format!("{}\n{}\n", style.bold(&style.wrap(&heading, 0)), style.wrap(&free, 2))
+}
+
+fn of_device(trim: &Trim, name: &str, bytes: Bytes, style: &Style) -> String {
+    let heading = format!("{name}, {}", size(bytes));
+    let mut out = style.bold(&heading) + "\n";
+    for reason in &trim.discards.uses {
+        out += &(style.wrap(&used(reason), 2) + "\n");
+    }
+    out
+}
+
+/// Why a device is not free.
+fn used(reason: &Use) -> String {
+    match reason {
+        Use::Mounted { device, mount_point } => format!(
+            "{device} is mounted at {mount_point}: for its free space say fathom trim {mount_point}"
+        ),
+        Use::Swap { device } => format!("{device} is swapped to"),
+        Use::Partitions { names } => format!("holds partitions: {}", names.join(", ")),
+        Use::Holders { names } => format!("is held by {}", names.join(", ")),
+        Use::Signature { what, .. } => format!("holds {what}"),
+        Use::Busy { device } => format!("{device} is claimed by somebody"),
+    }
+}
+
+fn layer(layer: &Layer, style: &Style) -> String {
+    let takes = match (layer.is_reached, layer.takes(), layer.granularity.0) {
+        (false, ..) => "is not reached".to_owned(),
+        (true, false, _) => "takes no discards".to_owned(),
+        (true, true, 0) => format!("takes discards of up to {}", size(layer.most)),
+        (true, true, _) => format!(
+            "takes discards in units of {}, up to {} at once",
+            size(layer.granularity),
+            size(layer.most)
+        ),
+    };
+    style.wrap(&format!("{} ({}) {takes}", layer.name, layer.what), 2) + "\n"
+}
+
+fn result(trim: &Trim, style: &Style) -> String {
+    let line = match (&trim.done, trim.obstacle) {
+        (Some(done), _) => return made(trim, done, style),
+        (None, Some(obstacle)) => {
+            format!("It cannot be trimmed: {}. What to do: {}.", obstacle.reason, obstacle.cure)
+        }
+        (None, None) if trim.conclusion.interrupted_by.is_some() => "Nothing was trimmed.".into(),
+        (None, None) if !trim.conclusion.failures.is_empty() => "Nothing was trimmed.".into(),
+        (None, None) if trim.discards.device.is_some() => format!(
+            "Dry run: nothing was discarded. With --commit --allow-destroy={} everything on it would \
+             be gone at once.",
+            trim.path
+        ),
+        (None, None) => {
+            let most = trim.free.map(|free| free.bytes_enough);
+            let most = most.or(trim.discards.filesystem.as_ref().map(|f| f.unused));
+            let unknown = match trim.discards.is_known_to_trim() {
+                true => "",
+                false => " Whether this filesystem can, only the attempt will tell.",
+            };
+            format!(
+                "Dry run: nothing was discarded. With --commit the device would be told of up to {} \
+                 that are free, as by fstrim; files stay as they are. Less where a part was trimmed \
+                 before and has not been used since.{unknown}",
+                size(most.unwrap_or_default())
+            )
+        }
+    };
+    style.bold(&style.wrap(&line, 0)) + "\n"
+}
+
+fn made(trim: &Trim, done: &Done, style: &Style) -> String {
+    let mut line = format!(
+        "Trimmed {} ({} bytes) in {}",
+        size(done.bytes),
+        done.bytes.0,
+        short_time(done.took.0 as f64)
+    );
+    line += &match done.bytes.0 {
+        0 => ": all that is free was trimmed before and not used since, or is in pieces too small."
+            .to_owned(),
+        _ => format!(", {}/s.", size(Bytes(done.bytes_per_second() as u64))),
+    };
+    let mut out = style.bold(&style.wrap(&line, 0)) + "\n";
+    for (name, discards, bytes) in &done.sent {
+        let line = format!("{name} was sent {discards} discards of {} together", size(*bytes));
+        out += &(style.wrap(&line, 2) + "\n");
+    }
+    if trim.discards.device.is_some() && done.bytes.0 > 0 {
+        out += "  What it held is gone.\n";
+    }
+    out
+}
+
+/// "After the trim seqwrite is faster: 1.23 of the IOPS before (1.10 to 1.40)."
+fn changed(job: &JobComparison, comparison: &Comparison) -> Option<String> {
+    let iops = job.directions.first()?.metrics.iter().find(|metric| metric.name == "iops")?;
+    let ratio = iops.ratio?;
+    let range =
+        format!("{:.2} of the IOPS before ({:.2} to {:.2})", ratio.value, ratio.low, ratio.high);
+    let what = match iops.call {
+        Call::Faster => "is faster",
+        Call::Slower => "is slower",
+        Call::NoDifferenceShown => "shows no difference",
+        Call::NotComparable => return None,
+    };
+    let assumed = if comparison.is_spread_assumed { ", by an assumed spread" } else { "" };
+    Some(format!("After the trim {} {what}: {range}{assumed}.", job.name))
+}
+
+/// As JSON; times in nanoseconds. `kept`: where the records of its runs are.
+///
+/// # Panics
+/// Never: a JSON value can always be written.
+pub fn json(trim: &Trim, kept: &Kept) -> String {
+    let layers: Vec<Value> = trim.discards.layers.iter().map(layer_json).collect();
+    let filesystem = trim.discards.filesystem.as_ref().map(|filesystem| {
+        json!({
+            "kind": filesystem.kind,
+            "mount_point": filesystem.mount_point,
+            "read_only": filesystem.read_only,
+            "unused_bytes": filesystem.unused.0,
+            "free": trim.free,
+        })
+    });
+    let device = trim.discards.device.as_ref();
+    let value = json!({
+        "kind": "trim",
+        "fathom_version": env!("CARGO_PKG_VERSION"),
+        "record": kept.record,
+        "archived_as": kept.archived_as,
+        "path": trim.path,
+        "dry_run": trim.done.is_none(),
+        "filesystem": filesystem,
+        "device": device.map(|(name, bytes)| json!({ "name": name, "size_bytes": bytes.0,
+            "uses": trim.discards.uses })),
+        "minimum_bytes": trim.minimum.0,
+        "layers": layers,
+        "remarks": trim.discards.remarks(),
+        "obstacle": trim.obstacle.map(|o| json!({ "reason": o.reason, "cure": o.cure })),
+        "done": trim.done.as_ref().map(done_json),
+        "comparison": trim.conclusion.comparison.as_ref().map(crate::compare::value),
+        "failures": trim.conclusion.failures.iter()
+            .map(|failure| json!({ "cell": failure.cell, "text": failure.text }))
+            .collect::<Vec<_>>(),
+        "interrupted_by": trim.conclusion.interrupted_by,
+    });
+    format!("{value:#}\n")
+}
+
+fn layer_json(layer: &Layer) -> Value {
+    json!({
+        "name": layer.name,
+        "what": layer.what,
+        "discard_max_bytes": layer.most.0,
+        "discard_granularity_bytes": layer.granularity.0,
+        "is_reached": layer.is_reached,
+        "cure": (!layer.cure.is_empty()).then_some(&layer.cure),
+    })
+}
+
+fn done_json(done: &Done) -> Value {
+    let sent = done.sent.iter().map(
+        |(name, discards, bytes)| json!({ "name": name, "discards": discards, "bytes": bytes.0 }),
+    );
+    json!({
+        "trimmed_bytes": done.bytes.0,
+        "took_ns": done.took.0,
+        "bytes_per_second": done.bytes_per_second(),
+        "sent": sent.collect::<Vec<_>>(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn discards(takes: u64) -> Discards {
+        Discards {
+            filesystem: Some(FilesystemFacts {
+                kind: "ext4".into(),
+                mount_point: "/mnt".into(),
+                unused: Bytes(3 << 30),
+                ..FilesystemFacts::default()
+            }),
+            layers: vec![Layer {
+                name: "sda".into(),
+                what: "sata disk".into(),
+                most: Bytes(takes),
+                granularity: Bytes(4096),
+                is_reached: true,
+                cure: String::new(),
+            }],
+            ..Discards::default()
+        }
+    }
+
+    fn trim<'a>(discards: &'a Discards, conclusion: &'a Conclusion) -> Trim<'a> {
+        let free = FreeSpace {
+            ranges: 8058,
+            bytes: Bytes(3 << 30),
+            largest: Bytes(1 << 30),
+            ranges_enough: 8000,
+            bytes_enough: Bytes(2 << 30),
+        };
+        Trim {
+            path: "/mnt",
+            discards,
+            free: Some(free),
+            minimum: Bytes(4096),
+            obstacle: None,
+            done: None,
+            conclusion,
+        }
+    }
+
+    fn flat(text: &str) -> String {
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_dry_run_says_what_would_be_told_and_that_nothing_was() {
+        let (discards, conclusion) = (discards(1 << 30), Conclusion::default());
+        let trim = trim(&discards, &conclusion);
+        let out = text(&trim, &Style::default());
+        assert!(out.starts_with("ext4 at /mnt\n  free: 3072MiB in 8058 ranges"), "{out}");
+        let said = flat(&out);
+        for part in [
+            "8000 of them, 2048MiB together, are of 4096B or more",
+            "sda (sata disk) takes discards in units of 4096B, up to 1024MiB at once",
+            "Dry run: nothing was discarded. With --commit the device would be told of up to 2048MiB",
+        ] {
+            assert!(said.contains(part), "{part}: {said}");
+        }
+        assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
+        let value: Value = serde_json::from_str(&json(&trim, &Kept::default())).unwrap();
+        assert_eq!((&value["dry_run"], &value["done"]), (&true.into(), &Value::Null));
+        assert_eq!(value["filesystem"]["free"]["ranges"], 8058);
+        assert_eq!(value["layers"][0]["discard_granularity_bytes"], 4096);
+    }
+
+    #[test]
+    fn what_was_done_has_bytes_time_and_rate() {
+        let (discards, conclusion) = (discards(1 << 30), Conclusion::default());
+        let sent = vec![("sda".to_owned(), 512, Bytes(1 << 30))];
+        let done = Done { bytes: Bytes(1 << 30), took: Nanos(500_000_000), sent };
+        let made = Trim { done: Some(done), ..trim(&discards, &conclusion) };
+        let said = flat(&text(&made, &Style::default()));
+        assert!(said.contains("Trimmed 1024MiB (1073741824 bytes) in 500ms, 2048MiB/s."), "{said}");
+        assert!(said.contains("sda was sent 512 discards of 1024MiB together"), "{said}");
+        let value: Value = serde_json::from_str(&json(&made, &Kept::default())).unwrap();
+        assert_eq!(value["done"]["trimmed_bytes"], 1_u64 << 30);
+        assert_eq!(value["done"]["bytes_per_second"].as_f64(), Some((2_u64 << 30) as f64));
+        let nothing = Trim { done: Some(Done::default()), ..trim(&discards, &conclusion) };
+        assert!(flat(&text(&nothing, &Style::default())).contains("was trimmed before"));
+    }
+
+    #[test]
+    fn an_obstacle_is_told_with_what_to_do() {
+        let (discards, conclusion) = (discards(0), Conclusion::default());
+        let obstacle = Obstacle { reason: "sda takes none".into(), cure: "take another".into() };
+        let refused = Trim { obstacle: Some(&obstacle), ..trim(&discards, &conclusion) };
+        let said = flat(&text(&refused, &Style::default()));
+        assert!(said.contains("sda (sata disk) takes no discards"), "{said}");
+        assert!(said.ends_with("It cannot be trimmed: sda takes none. What to do: take another."));
+    }
+
+    #[test]
+    fn a_device_says_what_it_holds_and_that_it_goes() {
+        let conclusion = Conclusion::default();
+        let device = Discards {
+            device: Some(("sdb".into(), Bytes(1 << 30))),
+            uses: vec![Use::Signature { device: "sdb".into(), what: "ext4".into(), offset: 1080 }],
+            ..Discards::default()
+        };
+        let trim = Trim { path: "/dev/sdb", free: None, ..trim(&device, &conclusion) };
+        let said = flat(&text(&trim, &Style::default()));
+        assert!(said.starts_with("sdb, 1024MiB holds ext4"), "{said}");
+        assert!(said.contains("With --commit --allow-destroy=/dev/sdb everything"), "{said}");
+    }
+}
