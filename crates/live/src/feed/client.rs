@@ -1,0 +1,220 @@
+//! Who listens: which processes run something, and what each tells.
+
+use super::place;
+use super::{Line, PlaceError};
+use crate::run::Head;
+use std::fs;
+use std::io::{self, BufRead, BufReader, ErrorKind};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long a process may take to say what it runs. It does so at once, unless it runs nothing.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Bytes of a line at most; a longer one is none of ours.
+const LINE_MAX: u64 = 8 << 20;
+
+/// A process that runs something.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Listed {
+    /// Its process id.
+    pub pid: u32,
+    /// Where it listens.
+    pub path: PathBuf,
+    /// What it runs, or ran last; `None`: nothing yet.
+    pub head: Option<Head>,
+}
+
+/// The processes that run something in a directory ([`usual`](super::usual)), by their numbers. What
+/// those left that are gone is removed.
+///
+/// # Errors
+/// When the directory is not the user's own. That there is none means that nothing runs.
+pub fn list(directory: &Path) -> Result<Vec<Listed>, PlaceError> {
+    match place::check(directory) {
+        Err(PlaceError::Io { error, .. }) if error.kind() == ErrorKind::NotFound => {
+            return Ok(Vec::new());
+        }
+        result => result?,
+    }
+    let listed = |(pid, path): (u32, PathBuf)| {
+        let mut follow = connect(&path)?;
+        let head = match follow.next_within(PATIENCE) {
+            Ok(Some(Line::Run(head))) => Some(head),
+            _ => None,
+        };
+        Some(Listed { pid, path, head })
+    };
+    Ok(sockets(directory).into_iter().filter_map(listed).collect())
+}
+
+/// Removes what processes that are gone left in a directory. That a process lives is not enough: its
+/// number may be another's by now.
+pub(super) fn sweep(directory: &Path) {
+    for (_, path) in sockets(directory) {
+        drop(connect(&path));
+    }
+}
+
+/// The sockets in a directory, by the numbers of their processes.
+fn sockets(directory: &Path) -> Vec<(u32, PathBuf)> {
+    let entries = fs::read_dir(directory).into_iter().flatten().filter_map(Result::ok);
+    let socket = |entry: fs::DirEntry| {
+        let path = entry.path();
+        let named = path.extension().is_some_and(|end| end == "sock");
+        let pid = path.file_stem()?.to_str()?.parse().ok().filter(|_| named)?;
+        Some((pid, path))
+    };
+    let mut sockets: Vec<(u32, PathBuf)> = entries.filter_map(socket).collect();
+    sockets.sort();
+    sockets
+}
+
+/// Connects to a socket; one that nobody listens at any more is removed.
+fn connect(path: &Path) -> Option<Follow> {
+    match Follow::at(path) {
+        Ok(follow) => Some(follow),
+        Err(error) => {
+            if error.kind() == ErrorKind::ConnectionRefused {
+                // Somebody else may have been faster.
+                let _ = fs::remove_file(path);
+            }
+            None
+        }
+    }
+}
+
+/// Reads the lines of a process.
+#[derive(Debug)]
+pub struct Follow {
+    stream: BufReader<UnixStream>,
+    /// A line that came in part.
+    part: Vec<u8>,
+}
+
+impl Follow {
+    /// Of the process that listens at a socket.
+    ///
+    /// # Errors
+    /// When nobody listens there.
+    pub fn at(path: &Path) -> io::Result<Follow> {
+        Ok(Follow { stream: BufReader::new(UnixStream::connect(path)?), part: Vec::new() })
+    }
+
+    /// The next line, waited for as long as it takes; `None`: the process has ended.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn next_line(&mut self) -> io::Result<Option<Line>> {
+        self.stream.get_ref().set_read_timeout(None)?;
+        self.read()
+    }
+
+    /// The next line, waited for at most so long.
+    ///
+    /// # Errors
+    /// [`ErrorKind::WouldBlock`] when none came in time, and those of reading.
+    pub fn next_within(&mut self, patience: Duration) -> io::Result<Option<Line>> {
+        self.stream.get_ref().set_read_timeout(Some(patience))?;
+        self.read()
+    }
+
+    /// The connection, to wait for with others. What was read already is not seen there.
+    pub fn stream(&self) -> &UnixStream {
+        self.stream.get_ref()
+    }
+
+    /// Lines that are not known are passed over.
+    fn read(&mut self) -> io::Result<Option<Line>> {
+        loop {
+            let room = LINE_MAX.saturating_sub(self.part.len() as u64);
+            let mut limited = io::Read::take(&mut self.stream, room);
+            limited.read_until(b'\n', &mut self.part)?;
+            if self.part.last() != Some(&b'\n') {
+                return match (self.part.len() as u64) < LINE_MAX {
+                    true => Ok(None),
+                    false => Err(io::Error::new(ErrorKind::InvalidData, "a line without an end")),
+                };
+            }
+            let line = std::mem::take(&mut self.part);
+            if let Some(line) = std::str::from_utf8(&line).ok().and_then(Line::parse) {
+                return Ok(Some(line));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Hub, Server};
+    use super::*;
+    use crate::run::{Ended, Kept, Moment};
+    use std::os::unix::net::UnixListener;
+    use std::sync::Arc;
+
+    fn scratch() -> (tempfile::TempDir, PathBuf) {
+        let scratch = tempfile::tempdir().unwrap();
+        let directory = scratch.path().join("sockets");
+        (scratch, directory)
+    }
+
+    #[test]
+    fn a_process_is_listed_followed_to_its_end_and_gone_then() {
+        let (_scratch, directory) = scratch();
+        assert_eq!(list(&directory).unwrap(), []);
+        let hub = Arc::new(Hub::default());
+        let server = Server::open(&directory, Arc::clone(&hub)).unwrap();
+        let head = Head { run: 1, name: "a".into(), ..Head::default() };
+        hub.tell(Line::Run(head.clone()));
+        let [listed] = &list(&directory).unwrap()[..] else { panic!() };
+        assert_eq!((listed.pid, &listed.head), (std::process::id(), &Some(head.clone())));
+        let mut follow = Follow::at(&listed.path).unwrap();
+        let told = [
+            Line::Moment(Box::new(Moment { run: 1, elapsed_seconds: 2.5, ..Moment::default() })),
+            Line::Ended(Ended { run: 1, errors: 3, ..Ended::default() }),
+            Line::Kept(Kept { run: 1, id: "k2".into() }),
+        ];
+        assert_eq!(follow.next_line().unwrap(), Some(Line::Run(head)));
+        for line in told {
+            hub.tell(line.clone());
+            assert_eq!(follow.next_line().unwrap(), Some(line));
+        }
+        let late = follow.next_within(Duration::from_millis(1)).unwrap_err();
+        assert_eq!(late.kind(), ErrorKind::WouldBlock);
+        drop(server);
+        assert_eq!(list(&directory).unwrap(), []);
+    }
+
+    #[test]
+    fn what_is_gone_is_removed_and_what_is_no_socket_of_ours_is_left_alone() {
+        let (_scratch, directory) = scratch();
+        place::make(&directory).unwrap();
+        let path = |name: &str| directory.join(name);
+        drop(UnixListener::bind(path("12.sock")).unwrap());
+        std::fs::write(path("notes.sock"), "").unwrap();
+        std::fs::write(path("13"), "").unwrap();
+        assert_eq!(list(&directory).unwrap(), []);
+        assert!(!path("12.sock").exists() && path("notes.sock").exists() && path("13").exists());
+        drop(UnixListener::bind(path("14.sock")).unwrap());
+        let server = Server::open(&directory, Arc::default()).unwrap();
+        assert!(!path("14.sock").exists());
+        drop(server);
+    }
+
+    #[test]
+    fn lines_of_a_newer_program_are_passed_over_and_one_cut_off_is_the_end() {
+        let (_scratch, directory) = scratch();
+        place::make(&directory).unwrap();
+        let path = directory.join("1.sock");
+        let listener = UnixListener::bind(&path).unwrap();
+        let mut follow = Follow::at(&path).unwrap();
+        let (mut stream, _) = listener.accept().unwrap();
+        let known = Line::Kept(Kept::default());
+        let text = format!("{{\"dance\":{{}}}}\n\n\u{fffd}\n{}{{\"kept\":", known.text());
+        io::Write::write_all(&mut stream, text.as_bytes()).unwrap();
+        drop(stream);
+        assert_eq!(follow.next_line().unwrap(), Some(known));
+        assert_eq!(follow.next_line().unwrap(), None);
+    }
+}

@@ -1,0 +1,86 @@
+//! From looks at the machine to what happened between them.
+
+use crate::log::Entry;
+use crate::{Rates, Stack};
+use record::Sample;
+
+/// Follows the entries of a log, or of a machine that is watched.
+#[derive(Debug, Default)]
+pub struct Intervals {
+    stack: Stack,
+    previous: Option<Sample>,
+}
+
+/// What happened between two looks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Interval {
+    /// Wall clock at its end, in milliseconds since 1970 (UTC).
+    pub unix_ms: u64,
+    /// What happened in it.
+    pub rates: Rates,
+}
+
+impl Intervals {
+    /// The interval that an entry ends, if it ends one: not the first look after watching began,
+    /// and none that was taken at the moment of another.
+    pub fn take(&mut self, entry: Entry) -> Option<Interval> {
+        match entry {
+            Entry::Watch(_) => {
+                *self = Intervals::default();
+                None
+            }
+            Entry::Stack(devices) => {
+                self.stack = devices.stack();
+                None
+            }
+            Entry::Sample(look) => {
+                let before = self.previous.as_ref();
+                let rates = before.and_then(|before| Rates::between(before, &look.sample));
+                self.previous = Some(look.sample);
+                rates.map(|rates| Interval { unix_ms: look.unix_ms, rates })
+            }
+        }
+    }
+
+    /// The devices that are watched now.
+    pub fn stack(&self) -> &Stack {
+        &self.stack
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::log::{Devices, Look, Start};
+    use record::{DeviceFacts, Nanos};
+
+    fn look(seconds: u64) -> Entry {
+        let at = Nanos(seconds * Nanos::SECOND.0);
+        let sample = Sample { at, ..Sample::default() };
+        Entry::Sample(Box::new(Look { unix_ms: seconds * 1000, sample }))
+    }
+
+    #[test]
+    fn an_interval_needs_two_looks_of_one_watching() {
+        let mut intervals = Intervals::default();
+        let mut seconds = |entry| intervals.take(entry).map(|interval| interval.rates.seconds);
+        assert_eq!(seconds(Entry::Watch(Start::default())), None);
+        assert_eq!(seconds(look(1)), None);
+        assert_eq!(seconds(look(3)), Some(2.0));
+        assert_eq!(seconds(look(3)), None);
+        assert_eq!(seconds(Entry::Watch(Start::default())), None);
+        assert_eq!(seconds(look(9)), None, "another watching, with another origin of time");
+        assert_eq!(seconds(look(10)), Some(1.0));
+    }
+
+    #[test]
+    fn the_devices_may_change_while_time_goes_on() {
+        let mut intervals = Intervals::default();
+        intervals.take(look(1));
+        let device = DeviceFacts { name: "sda".into(), ..DeviceFacts::default() };
+        let devices = [("sda".to_owned(), device)].into();
+        intervals.take(Entry::Stack(Devices { tops: None, devices }));
+        assert_eq!(intervals.stack().rows[0].name, "sda");
+        assert!(intervals.take(look(2)).is_some());
+    }
+}

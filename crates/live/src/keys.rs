@@ -1,0 +1,126 @@
+//! Keys from the bytes a terminal sends (ECMA-48 and xterm's control sequences).
+
+use crate::Key;
+
+const ESCAPE: u8 = 0x1b;
+
+/// The first key of some bytes, and how many of them it is; `None` for one that means nothing, or
+/// that is not whole. Never takes none of some.
+pub(crate) fn first(bytes: &[u8]) -> (Option<Key>, usize) {
+    match *bytes {
+        [] => (None, 0),
+        [ESCAPE, b'[', ..] => control_sequence(bytes),
+        // Arrows and ends while the terminal is in its application mode.
+        [ESCAPE, b'O', letter, ..] => (by_letter(letter), 3),
+        [ESCAPE] => (Some(Key::Escape), 1),
+        // Alt and a key.
+        [ESCAPE, _, ..] => (None, 2),
+        [letter @ 1..=26, ..] => (Some(Key::Control(char::from(letter - 1 + b'a'))), 1),
+        [letter @ b' '..=b'~', ..] => (Some(Key::Char(char::from(letter))), 1),
+        [_, ..] => (None, 1),
+    }
+}
+
+/// Whether bytes end within a key, whose rest may be on its way.
+pub(crate) fn is_cut_off(bytes: &[u8]) -> bool {
+    match bytes {
+        [ESCAPE] | [ESCAPE, b'O'] => true,
+        [ESCAPE, b'[', rest @ ..] => !rest.iter().any(|byte| is_final(*byte)),
+        _ => false,
+    }
+}
+
+fn is_final(byte: u8) -> bool {
+    (b'@'..=b'~').contains(&byte)
+}
+
+/// "ESC [ parameters letter".
+fn control_sequence(bytes: &[u8]) -> (Option<Key>, usize) {
+    let parameters = &bytes[2..];
+    let Some(end) = parameters.iter().position(|byte| is_final(*byte)) else {
+        return (None, bytes.len());
+    };
+    let key = match (parameters[end], &parameters[..end]) {
+        (b'~', b"1" | b"7") => Some(Key::Home),
+        (b'~', b"4" | b"8") => Some(Key::End),
+        (b'~', b"5") => Some(Key::PageUp),
+        (b'~', b"6") => Some(Key::PageDown),
+        (letter, b"") => by_letter(letter),
+        _ => None,
+    };
+    (key, end + 3)
+}
+
+fn by_letter(letter: u8) -> Option<Key> {
+    match letter {
+        b'A' => Some(Key::Up),
+        b'B' => Some(Key::Down),
+        b'H' => Some(Key::Home),
+        b'F' => Some(Key::End),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(mut bytes: &[u8]) -> Vec<Key> {
+        let mut keys = Vec::new();
+        while !bytes.is_empty() {
+            let (key, taken) = first(bytes);
+            assert!((1..=bytes.len()).contains(&taken), "{bytes:?}");
+            keys.extend(key);
+            bytes = &bytes[taken..];
+        }
+        keys
+    }
+
+    #[test]
+    fn keys_come_one_after_the_other() {
+        assert_eq!(
+            all(b"q\x1b[A\x1bOB\x03\x1a\x1b[5~\x1b[6~\x1b[H\x1b[4~ \x1b"),
+            [
+                Key::Char('q'),
+                Key::Up,
+                Key::Down,
+                Key::Control('c'),
+                Key::Control('z'),
+                Key::PageUp,
+                Key::PageDown,
+                Key::Home,
+                Key::End,
+                Key::Char(' '),
+                Key::Escape,
+            ]
+        );
+    }
+
+    #[test]
+    fn what_means_nothing_is_passed_over_whole() {
+        assert_eq!(
+            all("é\x1b[1;5Cx\x1b[15~\x1bqy\x7f\0".as_bytes()),
+            [Key::Char('x'), Key::Char('y')]
+        );
+        assert_eq!(all(b"\x1b[<0;3;4"), []);
+    }
+
+    #[test]
+    fn a_key_may_come_in_pieces() {
+        for cut in [&b"\x1b"[..], b"\x1bO", b"\x1b[", b"\x1b[5"] {
+            assert!(is_cut_off(cut), "{cut:?}");
+        }
+        for whole in [&b""[..], b"q", b"\x1b[A", b"\x1bOA", b"\x1b[5~", b"\x1bx"] {
+            assert!(!is_cut_off(whole), "{whole:?}");
+        }
+    }
+
+    #[test]
+    fn no_bytes_make_it_stand_still() {
+        for one in 0..=255 {
+            for two in [ESCAPE, b'[', b'O', b'~', b'A', 0, 200] {
+                all(&[one, two, ESCAPE, b'[', two, one]);
+            }
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! What a machine does now: rates from two samples of it ([`Rates`]), as lines for a pipe
+//! ([`plain`]), as a log that can be read again ([`log`]), and as a picture on a terminal
+//! ([`Screen`], [`Terminal`]). What a run does now: [`run`], told to others by its [`feed`] and as
+//! [`metrics`].
+//!
+//! Everything but [`Terminal`] and the sockets of [`feed`] is pure: samples in, text or a picture out.
+
+mod cursor;
+pub mod feed;
+mod history;
+mod intervals;
+pub mod json;
+mod keys;
+pub mod log;
+pub mod metrics;
+pub mod plain;
+mod rates;
+pub mod run;
+mod screen;
+mod stack;
+mod terminal;
+pub mod units;
+mod view;
+
+pub use history::History;
+pub use intervals::{Interval, Intervals};
+pub use rates::{CpuShares, DiskRates, MemoryNow, PagingRates, PressureShares, Rates};
+pub use screen::{Do, Key, Screen, Title};
+pub use stack::{Row, Stack};
+pub use terminal::{Event, Terminal};
+pub use view::{Palette, draw};

@@ -1,0 +1,327 @@
+//! Moments from looks at a run: differences to the look before.
+
+use super::{DepthNow, DirectionNow, FindingNow, JobNow, LatencyNow, Moment, State};
+use crate::Rates;
+use record::{
+    Bytes, Direction, Histogram, JobRecord, Message, Nanos, PerDirection, Sample, Snapshot,
+    WorkerStatus,
+};
+use std::collections::VecDeque;
+
+/// Latencies are those of so many seconds, or of the time between two looks where that is longer: a
+/// second at a low rate has too few I/Os for a 99th percentile.
+const WINDOW_SECONDS: f64 = 5.0;
+
+/// A look at a run.
+#[derive(Clone, Debug, Default)]
+pub struct Look {
+    /// When, in milliseconds since 1970 UTC.
+    pub unix_ms: u64,
+    /// Live figures of the workers.
+    pub snapshot: Snapshot,
+    /// What the workers laid out last; `None`: it was not asked for this time.
+    pub laid_out: Option<Vec<JobRecord>>,
+    /// The machine.
+    pub sample: Sample,
+    /// Time until it will probably have ended, in seconds.
+    pub remaining_seconds: Option<f64>,
+    /// It was asked to end.
+    pub ending: bool,
+    /// What is to be known about the figures.
+    pub findings: Vec<FindingNow>,
+    /// What the user should know.
+    pub messages: Vec<Message>,
+}
+
+/// Makes [`Moment`]s of one run from one [`Look`] after the other.
+#[derive(Debug, Default)]
+pub struct Maker {
+    run: u32,
+    rows: Vec<Row>,
+    /// The look before.
+    before: Option<(Snapshot, Sample)>,
+    /// What the workers laid out before, as far as it is needed again.
+    laid_out: Vec<LaidOut>,
+}
+
+/// The depth of a worker's queue until it laid it out.
+#[derive(Clone, Copy, Debug, Default)]
+struct LaidOut {
+    started: Nanos,
+    ended: Nanos,
+    /// I/Os in flight, summed over time: in seconds.
+    in_flight: f64,
+}
+
+impl LaidOut {
+    fn of(job: &JobRecord) -> LaidOut {
+        let JobRecord { started, ended, .. } = *job;
+        let in_flight = job.depth.achieved_mean * (ended - started).seconds();
+        LaidOut { started, ended, in_flight }
+    }
+
+    /// I/Os in flight since an earlier time; `None` where nothing was laid out since.
+    fn since(&self, earlier: Option<&LaidOut>) -> Option<f64> {
+        // What was laid out before the window began anew is of another window.
+        let earlier = earlier.filter(|one| one.started == self.started && one.ended.0 > 0);
+        let seconds = (self.ended - earlier.map_or(self.started, |one| one.ended)).seconds();
+        let spent = self.in_flight - earlier.map_or(0.0, |one| one.in_flight);
+        (seconds > 0.0).then(|| (spent / seconds).max(0.0))
+    }
+}
+
+/// Workers that are told of together.
+#[derive(Debug, Default)]
+struct Row {
+    name: String,
+    group: u32,
+    workload: String,
+    depth: u32,
+    /// Places of its workers among those of the run.
+    workers: Vec<usize>,
+    /// What is known from what they laid out last.
+    known: Known,
+}
+
+/// What the workers of a row laid out, and what came since they did so before.
+#[derive(Debug, Default)]
+struct Known {
+    /// Completion latencies so far with the moment they were laid out, in seconds from the run's
+    /// origin; of the last [`WINDOW_SECONDS`].
+    latencies: PerDirection<VecDeque<(f64, Histogram)>>,
+    latency: PerDirection<Option<LatencyNow>>,
+    /// I/Os and bytes a second over what was measured.
+    means: PerDirection<Option<(f64, f64)>>,
+    depth: Option<f64>,
+    errors: u64,
+}
+
+impl Maker {
+    /// Rows that are told of; the workers of all further ones are told of together. Bounds a line
+    /// of the feed, and the memory for latencies.
+    pub const JOBS_MAX: usize = 64;
+
+    /// Of a run whose workers are these, in the order of their numbers.
+    pub fn new(run: u32, workers: &[JobRecord]) -> Maker {
+        let mut rows: Vec<Row> = Vec::new();
+        for (place, job) in workers.iter().enumerate() {
+            let same = |row: &&mut Row| row.name == job.name && row.group == job.group.group;
+            let last = rows.len() >= Self::JOBS_MAX;
+            match rows.iter_mut().find(same) {
+                Some(row) => row.take_in(place, job),
+                None if last => rows[Self::JOBS_MAX - 1].take_in_other(place, job),
+                None => rows.push(Row::of(place, job)),
+            }
+        }
+        Maker { run, rows, ..Maker::default() }
+    }
+
+    /// The moment of a look.
+    pub fn take(&mut self, look: Look) -> Moment {
+        if let Some(jobs) = &look.laid_out {
+            let laid_out: Vec<LaidOut> = jobs.iter().map(LaidOut::of).collect();
+            for row in &mut self.rows {
+                row.learn(jobs);
+                row.known.depth = row.depth(&self.laid_out, &laid_out);
+            }
+            self.laid_out = laid_out;
+        }
+        let before = self.before.as_ref();
+        let earlier = before.map(|(snapshot, _)| snapshot);
+        let jobs = self.rows.iter().map(|row| row.now(earlier, &look.snapshot)).collect();
+        let own = |sample: &Sample| sample.own_cpu_ms.map(|ms| ms as f64 / 1000.0);
+        let own_cpu_percent = before.and_then(|(_, before)| {
+            let seconds = (look.sample.at - before.at).seconds();
+            let spent = own(&look.sample)? - own(before)?;
+            (seconds > 0.0).then(|| (spent * 100.0 / seconds).max(0.0))
+        });
+        let moment = Moment {
+            run: self.run,
+            unix_ms: look.unix_ms,
+            elapsed_seconds: look.snapshot.at.seconds(),
+            remaining_seconds: look.remaining_seconds,
+            ending: look.ending,
+            layout: look.snapshot.layout.clone(),
+            jobs,
+            machine: before.and_then(|(_, before)| Rates::between(before, &look.sample)),
+            own_cpu_seconds: own(&look.sample),
+            own_cpu_percent,
+            findings: look.findings,
+            messages: look.messages,
+        };
+        self.before = Some((look.snapshot, look.sample));
+        moment
+    }
+}
+
+impl Row {
+    fn of(place: usize, job: &JobRecord) -> Row {
+        let mut row = Row {
+            name: job.name.clone(),
+            group: job.group.group,
+            workload: workload(job),
+            ..Row::default()
+        };
+        row.take_in(place, job);
+        row
+    }
+
+    fn take_in(&mut self, place: usize, job: &JobRecord) {
+        self.workers.push(place);
+        self.depth += job.workload.iodepth;
+    }
+
+    /// A worker of another job, for which there is no row.
+    fn take_in_other(&mut self, place: usize, job: &JobRecord) {
+        self.take_in(place, job);
+        self.name = "further jobs".into();
+        self.workload = String::new();
+    }
+
+    fn learn(&mut self, now: &[JobRecord]) {
+        let jobs = || self.workers.iter().filter_map(|place| now.get(*place));
+        let measured = || jobs().filter(|job| job.ended.0 > 0);
+        self.known.errors = jobs().flat_map(|job| &job.errors).map(|error| error.count).sum();
+        let Some(at) = measured().map(|job| job.ended).max() else { return };
+        for direction in Direction::ALL {
+            let results = || measured().map(|job| (job, &job.results[direction]));
+            let window = || results().filter(|(_, result)| result.runtime.0 > 0);
+            let begun = window().map(|(job, _)| job.started).min();
+            let ended = window().map(|(job, _)| job.ended).max();
+            let seconds = begun.zip(ended).map_or(0.0, |(begun, ended)| (ended - begun).seconds());
+            let ios: u64 = results().map(|(_, result)| result.ios).sum();
+            let bytes: Bytes = results().map(|(_, result)| result.bytes).sum();
+            self.known.means[direction] =
+                (seconds > 0.0).then(|| (ios as f64 / seconds, bytes.0 as f64 / seconds));
+            let mut so_far = Histogram::new();
+            for (_, result) in results() {
+                let latency = &result.latency;
+                latency.clat.as_ref().or(latency.lat.as_ref()).inspect(|all| so_far.merge(all));
+            }
+            let looks = &mut self.known.latencies[direction];
+            self.known.latency[direction] = latency_since(looks, at.seconds(), so_far);
+        }
+    }
+
+    /// I/Os in flight of all workers that did anything since they laid out what they had before.
+    fn depth(&self, before: &[LaidOut], now: &[LaidOut]) -> Option<f64> {
+        let of = |place: &usize| now.get(*place)?.since(before.get(*place));
+        let depths: Vec<f64> = self.workers.iter().filter_map(of).collect();
+        (!depths.is_empty()).then(|| depths.iter().sum())
+    }
+
+    fn now(&self, before: Option<&Snapshot>, now: &Snapshot) -> JobNow {
+        let workers = || self.workers.iter().filter_map(|place| now.workers.get(*place));
+        let states = || workers().map(|worker| State::from(worker.state));
+        let state = states().min().unwrap_or_default();
+        JobNow {
+            name: self.name.clone(),
+            group: self.group,
+            workers: self.workers.len() as u32,
+            state,
+            in_state: states().filter(|one| *one == state).count() as u32,
+            workload: self.workload.clone(),
+            directions: PerDirection::from_fn(|direction| {
+                let has = |worker: &WorkerStatus| {
+                    worker.directions[direction] || worker.ios[direction] > 0
+                };
+                workers().any(has).then(|| self.direction(direction, before, now))
+            }),
+            depth: self.known.depth.map(|depth| DepthNow { requested: self.depth, now: depth }),
+            errors: self.known.errors,
+        }
+    }
+
+    fn direction(
+        &self,
+        direction: Direction,
+        before: Option<&Snapshot>,
+        now: &Snapshot,
+    ) -> DirectionNow {
+        let sum = |snapshot: &Snapshot, of: fn(&WorkerStatus) -> &PerDirection<u64>| -> u64 {
+            let workers = self.workers.iter().filter_map(|place| snapshot.workers.get(*place));
+            workers.map(|worker| of(worker)[direction]).sum()
+        };
+        let begun = || {
+            let workers = self.workers.iter().filter_map(|place| now.workers.get(*place));
+            workers.filter_map(|worker| worker.started).min().unwrap_or_default()
+        };
+        let from = before.map_or_else(begun, |before| before.at);
+        let seconds = (now.at - from).seconds();
+        let rate = |of: fn(&WorkerStatus) -> &PerDirection<u64>| {
+            let since = sum(now, of).saturating_sub(before.map_or(0, |before| sum(before, of)));
+            if seconds > 0.0 { since as f64 / seconds } else { 0.0 }
+        };
+        let means = self.known.means[direction];
+        DirectionNow {
+            ios: sum(now, |worker| &worker.ios),
+            bytes: sum(now, |worker| &worker.bytes),
+            iops: rate(|worker| &worker.ios),
+            bytes_per_second: rate(|worker| &worker.bytes),
+            mean_iops: means.map(|(ios, _)| ios),
+            mean_bytes_per_second: means.map(|(_, bytes)| bytes),
+            latency: self.known.latency[direction],
+        }
+    }
+}
+
+/// "randread 4k io_uring"; sizes that differ are told from the smallest to the largest.
+fn workload(job: &JobRecord) -> String {
+    let workload = &job.workload;
+    let sizes = workload.block_size.iter().map(|(_, size)| *size).filter(|(_, max)| max.0 > 0);
+    let (min, max) =
+        sizes.fold((u64::MAX, 0), |(min, max), (low, high)| (min.min(low.0), max.max(high.0)));
+    let size = match (min, max) {
+        (u64::MAX, _) => String::new(),
+        (min, max) if min == max => short(min),
+        (min, max) => format!("{}-{}", short(min), short(max)),
+    };
+    let words = [workload.rw.as_str(), &size, &workload.ioengine];
+    words.iter().filter(|word| !word.is_empty()).copied().collect::<Vec<_>>().join(" ")
+}
+
+/// A size as job files have it: "4k", "1m", "512".
+fn short(bytes: u64) -> String {
+    let units = [(30, "g"), (20, "m"), (10, "k")];
+    let whole = |(shift, _): &&(u32, &str)| bytes >> shift > 0 && bytes.is_multiple_of(1 << shift);
+    match units.iter().find(whole) {
+        Some((shift, unit)) => format!("{}{unit}", bytes >> shift),
+        None => bytes.to_string(),
+    }
+}
+
+/// Takes in the latencies so far, laid out `at` (seconds from the run's origin), and gives those of
+/// the window.
+fn latency_since(
+    looks: &mut VecDeque<(f64, Histogram)>,
+    at: f64,
+    so_far: Histogram,
+) -> Option<LatencyNow> {
+    let last = looks.back();
+    if last.is_some_and(|(_, last)| so_far.count() < last.count()) {
+        // The window began anew.
+        looks.clear();
+    }
+    looks.push_back((at, so_far));
+    // The first of those that stay is where the window begins.
+    while looks.len() > 2 && at - looks[1].0 >= WINDOW_SECONDS {
+        looks.pop_front();
+    }
+    let ((from, before), (_, now)) = (looks.front()?, looks.back()?);
+    let (since, seconds) = match looks.len() {
+        1 => (now.clone(), 0.0),
+        _ => (now.since(before), at - from),
+    };
+    (!since.is_empty()).then(|| LatencyNow {
+        seconds,
+        count: since.count(),
+        mean_ns: since.mean(),
+        p50_ns: since.percentile(50.0),
+        p99_ns: since.percentile(99.0),
+        p999_ns: since.percentile(99.9),
+        max_ns: since.max(),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,121 @@
+//! What curves are drawn from: the rates of the last moments, bounded.
+
+use super::{DirectionNow, Moment};
+use record::Direction;
+use std::collections::VecDeque;
+
+/// Rates of a run over its last moments, for each job and all together.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trail {
+    moments: VecDeque<Rates>,
+}
+
+/// Of one moment.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Rates {
+    elapsed_seconds: f64,
+    /// By job, in their order: for reads, writes and trims, I/Os and bytes a second.
+    jobs: Vec<[[f64; 2]; 3]>,
+}
+
+/// What is drawn of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Of {
+    /// I/Os a second.
+    Iops,
+    /// Bytes a second.
+    Bytes,
+}
+
+impl Trail {
+    /// Moments kept: ten minutes, where there is one a second.
+    pub const KEPT: usize = 600;
+
+    /// Adds a moment; the oldest one goes where there are too many. One of another run begins anew.
+    pub fn push(&mut self, moment: &Moment) {
+        if self.moments.back().is_some_and(|last| last.elapsed_seconds > moment.elapsed_seconds) {
+            self.moments.clear();
+        }
+        let rates = |now: &Option<DirectionNow>| {
+            now.as_ref().map_or([0.0; 2], |now| [now.iops, now.bytes_per_second])
+        };
+        let jobs = moment.jobs.iter().map(|job| Direction::ALL.map(|d| rates(&job.directions[d])));
+        let elapsed_seconds = moment.elapsed_seconds;
+        self.moments.push_back(Rates { elapsed_seconds, jobs: jobs.collect() });
+        if self.moments.len() > Self::KEPT {
+            self.moments.pop_front();
+        }
+    }
+
+    /// The rates of a job, by its place, or of all (`None`) in the last `moments` moments, in time
+    /// order; in one direction, or in all (`None`).
+    pub fn of(
+        &self,
+        what: Of,
+        job: Option<usize>,
+        direction: Option<Direction>,
+        moments: usize,
+    ) -> Vec<f64> {
+        let which = usize::from(what == Of::Bytes);
+        let of_job = |rates: &[[f64; 2]; 3]| match direction {
+            Some(direction) => rates[direction as usize][which],
+            None => rates.iter().map(|rates| rates[which]).sum(),
+        };
+        let value = |moment: &Rates| match job {
+            Some(place) => moment.jobs.get(place).map_or(0.0, of_job),
+            None => moment.jobs.iter().map(of_job).sum(),
+        };
+        let skipped = self.moments.len().saturating_sub(moments);
+        self.moments.iter().skip(skipped).map(value).collect()
+    }
+
+    /// Time that the last `moments` moments span, in seconds.
+    pub fn span(&self, moments: usize) -> f64 {
+        let skipped = self.moments.len().saturating_sub(moments);
+        let ends = self.moments.get(skipped).zip(self.moments.back());
+        ends.map_or(0.0, |(first, last)| last.elapsed_seconds - first.elapsed_seconds)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::JobNow;
+    use super::*;
+    use record::PerDirection;
+
+    fn moment(elapsed_seconds: f64, reads: f64, writes: f64) -> Moment {
+        let job = |iops: f64, direction| {
+            let now = DirectionNow { iops, bytes_per_second: iops * 512.0, ..Default::default() };
+            let mut directions = PerDirection::default();
+            directions[direction] = Some(now);
+            JobNow { directions, ..JobNow::default() }
+        };
+        let jobs = vec![job(reads, Direction::Read), job(writes, Direction::Write)];
+        Moment { elapsed_seconds, jobs, ..Moment::default() }
+    }
+
+    #[test]
+    fn rates_are_by_job_direction_and_together() {
+        let mut trail = Trail::default();
+        trail.push(&moment(1.0, 5.0, 1.0));
+        trail.push(&moment(2.0, 6.0, 2.0));
+        assert_eq!(trail.of(Of::Iops, None, None, 9), [6.0, 8.0]);
+        assert_eq!(trail.of(Of::Iops, Some(1), None, 9), [1.0, 2.0]);
+        assert_eq!(trail.of(Of::Bytes, Some(0), None, 1), [3072.0]);
+        assert_eq!(trail.of(Of::Iops, None, Some(Direction::Write), 9), [1.0, 2.0]);
+        assert_eq!(trail.of(Of::Iops, Some(7), None, 9), [0.0, 0.0]);
+        assert_eq!((trail.span(9), trail.span(1)), (1.0, 0.0));
+    }
+
+    #[test]
+    fn what_is_long_ago_is_forgotten_and_another_run_begins_anew() {
+        let mut trail = Trail::default();
+        for at in 0..Trail::KEPT + 5 {
+            trail.push(&moment(at as f64, at as f64, 0.0));
+        }
+        let all = trail.of(Of::Iops, None, None, usize::MAX);
+        assert_eq!((all.len(), all[0]), (Trail::KEPT, 5.0));
+        trail.push(&moment(1.0, 3.0, 0.0));
+        assert_eq!(trail.of(Of::Iops, None, None, 9), [3.0]);
+    }
+}

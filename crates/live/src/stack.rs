@@ -1,0 +1,314 @@
+//! The block devices to show, in the order and with the indents in which they stand on each other.
+
+use crate::Rates;
+use record::{DeviceFacts, DeviceKind};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Devices, from the top of each stack down.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stack {
+    /// A row a device; each device once.
+    pub rows: Vec<Row>,
+}
+
+/// A device among others.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Row {
+    /// Kernel name.
+    pub name: String,
+    /// What it is, in a word or two: "raid1", "vg-home", "disk.img"; empty for a plain disk.
+    pub what: String,
+    /// For each level above it whether more of that level follows, then for itself: what lines
+    /// that lead to it are drawn from. Empty at the top.
+    pub follows: Vec<bool>,
+    /// What it is one of several legs of; `None` when it is alone.
+    pub legs_of: Option<Legs>,
+    /// Devices right below it that stand in another row above, under what came first.
+    pub also_on: Vec<String>,
+}
+
+/// What a leg is a leg of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Legs {
+    /// The device of this name.
+    Device(String),
+    /// The filesystem that lies on all tops.
+    Filesystem,
+}
+
+impl Stack {
+    /// The devices under a path that lies on `tops`, several where a filesystem spans them.
+    pub fn under(devices: &BTreeMap<String, DeviceFacts>, tops: &[String]) -> Stack {
+        let mut builder = Builder { devices, partitions: true, rows: Vec::new() };
+        let legs = (tops.len() > 1).then_some(Legs::Filesystem);
+        for top in tops {
+            builder.descend(top, &[], legs.as_ref());
+        }
+        Stack { rows: builder.rows }
+    }
+
+    /// All devices of a machine, partitions left out: what stands on a partition stands on its
+    /// disk. Loop devices over files, of which a desktop may have dozens, come last.
+    pub fn whole(devices: &BTreeMap<String, DeviceFacts>) -> Stack {
+        let mut builder = Builder { devices, partitions: false, rows: Vec::new() };
+        let mut names: Vec<&String> =
+            devices.keys().filter(|name| !builder.is_partition(name)).collect();
+        names.sort_by_key(|name| (builder.is_over_a_file(name), natural(name)));
+        let stacked = |device: &&DeviceFacts| !builder.is_over_a_file(&device.name);
+        let carries = |name: &String| {
+            devices.values().filter(stacked).any(|device| builder.below(device).contains(name))
+        };
+        let tops: Vec<String> = names.into_iter().filter(|name| !carries(name)).cloned().collect();
+        for top in tops {
+            builder.descend(&top, &[], None);
+        }
+        Stack { rows: builder.rows }
+    }
+
+    /// Share of the reads of all legs of the same thing that a leg served, in percent; `None` for
+    /// what is no leg, or when none read.
+    pub fn share_of_reads(&self, row: &Row, rates: &Rates) -> Option<f64> {
+        let legs_of = row.legs_of.as_ref()?;
+        let reads = |name: &str| rates.disks.get(name).map_or(0, |disk| disk.counted.read_ios);
+        let legs = self.rows.iter().filter(|other| other.legs_of.as_ref() == Some(legs_of));
+        let all: u64 = legs.map(|leg| reads(&leg.name)).sum();
+        (all > 0).then(|| reads(&row.name) as f64 * 100.0 / all as f64)
+    }
+
+    /// Whether any device is one of several legs.
+    pub fn has_legs(&self) -> bool {
+        self.rows.iter().any(|row| row.legs_of.is_some())
+    }
+}
+
+struct Builder<'a> {
+    devices: &'a BTreeMap<String, DeviceFacts>,
+    partitions: bool,
+    rows: Vec<Row>,
+}
+
+impl Builder<'_> {
+    fn is_partition(&self, name: &str) -> bool {
+        self.devices.get(name).is_some_and(|device| device.kind == DeviceKind::Partition)
+    }
+
+    /// Whether it is a loop device over a file, not over a device.
+    fn is_over_a_file(&self, name: &str) -> bool {
+        let kind = self.devices.get(name).map(|device| &device.kind);
+        matches!(kind, Some(DeviceKind::Loop { backing_file }) if !backing_file.starts_with("/dev/"))
+    }
+
+    /// What a device stands on, in natural order; through partitions where they are left out.
+    fn below(&self, device: &DeviceFacts) -> Vec<String> {
+        let mut below: Vec<String> = Vec::new();
+        for name in &device.below {
+            let disk = self.devices.get(name).filter(|_| self.is_partition(name));
+            let disk = disk.and_then(|partition| partition.below.first());
+            let name = disk.filter(|_| !self.partitions).unwrap_or(name);
+            if !below.contains(name) {
+                below.push(name.clone());
+            }
+        }
+        below.sort_by_key(|name| natural(name));
+        below
+    }
+
+    fn descend(&mut self, name: &str, follows: &[bool], legs_of: Option<&Legs>) {
+        if self.rows.iter().any(|row| row.name == name) {
+            return;
+        }
+        let device = self.devices.get(name);
+        let below = device.map(|device| self.below(device)).unwrap_or_default();
+        let is_file = !self.partitions && self.is_over_a_file(name);
+        let shown = |name: &String| is_file || self.rows.iter().any(|row| row.name == *name);
+        let (also_on, new): (Vec<String>, Vec<String>) = below.iter().cloned().partition(shown);
+        self.rows.push(Row {
+            name: name.to_owned(),
+            what: device.map(what).unwrap_or_default(),
+            follows: follows.to_vec(),
+            legs_of: legs_of.cloned(),
+            also_on,
+        });
+        let legs = (below.len() > 1).then(|| Legs::Device(name.to_owned()));
+        for (at, lower) in new.iter().enumerate() {
+            let follows = [follows, &[at + 1 < new.len()]].concat();
+            self.descend(lower, &follows, legs.as_ref());
+        }
+    }
+}
+
+/// What a device is, where its name does not say it.
+fn what(device: &DeviceFacts) -> String {
+    match &device.kind {
+        DeviceKind::DeviceMapper { name, .. } => name.clone(),
+        DeviceKind::Md { level } => level.clone(),
+        // A name that a terminal would obey is not shown as it is.
+        DeviceKind::Loop { backing_file } => backing_file
+            .rsplit('/')
+            .next()
+            .unwrap_or_default()
+            .replace(|c: char| c.is_control(), "?"),
+        DeviceKind::Disk
+        | DeviceKind::Partition
+        | DeviceKind::Zram
+        | DeviceKind::Ram
+        | DeviceKind::Network => String::new(),
+    }
+}
+
+/// Orders "sdb" before "sdaa" and "loop9" before "loop10".
+fn natural(name: &str) -> (String, usize, String, u64) {
+    let letters = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let number = name[letters.len()..].parse().unwrap_or(0);
+    let family: String = letters.chars().take(2).collect();
+    (family, letters.chars().count(), letters.to_owned(), number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::DiskRates;
+    use record::DiskSample;
+
+    fn devices(list: &[(&str, DeviceKind, &[&str])]) -> BTreeMap<String, DeviceFacts> {
+        let device = |(name, kind, below): &(&str, DeviceKind, &[&str])| {
+            let below = below.iter().map(|b| (*b).to_owned()).collect();
+            let facts = DeviceFacts {
+                name: (*name).into(),
+                kind: kind.clone(),
+                below,
+                ..Default::default()
+            };
+            ((*name).to_owned(), facts)
+        };
+        list.iter().map(device).collect()
+    }
+
+    fn md() -> DeviceKind {
+        DeviceKind::Md { level: "raid1".into() }
+    }
+
+    fn mirror() -> BTreeMap<String, DeviceFacts> {
+        devices(&[
+            ("md0", md(), &["sdb1", "sda1"]),
+            ("sda1", DeviceKind::Partition, &["sda"]),
+            ("sdb1", DeviceKind::Partition, &["sdb"]),
+            ("sda", DeviceKind::Disk, &[]),
+            ("sdb", DeviceKind::Disk, &[]),
+        ])
+    }
+
+    fn names(stack: &Stack) -> Vec<(&str, usize)> {
+        stack.rows.iter().map(|row| (row.name.as_str(), row.follows.len())).collect()
+    }
+
+    #[test]
+    fn under_a_path_every_level_is_shown() {
+        let stack = Stack::under(&mirror(), &["md0".into()]);
+        assert_eq!(names(&stack), [("md0", 0), ("sda1", 1), ("sda", 2), ("sdb1", 1), ("sdb", 2)]);
+        assert_eq!(stack.rows[0].what, "raid1");
+        assert_eq!(stack.rows[1].follows, [true]);
+        assert_eq!(stack.rows[2].follows, [true, false]);
+        assert_eq!(stack.rows[3].follows, [false]);
+        let legs: Vec<bool> = stack.rows.iter().map(|row| row.legs_of.is_some()).collect();
+        assert_eq!(legs, [false, true, false, true, false]);
+    }
+
+    #[test]
+    fn of_a_whole_machine_partitions_are_left_out() {
+        let mut devices = mirror();
+        devices.extend(super::tests::devices(&[
+            (
+                "dm-1",
+                DeviceKind::DeviceMapper { name: "vg-root".into(), subsystem: "LVM".into() },
+                &["sdc2"],
+            ),
+            (
+                "dm-0",
+                DeviceKind::DeviceMapper { name: "vg-home".into(), subsystem: "LVM".into() },
+                &["sdc2"],
+            ),
+            ("sdc2", DeviceKind::Partition, &["sdc"]),
+            ("sdc", DeviceKind::Disk, &[]),
+            ("sdaa", DeviceKind::Disk, &[]),
+            ("sdd", DeviceKind::Disk, &[]),
+        ]));
+        let stack = Stack::whole(&devices);
+        assert_eq!(
+            names(&stack),
+            [
+                ("dm-0", 0),
+                ("sdc", 1),
+                ("dm-1", 0),
+                ("md0", 0),
+                ("sda", 1),
+                ("sdb", 1),
+                ("sdd", 0),
+                ("sdaa", 0)
+            ]
+        );
+        assert_eq!(stack.rows[2].also_on, ["sdc"]);
+        assert_eq!(stack.rows[2].what, "vg-root");
+    }
+
+    #[test]
+    fn a_leg_says_what_share_of_the_reads_it_served() {
+        let stack = Stack::under(&mirror(), &["md0".into()]);
+        let disk = |read_ios| DiskRates {
+            counted: DiskSample { read_ios, ..DiskSample::default() },
+            ..DiskRates::default()
+        };
+        let mut rates = Rates::default();
+        assert_eq!(stack.share_of_reads(&stack.rows[1], &rates), None);
+        rates.disks = [("sda1", 30), ("sdb1", 10), ("md0", 40)]
+            .map(|(name, reads)| (name.to_owned(), disk(reads)))
+            .into();
+        assert_eq!(stack.share_of_reads(&stack.rows[1], &rates), Some(75.0));
+        assert_eq!(stack.share_of_reads(&stack.rows[3], &rates), Some(25.0));
+        assert_eq!(stack.share_of_reads(&stack.rows[0], &rates), None);
+        assert_eq!(stack.share_of_reads(&stack.rows[2], &rates), None);
+    }
+
+    #[test]
+    fn the_devices_of_one_filesystem_are_legs_too() {
+        let devices = devices(&[("sda", DeviceKind::Disk, &[]), ("sdb", DeviceKind::Disk, &[])]);
+        let stack = Stack::under(&devices, &["sda".into(), "sdb".into()]);
+        assert!(
+            stack.has_legs() && stack.rows.iter().all(|row| row.legs_of == Some(Legs::Filesystem))
+        );
+        assert!(!Stack::under(&devices, &["sda".into()]).has_legs());
+        assert_eq!(names(&Stack::under(&devices, &["gone".into()])), [("gone", 0)]);
+    }
+
+    #[test]
+    fn a_loop_device_says_which_file_it_shows() {
+        let kind = DeviceKind::Loop { backing_file: "/a/disk\u{1b}.img".into() };
+        let stack = Stack::whole(&devices(&[("loop0", kind, &[])]));
+        assert_eq!(stack.rows[0].what, "disk?.img");
+    }
+
+    #[test]
+    fn of_a_whole_machine_loop_devices_over_files_come_after_what_they_lie_on() {
+        let over = |file: &str| DeviceKind::Loop { backing_file: file.into() };
+        let devices = devices(&[
+            ("loop0", over("/srv/one.img"), &["sda"]),
+            ("loop1", over("/dev/sdb"), &["sdb"]),
+            ("sda", DeviceKind::Disk, &[]),
+            ("sdb", DeviceKind::Disk, &[]),
+        ]);
+        let whole = Stack::whole(&devices);
+        assert_eq!(names(&whole), [("loop1", 0), ("sdb", 1), ("sda", 0), ("loop0", 0)]);
+        assert_eq!(whole.rows[3].also_on, ["sda"]);
+        let under = Stack::under(&devices, &["loop0".into()]);
+        assert_eq!(names(&under), [("loop0", 0), ("sda", 1)]);
+    }
+
+    #[test]
+    fn a_circle_or_a_device_that_is_its_own_leg_ends() {
+        let circle = devices(&[("dm-0", md(), &["dm-1"]), ("dm-1", md(), &["dm-0"])]);
+        assert_eq!(names(&Stack::under(&circle, &["dm-0".into()])), [("dm-0", 0), ("dm-1", 1)]);
+        assert!(Stack::whole(&circle).rows.is_empty());
+    }
+}

@@ -1,0 +1,228 @@
+//! The terminal: taken for a picture, and put back however the program ends.
+
+use crate::{Key, Palette, Screen, draw, keys};
+use ratatui::Frame;
+use ratatui::backend::{Backend, CrosstermBackend};
+use ratatui::crossterm::cursor::{Hide, Show};
+use ratatui::crossterm::execute;
+use ratatui::crossterm::terminal::{
+    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Stdout};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::panic;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Whether the terminal is ours, for a panic to put it back.
+static TAKEN: AtomicBool = AtomicBool::new(false);
+
+/// Bytes of a picture, so that it goes out in one piece.
+const PICTURE: usize = 64 << 10;
+
+/// How long the rest of a key may take to come: of one that is Escape there is none.
+const KEY: Duration = Duration::from_millis(50);
+
+/// What happened at the terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A key was pressed.
+    Key(Key),
+    /// It has another size, and wants to be drawn.
+    Resized,
+}
+
+/// The terminal at standard output. Keys come from standard input, or, where that is none, from the
+/// terminal of the session.
+///
+/// While it lives there is no echo, keys come at once, and the picture is on a screen of its own.
+/// All of that is undone when it is dropped, and when the program panics.
+pub struct Terminal {
+    inner: ratatui::Terminal<CrosstermBackend<BufWriter<Stdout>>>,
+    palette: Palette,
+    /// Where keys come from where that is not standard input.
+    keyboard: Option<File>,
+    /// Keys that were read and not told yet.
+    keys: VecDeque<Key>,
+    /// Rows and columns.
+    size: Option<(u16, u16)>,
+}
+
+impl Terminal {
+    /// Takes the terminal.
+    ///
+    /// # Errors
+    /// When there is none, or it cannot be set up.
+    pub fn take(palette: Palette) -> io::Result<Terminal> {
+        static HOOK: std::sync::Once = std::sync::Once::new();
+        HOOK.call_once(|| {
+            let before = panic::take_hook();
+            panic::set_hook(Box::new(move |about| {
+                let _ = give_back();
+                before(about);
+            }));
+        });
+        let keyboard = match io::stdin().is_terminal() {
+            true => None,
+            false => Some(File::open("/dev/tty")?),
+        };
+        set_up()?;
+        let out = BufWriter::with_capacity(PICTURE, io::stdout());
+        match ratatui::Terminal::new(CrosstermBackend::new(out)) {
+            Ok(inner) => {
+                Ok(Terminal { inner, palette, keyboard, keys: VecDeque::new(), size: size() })
+            }
+            Err(error) => {
+                let _ = give_back();
+                Err(error)
+            }
+        }
+    }
+
+    /// Draws.
+    ///
+    /// # Errors
+    /// Those of writing to the terminal.
+    pub fn draw(&mut self, screen: &mut Screen) -> io::Result<()> {
+        self.draw_with(|frame, palette| draw(frame, screen, palette))
+    }
+
+    /// Draws what is drawn into a frame.
+    ///
+    /// # Errors
+    /// Those of writing to the terminal.
+    pub fn draw_with(&mut self, draw: impl FnOnce(&mut Frame<'_>, Palette)) -> io::Result<()> {
+        let palette = self.palette;
+        self.inner.draw(|frame| draw(frame, palette)).map(drop)
+    }
+
+    /// Puts the terminal back where one is taken: for a program that ends without further ado.
+    pub fn put_back() {
+        // There is nobody left to be told.
+        let _ = give_back();
+    }
+
+    /// Forgets what is on the terminal: the next picture is drawn whole.
+    ///
+    /// # Errors
+    /// Those of writing to the terminal.
+    pub fn clear(&mut self) -> io::Result<()> {
+        // The library's own way asks the terminal where its cursor is, and waits for an answer that
+        // one that is no longer ours does not give.
+        self.inner.backend_mut().clear()?;
+        self.inner.swap_buffers();
+        Ok(())
+    }
+
+    /// Waits for a key or a new size, at most so long. Keys that mean nothing are passed over.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn wait(&mut self, patience: Duration) -> io::Result<Option<Event>> {
+        let now = size();
+        if std::mem::replace(&mut self.size, now) != now {
+            return Ok(Some(Event::Resized));
+        }
+        if self.keys.is_empty() && self.is_ready(patience)? {
+            self.read()?;
+        }
+        Ok(self.keys.pop_front().map(Event::Key))
+    }
+
+    /// Whether there are bytes to read within a time; a signal ends it early.
+    fn is_ready(&self, patience: Duration) -> io::Result<bool> {
+        let mut wanted = [PollFd::from_borrowed_fd(self.keyboard(), PollFlags::IN)];
+        let patience = Timespec::try_from(patience).map_err(io::Error::other)?;
+        match poll(&mut wanted, Some(&patience)) {
+            Err(rustix::io::Errno::INTR) => Ok(false),
+            Err(error) => Err(error.into()),
+            Ok(_) if wanted[0].revents().intersects(PollFlags::HUP | PollFlags::ERR) => Err(gone()),
+            Ok(ready) => Ok(ready > 0),
+        }
+    }
+
+    /// Reads the keys that are there.
+    fn read(&mut self) -> io::Result<()> {
+        let mut bytes = [0; 256];
+        let mut length = 0;
+        loop {
+            match rustix::io::read(self.keyboard(), &mut bytes[length..]) {
+                Ok(0) => return Err(gone()),
+                Ok(more) => length += more,
+                Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
+                Err(error) => return Err(error.into()),
+            }
+            let full = length == bytes.len();
+            if full || !keys::is_cut_off(&bytes[..length]) || !self.is_ready(KEY)? {
+                break;
+            }
+        }
+        let mut rest = &bytes[..length];
+        while !rest.is_empty() {
+            let (key, taken) = keys::first(rest);
+            self.keys.extend(key);
+            rest = &rest[taken..];
+        }
+        Ok(())
+    }
+
+    fn keyboard(&self) -> BorrowedFd<'_> {
+        static STDIN: std::sync::LazyLock<io::Stdin> = std::sync::LazyLock::new(io::stdin);
+        self.keyboard.as_ref().map_or_else(|| STDIN.as_fd(), File::as_fd)
+    }
+
+    /// Puts the terminal back, calls `pause`, which returns when the terminal may be taken again,
+    /// and takes it again.
+    ///
+    /// # Errors
+    /// Those of setting the terminal up.
+    pub fn suspended(&mut self, pause: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+        give_back()?;
+        pause()?;
+        self.retake()
+    }
+
+    /// Takes the terminal again after the program was stopped without being asked.
+    ///
+    /// # Errors
+    /// Those of setting the terminal up.
+    pub fn retake(&mut self) -> io::Result<()> {
+        give_back()?;
+        set_up()?;
+        self.clear()
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        // A terminal that went away needs nothing.
+        let _ = give_back();
+    }
+}
+
+/// Rows and columns; `None` when they are not told.
+fn size() -> Option<(u16, u16)> {
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+    Some((size.ws_row, size.ws_col))
+}
+
+fn gone() -> io::Error {
+    io::Error::new(ErrorKind::UnexpectedEof, "the terminal is gone")
+}
+
+fn set_up() -> io::Result<()> {
+    enable_raw_mode()?;
+    TAKEN.store(true, Ordering::SeqCst);
+    execute!(io::stdout(), EnterAlternateScreen, Hide).inspect_err(|_| drop(give_back()))
+}
+
+fn give_back() -> io::Result<()> {
+    if !TAKEN.swap(false, Ordering::SeqCst) {
+        return Ok(());
+    }
+    let shown = execute!(io::stdout(), LeaveAlternateScreen, Show);
+    disable_raw_mode().and(shown)
+}

@@ -1,0 +1,130 @@
+//! Memory, what goes between it and the disks, what tasks wait for, and arrays at work.
+
+use super::Palette;
+use crate::{Rates, units};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use record::ArraySample;
+
+/// Characters of the bar of an array's work.
+const BAR: usize = 20;
+/// Below this width words are left out.
+const WIDE: usize = 96;
+/// Below this one names of lines are left out as well.
+const NARROW: usize = 60;
+
+/// A name and sizes with theirs, those of one column under each other; the last ones are left out
+/// where there is no room, and the name too.
+fn sizes(
+    name: &str,
+    sizes: &[(&str, usize, f64)],
+    width: usize,
+    palette: Palette,
+) -> Line<'static> {
+    let lead = if width >= NARROW { format!("  {name:<9}") } else { "  ".to_owned() };
+    let mut left = width.saturating_sub(lead.len());
+    let mut spans = vec![palette.bold(lead)];
+    for (name, wide, value) in sizes {
+        // A blank before the size, eight for it.
+        if left < wide + 9 {
+            break;
+        }
+        left = left.saturating_sub(wide + 11);
+        spans.push(palette.dim(format!("{name:>wide$} ")));
+        let style = if *value > 0.0 { Style::new() } else { palette.dimmed() };
+        spans.push(Span::styled(format!("{}  ", units::bytes(*value)), style));
+    }
+    spans.into()
+}
+
+/// The page cache and what waits in it.
+pub(super) fn memory(rates: &Rates, width: usize, palette: Palette) -> Line<'static> {
+    let memory = rates.memory;
+    let figures = [
+        ("cached", 6, memory.cached as f64),
+        ("dirty", 5, memory.dirty as f64),
+        ("writeback", 9, memory.writeback as f64),
+        ("available", 11, memory.available as f64),
+    ];
+    sizes("cache", &figures, width, palette)
+}
+
+/// What goes between memory and disks a second; `None` where it is not told.
+pub(super) fn paging(rates: &Rates, width: usize, palette: Palette) -> Option<Line<'static>> {
+    let paging = rates.paging.as_ref()?;
+    let swap = paging.swap_in_bytes_per_second + paging.swap_out_bytes_per_second;
+    let figures = [
+        ("in", 6, paging.in_bytes_per_second),
+        ("out", 5, paging.out_bytes_per_second),
+        ("refaults", 9, paging.refault_bytes_per_second),
+        ("swap in+out", 11, swap),
+    ];
+    Some(sizes("paging/s", &figures, width, palette))
+}
+
+/// What tasks waited for; no line where the kernel does not tell.
+pub(super) fn pressure(rates: &Rates, width: usize, palette: Palette) -> Vec<Line<'static>> {
+    let Some(pressure) = &rates.pressure else { return Vec::new() };
+    let lead = if width >= NARROW { "  waiting  " } else { "  wait " };
+    let mut spans = vec![palette.bold(lead)];
+    let mut share = |name: &str, some: f64, all: Option<f64>| {
+        let style = if some >= 0.05 { palette.load(some) } else { palette.dimmed() };
+        spans.push(palette.dim(format!("{name} ")));
+        let figure =
+            if width >= NARROW { format!("{some:5.1} %") } else { format!("{some:3.0} % ") };
+        spans.push(Span::styled(figure, style));
+        if let Some(all) = all.filter(|_| width >= WIDE) {
+            spans.push(palette.dim(format!(" (all {all:5.1} %)")));
+        }
+        spans.push(Span::raw(if width >= NARROW { "   " } else { " " }));
+    };
+    share("I/O", pressure.io_some, Some(pressure.io_full));
+    let memory = if width >= NARROW { "memory" } else { "mem" };
+    share(memory, pressure.memory_some, Some(pressure.memory_full));
+    share("CPU", pressure.cpu_some, None);
+    vec![spans.into()]
+}
+
+/// A line for each array that misses a member, and for each that works on all of itself.
+pub(super) fn arrays(rates: &Rates, width: usize, palette: Palette) -> Vec<Line<'static>> {
+    let mut lines = Vec::new();
+    for (name, array) in &rates.arrays {
+        lines.extend(degraded(name, array, palette));
+        lines.extend(sync(name, array, width, palette));
+    }
+    lines
+}
+
+fn degraded(name: &str, array: &ArraySample, palette: Palette) -> Option<Line<'static>> {
+    if array.working >= array.wanted {
+        return None;
+    }
+    let faulty = array.members.iter().filter(|member| member.marks.contains('F'));
+    let faulty: Vec<&str> = faulty.map(|member| member.name.as_str()).collect();
+    let mut text =
+        format!("  {name} is degraded: {} of {} members work", array.working, array.wanted);
+    if !faulty.is_empty() {
+        text += &format!("; faulty: {}", faulty.join(" "));
+    }
+    Some(palette.warn(text).into())
+}
+
+fn sync(name: &str, array: &ArraySample, width: usize, palette: Palette) -> Option<Line<'static>> {
+    let sync = array.sync.as_ref()?;
+    let mut spans = vec![palette.bold(format!("  {name} {} ", sync.action))];
+    let Some(fraction) = sync.fraction() else {
+        let waits = sync.waits.clone().unwrap_or_else(|| "begins".into());
+        spans.push(palette.dim(waits));
+        return Some(spans.into());
+    };
+    let filled = (fraction * BAR as f64).round() as usize;
+    if width >= 70 {
+        spans.push(Span::styled("█".repeat(filled), palette.wait()));
+        spans.push(palette.dim("·".repeat(BAR.saturating_sub(filled))));
+    }
+    spans.push(Span::raw(format!(" {:5.1} %", fraction * 100.0)));
+    spans.push(Span::raw(format!("  {}/s", units::bytes(sync.bytes_per_second as f64).trim_end())));
+    let left = sync.seconds_left().map(|left| format!("  {} left", units::duration(left)));
+    spans.push(palette.dim(left.unwrap_or_else(|| "  stands still".into())));
+    Some(spans.into())
+}

@@ -1,0 +1,209 @@
+//! What the addresses of the API answer.
+
+use crate::archive::{self, Asked};
+use crate::failure::Failure;
+use crate::pages::machine;
+use crate::pages::run::check_note;
+use crate::pages::trends;
+use crate::site::Site;
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::{Path, Query, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use judge::compare::Options;
+use report::{Dress, Format};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// How long is waited for a moment of a run: they are a second apart.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// JSON that is text already.
+fn json_text(text: impl Into<axum::body::Body>) -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], text.into()).into_response()
+}
+
+/// Runs.
+pub async fn runs(
+    State(site): State<Site>,
+    Query(asked): Query<Asked>,
+) -> Result<Json<Value>, Failure> {
+    site.archived(move |_, archive| {
+        let listed = asked.list(archive)?;
+        Ok(Json(json!({"total": listed.total, "offset": asked.offset, "runs": listed.rows})))
+    })
+    .await
+}
+
+/// How a figure went over time.
+pub async fn trends(
+    State(site): State<Site>,
+    Query(asked): Query<trends::Asked>,
+) -> Result<Json<Value>, Failure> {
+    site.archived(move |_, archive| {
+        let all = asked.trends(archive)?.shown;
+        Ok(Json(all.iter().map(report::trend::json).collect()))
+    })
+    .await
+}
+
+/// Adds a record.
+pub async fn add(State(site): State<Site>, body: Bytes) -> Result<Response, Failure> {
+    site.archived(move |_, archive| {
+        let (id, was_there) = archive::add(archive, &body)?;
+        let status = if was_there { StatusCode::OK } else { StatusCode::CREATED };
+        Ok((status, Json(json!({"id": id}))).into_response())
+    })
+    .await
+}
+
+/// The record of a run.
+pub async fn record(
+    State(site): State<Site>,
+    Path(name): Path<String>,
+) -> Result<Response, Failure> {
+    site.archived(move |_, archive| {
+        let id = archive::find(archive, &name)?;
+        Ok(json_text(archive.json(&id)?))
+    })
+    .await
+}
+
+/// Removes a run.
+pub async fn remove(
+    State(site): State<Site>,
+    Path(name): Path<String>,
+) -> Result<StatusCode, Failure> {
+    site.archived(move |_, archive| {
+        let id = archive::find(archive, &name)?;
+        archive.remove(&[id])?;
+        Ok(StatusCode::NO_CONTENT)
+    })
+    .await
+}
+
+/// A run judged now.
+pub async fn report(
+    State(site): State<Site>,
+    Path(name): Path<String>,
+) -> Result<Response, Failure> {
+    site.archived(move |_, archive| {
+        let record = archive.load(&archive::find(archive, &name)?)?;
+        let judged = judge::judge(&record);
+        Ok(json_text(report::render(&record, &judged, &[Format::Json], &Dress::default())))
+    })
+    .await
+}
+
+/// Gives a run a tag.
+pub async fn tag(
+    State(site): State<Site>,
+    Path((name, tag)): Path<(String, String)>,
+) -> Result<StatusCode, Failure> {
+    site.archived(move |_, archive| {
+        let id = archive::find(archive, &name)?;
+        archive.tag(&id, &tag)?;
+        Ok(StatusCode::NO_CONTENT)
+    })
+    .await
+}
+
+/// Takes a tag from a run.
+pub async fn untag(
+    State(site): State<Site>,
+    Path((name, tag)): Path<(String, String)>,
+) -> Result<StatusCode, Failure> {
+    site.archived(move |_, archive| {
+        let id = archive::find(archive, &name)?;
+        match archive.untag(&id, &tag)? {
+            true => Ok(StatusCode::NO_CONTENT),
+            false => Err(Failure::missing(format!("run {} has no tag '{tag}'", id.short()))),
+        }
+    })
+    .await
+}
+
+/// A note that is sent.
+#[derive(Deserialize)]
+struct Note {
+    note: String,
+}
+
+/// Writes a note on a run.
+pub async fn note(
+    State(site): State<Site>,
+    Path(name): Path<String>,
+    body: Bytes,
+) -> Result<StatusCode, Failure> {
+    let sent: Note = serde_json::from_slice(&body)
+        .map_err(|error| Failure::wrong(format!("expected {{\"note\": \"…\"}}: {error}")))?;
+    check_note(&sent.note)?;
+    site.archived(move |_, archive| {
+        let id = archive::find(archive, &name)?;
+        archive.note(&id, &sent.note)?;
+        Ok(StatusCode::NO_CONTENT)
+    })
+    .await
+}
+
+/// What is to be compared.
+#[derive(Deserialize)]
+pub struct Compared {
+    before: String,
+    after: String,
+}
+
+/// Compares two runs or sets.
+pub async fn compare(
+    State(site): State<Site>,
+    Query(asked): Query<Compared>,
+) -> Result<Response, Failure> {
+    site.archived(move |_, archive| {
+        let (before, after) = (archive.load_set(&asked.before)?, archive.load_set(&asked.after)?);
+        let comparison = judge::compare::compare(&before, &after, &Options::default());
+        Ok(json_text(report::compare::json(&comparison)))
+    })
+    .await
+}
+
+/// What is under a path.
+pub async fn machine(
+    State(site): State<Site>,
+    Query(asked): Query<machine::Asked>,
+) -> Result<Response, Failure> {
+    site.work(move |site| {
+        let (inspection, facts) = site.inspect(asked.path())?;
+        Ok(json_text(report::inspect::json(&inspection, &facts)))
+    })
+    .await
+}
+
+/// What runs now.
+pub async fn live(State(site): State<Site>) -> Result<Json<Value>, Failure> {
+    site.work(|site| {
+        let listed = site.feeds().list().map_err(Failure::ours)?;
+        let processes: Vec<Value> =
+            listed.iter().map(|listed| json!({"pid": listed.pid, "run": listed.head})).collect();
+        Ok(Json(json!({"processes": processes})))
+    })
+    .await
+}
+
+/// What one process does now.
+pub async fn moment(
+    State(site): State<Site>,
+    Path(pid): Path<u32>,
+) -> Result<Json<Value>, Failure> {
+    let follower = site.work(move |site| Ok(site.feeds().follow(pid))).await?;
+    let missing = || Failure::missing(format!("process {pid} runs nothing that can be seen"));
+    let mut follower = follower.ok_or_else(missing)?;
+    let first = follower.wait_for(|known| known.moment.is_some() || known.is_gone);
+    // What is known by then is told.
+    let _ = tokio::time::timeout(PATIENCE, first).await;
+    let known = follower.borrow().clone();
+    Ok(Json(json!({
+        "run": known.head, "moment": known.moment, "ended": known.ended, "kept": known.kept,
+    })))
+}

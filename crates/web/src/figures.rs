@@ -1,0 +1,41 @@
+//! The figures of runs of one process for Prometheus, and nothing else: no archive behind it.
+
+use crate::server;
+use axum::Router;
+use axum::extract::State;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::IntoResponse;
+use axum::routing::get;
+use live::metrics;
+use std::future::pending;
+use std::io;
+use std::net;
+use std::sync::Arc;
+use tokio::net::TcpListener;
+use tokio::runtime::Builder;
+use tokio::sync::watch;
+
+/// Gives the figures as they are now.
+pub type Source = Arc<dyn Fn() -> String + Send + Sync>;
+
+/// Answers `GET /metrics` with what `source` gives, until the process ends; whatever else is asked
+/// for is not there.
+///
+/// # Errors
+/// When the socket or the thread cannot be had.
+pub fn serve(listener: net::TcpListener, source: Source) -> io::Result<()> {
+    listener.set_nonblocking(true)?;
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    let listener = {
+        let _entered = runtime.enter();
+        TcpListener::from_std(listener)?
+    };
+    let app = Router::new().route("/metrics", get(figures)).with_state(source);
+    let serve =
+        move || runtime.block_on(server::serve(listener, app, watch::channel(false).0, pending()));
+    std::thread::Builder::new().name("metrics".into()).spawn(serve).map(drop)
+}
+
+async fn figures(State(source): State<Source>) -> impl IntoResponse {
+    ([(CONTENT_TYPE, metrics::CONTENT_TYPE)], source())
+}

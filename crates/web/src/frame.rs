@@ -1,0 +1,125 @@
+//! What is around every page.
+
+use crate::site::Site;
+use axum::response::Html;
+use maud::{DOCTYPE, Markup, html};
+use sha2::{Digest, Sha256};
+use std::sync::LazyLock;
+
+/// Where in the site a page stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Here {
+    /// Among the runs.
+    Runs,
+    /// At how figures went over time.
+    Trends,
+    /// At what runs now.
+    Live,
+    /// At the machine.
+    Machine,
+    /// At the form that starts a run.
+    Start,
+    /// At none of them.
+    None,
+    /// Outside: the way in is shown alone.
+    Out,
+}
+
+/// A file that is part of the program.
+pub struct Asset {
+    /// Where it is asked for.
+    pub path: &'static str,
+    /// What it is.
+    pub kind: &'static str,
+    /// What it holds.
+    pub text: LazyLock<String>,
+}
+
+/// Everything that pages load besides themselves.
+pub static ASSETS: [Asset; 3] = [
+    Asset {
+        path: "/style.css",
+        kind: "text/css; charset=utf-8",
+        // What a report looks like comes first, then what is around it.
+        text: LazyLock::new(|| {
+            report::html::style().to_owned() + include_str!("../assets/style.css")
+        }),
+    },
+    Asset {
+        path: "/fathom.js",
+        kind: "text/javascript; charset=utf-8",
+        text: LazyLock::new(|| include_str!("../assets/fathom.js").to_owned()),
+    },
+    Asset {
+        path: "/icon.svg",
+        kind: "image/svg+xml",
+        text: LazyLock::new(|| include_str!("../assets/icon.svg").to_owned()),
+    },
+];
+
+/// A few digits that change with the assets, so that browsers may keep them.
+pub static EDITION: LazyLock<String> = LazyLock::new(|| {
+    let mut digest = Sha256::new();
+    ASSETS.iter().for_each(|asset| digest.update(asset.text.as_bytes()));
+    digest.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+});
+
+/// A page with `body` in its middle.
+pub fn page(site: &Site, title: &str, here: Here, body: Markup) -> Html<String> {
+    page_with(site, title, here, html! {}, body)
+}
+
+/// The same, with more in its head.
+pub fn page_with(site: &Site, title: &str, here: Here, head: Markup, body: Markup) -> Html<String> {
+    let links = [
+        (Here::Runs, "/runs", "Runs"),
+        (Here::Trends, "/trends", "Trends"),
+        (Here::Live, "/live", "Live"),
+        (Here::Machine, "/machine", "Machine"),
+        (Here::Start, "/start", "Start"),
+    ];
+    let links =
+        links.into_iter().filter(|(at, ..)| *at != Here::Start || site.launcher().is_some());
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (title) " · fathom" }
+                link rel="icon" href={ "/icon.svg?v=" (*EDITION) };
+                link rel="stylesheet" href={ "/style.css?v=" (*EDITION) };
+                script src={ "/fathom.js?v=" (*EDITION) } defer {}
+                (head)
+            }
+            body {
+                a.skip href="#main" { "To the content" }
+                header.site {
+                    a.name href="/" { "fathom" }
+                    @if here != Here::Out {
+                        nav aria-label="Pages" {
+                            @for (at, path, name) in links {
+                                a href=(path) aria-current=[(at == here).then_some("page")] { (name) }
+                            }
+                        }
+                        // What is refused is told to anybody: the secret of forms is not.
+                        @if here != Here::None {
+                            form.leave method="post" action="/logout" {
+                                (csrf(site))
+                                button.quiet { "Log out" }
+                            }
+                        }
+                    }
+                }
+                main #main tabindex="-1" { (body) }
+            }
+        }
+    };
+    Html(page.into_string())
+}
+
+/// The field that every form of ours holds.
+pub fn csrf(site: &Site) -> Markup {
+    html! { input type="hidden" name="csrf" value=(site.guard().csrf()); }
+}

@@ -1,0 +1,291 @@
+//! Who may see the pages: a token, a session in a cookie, and requests that come from our own pages.
+//!
+//! The token opens a session: a cookie that scripts cannot read and that other sites' pages do not
+//! send. A browser tells cookies apart by host and not by port, so its name holds the port. What
+//! changes something needs the session's second secret too (OWASP's synchroniser token), which only
+//! our pages hold: another program on the same host could make a browser send the cookie. A name
+//! that leads to this machine without our knowing (DNS rebinding) is refused by the `Host` line.
+
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, Uri, header};
+use sha2::{Digest, Sha256};
+use std::net::IpAddr;
+
+/// A token is so long at least, in characters.
+pub const TOKEN_MIN: usize = 16;
+/// A token is so long at most.
+pub const TOKEN_MAX: usize = 512;
+
+/// What decides who may see what.
+pub struct Guard {
+    token: [u8; 32],
+    session: String,
+    /// What forms carry in their field `csrf`, and scripts in `X-CSRF-Token`.
+    csrf: String,
+    cookie: String,
+    hosts: Vec<String>,
+}
+
+/// Who asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Caller {
+    /// A program that sent the token itself.
+    Program,
+    /// A browser with a session.
+    Session,
+    /// A browser that followed an address with the token, or typed it: it is given a session.
+    Newcomer,
+    /// Nobody we know.
+    Stranger {
+        /// A token was given, but not ours.
+        is_wrong: bool,
+    },
+}
+
+impl Guard {
+    /// `secret` is random and new for each start, so that sessions end with the program. `hosts` are
+    /// names by which the pages may be asked for, besides `localhost` and addresses.
+    pub fn new(token: &str, secret: &[u8; 32], port: u16, hosts: &[String]) -> Guard {
+        let derived = |what: &str| {
+            let mut digest = Sha256::new();
+            digest.update(secret);
+            digest.update(what);
+            digest.update(token);
+            hex(&digest.finalize())
+        };
+        Guard {
+            token: Sha256::digest(token).into(),
+            session: derived("session"),
+            csrf: derived("csrf"),
+            cookie: format!("fathom-{port}"),
+            hosts: hosts.iter().map(|host| host.to_ascii_lowercase()).collect(),
+        }
+    }
+
+    /// What forms carry.
+    pub fn csrf(&self) -> &str {
+        &self.csrf
+    }
+
+    /// Whether `text` is what our forms carry.
+    pub fn is_ours(&self, text: &str) -> bool {
+        is_same(text.as_bytes(), self.csrf.as_bytes())
+    }
+
+    /// Whether `text` is the token.
+    pub fn is_token(&self, text: &str) -> bool {
+        let digest: [u8; 32] = Sha256::digest(text).into();
+        is_same(&digest, &self.token)
+    }
+
+    /// Whether the pages may be asked for under the name in the `Host` line.
+    pub fn is_host(&self, headers: &HeaderMap) -> bool {
+        let mut lines = headers.get_all(header::HOST).iter();
+        let (Some(line), None) = (lines.next(), lines.next()) else { return false };
+        let Some(host) = line.to_str().ok().and_then(host_of) else { return false };
+        let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+        address.is_ok() || host == "localhost" || self.hosts.contains(&host)
+    }
+
+    /// Who sent a request.
+    pub fn caller(&self, headers: &HeaderMap, uri: &Uri) -> Caller {
+        if let Some(line) = headers.get(header::AUTHORIZATION) {
+            let given = line.to_str().ok().and_then(|line| line.split_once(' '));
+            let is_token = given.is_some_and(|(scheme, token)| {
+                scheme.eq_ignore_ascii_case("bearer") && self.is_token(token.trim())
+            });
+            return if is_token { Caller::Program } else { Caller::Stranger { is_wrong: true } };
+        }
+        let given = token_in(uri);
+        if given.as_deref().is_some_and(|token| self.is_token(token)) {
+            return Caller::Newcomer;
+        }
+        let sessions = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
+        let mut cookies = sessions.flat_map(|line| line.split(';')).filter_map(|cookie| {
+            let (name, value) = cookie.trim().split_once('=')?;
+            (name == self.cookie).then_some(value)
+        });
+        if cookies.any(|value| is_same(value.as_bytes(), self.session.as_bytes())) {
+            return Caller::Session;
+        }
+        Caller::Stranger { is_wrong: given.is_some() }
+    }
+
+    /// The line that gives a browser its session; it ends with the browser.
+    pub fn set_cookie(&self) -> String {
+        format!("{}={}; HttpOnly; SameSite=Strict; Path=/", self.cookie, self.session)
+    }
+
+    /// The line that takes it away.
+    pub fn unset_cookie(&self) -> String {
+        format!("{}=; HttpOnly; SameSite=Strict; Path=/; Max-Age=0", self.cookie)
+    }
+}
+
+/// Whether a browser says that a page of another site sent this. One that says nothing is believed:
+/// what counts is the secret of the form.
+pub fn is_foreign(headers: &HeaderMap) -> bool {
+    let line = |name| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
+    let site = line(header::HeaderName::from_static("sec-fetch-site"));
+    if site.is_some_and(|site| site != "same-origin" && site != "none") {
+        return true;
+    }
+    let Some(origin) = line(header::ORIGIN) else { return false };
+    let origin = origin.parse::<Uri>().ok();
+    let from = origin.as_ref().and_then(Uri::authority).map(Authority::as_str);
+    from.is_none() || from != line(header::HOST)
+}
+
+/// The token in the query of an address.
+fn token_in(uri: &Uri) -> Option<String> {
+    let uri = axum::extract::Query::<Vec<(String, String)>>::try_from_uri(uri).ok()?;
+    uri.0.into_iter().find(|(name, _)| name == "token").map(|(_, token)| token)
+}
+
+/// "localhost" of "localhost:8642", in small letters; an IPv6 address in its brackets.
+fn host_of(line: &str) -> Option<String> {
+    let authority: Authority = line.parse().ok()?;
+    // A name and a password before it are no part of a host.
+    (!line.contains('@')).then(|| authority.host().to_ascii_lowercase())
+}
+
+/// Whether two texts are the same, in a time that depends on their lengths alone.
+fn is_same(one: &[u8], other: &[u8]) -> bool {
+    one.len() == other.len() && one.iter().zip(other).fold(0, |all, (a, b)| all | (a ^ b)) == 0
+}
+
+/// Bytes as hexadecimal digits.
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A token of 32 random bytes.
+pub fn token_of(random: &[u8; 32]) -> String {
+    hex(random)
+}
+
+/// The token in a file's text: its first line.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn token_from(text: &str) -> Result<String, String> {
+    let token = text.lines().next().unwrap_or_default().trim();
+    let is_plain = token.chars().all(|letter| letter.is_ascii_graphic());
+    match token.len() {
+        _ if !is_plain => Err("its first line is to be one word of ASCII letters".into()),
+        TOKEN_MIN..=TOKEN_MAX => Ok(token.to_owned()),
+        length => Err(format!(
+            "its first line has {length} characters; expected a token of {TOKEN_MIN} to {TOKEN_MAX} \
+             (head -c 32 /dev/urandom | base64)"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn guard() -> Guard {
+        Guard::new("0123456789abcdef", &[7; 32], 8642, &["Lab.Example".into()])
+    }
+
+    fn headers(lines: &[(&'static str, &str)]) -> HeaderMap {
+        lines
+            .iter()
+            .map(|(name, value)| (header::HeaderName::from_static(name), value.parse().unwrap()))
+            .collect()
+    }
+
+    fn caller(lines: &[(&'static str, &str)], uri: &str) -> Caller {
+        guard().caller(&headers(lines), &uri.parse().unwrap())
+    }
+
+    #[test]
+    fn only_the_token_and_its_session_open() {
+        let stranger = Caller::Stranger { is_wrong: false };
+        let wrong = Caller::Stranger { is_wrong: true };
+        assert_eq!(caller(&[], "/runs"), stranger);
+        assert_eq!(caller(&[], "/?token=0123456789abcdef"), Caller::Newcomer);
+        assert_eq!(caller(&[], "/?a=b&token=0123456789abcdeg"), wrong);
+        assert_eq!(caller(&[("authorization", "Bearer 0123456789abcdef")], "/"), Caller::Program);
+        for line in ["Bearer 0123456789abcde", "Basic 0123456789abcdef", "Bearer", "Bearer "] {
+            assert_eq!(caller(&[("authorization", line)], "/?token=0123456789abcdef"), wrong);
+        }
+        let cookie = guard().set_cookie();
+        let cookie = cookie.split(';').next().unwrap();
+        let among = format!("other=1; {cookie}; more=2");
+        assert_eq!(caller(&[("cookie", &among)], "/"), Caller::Session);
+        // That of another port, a token instead of the session, nothing.
+        for line in [
+            cookie.replace("8642", "8643"),
+            "fathom-8642=0123456789abcdef".into(),
+            "fathom-8642=".into(),
+            "fathom-8642".into(),
+        ] {
+            assert_eq!(caller(&[("cookie", &line)], "/"), stranger, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_session_ends_with_the_program_and_its_token() {
+        let cookie = |token, secret| Guard::new(token, &[secret; 32], 1, &[]).set_cookie();
+        assert_ne!(cookie("0123456789abcdef", 7), cookie("0123456789abcdef", 8));
+        assert_ne!(cookie("0123456789abcdef", 7), cookie("0123456789abcdeg", 7));
+    }
+
+    #[test]
+    fn names_that_are_not_ours_are_refused() {
+        for host in [
+            "localhost",
+            "LOCALHOST:1",
+            "127.0.0.1:8642",
+            "[::1]:8642",
+            "192.168.1.9",
+            "lab.example:80",
+            "LAB.example",
+        ] {
+            assert!(guard().is_host(&headers(&[("host", host)])), "{host}");
+        }
+        for host in [
+            "evil.example",
+            "localhost.evil.example",
+            "a@localhost",
+            "127.0.0.1.nip.io",
+            "",
+            "[::1",
+            "localhost:8642, evil",
+        ] {
+            assert!(!guard().is_host(&headers(&[("host", host)])), "{host}");
+        }
+        assert!(!guard().is_host(&HeaderMap::new()));
+        let mut two = headers(&[("host", "localhost")]);
+        two.append("host", "evil.example".parse().unwrap());
+        assert!(!guard().is_host(&two));
+    }
+
+    #[test]
+    fn what_another_site_sends_is_foreign() {
+        let host = ("host", "127.0.0.1:8642");
+        assert!(!is_foreign(&headers(&[host])));
+        assert!(!is_foreign(&headers(&[host, ("origin", "http://127.0.0.1:8642")])));
+        assert!(!is_foreign(&headers(&[host, ("sec-fetch-site", "same-origin")])));
+        for line in [
+            ("origin", "http://evil.example"),
+            ("origin", "null"),
+            ("origin", "http://127.0.0.1:8643"),
+            ("sec-fetch-site", "cross-site"),
+            ("sec-fetch-site", "same-site"),
+        ] {
+            assert!(is_foreign(&headers(&[host, line])), "{line:?}");
+        }
+    }
+
+    #[test]
+    fn tokens_are_long_words() {
+        assert_eq!(token_from("0123456789abcdef\nmore"), Ok("0123456789abcdef".into()));
+        for text in ["", "short", "two words of 0123456789abcdef", "ärger-0123456789abcdef"] {
+            assert!(token_from(text).is_err(), "{text}");
+        }
+        assert_eq!(token_of(&[0xab; 32]).len(), 64);
+    }
+}

@@ -1,0 +1,51 @@
+//! `/metrics` for Prometheus: what runs now, and how many runs the archive holds.
+
+use crate::failure::Failure;
+use crate::follow::Known;
+use crate::site::Site;
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use std::sync::Arc;
+use std::time::Duration;
+use store::Filter;
+
+/// How long is waited for the moments of runs under way, all together: they are a second apart.
+const PATIENCE: Duration = Duration::from_millis(1500);
+
+/// The metrics.
+///
+/// # Errors
+/// The archive cannot be read.
+pub async fn answer(State(site): State<Site>) -> Result<Response, Failure> {
+    let archived = site.archived(|_, archive| Ok(archive.count(&Filter::all())?)).await?;
+    let followers = site
+        .work(|site| {
+            let listed = site.feeds().list().map_err(Failure::ours)?;
+            Ok(listed
+                .iter()
+                .filter_map(|listed| site.feeds().follow(listed.pid))
+                .collect::<Vec<_>>())
+        })
+        .await?;
+    let until = tokio::time::Instant::now() + PATIENCE;
+    let mut known: Vec<Arc<Known>> = Vec::new();
+    for mut follower in followers {
+        let first = follower.wait_for(|known| known.moment.is_some() || known.is_gone);
+        let _ = tokio::time::timeout_at(until, first).await;
+        let now = follower.borrow().clone();
+        known.push(now);
+    }
+    let goes_on = |known: &&Arc<Known>| known.ended.is_none() && !known.is_gone;
+    let runs: Vec<_> = known
+        .iter()
+        .filter(goes_on)
+        .filter_map(|known| Some((known.head.as_ref()?, known.moment.as_ref())))
+        .collect();
+    let text = format!(
+        "# HELP fathom_archive_runs Runs in the archive.\n# TYPE fathom_archive_runs gauge\n\
+         fathom_archive_runs {archived}\n{}",
+        live::metrics::text(&runs)
+    );
+    Ok(([(header::CONTENT_TYPE, live::metrics::CONTENT_TYPE)], text).into_response())
+}

@@ -1,0 +1,57 @@
+//! Runs compared: any two, or more beside each other.
+
+use crate::failure::Failure;
+use crate::frame::{self, Here};
+use crate::pages::shown;
+use crate::site::Site;
+use axum::extract::{Query, State};
+use axum::response::Html;
+use maud::html;
+use store::Named;
+
+/// Runs that are shown beside each other, at most.
+const MOST: usize = 8;
+
+/// The page. Names of runs come as `run`, once for each.
+///
+/// # Errors
+/// There are not two, or too many; one is not there.
+pub async fn page(
+    State(site): State<Site>,
+    Query(asked): Query<Vec<(String, String)>>,
+) -> Result<Html<String>, Failure> {
+    let names = asked.into_iter().filter(|(key, name)| key == "run" && !name.trim().is_empty());
+    let names: Vec<String> = names.map(|(_, name)| name.trim().to_owned()).collect();
+    if !(2..=MOST).contains(&names.len()) {
+        return Err(Failure::wrong(format!(
+            "{} chosen: 2 to {MOST} runs can be compared; choose them in the list of runs",
+            names.len()
+        )));
+    }
+    site.archived(move |site, archive| {
+        let mut sets = Vec::new();
+        for name in &names {
+            let (id, label) = match archive.named(name)? {
+                Named::Run(id) => {
+                    let row = archive.row(&id)?;
+                    (id.to_string(), format!("{} {}", row.job, id.short()))
+                }
+                Named::Set(id) => (id.to_string(), format!("set {}", id.short())),
+            };
+            sets.push((label, archive.load_set(&id)?, id));
+        }
+        // The earlier is what the later is held against, in whichever order they were chosen.
+        sets.sort_by_key(|(_, set, _)| set.runs.first().map(|run| run.invocation.started_unix_ms));
+        let body = html! {
+            p.muted { "Comparison, the earliest first: "
+                @for (index, (label, _, id)) in sets.iter().enumerate() {
+                    @if index > 0 { ", " }
+                    a href={ "/runs/" (id) } { (label) }
+                }
+            }
+            (shown::report(sets.into_iter().map(|(label, set, _)| (label, set)).collect()))
+        };
+        Ok(frame::page(site, "Comparison", Here::Runs, body))
+    })
+    .await
+}

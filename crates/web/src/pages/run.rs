@@ -1,0 +1,228 @@
+//! A run: its report, and what people add to it.
+
+use crate::archive;
+use crate::failure::Failure;
+use crate::frame::{self, Here, csrf};
+use crate::pages::shown;
+use crate::site::Site;
+use crate::words::{encoded, when, workload};
+use axum::Form;
+use axum::extract::{Path, State};
+use axum::http::header;
+use axum::response::{Html, IntoResponse, Redirect, Response};
+use maud::{Markup, html};
+use serde::Deserialize;
+use store::{Named, Row};
+
+/// The page.
+///
+/// # Errors
+/// There is no such run, or its record cannot be read.
+pub async fn page(State(site): State<Site>, Path(name): Path<String>) -> Result<Response, Failure> {
+    site.archived(move |site, archive| {
+        // What was made together is shown together.
+        if let Named::Set(set) = archive.named(&name)? {
+            return Ok(Redirect::to(&format!("/sets/{set}")).into_response());
+        }
+        let id = archive::find(archive, &name)?;
+        let row = archive.row(&id)?;
+        let set = archive.load_set(id.as_str())?;
+        let title = if row.job.is_empty() { row.id.short() } else { row.job.as_str() };
+        let title = title.to_owned();
+        let body = html! {
+            (about(site, &row))
+            (shown::report_on(archive, id.as_str(), &title, set)?)
+        };
+        Ok(frame::page(site, &title, Here::Runs, body).into_response())
+    })
+    .await
+}
+
+/// What is known of a run besides its record, and what can be done with it.
+fn about(site: &Site, row: &Row) -> Markup {
+    let at = format!("/runs/{}", row.id);
+    html! {
+        p.muted {
+            a href="/runs" { "Runs" } " › "
+            @if let Some(set) = &row.set {
+                a href={ "/sets/" (set.as_str()) } { (row.kind) " " (set.short()) } " › "
+            }
+            span.mono { (row.id.short()) } " · " (when(row)) " · " (row.host) " · " (workload(row))
+        }
+        div.actions {
+            @for tag in &row.tags {
+                form.inline method="post" action={ (at) "/untag" } {
+                    (csrf(site))
+                    input type="hidden" name="tag" value=(tag);
+                    a.tag href={ "/runs?" (encoded(&[("filter", &format!("tag={tag}"))])) } { (tag) }
+                    button.quiet aria-label={ "Take the tag " (tag) " away" } { "×" }
+                }
+            }
+            form.inline method="post" action={ (at) "/tag" } {
+                (csrf(site))
+                input type="text" name="tag" required maxlength="64" size="12" aria-label="New tag"
+                    placeholder="tag" autocapitalize="none";
+                button { "Add tag" }
+            }
+            form.inline method="get" action="/compare" {
+                input type="hidden" name="run" value=(row.id.as_str());
+                input type="text" name="run" required size="14" aria-label="Compare with"
+                    placeholder="id, tag, latest~1" autocapitalize="none";
+                button { "Compare" }
+            }
+            a href={ (at) "/record.json" } { "Record" }
+            a href={ (at) "/remove" } { "Remove …" }
+        }
+        details open[!row.note.is_empty()] {
+            summary { "Note" }
+            form.stacked method="post" action={ (at) "/note" } {
+                (csrf(site))
+                textarea name="note" rows="3" maxlength="10000" aria-label="Note" { (row.note) }
+                button { "Keep the note" }
+            }
+        }
+    }
+}
+
+/// The record, to be saved.
+///
+/// # Errors
+/// There is no such run, or its record cannot be read.
+pub async fn record(
+    State(site): State<Site>,
+    Path(name): Path<String>,
+) -> Result<Response, Failure> {
+    site.archived(move |_, archive| {
+        let id = archive::find(archive, &name)?;
+        let as_file = format!("attachment; filename=\"fathom-{}.json\"", id.short());
+        let lines = [
+            (header::CONTENT_TYPE, "application/json".to_owned()),
+            (header::CONTENT_DISPOSITION, as_file),
+        ];
+        Ok((lines, archive.json(&id)?).into_response())
+    })
+    .await
+}
+
+/// A tag that is sent.
+#[derive(Deserialize)]
+pub struct Tag {
+    tag: String,
+}
+
+/// Gives a run a tag.
+///
+/// # Errors
+/// There is no such run; the word cannot be a tag.
+pub async fn tag(
+    State(site): State<Site>,
+    Path(name): Path<String>,
+    Form(sent): Form<Tag>,
+) -> Result<Redirect, Failure> {
+    changed(site, name, move |archive, id| Ok(archive.tag(id, sent.tag.trim())?)).await
+}
+
+/// Takes a tag from a run.
+///
+/// # Errors
+/// There is no such run.
+pub async fn untag(
+    State(site): State<Site>,
+    Path(name): Path<String>,
+    Form(sent): Form<Tag>,
+) -> Result<Redirect, Failure> {
+    changed(site, name, move |archive, id| Ok(archive.untag(id, &sent.tag).map(drop)?)).await
+}
+
+/// A note that is sent.
+#[derive(Deserialize)]
+pub struct Note {
+    note: String,
+}
+
+/// Characters of a note at most.
+pub const NOTE_MAX: usize = 10_000;
+
+/// Whether a note may be so long.
+///
+/// # Errors
+/// When not.
+pub fn check_note(note: &str) -> Result<(), Failure> {
+    match note.chars().count() > NOTE_MAX {
+        true => Err(Failure::wrong(format!("a note has {NOTE_MAX} characters at most"))),
+        false => Ok(()),
+    }
+}
+
+/// Writes a note on a run.
+///
+/// # Errors
+/// There is no such run; the note is too long.
+pub async fn note(
+    State(site): State<Site>,
+    Path(name): Path<String>,
+    Form(sent): Form<Note>,
+) -> Result<Redirect, Failure> {
+    let note = sent.note.trim().replace("\r\n", "\n");
+    check_note(&note)?;
+    changed(site, name, move |archive, id| Ok(archive.note(id, &note)?)).await
+}
+
+/// Changes what is known of a run, and shows it.
+async fn changed(
+    site: Site,
+    name: String,
+    change: impl FnOnce(&mut store::Archive, &store::RunId) -> Result<(), Failure> + Send + 'static,
+) -> Result<Redirect, Failure> {
+    site.archived(move |_, archive| {
+        let id = archive::find(archive, &name)?;
+        change(archive, &id)?;
+        Ok(Redirect::to(&format!("/runs/{id}")))
+    })
+    .await
+}
+
+/// Asks whether a run is to go.
+///
+/// # Errors
+/// There is no such run.
+pub async fn asked_to_remove(
+    State(site): State<Site>,
+    Path(name): Path<String>,
+) -> Result<Html<String>, Failure> {
+    site.archived(move |site, archive| {
+        let row = archive.row(&archive::find(archive, &name)?)?;
+        let at = format!("/runs/{}", row.id);
+        let body = html! {
+            h1 { "Remove " (row.job) "?" }
+            p { "The run " span.mono { (row.id.short()) } " of " (when(&row)) " on " (row.host)
+                " goes with its record, its tags and its note. It cannot be brought back unless you "
+                "keep " a href={ (at) "/record.json" } { "its record" } "." }
+            div.actions {
+                form method="post" action={ (at) "/remove" } {
+                    (csrf(site))
+                    button.danger { "Remove it" }
+                }
+                a href=(at) { "Keep it" }
+            }
+        };
+        Ok(frame::page(site, "Remove", Here::Runs, body))
+    })
+    .await
+}
+
+/// Removes a run.
+///
+/// # Errors
+/// There is no such run.
+pub async fn remove(
+    State(site): State<Site>,
+    Path(name): Path<String>,
+) -> Result<Redirect, Failure> {
+    site.archived(move |_, archive| {
+        let id = archive::find(archive, &name)?;
+        archive.remove(&[id])?;
+        Ok(Redirect::to("/runs"))
+    })
+    .await
+}

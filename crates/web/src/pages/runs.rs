@@ -1,0 +1,229 @@
+//! The runs: searched, sorted, chosen.
+
+use crate::archive::{Asked, Listed};
+use crate::failure::{Failure, Worded};
+use crate::frame::{self, Here};
+use crate::site::Site;
+use crate::words::{bandwidth, count, encoded, latency, when, workload};
+use axum::Extension;
+use axum::extract::{Query, State};
+use axum::response::{IntoResponse, Redirect, Response};
+use maud::{Markup, html};
+use store::Row;
+
+/// A column: its name, what it is sorted by, and whether a click puts the largest first.
+const COLUMNS: [(&str, &str, bool); 8] = [
+    ("Job", "job", false),
+    ("When", "time", true),
+    ("Host", "host", false),
+    ("Does", "", false),
+    ("IOPS", "iops", true),
+    ("Bandwidth", "bandwidth", true),
+    ("p99", "p99", true),
+    ("Limited by", "", false),
+];
+
+/// To the runs.
+pub async fn home() -> Redirect {
+    Redirect::to("/runs")
+}
+
+/// The page.
+///
+/// # Errors
+/// The archive cannot be read. A mistake in the filter is shown beside it.
+pub async fn page(
+    State(site): State<Site>,
+    Query(asked): Query<Asked>,
+) -> Result<Response, Failure> {
+    site.archived(move |site, archive| {
+        let listed = match asked.list(archive) {
+            Ok(listed) => listed,
+            Err(failure) if failure.status.is_client_error() => {
+                let body = html! {
+                    h1 { "Runs" }
+                    (search(&asked))
+                    p.failure role="alert" { (failure.text) }
+                };
+                let page = frame::page(site, "Runs", Here::Runs, body);
+                return Ok((failure.status, Extension(Worded), page).into_response());
+            }
+            Err(failure) => return Err(failure),
+        };
+        let body = html! {
+            h1 { "Runs" }
+            (search(&asked))
+            @if listed.total == 0 { (none(&asked)) } @else { (list(&asked, &listed)) }
+        };
+        Ok(frame::page(site, "Runs", Here::Runs, body).into_response())
+    })
+    .await
+}
+
+fn search(asked: &Asked) -> Markup {
+    html! {
+        form.search method="get" action="/runs" role="search" {
+            label for="filter" { "Filter" }
+            input.mono #filter type="search" name="filter" value=(asked.filter) spellcheck="false"
+                autocapitalize="none" placeholder="job=reader since=7d iops>100k tag=before";
+            @if !asked.sort.is_empty() { input type="hidden" name="sort" value=(asked.sort); }
+            button { "Show" }
+        }
+    }
+}
+
+fn none(asked: &Asked) -> Markup {
+    match asked.filter.trim() {
+        "" => html! {
+            p { "The archive is empty. Every run goes into it: " code { "fathom run" } ", "
+                code { "fathom test" } ", or fio's command line under the name fio." }
+        },
+        _ => html! { p { "No run is so. " a href="/runs" { "Show all" } } },
+    }
+}
+
+fn list(asked: &Asked, listed: &Listed) -> Markup {
+    let last = asked.offset + listed.rows.len() as u64;
+    html! {
+        form method="get" action="/compare" data-choosing {
+            div.wide {
+                table.list.cards data-rows {
+                    caption {
+                        @if listed.rows.is_empty() { (listed.total) " runs, none here" }
+                        @else { "Runs " (asked.offset + 1) " to " (last) " of " (listed.total) }
+                    }
+                    thead { tr {
+                        th scope="col" { "Choose" }
+                        @for column in COLUMNS { (heading(asked, column)) }
+                        th scope="col" { "Tags" }
+                    } }
+                    tbody { @for row in &listed.rows { (line(row)) } }
+                }
+            }
+            div.actions {
+                button data-needs="2" { "Compare those chosen" }
+                span.muted data-count role="status" {}
+            }
+        }
+        (paging(asked, listed))
+    }
+}
+
+fn heading(asked: &Asked, (name, sort, is_down): (&str, &str, bool)) -> Markup {
+    let is_number = ["IOPS", "Bandwidth", "p99"].contains(&name);
+    let class = is_number.then_some("number");
+    if sort.is_empty() {
+        return html! { th scope="col" class=[class] { (name) } };
+    }
+    let down = format!("-{sort}");
+    let order = match asked.sort.as_str() {
+        "" if sort == "time" => Some("descending"),
+        now if now == sort => Some("ascending"),
+        now if now == down => Some("descending"),
+        _ => None,
+    };
+    // The other way, where it is sorted by this already.
+    let is_down = match order {
+        Some(order) => order == "ascending",
+        None => is_down,
+    };
+    let next = if is_down { down } else { sort.to_owned() };
+    let query = encoded(&[("filter", &asked.filter), ("sort", &next)]);
+    let arrow = match order {
+        Some("ascending") => " ▲",
+        Some(_) => " ▼",
+        None => "",
+    };
+    html! {
+        th scope="col" class=[class] aria-sort=[order] {
+            a href={ "/runs?" (query) } { (name) span aria-hidden="true" { (arrow) } }
+        }
+    }
+}
+
+/// A run in a list.
+fn line(row: &Row) -> Markup {
+    let id = row.id.as_str();
+    let name = if row.job.is_empty() { "(no job)" } else { row.job.as_str() };
+    html! {
+        tr {
+            td {
+                input type="checkbox" name="run" value=(id)
+                    aria-label={ "Choose " (name) ", " (row.id.short()) };
+            }
+            th scope="row" {
+                a href={ "/runs/" (id) } { (name) }
+                @if let Some(cell) = row.cell.as_ref().filter(|cell| **cell != row.job) {
+                    " " span.muted { (cell) }
+                }
+                @if let Some(set) = &row.set {
+                    " " a.tag href={ "/sets/" (set.as_str()) } { (row.kind) }
+                } @else if row.kind != "run" {
+                    " " span.tag { (row.kind) }
+                }
+                @if !row.note.is_empty() { br; span.muted { (row.note) } }
+            }
+            td data-name="When" { (when(row)) }
+            td data-name="Host" { (row.host) }
+            td data-name="Does" { (workload(row))
+                @if !row.device.is_empty() { br; span.muted { (row.device) } } }
+            td.number data-name="IOPS" { (row.iops.map(count).unwrap_or_default()) }
+            td.number data-name="Bandwidth" { (row.bandwidth.map(bandwidth).unwrap_or_default()) }
+            td.number data-name="p99" { (row.p99_ns.map(latency).unwrap_or_default()) }
+            td data-name="Limited by" { (verdict(row)) }
+            td data-name="Tags" { (tags(row)) }
+        }
+    }
+}
+
+/// What limited a run, and what was found.
+pub fn verdict(row: &Row) -> Markup {
+    let found = row.found.unwrap_or_default();
+    html! {
+        (row.verdict.as_deref().unwrap_or("not judged"))
+        @if found.errors > 0 { " " span.badge.badge-error { (found.errors) " ✖" } }
+        @if found.warnings > 0 { " " span.badge.badge-warning { (found.warnings) " !" } }
+        @if row.errors > 0 { " " span.badge.badge-error { (row.errors) " I/O errors" } }
+        @if let Some(signal) = row.interrupted_by {
+            " " span.badge.badge-warning { "ended by signal " (signal) }
+        }
+    }
+}
+
+/// The tags of a run, each leading to all that have it.
+pub fn tags(row: &Row) -> Markup {
+    html! {
+        @for tag in &row.tags {
+            a.tag href={ "/runs?" (encoded(&[("filter", &format!("tag={tag}"))])) } { (tag) } " "
+        }
+    }
+}
+
+fn paging(asked: &Asked, listed: &Listed) -> Markup {
+    let Listed { total, limit, .. } = listed;
+    if total <= limit && asked.offset == 0 {
+        return html! {};
+    }
+    let to = |offset: u64| {
+        let (offset, limit) = (offset.to_string(), asked.limit.map(|limit| limit.to_string()));
+        let limit = limit.as_deref().unwrap_or_default();
+        let pairs = [
+            ("filter", asked.filter.as_str()),
+            ("sort", &asked.sort),
+            ("limit", limit),
+            ("offset", if offset == "0" { "" } else { &offset }),
+        ];
+        format!("/runs?{}", encoded(&pairs))
+    };
+    html! {
+        nav.pages aria-label="Pages of runs" {
+            @if asked.offset > 0 {
+                a rel="prev" href=(to(asked.offset.saturating_sub(*limit))) { "Page before" }
+            }
+            span { "Page " (asked.offset / limit + 1) " of " (total.div_ceil(*limit)) }
+            @if asked.offset.saturating_add(*limit) < *total {
+                a rel="next" href=(to(asked.offset + limit)) { "Next page" }
+            }
+        }
+    }
+}

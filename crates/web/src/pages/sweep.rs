@@ -1,0 +1,136 @@
+//! Runs that were made together: repeats, the cells of a sweep, the steps of a test.
+
+use crate::archive;
+use crate::failure::Failure;
+use crate::frame::{self, Here};
+use crate::pages::{runs, shown};
+use crate::site::Site;
+use crate::words::{bandwidth, count, latency, when};
+use axum::extract::{Path, Query, State};
+use axum::response::Html;
+use judge::Measure;
+use maud::{Markup, PreEscaped, html};
+use record::RecordSet;
+use report::plot::{Kind, Request, Source, picture};
+use serde::Deserialize;
+use store::Row;
+
+/// Figures that a sweep is drawn by.
+const METRICS: [&str; 6] = ["iops", "bandwidth", "mean", "p50", "p99", "p99.9"];
+/// Runs of a set beyond which its whole report is not shown at once.
+const REPORTED: usize = 200;
+
+/// What is asked of a sweep.
+#[derive(Default, Deserialize)]
+pub struct Asked {
+    /// The figure that is drawn.
+    #[serde(default)]
+    metric: String,
+}
+
+/// The page.
+///
+/// # Errors
+/// There is no such set, or a record of it cannot be read.
+pub async fn page(
+    State(site): State<Site>,
+    Path(name): Path<String>,
+    Query(asked): Query<Asked>,
+) -> Result<Html<String>, Failure> {
+    site.archived(move |site, archive| {
+        let id = archive::set(archive, &name)?;
+        let rows = archive::rows_of(archive, &id)?;
+        let set = archive.load_together(&id)?;
+        let title = titled(&set.kind);
+        let is_varied = set.runs.iter().any(|run| {
+            run.cell.as_ref().is_some_and(|cell| !cell.at.is_empty())
+        });
+        let body = html! {
+            @if let Some(first) = rows.first() {
+                p.muted { a href="/runs" { "Runs" } " › " (title) " " span.mono { (id.short()) } " · "
+                          (rows.len()) " runs · " (when(first)) " · " (first.host) }
+            }
+            @if is_varied { (pictures(&set, &asked)?) }
+            @if set.runs.len() <= REPORTED { (shown::report_on(archive, id.as_str(), &title, set)?) }
+            @else { h1 { (title) } }
+            (members(&rows))
+        };
+        Ok(frame::page(site, &title, Here::Runs, body))
+    })
+    .await
+}
+
+/// "Sweep".
+fn titled(kind: &str) -> String {
+    let mut letters = kind.chars();
+    letters.next().map_or("Set".to_owned(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// The sweep by a figure that was chosen: as it is drawn best, and as a landscape where there are two
+/// dimensions. The report draws it by the usual one.
+fn pictures(set: &RecordSet, asked: &Asked) -> Result<Markup, Failure> {
+    let mut all = Vec::new();
+    if !asked.metric.is_empty() {
+        let metric = Some(Measure::parse(&asked.metric).map_err(Failure::wrong)?);
+        let source = [Source::new("", "", set.clone())];
+        let drawn = |kind| {
+            picture(&source, &Request { kind, metric: metric.clone(), ..Request::default() })
+        };
+        let usual = drawn(None).map_err(Failure::wrong)?;
+        if usual.kind == Kind::Heatmap {
+            all.extend(drawn(Some(Kind::Surface)));
+        }
+        all.insert(0, usual);
+    }
+    Ok(html! {
+        form.inline method="get" {
+            label for="metric" { "Draw it by" }
+            select #metric name="metric" {
+                @for name in METRICS { option selected[name == asked.metric] { (name) } }
+            }
+            button { "Draw" }
+        }
+        @for drawn in &all { figure { (PreEscaped(drawn.picture.element())) } }
+    })
+}
+
+fn members(rows: &[Row]) -> Markup {
+    html! {
+        h2 { "Its runs" }
+        form method="get" action="/compare" data-choosing {
+            div.wide {
+                table.list.cards data-rows {
+                    caption { (rows.len()) " runs, in the order they were made" }
+                    thead { tr {
+                        th scope="col" { "Choose" } th scope="col" { "Run" }
+                        th.number scope="col" { "Round" } th.number scope="col" { "IOPS" }
+                        th.number scope="col" { "Bandwidth" } th.number scope="col" { "p99" }
+                        th scope="col" { "Limited by" }
+                    } }
+                    tbody { @for row in rows { (member(row)) } }
+                }
+            }
+            div.actions {
+                button data-needs="2" { "Compare those chosen" }
+                span.muted data-count role="status" {}
+            }
+        }
+    }
+}
+
+fn member(row: &Row) -> Markup {
+    let id = row.id.as_str();
+    let name = row.cell.as_deref().filter(|cell| !cell.is_empty()).unwrap_or(&row.job);
+    html! {
+        tr {
+            td { input type="checkbox" name="run" value=(id)
+                 aria-label={ "Choose " (name) ", " (row.id.short()) }; }
+            th scope="row" { a href={ "/runs/" (id) } { (name) } }
+            td.number data-name="Round" { (row.round.map(|round| (round + 1).to_string()).unwrap_or_default()) }
+            td.number data-name="IOPS" { (row.iops.map(count).unwrap_or_default()) }
+            td.number data-name="Bandwidth" { (row.bandwidth.map(bandwidth).unwrap_or_default()) }
+            td.number data-name="p99" { (row.p99_ns.map(latency).unwrap_or_default()) }
+            td data-name="Limited by" { (runs::verdict(row)) }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Figures over time: where their level changed, and what changed on the machine then.
+
+use crate::archive;
+use crate::failure::Failure;
+use crate::frame::{self, Here};
+use crate::site::Site;
+use crate::trends::{Trends, trends};
+use axum::extract::{Query, State};
+use axum::response::Html;
+use judge::Measure;
+use judge::trend::{Change, Coincidence};
+use maud::{Markup, PreEscaped, html};
+use report::trend::{Trend, coincidence, conclusion, picture};
+use serde::Deserialize;
+
+/// Figures that can be chosen; the address takes any.
+const METRICS: [&str; 6] = ["iops", "bandwidth", "mean", "p50", "p99", "p99.9"];
+/// Workloads that are drawn on one page, those with most runs.
+const DRAWN: usize = 12;
+
+/// What is asked for.
+#[derive(Default, Deserialize)]
+pub struct Asked {
+    /// Words of [`store::Filter`].
+    #[serde(default)]
+    filter: String,
+    /// The figure.
+    #[serde(default)]
+    metric: String,
+}
+
+impl Asked {
+    fn metric(&self) -> &str {
+        if self.metric.is_empty() { METRICS[0] } else { &self.metric }
+    }
+
+    /// The trends.
+    ///
+    /// # Errors
+    /// What is wrong with the filter or the figure; the archive cannot be read.
+    pub fn trends(&self, archive: &store::Archive) -> Result<Trends, Failure> {
+        let measure = Measure::parse(self.metric()).map_err(Failure::wrong)?;
+        Ok(trends(archive, &archive::filter(&self.filter)?, &measure)?)
+    }
+}
+
+/// The page.
+///
+/// # Errors
+/// What is wrong with the filter or the figure; the archive cannot be read.
+pub async fn page(
+    State(site): State<Site>,
+    Query(asked): Query<Asked>,
+) -> Result<Html<String>, Failure> {
+    site.archived(move |site, archive| {
+        let Trends { shown, left_out } = asked.trends(archive)?;
+        let body = html! {
+            h1 { "Trends" }
+            (search(&asked))
+            @if shown.is_empty() { p { "No run that matches has this figure." } }
+            @if left_out > 0 {
+                p.muted { (left_out) " with errors or interrupted left out." }
+            }
+            @for trend in shown.iter().take(DRAWN) { (one(trend)) }
+            @if shown.len() > DRAWN {
+                p.muted { (shown.len() - DRAWN) " more workloads have fewer runs: filter to see them." }
+            }
+        };
+        Ok(frame::page(site, "Trends", Here::Trends, body))
+    })
+    .await
+}
+
+fn search(asked: &Asked) -> Markup {
+    html! {
+        form.search method="get" action="/trends" role="search" {
+            label for="filter" { "Filter" }
+            input.mono #filter type="search" name="filter" value=(asked.filter) spellcheck="false"
+                autocapitalize="none" placeholder="job=reader host=lab since=90d";
+            label for="metric" { "Figure" }
+            select #metric name="metric" {
+                @for name in METRICS { option selected[name == asked.metric()] { (name) } }
+                @if !METRICS.contains(&asked.metric()) { option selected { (asked.metric()) } }
+            }
+            button { "Show" }
+        }
+    }
+}
+
+fn one(trend: &Trend) -> Markup {
+    html! {
+        section {
+            h2 { (trend.of) }
+            @if trend.course.changes.is_empty() { p { (conclusion(trend)) } }
+            figure { (PreEscaped(picture(trend).element())) }
+            @for (change, with) in trend.course.changes.iter().zip(&trend.coincidences) {
+                (changed(trend, change, with))
+            }
+        }
+    }
+}
+
+fn changed(trend: &Trend, change: &Change, with: &[Coincidence]) -> Markup {
+    let id = &trend.runs[change.at].id;
+    let before = &trend.runs[change.at - 1].id;
+    html! {
+        p {
+            strong { (format!("{:+.1} %", (change.ratio() - 1.0) * 100.0)) }
+            " (" (trend.call(change).0) ") on " (trend.when(change.at)) ", from "
+            (trend.value(change.before)) " to " (trend.value(change.after)) ", with run "
+            a.mono href={ "/runs/" (id) } { (id) } ". "
+            a href={ "/compare?run=" (before) "&run=" (id) } { "Compare it with the one before" }
+        }
+        ul {
+            @for one in with { li { (coincidence(change, one)) } }
+            @if with.is_empty() {
+                li { "nothing that is recorded of machine, storage or settings changed then" }
+            }
+        }
+    }
+}

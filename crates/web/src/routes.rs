@@ -1,0 +1,61 @@
+//! Which page answers which address.
+
+use crate::failure::Failure;
+use crate::frame::{ASSETS, Asset};
+use crate::pages::{compare, live, machine, run, runs, start, sweep, trends};
+use crate::site::Site;
+use crate::{api, door, metrics};
+use axum::Router;
+use axum::http::{StatusCode, header};
+use axum::middleware::from_fn_with_state;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use std::time::Duration;
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::timeout::TimeoutLayer;
+
+/// How long a request may take, until its answer begins.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// All pages, behind the door.
+pub fn router(site: Site) -> Router {
+    let assets = ASSETS.iter().fold(Router::new(), |router: Router<Site>, asset| {
+        router.route(asset.path, get(move || async move { file(asset) }))
+    });
+    let pages = Router::new()
+        .route("/", get(runs::home))
+        .route("/login", get(door::way_in).post(door::login))
+        .route("/logout", post(door::logout))
+        .route("/runs", get(runs::page))
+        .route("/runs/{id}", get(run::page))
+        .route("/runs/{id}/record.json", get(run::record))
+        .route("/runs/{id}/tag", post(run::tag))
+        .route("/runs/{id}/untag", post(run::untag))
+        .route("/runs/{id}/note", post(run::note))
+        .route("/runs/{id}/remove", get(run::asked_to_remove).post(run::remove))
+        .route("/sets/{id}", get(sweep::page))
+        .route("/compare", get(compare::page))
+        .route("/trends", get(trends::page))
+        .route("/machine", get(machine::page))
+        .route("/live", get(live::list))
+        .route("/live/{pid}", get(live::run))
+        .route("/live/{pid}/events", get(live::events))
+        .route("/start", get(start::page).post(start::start))
+        .route("/metrics", get(metrics::answer));
+    pages
+        .merge(assets)
+        .merge(api::router())
+        .fallback(|| async { Failure::missing("There is no such page.") })
+        .layer(from_fn_with_state(site.clone(), door::admit))
+        .layer(TimeoutLayer::with_status_code(StatusCode::REQUEST_TIMEOUT, PATIENCE))
+        .layer(CatchPanicLayer::custom(|_| StatusCode::INTERNAL_SERVER_ERROR.into_response()))
+        .layer(from_fn_with_state(site.clone(), door::dress))
+        .with_state(site)
+}
+
+/// A file that is part of the program; its address changes when it does.
+fn file(asset: &'static Asset) -> Response {
+    let kept = "public, max-age=31536000, immutable";
+    let lines = [(header::CONTENT_TYPE, asset.kind), (header::CACHE_CONTROL, kept)];
+    (lines, asset.text.as_str()).into_response()
+}
