@@ -1,18 +1,21 @@
 //! One call of `fathom run` or `fio`: what all its runs share, and how it answers.
 
+use crate::archive::Keeper;
 use crate::exit;
+use crate::follow::Manner;
 use crate::output::{Output, describe, say};
+use crate::picture;
 use crate::runner::{Prepared, Runner};
-use crate::watch::Manner;
 use anyhow::Result;
 use job::{Dialect, Format, Invocation};
 use plan::{Plan, PlanError};
 use record::{Message, Severity};
-use report::Dress;
 use report::header::JobLine;
 use report::numbers::SizeStyle;
+use report::{Dress, Kept};
 use std::collections::HashSet;
 use std::path::Path;
+use store::{Choice, Place};
 
 /// The version of fio whose formats we print, then our own.
 pub const FIO_VERSION: &str = concat!("fio-3.42-fathom-", env!("CARGO_PKG_VERSION"));
@@ -101,6 +104,31 @@ impl Call<'_> {
         Ok(())
     }
 
+    /// Which archive its runs go to.
+    pub fn archive(&self) -> Choice {
+        Choice::of(self.invocation.archive.as_deref(), self.invocation.no_archive)
+    }
+
+    /// As what its runs are archived.
+    pub fn kind(&self) -> &'static str {
+        if self.as_fio() { "fio" } else { "run" }
+    }
+
+    /// Says below a text as what its runs are archived, and why they are not where remarks belong.
+    ///
+    /// # Errors
+    /// Those of `output`.
+    pub fn say_kept(&self, keeper: &mut Keeper, is_set: bool, output: &mut Output) -> Result<()> {
+        self.remark(&keeper.said(), output)?;
+        match keeper.id() {
+            Some(id) if self.is_text() && !self.as_fio() => {
+                let kept = Kept { record: None, archived_as: Some(id), is_set };
+                output.write(&format!("\n{}", kept.text(|_| String::new())))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// How what happens during the run is told.
     pub fn manner(&self) -> Manner {
         let quiet = self.remarks() == Remarks::InReport;
@@ -132,6 +160,13 @@ impl Call<'_> {
         }
         if asked.daemonize.is_some() {
             return Err("--daemonize: only a server goes into the background; add --server".into());
+        }
+        picture::check(asked, self.dialect)?;
+        if let Some(path) = &asked.archive {
+            if asked.no_archive {
+                return Err("--archive: --no-archive is given as well; leave out one".into());
+            }
+            Place::named(path).check().map_err(|error| format!("--archive: {error}"))?;
         }
         self.check_repeated_logs()?;
         check_logs(asked, self.dialect)?;

@@ -3,6 +3,7 @@
 mod interims;
 mod member;
 
+use crate::archive::Keeper;
 use crate::call::{Call, SEED, program, usage_code};
 use crate::exit;
 use crate::gate::{self, Gate};
@@ -17,6 +18,7 @@ use judge::gate::Subject;
 use member::{Member, Stage};
 use record::{Cell, Message, RecordSet, RunRecord, Snapshot};
 use remote::{Address, FrameError, FromClient, FromServer};
+use report::Dress;
 use report::clients::{ClientReport, Clients};
 use std::path::Path;
 use std::process::ExitCode;
@@ -62,6 +64,7 @@ pub fn main(call: &Call, output: &mut Output) -> Result<ExitCode> {
         trigger,
         code: None,
         text: call.is_text(),
+        keeper: Keeper::together(call.archive(), "clients", SEED),
     };
     clients.run()
 }
@@ -76,6 +79,8 @@ fn check(asked: &Invocation) -> Result<(), String> {
         ),
         (asked.repeat.is_some(), "--repeat: does not work with --client; call it so many times"),
         (asked.server.is_some(), "--server: a server takes jobs, --client gives them; choose one"),
+        (asked.live == Some(true), "--live: the runs are elsewhere; leave it out"),
+        (asked.metrics.is_some(), "--metrics: the runs are elsewhere; leave it out"),
         (asked.daemonize.is_some(), "--daemonize: only a server goes into the background"),
     ];
     match wrong.iter().find(|(given, _)| *given) {
@@ -105,6 +110,7 @@ struct Servers<'a> {
     code: Option<u8>,
     /// The report is text.
     text: bool,
+    keeper: Keeper,
 }
 
 impl Servers<'_> {
@@ -318,11 +324,13 @@ impl Servers<'_> {
         let dress = self.call.dress(self.output);
         let Some(member) = self.members.get_mut(index) else { return Ok(()) };
         member.stage = Stage::Done;
-        record.cell = Some(Cell { name: member.label(), round: 0 });
+        record.cell = Some(Cell { name: member.label(), round: 0, ..Cell::default() });
         let new: Vec<&Message> = record.messages.iter().collect();
         let lines = report::messages::lines(program(self.call.dialect), new);
         say(&report::clients::prefixed(&member.machine.name, &lines));
+        self.keeper.add(&record);
         let report = member.report(record);
+        self.keeper.judged(&report.record, &report.judged);
         if self.text {
             self.output.write(&report::clients::server(&report, &dress))?;
         }
@@ -354,8 +362,9 @@ impl Servers<'_> {
         let mut together = judge::together(&set, &judged);
         let missed = gate.hold(&set.runs, &mut together, SEED);
         let clients = Clients::new(reports);
-        let dress = self.call.dress(self.output);
+        let dress = Dress { archived_as: self.keeper.id(), ..self.call.dress(self.output) };
         self.output.write(&clients.render(&self.call.formats(), &dress))?;
+        self.call.say_kept(&mut self.keeper, true, self.output)?;
         gate::say_for_fio(&together);
         gate.write_junit(&set.runs, &together)?;
         let trigger = self.trigger.failure().map(|text| {

@@ -1,7 +1,9 @@
 //! `fathom compare`: what differs between two measurements, and how sure that is.
 
+use crate::archive;
 use crate::exit;
 use crate::output::{Output, describe, say};
+use crate::several;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use judge::compare::{METRICS, Options};
@@ -11,7 +13,8 @@ use std::process::ExitCode;
 /// What `fathom compare` takes.
 #[derive(Args)]
 pub struct Arguments {
-    /// The earlier record, or set of records, as `fathom run --record=FILE` writes it.
+    /// The earlier record, or set of records, as `fathom run --record=FILE` writes it; or the id, tag
+    /// or other name of an archived run.
     #[arg(value_name = "A")]
     before: PathBuf,
     /// The later one.
@@ -32,14 +35,11 @@ pub struct Arguments {
 /// Compares and shows. 0: nothing is slower beyond the tolerance; 2: a file cannot be used; 4:
 /// something is slower.
 pub fn main(arguments: &Arguments) -> ExitCode {
-    let loaded = report::native::load_set(&arguments.before)
-        .and_then(|before| Ok((before, report::native::load_set(&arguments.after)?)));
+    let loaded = archive::load(&arguments.before)
+        .and_then(|before| Ok((before, archive::load(&arguments.after)?)));
     let (before, after) = match loaded {
         Ok(sets) => sets,
-        Err(error) => {
-            say(&format!("fathom: error: {error}\n"));
-            return ExitCode::from(exit::USAGE);
-        }
+        Err(error) => return ExitCode::from(several::fail(&error)),
     };
     let options = Options { tolerance: arguments.tolerance, metrics: arguments.metrics.clone() };
     let comparison = judge::compare::compare(&before, &after, &options);

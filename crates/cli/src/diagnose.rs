@@ -27,8 +27,7 @@ pub fn main(arguments: &Arguments) -> ExitCode {
 }
 
 fn diagnose(arguments: &Arguments) -> Result<u8> {
-    let keep = arguments.output.keep();
-    keep.check()?;
+    let keeper = arguments.output.keeper("diagnose")?;
     let runner = Runner::new(false);
     let mut file = Scratch::under(&arguments.path, "diagnose", runner.machine(), false)?;
     // As much as a quick test writes: what it costs is time.
@@ -40,16 +39,16 @@ fn diagnose(arguments: &Arguments) -> Result<u8> {
         suite::diagnose::Diagnose::new(suite::diagnose::Setting { place, size, seed });
     let common = Common { left_behind: file.left_behind(), ..arguments.output.common() };
     let mut set = several::set("diagnose", seed);
-    let end = several::carry_out(&mut diagnose, &runner, &common, &mut set);
-    let record = several::save(&keep, &set);
+    let mut keeper = keeper.seeded(set.seed);
+    let end = several::carry_out(&mut diagnose, &runner, &common, &mut set, &mut keeper);
+    let kept = keeper.save(&set);
     file.remove();
     let conclusion = suite::diagnose::conclude(&set);
     let mut output = Output::Stdout;
     output.write(&match arguments.output.json {
-        true => report::json::suite::diagnose(&conclusion, record.as_deref()),
+        true => report::json::suite::diagnose(&conclusion, &kept),
         false => {
-            report::suite::diagnose(&conclusion, &output.style())
-                + &several::where_it_is(record.as_deref())
+            report::suite::diagnose(&conclusion, &output.style()) + &several::where_it_is(&kept)
         }
     })?;
     end?;

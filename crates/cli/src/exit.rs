@@ -6,6 +6,8 @@ use record::RunRecord;
 pub const ERRORS: u8 = 1;
 /// The command line or a job file is wrong.
 pub const USAGE: u8 = 2;
+/// It would destroy data, or the target does not suit.
+pub const REFUSED: u8 = 3;
 /// A condition of the gate was not met.
 pub const GATE: u8 = 4;
 /// fio's own, whatever the signal was.

@@ -5,8 +5,8 @@ use crate::output::{Output, describe, say};
 use clap::Args;
 use host::{Host, TargetQuery};
 use record::Facts;
-use std::ffi::OsString;
-use std::fs;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, Metadata};
 use std::io::ErrorKind;
 use std::path::Path;
 use std::process::ExitCode;
@@ -54,19 +54,30 @@ pub fn main(arguments: Inspect) -> ExitCode {
     }
 }
 
-/// The facts of the machine and of the path, or what is wrong with the path.
-fn facts(arguments: &Inspect) -> Result<Facts, String> {
-    let Some(path) = arguments.path.to_str() else {
-        let shown = arguments.path.to_string_lossy();
+/// A path that is there, as text, and what it is; or what is wrong with it, in a sentence that says
+/// what else to `verb`.
+pub fn existing<'a>(path: &'a OsStr, verb: &str) -> Result<(&'a str, Metadata), String> {
+    let Some(path) = path.to_str() else {
+        let shown = path.to_string_lossy();
         return Err(format!("'{shown}' is not UTF-8 text; give names in UTF-8"));
     };
-    let metadata = fs::metadata(path).map_err(|error| match error.kind() {
-        ErrorKind::NotFound | ErrorKind::NotADirectory => missing(Path::new(path)),
-        ErrorKind::PermissionDenied => {
-            format!("{path}: may not be looked at; try as root, or name a directory you may enter")
-        }
-        _ => format!("{path}: {}", describe(&error.into())),
-    })?;
+    match fs::metadata(path) {
+        Ok(metadata) => Ok((path, metadata)),
+        Err(error) => Err(match error.kind() {
+            ErrorKind::NotFound | ErrorKind::NotADirectory => missing(Path::new(path), verb),
+            ErrorKind::PermissionDenied => {
+                format!(
+                    "{path}: may not be looked at; try as root, or name a directory you may enter"
+                )
+            }
+            _ => format!("{path}: {}", describe(&error.into())),
+        }),
+    }
+}
+
+/// The facts of the machine and of the path, or what is wrong with the path.
+fn facts(arguments: &Inspect) -> Result<Facts, String> {
+    let (path, metadata) = existing(&arguments.path, "inspect")?;
     // Only a directory is asked more for one that will write: which alignment new files in it need,
     // by a file that never has a name. A device would be claimed for a moment.
     let query = TargetQuery { path: path.to_owned(), will_write: metadata.is_dir() };
@@ -78,7 +89,7 @@ fn facts(arguments: &Inspect) -> Result<Facts, String> {
 }
 
 /// What to say of a path that is not there.
-fn missing(path: &Path) -> String {
+fn missing(path: &Path, verb: &str) -> String {
     let shown = path.display();
     let device = Path::new("/dev").join(path);
     if path.components().count() == 1 && device.exists() {
@@ -88,5 +99,5 @@ fn missing(path: &Path) -> String {
     let nearest = path.ancestors().skip(1).find(there).unwrap_or(Path::new(""));
     let nearest = if nearest.as_os_str().is_empty() { Path::new(".") } else { nearest };
     let nearest = nearest.display();
-    format!("{shown}: not there; make it first, or inspect {nearest}, the nearest that is there")
+    format!("{shown}: not there; make it first, or {verb} {nearest}, the nearest that is there")
 }

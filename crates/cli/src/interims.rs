@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 /// Workers lay out what they have at the same moments, each when it looks at the time; after this
 /// long all but those that wait for a slow I/O have.
-const GRACE: Duration = Duration::from_millis(50);
+pub const GRACE: Duration = Duration::from_millis(50);
 
 /// When a run that goes on is to be reported.
 pub struct Due {

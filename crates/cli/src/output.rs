@@ -5,6 +5,7 @@ use report::style::Style;
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Where the report goes.
 pub enum Output {
@@ -27,6 +28,7 @@ impl Output {
     /// Writes and flushes. A reader that went away (a closed pipe) is no error.
     pub fn write(&mut self, text: &str) -> Result<()> {
         let written = match self {
+            Output::Stdout if keep(Stream::Out, text) => Ok(()),
             Output::Stdout => {
                 let mut stdout = io::stdout().lock();
                 stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush())
@@ -66,5 +68,88 @@ pub fn describe(error: &anyhow::Error) -> String {
 
 /// Says something that is not part of the report. Nobody listening is no error.
 pub fn say(text: &str) {
-    let _ = io::stderr().lock().write_all(text.as_bytes());
+    if !keep(Stream::Err, text) {
+        let _ = io::stderr().lock().write_all(text.as_bytes());
+    }
+}
+
+/// Where words would have gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    /// Standard output.
+    Out,
+    /// Standard error.
+    Err,
+}
+
+/// Words that are held back, in order; `None`: none are to be.
+static HELD: Mutex<Option<Vec<(Stream, String)>>> = Mutex::new(None);
+
+fn held() -> MutexGuard<'static, Option<Vec<(Stream, String)>>> {
+    HELD.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Holds words back if they are to be; whether they are.
+fn keep(stream: Stream, text: &str) -> bool {
+    match held().as_mut() {
+        Some(words) => {
+            words.push((stream, text.to_owned()));
+            true
+        }
+        None => false,
+    }
+}
+
+/// While this lives, what would be written to the terminal is held back, for a picture to stay whole.
+/// It is written when this is dropped.
+pub struct Held {
+    /// How many words were looked at.
+    seen: usize,
+}
+
+/// Holds words back from now on.
+pub fn hold() -> Held {
+    held().get_or_insert_default();
+    Held { seen: 0 }
+}
+
+impl Held {
+    /// What was held back since the last time.
+    pub fn news(&mut self) -> Vec<(Stream, String)> {
+        let held = held();
+        let words = held.as_deref().unwrap_or_default();
+        let news = words.get(self.seen..).unwrap_or_default().to_vec();
+        self.seen = words.len();
+        news
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let words = held().take().unwrap_or_default();
+        for (stream, text) in words {
+            match stream {
+                Stream::Err => say(&text),
+                // Whoever writes the report next is told why it cannot be written.
+                Stream::Out => drop(Output::Stdout.write(&text)),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_meanwhile_is_held_and_told_once() {
+        let mut holding = hold();
+        say("one\n");
+        Output::Stdout.write("two\n").unwrap();
+        let expected = [(Stream::Err, "one\n".to_owned()), (Stream::Out, "two\n".to_owned())];
+        assert_eq!(holding.news(), expected);
+        assert!(holding.news().is_empty());
+        drop(holding);
+        assert!(held().is_none());
+    }
 }

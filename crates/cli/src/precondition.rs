@@ -2,10 +2,9 @@
 
 use crate::output::Output;
 use crate::runner::Runner;
-use crate::several::{self, Common, Refusal};
+use crate::several::{self, Common, Refusal, device};
 use anyhow::Result;
 use clap::Args;
-use host::{Host, TargetQuery};
 use record::{Bytes, Nanos, TargetFacts, TargetKind};
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -43,17 +42,13 @@ pub fn main(arguments: &Arguments) -> ExitCode {
 }
 
 fn precondition(arguments: &Arguments) -> Result<u8> {
-    let keep = arguments.output.keep();
-    keep.check()?;
-    let Some(path) = arguments.target.to_str() else {
-        let shown = arguments.target.to_string_lossy();
-        return Err(Refusal::usage(format!("'{shown}' is not UTF-8 text; give names in UTF-8")));
-    };
+    let keeper = arguments.output.keeper("precondition")?;
+    let path = device::utf8(&arguments.target)?;
     let runner = Runner::new(false);
-    let target = target(path, &runner);
+    let target = device::facts(path, &runner).targets.get(path).cloned().unwrap_or_default();
     let size = size(path, &target, arguments)?;
     let seed = several::fresh_seed();
-    let direct = target.direct.is_none_or(|limits| limits.memory > 0 || limits.offset > 0);
+    let direct = device::takes_direct(&target);
     let mut suite = Precondition::new(Setting {
         place: Place::new(path, direct),
         size,
@@ -65,35 +60,29 @@ fn precondition(arguments: &Arguments) -> Result<u8> {
     let common =
         Common { allow_destroy: arguments.allow_destroy.clone(), ..arguments.output.common() };
     let mut set = several::set("precondition", seed);
-    let end = several::carry_out(&mut suite, &runner, &common, &mut set);
+    let mut keeper = keeper.seeded(set.seed);
+    let end = several::carry_out(&mut suite, &runner, &common, &mut set, &mut keeper);
     if set.runs.is_empty() {
         end?;
         return Ok(0);
     }
-    let record = several::save(&keep, &set);
+    let kept = keeper.save(&set);
     let conclusion = conclude(&set);
     let mut output = Output::Stdout;
     output.write(&match arguments.output.json {
-        true => report::json::suite::precondition(&conclusion, record.as_deref()),
+        true => report::json::suite::precondition(&conclusion, &kept),
         false => {
-            report::suite::precondition(&conclusion, &output.style())
-                + &several::where_it_is(record.as_deref())
+            report::suite::precondition(&conclusion, &output.style()) + &several::where_it_is(&kept)
         }
     })?;
     end?;
     Ok(several::exit_code(conclusion.interrupted_by, conclusion.failure.is_some()))
 }
 
-fn target(path: &str, runner: &Runner) -> TargetFacts {
-    let query = TargetQuery { path: path.to_owned(), will_write: true };
-    let facts = Host::at("/").survey(runner.machine().clone(), &[query]);
-    facts.targets.get(path).cloned().unwrap_or_default()
-}
-
 /// How much is to be written. Devices that hold something are refused later, as for every job that
 /// writes; a file has no such guard there, so it has one here.
 fn size(path: &str, target: &TargetFacts, arguments: &Arguments) -> Result<Bytes> {
-    let allowed = arguments.allow_destroy.iter().any(|a| a == path || *a == target.canonical);
+    let allowed = device::may_destroy(&arguments.allow_destroy, path, target);
     match target.kind {
         TargetKind::Block => {}
         TargetKind::File if target.size.0 == 0 || allowed => {}

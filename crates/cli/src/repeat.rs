@@ -1,15 +1,17 @@
 //! `fathom run --repeat`: one invocation run several times, others in turn with it.
 
+use crate::archive::Keeper;
 use crate::call::{Call, SEED, Said, header};
 use crate::exit;
+use crate::follow::{Console, follow};
 use crate::gate::Gate;
 use crate::output::{Output, say};
 use crate::trigger::Trigger;
-use crate::watch::{Console, watch};
 use anyhow::Result;
 use job::{Invocation, Job};
 use judge::gate::Subject;
 use record::{Cell, PerDirection, RecordSet, RunRecord};
+use report::Dress;
 use std::process::ExitCode;
 
 /// Runs everything `repeats` times and reports the runs together.
@@ -28,11 +30,13 @@ pub fn run(call: &Call, gate: &Gate, output: &mut Output, repeats: u32) -> Resul
         Some(path) => report::native::save_set(&set, path),
         None => Ok(()),
     };
+    let mut keeper = rounds.keeper;
     let judged: Vec<judge::Judged> = set.runs.iter().map(judge::judge).collect();
     let mut together = judge::together(&set, &judged);
     let missed = gate.hold(&set.runs, &mut together, set.seed);
-    let dress = call.dress(output);
+    let dress = Dress { archived_as: keeper.id(), ..call.dress(output) };
     output.write(&report::render_set(&set, &judged, &together, &call.formats(), &dress))?;
+    call.say_kept(&mut keeper, true, output)?;
     gate.write_junit(&set.runs, &together)?;
     kept?;
     let interrupted = call.runner.caught().map(|signal| exit::interrupted(signal, false));
@@ -79,6 +83,7 @@ struct Rounds<'a> {
     repeats: u32,
     set: RecordSet,
     said: Said,
+    keeper: Keeper,
 }
 
 impl<'a> Rounds<'a> {
@@ -90,7 +95,9 @@ impl<'a> Rounds<'a> {
             seed: SEED,
             runs: Vec::new(),
         };
-        Rounds { call, contenders: contenders(call), repeats, set, said: Said::default() }
+        let keeper = Keeper::together(call.archive(), &set.kind, SEED);
+        let contenders = contenders(call);
+        Rounds { call, contenders, repeats, set, said: Said::default(), keeper }
     }
 
     /// Everything is resolved once before anything runs: what is refused is refused now. The exit
@@ -150,14 +157,14 @@ impl<'a> Rounds<'a> {
         let mut record = self.call.runner.measure(prepared, invocation, |under_way| {
             let never = Trigger::default();
             let mut console = Console::new(invocation, output, manner, &never, None);
-            watch(under_way, None, &mut console)
+            follow(under_way, None, &mut console)
         })?;
         self.said.say(self.call, &record.messages, output)?;
-        record.cell = Some(Cell { name: name.clone(), round });
+        record.cell = Some(Cell { name: name.clone(), round, ..Cell::default() });
         Ok(Ok(record))
     }
 
-    /// Shows a run and keeps it; whether to go on. One that was cut short is no repeat of the
+    /// Keeps a run and shows it; whether to go on. One that was cut short is no repeat of the
     /// others, and kept only where it is all there is.
     fn take(&mut self, record: RunRecord, index: usize, output: &mut Output) -> Result<bool> {
         let number = self.set.runs.len() as u32 + 1;
@@ -166,11 +173,14 @@ impl<'a> Rounds<'a> {
             say(&format!("fathom: run {number} was cut short and is left out\n"));
             return Ok(false);
         }
+        // What is shown is kept: a kill costs no run that was told of.
+        self.keeper.add_judged(&record);
         if self.call.is_text() {
             let name = Some(self.contenders[index].name.as_str());
             let name = name.filter(|_| self.contenders.len() > 1);
             output.write(&report::rounds::lines(number, self.total(), name, &record))?;
         }
+        say(&self.keeper.said());
         let failed = exit::failed(&record);
         self.set.runs.push(record);
         if failed && number < self.total() {

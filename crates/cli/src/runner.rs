@@ -1,6 +1,7 @@
 //! The pipe's first half: invocation → Plan → RunRecord, without a word printed.
 
 mod disks;
+pub mod publish;
 mod surroundings;
 
 use crate::idle;
@@ -11,8 +12,10 @@ use disks::Look;
 use engine::{Outcome, Outside, Run};
 use host::{Before, Changes, Host, Sampler, TargetQuery, Watched};
 use job::{IdleProf, Invocation, Job};
+use live::feed::Hub;
 use plan::trace::Trace;
 use plan::{Plan, PlanError, Policy};
+use publish::Publisher;
 use record::{DiskResult, Evidence, Facts, Health, Message, Nanos, RunRecord, Severity, Timeline};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -30,6 +33,7 @@ pub struct Runner {
     machine: Facts,
     as_fio: bool,
     signals: OnceLock<Signals>,
+    publisher: OnceLock<Publisher>,
 }
 
 /// A run under way.
@@ -38,7 +42,9 @@ pub struct UnderWay<'a> {
     pub run: &'a Run,
     /// Signals that came.
     pub signals: &'a Signals,
-    record: &'a dyn Fn() -> RunRecord,
+    /// Where what it does is told, once somebody wants to know.
+    pub hub: &'a Arc<Hub>,
+    record: &'a (dyn Fn() -> RunRecord + Sync),
 }
 
 impl UnderWay<'_> {
@@ -71,7 +77,17 @@ impl Runner {
     pub fn new(as_fio: bool) -> Runner {
         let host = Host::at("/").with_kernel(Arc::new(System));
         let machine = host.machine();
-        Runner { host, machine, as_fio, signals: OnceLock::new() }
+        Runner { host, machine, as_fio, signals: OnceLock::new(), publisher: OnceLock::new() }
+    }
+
+    /// Tells what runs do. From the first one on this process is found by those who look for runs.
+    fn publisher(&self) -> &Publisher {
+        self.publisher.get_or_init(Publisher::open)
+    }
+
+    /// Where what runs do is told.
+    pub fn hub(&self) -> &Arc<Hub> {
+        self.publisher().hub()
     }
 
     /// The machine, without any target.
@@ -154,11 +170,13 @@ impl Runner {
         let mut measured = self.run(plan, &facts, hertz, |run, look| {
             let record =
                 || self.complete(look(), facts.clone(), invocation, messages.clone(), None);
-            watch(&UnderWay { run, signals, record: &record })
+            let under_way = UnderWay { run, signals, hub: self.hub(), record: &record };
+            self.publisher().during(&self.host, &under_way, || watch(&under_way))
         })?;
         let lost = write_logs(&mut measured.outcome);
         let mut record = self.complete(measured, facts, invocation, messages, signals.caught());
         record.messages.extend(lost);
+        self.publisher().ended(&record);
         Ok(RunRecord { idle, ..record })
     }
 
@@ -168,7 +186,7 @@ impl Runner {
         plan: Plan,
         facts: &Facts,
         hertz: f64,
-        watch: impl FnOnce(&Run, &dyn Fn() -> Measured) -> Result<()>,
+        watch: impl FnOnce(&Run, &(dyn Fn() -> Measured + Sync)) -> Result<()>,
     ) -> Result<Measured> {
         let watched = plan.disks.clone();
         let contents = plan.contents(facts);
@@ -263,6 +281,8 @@ impl Runner {
             evidence,
             cell: None,
             idle: None,
+            work: None,
+            origin: None,
             messages,
             interrupted_by,
         }

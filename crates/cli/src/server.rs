@@ -88,6 +88,8 @@ fn check(own: &Invocation) -> Result<()> {
         ("--record", own.record.is_some()),
         ("--accept", !own.accept.is_empty()),
         ("--repeat", own.repeat.is_some()),
+        ("--live", own.live == Some(true)),
+        ("--metrics", own.metrics.is_some()),
     ];
     match useless.iter().find(|(_, given)| *given) {
         Some((what, _)) => {

@@ -1,37 +1,39 @@
 //! Measurements made of several runs: carrying them out, keeping their records.
 
 pub mod archive;
+pub mod device;
 mod progress;
 pub mod scratch;
 
+use crate::archive::Keeper;
 use crate::exit;
 use crate::inputs::Machine;
 use crate::output::{describe, say};
-use crate::runner::Runner;
+use crate::runner::{Runner, UnderWay};
 use anyhow::{Context, Result};
-use archive::Keep;
 use clap::Args;
 use engine::Run;
+use fronts::Tongue;
 use job::options::Value;
 use job::value::Units;
 use job::{Dialect, Invocation};
 use progress::Progress;
-use record::{Bytes, Nanos, RecordSet, Severity};
-use std::path::{Path, PathBuf};
+use record::{Bytes, Message, Nanos, RecordSet, RunRecord, Severity};
+use report::Kept;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use store::{Choice, Place};
 use suite::{Step, Suite};
 
-/// It would destroy data, or the target does not suit.
-const REFUSED: u8 = 3;
 /// How often signals are looked at and the progress is drawn.
 const GLANCE: Duration = Duration::from_millis(100);
 
 /// Why a command cannot do what it was asked to, with its exit code.
 #[derive(Debug)]
 pub struct Refusal {
-    /// 2: the command line is wrong; 3: the target does not suit.
+    /// 2: the command line is wrong; 3: the target does not suit; of a signal that came before.
     pub code: u8,
     /// What is wrong, and what to do.
     pub text: String,
@@ -45,7 +47,7 @@ impl Refusal {
 
     /// The target does not suit.
     pub fn target(text: impl Into<String>) -> anyhow::Error {
-        Refusal { code: REFUSED, text: text.into() }.into()
+        Refusal { code: exit::REFUSED, text: text.into() }.into()
     }
 }
 
@@ -60,6 +62,11 @@ impl std::error::Error for Refusal {}
 /// Says what is wrong, and gives the exit code for it: 2 and 3 for what was refused, else 1.
 pub fn fail(error: &anyhow::Error) -> u8 {
     say(&format!("fathom: error: {}\n", describe(error)));
+    code_of(error)
+}
+
+/// The exit code for what is wrong.
+pub fn code_of(error: &anyhow::Error) -> u8 {
     let planned = error.downcast_ref::<plan::PlanError>().map(|error| error.exit_code() as u8);
     let refused = error.downcast_ref::<Refusal>().map(|refusal| refusal.code);
     refused.or(planned).unwrap_or(exit::ERRORS)
@@ -72,6 +79,12 @@ pub struct Common {
     pub with_serials: bool,
     /// Devices that may be overwritten whatever is on them.
     pub allow_destroy: Vec<String>,
+    /// Warnings before a run are not said; they are in the records, as all that was found.
+    pub quiet: bool,
+    /// No line shows how far it is: the tool that is stood for has none, or its own.
+    pub no_progress: bool,
+    /// The words in which options are named.
+    pub tongue: Tongue,
     /// What a signal leaves behind when it comes twice, in one sentence; empty: nothing.
     pub left_behind: String,
 }
@@ -92,8 +105,58 @@ pub fn fresh_seed() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |now| u64::from(now.subsec_nanos()))
 }
 
-/// Carries out a suite, to its end or until a signal comes. Every run that was made is in `set`,
-/// also when this fails.
+/// A suite, with what its command does around the runs.
+pub trait Work {
+    /// The suite.
+    fn suite(&mut self) -> &mut dyn Suite;
+
+    /// The run of a step, understood; the machine is ready for it.
+    ///
+    /// # Errors
+    /// Why it cannot be made; see [`Work::refused`].
+    fn invocation(&mut self, step: &Step, runner: &Runner, common: &Common) -> Result<Invocation> {
+        invocation(step, runner, common)
+    }
+
+    /// What is kept of a run that cannot be made, where the others are made all the same.
+    ///
+    /// # Errors
+    /// The error, where nothing more is to be made.
+    fn refused(
+        &mut self,
+        _step: &Step,
+        _runner: &Runner,
+        error: anyhow::Error,
+    ) -> Result<RunRecord> {
+        Err(error)
+    }
+
+    /// Called every now and then while a run is under way.
+    fn glance(&mut self, _under_way: &UnderWay) {}
+
+    /// Keeps a run before anything else is done.
+    ///
+    /// # Errors
+    /// When it cannot be kept; nothing more is made then.
+    fn keep(&mut self, _record: &RunRecord) -> Result<()> {
+        Ok(())
+    }
+
+    /// Puts into the record of a run what its suite learnt of it, before it is archived.
+    fn complete(&mut self, _record: &mut RunRecord) {}
+}
+
+/// A suite with nothing around its runs.
+struct Plain<'a, S>(&'a mut S);
+
+impl<S: Suite> Work for Plain<'_, S> {
+    fn suite(&mut self) -> &mut dyn Suite {
+        self.0
+    }
+}
+
+/// Carries out a suite, to its end or until a signal comes. Every run that was made is in `set` and
+/// was given to `keeper`, also when this fails.
 ///
 /// # Errors
 /// Those of a run that cannot be planned or started. What goes wrong with I/O is in the records.
@@ -102,42 +165,101 @@ pub fn carry_out(
     runner: &Runner,
     common: &Common,
     set: &mut RecordSet,
+    keeper: &mut Keeper,
 ) -> Result<()> {
-    let hung_up = hang_up()?;
-    let mut progress = Progress::new();
-    let mut told: Vec<String> = Vec::new();
-    while let Some(step) = suite.next() {
-        let invocation = invocation(&step, runner, common)?;
-        let prepared = runner.prepare(&invocation)?;
-        for message in prepared.messages.iter().filter(|m| m.severity >= Severity::Warning) {
-            // What is true of one run is true of all.
-            if !told.contains(&message.text) {
-                progress.say(&message.text);
-                told.push(message.text.clone());
-            }
-        }
-        progress.begin(&step.doing, suite.expected());
-        let mut record = runner.measure(prepared, &invocation, |under_way| {
-            let (run, signals) = (under_way.run, under_way.signals);
-            watch(run, || signals.caught().or(signal_of(&hung_up)), &mut progress, common);
-            Ok(())
-        })?;
-        record.cell = Some(step.cell);
-        record.interrupted_by = record.interrupted_by.or(signal_of(&hung_up));
-        for line in suite.took(&record) {
-            progress.say(&line);
-        }
-        let interrupted = record.interrupted_by.is_some();
-        set.runs.push(record);
-        if interrupted {
-            break;
-        }
-    }
-    progress.end();
-    Ok(())
+    carry_out_work(&mut Plain(suite), runner, common, set, keeper).map(|_| ())
 }
 
-fn invocation(step: &Step, runner: &Runner, common: &Common) -> Result<Invocation> {
+/// The same with what is done around the runs; the signal that ended it early.
+///
+/// # Errors
+/// Those of [`carry_out`] and of `work`.
+pub fn carry_out_work(
+    work: &mut impl Work,
+    runner: &Runner,
+    common: &Common,
+    set: &mut RecordSet,
+    keeper: &mut Keeper,
+) -> Result<Option<i32>> {
+    let hung_up = hang_up()?;
+    let mut voice = Voice { progress: Progress::new(!common.no_progress), told: Vec::new() };
+    while let Some(step) = work.suite().next() {
+        // A signal may come while nothing runs.
+        if let Some(signal) = runner.caught().or(signal_of(&hung_up)) {
+            return Ok(Some(signal));
+        }
+        let mut record = one(work, &step, runner, common, &hung_up, &mut voice)?;
+        record.cell = Some(step.cell);
+        record.interrupted_by = record.interrupted_by.or(signal_of(&hung_up));
+        let interrupted_by = record.interrupted_by;
+        // What is printed of it stands in a line of its own.
+        voice.progress.end();
+        if let Err(error) = work.keep(&record) {
+            keeper.add_judged(&record);
+            set.runs.push(record);
+            return Err(error);
+        }
+        for line in work.suite().took(&record) {
+            voice.progress.say(&line);
+        }
+        work.complete(&mut record);
+        // What comes after may be ended at any moment.
+        keeper.add_judged(&record);
+        say(&keeper.said());
+        set.runs.push(record);
+        if interrupted_by.is_some() {
+            return Ok(interrupted_by);
+        }
+    }
+    Ok(None)
+}
+
+/// What is said while a suite is carried out.
+struct Voice {
+    progress: Progress,
+    /// Remarks on runs: what is true of one run is true of all.
+    told: Vec<String>,
+}
+
+/// Makes one run, or has the record of why it cannot be made.
+fn one(
+    work: &mut impl Work,
+    step: &Step,
+    runner: &Runner,
+    common: &Common,
+    hung_up: &AtomicBool,
+    voice: &mut Voice,
+) -> Result<RunRecord> {
+    let Voice { progress, told } = voice;
+    progress.begin(&step.doing, work.suite().expected());
+    let prepared = work.invocation(step, runner, common).and_then(|invocation| {
+        let prepared = runner.prepare(&invocation)?;
+        Ok((invocation, prepared))
+    });
+    let (invocation, prepared) = match prepared {
+        Ok(prepared) => prepared,
+        Err(error) => return work.refused(step, runner, error),
+    };
+    let is_said = |message: &&Message| message.severity >= Severity::Warning && !common.quiet;
+    for message in prepared.messages.iter().filter(is_said) {
+        if !told.contains(&message.text) {
+            progress.say(&common.tongue.said(&message.text));
+            told.push(message.text.clone());
+        }
+    }
+    progress.begin(&step.doing, work.suite().expected());
+    runner.measure(prepared, &invocation, |under_way| {
+        let caught = || under_way.signals.caught().or(signal_of(hung_up));
+        watch(under_way.run, caught, progress, common, &mut || work.glance(under_way));
+        Ok(())
+    })
+}
+
+/// The invocation that a step is.
+///
+/// # Errors
+/// What is wrong with its job.
+pub fn invocation(step: &Step, runner: &Runner, common: &Common) -> Result<Invocation> {
     let machine = Machine::new(runner.machine());
     let mut invocation = job::parse(&step.arguments, Dialect::Fathom, &machine)
         .map_err(anyhow::Error::from)
@@ -148,7 +270,13 @@ fn invocation(step: &Step, runner: &Runner, common: &Common) -> Result<Invocatio
 }
 
 /// Watches until the run has ended; a signal ends it early.
-fn watch(run: &Run, caught: impl Fn() -> Option<i32>, progress: &mut Progress, common: &Common) {
+fn watch(
+    run: &Run,
+    caught: impl Fn() -> Option<i32>,
+    progress: &mut Progress,
+    common: &Common,
+    glance: &mut dyn FnMut(),
+) {
     let mut stopping = false;
     while !run.wait(GLANCE) {
         if let (Some(signal), false) = (caught(), stopping) {
@@ -159,12 +287,16 @@ fn watch(run: &Run, caught: impl Fn() -> Option<i32>, progress: &mut Progress, c
             ));
             run.stop();
         }
+        glance();
         progress.draw();
     }
 }
 
 /// Notes that the terminal is gone, unless somebody (nohup) wants that ignored.
-fn hang_up() -> Result<Arc<AtomicBool>> {
+///
+/// # Errors
+/// When a handler cannot be had.
+pub fn hang_up() -> Result<Arc<AtomicBool>> {
     let flag = Arc::new(AtomicBool::new(false));
     if !is_ignored(signal_hook::consts::SIGHUP) {
         signal_hook::flag::register(signal_hook::consts::SIGHUP, Arc::clone(&flag))?;
@@ -172,12 +304,13 @@ fn hang_up() -> Result<Arc<AtomicBool>> {
     Ok(flag)
 }
 
-fn signal_of(hung_up: &AtomicBool) -> Option<i32> {
+/// The signal that the terminal is gone, if it came.
+pub fn signal_of(hung_up: &AtomicBool) -> Option<i32> {
     hung_up.load(Ordering::Relaxed).then_some(signal_hook::consts::SIGHUP)
 }
 
 /// Whether this process was started with a signal ignored (proc_pid_status(5), SigIgn).
-fn is_ignored(signal: i32) -> bool {
+pub fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
@@ -193,20 +326,35 @@ pub fn exit_code(interrupted_by: Option<i32>, failed: bool) -> u8 {
     }
 }
 
-/// Keeps the records; where they are. That it was not possible is said, and costs nothing else.
-pub fn save(keep: &Keep, set: &RecordSet) -> Option<PathBuf> {
-    match keep.save(set) {
-        Ok(path) => path,
-        Err(error) => {
-            say(&format!("the records are not kept: {}\n", describe(&error)));
-            None
-        }
-    }
+/// The last line of a report.
+pub fn where_it_is(kept: &Kept) -> String {
+    format!("\n{}", kept.text(archive::shown))
 }
 
-/// The last line of a report.
-pub fn where_it_is(record: Option<&Path>) -> String {
-    format!("\nRecord: {}\n", record.map_or("not kept".to_owned(), archive::shown))
+/// Which archive runs go to.
+#[derive(Args)]
+pub struct ArchiveArguments {
+    /// Archive the runs in this file, which is made; otherwise in the one FATHOM_ARCHIVE names or
+    /// among the user's data ($XDG_DATA_HOME/fathom/archive.db).
+    #[arg(long, value_name = "FILE")]
+    archive: Option<PathBuf>,
+    /// Do not archive the runs.
+    #[arg(long, alias = "no-record", conflicts_with = "archive")]
+    no_archive: bool,
+}
+
+impl ArchiveArguments {
+    /// Which one it is.
+    ///
+    /// # Errors
+    /// When something else lies there, better found now than after an hour of measuring.
+    pub fn choice(&self) -> Result<Choice> {
+        if let Some(path) = &self.archive {
+            let checked = Place::named(path).check();
+            checked.map_err(|error| Refusal::usage(format!("--archive: {error}")))?;
+        }
+        Ok(Choice::of(self.archive.as_deref(), self.no_archive))
+    }
 }
 
 /// What every command that makes several runs takes.
@@ -215,22 +363,25 @@ pub struct OutputArguments {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
-    /// Keep the records of all runs in this file, not among the user's data
-    /// ($XDG_DATA_HOME/fathom/records).
+    /// Write the records of all runs to this file as well.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
-    /// Keep no records.
-    #[arg(long, conflicts_with = "record")]
-    no_record: bool,
+    #[command(flatten)]
+    archive: ArchiveArguments,
     /// Keep the serial numbers of disks in the records.
     #[arg(long)]
     with_serials: bool,
 }
 
 impl OutputArguments {
-    /// Where the records go.
-    pub fn keep(&self) -> Keep {
-        Keep::of(self.record.clone(), self.no_record)
+    /// What keeps the runs of a command of this name.
+    ///
+    /// # Errors
+    /// When something else lies where they are to go, or nothing can be there.
+    pub fn keeper(&self, kind: &str) -> Result<Keeper> {
+        let keeper = Keeper::together(self.archive.choice()?, kind, 0);
+        let keeper = keeper.with_record(self.record.clone());
+        keeper.check().map(|()| keeper)
     }
 
     /// What they ask of all runs.

@@ -1,19 +1,22 @@
 //! The pipe: job text → Job → Plan → RunRecord → Judged → report.
 
+use crate::archive::Keeper;
 use crate::call::{Call, FIO_VERSION, SEED, Said, header, program, usage_code};
 use crate::exit;
+use crate::follow::{Console, follow};
 use crate::gate::{self, Gate};
 use crate::inputs::Machine;
 use crate::interims::Interims;
+use crate::metrics::Metrics;
 use crate::output::{Output, describe, say};
 use crate::repeat;
 use crate::replay;
 use crate::runner::Runner;
 use crate::trigger::Trigger;
-use crate::watch::{Console, watch};
 use crate::{checksums, client, clocks, debug, idle, server};
 use anyhow::{Context, Result};
 use job::{Action, Dialect, Invocation, JobErrors};
+use report::Dress;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::BufReader;
@@ -81,7 +84,10 @@ fn parse(
 
 /// The arguments as text. One that is none would, replaced by what can be shown of it, name
 /// another file than the one meant.
-fn texts(arguments: Vec<OsString>) -> Result<Vec<String>, String> {
+///
+/// # Errors
+/// The argument that is none.
+pub fn texts(arguments: Vec<OsString>) -> Result<Vec<String>, String> {
     let text = |argument: OsString| {
         argument.into_string().map_err(|raw| {
             format!("'{}' is not UTF-8 text; give names in UTF-8", raw.to_string_lossy())
@@ -145,14 +151,18 @@ fn inflate(dialect: Dialect, path: &str, output: &mut Output) -> Result<ExitCode
 }
 
 fn run(call: &Call, output: &mut Output) -> Result<ExitCode> {
-    let checked = call.check().and_then(|()| Gate::new(call.invocation, &repeat::jobs(call)));
-    let gate = match checked {
-        Ok(gate) => gate,
+    let checked = call.check().and_then(|()| {
+        let gate = Gate::new(call.invocation, &repeat::jobs(call))?;
+        Ok((gate, Metrics::listen(call.invocation)?))
+    });
+    let (gate, listener) = match checked {
+        Ok(checked) => checked,
         Err(text) => {
             say(&format!("command line: {text}\n"));
             return Ok(ExitCode::from(usage_code(call.dialect)));
         }
     };
+    let _served = Metrics::serve(listener, call.runner)?;
     match call.invocation.repeat {
         Some(repeats) => repeat::run(call, &gate, output, repeats),
         None => once(call, &gate, output),
@@ -175,7 +185,7 @@ fn once(call: &Call, gate: &Gate, output: &mut Output) -> Result<ExitCode> {
     let mut record = call.runner.measure(prepared, invocation, |under_way| {
         let manner = call.manner();
         let mut console = Console::new(invocation, output, manner, &trigger, Some(&mut interims));
-        watch(under_way, invocation.status_interval, &mut console)
+        follow(under_way, invocation.status_interval, &mut console)
     })?;
     let unlogged = match invocation.bandwidth_log {
         true => report::logs::aggregate(&record, Path::new("")),
@@ -195,12 +205,16 @@ fn once(call: &Call, gate: &Gate, output: &mut Output) -> Result<ExitCode> {
         Some(path) => report::native::save(&record, path),
         None => Ok(()),
     };
+    let mut keeper = Keeper::alone(call.archive(), call.kind());
+    keeper.add(&record);
     let mut judged = judge::judge(&record);
+    keeper.judged(&record, &judged);
     let runs = std::slice::from_ref(&record);
     interims.note_since(&record, &mut judged);
     let missed = gate.hold(runs, &mut judged, SEED);
-    let dress = call.dress(output);
+    let dress = Dress { archived_as: keeper.id(), ..call.dress(output) };
     output.write(&report::render(&record, &judged, &call.formats(), &dress))?;
+    call.say_kept(&mut keeper, false, output)?;
     if as_fio {
         call.remark(&report::verdict::for_fio(&judged), output)?;
         gate::say_for_fio(&judged);

@@ -45,8 +45,7 @@ pub fn main(arguments: &Arguments) -> ExitCode {
 }
 
 fn test(arguments: &Arguments) -> Result<u8> {
-    let keep = arguments.output.keep();
-    keep.check()?;
+    let keeper = arguments.output.keeper("test")?;
     let runner = Runner::new(false);
     let mut file = Scratch::under(&arguments.path, "test", runner.machine(), arguments.keep)?;
     let length = match (arguments.quick, arguments.thorough) {
@@ -60,16 +59,17 @@ fn test(arguments: &Arguments) -> Result<u8> {
     let mut test = suite::test::Test::new(suite::test::Setting { place, size, length, seed });
     let common = Common { left_behind: file.left_behind(), ..arguments.output.common() };
     let mut set = several::set("test", seed);
-    let end = several::carry_out(&mut test, &runner, &common, &mut set);
-    let record = several::save(&keep, &set);
+    let mut keeper = keeper.seeded(set.seed);
+    let end = several::carry_out(&mut test, &runner, &common, &mut set, &mut keeper);
+    let kept = keeper.save(&set);
     file.remove();
     let conclusion = suite::test::conclude(&set);
     let mut output = Output::Stdout;
     output.write(&match arguments.output.json {
-        true => report::json::suite::test(&conclusion, seed, record.as_deref()),
+        true => report::json::suite::test(&conclusion, seed, &kept),
         false => {
             report::suite::test(&conclusion, &output.style())
-                + &several::where_it_is(record.as_deref())
+                + &several::where_it_is(&kept)
                 + &format!("Seed:   {seed}\n")
         }
     })?;

@@ -1,213 +1,154 @@
-//! Watching a run: what happens is told to whoever follows it, here or over a connection.
+//! `fathom watch`: what the machine does now, as a picture or as lines.
 
-use crate::interims::{Due, Interims};
-use crate::output::{Output, say};
-use crate::runner::UnderWay;
-use crate::ticker::Ticker;
-use crate::trigger::Trigger;
+mod ends;
+mod keep;
+mod run;
+mod show;
+mod source;
+
+use crate::several::{self, Refusal};
 use anyhow::Result;
-use engine::{Event, Run};
-use job::Invocation;
-use record::{Nanos, RunRecord};
-use std::time::Duration;
+use clap::Args;
+use ends::Ends;
+use keep::Log;
+use record::Nanos;
+use show::{Form, Lines};
+use source::{Live, Replay, Source};
+use std::ffi::OsString;
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::process::ExitCode;
 
-/// How often signals are looked at.
-const GLANCE: Duration = Duration::from_millis(50);
+/// The shortest interval: the kernel's counters of time are whole milliseconds, those of CPUs
+/// hundredths of a second.
+const INTERVAL_MIN: Nanos = Nanos::from_millis(100);
 
-/// Who follows a run.
-pub trait Audience {
-    /// Files of a job are being made, in a line.
-    ///
-    /// # Errors
-    /// Those of telling it; the same holds for the others.
-    fn laying_out(&mut self, line: &str) -> Result<()>;
-    /// Lines of a trace.
-    ///
-    /// # Errors
-    /// See [`Self::laying_out`].
-    fn traced(&mut self, lines: &str) -> Result<()>;
-    /// What was measured so far.
-    ///
-    /// # Errors
-    /// See [`Self::laying_out`].
-    fn so_far(&mut self, record: RunRecord) -> Result<()>;
-    /// A moment has passed. Says what is to be done with the run.
-    ///
-    /// # Errors
-    /// See [`Self::laying_out`].
-    fn glance(&mut self, under_way: &UnderWay) -> Result<Wish>;
-    /// The run has ended.
-    ///
-    /// # Errors
-    /// See [`Self::laying_out`].
-    fn ended(&mut self, under_way: &UnderWay) -> Result<()>;
+/// What `fathom watch` takes.
+#[derive(Args)]
+#[command(
+    after_help = "Keys: q, Esc or Ctrl-C quit; arrows or j and k select a disk; p pauses; ? \
+                        helps. docs/WATCH.md says what each figure is and where it comes from."
+)]
+pub struct Arguments {
+    /// A directory, a file or a block device: the disks under it are shown, layer by layer. Without
+    /// one: all disks.
+    #[arg(value_name = "PATH|DEVICE")]
+    path: Option<OsString>,
+    /// Time between two looks: 1s, 500ms, 1m; 100ms at least.
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = interval)]
+    interval: Nanos,
+    /// End after so many intervals.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    count: Option<u64>,
+    /// Write lines: what is done where standard output is no terminal.
+    #[arg(long)]
+    plain: bool,
+    /// In lines, one for each CPU too.
+    #[arg(long, conflicts_with = "json")]
+    per_cpu: bool,
+    /// Write a line of JSON an interval.
+    #[arg(long, conflicts_with = "plain")]
+    json: bool,
+    /// Keep what is seen in a file, as JSON lines; a log that is there is gone on with.
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+    /// Show what a log holds: as a picture at the pace it was recorded, as lines at once.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["path", "interval", "log"])]
+    replay: Option<PathBuf>,
+    /// Show what a run does that goes on elsewhere: that of a process, or the only one there is.
+    #[arg(
+        long,
+        value_name = "PID",
+        num_args = 0..=1,
+        require_equals = true,
+        conflicts_with_all = ["path", "interval", "per_cpu", "log", "replay"]
+    )]
+    run: Option<Option<u32>>,
 }
 
-/// What is to be done with a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Wish {
-    /// It is to end.
-    pub stop: bool,
-    /// It is to be told what was measured so far.
-    pub report: bool,
+/// Watches.
+pub fn main(arguments: &Arguments) -> ExitCode {
+    ExitCode::from(watch(arguments).unwrap_or_else(|error| several::fail(&error)))
 }
 
-/// Watches until the run has ended. What was measured so far is told at every `interval`, when the
-/// audience asks for it and when somebody else does by a signal.
-///
-/// # Errors
-/// Those of the audience.
-pub fn watch(
-    under_way: &UnderWay,
-    interval: Option<Nanos>,
-    audience: &mut impl Audience,
-) -> Result<()> {
-    let UnderWay { run, signals, .. } = *under_way;
-    let mut due = Due::new(interval);
-    let mut asked = signals.asked();
-    let mut owed = false;
-    loop {
-        let ended = run.wait(GLANCE);
-        tell(run, audience)?;
-        if ended {
-            return audience.ended(under_way);
-        }
-        let wish = audience.glance(under_way)?;
-        if wish.stop {
-            run.stop();
-        }
-        let before = std::mem::replace(&mut asked, signals.asked());
-        if wish.report || asked != before {
-            owed = true;
-            due.ask(run);
-        }
-        if due.is_due(run.origin()) {
-            let record = under_way.so_far();
-            // Before the first worker has begun there is nothing to tell. Who asked is told then.
-            if record.jobs.iter().any(|job| job.elapsed.0 > 0) {
-                owed = false;
-                audience.so_far(record)?;
-            } else if owed {
-                due.ask(run);
-            }
-        }
+fn watch(arguments: &Arguments) -> Result<u8> {
+    let form = form(arguments);
+    let on_screen = form.is_none();
+    if let Some(pid) = arguments.run {
+        return run::watch(pid, form, &mut last(arguments));
     }
+    if let Some(file) = &arguments.replay {
+        let mut replay = Replay::open(file, on_screen)?;
+        let code = show(arguments, &mut replay, None, form)?;
+        replay.tell();
+        return Ok(code);
+    }
+    let mut live = Live::under(arguments.path.as_deref(), arguments.interval)?;
+    let log = arguments.log.as_deref().map(Log::open).transpose()?;
+    show(arguments, &mut live, log, form)
 }
 
-fn tell(run: &Run, audience: &mut impl Audience) -> Result<()> {
-    for event in run.events() {
-        let Event::LayingOut { job, files, bytes } = event;
-        audience.laying_out(&report::header::layout(&job, files, bytes))?;
+fn show(
+    arguments: &Arguments,
+    source: &mut impl Source,
+    log: Option<Log>,
+    form: Option<Form>,
+) -> Result<u8> {
+    let ends = Ends::catch(form.is_none())?;
+    let mut last = last(arguments);
+    match form {
+        Some(form) => show::lines(source, log, Lines::new(form), &ends, &mut last)?,
+        None => show::screen(source, log, &ends, &mut last)?,
     }
-    let traced = run.traced().concat();
-    if traced.is_empty() { Ok(()) } else { audience.traced(&traced) }
+    Ok(ends.exit_code())
 }
 
-/// How what happens meanwhile is told.
-#[derive(Clone, Copy)]
-pub struct Manner {
-    /// As fio does.
-    pub as_fio: bool,
-    /// The report is text, among others, and takes what fio writes into it.
-    pub text: bool,
-    /// Nothing but errors goes to stderr.
-    pub quiet: bool,
-}
-
-/// Who called us, on this machine.
-pub struct Console<'a> {
-    output: &'a mut Output,
-    manner: Manner,
-    ticker: Option<Ticker>,
-    trigger: &'a Trigger,
-    interims: Option<&'a mut Interims>,
-    stopping: bool,
-}
-
-impl<'a> Console<'a> {
-    /// Shows what happens; reports on what was measured so far where `interims` are given.
-    pub fn new(
-        invocation: &Invocation,
-        output: &'a mut Output,
-        manner: Manner,
-        trigger: &'a Trigger,
-        interims: Option<&'a mut Interims>,
-    ) -> Console<'a> {
-        let ticker = Ticker::new(invocation, output, manner.as_fio, manner.text);
-        Console { output, manner, ticker, trigger, interims, stopping: false }
-    }
-
-    /// Makes room for a line.
-    fn clear(&mut self) -> Result<()> {
-        match &mut self.ticker {
-            Some(ticker) => ticker.clear(),
-            None => Ok(()),
-        }
-    }
-
-    fn leave(&mut self) -> Result<()> {
-        match &mut self.ticker {
-            Some(ticker) => ticker.leave(),
-            None => Ok(()),
-        }
-    }
-
-    fn terminating(&mut self, signal: i32) -> Result<()> {
-        self.leave()?;
-        match (self.manner.as_fio, self.manner.text) {
-            (true, true) => {
-                self.output.write(&format!("\nfio: terminating on signal {signal}\n"))?;
-            }
-            (true, false) => say(&format!("fio: terminating on signal {signal}\n")),
-            (false, _) => {
-                say(&format!(
-                    "fathom: terminating on signal {signal}; once more ends it at once\n"
-                ));
-            }
-        }
-        Ok(())
+/// Says after each interval whether it was the last one.
+fn last(arguments: &Arguments) -> impl FnMut() -> bool + use<> {
+    let mut rest = arguments.count;
+    move || {
+        rest = rest.map(|rest| rest.saturating_sub(1));
+        rest == Some(0)
     }
 }
 
-impl Audience for Console<'_> {
-    fn laying_out(&mut self, line: &str) -> Result<()> {
-        self.clear()?;
-        match (self.manner.text, self.manner.quiet) {
-            (true, _) => self.output.write(line),
-            (false, true) => Ok(()),
-            (false, false) => {
-                say(line);
-                Ok(())
-            }
+/// The form of lines; `None` for a picture.
+fn form(arguments: &Arguments) -> Option<Form> {
+    let dumb = std::env::var_os("TERM").is_none_or(|name| name.is_empty() || name == "dumb");
+    let picture = std::io::stdout().is_terminal() && !dumb;
+    match (arguments.json, arguments.plain || arguments.per_cpu) {
+        (true, _) => Some(Form::Json),
+        (false, false) if picture => None,
+        (false, _) => Some(Form::Plain { per_cpu: arguments.per_cpu }),
+    }
+}
+
+fn interval(text: &str) -> Result<Nanos, String> {
+    match several::time(text) {
+        Ok(time) if time >= INTERVAL_MIN => Ok(time),
+        Ok(_) => Err("expected 100ms or more: the kernel counts no finer".into()),
+        Err(_) => Err("expected a time such as 1s, 500ms or 1m".into()),
+    }
+}
+
+/// What is wrong with a file that was named, as a mistake on the command line.
+fn wrong_file(option: &str, file: &std::path::Path, why: impl std::fmt::Display) -> anyhow::Error {
+    let why = why.to_string();
+    let why = why.split(" (os error ").next().unwrap_or_default();
+    Refusal::usage(format!("--{option}: '{}': {why}", file.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_are_times_that_counters_can_tell() {
+        assert_eq!(interval("1s"), Ok(Nanos::SECOND));
+        assert_eq!(interval("250ms"), Ok(Nanos::from_millis(250)));
+        assert_eq!(interval("2"), Ok(Nanos(2 * Nanos::SECOND.0)));
+        for wrong in ["0", "99ms", "-1", "soon", ""] {
+            assert!(interval(wrong).is_err(), "{wrong}");
         }
-    }
-
-    fn traced(&mut self, lines: &str) -> Result<()> {
-        self.output.write(lines)
-    }
-
-    fn so_far(&mut self, record: RunRecord) -> Result<()> {
-        let Some(interims) = &mut self.interims else { return Ok(()) };
-        let report = interims.report(&record);
-        self.clear()?;
-        self.output.write(&report)
-    }
-
-    fn glance(&mut self, under_way: &UnderWay) -> Result<Wish> {
-        if let (Some(signal), false) = (under_way.signals.caught(), self.stopping) {
-            self.stopping = true;
-            self.terminating(signal)?;
-        }
-        self.trigger.goes_off();
-        self.trigger.settle(false);
-        if let Some(ticker) = &mut self.ticker {
-            ticker.tick(|| under_way.run.snapshot())?;
-        }
-        Ok(Wish { stop: self.stopping || self.trigger.was_pulled(), report: false })
-    }
-
-    fn ended(&mut self, _: &UnderWay) -> Result<()> {
-        self.trigger.settle(true);
-        self.leave()
     }
 }

@@ -96,7 +96,7 @@ fn sync(filesystem: &Path) {
 
 /// What the checks find over some runs of one name.
 fn over(runs: Vec<RunRecord>) -> Vec<judge::Finding> {
-    let cell = |round| Some(Cell { name: "read".into(), round });
+    let cell = |round| Some(Cell { name: "read".into(), round, ..Cell::default() });
     let runs = (0..).zip(runs).map(|(round, run)| RunRecord { cell: cell(round), ..run });
     over_set(&RecordSet { runs: runs.collect(), ..RecordSet::default() })
 }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{FATHOM, FIO, fathom, run, scratch};
+use common::{FATHOM, FIO, at_once, fathom, run, scratch};
 use std::process::Command;
 
 /// Programs that draw it: ours under the name fio, and the oracle.
@@ -58,7 +58,7 @@ fn every_kind_of_job_has_the_oracles_letter_and_fields() {
     }
     arguments.extend(["--name=later".into(), "--stonewall".into(), "--rw=read".into()]);
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let [ours, theirs] = PROGRAMS.map(|program| {
+    let shapes = at_once(&PROGRAMS, |program| {
         let text = on_pipe(program, &arguments);
         let running = "[R(1),r(1),W(1),w(1),M(1),m(1),D(1),d(1),P(1)]";
         let all = lines(&text);
@@ -68,16 +68,18 @@ fn every_kind_of_job_has_the_oracles_letter_and_fields() {
         let found = found.unwrap_or_else(|| panic!("{program:?}: {all:?}"));
         [shape(found), shape(last.unwrap_or_else(|| panic!("{program:?}: {all:?}")))]
     });
-    assert_eq!(ours, theirs);
+    assert_eq!(shapes[0], shapes[1]);
 }
 
 #[test]
 fn rates_and_limits_are_shown_as_the_oracle_shows_them() {
     for more in [&["--rate=1m"][..], &["--rate_iops=500"], &["--rate=100k,200k", "--rw=rw"]] {
         let arguments = [&JOB[..], &["--eta=always", "--numjobs=2"], more].concat();
-        let shapes = PROGRAMS.map(|program| {
+        let shapes = at_once(&PROGRAMS, |program| {
             let text = on_pipe(program, &arguments);
-            let line = lines(&text).last().map(|line| shape(line));
+            // The last of all may tell of jobs that have just ended.
+            let running = lines(&text).into_iter().rfind(|line| line.starts_with("Jobs: 2 "));
+            let line = running.map(shape);
             line.unwrap_or_else(|| panic!("{program:?}: {text}"))
         });
         // Whether a rate ends in the middle of a unit is chance.
@@ -87,42 +89,49 @@ fn rates_and_limits_are_shown_as_the_oracle_shows_them() {
 
 #[test]
 fn it_is_shown_where_the_oracle_shows_it() {
-    let count = |text: &str| lines(text).len();
     let with = |more: &[&'static str]| [&JOB[..], &["--rate_iops=100"], more].concat();
-    for program in PROGRAMS {
-        assert_eq!(count(&on_pipe(program, &with(&[]))), 0, "{program:?}");
-        assert!(count(&on_pipe(program, &with(&["--eta=always"]))) > 0, "{program:?}");
-        assert!(count(&on_terminal(program, &with(&[]))) > 0, "{program:?}");
-        assert_eq!(count(&on_terminal(program, &with(&["--eta=never"]))), 0, "{program:?}");
+    let json = with(&["--eta=always", "--output-format=json"]);
+    let filed = [&json[..], &["--output=report"]].concat();
+    // On a pipe or on a terminal, and whether it is shown.
+    let places = [
+        (false, with(&[]), false),
+        (false, with(&["--eta=always"]), true),
+        (true, with(&[]), true),
+        (true, with(&["--eta=never"]), false),
         // JSON has standard output for itself, unless it goes to a file.
-        let json = with(&["--eta=always", "--output-format=json"]);
-        let text = on_terminal(program, &json);
-        assert!(text.starts_with("{\n") && count(&text) == 0, "{program:?}: {text}");
-        let filed = [&json[..], &["--output=report"]].concat();
-        assert!(count(&on_pipe(program, &filed)) > 0, "{program:?}");
-    }
+        (true, json, false),
+        (false, filed, true),
+    ];
+    let each = places.iter().flat_map(|place| PROGRAMS.map(|program| (program, place)));
+    at_once(&each.collect::<Vec<_>>(), |(program, (terminal, arguments, is_shown))| {
+        let text = if *terminal { on_terminal } else { on_pipe }(program, arguments);
+        assert_eq!(!lines(&text).is_empty(), *is_shown, "{program:?} {arguments:?}: {text}");
+        if *terminal && arguments.contains(&"--output-format=json") {
+            assert!(text.starts_with("{\n"), "{program:?}: {text}");
+        }
+    });
 }
 
 #[test]
 fn each_line_ends_with_a_carriage_return_and_the_report_with_its_own_line() {
     let arguments = [&JOB[..], &["--rate_iops=100", "--eta=always"]].concat();
-    for program in PROGRAMS {
+    at_once(&PROGRAMS, |program| {
         let text = on_pipe(program, &arguments);
         let (before, _) = text.split_once("\na: (groupid=0").unwrap();
         assert!(before.ends_with('\r') && !before.contains("\n\n"), "{program:?}: {before:?}");
         assert!(!before.contains("\n\r") && !text.contains('\u{1b}'), "{program:?}: {before:?}");
-    }
+    });
 }
 
 #[test]
 fn newlines_come_as_often_as_asked_for() {
     let more = ["--rate_iops=100", "--eta=always", "--eta-newline=1", "--eta-interval=500ms"];
     let arguments = [&JOB[..], &more].concat();
-    for program in PROGRAMS {
+    at_once(&PROGRAMS, |program| {
         let text = on_pipe(program, &arguments);
         let kept = text.lines().filter(|line| line.contains("Jobs: 1 (f=1)")).count();
         assert!((2..=4).contains(&kept), "{program:?}: {text}");
-    }
+    });
 }
 
 #[test]

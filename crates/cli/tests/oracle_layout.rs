@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{FATHOM, FIO, Ran, Seeded, run, scratch};
+use common::{FATHOM, FIO, Ran, Seeded, at_once, run, scratch};
 use rustix::fs::{SeekFrom, seek};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -99,19 +99,19 @@ const GUIDE: [(&str, &[Shown], usize); 7] = [
 
 #[test]
 fn the_guide_s_files() {
-    for (options, shown, count) in GUIDE {
+    at_once(&GUIDE, |(options, shown, count)| {
         let mut arguments = vec!["--name=test", "--size=10M", "--runtime=10s", "--numjobs=6"];
         arguments.extend(options.split(' '));
         let ours = left_by(&[FATHOM, "fio"], &arguments, "");
         let files: Vec<_> = ours.iter().filter_map(|(name, h)| Some((name, h.clone()?))).collect();
-        assert_eq!(files.len(), count, "{options}: {ours:?}");
-        for (name, mib) in shown {
+        assert_eq!(files.len(), *count, "{options}: {ours:?}");
+        for (name, mib) in *shown {
             let held = ours[*name].clone().unwrap_or_else(|| panic!("{name}: {ours:?}"));
             let size = mib << 20;
             assert_eq!(held, Held { size, data: size, allocated: true }, "{options}: {name}");
         }
         assert_eq!(ours, left_by(&[FIO], &arguments, ""), "{options}");
-    }
+    });
 }
 
 /// Draws a section whose files no other section has.
@@ -182,8 +182,9 @@ fn section(seed: u64) -> String {
 #[test]
 fn generated_layouts() {
     let sections: Vec<String> = (0..160).map(section).collect();
-    let mut wrong = Vec::new();
-    for batch in sections.chunks(20) {
+    let batches: Vec<&[String]> = sections.chunks(20).collect();
+    let of_batch = |batch: &&[String]| {
+        let mut wrong = Vec::new();
         let job = batch.concat();
         let (ours, theirs) = (left_by(&[FATHOM, "fio"], &[], &job), left_by(&[FIO], &[], &job));
         let names = ours.keys().chain(theirs.keys().filter(|name| !ours.contains_key(*name)));
@@ -196,7 +197,9 @@ fn generated_layouts() {
             let (ours, theirs) = (ours.get(name), theirs.get(name));
             wrong.push(format!("{name}: {section:?}\n  ours {ours:?}\n  theirs {theirs:?}"));
         }
-    }
+        wrong
+    };
+    let wrong = at_once(&batches, of_batch).concat();
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
 }
 

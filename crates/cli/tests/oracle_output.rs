@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{FATHOM, FIO, Ran, alone, loop_device, run, scratch};
+use common::{FATHOM, FIO, Ran, alone, at_once, loop_device, run, scratch};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,6 +18,15 @@ fn under(program: &[&str], directory: &Path, arguments: &[&str]) -> Ran {
 /// What ours and the oracle say to the same arguments, each in a directory of its own.
 fn both(arguments: &[&str]) -> [Ran; 2] {
     PROGRAMS.map(|program| under(program, scratch().path(), arguments).expect(0))
+}
+
+/// What is wrong with jobs, each of them tried: several at a time, but those of the device.
+fn wrong(jobs: &[Vec<String>], of: impl Fn(&[String]) -> Option<String> + Sync) -> String {
+    let (device, files): (Vec<_>, Vec<_>) =
+        jobs.iter().partition(|job| job.iter().any(|word| word.contains("/dev/")));
+    let mut found = at_once(&files, |job| of(job));
+    found.extend(device.into_iter().map(|job| of(job)));
+    found.into_iter().flatten().collect::<Vec<_>>().join("\n")
 }
 
 /// Jobs whose reports differ in what they hold. "DEV" is a device.
@@ -115,17 +124,15 @@ fn trees_agree(format: &str) {
     let directory = scratch();
     let device = loop_device(directory.path(), 4 << 20, &[]);
     let option = format!("--output-format={format}");
-    let mut wrong = Vec::new();
-    for job in jobs(&device.device) {
-        let arguments = [&[option.as_str()], &words(&job)[..]].concat();
+    let wrong = wrong(&jobs(&device.device), |job| {
+        let arguments = [&[option.as_str()], &words(job)[..]].concat();
         let [ours, theirs] = both(&arguments);
         assert!(ours.out.starts_with("{\n"), "{}", ours.out);
         let differences = tree_differences(&shape_of(&ours.out), &shape_of(&theirs.out));
-        if !differences.is_empty() {
-            wrong.push(format!("{}\n{}", job.join(" "), differences.join("\n")));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        let is_wrong = !differences.is_empty();
+        is_wrong.then(|| format!("{}\n{}", job.join(" "), differences.join("\n")))
+    });
+    assert!(wrong.is_empty(), "{wrong}");
 }
 
 #[test]
@@ -196,25 +203,22 @@ fn text_has_the_same_lines() {
     let _alone = alone();
     let directory = scratch();
     let device = loop_device(directory.path(), 4 << 20, &[]);
-    let mut wrong = Vec::new();
     let long =
         "--name=a --size=1m --rw=rw --time_based --runtime=1200ms --ioengine=libaio --iodepth=2";
     let long = long.split(' ').map(str::to_owned).collect();
-    for job in jobs(&device.device).into_iter().chain([long]) {
-        let [ours, theirs] = both(&words(&job)).map(|ran| lines(&ran.out));
-        if ours != theirs {
-            let first = ours.iter().zip(&theirs).position(|(o, t)| o != t);
-            let at = first.unwrap_or(ours.len().min(theirs.len()));
-            let show = |lines: &[String]| lines[at..lines.len().min(at + 3)].join("\n    ");
-            wrong.push(format!(
-                "{}\n  line {at}\n  ours\n    {}\n  theirs\n    {}",
-                job.join(" "),
-                show(&ours),
-                show(&theirs)
-            ));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let all: Vec<Vec<String>> = jobs(&device.device).into_iter().chain([long]).collect();
+    let wrong = wrong(&all, |job| {
+        let [ours, theirs] = both(&words(job)).map(|ran| lines(&ran.out));
+        let first = ours.iter().zip(&theirs).position(|(o, t)| o != t);
+        let at = first.unwrap_or(ours.len().min(theirs.len()));
+        let show = |lines: &[String]| lines[at..lines.len().min(at + 3)].join("\n    ");
+        let shown = || {
+            let (job, ours, theirs) = (job.join(" "), show(&ours), show(&theirs));
+            format!("{job}\n  line {at}\n  ours\n    {ours}\n  theirs\n    {theirs}")
+        };
+        (ours != theirs).then(shown)
+    });
+    assert!(wrong.is_empty(), "{wrong}");
 }
 
 /// What a terse field is, apart from its value.
@@ -233,34 +237,32 @@ fn terse_has_the_same_fields() {
     let _alone = alone();
     let directory = scratch();
     let device = loop_device(directory.path(), 4 << 20, &[]);
-    let mut wrong = Vec::new();
     for version in 2..=5 {
         // Each version has its quarter of the jobs.
         let jobs = jobs(&device.device).into_iter().skip(version - 2).step_by(4);
         let version = format!("--terse-version={version}");
-        for job in jobs {
+        let wrong = wrong(&jobs.collect::<Vec<_>>(), |job| {
             let arguments =
-                [&["--output-format=terse", version.as_str()], &words(&job)[..]].concat();
+                [&["--output-format=terse", version.as_str()], &words(job)[..]].concat();
             let [ours, theirs] = both(&arguments).map(|ran| {
                 let kinds = |line: &str| line.split(';').map(field).collect::<Vec<_>>();
                 ran.out.lines().map(kinds).collect::<Vec<_>>()
             });
             let at = |of: &[Vec<&str>]| of.iter().map(Vec::len).collect::<Vec<_>>();
             let first = ours.concat().iter().zip(theirs.concat()).position(|(o, t)| *o != t);
-            if ours != theirs {
-                let job = job.join(" ");
-                let (ours, theirs) = (at(&ours), at(&theirs));
-                wrong.push(format!("{version} {job}: {ours:?} {theirs:?} fields, {first:?}"));
-            }
-        }
+            (ours != theirs).then(|| {
+                let (job, ours, theirs) = (job.join(" "), at(&ours), at(&theirs));
+                format!("{version} {job}: {ours:?} {theirs:?} fields, {first:?}")
+            })
+        });
+        assert!(wrong.is_empty(), "{wrong}");
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
 fn output_goes_to_its_file_and_nowhere_else() {
-    for format in ["normal", "json", "json+", "terse", "normal,json", "json,terse", "terse,normal"]
-    {
+    let formats = ["normal", "json", "json+", "terse", "normal,json", "json,terse", "terse,normal"];
+    at_once(&formats, |format| {
         let texts = PROGRAMS.map(|program| {
             let directory = scratch();
             let option = format!("--output-format={format}");
@@ -278,7 +280,7 @@ fn output_goes_to_its_file_and_nowhere_else() {
         };
         assert_eq!(text(&ours), text(&theirs), "{format}\n{ours}\n{theirs}");
         assert_eq!(order(&ours), order(&theirs), "{format}\n{ours}\n{theirs}");
-    }
+    });
 }
 
 /// The formats in a report, in order.

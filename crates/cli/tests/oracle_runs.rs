@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{FATHOM, FIO, Ran, Seeded, alone, loop_device, run, scratch};
+use common::{FATHOM, FIO, Ran, Seeded, alone, at_once, loop_device, run, scratch};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
@@ -144,10 +144,17 @@ fn differences(global: &str, cases: &[Case]) -> Vec<String> {
     found
 }
 
-/// Compares in batches.
+/// Compares in batches, several of them at a time.
 fn compare(global: &str, cases: &[Case]) {
-    let found: Vec<String> =
-        cases.chunks(24).flat_map(|batch| differences(global, batch)).collect();
+    let batches: Vec<&[Case]> = cases.chunks(BATCH).collect();
+    agree(cases, &at_once(&batches, |batch| differences(global, batch)).concat());
+}
+
+/// Jobs of a batch.
+const BATCH: usize = 24;
+
+#[track_caller]
+fn agree(cases: &[Case], found: &[String]) {
     assert!(found.is_empty(), "{} of {} differ:\n{}", found.len(), cases.len(), found.join("\n"));
 }
 
@@ -572,8 +579,9 @@ fn trims_of_a_device() {
     let _alone = alone();
     let directory = scratch();
     let device = loop_device(directory.path(), 4 << 20, &[]);
-    compare(
-        "[global]\nzero_buffers\n",
-        &(0..120).map(|seed| trims(seed, &device.device)).collect::<Vec<Case>>(),
-    );
+    let cases: Vec<Case> = (0..120).map(|seed| trims(seed, &device.device)).collect();
+    // One after the other: they share the device.
+    let batches = cases.chunks(BATCH);
+    let found = batches.flat_map(|batch| differences("[global]\nzero_buffers\n", batch));
+    agree(&cases, &found.collect::<Vec<_>>());
 }

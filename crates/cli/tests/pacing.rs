@@ -4,7 +4,7 @@ mod common;
 #[path = "common/schedule.rs"]
 mod schedule;
 
-use common::{FATHOM, FIO, Ran, alone, as_fio, fathom, recorded, run, scratch};
+use common::{FATHOM, FIO, Ran, alone, as_fio, at_once, fathom, recorded, run, scratch};
 use record::{Direction, JobRecord, RunRecord};
 use schedule::{logged, on_schedule};
 use serde_json::Value;
@@ -195,7 +195,6 @@ fn a_share_that_cannot_be_met_goes_on_at_a_depth_of_one_and_says_so() {
 
 #[test]
 fn exit_what_says_who_ends_with_a_job() {
-    let directory = scratch();
     // Never begun, ended before its time, or not.
     let ends = |document: &Value| -> Vec<&str> {
         let jobs = document["jobs"].as_array().unwrap();
@@ -206,15 +205,15 @@ fn exit_what_says_who_ends_with_a_job() {
         };
         jobs.iter().map(end).collect()
     };
-    for scope in ["group", "stonewall", "all"] {
+    at_once(&["group", "stonewall", "all"], |scope| {
         let job = format!(
             "[global]\nioengine=null\nsize=1t\nrate_iops=1000\ntime_based\nruntime=3\n[a]\n\
              runtime=800ms\nexitall\nexit_what={scope}\n[b]\n[c]\nnew_group\n[d]\nstonewall\n\
              runtime=300ms\n"
         );
-        let [(_, ours), (_, theirs)] = both(directory.path(), &job);
+        let [(_, ours), (_, theirs)] = both(scratch().path(), &job);
         assert_eq!(ends(&ours), ends(&theirs), "exit_what={scope}");
-    }
+    });
 }
 
 #[test]

@@ -239,15 +239,36 @@ fn gtod_reduce_and_its_parts_leave_the_counts() {
 }
 
 #[test]
-fn end_syncfs_is_called_once_the_job_has_written() {
+fn what_is_written_is_synchronised_once_at_the_end() {
     let directory = scratch();
     let trace = directory.path().join("trace");
-    let arguments = ["--name=a", "--size=64k", "--rw=write", "--end_syncfs=1"];
-    let mut command = Command::new("strace");
-    command.args(["-f", "-e", "trace=syncfs,fsync", "-o"]).arg(&trace);
-    run(command.arg(common::FATHOM).arg("fio").args(arguments).current_dir(directory.path()))
-        .expect(0);
-    assert_eq!(read(&trace).matches("syncfs(").count(), 1, "{}", read(&trace));
+    for (asked, call) in
+        [("end_syncfs", "syncfs("), ("end_fsync", "fsync("), ("fsync_on_close", "fsync(")]
+    {
+        let asked = format!("--{asked}=1");
+        let arguments = ["--name=a", "--size=64k", "--rw=write", &asked];
+        let mut command = Command::new("strace");
+        command.args(["-f", "-e", "trace=syncfs,fsync", "-o"]).arg(&trace);
+        run(command.arg(FATHOM).arg("fio").args(arguments).current_dir(directory.path())).expect(0);
+        assert_eq!(read(&trace).matches(call).count(), 1, "{asked}: {}", read(&trace));
+    }
+}
+
+/// The call is held up, so that its time stands out on any machine.
+#[test]
+fn the_time_of_the_last_fsync_is_part_of_the_run() {
+    let directory = scratch();
+    let trace = directory.path().join("trace");
+    let trace = trace.to_str().unwrap();
+    let held = ["-e", "trace=fsync", "-e", "inject=fsync:delay_enter=300000"];
+    let starter = [&["strace", "-f", "-qq", "-o", trace], &held[..]].concat();
+    for asked in ["--end_fsync=1", "--fsync_on_close=1"] {
+        let job = ["--name=a", "--size=64k", "--rw=write", asked];
+        let record = common::recorded_by(&starter, directory.path(), 0, &job);
+        let job = &record.jobs[0];
+        assert!(job.results.write.runtime.seconds() >= 0.3, "{:?}", job.results.write.runtime);
+        assert!((job.ended - job.started).seconds() >= 0.3, "{asked}");
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ mod common;
 #[path = "common/replay.rs"]
 mod logs;
 
-use common::{Seeded, as_fio, fathom, findings, recorded, scratch};
+use common::{Seeded, as_fio, at_once, fathom, findings, recorded, scratch};
 use logs::{OURS, THEIRS, done_by, io_of};
 use record::RunRecord;
 use std::io::Write;
@@ -81,11 +81,6 @@ fn times(log: &str) -> Vec<u64> {
 
 #[test]
 fn logs_are_replayed_as_the_oracle_replays_them() {
-    let directory = scratch();
-    let at = directory.path();
-    let files: Vec<String> =
-        ["a", "b", "c"].iter().map(|f| at.join(f).to_str().unwrap().into()).collect();
-    files.iter().for_each(|file| full_file(file.as_ref()));
     let options: [&[&str]; 5] = [
         &[],
         &["--replay_no_stall=1"],
@@ -93,7 +88,12 @@ fn logs_are_replayed_as_the_oracle_replays_them() {
         &["--replay_time_scale=400"],
         &["--read_iolog_chunked=1"],
     ];
-    for seed in 0..20_u64 {
+    at_once(&(0..20).collect::<Vec<u64>>(), |&seed| {
+        let directory = scratch();
+        let at = directory.path();
+        let files: Vec<String> =
+            ["a", "b", "c"].iter().map(|f| at.join(f).to_str().unwrap().into()).collect();
+        files.iter().for_each(|file| full_file(file.as_ref()));
         let version = 2 + (seed % 2) as u32;
         let used = &files[..1 + (seed % 3) as usize];
         write(&at.join("in.log"), &draw_log(version, used, seed));
@@ -107,7 +107,7 @@ fn logs_are_replayed_as_the_oracle_replays_them() {
         let opened = ours.iter().filter(|call| call.starts_with("open ")).count();
         let closed = ours.iter().filter(|call| call.starts_with("close ")).count();
         assert_eq!(opened, closed, "{ours:?}");
-    }
+    });
 }
 
 #[test]

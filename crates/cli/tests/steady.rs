@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{FATHOM, FIO, alone, as_fio, run, scratch};
+use common::{FATHOM, FIO, alone, as_fio, at_once, run, scratch};
 use serde_json::Value;
 use std::process::Command;
 
@@ -123,7 +123,8 @@ fn shape(value: &Value) -> Vec<String> {
 #[test]
 fn the_object_and_the_line_are_the_oracles() {
     let _alone = alone();
-    for criterion in ["iops:60%", "iops_slope:100000", "bw:60%", "bw_slope:100000000"] {
+    let criteria = ["iops:60%", "iops_slope:100000", "bw:60%", "bw_slope:100000000"];
+    at_once(&criteria, |criterion| {
         let ss = format!("--ss={criterion}");
         let arguments = ["--ss_dur=2", "--runtime=6", "--output-format=json,normal", &ss];
         let [ours, theirs] = [&[FATHOM, "fio"][..], &[FIO]].map(|program| {
@@ -146,5 +147,5 @@ fn the_object_and_the_line_are_the_oracles() {
         });
         let unit = |line: &str| line.replace(['K', 'M', 'k', 'i'], "");
         assert_eq!(unit(&our_line), unit(&their_line), "{criterion}");
-    }
+    });
 }

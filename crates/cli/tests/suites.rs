@@ -6,7 +6,7 @@ use common::*;
 use rustix::process::Signal;
 use serde_json::Value;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -15,16 +15,8 @@ use std::time::{Duration, Instant};
 fn fathom_in(directory: &Path, verb: &str, arguments: &[&str]) -> Ran {
     let data = directory.join("data");
     let mut command = Command::new(FATHOM);
-    run(command.arg(verb).args(arguments).current_dir(directory).env("XDG_DATA_HOME", data))
-}
-
-/// Names in a directory, sorted.
-fn names(directory: &Path) -> Vec<String> {
-    let entries = fs::read_dir(directory).unwrap();
-    let mut names: Vec<String> =
-        entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
-    names.sort();
-    names
+    command.arg(verb).args(arguments).current_dir(directory).env("XDG_DATA_HOME", data);
+    run(command.env_remove(ARCHIVE))
 }
 
 /// A terminal of 80 columns shows all but paths in lines of their own.
@@ -36,10 +28,10 @@ fn fits(ran: &Ran) {
 
 /// The set of records that a report says it kept.
 fn kept(ran: &Ran, directory: &Path) -> record::RecordSet {
-    let line = ran.out.lines().find_map(|line| line.strip_prefix("Record: ")).unwrap();
-    let path = PathBuf::from(line);
-    assert!(path.starts_with(directory.join("data/fathom/records")), "{path:?}");
-    report::native::load_set(&path).unwrap()
+    let line = ran.out.lines().find_map(|line| line.strip_prefix("Runs:   ")).unwrap();
+    let id = line.split(' ').next().unwrap();
+    let place = store::Place::named(directory.join("data/fathom/archive.db"));
+    store::Archive::open_existing(&place).unwrap().load_set(id).unwrap()
 }
 
 #[test]
@@ -164,8 +156,11 @@ fn records_that_cannot_be_kept_cost_nothing_else() {
     let device = loop_device(at, 16 << 20, &[]);
     let options = [device.device.as_str(), "--round=200ms", "--rounds-max=1"];
     let ran = fathom_in(at, "precondition", &options).expect(0);
-    assert!(ran.err.contains("the records are not kept: "), "{}", ran.err);
+    assert_eq!(ran.err.matches("fathom: not archived: ").count(), 1, "{}", ran.err);
     assert!(ran.out.contains("Record: not kept"), "{}", ran.out);
+    let beside = names(at).into_iter().find(|name| name.starts_with("fathom-precondition-"));
+    let set = report::native::load_set(&at.join(beside.unwrap())).unwrap();
+    assert_eq!((set.kind.as_str(), set.runs.len()), ("precondition", 2));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{FATHOM, FIO, Ran, run, scratch};
+use common::{FATHOM, FIO, Ran, at_once, run, scratch};
 use serde_json::Value;
 use std::fs::OpenOptions;
 use std::os::unix::fs::FileExt;
@@ -66,8 +66,8 @@ fn block(file: &std::fs::File, offset: u64, length: usize) -> Vec<u8> {
 
 #[test]
 fn every_method_is_read_by_both_programs_whoever_wrote() {
-    let dir = scratch();
-    for method in METHODS {
+    at_once(&METHODS, |&method| {
+        let dir = scratch();
         for extra in [&["--verify_pattern=0xdeadbeef%o\"abc\"-12"][..], &["--verify_interval=1k"]] {
             if extra[0].contains("interval") && method == "pattern" {
                 continue;
@@ -80,7 +80,7 @@ fn every_method_is_read_by_both_programs_whoever_wrote() {
             ours(dir.path(), &write).expect(0);
             theirs(dir.path(), &read).expect(0);
         }
-    }
+    });
 }
 
 #[test]

@@ -29,6 +29,7 @@ fn counted(program: &Path, job: &[String], count: u64, scratch: &Path) -> Result
         // A job of its own process would be counted in another file.
         .args(["--thread", "--eta=never", "--output=/dev/null", "--name=counted"])
         .arg(format!("--number_ios={count}"))
+        .env("FATHOM_ARCHIVE", "off")
         .current_dir(scratch)
         .stdin(Stdio::null())
         .stdout(Stdio::null())

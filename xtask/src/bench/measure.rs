@@ -65,6 +65,8 @@ impl Program {
             .args(["--eta=never", "--output-format=json"])
             .arg(format!("--output={}", output.display()))
             .args(arguments)
+            // What it costs to archive a run is none of what is compared.
+            .env("FATHOM_ARCHIVE", "off")
             .current_dir(output.parent().unwrap_or(Path::new("/")))
             .stdin(Stdio::null())
             .stdout(Stdio::null());

@@ -8,6 +8,7 @@ mod machine;
 mod measure;
 mod table;
 mod targets;
+mod tools;
 
 use crate::cargo;
 use anyhow::{Context, Result, bail};
@@ -46,6 +47,9 @@ pub struct Options {
     /// Size of the file on disk: bytes, or with k, m, g.
     #[arg(long, default_value = "1g", value_parser = targets::parse_size)]
     size: u64,
+    /// Measure the front ends against hdparm and dd instead, on zram.
+    #[arg(long, conflicts_with_all = ["fio", "seconds", "cases", "dir", "size"])]
+    tools: bool,
     /// Write the table here as well.
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -68,12 +72,18 @@ pub fn run(root: &Path, options: &Options) -> Result<()> {
         signal_hook::flag::register(signal, Arc::clone(&interrupted))
             .context("catching signals")?;
     }
-    let wanted = cases::select(&options.cases)?;
     let ours = match &options.fathom {
         Some(path) => fs::canonicalize(path).with_context(|| path.display().to_string())?,
         None => cargo::release_binary(root)?,
     };
     let facts = machine::facts();
+    if options.tools {
+        let mut text = tools::run(&ours, options, &interrupted)?;
+        text.push_str("\nMachine:\n\n");
+        facts.iter().for_each(|fact| text.push_str(&format!("- {fact}\n")));
+        return publish(root, options, &text, "bench-tools.md");
+    }
+    let wanted = cases::select(&options.cases)?;
     let scratch = tempfile::tempdir().context("making a scratch directory")?;
     // Under this name our program speaks fio's command line and prints fio's JSON.
     let alias = scratch.path().join("fio");
@@ -96,10 +106,17 @@ pub fn run(root: &Path, options: &Options) -> Result<()> {
         }
     }
     let text = table::markdown(&measured, &left_out, &bench.programs, options, &facts);
+    publish(root, options, &text, "bench.md")
+}
+
+/// Prints a table, and keeps it beside the build and where the options say.
+fn publish(root: &Path, options: &Options, text: &str, name: &str) -> Result<()> {
     println!("{text}");
-    let kept = cargo::target_directory(root).join("bench.md");
+    let kept = cargo::target_directory(root);
+    fs::create_dir_all(&kept).with_context(|| format!("making {}", kept.display()))?;
+    let kept = kept.join(name);
     for path in options.output.iter().chain([&kept]) {
-        fs::write(path, &text).with_context(|| format!("writing {}", path.display()))?;
+        fs::write(path, text).with_context(|| format!("writing {}", path.display()))?;
         eprintln!("written to {}", path.display());
     }
     Ok(())

@@ -90,9 +90,11 @@ impl Drop for ScratchFile {
 
 /// A compressed RAM disk that is given back when dropped.
 #[derive(Debug)]
-struct Zram {
-    device: PathBuf,
+pub struct Zram {
+    /// Its device file.
+    pub device: PathBuf,
     control: PathBuf,
+    bytes: u64,
 }
 
 /// A path that programs make a file at, which is removed when dropped.
@@ -159,7 +161,8 @@ impl Targets {
             fs::write(&targets.sections.0, sections(10_000)).context("writing a job file")?;
         }
         if needs(Target::Zram) {
-            targets.zram = Zram::claim(Path::new("/dev/zram0"), Path::new("/sys/block/zram0"));
+            targets.zram =
+                Zram::claim(Path::new("/dev/zram0"), Path::new("/sys/block/zram0"), ZRAM_BYTES);
         }
         if let Ok(zram) = &targets.zram {
             zram.fill(interrupted).context("filling zram0")?;
@@ -198,23 +201,24 @@ impl Targets {
 impl Zram {
     /// Gives the device a size, which takes root. A device that has one is someone's. The kernel
     /// takes one only while it has none, so of two that try one gets it.
-    fn claim(device: &Path, control: &Path) -> Result<Zram, String> {
+    pub fn claim(device: &Path, control: &Path, bytes: u64) -> Result<Zram, String> {
         let disksize = control.join("disksize");
         let size = fs::read_to_string(&disksize)
             .map_err(|error| format!("no zram here ({}: {error})", disksize.display()))?;
         if size.trim() != "0" {
             return Err("zram0 is in use; it is left alone".to_string());
         }
-        fs::write(&disksize, ZRAM_BYTES.to_string())
+        fs::write(&disksize, bytes.to_string())
             .map_err(|error| format!("zram0 takes no size ({error}); it takes root"))?;
-        Ok(Zram { device: device.to_path_buf(), control: control.to_path_buf() })
+        Ok(Zram { device: device.to_path_buf(), control: control.to_path_buf(), bytes })
     }
 
-    fn fill(&self, interrupted: &AtomicBool) -> Result<()> {
-        eprintln!("filling {} with {} MiB", self.device.display(), ZRAM_BYTES >> 20);
+    /// Fills it with one word throughout.
+    pub fn fill(&self, interrupted: &AtomicBool) -> Result<()> {
+        eprintln!("filling {} with {} MiB", self.device.display(), self.bytes >> 20);
         let exclusive = i32::try_from(rustix::fs::OFlags::EXCL.bits())?;
         let mut open = OpenOptions::new().write(true).custom_flags(exclusive).open(&self.device)?;
-        fill(&mut open, ZRAM_BYTES, Content::Word, interrupted)?;
+        fill(&mut open, self.bytes, Content::Word, interrupted)?;
         open.sync_all()?;
         Ok(())
     }
@@ -280,14 +284,14 @@ mod tests {
         let control = tempfile::tempdir().unwrap();
         let disksize = control.path().join("disksize");
         let device = Path::new("/dev/null");
-        assert!(Zram::claim(device, control.path()).unwrap_err().contains("no zram"));
+        assert!(Zram::claim(device, control.path(), 8192).unwrap_err().contains("no zram"));
         fs::write(&disksize, "4096\n").unwrap();
-        assert!(Zram::claim(device, control.path()).unwrap_err().contains("in use"));
+        assert!(Zram::claim(device, control.path(), 8192).unwrap_err().contains("in use"));
         assert_eq!(fs::read_to_string(&disksize).unwrap(), "4096\n");
         assert!(!control.path().join("reset").exists());
         fs::write(&disksize, "0\n").unwrap();
-        drop(Zram::claim(device, control.path()).unwrap());
-        assert_eq!(fs::read_to_string(&disksize).unwrap(), ZRAM_BYTES.to_string());
+        drop(Zram::claim(device, control.path(), 8192).unwrap());
+        assert_eq!(fs::read_to_string(&disksize).unwrap(), "8192");
         assert_eq!(fs::read_to_string(control.path().join("reset")).unwrap(), "1");
     }
 }

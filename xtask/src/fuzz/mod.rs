@@ -26,7 +26,8 @@ const KEPT_MAX: usize = 5_000;
 /// What to fuzz and how long.
 #[derive(clap::Args)]
 pub struct Options {
-    /// The parser: jobfile, cmdline, iolog, blktrace, pattern, bssplit, frames, or all in turn.
+    /// The parser: jobfile, cmdline, iolog, blktrace, pattern, bssplit, frames, diskspd,
+    /// diskspd-profile, iozone, dd (and hdparm), watch-log, or all in turn.
     target: String,
     /// How long, each.
     #[arg(long, default_value_t = 60)]

@@ -1,9 +1,17 @@
 //! The parsers that take what users and peers give them.
 
+use fronts::diskspd::{Call, Outside, Spans};
+use fronts::iozone::{Around, Iozone, Request};
+use fronts::{dd, hdparm, iozone};
 use job::options;
 use job::value::Units;
 use job::{Dialect, Inputs, Job, Keywords};
+use live::log::Reader;
+use live::plain::Plain;
+use live::{Intervals, json};
+use record::{Bytes, Facts, TargetFacts, TargetKind};
 use std::io;
+use suite::Suite;
 use trace::{Adjust, Recording};
 
 /// A parser. It answers with what an input is or what is wrong with it, and never panics.
@@ -91,6 +99,113 @@ pub const TARGETS: &[Target] = &[
         words: &["FTHM", "{\"Hello\":", "\"Alive\"", "\"Start\"", "[", "]", "{", "}", "null", "\0"],
         run: frames,
     },
+    Target {
+        name: "diskspd",
+        words: &[
+            "-b4K\n",
+            "-c64M\n",
+            "-r\n",
+            "-rs30\n",
+            "-rdpct90/10:5/20\n",
+            "-rdabs90/1G",
+            "-Suw\n",
+            "-Z1M,file\n",
+            "-a0,g0,1\n",
+            "-g10i\n",
+            "-Xprofile\n",
+            "-Rpxml\n",
+            "t.dat\n",
+            "--allow-destroy=",
+        ],
+        run: diskspd,
+    },
+    Target {
+        name: "diskspd-profile",
+        words: &[
+            "<Profile>",
+            "<TimeSpans>",
+            "<TimeSpan>",
+            "<Targets>",
+            "<Target>",
+            "<Path>",
+            "</",
+            "/>",
+            "<Random>4096</Random>",
+            "<Range IO=\"90\">",
+            "<!--",
+            "-->",
+            "<![CDATA[",
+            "&amp;",
+            "&#65;",
+        ],
+        run: diskspd_profile,
+    },
+    Target {
+        name: "iozone",
+        words: &[
+            "-a\n",
+            "-i\n0\n",
+            "-s64m\n",
+            "-r\n4k\n",
+            "-n1g\n",
+            "-g64m\n",
+            "-y4k\n",
+            "-q16m\n",
+            "-t2\n",
+            "-l2\n",
+            "-u8\n",
+            "-F\na\nb\n",
+            "-f\nfile\n",
+            "-+m\n",
+            "-j17\n",
+            "-J10\n",
+            "-ReI\n",
+        ],
+        run: iozone,
+    },
+    Target {
+        name: "dd",
+        words: &[
+            "if=a\n",
+            "of=b\n",
+            "if=/dev/zero\n",
+            "bs=1M\n",
+            "ibs=512\n",
+            "obs=3000\n",
+            "count=5B\n",
+            "skip=2\n",
+            "seek=3x7\n",
+            "conv=fsync,notrunc\n",
+            "iflag=direct,skip_bytes\n",
+            "oflag=append,dsync\n",
+            "status=none\n",
+            "--record=r\n",
+            "-tT\n",
+            "--offset\n",
+            "--direct\n",
+        ],
+        run: dd_or_hdparm,
+    },
+    Target {
+        name: "watch-log",
+        words: &[
+            "{\"watch\":",
+            "{\"stack\":",
+            "{\"sample\":",
+            "\"tops\":null",
+            "\"slaves\":[\"sda\"]",
+            "\"backing\":",
+            "\"members\":",
+            "\"sda\"",
+            "\"at\":",
+            "1e400",
+            "{}",
+            "[]",
+            "},",
+            "\n",
+        ],
+        run: watch_log,
+    },
 ];
 
 /// A machine whose only file is the input.
@@ -127,9 +242,7 @@ fn job_file(input: &[u8]) -> String {
 
 /// One argument a line.
 fn command_line(input: &[u8]) -> String {
-    let text = String::from_utf8_lossy(input);
-    let arguments: Vec<String> = text.lines().map(Into::into).collect();
-    parsed(&arguments, b"[a]\nrw=read\n")
+    parsed(&lines(input), b"[a]\nrw=read\n")
 }
 
 fn log(input: &[u8]) -> String {
@@ -159,6 +272,35 @@ fn set(name: &str, input: &[u8]) -> String {
     }
 }
 
+/// One argument a line.
+fn diskspd(input: &[u8]) -> String {
+    diskspd_call(&lines(input), b"<Profile/>")
+}
+
+fn diskspd_profile(input: &[u8]) -> String {
+    diskspd_call(&["-Xprofile".into(), "-d1".into(), "t.dat".into()], input)
+}
+
+/// A call understood is shown, and its jobs are made for files of 1 MiB.
+fn diskspd_call(arguments: &[String], profile: &[u8]) -> String {
+    let outside = Outside { read: &|_| Ok(profile.to_vec()), seed: 1 };
+    let call = match Call::parse(arguments, &outside) {
+        Ok(call) => call,
+        Err(usage) => return usage.to_string(),
+    };
+    let mut facts = Facts::default();
+    for (path, _) in call.files() {
+        let file =
+            TargetFacts { kind: TargetKind::File, size: Bytes(1 << 20), ..Default::default() };
+        facts.targets.insert(path, file);
+    }
+    let jobs = match Spans::new(&call.profile, &facts) {
+        Ok(spans) => format!("{:?}", spans.steps()),
+        Err(unsuitable) => unsuitable.to_string(),
+    };
+    jobs + &call.show(arguments)
+}
+
 fn frames(input: &[u8]) -> String {
     let client = remote::read::<remote::FromClient>(input, remote::LIMIT_SUBMISSION);
     let server = remote::read::<remote::FromServer>(input, remote::LIMIT_RECORD);
@@ -167,4 +309,69 @@ fn frames(input: &[u8]) -> String {
         Err(error) => error.to_string(),
     };
     told(client.map(drop)) + &told(server.map(drop))
+}
+
+/// One argument a line. A call understood is made into its runs, its grid into nothing endless.
+fn iozone(input: &[u8]) -> String {
+    match iozone::parse(&lines(input)) {
+        Ok(Request::Run(call)) => {
+            let mut runs = Iozone::new(&call, Around { cpus: 2, seed: 1 });
+            format!("{:?}, {:?} at most", runs.next(), call.largest())
+        }
+        Ok(Request::Help) => "help".into(),
+        Ok(Request::Version) => "version".into(),
+        Err(usage) => usage.to_string(),
+    }
+}
+
+/// One argument a line; what both name holds 1 MiB.
+fn dd_or_hdparm(input: &[u8]) -> String {
+    let arguments = lines(input);
+    let target = TargetFacts {
+        kind: TargetKind::File,
+        size: Bytes(1 << 20),
+        readable: true,
+        ..TargetFacts::default()
+    };
+    let copied = dd::Call::parse(&arguments).and_then(|call| {
+        let mut facts = Facts::default();
+        let paths = call.read().into_iter().chain(call.written());
+        // Each file is another one.
+        facts.targets = paths
+            .map(|path| (path.to_owned(), TargetFacts { canonical: path.into(), ..target.clone() }))
+            .collect();
+        let work = call.work(&facts)?;
+        Ok(format!("{:?} and {} I/Os", work.arguments, work.recording().ios))
+    });
+    let timed = hdparm::Call::parse(&arguments).and_then(|call| {
+        let large = TargetFacts { size: Bytes(8 << 30), ..target };
+        let path = call.targets.first().cloned().unwrap_or_default();
+        let runs = call.timings().map(|timing| call.arguments(timing, &path, &large));
+        Ok(format!("{:?}", runs.collect::<Result<Vec<_>, _>>()?))
+    });
+    let told = |told: Result<String, fronts::Usage>| told.unwrap_or_else(|usage| usage.to_string());
+    told(copied) + &told(timed)
+}
+
+fn lines(input: &[u8]) -> Vec<String> {
+    String::from_utf8_lossy(input).lines().map(Into::into).collect()
+}
+
+/// What is read is shown as lines and as JSON, as a replay does.
+fn watch_log(input: &[u8]) -> String {
+    let mut reader = Reader::new(input);
+    let (mut intervals, mut plain) = (Intervals::default(), Plain::new(true));
+    let mut shown = String::new();
+    loop {
+        match reader.next_entry() {
+            Ok(Some(entry)) => {
+                let Some(interval) = intervals.take(entry) else { continue };
+                shown += &plain.lines("now", intervals.stack(), &interval.rates);
+                let line = json::line(interval.unix_ms, intervals.stack(), &interval.rates);
+                shown += &line.unwrap_or_else(|error| error.to_string());
+            }
+            Ok(None) => return format!("{} lines damaged, then {shown}", reader.damaged()),
+            Err(error) => return error.to_string(),
+        }
+    }
 }

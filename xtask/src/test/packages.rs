@@ -20,12 +20,29 @@ const NEEDED: &[Package] = &[
     // Loop devices and their mounts.
     Package { name: "mount", program: "losetup" },
     Package { name: "util-linux", program: "mkswap" },
+    // A terminal to draw on.
+    Package { name: "bsdutils", program: "script" },
     // What a run asks of the kernel.
     Package { name: "strace", program: "strace" },
     // Runs what follows fio's output, in an environment of its own (see testbed::fio_plot).
     Package { name: "python3-venv", program: "python3" },
     // Puts recorded block traces in order.
     Package { name: "blktrace", program: "blkparse" },
+    // The oracle of the front end of that name.
+    Package { name: "hdparm", program: "hdparm" },
+    // What is cached of a file, and what runs.
+    Package { name: "util-linux-extra", program: "fincore" },
+    Package { name: "procps", program: "pgrep" },
+    // Compiles a project.
+    Package { name: "gcc", program: "cc" },
+    Package { name: "make", program: "make" },
+    Package { name: "gzip", program: "gzip" },
+    // Servers that rows are put into.
+    Package { name: "mariadb-server", program: "mariadbd" },
+    Package { name: "postgresql", program: "psql" },
+    // Looks at the pages.
+    Package { name: "chromium", program: "chromium" },
+    Package { name: "chromium-driver", program: "chromedriver" },
     // Renders the man page.
     Package { name: "groff-base", program: "groff" },
 ];

@@ -14,17 +14,28 @@ const MAY_SEE: &[(&str, &[&str])] = &[
     ("trace", &["record"]),
     ("job", &["record", "trace", "testbed"]),
     ("host", &["record", "testbed"]),
+    ("machine", &["record", "host", "testbed"]),
     ("plan", &["record", "job", "host", "trace"]),
     ("engine", &["record", "plan", "trace", "testbed"]),
     ("judge", &["record", "plan"]),
     ("suite", &["record", "judge"]),
+    ("apps", &["record", "host", "suite", "testbed"]),
+    ("live", &["record"]),
     ("remote", &["record", "job"]),
-    ("report", &["record", "judge", "suite"]),
-    ("store", &["record"]),
-    ("web", &["record", "judge", "report", "store"]),
+    ("report", &["record", "judge", "suite", "charts"]),
+    ("fronts", &["record", "trace", "job", "judge", "suite", "report"]),
+    ("charts", &[]),
+    ("store", &["record", "judge", "testbed"]),
+    ("web", &["record", "judge", "report", "store", "live"]),
     ("cli", &["*"]),
     ("testbed", &[]),
-    ("xtask", &["job", "judge", "report", "testbed", "remote", "trace"]),
+    (
+        "xtask",
+        &[
+            "fronts", "job", "judge", "live", "record", "report", "suite", "testbed", "remote",
+            "trace",
+        ],
+    ),
 ];
 
 /// Every dependency of one crate of the workspace on another that [`MAY_SEE`] does not name. Test

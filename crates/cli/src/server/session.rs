@@ -5,10 +5,10 @@ mod states;
 
 use super::{Log, Server};
 use crate::call::{FIO_VERSION, check_logs, header_lines, program, usage_code};
+use crate::follow::follow;
 use crate::inputs::Machine;
 use crate::output::say;
 use crate::runner::Prepared;
-use crate::watch::watch;
 use crate::wire::{Mouth, PATIENCE, Stream, hear, words};
 use crate::{debug, exit, repeat, replay};
 use follower::Follower;
@@ -147,7 +147,7 @@ impl<'a> Session<'a> {
         }
         let mut follower = Follower::new(self, &submission);
         let measured = self.server.runner.measure(prepared, &invocation, |under_way| {
-            watch(under_way, invocation.status_interval, &mut follower)
+            follow(under_way, invocation.status_interval, &mut follower)
         });
         let mut record = measured.map_err(|error| format!("{error:#}"))?;
         follower.dress(&mut record);

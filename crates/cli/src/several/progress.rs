@@ -20,10 +20,10 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Shown where standard error is a terminal.
-    pub fn new() -> Progress {
+    /// Shown where it is wanted and standard error is a terminal.
+    pub fn new(wanted: bool) -> Progress {
         Progress {
-            shown: std::io::stderr().is_terminal(),
+            shown: wanted && std::io::stderr().is_terminal(),
             drawn: false,
             doing: String::new(),
             expected: Expected::default(),

@@ -1,17 +1,23 @@
-//! The one file that a test makes, in a directory that is in use.
+//! The one file or directory that a test makes, in a directory that is in use.
 
 use super::Refusal;
+use super::device::takes_direct;
 use crate::kernel::System;
 use crate::output::say;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use host::{Host, TargetQuery};
-use record::{Bytes, Facts, TargetFacts};
+use record::{Bytes, Facts};
 use std::ffi::OsStr;
-use std::fs;
-use std::io::ErrorKind;
-use std::os::unix::fs::FileTypeExt;
+use std::fs::{self, DirBuilder};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
+
+/// How often a directory is tried to be removed that is not empty yet, and how far apart.
+const ATTEMPTS: u32 = 40;
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// A file that is not there yet and is gone with the value, unless it is to be kept.
 pub struct Scratch {
@@ -55,6 +61,30 @@ impl Scratch {
         Ok(Scratch { path, free: filesystem.free, direct: takes_direct(&target), keep })
     }
 
+    /// The same as a directory, which is made: others may enter it, because servers run as users of
+    /// their own.
+    ///
+    /// # Errors
+    /// What is wrong with the path, and what to do; the directory cannot be made.
+    pub fn directory_under(
+        path: &OsStr,
+        command: &str,
+        machine: &Facts,
+        keep: bool,
+    ) -> Result<Scratch> {
+        let scratch = Scratch::under(path, command, machine, keep)?;
+        DirBuilder::new()
+            .mode(0o755)
+            .create(&scratch.path)
+            .with_context(|| format!("{}: cannot be made", scratch.path))?;
+        Ok(scratch)
+    }
+
+    /// Whether it is below a directory.
+    pub fn path_is_below(&self, directory: &Path) -> bool {
+        Path::new(&self.path).starts_with(directory)
+    }
+
     /// What stays when the program is ended at once, for the message that says how.
     pub fn left_behind(&self) -> String {
         format!(" and leaves {}", self.path)
@@ -65,12 +95,28 @@ impl Scratch {
         if self.keep {
             return;
         }
-        match fs::remove_file(&self.path) {
+        match self.removed() {
             Err(error) if error.kind() != ErrorKind::NotFound => {
                 say(&format!("{}: cannot be removed: {error}; remove it by hand\n", self.path));
             }
             _ => {}
         }
+    }
+
+    /// Programs that were ended together may still make files while they go.
+    fn removed(&self) -> io::Result<()> {
+        if !Path::new(&self.path).is_dir() {
+            return fs::remove_file(&self.path);
+        }
+        for _ in 0..ATTEMPTS {
+            match fs::remove_dir_all(&self.path) {
+                Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => {
+                    std::thread::sleep(PAUSE);
+                }
+                removed => return removed,
+            }
+        }
+        fs::remove_dir_all(&self.path)
     }
 }
 
@@ -78,11 +124,6 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         self.remove();
     }
-}
-
-/// Where nothing is known, it is tried; the test finds out.
-fn takes_direct(target: &TargetFacts) -> bool {
-    target.direct.is_none_or(|limits| limits.memory > 0 || limits.offset > 0)
 }
 
 /// The directory that a path names, links resolved.

@@ -3,7 +3,10 @@
 
 #![allow(dead_code, unused_imports, reason = "each test program uses its own part")]
 
+pub mod browser;
+pub mod pages;
 pub mod served;
+pub mod tty;
 
 pub use testbed::{Frozen, Loop, Mounted, Seeded, alone, scratch, system};
 
@@ -15,7 +18,7 @@ use std::net::{TcpListener, UdpSocket};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
-use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -62,10 +65,58 @@ impl Ran {
     }
 }
 
+/// The variable that names the archive.
+pub const ARCHIVE: &str = "FATHOM_ARCHIVE";
+
+/// Nothing goes into the archive of whoever runs the tests: those that need one name it, or take the
+/// variable away.
+fn without_archive(command: &mut Command) {
+    if !command.get_envs().any(|(name, _)| name == ARCHIVE) {
+        command.env(ARCHIVE, "off");
+    }
+}
+
 /// Runs a command to its end.
 #[track_caller]
 pub fn run(command: &mut Command) -> Ran {
+    without_archive(command);
     Ran::of(command.output().unwrap_or_else(|e| panic!("{command:?}: {e}")))
+}
+
+/// Tried at a time: most of what programs do in tests is waiting.
+const AT_ONCE: usize = 4;
+
+/// What `of` makes of each, in order, several at a time: for what is not about how long it takes.
+pub fn at_once<T: Sync, R: Send>(all: &[T], of: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mine = std::iter::from_fn(|| {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            all.get(index).map(|one| (index, of(one)))
+        });
+        mine.collect::<Vec<_>>()
+    };
+    let mut done: Vec<(usize, R)> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(work)).collect();
+        let joined = workers.into_iter().map(std::thread::ScopedJoinHandle::join);
+        joined.flat_map(|done| done.unwrap_or_else(|why| std::panic::resume_unwind(why))).collect()
+    });
+    done.sort_by_key(|(index, _)| *index);
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
+/// Names in a directory, sorted.
+pub fn names(directory: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(directory).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// What was said with its lines joined: where they break depends on the length of paths.
+pub fn joined(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// `fathom run ARGUMENTS` in a directory.
@@ -204,6 +255,7 @@ impl Running {
         let words = scratch();
         let file = |name: &str| std::fs::File::create(words.path().join(name)).unwrap();
         let (out, err) = (file("out"), file("err"));
+        without_archive(command);
         let child = command.stdin(Stdio::null()).stdout(out).stderr(err).process_group(0).spawn();
         Running { child: child.unwrap_or_else(|e| panic!("{command:?}: {e}")), words }
     }

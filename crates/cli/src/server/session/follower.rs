@@ -2,9 +2,9 @@
 
 use super::{Session, dialect, states};
 use crate::call::program;
+use crate::follow::{Audience, Wish};
 use crate::runner::UnderWay;
 use crate::trigger::{self, Trigger};
-use crate::watch::{Audience, Wish};
 use crate::wire::words;
 use anyhow::Result;
 use record::RunRecord;

@@ -1,0 +1,186 @@
+//! `fathom dd`, and the program under the name dd.
+
+use super::carry::{self, Remarks};
+use crate::archive::Keeper;
+use crate::exit;
+use crate::output::{Output, say};
+use crate::runner::{Runner, UnderWay};
+use crate::several::{self, Common};
+use anyhow::{Context, Result};
+use fronts::dd::{Call, HELP, Input, Status, Work, lines, progress, traps};
+use fronts::{Runs, Under};
+use job::Invocation;
+use record::{Cell, Direction, RunRecord};
+use report::style::Style;
+use std::fs::OpenOptions;
+use std::path::Path;
+use std::process::ExitCode;
+use store::Choice;
+use suite::{Step, Suite};
+
+/// Name of its run, and of its set of records.
+const NAME: &str = "dd";
+
+/// Copies and reports.
+pub fn main(arguments: Vec<String>) -> ExitCode {
+    ExitCode::from(dd(&arguments).unwrap_or_else(|error| several::fail(&error)))
+}
+
+fn dd(arguments: &[String]) -> Result<u8> {
+    if arguments.iter().any(|argument| argument == "--help") {
+        return Output::Stdout.write(HELP).map(|()| 0);
+    }
+    let call = Call::parse(arguments).map_err(carry::refused)?;
+    Ok(copy(&call).unwrap_or_else(|error| carry::fail(&call.tongue(), &error)))
+}
+
+fn copy(call: &Call) -> Result<u8> {
+    engine::look_at_clock();
+    let runner = Runner::new(false);
+    let mut paths: Vec<(&str, bool)> = Vec::new();
+    if let Input::Path(path) = &call.input {
+        paths.push((path, false));
+    }
+    paths.extend(call.written().map(|path| (path, true)));
+    let work = call.work(&carry::survey(&runner, &paths)).map_err(carry::refused)?;
+    carry::remark(NAME, &work.notes);
+    let common = Common {
+        allow_destroy: call.allow_destroy.clone(),
+        quiet: true,
+        no_progress: true,
+        tongue: call.tongue(),
+        ..Common::default()
+    };
+    let cell = Cell { name: NAME.into(), ..Cell::default() };
+    let arguments = work.arguments.clone();
+    let step = Step { cell, doing: "copying".into(), arguments, ..Step::default() };
+    let mut remarks = Remarks::new(call.tongue());
+    remarks.foresee(&runner, &invocation(call, &work, &step, &runner, &common)?)?;
+    cut(call, &work)?;
+    let runs = Runs::new(vec![step]);
+    let mut copying = Copying { call, work: &work, runs, remarks, told: Told::new(call) };
+    let mut set = several::set(NAME, 0);
+    let mut keeper = Keeper::alone(Choice::of(None, false), NAME);
+    let end = several::carry_out_work(&mut copying, &runner, &common, &mut set, &mut keeper);
+    let Some(record) = set.runs.first() else {
+        return Ok(several::exit_code(end?, false));
+    };
+    let mut output = Output::Stdout;
+    output.write(&under(call, record, &output.style()))?;
+    end?;
+    Ok(exit::of(record, false))
+}
+
+/// The run of the call.
+fn invocation(
+    call: &Call,
+    work: &Work,
+    step: &Step,
+    runner: &Runner,
+    common: &Common,
+) -> Result<Invocation> {
+    let mut invocation = several::invocation(step, runner, common)?;
+    invocation.jobs.iter_mut().for_each(|job| work.complete(job));
+    invocation.readonly = call.written().is_none();
+    Ok(invocation)
+}
+
+/// The call under way.
+struct Copying<'a> {
+    call: &'a Call,
+    work: &'a Work,
+    runs: Runs,
+    remarks: Remarks,
+    told: Told<'a>,
+}
+
+impl several::Work for Copying<'_> {
+    fn suite(&mut self) -> &mut dyn Suite {
+        &mut self.runs
+    }
+
+    fn invocation(&mut self, step: &Step, runner: &Runner, common: &Common) -> Result<Invocation> {
+        invocation(self.call, self.work, step, runner, common)
+    }
+
+    fn glance(&mut self, under_way: &UnderWay) {
+        self.told.glance(under_way);
+    }
+
+    fn keep(&mut self, record: &RunRecord) -> Result<()> {
+        self.told.end();
+        self.remarks.of(record);
+        say(&lines(self.call, record));
+        match &self.call.record {
+            Some(path) => Ok(report::native::save(record, Path::new(path))?),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Cuts the output, or makes it, as dd does before its clock starts.
+fn cut(call: &Call, work: &Work) -> Result<()> {
+    let (Some(size), Some(path)) = (work.cut, call.written()) else { return Ok(()) };
+    let mut options = OpenOptions::new();
+    options.write(true).create(!call.nocreat).create_new(work.excl);
+    let file = options.open(path).with_context(|| format!("dd: of={path}: cannot be opened"))?;
+    file.set_len(size).with_context(|| format!("dd: of={path}: cannot be cut to {size} bytes"))
+}
+
+/// What stands under dd's lines.
+fn under(call: &Call, record: &RunRecord, style: &Style) -> String {
+    let judged = call.tongue().judged(judge::judge(record));
+    let under = Under { record, judged: &judged, written: call.written(), style };
+    let traps = traps(call, record);
+    let mut text = under.lines();
+    if !traps.is_empty() {
+        text += &format!("\n{}\n", style.bold("What dd's figure is not"));
+        text.extend(traps.iter().map(|(name, trap)| under.line(name, trap)));
+    }
+    text + &report::verdict::brief(&judged, style)
+}
+
+/// What is said meanwhile: with `status=progress` once a second, and whenever SIGUSR1 asks.
+struct Told<'a> {
+    call: &'a Call,
+    /// Seconds that were told of.
+    second: u64,
+    asked: u64,
+    /// Characters of the line that stands.
+    drawn: usize,
+}
+
+impl Told<'_> {
+    fn new(call: &Call) -> Told<'_> {
+        Told { call, second: 0, asked: 0, drawn: 0 }
+    }
+
+    fn glance(&mut self, under_way: &UnderWay) {
+        let snapshot = under_way.run.snapshot();
+        let Some(worker) = snapshot.workers.first() else { return };
+        let Some(started) = worker.started else { return };
+        let way = match self.call.written() {
+            Some(_) => Direction::Write,
+            None => Direction::Read,
+        };
+        let seconds = (snapshot.at - started).seconds();
+        let line = progress(worker.bytes[way], seconds);
+        let asked = under_way.signals.asked();
+        if asked != std::mem::replace(&mut self.asked, asked) && self.call.status != Status::None {
+            self.end();
+            say(&format!("{line}\n"));
+        } else if self.call.status == Status::Progress && seconds as u64 > self.second {
+            self.second = seconds as u64;
+            let blanks = self.drawn.saturating_sub(line.len());
+            say(&format!("\r{line}{}", " ".repeat(blanks)));
+            self.drawn = line.len();
+        }
+    }
+
+    /// Leaves the line that stands.
+    fn end(&mut self) {
+        if std::mem::take(&mut self.drawn) > 0 {
+            say("\n");
+        }
+    }
+}

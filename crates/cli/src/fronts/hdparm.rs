@@ -1,0 +1,146 @@
+//! `fathom hdparm`, and the program under the name hdparm.
+
+use super::carry::{self, Remarks};
+use crate::archive::Keeper;
+use crate::exit;
+use crate::output::Output;
+use crate::runner::Runner;
+use crate::several::{self, Common};
+use anyhow::Result;
+use fronts::hdparm::{Call, HELP, ONE_AT_A_TIME, Timing, heading, tongue};
+use fronts::{Runs, Under};
+use job::Invocation;
+use record::{Cell, Coordinate, Facts, RunRecord};
+use report::style::Style;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use store::Choice;
+use suite::{Step, Suite};
+
+/// What of a cell is the target.
+const TARGET: &str = "target";
+
+/// Times reads and reports.
+pub fn main(arguments: Vec<String>) -> ExitCode {
+    ExitCode::from(hdparm(arguments).unwrap_or_else(|error| carry::fail(&tongue(), &error)))
+}
+
+fn hdparm(arguments: Vec<String>) -> Result<u8> {
+    if arguments.iter().any(|argument| argument == "--help") {
+        return Output::Stdout.write(HELP).map(|()| 0);
+    }
+    let call = Call::parse(&arguments).map_err(carry::refused)?;
+    let keeper = Keeper::together(Choice::of(None, false), "hdparm", 0);
+    let mut keeper = keeper.with_record(call.record.as_ref().map(PathBuf::from));
+    keeper.check()?;
+    engine::look_at_clock();
+    let runner = Runner::new(false);
+    let paths: Vec<(&str, bool)> = call.targets.iter().map(|path| (path.as_str(), false)).collect();
+    let facts = carry::survey(&runner, &paths);
+    let runs = Runs::new(steps(&call, &facts)?);
+    carry::remark("hdparm", &call.notes);
+    let common = Common { quiet: true, tongue: tongue(), no_progress: true, ..Common::default() };
+    let mut remarks = Remarks::new(tongue());
+    for step in runs.left() {
+        remarks.foresee(&runner, &several::invocation(step, &runner, &common)?)?;
+    }
+    let mut shown = Shown { call: &call, runs, remarks, under: None, gravest: 0 };
+    let mut set = several::set("hdparm", 0);
+    let end = several::carry_out_work(&mut shown, &runner, &common, &mut set, &mut keeper);
+    keeper.save(&set);
+    Ok(end?.map_or(shown.gravest, |signal| several::exit_code(Some(signal), false)))
+}
+
+/// All timings, so that what is wrong with the last is found before the first.
+fn steps(call: &Call, facts: &Facts) -> Result<Vec<Step>> {
+    let mut steps: Vec<Step> = Vec::new();
+    for path in &call.targets {
+        let target = facts.targets.get(path).cloned().unwrap_or_default();
+        for timing in call.timings() {
+            let arguments = call.arguments(timing, path, &target).map_err(carry::refused)?;
+            let name = timing.name();
+            let before = steps.iter().filter(|step| step.cell.name == name).count();
+            let at = vec![Coordinate { dimension: TARGET.into(), value: path.clone() }];
+            let cell = Cell { name: name.into(), round: before as u32, at };
+            let doing = format!("{name} of {path}");
+            steps.push(Step { cell, doing, arguments, ..Step::default() });
+        }
+    }
+    Ok(steps)
+}
+
+/// The timings, each shown as soon as it was made.
+struct Shown<'a> {
+    call: &'a Call,
+    runs: Runs,
+    remarks: Remarks,
+    /// Whose heading stands above.
+    under: Option<String>,
+    /// The gravest exit code.
+    gravest: u8,
+}
+
+impl several::Work for Shown<'_> {
+    fn suite(&mut self) -> &mut dyn Suite {
+        &mut self.runs
+    }
+
+    fn invocation(&mut self, step: &Step, runner: &Runner, common: &Common) -> Result<Invocation> {
+        let path = target(&step.cell);
+        if self.under.as_deref() != Some(path) {
+            Output::Stdout.write(&heading(path))?;
+            self.under = Some(path.to_owned());
+        }
+        // What others wrote is not to be written back while reads are timed.
+        rustix::fs::sync();
+        several::invocation(step, runner, common)
+    }
+
+    fn keep(&mut self, record: &RunRecord) -> Result<()> {
+        self.remarks.of(record);
+        self.gravest = self.gravest.max(exit::of(record, false));
+        let Some(timing) = timing(record) else { return Ok(()) };
+        let mut output = Output::Stdout;
+        output.write(&self.call.line(timing, record))?;
+        output.write(&under(timing, record, &output.style()))
+    }
+}
+
+/// The path that a cell is of.
+fn target(cell: &Cell) -> &str {
+    let mut at = cell.at.iter();
+    at.find(|at| at.dimension == TARGET).map(|at| at.value.as_str()).unwrap_or_default()
+}
+
+/// The timing that a run was of.
+fn timing(record: &RunRecord) -> Option<Timing> {
+    let name = &record.cell.as_ref()?.name;
+    [Timing::Cached, Timing::Device].into_iter().find(|timing| timing.name() == name)
+}
+
+/// What stands under a line of hdparm's.
+fn under(timing: Timing, record: &RunRecord, style: &Style) -> String {
+    let judged = tongue().judged(judge::judge(record));
+    let under = Under { record, judged: &judged, written: None, style };
+    let lines = under.lines();
+    let is_direct = record.jobs.first().is_some_and(|job| job.workload.direct);
+    match timing {
+        // That memory answered is what was asked for, and nothing to be found.
+        Timing::Cached if !is_direct && !lines.is_empty() => {
+            lines + &under.line("means", "how fast memory hands over what it holds: no disk in it")
+        }
+        Timing::Device if !lines.is_empty() && !spins(record) => {
+            let lines = lines + &under.line("depth 1", ONE_AT_A_TIME);
+            lines + &report::verdict::brief(&judged, style)
+        }
+        _ => lines + &report::verdict::brief(&judged, style),
+    }
+}
+
+/// Whether all disks below what was read are known to spin.
+fn spins(record: &RunRecord) -> bool {
+    let path = record.cell.as_ref().map(target).unwrap_or_default();
+    let stack = record.facts.stack_under(path);
+    let mut devices = stack.into_iter().filter_map(|name| record.facts.devices.get(name));
+    devices.all(|device| device.rotational == Some(true))
+}

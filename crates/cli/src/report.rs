@@ -1,0 +1,173 @@
+//! `fathom report`: records as a page, a table or a picture.
+
+use crate::exit;
+use crate::output::{describe, say};
+use clap::Args;
+use report::exhibit::Exhibit;
+use report::{html, pictures};
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Pixels of a PNG in each of the picture.
+const SCALE: f32 = 2.0;
+
+/// What `fathom report` takes.
+#[derive(Args)]
+pub struct Arguments {
+    /// A record, a set of records or the directory of a sweep; or the name of an archived run: its
+    /// id, a tag, latest, latest~1. As NAME=RUN to name it in the report. Several are compared with
+    /// the first; an archived run alone with the last before it that did the same.
+    #[arg(value_name = "RUN", required = true)]
+    runs: Vec<String>,
+    /// Where the report goes; the ending says what it is: html (the whole report in one file), md or
+    /// csv (the figures with their intervals), svg, png or pdf (one picture). Can be given again.
+    #[arg(short, long, value_name = "FILE", required = true, value_parser = output)]
+    output: Vec<PathBuf>,
+    /// The picture for svg, png and pdf: varied (figures over what was varied), iops, bandwidth,
+    /// latency, percentiles, heatmap, depth, cpu or bytes; usually varied where something was,
+    /// otherwise iops, or percentiles of a run too short for that. Of several of a kind the second is heatmap-2, and so on.
+    #[arg(long, value_name = "NAME")]
+    chart: Option<String>,
+}
+
+/// What a file is to hold.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Html,
+    Markdown,
+    Csv,
+    Svg,
+    Png,
+    Pdf,
+}
+
+/// Endings of file names, with what they stand for.
+const ENDINGS: [(&str, Form); 8] = [
+    ("html", Form::Html),
+    ("htm", Form::Html),
+    ("md", Form::Markdown),
+    ("markdown", Form::Markdown),
+    ("csv", Form::Csv),
+    ("svg", Form::Svg),
+    ("png", Form::Png),
+    ("pdf", Form::Pdf),
+];
+
+fn form(path: &Path) -> Option<Form> {
+    let ending = path.extension()?.to_str()?.to_ascii_lowercase();
+    ENDINGS.into_iter().find(|(known, _)| *known == ending).map(|(_, form)| form)
+}
+
+/// A file whose name says what it is to hold.
+fn output(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    match form(&path) {
+        Some(_) => Ok(path),
+        None => Err("expected a file name ending in .html, .md, .csv, .svg, .png or .pdf".into()),
+    }
+}
+
+/// Writes what was asked for. 0: all files are there; 1: one could not be written; 2: a record or
+/// the request cannot be used.
+pub fn main(arguments: &Arguments) -> ExitCode {
+    let fail = |error: String, code| {
+        say(&format!("fathom: error: {error}\n"));
+        ExitCode::from(code)
+    };
+    let loaded: Result<Vec<Exhibit>, String> =
+        arguments.runs.iter().map(|run| load(run, &arguments.runs)).collect();
+    let exhibits = match loaded {
+        Ok(exhibits) => exhibits,
+        Err(error) => return fail(error, exit::USAGE),
+    };
+    // Better refused before the first file is written.
+    let contents: Result<Vec<Vec<u8>>, String> =
+        arguments.output.iter().map(|path| content(path, &exhibits, arguments)).collect();
+    let contents = match contents {
+        Ok(contents) => contents,
+        Err(error) => return fail(error, exit::USAGE),
+    };
+    for (path, bytes) in arguments.output.iter().zip(contents) {
+        if let Err(error) = write(path, &bytes) {
+            let reason = plain(&error);
+            return fail(format!("{}: cannot write: {reason}", path.display()), exit::ERRORS);
+        }
+        say(&format!("{}: {}\n", path.display(), told(bytes.len())));
+    }
+    ExitCode::SUCCESS
+}
+
+/// "214 KiB".
+fn told(bytes: usize) -> String {
+    if bytes < 2048 { format!("{bytes} bytes") } else { format!("{} KiB", bytes / 1024) }
+}
+
+fn content(path: &Path, exhibits: &[Exhibit], arguments: &Arguments) -> Result<Vec<u8>, String> {
+    let of_file = |error: String| format!("{}: {error}", path.display());
+    let bytes = match form(path) {
+        Some(Form::Html) => html::document(exhibits).into_bytes(),
+        Some(Form::Markdown) => html::rows(exhibits).markdown().into_bytes(),
+        Some(Form::Csv) => html::rows(exhibits).csv().into_bytes(),
+        picture => {
+            let drawn = picture_of(exhibits, arguments).map_err(of_file)?;
+            match picture {
+                Some(Form::Png) => drawn.png(SCALE).map_err(|error| of_file(error.to_string()))?,
+                Some(Form::Pdf) => drawn.pdf(),
+                _ => drawn.svg().into_bytes(),
+            }
+        }
+    };
+    Ok(bytes)
+}
+
+fn picture_of(exhibits: &[Exhibit], arguments: &Arguments) -> Result<charts::Picture, String> {
+    match &arguments.chart {
+        Some(name) => pictures::one(exhibits, name).map_err(|error| format!("--chart: {error}")),
+        None => pictures::one(exhibits, "varied").or_else(|_| pictures::one(exhibits, "iops")),
+    }
+}
+
+fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    report::native::replace(path, |path| {
+        let mut file = File::create(path)?;
+        file.write_all(bytes)?;
+        Ok(file)
+    })
+}
+
+/// The system's words without the number Rust puts behind them.
+fn plain(error: &dyn std::error::Error) -> String {
+    error.to_string().split(" (os error ").next().unwrap_or_default().to_owned()
+}
+
+/// Loads and judges what an argument names.
+fn load(run: &str, all: &[String]) -> Result<Exhibit, String> {
+    let (name, path) = named(run, all);
+    if report::sweep::directory::is_one(&path) {
+        let sweep = Exhibit::of_sweep(&name, &path);
+        return sweep.map_err(|error| describe(&error.into()));
+    }
+    let set = crate::archive::load(&path).map_err(|error| describe(&error))?;
+    let exhibit = Exhibit::new(&name, set);
+    // Several are compared with each other.
+    let before = if all.len() == 1 { crate::archive::before(&path) } else { None };
+    Ok(match before {
+        Some((id, earlier)) => exhibit.since(&id, earlier),
+        None => exhibit,
+    })
+}
+
+/// Name and path: the name as given, or that of the file; the whole path where files have one name.
+fn named(run: &str, all: &[String]) -> (String, PathBuf) {
+    if let Some((name, path)) = run.split_once('=').filter(|_| !Path::new(run).exists()) {
+        return (name.to_owned(), path.into());
+    }
+    let stem = |text: &str| {
+        let path = Path::new(text);
+        path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+    };
+    let is_alone = all.iter().filter(|other| stem(other) == stem(run)).count() < 2;
+    (if is_alone { stem(run) } else { run.to_owned() }, PathBuf::from(run))
+}

@@ -1,0 +1,109 @@
+//! Judging archived runs again.
+
+use super::{find, open, refused};
+use crate::output::{Output, say};
+use anyhow::{Result, bail};
+use clap::Args;
+use judge::Judged;
+use store::{Archive, Choice, Filter, Row, RunId, Summary};
+
+/// What `fathom runs rejudge` takes.
+#[derive(Args)]
+pub struct Arguments {
+    /// The runs, or sets of them.
+    #[arg(value_name = "NAME", required_unless_present = "all", conflicts_with = "all")]
+    names: Vec<String>,
+    /// Every run of the archive.
+    #[arg(long)]
+    all: bool,
+}
+
+/// Judges again, keeps what that says, and tells what changed.
+///
+/// # Errors
+/// When there is no such run, or the archive cannot be written; when a record could not be read, after
+/// all others were judged.
+pub fn main(arguments: &Arguments, choice: &Choice) -> Result<()> {
+    let mut archive = open(choice)?;
+    let ids = match arguments.all {
+        true => archive.ids(&Filter::all()).map_err(refused)?,
+        false => find(&archive, &arguments.names)?,
+    };
+    let mut output = Output::Stdout;
+    let (mut changed, mut unread) = (0, 0);
+    for id in &ids {
+        let before = archive.row(id).map_err(refused)?;
+        match again(&mut archive, id)? {
+            Some(after) => {
+                let lines = changes(&before, &after);
+                changed += usize::from(!lines.is_empty());
+                output.write(&lines)?;
+            }
+            None => unread += 1,
+        }
+    }
+    let plural = if ids.len() == 1 { "" } else { "s" };
+    output.write(&format!(
+        "{} run{plural} judged by fathom {}: {changed} changed\n",
+        ids.len() - unread,
+        env!("CARGO_PKG_VERSION")
+    ))?;
+    match unread {
+        0 => Ok(()),
+        1 => bail!("1 record could not be read"),
+        several => bail!("{several} records could not be read"),
+    }
+}
+
+/// The run as it is listed now; `None`, said, when its record cannot be read.
+fn again(archive: &mut Archive, id: &RunId) -> Result<Option<Row>> {
+    let record = match archive.load(id) {
+        Ok(record) => record,
+        Err(error @ store::StoreError::Unreadable { .. }) => {
+            say(&format!("fathom: {error}\n"));
+            return Ok(None);
+        }
+        Err(error) => return Err(refused(error)),
+    };
+    let judged = judge::judge(&record);
+    archive.judged(id, &Summary::of(&record, &judged)).map_err(refused)?;
+    archive.row(id).map(Some).map_err(refused)
+}
+
+/// What is different of a run, in a line; nothing where nothing is.
+fn changes(before: &Row, after: &Row) -> String {
+    let mut told: Vec<String> = Vec::new();
+    let never = "not judged".to_owned();
+    let (then, now) =
+        (before.verdict.as_ref().unwrap_or(&never), after.verdict.as_ref().unwrap_or(&never));
+    if then != now {
+        told.push(format!("{then} → {now}"));
+    }
+    let findings = |row: &Row| row.found.unwrap_or_default();
+    let (then, now) = (findings(before), findings(after));
+    for (name, then, now) in [
+        ("errors", then.errors, now.errors),
+        ("warnings", then.warnings, now.warnings),
+        ("notes", then.notes, now.notes),
+    ] {
+        if then != now {
+            told.push(format!("{name} {then} → {now}"));
+        }
+    }
+    match told.is_empty() {
+        true => String::new(),
+        false => format!("{} {}: {}\n", after.id.short(), after.job, told.join(", ")),
+    }
+}
+
+/// What limited each job and how sure that is, as it stands in lists.
+pub fn verdict(judged: &Judged) -> String {
+    let mut all: Vec<String> = Vec::new();
+    for verdict in &judged.verdicts {
+        let text = format!("{} ({})", verdict.limit.name(), verdict.confidence.name());
+        if !all.contains(&text) {
+            all.push(text);
+        }
+    }
+    all.join(", ")
+}

@@ -1,0 +1,112 @@
+//! The report of archived runs.
+
+use super::{open, refused};
+use crate::output::Output;
+use anyhow::Result;
+use clap::Args;
+use judge::Judged;
+use record::RunRecord;
+use report::style::Style;
+use report::{Dress, Format};
+use store::{Archive, Choice, Named, Row, RunId, SetId};
+
+/// What `fathom runs show` takes.
+#[derive(Args)]
+pub struct Arguments {
+    /// The runs, or sets of them.
+    #[arg(value_name = "NAME", required = true)]
+    names: Vec<String>,
+    /// Print JSON: that of `fathom run --output-format=json+`, a document for each name.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Shows the report of each name, judged now.
+///
+/// # Errors
+/// When there is no such run, or its record cannot be read.
+pub fn main(arguments: &Arguments, choice: &Choice) -> Result<()> {
+    let archive = open(choice)?;
+    let mut output = Output::Stdout;
+    let style = output.style();
+    let formats = if arguments.json { [Format::JsonPlus] } else { [Format::Normal] };
+    let dress = Dress { style, ..Dress::default() };
+    for name in &arguments.names {
+        let (heading, report) = match archive.named(name).map_err(refused)? {
+            Named::Run(id) => {
+                let (record, row) = (archive.load(&id).map_err(refused)?, archive.row(&id));
+                let judged = judge::judge(&record);
+                let heading = of_run(&row.map_err(refused)?, &judged, &style);
+                (heading, report::render(&record, &judged, &formats, &dress))
+            }
+            Named::Set(id) => of_set(&archive, &id, &formats, &dress)?,
+        };
+        match arguments.json {
+            true => output.write(&report)?,
+            false => output.write(&(heading + &report + "\n"))?,
+        }
+    }
+    Ok(())
+}
+
+/// Heading and report of runs that were made together.
+fn of_set(
+    archive: &Archive,
+    id: &SetId,
+    formats: &[Format],
+    dress: &Dress,
+) -> Result<(String, String)> {
+    let set = archive.load_together(id).map_err(refused)?;
+    let judged: Vec<Judged> = set.runs.iter().map(judge::judge).collect();
+    let together = judge::together(&set, &judged);
+    let style = &dress.style;
+    let title = format!("Set {}: {} runs of fathom {}", id.as_str(), set.runs.len(), set.kind);
+    let mut heading = style.bold(&title) + "\n";
+    if let Some(first) = set.runs.first() {
+        heading += &command(&first.invocation.arguments, style);
+    }
+    let members = archive.members(id).map_err(refused)?;
+    for (member, run) in members.iter().zip(&set.runs) {
+        heading += &member_line(member, run, style);
+    }
+    Ok((heading + "\n", report::render_set(&set, &judged, &together, formats, dress)))
+}
+
+fn member_line(id: &RunId, run: &RunRecord, style: &Style) -> String {
+    let cell = run
+        .cell
+        .as_ref()
+        .map_or(String::new(), |cell| format!("{}, round {}", cell.name, cell.round + 1));
+    style.dim(&style.wrap(&format!("{} {cell}", id.short()), 2)) + "\n"
+}
+
+/// Name, time, place, tags and note of a run; and whether rules have changed their mind.
+fn of_run(row: &Row, judged: &Judged, style: &Style) -> String {
+    let mut out = style.bold(&format!("Run {}", row.id)) + "\n";
+    let when = report::runs::moment(row.started_unix_ms, row.utc_offset_seconds);
+    let host = if row.host.is_empty() { String::new() } else { format!(" on {}", row.host) };
+    out += &(style.wrap(&format!("{when}{host}: {} ({})", row.does(), row.kind), 2) + "\n");
+    out += &command(std::slice::from_ref(&row.command), style);
+    if let Some(set) = &row.set {
+        out += &format!("  part of {}\n", set.short());
+    }
+    if !row.tags.is_empty() {
+        out += &(style.wrap(&format!("tags: {}", row.tags.join(" ")), 2) + "\n");
+    }
+    if !row.note.is_empty() {
+        out += &(style.wrap(&format!("note: {}", row.note), 2) + "\n");
+    }
+    let now = super::rejudge::verdict(judged);
+    match (&row.verdict, &row.judged_by) {
+        (Some(then), Some(by)) if *then != now => {
+            let text = format!("fathom {by} judged it: {then}; fathom runs rejudge keeps today's");
+            out += &(style.wrap(&text, 2) + "\n");
+        }
+        _ => {}
+    }
+    out
+}
+
+fn command(words: &[String], style: &Style) -> String {
+    style.dim(&style.wrap(&words.join(" "), 2)) + "\n"
+}
