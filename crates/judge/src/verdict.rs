@@ -105,7 +105,7 @@ pub(crate) fn of(case: &Case, findings: &[Finding]) -> Vec<Verdict> {
     let judged = |part: &&Part| match part.medium() {
         Medium::Socket => false,
         Medium::Time => program::is_told_where(part),
-        Medium::Data | Medium::Metadata | Medium::Memory => true,
+        Medium::Data | Medium::Metadata | Medium::Memory | Medium::Objects => true,
     };
     case.parts.iter().filter(judged).map(|part| of_part(case, part, findings)).collect()
 }

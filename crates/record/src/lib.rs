@@ -8,6 +8,7 @@ mod counters;
 mod direction;
 mod environment;
 mod evidence;
+mod exchange;
 mod facts;
 mod health;
 mod histogram;
@@ -28,6 +29,7 @@ pub use counters::{
 pub use direction::{Direction, PerDirection};
 pub use environment::{CgroupFacts, CgroupPlace, Environment, InterruptFacts};
 pub use evidence::{Content, Evidence, FileEvidence, FileLook, Neighbour};
+pub use exchange::{Exchange, RequestResult, Second};
 pub use facts::{
     CpuFacts, CpuPlace, DeviceFacts, DeviceKind, DirectLimits, Extents, Facts, FilesystemFacts,
     FreeSpace, TargetFacts, TargetKind, Use,

@@ -2,8 +2,8 @@
 
 use crate::{
     BlockStates, Bytes, CpuUse, DepthUse, Direction, DirectionResult, DiskSample, ErrorCount,
-    Evidence, Facts, Interval, LatencyDepth, LatencyHistory, Logs, Nanos, PerDirection, Seams,
-    SteadyResult, SyncResult, Timeline, Work,
+    Evidence, Exchange, Facts, Interval, LatencyDepth, LatencyHistory, Logs, Nanos, PerDirection,
+    Seams, SteadyResult, SyncResult, Timeline, Work,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -179,6 +179,8 @@ pub enum Medium {
     Memory,
     /// A socket.
     Socket,
+    /// An object store.
+    Objects,
     /// Only time passes: it computes, or runs a program.
     Time,
 }
@@ -308,6 +310,9 @@ pub struct JobRecord {
     /// What became of its blocks; `None`: they were not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocks: Option<BlockStates>,
+    /// What was asked of an object store; `None`: its I/O goes elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exchange: Option<Exchange>,
     /// Its logs; `None`: it was to write none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logs: Option<Logs>,

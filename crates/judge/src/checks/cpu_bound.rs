@@ -98,7 +98,7 @@ fn nature(case: &Case, part: &Part) -> Option<&'static str> {
     match part.medium() {
         Medium::Metadata => return Some("no data moves: what is measured is the kernel's work"),
         Medium::Memory => return Some("what is measured is memory, and the CPU that touches it"),
-        Medium::Data | Medium::Socket | Medium::Time => {}
+        Medium::Data | Medium::Socket | Medium::Objects | Medium::Time => {}
     }
     if ["hipri", "sqthread_poll"].iter().any(|name| part.setting(name).is_some()) {
         return Some("the job polls for its completions instead of sleeping until they come");

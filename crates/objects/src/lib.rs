@@ -1,0 +1,13 @@
+//! Object stores over HTTP/1.1: what is asked of S3, WebDAV and Swift, how it is signed, and the
+//! connections of one thread that carry it.
+//!
+//! Nothing here measures or counts: an [`Outcome`] says when what happened, in the clock it is
+//! given, and its reader decides what that means.
+
+mod outcome;
+mod request;
+mod store;
+
+pub use outcome::{Answer, Failure, Outcome, Stamps};
+pub use request::{Action, Request, Verb};
+pub use store::{Access, Addressing, CustomerKey, Endpoint, Hashing, Protocol, Security, Store};
