@@ -6,6 +6,7 @@
 
 mod outcome;
 mod request;
+pub mod sign;
 mod store;
 
 pub use outcome::{Answer, Failure, Outcome, Stamps};

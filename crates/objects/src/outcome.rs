@@ -89,6 +89,8 @@ pub enum Failure {
     },
     /// What came is not HTTP, or not what this request can be answered with: what was expected.
     Garbage(String),
+    /// It cannot be sent as it was asked for: why. Nothing was sent.
+    Refused(String),
 }
 
 impl Failure {
@@ -104,6 +106,7 @@ impl Failure {
             Failure::Short { .. } => "short body".into(),
             Failure::WrongLength { .. } => "wrong length".into(),
             Failure::Garbage(_) => "not http".into(),
+            Failure::Refused(_) => "refused".into(),
         }
     }
 
@@ -142,6 +145,7 @@ impl fmt::Display for Failure {
                 write!(f, "the content has {length} bytes, {asked} were asked for")
             }
             Failure::Garbage(what) => write!(f, "what the server sent is no answer: {what}"),
+            Failure::Refused(why) => write!(f, "the request cannot be sent: {why}"),
         }
     }
 }

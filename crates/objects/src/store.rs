@@ -68,8 +68,8 @@ pub enum Hashing {
     Never,
 }
 
-/// Who asks.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Who asks. Its `Debug` shows no secret.
+#[derive(Clone, Default, PartialEq, Eq)]
 pub enum Access {
     /// Nobody in particular: nothing is signed.
     #[default]
@@ -96,13 +96,37 @@ pub enum Access {
     },
 }
 
-/// A key of the customer's that the server encrypts with and forgets (SSE-C).
-#[derive(Clone, Debug, PartialEq, Eq)]
+impl fmt::Debug for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Access::Anonymous => f.write_str("Anonymous"),
+            Access::Basic { user, .. } => {
+                f.debug_struct("Basic").field("user", user).finish_non_exhaustive()
+            }
+            Access::Token(_) => f.debug_struct("Token").finish_non_exhaustive(),
+            Access::Signed { key_id, region, .. } => f
+                .debug_struct("Signed")
+                .field("key_id", key_id)
+                .field("region", region)
+                .finish_non_exhaustive(),
+        }
+    }
+}
+
+/// A key of the customer's that the server encrypts with and forgets (SSE-C). Its `Debug` does not
+/// show it.
+#[derive(Clone, PartialEq, Eq)]
 pub struct CustomerKey {
     /// The cipher, "AES256".
     pub algorithm: String,
     /// The key itself: 32 bytes.
     pub key: Vec<u8>,
+}
+
+impl fmt::Debug for CustomerKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CustomerKey").field("algorithm", &self.algorithm).finish_non_exhaustive()
+    }
 }
 
 /// An object store as one worker sees it.
@@ -144,5 +168,33 @@ impl Store {
                 Hashing::Never => false,
                 Hashing::Plain => self.security == Security::Plain,
             }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_not_shown() {
+        let secret = || "hidden".to_owned();
+        let signed = Access::Signed {
+            key_id: "AKID".into(),
+            key: secret(),
+            token: Some(secret()),
+            region: "eu".into(),
+        };
+        for access in [
+            signed,
+            Access::Token(secret()),
+            Access::Basic { user: "u".into(), password: secret() },
+        ] {
+            let key = CustomerKey { algorithm: "AES256".into(), key: secret().into() };
+            let store = Store { access, customer_key: Some(key.clone()), ..Store::default() };
+            let shown = format!("{store:?} {store:#?}");
+            assert!(!shown.contains("hidden"), "{shown}");
+            assert!(!shown.contains(&format!("{:?}", key.key)), "{shown}");
+            assert!(shown.contains("AES256"), "{shown}");
+        }
     }
 }

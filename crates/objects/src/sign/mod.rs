@@ -1,0 +1,244 @@
+//! Requests as bytes: the head of an HTTP/1.1 request, and who asks.
+
+mod encode;
+mod paths;
+mod s3;
+mod spelling;
+mod v4;
+
+pub use encode::decoded;
+
+use crate::{Access, Endpoint, Failure, Protocol, Request, Security, Store};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use encode::push_hex;
+use s3::S3;
+use sha2::{Digest, Sha256};
+use spelling::{Spelling, printable};
+use std::io::Write;
+use std::ops::Range;
+use std::time::SystemTime;
+use v4::V4;
+
+/// What goes behind a head.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Body {
+    /// Nothing.
+    Nothing,
+    /// These bytes of the slot's content.
+    Content(Range<usize>),
+    /// This text.
+    Text(Vec<u8>),
+}
+
+/// Writes the heads of requests to one store. It belongs to one thread.
+pub struct Signer {
+    endpoints: Vec<Endpoint>,
+    /// What `Host` says of each endpoint: its port only where it is not the usual one.
+    hosts: Vec<String>,
+    speech: Speech,
+    access: Who,
+    hashes_content: bool,
+    /// The request at hand, the value of its `Authorization` and the hash of its body.
+    spelling: Spelling,
+    authorization: String,
+    hash: String,
+}
+
+enum Speech {
+    S3(S3),
+    Paths(Protocol),
+}
+
+/// Who asks, as far as it is known before the request.
+enum Who {
+    /// Nobody, or the same header each time.
+    Same(Option<(&'static str, String)>),
+    Signed(Box<V4>),
+}
+
+/// Headers that hold secrets, in lower case.
+const SECRET: [&str; 5] = [
+    "authorization",
+    "x-auth-token",
+    "x-amz-security-token",
+    "x-amz-server-side-encryption-customer-key",
+    "x-amz-server-side-encryption-customer-key-md5",
+];
+
+impl Signer {
+    /// A signer for a store, if all that it puts into heads may stand there.
+    pub fn new(store: &Store) -> Result<Signer, Failure> {
+        let access = match &store.access {
+            Access::Anonymous => Who::Same(None),
+            Access::Basic { user, password } => {
+                Who::Same(Some(("Authorization", basic(user, password)?)))
+            }
+            Access::Token(token) => {
+                let token = printable("the Swift token", token)?;
+                Who::Same(Some(("X-Auth-Token", token.into())))
+            }
+            Access::Signed { key_id, key, token, region } => {
+                Who::Signed(Box::new(V4::new(key_id, key, token.as_deref(), region)?))
+            }
+        };
+        let region = match &access {
+            Who::Signed(v4) => Some(v4.region()),
+            Who::Same(_) => None,
+        };
+        let speech = match store.protocol {
+            Protocol::S3 => Speech::S3(S3::new(store, region)?),
+            protocol => Speech::Paths(protocol),
+        };
+        let usual = if store.security == Security::Plain { 80 } else { 443 };
+        let host = |endpoint: &Endpoint| host(endpoint, usual);
+        Ok(Signer {
+            endpoints: store.endpoints.clone(),
+            hosts: store.endpoints.iter().map(host).collect::<Result<_, _>>()?,
+            speech,
+            access,
+            hashes_content: store.hashes_content(),
+            spelling: Spelling::default(),
+            authorization: String::new(),
+            hash: String::new(),
+        })
+    }
+
+    /// Appends the head of a request to `head`, with the empty line that ends it, and says what has
+    /// to follow. `endpoint` counts in the store's endpoints, `content` is the slot's whole content;
+    /// as much of it as is sent is hashed where the store wants that. What cannot be sent is
+    /// [`Failure::Refused`], and `head` is as before.
+    pub fn head(
+        &mut self,
+        endpoint: usize,
+        request: &Request<'_>,
+        content: &[u8],
+        now: SystemTime,
+        head: &mut Vec<u8>,
+    ) -> Result<Body, Failure> {
+        let (Some(to), Some(host)) = (self.endpoints.get(endpoint), self.hosts.get(endpoint))
+        else {
+            return Err(Failure::Refused("the store has no endpoint: name its host".into()));
+        };
+        let spelling = &mut self.spelling;
+        spelling.clear();
+        let body = match &self.speech {
+            Speech::S3(s3) => s3.spell(to, host, request, content.len(), spelling)?,
+            Speech::Paths(protocol) => {
+                paths::spell(*protocol, host, request, content.len(), spelling)?
+            }
+        };
+        if let Who::Signed(v4) = &mut self.access {
+            self.hash.clear();
+            match &body {
+                Body::Nothing => self.hash.push_str(v4::EMPTY_HASH),
+                Body::Text(text) => push_hex(&mut self.hash, &Sha256::digest(text)),
+                Body::Content(part) if self.hashes_content => {
+                    push_hex(&mut self.hash, &Sha256::digest(&content[part.clone()]));
+                }
+                Body::Content(_) => self.hash.push_str(v4::UNSIGNED),
+            }
+            self.authorization.clear();
+            v4.sign(spelling, &self.hash, now, &mut self.authorization);
+        }
+        self.write(&body, head);
+        Ok(body)
+    }
+
+    fn write(&self, body: &Body, head: &mut Vec<u8>) {
+        let spelling = &self.spelling;
+        let mut add = |parts: &[&str]| {
+            for part in parts {
+                head.extend_from_slice(part.as_bytes());
+            }
+        };
+        add(&[spelling.method, " ", &spelling.path]);
+        if !spelling.query.is_empty() {
+            add(&["?", &spelling.query]);
+        }
+        add(&[" HTTP/1.1\r\nHost: ", &spelling.host, "\r\nUser-Agent: ", AGENT, "\r\n"]);
+        for (name, value) in spelling.headers() {
+            add(&[name, ": ", value, "\r\n"]);
+        }
+        match &self.access {
+            Who::Same(None) => {}
+            Who::Same(Some((name, value))) => add(&[name, ": ", value, "\r\n"]),
+            Who::Signed(_) => add(&["Authorization: ", &self.authorization, "\r\n"]),
+        }
+        let length = match body {
+            Body::Nothing => None,
+            Body::Content(part) => Some(part.len()),
+            Body::Text(text) => {
+                if !text.is_empty() {
+                    add(&["Content-Type: application/xml\r\n"]);
+                }
+                Some(text.len())
+            }
+        };
+        if let Some(length) = length {
+            // Writing to a Vec cannot fail.
+            let _ = write!(head, "Content-Length: {length}\r\n");
+        }
+        head.extend_from_slice(b"\r\n");
+    }
+}
+
+const AGENT: &str = concat!("fathom/", env!("CARGO_PKG_VERSION"));
+
+/// A head as it may be shown: secrets are replaced.
+pub fn without_secrets(head: &[u8]) -> String {
+    let text = String::from_utf8_lossy(head);
+    let line = |line: &str| match line.split_once(':') {
+        Some((name, _)) if SECRET.contains(&name.to_ascii_lowercase().as_str()) => {
+            format!("{name}: (not shown)")
+        }
+        _ => line.to_owned(),
+    };
+    text.trim_end().lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// What `Host` says.
+fn host(endpoint: &Endpoint, usual: u16) -> Result<String, Failure> {
+    printable("the host's name", &endpoint.host)?;
+    let whole = endpoint.to_string();
+    Ok(match whole.strip_suffix(&format!(":{usual}")) {
+        Some(host) if endpoint.port == usual => host.to_owned(),
+        _ => whole,
+    })
+}
+
+/// The value of `Authorization` for a user and a password (RFC 7617).
+fn basic(user: &str, password: &str) -> Result<String, Failure> {
+    printable("the user's name", user)?;
+    printable("the password", password)?;
+    if user.contains(':') {
+        let why = "the user's name holds a colon, which ends it in Basic authentication: use \
+                   another user";
+        return Err(Failure::Refused(why.into()));
+    }
+    Ok(format!("Basic {}", BASE64_STANDARD.encode(format!("{user}:{password}"))))
+}
+
+/// The bytes of a content of `whole` bytes that a request sends.
+fn part(from: u64, length: u64, whole: usize) -> Result<Range<usize>, Failure> {
+    let end = from.checked_add(length).and_then(|end| usize::try_from(end).ok());
+    match end.filter(|end| *end <= whole) {
+        Some(end) => Ok(end - length as usize..end),
+        None => Err(Failure::Refused(format!(
+            "{length} bytes from byte {from} on were to be sent, and there are {whole}"
+        ))),
+    }
+}
+
+/// Asks for a part of an object only.
+fn range(first: u64, length: u64, to: &mut Spelling) -> Result<(), Failure> {
+    match first.checked_add(length).filter(|_| length > 0) {
+        Some(end) => {
+            to.header("range", format_args!("bytes={first}-{}", end - 1));
+            Ok(())
+        }
+        None => Err(Failure::Refused(format!(
+            "{length} bytes from byte {first} on are no range: expected at least one, below 2^64"
+        ))),
+    }
+}

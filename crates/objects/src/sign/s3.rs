@@ -1,0 +1,204 @@
+//! How S3 spells requests.
+
+use super::encode::push_encoded_path;
+use super::spelling::{Spelling, printable};
+use super::{Body, part};
+use crate::{Action, Addressing, CustomerKey, Endpoint, Failure, Request, Store};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use md5::{Digest, Md5};
+use std::fmt::Write;
+use std::net::IpAddr;
+
+/// What is the same in all requests of a store.
+pub struct S3 {
+    addressing: Addressing,
+    /// Whether a certificate has to cover the bucket's name.
+    encrypted: bool,
+    /// Where buckets are made; `None`: the store decides.
+    region: Option<String>,
+    storage_class: Option<String>,
+    /// Cipher, key and the key's MD5, as their headers have them.
+    customer_key: Option<[String; 3]>,
+}
+
+impl S3 {
+    /// Of a store, for buckets in `region`.
+    pub fn new(store: &Store, region: Option<&str>) -> Result<S3, Failure> {
+        if let Some(class) = &store.storage_class {
+            printable("the storage class", class)?;
+        }
+        // S3 takes this region for granted, and refuses to be told so.
+        let region = region.filter(|region| !matches!(*region, "" | "us-east-1"));
+        Ok(S3 {
+            addressing: store.addressing,
+            encrypted: store.security != crate::Security::Plain,
+            region: region.map(Into::into),
+            storage_class: store.storage_class.clone(),
+            customer_key: store.customer_key.as_ref().map(customer_key).transpose()?,
+        })
+    }
+
+    /// Spells a request, all but its signature, and says what its body is.
+    pub fn spell(
+        &self,
+        endpoint: &Endpoint,
+        host: &str,
+        request: &Request<'_>,
+        content: usize,
+        to: &mut Spelling,
+    ) -> Result<Body, Failure> {
+        let (bucket, key) = parts(request.path)?;
+        let of_bucket =
+            matches!(request.action, Action::List { .. } | Action::MakeBucket | Action::HeadBucket);
+        if !of_bucket && key.is_empty() {
+            return Err(Failure::Refused(format!(
+                "'{}' names no object: expected /bucket/key",
+                request.path
+            )));
+        }
+        let by_host = self.addressing == Addressing::VirtualHost
+            && endpoint.host.parse::<IpAddr>().is_err()
+            && is_host_name(bucket, self.encrypted);
+        let _ = match by_host {
+            true => write!(to.host, "{bucket}.{host}"),
+            false => write!(to.host, "{host}"),
+        };
+        if !by_host {
+            to.path.push('/');
+            push_encoded_path(&mut to.path, bucket);
+        }
+        if !of_bucket || by_host {
+            to.path.push('/');
+        }
+        if !of_bucket {
+            push_encoded_path(&mut to.path, key);
+        }
+        self.ask(request, key, content, to)
+    }
+
+    /// Method, query, headers and body.
+    fn ask(
+        &self,
+        request: &Request<'_>,
+        key: &str,
+        content: usize,
+        to: &mut Spelling,
+    ) -> Result<Body, Failure> {
+        let (method, body) = match &request.action {
+            Action::Put => ("PUT", Body::Content(part(0, request.length, content)?)),
+            Action::Get { range } => {
+                if let Some((first, length)) = *range {
+                    super::range(first, length, to)?;
+                }
+                ("GET", Body::Nothing)
+            }
+            Action::Head | Action::HeadBucket => ("HEAD", Body::Nothing),
+            Action::Delete => ("DELETE", Body::Nothing),
+            Action::List { max_keys, continuation } => {
+                if let Some(continuation) = continuation {
+                    to.query("continuation-token", continuation);
+                }
+                to.query("encoding-type", "url");
+                to.query("list-type", "2");
+                to.query("max-keys", &max_keys.to_string());
+                to.query("prefix", key);
+                ("GET", Body::Nothing)
+            }
+            Action::BeginUpload => {
+                to.query("uploads", "");
+                ("POST", Body::Text(Vec::new()))
+            }
+            Action::PutPart { upload, number, from } => {
+                to.query("partNumber", &number.to_string());
+                to.query("uploadId", upload);
+                ("PUT", Body::Content(part(*from, request.length, content)?))
+            }
+            Action::EndUpload { upload, tags } => {
+                to.query("uploadId", upload);
+                ("POST", Body::Text(end_of_upload(tags)))
+            }
+            Action::DropUpload { upload } => {
+                to.query("uploadId", upload);
+                ("DELETE", Body::Nothing)
+            }
+            Action::MakeBucket => ("PUT", Body::Text(self.new_bucket())),
+        };
+        to.method = method;
+        self.add_headers(&request.action, to);
+        Ok(body)
+    }
+
+    fn add_headers(&self, action: &Action, to: &mut Spelling) {
+        let makes = matches!(action, Action::Put | Action::BeginUpload);
+        if let Some(class) = self.storage_class.as_ref().filter(|_| makes) {
+            to.header("x-amz-storage-class", class);
+        }
+        let reads = matches!(action, Action::Get { .. } | Action::Head | Action::PutPart { .. });
+        let Some([cipher, key, md5]) = self.customer_key.as_ref().filter(|_| makes || reads) else {
+            return;
+        };
+        to.header("x-amz-server-side-encryption-customer-algorithm", cipher);
+        to.header("x-amz-server-side-encryption-customer-key", key);
+        to.header("x-amz-server-side-encryption-customer-key-md5", md5);
+    }
+
+    fn new_bucket(&self) -> Vec<u8> {
+        let Some(region) = &self.region else { return Vec::new() };
+        format!(
+            "<CreateBucketConfiguration xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">\
+             <LocationConstraint>{}</LocationConstraint></CreateBucketConfiguration>",
+            escaped(region)
+        )
+        .into_bytes()
+    }
+}
+
+/// Bucket and key of a path. The key is everything behind the slash that ends the bucket.
+fn parts(path: &str) -> Result<(&str, &str), Failure> {
+    let inner = path.strip_prefix('/').unwrap_or_default();
+    let (bucket, key) = inner.split_once('/').unwrap_or((inner, ""));
+    match bucket {
+        "" => Err(Failure::Refused(format!("'{path}' names no bucket: expected /bucket/key"))),
+        _ => Ok((bucket, key)),
+    }
+}
+
+/// Whether a bucket's name can begin a host's. A certificate for all buckets (`*.host`) covers no
+/// name with a dot.
+fn is_host_name(bucket: &str, encrypted: bool) -> bool {
+    let label = |label: &str| {
+        !label.is_empty()
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+            && label
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
+    };
+    (3..=63).contains(&bucket.len())
+        && bucket.split('.').all(label)
+        && bucket.parse::<IpAddr>().is_err()
+        && !(encrypted && bucket.contains('.'))
+}
+
+fn customer_key(key: &CustomerKey) -> Result<[String; 3], Failure> {
+    printable("the cipher of the customer's key", &key.algorithm)?;
+    let text = |bytes: &[u8]| BASE64_STANDARD.encode(bytes);
+    Ok([key.algorithm.clone(), text(&key.key), text(&Md5::digest(&key.key))])
+}
+
+fn end_of_upload(tags: &[String]) -> Vec<u8> {
+    let mut text =
+        String::from("<CompleteMultipartUpload xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">");
+    for (number, tag) in (1..).zip(tags) {
+        let tag = escaped(tag);
+        let _ = write!(text, "<Part><PartNumber>{number}</PartNumber><ETag>{tag}</ETag></Part>");
+    }
+    text += "</CompleteMultipartUpload>";
+    text.into_bytes()
+}
+
+/// `text` as it stands between the tags of a document.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
