@@ -260,7 +260,7 @@ impl Runner {
         let Measured { mut outcome, timeline, evidence, disks, started_unix_ms } = measured;
         messages.append(&mut outcome.messages);
         let directory = std::env::current_dir().unwrap_or_default().display().to_string();
-        RunRecord {
+        let mut record = RunRecord {
             schema: record::SCHEMA_VERSION,
             fathom_version: env!("CARGO_PKG_VERSION").into(),
             invocation: record::Invocation {
@@ -285,7 +285,9 @@ impl Runner {
             origin: None,
             messages,
             interrupted_by,
-        }
+        };
+        job::hide_secrets(&mut record);
+        record
     }
 
     /// Signals are caught from the first run on; before, they end the program as usual.

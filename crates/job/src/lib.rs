@@ -19,6 +19,7 @@ mod model;
 pub mod options;
 pub mod profile;
 mod program;
+mod secrets;
 mod showcmd;
 pub mod value;
 
@@ -40,5 +41,7 @@ pub use model::{
     SteadyLimit, SteadyState, Surroundings, SyncFileRange, SyncMode, Syncing, Target, ThinkTime,
     Timing, WriteHint, ZoneMode, ZoneShare, Zones,
 };
+pub use model::{Http, Payload, Secret, StoreKind, Tls};
 pub use model::{Merge, Replay};
 pub use model::{Net, PriorityShare, Protocol};
+pub use secrets::{hide_in_arguments, hide_secrets};

@@ -9,6 +9,7 @@ mod engines;
 mod layout;
 mod logs;
 mod measure;
+mod objects;
 mod order;
 mod pace;
 mod pattern;
@@ -43,6 +44,7 @@ static TABLE: &[&[OptionDef]] = &[
     measure::ROWS,
     engines::LOCAL,
     engines::REMOTE,
+    objects::HTTP,
 ];
 
 /// One option.
@@ -71,6 +73,8 @@ pub struct OptionDef {
     pub alone: bool,
     /// An *accepted* option whose use deserves a warning, because what it asks for is not done.
     pub warns: bool,
+    /// Its value is a key, password or token: it is left out of what is kept and shown of a run.
+    pub secret: bool,
     /// Puts a parsed value into a job. The error says what is wrong with the value; the caller adds
     /// option and place.
     pub set: fn(&mut Job, &Value) -> Result<(), String>,

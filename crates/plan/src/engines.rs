@@ -31,7 +31,7 @@ pub(crate) fn check(job: &Job, found: &mut Findings) {
         found.usage(job, "cmdprio_bssplit", what, "keep one of the two");
     }
     let without = match job.queue.engine.medium() {
-        Medium::Names { .. } | Medium::Socket | Medium::Time => true,
+        Medium::Names { .. } | Medium::Socket | Medium::Objects | Medium::Time => true,
         Medium::Memory => job.queue.engine == Engine::PageFault,
         Medium::Data | Medium::Space => false,
     };
@@ -47,6 +47,7 @@ fn check_offload(job: &Job, found: &mut Findings) {
         _ if !job.queue.offload => return,
         Engine::Net | Engine::Netsplice => "the bytes of a connection have one order",
         Engine::Cpuio | Engine::Exec => "there is no I/O to submit",
+        Engine::Http => "it keeps iodepth requests in flight by itself",
         Engine::PageFault => "a page is touched for the first time once, by whoever has mapped it",
         _ => return,
     };

@@ -108,7 +108,9 @@ impl<'a> Files<'a> {
     ) -> Option<(File, u64)> {
         let medium = cx.job.queue.engine.medium();
         let (kind, extent) = match medium {
-            Medium::Memory | Medium::Socket => (TargetKind::Missing, Extent::Endless),
+            Medium::Memory | Medium::Socket | Medium::Objects => {
+                (TargetKind::Missing, Extent::Endless)
+            }
             _ => self.target(cx.job, path, found)?,
         };
         let mut region = self.region(cx, clone, count, path, extent, found)?;

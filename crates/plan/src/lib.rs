@@ -14,6 +14,7 @@ mod machine;
 mod model;
 mod names;
 mod net;
+mod objects;
 mod order;
 mod pace;
 mod placing;
@@ -40,7 +41,7 @@ pub use job::{
     Retry, Sequencer, SequentialOrder, Size, StatCall, SteadyCriterion, SteadyFigure, SteadyLimit,
     SyncFileRange, SyncMode, Syncing, ThinkTime, WriteHint, ZoneShare,
 };
-pub use job::{PriorityShare, Protocol};
+pub use job::{Payload, PriorityShare, Protocol, Secret, StoreKind, Tls};
 pub use limits::{FlowPart, LatencySearch, Limits, SteadyWatch};
 pub use machine::{Shortage, shortages};
 pub use model::{
@@ -49,6 +50,7 @@ pub use model::{
 };
 pub use names::{Wanted, targets};
 pub use net::Socket;
+pub use objects::{Access, Objects};
 pub use placing::{Placing, Strides};
 pub use policy::Policy;
 pub use problem::{PlanError, Problem, ProblemKind};

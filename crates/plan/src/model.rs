@@ -2,6 +2,7 @@
 
 use crate::limits::Limits;
 use crate::net::Socket;
+use crate::objects::Objects;
 use crate::placing::Placing;
 use crate::surroundings::Surroundings;
 use crate::verify::Verify;
@@ -71,6 +72,8 @@ pub struct Worker {
     pub selection: FileSelection,
     /// Its end of a connection, where its engine has one.
     pub socket: Option<Socket>,
+    /// The store its objects are in, where its engine has one.
+    pub objects: Option<Objects>,
     /// Which I/O at which offsets.
     pub pattern: Pattern,
     /// Where it goes beyond plain orders.

@@ -11,6 +11,8 @@ use record::{Direction, Facts, Nanos, PerDirection};
 const IO_URING_DEPTH_MAX: u64 = 32768;
 /// With `io_submit_mode=offload` each I/O in flight has a thread.
 const OFFLOAD_DEPTH_MAX: u64 = 4096;
+/// As many connections as there are ports to make them from.
+const HTTP_DEPTH_MAX: u64 = 65535;
 /// Beyond this a depth is a typing error.
 const DEPTH_MAX: u64 = 1 << 24;
 
@@ -82,6 +84,7 @@ fn checked_depth(job: &Job, found: &mut Findings) -> u32 {
     let most = match job.queue.engine {
         _ if job.queue.offload => OFFLOAD_DEPTH_MAX,
         Engine::IoUring => IO_URING_DEPTH_MAX,
+        Engine::Http => HTTP_DEPTH_MAX,
         _ => DEPTH_MAX,
     };
     if depth == 0 || depth > most {

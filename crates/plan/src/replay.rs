@@ -45,8 +45,11 @@ pub(crate) fn check(job: &Job, found: &mut Findings) {
     }
     let engine = job.queue.engine;
     if !engine.moves_data() && engine != Engine::Null {
-        let what = format!("the {} engine moves no data", engine.name());
-        found.usage(job, "ioengine", what, "name one that does, such as psync or libaio");
+        let what = match engine {
+            Engine::Http => "logs are of files, the http engine has objects".to_owned(),
+            _ => format!("the {} engine moves no data", engine.name()),
+        };
+        found.usage(job, "ioengine", what, "name one that moves data of files, such as psync");
     }
     let given = [
         ("filename", !target.filenames.is_empty()),

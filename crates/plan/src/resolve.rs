@@ -5,6 +5,7 @@ use crate::files::{Files, JobContext};
 use crate::model::{FileOrder, FileSelection, Measuring, Pattern, Plan, Start, Stop, Worker};
 use crate::names::{MAX_FILES, clones, files_of_job};
 use crate::net;
+use crate::objects;
 use crate::order::{Reports, Slot, arrange};
 use crate::policy::Policy;
 use crate::problem::{Findings, PlanError};
@@ -52,6 +53,7 @@ pub fn resolve(jobs: &[Job], facts: &Facts, policy: &Policy) -> Result<Plan, Pla
             worker.number = number;
             worker.clone = clone as u32;
             worker.socket = net::socket(job, clone);
+            worker.objects = objects::store(job);
             let asked = match job.replay.of_clone(clone) {
                 Some(recording) => {
                     worker.files = files.of_recording(&cx, recording, &mut found);
@@ -76,6 +78,7 @@ pub fn resolve(jobs: &[Job], facts: &Facts, policy: &Policy) -> Result<Plan, Pla
             worker.logs = logs::of_worker(job, number);
             worker.counted_blocks = counted_blocks(job, &blocks);
             placing::check(job, &worker, &mut found);
+            objects::check_names(job, &worker, &mut found);
             sprandom::plan(job, &mut worker, &mut found);
             surroundings::schedulers(job, &mut worker, facts, &mut found);
             workers.push(worker);
@@ -156,6 +159,7 @@ fn check_job(job: &Job, facts: &Facts, policy: &Policy, found: &mut Findings) ->
     engines::check(job, found);
     logs::check(job, found);
     net::check(job, blocks.max(job), found);
+    objects::check(job, found);
     safety::check_readonly(job, policy, found);
     check_opened(job, facts, found);
     if job.queue.engine.has_targets() {

@@ -120,7 +120,8 @@ pub(crate) fn resolve(
 /// read back; the null engine pretends, as it does with everything.
 pub(crate) fn method(job: &Job) -> Option<VerifyMethod> {
     let engine = job.queue.engine;
-    let moves = matches!(engine.medium(), Medium::Data | Medium::Socket) || engine == Engine::Null;
+    let moves = matches!(engine.medium(), Medium::Data | Medium::Socket | Medium::Objects)
+        || engine == Engine::Null;
     asked(job).filter(|_| moves)
 }
 

@@ -1,6 +1,7 @@
 //! A worker's workload for the record.
 
 use crate::model::{BlockPlan, FileOrder, RateLimit, Worker};
+use crate::objects::Objects;
 use crate::placing::Strides;
 use job::{BufferContent, Distribution, Medium, Sequencer, SequentialOrder, SyncMode};
 use record::{Bytes, Region, Workload};
@@ -18,6 +19,7 @@ impl Worker {
                 Medium::Space | Medium::Names { .. } => record::Medium::Metadata,
                 Medium::Memory => record::Medium::Memory,
                 Medium::Socket => record::Medium::Socket,
+                Medium::Objects => record::Medium::Objects,
                 Medium::Time => record::Medium::Time,
             },
             iodepth: self.queue.depth_requested,
@@ -112,6 +114,7 @@ impl Worker {
         }
         self.queue_settings(&mut settings);
         self.buffer_settings(&mut settings);
+        settings.extend(self.objects.iter().flat_map(Objects::settings));
         settings
     }
 

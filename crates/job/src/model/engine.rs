@@ -52,6 +52,8 @@ pub enum Engine {
     Net,
     /// The same with splice and vmsplice.
     Netsplice,
+    /// Objects of a store reached over HTTP.
+    Http,
 }
 
 /// What the I/O of an engine goes to.
@@ -72,6 +74,8 @@ pub enum Medium {
     Memory,
     /// A socket.
     Socket,
+    /// Objects of a store somewhere else; files are names only.
+    Objects,
     /// Nothing at all: its I/O has neither place nor length, and no file.
     Time,
 }
@@ -97,7 +101,7 @@ const fn names(engine: Engine, name: &'static str, directories: bool, there: boo
 }
 
 /// One line an engine, in the order of [`Engine`].
-const TRAITS: [Traits; 24] = [
+const TRAITS: [Traits; 25] = [
     synchronous(Engine::Sync, "sync", Medium::Data),
     synchronous(Engine::Psync, "psync", Medium::Data),
     queued(Engine::Vsync, "vsync", Medium::Data),
@@ -122,6 +126,7 @@ const TRAITS: [Traits; 24] = [
     synchronous(Engine::Exec, "exec", Medium::Time),
     synchronous(Engine::Net, "net", Medium::Socket),
     synchronous(Engine::Netsplice, "netsplice", Medium::Socket),
+    queued(Engine::Http, "http", Medium::Objects),
 ];
 
 impl Engine {

@@ -2,6 +2,7 @@
 
 use super::engine::{CpuLoad, Engine, Program, StatCall};
 use super::net::Net;
+use super::objects::Http;
 use super::priority::PriorityShare;
 
 /// Engine, depth and batches.
@@ -78,6 +79,8 @@ pub struct EngineOptions {
     pub program: Program,
     /// What net and netsplice connect to.
     pub net: Net,
+    /// The object store of http.
+    pub http: Http,
 }
 
 /// When data is made durable.

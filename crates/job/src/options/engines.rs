@@ -16,8 +16,6 @@ const CEPH: &[&str] = &["rados", "rbd"];
 const NO_FUA_READ: &str =
     "the kernel passes no FUA with reads of io_uring, only with commands of sg and io_uring_cmd";
 
-const OBJECT_STORE: &str = "the http engine (WebDAV, S3 or Swift)";
-
 const WRITE_MODES: &[Choice] = &[
     value("write", "plain writes"),
     value("uncor", "mark blocks uncorrectable"),
@@ -62,18 +60,6 @@ const VERBS: &[Choice] = &[
     value("send", "send"),
     value("recv", "receive"),
 ];
-
-const SECURE: &[Choice] = &[
-    value("off", "HTTP"),
-    value("on", "HTTPS"),
-    value("insecure", "HTTPS without a look at the certificate"),
-];
-
-const OBJECT_STORES: &[Choice] =
-    &[value("webdav", "WebDAV"), value("swift", "Swift"), value("s3", "S3")];
-
-const OBJECTS: &[Choice] =
-    &[value("block", "one object for each block"), value("range", "one object for each file")];
 
 /// A pair for reads and writes.
 fn pair(v: &Value) -> Option<(u8, u8)> {
@@ -463,77 +449,6 @@ pub(super) const REMOTE: &[OptionDef] = &[
         .long("As the NBD specification has it: nbd://host:port/name.")
         .of(&["nbd"])
         .needs("the nbd engine (libnbd)"),
-    choice(Engine, "https", SECURE, "Whether to use TLS")
-        .long("Certificates are checked unless it is insecure.")
-        .of(&["http"])
-        .default("off")
-        .needs(OBJECT_STORE),
-    text(Engine, "http_host", "Host, perhaps with a port")
-        .long("It may carry a port: 127.0.0.1:9000.")
-        .of(&["http"])
-        .default("localhost")
-        .needs(OBJECT_STORE),
-    text(Engine, "http_user", "User name")
-        .long(
-            "Sent with http_pass as basic authentication to a WebDAV server; nothing is sent \
-             without it.",
-        )
-        .of(&["http"])
-        .needs(OBJECT_STORE),
-    text(Engine, "http_pass", "Password")
-        .long("Goes with http_user.")
-        .of(&["http"])
-        .needs(OBJECT_STORE),
-    text(Engine, "http_s3_key", "S3 secret key")
-        .long("Signs each request; it is never sent.")
-        .of(&["http"])
-        .needs(OBJECT_STORE),
-    text(Engine, "http_s3_keyid", "S3 key id")
-        .long("The name that goes with http_s3_key.")
-        .of(&["http"])
-        .needs(OBJECT_STORE),
-    text(Engine, "http_s3_security_token", "S3 session token")
-        .long("For temporary credentials.")
-        .of(&["http"])
-        .needs(OBJECT_STORE),
-    text(Engine, "http_swift_auth_token", "Swift token")
-        .long("From an authentication done beforehand.")
-        .of(&["http"])
-        .needs(OBJECT_STORE),
-    text(Engine, "http_s3_region", "S3 region")
-        .long("Part of each request's signature.")
-        .of(&["http"])
-        .default("us-east-1")
-        .needs(OBJECT_STORE),
-    text(Engine, "http_s3_storage_class", "S3 storage class")
-        .long("As the server names them.")
-        .of(&["http"])
-        .default("STANDARD")
-        .needs(OBJECT_STORE),
-    text(Engine, "http_s3_sse_customer_key", "S3 key of server side encryption")
-        .long("32 bytes, sent with each request and never stored by the server.")
-        .of(&["http"])
-        .needs(OBJECT_STORE),
-    text(Engine, "http_s3_sse_customer_algorithm", "S3 cipher of server side encryption")
-        .long("Used with http_s3_sse_customer_key.")
-        .of(&["http"])
-        .default("AES256")
-        .needs(OBJECT_STORE),
-    choice(Engine, "http_mode", OBJECT_STORES, "Kind of object store")
-        .long("Chooses how requests are made and signed.")
-        .of(&["http"])
-        .default("webdav")
-        .needs(OBJECT_STORE),
-    int(Engine, "http_verbose", 0, NO_MAX, "Print what goes over the wire")
-        .long("1 prints requests, 2 their content as well.")
-        .of(&["http"])
-        .default("0")
-        .needs(OBJECT_STORE),
-    choice(Engine, "http_object_mode", OBJECTS, "How blocks map to objects")
-        .of(&["http"])
-        .default("block")
-        .long("Newer than fio 3.33.")
-        .needs(OBJECT_STORE),
     text(Engine, "clustername", "Name of the cluster")
         .long("Which cluster's configuration file is read; ceph without it.")
         .of(CEPH)

@@ -37,6 +37,7 @@ const fn row(group: Group, name: &'static str, kind: Kind, doc: &'static str) ->
         status: Status::NotYet,
         alone: false,
         warns: false,
+        secret: false,
         set: keeps,
     }
 }
@@ -217,6 +218,11 @@ impl OptionDef {
     /// Its long doc.
     pub(super) const fn long(self, long: &'static str) -> Self {
         OptionDef { long, ..self }
+    }
+
+    /// Its value is nobody else's business.
+    pub(super) const fn secret(self) -> Self {
+        OptionDef { secret: true, ..self }
     }
 
     /// It works, and this is what it does to a job.

@@ -22,6 +22,7 @@ fn row(kind: Kind) -> OptionDef {
         status: Status::Works,
         alone: false,
         warns: false,
+        secret: false,
         set: |_, _| Ok(()),
     }
 }

@@ -53,6 +53,7 @@ impl<'a> Follower<'a> {
         let name = program(dialect(self.submission)).to_owned();
         let arguments = self.submission.arguments.iter().cloned();
         record.invocation.arguments = std::iter::once(name).chain(arguments).collect();
+        job::hide_in_arguments(&mut record.invocation.arguments);
         record.invocation.as_fio = self.submission.as_fio;
         record.interrupted_by = record.interrupted_by.or(self.signal);
     }

@@ -1,0 +1,144 @@
+//! The object store of the http engine, as typed.
+
+use record::Nanos;
+use std::fmt;
+
+/// Text that is shown to nobody: keys, passwords, tokens.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Secret(pub String);
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(***)")
+    }
+}
+
+/// Options of `http`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Http {
+    /// `http_mode`.
+    pub kind: StoreKind,
+    /// `http_host`: one or several, with their ports.
+    pub hosts: String,
+    /// `https`.
+    pub tls: Tls,
+    /// `http_ca_file`: certificates to trust instead of the system's.
+    pub ca_file: Option<String>,
+    /// `http_user`.
+    pub user: Option<String>,
+    /// `http_pass`.
+    pub password: Option<Secret>,
+    /// `http_s3_keyid`.
+    pub key_id: Option<String>,
+    /// `http_s3_key`.
+    pub key: Option<Secret>,
+    /// `http_s3_security_token`.
+    pub session_token: Option<Secret>,
+    /// `http_swift_auth_token`.
+    pub swift_token: Option<Secret>,
+    /// `http_s3_region`.
+    pub region: String,
+    /// `http_s3_storage_class`; `None`: the bucket's own.
+    pub storage_class: Option<String>,
+    /// `http_s3_sse_customer_key`.
+    pub customer_key: Option<Secret>,
+    /// `http_s3_sse_customer_algorithm`.
+    pub customer_algorithm: String,
+    /// `http_s3_payload`.
+    pub payload: Payload,
+    /// `http_s3_addressing=virtual`: the bucket is part of the host's name.
+    pub virtual_host: bool,
+    /// `http_object_mode=range`: one object for each file.
+    pub ranges: bool,
+    /// `http_timeout`.
+    pub timeout: Nanos,
+    /// `http_retries`.
+    pub retries: u64,
+    /// `http_verbose`.
+    pub verbose: u64,
+}
+
+impl Default for Http {
+    fn default() -> Self {
+        Http {
+            kind: StoreKind::WebDav,
+            hosts: "localhost".into(),
+            tls: Tls::Off,
+            ca_file: None,
+            user: None,
+            password: None,
+            key_id: None,
+            key: None,
+            session_token: None,
+            swift_token: None,
+            region: "us-east-1".into(),
+            storage_class: Some("STANDARD".into()),
+            customer_key: None,
+            customer_algorithm: "AES256".into(),
+            payload: Payload::Auto,
+            virtual_host: false,
+            ranges: false,
+            timeout: Nanos(30 * Nanos::SECOND.0),
+            retries: 0,
+            verbose: 0,
+        }
+    }
+}
+
+/// `http_mode`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StoreKind {
+    /// WebDAV, or any server that takes PUT, GET and DELETE of paths.
+    #[default]
+    WebDav,
+    /// OpenStack Swift.
+    Swift,
+    /// Amazon S3 and what is compatible with it.
+    S3,
+}
+
+impl StoreKind {
+    /// Its name as an option's value and in records.
+    pub const fn name(self) -> &'static str {
+        match self {
+            StoreKind::WebDav => "webdav",
+            StoreKind::Swift => "swift",
+            StoreKind::S3 => "s3",
+        }
+    }
+}
+
+/// `https`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tls {
+    /// Plain HTTP.
+    #[default]
+    Off,
+    /// TLS, and the server proves who it is.
+    Verified,
+    /// TLS with whoever answers.
+    Insecure,
+}
+
+/// `http_s3_payload`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Payload {
+    /// Signed, except over TLS.
+    #[default]
+    Auto,
+    /// Its SHA-256 is part of each signature.
+    Signed,
+    /// Only the head of a request is signed.
+    Unsigned,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_not_printed() {
+        let http = Http { key: Some(Secret("hidden-words".into())), ..Http::default() };
+        assert!(!format!("{http:?}").contains("hidden-words"));
+    }
+}

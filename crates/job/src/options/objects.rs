@@ -1,0 +1,236 @@
+//! Options of the http engine: object stores.
+
+use super::Group::Engine;
+use super::row::{NO_MAX, SECOND, choice, int, text, time, to, value};
+use super::{Choice, OptionDef, Value};
+use crate::model::{Payload, Secret, StoreKind, Tls};
+
+const HTTP_ONLY: &[&str] = &["http"];
+
+const SECURE: &[Choice] = &[
+    value("off", "HTTP"),
+    value("on", "HTTPS"),
+    value("insecure", "HTTPS without a look at the certificate"),
+];
+
+const STORES: &[Choice] = &[value("webdav", "WebDAV"), value("swift", "Swift"), value("s3", "S3")];
+
+const OBJECTS: &[Choice] =
+    &[value("block", "one object for each block"), value("range", "one object for each file")];
+
+const PAYLOADS: &[Choice] = &[
+    value("auto", "signed over HTTP, unsigned over HTTPS"),
+    value("signed", "the SHA-256 of the content is part of the signature"),
+    value("unsigned", "only the head of a request is signed"),
+];
+
+const ADDRESSING: &[Choice] =
+    &[value("path", "http://host/bucket/object"), value("virtual", "http://bucket.host/object")];
+
+/// What was typed; nothing is as good as not given.
+fn given(v: &Value) -> Option<String> {
+    Some(v.string()).filter(|text| !text.is_empty())
+}
+
+fn secret(v: &Value) -> Option<Secret> {
+    given(v).map(Secret)
+}
+
+/// Options of the http engine.
+pub(super) const HTTP: &[OptionDef] = &[
+    choice(Engine, "https", SECURE, "Whether to use TLS")
+        .long(
+            "The server's certificate is checked against those the system trusts, or those of \
+             http_ca_file, unless it is insecure.",
+        )
+        .of(HTTP_ONLY)
+        .default("off")
+        .sets(|job, v| {
+            job.queue.options.http.tls = match v.text() {
+                "on" => Tls::Verified,
+                "insecure" => Tls::Insecure,
+                _ => Tls::Off,
+            };
+            Ok(())
+        }),
+    text(Engine, "http_host", "Hosts, perhaps with ports")
+        .long(
+            "A name or an address, with a port where it is not 80 (443 with TLS): 127.0.0.1:9000, \
+             [::1]:9000. Several, split by commas, take connections in turn; fio knows one.",
+        )
+        .of(HTTP_ONLY)
+        .default("localhost")
+        .sets(|job, v| {
+            job.queue.options.http.hosts = v.string();
+            Ok(())
+        }),
+    text(Engine, "http_user", "User name")
+        .long(
+            "Sent with http_pass as basic authentication to a WebDAV server; nothing is sent \
+             without it.",
+        )
+        .of(HTTP_ONLY)
+        .sets(|job, v| {
+            job.queue.options.http.user = given(v);
+            Ok(())
+        }),
+    text(Engine, "http_pass", "Password").long("Goes with http_user.").of(HTTP_ONLY).secret().sets(
+        |job, v| {
+            job.queue.options.http.password = secret(v);
+            Ok(())
+        },
+    ),
+    text(Engine, "http_s3_key", "S3 secret key")
+        .long(
+            "Signs each request; it is never sent, nor kept in results. Without it and \
+             http_s3_keyid requests are anonymous.",
+        )
+        .of(HTTP_ONLY)
+        .secret()
+        .sets(|job, v| {
+            job.queue.options.http.key = secret(v);
+            Ok(())
+        }),
+    text(Engine, "http_s3_keyid", "S3 key id")
+        .long("The name that goes with http_s3_key.")
+        .of(HTTP_ONLY)
+        .sets(|job, v| {
+            job.queue.options.http.key_id = given(v);
+            Ok(())
+        }),
+    text(Engine, "http_s3_security_token", "S3 session token")
+        .long("For temporary credentials.")
+        .of(HTTP_ONLY)
+        .secret()
+        .sets(|job, v| {
+            job.queue.options.http.session_token = secret(v);
+            Ok(())
+        }),
+    text(Engine, "http_swift_auth_token", "Swift token")
+        .long("From an authentication done beforehand.")
+        .of(HTTP_ONLY)
+        .secret()
+        .sets(|job, v| {
+            job.queue.options.http.swift_token = secret(v);
+            Ok(())
+        }),
+    text(Engine, "http_s3_region", "S3 region")
+        .long("Part of each request's signature.")
+        .of(HTTP_ONLY)
+        .default("us-east-1")
+        .sets(|job, v| {
+            job.queue.options.http.region = v.string();
+            Ok(())
+        }),
+    text(Engine, "http_s3_storage_class", "S3 storage class")
+        .long(
+            "As the server names them, sent with each PUT. With nothing behind the = none is sent.",
+        )
+        .of(HTTP_ONLY)
+        .default("STANDARD")
+        .sets(|job, v| {
+            job.queue.options.http.storage_class = given(v);
+            Ok(())
+        }),
+    text(Engine, "http_s3_sse_customer_key", "S3 key of server side encryption")
+        .long(
+            "32 characters; sent with each request and never stored by the server. Servers take it \
+             over TLS only.",
+        )
+        .of(HTTP_ONLY)
+        .secret()
+        .sets(|job, v| {
+            job.queue.options.http.customer_key = secret(v);
+            Ok(())
+        }),
+    text(Engine, "http_s3_sse_customer_algorithm", "S3 cipher of server side encryption")
+        .long("Used with http_s3_sse_customer_key.")
+        .of(HTTP_ONLY)
+        .default("AES256")
+        .sets(|job, v| {
+            job.queue.options.http.customer_algorithm = v.string();
+            Ok(())
+        }),
+    choice(Engine, "http_mode", STORES, "Kind of object store")
+        .long("Chooses how requests are made and signed.")
+        .of(HTTP_ONLY)
+        .default("webdav")
+        .sets(|job, v| {
+            job.queue.options.http.kind = match v.text() {
+                "s3" => StoreKind::S3,
+                "swift" => StoreKind::Swift,
+                _ => StoreKind::WebDav,
+            };
+            Ok(())
+        }),
+    int(Engine, "http_verbose", 0, NO_MAX, "Print what goes over the wire")
+        .long(
+            "To standard error. 1 prints each request and its status, 2 the heads as well, without \
+             secrets.",
+        )
+        .of(HTTP_ONLY)
+        .default("0")
+        .sets(to!(queue.options.http.verbose = count)),
+    choice(Engine, "http_object_mode", OBJECTS, "How blocks map to objects")
+        .of(HTTP_ONLY)
+        .default("block")
+        .long(
+            "block: each block is an object of its own, NAME_START_LENGTH. range: each file is one \
+             object; blocks of it are read by range, and it can only be written or removed as a \
+             whole. Newer than fio 3.33.",
+        )
+        .sets(|job, v| {
+            job.queue.options.http.ranges = v.text() == "range";
+            Ok(())
+        }),
+    choice(Engine, "http_s3_payload", PAYLOADS, "What the signature of a PUT covers")
+        .of(HTTP_ONLY)
+        .default("auto")
+        .long(
+            "Hashing costs CPU for every byte; TLS guards the content on its way already. The \
+             report says which it was. Not an option of fio, which always hashes.",
+        )
+        .sets(|job, v| {
+            job.queue.options.http.payload = match v.text() {
+                "signed" => Payload::Signed,
+                "unsigned" => Payload::Unsigned,
+                _ => Payload::Auto,
+            };
+            Ok(())
+        }),
+    choice(Engine, "http_s3_addressing", ADDRESSING, "How a bucket is named in requests")
+        .of(HTTP_ONLY)
+        .default("path")
+        .long(
+            "Where the bucket's name is no host name, or the host is an address, requests name it \
+             in the path all the same. Not an option of fio.",
+        )
+        .sets(|job, v| {
+            job.queue.options.http.virtual_host = v.text() == "virtual";
+            Ok(())
+        }),
+    text(Engine, "http_ca_file", "Certificates to trust")
+        .of(HTTP_ONLY)
+        .long("A PEM file, instead of those the system trusts. Not an option of fio.")
+        .sets(|job, v| {
+            job.queue.options.http.ca_file = given(v);
+            Ok(())
+        }),
+    time(Engine, "http_timeout", SECOND, "How long nothing may move before a request has failed")
+        .of(HTTP_ONLY)
+        .default("30")
+        .long("It then counts as an error (ETIMEDOUT); more than 0. Not an option of fio.")
+        .sets(|job, v| {
+            job.queue.options.http.timeout = v.time();
+            Ok(())
+        }),
+    int(Engine, "http_retries", 0, 1000, "How often a failed request is repeated")
+        .of(HTTP_ONLY)
+        .default("0")
+        .long(
+            "Only after what may pass: a lost connection, a timeout, statuses 429, 500, 502, 503 \
+             and 504. Repeats are counted, and their time is part of the latency. Not an option of \
+             fio.",
+        )
+        .sets(to!(queue.options.http.retries = count)),
+];
