@@ -53,8 +53,8 @@ fn show(arguments: &Arguments) -> Result<()> {
     let mut words = arguments.filter.clone();
     words.extend(arguments.job.iter().map(|job| format!("job={job}")));
     let choice = Choice::of(arguments.archive.as_deref(), false);
-    let trends = web::trends(&open(&choice)?, &filter(&words)?, &arguments.metric);
-    let Trends { shown: trends, left_out } = trends.map_err(refused)?;
+    let trends = web::trends(&open(&choice)?, &filter(&words)?, &arguments.metric, usize::MAX);
+    let Trends { shown: trends, left_out, .. } = trends.map_err(refused)?;
     if left_out > 0 {
         let plural = if left_out == 1 { "" } else { "s" };
         say(&format!("fathom: {left_out} run{plural} with errors or interrupted left out\n"));

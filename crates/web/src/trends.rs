@@ -13,15 +13,23 @@ use store::{Archive, Filter, Row, StoreError};
 pub struct Trends {
     /// One for each job, workload and host, that with most runs first.
     pub shown: Vec<Trend>,
+    /// Workloads that have fewer runs than those.
+    pub more: usize,
     /// Runs that had errors or were interrupted: they are in none.
     pub left_out: usize,
 }
 
-/// How a figure of runs went over time.
+/// How a figure of runs went over time, for `most` workloads at most: to find where the level of many
+/// runs changed takes a while.
 ///
 /// # Errors
 /// The archive cannot be read.
-pub fn trends(archive: &Archive, filter: &Filter, measure: &Measure) -> Result<Trends, StoreError> {
+pub fn trends(
+    archive: &Archive,
+    filter: &Filter,
+    measure: &Measure,
+    most: usize,
+) -> Result<Trends, StoreError> {
     let points = archive.series(filter, measure)?;
     let values: HashMap<_, f64> = points.into_iter().map(|point| (point.id, point.value)).collect();
     let (whole, broken): (Vec<Row>, Vec<Row>) = archive
@@ -34,14 +42,16 @@ pub fn trends(archive: &Archive, filter: &Filter, measure: &Measure) -> Result<T
             by_workload.entry(series(&row)).or_default().push((row, *value));
         }
     }
+    let mut by_workload: Vec<_> = by_workload.into_iter().collect();
+    by_workload.sort_by_key(|(_, runs)| std::cmp::Reverse(runs.len()));
+    let more = by_workload.len().saturating_sub(most);
     let mut shown = Vec::new();
-    for (of, mut runs) in by_workload {
+    for (of, mut runs) in by_workload.into_iter().take(most) {
         runs.sort_by_key(|(row, _)| row.started_unix_ms);
         let runs = runs.split_off(runs.len().saturating_sub(RUNS_MAX));
         shown.push(of_runs(archive, of, runs, measure)?);
     }
-    shown.sort_by_key(|trend| std::cmp::Reverse(trend.runs.len()));
-    Ok(Trends { shown, left_out: broken.len() })
+    Ok(Trends { shown, more, left_out: broken.len() })
 }
 
 /// What has to be equal for figures to make one series.

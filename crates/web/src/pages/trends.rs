@@ -16,7 +16,7 @@ use serde::Deserialize;
 /// Figures that can be chosen; the address takes any.
 const METRICS: [&str; 6] = ["iops", "bandwidth", "mean", "p50", "p99", "p99.9"];
 /// Workloads that are drawn on one page, those with most runs.
-const DRAWN: usize = 12;
+const DRAWN: usize = 6;
 
 /// What is asked for.
 #[derive(Default, Deserialize)]
@@ -34,13 +34,13 @@ impl Asked {
         if self.metric.is_empty() { METRICS[0] } else { &self.metric }
     }
 
-    /// The trends.
+    /// The trends, of `most` workloads at most.
     ///
     /// # Errors
     /// What is wrong with the filter or the figure; the archive cannot be read.
-    pub fn trends(&self, archive: &store::Archive) -> Result<Trends, Failure> {
+    pub fn trends(&self, archive: &store::Archive, most: usize) -> Result<Trends, Failure> {
         let measure = Measure::parse(self.metric()).map_err(Failure::wrong)?;
-        Ok(trends(archive, &archive::filter(&self.filter)?, &measure)?)
+        Ok(trends(archive, &archive::filter(&self.filter)?, &measure, most)?)
     }
 }
 
@@ -53,7 +53,7 @@ pub async fn page(
     Query(asked): Query<Asked>,
 ) -> Result<Html<String>, Failure> {
     site.archived(move |site, archive| {
-        let Trends { shown, left_out } = asked.trends(archive)?;
+        let Trends { shown, more, left_out } = asked.trends(archive, DRAWN)?;
         let body = html! {
             h1 { "Trends" }
             (search(&asked))
@@ -61,9 +61,9 @@ pub async fn page(
             @if left_out > 0 {
                 p.muted { (left_out) " with errors or interrupted left out." }
             }
-            @for trend in shown.iter().take(DRAWN) { (one(trend)) }
-            @if shown.len() > DRAWN {
-                p.muted { (shown.len() - DRAWN) " more workloads have fewer runs: filter to see them." }
+            @for trend in &shown { (one(trend)) }
+            @if more > 0 {
+                p.muted { (more) " more workloads have fewer runs: filter to see them." }
             }
         };
         Ok(frame::page(site, "Trends", Here::Trends, body))
