@@ -21,18 +21,21 @@ pub enum OpKind {
     Fdatasync,
     /// sync_file_range(2), with its flags, over `offset` and `length` of the operation.
     SyncFileRange(u32),
+    /// An object's attributes are asked for, among I/O that moves data.
+    Stat,
 }
 
 impl OpKind {
-    /// Which way data moves; `None` for synchronisations.
+    /// Which way data moves; `None` for synchronisations and stats, which count alike.
     #[inline(always)]
     pub const fn direction(self) -> Option<Direction> {
         // A load costs less than the jump through a table that a match on the directions becomes.
-        const DIRECTIONS: [Option<Direction>; 7] = [
+        const DIRECTIONS: [Option<Direction>; 8] = [
             Some(Direction::Read),
             Some(Direction::Write),
             Some(Direction::Trim),
             Some(Direction::Trim),
+            None,
             None,
             None,
             None,
@@ -50,6 +53,7 @@ impl OpKind {
             OpKind::Fsync => 4,
             OpKind::Fdatasync => 5,
             OpKind::SyncFileRange(_) => 6,
+            OpKind::Stat => 7,
         }
     }
 }

@@ -170,7 +170,8 @@ where
         // A trim has no buffer, and what synchronises a range has a length but moves nothing.
         let moves = matches!(op.kind, OpKind::Read | OpKind::Write);
         let moved = if moves { op.length } else { 0 };
-        let buffer = self.buffers.slice_mut(slot, moved as usize);
+        // Objects that nobody looks at are received elsewhere.
+        let buffer = self.buffers.slice_mut(slot, (moved as usize).min(self.buffers.length()));
         match self.source.ended(op, buffer, stamps, done) {
             Ok(()) => Flow::On,
             Err(fault) => self.steps.fault(Some(op), &fault),

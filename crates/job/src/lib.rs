@@ -44,4 +44,5 @@ pub use model::{
 pub use model::{Http, Payload, Secret, StoreKind, Tls};
 pub use model::{Merge, Replay};
 pub use model::{Net, PriorityShare, Protocol};
+pub use model::{ObjectMix, ObjectSet, ObjectWork};
 pub use secrets::{hide_in_arguments, hide_secrets};

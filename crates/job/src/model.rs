@@ -7,6 +7,7 @@ mod buffers;
 mod engine;
 mod logs;
 mod net;
+mod numbered;
 mod objects;
 mod pace;
 mod pattern;
@@ -25,6 +26,7 @@ pub use buffers::{BufferContent, Buffers, DedupeMode, MemoryKind};
 pub use engine::{CpuLoad, Engine, Medium, Program, StatCall};
 pub use logs::Logs;
 pub use net::{Net, Protocol};
+pub use numbered::{ObjectMix, ObjectSet, ObjectWork};
 pub use objects::{Http, Payload, Secret, StoreKind, Tls};
 pub use pace::{DelayRange, Flow, Rate, RateProcess, ThinkTime, Timing};
 pub use pattern::{

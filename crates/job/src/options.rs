@@ -9,6 +9,7 @@ mod engines;
 mod layout;
 mod logs;
 mod measure;
+mod numbered;
 mod objects;
 mod order;
 mod pace;
@@ -45,6 +46,7 @@ static TABLE: &[&[OptionDef]] = &[
     engines::LOCAL,
     engines::REMOTE,
     objects::HTTP,
+    numbered::ROWS,
 ];
 
 /// One option.

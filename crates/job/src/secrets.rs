@@ -6,6 +6,9 @@ use record::RunRecord;
 /// What stands where a secret was.
 const HIDDEN: &str = "***";
 
+/// Options of `fathom s3` that are such.
+const OF_COMMANDS: [&str; 3] = ["secret-key", "session-token", "sse-c-key"];
+
 /// Replaces the values of secret options wherever a record holds them as typed: command line, job
 /// files, options.
 pub fn hide_secrets(record: &mut RunRecord) {
@@ -58,7 +61,8 @@ fn hide_in_file(text: &mut String) {
 }
 
 fn is_secret(name: &str) -> bool {
-    options::all().any(|def| def.secret && def.names().any(|known| known == name))
+    OF_COMMANDS.contains(&name)
+        || options::all().any(|def| def.secret && def.names().any(|known| known == name))
 }
 
 #[cfg(test)]
@@ -94,5 +98,9 @@ mod tests {
         let shown = ["fathom", "run", "--http_s3_key=***", "--http_pass", "***", "a.fio"];
         assert_eq!(record.invocation.arguments, shown);
         assert_eq!(record.jobs[0].options[1].1, "4k");
+        let mut typed =
+            ["fathom", "s3", "put", "--secret-key", "a", "--session-token=b"].map(String::from);
+        hide_in_arguments(&mut typed);
+        assert_eq!(typed[3..], ["--secret-key", "***", "--session-token=***"]);
     }
 }

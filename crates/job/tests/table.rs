@@ -215,6 +215,7 @@ fn sample(def: &OptionDef) -> Option<&'static str> {
         ("randrepeat" | "scramble_buffers" | "invalidate" | "create_serialize", _) => "0",
         ("nonvectored", _) => "1",
         ("percentile_list", _) => "50:99",
+        ("object_mix", _) => "1/2/3/4",
         ("replay_align", _) => "4k",
         ("replay_skip", _) => "read,sync",
         ("verify_interval" | "verify_offset", _) => "512",

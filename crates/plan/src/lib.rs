@@ -14,6 +14,7 @@ mod machine;
 mod model;
 mod names;
 mod net;
+mod numbered;
 mod objects;
 mod order;
 mod pace;
@@ -41,6 +42,7 @@ pub use job::{
     Retry, Sequencer, SequentialOrder, Size, StatCall, SteadyCriterion, SteadyFigure, SteadyLimit,
     SyncFileRange, SyncMode, Syncing, ThinkTime, WriteHint, ZoneShare,
 };
+pub use job::{ObjectMix, ObjectWork};
 pub use job::{Payload, PriorityShare, Protocol, Secret, StoreKind, Tls};
 pub use limits::{FlowPart, LatencySearch, Limits, SteadyWatch};
 pub use machine::{Shortage, shortages};
@@ -50,6 +52,7 @@ pub use model::{
 };
 pub use names::{Wanted, targets};
 pub use net::Socket;
+pub use numbered::ObjectSet;
 pub use objects::{Access, Objects};
 pub use placing::{Placing, Strides};
 pub use policy::Policy;

@@ -2,6 +2,7 @@
 
 use crate::limits::Limits;
 use crate::net::Socket;
+use crate::numbered::ObjectSet;
 use crate::objects::Objects;
 use crate::placing::Placing;
 use crate::surroundings::Surroundings;
@@ -74,6 +75,8 @@ pub struct Worker {
     pub socket: Option<Socket>,
     /// The store its objects are in, where its engine has one.
     pub objects: Option<Objects>,
+    /// The numbered objects it works on; `None`: it works on blocks of files.
+    pub numbered: Option<ObjectSet>,
     /// Which I/O at which offsets.
     pub pattern: Pattern,
     /// Where it goes beyond plain orders.
@@ -433,8 +436,12 @@ impl Worker {
         log.is_some_and(|log| log.files.iter().any(|file| file.opens))
     }
 
-    /// Bytes the largest I/O moves: a trim moves none in memory.
+    /// Bytes the largest I/O moves in memory: a trim moves none, and numbered objects that are
+    /// fetched are only counted.
     pub fn max_buffer(&self) -> u64 {
+        if self.numbered.is_some() && !self.pattern.rw.writes() {
+            return 0;
+        }
         let trims_only = |d| d == record::Direction::Trim && self.replay.is_some();
         let moved = self.pattern.blocks.iter().filter(|(d, _)| self.has(*d) && !trims_only(*d));
         moved.map(|(_, b)| b.max()).max().unwrap_or(0)
@@ -448,7 +455,8 @@ impl Worker {
     /// Whether its I/O has intended starts.
     pub fn is_scheduled(&self) -> bool {
         let replayed = self.replay.as_ref().is_some_and(|replay| replay.stalls);
-        replayed || self.pacing.limit.iter().any(|(_, limit)| limit.is_some())
+        let drawn = self.numbered.as_ref().is_some_and(|objects| objects.rate.is_some());
+        replayed || drawn || self.pacing.limit.iter().any(|(_, limit)| limit.is_some())
     }
 
     /// Whether it goes in this direction.

@@ -12,8 +12,8 @@ use crate::problem::{Findings, PlanError};
 use crate::random::{DEFAULT_SEED, between, mix};
 use crate::sizes::{human, percent_of};
 use crate::{
-    checks, contents, cursor, disks, engines, limits, logs, pace, placing, replay, safety,
-    sequence, sprandom, surroundings, verify, zbd, zones,
+    checks, contents, cursor, disks, engines, limits, logs, numbered, pace, placing, replay,
+    safety, sequence, sprandom, surroundings, verify, zbd, zones,
 };
 use job::{Engine, FileServiceOrder, Job, Medium, MemoryKind, Retry, Size};
 use record::{Bytes, Facts, Nanos, Show, TargetKind};
@@ -54,7 +54,9 @@ pub fn resolve(jobs: &[Job], facts: &Facts, policy: &Policy) -> Result<Plan, Pla
             worker.clone = clone as u32;
             worker.socket = net::socket(job, clone);
             worker.objects = objects::store(job);
+            let is_numbered = numbered::of_worker(job, clone, seed, &mut worker);
             let asked = match job.replay.of_clone(clone) {
+                _ if is_numbered => None,
                 Some(recording) => {
                     worker.files = files.of_recording(&cx, recording, &mut found);
                     replay::apply(job, recording, &mut worker);
@@ -160,6 +162,7 @@ fn check_job(job: &Job, facts: &Facts, policy: &Policy, found: &mut Findings) ->
     logs::check(job, found);
     net::check(job, blocks.max(job), found);
     objects::check(job, found);
+    numbered::check(job, &blocks, found);
     safety::check_readonly(job, policy, found);
     check_opened(job, facts, found);
     if job.queue.engine.has_targets() {

@@ -106,6 +106,7 @@ impl Worker {
         }
         self.limit_settings(&mut settings);
         self.placing_settings(&mut settings);
+        settings.extend(self.object_settings());
         if let Some(verify) = &self.verify {
             settings.insert("verify".into(), verify.method.name().into());
             if !verify.read_back {

@@ -15,6 +15,7 @@ mod histogram;
 mod history;
 mod live;
 mod logs;
+mod numbered;
 mod run;
 mod steady;
 mod timeline;
@@ -42,6 +43,7 @@ pub use logs::{
     LOG_BINS, LogEntry, LogKind, LoggedHistogram, LoggedIo, LoggedLatency, LoggedWindow, Logs,
     WindowValue, log_bin, logged_direction,
 };
+pub use numbered::ObjectsPut;
 pub use run::{
     Cell, Clock, Coordinate, DiskCounters, DiskResult, GroupKey, IdleProfile, Invocation,
     JobRecord, Medium, Message, Origin, RecordSet, Region, RunRecord, SCHEMA_VERSION, Severity,

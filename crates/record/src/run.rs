@@ -2,8 +2,8 @@
 
 use crate::{
     BlockStates, Bytes, CpuUse, DepthUse, Direction, DirectionResult, DiskSample, ErrorCount,
-    Evidence, Exchange, Facts, Interval, LatencyDepth, LatencyHistory, Logs, Nanos, PerDirection,
-    Seams, SteadyResult, SyncResult, Timeline, Work,
+    Evidence, Exchange, Facts, Interval, LatencyDepth, LatencyHistory, Logs, Nanos, ObjectsPut,
+    PerDirection, Seams, SteadyResult, SyncResult, Timeline, Work,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -313,6 +313,9 @@ pub struct JobRecord {
     /// What was asked of an object store; `None`: its I/O goes elsewhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exchange: Option<Exchange>,
+    /// The numbered objects it put; `None`: it worked on no such.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub objects: Option<ObjectsPut>,
     /// Its logs; `None`: it was to write none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logs: Option<Logs>,

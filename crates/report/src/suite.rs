@@ -2,11 +2,13 @@
 
 pub(crate) mod app;
 mod knee;
+pub(crate) mod objects;
 pub(crate) mod table;
 
 pub use app::app;
 pub(crate) use knee::to_use;
 pub use knee::{fits_job_file, job_file, text as knee};
+pub use objects::objects;
 
 use crate::numbers::short_time;
 use crate::style::Style;

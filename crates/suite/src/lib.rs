@@ -11,6 +11,7 @@ pub mod diagnose;
 mod findings;
 pub mod grid;
 pub mod knee;
+pub mod objects;
 mod order;
 mod outcome;
 mod place;

@@ -111,6 +111,8 @@ impl Chore for Iolog {
             OpKind::Fsync => ("sync", 0),
             // The format knows no ranges: what is made durable is at least what was.
             OpKind::Fdatasync | OpKind::SyncFileRange(_) => ("datasync", 0),
+            // Nor does it know of objects.
+            OpKind::Stat => return,
         };
         let written =
             write_action(&mut self.lines, self.latest_us, path, action, op.offset, length);

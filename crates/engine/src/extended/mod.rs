@@ -10,6 +10,7 @@ mod cycles;
 mod iolog;
 mod latency;
 mod logs;
+mod numbered;
 mod priorities;
 mod replay;
 mod shared;
@@ -29,6 +30,7 @@ use cycles::Cycles;
 use iolog::Iolog;
 use latency::{DepthSearch, MaxLatency};
 use logs::Logging;
+use numbered::Numbered;
 use plan::{Medium, Worker};
 use priorities::ByPriority;
 use record::Direction;
@@ -100,6 +102,8 @@ enum Work {
     Shared(SharedCursor),
     /// What a log lists.
     Replayed(Box<Replayed>),
+    /// Drawn likewise, on numbered objects.
+    Numbered(Box<Numbered>),
     /// Drawn from the job's options, with content that is checked.
     Verified(Box<Verified>),
     /// Drawn likewise, and placed as zones allow.
@@ -110,6 +114,9 @@ impl Work {
     fn new(worker: &Worker, shared: &Shared) -> Work {
         if let Some(replay) = &worker.replay {
             return Work::Replayed(Box::new(Replayed::new(replay)));
+        }
+        if let Some(set) = &worker.numbered {
+            return Work::Numbered(Box::new(Numbered::new(worker, set)));
         }
         match (worker.queue.engine.medium(), &worker.zbd) {
             (Medium::Time, _) => Work::Cycles(Cycles::new(worker)),
@@ -183,6 +190,7 @@ impl Source for Extended {
         let next = match &mut self.work {
             Work::Cycles(cycles) => cycles.next(),
             Work::Drawn(workload) => workload.next(),
+            Work::Numbered(numbered) => numbered.next(),
             Work::Shared(cursor) => cursor.next(),
             Work::Zoned(work) => work.next(),
             Work::Replayed(replayed) => replayed.next(),
@@ -196,7 +204,7 @@ impl Source for Extended {
 
     fn steer(&mut self, direction: Direction) {
         match &mut self.work {
-            Work::Cycles(_) => {}
+            Work::Cycles(_) | Work::Numbered(_) => {}
             Work::Drawn(workload) => workload.steer(direction),
             Work::Shared(cursor) => cursor.steer(direction),
             Work::Zoned(work) => work.steer(direction),
@@ -210,6 +218,7 @@ impl Source for Extended {
         match &mut self.work {
             Work::Cycles(_) => {}
             Work::Drawn(workload) => workload.completed(op, moved),
+            Work::Numbered(numbered) => numbered.completed(op, moved),
             Work::Shared(cursor) => cursor.completed(op, moved),
             Work::Zoned(work) => work.completed(op, moved),
             Work::Replayed(_) => {}
@@ -220,6 +229,7 @@ impl Source for Extended {
     fn intended(&self, op: &Op) -> Option<u64> {
         match &self.work {
             Work::Replayed(replayed) => replayed.intended(op),
+            Work::Numbered(numbered) => numbered.intended(),
             _ => None,
         }
     }
@@ -234,6 +244,7 @@ impl Source for Extended {
     fn issued(&mut self, op: &Op, stamps: &Stamps) {
         match &mut self.work {
             Work::Replayed(replayed) => replayed.issued(stamps),
+            Work::Numbered(numbered) => numbered.issued(op),
             Work::Verified(verified) => verified.issued(op, stamps),
             _ => {}
         }
@@ -248,6 +259,10 @@ impl Source for Extended {
         now: u64,
     ) -> Result<(), Fault> {
         let of_work = match &mut self.work {
+            Work::Numbered(numbered) => {
+                numbered.ended(op);
+                Ok(())
+            }
             Work::Verified(verified) => verified.ended(op, buffer, stamps, now),
             _ => Ok(()),
         };
@@ -277,6 +292,9 @@ impl Source for Extended {
     }
 
     fn begins(&mut self, now: u64) {
+        if let Work::Numbered(numbered) = &mut self.work {
+            numbered.begins(now);
+        }
         self.chores.iter_mut().for_each(|chore| chore.begins(now));
     }
 
@@ -319,6 +337,7 @@ impl Gathering for Extended {
     fn gather(self, now: u64, builder: &mut Builder<'_>) {
         match self.work {
             Work::Replayed(replayed) => replayed.gather(builder),
+            Work::Numbered(numbered) => numbered.gather(builder),
             Work::Verified(verified) => verified.gather(builder),
             Work::Zoned(work) => work.gather(builder),
             _ => {}

@@ -170,7 +170,7 @@ fn way(kind: OpKind) -> u8 {
         OpKind::Trim | OpKind::ResetZone => 2,
         OpKind::Fsync => 3,
         OpKind::Fdatasync => 4,
-        OpKind::SyncFileRange(_) => 6,
+        OpKind::SyncFileRange(_) | OpKind::Stat => 6,
     }
 }
 

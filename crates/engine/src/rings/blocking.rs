@@ -39,7 +39,7 @@ pub fn maintain(fd: RawFd, op: Op) -> i64 {
         OpKind::Fsync => calls::fsync(fd),
         OpKind::Fdatasync => calls::fdatasync(fd),
         OpKind::SyncFileRange(flags) => calls::sync_file_range(fd, op.offset, op.length, flags),
-        OpKind::Read | OpKind::Write => -i64::from(libc::EINVAL),
+        OpKind::Read | OpKind::Write | OpKind::Stat => -i64::from(libc::EINVAL),
     }
 }
 

@@ -194,8 +194,8 @@ impl IoUring {
                 entry.length = u32::try_from(op.length).unwrap_or(u32::MAX);
                 entry.op_flags = flags;
             }
-            // Trims end inside `queue`.
-            OpKind::Trim | OpKind::ResetZone => {}
+            // Trims end inside `queue`; files are asked for no attributes.
+            OpKind::Trim | OpKind::ResetZone | OpKind::Stat => {}
         }
         if let Some(priorities) = &mut self.priorities
             && matches!(op.kind, OpKind::Read | OpKind::Write)

@@ -85,7 +85,7 @@ impl Ring for Libaio {
             OpKind::Write => self.transfer(self.write_opcode, slot, op),
             OpKind::Fsync => ControlBlock::new(aio::FSYNC),
             OpKind::Fdatasync => ControlBlock::new(aio::FDATASYNC),
-            OpKind::Trim | OpKind::ResetZone | OpKind::SyncFileRange(_) => {
+            OpKind::Trim | OpKind::ResetZone | OpKind::SyncFileRange(_) | OpKind::Stat => {
                 return Queued::Done(maintain(fd, *op));
             }
         };

@@ -105,9 +105,11 @@ impl Ring for Plain {
     fn queue(&mut self, slot: u32, op: &Op) -> Queued {
         let fd = self.files.get(op.file as usize).copied().unwrap_or(-1);
         match op.kind {
-            OpKind::ResetZone | OpKind::Fsync | OpKind::Fdatasync | OpKind::SyncFileRange(_) => {
-                Queued::Done(maintain(fd, *op))
-            }
+            OpKind::ResetZone
+            | OpKind::Fsync
+            | OpKind::Fdatasync
+            | OpKind::SyncFileRange(_)
+            | OpKind::Stat => Queued::Done(maintain(fd, *op)),
             OpKind::Read | OpKind::Write | OpKind::Trim => {
                 let length = if op.kind == OpKind::Trim { 0 } else { op.length as usize };
                 // SAFETY: the slot's buffer is as long as the largest block that is read or

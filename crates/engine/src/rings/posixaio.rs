@@ -44,7 +44,7 @@ impl Ring for Posixaio {
             OpKind::Write => (Request::Write, op.length),
             OpKind::Fsync => (Request::Fsync, 0),
             OpKind::Fdatasync => (Request::Fdatasync, 0),
-            OpKind::Trim | OpKind::ResetZone | OpKind::SyncFileRange(_) => {
+            OpKind::Trim | OpKind::ResetZone | OpKind::SyncFileRange(_) | OpKind::Stat => {
                 return Queued::Done(maintain(fd, *op));
             }
         };

@@ -53,6 +53,7 @@ fn text(worker: &Worker, most: usize) -> String {
                 OpKind::Fdatasync => return format!("D{}", name(op.file)),
                 OpKind::ResetZone => "Z",
                 OpKind::SyncFileRange(_) => "S",
+                OpKind::Stat => "A",
             };
             format!("{kind}{}{}+{}", name(op.file), op.offset / K, op.length / K)
         }

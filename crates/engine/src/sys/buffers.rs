@@ -99,6 +99,11 @@ impl BufferArea {
         unsafe { std::slice::from_raw_parts_mut(self.slot(slot), length) }
     }
 
+    /// Bytes that each buffer has at least.
+    pub fn length(&self) -> usize {
+        self.stride
+    }
+
     /// The buffer of `slot` as an area of its own, which frees nothing.
     ///
     /// # Safety

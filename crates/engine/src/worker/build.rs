@@ -96,6 +96,11 @@ impl<'a> Builder<'a> {
         self.job.end_sync = Some(took);
     }
 
+    /// Which numbered objects it put.
+    pub fn objects_put(&mut self, put: record::ObjectsPut) {
+        self.job.objects = Some(put);
+    }
+
     /// The worker begins.
     pub fn begins(&mut self) {
         let shown = clock::now(self.worker.measuring.start_clock);

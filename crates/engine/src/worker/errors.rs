@@ -46,6 +46,7 @@ fn operation(kind: OpKind) -> &'static str {
         OpKind::Fsync => "fsync",
         OpKind::Fdatasync => "fdatasync",
         OpKind::SyncFileRange(_) => "sync_file_range",
+        OpKind::Stat => "stat",
     }
 }
 

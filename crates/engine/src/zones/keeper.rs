@@ -98,7 +98,9 @@ impl Keeper {
             OpKind::Read => self.read_on(state, op),
             OpKind::Write => self.write(state, op, reset),
             OpKind::Trim | OpKind::ResetZone => self.trim(state, op),
-            OpKind::Fsync | OpKind::Fdatasync | OpKind::SyncFileRange(_) => Verdict::Go(*op),
+            OpKind::Fsync | OpKind::Fdatasync | OpKind::SyncFileRange(_) | OpKind::Stat => {
+                Verdict::Go(*op)
+            }
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::engine::{CpuLoad, Engine, Program, StatCall};
 use super::net::Net;
+use super::numbered::ObjectSet;
 use super::objects::Http;
 use super::priority::PriorityShare;
 
@@ -81,6 +82,8 @@ pub struct EngineOptions {
     pub net: Net,
     /// The object store of http.
     pub http: Http,
+    /// Numbered objects that http works on.
+    pub numbered: ObjectSet,
 }
 
 /// When data is made durable.

@@ -1,6 +1,7 @@
 //! Rules of resolution, each on an invented machine. "Oracle" says what fio 3.33 was seen to do.
 
 mod names;
+mod numbered;
 mod objects;
 mod order;
 mod pace;

@@ -1,8 +1,10 @@
 //! What measurements made of several runs show, as JSON for programs.
 
 mod app;
+mod objects;
 
 pub use app::app;
+pub use objects::objects;
 
 use super::fathom::{finding, verdict};
 use super::tree::{Json, object};

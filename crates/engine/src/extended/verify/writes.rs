@@ -135,7 +135,7 @@ impl Writes {
                 self.emptied(op);
                 false
             }
-            OpKind::SyncFileRange(_) => false,
+            OpKind::SyncFileRange(_) | OpKind::Stat => false,
         };
         if !counts || self.find(op).is_some() {
             return;

@@ -1,0 +1,115 @@
+//! Numbered objects of a store, in place of blocks of files. Fathom's own.
+
+use super::Group::Engine;
+use super::row::{NO_MAX, choice, int, text, to, value};
+use super::{Choice, OptionDef};
+use crate::model::{ObjectMix, ObjectWork, ReadWrite};
+
+const WORKS: &[Choice] = &[
+    value("put", "new objects are put"),
+    value("get", "objects that are there are fetched"),
+    value("stat", "they are asked for their attributes"),
+    value("list", "their keys are listed"),
+    value("delete", "each is deleted once"),
+    value("mixed", "all of it but lists, in the shares of object_mix"),
+];
+
+/// Numbers that objects can have.
+const COUNT_MAX: i64 = 1 << 31;
+
+pub(super) const ROWS: &[OptionDef] = &[
+    choice(Engine, "object_set", WORKS, "Work on numbered objects, not on blocks of files")
+        .long(
+            "fathom's own. filename is /bucket/prefix, and each clone has the objects \
+             prefix/CLONE/NUMBER. bs, bsrange or bssplit say how large they are: each object has \
+             one size, drawn from its number and randseed, so that a later job with the same \
+             options knows it. rw follows from the work. A delete counts as a trim; a stat in a \
+             mix counts as a synchronisation does, a stat or list alone as a read of 0 bytes.",
+        )
+        .of(&["http"])
+        .sets(|job, v| {
+            job.queue.options.numbered.work = ObjectWork::named(v.text());
+            job.pattern.rw = match v.text() {
+                "put" => ReadWrite::RandWrite,
+                "delete" => ReadWrite::RandTrim,
+                "mixed" => ReadWrite::RandRw,
+                _ => ReadWrite::RandRead,
+            };
+            Ok(())
+        }),
+    int(Engine, "object_count", 0, COUNT_MAX, "How many objects there are")
+        .long(
+            "fathom's own. Those of all clones together: how many are there at the beginning, or \
+             for object_set=put how many are put; 0 puts new ones until the time is up.",
+        )
+        .of(&["http"])
+        .default("0")
+        .sets(to!(queue.options.numbered.count = count)),
+    text(Engine, "object_mix", "Shares of gets, stats, puts and deletes in a mix")
+        .long(
+            "fathom's own. Four numbers split by slashes; only their proportions matter. All four \
+             come from one shuffled deck, so every worker keeps the shares at all times. No object \
+             is deleted while it is being fetched, nor used after.",
+        )
+        .of(&["http"])
+        .default("45/30/15/10")
+        .sets(|job, v| {
+            job.queue.options.numbered.mix = mix(v.text())?;
+            Ok(())
+        }),
+    int(Engine, "object_range", 0, NO_MAX, "Length of the range that a get fetches")
+        .long("fathom's own. At a random multiple of it within the object; 0 fetches it whole.")
+        .of(&["http"])
+        .default("0")
+        .sets(to!(queue.options.numbered.range = count)),
+    int(Engine, "object_part_size", 0, NO_MAX, "Put objects in parts of this size")
+        .long(
+            "fathom's own. A put is then a whole multipart upload: its beginning, the parts, its \
+             end. 0 puts each object in one request.",
+        )
+        .of(&["http"])
+        .default("0")
+        .sets(to!(queue.options.numbered.part_size = count)),
+    int(Engine, "object_part_concurrent", 1, 1000, "Parts of one upload in flight")
+        .long("fathom's own. For object_part_size.")
+        .of(&["http"])
+        .default("4")
+        .sets(to!(queue.options.numbered.part_concurrent = count)),
+    int(Engine, "object_max_keys", 1, 1000, "Keys that one list asks for")
+        .long("fathom's own. A list is one request, of the first keys of its clone.")
+        .of(&["http"])
+        .default("1000")
+        .sets(to!(queue.options.numbered.max_keys = count)),
+];
+
+/// `get/stat/put/delete`.
+fn mix(text: &str) -> Result<ObjectMix, String> {
+    let shares: Option<Vec<u32>> =
+        text.split('/').map(|share| share.trim().parse().ok().filter(|s| *s <= 1000)).collect();
+    match shares.as_deref() {
+        Some(&[get, stat, put, delete]) if get + stat + put + delete > 0 => {
+            Ok(ObjectMix { get, stat, put, delete })
+        }
+        _ => Err(format!(
+            "expected the shares of gets, stats, puts and deletes, such as 45/30/15/10, got \
+             '{text}'"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_of_a_mix_are_four_numbers() {
+        let all = ObjectMix { get: 45, stat: 30, put: 15, delete: 10 };
+        assert_eq!(mix("45/30/15/10"), Ok(all));
+        assert_eq!(mix("1/0/0/0"), Ok(ObjectMix { get: 1, stat: 0, put: 0, delete: 0 }));
+        for wrong in
+            ["", "1/2/3", "1/2/3/4/5", "0/0/0/0", "a/1/1/1", "-1/1/1/1", "9999999999/1/1/1"]
+        {
+            assert!(mix(wrong).unwrap_err().contains("45/30/15/10"), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! `fathom s3 --json`.
+
+use super::{array, findings, path, texts};
+use crate::Kept;
+use crate::json::tree::{Json, object};
+use crate::suite::objects::PERCENTILES;
+use record::Histogram;
+use suite::objects::{Conclusion, Operation, Rate, Seconds};
+
+/// `fathom s3 --json`; `kept`: where the record is.
+pub fn objects(conclusion: &Conclusion, kept: &Kept) -> String {
+    object! {
+        "kind" => "s3",
+        "fathom_version" => env!("CARGO_PKG_VERSION"),
+        "record" => path(kept.record.as_deref()),
+        "archived_as" => kept.archived_as.clone(),
+        "endpoints" => texts(&conclusion.endpoints),
+        "content" => &conclusion.content,
+        "tls" => &conclusion.tls,
+        "concurrent" => conclusion.concurrent,
+        "connections" => conclusion.connections,
+        "took_ns" => conclusion.took.0,
+        "cpu_seconds" => conclusion.cpu_seconds,
+        "interrupted_by" => conclusion.interrupted_by,
+        "operations" => array(&conclusion.operations, operation),
+        "failures" => texts(&conclusion.failures),
+        "findings" => findings(&conclusion.findings),
+    }
+    .to_text()
+}
+
+fn operation(operation: &Operation) -> Json {
+    let errors = operation.errors.iter();
+    let error = |(kind, count): (&String, &u64)| object! { "kind" => kind, "count" => *count };
+    object! {
+        "operation" => &operation.name,
+        "unit" => operation.unit,
+        "sent" => operation.sent,
+        "good" => operation.good,
+        "retries" => operation.retries,
+        "bytes" => operation.bytes.0,
+        "average" => rate(&operation.average),
+        "seconds" => operation.seconds.as_ref().map_or(Json::Null, seconds),
+        "latency_ns" => latency(&operation.latency),
+        "first_byte_ns" => latency(&operation.first_byte),
+        "response_ns" => operation.response.as_ref().map_or(Json::Null, latency),
+        "errors" => Json::Array(errors.map(error).collect()),
+    }
+}
+
+fn rate(rate: &Rate) -> Json {
+    object! { "bytes_per_second" => rate.bytes, "per_second" => rate.count }
+}
+
+fn seconds(seconds: &Seconds) -> Json {
+    object! {
+        "count" => seconds.count as u64,
+        "fastest" => rate(&seconds.fastest),
+        "median" => rate(&seconds.median),
+        "slowest" => rate(&seconds.slowest),
+    }
+}
+
+fn latency(histogram: &Histogram) -> Json {
+    if histogram.is_empty() {
+        return Json::Null;
+    }
+    let percentiles = PERCENTILES.iter().map(|percentile| {
+        object! { "percentile" => *percentile, "ns" => histogram.percentile(*percentile) }
+    });
+    object! {
+        "count" => histogram.count(),
+        "mean" => histogram.mean(),
+        "min" => histogram.min(),
+        "max" => histogram.max(),
+        "percentiles" => Json::Array(percentiles.collect()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    #[test]
+    fn the_document_holds_what_the_lines_do() {
+        let text = objects(&crate::suite::objects::tests::done(), &Kept::default());
+        let value: Value = serde_json::from_str(&text).unwrap();
+        let put = &value["operations"][0];
+        assert_eq!((&put["operation"], &put["good"]), (&"PUT".into(), &100.into()));
+        assert_eq!(put["seconds"]["slowest"]["per_second"], 180.0);
+        assert_eq!(put["errors"][0]["kind"], "503");
+        assert_eq!(put["latency_ns"]["percentiles"][3]["percentile"], 99.9);
+        assert!(value["operations"][1]["seconds"].is_null());
+    }
+}

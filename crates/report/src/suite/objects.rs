@@ -1,0 +1,227 @@
+//! `fathom s3`: throughput, seconds and latencies of each kind of request.
+
+use super::{duration, interruption, paragraph};
+use crate::numbers::short_time;
+use crate::style::Style;
+use record::Histogram;
+use suite::objects::{Conclusion, Operation, Rate};
+
+/// Percentiles that are shown.
+pub(crate) const PERCENTILES: [f64; 4] = [50.0, 90.0, 99.0, 99.9];
+
+/// `fathom s3`, without the verdict.
+pub fn objects(conclusion: &Conclusion, style: &Style) -> String {
+    let mut out = String::new();
+    for operation in &conclusion.operations {
+        out += &self::operation(operation, conclusion, style);
+    }
+    if conclusion.operations.is_empty() {
+        out += "Nothing was measured.\n\n";
+    }
+    out += &paragraph(&how(conclusion), 0, style);
+    for failure in &conclusion.failures {
+        out += &paragraph(&format!("Failed: {failure}"), 0, style);
+    }
+    out + &interruption(conclusion.interrupted_by, "the figures are of what was done before")
+}
+
+fn operation(operation: &Operation, conclusion: &Conclusion, style: &Style) -> String {
+    let (name, unit, average) = (&operation.name, operation.unit, &operation.average);
+    let amount = match operation.bytes.0 {
+        0 => format!("{name}: IOPS {:.0} {unit}/s", average.count),
+        _ => format!(
+            "{name}: THROUGHPUT {}/s, IOPS {:.0} {unit}/s",
+            size(average.bytes),
+            average.count
+        ),
+    };
+    let concurrent = conclusion.concurrent;
+    let took = duration(conclusion.took);
+    let done = operation.good;
+    let mut out = style.bold(&amount) + "\n";
+    let mut line = |label: &str, text: String| out += &format!(" * {label:<11} {text}\n");
+    line("Requests:", format!("{done} in {took}, concurrency {concurrent}"));
+    let rate = |rate: &Rate| self::rate(rate, operation);
+    line("Average:", rate(average));
+    if let Some(seconds) = &operation.seconds {
+        line("Fastest:", rate(&seconds.fastest));
+        line("50% Median:", rate(&seconds.median));
+        line("Slowest:", rate(&seconds.slowest));
+        let of = if seconds.count == 1 { "second" } else { "seconds" };
+        let left = "the first and the last are left out";
+        line("", format!("(of {} whole {of}; {left})", seconds.count));
+    }
+    line("Latency:", latency(&operation.latency));
+    if !operation.first_byte.is_empty() {
+        line("TTFB:", latency(&operation.first_byte));
+    }
+    if let Some(response) = &operation.response {
+        line("Response:", latency(response) + "  (from when each was due)");
+    }
+    line("Errors:", errors(operation));
+    out + "\n"
+}
+
+/// "1198.20 MiB/s, 239.64 obj/s".
+fn rate(rate: &Rate, operation: &Operation) -> String {
+    let count = format!("{:.2} {}/s", rate.count, operation.unit);
+    match operation.bytes.0 {
+        0 => count,
+        _ => format!("{:.2} MiB/s, {count}", rate.bytes / f64::from(1 << 20)),
+    }
+}
+
+fn latency(histogram: &Histogram) -> String {
+    if histogram.is_empty() {
+        return "none".into();
+    }
+    let time = |ns: u64| short_time(ns as f64);
+    let at =
+        |percentile: &f64| format!("{percentile}% {}", time(histogram.percentile(*percentile)));
+    let percentiles: Vec<String> = PERCENTILES.iter().map(at).collect();
+    format!(
+        "avg {}, {}, best {}, worst {}",
+        short_time(histogram.mean()),
+        percentiles.join(", "),
+        time(histogram.min()),
+        time(histogram.max())
+    )
+}
+
+/// "0", or what went wrong and how often.
+fn errors(operation: &Operation) -> String {
+    let all: u64 = operation.errors.values().sum::<u64>();
+    let failed = operation.sent.saturating_sub(operation.good);
+    let kinds = operation.errors.iter().map(|(kind, count)| format!("{kind} x{count}"));
+    let kinds: Vec<String> = kinds.collect();
+    let mut text = match (failed, all) {
+        (0, 0) => "0".to_owned(),
+        _ if kinds.is_empty() => format!("{failed} of {}", operation.sent),
+        _ => format!("{failed} of {}: {}", operation.sent, kinds.join(", ")),
+    };
+    if operation.retries > 0 {
+        text += &format!("; {} requests were repeats", operation.retries);
+    }
+    text
+}
+
+/// Where the requests went, and what of them cost the client.
+fn how(conclusion: &Conclusion) -> String {
+    let content = match conclusion.content.as_str() {
+        "signed" => "content signed",
+        "unsigned" => "content not signed (UNSIGNED-PAYLOAD)",
+        _ => "nothing signed",
+    };
+    let tls = match conclusion.tls.as_str() {
+        "verified" => "TLS",
+        "insecure" => "TLS with a server that was not verified",
+        _ => "no TLS",
+    };
+    let bytes = conclusion.operations.iter().filter(|o| o.name != suite::objects::MULTIPART);
+    let bytes: u64 = bytes.map(|operation| operation.bytes.0).sum();
+    let gib = bytes as f64 / f64::from(1 << 30);
+    let cost = match gib > 0.0 {
+        true => {
+            format!(", {:.2} CPU-seconds of this machine per GiB", conclusion.cpu_seconds / gib)
+        }
+        false => String::new(),
+    };
+    format!(
+        "To {}: {tls}, {content}, {} connections{cost}.",
+        conclusion.endpoints.join(", "),
+        conclusion.connections
+    )
+}
+
+/// "1.17 GiB", "512 B".
+fn size(bytes: f64) -> String {
+    let units = [("B", 1.0), ("KiB", 1024.0), ("MiB", 1048576.0), ("GiB", 1073741824.0)];
+    let (unit, scale) =
+        units.into_iter().rev().find(|(_, scale)| bytes >= *scale).unwrap_or(("B", 1.0));
+    let decimals = if unit == "B" { 0 } else { 2 };
+    format!("{:.decimals$} {unit}", bytes / scale)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use record::{Bytes, Nanos};
+    use suite::objects::Seconds;
+
+    /// Without the ends of lines, which depend on the width.
+    fn joined(text: &str) -> String {
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    fn mib(mib: f64, count: f64) -> Rate {
+        Rate { bytes: mib * 1048576.0, count }
+    }
+
+    /// Two kinds of requests, some of which failed.
+    pub(crate) fn done() -> Conclusion {
+        let mut latency = Histogram::new();
+        latency.record_n(2_000_000, 100);
+        let stat = Operation {
+            name: "HEAD".into(),
+            unit: "obj",
+            good: 100,
+            sent: 100,
+            average: Rate { bytes: 0.0, count: 240.0 },
+            latency: latency.clone(),
+            first_byte: latency.clone(),
+            ..Operation::default()
+        };
+        let put = Operation {
+            name: "PUT".into(),
+            sent: 112,
+            retries: 3,
+            bytes: Bytes(500 << 20),
+            average: mib(1200.0, 240.0),
+            seconds: Some(Seconds {
+                count: 58,
+                fastest: mib(1300.0, 260.0),
+                median: mib(1210.0, 242.0),
+                slowest: mib(900.0, 180.0),
+            }),
+            response: Some(latency),
+            errors: [("503".to_owned(), 10), ("timeout".to_owned(), 2)].into(),
+            ..stat.clone()
+        };
+        Conclusion {
+            operations: vec![put, stat],
+            took: Nanos(60_000_000_000),
+            concurrent: 20,
+            endpoints: vec!["127.0.0.1:9000".into()],
+            content: "signed".into(),
+            tls: "off".into(),
+            connections: 20,
+            cpu_seconds: 0.25,
+            failures: vec!["the server answered 503 SlowDown".into()],
+            ..Conclusion::default()
+        }
+    }
+
+    #[test]
+    fn each_kind_of_request_has_its_lines() {
+        let text = objects(&done(), &Style::default());
+        for line in [
+            "PUT: THROUGHPUT 1.17 GiB/s, IOPS 240 obj/s\n",
+            " * Requests:   100 in 60 s, concurrency 20\n",
+            " * Average:    1200.00 MiB/s, 240.00 obj/s",
+            " * Fastest:    1300.00 MiB/s, 260.00 obj/s",
+            " * 50% Median: 1210.00 MiB/s, 242.00 obj/s",
+            " * Slowest:    900.00 MiB/s, 180.00 obj/s",
+            "(of 58 whole seconds; the first and the last are left out)",
+            " * Errors:     12 of 112: 503 x10, timeout x2; 3 requests were repeats",
+            "HEAD: IOPS 240 obj/s\n",
+            " * Errors:     0",
+            "0.51 CPU-seconds of this machine per GiB",
+            "Failed: the server answered 503 SlowDown",
+        ] {
+            assert!(joined(&text).contains(&joined(line)), "{line}\n{text}");
+        }
+        assert!(text.contains("99.9% 2.0"), "{text}");
+        let nothing = objects(&Conclusion::default(), &Style::default());
+        assert!(nothing.starts_with("Nothing was measured."), "{nothing}");
+    }
+}

@@ -1,0 +1,305 @@
+//! What a run against an object store shows: each kind of request with its throughput, its seconds
+//! and its latencies.
+
+use crate::findings::by_check;
+use judge::{Finding, Judged};
+use record::{Bytes, Direction, Exchange, Histogram, JobRecord, Nanos, RequestResult, RunRecord};
+use std::collections::BTreeMap;
+
+/// The name of whole multipart uploads, which are several requests each.
+pub const MULTIPART: &str = "MULTIPART";
+
+/// What a run shows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Conclusion {
+    /// One for each kind of request, and one for whole uploads where there were parts.
+    pub operations: Vec<Operation>,
+    /// Length of the measured window.
+    pub took: Nanos,
+    /// Requests in flight at most.
+    pub concurrent: u32,
+    /// Hosts with their ports.
+    pub endpoints: Vec<String>,
+    /// "signed", "unsigned" or "none".
+    pub content: String,
+    /// "off", "verified" or "insecure".
+    pub tls: String,
+    /// Connections that were made.
+    pub connections: u64,
+    /// CPU time that this machine spent on the requests, in seconds.
+    pub cpu_seconds: f64,
+    /// The first of each kind of failure, in words.
+    pub failures: Vec<String>,
+    /// What the checks found, the gravest first.
+    pub findings: Vec<Finding>,
+    /// The signal that ended it.
+    pub interrupted_by: Option<i32>,
+}
+
+/// The requests of one kind.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Operation {
+    /// "PUT", "GET", …
+    pub name: String,
+    /// What is counted: "obj", or "keys" of lists.
+    pub unit: &'static str,
+    /// How many were answered as they should be.
+    pub good: u64,
+    /// How many were sent.
+    pub sent: u64,
+    /// How many repeated a failed one.
+    pub retries: u64,
+    /// Bytes of content that good ones moved.
+    pub bytes: Bytes,
+    /// Over the whole window.
+    pub average: Rate,
+    /// Of the whole seconds; `None`: there is none between the first and the last.
+    pub seconds: Option<Seconds>,
+    /// From beginning to end, of good ones.
+    pub latency: Histogram,
+    /// Until the first byte of the answer, of good ones; empty for whole uploads.
+    pub first_byte: Histogram,
+    /// From the moment it was due until its end, where there is a rate.
+    pub response: Option<Histogram>,
+    /// What went wrong: status or kind, and how often.
+    pub errors: BTreeMap<String, u64>,
+}
+
+/// How much was done in a second.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Rate {
+    /// Bytes of content.
+    pub bytes: f64,
+    /// Requests, or keys of lists.
+    pub count: f64,
+}
+
+/// The seconds of a run, without the first, in which connections are made, and the last, which is
+/// not a whole one.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Seconds {
+    /// How many.
+    pub count: usize,
+    /// That in which most was done.
+    pub fastest: Rate,
+    /// That in the middle.
+    pub median: Rate,
+    /// That in which least was done.
+    pub slowest: Rate,
+}
+
+/// What a run shows.
+pub fn conclude(record: &RunRecord, judged: &Judged) -> Conclusion {
+    let exchanges = || record.jobs.iter().filter_map(|job| job.exchange.as_ref());
+    let first = exchanges().next().cloned().unwrap_or_default();
+    let began = record.jobs.iter().map(|job| job.started).min().unwrap_or_default();
+    let ended = record.jobs.iter().map(|job| job.ended).max().unwrap_or_default();
+    let took = Nanos(ended.0.saturating_sub(began.0));
+    let mut failures: Vec<String> = Vec::new();
+    for failure in exchanges().flat_map(|exchange| &exchange.failures) {
+        if !failures.contains(failure) {
+            failures.push(failure.clone());
+        }
+    }
+    let cpu = |job: &JobRecord| (job.cpu.user + job.cpu.system).0;
+    Conclusion {
+        operations: operations(record, took),
+        took,
+        concurrent: record.jobs.iter().map(|job| job.workload.iodepth).sum(),
+        endpoints: first.endpoints,
+        content: first.content,
+        tls: first.tls,
+        connections: exchanges().map(|exchange| exchange.connections).sum(),
+        cpu_seconds: record.jobs.iter().map(cpu).sum::<u64>() as f64 / 1e9,
+        failures,
+        findings: by_check(judged.findings.clone()),
+        interrupted_by: record.interrupted_by,
+    }
+}
+
+fn operations(record: &RunRecord, took: Nanos) -> Vec<Operation> {
+    let mut merged: BTreeMap<&str, RequestResult> = BTreeMap::new();
+    let exchanges = record.jobs.iter().filter_map(|job| job.exchange.as_ref());
+    for result in exchanges.flat_map(|exchange: &Exchange| &exchange.requests) {
+        add(merged.entry(&result.request).or_default(), result);
+    }
+    let is_split = merged.contains_key("UploadPart");
+    let single = merged.len() == 1;
+    let mut all: Vec<Operation> = Vec::new();
+    all.extend(is_split.then(|| whole_uploads(record, took)));
+    for (name, result) in merged {
+        let mut operation = operation(name, &result, took);
+        let direction = match name {
+            "PUT" => Some(Direction::Write),
+            "DELETE" => Some(Direction::Trim),
+            "GET" => Some(Direction::Read),
+            // Alone they count as reads.
+            _ => single.then_some(Direction::Read),
+        };
+        operation.response = direction.and_then(|direction| response(record, direction));
+        all.push(operation);
+    }
+    all
+}
+
+/// Adds the requests of another worker.
+fn add(all: &mut RequestResult, more: &RequestResult) {
+    all.request.clone_from(&more.request);
+    all.sent += more.sent;
+    all.good += more.good;
+    all.retries += more.retries;
+    all.bytes.0 += more.bytes.0;
+    all.keys += more.keys;
+    more.statuses.iter().for_each(|(s, n)| *all.statuses.entry(*s).or_default() += n);
+    more.failures.iter().for_each(|(f, n)| *all.failures.entry(f.clone()).or_default() += n);
+    all.first_byte.merge(&more.first_byte);
+    all.whole.merge(&more.whole);
+    let length = all.seconds.len().max(more.seconds.len());
+    all.seconds.resize(length, record::Second::default());
+    for (sum, second) in all.seconds.iter_mut().zip(&more.seconds) {
+        sum.requests += second.requests;
+        sum.bytes += second.bytes;
+        sum.keys += second.keys;
+    }
+}
+
+fn operation(name: &str, result: &RequestResult, took: Nanos) -> Operation {
+    let lists = name == "LIST";
+    let done = if lists { result.keys } else { result.good };
+    let wrong = result.statuses.iter().filter(|(status, _)| !(200..300).contains(*status));
+    let wrong = wrong.map(|(status, count)| (status.to_string(), *count));
+    let others = result.failures.iter().map(|(kind, count)| (kind.clone(), *count));
+    let rate = |second: &record::Second| Rate {
+        bytes: second.bytes,
+        count: if lists { second.keys as f64 } else { second.requests as f64 },
+    };
+    Operation {
+        name: name.into(),
+        unit: if lists { "keys" } else { "obj" },
+        good: result.good,
+        sent: result.sent,
+        retries: result.retries,
+        bytes: result.bytes,
+        average: average(result.bytes.0, done, took),
+        seconds: seconds(&result.seconds.iter().map(rate).collect::<Vec<_>>()),
+        latency: result.whole.clone(),
+        first_byte: result.first_byte.clone(),
+        response: None,
+        errors: wrong.chain(others).collect(),
+    }
+}
+
+/// Uploads of several parts, as the whole objects that they make.
+fn whole_uploads(record: &RunRecord, took: Nanos) -> Operation {
+    let (mut good, mut bytes, mut latency) = (0, 0, Histogram::default());
+    for job in &record.jobs {
+        let result = &job.results[Direction::Write];
+        good += result.ios;
+        bytes += result.bytes.0;
+        let whole = result.latency.clat.as_ref().or(result.latency.lat.as_ref());
+        whole.into_iter().for_each(|histogram| latency.merge(histogram));
+    }
+    let errors = record.jobs.iter().flat_map(|job| &job.errors);
+    let errors = errors.filter(|error| error.operation == "write");
+    let failed: u64 = errors.map(|error| error.count).sum();
+    Operation {
+        name: MULTIPART.into(),
+        unit: "obj",
+        good,
+        sent: good + failed,
+        bytes: Bytes(bytes),
+        average: average(bytes, good, took),
+        latency,
+        response: response(record, Direction::Write),
+        ..Operation::default()
+    }
+}
+
+fn response(record: &RunRecord, direction: Direction) -> Option<Histogram> {
+    let all = record.jobs.iter().filter_map(|job| job.results[direction].latency.response.as_ref());
+    let merge = |mut sum: Histogram, more: &Histogram| {
+        sum.merge(more);
+        sum
+    };
+    Some(all.fold(Histogram::default(), merge)).filter(|histogram| !histogram.is_empty())
+}
+
+fn average(bytes: u64, count: u64, took: Nanos) -> Rate {
+    let seconds = took.0 as f64 / 1e9;
+    match seconds > 0.0 {
+        true => Rate { bytes: bytes as f64 / seconds, count: count as f64 / seconds },
+        false => Rate::default(),
+    }
+}
+
+/// By bytes where any moved, else by number.
+fn seconds(all: &[Rate]) -> Option<Seconds> {
+    let mut whole = all.get(1..all.len().checked_sub(1)?)?.to_vec();
+    let moves = whole.iter().any(|rate| rate.bytes > 0.0);
+    let key = |rate: &Rate| if moves { rate.bytes } else { rate.count };
+    whole.sort_by(|a, b| key(a).total_cmp(&key(b)));
+    Some(Seconds {
+        count: whole.len(),
+        fastest: *whole.last()?,
+        median: whole[whole.len() / 2],
+        slowest: *whole.first()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::Second;
+
+    fn job(seconds: &[(u64, f64)]) -> JobRecord {
+        let mut whole = Histogram::new();
+        whole.record_n(1_000_000, 10);
+        let seconds: Vec<Second> = seconds
+            .iter()
+            .map(|(requests, bytes)| Second { requests: *requests, bytes: *bytes, keys: 0 })
+            .collect();
+        let get = RequestResult {
+            request: "GET".into(),
+            sent: 12,
+            good: 10,
+            bytes: Bytes(1000),
+            statuses: [(200, 10), (503, 1)].into(),
+            failures: [("timeout".to_owned(), 1)].into(),
+            whole,
+            seconds,
+            ..RequestResult::default()
+        };
+        let failures = vec!["the server answered 503".to_owned()];
+        JobRecord {
+            started: Nanos(0),
+            ended: Nanos(5_000_000_000),
+            exchange: Some(Exchange { requests: vec![get], failures, ..Exchange::default() }),
+            ..JobRecord::default()
+        }
+    }
+
+    #[test]
+    fn workers_are_added_and_the_seconds_at_both_ends_are_left_out() {
+        let one = job(&[(1, 10.0), (2, 20.0), (3, 30.0), (4, 40.0), (9, 90.0)]);
+        let two = job(&[(1, 10.0), (2, 20.0), (3, 30.0), (1, 1.0)]);
+        let record = RunRecord { jobs: vec![one, two], ..RunRecord::default() };
+        let conclusion = conclude(&record, &Judged::default());
+        let [get] = &conclusion.operations[..] else { panic!("{conclusion:?}") };
+        assert_eq!((get.name.as_str(), get.good, get.sent), ("GET", 20, 24));
+        assert_eq!(get.average, Rate { bytes: 400.0, count: 4.0 });
+        let seconds = get.seconds.unwrap();
+        assert_eq!(seconds.count, 3);
+        assert_eq!((seconds.slowest.bytes, seconds.fastest.count), (40.0, 6.0));
+        assert_eq!(seconds.median, Rate { bytes: 41.0, count: 5.0 });
+        assert_eq!(get.latency.count(), 20);
+        assert_eq!(get.errors, [("503".to_owned(), 2), ("timeout".to_owned(), 2)].into());
+        assert_eq!(conclusion.failures.len(), 1);
+    }
+
+    #[test]
+    fn a_run_of_two_seconds_has_none_that_is_whole() {
+        let record = RunRecord { jobs: vec![job(&[(1, 1.0), (2, 2.0)])], ..RunRecord::default() };
+        assert_eq!(conclude(&record, &Judged::default()).operations[0].seconds, None);
+        assert_eq!(conclude(&RunRecord::default(), &Judged::default()).operations, []);
+    }
+}
