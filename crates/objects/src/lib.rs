@@ -4,6 +4,7 @@
 //! Nothing here measures or counts: an [`Outcome`] says when what happened, in the clock it is
 //! given, and its reader decides what that means.
 
+pub mod answer;
 mod outcome;
 mod request;
 pub mod sign;

@@ -97,6 +97,8 @@ impl Failure {
     /// How statistics name its kind: "404", "timeout", "connect", "reset", "short body", …
     pub fn kind(&self) -> String {
         match self {
+            // S3 may answer 200 and tell of a failure all the same.
+            Failure::Status { status: 200..=299, code, .. } if !code.is_empty() => code.clone(),
             Failure::Status { status, .. } => status.to_string(),
             Failure::NoSuchHost(_) => "no such host".into(),
             Failure::Connect(_) => "connect".into(),
@@ -113,7 +115,10 @@ impl Failure {
     /// Whether asking again may help.
     pub fn may_pass(&self) -> bool {
         match self {
-            Failure::Status { status, .. } => matches!(status, 429 | 500 | 502 | 503 | 504),
+            Failure::Status { status, code, .. } => {
+                let codes = ["InternalError", "SlowDown", "ServiceUnavailable", "RequestTimeout"];
+                matches!(status, 429 | 500 | 502 | 503 | 504) || codes.contains(&code.as_str())
+            }
             Failure::Connect(_) | Failure::Timeout | Failure::Broken(_) | Failure::Short { .. } => {
                 true
             }

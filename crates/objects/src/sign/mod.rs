@@ -242,3 +242,6 @@ fn range(first: u64, length: u64, to: &mut Spelling) -> Result<(), Failure> {
         ))),
     }
 }
+
+#[cfg(test)]
+mod tests;
