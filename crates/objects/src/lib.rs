@@ -5,11 +5,14 @@
 //! given, and its reader decides what that means.
 
 pub mod answer;
+pub mod credentials;
+mod endpoints;
 mod outcome;
 mod request;
 pub mod sign;
 mod store;
 
+pub use endpoints::endpoints;
 pub use outcome::{Answer, Failure, Outcome, Stamps};
 pub use request::{Action, Request, Verb};
 pub use store::{Access, Addressing, CustomerKey, Endpoint, Hashing, Protocol, Security, Store};

@@ -9,8 +9,12 @@ use job::{Dialect, Inputs, Job, Keywords};
 use live::log::Reader;
 use live::plain::Plain;
 use live::{Intervals, json};
+use objects::credentials::{Credentials, Surroundings};
+use objects::{Protocol, Security, answer};
 use record::{Bytes, Facts, TargetFacts, TargetKind};
 use std::io;
+use std::path::Path;
+use std::time::SystemTime;
 use suite::Suite;
 use trace::{Adjust, Recording};
 
@@ -206,6 +210,57 @@ pub const TARGETS: &[Target] = &[
         ],
         run: watch_log,
     },
+    Target {
+        name: "answers",
+        words: &[
+            "<?xml version=\"1.0\"?>",
+            "<Error>",
+            "</Error>",
+            "<Code>RequestTimeTooSkewed</Code>",
+            "<Message>",
+            "<ServerTime>2013-05-24T01:20:05Z</ServerTime>",
+            "<Region>eu-west-1</Region>",
+            "<ListBucketResult>",
+            "<EncodingType>url</EncodingType>",
+            "<IsTruncated>true</IsTruncated>",
+            "<Contents>",
+            "<Key>a%20b</Key>",
+            "<Size>-1</Size>",
+            "<D:multistatus xmlns:D=\"DAV:\">",
+            "<D:href>http://h/",
+            "{\"error\":",
+            "[{\"name\":\"a\",\"bytes\":1}",
+            "&amp;",
+            "<![CDATA[",
+            "</",
+        ],
+        run: answers,
+    },
+    Target {
+        name: "profiles",
+        words: &[
+            "[default]\n",
+            "[profile a]\n",
+            "[services a]\n",
+            "[",
+            "]",
+            "aws_access_key_id = A\n",
+            "aws_secret_access_key=S\n",
+            "services = a\n",
+            "s3 =\n",
+            "  endpoint_url = http://h\n",
+            "role_arn=r\n",
+            " # ",
+            "=",
+            "\n",
+        ],
+        run: shared_profiles,
+    },
+    Target {
+        name: "endpoints",
+        words: &["http://", "https://", "{1...8}", "{08...10}", "[::1]", ":9000", ",", "...", "/"],
+        run: store_endpoints,
+    },
 ];
 
 /// A machine whose only file is the input.
@@ -355,6 +410,48 @@ fn dd_or_hdparm(input: &[u8]) -> String {
 
 fn lines(input: &[u8]) -> Vec<String> {
     String::from_utf8_lossy(input).lines().map(Into::into).collect()
+}
+
+/// As an error, as each store's list and as the name of an upload.
+fn answers(input: &[u8]) -> String {
+    let now = SystemTime::UNIX_EPOCH;
+    let mut told = answer::failure(403, &answer::Hints::default(), input, now).to_string();
+    for protocol in [Protocol::S3, Protocol::WebDav, Protocol::Swift] {
+        match answer::Listing::read(protocol, input, 1) {
+            Ok(listing) => told += &format!("{} keys", listing.entries.len()),
+            Err(failure) => told += &failure.to_string(),
+        }
+    }
+    let hidden = answer::hidden_failure(200, input, now).is_some();
+    format!("{hidden} {} {told}", answer::upload(input).is_ok())
+}
+
+/// The input is both the credentials file and the config file.
+struct Profiles<'a>(&'a [u8]);
+
+impl Surroundings for Profiles<'_> {
+    fn variable(&self, name: &str) -> Option<String> {
+        (name == "HOME").then(|| "/root".into())
+    }
+
+    fn read(&self, _: &Path) -> io::Result<Vec<u8>> {
+        Ok(self.0.to_vec())
+    }
+}
+
+fn shared_profiles(input: &[u8]) -> String {
+    let found = |profile| match Credentials::find(&Profiles(input), profile) {
+        Ok(found) => format!("{found:?}"),
+        Err(error) => error,
+    };
+    found(None) + &found(Some("a"))
+}
+
+fn store_endpoints(input: &[u8]) -> String {
+    match objects::endpoints(&String::from_utf8_lossy(input), Security::Plain) {
+        Ok((found, security)) => format!("{} endpoints, {security:?}", found.len()),
+        Err(error) => error,
+    }
 }
 
 /// What is read is shown as lines and as JSON, as a replay does.

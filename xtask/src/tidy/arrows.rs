@@ -34,7 +34,7 @@ const MAY_SEE: &[(&str, &[&str])] = &[
         "xtask",
         &[
             "fronts", "job", "judge", "live", "record", "report", "suite", "testbed", "remote",
-            "trace",
+            "trace", "objects",
         ],
     ),
 ];

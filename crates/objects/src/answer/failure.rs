@@ -83,7 +83,10 @@ fn read(text: &str) -> Told {
         let said = |name| text_of(root, name).map(shortened).filter(|text| !text.is_empty());
         let time = said("ServerTime").and_then(|time| DateTime::parse_from_rfc3339(&time).ok());
         return Told {
-            code: said("Code").or_else(|| said("exception")).filter(is_code).unwrap_or_default(),
+            code: said("Code")
+                .or_else(|| said("exception"))
+                .filter(|code| is_code(code))
+                .unwrap_or_default(),
             message: said("Message").unwrap_or_default(),
             region: said("Region"),
             time: time.map(|time| time.to_utc()),
@@ -97,7 +100,7 @@ fn read(text: &str) -> Told {
 }
 
 /// Codes are words; anything else in their place is no code.
-fn is_code(code: &String) -> bool {
+fn is_code(code: &str) -> bool {
     code.len() <= 80
         && code.chars().all(|char| char.is_ascii_alphanumeric() || "._-\\".contains(char))
 }
@@ -109,7 +112,7 @@ fn from_json(value: &Value) -> Told {
     let value = inner.unwrap_or(value);
     let said = |names: &[&str]| names.iter().find_map(|name| value.get(name)?.as_str());
     let message = said(&["message", "Message", "error", "title", "detail"]);
-    let code = said(&["code", "Code"]).map(shortened).filter(is_code);
+    let code = said(&["code", "Code"]).map(shortened).filter(|code| is_code(code));
     Told {
         code: code.unwrap_or_default(),
         message: message.map_or_else(|| shortened(&value.to_string()), shortened),

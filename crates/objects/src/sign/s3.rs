@@ -3,12 +3,12 @@
 use super::encode::push_encoded_path;
 use super::spelling::{Spelling, printable};
 use super::{Body, part};
-use crate::{Action, Addressing, CustomerKey, Endpoint, Failure, Request, Store};
+use crate::endpoints::is_address;
+use crate::{Action, Addressing, CustomerKey, Endpoint, Failure, Request, Security, Store};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use md5::{Digest, Md5};
 use std::fmt::Write;
-use std::net::IpAddr;
 
 /// What is the same in all requests of a store.
 pub struct S3 {
@@ -32,7 +32,7 @@ impl S3 {
         let region = region.filter(|region| !matches!(*region, "" | "us-east-1"));
         Ok(S3 {
             addressing: store.addressing,
-            encrypted: store.security != crate::Security::Plain,
+            encrypted: store.security != Security::Plain,
             region: region.map(Into::into),
             storage_class: store.storage_class.clone(),
             customer_key: store.customer_key.as_ref().map(customer_key).transpose()?,
@@ -58,7 +58,7 @@ impl S3 {
             )));
         }
         let by_host = self.addressing == Addressing::VirtualHost
-            && endpoint.host.parse::<IpAddr>().is_err()
+            && !is_address(&endpoint.host)
             && is_host_name(bucket, self.encrypted);
         let _ = match by_host {
             true => write!(to.host, "{bucket}.{host}"),
@@ -177,7 +177,7 @@ fn is_host_name(bucket: &str, encrypted: bool) -> bool {
     };
     (3..=63).contains(&bucket.len())
         && bucket.split('.').all(label)
-        && bucket.parse::<IpAddr>().is_err()
+        && !is_address(bucket)
         && !(encrypted && bucket.contains('.'))
 }
 

@@ -1,0 +1,255 @@
+//! Keys, region and endpoint as the environment and shared profiles give them, so that nobody has
+//! to write a secret into a command line or a job.
+
+mod profiles;
+
+use profiles::{Profiles, Setting};
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What is around: variables and files. Tests have their own.
+pub trait Surroundings {
+    /// A variable of the environment.
+    fn variable(&self, name: &str) -> Option<String>;
+    /// A file's content.
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
+}
+
+/// The environment of this process and the files of this machine.
+pub struct Here;
+
+impl Surroundings for Here {
+    fn variable(&self, name: &str) -> Option<String> {
+        std::env::var(name).ok()
+    }
+
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        std::fs::read(path)
+    }
+}
+
+/// A value and where it comes from. Its `Debug` shows only where from: it may be a secret.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The value.
+    pub value: String,
+    /// Where it was found: "the variable AWS_REGION", "/root/.aws/config:3".
+    pub from: String,
+}
+
+impl fmt::Debug for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Found(from {})", self.from)
+    }
+}
+
+/// An access key. Its parts come from one place: those of two never fit together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Keys {
+    /// Its id.
+    pub id: Found,
+    /// The secret.
+    pub secret: Found,
+    /// The token of the session it belongs to.
+    pub token: Option<Found>,
+}
+
+/// All that was found. What is not there is `None`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Credentials {
+    /// The access key.
+    pub keys: Option<Keys>,
+    /// The region to sign for.
+    pub region: Option<Found>,
+    /// Where the store is, as [`crate::endpoints`] reads it.
+    pub endpoint: Option<Found>,
+}
+
+impl Credentials {
+    /// Looks for them as AWS's tools do: variables (`AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`,
+    /// `AWS_SESSION_TOKEN`; `AWS_REGION`, `AWS_DEFAULT_REGION`; `AWS_ENDPOINT_URL_S3`,
+    /// `AWS_ENDPOINT_URL`), then the profile in the credentials file
+    /// (`AWS_SHARED_CREDENTIALS_FILE`, `~/.aws/credentials`), then in the config file
+    /// (`AWS_CONFIG_FILE`, `~/.aws/config`). `profile`: the one to take; its keys go before those
+    /// of variables. Without one it is `AWS_PROFILE`'s, or "default". The error names the variable,
+    /// or file and line, what was expected and what to do.
+    pub fn find(around: &dyn Surroundings, profile: Option<&str>) -> Result<Credentials, String> {
+        let chosen = profile.map(str::to_owned).or_else(|| set(around, "AWS_PROFILE"));
+        let profiles = Profiles::read(around)?;
+        let settings = profiles.of(chosen.as_deref().unwrap_or("default"));
+        if let Some(name) = chosen.as_ref().filter(|_| !settings.exist()) {
+            return Err(unknown(name, profile.is_some(), &profiles));
+        }
+        let variables = if profile.is_none() { keys_of_variables(around)? } else { None };
+        let keys = match variables {
+            Some(keys) => Some(keys),
+            None => settings.keys(chosen.is_some())?,
+        };
+        let variable = |names: [&str; 2]| names.iter().find_map(|name| found(around, name));
+        Ok(Credentials {
+            keys,
+            region: variable(["AWS_REGION", "AWS_DEFAULT_REGION"])
+                .or_else(|| settings.found("region")),
+            endpoint: variable(["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"])
+                .or_else(|| settings.endpoint()),
+        })
+    }
+
+    /// Keys and endpoint of an alias in the form of MinIO's client:
+    /// `MC_HOST_alias=https://ID:SECRET@host:port`, or with `:TOKEN` behind the secret. `None`: it
+    /// is not set.
+    pub fn of_alias(around: &dyn Surroundings, alias: &str) -> Result<Option<Credentials>, String> {
+        let name = format!("MC_HOST_{alias}");
+        let Some(value) = set(around, &name) else { return Ok(None) };
+        let from = format!("the variable {name}");
+        let wrong = || format!("{from}: expected https://ID:SECRET@host:port");
+        let (scheme, rest) = value.split_once("://").ok_or_else(wrong)?;
+        let found = |value: &str| Found { value: value.to_owned(), from: from.clone() };
+        let Some((keys, host)) = rest.rsplit_once('@') else {
+            // Without keys it is a store that anybody may use.
+            let endpoint = Some(found(&value));
+            return Ok(Some(Credentials { endpoint, ..Credentials::default() }));
+        };
+        let (id, secret) = keys.split_once(':').ok_or_else(wrong)?;
+        let (secret, token) = match secret.split_once(':') {
+            Some((secret, token)) => (secret, Some(found(token))),
+            None => (secret, None),
+        };
+        if id.is_empty() || secret.is_empty() {
+            return Err(wrong());
+        }
+        let keys = Keys { id: found(id), secret: found(secret), token };
+        let endpoint = Some(found(&format!("{scheme}://{host}")));
+        Ok(Some(Credentials { keys: Some(keys), region: None, endpoint }))
+    }
+}
+
+/// A variable that says something: an empty one is as good as none.
+fn set(around: &dyn Surroundings, name: &str) -> Option<String> {
+    around.variable(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
+}
+
+fn found(around: &dyn Surroundings, name: &str) -> Option<Found> {
+    let value = set(around, name)?;
+    Some(Found { value, from: format!("the variable {name}") })
+}
+
+fn keys_of_variables(around: &dyn Surroundings) -> Result<Option<Keys>, String> {
+    const NAMES: [&str; 2] = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"];
+    match NAMES.map(|name| found(around, name)) {
+        [None, None] => Ok(None),
+        [Some(id), Some(secret)] => {
+            Ok(Some(Keys { id, secret, token: found(around, "AWS_SESSION_TOKEN") }))
+        }
+        [id, _] => {
+            let (there, missing) = if id.is_some() { (0, 1) } else { (1, 0) };
+            Err(format!(
+                "the variable {} is set and {} is not: expected both; set it, or unset the other",
+                NAMES[there], NAMES[missing]
+            ))
+        }
+    }
+}
+
+fn unknown(name: &str, asked: bool, profiles: &Profiles) -> String {
+    let from = if asked { "" } else { ", which AWS_PROFILE names" };
+    let files: Vec<_> = profiles.paths().map(|path| path.display().to_string()).collect();
+    let files = match files.is_empty() {
+        true => "there is no credentials or config file, and no HOME to look in".to_owned(),
+        false => format!("neither is it in {}", files.join(" nor in ")),
+    };
+    let known = match profiles.names().join(", ") {
+        known if known.is_empty() => "there are none".to_owned(),
+        known => format!("there are: {known}"),
+    };
+    let name = name.escape_debug();
+    format!("no profile '{name}'{from}: {files}; {known}")
+}
+
+/// What one profile says, in both files.
+struct Settings<'a> {
+    profiles: &'a Profiles,
+    name: String,
+}
+
+impl Profiles {
+    fn of(&self, name: &str) -> Settings<'_> {
+        Settings { profiles: self, name: name.to_owned() }
+    }
+}
+
+impl Settings<'_> {
+    fn exist(&self) -> bool {
+        self.profiles.has(&self.name)
+    }
+
+    fn found(&self, key: &str) -> Option<Found> {
+        self.profiles.in_files().find_map(|file| file.setting(&self.name, key).map(Setting::found))
+    }
+
+    /// Id, secret and token out of the first file that has one of them.
+    fn keys(&self, chosen: bool) -> Result<Option<Keys>, String> {
+        for file in self.profiles.in_files() {
+            let setting = |key| file.setting(&self.name, key);
+            match (setting("aws_access_key_id"), setting("aws_secret_access_key")) {
+                (None, None) => {}
+                (Some(id), Some(secret)) => {
+                    let token = setting("aws_session_token").map(Setting::found);
+                    return Ok(Some(Keys { id: id.found(), secret: secret.found(), token }));
+                }
+                (Some(there), None) => return Err(self.half(there, "aws_secret_access_key")),
+                (None, Some(there)) => return Err(self.half(there, "aws_access_key_id")),
+            }
+        }
+        // Without a word about profiles, what is set up for other tools is none of ours.
+        const ELSEWHERE: [&str; 6] = [
+            "credential_process",
+            "role_arn",
+            "source_profile",
+            "sso_session",
+            "sso_start_url",
+            "web_identity_token_file",
+        ];
+        let mut elsewhere = ELSEWHERE.iter().filter_map(|key| Some((*key, self.found(key)?)));
+        match elsewhere.next().filter(|_| chosen) {
+            Some((key, Found { from, .. })) => Err(format!(
+                "{from}: profile '{}' has its keys by {key}, which is not followed here: expected \
+                 aws_access_key_id and aws_secret_access_key; `aws configure export-credentials \
+                 --format env` makes variables of it",
+                self.name
+            )),
+            None => Ok(None),
+        }
+    }
+
+    fn half(&self, there: &Setting, missing: &str) -> String {
+        format!(
+            "{}: profile '{}' says this and no {missing}: expected both; add it",
+            there.place(),
+            self.name
+        )
+    }
+
+    /// Its own word for S3, that of the services it names, or its word for all services.
+    fn endpoint(&self) -> Option<Found> {
+        let of_services = || {
+            let services = self.found("services")?.value;
+            self.profiles
+                .in_files()
+                .find_map(|file| file.service(&services, "s3.endpoint_url").map(Setting::found))
+        };
+        self.found("s3.endpoint_url").or_else(of_services).or_else(|| self.found("endpoint_url"))
+    }
+}
+
+/// `path` with the home directory in place of `~`.
+fn at_home(around: &dyn Surroundings, path: &str) -> Option<PathBuf> {
+    match path.strip_prefix("~/") {
+        Some(rest) => Some(Path::new(&set(around, "HOME")?).join(rest)),
+        None => Some(path.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests;
