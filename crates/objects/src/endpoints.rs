@@ -110,7 +110,7 @@ fn split(text: &str) -> Result<(&str, Option<&str>), String> {
 }
 
 /// Whether a host is an address rather than a name.
-pub fn is_address(host: &str) -> bool {
+pub(crate) fn is_address(host: &str) -> bool {
     host.parse::<IpAddr>().is_ok()
 }
 

@@ -6,13 +6,12 @@
 
 pub mod answer;
 pub mod credentials;
-mod endpoints;
+pub mod endpoints;
 mod outcome;
 mod request;
 pub mod sign;
 mod store;
 
-pub use endpoints::endpoints;
 pub use outcome::{Answer, Failure, Outcome, Stamps};
 pub use request::{Action, Request, Verb};
 pub use store::{Access, Addressing, CustomerKey, Endpoint, Hashing, Protocol, Security, Store};

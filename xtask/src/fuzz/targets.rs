@@ -448,7 +448,7 @@ fn shared_profiles(input: &[u8]) -> String {
 }
 
 fn store_endpoints(input: &[u8]) -> String {
-    match objects::endpoints(&String::from_utf8_lossy(input), Security::Plain) {
+    match objects::endpoints::endpoints(&String::from_utf8_lossy(input), Security::Plain) {
         Ok((found, security)) => format!("{} endpoints, {security:?}", found.len()),
         Err(error) => error,
     }

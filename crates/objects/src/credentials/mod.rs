@@ -62,7 +62,7 @@ pub struct Credentials {
     pub keys: Option<Keys>,
     /// The region to sign for.
     pub region: Option<Found>,
-    /// Where the store is, as [`crate::endpoints`] reads it.
+    /// Where the store is, as [`crate::endpoints::endpoints`] reads it.
     pub endpoint: Option<Found>,
 }
 

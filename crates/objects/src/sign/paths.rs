@@ -16,7 +16,7 @@ pub fn spell(
     if !request.path.starts_with('/') {
         return Err(Failure::Refused(format!(
             "'{}' is no path: expected one that begins with a slash",
-            request.path
+            request.path.escape_debug()
         )));
     }
     to.host.push_str(host);

@@ -51,15 +51,18 @@ impl S3 {
         let (bucket, key) = parts(request.path)?;
         let of_bucket =
             matches!(request.action, Action::List { .. } | Action::MakeBucket | Action::HeadBucket);
-        if !of_bucket && key.is_empty() {
+        let is_name = !is_address(&endpoint.host);
+        let by_host = is_name
+            && self.addressing == Addressing::VirtualHost
+            && is_host_name(bucket, self.encrypted);
+        // A host's name may begin with a bucket's: then the path is the key alone.
+        let of_host = !by_host && is_name && endpoint.host.contains('.') && path_is_one(request);
+        if !of_bucket && key.is_empty() && !of_host {
             return Err(Failure::Refused(format!(
                 "'{}' names no object: expected /bucket/key",
-                request.path
+                request.path.escape_debug()
             )));
         }
-        let by_host = self.addressing == Addressing::VirtualHost
-            && !is_address(&endpoint.host)
-            && is_host_name(bucket, self.encrypted);
         let _ = match by_host {
             true => write!(to.host, "{bucket}.{host}"),
             false => write!(to.host, "{host}"),
@@ -68,7 +71,7 @@ impl S3 {
             to.path.push('/');
             push_encoded_path(&mut to.path, bucket);
         }
-        if !of_bucket || by_host {
+        if (!of_bucket && !of_host) || by_host {
             to.path.push('/');
         }
         if !of_bucket {
@@ -159,9 +162,17 @@ fn parts(path: &str) -> Result<(&str, &str), Failure> {
     let inner = path.strip_prefix('/').unwrap_or_default();
     let (bucket, key) = inner.split_once('/').unwrap_or((inner, ""));
     match bucket {
-        "" => Err(Failure::Refused(format!("'{path}' names no bucket: expected /bucket/key"))),
+        "" => Err(Failure::Refused(format!(
+            "'{}' names no bucket: expected /bucket/key",
+            path.escape_debug()
+        ))),
         _ => Ok((bucket, key)),
     }
+}
+
+/// Whether a path has one slash only, its first.
+fn path_is_one(request: &Request<'_>) -> bool {
+    !request.path.get(1..).unwrap_or_default().contains('/')
 }
 
 /// Whether a bucket's name can begin a host's. A certificate for all buckets (`*.host`) covers no
