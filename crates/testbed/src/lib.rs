@@ -48,24 +48,34 @@ pub fn scratch() -> TempDir {
     tempfile::Builder::new().prefix("fathom-").tempdir_in(program.parent().unwrap()).unwrap()
 }
 
-/// The release of fio-plot that is tested with.
-const FIO_PLOT: &str = "fio-plot==1.1.21";
-
-/// The programs of fio-plot (`fio-plot`, `bench-fio`): a directory beside the build, filled from
-/// PyPI when it is first asked for.
+/// The programs of fio-plot (`fio-plot`, `bench-fio`) in the release that is tested with.
 ///
 /// # Errors
 /// What keeps it from being there: no Python with venv, or no network.
 pub fn fio_plot() -> Result<PathBuf, String> {
+    pypi("fio-plot", "fio-plot==1.1.21")
+}
+
+/// The programs of moto (`moto_server`), an S3 server, in the release that is tested with.
+///
+/// # Errors
+/// What keeps it from being there: no Python with venv, or no network.
+pub fn moto() -> Result<PathBuf, String> {
+    pypi("moto", "moto[s3,server]==5.2.5")
+}
+
+/// The programs of a release: a directory beside the build, filled from PyPI when it is first asked
+/// for.
+fn pypi(name: &str, release: &str) -> Result<PathBuf, String> {
     static ONCE: Mutex<()> = Mutex::new(());
     let _alone = ONCE.lock().unwrap_or_else(PoisonError::into_inner);
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let build = program.ancestors().find(|at| at.ends_with("debug") || at.ends_with("release"));
     let place = build.and_then(Path::parent).ok_or("not run from a directory of builds")?;
-    let (venv, name) = (place.join("fio-plot"), FIO_PLOT.replace("==", "-"));
+    let venv = place.join(name);
     let programs = venv.join("bin");
     // Written last: what was begun and not finished is done again.
-    let mark = venv.join(name);
+    let mark = venv.join(release.replace("==", "-"));
     if mark.is_file() {
         return Ok(programs);
     }
@@ -77,11 +87,11 @@ pub fn fio_plot() -> Result<PathBuf, String> {
             Err(error) => error.to_string(),
         };
         let program = program.display();
-        Err(format!("{FIO_PLOT} cannot be had from PyPI: {program} {arguments:?}: {said}"))
+        Err(format!("{release} cannot be had from PyPI: {program} {arguments:?}: {said}"))
     };
     let path = venv.to_str().ok_or("the directory of builds is not UTF-8")?;
     run(Path::new("python3"), &["-m", "venv", "--clear", path])?;
-    run(&programs.join("pip"), &["install", "--quiet", "--disable-pip-version-check", FIO_PLOT])?;
+    run(&programs.join("pip"), &["install", "--quiet", "--disable-pip-version-check", release])?;
     std::fs::write(mark, "").map_err(|error| error.to_string())?;
     Ok(programs)
 }

@@ -24,7 +24,8 @@ const NEEDED: &[Package] = &[
     Package { name: "bsdutils", program: "script" },
     // What a run asks of the kernel.
     Package { name: "strace", program: "strace" },
-    // Runs what follows fio's output, in an environment of its own (see testbed::fio_plot).
+    // Runs what follows fio's output, in an environment of its own (see testbed::fio_plot),
+    // and an S3 server likewise.
     Package { name: "python3-venv", program: "python3" },
     // Puts recorded block traces in order.
     Package { name: "blktrace", program: "blkparse" },
@@ -43,6 +44,8 @@ const NEEDED: &[Package] = &[
     // Looks at the pages.
     Package { name: "chromium", program: "chromium" },
     Package { name: "chromium-driver", program: "chromedriver" },
+    // Serves WebDAV.
+    Package { name: "nginx", program: "nginx" },
     // Renders the man page.
     Package { name: "groff-base", program: "groff" },
 ];
@@ -51,14 +54,14 @@ const NEEDED: &[Package] = &[
 /// to run. Returns the exit code of the stage.
 pub fn ensure() -> Result<u8> {
     match packages()? {
-        0 => fio_plot(),
+        0 => from_pypi(),
         code => Ok(code),
     }
 }
 
-/// fio-plot from PyPI, which a test draws charts with.
-fn fio_plot() -> Result<u8> {
-    match testbed::fio_plot() {
+/// fio-plot, which a test draws charts with, and moto, which serves S3.
+fn from_pypi() -> Result<u8> {
+    match testbed::fio_plot().and_then(|_| testbed::moto()) {
         Ok(_) => Ok(0),
         Err(why) => {
             eprintln!("{why}");

@@ -30,6 +30,7 @@ const MAY_SEE: &[(&str, &[&str])] = &[
     ("web", &["record", "judge", "report", "store", "live"]),
     ("cli", &["*"]),
     ("testbed", &[]),
+    ("stores", &["testbed"]),
     (
         "xtask",
         &[
