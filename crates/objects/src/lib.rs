@@ -5,13 +5,17 @@
 //! given, and its reader decides what that means.
 
 pub mod answer;
+mod client;
 pub mod credentials;
 pub mod endpoints;
 mod outcome;
 mod request;
 pub mod sign;
 mod store;
+mod wire;
 
+pub use client::{Client, Contents};
 pub use outcome::{Answer, Failure, Outcome, Stamps};
 pub use request::{Action, Request, Verb};
 pub use store::{Access, Addressing, CustomerKey, Endpoint, Hashing, Protocol, Security, Store};
+pub use wire::read_answer;

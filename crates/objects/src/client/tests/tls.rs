@@ -1,0 +1,176 @@
+//! Encrypted connections, and certificates no one should trust.
+
+use super::framing::pattern;
+use super::*;
+use crate::Security;
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
+use rustls::crypto::ring;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use std::path::PathBuf;
+use tempfile::NamedTempFile;
+
+/// An authority made for one test.
+struct Authority(CertifiedIssuer<'static, KeyPair>);
+
+impl Authority {
+    fn new(name: &str) -> Authority {
+        let mut params = CertificateParams::new(Vec::new()).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.distinguished_name.push(DnType::CommonName, name);
+        Authority(CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap())
+    }
+
+    fn file(&self) -> NamedTempFile {
+        let mut file = NamedTempFile::new().unwrap();
+        file.write_all(self.0.pem().as_bytes()).unwrap();
+        file
+    }
+
+    /// A server's certificate and key, changed by `change`.
+    fn issue(&self, host: &str, change: impl Fn(&mut CertificateParams)) -> ServerConfig {
+        let key = KeyPair::generate().unwrap();
+        let mut params = CertificateParams::new(vec![host.to_string()]).unwrap();
+        params.distinguished_name.push(DnType::CommonName, "storage box");
+        change(&mut params);
+        let certificate = params.signed_by(&key, &self.0).unwrap();
+        let chain = vec![CertificateDer::from(certificate.der().to_vec())];
+        let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));
+        ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(chain, key)
+            .unwrap()
+    }
+}
+
+/// Keeps what is put, and gives it back.
+fn keeper(config: ServerConfig) -> Server {
+    let config = Arc::new(config);
+    Server::new(move |_, stream| {
+        let session = ServerConnection::new(config.clone()).unwrap();
+        let mut stream = BufReader::new(StreamOwned::new(session, stream));
+        let mut kept = b"abc".to_vec();
+        while let Some((head, body)) = request(&mut stream) {
+            let answer = if head.starts_with("PUT") { ok(b"") } else { ok(&kept) };
+            if head.starts_with("PUT") {
+                kept = body;
+            }
+            if stream.get_mut().write_all(&answer).is_err() {
+                return;
+            }
+        }
+    })
+}
+
+fn encrypted(server: &Server, security: Security, authorities: Option<PathBuf>) -> Store {
+    Store { security, authorities, ..server.store() }
+}
+
+/// What a client that trusts `file` fails with.
+fn refusal(config: ServerConfig, file: &NamedTempFile) -> String {
+    let server = keeper(config);
+    let store = encrypted(&server, Security::Verified, Some(file.path().into()));
+    match failure(run(&mut client(store, 1), &get(3), &mut Buffers::new(""))) {
+        Failure::Tls(text) => text,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn content_goes_both_ways_encrypted() {
+    let authority = Authority::new("Test CA");
+    let file = authority.file();
+    let server = keeper(authority.issue("127.0.0.1", |_| {}));
+    let store = encrypted(&server, Security::Verified, Some(file.path().into()));
+    let mut client = client(store, 1);
+    let length = 3_000_001;
+    let mut buffers = Buffers::rooms(1, length);
+    buffers.content = pattern(length);
+    let outcome = run(&mut client, &put(length as u64), &mut buffers);
+    let (begin, end) = outcome.stamps.tls.unwrap();
+    assert!(outcome.stamps.connect.unwrap().1 <= begin && begin < end);
+    assert_eq!(outcome.result.unwrap().moved, length as u64);
+    for _ in 0..3 {
+        let outcome = run(&mut client, &get(length as u64), &mut buffers);
+        assert_eq!(outcome.stamps.tls, None);
+        assert_eq!(outcome.result.unwrap().moved, length as u64);
+        assert!(buffers.rooms.as_ref().unwrap()[0] == buffers.content);
+        buffers.rooms.as_mut().unwrap()[0].fill(0);
+    }
+    assert_eq!(server.accepted(), 1);
+}
+
+#[test]
+fn certificates_that_prove_nothing_are_named() {
+    let (ours, other) = (Authority::new("Test CA"), Authority::new("Someone else"));
+    let file = ours.file();
+    let text = refusal(other.issue("127.0.0.1", |_| {}), &file);
+    for part in ["127.0.0.1", "'storage box'", "issued by 'Someone else'", "authorities"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let text = refusal(ours.issue("elsewhere.example", |_| {}), &file);
+    assert!(text.contains("127.0.0.1") && text.contains("elsewhere.example"), "{text}");
+    let text = refusal(
+        ours.issue("127.0.0.1", |params| {
+            params.not_before = rcgen::date_time_ymd(2001, 1, 1);
+            params.not_after = rcgen::date_time_ymd(2002, 1, 1);
+        }),
+        &file,
+    );
+    assert!(text.contains("expired"), "{text}");
+}
+
+#[test]
+fn whoever_answers_is_trusted_on_request() {
+    let server = keeper(Authority::new("No one").issue("elsewhere.example", |_| {}));
+    let store = encrypted(&server, Security::Insecure, None);
+    let outcome = run(&mut client(store, 1), &get(3), &mut Buffers::new(""));
+    assert_eq!(outcome.result.unwrap().moved, 3);
+}
+
+#[test]
+fn plain_http_is_told_from_tls_on_either_side() {
+    let server = Server::new(|_, mut stream| {
+        let _ = stream.read(&mut [0; 1000]);
+        let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
+        hold(stream);
+    });
+    let store = encrypted(&server, Security::Insecure, None);
+    match failure(run(&mut client(store, 1), &get(3), &mut Buffers::new(""))) {
+        Failure::Tls(text) => assert!(text.contains("plain HTTP"), "{text}"),
+        other => panic!("{other:?}"),
+    }
+    let server = keeper(Authority::new("No one").issue("127.0.0.1", |_| {}));
+    match failing(&server, 3) {
+        Failure::Garbage(text) => assert!(text.contains("https"), "{text}"),
+        // The alert may be lost where the server closes right behind it.
+        Failure::Broken(_) | Failure::Short { came: 0, .. } => {}
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn silence_while_keys_are_agreed_on_ends() {
+    let server = Server::new(|_, stream| hold(stream));
+    let mut store = encrypted(&server, Security::Insecure, None);
+    store.timeout = Duration::from_millis(150);
+    let mut client = client(store, 1);
+    assert_eq!(failure(run(&mut client, &get(3), &mut Buffers::new(""))), Failure::Timeout);
+    assert_eq!(client.connect(1, PATIENCE), Err(Failure::Timeout));
+}
+
+#[test]
+fn files_without_certificates_are_refused_by_name() {
+    let mut file = NamedTempFile::new().unwrap();
+    file.write_all(b"nothing of the kind").unwrap();
+    for path in [file.path().to_path_buf(), PathBuf::from("/no/such/ca.pem")] {
+        let server = Server::saying("");
+        let store = encrypted(&server, Security::Verified, Some(path.clone()));
+        match Client::open(Arc::new(store), 1, clock()) {
+            Err(Failure::Tls(text)) => assert!(text.contains(path.to_str().unwrap()), "{text}"),
+            other => panic!("{:?}", other.err()),
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! A connection's bytes, plain or encrypted, never waiting.
+
+use super::tls::Tls;
+use crate::Failure;
+use rustls::ClientConnection;
+use socket2::{Domain, Protocol, Socket, Type};
+use std::io::{self, ErrorKind, IoSlice, Read, Write};
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, BorrowedFd};
+
+/// Encrypted bytes that one read takes from the socket, at most: two records.
+const ENCRYPTED_MAX: usize = 34 << 10;
+
+/// A connection to one address.
+pub struct Stream {
+    socket: Socket,
+    tls: Option<Box<Encrypted>>,
+    /// Bytes that went through the socket, either way; it only ever grows.
+    pub traffic: u64,
+    /// Whether there may be more to receive than the last read took.
+    pub readable: bool,
+    /// Whether the other side is known to have closed: its end is still to be read.
+    pub ending: bool,
+}
+
+struct Encrypted {
+    tls: Tls,
+    session: ClientConnection,
+    /// Received and not yet decrypted.
+    received: Vec<u8>,
+    from: usize,
+    to: usize,
+    ended: bool,
+}
+
+impl Stream {
+    /// Asks for a connection. Whether it was made is known when the socket may be written to.
+    ///
+    /// # Errors
+    /// The system refuses at once.
+    pub fn connect(address: SocketAddr) -> io::Result<Stream> {
+        let kind = Type::STREAM.nonblocking();
+        let socket = Socket::new(Domain::for_address(address), kind, Some(Protocol::TCP))?;
+        socket.set_tcp_nodelay(true)?;
+        match socket.connect(&address.into()) {
+            Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => {}
+            other => other?,
+        }
+        Ok(Stream { socket, tls: None, traffic: 0, readable: false, ending: false })
+    }
+
+    /// The socket, to wait for it.
+    pub fn socket(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+
+    /// The error that ended the attempt to connect, or the connection.
+    pub fn error(&self) -> Option<io::Error> {
+        self.socket.take_error().unwrap_or_else(Some)
+    }
+
+    /// Begins to agree on keys.
+    ///
+    /// # Errors
+    /// The host has no name for that.
+    pub fn encrypt(&mut self, tls: &Tls, host: &str) -> Result<(), Failure> {
+        self.tls = Some(Box::new(Encrypted {
+            tls: tls.clone(),
+            session: tls.connection(host)?,
+            received: vec![0; ENCRYPTED_MAX],
+            from: 0,
+            to: 0,
+            ended: false,
+        }));
+        Ok(())
+    }
+
+    /// Agrees on keys as far as that goes: whether it is done.
+    ///
+    /// # Errors
+    /// TLS went wrong, or the connection broke.
+    pub fn agree(&mut self) -> Result<bool, Failure> {
+        let Some(encrypted) = &mut self.tls else { return Ok(true) };
+        loop {
+            let sent = encrypted.flush(&self.socket, &mut self.traffic);
+            match sent {
+                Err(error) if error.kind() != ErrorKind::WouldBlock => return Err(broken(&error)),
+                _ if !encrypted.session.is_handshaking() => return Ok(true),
+                _ => {}
+            }
+            if encrypted.ended {
+                return Err(Failure::Broken(libc::ECONNRESET));
+            }
+            match encrypted.receive(&self.socket, &mut self.traffic) {
+                Ok(()) => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
+                Err(error) => {
+                    // The alert tells the server why.
+                    let _ = encrypted.flush(&self.socket, &mut self.traffic);
+                    return Err(encrypted.failure(&error));
+                }
+            }
+        }
+    }
+
+    /// Sends what the socket takes of the parts, one after the other: how many bytes of them.
+    ///
+    /// # Errors
+    /// `WouldBlock`: none for now. Others: the connection is broken.
+    pub fn send(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
+        match &mut self.tls {
+            None => {
+                // A server that is gone is an error of this request, no signal to the program.
+                let sent = self.socket.send_vectored_with_flags(parts, libc::MSG_NOSIGNAL)?;
+                self.traffic += sent as u64;
+                Ok(sent)
+            }
+            Some(encrypted) => {
+                let mut taken = 0;
+                for part in parts {
+                    let mut rest: &[u8] = part;
+                    while !rest.is_empty() {
+                        let some = encrypted.session.writer().write(rest)?;
+                        taken += some;
+                        rest = &rest[some..];
+                        match encrypted.flush(&self.socket, &mut self.traffic) {
+                            Err(error) if error.kind() == ErrorKind::WouldBlock && taken > 0 => {
+                                return Ok(taken);
+                            }
+                            other => other?,
+                        }
+                    }
+                }
+                Ok(taken)
+            }
+        }
+    }
+
+    /// Sends what is left of encrypted bytes: whether none are.
+    ///
+    /// # Errors
+    /// The connection is broken.
+    pub fn flush(&mut self) -> io::Result<bool> {
+        let Some(encrypted) = &mut self.tls else { return Ok(true) };
+        match encrypted.flush(&self.socket, &mut self.traffic) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Receives into `into`; 0: the connection's end has come.
+    ///
+    /// # Errors
+    /// `WouldBlock`: nothing for now. Others: the connection is broken, or TLS went wrong.
+    pub fn receive(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let received = match &mut self.tls {
+            None => receive_plain(&self.socket, &mut self.traffic, into),
+            Some(encrypted) => encrypted.read(&self.socket, &mut self.traffic, into),
+        };
+        let ending = self.ending || self.tls.as_ref().is_some_and(|tls| tls.ended);
+        // A stream socket that gives less than it was asked for is empty: epoll(7).
+        self.readable = match &received {
+            Ok(bytes) => *bytes == into.len() || *bytes == 0 || ending,
+            Err(_) => false,
+        };
+        received
+    }
+
+    /// What an error of [`Stream::send`] or [`Stream::receive`] is called.
+    pub fn failure(&self, error: &io::Error) -> Failure {
+        match &self.tls {
+            Some(encrypted) => encrypted.failure(error),
+            None => broken(error),
+        }
+    }
+}
+
+fn receive_plain(mut socket: &Socket, traffic: &mut u64, into: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match socket.read(into) {
+            Ok(bytes) => {
+                *traffic += bytes as u64;
+                return Ok(bytes);
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+impl Encrypted {
+    fn flush(&mut self, socket: &Socket, traffic: &mut u64) -> io::Result<()> {
+        while self.session.wants_write() {
+            let mut out = Unsignalled(socket);
+            match self.session.write_tls(&mut out) {
+                Ok(bytes) => *traffic += bytes as u64,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes bytes from the socket, if none are left, and decrypts them.
+    fn receive(&mut self, mut socket: &Socket, traffic: &mut u64) -> io::Result<()> {
+        if self.from == self.to {
+            let bytes = socket.read(&mut self.received)?;
+            *traffic += bytes as u64;
+            (self.from, self.to) = (0, bytes);
+            self.ended = bytes == 0;
+        }
+        let mut bytes = &self.received[self.from..self.to];
+        let before = bytes.len();
+        // No bytes at all tell the session about the connection's end.
+        self.session.read_tls(&mut bytes)?;
+        self.from += before - bytes.len();
+        match self.session.process_new_packets() {
+            Ok(_) => Ok(()),
+            Err(error) => Err(io::Error::new(ErrorKind::InvalidData, error)),
+        }
+    }
+
+    fn read(&mut self, socket: &Socket, traffic: &mut u64, into: &mut [u8]) -> io::Result<usize> {
+        let mut filled = 0;
+        while filled < into.len() {
+            match self.session.reader().read(&mut into[filled..]) {
+                Ok(0) => {
+                    self.ended = true;
+                    break;
+                }
+                Ok(bytes) => {
+                    filled += bytes;
+                    continue;
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                // Servers close without a farewell; what the answer lacks shows itself.
+                Err(error) if error.kind() == ErrorKind::UnexpectedEof => break,
+                Err(error) => return Err(error),
+            }
+            match self.receive(socket, traffic) {
+                Ok(()) => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock && filled > 0 => break,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(filled)
+    }
+
+    fn failure(&self, error: &io::Error) -> Failure {
+        match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
+            Some(error) => self.tls.failure(error),
+            None => broken(error),
+        }
+    }
+}
+
+/// The failure of a connection that broke.
+pub fn broken(error: &io::Error) -> Failure {
+    Failure::Broken(error.raw_os_error().unwrap_or(libc::ECONNRESET))
+}
+
+/// A socket that raises no SIGPIPE.
+struct Unsignalled<'a>(&'a Socket);
+
+impl Write for Unsignalled<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.send_with_flags(bytes, libc::MSG_NOSIGNAL)
+    }
+
+    fn write_vectored(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
+        self.0.send_vectored_with_flags(parts, libc::MSG_NOSIGNAL)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,225 @@
+//! TLS: whom it trusts, and what it says of those it does not.
+
+use super::certificate;
+use crate::{Failure, Security, Store};
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, ring};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{
+    CertificateError, ClientConfig, ClientConnection, DigitallySignedStruct, Error, RootCertStore,
+    SignatureScheme,
+};
+use std::fmt::Debug;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Bytes of content that wait encrypted for the socket, at most.
+const UNSENT_MAX: usize = 256 << 10;
+
+/// How the connections of a client are encrypted.
+#[derive(Clone, Debug)]
+pub struct Tls {
+    config: Arc<ClientConfig>,
+    refused: Refused,
+}
+
+/// What is wrong with the certificate that was refused last.
+type Refused = Arc<Mutex<Option<String>>>;
+
+impl Tls {
+    /// As the store wants it; `None`: not at all. Reads the certificates to trust.
+    ///
+    /// # Errors
+    /// They cannot be read, or there are none.
+    pub fn of(store: &Store) -> Result<Option<Tls>, Failure> {
+        let provider = Arc::new(ring::default_provider());
+        let refused = Refused::default();
+        let verifier: Arc<dyn ServerCertVerifier> = match store.security {
+            Security::Plain => return Ok(None),
+            Security::Insecure => Arc::new(Anyone { provider: provider.clone() }),
+            Security::Verified => {
+                let roots = match &store.authorities {
+                    Some(path) => roots_of_file(path)?,
+                    None => roots_of_system()?,
+                };
+                let inner =
+                    WebPkiServerVerifier::builder_with_provider(roots.into(), provider.clone())
+                        .build()
+                        .map_err(|error| Failure::Tls(error.to_string()))?;
+                Arc::new(Trusted { inner, refused: refused.clone() })
+            }
+        };
+        let mut config = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(|error| Failure::Tls(error.to_string()))?
+            .dangerous()
+            .with_custom_certificate_verifier(verifier)
+            .with_no_client_auth();
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Ok(Some(Tls { config: config.into(), refused }))
+    }
+
+    /// A connection to a host that has yet to agree on keys.
+    ///
+    /// # Errors
+    /// The host's name is none that a certificate could hold.
+    pub fn connection(&self, host: &str) -> Result<ClientConnection, Failure> {
+        let name = ServerName::try_from(host.to_string()).map_err(|_| {
+            Failure::Tls(format!("'{host}' is neither a host's name nor an address"))
+        })?;
+        let mut connection = ClientConnection::new(self.config.clone(), name)
+            .map_err(|error| Failure::Tls(error.to_string()))?;
+        connection.set_buffer_limit(Some(UNSENT_MAX));
+        Ok(connection)
+    }
+
+    /// What went wrong, with the certificate's names where it is about one.
+    pub fn failure(&self, error: &Error) -> Failure {
+        let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner).take();
+        Failure::Tls(match (error, refused) {
+            (Error::InvalidCertificate(_), Some(text)) => text,
+            (Error::InvalidMessage(_), _) => {
+                format!("what answers does not speak TLS: is it plain HTTP? ({error})")
+            }
+            _ => error.to_string(),
+        })
+    }
+}
+
+fn roots_of_file(path: &Path) -> Result<RootCertStore, Failure> {
+    let wrong = |what: String| Failure::Tls(format!("{}: {what}", path.display()));
+    let mut roots = RootCertStore::empty();
+    let all = CertificateDer::pem_file_iter(path).map_err(|error| wrong(error.to_string()))?;
+    for one in all {
+        let one = one.map_err(|error| wrong(error.to_string()))?;
+        let names = certificate::names(&one);
+        roots.add(one).map_err(|error| wrong(format!("the certificate of {names}: {error}")))?;
+    }
+    if roots.is_empty() {
+        return Err(wrong(
+            "holds no certificate: expected PEM, '-----BEGIN CERTIFICATE-----'".into(),
+        ));
+    }
+    Ok(roots)
+}
+
+fn roots_of_system() -> Result<RootCertStore, Failure> {
+    let found = rustls_native_certs::load_native_certs();
+    let mut roots = RootCertStore::empty();
+    // Systems keep some that no one can read; the others count.
+    roots.add_parsable_certificates(found.certs);
+    if roots.is_empty() {
+        let why = found.errors.first().map(|error| format!(" ({error})")).unwrap_or_default();
+        let what =
+            "this system has no trusted certificates: install ca-certificates, or name a file";
+        return Err(Failure::Tls(format!("{what}{why}")));
+    }
+    Ok(roots)
+}
+
+/// Trusts whom the authorities vouch for, and keeps what it has against others.
+#[derive(Debug)]
+struct Trusted {
+    inner: Arc<WebPkiServerVerifier>,
+    refused: Refused,
+}
+
+impl ServerCertVerifier for Trusted {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        let (inner, given) = (&self.inner, end_entity);
+        let verified =
+            inner.verify_server_cert(given, intermediates, server_name, ocsp_response, now);
+        if let Err(Error::InvalidCertificate(error)) = &verified {
+            let host = server_name.to_str();
+            let names = certificate::names(end_entity);
+            let text =
+                format!("the certificate of {host}, {names}, is not trusted: {}", why(error));
+            *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
+        }
+        verified
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.inner.verify_tls12_signature(message, cert, dss)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.inner.verify_tls13_signature(message, cert, dss)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.inner.supported_verify_schemes()
+    }
+}
+
+fn why(error: &CertificateError) -> String {
+    match error {
+        CertificateError::UnknownIssuer => {
+            "none of the trusted authorities issued it; name its authority's file, or trust anyone"
+                .into()
+        }
+        CertificateError::Expired => "it has expired".into(),
+        CertificateError::NotValidYet => "it is not valid yet".into(),
+        error => error.to_string(),
+    }
+}
+
+/// Trusts whoever answers.
+#[derive(Debug)]
+struct Anyone {
+    provider: Arc<CryptoProvider>,
+}
+
+impl ServerCertVerifier for Anyone {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _: &[u8],
+        _: &CertificateDer<'_>,
+        _: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        Ok(HandshakeSignatureValid::assertion())
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        _: &[u8],
+        _: &CertificateDer<'_>,
+        _: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        Ok(HandshakeSignatureValid::assertion())
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}
