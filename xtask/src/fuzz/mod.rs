@@ -27,8 +27,8 @@ const KEPT_MAX: usize = 5_000;
 #[derive(clap::Args)]
 pub struct Options {
     /// The parser: jobfile, cmdline, iolog, blktrace, pattern, bssplit, frames, diskspd,
-    /// diskspd-profile, iozone, dd (and hdparm), watch-log, answers (of object stores), profiles
-    /// (with their keys), endpoints, or all in turn.
+    /// diskspd-profile, iozone, dd (and hdparm), watch-log, answers (of object stores), http
+    /// (what carries them), profiles (with their keys), endpoints, or all in turn.
     target: String,
     /// How long, each.
     #[arg(long, default_value_t = 60)]

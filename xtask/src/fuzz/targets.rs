@@ -10,7 +10,7 @@ use live::log::Reader;
 use live::plain::Plain;
 use live::{Intervals, json};
 use objects::credentials::{Credentials, Surroundings};
-use objects::{Protocol, Security, answer};
+use objects::{Protocol, Security, Verb, answer};
 use record::{Bytes, Facts, TargetFacts, TargetKind};
 use std::io;
 use std::path::Path;
@@ -237,6 +237,28 @@ pub const TARGETS: &[Target] = &[
         run: answers,
     },
     Target {
+        name: "http",
+        words: &[
+            "HTTP/1.1 200 OK\r\n",
+            "HTTP/1.0 404 Not Found\r\n",
+            "HTTP/1.1 100 Continue\r\n\r\n",
+            "Content-Length: 6\r\n",
+            "Content-Length: ",
+            "Content-Range: bytes 0-5/6\r\n",
+            "Transfer-Encoding: chunked\r\n",
+            "Connection: close\r\n",
+            "ETag: \"a\"\r\n",
+            "\r\n",
+            "\r\n\r\n",
+            "6\r\nabcdef\r\n",
+            "0\r\n\r\n",
+            ";a=\"b\"",
+            "ffffffffffffffff",
+            "18446744073709551615",
+        ],
+        run: http_answer,
+    },
+    Target {
         name: "profiles",
         words: &[
             "[default]\n",
@@ -424,6 +446,16 @@ fn answers(input: &[u8]) -> String {
     }
     let hidden = answer::hidden_failure(200, input, now).is_some();
     format!("{hidden} {} {told}", answer::upload(input).is_ok())
+}
+
+/// As what comes over the wire in answer to different requests.
+fn http_answer(input: &[u8]) -> String {
+    [Verb::Get, Verb::Put, Verb::Head, Verb::List]
+        .map(|verb| match objects::read_answer(verb, 6, input) {
+            Ok(status) => status.to_string(),
+            Err(failure) => failure.to_string(),
+        })
+        .join(" ")
 }
 
 /// The input is both the credentials file and the config file.
