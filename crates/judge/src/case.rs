@@ -246,7 +246,8 @@ impl<'a> Part<'a> {
 
     /// Whether it goes through the page cache: neither O_DIRECT nor an engine without files.
     pub fn is_buffered(&self) -> bool {
-        !self.first().workload.direct && !self.first().workload.files.is_empty()
+        let workload = &self.first().workload;
+        !workload.direct && !workload.files.is_empty() && self.medium() != Medium::Objects
     }
 }
 

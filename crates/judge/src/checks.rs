@@ -3,6 +3,7 @@
 mod background_work;
 mod client_bound;
 mod compressible_data;
+mod connection_bound;
 mod coordinated_omission;
 mod cpu_bound;
 mod cpu_elsewhere;
@@ -22,9 +23,13 @@ mod not_durable;
 mod not_steady;
 mod not_together;
 mod overlapping_jobs;
+mod repeated_objects;
 mod repeated_offsets;
 mod runs_vary;
+mod same_content;
 mod served_from_cache;
+pub(crate) mod server_on_this_host;
+mod server_throttles;
 mod smaller_than_memory;
 mod stolen_time;
 #[cfg(test)]
@@ -34,6 +39,7 @@ mod too_few_samples;
 mod too_short;
 mod traffic;
 mod unhealthy_device;
+mod unsigned_content;
 mod virtual_device;
 pub mod words;
 
@@ -144,6 +150,12 @@ pub const ALL: &[&Check] = &[
     &not_together::CHECK,
     &repeated_offsets::CHECK,
     &client_bound::CHECK,
+    &server_on_this_host::CHECK,
+    &connection_bound::CHECK,
+    &server_throttles::CHECK,
+    &repeated_objects::CHECK,
+    &same_content::CHECK,
+    &unsigned_content::CHECK,
     &coordinated_omission::CHECK,
     &throttled_hot::CHECK,
     &unhealthy_device::CHECK,

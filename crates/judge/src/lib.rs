@@ -36,12 +36,12 @@ pub use finding::{Figure, Finding};
 pub use inspect::{Inspection, inspect};
 
 pub use measure::Measure;
-pub use metrics::PriorityStats;
 pub use metrics::{
     CpuMetrics, DepthMetrics, DirectionMetrics, DiskMetrics, DiskTotals, GroupMetrics, GroupRow,
     Idleness, Judged, LATENCY_CLASSES, LatencyClasses, LatencyStats, RowKind, SeriesStats,
     SteadyMetrics, SyncMetrics, UnitMetrics, figures, findings_so_far, judge,
 };
+pub use metrics::{ExchangeMetrics, PriorityStats, RequestMetrics};
 pub use repeats::{Repeated, RepeatedFigure, repeats};
 pub use since::{DirectionSince, Since, WorkerSince, since};
 pub use tabled::{Curve, Tabled, TabledFigure, curves, tabled};

@@ -3,6 +3,7 @@
 mod classes;
 mod direction;
 mod disks;
+mod exchange;
 mod groups;
 mod idleness;
 pub(crate) mod latency;
@@ -14,6 +15,7 @@ pub(crate) mod window;
 pub use classes::{LATENCY_CLASSES, LatencyClasses};
 pub use direction::{DirectionMetrics, PriorityStats};
 pub use disks::{DiskMetrics, DiskTotals};
+pub use exchange::{ExchangeMetrics, RequestMetrics};
 pub use groups::{GroupMetrics, GroupRow, RowKind};
 pub use idleness::Idleness;
 pub use latency::LatencyStats;

@@ -24,6 +24,8 @@ pub enum Limit {
     Client,
     /// A limit that somebody set: control group, cloud quota, heat.
     Throttle,
+    /// The server that was asked, or the network to it.
+    Server,
     /// The rate the job asks for.
     Rate,
     /// Nothing in the evidence decides it.
@@ -39,6 +41,7 @@ impl Limit {
             Limit::Cache => "cache",
             Limit::Client => "client",
             Limit::Throttle => "throttle",
+            Limit::Server => "server",
             Limit::Rate => "rate",
             Limit::Unknown => "unknown",
         }

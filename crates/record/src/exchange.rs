@@ -1,6 +1,6 @@
 //! What was asked of an object store, and what it answered.
 
-use crate::{Bytes, Histogram};
+use crate::{Bytes, Histogram, Nanos};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -75,11 +75,97 @@ impl Exchange {
     pub fn of(&self, request: &str) -> Option<&RequestResult> {
         self.requests.iter().find(|result| result.request == request)
     }
+
+    /// Adds what another worker asked, whose window began so much `later`: its seconds are moved by
+    /// as many whole ones.
+    pub fn merge(&mut self, other: &Exchange, later: Nanos) {
+        self.connections += other.connections;
+        self.connect.merge(&other.connect);
+        self.handshake.merge(&other.handshake);
+        add_new(&mut self.endpoints, &other.endpoints);
+        add_new(&mut self.failures, &other.failures);
+        for result in &other.requests {
+            let known = self.requests.iter_mut().find(|known| known.request == result.request);
+            let into = match known {
+                Some(known) => known,
+                None => {
+                    let request = result.request.clone();
+                    self.requests.push(RequestResult { request, ..RequestResult::default() });
+                    self.requests.last_mut().unwrap_or_else(|| unreachable!("it was just added"))
+                }
+            };
+            into.merge(result, (later.seconds() + 0.5) as usize);
+        }
+    }
 }
 
 impl RequestResult {
+    fn merge(&mut self, other: &RequestResult, seconds_later: usize) {
+        self.sent += other.sent;
+        self.good += other.good;
+        self.retries += other.retries;
+        self.bytes.0 += other.bytes.0;
+        self.keys += other.keys;
+        for (status, count) in &other.statuses {
+            *self.statuses.entry(*status).or_default() += count;
+        }
+        for (kind, count) in &other.failures {
+            *self.failures.entry(kind.clone()).or_default() += count;
+        }
+        self.first_byte.merge(&other.first_byte);
+        self.whole.merge(&other.whole);
+        let needed = other.seconds.len() + seconds_later;
+        if !other.seconds.is_empty() && self.seconds.len() < needed {
+            self.seconds.resize(needed, Second::default());
+        }
+        for (into, more) in self.seconds.iter_mut().skip(seconds_later).zip(&other.seconds) {
+            into.requests += more.requests;
+            into.bytes += more.bytes;
+            into.keys += more.keys;
+        }
+    }
+
     /// Requests that have no answer that counts.
     pub fn failed(&self) -> u64 {
         self.sent - self.good.min(self.sent)
+    }
+}
+
+fn add_new(all: &mut Vec<String>, more: &[String]) {
+    let new: Vec<String> = more.iter().filter(|text| !all.contains(text)).cloned().collect();
+    all.extend(new);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of_one(request: &str, status: u16, bytes: f64) -> Exchange {
+        let mut result = RequestResult { request: request.into(), sent: 2, ..Default::default() };
+        (result.good, result.bytes) = (1, Bytes(bytes as u64));
+        result.statuses.insert(status, 1);
+        result.whole.record(1000);
+        result.seconds = vec![Second { requests: 1, bytes, keys: 0 }];
+        Exchange {
+            endpoints: vec!["a:80".into()],
+            connections: 3,
+            requests: vec![result],
+            failures: vec!["gone".into()],
+            ..Exchange::default()
+        }
+    }
+
+    #[test]
+    fn workers_add_up_kind_by_kind_and_second_by_second() {
+        let mut all = of_one("GET", 200, 10.0);
+        all.merge(&of_one("GET", 206, 20.0), Nanos(1_400_000_000));
+        all.merge(&of_one("PUT", 200, 5.0), Nanos(0));
+        assert_eq!((all.connections, all.endpoints.len(), all.failures.len()), (9, 1, 1));
+        let get = all.of("GET").expect("it was asked");
+        assert_eq!((get.sent, get.good, get.failed(), get.bytes.0), (4, 2, 2, 30));
+        assert_eq!((get.statuses[&200], get.statuses[&206], get.whole.count()), (1, 1, 2));
+        let bytes: Vec<f64> = get.seconds.iter().map(|second| second.bytes).collect();
+        assert_eq!(bytes, [10.0, 20.0]);
+        assert_eq!(all.of("PUT").map(|put| put.sent), Some(2));
     }
 }

@@ -7,6 +7,7 @@
 mod answer;
 mod around;
 mod compared;
+mod exchange;
 mod findings;
 mod style;
 mod table;
@@ -62,6 +63,7 @@ pub fn body(exhibits: &[Exhibit]) -> Markup {
                 h2 id="figures-title" { "Figures" }
                 (table::markup(&table::rows(exhibits)))
             }
+            (exchange::section(exhibits))
             @if !pictures.is_empty() {
                 section id="pictures" aria-labelledby="pictures-title" {
                     h2 id="pictures-title" { "Pictures" }

@@ -21,6 +21,7 @@ pub mod numbers;
 pub mod pictures;
 pub mod plot;
 mod repeats;
+mod requests;
 pub mod rounds;
 pub mod runs;
 pub mod status;

@@ -1,6 +1,7 @@
 //! The report for people: fio's normal text, line by line.
 
 mod disks;
+mod exchange;
 mod groups;
 mod latency;
 mod unit;

@@ -1,9 +1,9 @@
 //! Records made up for tests.
 
 use record::{
-    Bytes, Clock, CpuUse, DepthUse, Direction, DiskCounters, DiskResult, DiskSample, GroupKey,
-    Histogram, Interval, Invocation, JobRecord, LatencyResult, Message, Nanos, PerDirection,
-    RunRecord, SCHEMA_VERSION, SizeMap, Workload,
+    Bytes, Clock, CpuUse, DepthUse, Direction, DiskCounters, DiskResult, DiskSample, Exchange,
+    GroupKey, Histogram, Interval, Invocation, JobRecord, LatencyResult, Message, Nanos,
+    PerDirection, RequestResult, RunRecord, SCHEMA_VERSION, SizeMap, Workload,
 };
 
 pub(crate) const SECOND: u64 = 1_000_000_000;
@@ -128,4 +128,32 @@ pub(crate) fn rated() -> RunRecord {
     record.jobs[0].results.read.latency.response = Some(spread(150_000, 5_000_000, 1000));
     record.jobs[0].workload.rate_iops = PerDirection { read: Some(500), write: None, trim: None };
     record
+}
+
+/// A run of one worker that reads objects, of which one in ten is not there.
+pub(crate) fn objects() -> RunRecord {
+    let mut job = worker("objects", 1, GroupKey { group: 0, report: 0 });
+    add(&mut job, Direction::Read, 900, (1_000_000, 9_000_000));
+    let get = RequestResult {
+        request: "GET".into(),
+        sent: 1000,
+        good: 900,
+        bytes: Bytes(900 * 4096),
+        statuses: [(200, 900), (404, 100)].into(),
+        first_byte: spread(500_000, 2_000_000, 900),
+        whole: spread(1_000_000, 9_000_000, 900),
+        ..RequestResult::default()
+    };
+    job.exchange = Some(Exchange {
+        protocol: "s3".into(),
+        endpoints: vec!["127.0.0.1:9000".into()],
+        content: "signed".into(),
+        tls: "off".into(),
+        connections: 8,
+        requests: vec![get],
+        connect: spread(100_000, 200_000, 8),
+        failures: vec!["GET of /b/o: the server answered 404 NoSuchKey".into()],
+        ..Exchange::default()
+    });
+    of(vec![job])
 }

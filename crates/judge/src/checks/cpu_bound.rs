@@ -121,6 +121,18 @@ fn cause(part: &Part, generator: bool) -> String {
     if part.is_buffered() {
         return "buffered I/O copies every byte through the page cache, on the worker's CPU".into();
     }
+    if part.medium() == Medium::Objects {
+        let signed = part.metrics.exchange.as_ref().is_some_and(|asked| asked.content == "signed");
+        return match generator && signed {
+            true => {
+                "hashing the content for signatures, and making requests, takes the client's CPU"
+            }
+            false => {
+                "making requests and moving their bytes through sockets takes the client's CPU"
+            }
+        }
+        .into();
+    }
     match generator {
         true => "most of the time went into the load generator's own work on each I/O".into(),
         false => "most of the time went into the kernel's path to the device".into(),
@@ -128,6 +140,11 @@ fn cause(part: &Part, generator: bool) -> String {
 }
 
 fn cure(part: &Part) -> String {
+    if part.medium() == Medium::Objects {
+        return "spread the requests over more workers (numjobs) and machines; over https, or with \
+                http_s3_payload=unsigned, content is not hashed"
+            .into();
+    }
     match part.is_buffered() {
         true => {
             "add --direct=1 to measure the storage; leave it out when the cache is the question"

@@ -4,7 +4,7 @@ use super::words::{list, number};
 use super::{Check, How, Look, Proof};
 use crate::case::Case;
 use crate::finding::{Figure, Finding};
-use record::{ErrorCount, JobRecord, Severity};
+use record::{ErrorCount, JobRecord, Medium, Severity};
 use std::collections::BTreeMap;
 
 // Linux's numbers (errno(3)) on x86, ARM, RISC-V and all others that take the generic ones.
@@ -26,6 +26,10 @@ const EOPNOTSUPP: i32 = 95;
 const ETIMEDOUT: i32 = 110;
 const EREMOTEIO: i32 = 121;
 const EDQUOT: i32 = 122;
+const EPROTO: i32 = 71;
+const ECONNRESET: i32 = 104;
+const ECONNREFUSED: i32 = 111;
+const EHOSTUNREACH: i32 = 113;
 
 pub(super) const CHECK: Check = Check {
     id: "errors",
@@ -66,7 +70,8 @@ fn about(workers: &[&JobRecord]) -> Option<Finding> {
     kinds.sort_by_key(|kind| std::cmp::Reverse(kind.count));
     let worst = kinds.first()?;
     let total: u64 = kinds.iter().map(|kind| kind.count).sum();
-    let (cause, cure) = meaning(worst);
+    let of_objects = workers.iter().any(|job| job.workload.medium == Medium::Objects);
+    let (cause, cure) = if of_objects { answer(worst) } else { meaning(worst) };
     Some(Finding {
         figures: vec![Figure::new("errors", total as f64, "count")],
         cause: cause.into(),
@@ -89,6 +94,47 @@ fn told(kind: &ErrorCount) -> String {
     let file = if kind.first_file.is_empty() { "no file" } else { &kind.first_file };
     let (times, plural) = (number(kind.count as f64), if kind.count == 1 { "" } else { "s" });
     format!("{times} {} error{plural}: {} (first: {file}{place})", kind.operation, kind.text)
+}
+
+/// What an error of a request to an object store usually means, and what to do.
+fn answer(kind: &ErrorCount) -> (&'static str, &'static str) {
+    match kind.errno {
+        ENOENT => (
+            "there is no such object, or no such bucket (404)",
+            "write the objects first with a job of the same filename, size, bs and offset; check the bucket's name",
+        ),
+        EACCES => (
+            "the server refuses the request (401 or 403): wrong key, region or clock, or no right to it",
+            "check http_s3_keyid, http_s3_key and http_s3_region, the clock, and what the key may do",
+        ),
+        EBUSY => (
+            "the server turns requests away because there are too many (429 or 503)",
+            "lower iodepth, numjobs or rate_iops; http_retries repeats them and counts that",
+        ),
+        ETIMEDOUT => (
+            "nothing moved until http_timeout, or the server says that it took too long (408, 504)",
+            "look at the server and the way to it; raise http_timeout where it is that slow",
+        ),
+        ECONNREFUSED | EHOSTUNREACH => {
+            ("nobody answers at this host and port", "check http_host and whether the server runs")
+        }
+        ECONNRESET => (
+            "connections broke in the middle of requests",
+            "look at the server's log and at proxies on the way; http_retries repeats such requests and counts that",
+        ),
+        EPROTO => (
+            "no encrypted connection came about: most often a certificate that is not trusted",
+            "name the certificates to trust (http_ca_file), or use https=insecure where that does not matter",
+        ),
+        EIO => (
+            "an answer was shorter or longer than it should be, or the server failed (500)",
+            "look at the messages above for its words and at the server's log; do not trust the content",
+        ),
+        _ => (
+            "the server did not answer as it should",
+            "look at the messages above: they have its words",
+        ),
+    }
 }
 
 /// What an error usually means, and what to do.

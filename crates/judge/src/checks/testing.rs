@@ -5,9 +5,9 @@ use super::look;
 use crate::case::Case;
 use crate::finding::Finding;
 use record::{
-    Bytes, CpuSample, DeviceFacts, Direction, DiskSample, FileEvidence, FileLook, FilesystemFacts,
-    GroupKey, Histogram, Interval, JobRecord, Nanos, OwnIo, Region, RunRecord, Sample, TargetFacts,
-    TargetKind, WorkerSample,
+    Bytes, CpuSample, DeviceFacts, Direction, DiskSample, Exchange, FileEvidence, FileLook,
+    FilesystemFacts, GroupKey, Histogram, Interval, JobRecord, Medium, Nanos, OwnIo, Region,
+    RequestResult, RunRecord, Sample, TargetFacts, TargetKind, WorkerSample,
 };
 
 /// Nanoseconds of a millisecond.
@@ -220,4 +220,41 @@ fn a_calm_run_gives_no_check_a_reason_to_warn() {
         let grave: Vec<_> = found.iter().filter(|f| f.severity > record::Severity::Note).collect();
         assert!(grave.is_empty(), "{grave:?}");
     }
+}
+
+/// The record of a job that asks a store elsewhere for objects of 4 KiB, each once; one in ten
+/// answers has this status, with 0 none.
+pub(crate) fn asking(request: &str, sent: u64, status: u16) -> RunRecord {
+    let direction = if request == "PUT" { Direction::Write } else { Direction::Read };
+    let mut job = job("objects", direction, 10);
+    let bad = if status == 0 { 0 } else { sent / 10 };
+    let good = sent - bad;
+    let mut result = RequestResult {
+        request: request.into(),
+        sent,
+        good,
+        bytes: Bytes(good * 4096),
+        statuses: [(200, good)].into(),
+        ..RequestResult::default()
+    };
+    if bad > 0 {
+        result.statuses.insert(status, bad);
+    }
+    result.first_byte.record_n(LATENCY / 2, good);
+    result.whole.record_n(LATENCY, good);
+    job.exchange = Some(Exchange {
+        protocol: "s3".into(),
+        endpoints: vec!["store.example:80".into()],
+        content: "signed".into(),
+        tls: "off".into(),
+        connections: 1,
+        requests: vec![result],
+        ..Exchange::default()
+    });
+    let workload = &mut job.workload;
+    (workload.ioengine, workload.medium) = ("http".into(), Medium::Objects);
+    (workload.direct, workload.files) = (false, vec!["/bucket/object".into()]);
+    let mut record = record(vec![job]);
+    record.evidence.files.clear();
+    record
 }

@@ -2,6 +2,7 @@
 
 use super::classes::LatencyClasses;
 use super::direction::{self, DirectionMetrics};
+use super::exchange::{self, ExchangeMetrics};
 use super::latency::{LatencyStats, merged};
 use super::steady::SteadyMetrics;
 use super::window::{busy, common_ns, union_ns};
@@ -65,6 +66,8 @@ pub struct UnitMetrics {
     pub steady: Option<SteadyMetrics>,
     /// What the search of its first worker for the depth its latency allows gave.
     pub latency_depth: Option<LatencyDepth>,
+    /// What was asked of an object store.
+    pub exchange: Option<ExchangeMetrics>,
 }
 
 impl UnitMetrics {
@@ -161,6 +164,7 @@ pub(crate) fn measure(jobs: &[&JobRecord]) -> UnitMetrics {
         errors: errors(jobs),
         steady: first.steady.as_ref().map(SteadyMetrics::of),
         latency_depth: first.latency_depth,
+        exchange: exchange::measure(jobs),
     }
 }
 

@@ -4,6 +4,7 @@
 use super::signs::Signs;
 use super::{Confidence, Limit};
 use crate::case::{Case, Part};
+use crate::checks::server_on_this_host;
 use crate::checks::words::{number, percent, size, time};
 use crate::finding::{Figure, Finding};
 use record::{DeviceFacts, Direction, DiskSample, Medium, Severity};
@@ -33,12 +34,14 @@ const RULES: &[Rule] = &[
     by_device_limit,
     by_cpu_quota,
     by_heat,
+    by_slow_down,
     by_client,
     by_memory,
     by_cache,
     by_residency,
     by_write_behind,
     by_cpu,
+    by_server,
     by_device,
     by_want_of_cpu,
 ];
@@ -243,6 +246,17 @@ pub(super) fn by_heat(m: &Matter) -> Option<Ruling> {
     })
 }
 
+/// A server that says it is asked too much.
+fn by_slow_down(m: &Matter) -> Option<Ruling> {
+    let finding = m.found("server-throttles", Severity::Warning)?;
+    Some(Ruling {
+        limit: Limit::Throttle,
+        confidence: Confidence::High,
+        because: finding.text.clone(),
+        figures: finding.figures.clone(),
+    })
+}
+
 /// Files that are memory.
 pub(super) fn by_memory(m: &Matter) -> Option<Ruling> {
     let filesystems = m.case.filesystems_of(m.part);
@@ -439,6 +453,40 @@ fn device_is_memory(m: &Matter) -> bool {
     let disks = m.case.disks_of(m.part);
     let memory = |d: &&DeviceFacts| d.transport.as_deref() == Some("memory");
     !disks.is_empty() && disks.iter().all(memory)
+}
+
+/// Workers that ask a server and do not need their CPUs wait for it, or it for a CPU of theirs.
+fn by_server(m: &Matter) -> Option<Ruling> {
+    let asked = m.part.metrics.exchange.as_ref()?;
+    let waiting = m.signs.waiting();
+    let busy = server_on_this_host::busy(m.case, m.part).filter(|_| asked.is_local());
+    if let Some(busy) = busy.filter(|busy| *busy >= CPU_BOUND) {
+        return Some(Ruling {
+            limit: Limit::Cpu,
+            confidence: Confidence::Medium,
+            because: format!(
+                "the server runs on this machine, whose CPUs were busy {} of the time",
+                percent(busy)
+            ),
+            figures: vec![Figure::new("CPUs busy", busy * 100.0, "percent"), m.cpu_figure()],
+        });
+    }
+    let confidence = match waiting {
+        clear if clear >= MOST => Confidence::High,
+        half if half >= HALF => Confidence::Medium,
+        _ => Confidence::Low,
+    };
+    Some(Ruling {
+        limit: Limit::Server,
+        confidence,
+        because: format!(
+            "each request took {}, and the workers waited {} of the time for the server and the \
+             network",
+            time(m.signs.latency_ns),
+            percent(waiting)
+        ),
+        figures: vec![m.latency_figure(), m.cpu_figure()],
+    })
 }
 
 /// The workers sleep, and what they sleep for is at the device.

@@ -399,3 +399,21 @@ fn of_jobs_on_one_disk_the_one_whose_file_lay_in_memory_is_the_caches() {
     before(&mut pair, 0);
     assert_ne!(verdicts(&pair, &[])[0].limit, Limit::Cache);
 }
+
+#[test]
+fn a_store_that_is_waited_for_is_the_limit() {
+    let asking = crate::checks::testing::asking("GET", 1000, 0);
+    let verdict = assert_limit(&asking, Limit::Server, Confidence::High);
+    assert!(verdict.because.contains("each request took 1.0 ms"), "{}", verdict.because);
+    assert_eq!(
+        verdict.use_for,
+        "use it for: 4 KiB random reads of objects at store.example:80 (s3), one at a time"
+    );
+}
+
+#[test]
+fn a_client_that_never_waits_is_not_the_servers_limit() {
+    let mut asking = crate::checks::testing::asking("PUT", 1000, 0);
+    on_cpu(&mut asking.jobs[0], 0.9, 0.09);
+    assert_limit(&asking, Limit::Cpu, Confidence::High);
+}

@@ -28,6 +28,8 @@ const CAVEATS: &[(&str, &str)] = &[
     ("throttled-hot", "a machine that stays cool"),
     ("misaligned", "aligned I/O"),
     ("overlapping-jobs", "jobs that have blocks of their own"),
+    ("server-on-this-host", "the server on a machine of its own"),
+    ("connection-bound", "clients that keep their connections"),
     ("unhealthy-device", "a healthy device"),
     ("fsync-implausible", "writes that must survive a power cut"),
 ];
@@ -43,7 +45,7 @@ pub(super) fn sentence(case: &Case, part: &Part, limit: Limit, findings: &[&Find
     }
     let what = what(case, part);
     let (good, bad) = match limit {
-        Limit::Device => (what, None),
+        Limit::Device | Limit::Server => (what, None),
         Limit::Cache => (format!("{what}, answered by memory"), Some("the storage below")),
         Limit::Cpu if part.medium() == Medium::Time => (what, Some("other storage below it")),
         Limit::Cpu => {
@@ -97,7 +99,7 @@ pub(super) fn what(case: &Case, part: &Part) -> String {
         Medium::Memory if workload.ioengine == "null" => {
             format!("{}{}", blocks(part), pattern(part))
         }
-        Medium::Data => format!("{}{}", blocks(part), pattern(part)),
+        Medium::Data | Medium::Objects => format!("{}{}", blocks(part), pattern(part)),
         _ => format!("{} calls", workload.ioengine),
     };
     out += &place(case, part);
@@ -165,6 +167,9 @@ fn pattern(part: &Part) -> String {
 fn place(case: &Case, part: &Part) -> String {
     if part.medium() == Medium::Memory && part.first().workload.ioengine == "null" {
         return " of nothing (engine null)".into();
+    }
+    if let Some(asked) = &part.metrics.exchange {
+        return format!(" of objects at {} ({})", asked.endpoints.join(", "), asked.protocol);
     }
     let filesystems = case.filesystems_of(part);
     match (filesystems.as_slice(), part.devices.first()) {

@@ -362,6 +362,7 @@ fn limit_words(verdict: &Verdict) -> &'static str {
         Limit::Cache => "Memory: the storage was hardly asked.",
         Limit::Client => "The load generator itself, not the storage.",
         Limit::Throttle => "A limit that somebody set.",
+        Limit::Server => "The server, or the network to it.",
         Limit::Rate => "The rate that the job asks for.",
         Limit::Unknown => "Not clear from what was seen.",
     }

@@ -240,3 +240,12 @@ fn directions_without_a_history_have_no_map() {
     assert!(crate::pictures::one(&exhibits, "heatmap").is_err());
     assert_eq!(exhibits[0].set.runs[0].jobs[0].directions().next(), Some(Direction::Read));
 }
+
+#[test]
+fn requests_have_a_table_of_their_own() {
+    let text = one(sample::objects());
+    for part in ["id=\"requests\"", "200 x 900, 404 x 100", "404 NoSuchKey", "8 connections made"] {
+        assert!(text.contains(part), "{part} is missing");
+    }
+    assert!(!one(sample::mixed()).contains("id=\"requests\""));
+}

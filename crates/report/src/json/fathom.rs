@@ -1,5 +1,6 @@
 //! What we say beyond fio, under the key "fathom".
 
+use super::exchange;
 use super::fio::latency;
 use super::tree::{Json, object};
 use crate::messages;
@@ -202,6 +203,9 @@ pub(super) fn of_unit(unit: &UnitMetrics, bins: bool) -> Json {
     }
     if let Some(blocks) = &unit.blocks {
         out.push("blocks", states(blocks));
+    }
+    if let Some(asked) = &unit.exchange {
+        out.push("exchange", exchange::json(asked, bins));
     }
     let rated = |direction: &Direction| unit.directions[*direction].response.is_some();
     if Direction::ALL.iter().any(rated) {

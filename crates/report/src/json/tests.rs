@@ -261,3 +261,20 @@ fn an_option_given_twice_counts_with_its_last_value() {
     let document = document(&sample::of(vec![job]), false);
     assert_eq!(document["jobs"][0]["job options"]["bs"], "8k");
 }
+
+#[test]
+fn requests_to_an_object_store_are_ours() {
+    let document = document(&sample::objects(), true);
+    let asked = &document["jobs"][0]["fathom"]["exchange"];
+    assert_eq!(asked["endpoints"][0], "127.0.0.1:9000");
+    assert_eq!(asked["connections"], 8);
+    assert_eq!(asked["tls_ns"], Value::Null);
+    let get = &asked["requests"][0];
+    assert_eq!(
+        (&get["request"], &get["sent"], &get["failed"]),
+        (&"GET".into(), &1000.into(), &100.into())
+    );
+    assert_eq!(get["statuses"]["404"], 100);
+    assert_eq!(get["whole_ns"]["N"], 900);
+    assert!(get["first_byte_ns"]["percentile"]["99.900000"].as_u64() > Some(1_900_000));
+}

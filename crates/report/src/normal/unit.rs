@@ -1,6 +1,6 @@
 //! The part of one worker, or of several reported together.
 
-use super::{latency, share};
+use super::{exchange, latency, share};
 use crate::Dress;
 use crate::numbers::{SizeStyle, count, millis};
 use crate::when::asctime;
@@ -31,6 +31,9 @@ pub(super) fn render(out: &mut String, record: &RunRecord, unit: &UnitMetrics, d
     seams(out, unit, dress);
     issued(out, unit);
     errors(out, unit, dress);
+    if let Some(asked) = unit.exchange.as_ref().filter(|_| !dress.as_fio) {
+        exchange::render(out, asked);
+    }
     limits(out, unit);
 }
 

@@ -1,0 +1,91 @@
+//! Were the same few objects fetched again and again?
+
+use super::words::{number, size};
+use super::{Check, How, Look, Proof};
+use crate::case::{Case, Part};
+use crate::finding::{Figure, Finding};
+use record::Severity;
+use std::collections::BTreeSet;
+
+/// How often each byte was fetched, on average, from where on a cache has an easy life.
+const TIMES_MIN: f64 = 2.0;
+
+pub(super) const CHECK: Check = Check {
+    id: "repeated-objects",
+    question: "Were the same few objects fetched again and again?",
+    evidence: "bytes of good GETs against the bytes of the objects the jobs work on",
+    threshold: "note when every byte was fetched twice or more, on average",
+    reason: "an object that was just fetched is in the server's memory, or in a cache on the way: its disks are not asked again",
+    cause: "the jobs' objects together are smaller than what they fetch",
+    cure: "work on more objects than the server has memory (size, nrfiles, numjobs), or read the figure as that of a warm cache",
+    proof: Proof {
+        how: How::Recorded,
+        fires: "crates/judge/src/checks/repeated_objects.rs::few_objects_fetched_often_are_told",
+        silent: "crates/judge/src/checks/repeated_objects.rs::objects_fetched_once_are_silent",
+    },
+    look: Look::Run(look),
+};
+
+fn look(case: &Case) -> Vec<Finding> {
+    case.parts.iter().filter_map(about).collect()
+}
+
+/// Bytes of the objects of all workers, those they share once.
+fn there(part: &Part) -> u64 {
+    let mut seen = BTreeSet::new();
+    let mut bytes = 0u64;
+    for worker in &part.workers {
+        for (file, region) in worker.workload.files.iter().zip(&worker.workload.regions) {
+            if seen.insert((file, region.start.0, region.length.0)) {
+                bytes = bytes.saturating_add(region.length.0);
+            }
+        }
+    }
+    bytes
+}
+
+fn about(part: &Part) -> Option<Finding> {
+    let exchange = part.metrics.exchange.as_ref()?;
+    let gets = exchange.requests.iter().filter(|request| request.request == "GET");
+    let fetched: u64 = gets.map(|request| request.bytes).sum();
+    let there = there(part);
+    let times = fetched as f64 / there.max(1) as f64;
+    if there == 0 || times < TIMES_MIN {
+        return None;
+    }
+    let text = format!(
+        "{} were fetched from objects of {} in all, {} times each: the server need not have asked its disks again",
+        size(fetched as f64),
+        size(there as f64),
+        number(times),
+    );
+    Some(Finding {
+        figures: vec![
+            Figure::new("bytes fetched", fetched as f64, "bytes"),
+            Figure::new("bytes of the objects", there as f64, "bytes"),
+        ],
+        ..CHECK.about(part, Severity::Note, text)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{asking, findings, the_finding};
+    use super::*;
+    use record::{Bytes, Region};
+
+    #[test]
+    fn few_objects_fetched_often_are_told() {
+        let mut record = asking("GET", 1000, 0);
+        let few = Region { start: Bytes(0), length: Bytes(100 * 4096) };
+        record.jobs[0].workload.regions = vec![few];
+        let found = the_finding(&record, CHECK.id);
+        assert!(found.text.contains("in all, 10 times each"), "{}", found.text);
+    }
+
+    #[test]
+    fn objects_fetched_once_are_silent() {
+        assert!(findings(&asking("GET", 1000, 0), CHECK.id).is_empty());
+        assert!(findings(&asking("PUT", 1000, 0), CHECK.id).is_empty());
+    }
+}

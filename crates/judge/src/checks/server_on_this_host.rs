@@ -1,0 +1,100 @@
+//! Did the object store share the CPUs with the load generator?
+
+use super::words::percent;
+use super::{Check, How, Look, Proof};
+use crate::case::{Case, Part};
+use crate::finding::{Figure, Finding};
+use record::Severity;
+
+/// Share of all CPUs in use from which client and server are in each other's way.
+const BUSY: f64 = 0.85;
+
+pub(super) const CHECK: Check = Check {
+    id: "server-on-this-host",
+    question: "Did the object store share the CPUs with the load generator?",
+    evidence: "the addresses of the hosts that were asked, the states of all CPUs (/proc/stat) and the CPU time of the workers",
+    threshold: "note when a host is this machine (loopback), warning when the CPUs were busy for 85 % of the time besides",
+    reason: "every CPU second the client needs for signing and moving bytes is one the server does not have, and no network is between them: neither's figure is its own",
+    cause: "client and server run on one machine",
+    cure: "run the load generator on another machine, or give each CPUs of its own (cpus_allowed, taskset)",
+    proof: Proof {
+        how: How::Recorded,
+        fires: "crates/judge/src/checks/server_on_this_host.rs::a_server_on_loopback_is_told_with_the_cpus",
+        silent: "crates/judge/src/checks/server_on_this_host.rs::a_server_elsewhere_is_silent",
+    },
+    look: Look::Run(look),
+};
+
+fn look(case: &Case) -> Vec<Finding> {
+    case.parts.iter().filter_map(|part| about(case, part)).collect()
+}
+
+/// How busy all CPUs together were while a part ran, 0 to 1; `None` where it was not sampled.
+pub(crate) fn busy(case: &Case, part: &Part) -> Option<f64> {
+    let cpus = case.cpu_use(part.from, part.to);
+    let used: f64 = cpus.iter().map(|(_, share)| 1.0 - share.idle).sum();
+    (!cpus.is_empty()).then(|| used / cpus.len() as f64)
+}
+
+/// Of the time of all CPUs, what the workers of a part had.
+fn of_workers(case: &Case, part: &Part) -> f64 {
+    let cpus = case.cpu_use(part.from, part.to).len().max(1) as f64;
+    let ran: u64 = part.workers.iter().map(|job| job.cpu.user.0 + job.cpu.system.0).sum();
+    ran as f64 / (part.length().0.max(1) as f64 * cpus)
+}
+
+fn about(case: &Case, part: &Part) -> Option<Finding> {
+    let exchange = part.metrics.exchange.as_ref().filter(|exchange| exchange.is_local())?;
+    let hosts = exchange.endpoints.join(", ");
+    let Some(busy) = busy(case, part) else {
+        let text = format!("the server at {hosts} runs on this machine");
+        return Some(CHECK.about(part, Severity::Note, text));
+    };
+    let own = of_workers(case, part);
+    let severity = if busy < BUSY { Severity::Note } else { Severity::Warning };
+    let text = format!(
+        "the server at {hosts} runs on this machine, whose CPUs were busy {} of the time: {} for the load generator's workers",
+        percent(busy),
+        percent(own.min(1.0)),
+    );
+    Some(Finding {
+        figures: vec![
+            Figure::new("CPUs busy", busy * 100.0, "percent"),
+            Figure::new("of them for the workers", own * 100.0, "percent"),
+        ],
+        ..CHECK.about(part, severity, text)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{asking, at_each, findings, the_finding};
+    use super::*;
+
+    fn on_loopback() -> record::RunRecord {
+        let mut record = asking("GET", 1000, 0);
+        let exchange = record.jobs[0].exchange.as_mut().expect("it asks");
+        exchange.endpoints = vec!["127.0.0.1:9000".into()];
+        record
+    }
+
+    #[test]
+    fn a_server_on_loopback_is_told_with_the_cpus() {
+        let mut record = on_loopback();
+        assert_eq!(the_finding(&record, CHECK.id).severity, Severity::Note);
+        at_each(&mut record, |at, sample| {
+            for cpu in &mut sample.cpus {
+                (cpu.user_ms, cpu.idle_ms) = ((at * 950.0) as u64, (at * 50.0) as u64);
+                cpu.system_ms = 0;
+            }
+        });
+        let found = the_finding(&record, CHECK.id);
+        assert_eq!(found.severity, Severity::Warning);
+        assert!(found.text.contains("busy 95 % of the time"), "{}", found.text);
+    }
+
+    #[test]
+    fn a_server_elsewhere_is_silent() {
+        assert!(findings(&asking("GET", 1000, 0), CHECK.id).is_empty());
+    }
+}

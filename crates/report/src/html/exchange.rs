@@ -1,0 +1,103 @@
+//! What was asked of object stores, as a table.
+
+use crate::exhibit::Exhibit;
+use crate::requests;
+use judge::checks::words::{number, time};
+use judge::{ExchangeMetrics, LatencyStats, RequestMetrics, UnitMetrics};
+use maud::{Markup, html};
+
+/// A page shows so many rows.
+const ROWS_MAX: usize = 200;
+
+/// Names of the columns before those of whole requests.
+const HEADS: [&str; 7] =
+    ["job", "request", "sent", "answers", "retries", "first byte p50", "first byte p99"];
+
+/// Percentiles of whole requests that have a column.
+const WHOLE: [f64; 4] = [50.0, 90.0, 99.0, 99.9];
+
+type Row<'a> = (&'a Exhibit, &'a UnitMetrics, &'a ExchangeMetrics, &'a RequestMetrics);
+
+/// The section; nothing where no object store was asked.
+pub(super) fn section(exhibits: &[Exhibit]) -> Markup {
+    let rows: Vec<Row> = exhibits.iter().flat_map(rows).collect();
+    let several = exhibits.len() > 1;
+    html! {
+        @if !rows.is_empty() {
+            section id="requests" aria-labelledby="requests-title" {
+                h2 id="requests-title" { "Requests" }
+                div class="table-room" tabindex="0" role="region" aria-label="Requests by kind" {
+                    table {
+                        thead {
+                            tr {
+                                @if several { th scope="col" { "run" } }
+                                @for head in HEADS { th scope="col" { (head) } }
+                                @for p in WHOLE { th scope="col" { "whole p" (p) } }
+                            }
+                        }
+                        tbody { @for row in rows.iter().take(ROWS_MAX) { (line(row, several)) } }
+                    }
+                }
+                @if rows.len() > ROWS_MAX { p { "And " (rows.len() - ROWS_MAX) " rows more." } }
+                (stores(&rows))
+            }
+        }
+    }
+}
+
+fn rows(exhibit: &Exhibit) -> Vec<Row<'_>> {
+    let units = exhibit.judged.iter().flat_map(|judged| &judged.units);
+    let asked = units.filter_map(|unit| Some((unit, unit.exchange.as_ref()?)));
+    asked
+        .flat_map(|(unit, exchange)| {
+            exchange.requests.iter().map(move |request| (exhibit, unit, exchange, request))
+        })
+        .collect()
+}
+
+fn line((exhibit, unit, _, request): &Row, several: bool) -> Markup {
+    html! {
+        tr {
+            @if several { td { (exhibit.name) } }
+            td { (unit.name) }
+            td { (request.request) }
+            td { (number(request.sent as f64)) }
+            td { (requests::answers(request)) }
+            td { (request.retries) }
+            @for p in [50.0, 99.0] { td { (at(request.first_byte.as_ref(), p)) } }
+            @for p in WHOLE { td { (at(request.whole.as_ref(), p)) } }
+        }
+    }
+}
+
+fn at(stats: Option<&LatencyStats>, percentile: f64) -> String {
+    let known = stats.and_then(|s| s.percentiles.iter().find(|(p, _)| *p == percentile));
+    known.map_or_else(|| "–".into(), |(_, value)| time(*value as f64))
+}
+
+/// One line for each store, with its connections, and the first failure of each kind.
+fn stores(rows: &[Row]) -> Markup {
+    let mut told: Vec<&UnitMetrics> = Vec::new();
+    for (_, unit, ..) in rows {
+        if told.iter().all(|known| !std::ptr::eq(*known, *unit)) {
+            told.push(unit);
+        }
+    }
+    html! {
+        @for unit in told.into_iter().take(ROWS_MAX) {
+            @if let Some(exchange) = &unit.exchange {
+                p class="aside" {
+                    (unit.name) ": " (exchange.protocol) " at " (exchange.endpoints.join(", "))
+                    ", TLS " (exchange.tls) ", content " (requests::content(&exchange.content)) ", "
+                    (number(exchange.connections as f64)) " connections made"
+                    @if let Some(made) = &exchange.connect {
+                        ", half within " (at(Some(made), 50.0)) ", 99 of 100 within "
+                        (at(Some(made), 99.0))
+                    }
+                    "."
+                }
+                @for failure in &exchange.failures { p class="care" { (failure) } }
+            }
+        }
+    }
+}

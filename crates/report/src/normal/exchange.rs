@@ -1,0 +1,91 @@
+//! What was asked of an object store, in lines of our own.
+
+use crate::requests;
+use judge::checks::words::{number, time};
+use judge::{ExchangeMetrics, LatencyStats, RequestMetrics};
+use std::fmt::Write;
+
+/// Lines for a unit's part: the store, then each kind of request.
+pub(super) fn render(out: &mut String, exchange: &ExchangeMetrics) {
+    let _ = writeln!(
+        out,
+        "     store     : {} at {}, TLS {}, content {}",
+        exchange.protocol,
+        exchange.endpoints.join(", "),
+        exchange.tls,
+        requests::content(&exchange.content),
+    );
+    let _ = writeln!(out, "     connections: {} made", exchange.connections);
+    times(out, "connect", exchange.connect.as_ref());
+    times(out, "TLS", exchange.handshake.as_ref());
+    exchange.requests.iter().for_each(|request| kind(out, request));
+}
+
+fn kind(out: &mut String, request: &RequestMetrics) {
+    let mut line =
+        format!("     {:<10}: sent={}, good={}", request.request, request.sent, request.good);
+    if request.failed > 0 {
+        let _ = write!(line, ", failed={}", request.failed);
+    }
+    if request.retries > 0 {
+        let _ = write!(line, ", retries={}", request.retries);
+    }
+    let answers = requests::answers(request);
+    let _ = writeln!(out, "{line} ({answers})");
+    times(out, "first byte", request.first_byte.as_ref());
+    times(out, "whole", request.whole.as_ref());
+}
+
+fn times(out: &mut String, name: &str, stats: Option<&LatencyStats>) {
+    let Some(stats) = stats else { return };
+    let shown = |(percentile, value): &(f64, u64)| format!("p{percentile}={}", time(*value as f64));
+    let shown: Vec<String> = stats.percentiles.iter().map(shown).collect();
+    let (count, max) = (number(stats.count as f64), time(stats.max as f64));
+    let _ = writeln!(out, "       {name:<10}: {}, max={max} of {count}", shown.join(", "));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stats(value: u64) -> LatencyStats {
+        let percentiles = vec![(50.0, value), (99.9, 2 * value)];
+        LatencyStats { count: 7, max: 2 * value, percentiles, ..LatencyStats::default() }
+    }
+
+    #[test]
+    fn each_kind_has_its_answers_and_times() {
+        let get = RequestMetrics {
+            request: "GET".into(),
+            sent: 10,
+            good: 7,
+            failed: 3,
+            retries: 1,
+            statuses: [(200, 7), (404, 2)].into(),
+            failures: [("timeout".into(), 1)].into(),
+            first_byte: Some(stats(1_500_000)),
+            whole: Some(stats(2_000_000)),
+            ..RequestMetrics::default()
+        };
+        let exchange = ExchangeMetrics {
+            protocol: "s3".into(),
+            endpoints: vec!["a:80".into(), "b:80".into()],
+            content: "signed".into(),
+            tls: "off".into(),
+            connections: 8,
+            connect: Some(stats(100_000)),
+            requests: vec![get],
+            ..ExchangeMetrics::default()
+        };
+        let mut out = String::new();
+        render(&mut out, &exchange);
+        let expected = "     store     : s3 at a:80, b:80, TLS off, content signed (SHA-256)
+     connections: 8 made
+       connect   : p50=100 µs, p99.9=200 µs, max=200 µs of 7
+     GET       : sent=10, good=7, failed=3, retries=1 (200 x 7, 404 x 2, timeout x 1)
+       first byte: p50=1.5 ms, p99.9=3.0 ms, max=3.0 ms of 7
+       whole     : p50=2.0 ms, p99.9=4.0 ms, max=4.0 ms of 7
+";
+        assert_eq!(out, expected);
+    }
+}
