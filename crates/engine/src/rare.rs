@@ -185,6 +185,7 @@ where
             Wish::End => Flow::End,
             Wish::Restart => {
                 self.steps.restart(&mut self.meter, now);
+                self.ring.window_begins(now);
                 Flow::On
             }
         }
@@ -194,6 +195,9 @@ where
     pub(crate) fn tick(&mut self, now: u64) -> Flow {
         let Ticked { next, flow, window_begins } = self.steps.tick(&mut self.meter, now);
         self.next_tick = next;
+        if window_begins {
+            self.ring.window_begins(now);
+        }
         if !S::EXTENDED || flow == Flow::End {
             return flow;
         }

@@ -1,9 +1,11 @@
-//! One file an I/O interface. A ring takes I/O and gives completions; it neither stamps nor counts.
+//! One file an I/O interface. A ring takes I/O and gives completions; it neither stamps nor counts,
+//! but for what only it knows of: moments and requests below the I/O.
 
 pub mod blocking;
 pub mod chance;
 pub mod cpuio;
 pub mod exec;
+pub mod http;
 pub mod io_uring;
 pub mod libaio;
 pub mod mmap;
@@ -34,6 +36,7 @@ use crate::sys::files::Advice;
 use offload::Helpers;
 use overlap::Overlaps;
 use plan::{EngineOptions, Worker};
+use record::Exchange;
 use std::io;
 use std::os::fd::{BorrowedFd, RawFd};
 use std::sync::Arc;
@@ -183,6 +186,17 @@ pub trait Ring: Sized {
     /// The loop has ended. What the user should know of what the ring alone saw.
     fn end(&mut self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// The measured window begins: what the ring has counted so far does not count.
+    fn window_begins(&mut self, now: u64) {
+        let _ = now;
+    }
+
+    /// The loop has ended. What was asked of an object store within the window; `None`: the ring
+    /// knows none.
+    fn exchange(&mut self) -> Option<Exchange> {
+        None
     }
 
     /// Threads of the ring's own, whose cost is the worker's.

@@ -9,8 +9,8 @@ use crate::sys::clock;
 use crate::sys::thread::io_priority_value;
 use plan::Medium;
 use record::{
-    BlockStates, CpuUse, DepthUse, Direction, JobRecord, LatencyDepth, LatencyHistory, Message,
-    Nanos, PriorityResult,
+    BlockStates, CpuUse, DepthUse, Direction, Exchange, JobRecord, LatencyDepth, LatencyHistory,
+    Message, Nanos, PriorityResult,
 };
 use std::io;
 
@@ -146,6 +146,11 @@ impl<'a> Builder<'a> {
     /// So many zones were reset before they were written again.
     pub fn zone_resets(&mut self, count: u64) {
         self.job.zone_resets = count;
+    }
+
+    /// What it asked of an object store.
+    pub fn exchanged(&mut self, exchange: Option<Exchange>) {
+        self.job.exchange = exchange;
     }
 
     /// It ended because no zone was left for its I/O.

@@ -4,7 +4,7 @@ use super::build::{Finished, failed};
 use crate::files::{FileError, LayoutError, survey, system_text};
 use crate::ops::{Fault, Op, OpKind};
 use crate::run::{Event, Shared};
-use plan::{Engine, ErrorPolicy, Retry, Worker};
+use plan::{Engine, ErrorPolicy, Medium, Retry, Worker};
 use record::{Direction, ErrorCount, LayoutProgress, Message};
 use std::io;
 
@@ -28,6 +28,8 @@ pub(crate) struct Errors {
     policy: ErrorPolicy,
     /// What the engine does to a file, where that is neither reading nor writing.
     deed: Option<&'static str>,
+    /// Any error is one of a single I/O: an answer says nothing of other requests.
+    of_one_io: bool,
     paths: Vec<String>,
     counts: Vec<ErrorCount>,
     fatal: i32,
@@ -72,6 +74,7 @@ impl Errors {
         Errors {
             policy: worker.errors.clone(),
             deed: deed(worker.queue.engine),
+            of_one_io: worker.queue.engine.medium() == Medium::Objects,
             paths: worker.files.iter().map(|f| f.path.clone()).collect(),
             counts: Vec::new(),
             fatal: 0,
@@ -159,7 +162,7 @@ impl Errors {
             return ignored.contains(&errno);
         }
         // As fio has it: only these say that a block is bad rather than that the set-up is.
-        let of_the_block = matches!(errno, libc::EIO | libc::EILSEQ);
+        let of_the_block = self.of_one_io || matches!(errno, libc::EIO | libc::EILSEQ);
         let policy = match direction {
             Direction::Read => self.policy.read,
             Direction::Write | Direction::Trim => self.policy.write,

@@ -11,6 +11,7 @@ use crate::live::LiveWorker;
 use crate::meter::Meter;
 use crate::payload::Payload;
 use crate::rare::LONGEST_SLEEP_NS;
+use crate::rings::http::Http;
 use crate::rings::io_uring::IoUring;
 use crate::rings::libaio::Libaio;
 use crate::rings::mmap::Mmap;
@@ -61,6 +62,7 @@ impl<'w> Prepared<'_, 'w> {
             Engine::Libaio => self.with::<Libaio, true>(line, builder),
             Engine::Posixaio => self.with::<Posixaio, true>(line, builder),
             Engine::IoUring => self.with::<IoUring, true>(line, builder),
+            Engine::Http => self.general::<Http, true>(line, builder),
             _ => self.general::<Plain, false>(line, builder),
         }
     }
@@ -184,6 +186,7 @@ impl<'w> Prepared<'_, 'w> {
         command::before(worker, live)?;
         ring.begin(&until(worker, live))?;
         let started = clock.now();
+        ring.window_begins(started);
         let ramp = worker.stop.ramp.0;
         let ramps = ramp > 0 || worker.stop.ramp_bytes > 0;
         let moved = || moved_together(shared, worker);
@@ -242,6 +245,7 @@ impl<'w> Prepared<'_, 'w> {
             all.steps.builder.synchronised(Nanos(ended - begun));
         }
         let notes = all.ring.end();
+        all.steps.builder.exchanged(all.ring.exchange());
         let cpu = spent(&all.steps.cpu_before, &usage());
         let Loop { steps, meter, source, .. } = all;
         let notes = notes.into_iter().map(|text| Message::warning(Some(&worker.name), text));
@@ -284,7 +288,9 @@ fn until(worker: &Worker, live: &LiveWorker) -> Until {
 /// who submits itself.
 ///
 /// posixaio starts an I/O when it is queued: the stamp of its issue has no other to wait for. What
-/// vsync is handed over ends together, and is one I/O unless the job says otherwise, as in fio.
+/// vsync is handed over ends together, and is one I/O unless the job says otherwise, as in fio. http
+/// starts a request when it is queued, and its completions bring their own moments: all that are
+/// there are taken, so that no connection waits.
 fn policy(queue: &Queue) -> Policy {
     let share = (queue.depth / 8).clamp(1, 32);
     if queue.offload {
@@ -301,6 +307,7 @@ fn policy(queue: &Queue) -> Policy {
     let (batch, complete_max) = match queue.engine {
         Engine::Posixaio => (1, queue.complete_max.unwrap_or(share)),
         Engine::Vsync => (1, queue.depth),
+        Engine::Http => (1, queue.complete_max.unwrap_or(queue.depth)),
         _ => (share, queue.complete_max.unwrap_or(share)),
     };
     Policy {

@@ -47,7 +47,7 @@ pub(super) const ENGINES: &[Choice] = &[
     value("dirdelete", "removes directories"),
     value("page_fault", "touches pages of a mapping"),
     value("exec", "runs a program"),
-    unbuilt("http", "objects of an S3, WebDAV or Swift store", "an object store"),
+    value("http", "objects of an S3, WebDAV or Swift store"),
     unbuilt("nbd", "a network block device", "libnbd"),
     unbuilt("nfs", "NFS without the kernel", "libnfs"),
     unbuilt("rdma", "remote memory", "an RDMA device and librdmacm"),

@@ -1,0 +1,225 @@
+//! The books of the http engine: every request of the window, by its kind.
+
+use super::store;
+use objects::{Answer, Failure, Outcome, Store, Verb};
+use record::{Exchange, Histogram, RequestResult, Second};
+
+const SECOND: u64 = 1_000_000_000;
+
+/// What was asked and answered.
+pub(super) struct Ledger {
+    exchange: Exchange,
+    /// One for each of the exchange's requests.
+    verbs: Vec<Verb>,
+    /// When the window began, from the run's origin.
+    begin: u64,
+    /// Connections that were made before.
+    connections_before: u64,
+    /// Kinds of failures that were told in words.
+    told: Vec<(Verb, String)>,
+}
+
+impl Ledger {
+    /// Nothing was asked yet of this store.
+    pub fn new(store: &Store, protocol: &str) -> Ledger {
+        Ledger {
+            exchange: Exchange {
+                protocol: protocol.into(),
+                endpoints: store.endpoints.iter().map(ToString::to_string).collect(),
+                content: store::content(store).into(),
+                tls: store::tls(store).into(),
+                ..Exchange::default()
+            },
+            verbs: Vec::new(),
+            begin: 0,
+            connections_before: 0,
+            told: Vec::new(),
+        }
+    }
+
+    /// The window begins; what was counted before does not count. Failures told before stay told.
+    pub fn restart(&mut self, now: u64, connections: u64) {
+        self.begin = now;
+        self.connections_before = connections;
+        self.verbs.clear();
+        self.exchange.requests.clear();
+        self.exchange.connect.clear();
+        self.exchange.handshake.clear();
+    }
+
+    /// Takes a request that is over, on the object at `path`.
+    pub fn count(&mut self, outcome: &Outcome, path: &str) {
+        self.count_times(outcome);
+        let begin = self.begin;
+        let kind = self.kind(outcome.verb);
+        kind.retries += u64::from(outcome.retries);
+        kind.sent += 1 + u64::from(outcome.retries);
+        match &outcome.result {
+            Ok(answer) => count_answer(kind, outcome, answer, begin),
+            Err(failure) => {
+                count_failure(kind, failure);
+                self.tell(outcome.verb, failure, path);
+            }
+        }
+    }
+
+    fn count_times(&mut self, outcome: &Outcome) {
+        let mut record = |times: Option<(u64, u64)>, into: fn(&mut Exchange) -> &mut Histogram| {
+            if let Some((from, to)) = times {
+                into(&mut self.exchange).record(to.saturating_sub(from));
+            }
+        };
+        record(outcome.stamps.connect, |exchange| &mut exchange.connect);
+        record(outcome.stamps.tls, |exchange| &mut exchange.handshake);
+    }
+
+    fn kind(&mut self, verb: Verb) -> &mut RequestResult {
+        let at = self.verbs.iter().position(|known| *known == verb).unwrap_or_else(|| {
+            self.verbs.push(verb);
+            let request = verb.name().to_owned();
+            self.exchange.requests.push(RequestResult { request, ..RequestResult::default() });
+            self.verbs.len() - 1
+        });
+        &mut self.exchange.requests[at]
+    }
+
+    /// Keeps the words of the first failure of each kind.
+    fn tell(&mut self, verb: Verb, failure: &Failure, path: &str) {
+        let kind = failure.kind();
+        if self.told.iter().any(|(v, k)| *v == verb && *k == kind) {
+            return;
+        }
+        self.exchange.failures.push(format!("{} of {path}: {failure}", verb.name()));
+        self.told.push((verb, kind));
+    }
+
+    /// The failures in words, the first of each kind.
+    pub fn failures(&self) -> &[String] {
+        &self.exchange.failures
+    }
+
+    /// The books, with so many connections made in all.
+    pub fn close(&mut self, connections: u64) -> Exchange {
+        let mut exchange = std::mem::take(&mut self.exchange);
+        exchange.connections = connections.saturating_sub(self.connections_before);
+        exchange
+    }
+}
+
+fn count_answer(kind: &mut RequestResult, outcome: &Outcome, answer: &Answer, begin: u64) {
+    let stamps = &outcome.stamps;
+    kind.good += 1;
+    kind.bytes.0 += answer.moved;
+    *kind.statuses.entry(answer.status).or_default() += 1;
+    if let (Some(sent), Some(first)) = (stamps.sent, stamps.first_byte) {
+        kind.first_byte.record(first.saturating_sub(sent));
+    }
+    kind.whole.record(stamps.ended.saturating_sub(stamps.begun));
+    let from = stamps.begun.saturating_sub(begin);
+    let to = stamps.ended.saturating_sub(begin);
+    second(&mut kind.seconds, to / SECOND).requests += 1;
+    // What a request moved before the window is left out.
+    let whole = stamps.ended.saturating_sub(stamps.begun).max(1) as f64;
+    let mut at = from;
+    while at < to {
+        let end = (at / SECOND + 1).saturating_mul(SECOND).min(to);
+        let share = (end - at) as f64 / whole;
+        second(&mut kind.seconds, at / SECOND).bytes += answer.moved as f64 * share;
+        at = end;
+    }
+}
+
+fn count_failure(kind: &mut RequestResult, failure: &Failure) {
+    match failure {
+        Failure::Status { status, .. } => *kind.statuses.entry(*status).or_default() += 1,
+        other => *kind.failures.entry(other.kind()).or_default() += 1,
+    }
+}
+
+fn second(seconds: &mut Vec<Second>, index: u64) -> &mut Second {
+    let index = index as usize;
+    if seconds.len() <= index {
+        seconds.resize(index + 1, Second::default());
+    }
+    &mut seconds[index]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use objects::Stamps;
+
+    fn ledger() -> Ledger {
+        let mut ledger = Ledger::new(&Store::default(), "s3");
+        ledger.restart(SECOND, 3);
+        ledger
+    }
+
+    fn outcome(begun: u64, ended: u64, result: Result<Answer, Failure>) -> Outcome {
+        let stamps = Stamps {
+            begun,
+            ended,
+            sent: Some(begun + 10),
+            first_byte: Some(begun + 30),
+            connect: Some((begun, begun + 5)),
+            tls: None,
+        };
+        Outcome { slot: 0, verb: Verb::Get, result, stamps, retries: 0 }
+    }
+
+    fn answer(moved: u64) -> Result<Answer, Failure> {
+        Ok(Answer { status: 200, moved, ..Answer::default() })
+    }
+
+    #[test]
+    fn good_answers_are_counted_with_their_times() {
+        let mut ledger = ledger();
+        ledger.count(&outcome(SECOND + 100, SECOND + 200, answer(4096)), "/b/o");
+        let exchange = ledger.close(5);
+        assert_eq!((exchange.connections, exchange.connect.max()), (2, 5));
+        let get = exchange.of("GET").expect("GET was asked");
+        assert_eq!((get.sent, get.good, get.bytes.0, get.failed()), (1, 1, 4096, 0));
+        assert_eq!((get.first_byte.max(), get.whole.max()), (20, 100));
+        assert_eq!(get.statuses[&200], 1);
+    }
+
+    #[test]
+    fn bytes_are_spread_over_the_seconds_of_a_request() {
+        let mut ledger = ledger();
+        // Half a second before the window, two and a half within.
+        ledger.count(&outcome(SECOND / 2, 7 * SECOND / 2, answer(300)), "/b/o");
+        let exchange = ledger.close(0);
+        let seconds = &exchange.requests[0].seconds;
+        let bytes: Vec<f64> = seconds.iter().map(|second| second.bytes.round()).collect();
+        assert_eq!(bytes, [100.0, 100.0, 50.0]);
+        assert_eq!(seconds.iter().map(|second| second.requests).collect::<Vec<_>>(), [0, 0, 1]);
+    }
+
+    #[test]
+    fn failures_are_counted_by_kind_and_told_once() {
+        let mut ledger = ledger();
+        let gone = Failure::Status { status: 404, code: "NoSuchKey".into(), message: "".into() };
+        for _ in 0..2 {
+            ledger.count(&outcome(SECOND, SECOND + 9, Err(gone.clone())), "/b/o");
+        }
+        let retried = Outcome { retries: 2, ..outcome(SECOND, SECOND + 9, Err(Failure::Timeout)) };
+        ledger.count(&retried, "/b/o");
+        assert_eq!(ledger.failures().len(), 2);
+        assert!(ledger.failures()[0].contains("GET of /b/o: the server answered 404 NoSuchKey"));
+        let exchange = ledger.close(0);
+        let get = &exchange.requests[0];
+        assert_eq!((get.sent, get.good, get.retries, get.failed()), (5, 0, 2, 5));
+        assert_eq!((get.statuses[&404], get.failures["timeout"]), (2, 1));
+        assert!(get.whole.is_empty());
+    }
+
+    #[test]
+    fn what_was_before_the_window_is_forgotten_but_for_its_words() {
+        let mut ledger = ledger();
+        ledger.count(&outcome(SECOND, SECOND + 9, Err(Failure::Timeout)), "/b/o");
+        ledger.restart(2 * SECOND, 4);
+        let exchange = ledger.close(4);
+        assert!(exchange.requests.is_empty() && exchange.connect.is_empty());
+        assert_eq!((exchange.connections, exchange.failures.len()), (0, 1));
+    }
+}
