@@ -38,9 +38,11 @@ impl Asking {
             }
             OpKind::Write => Some((Action::Put, op.length)),
             OpKind::Trim => Some((Action::Delete, 0)),
-            OpKind::ResetZone | OpKind::Fsync | OpKind::Fdatasync | OpKind::SyncFileRange(_) => {
-                None
-            }
+            OpKind::ResetZone
+            | OpKind::Fsync
+            | OpKind::Fdatasync
+            | OpKind::SyncFileRange(_)
+            | OpKind::Stat => None,
         }
     }
 }

@@ -90,7 +90,7 @@ impl Ring for Http {
         let ledger = Ledger::new(&store, store::protocol(planned));
         let clock = setup.clock;
         let client = Client::open(store, setup.depth, Box::new(move || clock.now()) as Box<_>)
-            .map_err(io::Error::other)?;
+            .map_err(|failure| io::Error::other(failure.to_string()))?;
         Ok(Http {
             client,
             memory: Memory {
