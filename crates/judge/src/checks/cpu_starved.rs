@@ -4,7 +4,7 @@ use super::words::{count, percent, time};
 use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
-use record::Severity;
+use record::{Medium, Severity};
 
 /// Shares of the latency from which waiting for a CPU is told, and from which it misleads.
 const NOTE: f64 = 0.02;
@@ -110,10 +110,14 @@ fn reason(case: &Case, part: &Part, spare: Option<(usize, f64)>) -> (String, Str
         .filter(|job| job.started < part.to && job.ended > part.from && job.elapsed.0 > 0);
     let workers = workers.count();
     if workers > cpus {
+        let deeper = match part.medium() {
+            Medium::Objects => "iodepth",
+            _ => "iodepth with ioengine=io_uring",
+        };
         return (
             format!("{} share {}", count(workers, "worker"), count(cpus, "CPU")),
             format!(
-                "run {} at most (numjobs), with a deeper queue each (iodepth with ioengine=io_uring), or allow more CPUs (cpus_allowed)",
+                "run {} at most (numjobs), with a deeper queue each ({deeper}), or allow more CPUs (cpus_allowed)",
                 count(cpus, "worker")
             ),
         );

@@ -8,6 +8,8 @@ use record::Severity;
 
 /// Share of all CPUs in use from which client and server are in each other's way.
 const BUSY: f64 = 0.85;
+/// /proc/stat counts in hundredths of a second.
+const WINDOW_MIN_NS: u64 = 500_000_000;
 
 pub(super) const CHECK: Check = Check {
     id: "server-on-this-host",
@@ -29,8 +31,12 @@ fn look(case: &Case) -> Vec<Finding> {
     case.parts.iter().filter_map(|part| about(case, part)).collect()
 }
 
-/// How busy all CPUs together were while a part ran, 0 to 1; `None` where it was not sampled.
+/// How busy all CPUs together were while a part ran, 0 to 1; `None` where it was not sampled, or for
+/// too short a time.
 pub(crate) fn busy(case: &Case, part: &Part) -> Option<f64> {
+    if part.length().0 < WINDOW_MIN_NS {
+        return None;
+    }
     let cpus = case.cpu_use(part.from, part.to);
     let used: f64 = cpus.iter().map(|(_, share)| 1.0 - share.idle).sum();
     (!cpus.is_empty()).then(|| used / cpus.len() as f64)
@@ -45,6 +51,9 @@ fn of_workers(case: &Case, part: &Part) -> f64 {
 
 fn about(case: &Case, part: &Part) -> Option<Finding> {
     let exchange = part.metrics.exchange.as_ref().filter(|exchange| exchange.is_local())?;
+    if exchange.requests.iter().all(|request| request.good == 0) {
+        return None;
+    }
     let hosts = exchange.endpoints.join(", ");
     let Some(busy) = busy(case, part) else {
         let text = format!("the server at {hosts} runs on this machine");
@@ -91,6 +100,14 @@ mod tests {
         let found = the_finding(&record, CHECK.id);
         assert_eq!(found.severity, Severity::Warning);
         assert!(found.text.contains("busy 95 % of the time"), "{}", found.text);
+    }
+
+    #[test]
+    fn one_that_answered_nothing_has_no_part_in_it() {
+        let mut record = on_loopback();
+        let exchange = record.jobs[0].exchange.as_mut().expect("it asks");
+        exchange.requests[0].good = 0;
+        assert!(findings(&record, CHECK.id).is_empty());
     }
 
     #[test]
