@@ -308,7 +308,7 @@ fn giving_a_default_of_what_does_not_work_is_no_error() {
 
 #[test]
 fn values_that_do_not_work_are_refused_by_name() {
-    for (name, value) in [("ioengine", "http"), ("ioengine", "external:/tmp/engine.so")] {
+    for (name, value) in [("ioengine", "rados"), ("ioengine", "external:/tmp/engine.so")] {
         let def = options::find(name).unwrap();
         let error = options::apply(&mut Job::default(), def, Some(value), UNITS).unwrap_err();
         assert!(error.contains("does not work yet"), "{name}={value}: {error}");
