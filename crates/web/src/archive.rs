@@ -1,6 +1,7 @@
 //! What pages and the API ask of the archive.
 
 use crate::failure::Failure;
+use crate::site::Site;
 use axum::http::StatusCode;
 use record::RunRecord;
 use serde::Deserialize;
@@ -98,6 +99,23 @@ pub fn filter(words: &str) -> Result<Filter, Failure> {
 /// A run by its name: `latest` is the last run, whatever it was made together with.
 pub fn find(archive: &Archive, name: &str) -> Result<RunId, Failure> {
     Ok(archive.find(name)?)
+}
+
+/// Does `work` with the archive and the run of that name in it: what all pages and addresses about one
+/// run begin with.
+///
+/// # Errors
+/// There is no such run, or the archive cannot be had; those of the work.
+pub async fn with_run<T: Send + 'static>(
+    site: &Site,
+    name: String,
+    work: impl FnOnce(&Site, &mut Archive, RunId) -> Result<T, Failure> + Send + 'static,
+) -> Result<T, Failure> {
+    site.archived(move |site, archive| {
+        let id = find(archive, &name)?;
+        work(site, archive, id)
+    })
+    .await
 }
 
 /// Every run of a set.

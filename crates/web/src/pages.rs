@@ -10,8 +10,69 @@ pub mod start;
 pub mod sweep;
 pub mod trends;
 
+use crate::words::{bandwidth, count, latency};
 use maud::{Markup, html};
 use record::Severity;
+use store::Row;
+
+/// Figures that can be chosen on a page; an address takes any.
+pub const METRICS: [&str; 6] = ["iops", "bandwidth", "mean", "p50", "p99", "p99.9"];
+
+/// The figures to choose from, with the one that is shown: also where it is none of the usual.
+pub fn metric_options(shown: &str) -> Markup {
+    html! {
+        @for name in METRICS { option selected[name == shown] { (name) } }
+        @if !shown.is_empty() && !METRICS.contains(&shown) { option selected { (shown) } }
+    }
+}
+
+/// Where words of a filter are typed, with those that were; `example`: what could be typed.
+pub fn filter_field(typed: &str, example: &str) -> Markup {
+    html! {
+        label for="filter" { "Filter" }
+        input.mono #filter type="search" name="filter" value=(typed) spellcheck="false"
+            autocapitalize="none" placeholder=(example);
+    }
+}
+
+/// Runs in a table, `caption` above it, of which two and more can be chosen and compared.
+pub fn choice(caption: &Markup, heads: &Markup, rows: &Markup) -> Markup {
+    html! {
+        form method="get" action="/compare" data-choosing {
+            div.wide {
+                table.list.cards data-rows {
+                    caption { (caption) }
+                    thead { tr { th scope="col" { "Choose" } (heads) } }
+                    tbody { (rows) }
+                }
+            }
+            div.actions {
+                button data-needs="2" { "Compare those chosen" }
+                span.muted data-count role="status" {}
+            }
+        }
+    }
+}
+
+/// The cell where a run that is called `name` can be chosen.
+pub fn chooser(row: &Row, name: &str) -> Markup {
+    html! {
+        td {
+            input type="checkbox" name="run" value=(row.id.as_str())
+                aria-label={ "Choose " (name) ", " (row.id.short()) };
+        }
+    }
+}
+
+/// The cells of a run that say how it went: IOPS, bandwidth, p99 and what limited it.
+pub fn figures(row: &Row) -> Markup {
+    html! {
+        td.number data-name="IOPS" { (row.iops.map(count).unwrap_or_default()) }
+        td.number data-name="Bandwidth" { (row.bandwidth.map(bandwidth).unwrap_or_default()) }
+        td.number data-name="p99" { (row.p99_ns.map(latency).unwrap_or_default()) }
+        td data-name="Limited by" { (runs::verdict(row)) }
+    }
+}
 
 /// Size of a curve in a line of text, in its own units.
 const SPARK: (f64, f64) = (240.0, 44.0);
@@ -55,6 +116,17 @@ pub fn spark(name: &str, values: &[f64], words: impl Fn(f64) -> String) -> Marku
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_figure_that_is_shown_is_among_those_to_choose() {
+        let chosen = |shown| {
+            let text = metric_options(shown).into_string();
+            (text.matches("<option").count(), text.matches("selected").count())
+        };
+        assert_eq!(chosen("p99"), (6, 1));
+        assert_eq!(chosen("read.p99"), (7, 1));
+        assert_eq!(chosen(""), (6, 0));
+    }
 
     #[test]
     fn curves_begin_at_nothing_and_say_their_last_value() {

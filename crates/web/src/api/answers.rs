@@ -64,11 +64,7 @@ pub async fn record(
     State(site): State<Site>,
     Path(name): Path<String>,
 ) -> Result<Response, Failure> {
-    site.archived(move |_, archive| {
-        let id = archive::find(archive, &name)?;
-        Ok(json_text(archive.json(&id)?))
-    })
-    .await
+    archive::with_run(&site, name, |_, archive, id| Ok(json_text(archive.json(&id)?))).await
 }
 
 /// Removes a run.
@@ -76,8 +72,7 @@ pub async fn remove(
     State(site): State<Site>,
     Path(name): Path<String>,
 ) -> Result<StatusCode, Failure> {
-    site.archived(move |_, archive| {
-        let id = archive::find(archive, &name)?;
+    archive::with_run(&site, name, |_, archive, id| {
         archive.remove(&[id])?;
         Ok(StatusCode::NO_CONTENT)
     })
@@ -89,8 +84,8 @@ pub async fn report(
     State(site): State<Site>,
     Path(name): Path<String>,
 ) -> Result<Response, Failure> {
-    site.archived(move |_, archive| {
-        let record = archive.load(&archive::find(archive, &name)?)?;
+    archive::with_run(&site, name, |_, archive, id| {
+        let record = archive.load(&id)?;
         let judged = judge::judge(&record);
         Ok(json_text(report::render(&record, &judged, &[Format::Json], &Dress::default())))
     })
@@ -102,8 +97,7 @@ pub async fn tag(
     State(site): State<Site>,
     Path((name, tag)): Path<(String, String)>,
 ) -> Result<StatusCode, Failure> {
-    site.archived(move |_, archive| {
-        let id = archive::find(archive, &name)?;
+    archive::with_run(&site, name, move |_, archive, id| {
         archive.tag(&id, &tag)?;
         Ok(StatusCode::NO_CONTENT)
     })
@@ -115,12 +109,9 @@ pub async fn untag(
     State(site): State<Site>,
     Path((name, tag)): Path<(String, String)>,
 ) -> Result<StatusCode, Failure> {
-    site.archived(move |_, archive| {
-        let id = archive::find(archive, &name)?;
-        match archive.untag(&id, &tag)? {
-            true => Ok(StatusCode::NO_CONTENT),
-            false => Err(Failure::missing(format!("run {} has no tag '{tag}'", id.short()))),
-        }
+    archive::with_run(&site, name, move |_, archive, id| match archive.untag(&id, &tag)? {
+        true => Ok(StatusCode::NO_CONTENT),
+        false => Err(Failure::missing(format!("run {} has no tag '{tag}'", id.short()))),
     })
     .await
 }
@@ -140,8 +131,7 @@ pub async fn note(
     let sent: Note = serde_json::from_slice(&body)
         .map_err(|error| Failure::wrong(format!("expected {{\"note\": \"…\"}}: {error}")))?;
     check_note(&sent.note)?;
-    site.archived(move |_, archive| {
-        let id = archive::find(archive, &name)?;
+    archive::with_run(&site, name, move |_, archive, id| {
         archive.note(&id, &sent.note)?;
         Ok(StatusCode::NO_CONTENT)
     })

@@ -92,8 +92,7 @@ pub async fn record(
     State(site): State<Site>,
     Path(name): Path<String>,
 ) -> Result<Response, Failure> {
-    site.archived(move |_, archive| {
-        let id = archive::find(archive, &name)?;
+    archive::with_run(&site, name, |_, archive, id| {
         let as_file = format!("attachment; filename=\"fathom-{}.json\"", id.short());
         let lines = [
             (header::CONTENT_TYPE, "application/json".to_owned()),
@@ -119,7 +118,7 @@ pub async fn tag(
     Path(name): Path<String>,
     Form(sent): Form<Tag>,
 ) -> Result<Redirect, Failure> {
-    changed(site, name, move |archive, id| Ok(archive.tag(id, sent.tag.trim())?)).await
+    changed(&site, name, move |archive, id| Ok(archive.tag(id, sent.tag.trim())?)).await
 }
 
 /// Takes a tag from a run.
@@ -131,7 +130,7 @@ pub async fn untag(
     Path(name): Path<String>,
     Form(sent): Form<Tag>,
 ) -> Result<Redirect, Failure> {
-    changed(site, name, move |archive, id| Ok(archive.untag(id, &sent.tag).map(drop)?)).await
+    changed(&site, name, move |archive, id| Ok(archive.untag(id, &sent.tag).map(drop)?)).await
 }
 
 /// A note that is sent.
@@ -165,17 +164,16 @@ pub async fn note(
 ) -> Result<Redirect, Failure> {
     let note = sent.note.trim().replace("\r\n", "\n");
     check_note(&note)?;
-    changed(site, name, move |archive, id| Ok(archive.note(id, &note)?)).await
+    changed(&site, name, move |archive, id| Ok(archive.note(id, &note)?)).await
 }
 
 /// Changes what is known of a run, and shows it.
 async fn changed(
-    site: Site,
+    site: &Site,
     name: String,
     change: impl FnOnce(&mut store::Archive, &store::RunId) -> Result<(), Failure> + Send + 'static,
 ) -> Result<Redirect, Failure> {
-    site.archived(move |_, archive| {
-        let id = archive::find(archive, &name)?;
+    archive::with_run(site, name, |_, archive, id| {
         change(archive, &id)?;
         Ok(Redirect::to(&format!("/runs/{id}")))
     })
@@ -190,8 +188,8 @@ pub async fn asked_to_remove(
     State(site): State<Site>,
     Path(name): Path<String>,
 ) -> Result<Html<String>, Failure> {
-    site.archived(move |site, archive| {
-        let row = archive.row(&archive::find(archive, &name)?)?;
+    archive::with_run(&site, name, |site, archive, id| {
+        let row = archive.row(&id)?;
         let at = format!("/runs/{}", row.id);
         let body = html! {
             h1 { "Remove " (row.job) "?" }
@@ -219,8 +217,7 @@ pub async fn remove(
     State(site): State<Site>,
     Path(name): Path<String>,
 ) -> Result<Redirect, Failure> {
-    site.archived(move |_, archive| {
-        let id = archive::find(archive, &name)?;
+    archive::with_run(&site, name, |_, archive, id| {
         archive.remove(&[id])?;
         Ok(Redirect::to("/runs"))
     })

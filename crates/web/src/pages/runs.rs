@@ -3,8 +3,9 @@
 use crate::archive::{Asked, Listed};
 use crate::failure::{Failure, Worded};
 use crate::frame::{self, Here};
+use crate::pages::{choice, chooser, figures, filter_field};
 use crate::site::Site;
-use crate::words::{bandwidth, count, encoded, latency, when, workload};
+use crate::words::{encoded, when, workload};
 use axum::Extension;
 use axum::extract::{Query, State};
 use axum::response::{IntoResponse, Redirect, Response};
@@ -63,9 +64,7 @@ pub async fn page(
 fn search(asked: &Asked) -> Markup {
     html! {
         form.search method="get" action="/runs" role="search" {
-            label for="filter" { "Filter" }
-            input.mono #filter type="search" name="filter" value=(asked.filter) spellcheck="false"
-                autocapitalize="none" placeholder="job=reader since=7d iops>100k tag=before";
+            (filter_field(&asked.filter, "job=reader since=7d iops>100k tag=before"))
             @if !asked.sort.is_empty() { input type="hidden" name="sort" value=(asked.sort); }
             button { "Show" }
         }
@@ -84,27 +83,16 @@ fn none(asked: &Asked) -> Markup {
 
 fn list(asked: &Asked, listed: &Listed) -> Markup {
     let last = asked.offset + listed.rows.len() as u64;
+    let caption = html! {
+        @if listed.rows.is_empty() { (listed.total) " runs, none here" }
+        @else { "Runs " (asked.offset + 1) " to " (last) " of " (listed.total) }
+    };
+    let heads = html! {
+        @for column in COLUMNS { (heading(asked, column)) }
+        th scope="col" { "Tags" }
+    };
     html! {
-        form method="get" action="/compare" data-choosing {
-            div.wide {
-                table.list.cards data-rows {
-                    caption {
-                        @if listed.rows.is_empty() { (listed.total) " runs, none here" }
-                        @else { "Runs " (asked.offset + 1) " to " (last) " of " (listed.total) }
-                    }
-                    thead { tr {
-                        th scope="col" { "Choose" }
-                        @for column in COLUMNS { (heading(asked, column)) }
-                        th scope="col" { "Tags" }
-                    } }
-                    tbody { @for row in &listed.rows { (line(row)) } }
-                }
-            }
-            div.actions {
-                button data-needs="2" { "Compare those chosen" }
-                span.muted data-count role="status" {}
-            }
-        }
+        (choice(&caption, &heads, &html! { @for row in &listed.rows { (line(row)) } }))
         (paging(asked, listed))
     }
 }
@@ -147,10 +135,7 @@ fn line(row: &Row) -> Markup {
     let name = if row.job.is_empty() { "(no job)" } else { row.job.as_str() };
     html! {
         tr {
-            td {
-                input type="checkbox" name="run" value=(id)
-                    aria-label={ "Choose " (name) ", " (row.id.short()) };
-            }
+            (chooser(row, name))
             th scope="row" {
                 a href={ "/runs/" (id) } { (name) }
                 @if let Some(cell) = row.cell.as_ref().filter(|cell| **cell != row.job) {
@@ -167,10 +152,7 @@ fn line(row: &Row) -> Markup {
             td data-name="Host" { (row.host) }
             td data-name="Does" { (workload(row))
                 @if !row.device.is_empty() { br; span.muted { (row.device) } } }
-            td.number data-name="IOPS" { (row.iops.map(count).unwrap_or_default()) }
-            td.number data-name="Bandwidth" { (row.bandwidth.map(bandwidth).unwrap_or_default()) }
-            td.number data-name="p99" { (row.p99_ns.map(latency).unwrap_or_default()) }
-            td data-name="Limited by" { (verdict(row)) }
+            (figures(row))
             td data-name="Tags" { (tags(row)) }
         }
     }

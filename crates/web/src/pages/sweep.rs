@@ -3,9 +3,9 @@
 use crate::archive;
 use crate::failure::Failure;
 use crate::frame::{self, Here};
-use crate::pages::{runs, shown};
+use crate::pages::{choice, chooser, figures, metric_options, shown};
 use crate::site::Site;
-use crate::words::{bandwidth, count, latency, when};
+use crate::words::when;
 use axum::extract::{Path, Query, State};
 use axum::response::Html;
 use judge::Measure;
@@ -15,8 +15,6 @@ use report::plot::{Kind, Request, Source, picture};
 use serde::Deserialize;
 use store::Row;
 
-/// Figures that a sweep is drawn by.
-const METRICS: [&str; 6] = ["iops", "bandwidth", "mean", "p50", "p99", "p99.9"];
 /// Runs of a set beyond which its whole report is not shown at once.
 const REPORTED: usize = 200;
 
@@ -86,7 +84,7 @@ fn pictures(set: &RecordSet, asked: &Asked) -> Result<Markup, Failure> {
         form.inline method="get" {
             label for="metric" { "Draw it by" }
             select #metric name="metric" {
-                @for name in METRICS { option selected[name == asked.metric] { (name) } }
+                (metric_options(&asked.metric))
             }
             button { "Draw" }
         }
@@ -95,42 +93,30 @@ fn pictures(set: &RecordSet, asked: &Asked) -> Result<Markup, Failure> {
 }
 
 fn members(rows: &[Row]) -> Markup {
+    let caption = html! { (rows.len()) " runs, in the order they were made" };
+    let heads = html! {
+        th scope="col" { "Run" }
+        th.number scope="col" { "Round" }
+        th.number scope="col" { "IOPS" }
+        th.number scope="col" { "Bandwidth" }
+        th.number scope="col" { "p99" }
+        th scope="col" { "Limited by" }
+    };
     html! {
         h2 { "Its runs" }
-        form method="get" action="/compare" data-choosing {
-            div.wide {
-                table.list.cards data-rows {
-                    caption { (rows.len()) " runs, in the order they were made" }
-                    thead { tr {
-                        th scope="col" { "Choose" } th scope="col" { "Run" }
-                        th.number scope="col" { "Round" } th.number scope="col" { "IOPS" }
-                        th.number scope="col" { "Bandwidth" } th.number scope="col" { "p99" }
-                        th scope="col" { "Limited by" }
-                    } }
-                    tbody { @for row in rows { (member(row)) } }
-                }
-            }
-            div.actions {
-                button data-needs="2" { "Compare those chosen" }
-                span.muted data-count role="status" {}
-            }
-        }
+        (choice(&caption, &heads, &html! { @for row in rows { (member(row)) } }))
     }
 }
 
 fn member(row: &Row) -> Markup {
-    let id = row.id.as_str();
     let name = row.cell.as_deref().filter(|cell| !cell.is_empty()).unwrap_or(&row.job);
+    let round = row.round.map(|round| (round + 1).to_string()).unwrap_or_default();
     html! {
         tr {
-            td { input type="checkbox" name="run" value=(id)
-                 aria-label={ "Choose " (name) ", " (row.id.short()) }; }
-            th scope="row" { a href={ "/runs/" (id) } { (name) } }
-            td.number data-name="Round" { (row.round.map(|round| (round + 1).to_string()).unwrap_or_default()) }
-            td.number data-name="IOPS" { (row.iops.map(count).unwrap_or_default()) }
-            td.number data-name="Bandwidth" { (row.bandwidth.map(bandwidth).unwrap_or_default()) }
-            td.number data-name="p99" { (row.p99_ns.map(latency).unwrap_or_default()) }
-            td data-name="Limited by" { (runs::verdict(row)) }
+            (chooser(row, name))
+            th scope="row" { a href={ "/runs/" (row.id.as_str()) } { (name) } }
+            td.number data-name="Round" { (round) }
+            (figures(row))
         }
     }
 }

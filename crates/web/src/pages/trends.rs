@@ -3,6 +3,7 @@
 use crate::archive;
 use crate::failure::Failure;
 use crate::frame::{self, Here};
+use crate::pages::{METRICS, filter_field, metric_options};
 use crate::site::Site;
 use crate::trends::{Trends, trends};
 use axum::extract::{Query, State};
@@ -13,8 +14,6 @@ use maud::{Markup, PreEscaped, html};
 use report::trend::{Trend, coincidence, conclusion, picture};
 use serde::Deserialize;
 
-/// Figures that can be chosen; the address takes any.
-const METRICS: [&str; 6] = ["iops", "bandwidth", "mean", "p50", "p99", "p99.9"];
 /// Workloads that are drawn on one page, those with most runs.
 const DRAWN: usize = 6;
 
@@ -74,14 +73,9 @@ pub async fn page(
 fn search(asked: &Asked) -> Markup {
     html! {
         form.search method="get" action="/trends" role="search" {
-            label for="filter" { "Filter" }
-            input.mono #filter type="search" name="filter" value=(asked.filter) spellcheck="false"
-                autocapitalize="none" placeholder="job=reader host=lab since=90d";
+            (filter_field(&asked.filter, "job=reader host=lab since=90d"))
             label for="metric" { "Figure" }
-            select #metric name="metric" {
-                @for name in METRICS { option selected[name == asked.metric()] { (name) } }
-                @if !METRICS.contains(&asked.metric()) { option selected { (asked.metric()) } }
-            }
+            select #metric name="metric" { (metric_options(asked.metric())) }
             button { "Show" }
         }
     }
