@@ -110,20 +110,7 @@ fn where_no_picture_suits_there_is_none() {
 fn suspended_it_gives_the_terminal_back_and_takes_it_again() {
     let mut tty = run(24, 80, LONG);
     tty.shows(SEEN_RUNNING);
-    let raw = tty.settings();
-    assert_ne!(raw, tty.told("before"));
-    for by_key in [false, true] {
-        match by_key {
-            true => tty.press("\x1a"),
-            false => tty.signal(Signal::TSTP),
-        }
-        wait_until("the stop", || tty.state() == "T");
-        assert_eq!(tty.settings(), tty.told("before"));
-        let before = tty.out().len();
-        tty.signal(Signal::CONT);
-        wait_until("the picture again", || tty.out()[before..].contains("fathom run"));
-        assert_eq!(tty.settings(), raw);
-    }
+    tty.suspended("fathom run");
     tty.press("\x03");
     tty.ended("130");
 }

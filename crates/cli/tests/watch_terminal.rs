@@ -62,20 +62,7 @@ fn a_failure_is_told_on_the_terminal_given_back() {
 fn suspended_it_gives_the_terminal_back_and_takes_it_again() {
     let mut tty = watch(24, 80, "");
     tty.shows("fathom watch");
-    let raw = tty.settings();
-    assert_ne!(raw, tty.told("before"));
-    for by_key in [false, true] {
-        match by_key {
-            true => tty.press("\x1a"),
-            false => tty.signal(Signal::TSTP),
-        }
-        wait_until("the stop", || tty.state() == "T");
-        assert_eq!(tty.settings(), tty.told("before"));
-        let before = tty.out().len();
-        tty.signal(Signal::CONT);
-        wait_until("the picture again", || tty.out()[before..].contains("fathom watch"));
-        assert_eq!(tty.settings(), raw);
-    }
+    tty.suspended("fathom watch");
     tty.press("q");
     tty.ended("0");
 }

@@ -95,15 +95,35 @@ impl Tty {
     }
 
     /// The state letter of the program (proc_pid_stat(5)).
-    pub fn state(&self) -> String {
+    fn state(&self) -> String {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.told("pid"))).unwrap();
         let behind_name = stat.rsplit_once(')').unwrap().1;
         behind_name.split_whitespace().next().unwrap().to_owned()
     }
 
     /// The terminal's settings now.
-    pub fn settings(&self) -> String {
+    fn settings(&self) -> String {
         system("stty", &["-F", &self.told("name"), "-g"])
+    }
+
+    /// Stops the program by signal and by key: each time the terminal is given back, and taken again
+    /// when the program goes on, with `heading` drawn anew.
+    #[track_caller]
+    pub fn suspended(&mut self, heading: &str) {
+        let raw = self.settings();
+        assert_ne!(raw, self.told("before"));
+        for by_key in [false, true] {
+            match by_key {
+                true => self.press("\x1a"),
+                false => self.signal(Signal::TSTP),
+            }
+            wait_until("the stop", || self.state() == "T");
+            assert_eq!(self.settings(), self.told("before"));
+            let before = self.out().len();
+            self.signal(Signal::CONT);
+            wait_until("the picture again", || self.out()[before..].contains(heading));
+            assert_eq!(self.settings(), raw);
+        }
     }
 
     /// It ended with a code, and the terminal is as it was before.
