@@ -9,6 +9,7 @@ use crate::output::{Output, say};
 use crate::trigger::Trigger;
 use anyhow::Result;
 use job::{Invocation, Job};
+use judge::Judged;
 use judge::gate::Subject;
 use record::{Cell, PerDirection, RecordSet, RunRecord};
 use report::Dress;
@@ -24,14 +25,12 @@ pub fn run(call: &Call, gate: &Gate, output: &mut Output, repeats: u32) -> Resul
         return Ok(ExitCode::from(code));
     }
     let refused = rounds.all(output)?;
-    let set = rounds.set;
+    let Rounds { set, judged, mut keeper, .. } = rounds;
     // Kept before anything looks at it, as a single run is.
     let kept = match &call.invocation.record {
         Some(path) => report::native::save_set(&set, path),
         None => Ok(()),
     };
-    let mut keeper = rounds.keeper;
-    let judged: Vec<judge::Judged> = set.runs.iter().map(judge::judge).collect();
     let mut together = judge::together(&set, &judged);
     let missed = gate.hold(&set.runs, &mut together, set.seed);
     let dress = Dress { archived_as: keeper.id(), ..call.dress(output) };
@@ -82,6 +81,8 @@ struct Rounds<'a> {
     contenders: Vec<Contender<'a>>,
     repeats: u32,
     set: RecordSet,
+    /// What judging says of each run of the set.
+    judged: Vec<Judged>,
     said: Said,
     keeper: Keeper,
 }
@@ -97,7 +98,8 @@ impl<'a> Rounds<'a> {
         };
         let keeper = Keeper::together(call.archive(), &set.kind, SEED);
         let contenders = contenders(call);
-        Rounds { call, contenders, repeats, set, said: Said::default(), keeper }
+        let said = Said::default();
+        Rounds { call, contenders, repeats, set, judged: Vec::new(), said, keeper }
     }
 
     /// Everything is resolved once before anything runs: what is refused is refused now. The exit
@@ -174,7 +176,9 @@ impl<'a> Rounds<'a> {
             return Ok(false);
         }
         // What is shown is kept: a kill costs no run that was told of.
-        self.keeper.add_judged(&record);
+        self.keeper.add(&record);
+        let judged = judge::judge(&record);
+        self.keeper.judged(&record, &judged);
         if self.call.is_text() {
             let name = Some(self.contenders[index].name.as_str());
             let name = name.filter(|_| self.contenders.len() > 1);
@@ -183,6 +187,7 @@ impl<'a> Rounds<'a> {
         say(&self.keeper.said());
         let failed = exit::failed(&record);
         self.set.runs.push(record);
+        self.judged.push(judged);
         if failed && number < self.total() {
             say(&format!("fathom: run {number} failed; the others are not made\n"));
         }
