@@ -59,11 +59,26 @@ impl Output {
 
 /// An error with its causes in one line, without the numbers Rust puts behind the system's words.
 pub fn describe(error: &anyhow::Error) -> String {
-    let causes = error.chain().map(|cause| {
-        let text = cause.to_string();
-        text.split(" (os error ").next().unwrap_or_default().to_owned()
-    });
-    causes.collect::<Vec<_>>().join(": ")
+    error.chain().map(plain).collect::<Vec<_>>().join(": ")
+}
+
+/// An error without the number Rust puts behind the system's words.
+fn plain(error: &(dyn std::error::Error + 'static)) -> String {
+    error.to_string().split(" (os error ").next().unwrap_or_default().to_owned()
+}
+
+/// Writes a file that was asked for: it is complete or as it was.
+///
+/// # Errors
+/// Its name, and why it cannot be written.
+pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), String> {
+    let written = |path: &Path| {
+        let mut file = File::create(path)?;
+        file.write_all(bytes)?;
+        Ok(file)
+    };
+    report::native::replace(path, written)
+        .map_err(|error| format!("{}: cannot write: {}", path.display(), plain(&error)))
 }
 
 /// Says something that is not part of the report. Nobody listening is no error.

@@ -2,18 +2,16 @@
 
 use crate::archive;
 use crate::exit;
-use crate::output::{describe, say};
+use crate::output::{describe, say, write_file};
 use charts::Picture;
 use clap::{Args, ValueEnum};
 use judge::Measure;
 use report::plot::{self, Drawn, Request, Source};
-use std::fs::File;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Pixels of a PNG in each of the picture: sharp on screens with small pixels and on paper.
-const SCALE: f32 = 2.0;
+pub const SCALE: f32 = 2.0;
 
 /// What `fathom plot` takes.
 #[derive(Args)]
@@ -107,9 +105,9 @@ fn draw(arguments: &Arguments) -> Result<Drawn, String> {
     plot::picture(&sources, &request)
 }
 
-/// Names and paths of the sources: names as given, or those of the files; or the whole paths, where
-/// files have the same name.
-fn named(sources: &[String]) -> Vec<(String, PathBuf)> {
+/// Names and paths of sources: names as given, or those of the files; or the whole paths, where files
+/// have the same name.
+pub fn named(sources: &[String]) -> Vec<(String, PathBuf)> {
     let stem =
         |path: &Path| path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
     let split = |source: &String| match source.split_once('=') {
@@ -137,11 +135,6 @@ fn load((name, path): &(String, PathBuf)) -> Result<Source, String> {
     }
 }
 
-/// An error without the number Rust puts behind the system's words.
-fn words(error: &dyn std::error::Error) -> String {
-    error.to_string().split(" (os error ").next().unwrap_or_default().to_owned()
-}
-
 /// "heat map of iops, 35 figures, 2 missing".
 fn told(drawn: &Drawn) -> String {
     let figures = drawn.places - drawn.missing;
@@ -162,13 +155,7 @@ pub fn write(picture: &Picture, path: &Path) -> Result<(), String> {
         true => picture.png(SCALE).map_err(|error| error.to_string())?,
         false => picture.svg().into_bytes(),
     };
-    let written = |path: &Path| {
-        let mut file = File::create(path)?;
-        file.write_all(&bytes)?;
-        Ok(file)
-    };
-    report::native::replace(path, written)
-        .map_err(|error| format!("{}: cannot write: {}", path.display(), words(&error)))
+    write_file(path, &bytes)
 }
 
 /// A file whose name says its format.

@@ -1,17 +1,13 @@
 //! `fathom report`: records as a page, a table or a picture.
 
 use crate::exit;
-use crate::output::{describe, say};
+use crate::output::{describe, say, write_file};
+use crate::plot::{SCALE, named};
 use clap::Args;
 use report::exhibit::Exhibit;
 use report::{html, pictures};
-use std::fs::File;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-
-/// Pixels of a PNG in each of the picture.
-const SCALE: f32 = 2.0;
 
 /// What `fathom report` takes.
 #[derive(Args)]
@@ -76,8 +72,9 @@ pub fn main(arguments: &Arguments) -> ExitCode {
         say(&format!("fathom: error: {error}\n"));
         ExitCode::from(code)
     };
+    let runs = named(&arguments.runs);
     let loaded: Result<Vec<Exhibit>, String> =
-        arguments.runs.iter().map(|run| load(run, &arguments.runs)).collect();
+        runs.iter().map(|(name, path)| load(name, path, runs.len() == 1)).collect();
     let exhibits = match loaded {
         Ok(exhibits) => exhibits,
         Err(error) => return fail(error, exit::USAGE),
@@ -90,9 +87,8 @@ pub fn main(arguments: &Arguments) -> ExitCode {
         Err(error) => return fail(error, exit::USAGE),
     };
     for (path, bytes) in arguments.output.iter().zip(contents) {
-        if let Err(error) = write(path, &bytes) {
-            let reason = plain(&error);
-            return fail(format!("{}: cannot write: {reason}", path.display()), exit::ERRORS);
+        if let Err(error) = write_file(path, &bytes) {
+            return fail(error, exit::ERRORS);
         }
         say(&format!("{}: {}\n", path.display(), told(bytes.len())));
     }
@@ -129,45 +125,18 @@ fn picture_of(exhibits: &[Exhibit], arguments: &Arguments) -> Result<charts::Pic
     }
 }
 
-fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    report::native::replace(path, |path| {
-        let mut file = File::create(path)?;
-        file.write_all(bytes)?;
-        Ok(file)
-    })
-}
-
-/// The system's words without the number Rust puts behind them.
-fn plain(error: &dyn std::error::Error) -> String {
-    error.to_string().split(" (os error ").next().unwrap_or_default().to_owned()
-}
-
 /// Loads and judges what an argument names.
-fn load(run: &str, all: &[String]) -> Result<Exhibit, String> {
-    let (name, path) = named(run, all);
-    if report::sweep::directory::is_one(&path) {
-        let sweep = Exhibit::of_sweep(&name, &path);
+fn load(name: &str, path: &Path, is_alone: bool) -> Result<Exhibit, String> {
+    if report::sweep::directory::is_one(path) {
+        let sweep = Exhibit::of_sweep(name, path);
         return sweep.map_err(|error| describe(&error.into()));
     }
-    let set = crate::archive::load(&path).map_err(|error| describe(&error))?;
-    let exhibit = Exhibit::new(&name, set);
+    let set = crate::archive::load(path).map_err(|error| describe(&error))?;
+    let exhibit = Exhibit::new(name, set);
     // Several are compared with each other.
-    let before = if all.len() == 1 { crate::archive::before(&path) } else { None };
+    let before = if is_alone { crate::archive::before(path) } else { None };
     Ok(match before {
         Some((id, earlier)) => exhibit.since(&id, earlier),
         None => exhibit,
     })
-}
-
-/// Name and path: the name as given, or that of the file; the whole path where files have one name.
-fn named(run: &str, all: &[String]) -> (String, PathBuf) {
-    if let Some((name, path)) = run.split_once('=').filter(|_| !Path::new(run).exists()) {
-        return (name.to_owned(), path.into());
-    }
-    let stem = |text: &str| {
-        let path = Path::new(text);
-        path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
-    };
-    let is_alone = all.iter().filter(|other| stem(other) == stem(run)).count() < 2;
-    (if is_alone { stem(run) } else { run.to_owned() }, PathBuf::from(run))
 }
