@@ -5,6 +5,7 @@ mod common;
 use common::*;
 use rustix::process::Signal;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 use store::{Archive, Filter, Place, Row};
@@ -207,6 +208,44 @@ fn a_full_disk_keeps_what_was_archived_before() {
     let archived = rows(&place);
     assert!(!archived.is_empty() && !beside.runs.is_empty());
     assert_eq!(archived.len() + beside.runs.len(), 60);
+}
+
+/// Neither a variable nor the system knows a home: what is archived otherwise lies where it was made.
+#[test]
+fn without_a_home_runs_are_kept_where_they_are_made() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    fs::set_permissions(at, fs::Permissions::from_mode(0o777)).unwrap();
+    // Where it was built may be closed to others.
+    let program = at.join("fathom");
+    fs::copy(FATHOM, &program).unwrap();
+    let homeless = |arguments: &[&str]| {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid=54321", "--regid=54321", "--clear-groups"]).arg(&program);
+        command.args(arguments).current_dir(at).env("PATH", "/usr/bin:/bin");
+        for variable in ["HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", ARCHIVE] {
+            command.env_remove(variable);
+        }
+        run(&mut command)
+    };
+    let beside = |kind: &str| {
+        let prefix = format!("fathom-{kind}-");
+        names(at).into_iter().find(|name| name.starts_with(&prefix)).expect("a record")
+    };
+    let ran = homeless(&[&["run"][..], &TINY].concat()).expect(0);
+    let told = "no place for the archive: neither XDG_DATA_HOME nor a home directory is known";
+    assert!(ran.err.contains(told) && ran.err.lines().count() == 1, "{}", ran.err);
+    assert!(ran.err.contains(&beside("run")), "{}", ran.err);
+    assert!(!ran.out.contains("fathom runs show"), "{}", ran.out);
+    assert_eq!(report::native::load(&at.join(beside("run"))).unwrap().jobs[0].name, "tiny");
+    let quiet = homeless(&[&["run", "--no-archive"][..], &TINY].concat()).expect(0);
+    assert_eq!(quiet.err, "");
+    let knee = ["knee", "--size=8m", "--time=20ms", "--repeat=1", "--depths=1,2"];
+    let ran = homeless(&knee).expect(0);
+    assert_eq!(ran.err.matches(told).count(), 1, "{}", ran.err);
+    assert!(report::native::load_set(&at.join(beside("knee"))).unwrap().runs.len() > 1);
+    let none = homeless(&["runs"]).expect(2);
+    assert!(none.err.contains(told) && none.err.contains("--archive"), "{}", none.err);
 }
 
 #[test]

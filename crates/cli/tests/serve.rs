@@ -55,7 +55,7 @@ fn every_answer_forbids_browsers_what_pages_do_not_need() {
         assert!(policy.starts_with("default-src 'none';"), "{policy}");
         assert!(!policy.contains("unsafe"), "{policy}");
         assert_eq!(answer.header("x-content-type-options"), Some("nosniff"), "{path}");
-        assert_eq!(answer.header("referrer-policy"), Some("no-referrer"), "{path}");
+        assert_eq!(answer.header("referrer-policy"), Some("same-origin"), "{path}");
         assert!(!answer.body.contains(" style=\"") && !answer.body.contains("onclick"), "{path}");
     }
 }

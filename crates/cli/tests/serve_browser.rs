@@ -3,19 +3,13 @@
 
 mod common;
 
-use common::browser::Browser;
+use common::browser::{Browser, pictures};
 use common::pages::{Pages, archived};
 use common::{Running, scratch};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Enter, as the protocol has it.
 const ENTER: &str = "\u{e007}";
-
-/// Where pictures are left.
-fn pictures() -> PathBuf {
-    let target = Path::new(common::FATHOM).ancestors().nth(2).unwrap();
-    target.join("pages")
-}
 
 /// 200 runs: repeats of two jobs, a sweep, single ones.
 fn two_hundred(directory: &Path) {
@@ -30,7 +24,9 @@ fn two_hundred(directory: &Path) {
     let vary = ["--vary", "bs=4k,16k,64k", "--vary", "iodepth=1,4,16", "--repeat=2"];
     let job = ["--name=swept", "--rw=randread"];
     archived(directory, "sweep", &[&vary[..], &job, &quick].concat());
-    let file = ["--name=file", "--rw=randrw", "--bs=4k", "--size=1m", "--log_avg_msec=100"];
+    // Wider than a phone, and no space in it.
+    let name = "--name=a_job_whose_name_is_long_enough_for_three_of_the_usual_ones";
+    let file = [name, "--rw=randrw", "--bs=4k", "--size=1m", "--log_avg_msec=100"];
     let timed = ["--time_based", "--runtime=1"];
     archived(directory, "run", &[&file[..], &timed].concat());
     for _ in 0..3 {
@@ -53,10 +49,7 @@ fn look(browser: &Browser, pages: &Pages, name: &str, path: &str) {
             );
             assert_eq!(paper.as_f64().unwrap() < 128.0, is_dark, "{name}: {paper}");
         }
-        let over = browser.script(
-            "return document.documentElement.scrollWidth - document.documentElement.clientWidth",
-        );
-        assert_eq!(over, 0, "{name}: nothing is wider than a {kind}");
+        assert_eq!(browser.too_wide(), Vec::<String>::new(), "{name}: wider than a {kind}");
     }
     browser.size(1280, 900);
     browser.dark(false);
@@ -194,5 +187,96 @@ fn a_run_is_watched_to_its_end() {
     common::wait_until("the end", || browser.address().contains("/runs"));
     browser.shows("main", "watched");
     run.end();
+    is_clean(&browser, &pages);
+}
+
+/// A run of two seconds, as it is typed into the form.
+const TYPED: &str =
+    "[typed]\nrw=randread\nbs=4k\nsize=1m\nrate_iops=2000\ntime_based=1\nruntime=2\n";
+
+#[test]
+fn a_run_is_started_labelled_and_removed_on_its_pages() {
+    let directory = scratch();
+    let target = directory.path().join("target");
+    std::fs::create_dir(&target).unwrap();
+    let pages = Pages::start(directory.path(), &["--allow-run"]);
+    let browser = Browser::start();
+    browser.requests();
+    browser.open(&pages.way_in());
+    // A mistake is told beside what was typed, which stays.
+    browser.open(&pages.url("/start"));
+    browser.fill("#job", "[typed]\nrw=sideways\n");
+    browser.fill("#target", target.to_str().unwrap());
+    browser.click("main form button");
+    browser.shows("[role=alert]", "sideways");
+    assert!(
+        browser
+            .script("return document.querySelector('#job').value")
+            .as_str()
+            .unwrap()
+            .contains("sideways")
+    );
+    browser.fill("#job", TYPED);
+    browser.click("main form button");
+    common::wait_until("its own page", || browser.address().contains("/live/"));
+    common::wait_until("its report", || browser.address().contains("/runs/"));
+    browser.shows("main", "typed");
+    let run = browser.address();
+    let run = run.strip_prefix(&pages.url("")).unwrap();
+    assert!(std::fs::read_dir(&target).unwrap().count() == 1, "it worked where it was told to");
+
+    browser.fill("form[action$='/tag'] input[name=tag]", "golden");
+    browser.click("form[action$='/tag'] button");
+    browser.shows("a.tag", "golden");
+    browser.click("main details summary");
+    browser.fill("textarea[name=note]", "before the update\nof <b>firmware</b>");
+    browser.click("form[action$='/note'] button");
+    common::wait_until("the note", || {
+        let note = browser.script("return document.querySelector('textarea[name=note]').value");
+        note.as_str() == Some("before the update\nof <b>firmware</b>")
+            && browser.script("return document.querySelector('main details').open") == true
+    });
+    look(&browser, &pages, "run", run);
+    browser.click("a.tag");
+    browser.shows("caption", "1 to 1 of 1");
+    browser.shows("tbody th", "before the update");
+    browser.open(&pages.url(run));
+    browser.click("form[action$='/untag'] button");
+    common::wait_until("no tag", || browser.count("a.tag") == 0);
+    browser.click("a[href$='/remove']");
+    browser.shows("h1", "Remove typed?");
+    browser.click("button.danger");
+    browser.shows("main", "The archive is empty");
+    is_clean(&browser, &pages);
+}
+
+#[test]
+fn a_sweep_is_drawn_by_the_figure_that_is_chosen() {
+    let directory = scratch();
+    let vary = ["--vary", "bs=4k,16k,64k", "--vary", "iodepth=1,4", "--repeat=1"];
+    let job = ["--name=swept", "--rw=randread", "--ioengine=null", "--size=256k", "--eta=never"];
+    archived(directory.path(), "sweep", &[&vary[..], &job].concat());
+    let pages = Pages::start(directory.path(), &[]);
+    let browser = Browser::start();
+    browser.requests();
+    browser.open(&pages.way_in());
+    browser.click("a.tag[href^='/sets/']");
+    browser.shows("main h2", "");
+    let before = browser.count("figure svg");
+    browser.script("document.querySelector('#metric').value = 'p99'");
+    browser.click("main form button");
+    common::wait_until("the choice", || browser.address().ends_with("?metric=p99"));
+    assert_eq!(browser.script("return document.querySelector('#metric').value"), "p99");
+    assert!(browser.count("figure svg") > before, "a heat map and a landscape more");
+    let titles = browser.script("return document.querySelector('figure svg').textContent");
+    assert!(titles.as_str().unwrap().contains("p99"), "{titles}");
+    let set = browser.address();
+    look(&browser, &pages, "sweep", set.strip_prefix(&pages.url("")).unwrap());
+    // Its runs can be chosen and compared like others.
+    browser.click("[data-rows] tbody tr:nth-child(1) input");
+    browser.click("[data-rows] tbody tr:nth-child(2) input");
+    browser.shows("[data-count]", "2 chosen");
+    browser.click("[data-needs]");
+    browser.shows("main > p", "Comparison");
     is_clean(&browser, &pages);
 }

@@ -6,9 +6,14 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
+
+/// Where pictures are left, to be looked at.
+pub fn pictures() -> PathBuf {
+    Path::new(super::FATHOM).ancestors().nth(2).unwrap().join("pages")
+}
 
 /// A browser with one window; it and all it started ends with the value.
 pub struct Browser {
@@ -149,6 +154,19 @@ impl Browser {
         let request = json!({"format": "png", "captureBeyondViewport": true});
         let answer = self.protocol("Page.captureScreenshot", request);
         std::fs::write(file, base64(answer["data"].as_str().unwrap())).unwrap();
+    }
+
+    /// What is wider than the page: nothing should be, unless it scrolls by itself.
+    #[track_caller]
+    pub fn too_wide(&self) -> Vec<String> {
+        let found = self.script(
+            "const room = document.documentElement.clientWidth;\
+             if (document.documentElement.scrollWidth <= room) return [];\
+             return [...document.body.querySelectorAll('*')]\
+             .filter(e => e.getBoundingClientRect().right > room + 1)\
+             .map(e => e.outerHTML.slice(0, 200)).slice(0, 5)",
+        );
+        found.as_array().unwrap().iter().map(Value::to_string).collect()
     }
 
     /// What was said on the console since this was last asked.
