@@ -64,8 +64,8 @@ pub struct Own {
     pub allow_destroy: Vec<String>,
     /// `--record`: the file for the record.
     pub record: Option<String>,
-    /// `--no-record`.
-    pub no_record: bool,
+    /// `--no-archive`; `--no-record` is its old name.
+    pub no_archive: bool,
     /// `--with-serials`.
     pub with_serials: bool,
 }

@@ -218,10 +218,10 @@ pub enum Unit {
 pub struct Own {
     /// Files and devices that may be overwritten.
     pub allow_destroy: Vec<String>,
-    /// Where the records are kept.
+    /// Where the records are kept as well as in the archive.
     pub record: Option<String>,
-    /// They are not kept.
-    pub no_record: bool,
+    /// They are not archived.
+    pub no_archive: bool,
     /// JSON is printed, not text.
     pub json: bool,
     /// With serial numbers of disks.

@@ -66,7 +66,7 @@ fn fail(error: &anyhow::Error) -> u8 {
 
 fn run(call: &Call, line: &[String]) -> Result<u8> {
     let own = &call.own;
-    let keeper = Keeper::together(Choice::of(None, own.no_record), KIND, 0)
+    let keeper = Keeper::together(Choice::of(None, own.no_archive), KIND, 0)
         .with_record(own.record.as_ref().map(Into::into))
         .without(only_created);
     keeper.check()?;

@@ -38,7 +38,7 @@ fn asked(words: &[String]) -> Result<u8> {
 
 fn run(call: &Call, command: &str) -> Result<u8> {
     let own = &call.own;
-    let keeper = Keeper::together(Choice::of(None, own.no_record), "iozone", 0)
+    let keeper = Keeper::together(Choice::of(None, own.no_archive), "iozone", 0)
         .with_record(own.record.clone().map(PathBuf::from));
     keeper.check()?;
     check_workbook(call)?;

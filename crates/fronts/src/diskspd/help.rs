@@ -52,6 +52,7 @@ Refused, since only Windows has what they are about: -Nn -Ni -Sr -y. docs/DISKSP
 
 fathom's own
   --allow-destroy=PATH  overwrite this device even if it holds data or is in use
-  --record=FILE         keep the record here; --no-record archives none
+  --record=FILE         keep the record in this file as well as in the archive
+  --no-archive          do not archive the run
   --with-serials        keep the serial numbers of disks in it
 ";

@@ -130,7 +130,7 @@ fn own_option(option: &str, words: &mut Words) -> Result<(), String> {
     match (name, value.filter(|value| !value.is_empty())) {
         ("allow-destroy", Some(device)) => words.own.allow_destroy.push(device.into()),
         ("record", Some(file)) => words.own.record = Some(file.into()),
-        ("no-record", None) => words.own.no_record = true,
+        ("no-archive" | "no-record", None) => words.own.no_archive = true,
         ("with-serials", None) => words.own.with_serials = true,
         ("help", None) => words.help = true,
         ("allow-destroy" | "record", None) => {
@@ -139,7 +139,7 @@ fn own_option(option: &str, words: &mut Words) -> Result<(), String> {
         _ => {
             return Err(format!(
                 "--{option} is not known; beside DISKSPD's options there are --allow-destroy=PATH, \
-                 --record=FILE, --no-record, --with-serials and --help"
+                 --record=FILE, --no-archive, --with-serials and --help"
             ));
         }
     }

@@ -177,7 +177,7 @@ fn what_is_wrong_is_refused_with_the_reason() {
         ("a$ncpus", "rename"),
         ("- t", "names no target"),
         ("--record t", "--record=PATH"),
-        ("--bogus t", "--no-record"),
+        ("--bogus t", "--no-archive"),
     ] {
         let error = parse(line).unwrap_err().0;
         assert!(error.contains(reason), "{line}: {error}");

@@ -61,8 +61,8 @@ pub fn help() -> String {
     }
     out + "\nfathom's own:\n\
            \x20 --allow-destroy=FILE  overwrite this file or device, whatever it holds; repeatable\n\
-           \x20 --record=FILE         keep the records of all runs in this file\n\
-           \x20 --no-record           archive none of them\n\
+           \x20 --record=FILE         keep the records of all runs in this file as well as in the archive\n\
+           \x20 --no-archive          do not archive the runs\n\
            \x20 --json                print figures as JSON, and nothing else\n\
            \x20 --with-serials        keep serial numbers of disks in them\n"
 }

@@ -159,7 +159,7 @@ impl Reader<'_> {
         let flag = format!("--{name}");
         let own = &mut self.call.own;
         match (name, &value) {
-            ("no-record", None) => own.no_record = true,
+            ("no-archive" | "no-record", None) => own.no_archive = true,
             ("with-serials", None) => own.with_serials = true,
             ("json", None) => own.json = true,
             ("help", None) => self.asked = Some(Request::Help),
@@ -169,7 +169,10 @@ impl Reader<'_> {
                 self.call.own.allow_destroy.push(value);
             }
             ("record", _) => self.call.own.record = Some(self.own_value(&flag, value)?),
-            ("no-record" | "with-serials" | "json" | "help" | "version", Some(_)) => {
+            (
+                "no-archive" | "no-record" | "with-serials" | "json" | "help" | "version",
+                Some(_),
+            ) => {
                 return Err(wrong(&flag, "takes no value", "leave it away"));
             }
             _ => return Err(wrong(&flag, "is no flag of fathom's here", LISTED)),
@@ -216,9 +219,6 @@ fn finish(mut call: Call) -> Result<Call, Usage> {
     check_sizes(&call)?;
     check_together(&call)?;
     note_limits(&mut call);
-    if call.own.record.is_some() && call.own.no_record {
-        return Err(wrong("--record", "--no-record is given as well", "give one of them"));
-    }
     Ok(call)
 }
 
