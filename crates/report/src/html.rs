@@ -12,6 +12,7 @@ mod findings;
 mod style;
 mod table;
 
+pub(crate) use table::in_unit;
 pub use table::{Table, rows};
 
 use crate::exhibit::Exhibit;

@@ -45,13 +45,18 @@ const TOLD: usize = 5;
 const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 impl Trend {
-    /// A figure with its unit.
+    /// A figure with its unit as text for a terminal has it ("81.3us").
     pub fn value(&self, value: f64) -> String {
         match self.measure.unit() {
             "ns" => short_time(value),
             "bytes/s" => format!("{} MB/s", crate::suite::table::three_digits(value / 1e6)),
             _ => short(value),
         }
+    }
+
+    /// A figure with its unit as pages and pictures write it ("81.3 µs").
+    pub fn shown(&self, value: f64) -> String {
+        crate::html::in_unit(self.measure.unit(), value)
     }
 
     /// When a run began, to the minute.
@@ -231,12 +236,6 @@ const LABELS: usize = 8;
 /// A trend as a picture: a mark a run, and the levels.
 pub fn picture(trend: &Trend) -> Picture {
     let count = trend.runs.len();
-    let every = count.div_ceil(LABELS).max(1);
-    let tick = |(index, run): (usize, &Run)| {
-        let is_told = index % every == 0;
-        let day = || when::day(run.started_unix_ms, run.utc_offset_seconds);
-        Tick { text: if is_told { day() } else { String::new() }, number: None }
-    };
     let values = trend.runs.iter().map(|run| Point::value(run.value)).collect();
     let level = |at: usize| {
         let level = trend.course.levels.iter().find(|level| (level.from..level.to).contains(&at));
@@ -252,15 +251,41 @@ pub fn picture(trend: &Trend) -> Picture {
         subtitle: if changes.is_empty() { conclusion(trend) } else { changes },
         source: format!("{count} runs, fathom trend"),
     };
-    let axis = Axis {
-        label: "runs in the order of time".into(),
-        ticks: trend.runs.iter().enumerate().map(tick).collect(),
-    };
+    let axis = time_axis(&trend.runs);
     let series = [
         Series { name: "run".into(), points: values },
         Series { name: "level".into(), points: (0..count).map(level).collect() },
     ];
     charts::lines(&words, &axis, &quantity(&trend.measure), &series)
+}
+
+/// When runs were made: those of one day by the clock, others by the day where it is another one.
+fn time_axis(runs: &[Run]) -> Axis {
+    let every = runs.len().div_ceil(LABELS).max(1);
+    let day = |run: &Run| when::day(run.started_unix_ms, run.utc_offset_seconds);
+    let only = runs.first().map(day).filter(|first| runs.iter().all(|run| day(run) == *first));
+    let clock =
+        |run: &Run, second| when::clock(run.started_unix_ms, run.utc_offset_seconds, second);
+    let told: Vec<&Run> = runs.iter().step_by(every).collect();
+    let same_minute = |pair: &[&Run]| {
+        day(pair[0]) == day(pair[1]) && clock(pair[0], false) == clock(pair[1], false)
+    };
+    let to_the_second = told.windows(2).any(same_minute);
+    let text = |index: usize, run: &Run| {
+        if !index.is_multiple_of(every) {
+            return String::new();
+        }
+        let is_new = index == 0 || day(run) != day(&runs[index - every]);
+        if is_new && only.is_none() { day(run) } else { clock(run, to_the_second) }
+    };
+    let ticks = runs.iter().enumerate();
+    Axis {
+        label: match &only {
+            Some(day) => format!("runs of {day} in the order of time"),
+            None => "runs in the order of time".into(),
+        },
+        ticks: ticks.map(|(index, run)| Tick { text: text(index, run), number: None }).collect(),
+    }
 }
 
 #[cfg(test)]
@@ -323,6 +348,27 @@ mod tests {
         assert!(many.lines().all(|line| line.chars().count() <= 80), "{many}");
         assert!(many.contains("No change of level shown"), "{many}");
         assert!(text(&trend(&[]), &Style::default()).contains("0 runs"));
+    }
+
+    #[test]
+    fn the_axis_tells_runs_apart() {
+        let made = |step: u64| {
+            let mut runs = trend(&[1.0; 4]).runs;
+            let first = runs[0].started_unix_ms;
+            for (run, n) in runs.iter_mut().zip(0..) {
+                run.started_unix_ms = first + n * step;
+            }
+            let axis = time_axis(&runs);
+            (axis.label, axis.ticks.into_iter().map(|tick| tick.text).collect::<Vec<_>>())
+        };
+        let (label, texts) = made(86_400_000);
+        assert_eq!(label, "runs in the order of time");
+        assert_eq!(texts, ["2026-11-20", "2026-11-21", "2026-11-22", "2026-11-23"]);
+        let (label, texts) = made(900_000);
+        assert_eq!(label, "runs of 2026-11-20 in the order of time");
+        assert_eq!(texts, ["22:53", "23:08", "23:23", "23:38"]);
+        assert_eq!(made(5_000).1, ["22:53:46", "22:53:51", "22:53:56", "22:54:01"]);
+        assert_eq!(made(1_800_000).1, ["2026-11-20", "23:23", "23:53", "2026-11-21"]);
     }
 
     #[test]

@@ -51,9 +51,19 @@ pub(crate) fn day(unix_ms: u64, offset_seconds: i32) -> String {
 /// A moment to the minute ("2026-11-20 22:53"), in the local time that is `offset_seconds` ahead of
 /// UTC.
 pub(crate) fn minute(unix_ms: u64, offset_seconds: i32) -> String {
-    let seconds = (unix_ms / 1000) as i64 + i64::from(offset_seconds);
-    let second = seconds.rem_euclid(86_400);
-    format!("{} {:02}:{:02}", day(unix_ms, offset_seconds), second / 3600, second / 60 % 60)
+    let clock = clock(unix_ms, offset_seconds, false);
+    format!("{} {clock}", day(unix_ms, offset_seconds))
+}
+
+/// The time of day of a moment ("22:53", with its second "22:53:48"), in the local time that is
+/// `offset_seconds` ahead of UTC.
+pub(crate) fn clock(unix_ms: u64, offset_seconds: i32, to_the_second: bool) -> String {
+    let second = ((unix_ms / 1000) as i64 + i64::from(offset_seconds)).rem_euclid(86_400);
+    let (hour, minute) = (second / 3600, second / 60 % 60);
+    match to_the_second {
+        true => format!("{hour:02}:{minute:02}:{:02}", second % 60),
+        false => format!("{hour:02}:{minute:02}"),
+    }
 }
 
 /// (year, month from 0, day from 1) of a day counted from 1970-01-01.
@@ -124,5 +134,6 @@ mod tests {
         assert_eq!(day(1_795_215_228_000, 0), "2026-11-20");
         assert_eq!(day(1_795_215_228_000, 7200), "2026-11-21");
         assert_eq!(minute(1_795_215_228_000, 7200), "2026-11-21 00:53");
+        assert_eq!(clock(1_795_215_228_000, 0, true), "22:53:48");
     }
 }

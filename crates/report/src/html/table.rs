@@ -41,7 +41,7 @@ pub(super) fn value(figure: &TabledFigure) -> String {
     in_unit(figure.unit, figure.value)
 }
 
-pub(super) fn in_unit(unit: &str, value: f64) -> String {
+pub(crate) fn in_unit(unit: &str, value: f64) -> String {
     match unit {
         "IOPS" => judge::checks::words::number(value),
         "bytes/s" => Unit::BytesPerSecond.text(value),

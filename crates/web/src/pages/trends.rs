@@ -101,7 +101,7 @@ fn changed(trend: &Trend, change: &Change, with: &[Coincidence]) -> Markup {
         p {
             strong { (format!("{:+.1} %", (change.ratio() - 1.0) * 100.0)) }
             " (" (trend.call(change).0) ") on " (trend.when(change.at)) ", from "
-            (trend.value(change.before)) " to " (trend.value(change.after)) ", with run "
+            (trend.shown(change.before)) " to " (trend.shown(change.after)) ", with run "
             a.mono href={ "/runs/" (id) } { (id) } ". "
             a href={ "/compare?run=" (before) "&run=" (id) } { "Compare it with the one before" }
         }
