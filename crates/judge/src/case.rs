@@ -234,6 +234,18 @@ impl<'a> Part<'a> {
         (count > 0).then(|| sum as f64 / count as f64)
     }
 
+    /// Mean time that a worker waited for something it asked for, in nanoseconds: completion latency
+    /// and that of synchronisations. `None` when no completion latency was recorded.
+    pub fn mean_wait(&self) -> Option<f64> {
+        let of_ios = self.mean_latency()?;
+        let ios: u64 = Direction::ALL.iter().map(|direction| self.ios(*direction)).sum();
+        let syncs = || self.workers.iter().map(|job| &job.sync.latency);
+        let count: u64 = syncs().map(|histogram| histogram.count()).sum();
+        let sum: u64 = syncs().map(|histogram| histogram.sum()).sum();
+        let waits = (ios + count) as f64;
+        (waits > 0.0).then(|| (of_ios * ios as f64 + sum as f64) / waits)
+    }
+
     /// Length of its window.
     pub fn length(&self) -> Nanos {
         self.to - self.from

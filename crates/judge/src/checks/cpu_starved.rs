@@ -17,7 +17,7 @@ const WINDOW_MIN_NS: u64 = 100_000_000;
 pub(super) const CHECK: Check = Check {
     id: "cpu-starved",
     question: "Did workers wait for a CPU, and their I/O with them?",
-    evidence: "time each worker was runnable without running (schedstat), against its window and against the mean latency",
+    evidence: "time each worker was runnable without running (schedstat), against its window and against the mean latency of its I/Os and synchronisations",
     threshold: "note from 2 % of the window or of the mean latency; warning from 10 %, unless a CPU they may use was idle half of the time",
     reason: "while a worker waits for a CPU, all I/O it has in flight waits to be reaped: that share of the latency is the machine's, not the device's. 2 % is within what other effects do, 10 % changes a ranking. With a CPU to spare, the scheduler had them wait on another one: that is how this machine works",
     cause: "more runnable threads than CPUs",
@@ -44,8 +44,11 @@ fn about(case: &Case, part: &Part) -> Option<Finding> {
         return None;
     }
     let of_window = delay / window as f64;
-    let each = delay / counted().map(|job| job.ios()).sum::<u64>().max(1) as f64;
-    let latency = part.mean_latency().filter(|_| !part.devices.is_empty());
+    // Who synchronises waits there as well: what is waited for a CPU falls on both.
+    let syncs: u64 = counted().map(|job| job.sync.latency.count()).sum();
+    let waits = counted().map(|job| job.ios()).sum::<u64>() + syncs;
+    let each = delay / waits.max(1) as f64;
+    let latency = part.mean_wait().filter(|_| !part.devices.is_empty());
     // A paced worker wakes once to issue and once to reap; only the second wait is in the latency.
     let paced = part
         .workers
@@ -64,10 +67,11 @@ fn about(case: &Case, part: &Part) -> Option<Finding> {
         format!(", which makes up about {} of the mean latency of {}", percent(share), time(mean))
     });
     let text = format!(
-        "{} waited for a CPU {} of the time, {} for each I/O{mean}",
+        "{} waited for a CPU {} of the time, {} for each I/O{}{mean}",
         if part.workers.len() == 1 { "the worker" } else { "the workers" },
         percent(of_window),
         time(each),
+        if syncs > 0 { " and synchronisation" } else { "" },
     );
     let (cause, cure) = reason(case, part, spare);
     Some(Finding {
@@ -208,6 +212,19 @@ mod tests {
         assert_eq!(found.severity, Severity::Warning);
         assert!(found.text.contains("40 % of the time, 400 µs for each I/O"), "{}", found.text);
         assert!(found.cause.contains("other processes took 9"), "{}", found.cause);
+    }
+
+    #[test]
+    fn what_is_waited_while_synchronising_is_not_the_ios() {
+        let mut job = job("write", Direction::Write, 10);
+        let ios = job.ios();
+        job.sync.latency = record::Histogram::new();
+        job.sync.latency.record_n(MS, ios);
+        job.cpu.run_delay = Some(Nanos(SECOND));
+        let found = &findings(&run(vec![job], true), CHECK.id)[0];
+        let part = "for each I/O and synchronisation, which makes up about";
+        assert!(found.text.contains(part), "{}", found.text);
+        assert!(found.figures[1].value * 1.99 < SECOND as f64 / ios as f64, "{:?}", found.figures);
     }
 
     #[test]
