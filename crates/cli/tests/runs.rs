@@ -117,6 +117,21 @@ fn several_runs_are_removed_only_when_that_is_confirmed() {
 }
 
 #[test]
+fn a_set_is_shown_as_the_command_that_made_it_shows_it() {
+    let directory = scratch();
+    let path = directory.path();
+    let knee = ["knee", "--size=8m", "--time=20ms", "--repeat=1", "--depths=1,2"];
+    let told = call(path, &knee).expect(0).out;
+    let rows = listed(path, &["kind=knee"]);
+    let shown = call(path, &["runs", "show", rows[0]["set"].as_str().unwrap()]).expect(0).out;
+    let head = told.lines().find(|line| line.contains("power")).expect("a table of depths");
+    assert!(shown.contains(head) && shown.contains("fill, round 1"), "{shown}");
+    assert!(!shown.contains("Repeats"), "{shown}");
+    let use_it = told.lines().find(|line| line.starts_with("Use iodepth=")).expect("a sentence");
+    assert!(shown.contains(use_it), "{shown}");
+}
+
+#[test]
 fn runs_go_out_as_records_and_tables_and_come_back() {
     let directory = scratch();
     let path = directory.path();

@@ -5,7 +5,7 @@ use crate::output::Output;
 use anyhow::Result;
 use clap::Args;
 use judge::Judged;
-use record::RunRecord;
+use record::{RecordSet, RunRecord};
 use report::style::Style;
 use report::{Dress, Format};
 use store::{Archive, Choice, Named, Row, RunId, SetId};
@@ -57,8 +57,6 @@ fn of_set(
     dress: &Dress,
 ) -> Result<(String, String)> {
     let set = archive.load_together(id).map_err(refused)?;
-    let judged: Vec<Judged> = set.runs.iter().map(judge::judge).collect();
-    let together = judge::together(&set, &judged);
     let style = &dress.style;
     let title = format!("Set {}: {} runs of fathom {}", id.as_str(), set.runs.len(), set.kind);
     let mut heading = style.bold(&title) + "\n";
@@ -69,7 +67,24 @@ fn of_set(
     for (member, run) in members.iter().zip(&set.runs) {
         heading += &member_line(member, run, style);
     }
-    Ok((heading + "\n", report::render_set(&set, &judged, &together, formats, dress)))
+    let own = if formats == [Format::Normal] { as_made(&set, style) } else { None };
+    let report = own.unwrap_or_else(|| {
+        let judged: Vec<Judged> = set.runs.iter().map(judge::judge).collect();
+        report::render_set(&set, &judged, &judge::together(&set, &judged), formats, dress)
+    });
+    Ok((heading + "\n", report))
+}
+
+/// What the command that made the runs says of them, where they are no plain repeats. Bounds that
+/// `fathom knee` was given are of the call, not of the runs.
+fn as_made(set: &RecordSet, style: &Style) -> Option<String> {
+    Some(match set.kind.as_str() {
+        "test" => report::suite::test(&suite::test::conclude(set), style),
+        "knee" => report::suite::knee(&suite::curve::conclude(set, &[]), style),
+        "diagnose" => report::suite::diagnose(&suite::diagnose::conclude(set), style),
+        "precondition" => report::suite::precondition(&suite::precondition::conclude(set), style),
+        _ => return None,
+    })
 }
 
 fn member_line(id: &RunId, run: &RunRecord, style: &Style) -> String {
