@@ -91,6 +91,13 @@ pub struct DirectionComparison {
     pub distance: Option<Distance>,
 }
 
+impl DirectionComparison {
+    /// Its figures one by one, but those together that cannot be compared for one reason.
+    pub fn lines(&self) -> impl Iterator<Item = &[MetricComparison]> {
+        self.metrics.chunk_by(|a, b| a.ratio.is_none() && b.ratio.is_none() && a.reason == b.reason)
+    }
+}
+
 /// One job on both sides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobComparison {
@@ -142,6 +149,27 @@ impl Comparison {
         let differs = |call| matches!(call, Call::Faster | Call::Slower);
         self.metrics().any(|metric| differs(metric.call))
             || self.directions().filter_map(|d| d.distance.as_ref()).any(|d| d.is_shown)
+    }
+
+    /// Why no figure was compared, and what it would take; `None` where one was.
+    pub fn obstacle(&self) -> Option<String> {
+        if self.metrics().any(|metric| metric.ratio.is_some()) {
+            return None;
+        }
+        // What most figures lack.
+        let reasons: Vec<&str> = self.metrics().filter_map(|m| m.reason.as_deref()).collect();
+        let often = |reason: &str| reasons.iter().filter(|other| **other == reason).count();
+        if let Some(most) = reasons.iter().rev().max_by_key(|reason| often(reason)) {
+            return Some((*most).to_owned());
+        }
+        Some(match self.jobs.iter().find(|job| !job.not_comparable.is_empty()) {
+            Some(job) => {
+                let what: Vec<&str> = job.not_comparable.iter().map(|d| d.what.as_str()).collect();
+                format!("the workloads differ ({}: {})", job.name, what.join(", "))
+            }
+            None if self.jobs.is_empty() => "no job has the same name on both sides".into(),
+            None => "no job did I/O of one kind on both sides".into(),
+        })
     }
 
     /// Whether a figure is slower by more than the tolerance.

@@ -96,16 +96,25 @@ fn table(direction: &DirectionComparison, style: &Style) -> String {
     let heading =
         format!("  {:<10}{:>10}{:>10}{:>7}  {:<16}{}", "", "A", "B", "B/A", "interval", "B is");
     let mut out = style.dim(&heading) + "\n";
-    out.extend(direction.metrics.iter().map(|metric| row(metric, style)));
+    for some in direction.lines() {
+        out += &match some {
+            [one] if one.ratio.is_some() => row(one, style),
+            none => not_comparable(none, style),
+        };
+    }
     out + &direction.distance.as_ref().map_or(String::new(), |d| distance(d, style))
 }
 
+/// Figures that cannot be compared for one reason.
+fn not_comparable(metrics: &[MetricComparison], style: &Style) -> String {
+    let names: Vec<&str> = metrics.iter().map(|metric| metric.name).collect();
+    let reason = metrics.first().and_then(|metric| metric.reason.as_deref()).unwrap_or_default();
+    let text = format!("{:<9} {}: {reason}", names.join(", "), Call::NotComparable.name());
+    format!("{}\n", style.wrap(&text, 2))
+}
+
 fn row(metric: &MetricComparison, style: &Style) -> String {
-    let Some(ratio) = metric.ratio else {
-        let reason = metric.reason.as_deref().unwrap_or_default();
-        let text = format!("{:<10}{}: {reason}", metric.name, metric.call.name());
-        return format!("{}\n", style.wrap(&text, 2));
-    };
+    let ratio = metric.ratio.unwrap_or_default();
     let (low, high) = (factor(ratio.low), factor(ratio.high));
     let call = match (metric.call, metric.is_beyond_tolerance) {
         (Call::Slower, true) => style.severity(Severity::Error, "slower"),
@@ -161,7 +170,7 @@ fn conclusion(comparison: &Comparison, style: &Style) -> String {
     let beyond = comparison.metrics().filter(|metric| metric.is_beyond_tolerance).count();
     let tolerance = format!("{} %", comparison.tolerance * 100.0);
     match (slower + faster, same) {
-        (0, 0) => style.severity(Severity::Warning, "  nothing could be compared"),
+        (0, 0) => style.severity(Severity::Warning, &style.wrap(&nothing(comparison), 2)),
         (0, _) if comparison.is_different() => style.severity(
             Severity::Warning,
             &style.wrap("no figure differs by more than chance, but the latency is distributed otherwise", 2),
@@ -176,6 +185,12 @@ fn conclusion(comparison: &Comparison, style: &Style) -> String {
             2,
         ),
     }
+}
+
+/// "nothing could be compared: …".
+pub(crate) fn nothing(comparison: &Comparison) -> String {
+    let why = comparison.obstacle().map_or(String::new(), |why| format!(": {why}"));
+    format!("nothing could be compared{why}")
 }
 
 /// What the intervals are.
@@ -340,6 +355,18 @@ mod tests {
         let text = text(&comparison(), &Style::default());
         assert!(text.starts_with("The circumstances differ\n  kernel: "), "{text}");
         assert!(text.contains("no difference shown"), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    }
+
+    #[test]
+    fn where_nothing_could_be_compared_it_says_what_is_missing() {
+        let run = crate::sample::mixed();
+        let set = RecordSet { runs: vec![run.clone()], ..RecordSet::default() };
+        let mut short = set.clone();
+        short.runs[0].jobs.iter_mut().for_each(|job| job.intervals.clear());
+        let comparison = judge::compare::compare(&set, &short, &Options::default());
+        let text = text(&comparison, &Style::default());
+        assert!(text.contains("nothing could be compared: too short"), "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     }
 

@@ -3,7 +3,7 @@
 use super::{Kind, assumed_spread, is_rate};
 use crate::gate::condition::Metric;
 use crate::gate::measure::{Member, histogram};
-use crate::metrics::series::{Slot, slots};
+use crate::metrics::series::{Slot, slots, too_few};
 use crate::metrics::window::{busy, per_second, union_ns};
 use crate::stats::{
     Estimate, MISS, mean, percentile_interval, samples_needed, students_t, supports, variance,
@@ -131,7 +131,9 @@ fn course(workers: &[&JobRecord], kind: Kind, metric: Metric) -> Result<f64, Str
     };
     let levels: Vec<f64> = slots(workers, &directions).iter().filter_map(level).collect();
     match levels.len() {
-        0 | 1 => Err("too short: two whole intervals of the time series are needed".into()),
+        0 | 1 => {
+            Err(format!("{}, or repeat the runs on both sides (--repeat=5)", too_few(workers)))
+        }
         count => Ok(variance(&levels).sqrt() * students_t((count - 1) as f64, MISS) / ERRORS),
     }
 }

@@ -83,6 +83,26 @@ fn slower_beyond_the_tolerance_is_said() {
 }
 
 #[test]
+fn what_keeps_figures_from_being_compared_is_said() {
+    let mut random = Random::new(3);
+    let whole = set(&mut random, 1, 1000.0);
+    assert_eq!(compare(&whole, &whole, &Options::default()).obstacle(), None);
+    let mut short = whole.clone();
+    short.runs[0].jobs[0].intervals.truncate(1);
+    let obstacle = compare(&whole, &short, &Options::default()).obstacle().unwrap();
+    let expected = "too short: two whole intervals of 500 ms are needed; measure for 1.5 s or longer, \
+                    or repeat the runs on both sides (--repeat=5)";
+    assert_eq!(obstacle, expected);
+    let mut other = whole.clone();
+    other.runs[0].jobs[0].workload.iodepth = 8;
+    let obstacle = compare(&whole, &other, &Options::default()).obstacle();
+    assert_eq!(obstacle.as_deref(), Some("the workloads differ (read: iodepth)"));
+    other.runs[0].jobs[0].name = "else".into();
+    let obstacle = compare(&whole, &other, &Options::default()).obstacle();
+    assert_eq!(obstacle.as_deref(), Some("no job has the same name on both sides"));
+}
+
+#[test]
 fn other_workloads_and_jobs_of_one_side_are_not_compared() {
     let mut random = Random::new(3);
     let a = set(&mut random, 3, 1000.0);

@@ -3,7 +3,7 @@
 use super::condition::{Class, Metric};
 use crate::case::Case;
 use crate::metrics::latency::merged;
-use crate::metrics::series::{Slot, slots};
+use crate::metrics::series::{Slot, slots, too_few};
 use crate::metrics::window::{busy, per_second, union_ns};
 use crate::stats::{Estimate, mean_of_series, percentile_interval, samples_needed, summary};
 use record::{Direction, Histogram, JobRecord};
@@ -145,20 +145,23 @@ fn rate(
         return None;
     }
     let values: Vec<f64> = slots(workers, &[direction]).iter().map(of).collect();
-    Some(around(per_second(amount, window), &values, seed))
+    Some(around(workers, per_second(amount, window), &values, seed))
 }
 
 /// A value with the interval of the mean of a series around it.
-fn around(value: f64, series: &[f64], seed: u64) -> (Estimate, Option<String>) {
+fn around(
+    workers: &[&JobRecord],
+    value: f64,
+    series: &[f64],
+    seed: u64,
+) -> (Estimate, Option<String>) {
     let mean = mean_of_series(series, seed);
     let estimate = Estimate {
         value,
         low: (value - (mean.value - mean.low)).max(0.0),
         high: value + (mean.high - mean.value),
     };
-    let reason = (series.len() < 2)
-        .then(|| "too short: two whole intervals of the time series are needed".to_owned());
-    (estimate, reason)
+    (estimate, (series.len() < 2).then(|| too_few(workers)))
 }
 
 fn latency(
@@ -176,7 +179,7 @@ fn latency(
         (_, Some(direction), Class::Clat) => {
             let series: Vec<f64> =
                 slots(workers, &[direction]).iter().filter_map(Slot::latency).collect();
-            Some(around(all.mean(), &series, seed))
+            Some(around(workers, all.mean(), &series, seed))
         }
         _ => Some(mean(&all)),
     }

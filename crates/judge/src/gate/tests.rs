@@ -76,7 +76,7 @@ fn a_run_without_a_course_has_no_certain_rate() {
     run.jobs[0].intervals.truncate(1);
     let results = results(&[run], &["iops>1"]);
     assert_eq!(results[0].outcome, Outcome::Undecided);
-    assert!(results[0].reason.as_ref().unwrap().contains("two whole intervals"));
+    assert!(results[0].reason.as_ref().unwrap().contains("two whole intervals of"));
 }
 
 #[test]

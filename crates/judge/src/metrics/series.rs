@@ -1,6 +1,7 @@
 //! Bandwidth and IOPS over the intervals of the time series.
 
 use super::window::per_second;
+use crate::checks::words::time;
 use record::{Direction, JobRecord};
 use std::collections::BTreeMap;
 
@@ -86,6 +87,18 @@ pub(crate) fn slots(jobs: &[&JobRecord], directions: &[Direction]) -> Vec<Slot> 
         }
     }
     slots.into_values().filter(|slot| slot.length >= step).collect()
+}
+
+/// Why the course of workers over time says nothing, where they have fewer than two whole slots: what
+/// it takes.
+pub(crate) fn too_few(jobs: &[&JobRecord]) -> String {
+    let step = jobs.iter().map(|job| job.interval_step.0).max().unwrap_or(0) as f64;
+    // Slots are aligned to the run, so a window may begin and end within one.
+    format!(
+        "too short: two whole intervals of {} are needed; measure for {} or longer",
+        time(step),
+        time(step * 3.0)
+    )
 }
 
 /// (bandwidth in bytes a second, IOPS) of all workers together in the given directions, over

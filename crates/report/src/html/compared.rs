@@ -66,7 +66,7 @@ fn conclusion(comparison: &Comparison) -> String {
         more => format!("{} and {} more", names[..3].join(", "), more - 3),
     };
     match (slower.is_empty(), faster.is_empty(), same) {
-        (true, true, 0) => "nothing could be compared.".into(),
+        (true, true, 0) => format!("{}.", crate::compare::nothing(comparison)),
         (true, true, _) => "no figure is shown to differ.".into(),
         (false, true, _) => format!("slower ({}).", list(&slower)),
         (true, false, _) => format!("faster ({}).", list(&faster)),
@@ -156,12 +156,13 @@ fn table(first: &Exhibit, other: &Exhibit, comparison: &Comparison) -> Markup {
                 tbody {
                     @for job in &comparison.jobs {
                         @for direction in &job.directions {
-                            @for metric in &direction.metrics {
-                                tr class=(class(metric.call)) {
+                            @for some in direction.lines() {
+                                @let names: Vec<&str> = some.iter().map(|m| m.name).collect();
+                                tr class=(class(some[0].call)) {
                                     th scope="row" { (job.name) }
                                     td { (described(direction)) }
-                                    td { (metric.name) }
-                                    (figures(metric))
+                                    td { (names.join(", ")) }
+                                    (figures(&some[0]))
                                 }
                             }
                         }
@@ -193,8 +194,9 @@ fn figures(metric: &MetricComparison) -> Markup {
                 td class="call" { (metric.call.name()) }
             }
             None => {
-                td class="number" { "–" } td class="number" { "–" } td class="number" { "–" }
-                td { (metric.call.name()) ": " (metric.reason.as_deref().unwrap_or_default()) }
+                td class="reason" colspan="4" {
+                    (metric.call.name()) ": " (metric.reason.as_deref().unwrap_or_default())
+                }
             }
         }
     }
