@@ -170,6 +170,8 @@ impl Shown<'_> {
             let Area { left, top, width, height } = cell(at);
             let mut spots = rectangle(left, top, width, height);
             spots.extend_from_within(..2);
+            // Dark in light: seen on cells of any colour.
+            picture.line("best", spots.clone(), Stroke::new(PAPER, 5.0));
             picture.line("best", spots, Stroke::new(INK, 2.5));
         }
     }

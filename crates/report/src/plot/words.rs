@@ -160,7 +160,9 @@ fn runs(plot: &Plot) -> Option<String> {
 
 /// Where the figures come from.
 fn source(sources: &[Source]) -> String {
-    let files: Vec<&str> = sources.iter().map(|source| source.file.as_str()).collect();
+    // What is in an archive is in no file of its own.
+    let files = sources.iter().map(|source| source.file.as_str()).filter(|file| !file.is_empty());
+    let files: Vec<&str> = files.collect();
     let runs = || sources.iter().flat_map(|source| &source.set.runs);
     let mut hosts: Vec<&str> = runs().map(|run| run.facts.hostname.as_str()).collect();
     hosts.retain(|host| !host.is_empty());
@@ -172,5 +174,6 @@ fn source(sources: &[Source]) -> String {
     let made = format!("fathom {version}").trim().to_owned();
     let host = (!hosts.is_empty()).then(|| format!("on {}", hosts.join(", ")));
     let parts = [Some(made), host, day].into_iter().flatten();
-    format!("{}: {}", parts.collect::<Vec<_>>().join(" "), files.join(", "))
+    let made = parts.collect::<Vec<_>>().join(" ");
+    if files.is_empty() { made } else { format!("{made}: {}", files.join(", ")) }
 }
