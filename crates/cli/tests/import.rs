@@ -11,8 +11,18 @@ use std::process::Command;
 
 /// A short run of fio in a directory, its output in a file of this name, and that file's JSON.
 fn measured(directory: &Path, file: &str, arguments: &[&str]) -> (RunRecord, Value) {
-    let output = format!("--output={file}");
-    let usual = ["--size=4m", "--bs=4k", "--runtime=1", "--time_based"];
+    measured_for(1, directory, file, arguments)
+}
+
+/// The same of a run of so many seconds.
+fn measured_for(
+    seconds: u32,
+    directory: &Path,
+    file: &str,
+    arguments: &[&str],
+) -> (RunRecord, Value) {
+    let (output, runtime) = (format!("--output={file}"), format!("--runtime={seconds}"));
+    let usual = ["--size=4m", "--bs=4k", &runtime, "--time_based"];
     fio(directory, &[arguments, &usual, &[&output]].concat()).expect(0);
     let path = directory.join(file);
     let record = report::native::load(&path).unwrap();
@@ -106,4 +116,55 @@ fn results_of_fio_are_compared_as_they_are() {
     let text = found.to_string();
     assert!(text.contains("\"p99\"") && !text.contains("not comparable"), "{text}");
     assert_eq!(found["environment"].as_array().map(Vec::len), Some(0), "{text}");
+}
+
+/// What fathom prints of an imported run, as fio's JSON.
+fn printed_again(record: &RunRecord) -> Value {
+    let dress = report::Dress::default();
+    let text = report::render(record, &judge::judge(record), &[report::Format::JsonPlus], &dress);
+    serde_json::from_str(&text).unwrap()
+}
+
+#[test]
+fn a_steady_state_of_fio_is_told_as_fio_told_it() {
+    let directory = scratch();
+    // A window of two seconds is full after three; one of nine is not.
+    for (criterion, seconds) in [("iops:1000%", 2), ("bw_slope:1000%", 2), ("iops:0.1%", 9)] {
+        let watch = [format!("--ss={criterion}"), format!("--ss_dur={seconds}")];
+        let line = ["--name=ss", "--rw=randread", "--output-format=json", &watch[0], &watch[1]];
+        let (record, printed) = measured_for(3, directory.path(), "ss.json", &line);
+        let (ours, theirs) = (printed_again(&record), &printed["jobs"][0]["steadystate"]);
+        assert!(theirs["data"]["iops"].is_array(), "{theirs}");
+        assert_eq!(&ours["jobs"][0]["steadystate"], theirs, "{criterion}");
+    }
+}
+
+#[test]
+fn latencies_of_priorities_are_those_of_fio() {
+    let directory = scratch();
+    let some = ["--cmdprio_percentage=40", "--cmdprio_class=2", "--cmdprio=3", "--iodepth=4"];
+    for format in ["json", "json+"] {
+        let format = format!("--output-format={format}");
+        let line = ["--name=p", "--rw=randrw", "--ioengine=libaio", "--direct=1", &format];
+        let (record, printed) =
+            measured(directory.path(), "prio.json", &[&line, &some[..]].concat());
+        let ours = printed_again(&record);
+        for direction in ["read", "write"] {
+            let [ours, theirs] = [&ours, &printed].map(|all| &all["jobs"][0][direction]["prios"]);
+            let (ours, theirs) = (ours.as_array().unwrap(), theirs.as_array().unwrap());
+            assert_eq!((ours.len(), theirs.len()), (2, 2));
+            for (ours, theirs) in ours.iter().zip(theirs) {
+                for key in ["prioclass", "prio"] {
+                    assert_eq!(ours[key], theirs[key], "{key}");
+                }
+                for key in ["N", "min", "max"] {
+                    assert_eq!(ours["clat_ns"][key], theirs["clat_ns"][key], "{key}");
+                }
+                let [p99, most] = ["/percentile/99.000000", "/max"]
+                    .map(|at| theirs["clat_ns"].pointer(at).unwrap().as_u64().unwrap());
+                let known = ours["clat_ns"].pointer("/percentile/99.000000").unwrap();
+                assert_eq!(known.as_u64(), Some(p99.min(most)), "{format}");
+            }
+        }
+    }
 }

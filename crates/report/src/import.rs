@@ -7,6 +7,7 @@ mod job;
 mod latency;
 mod options;
 mod reader;
+mod steady;
 
 use job::Surroundings;
 use reader::{Reader, text};
@@ -262,13 +263,6 @@ fn messages(program: &str, format: &str, jobs: &[JobRecord], entries: &[&Value])
         if workers > 1 {
             let text = format!("{workers} workers reported as one by fio are one worker here");
             messages.push(Message::note(Some(&job.name), text));
-        }
-    }
-    for entry in entries {
-        if let Some(attained) = entry["steadystate"]["attained"].as_u64() {
-            let was = if attained == 1 { "attained" } else { "not attained" };
-            let text = format!("fio watched for a steady state: {was}");
-            messages.push(Message::note(Some(reader::text(&entry["jobname"])), text));
         }
     }
     messages

@@ -2,10 +2,11 @@
 
 use super::options::{Options, pairs};
 use super::reader::{Reader, text, wrong};
-use super::{ImportError, latency};
+use super::{ImportError, latency, steady};
 use record::{
     Bytes, CpuUse, DepthUse, Direction, DirectionResult, ErrorCount, GroupKey, JobRecord,
-    LatencyDepth, LatencyResult, Nanos, PerDirection, Show, SizeMap, SyncResult, Workload,
+    LatencyDepth, LatencyResult, Nanos, PerDirection, PriorityResult, Show, SizeMap, SyncResult,
+    Workload,
 };
 use serde_json::Value;
 use std::io;
@@ -66,6 +67,7 @@ pub(super) fn read(
             shown => shown,
         },
         show: show(entry),
+        steady: steady::read(reader, &name, entry)?,
         options: own,
         workload,
         results,
@@ -126,8 +128,32 @@ fn of_direction(reader: &Reader, job: &str, of: &Value) -> Result<DirectionResul
             lat: latency(lat)?,
             response: None,
         },
-        prios: Vec::new(),
+        prios: priorities(reader, job, &of["prios"])?,
     })
+}
+
+/// The latencies of each I/O priority, where fio tells them apart: total latency where it shows
+/// percentiles of that, else completion latency.
+fn priorities(
+    reader: &Reader,
+    job: &str,
+    list: &Value,
+) -> Result<Vec<PriorityResult>, ImportError> {
+    let one = |entry: &Value| {
+        let part = |key: &str, bits: u32| {
+            let number = reader.count(job, entry, key)?;
+            let fits = u16::try_from(number).ok().filter(|number| *number < 1 << bits);
+            fits.ok_or_else(|| wrong(job, key, &entry[key], "what ioprio_set(2) knows"))
+        };
+        let (class, hint, level) = (part("prioclass", 3)?, part("priohint", 10)?, part("prio", 3)?);
+        let table = ["lat_ns", "clat_ns"].into_iter().find(|kind| entry[*kind].is_object());
+        let latency = latency::read(reader, job, &entry[table.unwrap_or("clat_ns")])?;
+        Ok(PriorityResult {
+            priority: class << 13 | hint << 3 | level,
+            latency: latency.unwrap_or_default(),
+        })
+    };
+    list.as_array().into_iter().flatten().map(one).collect()
 }
 
 fn workload(options: &Options, rw: String, results: &PerDirection<DirectionResult>) -> Workload {

@@ -35,11 +35,16 @@ impl Reader {
     pub(super) fn real(&self, job: &str, of: &Value, key: &str) -> Result<f64, ImportError> {
         match &of[key] {
             Value::Null => Ok(0.0),
-            value => value
-                .as_f64()
-                .filter(|number| (0.0..=LARGEST as f64).contains(number))
-                .ok_or_else(|| wrong(job, key, value, "a number from 0 to 2^53")),
+            value => self.number(job, key, value),
         }
+    }
+
+    /// The same of a value that stands in a list of this name.
+    pub(super) fn number(&self, job: &str, key: &str, value: &Value) -> Result<f64, ImportError> {
+        value
+            .as_f64()
+            .filter(|number| (0.0..=LARGEST as f64).contains(number))
+            .ok_or_else(|| wrong(job, key, value, "a number from 0 to 2^53"))
     }
 
     /// Counts an amount among those that are added up somewhere.

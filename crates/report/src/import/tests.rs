@@ -35,6 +35,50 @@ fn imported(document: &Value) -> RunRecord {
 }
 
 #[test]
+fn a_steady_state_and_priorities_are_what_fio_printed_or_refused() {
+    let watched = json!({
+        "ss": "iops_slope:0.300000%", "duration": 4, "attained": 0, "criterion": "nan%",
+        "max_deviation": 0.0, "slope": -12.5,
+        "data": { "bw_mean": 8192, "iops_mean": 2, "iops": [3, 5, 0, 0], "bw": [12_288, 20_480, 0, 0] }
+    });
+    let mut job = entry("a", 0);
+    job["steadystate"] = watched.clone();
+    let clat = |count: u64| json!({ "min": 5, "max": 9, "mean": 7.0, "stddev": 1.0, "N": count });
+    job["read"]["prios"] = json!([
+        { "prioclass": 0, "prio": 0, "clat_ns": clat(884) },
+        { "prioclass": 2, "prio": 3, "clat_ns": clat(50_000) },
+    ]);
+    let record = imported(&document(vec![job.clone()]));
+    let steady = record.jobs[0].steady.as_ref().unwrap();
+    assert_eq!(
+        (steady.criterion.as_str(), steady.limit, steady.percent),
+        ("iops_slope", 0.3, true)
+    );
+    assert_eq!((steady.value, steady.slope, steady.attained), (0.0, -12.5, false));
+    assert_eq!((steady.interval, steady.samples.len()), (Nanos::SECOND, 2));
+    assert_eq!(steady.samples[1].bytes_per_second, 20_480.0);
+    let read = &judge::judge(&record).units[0].directions.read;
+    let prios: Vec<_> = read.prios.iter().map(|p| (p.class, p.level, p.latency.count)).collect();
+    assert_eq!(prios, [(0, 0, 884), (2, 3, 50_000)]);
+    let refused = |place: &str, value: Value| {
+        let mut wrong = document(vec![job.clone()]);
+        *wrong.pointer_mut(place).unwrap() = value;
+        fio(&wrong.to_string()).unwrap_err().to_string()
+    };
+    let steady = "/jobs/0/steadystate";
+    for (place, value, part) in [
+        (format!("{steady}/ss"), json!("mood:1"), "a criterion that is known"),
+        (format!("{steady}/ss"), json!(7), "a criterion and its limit"),
+        (format!("{steady}/data/iops/0"), json!(-1), "0 to 2^53"),
+        ("/jobs/0/read/prios/1/prio".into(), json!(8), "ioprio_set(2)"),
+        ("/jobs/0/read/prios/1/prioclass".into(), json!("BE"), "a whole number"),
+    ] {
+        let told = refused(&place, value);
+        assert!(told.contains(part), "{place}: {told}");
+    }
+}
+
+#[test]
 fn figures_are_those_that_were_printed() {
     let record = imported(&document(vec![entry("mix", 0)]));
     let judged = judge::judge(&record);
