@@ -16,7 +16,7 @@ const MAY_SEE: &[(&str, &[&str])] = &[
     ("host", &["record", "testbed"]),
     ("machine", &["record", "host", "testbed"]),
     ("plan", &["record", "job", "host", "trace"]),
-    ("objects", &["testbed"]),
+    ("objects", &["testbed", "stores"]),
     ("engine", &["record", "plan", "trace", "objects", "testbed"]),
     ("judge", &["record", "plan"]),
     ("suite", &["record", "judge"]),
