@@ -99,6 +99,10 @@ fn told(kind: &ErrorCount) -> String {
 /// What an error of a request to an object store usually means, and what to do.
 fn answer(kind: &ErrorCount) -> (&'static str, &'static str) {
     match kind.errno {
+        _ if kind.operation == "set up the I/O engine" => (
+            "nothing could be asked: a host has no address, or the certificates to trust cannot be read",
+            "check http_host and http_ca_file",
+        ),
         ENOENT => (
             "there is no such object, or no such bucket (404)",
             "write the objects first with a job of the same filename, size, bs and offset; check the bucket's name",
@@ -200,7 +204,7 @@ fn meaning(kind: &ErrorCount) -> (&'static str, &'static str) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{findings, job, record, the_finding};
+    use super::super::testing::{asking, findings, job, record, the_finding};
     use super::*;
     use record::Direction;
 
@@ -234,6 +238,19 @@ mod tests {
              1 write error: No space left on device (first: /data/file, offset 8192, 4096 bytes)"
         );
         assert!(found.cure.contains("dmesg"));
+    }
+
+    #[test]
+    fn an_object_store_fails_in_ways_of_its_own() {
+        let mut asking = asking("GET", 1000, 404);
+        let mut cause = |errno, operation| {
+            asking.jobs[0].errors = vec![error(errno, "some error", operation, 1)];
+            the_finding(&asking, CHECK.id).cause
+        };
+        assert!(cause(ENOENT, "read").contains("(404)"));
+        assert!(cause(EACCES, "write").contains("401 or 403"));
+        assert!(cause(EIO, "read").contains("shorter or longer"));
+        assert!(cause(EIO, "set up the I/O engine").starts_with("nothing could be asked"));
     }
 
     #[test]
