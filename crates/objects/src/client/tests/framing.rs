@@ -184,10 +184,9 @@ fn connections_made_ahead_cost_the_first_request_nothing() {
 }
 
 #[test]
-fn endpoints_have_their_turn_and_addresses_are_tried_in_turn() {
+fn endpoints_have_their_turn() {
     let (one, other) = (Server::saying(ok(b"a")), Server::saying(ok(b"a")));
     let mut store = one.store();
-    // Most systems know it as ::1, too, where no one listens.
     store.endpoints =
         vec![endpoint("localhost", one.address), endpoint("127.0.0.1", other.address)];
     let mut client = client(store, 4);
@@ -198,4 +197,34 @@ fn endpoints_have_their_turn_and_addresses_are_tried_in_turn() {
     client.progress(4, Some(PATIENCE), &mut buffers).unwrap();
     assert!(client.outcomes().all(|outcome| outcome.result.is_ok()));
     assert_eq!((one.accepted(), other.accepted()), (2, 2));
+}
+
+#[test]
+fn addresses_of_a_host_are_tried_in_turn_and_the_good_one_first_from_then_on() {
+    let server = Server::closing(ok(b"a"));
+    let deaf = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let mut client = client(server.store(), 1);
+    client.places[0].addresses.splice(0..0, [deaf, deaf]);
+    for _ in 0..2 {
+        assert!(run(&mut client, &get(1), &mut Buffers::new("")).result.is_ok());
+        assert_eq!(client.places[0].good, 2);
+    }
+    client.places[0].addresses.truncate(2);
+    client.places[0].good = 0;
+    let failed = failure(run(&mut client, &get(1), &mut Buffers::new("")));
+    assert_eq!(failed, Failure::Connect(libc::ECONNREFUSED));
+}
+
+#[test]
+fn hosts_may_be_addresses_of_version_6() {
+    let server = Server::at("[::1]:0", |_, stream| {
+        let mut stream = BufReader::new(stream);
+        while let Some((head, _)) = request(&mut stream) {
+            assert!(head.contains("Host: [::1]:"), "{head}");
+            stream.get_mut().write_all(&ok(b"a")).unwrap();
+        }
+    });
+    let mut store = server.store();
+    store.endpoints = vec![endpoint("::1", server.address)];
+    assert!(run(&mut client(store, 1), &get(1), &mut Buffers::new("")).result.is_ok());
 }

@@ -27,7 +27,11 @@ struct Server {
 impl Server {
     /// A server that calls `serve` with the number of each connection, from 0, and the connection.
     fn new(serve: impl Fn(u64, TcpStream) + Send + Sync + 'static) -> Server {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        Server::at("127.0.0.1:0", serve)
+    }
+
+    fn at(address: &str, serve: impl Fn(u64, TcpStream) + Send + Sync + 'static) -> Server {
+        let listener = TcpListener::bind(address).unwrap();
         // A thousand may knock before the first is let in.
         SockRef::from(&listener).listen(4096).unwrap();
         let address = listener.local_addr().unwrap();
