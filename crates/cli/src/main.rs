@@ -29,6 +29,7 @@ mod replay;
 mod report;
 mod runner;
 mod runs;
+mod s3;
 mod serve;
 mod server;
 mod several;
@@ -108,6 +109,9 @@ enum Command {
     Serve(serve::Arguments),
     /// Overwrite a device or file until it is as steady as after long use.
     Precondition(precondition::Arguments),
+    /// Measure an S3 object store: put, get, stat, list, delete, mixed, multipart, with as many
+    /// requests in flight as asked for.
+    S3(Box<s3::Arguments>),
     /// Tell the disks under a filesystem what is free, or a device to forget all: a dry run unless
     /// --commit is given.
     Trim(trim::Arguments),
@@ -148,6 +152,7 @@ fn main() -> ExitCode {
         Command::Compare(arguments) => compare::main(&arguments),
         Command::Sweep(words) => sweep::main(words.arguments),
         Command::Serve(arguments) => serve::main(&arguments),
+        Command::S3(arguments) => s3::main(&arguments),
         Command::Trim(arguments) => trim::main(&arguments),
         Command::Plot(arguments) => plot::main(&arguments),
         Command::Report(arguments) => report::main(&arguments),

@@ -384,6 +384,16 @@ impl OutputArguments {
         keeper.check().map(|()| keeper)
     }
 
+    /// What keeps the one run of a command of this name.
+    ///
+    /// # Errors
+    /// Those of [`OutputArguments::keeper`].
+    pub fn keeper_of_one(&self, kind: &str) -> Result<Keeper> {
+        let keeper = Keeper::alone(self.archive.choice()?, kind);
+        let keeper = keeper.with_record(self.record.clone());
+        keeper.check().map(|()| keeper)
+    }
+
     /// What they ask of all runs.
     pub fn common(&self) -> Common {
         Common { with_serials: self.with_serials, ..Common::default() }

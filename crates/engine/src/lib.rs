@@ -38,5 +38,6 @@ pub use checksums::checksum;
 pub use clock::look_at_clock;
 pub use clock_test::{ClockTest, CpuClock, clock_test};
 pub use logbook::Logbook;
+pub use rings::http::object_store;
 pub use run::{Enter, Event, Outcome, Outside, Run, RunDelay, Watcher};
 pub use worker::LOOK_AT_LEAST;

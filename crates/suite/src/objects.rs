@@ -90,77 +90,49 @@ pub struct Seconds {
 
 /// What a run shows.
 pub fn conclude(record: &RunRecord, judged: &Judged) -> Conclusion {
-    let exchanges = || record.jobs.iter().filter_map(|job| job.exchange.as_ref());
-    let first = exchanges().next().cloned().unwrap_or_default();
     let began = record.jobs.iter().map(|job| job.started).min().unwrap_or_default();
     let ended = record.jobs.iter().map(|job| job.ended).max().unwrap_or_default();
     let took = Nanos(ended.0.saturating_sub(began.0));
-    let mut failures: Vec<String> = Vec::new();
-    for failure in exchanges().flat_map(|exchange| &exchange.failures) {
-        if !failures.contains(failure) {
-            failures.push(failure.clone());
-        }
+    let mut all = Exchange::default();
+    for job in &record.jobs {
+        let Some(exchange) = &job.exchange else { continue };
+        all.merge(exchange, Nanos(job.started.0 - began.0));
+        (all.content, all.tls) = (exchange.content.clone(), exchange.tls.clone());
     }
     let cpu = |job: &JobRecord| (job.cpu.user + job.cpu.system).0;
     Conclusion {
-        operations: operations(record, took),
+        operations: operations(record, &all, took),
         took,
         concurrent: record.jobs.iter().map(|job| job.workload.iodepth).sum(),
-        endpoints: first.endpoints,
-        content: first.content,
-        tls: first.tls,
-        connections: exchanges().map(|exchange| exchange.connections).sum(),
+        endpoints: all.endpoints,
+        content: all.content,
+        tls: all.tls,
+        connections: all.connections,
         cpu_seconds: record.jobs.iter().map(cpu).sum::<u64>() as f64 / 1e9,
-        failures,
+        failures: all.failures,
         findings: by_check(judged.findings.clone()),
         interrupted_by: record.interrupted_by,
     }
 }
 
-fn operations(record: &RunRecord, took: Nanos) -> Vec<Operation> {
-    let mut merged: BTreeMap<&str, RequestResult> = BTreeMap::new();
-    let exchanges = record.jobs.iter().filter_map(|job| job.exchange.as_ref());
-    for result in exchanges.flat_map(|exchange: &Exchange| &exchange.requests) {
-        add(merged.entry(&result.request).or_default(), result);
-    }
-    let is_split = merged.contains_key("UploadPart");
-    let single = merged.len() == 1;
-    let mut all: Vec<Operation> = Vec::new();
-    all.extend(is_split.then(|| whole_uploads(record, took)));
-    for (name, result) in merged {
-        let mut operation = operation(name, &result, took);
-        let direction = match name {
+fn operations(record: &RunRecord, all: &Exchange, took: Nanos) -> Vec<Operation> {
+    let is_split = all.of("UploadPart").is_some();
+    let alone = all.requests.len() == 1;
+    let whole = is_split.then(|| whole_uploads(record, took));
+    let each = all.requests.iter().map(|result| {
+        let direction = match result.request.as_str() {
             "PUT" => Some(Direction::Write),
             "DELETE" => Some(Direction::Trim),
             "GET" => Some(Direction::Read),
             // Alone they count as reads.
-            _ => single.then_some(Direction::Read),
+            _ => alone.then_some(Direction::Read),
         };
-        operation.response = direction.and_then(|direction| response(record, direction));
-        all.push(operation);
-    }
-    all
-}
-
-/// Adds the requests of another worker.
-fn add(all: &mut RequestResult, more: &RequestResult) {
-    all.request.clone_from(&more.request);
-    all.sent += more.sent;
-    all.good += more.good;
-    all.retries += more.retries;
-    all.bytes.0 += more.bytes.0;
-    all.keys += more.keys;
-    more.statuses.iter().for_each(|(s, n)| *all.statuses.entry(*s).or_default() += n);
-    more.failures.iter().for_each(|(f, n)| *all.failures.entry(f.clone()).or_default() += n);
-    all.first_byte.merge(&more.first_byte);
-    all.whole.merge(&more.whole);
-    let length = all.seconds.len().max(more.seconds.len());
-    all.seconds.resize(length, record::Second::default());
-    for (sum, second) in all.seconds.iter_mut().zip(&more.seconds) {
-        sum.requests += second.requests;
-        sum.bytes += second.bytes;
-        sum.keys += second.keys;
-    }
+        Operation {
+            response: direction.and_then(|direction| response(record, direction)),
+            ..operation(&result.request, result, took)
+        }
+    });
+    whole.into_iter().chain(each).collect()
 }
 
 fn operation(name: &str, result: &RequestResult, took: Nanos) -> Operation {

@@ -1,6 +1,6 @@
 //! `fathom s3`: throughput, seconds and latencies of each kind of request.
 
-use super::{duration, interruption, paragraph};
+use super::{interruption, paragraph};
 use crate::numbers::short_time;
 use crate::style::Style;
 use record::Histogram;
@@ -36,7 +36,7 @@ fn operation(operation: &Operation, conclusion: &Conclusion, style: &Style) -> S
         ),
     };
     let concurrent = conclusion.concurrent;
-    let took = duration(conclusion.took);
+    let took = format!("{:.1} s", conclusion.took.0 as f64 / 1e9);
     let done = operation.good;
     let mut out = style.bold(&amount) + "\n";
     let mut line = |label: &str, text: String| out += &format!(" * {label:<11} {text}\n");
@@ -206,7 +206,7 @@ pub(crate) mod tests {
         let text = objects(&done(), &Style::default());
         for line in [
             "PUT: THROUGHPUT 1.17 GiB/s, IOPS 240 obj/s\n",
-            " * Requests:   100 in 60 s, concurrency 20\n",
+            " * Requests:   100 in 60.0 s, concurrency 20\n",
             " * Average:    1200.00 MiB/s, 240.00 obj/s",
             " * Fastest:    1300.00 MiB/s, 260.00 obj/s",
             " * 50% Median: 1210.00 MiB/s, 242.00 obj/s",

@@ -1,8 +1,10 @@
 //! Which request an I/O is, and what its failure is to those who know only errnos.
 
+use super::numbered;
 use crate::ops::{Op, OpKind};
 use crate::rings::Setup;
 use objects::{Action, Failure};
+use plan::ObjectSet;
 use std::fmt::Write;
 
 /// How I/Os become requests.
@@ -11,6 +13,8 @@ pub(super) struct Asking {
     files: Vec<String>,
     /// Files are objects; else each of their blocks is one.
     ranges: bool,
+    /// Objects have numbers; there are no files.
+    numbered: Option<ObjectSet>,
 }
 
 impl Asking {
@@ -19,12 +23,16 @@ impl Asking {
         Asking {
             files: setup.files.iter().map(|file| path(&file.path)).collect(),
             ranges: setup.worker.objects.as_ref().is_some_and(|store| store.ranges),
+            numbered: setup.worker.numbered.clone(),
         }
     }
 
     /// The request of an I/O and how many bytes it is to send or to bring, its object's name written
     /// to `path`; `None` where there is none for its kind.
     pub fn request(&self, op: &Op, path: &mut String) -> Option<(Action, u64)> {
+        if let Some(set) = &self.numbered {
+            return numbered::request(set, op, path);
+        }
         path.clear();
         path.push_str(self.files.get(op.file as usize)?);
         if !self.ranges {
@@ -88,7 +96,7 @@ mod tests {
     use super::*;
 
     fn asked(ranges: bool, kind: OpKind) -> (String, Option<(Action, u64)>) {
-        let asking = Asking { files: vec!["/bucket/object".into()], ranges };
+        let asking = Asking { files: vec!["/bucket/object".into()], ranges, numbered: None };
         let op = Op { kind, file: 0, offset: 8192, length: 4096, tag: 0 };
         let mut path = "left over".to_owned();
         let request = asking.request(&op, &mut path);

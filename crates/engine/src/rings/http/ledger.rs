@@ -1,7 +1,8 @@
 //! The books of the http engine: every request of the window, by its kind.
 
 use super::store;
-use objects::{Answer, Failure, Outcome, Store, Verb};
+use objects::answer::Listing;
+use objects::{Answer, Failure, Outcome, Protocol, Store, Verb};
 use record::{Exchange, Histogram, RequestResult, Second};
 
 const SECOND: u64 = 1_000_000_000;
@@ -11,6 +12,8 @@ pub(super) struct Ledger {
     exchange: Exchange,
     /// One for each of the exchange's requests.
     verbs: Vec<Verb>,
+    /// What is spoken.
+    protocol: Protocol,
     /// When the window began, from the run's origin.
     begin: u64,
     /// Connections that were made before.
@@ -31,6 +34,7 @@ impl Ledger {
                 ..Exchange::default()
             },
             verbs: Vec::new(),
+            protocol: store.protocol,
             begin: 0,
             connections_before: 0,
             told: Vec::new(),
@@ -50,12 +54,14 @@ impl Ledger {
     /// Takes a request that is over, on the object at `path`.
     pub fn count(&mut self, outcome: &Outcome, path: &str) {
         self.count_times(outcome);
-        let begin = self.begin;
+        let (begin, protocol) = (self.begin, self.protocol);
         let kind = self.kind(outcome.verb);
         kind.retries += u64::from(outcome.retries);
         kind.sent += 1 + u64::from(outcome.retries);
         match &outcome.result {
-            Ok(answer) => count_answer(kind, outcome, answer, begin),
+            Ok(answer) => {
+                count_answer(kind, outcome, answer, keys(outcome, answer, protocol), begin)
+            }
             Err(failure) => {
                 count_failure(kind, failure);
                 self.tell(outcome.verb, failure, path);
@@ -106,7 +112,13 @@ impl Ledger {
     }
 }
 
-fn count_answer(kind: &mut RequestResult, outcome: &Outcome, answer: &Answer, begin: u64) {
+fn count_answer(
+    kind: &mut RequestResult,
+    outcome: &Outcome,
+    answer: &Answer,
+    keys: u64,
+    begin: u64,
+) {
     let stamps = &outcome.stamps;
     kind.good += 1;
     kind.bytes.0 += answer.moved;
@@ -117,7 +129,10 @@ fn count_answer(kind: &mut RequestResult, outcome: &Outcome, answer: &Answer, be
     kind.whole.record(stamps.ended.saturating_sub(stamps.begun));
     let from = stamps.begun.saturating_sub(begin);
     let to = stamps.ended.saturating_sub(begin);
-    second(&mut kind.seconds, to / SECOND).requests += 1;
+    kind.keys += keys;
+    let last = second(&mut kind.seconds, to / SECOND);
+    last.requests += 1;
+    last.keys += keys;
     // What a request moved before the window is left out.
     let whole = stamps.ended.saturating_sub(stamps.begun).max(1) as f64;
     let mut at = from;
@@ -127,6 +142,13 @@ fn count_answer(kind: &mut RequestResult, outcome: &Outcome, answer: &Answer, be
         second(&mut kind.seconds, at / SECOND).bytes += answer.moved as f64 * share;
         at = end;
     }
+}
+
+/// Keys that a list named.
+fn keys(outcome: &Outcome, answer: &Answer, protocol: Protocol) -> u64 {
+    let is_list = outcome.verb == Verb::List;
+    let listing = is_list.then(|| Listing::read(protocol, &answer.document, u32::MAX));
+    listing.and_then(Result::ok).map_or(0, |listing| listing.entries.len() as u64)
 }
 
 fn count_failure(kind: &mut RequestResult, failure: &Failure) {

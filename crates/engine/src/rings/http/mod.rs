@@ -6,9 +6,11 @@
 
 mod ask;
 mod ledger;
+mod numbered;
 mod store;
 #[cfg(test)]
 mod tests;
+mod uploads;
 
 use super::{Completion, Moments, Queued, Ring, Setup};
 use crate::clock::Clock;
@@ -16,12 +18,15 @@ use crate::ops::Op;
 use crate::sys::buffers::Slots;
 use ask::{Asking, errno};
 use ledger::Ledger;
-use objects::{Client, Contents, Outcome, Request};
+use objects::{Action, Client, Contents, Outcome, Request};
 use record::Exchange;
 use std::io;
 use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::time::Duration;
+use uploads::{Ask, Uploads};
+
+pub use store::store as object_store;
 
 /// One who waits for answers looks this often at the time.
 const LOOK: Duration = Duration::from_millis(100);
@@ -35,9 +40,15 @@ pub struct Http {
     asked: Vec<Asked>,
     /// Started since the last `submit`.
     started: u32,
-    /// What the last `reap` brought; counted once the loop has looked at the time, which may begin
+    /// The I/Os that the last `reap` found done.
+    done: Vec<Done>,
+    /// The requests that it found over; counted once the loop has looked at the time, which may begin
     /// the window.
-    done: Vec<Outcome>,
+    over: Vec<Outcome>,
+    /// Where objects are put in parts.
+    uploads: Option<Uploads>,
+    /// What of them is to be asked next.
+    asks: Vec<Ask>,
     ledger: Ledger,
 }
 
@@ -45,11 +56,23 @@ pub struct Http {
 struct Asked {
     path: String,
     length: u64,
+    /// It is several requests; when the first of them was begun, once that is over.
+    is_upload: bool,
+    begun: Option<u64>,
+}
+
+/// An I/O that is done.
+#[derive(Clone, Copy)]
+struct Done {
+    completion: Completion,
+    moments: Moments,
 }
 
 /// The buffers of the slots.
 struct Memory {
     slots: Slots,
+    /// Slots of the client for each.
+    width: u32,
     /// Bytes of each.
     size: usize,
     /// Somebody looks at what is received.
@@ -61,21 +84,52 @@ impl Contents for Memory {
         // SAFETY: the buffer is as long as the largest block, initialised, and belongs to the
         // slot's I/O until its completion was taken (contract of `Ring`); until then nothing writes
         // to what is sent.
-        unsafe { std::slice::from_raw_parts(self.slots.slot(slot), self.size) }
+        unsafe { std::slice::from_raw_parts(self.slots.slot(slot / self.width), self.size) }
     }
 
     fn room(&mut self, slot: u32) -> Option<&mut [u8]> {
         // SAFETY: as above; `&mut self` keeps other slices of it away.
-        self.keeps
-            .then(|| unsafe { std::slice::from_raw_parts_mut(self.slots.slot(slot), self.size) })
+        self.keeps.then(|| unsafe {
+            std::slice::from_raw_parts_mut(self.slots.slot(slot / self.width), self.size)
+        })
     }
 }
 
 impl Http {
     /// Counts what the last `reap` brought.
     fn settle(&mut self) {
-        for outcome in self.done.drain(..) {
-            self.ledger.count(&outcome, &self.asked[outcome.slot as usize].path);
+        for outcome in self.over.drain(..) {
+            let slot = outcome.slot / self.memory.width;
+            self.ledger.count(&outcome, &self.asked[slot as usize].path);
+        }
+    }
+
+    /// Takes a request that is over: its I/O is done, or there is more to ask.
+    fn take(&mut self, outcome: Outcome) {
+        let slot = outcome.slot / self.memory.width;
+        let asked = &mut self.asked[slot as usize];
+        let issued = *asked.begun.get_or_insert(outcome.stamps.begun);
+        let result = match &mut self.uploads {
+            Some(uploads) if asked.is_upload => {
+                uploads.ended(outcome.slot, &outcome.result, &mut self.asks)
+            }
+            _ => Some(outcome.result.as_ref().map(|_| ()).map_err(errno)),
+        };
+        if let Some(result) = result {
+            let result = result.map_or_else(|errno| -i64::from(errno), |()| asked.length as i64);
+            self.done.push(Done {
+                completion: Completion { slot, result },
+                moments: Moments { issued, ended: outcome.stamps.ended },
+            });
+        }
+        self.over.push(outcome);
+    }
+
+    /// Asks for what comes next of the uploads.
+    fn ask(&mut self) {
+        for Ask { slot, action, length } in self.asks.drain(..) {
+            let path = &self.asked[(slot / self.memory.width) as usize].path;
+            self.client.start(slot, &Request { action, path, length }, &mut self.memory);
         }
     }
 }
@@ -89,12 +143,16 @@ impl Ring for Http {
         let store = Arc::new(store::store(planned));
         let ledger = Ledger::new(&store, store::protocol(planned));
         let clock = setup.clock;
-        let client = Client::open(store, setup.depth, Box::new(move || clock.now()) as Box<_>)
-            .map_err(|failure| io::Error::other(failure.to_string()))?;
+        let uploads = uploads(setup);
+        let width = uploads.as_ref().map_or(1, Uploads::width);
+        let client =
+            Client::open(store, setup.depth * width, Box::new(move || clock.now()) as Box<_>)
+                .map_err(|failure| io::Error::other(failure.to_string()))?;
         Ok(Http {
             client,
             memory: Memory {
                 slots: setup.buffers.slots(),
+                width,
                 size: worker.max_buffer() as usize,
                 keeps: worker.verify.is_some(),
             },
@@ -102,6 +160,9 @@ impl Ring for Http {
             asked: vec![Asked::default(); setup.depth as usize],
             started: 0,
             done: Vec::with_capacity(setup.depth as usize),
+            over: Vec::with_capacity((setup.depth * width) as usize),
+            uploads,
+            asks: Vec::new(),
             ledger,
         })
     }
@@ -117,13 +178,19 @@ impl Ring for Http {
 
     fn queue(&mut self, slot: u32, op: &Op) -> Queued {
         self.settle();
-        let Asked { path, length } = &mut self.asked[slot as usize];
-        *length = op.length;
-        let Some((action, moved)) = self.asking.request(op, path) else {
+        let asked = &mut self.asked[slot as usize];
+        let Some((action, moved)) = self.asking.request(op, &mut asked.path) else {
             return Queued::Done(-i64::from(libc::EINVAL));
         };
-        let request = Request { action, path, length: moved };
-        self.client.start(slot, &request, &mut self.memory);
+        asked.length = op.length;
+        asked.begun = None;
+        asked.is_upload = self.uploads.is_some() && action == Action::Put;
+        let ask = match &mut self.uploads {
+            Some(uploads) if asked.is_upload => uploads.begin(slot, op.length),
+            _ => Ask { slot: slot * self.memory.width, action, length: moved },
+        };
+        let request = Request { action: ask.action, path: &asked.path, length: ask.length };
+        self.client.start(ask.slot, &request, &mut self.memory);
         self.started += 1;
         Queued::Pending
     }
@@ -134,29 +201,25 @@ impl Ring for Http {
 
     fn reap(&mut self, min: u32, max: u32, timeout: Option<Duration>) -> io::Result<u32> {
         self.settle();
+        self.done.clear();
         // A server that is silent must not keep the loop from looking at the time.
         let patience = timeout.map_or(LOOK, |timeout| timeout.min(LOOK));
         self.client.progress(min.min(max), Some(patience), &mut self.memory)?;
         while self.done.len() < max as usize
             && let Some(outcome) = self.client.next_outcome()
         {
-            self.done.push(outcome);
+            self.take(outcome);
         }
+        self.ask();
         Ok(self.done.len() as u32)
     }
 
     fn completion(&self, index: u32) -> Completion {
-        let outcome = &self.done[index as usize];
-        let result = match &outcome.result {
-            Ok(_) => self.asked[outcome.slot as usize].length as i64,
-            Err(failure) => -i64::from(errno(failure)),
-        };
-        Completion { slot: outcome.slot, result }
+        self.done[index as usize].completion
     }
 
     fn moments(&self, index: u32) -> Option<Moments> {
-        let stamps = &self.done[index as usize].stamps;
-        Some(Moments { issued: stamps.begun, ended: stamps.ended })
+        Some(self.done[index as usize].moments)
     }
 
     fn window_begins(&mut self, now: u64) {
@@ -167,4 +230,10 @@ impl Ring for Http {
         self.settle();
         Some(self.ledger.close(self.client.connections_made()))
     }
+}
+
+/// The uploads of a worker that puts objects in parts.
+fn uploads(setup: &Setup<'_>) -> Option<Uploads> {
+    let set = setup.worker.numbered.as_ref()?;
+    Some(Uploads::new(setup.depth, set.part_concurrent, set.part_size?))
 }

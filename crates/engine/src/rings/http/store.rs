@@ -5,7 +5,7 @@ use plan::{Objects, Payload, StoreKind, Tls};
 use std::time::Duration;
 
 /// The store of a worker's objects.
-pub(super) fn store(planned: &Objects) -> Store {
+pub fn store(planned: &Objects) -> Store {
     let endpoints = planned.endpoints.iter();
     let customer_key = planned.customer_key.as_ref();
     Store {
