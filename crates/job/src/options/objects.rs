@@ -124,12 +124,13 @@ pub(super) const HTTP: &[OptionDef] = &[
         }),
     text(Engine, "http_s3_storage_class", "S3 storage class")
         .long(
-            "As the server names them, sent with each PUT. With nothing behind the = none is sent.",
+            "As the server names them, sent with each PUT; with none nothing is sent, and the bucket's \
+             own is meant, which fio cannot say.",
         )
         .of(HTTP_ONLY)
         .default("STANDARD")
         .sets(|job, v| {
-            job.queue.options.http.storage_class = given(v);
+            job.queue.options.http.storage_class = given(v).filter(|class| class != "none");
             Ok(())
         }),
     text(Engine, "http_s3_sse_customer_key", "S3 key of server side encryption")
