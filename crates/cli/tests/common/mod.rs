@@ -4,6 +4,7 @@
 #![allow(dead_code, unused_imports, reason = "each test program uses its own part")]
 
 pub mod browser;
+pub mod objects;
 pub mod pages;
 pub mod served;
 pub mod tty;
