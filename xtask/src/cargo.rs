@@ -19,13 +19,22 @@ pub fn exit_code(status: ExitStatus) -> u8 {
 
 /// Builds the release program and returns where it is.
 pub fn release_binary(root: &Path) -> Result<PathBuf> {
-    let status = command(root, &["build", "--quiet", "--release", "--package", "fathom"])
+    release(root, &["--package", "fathom"], "fathom")
+}
+
+/// Builds an example of a package as it would be released, and returns where it is.
+pub fn release_example(root: &Path, package: &str, name: &str) -> Result<PathBuf> {
+    release(root, &["--package", package, "--example", name], &format!("examples/{name}"))
+}
+
+fn release(root: &Path, what: &[&str], place: &str) -> Result<PathBuf> {
+    let status = command(root, &[&["build", "--quiet", "--release"], what].concat())
         .status()
         .context("starting cargo")?;
     if !status.success() {
         bail!("cargo build --release failed");
     }
-    Ok(target_directory(root).join("release/fathom"))
+    Ok(target_directory(root).join("release").join(place))
 }
 
 /// Where cargo puts what it builds.

@@ -6,6 +6,7 @@ mod cases;
 mod instructions;
 mod machine;
 mod measure;
+mod s3;
 mod table;
 mod targets;
 mod tools;
@@ -13,7 +14,7 @@ mod tools;
 use crate::cargo;
 use anyhow::{Context, Result, bail};
 use cases::{Case, Ends, Peer};
-use clap::Args;
+use clap::{Args, Subcommand};
 use measure::{Program, Sample};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::fs;
@@ -24,7 +25,10 @@ use targets::Targets;
 
 /// What to measure, how long, against what.
 #[derive(Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Options {
+    #[command(subcommand)]
+    other: Option<Other>,
     /// fio to measure against.
     #[arg(long, value_name = "PATH", default_value = "fio")]
     fio: PathBuf,
@@ -55,6 +59,13 @@ pub struct Options {
     output: Option<PathBuf>,
 }
 
+/// What is measured beside something else than fio.
+#[derive(Subcommand)]
+enum Other {
+    /// Measure what object storage costs the client, beside the least that it can cost.
+    S3(s3::Options),
+}
+
 /// Both programs' runs of one case.
 struct Measured {
     case: &'static Case,
@@ -72,6 +83,9 @@ pub fn run(root: &Path, options: &Options) -> Result<()> {
         signal_hook::flag::register(signal, Arc::clone(&interrupted))
             .context("catching signals")?;
     }
+    if let Some(Other::S3(options)) = &options.other {
+        return s3::run(root, options, &interrupted);
+    }
     let ours = match &options.fathom {
         Some(path) => fs::canonicalize(path).with_context(|| path.display().to_string())?,
         None => cargo::release_binary(root)?,
@@ -81,7 +95,7 @@ pub fn run(root: &Path, options: &Options) -> Result<()> {
         let mut text = tools::run(&ours, options, &interrupted)?;
         text.push_str("\nMachine:\n\n");
         facts.iter().for_each(|fact| text.push_str(&format!("- {fact}\n")));
-        return publish(root, options, &text, "bench-tools.md");
+        return publish(root, options.output.as_deref(), &text, "bench-tools.md");
     }
     let wanted = cases::select(&options.cases)?;
     let scratch = tempfile::tempdir().context("making a scratch directory")?;
@@ -106,16 +120,16 @@ pub fn run(root: &Path, options: &Options) -> Result<()> {
         }
     }
     let text = table::markdown(&measured, &left_out, &bench.programs, options, &facts);
-    publish(root, options, &text, "bench.md")
+    publish(root, options.output.as_deref(), &text, "bench.md")
 }
 
 /// Prints a table, and keeps it beside the build and where the options say.
-fn publish(root: &Path, options: &Options, text: &str, name: &str) -> Result<()> {
+fn publish(root: &Path, output: Option<&Path>, text: &str, name: &str) -> Result<()> {
     println!("{text}");
     let kept = cargo::target_directory(root);
     fs::create_dir_all(&kept).with_context(|| format!("making {}", kept.display()))?;
     let kept = kept.join(name);
-    for path in options.output.iter().chain([&kept]) {
+    for path in output.into_iter().chain([kept.as_path()]) {
         fs::write(path, text).with_context(|| format!("writing {}", path.display()))?;
         eprintln!("written to {}", path.display());
     }

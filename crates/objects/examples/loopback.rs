@@ -1,0 +1,294 @@
+//! What `cargo xtask bench s3` holds the client against, in programs of their own so that the kernel
+//! tells their CPU time apart: a store that keeps nothing (`serve SIZE`), and the least that any
+//! client has to do for its bytes (`put`, `put-hashed`, `get`, each `PORT SIZE COUNT DEPTH`).
+
+use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fd::OwnedFd;
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::error::Error;
+use std::io::{self, ErrorKind, IoSlice, Read, Write};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::os::fd::AsRawFd;
+
+type Done = Result<(), Box<dyn Error>>;
+
+/// What is read at a time.
+const CHUNK: usize = 256 << 10;
+const USAGE: &str = "serve SIZE, or put|put-hashed|get PORT SIZE COUNT DEPTH";
+
+fn main() -> Done {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words[..] {
+        ["serve", size] => serve(size.parse()?),
+        [what @ ("put" | "put-hashed" | "get"), port, size, count, depth] => {
+            let client = Client::new(what, size.parse()?, count.parse()?);
+            client.run(port.parse()?, depth.parse()?)
+        }
+        _ => Err(USAGE.into()),
+    }
+}
+
+/// Whether an operation is to be tried again when the socket is ready.
+fn later(why: &io::Error) -> bool {
+    matches!(why.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
+}
+
+/// One connection of the store.
+struct Served {
+    stream: TcpStream,
+    /// Of a request whose head is not whole.
+    head: Vec<u8>,
+    /// Bytes of its body that are to come.
+    due: u64,
+    /// What is left of the answer's head and body, in bytes.
+    head_left: usize,
+    body_left: usize,
+    answers: bool,
+}
+
+/// The store: PUTs are received and dropped, GETs answered with `size` bytes, by one thread, until
+/// stdin ends. Its port is told on stdout.
+fn serve(size: usize) -> Done {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    println!("{}", listener.local_addr()?.port());
+    std::thread::spawn(|| {
+        // Whatever ends stdin ends the store.
+        let _ = io::stdin().read_to_end(&mut Vec::new());
+        std::process::exit(0);
+    });
+    let queue = epoll::create(CreateFlags::CLOEXEC)?;
+    let store = Store {
+        full: format!("HTTP/1.1 200 OK\r\nContent-Length: {size}\r\n\r\n").into_bytes(),
+        body: vec![0x5a; size],
+    };
+    watch(&queue, &listener, u64::MAX)?;
+    listener.set_nonblocking(true)?;
+    let mut connections = HashMap::new();
+    let mut chunk = vec![0; CHUNK];
+    let mut events = Vec::with_capacity(256);
+    loop {
+        epoll::wait(&queue, rustix::buffer::spare_capacity(&mut events), None)?;
+        for event in events.drain(..) {
+            let key = event.data.u64();
+            if key == u64::MAX {
+                let (stream, _) = listener.accept()?;
+                stream.set_nonblocking(true)?;
+                stream.set_nodelay(true)?;
+                let key = stream.as_raw_fd() as u64;
+                watch(&queue, &stream, key)?;
+                connections.insert(key, Served::new(stream));
+            } else if let Some(connection) = connections.get_mut(&key)
+                && !connection.goes_on(&store, &mut chunk)
+            {
+                connections.remove(&key);
+            }
+        }
+    }
+}
+
+fn watch(queue: &OwnedFd, what: &impl rustix::fd::AsFd, key: u64) -> io::Result<()> {
+    // The listener is asked again and again; connections are read and written until they block.
+    let edge = if key == u64::MAX { EventFlags::empty() } else { EventFlags::ET };
+    let flags = EventFlags::IN | edge | EventFlags::OUT;
+    Ok(epoll::add(queue, what, EventData::new_u64(key), flags)?)
+}
+
+/// What every GET is answered with.
+struct Store {
+    full: Vec<u8>,
+    body: Vec<u8>,
+}
+
+const EMPTY: &[u8] = b"HTTP/1.1 200 OK\r\nETag: \"0\"\r\nContent-Length: 0\r\n\r\n";
+
+impl Served {
+    fn new(stream: TcpStream) -> Served {
+        Served { stream, head: Vec::new(), due: 0, head_left: 0, body_left: 0, answers: false }
+    }
+
+    /// Reads and writes until it blocks; false: it is over.
+    fn goes_on(&mut self, store: &Store, chunk: &mut [u8]) -> bool {
+        loop {
+            let moved = match self.head_left + self.body_left {
+                0 => self.receive(store, chunk),
+                _ => self.send(store),
+            };
+            match moved {
+                Ok(0) => return false,
+                Ok(_) => {}
+                Err(why) => return later(&why),
+            }
+        }
+    }
+
+    fn send(&mut self, store: &Store) -> io::Result<usize> {
+        let head = if self.answers { &store.full[..] } else { EMPTY };
+        let parts = [
+            IoSlice::new(&head[head.len() - self.head_left..]),
+            IoSlice::new(&store.body[store.body.len() - self.body_left..]),
+        ];
+        let sent = self.stream.write_vectored(&parts)?;
+        let of_head = sent.min(self.head_left);
+        self.head_left -= of_head;
+        self.body_left -= sent - of_head;
+        Ok(sent)
+    }
+
+    fn receive(&mut self, store: &Store, chunk: &mut [u8]) -> io::Result<usize> {
+        let came = self.stream.read(chunk)?;
+        let mut rest = &chunk[..came];
+        if self.due == 0 {
+            self.head.extend_from_slice(rest);
+            let Some(end) = self.head.windows(4).position(|four| four == b"\r\n\r\n") else {
+                return Ok(came);
+            };
+            let text = String::from_utf8_lossy(&self.head[..end]).to_ascii_lowercase();
+            let length = text.split_once("\r\ncontent-length:").map(|(_, rest)| rest);
+            let length = length.and_then(|rest| rest.lines().next()?.trim().parse().ok());
+            self.due = length.unwrap_or(0);
+            self.answers = text.starts_with("get ");
+            // Of what is in `head` this is body, and the last of what came.
+            rest = &rest[came - (self.head.len() - end - 4)..];
+            self.head.clear();
+        }
+        self.due = self.due.saturating_sub(rest.len() as u64);
+        if self.due == 0 {
+            self.head_left = if self.answers { store.full.len() } else { EMPTY.len() };
+            self.body_left = if self.answers { store.body.len() } else { 0 };
+        }
+        Ok(came)
+    }
+}
+
+/// The least a client does.
+struct Client {
+    hashes: bool,
+    head: Vec<u8>,
+    /// Bytes that are sent with a request, and that are received.
+    sends: usize,
+    receives: usize,
+    count: u64,
+}
+
+/// One connection of the client: what is sent, how much of it was, how much came.
+struct Flow {
+    stream: TcpStream,
+    content: Vec<u8>,
+    sent: usize,
+    came: usize,
+    /// Length of the answer, once its head is there.
+    due: Option<usize>,
+    start: Vec<u8>,
+}
+
+impl Client {
+    fn new(what: &str, size: usize, count: u64) -> Client {
+        let puts = what != "get";
+        let (method, sends) = if puts { ("PUT", size) } else { ("GET", 0) };
+        let head = format!("{method} /bench/object HTTP/1.1\r\nHost: x\r\nContent-Length: {sends}");
+        Client {
+            hashes: what == "put-hashed",
+            head: (head + "\r\n\r\n").into_bytes(),
+            sends,
+            receives: if puts { 0 } else { size },
+            count,
+        }
+    }
+
+    /// Does it over so many connections at a time.
+    fn run(&self, port: u16, depth: u64) -> Done {
+        let mut flows = Vec::new();
+        for number in 0..depth {
+            let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
+            stream.set_nodelay(true)?;
+            stream.set_nonblocking(true)?;
+            let content = vec![number as u8; self.sends];
+            let start = Vec::with_capacity(CHUNK);
+            flows.push(Flow { stream, content, sent: 0, came: 0, due: None, start });
+        }
+        let mut chunk = vec![0; CHUNK];
+        let (mut begun, mut done) = (0, 0);
+        for flow in &mut flows {
+            begun += 1;
+            self.begin(flow)?;
+        }
+        while done < self.count {
+            for at in self.ready(&flows)? {
+                while self.moves(&mut flows[at], &mut chunk)? {
+                    done += 1;
+                    if begun == self.count {
+                        break;
+                    }
+                    begun += 1;
+                    self.begin(&mut flows[at])?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn ready(&self, flows: &[Flow]) -> io::Result<Vec<usize>> {
+        let all = |flow: &Flow| self.head.len() + flow.content.len();
+        let wants = flows.iter().map(|flow| {
+            let sending = flow.sent < all(flow);
+            PollFd::new(&flow.stream, if sending { PollFlags::OUT } else { PollFlags::IN })
+        });
+        let mut wants: Vec<PollFd<'_>> = wants.collect();
+        poll(&mut wants, None)?;
+        Ok((0..wants.len()).filter(|&at| !wants[at].revents().is_empty()).collect())
+    }
+
+    fn begin(&self, flow: &mut Flow) -> io::Result<()> {
+        if self.hashes {
+            std::hint::black_box(Sha256::digest(&flow.content));
+        }
+        (flow.sent, flow.came, flow.due) = (0, 0, None);
+        flow.start.clear();
+        self.send(flow)
+    }
+
+    /// Sends what the socket takes.
+    fn send(&self, flow: &mut Flow) -> io::Result<()> {
+        while flow.sent < self.head.len() + flow.content.len() {
+            let of_head = flow.sent.min(self.head.len());
+            let parts = [
+                IoSlice::new(&self.head[of_head..]),
+                IoSlice::new(&flow.content[flow.sent - of_head..]),
+            ];
+            match flow.stream.write_vectored(&parts) {
+                Ok(sent) => flow.sent += sent,
+                Err(why) if later(&why) => break,
+                Err(why) => return Err(why),
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves what can be moved; true: the answer is whole.
+    fn moves(&self, flow: &mut Flow, chunk: &mut [u8]) -> io::Result<bool> {
+        self.send(flow)?;
+        if flow.sent < self.head.len() + flow.content.len() {
+            return Ok(false);
+        }
+        loop {
+            let came = match flow.stream.read(chunk) {
+                Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+                Ok(came) => came,
+                Err(why) if later(&why) => return Ok(false),
+                Err(why) => return Err(why),
+            };
+            flow.came += came;
+            if flow.due.is_none() {
+                flow.start.extend_from_slice(&chunk[..came]);
+                let end = flow.start.windows(4).position(|four| four == b"\r\n\r\n");
+                flow.due = end.map(|end| end + 4 + self.receives);
+            }
+            if flow.due == Some(flow.came) {
+                return Ok(true);
+            }
+        }
+    }
+}
