@@ -2,11 +2,12 @@
 
 use super::certificate;
 use crate::{Failure, Security, Store};
-use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{WebPkiServerVerifier, verify_server_name};
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::server::ParsedCertificate;
 use rustls::{
     CertificateError, ClientConfig, ClientConnection, DigitallySignedStruct, Error, RootCertStore,
     SignatureScheme,
@@ -40,15 +41,15 @@ impl Tls {
             Security::Plain => return Ok(None),
             Security::Insecure => Arc::new(Anyone { provider: provider.clone() }),
             Security::Verified => {
-                let roots = match &store.authorities {
+                let (roots, named) = match &store.authorities {
                     Some(path) => roots_of_file(path)?,
-                    None => roots_of_system()?,
+                    None => (roots_of_system()?, Vec::new()),
                 };
                 let inner =
                     WebPkiServerVerifier::builder_with_provider(roots.into(), provider.clone())
                         .build()
                         .map_err(|error| Failure::Tls(error.to_string()))?;
-                Arc::new(Trusted { inner, refused: refused.clone() })
+                Arc::new(Trusted { inner, named, refused: refused.clone() })
             }
         };
         let mut config = ClientConfig::builder_with_provider(provider)
@@ -88,13 +89,15 @@ impl Tls {
     }
 }
 
-fn roots_of_file(path: &Path) -> Result<RootCertStore, Failure> {
+/// What a file tells to trust: as authorities, and as they are.
+fn roots_of_file(path: &Path) -> Result<(RootCertStore, Vec<CertificateDer<'static>>), Failure> {
     let wrong = |what: String| Failure::Tls(format!("{}: {what}", path.display()));
-    let mut roots = RootCertStore::empty();
+    let (mut roots, mut named) = (RootCertStore::empty(), Vec::new());
     let all = CertificateDer::pem_file_iter(path).map_err(|error| wrong(error.to_string()))?;
     for one in all {
         let one = one.map_err(|error| wrong(error.to_string()))?;
         let names = certificate::names(&one);
+        named.push(one.clone());
         roots.add(one).map_err(|error| wrong(format!("the certificate of {names}: {error}")))?;
     }
     if roots.is_empty() {
@@ -102,7 +105,7 @@ fn roots_of_file(path: &Path) -> Result<RootCertStore, Failure> {
             "holds no certificate: expected PEM, '-----BEGIN CERTIFICATE-----'".into(),
         ));
     }
-    Ok(roots)
+    Ok((roots, named))
 }
 
 fn roots_of_system() -> Result<RootCertStore, Failure> {
@@ -123,7 +126,21 @@ fn roots_of_system() -> Result<RootCertStore, Failure> {
 #[derive(Debug)]
 struct Trusted {
     inner: Arc<WebPkiServerVerifier>,
+    /// Certificates that the user named.
+    named: Vec<CertificateDer<'static>>,
     refused: Refused,
+}
+
+impl Trusted {
+    /// A certificate signed by itself is mostly one of an authority, which webpki takes for no
+    /// server's. One that the user named is trusted as it is; its time was looked at by then.
+    fn is_named(&self, given: &CertificateDer<'_>, host: &ServerName<'_>, error: &Error) -> bool {
+        let Error::InvalidCertificate(CertificateError::Other(other)) = error else { return false };
+        format!("{:?}", other.0) == "CaUsedAsEndEntity"
+            && self.named.iter().any(|named| named == given)
+            && ParsedCertificate::try_from(given)
+                .is_ok_and(|parsed| verify_server_name(&parsed, host).is_ok())
+    }
 }
 
 impl ServerCertVerifier for Trusted {
@@ -138,6 +155,9 @@ impl ServerCertVerifier for Trusted {
         let (inner, given) = (&self.inner, end_entity);
         let verified =
             inner.verify_server_cert(given, intermediates, server_name, ocsp_response, now);
+        if verified.as_ref().is_err_and(|error| self.is_named(given, server_name, error)) {
+            return Ok(ServerCertVerified::assertion());
+        }
         if let Err(Error::InvalidCertificate(error)) = &verified {
             let host = server_name.to_str();
             let names = certificate::names(end_entity);

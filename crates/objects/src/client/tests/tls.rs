@@ -15,7 +15,12 @@ struct Authority(CertifiedIssuer<'static, KeyPair>);
 
 impl Authority {
     fn new(name: &str) -> Authority {
-        let mut params = CertificateParams::new(Vec::new()).unwrap();
+        Authority::on(name, Vec::new())
+    }
+
+    /// One that is also a certificate for `hosts`.
+    fn on(name: &str, hosts: Vec<String>) -> Authority {
+        let mut params = CertificateParams::new(hosts).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         params.distinguished_name.push(DnType::CommonName, name);
         Authority(CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap())
@@ -27,6 +32,11 @@ impl Authority {
         file
     }
 
+    /// A server that shows the authority's own certificate.
+    fn as_server(&self) -> ServerConfig {
+        served(self.0.der().to_vec(), self.0.key().serialize_der())
+    }
+
     /// A server's certificate and key, changed by `change`.
     fn issue(&self, host: &str, change: impl Fn(&mut CertificateParams)) -> ServerConfig {
         let key = KeyPair::generate().unwrap();
@@ -34,15 +44,18 @@ impl Authority {
         params.distinguished_name.push(DnType::CommonName, "storage box");
         change(&mut params);
         let certificate = params.signed_by(&key, &self.0).unwrap();
-        let chain = vec![CertificateDer::from(certificate.der().to_vec())];
-        let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));
-        ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_no_client_auth()
-            .with_single_cert(chain, key)
-            .unwrap()
+        served(certificate.der().to_vec(), key.serialize_der())
     }
+}
+
+fn served(certificate: Vec<u8>, key: Vec<u8>) -> ServerConfig {
+    let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key));
+    ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![CertificateDer::from(certificate)], key)
+        .unwrap()
 }
 
 /// Keeps what is put, and gives it back.
@@ -120,6 +133,22 @@ fn certificates_that_prove_nothing_are_named() {
         &file,
     );
     assert!(text.contains("expired"), "{text}");
+}
+
+/// As `openssl req -x509` makes it: an authority of its own.
+#[test]
+fn a_certificate_signed_by_itself_is_trusted_where_it_is_named_and_for_its_host() {
+    let own = Authority::on("storage box", vec!["127.0.0.1".into()]);
+    let file = own.file();
+    let server = keeper(own.as_server());
+    let store = encrypted(&server, Security::Verified, Some(file.path().into()));
+    let outcome = run(&mut client(store, 1), &get(3), &mut Buffers::new(""));
+    assert_eq!(outcome.result.unwrap().moved, 3);
+    let text = refusal(own.as_server(), &Authority::new("Test CA").file());
+    assert!(text.contains("'storage box', signed by itself"), "{text}");
+    let elsewhere = Authority::on("storage box", vec!["elsewhere.example".into()]);
+    let text = refusal(elsewhere.as_server(), &elsewhere.file());
+    assert!(text.contains("127.0.0.1"), "{text}");
 }
 
 #[test]
