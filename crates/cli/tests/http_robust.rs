@@ -78,7 +78,10 @@ fn a_tenth_of_the_requests_reset() {
             let answered = of_kind.iter().filter(|asked| asked.status == 200).count() as u64;
             assert_eq!((good, retries), (answered, 0), "{fault:?} {kind}");
             let all = of_kind.len() as u64;
-            assert!(if most_fail { sent == all } else { sent <= all }, "{fault:?} {kind}");
+            // Those that are sent again may not have come to the proxy at first.
+            let again = ran.resent(kind);
+            assert!((sent..=sent + again).contains(&all), "{fault:?} {kind}: {sent} {again} {all}");
+            assert!(!most_fail || sent == all, "{fault:?} {kind}");
             failed += sent - good;
         }
         assert_eq!(failed, errors, "{fault:?}");

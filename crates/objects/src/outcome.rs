@@ -16,6 +16,9 @@ pub struct Outcome {
     pub stamps: Stamps,
     /// How often it was repeated.
     pub retries: u32,
+    /// Its connection, which had served others, was closed before a byte of the answer came: it was
+    /// sent once more, and this tells nothing of whether the server had taken it.
+    pub resent: bool,
 }
 
 /// Moments in the client's clock, in nanoseconds. What did not happen, or belongs to an earlier

@@ -41,6 +41,11 @@ pub struct RequestResult {
     pub good: u64,
     /// How many repeated a failed one.
     pub retries: u64,
+    /// How many were sent once more, for their connection, which had served others, was closed
+    /// before a byte of the answer came. Servers close idle connections so, but one that drops
+    /// requests looks the same. `sent` counts each of them once.
+    #[serde(default)]
+    pub resent: u64,
     /// Bytes of content that were sent or received by good ones.
     pub bytes: Bytes,
     /// Keys that lists named.
@@ -104,6 +109,7 @@ impl RequestResult {
         self.sent += other.sent;
         self.good += other.good;
         self.retries += other.retries;
+        self.resent += other.resent;
         self.bytes.0 += other.bytes.0;
         self.keys += other.keys;
         for (status, count) in &other.statuses {

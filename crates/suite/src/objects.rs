@@ -49,6 +49,8 @@ pub struct Operation {
     pub sent: u64,
     /// How many repeated a failed one.
     pub retries: u64,
+    /// How many were sent once more, for their connection was closed before any answer.
+    pub resent: u64,
     /// Bytes of content that good ones moved.
     pub bytes: Bytes,
     /// Over the whole window.
@@ -151,6 +153,7 @@ fn operation(name: &str, result: &RequestResult, took: Nanos) -> Operation {
         good: result.good,
         sent: result.sent,
         retries: result.retries,
+        resent: result.resent,
         bytes: result.bytes,
         average: average(result.bytes.0, done, took),
         seconds: seconds(&result.seconds.iter().map(rate).collect::<Vec<_>>()),

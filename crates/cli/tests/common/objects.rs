@@ -35,6 +35,11 @@ impl Objects {
         })
     }
 
+    /// Requests of a kind that were sent once more, for their connection was closed.
+    pub fn resent(&self, kind: &str) -> u64 {
+        self.exchanges().filter_map(|exchange| exchange.of(kind)).map(|of| of.resent).sum()
+    }
+
     /// Failures of a kind, by status or name, of all kinds of requests.
     pub fn failures(&self, kind: &str) -> u64 {
         let requests = self.exchanges().flat_map(|exchange| &exchange.requests);

@@ -44,6 +44,8 @@ pub struct RequestMetrics {
     pub failed: u64,
     /// How many repeated a failed one.
     pub retries: u64,
+    /// How many were sent once more, see [`RequestResult::resent`].
+    pub resent: u64,
     /// Bytes of content.
     pub bytes: u64,
     /// Answers by status.
@@ -114,6 +116,7 @@ fn request(result: &RequestResult) -> RequestMetrics {
         good: result.good,
         failed: result.failed(),
         retries: result.retries,
+        resent: result.resent,
         bytes: result.bytes.0,
         statuses: result.statuses.clone(),
         failures: result.failures.clone(),

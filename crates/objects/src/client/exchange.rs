@@ -226,8 +226,8 @@ impl<C: Fn() -> u64> Client<C> {
             talk::end(own, &result, now);
         }
         self.active -= 1;
-        let (verb, stamps, retries) = (own.verb(), own.stamps, own.retries);
-        self.outcomes.push_back(Outcome { slot, verb, result, stamps, retries });
+        let (verb, stamps, retries, resent) = (own.verb(), own.stamps, own.retries, own.resent);
+        self.outcomes.push_back(Outcome { slot, verb, result, stamps, retries, resent });
     }
 }
 

@@ -63,10 +63,18 @@ fn line((exhibit, unit, _, request): &Row, several: bool) -> Markup {
             td { (request.request) }
             td { (number(request.sent as f64)) }
             td { (requests::answers(request)) }
-            td { (request.retries) }
+            td { (repeats(request)) }
             @for p in [50.0, 99.0] { td { (at(request.first_byte.as_ref(), p)) } }
             @for p in WHOLE { td { (at(request.whole.as_ref(), p)) } }
         }
+    }
+}
+
+/// "3", and those that were sent again without being counted as repeats.
+fn repeats(request: &RequestMetrics) -> String {
+    match request.resent {
+        0 => request.retries.to_string(),
+        resent => format!("{}, {resent} resent", request.retries),
     }
 }
 

@@ -31,6 +31,7 @@ fn of_kind(request: &RequestMetrics, bins: bool) -> Json {
         "good" => request.good,
         "failed" => request.failed,
         "retries" => request.retries,
+        "resent" => request.resent,
         "bytes" => request.bytes,
         "statuses" => Json::Object(statuses.collect()),
         "failures" => Json::Object(failures.collect()),

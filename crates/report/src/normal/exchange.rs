@@ -30,6 +30,9 @@ fn kind(out: &mut String, request: &RequestMetrics) {
     if request.retries > 0 {
         let _ = write!(line, ", retries={}", request.retries);
     }
+    if request.resent > 0 {
+        let _ = write!(line, ", resent={}", request.resent);
+    }
     let answers = requests::answers(request);
     let _ = writeln!(out, "{line} ({answers})");
     times(out, "first byte", request.first_byte.as_ref());
@@ -61,6 +64,7 @@ mod tests {
             good: 7,
             failed: 3,
             retries: 1,
+            resent: 2,
             statuses: [(200, 7), (404, 2)].into(),
             failures: [("timeout".into(), 1)].into(),
             first_byte: Some(stats(1_500_000)),
@@ -82,7 +86,7 @@ mod tests {
         let expected = "     store     : s3 at a:80, b:80, TLS off, content signed (SHA-256)
      connections: 8 made
        connect   : p50=100 µs, p99.9=200 µs, max=200 µs of 7
-     GET       : sent=10, good=7, failed=3, retries=1 (200 x 7, 404 x 2, timeout x 1)
+     GET       : sent=10, good=7, failed=3, retries=1, resent=2 (200 x 7, 404 x 2, timeout x 1)
        first byte: p50=1.5 ms, p99.9=3.0 ms, max=3.0 ms of 7
        whole     : p50=2.0 ms, p99.9=4.0 ms, max=4.0 ms of 7
 ";

@@ -102,6 +102,9 @@ fn errors(operation: &Operation) -> String {
     if operation.retries > 0 {
         text += &format!("; {} requests were repeats", operation.retries);
     }
+    if operation.resent > 0 {
+        text += &format!("; {} were sent again after their connection closed", operation.resent);
+    }
     text
 }
 
@@ -175,6 +178,7 @@ pub(crate) mod tests {
             name: "PUT".into(),
             sent: 112,
             retries: 3,
+            resent: 2,
             bytes: Bytes(500 << 20),
             average: mib(1200.0, 240.0),
             seconds: Some(Seconds {
@@ -212,7 +216,8 @@ pub(crate) mod tests {
             " * 50% Median: 1210.00 MiB/s, 242.00 obj/s",
             " * Slowest:    900.00 MiB/s, 180.00 obj/s",
             "(of 58 whole seconds; the first and the last are left out)",
-            " * Errors:     12 of 112: 503 x10, timeout x2; 3 requests were repeats",
+            " * Errors:     12 of 112: 503 x10, timeout x2; 3 requests were repeats; 2 were sent \
+             again after their connection closed",
             "HEAD: IOPS 240 obj/s\n",
             " * Errors:     0",
             "0.51 CPU-seconds of this machine per GiB",

@@ -58,6 +58,7 @@ impl Ledger {
         let kind = self.kind(outcome.verb);
         kind.retries += u64::from(outcome.retries);
         kind.sent += 1 + u64::from(outcome.retries);
+        kind.resent += u64::from(outcome.resent);
         match &outcome.result {
             Ok(answer) => {
                 count_answer(kind, outcome, answer, keys(outcome, answer, protocol), begin)
@@ -186,7 +187,7 @@ mod tests {
             connect: Some((begun, begun + 5)),
             tls: None,
         };
-        Outcome { slot: 0, verb: Verb::Get, result, stamps, retries: 0 }
+        Outcome { slot: 0, verb: Verb::Get, result, stamps, retries: 0, resent: false }
     }
 
     fn answer(moved: u64) -> Result<Answer, Failure> {
@@ -224,13 +225,18 @@ mod tests {
         for _ in 0..2 {
             ledger.count(&outcome(SECOND, SECOND + 9, Err(gone.clone())), "/b/o");
         }
-        let retried = Outcome { retries: 2, ..outcome(SECOND, SECOND + 9, Err(Failure::Timeout)) };
+        let retried = Outcome {
+            retries: 2,
+            resent: true,
+            ..outcome(SECOND, SECOND + 9, Err(Failure::Timeout))
+        };
         ledger.count(&retried, "/b/o");
         assert_eq!(ledger.failures().len(), 2);
         assert!(ledger.failures()[0].contains("GET of /b/o: the server answered 404 NoSuchKey"));
         let exchange = ledger.close(0);
         let get = &exchange.requests[0];
         assert_eq!((get.sent, get.good, get.retries, get.failed()), (5, 0, 2, 5));
+        assert_eq!(get.resent, 1);
         assert_eq!((get.statuses[&404], get.failures["timeout"]), (2, 1));
         assert!(get.whole.is_empty());
     }

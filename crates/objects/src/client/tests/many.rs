@@ -70,7 +70,7 @@ fn each_request_is_accounted_for_once_where_a_tenth_is_reset() {
         store.retries = retries;
         let mut client = client(store, 16);
         let mut buffers = Buffers::new("");
-        let (mut begun, mut good, mut bad, mut repeated) = (16, 0, 0, 0);
+        let (mut begun, mut good, mut bad, mut repeated, mut resent) = (16, 0, 0, 0, 0);
         for slot in 0..16 {
             client.start(slot, &get(3), &mut buffers);
         }
@@ -78,6 +78,7 @@ fn each_request_is_accounted_for_once_where_a_tenth_is_reset() {
             assert!(client.progress(1, Some(PATIENCE), &mut buffers).unwrap() > 0);
             while let Some(outcome) = client.next_outcome() {
                 repeated += u64::from(outcome.retries);
+                resent += u64::from(outcome.resent);
                 match outcome.result {
                     Ok(_) => good += 1,
                     Err(Failure::Broken(_) | Failure::Short { .. }) => bad += 1,
@@ -93,8 +94,10 @@ fn each_request_is_accounted_for_once_where_a_tenth_is_reset() {
         let [served, broken] = [0, 1].map(|at| counts[at].load(Ordering::SeqCst));
         // A reset may overtake the bytes sent before it, and then looks like a connection that was
         // closed while idle: such a request reaches the server twice.
-        let resent = served - 2000 - repeated;
-        assert_eq!(bad + repeated + resent, broken);
+        let twice = served - 2000 - repeated;
+        assert_eq!(bad + repeated + twice, broken);
+        // Some of those sent again never came to the server at first.
+        assert!((twice..=broken).contains(&resent), "{twice} {resent} {broken}");
         assert!(broken > 150 && (retries == 0 || bad == 0), "{broken} {bad}");
     }
 }

@@ -38,6 +38,7 @@ fn operation(operation: &Operation) -> Json {
         "sent" => operation.sent,
         "good" => operation.good,
         "retries" => operation.retries,
+        "resent" => operation.resent,
         "bytes" => operation.bytes.0,
         "average" => rate(&operation.average),
         "seconds" => operation.seconds.as_ref().map_or(Json::Null, seconds),
