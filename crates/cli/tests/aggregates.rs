@@ -76,7 +76,9 @@ fn extremes_of_a_report_come_from_what_all_did_at_one_time() {
     let ios: u64 = record.jobs.iter().map(record::JobRecord::ios).sum();
     let seconds = judged.units[0].directions.read.runtime_ns as f64 / 1e9;
     let mean = ios as f64 / seconds;
-    assert!(together.min <= mean && mean <= together.max, "{together:?} {mean}");
+    // The window ends a little after the last interval: the mean may lie by that much below all.
+    let around = together.min * 0.99..=together.max * 1.01;
+    assert!(around.contains(&mean), "{together:?} {mean}");
     assert!((together.mean / mean - 1.0).abs() < 0.15, "{together:?} {mean}");
     // Alone, each would add its busy half seconds: 2000 IOPS.
     assert!(together.max < 1700.0, "{together:?}");

@@ -57,6 +57,8 @@ fn buffered_writes_that_stay_in_memory_are_no_writes_to_the_device() {
     let _alone = alone();
     let directory = scratch();
     let write = ["--name=log", FILE, SIZE, "--rw=write", "--bs=1m", "--ioengine=psync"];
+    // What others wrote before shall not reach the device just then, and pass for this job's.
+    rustix::fs::sync();
     let found = the_finding(&recorded(directory.path(), 0, &write), "served-from-cache");
     assert!(found.text.contains("had reached the device"), "{found:?}");
     let synced = [&write[..], &["--end_fsync=1"]].concat();
