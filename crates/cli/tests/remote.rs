@@ -34,7 +34,9 @@ fn a_run_on_a_server_prints_what_fios_client_prints() {
 /// Lines of a report with everything that differs from run to run taken out.
 fn shape(text: &str) -> Vec<String> {
     let varies = ["clat", "lat (", "bw (", "iops", "|", "cpu", "slat"];
-    let lines = text.lines().filter(|line| {
+    // A slow run gets a status line, which what follows is written over.
+    let shown = text.lines().map(|line| line.rsplit('\r').next().unwrap_or(line));
+    let lines = shown.filter(|line| {
         let line = line.trim_start();
         // Percentiles of all clients: fio loses them.
         !varies.iter().any(|start| line.starts_with(start)) && !line.contains("Laying out")
