@@ -19,8 +19,8 @@ pub struct Trends {
     pub left_out: usize,
 }
 
-/// How a figure of runs went over time, for `most` workloads at most: to find where the level of many
-/// runs changed takes a while.
+/// How a figure of runs went over time, for as many workloads as it takes to have `most` runs: to
+/// find where the level of many runs changed takes a while.
 ///
 /// # Errors
 /// The archive cannot be read.
@@ -44,14 +44,18 @@ pub fn trends(
     }
     let mut by_workload: Vec<_> = by_workload.into_iter().collect();
     by_workload.sort_by_key(|(_, runs)| std::cmp::Reverse(runs.len()));
-    let more = by_workload.len().saturating_sub(most);
-    let mut shown = Vec::new();
-    for (of, mut runs) in by_workload.into_iter().take(most) {
+    let all = by_workload.len();
+    let (mut shown, mut seen) = (Vec::new(), 0);
+    for (of, mut runs) in by_workload {
+        if seen >= most {
+            break;
+        }
+        seen += runs.len();
         runs.sort_by_key(|(row, _)| row.started_unix_ms);
         let runs = runs.split_off(runs.len().saturating_sub(RUNS_MAX));
         shown.push(of_runs(archive, of, runs, measure)?);
     }
-    Ok(Trends { shown, more, left_out: broken.len() })
+    Ok(Trends { more: all - shown.len(), shown, left_out: broken.len() })
 }
 
 /// What has to be equal for figures to make one series.

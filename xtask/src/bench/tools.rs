@@ -6,6 +6,7 @@ use super::bounds::middle;
 use super::targets::Zram;
 use anyhow::{Context, Result, anyhow, bail};
 use std::fmt::Write;
+use std::fs::File;
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -61,6 +62,7 @@ pub fn run(ours: &Path, options: &Options, interrupted: &AtomicBool) -> Result<S
         let arguments: Vec<String> =
             case.arguments.iter().map(|argument| argument.replace("DISK", &disk)).collect();
         let mut rates = [Vec::new(), Vec::new()];
+        let _held = held(case, &zram.device)?;
         for round in 0..options.rounds {
             // Who begins changes, so that neither always meets what the other left.
             for turn in [round % 2, 1 - round % 2] {
@@ -83,6 +85,15 @@ pub fn run(ours: &Path, options: &Options, interrupted: &AtomicBool) -> Result<S
         text.push_str(&line);
     }
     Ok(text)
+}
+
+/// The disk held open where its pages are written back. dd's clock runs until it has closed the disk:
+/// whoever closes it last waits until the kernel has dropped its pages, which is no part of copying,
+/// and fathom's clock has stopped by then.
+fn held(case: &Case, device: &Path) -> Result<Option<File>> {
+    let waits = case.arguments.contains(&"conv=fsync");
+    let open = || File::open(device).with_context(|| format!("opening {}", device.display()));
+    waits.then(open).transpose()
 }
 
 fn line(case: &Case, [theirs, ours]: [Vec<f64>; 2]) -> String {

@@ -14,8 +14,8 @@ use maud::{Markup, PreEscaped, html};
 use report::trend::{Trend, coincidence, conclusion, picture};
 use serde::Deserialize;
 
-/// Workloads that are drawn on one page, those with most runs.
-const DRAWN: usize = 6;
+/// Workloads are drawn on one page until they have so many runs, those with most runs first.
+const DRAWN: usize = 2000;
 
 /// What is asked for.
 #[derive(Default, Deserialize)]
@@ -33,7 +33,7 @@ impl Asked {
         if self.metric.is_empty() { METRICS[0] } else { &self.metric }
     }
 
-    /// The trends, of `most` workloads at most.
+    /// The trends, of as many workloads as it takes to have `most` runs.
     ///
     /// # Errors
     /// What is wrong with the filter or the figure; the archive cannot be read.
