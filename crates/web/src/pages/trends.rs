@@ -15,7 +15,7 @@ use report::trend::{Trend, coincidence, conclusion, picture};
 use serde::Deserialize;
 
 /// Workloads are drawn on one page until they have so many runs, those with most runs first.
-const DRAWN: usize = 2000;
+const DRAWN: usize = 1000;
 
 /// What is asked for.
 #[derive(Default, Deserialize)]
