@@ -4,7 +4,7 @@ use super::words::{percent, size};
 use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
-use record::{DeviceKind, Direction, Nanos, Severity};
+use record::{DeviceFacts, DeviceKind, Direction, Nanos, Severity};
 
 /// Share of what was asked that the device must have moved at least. Read-ahead only adds to it, so
 /// a run without a cache is at 1 or above; a tenth is left for edges of the window.
@@ -19,7 +19,8 @@ const IN_MEMORY: [&str; 4] = ["tmpfs", "ramfs", "devtmpfs", "hugetlbfs"];
 /// In shorter windows too few samples of the device lie; the whole run is looked at.
 const WINDOW_MIN: Nanos = Nanos(500_000_000);
 
-/// The counters of a disk lag behind by some milliseconds: what it moved in so long may be missing.
+/// Samples lie beside the ends of a window by some milliseconds: what was moved in so long may be missing.
+/// Over the whole run nothing is: the kernel counts a transfer before it tells of its end.
 const LAG: Nanos = Nanos(20_000_000);
 
 pub(super) const CHECK: Check = Check {
@@ -84,18 +85,31 @@ fn read(case: &Case, part: &Part) -> Option<Finding> {
 
 /// Whether the devices moved what they must, or too little was asked to tell.
 fn is_enough(part: &Part, asked: u64, moved: u64) -> bool {
-    let seen = 1.0 - LAG.0 as f64 / part.length().0.max(1) as f64;
+    let seen = if is_short(part) { 1.0 } else { 1.0 - LAG.0 as f64 / part.length().0 as f64 };
     asked < ASKED_MIN || moved as f64 >= FROM_DEVICE_MIN * seen * asked as f64
 }
 
-/// Whether a buffered job reads from the same disks at the same time.
+/// Whether the whole run is looked at instead of the part's window.
+fn is_short(part: &Part) -> bool {
+    part.length() < WINDOW_MIN
+}
+
+/// Whether a buffered job reads from the same disks in the time that is looked at.
 fn beside_buffered(case: &Case, part: &Part) -> bool {
-    let shares = |other: &&Part| {
-        let disks = case.disks_of(part);
-        case.disks_of(other).iter().any(|disk| disks.iter().any(|own| own.name == disk.name))
+    let buffered = |p: &&Part| p.is_buffered() && p.ios(Direction::Read) > 0;
+    let beside = |p: &Part| is_short(part) || (p.from < part.to && part.from < p.to);
+    sharing(case, &case.disks_of(part)).filter(buffered).any(beside)
+}
+
+/// The parts with I/O on one of these disks.
+fn sharing<'c, 'a>(
+    case: &'c Case<'a>,
+    disks: &'c [&DeviceFacts],
+) -> impl Iterator<Item = &'c Part<'a>> {
+    let shares = move |part: &&Part| {
+        case.disks_of(part).iter().any(|disk| disks.iter().any(|own| own.name == disk.name))
     };
-    let buffered = case.parts.iter().filter(|p| p.is_buffered() && p.ios(Direction::Read) > 0);
-    buffered.filter(shares).any(|other| other.from < part.to && part.from < other.to)
+    case.parts.iter().filter(shares)
 }
 
 fn figures(asked: u64, moved: u64) -> Vec<Figure> {
@@ -167,7 +181,7 @@ fn lowest(case: &Case, part: &Part, direction: Direction) -> Option<(u64, u64)> 
     if disks.is_empty() || part.bytes(direction) == 0 {
         return None;
     }
-    if part.length() < WINDOW_MIN {
+    if is_short(part) {
         return whole_run(case, direction, &disks);
     }
     let uses: Option<Vec<_>> = disks.iter().map(|d| case.device_use(part, &d.name)).collect();
@@ -180,12 +194,8 @@ fn lowest(case: &Case, part: &Part, direction: Direction) -> Option<(u64, u64)> 
 }
 
 /// The same over the whole run, its ramps included: the devices may have moved more.
-fn whole_run(
-    case: &Case,
-    direction: Direction,
-    disks: &[&record::DeviceFacts],
-) -> Option<(u64, u64)> {
-    let asked = case.parts.iter().map(|part| part.bytes(direction)).sum();
+fn whole_run(case: &Case, direction: Direction, disks: &[&DeviceFacts]) -> Option<(u64, u64)> {
+    let asked = sharing(case, disks).map(|part| part.bytes(direction)).sum();
     let counters = disks.iter().map(|disk| {
         let result = case.record.disks.iter().find(|result| result.name == disk.name)?;
         let moved = result.counters.after.since(&result.counters.before);
@@ -198,6 +208,7 @@ fn whole_run(
 mod tests {
     use super::super::testing::{at_each, findings, job, record, the_finding};
     use super::*;
+    use record::{Bytes, DiskResult, GroupKey, RunRecord};
 
     #[test]
     fn a_device_that_reads_less_than_the_job_is_named_with_its_share() {
@@ -224,6 +235,41 @@ mod tests {
         let filesystem = target.filesystem.as_mut().unwrap();
         (filesystem.kind, filesystem.devices) = ("tmpfs".into(), Vec::new());
         assert!(the_finding(&record, CHECK.id).text.contains("in memory"));
+    }
+
+    /// A run of 10 ms that moved 64 MiB, its device these bytes.
+    fn short(direction: Direction, is_direct: bool, moved: u64) -> RunRecord {
+        let mut record = record(vec![job("log", direction, 1)]);
+        let job = &mut record.jobs[0];
+        job.workload.direct = is_direct;
+        job.ended = job.started + Nanos(10_000_000);
+        job.results[direction].bytes = Bytes(64 << 20);
+        let mut disk = DiskResult { name: "sda".into(), ..DiskResult::default() };
+        let after = &mut disk.counters.after;
+        (after.read_bytes, after.write_bytes) = (moved, moved);
+        record.disks = vec![disk];
+        record
+    }
+
+    #[test]
+    fn shorter_runs_than_a_sample_are_judged_by_the_counters_at_their_ends() {
+        let found = the_finding(&short(Direction::Write, false, 0), CHECK.id);
+        assert!(found.text.starts_with("of 64.0 MiB written, 0 B had reached"), "{found:?}");
+        assert!(findings(&short(Direction::Write, false, 64 << 20), CHECK.id).is_empty());
+        assert!(findings(&short(Direction::Read, true, 64 << 20), CHECK.id).is_empty());
+        // The counters cannot tell which of two jobs found its blocks in the cache …
+        let mut two = short(Direction::Read, true, 64 << 20);
+        two.jobs.extend(short(Direction::Read, false, 0).jobs);
+        two.jobs[1].group = GroupKey { group: 1, report: 1 };
+        (two.jobs[1].job, two.jobs[1].name) = (1, "cached".into());
+        assert_eq!(the_finding(&two, CHECK.id).jobs, ["cached"]);
+        // … but do tell those on other disks apart.
+        let mut apart = short(Direction::Read, true, 64 << 20);
+        let mut elsewhere = job("elsewhere", Direction::Read, 1);
+        elsewhere.workload.files = vec!["/dev/null".into()];
+        (elsewhere.job, elsewhere.group) = (1, GroupKey { group: 1, report: 1 });
+        apart.jobs.push(elsewhere);
+        assert!(findings(&apart, CHECK.id).is_empty());
     }
 
     #[test]
