@@ -41,7 +41,7 @@ pub use metrics::{
     Idleness, Judged, LATENCY_CLASSES, LatencyClasses, LatencyStats, RowKind, SeriesStats,
     SteadyMetrics, SyncMetrics, UnitMetrics, figures, findings_so_far, judge,
 };
-pub use metrics::{ExchangeMetrics, PriorityStats, RequestMetrics};
+pub use metrics::{ExchangeMetrics, PriorityStats, RequestMetrics, merged_exchange};
 pub use repeats::{Repeated, RepeatedFigure, repeats};
 pub use since::{DirectionSince, Since, WorkerSince, since};
 pub use tabled::{Curve, Tabled, TabledFigure, curves, tabled};

@@ -24,22 +24,32 @@ const CURVES_MAX: usize = 17;
 
 /// Draws what is on the screen into the whole of the frame.
 pub fn draw(frame: &mut Frame<'_>, screen: &mut Screen, palette: Palette) {
+    let edges = edges(frame, |width| title(screen, width, palette), |_| footer(screen, palette));
+    let Some((_, room)) = edges else { return };
+    if screen.help {
+        put(frame, 1, clipped(help(palette), room));
+    } else {
+        sections(frame, screen, room, palette);
+    }
+}
+
+/// Draws the first line and the last, of lines made for a width. The width, and how many lines are
+/// left between them; `None`: there is no room for both.
+pub(crate) fn edges(
+    frame: &mut Frame<'_>,
+    first: impl FnOnce(usize) -> Line<'static>,
+    last: impl FnOnce(usize) -> Line<'static>,
+) -> Option<(usize, usize)> {
     let area = frame.area();
     frame.render_widget(Clear, area);
     let (width, height) = (usize::from(area.width), usize::from(area.height));
     if width == 0 || height == 0 {
-        return;
+        return None;
     }
-    put(frame, 0, vec![title(screen, width, palette)]);
-    if height == 1 {
-        return;
-    }
-    put(frame, height - 1, vec![footer(screen, palette)]);
-    if screen.help {
-        put(frame, 1, clipped(help(palette), height.saturating_sub(2)));
-    } else {
-        sections(frame, screen, height.saturating_sub(2), palette);
-    }
+    put(frame, 0, vec![first(width)]);
+    let room = height.checked_sub(2)?;
+    put(frame, height - 1, vec![last(width)]);
+    Some((width, room))
 }
 
 /// Draws lines from a row of the terminal on; what does not fit is cut.

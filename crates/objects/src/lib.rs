@@ -14,7 +14,7 @@ pub mod sign;
 mod store;
 mod wire;
 
-pub use client::{Client, Contents};
+pub use client::{Client, Contents, NoContents};
 pub use outcome::{Answer, Failure, Outcome, Stamps};
 pub use request::{Action, Request, Verb};
 pub use store::{Access, Addressing, CustomerKey, Endpoint, Hashing, Protocol, Security, Store};

@@ -7,7 +7,6 @@ use crate::problem::Findings;
 use crate::random::{between, mix};
 use job::{Job, ObjectMix, ObjectWork, ReadWrite};
 use record::{PerDirection, TargetKind};
-use std::fmt::Write;
 
 /// Numbers that the objects of one worker can have.
 const NUMBERS: u64 = 1 << 31;
@@ -82,9 +81,7 @@ impl ObjectSet {
 
     /// Writes the path of an object over `path`.
     pub fn path(&self, number: u32, path: &mut String) {
-        path.clear();
-        // Writing to a string cannot fail.
-        let _ = write!(path, "{}{number:08}", self.below);
+        record::numbered_path(&self.below, number, path);
     }
 }
 

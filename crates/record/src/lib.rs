@@ -43,7 +43,7 @@ pub use logs::{
     LOG_BINS, LogEntry, LogKind, LoggedHistogram, LoggedIo, LoggedLatency, LoggedWindow, Logs,
     WindowValue, log_bin, logged_direction,
 };
-pub use numbered::ObjectsPut;
+pub use numbered::{ObjectsPut, numbered_path};
 pub use run::{
     Cell, Clock, Coordinate, DiskCounters, DiskResult, GroupKey, IdleProfile, Invocation,
     JobRecord, Medium, Message, Origin, RecordSet, Region, RunRecord, SCHEMA_VERSION, Severity,

@@ -95,12 +95,8 @@ pub fn conclude(record: &RunRecord, judged: &Judged) -> Conclusion {
     let began = record.jobs.iter().map(|job| job.started).min().unwrap_or_default();
     let ended = record.jobs.iter().map(|job| job.ended).max().unwrap_or_default();
     let took = Nanos(ended.0.saturating_sub(began.0));
-    let mut all = Exchange::default();
-    for job in &record.jobs {
-        let Some(exchange) = &job.exchange else { continue };
-        all.merge(exchange, Nanos(job.started.0 - began.0));
-        (all.content, all.tls) = (exchange.content.clone(), exchange.tls.clone());
-    }
+    let jobs: Vec<&JobRecord> = record.jobs.iter().collect();
+    let all = judge::merged_exchange(&jobs).unwrap_or_default();
     let cpu = |job: &JobRecord| (job.cpu.user + job.cpu.system).0;
     Conclusion {
         operations: operations(record, &all, took),

@@ -3,8 +3,8 @@
 
 use crate::several::Refusal;
 use anyhow::Result;
-use objects::{Action, Answer, Client, Contents, Failure, Request, Store};
-use record::ObjectsPut;
+use objects::{Action, Answer, Client, Failure, NoContents, Request, Store};
+use record::{ObjectsPut, numbered_path};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -32,19 +32,6 @@ pub struct Removed {
     pub left: u64,
     /// Why the first of them is.
     pub why: Option<String>,
-}
-
-/// Requests that neither send nor keep content.
-struct Nothing;
-
-impl Contents for Nothing {
-    fn content(&self, _: u32) -> &[u8] {
-        &[]
-    }
-
-    fn room(&mut self, _: u32) -> Option<&mut [u8]> {
-        None
-    }
 }
 
 type Connections = Client<Box<dyn Fn() -> u64>>;
@@ -102,7 +89,11 @@ impl Ground {
     /// Deletes what was put, by name; until it is done or `ends`.
     pub fn remove(&self, put: &[ObjectsPut], ends: impl Fn() -> bool) -> Removed {
         let mut paths = put.iter().flat_map(|put| {
-            (put.from..put.to).map(move |number| format!("{}{number:08}", put.below))
+            (put.from..put.to).map(|number| {
+                let mut path = String::new();
+                numbered_path(&put.below, number, &mut path);
+                path
+            })
         });
         let all: u64 = put.iter().map(|put| u64::from(put.to - put.from)).sum();
         let mut removed = Removed { left: all, ..Removed::default() };
@@ -122,12 +113,12 @@ impl Ground {
                     break;
                 };
                 let request = Request { action: Action::Delete, path: &path, length: 0 };
-                client.start(slot, &request, &mut Nothing);
+                client.start(slot, &request, &mut NoContents);
             }
             if free.len() == DELETIONS as usize {
                 break;
             }
-            if let Err(error) = client.progress(1, Some(GLANCE), &mut Nothing) {
+            if let Err(error) = client.progress(1, Some(GLANCE), &mut NoContents) {
                 removed.why.get_or_insert(error.to_string());
                 break;
             }
@@ -150,10 +141,10 @@ impl Ground {
 
 /// One request to its end.
 fn one(client: &mut Connections, action: Action, path: &str) -> Result<Answer, Failure> {
-    client.start(0, &Request { action, path, length: 0 }, &mut Nothing);
+    client.start(0, &Request { action, path, length: 0 }, &mut NoContents);
     loop {
         let failed = |error: std::io::Error| Failure::Broken(error.raw_os_error().unwrap_or(0));
-        client.progress(1, None, &mut Nothing).map_err(failed)?;
+        client.progress(1, None, &mut NoContents).map_err(failed)?;
         if let Some(outcome) = client.outcomes().next() {
             return outcome.result;
         }

@@ -81,7 +81,7 @@ pub(crate) fn measure(jobs: &[&JobRecord]) -> Option<ExchangeMetrics> {
 }
 
 /// What some workers asked, their seconds counted from the first window's beginning.
-pub(crate) fn merged(jobs: &[&JobRecord]) -> Option<Exchange> {
+pub fn merged(jobs: &[&JobRecord]) -> Option<Exchange> {
     let asked = || jobs.iter().filter_map(|job| Some((job.started, job.exchange.as_ref()?)));
     let first = asked().map(|(started, _)| started).min()?;
     let (_, some) = asked().next()?;

@@ -4,12 +4,11 @@
 mod jobs;
 
 use super::{Moment, Of, RunScreen, State};
-use crate::view::{clipped, cpu, disks, history, put};
+use crate::view::{clipped, cpu, disks, edges, history, put};
 use crate::{Palette, units};
 use ratatui::Frame;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use ratatui::widgets::Clear;
 use record::Severity;
 
 /// Lines of curves, their heading included.
@@ -19,18 +18,9 @@ const WORDS_FIRST: usize = 4;
 
 /// Draws a run into the whole of the frame.
 pub fn draw(frame: &mut Frame<'_>, screen: &mut RunScreen, palette: Palette) {
-    let area = frame.area();
-    frame.render_widget(Clear, area);
-    let (width, height) = (usize::from(area.width), usize::from(area.height));
-    if width == 0 || height == 0 {
-        return;
-    }
-    put(frame, 0, vec![title(screen, width, palette)]);
-    if height == 1 {
-        return;
-    }
-    put(frame, height - 1, vec![footer(screen, width, palette)]);
-    let room = height - 2;
+    let edges =
+        edges(frame, |width| title(screen, width, palette), |width| footer(screen, width, palette));
+    let Some((width, room)) = edges else { return };
     let lines = match screen.help {
         true => clipped(help(screen.is_anothers, palette), room),
         false => sections(screen, room, width, palette),

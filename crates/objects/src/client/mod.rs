@@ -79,10 +79,10 @@ struct Place {
     good: usize,
 }
 
-/// For moments at which no request is under way.
-struct Nothing;
+/// The contents of requests that neither send content nor keep it, or of none at all.
+pub struct NoContents;
 
-impl Contents for Nothing {
+impl Contents for NoContents {
     fn content(&self, _: u32) -> &[u8] {
         &[]
     }
@@ -150,7 +150,7 @@ impl<C: Fn() -> u64> Client<C> {
                 Some(failure) => Err(failure),
                 None if now >= until => Err(Failure::Timeout),
                 None => self
-                    .turn(Some(until - now), &mut Nothing)
+                    .turn(Some(until - now), &mut NoContents)
                     .map_err(|error| Failure::Connect(error.raw_os_error().unwrap_or(libc::EIO))),
             };
         }

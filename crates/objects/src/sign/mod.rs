@@ -230,8 +230,9 @@ fn part(from: u64, length: u64, whole: usize) -> Result<Range<usize>, Failure> {
     }
 }
 
-/// Asks for a part of an object only.
-fn range(first: u64, length: u64, to: &mut Spelling) -> Result<(), Failure> {
+/// Asks for a part of an object only, given its first byte and its length; `None`: for all of it.
+fn range(range: Option<(u64, u64)>, to: &mut Spelling) -> Result<(), Failure> {
+    let Some((first, length)) = range else { return Ok(()) };
     match first.checked_add(length).filter(|_| length > 0) {
         Some(end) => {
             to.header("range", format_args!("bytes={first}-{}", end - 1));

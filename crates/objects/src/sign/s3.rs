@@ -91,9 +91,7 @@ impl S3 {
         let (method, body) = match &request.action {
             Action::Put => ("PUT", Body::Content(part(0, request.length, content)?)),
             Action::Get { range } => {
-                if let Some((first, length)) = *range {
-                    super::range(first, length, to)?;
-                }
+                super::range(*range, to)?;
                 ("GET", Body::Nothing)
             }
             Action::Head | Action::HeadBucket => ("HEAD", Body::Nothing),

@@ -39,19 +39,21 @@ impl Asking {
             // Text of any length goes into a string.
             let _ = write!(path, "_{}_{}", op.offset, op.length);
         }
-        match op.kind {
-            OpKind::Read => {
-                let range = self.ranges.then_some((op.offset, op.length));
-                Some((Action::Get { range }, op.length))
-            }
-            OpKind::Write => Some((Action::Put, op.length)),
-            OpKind::Trim => Some((Action::Delete, 0)),
-            OpKind::ResetZone
-            | OpKind::Fsync
-            | OpKind::Fdatasync
-            | OpKind::SyncFileRange(_)
-            | OpKind::Stat => None,
+        on_object(op, self.ranges)
+    }
+}
+
+/// The request of an operation on one object, of which a read may want a range only.
+pub(super) fn on_object(op: &Op, ranges: bool) -> Option<(Action, u64)> {
+    match op.kind {
+        OpKind::Read => {
+            let range = ranges.then_some((op.offset, op.length));
+            Some((Action::Get { range }, op.length))
         }
+        OpKind::Write => Some((Action::Put, op.length)),
+        OpKind::Trim => Some((Action::Delete, 0)),
+        OpKind::Stat => Some((Action::Head, 0)),
+        OpKind::ResetZone | OpKind::Fsync | OpKind::Fdatasync | OpKind::SyncFileRange(_) => None,
     }
 }
 

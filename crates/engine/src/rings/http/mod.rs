@@ -141,7 +141,7 @@ impl Ring for Http {
         let worker = setup.worker;
         let planned = worker.objects.as_ref().ok_or(io::ErrorKind::NotFound)?;
         let store = Arc::new(store::store(planned));
-        let ledger = Ledger::new(&store, store::protocol(planned));
+        let ledger = Ledger::new(&store, planned.kind.name());
         let clock = setup.clock;
         let uploads = uploads(setup);
         let width = uploads.as_ref().map_or(1, Uploads::width);

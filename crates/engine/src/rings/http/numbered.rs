@@ -1,5 +1,6 @@
 //! Which request an operation on a numbered object is.
 
+use super::ask::on_object;
 use crate::ops::{Op, OpKind};
 use objects::Action;
 use plan::{ObjectSet, ObjectWork};
@@ -15,14 +16,7 @@ pub(super) fn request(set: &ObjectSet, op: &Op, path: &mut String) -> Option<(Ac
     set.path(op.tag, path);
     match op.kind {
         OpKind::Read if set.work == ObjectWork::Stat => Some((Action::Head, 0)),
-        OpKind::Stat => Some((Action::Head, 0)),
-        OpKind::Read => {
-            let range = set.range.map(|_| (op.offset, op.length));
-            Some((Action::Get { range }, op.length))
-        }
-        OpKind::Write => Some((Action::Put, op.length)),
-        OpKind::Trim => Some((Action::Delete, 0)),
-        OpKind::ResetZone | OpKind::Fsync | OpKind::Fdatasync | OpKind::SyncFileRange(_) => None,
+        _ => on_object(op, set.range.is_some()),
     }
 }
 

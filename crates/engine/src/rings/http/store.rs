@@ -77,8 +77,3 @@ pub(super) fn tls(store: &Store) -> &'static str {
         Security::Insecure => "insecure",
     }
 }
-
-/// What is spoken, as records have it.
-pub(super) fn protocol(planned: &Objects) -> &'static str {
-    planned.kind.name()
-}
