@@ -204,8 +204,13 @@ impl Stage<'_> {
         let removed = self.ground.remove(&put, || !is_interrupted && runner.caught().is_some());
         if removed.left > 0 {
             let why = removed.why.map_or(String::new(), |why| format!(": {why}"));
+            // Where another call's objects are as well, this would take them along.
+            let cure = match self.arguments.no_prepare {
+                true => String::new(),
+                false => format!("; `aws s3 rm --recursive s3:/{base}/` deletes them"),
+            };
             say(&format!(
-                "fathom: warning: {} objects below {base} may be left{why}\n",
+                "fathom: warning: {} objects below {base} may be left{why}{cure}\n",
                 removed.left
             ));
         }

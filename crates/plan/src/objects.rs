@@ -274,7 +274,7 @@ fn check_s3(job: &Job, http: &Http, found: &mut Findings) {
         found.usage(job, "http_s3_sse_customer_algorithm", what, "give AES256");
     }
     if http.tls == Tls::Off {
-        found.warn(job, "S3 servers take a customer's key over TLS only: https=on");
+        found.warn(job, "most S3 servers take a customer's key over TLS only: speak https");
     }
 }
 

@@ -121,7 +121,8 @@ pub struct Arguments {
     /// Storage class of what is put; otherwise STANDARD.
     #[arg(long, value_name = "CLASS")]
     pub storage_class: Option<String>,
-    /// Key of 32 characters that the server encrypts with and forgets (SSE-C).
+    /// Key of 32 characters that the server encrypts with and forgets (SSE-C); most servers take it
+    /// over TLS only.
     #[arg(long, value_name = "KEY")]
     pub sse_c_key: Option<String>,
     /// Repeat a request so often that failed in a way that may pass; repeats are counted.
@@ -166,7 +167,7 @@ pub struct Arguments {
     /// multipart: parts of one object in flight. [default: 4]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub part_concurrent: Option<u32>,
-    /// list: keys of one answer. [default: 1000]
+    /// list: keys of one answer; a list goes on, answer by answer, until it has all. [default: 1000]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub max_keys: Option<u32>,
     /// Seed of sizes, content and order; the same seed repeats them.
@@ -238,6 +239,10 @@ impl Arguments {
         if self.access_key.is_some() != self.secret_key.is_some() {
             let text = "--access-key needs --secret-key; give both, or AWS_ACCESS_KEY_ID and \
                         AWS_SECRET_ACCESS_KEY";
+            return Err(Refusal::usage(text));
+        }
+        if let Some(bytes) = self.sse_c_key.as_ref().map(String::len).filter(|bytes| *bytes != 32) {
+            let text = format!("--sse-c-key: a key of {bytes} bytes; give 32 characters of ASCII");
             return Err(Refusal::usage(text));
         }
         self.check_names()

@@ -166,7 +166,12 @@ fn refusal(at: &str, bucket: &str, failure: &Failure) -> anyhow::Error {
         Failure::NoSuchHost(_) | Failure::Connect(_) | Failure::Timeout => {
             "; is the server running, and --endpoint right?".into()
         }
-        Failure::Tls(_) => "; give --ca-file, or --insecure to accept any certificate".into(),
+        Failure::Tls(why) if why.starts_with("the certificate of ") => {
+            "; give --ca-file, or --insecure to accept any certificate".into()
+        }
+        Failure::Tls(why) if why.contains("plain HTTP") => {
+            "; say http://, or leave out --tls, --insecure and --ca-file".into()
+        }
         Failure::Garbage(_) => {
             "; does --endpoint name an S3 server, and its port (TLS or not)?".into()
         }

@@ -6,6 +6,7 @@
 pub mod browser;
 pub mod objects;
 pub mod pages;
+pub mod s3;
 pub mod served;
 pub mod tty;
 

@@ -76,7 +76,11 @@ pub(super) const ROWS: &[OptionDef] = &[
         .default("4")
         .sets(to!(queue.options.numbered.part_concurrent = count)),
     int(Engine, "object_max_keys", 1, 1000, "Keys that one list asks for")
-        .long("fathom's own. A list is one request, of the first keys of its clone.")
+        .long(
+            "fathom's own. A list is one request for a page of its clone's keys. The next one in \
+             its place in the queue asks for the page after it, and after the last page for the \
+             first.",
+        )
         .of(&["http"])
         .default("1000")
         .sets(to!(queue.options.numbered.max_keys = count)),

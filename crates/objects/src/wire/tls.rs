@@ -198,7 +198,13 @@ fn why(error: &CertificateError) -> String {
                 .into()
         }
         CertificateError::Expired => "it has expired".into(),
+        CertificateError::ExpiredContext { not_after, .. } => {
+            format!("it has expired, on {}", day(*not_after))
+        }
         CertificateError::NotValidYet => "it is not valid yet".into(),
+        CertificateError::NotValidYetContext { not_before, .. } => {
+            format!("it is not valid before {}", day(*not_before))
+        }
         error => error.to_string(),
     }
 }
@@ -242,4 +248,11 @@ impl ServerCertVerifier for Anyone {
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.provider.signature_verification_algorithms.supported_schemes()
     }
+}
+
+/// "2020-01-01", in UTC.
+fn day(time: UnixTime) -> String {
+    let seconds = i64::try_from(time.as_secs()).unwrap_or(i64::MAX);
+    let time = chrono::DateTime::from_timestamp(seconds, 0);
+    time.map_or("a day that no calendar has".into(), |time| time.format("%Y-%m-%d").to_string())
 }

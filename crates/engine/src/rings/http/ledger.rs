@@ -1,8 +1,7 @@
 //! The books of the http engine: every request of the window, by its kind.
 
 use super::store;
-use objects::answer::Listing;
-use objects::{Answer, Failure, Outcome, Protocol, Store, Verb};
+use objects::{Answer, Failure, Outcome, Store, Verb};
 use record::{Exchange, Histogram, RequestResult, Second};
 
 const SECOND: u64 = 1_000_000_000;
@@ -12,8 +11,6 @@ pub(super) struct Ledger {
     exchange: Exchange,
     /// One for each of the exchange's requests.
     verbs: Vec<Verb>,
-    /// What is spoken.
-    protocol: Protocol,
     /// When the window began, from the run's origin.
     begin: u64,
     /// Connections that were made before.
@@ -34,7 +31,6 @@ impl Ledger {
                 ..Exchange::default()
             },
             verbs: Vec::new(),
-            protocol: store.protocol,
             begin: 0,
             connections_before: 0,
             told: Vec::new(),
@@ -51,18 +47,16 @@ impl Ledger {
         self.exchange.handshake.clear();
     }
 
-    /// Takes a request that is over, on the object at `path`.
-    pub fn count(&mut self, outcome: &Outcome, path: &str) {
+    /// Takes a request that is over, on the object at `path`, and the keys that it brought.
+    pub fn count(&mut self, outcome: &Outcome, keys: u64, path: &str) {
         self.count_times(outcome);
-        let (begin, protocol) = (self.begin, self.protocol);
+        let begin = self.begin;
         let kind = self.kind(outcome.verb);
         kind.retries += u64::from(outcome.retries);
         kind.sent += 1 + u64::from(outcome.retries);
         kind.resent += u64::from(outcome.resent);
         match &outcome.result {
-            Ok(answer) => {
-                count_answer(kind, outcome, answer, keys(outcome, answer, protocol), begin)
-            }
+            Ok(answer) => count_answer(kind, outcome, answer, keys, begin),
             Err(failure) => {
                 count_failure(kind, failure);
                 self.tell(outcome.verb, failure, path);
@@ -145,13 +139,6 @@ fn count_answer(
     }
 }
 
-/// Keys that a list named.
-fn keys(outcome: &Outcome, answer: &Answer, protocol: Protocol) -> u64 {
-    let is_list = outcome.verb == Verb::List;
-    let listing = is_list.then(|| Listing::read(protocol, &answer.document, u32::MAX));
-    listing.and_then(Result::ok).map_or(0, |listing| listing.entries.len() as u64)
-}
-
 fn count_failure(kind: &mut RequestResult, failure: &Failure) {
     match failure {
         Failure::Status { status, .. } => *kind.statuses.entry(*status).or_default() += 1,
@@ -197,7 +184,7 @@ mod tests {
     #[test]
     fn good_answers_are_counted_with_their_times() {
         let mut ledger = ledger();
-        ledger.count(&outcome(SECOND + 100, SECOND + 200, answer(4096)), "/b/o");
+        ledger.count(&outcome(SECOND + 100, SECOND + 200, answer(4096)), 0, "/b/o");
         let exchange = ledger.close(5);
         assert_eq!((exchange.connections, exchange.connect.max()), (2, 5));
         let get = exchange.of("GET").expect("GET was asked");
@@ -210,7 +197,7 @@ mod tests {
     fn bytes_are_spread_over_the_seconds_of_a_request() {
         let mut ledger = ledger();
         // Half a second before the window, two and a half within.
-        ledger.count(&outcome(SECOND / 2, 7 * SECOND / 2, answer(300)), "/b/o");
+        ledger.count(&outcome(SECOND / 2, 7 * SECOND / 2, answer(300)), 0, "/b/o");
         let exchange = ledger.close(0);
         let seconds = &exchange.requests[0].seconds;
         let bytes: Vec<f64> = seconds.iter().map(|second| second.bytes.round()).collect();
@@ -223,14 +210,14 @@ mod tests {
         let mut ledger = ledger();
         let gone = Failure::Status { status: 404, code: "NoSuchKey".into(), message: "".into() };
         for _ in 0..2 {
-            ledger.count(&outcome(SECOND, SECOND + 9, Err(gone.clone())), "/b/o");
+            ledger.count(&outcome(SECOND, SECOND + 9, Err(gone.clone())), 0, "/b/o");
         }
         let retried = Outcome {
             retries: 2,
             resent: true,
             ..outcome(SECOND, SECOND + 9, Err(Failure::Timeout))
         };
-        ledger.count(&retried, "/b/o");
+        ledger.count(&retried, 0, "/b/o");
         assert_eq!(ledger.failures().len(), 2);
         assert!(ledger.failures()[0].contains("GET of /b/o: the server answered 404 NoSuchKey"));
         let exchange = ledger.close(0);
@@ -244,7 +231,7 @@ mod tests {
     #[test]
     fn what_was_before_the_window_is_forgotten_but_for_its_words() {
         let mut ledger = ledger();
-        ledger.count(&outcome(SECOND, SECOND + 9, Err(Failure::Timeout)), "/b/o");
+        ledger.count(&outcome(SECOND, SECOND + 9, Err(Failure::Timeout)), 0, "/b/o");
         ledger.restart(2 * SECOND, 4);
         let exchange = ledger.close(4);
         assert!(exchange.requests.is_empty() && exchange.connect.is_empty());

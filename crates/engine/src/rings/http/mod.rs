@@ -6,6 +6,7 @@
 
 mod ask;
 mod ledger;
+mod lists;
 mod numbered;
 mod store;
 #[cfg(test)]
@@ -18,7 +19,8 @@ use crate::ops::Op;
 use crate::sys::buffers::Slots;
 use ask::{Asking, errno};
 use ledger::Ledger;
-use objects::{Action, Client, Contents, Outcome, Request};
+use lists::Lists;
+use objects::{Action, Client, Contents, Outcome, Request, Verb};
 use record::Exchange;
 use std::io;
 use std::os::fd::RawFd;
@@ -44,11 +46,12 @@ pub struct Http {
     done: Vec<Done>,
     /// The requests that it found over; counted once the loop has looked at the time, which may begin
     /// the window.
-    over: Vec<Outcome>,
+    over: Vec<Over>,
     /// Where objects are put in parts.
     uploads: Option<Uploads>,
     /// What of them is to be asked next.
     asks: Vec<Ask>,
+    lists: Lists,
     ledger: Ledger,
 }
 
@@ -66,6 +69,12 @@ struct Asked {
 struct Done {
     completion: Completion,
     moments: Moments,
+}
+
+/// A request that is over, and the keys that it brought.
+struct Over {
+    outcome: Outcome,
+    keys: u64,
 }
 
 /// The buffers of the slots.
@@ -98,15 +107,16 @@ impl Contents for Memory {
 impl Http {
     /// Counts what the last `reap` brought.
     fn settle(&mut self) {
-        for outcome in self.over.drain(..) {
+        for Over { outcome, keys } in self.over.drain(..) {
             let slot = outcome.slot / self.memory.width;
-            self.ledger.count(&outcome, &self.asked[slot as usize].path);
+            self.ledger.count(&outcome, keys, &self.asked[slot as usize].path);
         }
     }
 
     /// Takes a request that is over: its I/O is done, or there is more to ask.
-    fn take(&mut self, outcome: Outcome) {
+    fn take(&mut self, mut outcome: Outcome) {
         let slot = outcome.slot / self.memory.width;
+        let keys = self.lists.ended(slot, &mut outcome);
         let asked = &mut self.asked[slot as usize];
         let issued = *asked.begun.get_or_insert(outcome.stamps.begun);
         let result = match &mut self.uploads {
@@ -122,7 +132,7 @@ impl Http {
                 moments: Moments { issued, ended: outcome.stamps.ended },
             });
         }
-        self.over.push(outcome);
+        self.over.push(Over { outcome, keys });
     }
 
     /// Asks for what comes next of the uploads.
@@ -142,6 +152,8 @@ impl Ring for Http {
         let planned = worker.objects.as_ref().ok_or(io::ErrorKind::NotFound)?;
         let store = Arc::new(store::store(planned));
         let ledger = Ledger::new(&store, planned.kind.name());
+        let max_keys = worker.numbered.as_ref().map_or(0, |set| set.max_keys);
+        let lists = Lists::new(setup.depth, store.protocol, max_keys);
         let clock = setup.clock;
         let uploads = uploads(setup);
         let width = uploads.as_ref().map_or(1, Uploads::width);
@@ -163,6 +175,7 @@ impl Ring for Http {
             over: Vec::with_capacity((setup.depth * width) as usize),
             uploads,
             asks: Vec::new(),
+            lists,
             ledger,
         })
     }
@@ -187,7 +200,11 @@ impl Ring for Http {
         asked.is_upload = self.uploads.is_some() && action == Action::Put;
         let ask = match &mut self.uploads {
             Some(uploads) if asked.is_upload => uploads.begin(slot, op.length),
-            _ => Ask { slot: slot * self.memory.width, action, length: moved },
+            _ => {
+                let lists = action.verb() == Verb::List;
+                let action = if lists { self.lists.page(slot) } else { action };
+                Ask { slot: slot * self.memory.width, action, length: moved }
+            }
         };
         let request = Request { action: ask.action, path: &asked.path, length: ask.length };
         self.client.start(ask.slot, &request, &mut self.memory);

@@ -1,10 +1,15 @@
 //! What `cargo xtask bench s3` holds the client against, in programs of their own so that the kernel
-//! tells their CPU time apart: a store that keeps nothing (`serve SIZE`), and the least that any
-//! client has to do for its bytes (`put`, `put-hashed`, `get`, each `PORT SIZE COUNT DEPTH`).
+//! tells their CPU time apart: a store that keeps nothing (`serve SIZE`, `serve-tls SIZE`), and the
+//! least that any client has to do for its bytes (`put`, `get`, each `PORT SIZE COUNT DEPTH`), with a
+//! pass of SHA-256 over what is sent (`-hashed`), of the cipher of TLS over all content (`-sealed`),
+//! or both.
+
+mod sealing;
 
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::OwnedFd;
+use sealing::{Line, Seal};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::error::Error;
@@ -16,15 +21,19 @@ type Done = Result<(), Box<dyn Error>>;
 
 /// What is read at a time.
 const CHUNK: usize = 256 << 10;
-const USAGE: &str = "serve SIZE, or put|put-hashed|get PORT SIZE COUNT DEPTH";
+const USAGE: &str =
+    "serve|serve-tls SIZE, or put|get with -hashed, -sealed or both, PORT SIZE COUNT DEPTH";
 
 fn main() -> Done {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words[..] {
-        ["serve", size] => serve(size.parse()?),
-        [what @ ("put" | "put-hashed" | "get"), port, size, count, depth] => {
-            let client = Client::new(what, size.parse()?, count.parse()?);
+        ["serve", size] => serve(size.parse()?, false),
+        ["serve-tls", size] => serve(size.parse()?, true),
+        [what, port, size, count, depth]
+            if ["put", "get"].contains(&what.split('-').next().unwrap_or_default()) =>
+        {
+            let mut client = Client::new(what, size.parse()?, count.parse()?)?;
             client.run(port.parse()?, depth.parse()?)
         }
         _ => Err(USAGE.into()),
@@ -38,7 +47,7 @@ fn later(why: &io::Error) -> bool {
 
 /// One connection of the store.
 struct Served {
-    stream: TcpStream,
+    line: Line,
     /// Of a request whose head is not whole.
     head: Vec<u8>,
     /// Bytes of its body that are to come.
@@ -51,7 +60,8 @@ struct Served {
 
 /// The store: PUTs are received and dropped, GETs answered with `size` bytes, by one thread, until
 /// stdin ends. Its port is told on stdout.
-fn serve(size: usize) -> Done {
+fn serve(size: usize, encrypts: bool) -> Done {
+    let tls = if encrypts { Some(sealing::server()?) } else { None };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     println!("{}", listener.local_addr()?.port());
     std::thread::spawn(|| {
@@ -79,7 +89,7 @@ fn serve(size: usize) -> Done {
                 stream.set_nodelay(true)?;
                 let key = stream.as_raw_fd() as u64;
                 watch(&queue, &stream, key)?;
-                connections.insert(key, Served::new(stream));
+                connections.insert(key, Served::new(Line::new(stream, tls.as_ref())?));
             } else if let Some(connection) = connections.get_mut(&key)
                 && !connection.goes_on(&store, &mut chunk)
             {
@@ -105,14 +115,16 @@ struct Store {
 const EMPTY: &[u8] = b"HTTP/1.1 200 OK\r\nETag: \"0\"\r\nContent-Length: 0\r\n\r\n";
 
 impl Served {
-    fn new(stream: TcpStream) -> Served {
-        Served { stream, head: Vec::new(), due: 0, head_left: 0, body_left: 0, answers: false }
+    fn new(line: Line) -> Served {
+        Served { line, head: Vec::new(), due: 0, head_left: 0, body_left: 0, answers: false }
     }
 
     /// Reads and writes until it blocks; false: it is over.
     fn goes_on(&mut self, store: &Store, chunk: &mut [u8]) -> bool {
         loop {
             let moved = match self.head_left + self.body_left {
+                // What was encrypted of the answer before it may not all be on its way.
+                0 if self.line.flush().is_err_and(|why| later(&why)) => return true,
                 0 => self.receive(store, chunk),
                 _ => self.send(store),
             };
@@ -130,7 +142,7 @@ impl Served {
             IoSlice::new(&head[head.len() - self.head_left..]),
             IoSlice::new(&store.body[store.body.len() - self.body_left..]),
         ];
-        let sent = self.stream.write_vectored(&parts)?;
+        let sent = self.line.send(&parts)?;
         let of_head = sent.min(self.head_left);
         self.head_left -= of_head;
         self.body_left -= sent - of_head;
@@ -138,7 +150,7 @@ impl Served {
     }
 
     fn receive(&mut self, store: &Store, chunk: &mut [u8]) -> io::Result<usize> {
-        let came = self.stream.read(chunk)?;
+        let came = self.line.receive(chunk)?;
         let mut rest = &chunk[..came];
         if self.due == 0 {
             self.head.extend_from_slice(rest);
@@ -166,6 +178,8 @@ impl Served {
 /// The least a client does.
 struct Client {
     hashes: bool,
+    /// With what the content is encrypted, or decrypted.
+    seal: Option<Seal>,
     head: Vec<u8>,
     /// Bytes that are sent with a request, and that are received.
     sends: usize,
@@ -185,21 +199,22 @@ struct Flow {
 }
 
 impl Client {
-    fn new(what: &str, size: usize, count: u64) -> Client {
-        let puts = what != "get";
+    fn new(what: &str, size: usize, count: u64) -> Result<Client, Box<dyn Error>> {
+        let puts = what.starts_with("put");
         let (method, sends) = if puts { ("PUT", size) } else { ("GET", 0) };
         let head = format!("{method} /bench/object HTTP/1.1\r\nHost: x\r\nContent-Length: {sends}");
-        Client {
-            hashes: what == "put-hashed",
+        Ok(Client {
+            hashes: what.contains("-hashed"),
+            seal: if what.ends_with("-sealed") { Some(Seal::new()?) } else { None },
             head: (head + "\r\n\r\n").into_bytes(),
             sends,
             receives: if puts { 0 } else { size },
             count,
-        }
+        })
     }
 
     /// Does it over so many connections at a time.
-    fn run(&self, port: u16, depth: u64) -> Done {
+    fn run(&mut self, port: u16, depth: u64) -> Done {
         let mut flows = Vec::new();
         for number in 0..depth {
             let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
@@ -241,9 +256,12 @@ impl Client {
         Ok((0..wants.len()).filter(|&at| !wants[at].revents().is_empty()).collect())
     }
 
-    fn begin(&self, flow: &mut Flow) -> io::Result<()> {
+    fn begin(&mut self, flow: &mut Flow) -> io::Result<()> {
         if self.hashes {
             std::hint::black_box(Sha256::digest(&flow.content));
+        }
+        if let Some(seal) = &mut self.seal {
+            seal.pass(&mut flow.content)?;
         }
         (flow.sent, flow.came, flow.due) = (0, 0, None);
         flow.start.clear();
@@ -268,7 +286,7 @@ impl Client {
     }
 
     /// Moves what can be moved; true: the answer is whole.
-    fn moves(&self, flow: &mut Flow, chunk: &mut [u8]) -> io::Result<bool> {
+    fn moves(&mut self, flow: &mut Flow, chunk: &mut [u8]) -> io::Result<bool> {
         self.send(flow)?;
         if flow.sent < self.head.len() + flow.content.len() {
             return Ok(false);
@@ -281,6 +299,10 @@ impl Client {
                 Err(why) => return Err(why),
             };
             flow.came += came;
+            // Decrypting costs what encrypting does, and needs no other side that encrypted.
+            if let Some(seal) = self.seal.as_mut().filter(|_| self.receives > 0) {
+                seal.pass(&mut chunk[..came])?;
+            }
             if flow.due.is_none() {
                 flow.start.extend_from_slice(&chunk[..came]);
                 let end = flow.start.windows(4).position(|four| four == b"\r\n\r\n");
