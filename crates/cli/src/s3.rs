@@ -40,6 +40,7 @@ fn s3(arguments: &Arguments) -> Result<u8> {
     let base = format!("/{}/{prefix}", arguments.bucket);
     let jobs = Jobs { arguments, access: &access, base };
     let measured = understood(&jobs.measure(), &runner, arguments)?;
+    call(&runner, &measured).check().map_err(Refusal::usage)?;
     let planned = runner.prepare(&measured)?;
     let store = planned.plan.workers.first().and_then(|worker| worker.objects.as_ref());
     let Some(store) = store.map(engine::object_store) else {
@@ -111,6 +112,11 @@ fn understood(job: &[String], runner: &Runner, arguments: &Arguments) -> Result<
     Ok(invocation)
 }
 
+/// A job as a call of its own.
+fn call<'a>(runner: &'a Runner, job: &'a Invocation) -> Call<'a> {
+    Call { dialect: Dialect::Fathom, runner, invocation: job, others: &[] }
+}
+
 /// The measurement with what is around it.
 struct Stage<'a> {
     arguments: &'a Arguments,
@@ -170,8 +176,7 @@ impl Stage<'_> {
         prepared: Prepared,
         output: &mut Output,
     ) -> Result<RunRecord> {
-        let call =
-            Call { dialect: Dialect::Fathom, runner: self.runner, invocation: job, others: &[] };
+        let call = call(self.runner, job);
         self.said.say(&call, &prepared.messages, output)?;
         let trigger = Trigger::default();
         let record = self.runner.measure(prepared, job, |under_way| {

@@ -12,12 +12,18 @@ use stores::{Fault, Proxy, S3Options, S3Server, each};
 /// `fathom s3 WORDS --live` on a terminal.
 #[track_caller]
 fn live(server: &S3Server, words: &str) -> Tty {
+    on_a_terminal(server, &format!("{words} --live"))
+}
+
+/// `fathom s3 WORDS` on a terminal.
+#[track_caller]
+fn on_a_terminal(server: &S3Server, words: &str) -> Tty {
     let settings = format!(
         "AWS_ACCESS_KEY_ID=minioadmin AWS_SECRET_ACCESS_KEY={SECRET} FATHOM_ARCHIVE=off \
          AWS_CONFIG_FILE=/dev/null AWS_SHARED_CREDENTIALS_FILE=/dev/null "
     );
     let place = format!("--endpoint={} --bucket=bucket", server.host());
-    Tty::dressed(&settings, "s3", 30, 110, &format!("{words} {place} --live"))
+    Tty::dressed(&settings, "s3", 30, 110, &format!("{words} {place}"))
 }
 
 #[test]
@@ -45,6 +51,25 @@ fn a_short_one_is_drawn_to_its_end() {
     tty.shows(TAKEN);
     tty.ended("0");
     assert!(tty.out().contains("Response:"), "{}", tty.out());
+    assert_eq!(server.memory.keys("bucket"), []);
+}
+
+#[test]
+fn without_a_terminal_there_is_no_picture() {
+    let (server, directory) = (server(), scratch());
+    let words = "put --size=1k --duration=1 --live";
+    let ran = common::run(&mut s3(&server, directory.path(), words)).expect(2);
+    assert!(ran.err.contains("--live: standard output is no terminal"), "{}", ran.err);
+    assert_eq!(server.asked(), []);
+}
+
+#[test]
+fn a_long_one_is_drawn_unasked() {
+    let server = server();
+    let mut tty = on_a_terminal(&server, "put --size=1k --concurrent=1 --rate=20 --duration=60");
+    tty.shows(SEEN_RUNNING);
+    tty.press("q");
+    tty.ended("130");
     assert_eq!(server.memory.keys("bucket"), []);
 }
 

@@ -180,7 +180,8 @@ pub struct Arguments {
     /// Leave the objects; otherwise those that this call put are deleted.
     #[arg(long, alias = "noclear")]
     pub no_cleanup: bool,
-    /// Show what happens as a picture while it does.
+    /// Show what happens as a picture while it does, however short it is; on a terminal longer ones
+    /// have it anyway.
     #[arg(long)]
     pub live: bool,
     /// Write the report to this file.
