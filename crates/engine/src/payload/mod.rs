@@ -6,7 +6,6 @@ use crate::ops::{Op, OpKind};
 use crate::random::{Random, mix};
 use plan::{BufferContent, DedupeMode, Worker};
 use std::fs::File;
-use std::io::Read;
 use std::sync::Arc;
 
 /// Makes the content of write buffers as a job asks for it.
@@ -133,8 +132,14 @@ impl Payload {
             Task::Scramble => content::scramble(buffer, offset ^ self.seed, self.count),
             Task::Refill => self.filler.fill(buffer, self.seed.wrapping_add(self.count)),
             Task::Source(source) => {
-                if source.as_ref().read_exact(buffer).is_err() {
-                    buffer.fill(0);
+                // At an offset: reads at the file's position take a lock first.
+                let mut rest = &mut *buffer;
+                while !rest.is_empty() {
+                    let Ok(read @ 1..) = rustix::io::pread(source.as_ref(), &mut *rest, 0) else {
+                        rest.fill(0);
+                        break;
+                    };
+                    rest = &mut rest[read..];
                 }
             }
             Task::Repeat(dedupe) => {
