@@ -103,6 +103,19 @@ fn what_keeps_figures_from_being_compared_is_said() {
 }
 
 #[test]
+fn another_seed_is_the_same_work() {
+    let mut random = Random::new(3);
+    let a = set(&mut random, 3, 1000.0);
+    let mut b = a.clone();
+    for run in &mut b.runs {
+        run.jobs[0].workload.settings.insert("randseed".into(), "7".into());
+    }
+    let drawn_anew = compare(&a, &b, &Options::default());
+    assert_eq!(drawn_anew.obstacle(), None);
+    assert!(drawn_anew.metrics().count() > 0);
+}
+
+#[test]
 fn other_workloads_and_jobs_of_one_side_are_not_compared() {
     let mut random = Random::new(3);
     let a = set(&mut random, 3, 1000.0);

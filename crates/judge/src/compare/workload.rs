@@ -40,6 +40,8 @@ fn described(member: &Member) -> BTreeMap<String, String> {
         &first.workload;
     let region: u64 = workers.iter().map(|job| job.workload.region.0).sum();
     let mut all = settings.clone();
+    // Another draw of the same work. Suites and randrepeat=0 draw anew in every call.
+    all.remove("randseed");
     let own = [
         ("rw", rw.clone()),
         ("bs", blocks(block_size)),
