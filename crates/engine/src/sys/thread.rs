@@ -13,6 +13,9 @@ pub fn id() -> u32 {
 
 /// What the thread has used so far, from getrusage(RUSAGE_THREAD).
 pub fn usage() -> CpuUse {
+    // getrusage tells the time up to the last tick or switch, milliseconds ago. The thread's clock is
+    // exact, and reading it brings the account that getrusage tells of up to date.
+    let _ = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     // SAFETY: all-zero is a value of this struct of integers.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
     // SAFETY: the address is an rusage of ours. The call cannot fail with these arguments.
@@ -146,6 +149,25 @@ mod tests {
         .unwrap();
         let spent = usage().user.0 - before.user.0;
         assert!(spent < 15_000_000, "{spent} ns of another thread were counted here");
+    }
+
+    #[test]
+    fn work_shorter_than_a_tick_is_counted() {
+        let clock = || {
+            let read = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+            read.tv_sec as u64 * 1_000_000_000 + read.tv_nsec as u64
+        };
+        for _ in 0..20 {
+            let (before, began) = (usage(), clock());
+            while clock() < began + 500_000 {}
+            let (after, ended) = (usage(), clock());
+            let counted = (after.user.0 + after.system.0) - (before.user.0 + before.system.0);
+            let spent = ended - began;
+            assert!(
+                counted + 100_000 > spent && counted < spent + 100_000,
+                "{counted} of {spent} ns"
+            );
+        }
     }
 
     #[test]
