@@ -220,7 +220,8 @@ fn of_worker(job: &JobRecord) -> Row {
         Flow {
             bytes: result.bytes.0,
             ios: result.ios,
-            latency: result.latency.clat.clone().unwrap_or_default(),
+            // DISKSPD's clock starts before the call that hands the I/O over.
+            latency: result.lat().cloned().unwrap_or_default(),
         }
     };
     Row {

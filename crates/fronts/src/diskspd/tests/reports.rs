@@ -22,7 +22,8 @@ fn worker(clone: u32) -> JobRecord {
         result.runtime = Nanos(10 * SECOND);
         let mut latency = Histogram::new();
         latency.record_n(ns, ios);
-        result.latency.clat = Some(latency);
+        result.latency.clat = Some(Histogram::new());
+        result.latency.lat = Some(latency);
     }
     for second in 5..15 {
         let mut interval = Interval {
