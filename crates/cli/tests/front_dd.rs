@@ -144,6 +144,7 @@ fn a_mistake_touches_nothing() {
     let at = directory.path();
     fs::write(at.join("src"), bytes(8192)).unwrap();
     fs::write(at.join("out"), "kept").unwrap();
+    fs::write(at.join("empty"), "").unwrap();
     for (operands, code, word) in [
         ("if=src of=out bs=0", 2, "bs=0"),
         ("if=src of=out conv=swab", 2, "conv=swab"),
@@ -152,6 +153,7 @@ fn a_mistake_touches_nothing() {
         ("of=out", 2, "if="),
         ("if=src of=out conv=excl", 3, "of=out"),
         ("if=gone of=out", 3, "if=gone"),
+        ("if=empty of=out", 3, "if=: the input holds nothing"),
         ("if=src of=gone/out", 3, "of=gone/out"),
         ("if=src of=new conv=nocreat", 3, "of=new"),
         ("if=src of=src", 3, "of=src"),
@@ -160,7 +162,7 @@ fn a_mistake_touches_nothing() {
         let ran = dd(at, operands).expect(code);
         assert!(ran.err.contains(word) && ran.out.is_empty(), "{operands}: {ran:?}");
         assert_eq!(fs::read(at.join("out")).unwrap(), b"kept", "{operands}");
-        assert_eq!(fs::read_dir(at).unwrap().count(), 2, "{operands}");
+        assert_eq!(fs::read_dir(at).unwrap().count(), 3, "{operands}");
     }
 }
 
@@ -171,7 +173,8 @@ fn a_device_in_use_is_not_overwritten() {
     let directory = scratch();
     let before = fs::read(device).unwrap();
     let ran = dd(directory.path(), &format!("if=/dev/zero of={device} bs=1M count=1")).expect(3);
-    assert!(ran.err.contains("--allow-destroy"), "{}", ran.err);
+    let said = format!("fathom: error: dd: {device} ");
+    assert!(ran.err.starts_with(&said) && ran.err.contains("--allow-destroy"), "{}", ran.err);
     assert!(fs::read(device).unwrap() == before);
     dd(directory.path(), &format!("if={device} of=/dev/null bs=1M")).expect(0);
 }

@@ -126,7 +126,15 @@ impl Tongue {
         let option = word.trim_start_matches('-');
         let name = option.split('=').next().unwrap_or_default();
         let is_meant = word.starts_with("--") || name.contains('_') || UNMISTAKABLE.contains(&name);
-        let is_said = before.trim_end().ends_with(who);
+        // Options in a row are those of one command.
+        let mut before = before.trim_end();
+        while let Some((row, last)) = before.rsplit_once(' ')
+            && last.starts_with("--")
+            && !last.ends_with([',', ';', ')'])
+        {
+            before = row;
+        }
+        let is_said = before.ends_with(who);
         let is_ours = is_meant && !is_said && job::options::find(name).is_some();
         is_ours.then(|| format!("{who} --{option}"))
     }
@@ -251,6 +259,8 @@ mod tests {
             ("more (nrfiles)", "more (fathom run --nrfiles)"),
             ("set ramp_time=5.", "set fathom run --ramp_time=5."),
             ("say fathom run --loops=2", "say fathom run --loops=2"),
+            ("say --loops=2 --gtod_reduce", "say fathom run --loops=2 --gtod_reduce"),
+            ("say --loops=2, --gtod_reduce", "say fathom run --loops=2, fathom run --gtod_reduce"),
             (
                 "losetup --direct-io=on, a size, fsync, /a/rw",
                 "losetup --direct-io=on, a size, fsync, /a/rw",

@@ -49,16 +49,21 @@ impl Under<'_> {
         let mut lines: Vec<String> = directions
             .filter_map(|(direction, figures)| {
                 let block = job.workload.block_size[direction].1.0;
-                let what = format!("{}s of {}", direction.name(), SizeStyle::default().size(block));
-                Some(format!("{} {what}: {}", figures.ios, quantiles(figures.clat.as_ref()?)))
+                let size = SizeStyle::default().size(block);
+                let what = match figures.ios {
+                    1 => format!("1 {}", direction.name()),
+                    ios => format!("{ios} {}s", direction.name()),
+                };
+                Some(format!("{what} of {size}: {}", quantiles(figures.clat.as_ref()?)))
             })
             .collect();
         lines.extend(units.filter_map(|unit| {
             let latency = unit.sync.latency.as_ref()?;
-            Some(match unit.sync.count {
-                1 => format!("1 synchronisation: {}", short_time(latency.mean)),
-                count => format!("{count} synchronisations: {}", quantiles(latency)),
-            })
+            let what = match unit.sync.count {
+                1 => "1 synchronisation".to_owned(),
+                count => format!("{count} synchronisations"),
+            };
+            Some(format!("{what}: {}", quantiles(latency)))
         }));
         lines
     }
@@ -89,9 +94,14 @@ impl Under<'_> {
     }
 }
 
-/// "median 81.3us, 99 % 120us, most 3.10ms".
+/// "median 81.3us, 99 % 120us, most 3.10ms": no percentile beyond which there is none of them.
 fn quantiles(latency: &LatencyStats) -> String {
-    let shown = latency.percentiles.iter().map(|(percentile, value)| {
+    if latency.count == 1 {
+        return short_time(latency.mean);
+    }
+    let is_within = |percentile: f64| latency.count as f64 * (100.0 - percentile) >= 99.999;
+    let shown = latency.percentiles.iter().filter(|(percentile, _)| is_within(*percentile));
+    let shown = shown.map(|(percentile, value)| {
         let name = match percentile {
             50.0 => "median".to_owned(),
             other => format!("{other} %"),
@@ -137,4 +147,27 @@ pub(crate) fn moved(record: &RunRecord, direction: Direction) -> u64 {
 /// Seconds from the first I/O to the end of the last.
 pub(crate) fn seconds(record: &RunRecord) -> f64 {
     record.jobs.iter().map(|job| (job.ended - job.started).seconds()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_percentiles_that_were_seen_are_told() {
+        let told = |count| {
+            quantiles(&LatencyStats {
+                count,
+                max: 9_000,
+                mean: 5_000.0,
+                percentiles: vec![(50.0, 4_000), (90.0, 7_000), (99.9, 8_000)],
+                ..LatencyStats::default()
+            })
+        };
+        assert_eq!(told(1), "5.00us");
+        assert_eq!(told(2), "median 4.00us, most 9.00us");
+        assert_eq!(told(9), "median 4.00us, most 9.00us");
+        assert_eq!(told(10), "median 4.00us, 90 % 7.00us, most 9.00us");
+        assert_eq!(told(1000), "median 4.00us, 90 % 7.00us, 99.9 % 8.00us, most 9.00us");
+    }
 }

@@ -6,6 +6,8 @@ use crate::tongue::{EVERYWHERE, ONE_AT_A_TIME, Words};
 
 /// Operands that are alike for whatever is copied.
 const FLAGS: &[Words] = &[
+    // What makes the I/O of a copy: the option at fault, where a target is refused by its name.
+    ("--read_iolog", "dd"),
     ("end_fsync=1", "conv=fsync"),
     ("refill_buffers=1", "if=/dev/urandom"),
     ("refill_buffers", "if=/dev/urandom"),

@@ -3,7 +3,7 @@
 use super::{Call, EachSync, EndSync, Input, Output, TOOL};
 use crate::Usage;
 use job::{BufferContent, Job};
-use record::{Direction, Facts, TargetFacts, TargetKind};
+use record::{Bytes, Direction, Facts, TargetFacts, TargetKind};
 use std::sync::Arc;
 use trace::{Event, FileUse, Held, Kind, Recording};
 
@@ -149,6 +149,10 @@ impl Call {
         let nothing =
             |flag: &str, what: String, cure: &str| Err(Usage::target(TOOL, flag, what, cure));
         let there = match input {
+            Some(TargetFacts { size: Bytes(0), .. }) => {
+                let what = "the input holds nothing to copy".into();
+                return nothing("if=", what, "name a file or device with content");
+            }
             Some(input) if input.size.0 <= self.skip => {
                 let size = input.size.0;
                 let what = format!("the input has {size} bytes, and nothing is left of them");
