@@ -22,6 +22,9 @@ use suite::test::{Length, SizeError};
 /// Length of a window where none is given: nine depths take a minute, three times each.
 const TIME: Nanos = Nanos::from_millis(1500);
 
+/// O_DIRECT takes multiples of this at the least.
+const SECTOR: u64 = 512;
+
 /// What `fathom knee` takes.
 #[derive(Args)]
 pub struct Arguments {
@@ -219,14 +222,7 @@ fn setting(arguments: &Arguments, target: &Target, seed: u64) -> Result<Setting>
     let depths = depths(given.unwrap_or(DEPTHS))
         .map_err(|error| Refusal::usage(format!("--depths: {error}")))?;
     let block = arguments.bs;
-    let room = target.size.0 / u64::from(arguments.threads);
-    if block.0 == 0 || block.0 > room {
-        return Err(Refusal::usage(format!(
-            "--bs: {} bytes do not fit into the {room} that each thread has: give less, or a larger \
-             --size",
-            block.0
-        )));
-    }
+    check_block(block, target, arguments.threads)?;
     Ok(Setting {
         place: target.place.clone(),
         is_filled_first: target.file.is_some(),
@@ -241,6 +237,24 @@ fn setting(arguments: &Arguments, target: &Target, seed: u64) -> Result<Setting>
         bounds: arguments.bounds(),
         seed,
     })
+}
+
+/// Better found before the file is filled than after it.
+fn check_block(block: Bytes, target: &Target, threads: u32) -> Result<()> {
+    let room = target.size.0 / u64::from(threads);
+    let wrong = match block.0 {
+        0 => "an access has at least one byte: give a size such as 4k".into(),
+        size if size > room => format!(
+            "{size} bytes do not fit into the {room} that each thread has: give less, or a larger \
+             --size"
+        ),
+        size if target.place.direct && size % SECTOR != 0 => format!(
+            "{size} is no multiple of {SECTOR}, and O_DIRECT moves whole sectors: give {}",
+            size.next_multiple_of(SECTOR)
+        ),
+        _ => return Ok(()),
+    };
+    Err(Refusal::usage(format!("--bs: {wrong}")))
 }
 
 /// Better found before a minute of measuring than after it.

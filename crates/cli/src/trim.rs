@@ -160,6 +160,9 @@ impl<'a> Subject<'a> {
                         filesystem";
             return Err(Refusal::usage(text));
         }
+        if self.arguments.length == Some(Bytes(0)) {
+            return Err(Refusal::usage("--length: of 0 bytes nothing can be trimmed"));
+        }
         if self.is_device() {
             self.range()?;
         }
@@ -203,6 +206,10 @@ impl<'a> Subject<'a> {
         let (unit, size) = (self.unit, self.target.size.0);
         let offset = self.arguments.offset.unwrap_or_default().0;
         let room = size.saturating_sub(offset);
+        if size == 0 {
+            let text = format!("{} has no bytes: nothing is attached to it", self.path);
+            return Err(Refusal::target(text));
+        }
         let length = self.arguments.length.map_or(room / unit * unit, |length| length.0);
         if !offset.is_multiple_of(unit) || !length.is_multiple_of(unit) {
             return Err(Refusal::usage(format!(

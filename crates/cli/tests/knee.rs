@@ -150,7 +150,7 @@ fn what_does_not_suit_is_refused_before_anything_is_touched() {
     let at = directory.path();
     let small = Mounted::new(&["-t", "tmpfs", "-o", "size=32m"], "tmpfs", at.join("small"));
     fs::create_dir(at.join("a#b")).unwrap();
-    let cases: [(&[&str], i32, &str); 12] = [
+    let cases: [(&[&str], i32, &str); 14] = [
         (&["nowhere/at/all"], 2, "not there; make it first"),
         (&[small.path().to_str().unwrap()], 3, "no more than a tenth"),
         (&["--size=1k"], 2, "too little"),
@@ -159,6 +159,8 @@ fn what_does_not_suit_is_refused_before_anything_is_touched() {
         (&["--depths=8..2"], 2, "does not rise"),
         (&["--p99=2"], 2, "a time with its unit"),
         (&["--bs=64m", "--size=32m"], 2, "do not fit"),
+        (&["--bs=0", "--size=32m"], 2, "--bs: an access has at least one byte"),
+        (&["--bs=3000", "--size=32m"], 2, "--bs: 3000 is no multiple of 512"),
         (&["--write-job=no/where.fio"], 2, "its directory is not there"),
         (&["a#b", "--write-job=x.fio"], 2, "cannot be said in a job file"),
         (&["--record=no/where.json"], 2, "its directory is not there"),

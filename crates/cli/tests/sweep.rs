@@ -262,6 +262,10 @@ fn targets_are_directories_or_files() {
         "--repeat=1",
         "--into=kept",
     ];
+    let ran = sweep(at, &line).expect(3);
+    assert!(ran.err.contains("--vary target=file: it is not there"), "{}", ran.err);
+    assert_eq!(names(at), ["here"]);
+    fs::write(at.join("file"), "").unwrap();
     sweep(at, &line).expect(0);
     assert_eq!(fs::metadata(at.join("here/a.0.0")).unwrap().len(), 64 << 10);
     assert_eq!(fs::metadata(at.join("file")).unwrap().len(), 64 << 10);

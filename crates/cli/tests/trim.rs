@@ -325,12 +325,13 @@ fn what_does_not_suit_is_refused() {
     let at = directory.path();
     let device = loop_device(at, 8 * MIB, &[]);
     let name = device.device.as_str();
-    let cases: [(&[&str], i32, &str); 9] = [
+    let cases: [(&[&str], i32, &str); 10] = [
         (&[], 2, "PATH|DEVICE"),
         (&["nowhere"], 2, "not there; name a path"),
         (&["/dev/null"], 3, "nothing to trim"),
         (&[".", "--before-after"], 2, "--commit"),
         (&[".", "--length=lots"], 2, "expected a size such as"),
+        (&[".", "--length=0"], 2, "--length: of 0 bytes"),
         (&[".", "--repeat=3"], 2, "--before-after"),
         (&[name, "--minimum=4k"], 2, "--minimum: a device has no free ranges"),
         (&[name, "--offset=1"], 2, "give multiples of that"),

@@ -114,6 +114,7 @@ impl Jobs<'_> {
         self.parse_all((0..design.cells()).map(|cell| design.at(cell)))?;
         let first = self.on(&design.at(0), &Arranged::default())?;
         check_settings(&first).map_err(Refusal::usage)?;
+        check_targets(design)?;
         settings::check(design, self)?;
         // What is on a filesystem that is still to be made cannot be looked at.
         if !settings::varies(design, |setting| setting == Setting::Fs) {
@@ -158,6 +159,23 @@ impl Jobs<'_> {
             false => Err(Refusal::usage(told.join("\n"))),
         }
     }
+}
+
+/// A file would be made by the name of a directory that was mistyped, and the filesystem around it
+/// measured in its place.
+fn check_targets(design: &Design) -> Result<()> {
+    let targets = design.dimensions.iter().filter(|dimension| dimension.name == TARGET);
+    for values in targets.map(|dimension| &dimension.values) {
+        let directory = values.iter().find(|value| Path::new(value).is_dir());
+        let missing = values.iter().find(|value| !Path::new(value).exists());
+        if let (Some(directory), Some(missing)) = (directory, missing) {
+            return Err(Refusal::target(format!(
+                "--vary target={missing}: it is not there, and {directory} is a directory: check \
+                 its name, or make it first"
+            )));
+        }
+    }
+    Ok(())
 }
 
 fn refused(errors: JobErrors) -> anyhow::Error {
