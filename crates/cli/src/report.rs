@@ -121,7 +121,12 @@ fn content(path: &Path, exhibits: &[Exhibit], arguments: &Arguments) -> Result<V
 fn picture_of(exhibits: &[Exhibit], arguments: &Arguments) -> Result<charts::Picture, String> {
     match &arguments.chart {
         Some(name) => pictures::one(exhibits, name).map_err(|error| format!("--chart: {error}")),
-        None => pictures::one(exhibits, "varied").or_else(|_| pictures::one(exhibits, "iops")),
+        None => {
+            let usual = ["varied", "iops", "percentiles"];
+            let mut there = usual.iter().map(|name| pictures::one(exhibits, name));
+            // What kept the last of them from being drawn names those that there are.
+            there.find(Result::is_ok).unwrap_or_else(|| pictures::one(exhibits, "percentiles"))
+        }
     }
 }
 

@@ -53,6 +53,19 @@ fn a_run_becomes_a_page_a_table_and_pictures() {
 }
 
 #[test]
+fn of_a_run_too_short_for_rates_the_percentiles_are_drawn() {
+    let directory = scratch();
+    let line = ["--name=a", "--ioengine=null", "--size=80k", "--rw=read", "--record=a.json"];
+    fathom(directory.path(), &line).expect(0);
+    report(directory.path(), &["a.json", "-o", "a.svg"]).expect(0);
+    let drawn = fs::read_to_string(directory.path().join("a.svg")).unwrap();
+    let ran = report(directory.path(), &["a.json", "-o", "b.svg", "--chart=iops"]).expect(2);
+    assert!(ran.err.contains("it has no picture 'iops'; it has percentiles"), "{}", ran.err);
+    report(directory.path(), &["a.json", "-o", "c.svg", "--chart=percentiles"]).expect(0);
+    assert_eq!(drawn, fs::read_to_string(directory.path().join("c.svg")).unwrap());
+}
+
+#[test]
 fn several_runs_are_named_and_compared() {
     let directory = scratch();
     ["a.json", "b.json"].iter().for_each(|file| made(directory.path(), file, "job"));
