@@ -311,8 +311,10 @@ fn unknown(key: &str) -> String {
         let numbers = NUMBERS.into_iter().map(|(name, ..)| name);
         words.chain(SEVERAL).chain(numbers).chain(OTHERS).chain(["iops", "bandwidth", "p99"])
     };
-    let near = names().min_by_key(|name| strsim::levenshtein(key, name));
-    let near = near.filter(|name| strsim::levenshtein(key, name) <= 2);
+    // Of a short word half would be another word.
+    let most = (key.len() / 3).clamp(1, 2);
+    let near = names().min_by_key(|name| strsim::damerau_levenshtein(key, name));
+    let near = near.filter(|name| strsim::damerau_levenshtein(key, name) <= most);
     let hint = near.map_or(String::new(), |near| format!("did you mean {near}? "));
     format!(
         "runs have no '{key}': {hint}There are {}, and the figures iops, bandwidth, mean, p50 … \
