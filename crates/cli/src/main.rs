@@ -169,3 +169,20 @@ fn main() -> ExitCode {
         Command::Iozone(words) => fronts::main(fronts::iozone::main, words.arguments),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_man_page_names_every_command() {
+        let page = job::docs::man();
+        let (_, commands) = page.split_once(".SH COMMANDS").unwrap();
+        let (commands, _) = commands.split_once(".SH OPTIONS").unwrap();
+        let names: Vec<&str> = commands.split(|sign: char| !sign.is_alphanumeric()).collect();
+        for command in Cli::command().get_subcommands().filter(|command| !command.is_hide_set()) {
+            assert!(names.contains(&command.get_name()), "{}", command.get_name());
+        }
+    }
+}

@@ -217,6 +217,28 @@ fn markdown_text(text: &str) -> String {
     out
 }
 
+/// The commands that run no job files, by what they are for.
+const COMMANDS: &[(&str, &str)] = &[
+    (
+        "fathom test, inspect, diagnose, knee, precondition, trim, watch",
+        "How fast the storage under a path is and what limits it, what it is made of, why it is \
+         slow, which depth suits it, bringing it into a steady state, and what it does now.",
+    ),
+    (
+        "fathom sweep, app, s3",
+        "One job over values of its options, work of real life in timed phases, object stores.",
+    ),
+    (
+        "fathom dd, hdparm, diskspd, iozone",
+        "The command lines and the output of these tools, and what their figures are worth. Links \
+         of these names to the program do the same.",
+    ),
+    (
+        "fathom runs, compare, trend, report, plot, serve",
+        "What was kept of runs: lists, comparisons, figures over time, reports, pictures, pages.",
+    ),
+];
+
 /// The man page fathom(1), in roff.
 pub fn man() -> String {
     let mut text = ".TH FATHOM 1 \"\" \"fathom\" \"User Commands\"\n.ad l\n.nh\n".to_string();
@@ -238,6 +260,11 @@ pub fn man() -> String {
         "fathom fio",
         "The same with fio's rules and messages, for scripts made for fio. A link named fio to the \
          program does the same.",
+    );
+    COMMANDS.iter().for_each(|(names, about)| man_item(&mut text, names, about));
+    man_paragraph(
+        &mut text,
+        "Each command explains itself with --help. What follows is of the first two.",
     );
     text += ".SH OPTIONS\n";
     for option in OPTIONS {
