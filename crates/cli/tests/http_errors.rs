@@ -241,6 +241,37 @@ fn a_server_that_stalls_is_given_up() {
 }
 
 #[test]
+fn an_answer_that_is_waited_for_beyond_the_time_is_told_of() {
+    let server = filled();
+    let late = each("GET", Fault::Delay(Duration::from_millis(2500)));
+    let proxy = Proxy::start(server.address(), None, late);
+    let job = "rw=read size=256k bs=64k runtime=1 filename=/bucket/object";
+    let ran = objects(0, &format!("{} {job}", s3(&proxy.host())));
+    assert_eq!(ran.ios_and_errors(), [1, 0]);
+    assert!(ran.said().contains("the last answer came, or was given up, 1."), "{}", ran.said());
+}
+
+#[test]
+fn connections_that_repeats_needed_are_among_the_times() {
+    let server = filled();
+    let mut turn = 0;
+    let decide = move |_: &stores::Asked| {
+        turn += 1;
+        if turn % 2 == 1 { Fault::Reset } else { Fault::Pass }
+    };
+    let proxy = Proxy::start(server.address(), None, decide);
+    let job = format!("{} {READ} filename=/bucket/object", s3(&proxy.host()));
+    let ran = objects(0, &format!("{job} http_retries=2"));
+    let exchange = ran.exchanges().next().unwrap();
+    assert_eq!(exchange.connections, proxy.connections());
+    assert_eq!(exchange.connect.count(), exchange.connections);
+    let get = exchange.of("GET").unwrap();
+    // One on a connection that had served another may count as one that was closed while idle.
+    assert_eq!(get.repeated_failures.values().sum::<u64>(), get.retries);
+    assert!(get.retries > 0 && get.retries + get.resent >= 4, "{get:?}");
+}
+
+#[test]
 fn repeats_help_where_they_can_and_are_counted() {
     let server = filled();
     // Each second request fails, whatever it is a repeat of.
@@ -255,6 +286,19 @@ fn repeats_help_where_they_can_and_are_counted() {
     assert_eq!(ran.requests("GET"), [8, 4, 4]);
     assert_eq!(ran.ios_and_errors(), [4, 0]);
     assert_eq!((proxy.count(503), proxy.count(200)), (4, 4));
+    let get = ran.exchanges().next().and_then(|exchange| exchange.of("GET")).unwrap();
+    assert_eq!((get.failed(), get.unfinished), (0, 0));
+    assert_eq!((&get.statuses, &get.failures), (&[(200, 4)].into(), &[].into()));
+    assert_eq!((&get.repeated_statuses, &get.repeated_failures), (&[(503, 4)].into(), &[].into()));
+    // A server that says so to each request is no clean one, whatever repeats make of it.
+    for part in [
+        "sent=8, good=4, retries=4 (200 x 4; repeated after 503 x 4)",
+        "the server answered 503 SlowDown: Please reduce your request rate.; it was asked again",
+        "warning [server-throttles] job: the server turned 4 of 8 requests away (50 %)",
+        "each was repeated, and so is in the latency",
+    ] {
+        assert!(ran.said().contains(part), "{part}: {}", ran.said());
+    }
     // What cannot pass is not repeated.
     let missing = format!("{} {READ} filename=/bucket/missing", s3(&server.host()));
     let failed = fails(&format!("{missing} http_retries=5"), &["404"]);

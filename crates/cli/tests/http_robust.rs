@@ -3,9 +3,13 @@
 mod common;
 
 use common::objects::{Objects, objects, s3};
-use common::{FATHOM, Running, scratch, wait_until};
+use common::{FATHOM, Ran, Running, scratch, wait_until};
+use rustix::process::Signal;
+use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 use stores::{Asked, Authority, Fault, Listening, Proxy, S3Options, S3Server, now_and_then};
 
 #[test]
@@ -104,6 +108,22 @@ fn a_tenth_of_the_requests_reset_and_repeated() {
     assert_eq!(server.memory.keys("bucket").len(), 2048);
 }
 
+/// Starts `fathom run WORDS`, the words split at blanks.
+#[track_caller]
+fn started(at: &Path, words: &str) -> Running {
+    let mut command = Command::new(FATHOM);
+    command.arg("run").arg("--record=record.json");
+    command.args(words.split_whitespace().map(|word| format!("--{word}")));
+    Running::start(command.current_dir(at))
+}
+
+/// What it said and recorded.
+#[track_caller]
+fn kept(at: &Path, ran: Ran) -> Objects {
+    let record = report::native::load(&at.join("record.json"));
+    Objects { record: record.unwrap_or_else(|e| panic!("{e}: {ran:?}")), ran }
+}
+
 #[test]
 fn a_server_that_restarts_in_the_middle() {
     for (retries, tls) in [(0, false), (20, false), (20, true)] {
@@ -113,7 +133,6 @@ fn a_server_that_restarts_in_the_middle() {
         let options = S3Options { listening, ..S3Options::default() };
         let mut server = S3Server::with(options, &["bucket"]);
         let directory = scratch();
-        let record = directory.path().join("record.json");
         let more = if tls {
             format!("https=on http_ca_file={}", authority.file().display())
         } else {
@@ -125,19 +144,14 @@ fn a_server_that_restarts_in_the_middle() {
              filename=/bucket/object",
             s3(&server.host())
         );
-        let mut command = Command::new(FATHOM);
-        command.arg("run").arg(format!("--record={}", record.display()));
-        command.args(words.split_whitespace().map(|word| format!("--{word}")));
-        let running = Running::start(command.current_dir(directory.path()));
+        let running = started(directory.path(), &words);
         wait_until("some objects", || server.count("PUT", 200) > 200);
         server.stop();
         let before = server.count("PUT", 200);
         std::thread::sleep(Duration::from_millis(300));
         server.start_again();
         wait_until("objects once more", || server.count("PUT", 200) > before + 200);
-        let ran = running.end();
-        let record = report::native::load(&record).unwrap_or_else(|e| panic!("{e}: {ran:?}"));
-        let ran = Objects { ran, record };
+        let ran = kept(directory.path(), running.end());
         let [ios, errors] = ran.ios_and_errors();
         let [sent, good, repeated] = ran.requests("PUT");
         assert_eq!(good, ios, "{}", ran.said());
@@ -150,4 +164,70 @@ fn a_server_that_restarts_in_the_middle() {
         assert!((ios..=ios + 16).contains(&answered), "{answered} answered, {ios} good");
         assert!(!ran.ran.err.contains("panicked"), "{}", ran.ran.err);
     }
+}
+
+/// A proxy that is silent about the PUTs from number `from` on, and how many those are.
+fn falling_silent(server: &S3Server, from: u64) -> (Proxy, Arc<AtomicU64>) {
+    let silent = Arc::new(AtomicU64::new(0));
+    let counted = Arc::clone(&silent);
+    let mut puts = 0;
+    let decide = move |asked: &Asked| {
+        puts += u64::from(asked.method == "PUT");
+        if asked.method != "PUT" || puts <= from {
+            return Fault::Pass;
+        }
+        counted.fetch_add(1, Ordering::Relaxed);
+        Fault::Stall
+    };
+    (Proxy::start(server.address(), None, decide), silent)
+}
+
+/// A run of a job that a server with a minute of patience leaves waiting, ended by SIGINT once so
+/// many requests have no answer.
+#[track_caller]
+fn ended_early(job: &str, silent: &AtomicU64, most: u64) -> Objects {
+    let directory = scratch();
+    let words =
+        format!("name=job ioengine=http rw=write time_based runtime=60 http_timeout=60 {job}");
+    let running = started(directory.path(), &words);
+    wait_until("silence", || silent.load(Ordering::Relaxed) == most);
+    running.signal(Signal::INT);
+    let asked = Instant::now();
+    let ran = running.end().expect(130);
+    assert!(asked.elapsed() < Duration::from_secs(5), "it took {:?}", asked.elapsed());
+    assert!(!ran.err.contains("panicked"), "{}", ran.err);
+    kept(directory.path(), ran)
+}
+
+#[test]
+fn who_ends_a_run_does_not_wait_for_a_silent_server() {
+    let server = S3Server::start(&["bucket"]);
+    let (proxy, silent) = falling_silent(&server, 40);
+    let job = format!("{} bs=4k size=64m iodepth=8 filename=/bucket/object", s3(&proxy.host()));
+    let ran = ended_early(&job, &silent, 8);
+    assert_eq!(ran.record.interrupted_by, Some(2));
+    assert_eq!(ran.ios_and_errors(), [40, 0], "{}", ran.said());
+    assert_eq!(ran.requests("PUT"), [48, 40, 0]);
+    let put = ran.exchanges().next().and_then(|exchange| exchange.of("PUT")).unwrap();
+    assert_eq!((put.failed(), put.unfinished), (0, 8));
+    for part in ["sent=48, good=40, unfinished=8", "8 requests under way when the run was ended"] {
+        assert!(ran.said().contains(part), "{part}: {}", ran.said());
+    }
+}
+
+#[test]
+fn an_upload_that_is_given_up_leaves_no_parts() {
+    let server = S3Server::start(&["bucket"]);
+    let (proxy, silent) = falling_silent(&server, 8);
+    let job = format!(
+        "{} bs=64k object_set=put object_count=1000 object_part_size=16k object_part_concurrent=2 \
+         iodepth=2 filename=/bucket/object",
+        s3(&proxy.host())
+    );
+    let ran = ended_early(&job, &silent, 4);
+    assert_eq!(ran.ios_and_errors()[1], 0, "{}", ran.said());
+    let exchange = ran.exchanges().next().unwrap();
+    let unfinished = |kind: &str| exchange.of(kind).map_or(0, |of| of.unfinished);
+    assert_eq!((unfinished("UploadPart"), exchange.of("UploadPart").unwrap().good), (4, 8));
+    assert_eq!(server.count("DELETE", 204), 2, "{:?}", server.asked());
 }

@@ -256,6 +256,26 @@ fn buckets_may_be_host_names() {
 }
 
 #[test]
+fn buckets_that_are_hosts_prove_themselves() {
+    let authority = Authority::new();
+    // Neither for the server's own name nor for another bucket.
+    let identity = authority.identity(&["bucket.localhost"]);
+    let listening = Listening { tls: Some(identity.config()), at: None };
+    let domain = Some("localhost".into());
+    let options = S3Options { listening, domain, ..S3Options::default() };
+    let server = S3Server::with(options, &["bucket"]);
+    let store = format!(
+        "{} https=on http_ca_file={}",
+        s3(&format!("localhost:{}", server.address().port())),
+        authority.file().display()
+    );
+    comes_back(&format!("{store} http_s3_addressing=virtual"), "/bucket/object");
+    let refused = objects(1, &format!("{store} rw=read bs=4k size=4k filename=/bucket/object"));
+    let said = refused.said();
+    assert!(said.contains("the certificate of localhost, 'bucket.localhost'"), "{said}");
+}
+
+#[test]
 fn ipv6_is_spoken() {
     let at = Some("[::1]:0".parse().unwrap());
     let listening = Listening { tls: None, at };
@@ -332,6 +352,30 @@ fn secrets_are_in_nothing_that_is_shown() {
         }
         assert_eq!(ran.ran.err.contains("PUT"), verbose > 0, "{}", ran.ran.err);
     }
+}
+
+#[test]
+fn reports_while_it_goes_on_have_the_requests_so_far() {
+    let server = S3Server::start(&["bucket"]);
+    let job = format!(
+        "{} rw=write bs=4k size=64m time_based runtime=2 rate_iops=100 filename=/bucket/object \
+         status-interval=300ms output-format=json",
+        s3(&server.host())
+    );
+    let ran = objects(0, &job);
+    let documents: Vec<serde_json::Value> =
+        ran.ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let good = |document: &serde_json::Value| {
+        let job = &document["jobs"][0];
+        let ios = job["write"]["total_ios"].as_u64();
+        let good = job["fathom"]["exchange"]["requests"][0]["good"].as_u64();
+        assert_eq!(good, ios, "{document}");
+        good.unwrap_or(0)
+    };
+    let good: Vec<u64> = documents.iter().map(good).collect();
+    assert!(good.len() >= 4 && good.is_sorted() && good[1] > 0, "{good:?}");
+    assert!(good[1] < good[good.len() - 1], "{good:?}");
+    assert_eq!(good.last(), Some(&ran.requests("PUT")[1]));
 }
 
 #[test]

@@ -193,7 +193,8 @@ where
 
     #[cold]
     pub(crate) fn tick(&mut self, now: u64) -> Flow {
-        let Ticked { next, flow, window_begins } = self.steps.tick(&mut self.meter, now);
+        let Ticked { next, flow, window_begins } =
+            self.steps.tick(&mut self.ring, &mut self.meter, now);
         self.next_tick = next;
         if window_begins {
             self.ring.window_begins(now);

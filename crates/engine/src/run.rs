@@ -75,7 +75,7 @@ pub(crate) struct Shared {
     /// Positions that the clones of a job share, by the job.
     cursors: Vec<Arc<AtomicU64>>,
     /// The run is to end: no new phase, no new file.
-    pub stop: AtomicBool,
+    pub stop: Arc<AtomicBool>,
     pub trace: Arc<Trace>,
     layout: Mutex<Option<LayoutProgress>>,
     events: Mutex<Vec<Event>>,
@@ -125,6 +125,11 @@ impl Shared {
     /// The position that the clones of a job share.
     pub(crate) fn cursor(&self, job: u32) -> Arc<AtomicU64> {
         self.cursors.get(job as usize).cloned().unwrap_or_default()
+    }
+
+    /// Whether the run's user has ended it, for one who outlives the borrow.
+    pub(crate) fn called_off(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.stop)
     }
 
     fn stop_all(&self) {
@@ -196,7 +201,7 @@ impl Run {
             interims,
             asked: AtomicU64::new(0),
             zones: ZonedTargets::default(),
-            stop: AtomicBool::new(false),
+            stop: Arc::default(),
             trace,
             layout: Mutex::new(None),
             events: Mutex::new(Vec::new()),
@@ -275,7 +280,8 @@ impl Run {
         Watcher(Arc::clone(&self.shared))
     }
 
-    /// Asks everything to end. What is in flight is still waited for and counted.
+    /// Asks everything to end. What is in flight is still waited for and counted; requests to an
+    /// object store for a second or two.
     pub fn stop(&self) {
         self.shared.stop_all();
     }

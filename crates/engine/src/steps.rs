@@ -68,7 +68,7 @@ pub struct Ticked {
 /// The rare steps, out of the loop's line. They may allocate and call the system.
 pub trait Steps<R, M> {
     /// The clock passed the moment asked for: interval boundaries, end of ramp, end of time.
-    fn tick(&mut self, meter: &mut M, now: u64) -> Ticked;
+    fn tick(&mut self, ring: &mut R, meter: &mut M, now: u64) -> Ticked;
     /// The measured window begins anew.
     fn restart(&mut self, meter: &mut M, now: u64);
     /// The source wants a file opened or closed, or a loop has ended. Nothing is in flight.

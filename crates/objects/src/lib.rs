@@ -15,7 +15,7 @@ mod store;
 mod wire;
 
 pub use client::{Client, Contents, NoContents};
-pub use outcome::{Answer, Failure, Outcome, Stamps};
+pub use outcome::{Answer, Attempt, Failure, Outcome, Stamps};
 pub use request::{Action, Request, Verb};
 pub use store::{Access, Addressing, CustomerKey, Endpoint, Hashing, Protocol, Security, Store};
 pub use wire::read_answer;

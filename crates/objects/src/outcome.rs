@@ -14,11 +14,22 @@ pub struct Outcome {
     pub result: Result<Answer, Failure>,
     /// When what happened, of its last attempt; `begun` is of the first.
     pub stamps: Stamps,
-    /// How often it was repeated.
-    pub retries: u32,
+    /// The attempts before the last, in their order: each of them was followed by a repeat.
+    pub lost: Vec<Attempt>,
     /// Its connection, which had served others, was closed before a byte of the answer came: it was
     /// sent once more, and this tells nothing of whether the server had taken it.
     pub resent: bool,
+}
+
+/// An attempt that failed in a way that may pass, after which the request was repeated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attempt {
+    /// What it failed with.
+    pub failure: Failure,
+    /// As in [`Stamps::connect`].
+    pub connect: Option<(u64, u64)>,
+    /// As in [`Stamps::tls`].
+    pub tls: Option<(u64, u64)>,
 }
 
 /// Moments in the client's clock, in nanoseconds. What did not happen, or belongs to an earlier
@@ -94,6 +105,8 @@ pub enum Failure {
     Garbage(String),
     /// It cannot be sent as it was asked for: why. Nothing was sent.
     Refused(String),
+    /// Whoever asked did not wait for the answer.
+    GivenUp,
 }
 
 impl Failure {
@@ -112,6 +125,7 @@ impl Failure {
             Failure::WrongLength { .. } => "wrong length".into(),
             Failure::Garbage(_) => "not http".into(),
             Failure::Refused(_) => "refused".into(),
+            Failure::GivenUp => "given up".into(),
         }
     }
 
@@ -154,6 +168,7 @@ impl fmt::Display for Failure {
             }
             Failure::Garbage(what) => write!(f, "what the server sent is no answer: {what}"),
             Failure::Refused(why) => write!(f, "the request cannot be sent: {why}"),
+            Failure::GivenUp => write!(f, "the answer was not waited for"),
         }
     }
 }

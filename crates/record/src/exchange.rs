@@ -39,7 +39,8 @@ pub struct RequestResult {
     pub sent: u64,
     /// How many were answered as they should be.
     pub good: u64,
-    /// How many repeated a failed one.
+    /// How many repeated a failed one. What failed before a repeat is in `repeated_statuses` and
+    /// `repeated_failures` and nowhere else.
     pub retries: u64,
     /// How many were sent once more, for their connection, which had served others, was closed
     /// before a byte of the answer came. Servers close idle connections so, but one that drops
@@ -54,6 +55,16 @@ pub struct RequestResult {
     pub statuses: BTreeMap<u16, u64>,
     /// Failures without a status, by kind: "timeout", "connect", "reset", "short body", …
     pub failures: BTreeMap<String, u64>,
+    /// Answers after which the request was repeated, by status.
+    #[serde(default)]
+    pub repeated_statuses: BTreeMap<u16, u64>,
+    /// Failures without a status after which it was repeated, by kind. With the above they are as
+    /// many as `retries`, but in records that have neither.
+    #[serde(default)]
+    pub repeated_failures: BTreeMap<String, u64>,
+    /// How many had no answer when the run was ended by its user, and were given up.
+    #[serde(default)]
+    pub unfinished: u64,
     /// From handing the request to the kernel until the first byte of the answer, of good ones.
     pub first_byte: Histogram,
     /// From the request's beginning (signing and waiting for its connection included) until its
@@ -112,12 +123,11 @@ impl RequestResult {
         self.resent += other.resent;
         self.bytes.0 += other.bytes.0;
         self.keys += other.keys;
-        for (status, count) in &other.statuses {
-            *self.statuses.entry(*status).or_default() += count;
-        }
-        for (kind, count) in &other.failures {
-            *self.failures.entry(kind.clone()).or_default() += count;
-        }
+        self.unfinished += other.unfinished;
+        add(&mut self.statuses, &other.statuses);
+        add(&mut self.failures, &other.failures);
+        add(&mut self.repeated_statuses, &other.repeated_statuses);
+        add(&mut self.repeated_failures, &other.repeated_failures);
         self.first_byte.merge(&other.first_byte);
         self.whole.merge(&other.whole);
         let needed = other.seconds.len() + seconds_later;
@@ -131,9 +141,16 @@ impl RequestResult {
         }
     }
 
-    /// Requests that have no answer that counts.
+    /// Requests that failed and were not repeated: each of `sent` is good, failed, repeated or
+    /// unfinished.
     pub fn failed(&self) -> u64 {
-        self.sent - self.good.min(self.sent)
+        self.sent.saturating_sub(self.good + self.retries + self.unfinished)
+    }
+}
+
+fn add<K: Ord + Clone>(all: &mut BTreeMap<K, u64>, more: &BTreeMap<K, u64>) {
+    for (key, count) in more {
+        *all.entry(key.clone()).or_default() += count;
     }
 }
 
@@ -147,9 +164,12 @@ mod tests {
     use super::*;
 
     fn of_one(request: &str, status: u16, bytes: f64) -> Exchange {
-        let mut result = RequestResult { request: request.into(), sent: 2, ..Default::default() };
+        let mut result = RequestResult { request: request.into(), ..Default::default() };
         (result.good, result.bytes) = (1, Bytes(bytes as u64));
         result.statuses.insert(status, 1);
+        (result.sent, result.retries, result.unfinished) = (5, 2, 1);
+        result.repeated_statuses.insert(503, 1);
+        result.repeated_failures.insert("reset".into(), 1);
         result.whole.record(1000);
         result.seconds = vec![Second { requests: 1, bytes, keys: 0 }];
         Exchange {
@@ -168,10 +188,12 @@ mod tests {
         all.merge(&of_one("PUT", 200, 5.0), Nanos(0));
         assert_eq!((all.connections, all.endpoints.len(), all.failures.len()), (9, 1, 1));
         let get = all.of("GET").expect("it was asked");
-        assert_eq!((get.sent, get.good, get.failed(), get.bytes.0), (4, 2, 2, 30));
+        assert_eq!((get.sent, get.good, get.failed(), get.bytes.0), (10, 2, 2, 30));
         assert_eq!((get.statuses[&200], get.statuses[&206], get.whole.count()), (1, 1, 2));
+        assert_eq!((get.retries, get.unfinished), (4, 2));
+        assert_eq!((get.repeated_statuses[&503], get.repeated_failures["reset"]), (2, 2));
         let bytes: Vec<f64> = get.seconds.iter().map(|second| second.bytes).collect();
         assert_eq!(bytes, [10.0, 20.0]);
-        assert_eq!(all.of("PUT").map(|put| put.sent), Some(2));
+        assert_eq!(all.of("PUT").map(|put| put.sent), Some(5));
     }
 }

@@ -45,8 +45,10 @@ pub struct Operation {
     pub unit: &'static str,
     /// How many were answered as they should be.
     pub good: u64,
-    /// How many were sent.
+    /// How many were sent, repeats included.
     pub sent: u64,
+    /// How many failed and were not repeated.
+    pub failed: u64,
     /// How many repeated a failed one.
     pub retries: u64,
     /// How many were sent once more, for their connection was closed before any answer.
@@ -65,6 +67,10 @@ pub struct Operation {
     pub response: Option<Histogram>,
     /// What went wrong: status or kind, and how often.
     pub errors: BTreeMap<String, u64>,
+    /// The same of what was followed by a repeat.
+    pub repeated: BTreeMap<String, u64>,
+    /// How many had no answer when the run was ended by its user.
+    pub unfinished: u64,
 }
 
 /// How much was done in a second.
@@ -136,9 +142,6 @@ fn operations(record: &RunRecord, all: &Exchange, took: Nanos) -> Vec<Operation>
 fn operation(name: &str, result: &RequestResult, took: Nanos) -> Operation {
     let lists = name == "LIST";
     let done = if lists { result.keys } else { result.good };
-    let wrong = result.statuses.iter().filter(|(status, _)| !(200..300).contains(*status));
-    let wrong = wrong.map(|(status, count)| (status.to_string(), *count));
-    let others = result.failures.iter().map(|(kind, count)| (kind.clone(), *count));
     let rate = |second: &record::Second| Rate {
         bytes: second.bytes,
         count: if lists { second.keys as f64 } else { second.requests as f64 },
@@ -148,6 +151,7 @@ fn operation(name: &str, result: &RequestResult, took: Nanos) -> Operation {
         unit: if lists { "keys" } else { "obj" },
         good: result.good,
         sent: result.sent,
+        failed: result.failed(),
         retries: result.retries,
         resent: result.resent,
         bytes: result.bytes,
@@ -156,8 +160,17 @@ fn operation(name: &str, result: &RequestResult, took: Nanos) -> Operation {
         latency: result.whole.clone(),
         first_byte: result.first_byte.clone(),
         response: None,
-        errors: wrong.chain(others).collect(),
+        errors: wrong(&result.statuses, &result.failures),
+        repeated: wrong(&result.repeated_statuses, &result.repeated_failures),
+        unfinished: result.unfinished,
     }
+}
+
+/// What went wrong, by status or kind.
+fn wrong(statuses: &BTreeMap<u16, u64>, failures: &BTreeMap<String, u64>) -> BTreeMap<String, u64> {
+    let statuses = statuses.iter().filter(|(status, _)| !(200..300).contains(*status));
+    let statuses = statuses.map(|(status, count)| (status.to_string(), *count));
+    statuses.chain(failures.iter().map(|(kind, count)| (kind.clone(), *count))).collect()
 }
 
 /// Uploads of several parts, as the whole objects that they make.
@@ -178,6 +191,7 @@ fn whole_uploads(record: &RunRecord, took: Nanos) -> Operation {
         unit: "obj",
         good,
         sent: good + failed,
+        failed,
         bytes: Bytes(bytes),
         average: average(bytes, good, took),
         latency,
@@ -231,8 +245,12 @@ mod tests {
             .collect();
         let get = RequestResult {
             request: "GET".into(),
-            sent: 12,
+            sent: 16,
             good: 10,
+            retries: 3,
+            unfinished: 1,
+            repeated_statuses: [(429, 1)].into(),
+            repeated_failures: [("reset".to_owned(), 2)].into(),
             bytes: Bytes(1000),
             statuses: [(200, 10), (503, 1)].into(),
             failures: [("timeout".to_owned(), 1)].into(),
@@ -256,7 +274,9 @@ mod tests {
         let record = RunRecord { jobs: vec![one, two], ..RunRecord::default() };
         let conclusion = conclude(&record, &Judged::default());
         let [get] = &conclusion.operations[..] else { panic!("{conclusion:?}") };
-        assert_eq!((get.name.as_str(), get.good, get.sent), ("GET", 20, 24));
+        assert_eq!((get.name.as_str(), get.good, get.sent), ("GET", 20, 32));
+        assert_eq!((get.failed, get.retries, get.unfinished), (4, 6, 2));
+        assert_eq!(get.repeated, [("429".to_owned(), 2), ("reset".to_owned(), 4)].into());
         assert_eq!(get.average, Rate { bytes: 400.0, count: 4.0 });
         let seconds = get.seconds.unwrap();
         assert_eq!(seconds.count, 3);

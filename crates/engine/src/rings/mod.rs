@@ -118,6 +118,7 @@ pub struct RingFile {
 #[derive(Clone, Debug, Default)]
 pub struct Until {
     stop: Arc<AtomicBool>,
+    called_off: Arc<AtomicBool>,
     patience: Option<Duration>,
     deadline: Option<Instant>,
 }
@@ -126,12 +127,24 @@ impl Until {
     /// When `stop` is set, or at the latest once `patience` has passed from now on.
     pub fn new(stop: Arc<AtomicBool>, patience: Option<Duration>) -> Until {
         let deadline = patience.and_then(|p| Instant::now().checked_add(p));
-        Until { stop, patience, deadline }
+        Until { stop, called_off: Arc::default(), patience, deadline }
+    }
+
+    /// The same for a run whose user ends it by setting `called_off`.
+    pub fn or_called_off(self, called_off: Arc<AtomicBool>) -> Until {
+        Until { called_off, ..self }
     }
 
     /// The same with its time beginning now.
     pub fn again(&self) -> Until {
-        Until::new(Arc::clone(&self.stop), self.patience)
+        let again = Until::new(Arc::clone(&self.stop), self.patience);
+        again.or_called_off(Arc::clone(&self.called_off))
+    }
+
+    /// Whether the run's user has ended it, by a signal for one: what is in flight is of no great
+    /// interest any more.
+    pub fn is_called_off(&self) -> bool {
+        self.called_off.load(Ordering::Relaxed)
     }
 
     /// Whether that moment has come.
@@ -196,6 +209,11 @@ pub trait Ring: Sized {
     /// The loop has ended. What was asked of an object store within the window; `None`: the ring
     /// knows none.
     fn exchange(&mut self) -> Option<Exchange> {
+        None
+    }
+
+    /// The same as of now, of the I/Os whose completions were read.
+    fn exchange_so_far(&mut self) -> Option<Exchange> {
         None
     }
 

@@ -184,7 +184,7 @@ impl<'w> Prepared<'_, 'w> {
             return Ok(files);
         }
         command::before(worker, live)?;
-        ring.begin(&until(worker, live))?;
+        ring.begin(&until(worker, live).or_called_off(shared.called_off()))?;
         let started = clock.now();
         ring.window_begins(started);
         let ramp = worker.stop.ramp.0;
@@ -234,6 +234,7 @@ impl<'w> Prepared<'_, 'w> {
             next_tick: 0,
         };
         let mut ended = all.run();
+        all.steps.tell_of_delay(ended);
         while !live.asked_to_stop() && !all.steps.builder.errors.ended() && all.source.goes_on() {
             all.steps.deadline = u64::MAX;
             // What was held back when time was up is not done any more.

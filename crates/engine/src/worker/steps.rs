@@ -11,7 +11,7 @@ use crate::ops::{Fault, Next, Op};
 use crate::rings::Ring;
 use crate::steps::{Flow, Steps, Ticked};
 use plan::{Medium, Worker};
-use record::{CpuUse, Direction, JobRecord, Message, Nanos, WorkerState};
+use record::{CpuUse, Direction, Exchange, JobRecord, Message, Nanos, WorkerState};
 use std::io;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,6 +22,9 @@ const RAMP_LOOK_NS: u64 = 1_000_000;
 
 /// How often a worker looks whether it was asked to lay out what it has.
 pub const LOOK_AT_LEAST: Duration = Duration::from_millis(100);
+
+/// Answers that come so long after the time was up are told of.
+const DELAY_WORTH_SAYING_NS: u64 = 1_000_000_000;
 
 /// What the rare steps need.
 pub(crate) struct WorkerSteps<'a, 'w> {
@@ -170,6 +173,20 @@ impl WorkerSteps<'_, '_> {
         asked
     }
 
+    /// Tells of requests to an object store that kept the run from ending when its time was up.
+    pub fn tell_of_delay(&mut self, ended: u64) {
+        let delay = ended.saturating_sub(self.deadline);
+        let asked = self.worker.queue.engine.medium() == Medium::Objects;
+        if asked && delay > DELAY_WORTH_SAYING_NS {
+            let text = format!(
+                "the last answer came, or was given up, {:.1} s after the time was up; that is part \
+                 of the time measured",
+                delay as f64 / 1e9
+            );
+            self.builder.messages.push(Message::warning(Some(&self.worker.name), text));
+        }
+    }
+
     fn file_result(&mut self, result: Result<(), crate::files::FileError>) -> Flow {
         match result {
             Ok(()) => Flow::On,
@@ -288,6 +305,7 @@ impl WorkerSteps<'_, '_> {
     /// Lays out what was measured so far, if that is due. Workers do so at the same moments.
     fn lay_out<const LATENCY: bool, const QUEUED: bool, const RATED: bool>(
         &mut self,
+        exchange: impl FnOnce() -> Option<Exchange>,
         meter: &Meter<LATENCY, QUEUED, RATED>,
         now: u64,
     ) {
@@ -297,7 +315,8 @@ impl WorkerSteps<'_, '_> {
             return;
         }
         let cpu = spent(&self.cpu_before, &(self.usage)());
-        let so_far = self.builder.so_far(meter.clone().finish(now), interim.started, now, cpu);
+        let mut so_far = self.builder.so_far(meter.clone().finish(now), interim.started, now, cpu);
+        so_far.exchange = exchange();
         *lock(interim.slot) = Some(so_far);
     }
 }
@@ -305,7 +324,12 @@ impl WorkerSteps<'_, '_> {
 impl<R: Ring, const LATENCY: bool, const QUEUED: bool, const RATED: bool>
     Steps<R, Meter<LATENCY, QUEUED, RATED>> for WorkerSteps<'_, '_>
 {
-    fn tick(&mut self, meter: &mut Meter<LATENCY, QUEUED, RATED>, now: u64) -> Ticked {
+    fn tick(
+        &mut self,
+        ring: &mut R,
+        meter: &mut Meter<LATENCY, QUEUED, RATED>,
+        now: u64,
+    ) -> Ticked {
         let mut window_begins = false;
         if self.ramp_end != 0 && now >= self.ramp_end && self.has_moved_enough() {
             self.ramp_end = 0;
@@ -329,7 +353,7 @@ impl<R: Ring, const LATENCY: bool, const QUEUED: bool, const RATED: bool>
             self.message(text);
             flow = Flow::End;
         }
-        self.lay_out(meter, now);
+        self.lay_out(|| ring.exchange_so_far(), meter, now);
         Ticked { next: self.next_due(meter.next_boundary(), now), flow, window_begins }
     }
 
@@ -386,6 +410,11 @@ impl<R: Ring, const LATENCY: bool, const QUEUED: bool, const RATED: bool>
         // The other side has closed the connection: nothing more is to come or to go.
         let connected = self.worker.queue.engine.medium() == Medium::Socket;
         if errno == libc::ESHUTDOWN && connected {
+            return (None, Flow::End);
+        }
+        // The run was called off, and the server did not answer soon: no error of either.
+        let asked = self.worker.queue.engine.medium() == Medium::Objects;
+        if errno == libc::ECANCELED && asked {
             return (None, Flow::End);
         }
         let (verdict, text) = self.builder.errors.io(op, errno);

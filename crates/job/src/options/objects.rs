@@ -204,7 +204,9 @@ pub(super) const HTTP: &[OptionDef] = &[
         .default("path")
         .long(
             "Where the bucket's name is no host name, or the host is an address, requests name it \
-             in the path all the same. Not an option of fio.",
+             in the path all the same. With https it is the bucket's host that the server has to \
+             prove it is; connections go to the address of the host without the bucket. Not an \
+             option of fio.",
         )
         .sets(|job, v| {
             job.queue.options.http.virtual_host = v.text() == "virtual";
@@ -220,7 +222,11 @@ pub(super) const HTTP: &[OptionDef] = &[
     time(Engine, "http_timeout", SECOND, "How long nothing may move before a request has failed")
         .of(HTTP_ONLY)
         .default("30")
-        .long("It then counts as an error (ETIMEDOUT); more than 0. Not an option of fio.")
+        .long(
+            "It then counts as an error (ETIMEDOUT); more than 0. A job whose time is up waits as \
+             long for its last answers; one that is ended by a signal waits for a second. Not an \
+             option of fio.",
+        )
         .sets(|job, v| {
             job.queue.options.http.timeout = v.time();
             Ok(())
@@ -230,8 +236,8 @@ pub(super) const HTTP: &[OptionDef] = &[
         .default("0")
         .long(
             "Only after what may pass: a lost connection, a timeout, statuses 429, 500, 502, 503 \
-             and 504. Repeats are counted, and their time is part of the latency. Not an option of \
-             fio.",
+             and 504. Repeats are counted, each with the status or failure before it, and their \
+             time is part of the latency. Not an option of fio.",
         )
         .sets(to!(queue.options.http.retries = count)),
 ];

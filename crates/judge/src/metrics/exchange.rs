@@ -40,7 +40,7 @@ pub struct RequestMetrics {
     pub sent: u64,
     /// How many were answered as they should be.
     pub good: u64,
-    /// How many were not.
+    /// How many failed and were not repeated, see [`RequestResult::failed`].
     pub failed: u64,
     /// How many repeated a failed one.
     pub retries: u64,
@@ -52,6 +52,12 @@ pub struct RequestMetrics {
     pub statuses: BTreeMap<u16, u64>,
     /// Failures without a status, by kind.
     pub failures: BTreeMap<String, u64>,
+    /// Answers after which the request was repeated, by status.
+    pub repeated_statuses: BTreeMap<u16, u64>,
+    /// Failures without a status after which it was repeated, by kind.
+    pub repeated_failures: BTreeMap<String, u64>,
+    /// How many had no answer when the run was ended by its user.
+    pub unfinished: u64,
     /// Until the first byte of the answer.
     pub first_byte: Option<LatencyStats>,
     /// From beginning to end.
@@ -120,6 +126,9 @@ fn request(result: &RequestResult) -> RequestMetrics {
         bytes: result.bytes.0,
         statuses: result.statuses.clone(),
         failures: result.failures.clone(),
+        repeated_statuses: result.repeated_statuses.clone(),
+        repeated_failures: result.repeated_failures.clone(),
+        unfinished: result.unfinished,
         first_byte: stats(&result.first_byte),
         whole: stats(&result.whole),
         seconds: result.seconds.clone(),

@@ -12,11 +12,9 @@ impl<C: Fn() -> u64> Client<C> {
     /// Gives waiting requests the connections there are, and makes new ones for them.
     pub(super) fn place(&mut self, now: u64, contents: &mut impl Contents) {
         while let Some(&slot) = self.waiting.front() {
-            let fresh = self.slots[slot as usize].fresh;
-            let idle = if fresh { None } else { self.pool.take_idle() };
-            let opened = match idle {
+            let opened = match self.take_idle_for(slot) {
                 Some(index) => Ok(Some(index)),
-                None => self.open_connection(now),
+                None => self.open_connection(Some(slot), now),
             };
             match opened {
                 Ok(Some(index)) => {
@@ -43,10 +41,38 @@ impl<C: Fn() -> u64> Client<C> {
         }
     }
 
-    /// Begins to make a connection; `None`: there are as many as there may be.
-    pub(super) fn open_connection(&mut self, now: u64) -> Result<Option<u32>, Failure> {
+    /// Takes an idle connection that a slot's request may use.
+    fn take_idle_for(&mut self, slot: u32) -> Option<u32> {
+        let own = &mut self.slots[slot as usize];
+        if own.fresh {
+            return None;
+        }
+        if self.tls.is_none() {
+            return self.pool.take_idle();
+        }
+        let (pool, signer) = (&mut self.pool, &self.signer);
+        own.request(|request| {
+            pool.take_fit(|connection| {
+                let bucket = signer.bucket_in_host(connection.endpoint, request);
+                connection.bucket.as_deref() == bucket
+            })
+        })
+    }
+
+    /// Begins to make a connection, for the request of a slot where there is one; `None`: there are
+    /// as many as there may be.
+    pub(super) fn open_connection(
+        &mut self,
+        slot: Option<u32>,
+        now: u64,
+    ) -> Result<Option<u32>, Failure> {
         let Some((index, generation)) = self.pool.reserve() else { return Ok(None) };
         let endpoint = index as usize % self.places.len();
+        let bucket = slot.and_then(|slot| {
+            let signer = &self.signer;
+            self.slots[slot as usize]
+                .request(|request| signer.bucket_in_host(endpoint, request).map(str::to_owned))
+        });
         let address = self.places[endpoint].good;
         let (stream, address, tried) = match self.dial(index, generation, endpoint, address, 0) {
             Ok(dialled) => dialled,
@@ -64,6 +90,7 @@ impl<C: Fn() -> u64> Client<C> {
                 address,
                 tried,
                 phase: Phase::Connecting,
+                bucket,
                 slot: None,
                 served: 0,
                 moved: now,
@@ -208,7 +235,9 @@ impl<C: Fn() -> u64> Client<C> {
         let Some(tls) = &self.tls else { return self.on_open(index, contents) };
         connection.phase = Phase::Agreeing;
         connection.agree_begin = now;
-        match connection.stream.encrypt(tls, &place.endpoint.host) {
+        let host = &place.endpoint.host;
+        let name = connection.bucket.as_ref().map(|bucket| format!("{bucket}.{host}"));
+        match connection.stream.encrypt(tls, name.as_deref().unwrap_or(host)) {
             Ok(()) => self.agree(index, now, contents),
             Err(failure) => self.lose(index, failure, now),
         }

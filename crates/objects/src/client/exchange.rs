@@ -204,21 +204,19 @@ impl<C: Fn() -> u64> Client<C> {
     /// A request has failed: it is repeated, or over.
     pub(super) fn fail(&mut self, slot: u32, failure: Failure, now: u64) {
         let own = &mut self.slots[slot as usize];
-        if !failure.may_pass() || own.retries >= self.store.retries {
+        let repeats = own.lost.len() as u32;
+        if !failure.may_pass() || repeats >= self.store.retries {
             return self.end(slot, Err(failure), now);
         }
         if self.store.verbose > 0 {
             talk::repeat(own, &failure);
         }
-        let pause = PAUSE_NS.checked_shl(own.retries).unwrap_or(PAUSE_NS_MAX).min(PAUSE_NS_MAX);
-        own.retries += 1;
-        own.at = At::Paused;
-        own.fresh = false;
-        own.turn = own.turn.wrapping_add(1);
+        let pause = PAUSE_NS.saturating_mul(1 << repeats.min(32)).min(PAUSE_NS_MAX);
+        own.lose(failure);
         self.timers.add(now.saturating_add(pause), Timer::Pause { slot, turn: own.turn });
     }
 
-    fn end(&mut self, slot: u32, result: Result<crate::Answer, Failure>, now: u64) {
+    pub(super) fn end(&mut self, slot: u32, result: Result<crate::Answer, Failure>, now: u64) {
         let own = &mut self.slots[slot as usize];
         own.at = At::Nowhere;
         own.stamps.ended = now;
@@ -226,8 +224,9 @@ impl<C: Fn() -> u64> Client<C> {
             talk::end(own, &result, now);
         }
         self.active -= 1;
-        let (verb, stamps, retries, resent) = (own.verb(), own.stamps, own.retries, own.resent);
-        self.outcomes.push_back(Outcome { slot, verb, result, stamps, retries, resent });
+        let (verb, stamps, resent) = (own.verb(), own.stamps, own.resent);
+        let lost = std::mem::take(&mut own.lost);
+        self.outcomes.push_back(Outcome { slot, verb, result, stamps, lost, resent });
     }
 }
 

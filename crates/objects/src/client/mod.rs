@@ -140,7 +140,7 @@ impl<C: Fn() -> u64> Client<C> {
         let count = (count as usize).min(self.pool.most());
         let mut result = Ok(());
         while result.is_ok() && self.pool.len() < count {
-            result = self.open_connection((self.clock)()).map(|_| ());
+            result = self.open_connection(None, (self.clock)()).map(|_| ());
         }
         self.unasked = None;
         while result.is_ok() && !self.pool.unfinished().is_empty() {
@@ -222,19 +222,35 @@ impl<C: Fn() -> u64> Client<C> {
 
     /// Gives up a slot's request: its connection is closed, there is no outcome.
     pub fn drop_request(&mut self, slot: u32) {
-        let Some(own) = self.slots.get_mut(slot as usize) else { return };
+        if self.take_off(slot) {
+            self.active -= 1;
+        } else {
+            self.outcomes.retain(|outcome| outcome.slot != slot);
+        }
+    }
+
+    /// Ends every request under way with [`Failure::GivenUp`], and closes their connections.
+    pub fn give_up(&mut self) {
+        let now = (self.clock)();
+        for slot in 0..self.slots.len() as u32 {
+            if self.take_off(slot) {
+                self.end(slot, Err(Failure::GivenUp), now);
+            }
+        }
+    }
+
+    /// Takes a slot's request from where it is; whether there was one under way.
+    fn take_off(&mut self, slot: u32) -> bool {
+        let Some(own) = self.slots.get_mut(slot as usize) else { return false };
         let at = std::mem::take(&mut own.at);
         own.turn = own.turn.wrapping_add(1);
         match at {
-            At::Nowhere => {
-                self.outcomes.retain(|outcome| outcome.slot != slot);
-                return;
-            }
+            At::Nowhere => return false,
             At::Waiting => self.waiting.retain(|waiting| *waiting != slot),
             At::On(index) => drop(self.pool.remove(index)),
             At::Paused => {}
         }
-        self.active -= 1;
+        true
     }
 
     /// How many connections were made so far.

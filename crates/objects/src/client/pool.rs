@@ -29,6 +29,8 @@ pub struct Connection {
     pub tried: usize,
     /// How far it is.
     pub phase: Phase,
+    /// The bucket in front of the endpoint's name in that of the host which it is encrypted for.
+    pub bucket: Option<String>,
     /// Whose request it carries, or is made for.
     pub slot: Option<u32>,
     /// Requests it has carried.
@@ -125,6 +127,13 @@ impl Pool {
     /// Takes a connection that has nothing to do.
     pub fn take_idle(&mut self) -> Option<u32> {
         self.idle.pop_front()
+    }
+
+    /// Takes the first one that has nothing to do and is `fit`.
+    pub fn take_fit(&mut self, fit: impl Fn(&Connection) -> bool) -> Option<u32> {
+        let is_fit = |index: &u32| self.places[*index as usize].as_ref().is_some_and(&fit);
+        let position = self.idle.iter().position(is_fit)?;
+        self.idle.remove(position)
     }
 
     /// Keeps a connection for another request.

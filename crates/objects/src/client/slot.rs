@@ -1,6 +1,6 @@
 //! What a slot is up to.
 
-use crate::{Action, Request, Stamps, Verb};
+use crate::{Action, Attempt, Failure, Request, Stamps, Verb};
 
 /// Where a request is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,8 +28,8 @@ pub struct Slot {
     length: u64,
     /// Of the attempt at hand.
     pub stamps: Stamps,
-    /// Repeats so far.
-    pub retries: u32,
+    /// Attempts before it.
+    pub lost: Vec<Attempt>,
     /// Whether the connection was closed under it once, and whether it therefore needs a new one.
     pub resent: bool,
     /// See [`Slot::resent`].
@@ -46,7 +46,7 @@ impl Slot {
         self.path.push_str(request.path);
         self.length = request.length;
         self.stamps = Stamps { begun: now, ..Stamps::default() };
-        self.retries = 0;
+        self.lost.clear();
         self.resent = false;
         self.fresh = false;
     }
@@ -56,6 +56,15 @@ impl Slot {
         self.at = At::Waiting;
         self.turn = self.turn.wrapping_add(1);
         self.stamps = Stamps { begun: self.stamps.begun, ..Stamps::default() };
+    }
+
+    /// The attempt at hand has failed, and another one is to follow.
+    pub fn lose(&mut self, failure: Failure) {
+        let Stamps { connect, tls, .. } = self.stamps;
+        self.lost.push(Attempt { failure, connect, tls });
+        self.at = At::Paused;
+        self.fresh = false;
+        self.turn = self.turn.wrapping_add(1);
     }
 
     /// Calls `with` with the request.

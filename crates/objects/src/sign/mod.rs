@@ -104,6 +104,15 @@ impl Signer {
         })
     }
 
+    /// The bucket of a request that stands in front of the endpoint's name: the server is to prove
+    /// that it is the host of both together.
+    pub fn bucket_in_host<'r>(&self, endpoint: usize, request: &Request<'r>) -> Option<&'r str> {
+        match &self.speech {
+            Speech::S3(s3) => s3.bucket_in_host(self.endpoints.get(endpoint)?, request),
+            Speech::Paths(_) => None,
+        }
+    }
+
     /// Appends the head of a request to `head`, with the empty line that ends it, and says what has
     /// to follow. `endpoint` counts in the store's endpoints, `content` is the slot's whole content;
     /// as much of it as is sent is hashed where the store wants that. What cannot be sent is

@@ -52,9 +52,7 @@ impl S3 {
         let of_bucket =
             matches!(request.action, Action::List { .. } | Action::MakeBucket | Action::HeadBucket);
         let is_name = !is_address(&endpoint.host);
-        let by_host = is_name
-            && self.addressing == Addressing::VirtualHost
-            && is_host_name(bucket, self.encrypted);
+        let by_host = self.bucket_in_host(endpoint, request).is_some();
         // A host's name may begin with a bucket's: then the path is the key alone.
         let of_host = !by_host && is_name && endpoint.host.contains('.') && path_is_one(request);
         if !of_bucket && key.is_empty() && !of_host {
@@ -78,6 +76,17 @@ impl S3 {
             push_encoded_path(&mut to.path, key);
         }
         self.ask(request, key, content, to)
+    }
+
+    /// The bucket of a request that stands in front of the endpoint's name.
+    pub fn bucket_in_host<'r>(
+        &self,
+        endpoint: &Endpoint,
+        request: &Request<'r>,
+    ) -> Option<&'r str> {
+        let by_host = self.addressing == Addressing::VirtualHost && !is_address(&endpoint.host);
+        let bucket = by_host.then(|| parts(request.path).ok())?.map(|(bucket, _)| bucket);
+        bucket.filter(|bucket| is_host_name(bucket, self.encrypted))
     }
 
     /// Method, query, headers and body.

@@ -62,7 +62,7 @@ fn line((exhibit, unit, _, request): &Row, several: bool) -> Markup {
             td { (unit.name) }
             td { (request.request) }
             td { (number(request.sent as f64)) }
-            td { (requests::answers(request)) }
+            td { (answers(request)) }
             td { (repeats(request)) }
             @for p in [50.0, 99.0] { td { (at(request.first_byte.as_ref(), p)) } }
             @for p in WHOLE { td { (at(request.whole.as_ref(), p)) } }
@@ -70,12 +70,28 @@ fn line((exhibit, unit, _, request): &Row, several: bool) -> Markup {
     }
 }
 
-/// "3", and those that were sent again without being counted as repeats.
-fn repeats(request: &RequestMetrics) -> String {
-    match request.resent {
-        0 => request.retries.to_string(),
-        resent => format!("{}, {resent} resent", request.retries),
+/// By status and kind, and those that were not waited for.
+fn answers(request: &RequestMetrics) -> String {
+    let answers = requests::answers(request);
+    match (request.unfinished, answers.is_empty()) {
+        (0, _) => answers,
+        (unfinished, true) => format!("unfinished x {unfinished}"),
+        (unfinished, false) => format!("{answers}, unfinished x {unfinished}"),
     }
+}
+
+/// "3 (503 x 3)": how many and after what, and those that were sent again without being counted as
+/// repeats.
+fn repeats(request: &RequestMetrics) -> String {
+    let mut text = request.retries.to_string();
+    let after = requests::repeated(request);
+    if !after.is_empty() {
+        text += &format!(" ({after})");
+    }
+    if request.resent > 0 {
+        text += &format!(", {} resent", request.resent);
+    }
+    text
 }
 
 fn at(stats: Option<&LatencyStats>, percentile: f64) -> String {
@@ -107,5 +123,23 @@ fn stores(rows: &[Row]) -> Markup {
                 @for failure in &exchange.failures { p class="care" { (failure) } }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_repeated_and_what_was_not_waited_for_has_its_place() {
+        let mut get = RequestMetrics { statuses: [(200, 7)].into(), ..RequestMetrics::default() };
+        assert_eq!((answers(&get).as_str(), repeats(&get).as_str()), ("200 x 7", "0"));
+        (get.retries, get.resent, get.unfinished) = (4, 2, 1);
+        get.repeated_statuses.insert(503, 3);
+        get.repeated_failures.insert("reset".into(), 1);
+        assert_eq!(answers(&get), "200 x 7, unfinished x 1");
+        assert_eq!(repeats(&get), "4 (503 x 3, reset x 1), 2 resent");
+        get.statuses.clear();
+        assert_eq!(answers(&get), "unfinished x 1");
     }
 }

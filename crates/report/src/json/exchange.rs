@@ -4,6 +4,7 @@ use super::fio::latency;
 use super::tree::{Json, object};
 use judge::{ExchangeMetrics, RequestMetrics};
 use record::Second;
+use std::collections::BTreeMap;
 
 /// About the requests of one unit.
 pub(super) fn json(exchange: &ExchangeMetrics, bins: bool) -> Json {
@@ -23,8 +24,6 @@ pub(super) fn json(exchange: &ExchangeMetrics, bins: bool) -> Json {
 }
 
 fn of_kind(request: &RequestMetrics, bins: bool) -> Json {
-    let statuses = request.statuses.iter().map(|(status, n)| (status.to_string(), (*n).into()));
-    let failures = request.failures.iter().map(|(kind, n)| (kind.clone(), (*n).into()));
     object! {
         "request" => &request.request,
         "sent" => request.sent,
@@ -33,12 +32,19 @@ fn of_kind(request: &RequestMetrics, bins: bool) -> Json {
         "retries" => request.retries,
         "resent" => request.resent,
         "bytes" => request.bytes,
-        "statuses" => Json::Object(statuses.collect()),
-        "failures" => Json::Object(failures.collect()),
+        "unfinished" => request.unfinished,
+        "statuses" => counts(&request.statuses),
+        "failures" => counts(&request.failures),
+        "repeated_statuses" => counts(&request.repeated_statuses),
+        "repeated_failures" => counts(&request.repeated_failures),
         "first_byte_ns" => request.first_byte.as_ref().map(|l| latency(Some(l), true, bins)),
         "whole_ns" => request.whole.as_ref().map(|l| latency(Some(l), true, bins)),
         "seconds" => Json::Array(request.seconds.iter().map(second).collect()),
     }
+}
+
+fn counts<K: ToString>(counts: &BTreeMap<K, u64>) -> Json {
+    Json::Object(counts.iter().map(|(key, count)| (key.to_string(), (*count).into())).collect())
 }
 
 fn second(second: &Second) -> Json {

@@ -33,8 +33,14 @@ fn kind(out: &mut String, request: &RequestMetrics) {
     if request.resent > 0 {
         let _ = write!(line, ", resent={}", request.resent);
     }
+    if request.unfinished > 0 {
+        let _ = write!(line, ", unfinished={}", request.unfinished);
+    }
     let answers = requests::answers(request);
-    let _ = writeln!(out, "{line} ({answers})");
+    let _ = match requests::repeated(request).as_str() {
+        "" => writeln!(out, "{line} ({answers})"),
+        repeated => writeln!(out, "{line} ({answers}; repeated after {repeated})"),
+    };
     times(out, "first byte", request.first_byte.as_ref());
     times(out, "whole", request.whole.as_ref());
 }
@@ -60,13 +66,16 @@ mod tests {
     fn each_kind_has_its_answers_and_times() {
         let get = RequestMetrics {
             request: "GET".into(),
-            sent: 10,
+            sent: 13,
             good: 7,
             failed: 3,
-            retries: 1,
+            retries: 2,
             resent: 2,
+            unfinished: 1,
             statuses: [(200, 7), (404, 2)].into(),
             failures: [("timeout".into(), 1)].into(),
+            repeated_statuses: [(503, 1)].into(),
+            repeated_failures: [("reset".into(), 1)].into(),
             first_byte: Some(stats(1_500_000)),
             whole: Some(stats(2_000_000)),
             ..RequestMetrics::default()
@@ -86,7 +95,7 @@ mod tests {
         let expected = "     store     : s3 at a:80, b:80, TLS off, content signed (SHA-256)
      connections: 8 made
        connect   : p50=100 µs, p99.9=200 µs, max=200 µs of 7
-     GET       : sent=10, good=7, failed=3, retries=1, resent=2 (200 x 7, 404 x 2, timeout x 1)
+     GET       : sent=13, good=7, failed=3, retries=2, resent=2, unfinished=1 (200 x 7, 404 x 2, timeout x 1; repeated after 503 x 1, reset x 1)
        first byte: p50=1.5 ms, p99.9=3.0 ms, max=3.0 ms of 7
        whole     : p50=2.0 ms, p99.9=4.0 ms, max=4.0 ms of 7
 ";

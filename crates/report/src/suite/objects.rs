@@ -4,6 +4,7 @@ use super::{interruption, paragraph};
 use crate::numbers::short_time;
 use crate::style::Style;
 use record::Histogram;
+use std::collections::BTreeMap;
 use suite::objects::{Conclusion, Operation, Rate};
 
 /// Percentiles that are shown.
@@ -90,20 +91,26 @@ fn latency(histogram: &Histogram) -> String {
 
 /// "0", or what went wrong and how often.
 fn errors(operation: &Operation) -> String {
-    let all: u64 = operation.errors.values().sum::<u64>();
-    let failed = operation.sent.saturating_sub(operation.good);
-    let kinds = operation.errors.iter().map(|(kind, count)| format!("{kind} x{count}"));
-    let kinds: Vec<String> = kinds.collect();
-    let mut text = match (failed, all) {
-        (0, 0) => "0".to_owned(),
-        _ if kinds.is_empty() => format!("{failed} of {}", operation.sent),
-        _ => format!("{failed} of {}: {}", operation.sent, kinds.join(", ")),
+    let kinds = |counts: &BTreeMap<String, u64>| {
+        let kinds = counts.iter().map(|(kind, count)| format!("{kind} x{count}"));
+        kinds.collect::<Vec<String>>().join(", ")
+    };
+    let mut text = match (operation.failed, kinds(&operation.errors)) {
+        (0, _) => "0".to_owned(),
+        (failed, kinds) if kinds.is_empty() => format!("{failed} of {}", operation.sent),
+        (failed, kinds) => format!("{failed} of {}: {kinds}", operation.sent),
     };
     if operation.retries > 0 {
         text += &format!("; {} requests were repeats", operation.retries);
     }
+    if !operation.repeated.is_empty() {
+        text += &format!(", after {}", kinds(&operation.repeated));
+    }
     if operation.resent > 0 {
         text += &format!("; {} were sent again after their connection closed", operation.resent);
+    }
+    if operation.unfinished > 0 {
+        text += &format!("; {} were under way at the early end", operation.unfinished);
     }
     text
 }
@@ -176,9 +183,12 @@ pub(crate) mod tests {
         };
         let put = Operation {
             name: "PUT".into(),
-            sent: 112,
+            sent: 119,
+            failed: 12,
             retries: 3,
             resent: 2,
+            repeated: [("503".to_owned(), 3)].into(),
+            unfinished: 4,
             bytes: Bytes(500 << 20),
             average: mib(1200.0, 240.0),
             seconds: Some(Seconds {
@@ -216,8 +226,8 @@ pub(crate) mod tests {
             " * 50% Median: 1210.00 MiB/s, 242.00 obj/s",
             " * Slowest:    900.00 MiB/s, 180.00 obj/s",
             "(of 58 whole seconds; the first and the last are left out)",
-            " * Errors:     12 of 112: 503 x10, timeout x2; 3 requests were repeats; 2 were sent \
-             again after their connection closed",
+            " * Errors:     12 of 119: 503 x10, timeout x2; 3 requests were repeats, after 503 x3; \
+             2 were sent again after their connection closed; 4 were under way at the early end",
             "HEAD: IOPS 240 obj/s\n",
             " * Errors:     0",
             "0.51 CPU-seconds of this machine per GiB",

@@ -69,6 +69,7 @@ pub(super) fn errno(failure: &Failure) -> i32 {
         Failure::Short { .. } | Failure::WrongLength { .. } => libc::EIO,
         Failure::Garbage(_) => libc::EBADMSG,
         Failure::Refused(_) => libc::EINVAL,
+        Failure::GivenUp => libc::ECANCELED,
     }
 }
 

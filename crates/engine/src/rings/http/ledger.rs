@@ -2,7 +2,8 @@
 
 use super::store;
 use objects::{Answer, Failure, Outcome, Store, Verb};
-use record::{Exchange, Histogram, RequestResult, Second};
+use record::{Exchange, RequestResult, Second};
+use std::collections::BTreeMap;
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -15,8 +16,8 @@ pub(super) struct Ledger {
     begin: u64,
     /// Connections that were made before.
     connections_before: u64,
-    /// Kinds of failures that were told in words.
-    told: Vec<(Verb, String)>,
+    /// Kinds of failures that were told in words, and whether as repeated.
+    told: Vec<(Verb, String, bool)>,
 }
 
 impl Ledger {
@@ -49,29 +50,42 @@ impl Ledger {
 
     /// Takes a request that is over, on the object at `path`, and the keys that it brought.
     pub fn count(&mut self, outcome: &Outcome, keys: u64, path: &str) {
-        self.count_times(outcome);
+        self.count_lost(outcome, path);
+        self.count_times(outcome.stamps.connect, outcome.stamps.tls);
         let begin = self.begin;
         let kind = self.kind(outcome.verb);
-        kind.retries += u64::from(outcome.retries);
-        kind.sent += 1 + u64::from(outcome.retries);
+        kind.sent += 1;
         kind.resent += u64::from(outcome.resent);
         match &outcome.result {
             Ok(answer) => count_answer(kind, outcome, answer, keys, begin),
+            Err(Failure::GivenUp) => kind.unfinished += 1,
             Err(failure) => {
-                count_failure(kind, failure);
-                self.tell(outcome.verb, failure, path);
+                count_failure(failure, &mut kind.statuses, &mut kind.failures);
+                self.tell(outcome.verb, failure, path, false);
             }
         }
     }
 
-    fn count_times(&mut self, outcome: &Outcome) {
-        let mut record = |times: Option<(u64, u64)>, into: fn(&mut Exchange) -> &mut Histogram| {
+    /// Takes the attempts before the last.
+    fn count_lost(&mut self, outcome: &Outcome, path: &str) {
+        for lost in &outcome.lost {
+            self.count_times(lost.connect, lost.tls);
+            let kind = self.kind(outcome.verb);
+            kind.sent += 1;
+            kind.retries += 1;
+            let (statuses, failures) = (&mut kind.repeated_statuses, &mut kind.repeated_failures);
+            count_failure(&lost.failure, statuses, failures);
+            self.tell(outcome.verb, &lost.failure, path, true);
+        }
+    }
+
+    fn count_times(&mut self, connect: Option<(u64, u64)>, tls: Option<(u64, u64)>) {
+        let Exchange { connect: connects, handshake, .. } = &mut self.exchange;
+        for (times, histogram) in [(connect, connects), (tls, handshake)] {
             if let Some((from, to)) = times {
-                into(&mut self.exchange).record(to.saturating_sub(from));
+                histogram.record(to.saturating_sub(from));
             }
-        };
-        record(outcome.stamps.connect, |exchange| &mut exchange.connect);
-        record(outcome.stamps.tls, |exchange| &mut exchange.handshake);
+        }
     }
 
     fn kind(&mut self, verb: Verb) -> &mut RequestResult {
@@ -84,26 +98,35 @@ impl Ledger {
         &mut self.exchange.requests[at]
     }
 
-    /// Keeps the words of the first failure of each kind.
-    fn tell(&mut self, verb: Verb, failure: &Failure, path: &str) {
-        let kind = failure.kind();
-        if self.told.iter().any(|(v, k)| *v == verb && *k == kind) {
+    /// Keeps the words of the first failure of each kind, and of the first that was repeated.
+    fn tell(&mut self, verb: Verb, failure: &Failure, path: &str, repeated: bool) {
+        let told = (verb, failure.kind(), repeated);
+        if self.told.contains(&told) {
             return;
         }
-        self.exchange.failures.push(format!("{} of {path}: {failure}", verb.name()));
-        self.told.push((verb, kind));
+        let more = if repeated { "; it was asked again" } else { "" };
+        self.exchange.failures.push(format!("{} of {path}: {failure}{more}", verb.name()));
+        self.told.push(told);
     }
 
-    /// The failures in words, the first of each kind.
-    pub fn failures(&self) -> &[String] {
-        &self.exchange.failures
+    /// What its user should know: the failures in words, the first of each kind, and what was not
+    /// waited for.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = self.exchange.failures.clone();
+        let unfinished: u64 = self.exchange.requests.iter().map(|kind| kind.unfinished).sum();
+        if unfinished > 0 {
+            notes.push(format!(
+                "{unfinished} requests under way when the run was ended had no answer soon after, \
+                 and were given up"
+            ));
+        }
+        notes
     }
 
     /// The books, with so many connections made in all.
-    pub fn close(&mut self, connections: u64) -> Exchange {
-        let mut exchange = std::mem::take(&mut self.exchange);
-        exchange.connections = connections.saturating_sub(self.connections_before);
-        exchange
+    pub fn exchange(&self, connections: u64) -> Exchange {
+        let connections = connections.saturating_sub(self.connections_before);
+        Exchange { connections, ..self.exchange.clone() }
     }
 }
 
@@ -139,10 +162,17 @@ fn count_answer(
     }
 }
 
-fn count_failure(kind: &mut RequestResult, failure: &Failure) {
+/// By its status, unless that says that all is well.
+fn count_failure(
+    failure: &Failure,
+    statuses: &mut BTreeMap<u16, u64>,
+    failures: &mut BTreeMap<String, u64>,
+) {
     match failure {
-        Failure::Status { status, .. } => *kind.statuses.entry(*status).or_default() += 1,
-        other => *kind.failures.entry(other.kind()).or_default() += 1,
+        Failure::Status { status: status @ 300.., .. } => {
+            *statuses.entry(*status).or_default() += 1
+        }
+        other => *failures.entry(other.kind()).or_default() += 1,
     }
 }
 
@@ -157,7 +187,7 @@ fn second(seconds: &mut Vec<Second>, index: u64) -> &mut Second {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use objects::Stamps;
+    use objects::{Attempt, Stamps};
 
     fn ledger() -> Ledger {
         let mut ledger = Ledger::new(&Store::default(), "s3");
@@ -174,7 +204,7 @@ mod tests {
             connect: Some((begun, begun + 5)),
             tls: None,
         };
-        Outcome { slot: 0, verb: Verb::Get, result, stamps, retries: 0, resent: false }
+        Outcome { slot: 0, verb: Verb::Get, result, stamps, lost: Vec::new(), resent: false }
     }
 
     fn answer(moved: u64) -> Result<Answer, Failure> {
@@ -185,7 +215,7 @@ mod tests {
     fn good_answers_are_counted_with_their_times() {
         let mut ledger = ledger();
         ledger.count(&outcome(SECOND + 100, SECOND + 200, answer(4096)), 0, "/b/o");
-        let exchange = ledger.close(5);
+        let exchange = ledger.exchange(5);
         assert_eq!((exchange.connections, exchange.connect.max()), (2, 5));
         let get = exchange.of("GET").expect("GET was asked");
         assert_eq!((get.sent, get.good, get.bytes.0, get.failed()), (1, 1, 4096, 0));
@@ -198,7 +228,7 @@ mod tests {
         let mut ledger = ledger();
         // Half a second before the window, two and a half within.
         ledger.count(&outcome(SECOND / 2, 7 * SECOND / 2, answer(300)), 0, "/b/o");
-        let exchange = ledger.close(0);
+        let exchange = ledger.exchange(0);
         let seconds = &exchange.requests[0].seconds;
         let bytes: Vec<f64> = seconds.iter().map(|second| second.bytes.round()).collect();
         assert_eq!(bytes, [100.0, 100.0, 50.0]);
@@ -212,20 +242,60 @@ mod tests {
         for _ in 0..2 {
             ledger.count(&outcome(SECOND, SECOND + 9, Err(gone.clone())), 0, "/b/o");
         }
-        let retried = Outcome {
-            retries: 2,
-            resent: true,
-            ..outcome(SECOND, SECOND + 9, Err(Failure::Timeout))
-        };
-        ledger.count(&retried, 0, "/b/o");
-        assert_eq!(ledger.failures().len(), 2);
-        assert!(ledger.failures()[0].contains("GET of /b/o: the server answered 404 NoSuchKey"));
-        let exchange = ledger.close(0);
+        let resent = Outcome { resent: true, ..outcome(SECOND, SECOND + 9, Err(Failure::Timeout)) };
+        ledger.count(&resent, 0, "/b/o");
+        // S3 may say 200 before it knows.
+        let hidden =
+            Failure::Status { status: 200, code: "InternalError".into(), message: "".into() };
+        ledger.count(&outcome(SECOND, SECOND + 9, Err(hidden)), 0, "/b/o");
+        assert_eq!(ledger.notes().len(), 3);
+        assert!(ledger.notes()[0].contains("GET of /b/o: the server answered 404 NoSuchKey"));
+        let exchange = ledger.exchange(0);
         let get = &exchange.requests[0];
-        assert_eq!((get.sent, get.good, get.retries, get.failed()), (5, 0, 2, 5));
+        assert_eq!((get.sent, get.good, get.retries, get.failed()), (4, 0, 0, 4));
         assert_eq!(get.resent, 1);
-        assert_eq!((get.statuses[&404], get.failures["timeout"]), (2, 1));
+        assert_eq!(get.statuses, [(404, 2)].into());
+        assert_eq!((get.failures["timeout"], get.failures["InternalError"]), (1, 1));
         assert!(get.whole.is_empty());
+    }
+
+    #[test]
+    fn what_repeats_overcame_is_counted_apart() {
+        let mut ledger = ledger();
+        let slow = Failure::Status { status: 503, code: "SlowDown".into(), message: "".into() };
+        let lost =
+            |failure: &Failure, connect, tls| Attempt { failure: failure.clone(), connect, tls };
+        for result in [answer(4096), Err(slow.clone())] {
+            let first = lost(&slow, Some((0, 70)), Some((70, 100)));
+            let lost = vec![first, lost(&Failure::Broken(104), None, None)];
+            let outcome = outcome(SECOND, SECOND + 9, result);
+            ledger.count(&Outcome { lost, ..outcome }, 0, "/b/o");
+        }
+        let words =
+            ["/b/o: the server answered 503 SlowDown; it was asked again", "asked again", ""];
+        assert_eq!(ledger.notes().len(), 3, "{:?}", ledger.notes());
+        assert!(ledger.notes().iter().zip(words).all(|(note, word)| note.contains(word)));
+        assert!(!ledger.notes()[2].contains("again"), "{:?}", ledger.notes());
+        let exchange = ledger.exchange(0);
+        let get = &exchange.requests[0];
+        assert_eq!((get.sent, get.good, get.retries, get.failed()), (6, 1, 4, 1));
+        assert_eq!(get.repeated_statuses, [(503, 2)].into());
+        assert_eq!(get.repeated_failures, [("reset".to_owned(), 2)].into());
+        assert_eq!(get.statuses, [(200, 1), (503, 1)].into());
+        // Of each request the first attempt and the last had to connect.
+        assert_eq!((exchange.connect.count(), exchange.connect.max()), (4, 70));
+        assert_eq!((exchange.handshake.count(), exchange.handshake.max()), (2, 30));
+    }
+
+    #[test]
+    fn what_was_not_waited_for_is_no_failure() {
+        let mut ledger = ledger();
+        ledger.count(&outcome(SECOND, SECOND + 9, Err(Failure::GivenUp)), 0, "/b/o");
+        assert!(ledger.notes()[0].starts_with("1 requests under way"), "{:?}", ledger.notes());
+        let exchange = ledger.exchange(0);
+        let get = &exchange.requests[0];
+        assert_eq!((get.sent, get.good, get.failed(), get.unfinished), (1, 0, 0, 1));
+        assert!(get.statuses.is_empty() && get.failures.is_empty() && exchange.failures.is_empty());
     }
 
     #[test]
@@ -233,7 +303,7 @@ mod tests {
         let mut ledger = ledger();
         ledger.count(&outcome(SECOND, SECOND + 9, Err(Failure::Timeout)), 0, "/b/o");
         ledger.restart(2 * SECOND, 4);
-        let exchange = ledger.close(4);
+        let exchange = ledger.exchange(4);
         assert!(exchange.requests.is_empty() && exchange.connect.is_empty());
         assert_eq!((exchange.connections, exchange.failures.len()), (0, 1));
     }

@@ -61,7 +61,14 @@ mod tests {
     fn outcome(verb: Verb, result: Result<&str, Failure>) -> Outcome {
         let answer = |text: &str| Answer { document: text.into(), ..Answer::default() };
         let result = result.map(answer);
-        Outcome { slot: 0, verb, result, stamps: Stamps::default(), retries: 0, resent: false }
+        Outcome {
+            slot: 0,
+            verb,
+            result,
+            stamps: Stamps::default(),
+            lost: Vec::new(),
+            resent: false,
+        }
     }
 
     fn asks(lists: &mut Lists, slot: u32, from: Option<&str>) {

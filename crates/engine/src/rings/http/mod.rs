@@ -13,8 +13,9 @@ mod store;
 mod tests;
 mod uploads;
 
-use super::{Completion, Moments, Queued, Ring, Setup};
-use crate::clock::Clock;
+use super::{Completion, Moments, Queued, Ring, Setup, Until};
+use crate::clock::{Clock, RunClock};
+use crate::files::FileError;
 use crate::ops::Op;
 use crate::sys::buffers::Slots;
 use ask::{Asking, errno};
@@ -22,6 +23,7 @@ use ledger::Ledger;
 use lists::Lists;
 use objects::{Action, Client, Contents, Outcome, Request, Verb};
 use record::Exchange;
+use std::cell::Cell;
 use std::io;
 use std::os::fd::RawFd;
 use std::sync::Arc;
@@ -32,6 +34,10 @@ pub use store::store as object_store;
 
 /// One who waits for answers looks this often at the time.
 const LOOK: Duration = Duration::from_millis(100);
+
+/// How long answers are waited for once the run was ended by its user. Where an upload is given up
+/// then, the server has as long again to take note of it.
+const GRACE_NS: u64 = 1_000_000_000;
 
 /// The `http` engine.
 pub struct Http {
@@ -45,14 +51,21 @@ pub struct Http {
     /// The I/Os that the last `reap` found done.
     done: Vec<Done>,
     /// The requests that it found over; counted once the loop has looked at the time, which may begin
-    /// the window.
+    /// the window, and has read what is done.
     over: Vec<Over>,
+    /// Whether the loop has read all that is done.
+    is_read: Cell<bool>,
     /// Where objects are put in parts.
     uploads: Option<Uploads>,
     /// What of them is to be asked next.
     asks: Vec<Ask>,
     lists: Lists,
     ledger: Ledger,
+    clock: RunClock,
+    /// When the run's user ends it.
+    until: Until,
+    /// When what is in flight is given up.
+    gives_up_at: Option<u64>,
 }
 
 #[derive(Clone, Default)]
@@ -113,6 +126,13 @@ impl Http {
         }
     }
 
+    /// The same, if the loop has counted it.
+    fn settle_read(&mut self) {
+        if self.is_read.get() {
+            self.settle();
+        }
+    }
+
     /// Takes a request that is over: its I/O is done, or there is more to ask.
     fn take(&mut self, mut outcome: Outcome) {
         let slot = outcome.slot / self.memory.width;
@@ -133,6 +153,20 @@ impl Http {
             });
         }
         self.over.push(Over { outcome, keys });
+    }
+
+    /// Gives up what is in flight, where the run was ended a while ago: a server may be silent for as
+    /// long as its timeout allows.
+    fn give_up_in_time(&mut self) {
+        if !self.until.is_called_off() {
+            return;
+        }
+        let now = self.clock.now();
+        let at = self.gives_up_at.get_or_insert(now.saturating_add(GRACE_NS));
+        if now >= *at {
+            *at = now.saturating_add(GRACE_NS);
+            self.client.give_up();
+        }
     }
 
     /// Asks for what comes next of the uploads.
@@ -173,16 +207,25 @@ impl Ring for Http {
             started: 0,
             done: Vec::with_capacity(setup.depth as usize),
             over: Vec::with_capacity((setup.depth * width) as usize),
+            is_read: Cell::new(false),
             uploads,
             asks: Vec::new(),
             lists,
             ledger,
+            clock,
+            until: Until::default(),
+            gives_up_at: None,
         })
+    }
+
+    fn begin(&mut self, until: &Until) -> Result<(), FileError> {
+        self.until = until.clone();
+        Ok(())
     }
 
     fn end(&mut self) -> Vec<String> {
         self.settle();
-        self.ledger.failures().to_vec()
+        self.ledger.notes()
     }
 
     fn file_changed(&mut self, _: u32, _: RawFd) -> io::Result<()> {
@@ -219,6 +262,8 @@ impl Ring for Http {
     fn reap(&mut self, min: u32, max: u32, timeout: Option<Duration>) -> io::Result<u32> {
         self.settle();
         self.done.clear();
+        self.is_read.set(false);
+        self.give_up_in_time();
         // A server that is silent must not keep the loop from looking at the time.
         let patience = timeout.map_or(LOOK, |timeout| timeout.min(LOOK));
         self.client.progress(min.min(max), Some(patience), &mut self.memory)?;
@@ -232,6 +277,7 @@ impl Ring for Http {
     }
 
     fn completion(&self, index: u32) -> Completion {
+        self.is_read.set(index as usize + 1 == self.done.len());
         self.done[index as usize].completion
     }
 
@@ -240,12 +286,18 @@ impl Ring for Http {
     }
 
     fn window_begins(&mut self, now: u64) {
+        self.settle_read();
         self.ledger.restart(now, self.client.connections_made());
     }
 
     fn exchange(&mut self) -> Option<Exchange> {
         self.settle();
-        Some(self.ledger.close(self.client.connections_made()))
+        self.exchange_so_far()
+    }
+
+    fn exchange_so_far(&mut self) -> Option<Exchange> {
+        self.settle_read();
+        Some(self.ledger.exchange(self.client.connections_made()))
     }
 }
 

@@ -1,7 +1,6 @@
 //! The ring against a small server in this process, which keeps objects in memory.
 
 use super::*;
-use crate::clock::RunClock;
 use crate::ops::OpKind;
 use crate::rings::RingFile;
 use crate::sys::buffers::BufferArea;
@@ -10,6 +9,7 @@ use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 const BLOCK: u64 = 8192;
@@ -224,15 +224,47 @@ fn nobody_at_the_port_is_an_error_of_each_io() {
 }
 
 #[test]
+fn a_run_that_is_called_off_waits_for_a_silent_server_no_longer_than_a_moment() {
+    // The system takes connections for it; it answers nothing.
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has ports");
+    let mut rig = Rig::new(listener.local_addr().expect("it is bound").port(), false);
+    let called_off = Arc::new(AtomicBool::new(false));
+    let until = Until::default().or_called_off(Arc::clone(&called_off));
+    rig.ring.begin(&until).expect("nothing can fail");
+    called_off.store(true, Ordering::Relaxed);
+    let begun = std::time::Instant::now();
+    assert_eq!(rig.run(OpKind::Write, &[0, BLOCK]), [-i64::from(libc::ECANCELED); 2]);
+    let took = begun.elapsed();
+    assert!(took >= Duration::from_nanos(GRACE_NS) && took < PATIENCE / 2, "{took:?}");
+    let notes = rig.ring.end();
+    assert!(notes[0].starts_with("2 requests under way"), "{notes:?}");
+    let exchange = rig.ring.exchange().expect("it asked");
+    let put = exchange.of("PUT").expect("it was asked");
+    assert_eq!((put.sent, put.failed(), put.unfinished), (2, 0, 2));
+}
+
+#[test]
 fn the_window_begins_with_what_the_last_reap_brought() {
     let mut rig = Rig::new(serve(Kept::default()), false);
     rig.run(OpKind::Write, &[0, BLOCK]);
-    rig.run(OpKind::Write, &[0]);
+    let so_far = |rig: &mut Rig| rig.ring.exchange_so_far().expect("it asked");
+    assert_eq!(so_far(&mut rig).of("PUT").map(|put| put.sent), Some(2));
     // The loop counts a completion after it has looked whether the window begins.
+    let op = Op { kind: OpKind::Write, file: 0, offset: 0, length: BLOCK, tag: 0 };
+    assert_eq!(rig.ring.queue(0, &op), Queued::Pending);
+    let begun = std::time::Instant::now();
+    while rig.ring.reap(1, DEPTH, None).expect("it can wait") == 0 {
+        assert!(begun.elapsed() < PATIENCE);
+    }
+    assert_eq!(so_far(&mut rig).of("PUT").map(|put| put.sent), Some(2));
     rig.ring.window_begins(0);
-    let exchange = rig.ring.exchange().expect("it asked");
+    assert_eq!(rig.ring.completion(0).result, BLOCK as i64);
+    let exchange = so_far(&mut rig);
     assert_eq!(exchange.of("PUT").map(|put| put.sent), Some(1));
     assert_eq!(exchange.connections, 0);
+    // What was counted before the window begins is not in it.
+    rig.ring.window_begins(0);
+    assert_eq!(rig.ring.exchange().expect("it asked").requests, []);
 }
 
 #[test]

@@ -180,7 +180,7 @@ fn a_connection_closed_while_idle_is_no_failure() {
     let mut client = client(server.store(), 1);
     for _ in 0..4 {
         let outcome = run(&mut client, &get(3), &mut Buffers::new(""));
-        assert_eq!((outcome.result.unwrap().moved, outcome.retries), (3, 0));
+        assert_eq!((outcome.result.unwrap().moved, outcome.lost.len()), (3, 0));
     }
     assert_eq!(server.accepted(), 4);
 }
@@ -218,19 +218,24 @@ fn what_may_pass_is_repeated_as_often_as_allowed() {
         let mut store = server.store();
         store.retries = 2;
         let outcome = run(&mut client(store, 1), &get(3), &mut Buffers::new(""));
-        assert_eq!((outcome.retries, outcome.result.unwrap().moved), (2, 3));
+        let lost: Vec<String> = outcome.lost.iter().map(|lost| lost.failure.kind()).collect();
+        assert_eq!(lost, [kind, kind]);
+        // The first attempt had to connect; where the server closes, the second had to as well.
+        assert!(outcome.lost[0].connect.is_some_and(|(from, to)| from < to));
+        assert_eq!(outcome.lost[1].connect.is_some(), answer.is_empty());
+        assert_eq!(outcome.stamps.connect.is_some(), answer.is_empty());
+        assert_eq!(outcome.result.unwrap().moved, 3);
         let server = moody(2, answer);
         let mut store = server.store();
         store.retries = 1;
         let outcome = run(&mut client(store, 1), &get(3), &mut Buffers::new(""));
-        assert_eq!(outcome.retries, 1);
-        assert_eq!(failure(outcome).kind(), kind);
+        assert_eq!((outcome.lost.len(), failure(outcome).kind().as_str()), (1, kind));
     }
     let server = moody(1, "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n");
     let mut store = server.store();
     store.retries = 5;
     let outcome = run(&mut client(store, 1), &get(3), &mut Buffers::new(""));
-    assert_eq!((outcome.retries, failure(outcome).kind().as_str()), (0, "403"));
+    assert_eq!((outcome.lost.len(), failure(outcome).kind().as_str()), (0, "403"));
 }
 
 #[test]
@@ -259,6 +264,39 @@ fn a_request_that_is_given_up_has_no_outcome() {
     client.drop_request(5);
     assert_eq!(client.next_outcome(), None);
     assert_eq!(client.progress(1, None, &mut buffers).unwrap(), 0);
+}
+
+#[test]
+fn all_that_is_under_way_can_be_given_up() {
+    let slow = "HTTP/1.1 503 Slow Down\r\nContent-Length: 0\r\n\r\n";
+    let server = Server::new(move |number, stream| {
+        let mut stream = BufReader::new(stream);
+        request(&mut stream).unwrap();
+        if number == 0 {
+            stream.get_mut().write_all(slow.as_bytes()).unwrap();
+        }
+        hold(stream.into_inner());
+    });
+    let mut store = server.store();
+    store.retries = 1;
+    let mut client = client(store, 2);
+    let mut buffers = Buffers::new("");
+    // One is to be repeated, but those before it have no answer.
+    for slot in 0..3 {
+        client.start(slot, &get(3), &mut buffers);
+    }
+    let begin = Instant::now();
+    while client.slots.iter().all(|slot| slot.lost.is_empty()) {
+        assert!(begin.elapsed() < PATIENCE);
+        client.progress(1, Some(Duration::from_millis(10)), &mut buffers).unwrap();
+    }
+    client.give_up();
+    assert_eq!(client.progress(1, None, &mut buffers).unwrap(), 3);
+    let outcomes: Vec<Outcome> = client.outcomes().collect();
+    assert!(outcomes.iter().all(|outcome| outcome.result == Err(Failure::GivenUp)));
+    assert_eq!(outcomes.iter().map(|outcome| outcome.lost.len()).sum::<usize>(), 1);
+    client.give_up();
+    assert_eq!(client.next_outcome(), None);
 }
 
 #[test]

@@ -77,7 +77,7 @@ fn each_request_is_accounted_for_once_where_a_tenth_is_reset() {
         while good + bad < 2000 {
             assert!(client.progress(1, Some(PATIENCE), &mut buffers).unwrap() > 0);
             while let Some(outcome) = client.next_outcome() {
-                repeated += u64::from(outcome.retries);
+                repeated += outcome.lost.len() as u64;
                 resent += u64::from(outcome.resent);
                 match outcome.result {
                     Ok(_) => good += 1,
@@ -120,7 +120,7 @@ fn a_server_that_drops_all_connections_costs_no_request() {
             client.start(slot, &get(3), &mut buffers);
         }
         assert_eq!(client.progress(8, Some(PATIENCE), &mut buffers).unwrap(), 8);
-        assert!(client.outcomes().all(|outcome| outcome.result.is_ok() && outcome.retries == 0));
+        assert!(client.outcomes().all(|outcome| outcome.result.is_ok() && outcome.lost.is_empty()));
         assert_eq!(client.connections_made(), made);
         for stream in open.lock().unwrap().drain(..) {
             stream.shutdown(Shutdown::Both).unwrap();

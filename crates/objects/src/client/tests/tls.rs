@@ -2,8 +2,8 @@
 
 use super::framing::pattern;
 use super::*;
-use crate::Security;
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
+use crate::{Addressing, Security};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, SanType};
 use rustls::crypto::ring;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
@@ -113,6 +113,65 @@ fn content_goes_both_ways_encrypted() {
         buffers.rooms.as_mut().unwrap()[0].fill(0);
     }
     assert_eq!(server.accepted(), 1);
+}
+
+/// Answers each request with the name of the host that the client agreed on keys with.
+fn teller(config: ServerConfig) -> Server {
+    let config = Arc::new(config);
+    Server::new(move |_, stream| {
+        let session = ServerConnection::new(config.clone()).unwrap();
+        let mut stream = BufReader::new(StreamOwned::new(session, stream));
+        while request(&mut stream).is_some() {
+            let name = stream.get_ref().conn.server_name().unwrap_or_default().to_owned();
+            if stream.get_mut().write_all(&ok(name.as_bytes())).is_err() {
+                return;
+            }
+        }
+    })
+}
+
+#[test]
+fn a_bucket_that_is_a_host_is_who_has_to_prove_itself() {
+    let authority = Authority::new("Test CA");
+    let file = authority.file();
+    let server = teller(authority.issue("one.localhost", |params| {
+        params.subject_alt_names.push(SanType::DnsName("two.localhost".try_into().unwrap()));
+    }));
+    let by_host = |addressing| Store {
+        protocol: crate::Protocol::S3,
+        addressing,
+        endpoints: vec![endpoint("localhost", server.address)],
+        ..encrypted(&server, Security::Verified, Some(file.path().into()))
+    };
+    let mut client = client(by_host(Addressing::VirtualHost), 1);
+    let mut told = |path, length| {
+        let request = Request { action: Action::Get { range: None }, path, length };
+        let mut buffers = Buffers::rooms(1, length as usize);
+        run(&mut client, &request, &mut buffers).result.unwrap();
+        String::from_utf8(buffers.rooms.unwrap().remove(0)).unwrap()
+    };
+    // Keys agreed on with one host serve it again, and no other.
+    for (path, name, connections) in [
+        ("/one/key", "one.localhost", 1),
+        ("/one/other", "one.localhost", 1),
+        ("/two/key", "two.localhost", 2),
+        ("/one/key", "one.localhost", 3),
+    ] {
+        assert_eq!(told(path, name.len() as u64), name);
+        assert_eq!(server.accepted(), connections, "{path}");
+    }
+    // The endpoint by itself is none of those that the certificate is for, nor is a third bucket.
+    for (addressing, path, name) in [
+        (Addressing::Path, "/one/key", "certificate of localhost"),
+        (Addressing::VirtualHost, "/three/key", "certificate of three.localhost"),
+    ] {
+        let mut client = super::client(by_host(addressing), 1);
+        let request = Request { action: Action::Get { range: None }, path, length: 1 };
+        match failure(run(&mut client, &request, &mut Buffers::new(""))) {
+            Failure::Tls(text) => assert!(text.contains(name), "{text}"),
+            other => panic!("{other:?}"),
+        }
+    }
 }
 
 #[test]

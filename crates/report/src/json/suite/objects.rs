@@ -5,6 +5,7 @@ use crate::Kept;
 use crate::json::tree::{Json, object};
 use crate::suite::objects::PERCENTILES;
 use record::Histogram;
+use std::collections::BTreeMap;
 use suite::objects::{Conclusion, Operation, Rate, Seconds};
 
 /// `fathom s3 --json`; `kept`: where the record is.
@@ -30,13 +31,12 @@ pub fn objects(conclusion: &Conclusion, kept: &Kept) -> String {
 }
 
 fn operation(operation: &Operation) -> Json {
-    let errors = operation.errors.iter();
-    let error = |(kind, count): (&String, &u64)| object! { "kind" => kind, "count" => *count };
     object! {
         "operation" => &operation.name,
         "unit" => operation.unit,
         "sent" => operation.sent,
         "good" => operation.good,
+        "failed" => operation.failed,
         "retries" => operation.retries,
         "resent" => operation.resent,
         "bytes" => operation.bytes.0,
@@ -45,8 +45,15 @@ fn operation(operation: &Operation) -> Json {
         "latency_ns" => latency(&operation.latency),
         "first_byte_ns" => latency(&operation.first_byte),
         "response_ns" => operation.response.as_ref().map_or(Json::Null, latency),
-        "errors" => Json::Array(errors.map(error).collect()),
+        "errors" => counts(&operation.errors),
+        "repeated" => counts(&operation.repeated),
+        "unfinished" => operation.unfinished,
     }
+}
+
+fn counts(counts: &BTreeMap<String, u64>) -> Json {
+    let count = |(kind, count): (&String, &u64)| object! { "kind" => kind, "count" => *count };
+    Json::Array(counts.iter().map(count).collect())
 }
 
 fn rate(rate: &Rate) -> Json {
@@ -91,6 +98,11 @@ mod tests {
         assert_eq!((&put["operation"], &put["good"]), (&"PUT".into(), &100.into()));
         assert_eq!(put["seconds"]["slowest"]["per_second"], 180.0);
         assert_eq!(put["errors"][0]["kind"], "503");
+        assert_eq!((&put["failed"], &put["unfinished"]), (&12.into(), &4.into()));
+        assert_eq!(
+            (&put["repeated"][0]["kind"], &put["repeated"][0]["count"]),
+            (&"503".into(), &3.into())
+        );
         assert_eq!(put["latency_ns"]["percentiles"][3]["percentile"], 99.9);
         assert!(value["operations"][1]["seconds"].is_null());
     }
