@@ -299,14 +299,14 @@ impl Client {
                 Err(why) => return Err(why),
             };
             flow.came += came;
-            // Decrypting costs what encrypting does, and needs no other side that encrypted.
-            if let Some(seal) = self.seal.as_mut().filter(|_| self.receives > 0) {
-                seal.pass(&mut chunk[..came])?;
-            }
             if flow.due.is_none() {
                 flow.start.extend_from_slice(&chunk[..came]);
                 let end = flow.start.windows(4).position(|four| four == b"\r\n\r\n");
                 flow.due = end.map(|end| end + 4 + self.receives);
+            }
+            // Decrypting costs what encrypting does, and needs no other side that encrypted.
+            if let Some(seal) = self.seal.as_mut().filter(|_| self.receives > 0) {
+                seal.pass(&mut chunk[..came])?;
             }
             if flow.due == Some(flow.came) {
                 return Ok(true);
