@@ -131,6 +131,8 @@ fn buckets_are_in_the_path_or_in_the_host() {
     let asked = server.asked();
     assert!(asked.iter().all(|asked| asked.header("host") == Some(host.as_str())), "{asked:?}");
     assert!(asked.iter().all(|asked| !asked.target.contains("bucket")), "{asked:?}");
+    let ran = done(&common::s3::server(), at, &format!("put {SHORT} --virtual-host"));
+    assert!(joined(&ran.err).contains("in front of the address 127.0.0.1"), "{}", ran.err);
     assert_eq!(server.memory.keys("bucket"), []);
 }
 

@@ -19,6 +19,8 @@ pub struct Outcome {
     /// Its connection, which had served others, was closed before a byte of the answer came: it was
     /// sent once more, and this tells nothing of whether the server had taken it.
     pub resent: bool,
+    /// Which of the store's endpoints its last attempt went to; `None`: it did not come so far.
+    pub endpoint: Option<usize>,
 }
 
 /// An attempt that failed in a way that may pass, after which the request was repeated.
@@ -26,6 +28,8 @@ pub struct Outcome {
 pub struct Attempt {
     /// What it failed with.
     pub failure: Failure,
+    /// As in [`Outcome::endpoint`].
+    pub endpoint: Option<usize>,
     /// As in [`Stamps::connect`].
     pub connect: Option<(u64, u64)>,
     /// As in [`Stamps::tls`].

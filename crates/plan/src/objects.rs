@@ -4,7 +4,7 @@ use crate::model::Worker;
 use crate::problem::Findings;
 use job::{Http, Job, Medium, Payload, Secret, StoreKind, Tls};
 use record::Nanos;
-use std::net::Ipv6Addr;
+use std::net::{IpAddr, Ipv6Addr};
 
 /// Bytes of a key of SSE-C.
 const CUSTOMER_KEY_BYTES: usize = 32;
@@ -210,9 +210,21 @@ pub(crate) fn check(job: &Job, found: &mut Findings) {
     if http.virtual_host && http.kind != StoreKind::S3 {
         found.warn(job, "http_s3_addressing has no effect without http_mode=s3");
     }
+    let endpoints = hosts(http).filter_map(|host| endpoint(host, http.tls).ok());
+    if http.virtual_host
+        && let Some((host, _)) = endpoints.into_iter().find(|(host, _)| is_address(host))
+    {
+        let text =
+            format!("a bucket cannot stand in front of the address {host}: it is in the path");
+        found.warn(job, text);
+    }
     if job.target.unlink || job.target.unlink_each_loop {
         found.warn(job, "unlink has no effect on objects: rw=trim removes them");
     }
+}
+
+fn is_address(host: &str) -> bool {
+    host.parse::<IpAddr>().is_ok()
 }
 
 /// The option whose text cannot be sent.

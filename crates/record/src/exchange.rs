@@ -28,6 +28,34 @@ pub struct Exchange {
     /// The answers that counted as errors, and what else went wrong, in words: the first of each
     /// kind.
     pub failures: Vec<String>,
+    /// What each endpoint was asked, in their order; empty where there is one only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<HostResult>,
+}
+
+/// What one of several endpoints was asked in the measured window: requests of all kinds, repeats
+/// included, each where it went.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HostResult {
+    /// Host and port.
+    pub endpoint: String,
+    /// How many were answered as they should be.
+    pub good: u64,
+    /// How many were not, whether they were repeated or not.
+    pub failed: u64,
+    /// Bytes of content that were sent or received by good ones.
+    pub bytes: Bytes,
+    /// From the request's beginning until its end, of good ones.
+    pub whole: Histogram,
+}
+
+impl HostResult {
+    fn merge(&mut self, other: &HostResult) {
+        self.good += other.good;
+        self.failed += other.failed;
+        self.bytes.0 += other.bytes.0;
+        self.whole.merge(&other.whole);
+    }
 }
 
 /// The requests of one kind, of the measured window.
@@ -100,6 +128,12 @@ impl Exchange {
         self.handshake.merge(&other.handshake);
         add_new(&mut self.endpoints, &other.endpoints);
         add_new(&mut self.failures, &other.failures);
+        for host in &other.hosts {
+            match self.hosts.iter_mut().find(|known| known.endpoint == host.endpoint) {
+                Some(known) => known.merge(host),
+                None => self.hosts.push(host.clone()),
+            }
+        }
         for result in &other.requests {
             let known = self.requests.iter_mut().find(|known| known.request == result.request);
             let into = match known {
@@ -179,6 +213,25 @@ mod tests {
             failures: vec!["gone".into()],
             ..Exchange::default()
         }
+    }
+
+    #[test]
+    fn endpoints_add_up_by_name() {
+        let of = |endpoint: &str| {
+            let host = HostResult {
+                endpoint: endpoint.into(),
+                good: 1,
+                failed: 2,
+                ..HostResult::default()
+            };
+            Exchange { hosts: vec![host], ..Exchange::default() }
+        };
+        let mut all = of("a:80");
+        all.merge(&of("b:80"), Nanos(0));
+        all.merge(&of("a:80"), Nanos(0));
+        let hosts: Vec<_> =
+            all.hosts.iter().map(|h| (h.endpoint.as_str(), h.good, h.failed)).collect();
+        assert_eq!(hosts, [("a:80", 2, 4), ("b:80", 1, 2)]);
     }
 
     #[test]

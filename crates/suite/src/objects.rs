@@ -3,7 +3,9 @@
 
 use crate::findings::by_check;
 use judge::{Finding, Judged};
-use record::{Bytes, Direction, Exchange, Histogram, JobRecord, Nanos, RequestResult, RunRecord};
+use record::{
+    Bytes, Direction, Exchange, Histogram, HostResult, JobRecord, Nanos, RequestResult, RunRecord,
+};
 use std::collections::BTreeMap;
 
 /// The name of whole multipart uploads, which are several requests each.
@@ -20,6 +22,8 @@ pub struct Conclusion {
     pub concurrent: u32,
     /// Hosts with their ports.
     pub endpoints: Vec<String>,
+    /// What went to each of them, where there are several.
+    pub hosts: Vec<HostResult>,
     /// "signed", "unsigned" or "none".
     pub content: String,
     /// "off", "verified" or "insecure".
@@ -109,6 +113,7 @@ pub fn conclude(record: &RunRecord, judged: &Judged) -> Conclusion {
         took,
         concurrent: record.jobs.iter().map(|job| job.workload.iodepth).sum(),
         endpoints: all.endpoints,
+        hosts: all.hosts,
         content: all.content,
         tls: all.tls,
         connections: all.connections,

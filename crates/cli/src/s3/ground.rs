@@ -3,7 +3,7 @@
 
 use crate::several::Refusal;
 use anyhow::Result;
-use objects::{Action, Answer, Client, Failure, NoContents, Request, Store};
+use objects::{Action, Answer, Client, Endpoint, Failure, NoContents, Request, Store};
 use record::{ObjectsPut, numbered_path};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,6 +14,8 @@ const DELETIONS: u32 = 32;
 const GLANCE: Duration = Duration::from_millis(100);
 /// Failures after which deleting is given up.
 const MOST_FAILED: u64 = 100;
+/// An endpoint that says nothing for this long is left out of deleting, where there are others.
+const MOST_SILENT: Duration = Duration::from_secs(5);
 /// How often a request is repeated that may succeed then.
 const RETRIES: u32 = 3;
 
@@ -86,6 +88,26 @@ impl Ground {
         Ok(listing.entries.len())
     }
 
+    /// The endpoints that answer; all of them where none does. One that went away meanwhile would
+    /// fail its share of the deletions.
+    fn answering(&self) -> Vec<Endpoint> {
+        let all = &self.store.endpoints;
+        let answers = |endpoint: &&Endpoint| {
+            let (endpoints, timeout) =
+                (vec![(*endpoint).clone()], self.store.timeout.min(MOST_SILENT));
+            let store = Store { endpoints, timeout, retries: 0, ..self.store.clone() };
+            let path = format!("/{}", self.bucket);
+            let asked = connections(store, 1);
+            let asked = asked.and_then(|mut client| one(&mut client, Action::HeadBucket, &path));
+            !matches!(asked, Err(Failure::Connect(_) | Failure::Timeout | Failure::Broken(_)))
+        };
+        let found: Vec<Endpoint> = match all.len() {
+            1 => Vec::new(),
+            _ => all.iter().filter(answers).cloned().collect(),
+        };
+        if found.is_empty() { all.clone() } else { found }
+    }
+
     /// Deletes what was put, by name; until it is done or `ends`.
     pub fn remove(&self, put: &[ObjectsPut], ends: impl Fn() -> bool) -> Removed {
         let mut paths = put.iter().flat_map(|put| {
@@ -97,7 +119,8 @@ impl Ground {
         });
         let all: u64 = put.iter().map(|put| u64::from(put.to - put.from)).sum();
         let mut removed = Removed { left: all, ..Removed::default() };
-        let mut client = match connections(self.store.clone(), DELETIONS) {
+        let store = Store { endpoints: self.answering(), ..self.store.clone() };
+        let mut client = match connections(store, DELETIONS) {
             Ok(client) => client,
             Err(failure) => {
                 removed.why = (all > 0).then(|| failure.to_string());

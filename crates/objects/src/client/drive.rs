@@ -68,6 +68,9 @@ impl<C: Fn() -> u64> Client<C> {
     ) -> Result<Option<u32>, Failure> {
         let Some((index, generation)) = self.pool.reserve() else { return Ok(None) };
         let endpoint = index as usize % self.places.len();
+        if let Some(slot) = slot {
+            self.slots[slot as usize].endpoint = Some(endpoint);
+        }
         let bucket = slot.and_then(|slot| {
             let signer = &self.signer;
             self.slots[slot as usize]
@@ -147,6 +150,7 @@ impl<C: Fn() -> u64> Client<C> {
         connection.moved = now;
         let open = connection.phase == Phase::Open;
         self.slots[slot as usize].at = At::On(index);
+        self.slots[slot as usize].endpoint = Some(connection.endpoint);
         self.arm(index, now);
         if open {
             self.begin(index, contents);

@@ -1,7 +1,7 @@
 //! The steps of a request: sent, answered, repeated, over.
 
 use super::pool::Connection;
-use super::slot::At;
+use super::slot::{At, Slot};
 use super::timers::Timer;
 use super::verdict::{verdict, was_closed_idle};
 use super::{Client, Contents, talk};
@@ -206,6 +206,14 @@ impl<C: Fn() -> u64> Client<C> {
         let own = &mut self.slots[slot as usize];
         let repeats = own.lost.len() as u32;
         if !failure.may_pass() || repeats >= self.store.retries {
+            // A server that is gone refuses at once. Told at once, whoever begins the next request
+            // then would be refused again and again, at the cost of the servers that are there.
+            if matches!(failure, Failure::Connect(_)) {
+                own.failed = Some(failure);
+                own.pause();
+                let timer = Timer::Pause { slot, turn: own.turn };
+                return self.timers.add(now.saturating_add(PAUSE_NS), timer);
+            }
             return self.end(slot, Err(failure), now);
         }
         if self.store.verbose > 0 {
@@ -224,9 +232,9 @@ impl<C: Fn() -> u64> Client<C> {
             talk::end(own, &result, now);
         }
         self.active -= 1;
-        let (verb, stamps, resent) = (own.verb(), own.stamps, own.resent);
-        let lost = std::mem::take(&mut own.lost);
-        self.outcomes.push_back(Outcome { slot, verb, result, stamps, lost, resent });
+        let Slot { stamps, resent, endpoint, .. } = *own;
+        let (verb, lost) = (own.verb(), std::mem::take(&mut own.lost));
+        self.outcomes.push_back(Outcome { slot, verb, result, stamps, lost, resent, endpoint });
     }
 }
 

@@ -234,7 +234,8 @@ impl<C: Fn() -> u64> Client<C> {
         let now = (self.clock)();
         for slot in 0..self.slots.len() as u32 {
             if self.take_off(slot) {
-                self.end(slot, Err(Failure::GivenUp), now);
+                let failed = self.slots[slot as usize].failed.take();
+                self.end(slot, Err(failed.unwrap_or(Failure::GivenUp)), now);
             }
         }
     }
@@ -309,9 +310,15 @@ impl<C: Fn() -> u64> Client<C> {
                 Timer::Connection { index, generation } => self.on_silence(index, generation, now),
                 Timer::Pause { slot, turn } => {
                     let own = &mut self.slots[slot as usize];
-                    if own.at == At::Paused && own.turn == turn {
-                        own.again();
-                        self.waiting.push_back(slot);
+                    if own.at != At::Paused || own.turn != turn {
+                        continue;
+                    }
+                    match own.failed.take() {
+                        Some(failure) => self.end(slot, Err(failure), now),
+                        None => {
+                            own.again();
+                            self.waiting.push_back(slot);
+                        }
                     }
                 }
             }

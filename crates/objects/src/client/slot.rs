@@ -12,7 +12,7 @@ pub enum At {
     Waiting,
     /// It has this one.
     On(u32),
-    /// It pauses before it is repeated.
+    /// It pauses before it is repeated, or before its failure is told.
     Paused,
 }
 
@@ -28,6 +28,10 @@ pub struct Slot {
     length: u64,
     /// Of the attempt at hand.
     pub stamps: Stamps,
+    /// Where it goes to.
+    pub endpoint: Option<usize>,
+    /// What it failed with, when that is told after a pause.
+    pub failed: Option<Failure>,
     /// Attempts before it.
     pub lost: Vec<Attempt>,
     /// Whether the connection was closed under it once, and whether it therefore needs a new one.
@@ -46,6 +50,8 @@ impl Slot {
         self.path.push_str(request.path);
         self.length = request.length;
         self.stamps = Stamps { begun: now, ..Stamps::default() };
+        self.endpoint = None;
+        self.failed = None;
         self.lost.clear();
         self.resent = false;
         self.fresh = false;
@@ -56,14 +62,20 @@ impl Slot {
         self.at = At::Waiting;
         self.turn = self.turn.wrapping_add(1);
         self.stamps = Stamps { begun: self.stamps.begun, ..Stamps::default() };
+        self.endpoint = None;
     }
 
     /// The attempt at hand has failed, and another one is to follow.
     pub fn lose(&mut self, failure: Failure) {
         let Stamps { connect, tls, .. } = self.stamps;
-        self.lost.push(Attempt { failure, connect, tls });
-        self.at = At::Paused;
+        self.lost.push(Attempt { failure, endpoint: self.endpoint, connect, tls });
         self.fresh = false;
+        self.pause();
+    }
+
+    /// Nothing is to happen until a pause is over.
+    pub fn pause(&mut self) {
+        self.at = At::Paused;
         self.turn = self.turn.wrapping_add(1);
     }
 

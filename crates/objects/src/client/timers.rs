@@ -13,7 +13,7 @@ pub enum Timer {
         /// Which one of those that had the place.
         generation: u32,
     },
-    /// A request that paused before it is repeated.
+    /// A request that pauses before it is repeated, or before its failure is told.
     Pause {
         /// Its slot.
         slot: u32,

@@ -3,7 +3,7 @@
 use super::{interruption, paragraph};
 use crate::numbers::short_time;
 use crate::style::Style;
-use record::Histogram;
+use record::{Histogram, HostResult};
 use std::collections::BTreeMap;
 use suite::objects::{Conclusion, Operation, Rate};
 
@@ -16,6 +16,7 @@ pub fn objects(conclusion: &Conclusion, style: &Style) -> String {
     for operation in &conclusion.operations {
         out += &self::operation(operation, conclusion, style);
     }
+    out += &hosts(conclusion, style);
     if conclusion.operations.is_empty() {
         out += "Nothing was measured.\n\n";
     }
@@ -61,6 +62,27 @@ fn operation(operation: &Operation, conclusion: &Conclusion, style: &Style) -> S
     }
     line("Errors:", errors(operation));
     out + "\n"
+}
+
+/// What went to each endpoint, where there are several.
+fn hosts(conclusion: &Conclusion, style: &Style) -> String {
+    if conclusion.hosts.is_empty() {
+        return String::new();
+    }
+    let seconds = conclusion.took.0 as f64 / 1e9;
+    let line = |host: &HostResult| {
+        let bytes = match host.bytes.0 {
+            0 => String::new(),
+            bytes => format!(", {}/s", size(bytes as f64 / seconds)),
+        };
+        let (endpoint, good, failed) = (&host.endpoint, host.good, host.failed);
+        let (count, latency) = (good as f64 / seconds, latency(&host.whole));
+        format!(
+            " * {endpoint}: {good} requests{bytes}, {count:.0}/s, {failed} failed\n   Latency: {latency}\n"
+        )
+    };
+    let lines: String = conclusion.hosts.iter().map(line).collect();
+    format!("{}\n{lines}\n", style.bold("By endpoint"))
 }
 
 /// "1198.20 MiB/s, 239.64 obj/s".
@@ -167,6 +189,13 @@ pub(crate) mod tests {
         Rate { bytes: mib * 1048576.0, count }
     }
 
+    fn host(port: u16, good: u64, failed: u64) -> HostResult {
+        let mut whole = Histogram::new();
+        whole.record_n(2_000_000, good);
+        let (endpoint, bytes) = (format!("127.0.0.1:{port}"), Bytes(good * (3 << 20)));
+        HostResult { endpoint, good, failed, bytes, whole }
+    }
+
     /// Two kinds of requests, some of which failed.
     pub(crate) fn done() -> Conclusion {
         let mut latency = Histogram::new();
@@ -205,7 +234,8 @@ pub(crate) mod tests {
             operations: vec![put, stat],
             took: Nanos(60_000_000_000),
             concurrent: 20,
-            endpoints: vec!["127.0.0.1:9000".into()],
+            endpoints: vec!["127.0.0.1:9000".into(), "127.0.0.1:9001".into()],
+            hosts: vec![host(9000, 200, 0), host(9001, 0, 12)],
             content: "signed".into(),
             tls: "off".into(),
             connections: 20,
@@ -232,6 +262,8 @@ pub(crate) mod tests {
             " * Errors:     0",
             "0.51 CPU-seconds of this machine per GiB",
             "Failed: the server answered 503 SlowDown",
+            "By endpoint\n * 127.0.0.1:9000: 200 requests, 10.00 MiB/s, 3/s, 0 failed",
+            " * 127.0.0.1:9001: 0 requests, 0/s, 12 failed Latency: none",
         ] {
             assert!(joined(&text).contains(&joined(line)), "{line}\n{text}");
         }

@@ -2,7 +2,7 @@
 
 use super::store;
 use objects::{Answer, Failure, Outcome, Store, Verb};
-use record::{Exchange, RequestResult, Second};
+use record::{Exchange, HostResult, RequestResult, Second};
 use std::collections::BTreeMap;
 
 const SECOND: u64 = 1_000_000_000;
@@ -23,10 +23,12 @@ pub(super) struct Ledger {
 impl Ledger {
     /// Nothing was asked yet of this store.
     pub fn new(store: &Store, protocol: &str) -> Ledger {
+        let endpoints: Vec<String> = store.endpoints.iter().map(ToString::to_string).collect();
         Ledger {
             exchange: Exchange {
                 protocol: protocol.into(),
-                endpoints: store.endpoints.iter().map(ToString::to_string).collect(),
+                hosts: hosts(&endpoints),
+                endpoints,
                 content: store::content(store).into(),
                 tls: store::tls(store).into(),
                 ..Exchange::default()
@@ -46,6 +48,7 @@ impl Ledger {
         self.exchange.requests.clear();
         self.exchange.connect.clear();
         self.exchange.handshake.clear();
+        self.exchange.hosts = hosts(&self.exchange.endpoints);
     }
 
     /// Takes a request that is over, on the object at `path`, and the keys that it brought.
@@ -61,9 +64,25 @@ impl Ledger {
             Err(Failure::GivenUp) => kind.unfinished += 1,
             Err(failure) => {
                 count_failure(failure, &mut kind.statuses, &mut kind.failures);
-                self.tell(outcome.verb, failure, path, false);
+                self.tell(outcome.verb, failure, path, outcome.endpoint, false);
             }
         }
+        if let Some(host) = self.host(outcome.endpoint) {
+            match &outcome.result {
+                Ok(answer) => {
+                    host.good += 1;
+                    host.bytes.0 += answer.moved;
+                    host.whole.record(outcome.stamps.ended.saturating_sub(outcome.stamps.begun));
+                }
+                Err(Failure::GivenUp) => {}
+                Err(_) => host.failed += 1,
+            }
+        }
+    }
+
+    /// The books of an endpoint, where there are several.
+    fn host(&mut self, endpoint: Option<usize>) -> Option<&mut HostResult> {
+        self.exchange.hosts.get_mut(endpoint?)
     }
 
     /// Takes the attempts before the last.
@@ -75,7 +94,10 @@ impl Ledger {
             kind.retries += 1;
             let (statuses, failures) = (&mut kind.repeated_statuses, &mut kind.repeated_failures);
             count_failure(&lost.failure, statuses, failures);
-            self.tell(outcome.verb, &lost.failure, path, true);
+            self.tell(outcome.verb, &lost.failure, path, lost.endpoint, true);
+            if let Some(host) = self.host(lost.endpoint) {
+                host.failed += 1;
+            }
         }
     }
 
@@ -99,13 +121,22 @@ impl Ledger {
     }
 
     /// Keeps the words of the first failure of each kind, and of the first that was repeated.
-    fn tell(&mut self, verb: Verb, failure: &Failure, path: &str, repeated: bool) {
+    fn tell(
+        &mut self,
+        verb: Verb,
+        failure: &Failure,
+        path: &str,
+        endpoint: Option<usize>,
+        repeated: bool,
+    ) {
         let told = (verb, failure.kind(), repeated);
         if self.told.contains(&told) {
             return;
         }
         let more = if repeated { "; it was asked again" } else { "" };
-        self.exchange.failures.push(format!("{} of {path}: {failure}{more}", verb.name()));
+        let host =
+            self.host(endpoint).map_or(String::new(), |host| format!(" at {}", host.endpoint));
+        self.exchange.failures.push(format!("{} of {path}{host}: {failure}{more}", verb.name()));
         self.told.push(told);
     }
 
@@ -128,6 +159,12 @@ impl Ledger {
         let connections = connections.saturating_sub(self.connections_before);
         Exchange { connections, ..self.exchange.clone() }
     }
+}
+
+/// One for each of several endpoints.
+fn hosts(endpoints: &[String]) -> Vec<HostResult> {
+    let of = |endpoint: &String| HostResult { endpoint: endpoint.clone(), ..HostResult::default() };
+    if endpoints.len() > 1 { endpoints.iter().map(of).collect() } else { Vec::new() }
 }
 
 fn count_answer(
@@ -204,7 +241,15 @@ mod tests {
             connect: Some((begun, begun + 5)),
             tls: None,
         };
-        Outcome { slot: 0, verb: Verb::Get, result, stamps, lost: Vec::new(), resent: false }
+        Outcome {
+            slot: 0,
+            verb: Verb::Get,
+            result,
+            stamps,
+            lost: Vec::new(),
+            resent: false,
+            endpoint: None,
+        }
     }
 
     fn answer(moved: u64) -> Result<Answer, Failure> {
@@ -263,8 +308,12 @@ mod tests {
     fn what_repeats_overcame_is_counted_apart() {
         let mut ledger = ledger();
         let slow = Failure::Status { status: 503, code: "SlowDown".into(), message: "".into() };
-        let lost =
-            |failure: &Failure, connect, tls| Attempt { failure: failure.clone(), connect, tls };
+        let lost = |failure: &Failure, connect, tls| Attempt {
+            failure: failure.clone(),
+            endpoint: None,
+            connect,
+            tls,
+        };
         for result in [answer(4096), Err(slow.clone())] {
             let first = lost(&slow, Some((0, 70)), Some((70, 100)));
             let lost = vec![first, lost(&Failure::Broken(104), None, None)];
@@ -285,6 +334,29 @@ mod tests {
         // Of each request the first attempt and the last had to connect.
         assert_eq!((exchange.connect.count(), exchange.connect.max()), (4, 70));
         assert_eq!((exchange.handshake.count(), exchange.handshake.max()), (2, 30));
+    }
+
+    #[test]
+    fn each_of_several_endpoints_has_what_went_to_it() {
+        let endpoint = |port| objects::Endpoint { host: "h".into(), port };
+        let store = Store { endpoints: vec![endpoint(1), endpoint(2)], ..Store::default() };
+        let mut ledger = Ledger::new(&store, "s3");
+        let at = |endpoint, result| Outcome { endpoint, ..outcome(SECOND, SECOND + 9, result) };
+        ledger.count(&at(Some(0), answer(4096)), 0, "/b/o");
+        ledger.restart(SECOND, 0);
+        ledger.count(&at(Some(0), answer(10)), 0, "/b/o");
+        ledger.count(&at(Some(1), Err(Failure::Connect(111))), 0, "/b/o");
+        let slow = Failure::Status { status: 503, code: "SlowDown".into(), message: "".into() };
+        let lost = Attempt { failure: slow, endpoint: Some(1), connect: None, tls: None };
+        let overcome = Outcome { lost: vec![lost], ..at(Some(0), answer(10)) };
+        ledger.count(&overcome, 0, "/b/o");
+        ledger.count(&at(Some(1), Err(Failure::GivenUp)), 0, "/b/o");
+        let hosts = ledger.exchange(0).hosts;
+        let counts: Vec<_> = hosts.iter().map(|h| (h.good, h.failed, h.bytes.0)).collect();
+        assert_eq!(counts, [(2, 0, 20), (0, 2, 0)]);
+        assert!(ledger.notes()[0].contains("/b/o at h:2: no connection"), "{:?}", ledger.notes());
+        let alone = Store { endpoints: vec![endpoint(1)], ..Store::default() };
+        assert_eq!(Ledger::new(&alone, "s3").exchange(0).hosts, []);
     }
 
     #[test]

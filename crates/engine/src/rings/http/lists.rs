@@ -68,6 +68,7 @@ mod tests {
             stamps: Stamps::default(),
             lost: Vec::new(),
             resent: false,
+            endpoint: None,
         }
     }
 

@@ -4,7 +4,7 @@ use super::{array, findings, path, texts};
 use crate::Kept;
 use crate::json::tree::{Json, object};
 use crate::suite::objects::PERCENTILES;
-use record::Histogram;
+use record::{Histogram, HostResult};
 use std::collections::BTreeMap;
 use suite::objects::{Conclusion, Operation, Rate, Seconds};
 
@@ -16,6 +16,7 @@ pub fn objects(conclusion: &Conclusion, kept: &Kept) -> String {
         "record" => path(kept.record.as_deref()),
         "archived_as" => kept.archived_as.clone(),
         "endpoints" => texts(&conclusion.endpoints),
+        "hosts" => array(&conclusion.hosts, host),
         "content" => &conclusion.content,
         "tls" => &conclusion.tls,
         "concurrent" => conclusion.concurrent,
@@ -28,6 +29,16 @@ pub fn objects(conclusion: &Conclusion, kept: &Kept) -> String {
         "findings" => findings(&conclusion.findings),
     }
     .to_text()
+}
+
+fn host(host: &HostResult) -> Json {
+    object! {
+        "endpoint" => &host.endpoint,
+        "good" => host.good,
+        "failed" => host.failed,
+        "bytes" => host.bytes.0,
+        "latency_ns" => latency(&host.whole),
+    }
 }
 
 fn operation(operation: &Operation) -> Json {
@@ -94,6 +105,8 @@ mod tests {
     fn the_document_holds_what_the_lines_do() {
         let text = objects(&crate::suite::objects::tests::done(), &Kept::default());
         let value: Value = serde_json::from_str(&text).unwrap();
+        let host = &value["hosts"][1];
+        assert_eq!((&host["endpoint"], &host["failed"]), (&"127.0.0.1:9001".into(), &12.into()));
         let put = &value["operations"][0];
         assert_eq!((&put["operation"], &put["good"]), (&"PUT".into(), &100.into()));
         assert_eq!(put["seconds"]["slowest"]["per_second"], 180.0);
