@@ -182,7 +182,8 @@ impl Servers<'_> {
             let named = |job: &remote::Announced| {
                 let own = job.name.clone();
                 let name = if several { format!("{}: {own}", member.label()) } else { own };
-                Subject { name, directions: job.directions }
+                // A server does not say with which engines its jobs do I/O.
+                Subject { name, directions: job.directions, sends_requests: true }
             };
             member.jobs.iter().map(named).collect::<Vec<_>>()
         };

@@ -35,8 +35,8 @@ pub struct Arguments {
     /// The dimension whose values are series of their own.
     #[arg(long, value_name = "DIMENSION")]
     series: Option<String>,
-    /// The figure, as `fathom compare --metrics` names it, also of one direction (read.p99) or of
-    /// synchronisations (sync.p99); usually iops, and bandwidth for large blocks.
+    /// The figure, as `fathom compare --metrics` names it, also of one direction (read.p99), of
+    /// synchronisations (sync.p99), or of requests to an object store (GET.p99, ttfb.p99); usually iops, and bandwidth for large blocks.
     #[arg(long, value_name = "NAME", value_parser = Measure::parse)]
     metric: Option<Measure>,
     /// Only what was measured at this value of a dimension. Can be given for several.

@@ -8,7 +8,7 @@ use crate::gate::Gate;
 use crate::output::{Output, say};
 use crate::trigger::Trigger;
 use anyhow::Result;
-use job::{Invocation, Job};
+use job::{Invocation, Job, Medium};
 use judge::Judged;
 use judge::gate::Subject;
 use record::{Cell, PerDirection, RecordSet, RunRecord};
@@ -64,7 +64,8 @@ pub fn subjects(jobs: &[Job]) -> Vec<Subject> {
     let subject = |job: &Job| {
         let rw = job.pattern.rw;
         let directions = PerDirection { read: rw.reads(), write: rw.writes(), trim: rw.trims() };
-        Subject { name: job.identity.name.clone(), directions }
+        let sends_requests = job.queue.engine.medium() == Medium::Objects;
+        Subject { name: job.identity.name.clone(), directions, sends_requests }
     };
     jobs.iter().map(subject).collect()
 }

@@ -25,8 +25,9 @@ pub struct Arguments {
     /// Only runs of this job; the same as job=NAME among the words.
     #[arg(long, value_name = "NAME")]
     job: Option<String>,
-    /// The figure, as `fathom compare --metrics` names it, also of one direction (read.p99) or of
-    /// synchronisations (sync.p99).
+    /// The figure, as `fathom compare --metrics` names it, also of one direction (read.p99), of
+    /// synchronisations (sync.p99), or of requests to an object store (GET.p99) and to the first byte of
+    /// their answers (ttfb.p99, GET.ttfb.p99).
     #[arg(long, value_name = "NAME", default_value = "iops", value_parser = Measure::parse)]
     metric: Measure,
     /// Draw it: a file ending in .svg or .png; of several trends the one with most runs.
@@ -60,7 +61,11 @@ fn show(arguments: &Arguments) -> Result<()> {
         say(&format!("fathom: {left_out} run{plural} with errors or interrupted left out\n"));
     }
     let Some(longest) = trends.first() else {
-        let text = format!("no run that matches has a figure '{}'", arguments.metric.name());
+        let text = format!(
+            "no run that matches has a figure '{}'; those that an older fathom judged have newer \
+             figures after `fathom runs rejudge --all`",
+            arguments.metric.name()
+        );
         return Err(Refusal::usage(text));
     };
     let mut output = Output::Stdout;

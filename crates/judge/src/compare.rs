@@ -6,6 +6,7 @@
 //! most (Bonferroni), so that two equal measurements are called equal throughout in the others.
 
 mod distribution;
+mod kind;
 mod ratio;
 mod workload;
 
@@ -14,14 +15,16 @@ pub use distribution::{Distance, Shift};
 use crate::case::Case;
 use crate::checks::{Difference, environment_differences};
 use crate::finding::Finding;
-use crate::gate::condition::{Class, Metric};
-use crate::gate::measure::{Member, histogram, members};
+use crate::gate::condition::Metric;
+use crate::gate::measure::{Member, members};
 use crate::metrics::{Judged, judge};
+use crate::operation::Operation;
 use crate::stats::{Estimate, MISS};
 use crate::together::together;
 use distribution::Distribution;
+use kind::Kind;
 use ratio::{Log, Side};
-use record::{Direction, JobRecord, RecordSet, Severity};
+use record::{RecordSet, Severity};
 
 /// Spread from run to run (standard deviation of the logarithm) of rates, means and medians that is
 /// assumed where one run cannot show it: so much that pairs of runs of 2 s on an idle virtual machine
@@ -34,7 +37,7 @@ pub const ASSUMED_SPREAD_OF_TAILS: f64 = 0.5;
 /// What the later measurement has become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call {
-    /// Better: more I/Os a second, or less latency.
+    /// Better: more I/Os a second, less latency, or fewer failures.
     Faster,
     /// Worse.
     Slower,
@@ -61,9 +64,9 @@ impl Call {
 pub struct MetricComparison {
     /// One of [`METRICS`].
     pub name: &'static str,
-    /// "IOPS", "bytes/s" or "ns".
+    /// "IOPS", "bytes/s", "ns", or "percent" of the requests that failed.
     pub unit: &'static str,
-    /// The geometric mean over the earlier runs.
+    /// The geometric mean over the earlier runs; of failures the arithmetic one.
     pub before: f64,
     /// The same of the later ones.
     pub after: f64,
@@ -77,13 +80,29 @@ pub struct MetricComparison {
     pub reason: Option<String>,
 }
 
-/// One direction of a job, or its synchronisations.
+impl MetricComparison {
+    /// What it says, in words that suit the figure: [`Call::name`], or "fails more".
+    pub fn call_name(&self) -> &'static str {
+        match (self.is_failures(), self.call) {
+            (true, Call::Faster) => "fails less",
+            (true, Call::Slower) => "fails more",
+            _ => self.call.name(),
+        }
+    }
+
+    /// Whether it is the share of requests that failed, which is neither fast nor slow.
+    pub fn is_failures(&self) -> bool {
+        self.name == FAILED
+    }
+}
+
+/// One direction of a job, its synchronisations, or one kind of its requests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DirectionComparison {
-    /// Which; `None`: its synchronisations.
-    pub direction: Option<Direction>,
+    /// Which.
+    pub operation: Operation,
     /// Which latency: "response" where there is a schedule, otherwise "completion", "total" where
-    /// those were not recorded, or "synchronisation".
+    /// those were not recorded, or "synchronisation"; of requests "first byte" or "whole".
     pub latency: &'static str,
     /// Its figures.
     pub metrics: Vec<MetricComparison>,
@@ -107,7 +126,8 @@ pub struct JobComparison {
     pub rounds: (usize, usize),
     /// In what the workloads differ; such jobs are not compared.
     pub not_comparable: Vec<Difference>,
-    /// The directions in which both sides did I/O, and the synchronisations of both.
+    /// The directions in which both sides did I/O, the synchronisations of both, and the kinds of
+    /// requests that both sent.
     pub directions: Vec<DirectionComparison>,
 }
 
@@ -179,11 +199,14 @@ impl Comparison {
 }
 
 /// Names of the figures that can be compared.
-pub const METRICS: [&str; 9] =
-    ["iops", "bandwidth", "mean", "p50", "p90", "p95", "p99", "p99.9", "p99.99"];
+pub const METRICS: [&str; 10] =
+    ["iops", "bandwidth", "mean", "p50", "p90", "p95", "p99", "p99.9", "p99.99", FAILED];
+
+/// The share of requests to an object store that failed; compared where any did.
+const FAILED: &str = "failed";
 
 /// Those compared when none are named: each more widens the intervals of all.
-const USUAL: [&str; 6] = ["iops", "bandwidth", "mean", "p50", "p99", "p99.9"];
+const USUAL: [&str; 7] = ["iops", "bandwidth", "mean", "p50", "p99", "p99.9", FAILED];
 
 /// What to compare, and when it is too slow.
 #[derive(Clone, Debug, PartialEq)]
@@ -216,6 +239,7 @@ pub(crate) fn metric(name: &str) -> (Metric, &'static str) {
         "iops" => (Metric::Iops, "IOPS"),
         "bandwidth" => (Metric::Bandwidth, "bytes/s"),
         "mean" => (Metric::Mean, "ns"),
+        FAILED => (Metric::Failed, "percent"),
         percentile => {
             let number = percentile.trim_start_matches('p').parse();
             (Metric::Percentile(number.unwrap_or(50.0)), "ns")
@@ -230,49 +254,10 @@ fn is_rate(metric: Metric) -> bool {
 /// What one run cannot show of a figure: how another run would differ.
 fn assumed_spread(metric: Metric) -> f64 {
     match metric {
+        // What decides failures are a few bad moments as well.
+        Metric::Failed => ASSUMED_SPREAD_OF_TAILS,
         Metric::Percentile(percentile) if percentile > 50.0 => ASSUMED_SPREAD_OF_TAILS,
         _ => ASSUMED_SPREAD,
-    }
-}
-
-/// Which I/Os and which of their latencies.
-#[derive(Clone, Copy)]
-struct Kind {
-    direction: Option<Direction>,
-    class: Class,
-}
-
-impl Kind {
-    /// What can be compared of a job.
-    fn of(old: &Member, new: &Member) -> Vec<Kind> {
-        let runs = || old.runs.iter().chain(&new.runs);
-        let all = |does: &dyn Fn(&Vec<&JobRecord>) -> bool| runs().all(does);
-        let mut kinds = Vec::new();
-        for direction in Direction::ALL {
-            if all(&|run| run.iter().any(|job| job.results[direction].ios > 0)) {
-                let recorded =
-                    |class: &Class| all(&|run| histogram(run, Some(direction), *class).is_some());
-                let classes = [Class::Response, Class::Clat].into_iter();
-                let class = classes.into_iter().find(recorded).unwrap_or(Class::Lat);
-                kinds.push(Kind { direction: Some(direction), class });
-            }
-        }
-        // A mean of fewer says nothing, and a job that synchronises once at its end has one.
-        const SYNCS_MIN: u64 = 30;
-        let syncs = |run: &Vec<&JobRecord>| run.iter().map(|job| job.sync.latency.count()).sum();
-        if all(&|run| SYNCS_MIN <= syncs(run)) {
-            kinds.push(Kind { direction: None, class: Class::Sync });
-        }
-        kinds
-    }
-
-    fn latency(self) -> &'static str {
-        match self.class {
-            Class::Response => "response",
-            Class::Clat => "completion",
-            Class::Sync => "synchronisation",
-            Class::Lat | Class::Slat => "total",
-        }
     }
 }
 
@@ -358,9 +343,14 @@ fn missing(members: &[Member], others: &[Member]) -> Vec<String> {
 fn pending(old: &Member, new: &Member, options: &Options) -> Vec<PendingKind> {
     let wanted = options.wanted();
     let of = |kind: Kind| {
-        let (old, new) = (Side::of(old, kind), Side::of(new, kind));
+        let (old, new) = (Side::of(old, &kind), Side::of(new, &kind));
         let figures = wanted.iter().map(|name| (*name, metric(name)));
-        let applies = |metric: Metric| kind.direction.is_some() || !is_rate(metric);
+        let has_failures = kind.has_failures() && (old.has_failed() || new.has_failed());
+        let is_io = kind.operation.direction().is_some();
+        let applies = |metric: Metric| match metric {
+            Metric::Failed => has_failures,
+            metric => is_io || !is_rate(metric),
+        };
         let metrics = figures
             .filter(|(_, (metric, _))| applies(*metric))
             .map(|(name, (metric, unit))| Pending {
@@ -370,14 +360,15 @@ fn pending(old: &Member, new: &Member, options: &Options) -> Vec<PendingKind> {
                 sides: old.logarithm(metric).and_then(|a| Ok((a, new.logarithm(metric)?))),
             })
             .collect();
-        PendingKind { kind, metrics, distribution: Distribution::of(&old, &new) }
+        let distribution = Distribution::of(&old, &new);
+        PendingKind { kind, metrics, distribution }
     };
     Kind::of(old, new).into_iter().map(of).collect()
 }
 
 fn decided_kind(pending: &PendingKind, miss: f64, tolerance: f64) -> DirectionComparison {
     DirectionComparison {
-        direction: pending.kind.direction,
+        operation: pending.kind.operation.clone(),
         latency: pending.kind.latency(),
         metrics: pending.metrics.iter().map(|metric| decided(metric, miss, tolerance)).collect(),
         distance: pending.distribution.as_ref().map(|both| both.distance(miss)),
@@ -414,7 +405,7 @@ fn decided(pending: &Pending, miss: f64, tolerance: f64) -> MetricComparison {
     };
     out.is_beyond_tolerance = out.call == Call::Slower
         && if is_rate { ratio.high < 1.0 - tolerance } else { ratio.low > 1.0 + tolerance };
-    (out.before, out.after, out.ratio) = (old.mean.exp(), new.mean.exp(), Some(ratio));
+    (out.before, out.after, out.ratio) = (old.shown, new.shown, Some(ratio));
     out
 }
 

@@ -3,7 +3,9 @@
 //! A condition is `[job:][direction.][class.]metric operator limit`, such as `p99.9<2ms`,
 //! `randread:read.iops>=50k`, `response.p99<10ms` or `bw>1.5GiB/s`, or one of the words `steady`,
 //! `no-errors`, `no-warnings` and `no-findings`. Without a job it holds for every job, without a
-//! direction for each direction in which a job moved data.
+//! direction for each direction in which a job moved data. Of requests to an object store there are
+//! `ttfb.p99<20ms` (time to the first byte), `GET.p99<1s` and `failed<0.1%`, each of one kind of
+//! request (`GET.ttfb.p99<20ms`) or of every one.
 //!
 //! A figure is an estimate: where the interval that holds its true value spans the limit, the
 //! condition is undecided.
@@ -18,10 +20,11 @@ pub use condition::{Condition, Mistake, Subject};
 use crate::case::Case;
 use crate::finding::Finding;
 use crate::metrics::Judged;
+use crate::operation::Operation;
 use crate::stats::{Estimate, STEADY_ROUNDS, steady_state};
 use condition::{Operator, Unit, What};
 use measure::{Measured, Member};
-use record::{Direction, RunRecord, Severity};
+use record::{RunRecord, Severity};
 
 /// Whether a condition was met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -52,12 +55,12 @@ pub struct GateResult {
     pub condition: String,
     /// The job; empty: the whole run.
     pub job: String,
-    /// The direction it was measured in, where it has one.
-    pub direction: Option<Direction>,
+    /// What it was measured of; `None` for what is no figure.
+    pub operation: Option<Operation>,
     /// The figure and the interval that holds its true value in 95 of 100 cases; infinite ends where
     /// there are too few data for one. `None` for conditions about steadiness and findings.
     pub measured: Option<Estimate>,
-    /// What the figure is in: "ns", "IOPS", "bytes/s".
+    /// What the figure is in: "ns", "IOPS", "bytes/s", "percent".
     pub unit: &'static str,
     /// Whether it was met.
     pub outcome: Outcome,
@@ -119,7 +122,7 @@ fn unmeasured(condition: &Condition) -> GateResult {
     GateResult {
         condition: condition.text.clone(),
         job: String::new(),
-        direction: None,
+        operation: None,
         measured: None,
         unit: "",
         outcome: Outcome::Pass,
@@ -136,22 +139,23 @@ pub fn passed(results: &[GateResult], undecided_passes: bool) -> bool {
     })
 }
 
-/// A figure of one job, once for each direction it has it in.
+/// A figure of one job, once for each direction or kind of request it has it in.
 fn figures(condition: &Condition, member: &Member, seed: u64) -> Vec<GateResult> {
-    let What::Figure { direction, class, metric, operator, limit } = &condition.what else {
+    let What::Figure { operation, class, metric, operator, limit } = &condition.what else {
         return Vec::new();
     };
-    measure::figures(member, *direction, *class, *metric, seed)
+    measure::figures(member, operation.as_ref(), *class, *metric, seed)
         .into_iter()
-        .map(|Measured { direction, estimate, reason }| GateResult {
+        .map(|Measured { operation, estimate, reason }| GateResult {
             condition: condition.text.clone(),
             job: member.name.clone(),
-            direction,
+            operation: Some(operation),
             measured: Some(estimate),
             unit: match metric.unit() {
                 Unit::Time => "ns",
                 Unit::Count => "IOPS",
                 Unit::Bytes => "bytes/s",
+                Unit::Percent => "percent",
             },
             outcome: decide(&estimate, *operator, *limit),
             reason,

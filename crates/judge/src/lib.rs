@@ -17,6 +17,7 @@ pub mod gate;
 pub mod inspect;
 mod measure;
 mod metrics;
+mod operation;
 mod repeats;
 mod since;
 pub mod stats;
@@ -42,6 +43,7 @@ pub use metrics::{
     SteadyMetrics, SyncMetrics, UnitMetrics, figures, findings_so_far, judge,
 };
 pub use metrics::{ExchangeMetrics, PriorityStats, RequestMetrics, merged_exchange};
+pub use operation::Operation;
 pub use repeats::{Repeated, RepeatedFigure, repeats};
 pub use since::{DirectionSince, Since, WorkerSince, since};
 pub use tabled::{Curve, Tabled, TabledFigure, curves, tabled};

@@ -4,12 +4,15 @@
 use crate::compare::{METRICS, metric};
 use crate::gate::condition::{Class, Metric, nearest};
 use crate::gate::measure::histogram;
+use crate::metrics::exchange;
 use crate::metrics::latency::merged;
 use crate::metrics::window::{busy, per_second, union_ns};
-use record::{Direction, Histogram, JobRecord, RunRecord};
+use crate::operation::{Operation, request_named};
+use record::{Direction, Histogram, JobRecord, REQUESTS, RunRecord};
 
-/// A figure of a run: one of [`METRICS`], of all directions together or of the one named before a
-/// dot ("iops", "read.p99", "sync.mean").
+/// A figure of a run: a rate or latency of [`METRICS`], of all directions together or of the one named
+/// before a dot ("iops", "read.p99", "sync.mean"). Of requests to an object store latencies, whole
+/// ("GET.p99") or to the first byte, of one kind or of all ("GET.ttfb.p99", "ttfb.mean").
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measure {
     of: Of,
@@ -22,9 +25,20 @@ enum Of {
     All,
     One(Direction),
     Sync,
+    /// Requests of a kind, from beginning to end.
+    Whole(&'static str),
+    /// Requests of a kind, or (`None`) of all kinds, to the first byte of the answer.
+    FirstByte(Option<&'static str>),
 }
 
 const SYNC: &str = "sync";
+const FIRST_BYTE: &str = "ttfb";
+
+impl Of {
+    fn has_rates(self) -> bool {
+        matches!(self, Of::All | Of::One(_))
+    }
+}
 
 impl Measure {
     /// Reads a name.
@@ -33,26 +47,31 @@ impl Measure {
     /// What is wrong with it, with the nearest name or all of them.
     pub fn parse(text: &str) -> Result<Measure, String> {
         // Percentiles have dots of their own ("p99.9").
-        let front = text.split_once('.').map(|(front, rest)| (of_name(front), rest));
-        let (of, rest) = match front {
-            Some((Some(of), rest)) => (of, rest),
-            _ => (Of::All, text),
+        let (of, rest) = match text.split_once('.') {
+            Some((front, rest)) => of_name(front, rest).unwrap_or((Of::All, text)),
+            None => (Of::All, text),
         };
-        let name = METRICS.into_iter().find(|known| *known == rest).ok_or_else(|| unknown(rest))?;
+        let name = figures().find(|known| *known == rest).ok_or_else(|| unknown(rest))?;
         let measure = Measure { of, name };
-        match of == Of::Sync && measure.is_rate() {
-            true => {
-                Err(format!("'{text}': synchronisations have latencies only, such as sync.p99"))
-            }
-            false => Ok(measure),
+        match of.has_rates() || !measure.is_rate() {
+            true => Ok(measure),
+            false => Err(match of {
+                Of::Sync => {
+                    format!("'{text}': synchronisations have latencies only, such as sync.p99")
+                }
+                _ => format!("'{text}': requests have latencies only, such as GET.p99 or ttfb.p99"),
+            }),
         }
     }
 
-    /// All there are: of all directions together, of each, and of synchronisations.
+    /// All there are: of all directions together, of each, of synchronisations, and of requests of
+    /// every kind.
     pub fn every() -> Vec<Measure> {
-        let one = |of: Of| METRICS.into_iter().map(move |name| Measure { of, name });
-        let ways = [Of::All, Of::Sync].into_iter().chain(Direction::ALL.map(Of::One));
-        ways.flat_map(one).filter(|measure| measure.of != Of::Sync || !measure.is_rate()).collect()
+        let one = |of: Of| figures().map(move |name| Measure { of, name });
+        let requests = REQUESTS.into_iter().flat_map(|r| [Of::Whole(r), Of::FirstByte(Some(r))]);
+        let ways = [Of::All, Of::Sync, Of::FirstByte(None)].into_iter();
+        let ways = ways.chain(Direction::ALL.map(Of::One)).chain(requests);
+        ways.flat_map(one).filter(|one| one.of.has_rates() || !one.is_rate()).collect()
     }
 
     /// Its name as it is asked for.
@@ -61,6 +80,9 @@ impl Measure {
             Of::All => self.name.into(),
             Of::One(direction) => format!("{}.{}", direction.name(), self.name),
             Of::Sync => format!("{SYNC}.{}", self.name),
+            Of::Whole(request) => format!("{request}.{}", self.name),
+            Of::FirstByte(None) => format!("{FIRST_BYTE}.{}", self.name),
+            Of::FirstByte(Some(request)) => format!("{request}.{FIRST_BYTE}.{}", self.name),
         }
     }
 
@@ -87,6 +109,7 @@ impl Measure {
             }
             Metric::Min => Some(self.latencies(&jobs)?.min() as f64),
             Metric::Max => Some(self.latencies(&jobs)?.max() as f64),
+            Metric::Failed => None,
         }
     }
 
@@ -94,7 +117,7 @@ impl Measure {
         match &self.of {
             Of::All => &Direction::ALL,
             Of::One(direction) => std::slice::from_ref(direction),
-            Of::Sync => &[],
+            Of::Sync | Of::Whole(_) | Of::FirstByte(_) => &[],
         }
     }
 
@@ -111,39 +134,59 @@ impl Measure {
     }
 
     fn latencies(&self, jobs: &[&JobRecord]) -> Option<Histogram> {
-        let full = |all: &Histogram| !all.is_empty();
-        if self.of == Of::Sync {
-            return histogram(jobs, None, Class::Sync).filter(full);
+        match self.of {
+            Of::All | Of::One(_) => {}
+            Of::Sync => return histogram(jobs, &Operation::Sync, Class::Sync),
+            Of::Whole(request) => return exchange::times(jobs, Some(request), |one| &one.whole),
+            Of::FirstByte(request) => return exchange::times(jobs, request, |one| &one.first_byte),
         }
         [Class::Response, Class::Clat, Class::Lat].into_iter().find_map(|class| {
-            let of = |direction: &Direction| histogram(jobs, Some(*direction), class);
+            let of = |direction: &Direction| histogram(jobs, &Operation::Io(*direction), class);
             let parts: Vec<Histogram> = self.directions().iter().filter_map(of).collect();
-            merged(parts.iter()).filter(full)
+            merged(parts.iter())
         })
     }
 }
 
-fn of_name(front: &str) -> Option<Of> {
+/// The figures that one run has as a number.
+fn figures() -> impl Iterator<Item = &'static str> {
+    METRICS.into_iter().filter(|name| metric(name).0 != Metric::Failed)
+}
+
+/// What the word before a dot names, and what follows it.
+fn of_name<'a>(front: &str, rest: &'a str) -> Option<(Of, &'a str)> {
+    if let Some(request) = request_named(front) {
+        return Some(match rest.split_once('.') {
+            Some((FIRST_BYTE, figure)) => (Of::FirstByte(Some(request)), figure),
+            _ => (Of::Whole(request), rest),
+        });
+    }
     let direction = Direction::ALL.into_iter().find(|direction| direction.name() == front);
-    direction.map(Of::One).or((front == SYNC).then_some(Of::Sync))
+    let of = direction.map(Of::One).or(match front {
+        SYNC => Some(Of::Sync),
+        FIRST_BYTE => Some(Of::FirstByte(None)),
+        _ => None,
+    });
+    Some((of?, rest))
 }
 
 fn unknown(name: &str) -> String {
-    let near = match nearest(name, METRICS.into_iter()) {
+    let near = match nearest(name, figures()) {
         Some(near) => format!("did you mean {near}? "),
         None => String::new(),
     };
     format!(
-        "'{name}' is no figure: {near}There are {}, each also of one direction (read.p99) and \
-         latencies of synchronisations (sync.p99)",
-        METRICS.join(", ")
+        "'{name}' is no figure: {near}There are {}, each also of one direction (read.p99); \
+         latencies also of synchronisations (sync.p99), of requests (GET.p99) and to their first \
+         byte (ttfb.p99, GET.ttfb.p99)",
+        figures().collect::<Vec<_>>().join(", ")
     )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::checks::testing::{job, record};
+    use crate::checks::testing::{LATENCY, asking, job, record};
 
     fn of(name: &str, run: &RunRecord) -> Option<f64> {
         Measure::parse(name).unwrap().of(run)
@@ -167,7 +210,23 @@ mod tests {
         assert!(every.iter().all(|one| Measure::parse(&one.name()).as_ref() == Ok(one)));
         let names: std::collections::BTreeSet<String> = every.iter().map(Measure::name).collect();
         assert_eq!(names.len(), every.len());
-        assert!(names.contains("iops") && names.contains("sync.p99.9"), "{names:?}");
+        for name in ["iops", "sync.p99.9", "ttfb.mean", "GET.ttfb.p99.99", "UploadPart.p50"] {
+            assert!(names.contains(name), "{name} is not in {names:?}");
+        }
+    }
+
+    #[test]
+    fn requests_have_latencies_whole_and_to_the_first_byte() {
+        let run = asking("GET", 100, 0);
+        let near = |name: &str, expected: u64| {
+            let value = of(name, &run).unwrap();
+            assert!((value / expected as f64 - 1.0).abs() < 0.01, "{name}: {value}");
+        };
+        near("get.ttfb.p99", LATENCY / 2);
+        near("ttfb.mean", LATENCY / 2);
+        near("GET.p50", LATENCY);
+        assert_eq!(of("PUT.ttfb.p99", &run), None, "nothing was put");
+        assert_eq!(of("ttfb.p99", &record(vec![job("a", Direction::Read, 1)])), None);
     }
 
     #[test]
@@ -176,6 +235,7 @@ mod tests {
             ("iops", "IOPS", true),
             ("write.bandwidth", "bytes/s", true),
             ("sync.p99.9", "ns", false),
+            ("GET.ttfb.p99.9", "ns", false),
         ] {
             let measure = Measure::parse(name).unwrap();
             assert_eq!(
@@ -190,6 +250,10 @@ mod tests {
         let mistake = Measure::parse("read.iopps").unwrap_err();
         assert!(mistake.contains("did you mean iops?") && mistake.contains("p99.9"), "{mistake}");
         assert!(Measure::parse("sync.iops").unwrap_err().contains("latencies only"));
+        assert!(
+            Measure::parse("GET.iops").unwrap_err().contains("latencies only, such as GET.p99")
+        );
+        assert!(Measure::parse("failed").is_err() && Measure::parse("GTE.p99").is_err());
         assert!(Measure::parse("").is_err() && Measure::parse("read.").is_err());
     }
 }

@@ -3,7 +3,7 @@
 mod classes;
 mod direction;
 mod disks;
-mod exchange;
+pub(crate) mod exchange;
 mod groups;
 mod idleness;
 pub(crate) mod latency;

@@ -1,19 +1,25 @@
 //! What repeats of a measurement say together: means with their intervals, spread and variation.
 
 use crate::case::{Case, Part};
+use crate::gate::condition::Class;
+use crate::gate::measure::{classes_of_request, histogram, latency_name};
+use crate::metrics::exchange;
 use crate::metrics::latency::merged;
+use crate::operation::Operation;
 use crate::stats::{Summary, summary};
 use record::{Direction, Histogram, RecordSet, RunRecord};
 
-/// Figures of one job in one direction over all its repeats.
+/// Figures of one job in one direction, or of one kind of its requests, over all its repeats.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Repeated {
     /// Name of the cell it belongs to.
     pub cell: String,
     /// Name of the job.
     pub job: String,
-    /// The direction; `None`: its synchronisations.
-    pub direction: Option<Direction>,
+    /// What it did.
+    pub operation: Operation,
+    /// Which latency of requests: "first byte" or "whole"; `None` of what is no request.
+    pub latency: Option<&'static str>,
     /// Its figures, those that every repeat has.
     pub figures: Vec<RepeatedFigure>,
 }
@@ -46,7 +52,8 @@ pub fn repeats(set: &RecordSet) -> Vec<Repeated> {
     let repeated = |(key, rounds): (Key, Vec<Values>)| Repeated {
         cell: key.cell,
         job: key.job,
-        direction: key.direction,
+        operation: key.operation,
+        latency: key.latency,
         figures: figures(&rounds, set.seed),
     };
     found.into_iter().map(repeated).collect()
@@ -56,7 +63,8 @@ pub fn repeats(set: &RecordSet) -> Vec<Repeated> {
 struct Key {
     cell: String,
     job: String,
-    direction: Option<Direction>,
+    operation: Operation,
+    latency: Option<&'static str>,
 }
 
 /// Figures of one run: name, unit, value.
@@ -66,14 +74,28 @@ fn values_of(run: &RunRecord) -> Vec<(Key, Values)> {
     let cell = run.cell.as_ref().map(|cell| cell.name.clone()).unwrap_or_default();
     let mut found = Vec::new();
     for part in &Case::of(run).parts {
-        let key = |direction| Key { cell: cell.clone(), job: part.name.into(), direction };
+        let key = |operation, latency| {
+            let (cell, job) = (cell.clone(), part.name.into());
+            Key { cell, job, operation, latency }
+        };
         for direction in Direction::ALL {
             if !part.metrics.directions[direction].is_idle() {
-                found.push((key(Some(direction)), of_direction(part, direction)));
+                let key = key(Operation::Io(direction), None);
+                found.push((key, of_direction(part, direction)));
             }
         }
-        if let Some(latency) = merged(part.workers.iter().map(|job| &job.sync.latency)) {
-            found.push((key(None), of_latency(&latency)));
+        if let Some(latency) = histogram(&part.workers, &Operation::Sync, Class::Sync) {
+            found.push((key(Operation::Sync, None), of_latency(&latency)));
+        }
+        let requests = exchange::kinds(&part.workers);
+        for request in &requests {
+            for class in classes_of_request(request, &requests) {
+                let operation = Operation::Request(request.clone());
+                if let Some(latency) = histogram(&part.workers, &operation, class) {
+                    let name = latency_name(&operation, class);
+                    found.push((key(operation, Some(name)), of_latency(&latency)));
+                }
+            }
         }
     }
     found

@@ -3,23 +3,25 @@
 
 use crate::case::Case;
 use crate::gate::condition::{Class, Metric};
-use crate::gate::measure::{Member, figures, histogram, members};
+use crate::gate::measure::{Member, classes_of_request, figures, histogram, latency_name, members};
+use crate::metrics::exchange;
+use crate::operation::Operation;
 use crate::stats::{Estimate, MISS, percentile_interval, supports};
 use record::{Direction, Histogram, JobRecord, RecordSet};
 
-/// One job in one direction, or its synchronisations.
+/// One job in one direction, its synchronisations, or one kind of its requests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tabled {
     /// Its name, with that of its cell where several things were run in turn.
     pub job: String,
     /// How many runs repeat each other here.
     pub runs: usize,
-    /// The direction; `None`: its synchronisations.
-    pub direction: Option<Direction>,
-    /// I/Os that completed, in all runs.
+    /// What it did.
+    pub operation: Operation,
+    /// How many completed, in all runs.
     pub count: u64,
     /// Which latency: "response" where there is a schedule, otherwise "completion", "total" where
-    /// those were not recorded, or "synchronisation".
+    /// those were not recorded, or "synchronisation"; of requests "first byte" or "whole".
     pub latency: &'static str,
     /// Its figures, in the order of tables.
     pub figures: Vec<TabledFigure>,
@@ -40,13 +42,14 @@ pub struct TabledFigure {
     pub reason: Option<String>,
 }
 
-/// How the latencies of a job in one direction were distributed, over all its runs.
+/// How the latencies of a job in one direction, or of one kind of request, were distributed, over all
+/// its runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
     /// As [`Tabled::job`].
     pub job: String,
-    /// As [`Tabled::direction`].
-    pub direction: Option<Direction>,
+    /// As [`Tabled::operation`].
+    pub operation: Operation,
     /// As [`Tabled::latency`].
     pub latency: &'static str,
     /// How many there are.
@@ -77,60 +80,67 @@ pub fn tabled(set: &RecordSet) -> Vec<Tabled> {
 }
 
 fn of_member(member: &Member, seed: u64) -> Vec<Tabled> {
-    let row = |(direction, class)| {
+    let row = |(operation, class): (Operation, Class)| {
         let figure = |(name, unit, metric): (&'static str, &'static str, Metric)| {
-            let measured = figures(member, direction, class, metric, seed).pop()?;
+            let measured = figures(member, Some(&operation), class, metric, seed).pop()?;
             let Estimate { value, low, high } = measured.estimate;
             let is_known = measured.reason.is_none() && low.is_finite() && high.is_finite();
             // A maximum is what was seen: of the next run's it says nothing.
             let interval = (is_known && metric != Metric::Max).then_some((low.max(0.0), high));
             Some(TabledFigure { name, unit, value, interval, reason: measured.reason })
         };
-        let is_rate = |metric: Metric| matches!(metric, Metric::Iops | Metric::Bandwidth);
-        let wanted = FIGURES.into_iter().filter(|(.., m)| direction.is_some() || !is_rate(*m));
-        let jobs = member.runs.iter().flatten();
-        let count = jobs.map(|job| direction.map_or(job.sync.count, |d| job.results[d].ios)).sum();
         Tabled {
             job: member.name.clone(),
             runs: member.runs.len(),
-            direction,
-            count,
-            latency: named(class),
-            figures: wanted.filter_map(figure).collect(),
+            count: count(member, &operation),
+            latency: latency_name(&operation, class),
+            figures: FIGURES.into_iter().filter_map(figure).collect(),
+            operation,
         }
     };
     kinds(member).into_iter().map(row).collect()
 }
 
-/// The directions in which a job did I/O, with the latency that counts in each.
-fn kinds(member: &Member) -> Vec<(Option<Direction>, Class)> {
-    let jobs = || member.runs.iter().flatten();
+/// How many of them completed, in all runs.
+fn count(member: &Member, operation: &Operation) -> u64 {
+    let jobs: Vec<&JobRecord> = member.runs.iter().flatten().copied().collect();
+    match operation {
+        Operation::Io(direction) => jobs.iter().map(|job| job.results[*direction].ios).sum(),
+        Operation::Sync => exchange::syncs(&jobs).map(|sync| sync.count).sum(),
+        Operation::Request(request) => {
+            let (failed, sent) = exchange::failed(&jobs, request);
+            sent - failed
+        }
+    }
+}
+
+/// What a job did, with the latencies that count of it.
+fn kinds(member: &Member) -> Vec<(Operation, Class)> {
+    let jobs: Vec<&JobRecord> = member.runs.iter().flatten().copied().collect();
     let mut kinds = Vec::new();
     for direction in Direction::ALL {
-        if jobs().all(|job| job.results[direction].ios == 0) {
+        if jobs.iter().all(|job| job.results[direction].ios == 0) {
             continue;
         }
+        let operation = Operation::Io(direction);
         let has = |class: &Class| {
-            let recorded =
-                |run: &Vec<&JobRecord>| histogram(run, Some(direction), *class).is_some();
+            let recorded = |run: &Vec<&JobRecord>| histogram(run, &operation, *class).is_some();
             member.runs.iter().any(recorded)
         };
         let class = [Class::Response, Class::Clat].into_iter().find(has).unwrap_or(Class::Lat);
-        kinds.push((Some(direction), class));
+        kinds.push((operation, class));
     }
-    if jobs().any(|job| !job.sync.latency.is_empty()) {
-        kinds.push((None, Class::Sync));
+    if exchange::syncs(&jobs).any(|sync| !sync.latency.is_empty()) {
+        kinds.push((Operation::Sync, Class::Sync));
+    }
+    let requests = exchange::kinds(&jobs);
+    for request in &requests {
+        let operation = Operation::Request(request.clone());
+        let answered = |class: &Class| histogram(&jobs, &operation, *class).is_some();
+        let classes = classes_of_request(request, &requests).into_iter().filter(answered);
+        kinds.extend(classes.map(|class| (operation.clone(), class)));
     }
     kinds
-}
-
-fn named(class: Class) -> &'static str {
-    match class {
-        Class::Response => "response",
-        Class::Clat => "completion",
-        Class::Sync => "synchronisation",
-        Class::Lat | Class::Slat => "total",
-    }
 }
 
 /// The curve of every job of a set in each direction that recorded latencies.
@@ -138,12 +148,12 @@ pub fn curves(set: &RecordSet) -> Vec<Curve> {
     let cases: Vec<Case> = set.runs.iter().map(Case::of).collect();
     let of = |member: &Member| -> Vec<Curve> {
         let all: Vec<&JobRecord> = member.runs.iter().flatten().copied().collect();
-        let curve = |(direction, class)| {
-            let histogram = histogram(&all, direction, class)?;
+        let curve = |(operation, class): (Operation, Class)| {
+            let histogram = histogram(&all, &operation, class)?;
             Some(Curve {
                 job: member.name.clone(),
-                direction,
-                latency: named(class),
+                latency: latency_name(&operation, class),
+                operation,
                 count: histogram.count(),
                 end: honest_end(histogram.count()),
                 points: points(&histogram),
@@ -207,7 +217,7 @@ fn intervals(histogram: &Histogram) -> Vec<(f64, Estimate)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::checks::testing::{IOPS, LATENCY, job, record};
+    use crate::checks::testing::{IOPS, LATENCY, asking, job, record};
     use record::RunRecord;
 
     fn set(runs: Vec<RunRecord>) -> RecordSet {
@@ -235,6 +245,29 @@ mod tests {
         let rows = tabled(&set(vec![run]));
         let tail = figure(&rows[0], "p99.9");
         assert!(tail.interval.is_none() && tail.reason.as_deref().unwrap().contains("too few"));
+    }
+
+    #[test]
+    fn requests_have_rows_of_their_own() {
+        let mut run = asking("GET", 4000, 503);
+        let rows = tabled(&set(vec![run.clone()]));
+        let told = |rows: &[Tabled]| -> Vec<(String, &'static str, u64)> {
+            rows.iter().map(|row| (row.operation.name().into(), row.latency, row.count)).collect()
+        };
+        let ios = run.jobs[0].results.read.ios;
+        let read = ("read".to_owned(), "completion", ios);
+        assert_eq!(told(&rows), [read.clone(), ("GET".into(), "first byte", 3600)]);
+        assert_eq!(rows[1].figures.iter().map(|f| f.name).next(), Some("mean"), "no rates");
+        // HEADs among other requests are in the place of synchronisations.
+        run.jobs[0].sync.latency.record_n(LATENCY, 50);
+        let exchange = run.jobs[0].exchange.as_mut().unwrap();
+        let mut head = exchange.requests[0].clone();
+        head.request = "HEAD".into();
+        exchange.requests.push(head);
+        let head = |latency| ("HEAD".to_owned(), latency, 3600);
+        let get = ("GET".into(), "first byte", 3600);
+        let rows = tabled(&set(vec![run]));
+        assert_eq!(told(&rows), [read, get, head("first byte"), head("whole")]);
     }
 
     #[test]

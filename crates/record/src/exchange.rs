@@ -4,6 +4,21 @@ use crate::{Bytes, Histogram, Nanos};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+/// The kinds of requests by their names in [`RequestResult::request`].
+pub const REQUESTS: [&str; 11] = [
+    "PUT",
+    "GET",
+    "HEAD",
+    "DELETE",
+    "LIST",
+    "CreateMultipartUpload",
+    "UploadPart",
+    "CompleteMultipartUpload",
+    "AbortMultipartUpload",
+    "CreateBucket",
+    "HeadBucket",
+];
+
 /// The requests of one worker. Requests that belong to one I/O (the parts of an upload, repeats
 /// after a failure) are each counted here; the I/O is counted once in its direction's result.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -61,7 +76,7 @@ impl HostResult {
 /// The requests of one kind, of the measured window.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RequestResult {
-    /// Its name, after S3's API: "GET", "PUT", "HEAD", "LIST", "UploadPart".
+    /// Its name, after S3's API; one of [`REQUESTS`].
     pub request: String,
     /// How many were sent, repeats included.
     pub sent: u64,

@@ -30,7 +30,7 @@ pub use counters::{
 pub use direction::{Direction, PerDirection};
 pub use environment::{CgroupFacts, CgroupPlace, Environment, InterruptFacts};
 pub use evidence::{Content, Evidence, FileEvidence, FileLook, Neighbour};
-pub use exchange::{Exchange, HostResult, RequestResult, Second};
+pub use exchange::{Exchange, HostResult, REQUESTS, RequestResult, Second};
 pub use facts::{
     CpuFacts, CpuPlace, DeviceFacts, DeviceKind, DirectLimits, Extents, Facts, FilesystemFacts,
     FreeSpace, TargetFacts, TargetKind, Use,

@@ -3,14 +3,14 @@
 use crate::messages;
 use crate::numbers::{count, short_time};
 use crate::style::Style;
-use judge::Finding;
 use judge::checks::Difference;
 use judge::compare::{
     ASSUMED_SPREAD, ASSUMED_SPREAD_OF_TAILS, Call, Comparison, DirectionComparison, Distance,
     JobComparison, MetricComparison, Shift,
 };
 use judge::stats::Estimate;
-use record::{Direction, Severity};
+use judge::{Finding, Operation};
+use record::Severity;
 use serde_json::{Value, json};
 
 /// The comparison, B against A: circumstances first, then a table for each job and direction, then
@@ -80,17 +80,15 @@ fn of_job(job: &JobComparison, style: &Style) -> String {
     out
 }
 
-/// "read", "read, response latency", "sync".
-fn described(direction: &DirectionComparison) -> String {
-    match (direction.direction, direction.latency) {
-        (None, _) => SYNC.into(),
-        (Some(direction), "completion") => direction.name().into(),
-        (Some(direction), latency) => format!("{}, {latency} latency", direction.name()),
+/// "read", "read, response latency", "sync", "GET, first byte".
+pub(crate) fn described(direction: &DirectionComparison) -> String {
+    let name = direction.operation.name();
+    match (&direction.operation, direction.latency) {
+        (Operation::Sync, _) | (Operation::Io(_), "completion") => name.into(),
+        (Operation::Io(_), latency) => format!("{name}, {latency} latency"),
+        (Operation::Request(_), latency) => format!("{name}, {latency}"),
     }
 }
-
-/// What synchronisations are called among the directions.
-const SYNC: &str = "sync";
 
 fn table(direction: &DirectionComparison, style: &Style) -> String {
     let heading =
@@ -102,7 +100,12 @@ fn table(direction: &DirectionComparison, style: &Style) -> String {
             none => not_comparable(none, style),
         };
     }
-    out + &direction.distance.as_ref().map_or(String::new(), |d| distance(d, style))
+    let counted = match direction.operation {
+        Operation::Io(_) => "I/Os",
+        Operation::Sync => "synchronisations",
+        Operation::Request(_) => "requests",
+    };
+    out + &direction.distance.as_ref().map_or(String::new(), |d| distance(d, counted, style))
 }
 
 /// Figures that cannot be compared for one reason.
@@ -117,9 +120,9 @@ fn row(metric: &MetricComparison, style: &Style) -> String {
     let ratio = metric.ratio.unwrap_or_default();
     let (low, high) = (factor(ratio.low), factor(ratio.high));
     let call = match (metric.call, metric.is_beyond_tolerance) {
-        (Call::Slower, true) => style.severity(Severity::Error, "slower"),
-        (Call::Slower, false) => style.severity(Severity::Warning, "slower"),
-        (call, _) => call.name().to_owned(),
+        (Call::Slower, true) => style.severity(Severity::Error, metric.call_name()),
+        (Call::Slower, false) => style.severity(Severity::Warning, metric.call_name()),
+        _ => metric.call_name().to_owned(),
     };
     format!(
         "  {:<10}{:>10}{:>10}{:>7}  {:<16}{call}\n",
@@ -131,14 +134,15 @@ fn row(metric: &MetricComparison, style: &Style) -> String {
     )
 }
 
-fn distance(distance: &Distance, style: &Style) -> String {
+fn distance(distance: &Distance, counted: &str, style: &Style) -> String {
     let percent = |share: f64| format!("{:.1} %", share * 100.0);
     let mut text = format!(
-        "Latency distributions: at most {} apart (D), at {}: {} of A's I/Os took no longer, {} of \
+        "Latency distributions: at most {} apart (D), at {}: {} of A's {} took no longer, {} of \
          B's.",
         percent(distance.largest),
         short_time(distance.at_ns as f64),
         percent(distance.before),
+        counted,
         percent(distance.after),
     );
     text += match (distance.effective_count, distance.is_shown) {
@@ -169,6 +173,7 @@ fn conclusion(comparison: &Comparison, style: &Style) -> String {
     let [slower, faster, same] = [Call::Slower, Call::Faster, Call::NoDifferenceShown].map(number);
     let beyond = comparison.metrics().filter(|metric| metric.is_beyond_tolerance).count();
     let tolerance = format!("{} %", comparison.tolerance * 100.0);
+    let (worse, better) = compared_as(comparison);
     match (slower + faster, same) {
         (0, 0) => style.severity(Severity::Warning, &style.wrap(&nothing(comparison), 2)),
         (0, _) if comparison.is_different() => style.severity(
@@ -178,12 +183,21 @@ fn conclusion(comparison: &Comparison, style: &Style) -> String {
         (0, _) => "  no difference shown".into(),
         _ if beyond > 0 => style.severity(
             Severity::Error,
-            &style.wrap(&format!("B is slower beyond the tolerance of {tolerance} in {beyond} of {} figures", slower + faster + same), 2),
+            &style.wrap(&format!("B is {worse} beyond the tolerance of {tolerance} in {beyond} of {} figures", slower + faster + same), 2),
         ),
         _ => style.wrap(
-            &format!("B is slower in {slower} and faster in {faster} of {} figures; none is slower beyond the tolerance of {tolerance}", slower + faster + same),
+            &format!("B is {worse} in {slower} and {better} in {faster} of {} figures; none is {worse} beyond the tolerance of {tolerance}", slower + faster + same),
             2,
         ),
+    }
+}
+
+/// "slower" and "faster"; "worse" and "better" where failures are among what differs.
+pub(crate) fn compared_as(comparison: &Comparison) -> (&'static str, &'static str) {
+    let differs = |metric: &MetricComparison| matches!(metric.call, Call::Slower | Call::Faster);
+    match comparison.metrics().any(|metric| metric.is_failures() && differs(metric)) {
+        true => ("worse", "better"),
+        false => (Call::Slower.name(), Call::Faster.name()),
     }
 }
 
@@ -225,6 +239,7 @@ fn amount(value: f64, unit: &str) -> String {
     match unit {
         "ns" => short_time(value),
         "bytes/s" => format!("{}B/s", count(value.round() as u64, 4)),
+        "percent" => format!("{value:.2} %"),
         _ => count(value.round() as u64, 4),
     }
 }
@@ -302,13 +317,13 @@ fn direction_json(direction: &DirectionComparison) -> Value {
             "before": figure(metric.before),
             "after": figure(metric.after),
             "ratio": metric.ratio.map(interval_json),
-            "call": metric.call.name(),
+            "call": metric.call_name(),
             "beyond_tolerance": metric.is_beyond_tolerance,
             "reason": metric.reason,
         })
     };
     json!({
-        "direction": direction.direction.map_or(SYNC, Direction::name),
+        "direction": direction.operation.name(),
         "latency_is": direction.latency,
         "metrics": direction.metrics.iter().map(metric).collect::<Vec<_>>(),
         "latency": direction.distance.as_ref().map(distance_json),
@@ -356,6 +371,29 @@ mod tests {
         assert!(text.starts_with("The circumstances differ\n  kernel: "), "{text}");
         assert!(text.contains("no difference shown"), "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    }
+
+    #[test]
+    fn requests_have_a_table_and_failures_are_no_matter_of_speed() {
+        let a = RecordSet { runs: vec![sample::objects(); 3], ..RecordSet::default() };
+        let mut b = a.clone();
+        for job in b.runs.iter_mut().flat_map(|run| &mut run.jobs) {
+            let get = &mut job.exchange.as_mut().unwrap().requests[0];
+            get.sent += 2000;
+        }
+        let comparison = judge::compare::compare(&a, &b, &Options::default());
+        let text = text(&comparison, &Style::default());
+        let (_, table) =
+            text.split_once("objects, GET, first byte (A: 3 runs, B: 3 runs)").unwrap();
+        let failed = table.lines().find(|line| line.starts_with("  failed")).unwrap();
+        assert!(failed.contains("10.00 %") && failed.contains("70.00 %"), "{failed}");
+        assert!(failed.ends_with("  fails more"), "{failed}");
+        assert!(text.contains("B is worse beyond the tolerance of 5 % in 1 of"), "{text}");
+        assert!(text.contains("of A's requests took no longer") || text.contains("the same"));
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        let value = value(&comparison);
+        let get = &value["jobs"][0]["directions"][1];
+        assert_eq!((&get["direction"], &get["latency_is"]), (&"GET".into(), &"first byte".into()));
     }
 
     #[test]

@@ -8,7 +8,7 @@ pub use parquet::ParquetError;
 pub use table::{Column, Table, Values};
 
 use judge::stats::percentile_interval;
-use record::{Direction, Histogram, JobRecord, RunRecord};
+use record::{Direction, Histogram, JobRecord, REQUESTS, RunRecord};
 use std::collections::BTreeMap;
 
 /// A run with the name it is to have in tables.
@@ -116,7 +116,8 @@ const KINDS: [Kind; 4] = [
 ];
 
 /// A row for each percentile of each kind of latency, of all workers of a job together, in each
-/// direction and of synchronisations; percentile 0 is the smallest value, 100 the largest. The ends of
+/// direction, of synchronisations, and of requests to an object store and connections with it;
+/// percentile 0 is the smallest value, 100 the largest. The ends of
 /// the interval are empty where there are too few values for one.
 pub fn percentiles(runs: &[Named]) -> Table {
     let mut rows = Percentiles::default();
@@ -132,8 +133,11 @@ pub fn percentiles(runs: &[Named]) -> Table {
                     rows.push(run, workers, (direction.name(), kind), parts);
                 }
             }
-            let syncs = workers.iter().map(|job| &job.sync.latency);
+            // Those that ask object stores have HEADs in the place of synchronisations.
+            let synced = workers.iter().filter(|job| job.exchange.is_none());
+            let syncs = synced.map(|job| &job.sync.latency);
             rows.push(run, workers, ("sync", "completion"), syncs);
+            rows.push_requests(run, workers);
         }
     }
     rows.table()
@@ -177,6 +181,18 @@ impl Percentiles {
             self.high.push(interval.map(|ends| ends.1));
             self.count.push(Some(all.count()));
         }
+    }
+
+    fn push_requests(&mut self, run: &Named, workers: &[&JobRecord]) {
+        let asked = || workers.iter().filter_map(|job| job.exchange.as_ref());
+        for request in REQUESTS {
+            let results = || asked().filter_map(|exchange| exchange.of(request));
+            let [first_byte, whole] = [(request, "first byte"), (request, "whole")];
+            self.push(run, workers, first_byte, results().map(|one| &one.first_byte));
+            self.push(run, workers, whole, results().map(|one| &one.whole));
+        }
+        self.push(run, workers, ("connection", "connect"), asked().map(|one| &one.connect));
+        self.push(run, workers, ("connection", "TLS"), asked().map(|one| &one.handshake));
     }
 
     fn table(self) -> Table {

@@ -1,8 +1,9 @@
 //! What the conditions of a run came to: a line each for people, JUnit's XML for programs.
 
 use crate::style::Style;
+use judge::Operation;
 use judge::gate::{GateResult, Outcome};
-use record::{Direction, Severity};
+use record::Severity;
 
 /// A line each with the measured figure and its interval, after an empty line and a heading; no
 /// line is wider than `style.width` (60 at least). Empty without results.
@@ -44,13 +45,14 @@ fn line(result: &GateResult, style: &Style) -> String {
 /// Characters that job and condition have at least, however much there is to say of them.
 const ASKED_MIN: usize = 34;
 
-/// "randread p99.9<2ms (read)": job and direction where the condition does not name them itself. Of
+/// "randread p99.9<2ms (read)": job and direction, or kind of request, where the condition does not name them itself. Of
 /// what is longer than `room` the job's name is cut first.
 fn asked(result: &GateResult, room: usize) -> String {
     let condition = &result.condition;
     let named = result.job.is_empty() || condition.contains(':');
-    let direction = result.direction.map(Direction::name);
-    let direction = direction.filter(|name| !condition.contains(&format!("{name}.")));
+    let operation = result.operation.as_ref().map(Operation::name);
+    let lower = condition.to_lowercase();
+    let direction = operation.filter(|name| !lower.contains(&format!("{}.", name.to_lowercase())));
     let rest = direction.map_or(condition.clone(), |name| format!("{condition} ({name})"));
     let job = match named {
         true => String::new(),
@@ -72,8 +74,11 @@ fn found(result: &GateResult) -> String {
     }
 }
 
-/// Three figures and a unit: "1.42 ms", "50.3 k", "104 MB/s".
+/// Three figures and a unit: "1.42 ms", "50.3 k", "104 MB/s"; "0.25 %".
 fn amount(value: f64, unit: &str) -> String {
+    if unit == "percent" {
+        return format!("{value:.2} %");
+    }
     let (units, base): (&[&str], f64) = match unit {
         "ns" => (&["ns", "us", "ms", "s"], 1000.0),
         "bytes/s" => (&["B/s", "kB/s", "MB/s", "GB/s", "TB/s"], 1000.0),
@@ -122,7 +127,8 @@ pub fn junit(results: &[GateResult], undecided_passes: bool, seconds: f64) -> St
 }
 
 fn case(result: &GateResult, undecided_passes: bool) -> String {
-    let direction = result.direction.map(|d| format!(" ({})", d.name())).unwrap_or_default();
+    let direction = result.operation.as_ref().filter(|operation| **operation != Operation::Sync);
+    let direction = direction.map(|of| format!(" ({})", of.name())).unwrap_or_default();
     let job = if result.job.is_empty() { "run" } else { &result.job };
     let heading = format!(
         "    <testcase classname=\"{}\" name=\"{}\">\n",
@@ -167,7 +173,7 @@ mod tests {
         GateResult {
             condition: condition.into(),
             job: "randread".into(),
-            direction: Some(Direction::Read),
+            operation: Some(Operation::Io(record::Direction::Read)),
             measured: Some(Estimate { value: 1.42e6, low: 1.4e6, high: 1.45e6 }),
             unit: "ns",
             outcome,
@@ -183,7 +189,7 @@ mod tests {
         };
         let findings = GateResult {
             job: String::new(),
-            direction: None,
+            operation: None,
             measured: None,
             reason: Some("served-from-cache".into()),
             ..result("no-warnings", Outcome::Fail)
@@ -219,6 +225,26 @@ Gate
         assert_eq!(self::text(&[], false, &Style::default()), "");
         assert!(
             self::text(&results()[..1], false, &Style::default()).ends_with("passed: 1 of 1 met\n")
+        );
+    }
+
+    #[test]
+    fn requests_are_told_by_their_kind() {
+        let failed = GateResult {
+            operation: Some(Operation::Request("GET".into())),
+            measured: Some(Estimate { value: 0.25, low: 0.125, high: 0.5 }),
+            unit: "percent",
+            ..result("failed<1%", Outcome::Pass)
+        };
+        let named = GateResult { condition: "get.failed<1%".into(), ..failed.clone() };
+        let text = text(&[failed, named], false, &Style::default());
+        let lines: Vec<&str> = text.lines().skip(2).take(2).collect();
+        assert_eq!(
+            lines,
+            [
+                "  pass      randread failed<1% (GET): 0.25 % (0.12 % to 0.50 %)",
+                "  pass      randread get.failed<1%: 0.25 % (0.12 % to 0.50 %)"
+            ]
         );
     }
 

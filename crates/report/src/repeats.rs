@@ -3,7 +3,6 @@
 use crate::numbers::{SizeStyle, count, short_time};
 use crate::style::Style;
 use judge::{Repeated, RepeatedFigure};
-use record::Direction;
 
 /// Significant figures of counts.
 const FIGURES: u32 = 4;
@@ -26,7 +25,11 @@ pub fn text(repeats: &[Repeated], style: &Style) -> String {
 }
 
 fn name(repeated: &Repeated, several: bool) -> String {
-    let direction = repeated.direction.map_or("sync", Direction::name);
+    let direction = repeated.operation.name();
+    let direction = match repeated.latency {
+        Some(latency) => format!("{direction}, {latency}"),
+        None => direction.to_owned(),
+    };
     match several && repeated.cell != repeated.job {
         true => format!("{}: {}, {direction}", repeated.cell, repeated.job),
         false => format!("{}, {direction}", repeated.job),
@@ -84,7 +87,8 @@ mod tests {
         Repeated {
             cell: "scan".into(),
             job: "scan".into(),
-            direction: Some(Direction::Read),
+            operation: judge::Operation::Io(record::Direction::Read),
+            latency: None,
             figures: vec![
                 figure("IOPS", "IOPS", 1.0),
                 figure("bandwidth", "bytes/s", 4096.0),

@@ -16,7 +16,7 @@ use record::Severity;
 use store::Row;
 
 /// Figures that can be chosen on a page; an address takes any.
-pub const METRICS: [&str; 6] = ["iops", "bandwidth", "mean", "p50", "p99", "p99.9"];
+pub const METRICS: [&str; 7] = ["iops", "bandwidth", "mean", "p50", "p99", "p99.9", "ttfb.p99"];
 
 /// The figures to choose from, with the one that is shown: also where it is none of the usual.
 pub fn metric_options(shown: &str) -> Markup {
@@ -123,9 +123,9 @@ mod tests {
             let text = metric_options(shown).into_string();
             (text.matches("<option").count(), text.matches("selected").count())
         };
-        assert_eq!(chosen("p99"), (6, 1));
-        assert_eq!(chosen("read.p99"), (7, 1));
-        assert_eq!(chosen(""), (6, 0));
+        assert_eq!(chosen("p99"), (7, 1));
+        assert_eq!(chosen("read.p99"), (8, 1));
+        assert_eq!(chosen(""), (7, 0));
     }
 
     #[test]

@@ -67,11 +67,16 @@ fn about(case: &Case, part: &Part) -> Option<Finding> {
         format!(", which makes up about {} of the mean latency of {}", percent(share), time(mean))
     });
     let text = format!(
-        "{} waited for a CPU {} of the time, {} for each I/O{}{mean}",
+        "{} waited for a CPU {} of the time, {} for each {}{mean}",
         if part.workers.len() == 1 { "the worker" } else { "the workers" },
         percent(of_window),
         time(each),
-        if syncs > 0 { " and synchronisation" } else { "" },
+        match (syncs, &part.metrics.exchange) {
+            (0, _) => "I/O",
+            (_, None) => "I/O and synchronisation",
+            // HEADs among other requests are in the place of synchronisations.
+            (_, Some(_)) => "request",
+        },
     );
     let (cause, cure) = reason(case, part, spare);
     Some(Finding {

@@ -2,9 +2,11 @@
 
 use super::{Kind, assumed_spread, is_rate};
 use crate::gate::condition::Metric;
-use crate::gate::measure::{Member, histogram};
+use crate::gate::measure::Member;
+use crate::metrics::exchange;
 use crate::metrics::series::{Slot, slots, too_few};
 use crate::metrics::window::{busy, per_second, union_ns};
+use crate::operation::Operation;
 use crate::stats::{
     Estimate, MISS, mean, percentile_interval, samples_needed, students_t, supports, variance,
 };
@@ -14,6 +16,8 @@ use record::{Direction, Histogram, JobRecord, SUB_BUCKETS};
 pub(super) struct Log {
     /// Its mean over the runs.
     pub(super) mean: f64,
+    /// The figure over the runs as it is shown.
+    pub(super) shown: f64,
     /// Variance of that mean.
     variance: f64,
     /// Degrees of freedom of that variance; infinite where it is assumed.
@@ -31,14 +35,51 @@ pub(super) struct Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    pub(super) fn of(member: &'a Member<'a>, kind: Kind) -> Side<'a> {
-        let runs = member.runs.iter();
-        let latencies = runs.map(|run| histogram(run, kind.direction, kind.class)).collect();
-        Side { member, kind, latencies }
+    pub(super) fn of(member: &'a Member<'a>, kind: &Kind) -> Side<'a> {
+        let latencies = member.runs.iter().map(|run| kind.histogram(run)).collect();
+        Side { member, kind: kind.clone(), latencies }
+    }
+
+    /// Whether a request of this kind failed in any run.
+    pub(super) fn has_failed(&self) -> bool {
+        self.failed().iter().any(|(failed, _)| *failed > 0)
+    }
+
+    /// Requests of each run: how many failed, and how many were sent.
+    fn failed(&self) -> Vec<(u64, u64)> {
+        let request = self.kind.operation.name();
+        self.member.runs.iter().map(|run| exchange::failed(run, request)).collect()
+    }
+
+    /// The logarithm of the share of requests that failed. Half a failure is added to every run, so
+    /// that none has a logarithm too (Haldane 1956). Requests that fail together say less than so many
+    /// by themselves, so runs are not believed to agree better than those would.
+    fn failures(&self) -> Log {
+        let runs: Vec<(f64, f64)> =
+            self.failed().iter().map(|(failed, sent)| (*failed as f64, *sent as f64)).collect();
+        let count = runs.len() as f64;
+        let logs: Vec<f64> = runs.iter().map(|(k, n)| ((k + 0.5) / (n + 1.0)).ln()).collect();
+        let own: Vec<f64> = runs.iter().map(|(k, n)| 1.0 / (k + 0.5) - 1.0 / (n + 1.0)).collect();
+        let is_single = runs.len() == 1;
+        let between = match is_single {
+            true => assumed_spread(Metric::Failed).powi(2) + own[0],
+            false => variance(&logs).max(mean(&own)),
+        };
+        let shares: Vec<f64> = runs.iter().map(|(k, n)| 100.0 * k / n.max(1.0)).collect();
+        Log {
+            mean: mean(&logs),
+            shown: mean(&shares),
+            variance: between / count,
+            freedom: if is_single { f64::INFINITY } else { count - 1.0 },
+            is_single,
+        }
     }
 
     /// The logarithm of a figure over the runs, or why there is none.
     pub(super) fn logarithm(&self, metric: Metric) -> Result<Log, String> {
+        if metric == Metric::Failed {
+            return Ok(self.failures());
+        }
         let logarithms = (0..self.member.runs.len())
             .map(|run| match self.figure(run, metric)? {
                 value if value > 0.0 => Ok(value.ln()),
@@ -46,15 +87,18 @@ impl<'a> Side<'a> {
             })
             .collect::<Result<Vec<f64>, String>>()?;
         let mean = mean(&logarithms);
+        let shown = mean.exp();
         Ok(match logarithms.len() {
             1 => Log {
                 mean,
+                shown,
                 variance: self.variance_of_one(metric)?,
                 freedom: f64::INFINITY,
                 is_single: true,
             },
             runs => Log {
                 mean,
+                shown,
                 variance: variance(&logarithms) / runs as f64,
                 freedom: (runs - 1) as f64,
                 is_single: false,
@@ -84,7 +128,7 @@ impl<'a> Side<'a> {
     }
 
     fn rate(&self, run: usize, amount: fn(&JobRecord, Direction) -> u64) -> Result<f64, String> {
-        let direction = self.kind.direction.ok_or("synchronisations have no rate")?;
+        let direction = self.kind.operation.direction().ok_or("only I/Os have a rate")?;
         let workers = &self.member.runs[run];
         let window = union_ns(&busy(workers, &[direction]));
         Ok(per_second(workers.iter().map(|job| amount(job, direction)).sum(), window))
@@ -110,21 +154,22 @@ impl<'a> Side<'a> {
             }
             _ => 0.0,
         };
-        let course = course(&self.member.runs[0], self.kind, metric)?;
+        let course = course(&self.member.runs[0], &self.kind.operation, metric)?;
         Ok(own.powi(2) + course.powi(2).max(assumed_spread(metric).powi(2)))
     }
 }
 
 /// The standard deviation of the logarithm of a figure from interval to interval, raised as Student's
 /// t is where few intervals tell it. The level of latencies is seen in their means, that of
-/// synchronisations, which have no series, in the I/Os between them.
-fn course(workers: &[&JobRecord], kind: Kind, metric: Metric) -> Result<f64, String> {
+/// synchronisations and requests, which have no series, in the I/Os of their time.
+fn course(workers: &[&JobRecord], of: &Operation, metric: Metric) -> Result<f64, String> {
     // A series was not kept: what other programs print has none.
     if workers.iter().all(|job| job.interval_step.0 == 0) {
         return Ok(0.0);
     }
-    let directions = kind.direction.map_or(Direction::ALL.to_vec(), |direction| vec![direction]);
-    let level = |slot: &Slot| match is_rate(metric) || kind.direction.is_none() {
+    let direction = of.direction();
+    let directions = direction.map_or(Direction::ALL.to_vec(), |direction| vec![direction]);
+    let level = |slot: &Slot| match is_rate(metric) || direction.is_none() {
         // An interval without I/O has no logarithm; one I/O does.
         true => Some((slot.ios.max(1) as f64 / slot.length as f64).ln()),
         false => slot.latency().filter(|latency| *latency > 0.0).map(f64::ln),

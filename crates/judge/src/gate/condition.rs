@@ -1,6 +1,7 @@
 //! Reading conditions.
 
-use record::{Direction, PerDirection, Severity};
+use crate::operation::{Operation, request_named};
+use record::{Direction, PerDirection, REQUESTS, Severity};
 
 /// A condition that a run must meet.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +21,8 @@ pub struct Subject {
     pub name: String,
     /// The directions in which it moves data.
     pub directions: PerDirection<bool>,
+    /// It asks an object store, or it is not known that it does not.
+    pub sends_requests: bool,
 }
 
 /// A condition that cannot be read, or is about nothing.
@@ -44,11 +47,12 @@ impl std::error::Error for Mistake {}
 pub(super) enum What {
     /// A figure on the right side of a limit.
     Figure {
-        direction: Option<Direction>,
+        /// `None`: every direction, or every kind of request.
+        operation: Option<Operation>,
         class: Class,
         metric: Metric,
         operator: Operator,
-        /// In nanoseconds, I/Os or bytes a second.
+        /// In nanoseconds, I/Os or bytes a second, or percent.
         limit: f64,
     },
     /// No change and no drift.
@@ -65,6 +69,8 @@ pub(crate) enum Class {
     Slat,
     Response,
     Sync,
+    /// To the first byte of the answer of an object store.
+    FirstByte,
 }
 
 /// Which figure.
@@ -76,6 +82,8 @@ pub(crate) enum Metric {
     Min,
     Max,
     Percentile(f64),
+    /// The share of requests to an object store that failed, in percent.
+    Failed,
 }
 
 /// What a limit is given in.
@@ -84,6 +92,7 @@ pub(super) enum Unit {
     Time,
     Count,
     Bytes,
+    Percent,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,23 +115,27 @@ const WORDS: [(&str, What); 4] = [
     ("no-warnings", What::No(Severity::Warning)),
     ("no-findings", What::No(Severity::Note)),
 ];
-const METRICS: [(&str, Metric); 5] = [
+const METRICS: [(&str, Metric); 6] = [
     ("iops", Metric::Iops),
     ("bw", Metric::Bandwidth),
     ("mean", Metric::Mean),
     ("min", Metric::Min),
     ("max", Metric::Max),
+    ("failed", Metric::Failed),
 ];
-const CLASSES: [(&str, Class); 5] = [
+const CLASSES: [(&str, Class); 6] = [
     ("clat", Class::Clat),
     ("lat", Class::Lat),
     ("slat", Class::Slat),
     ("response", Class::Response),
     ("sync", Class::Sync),
+    ("ttfb", Class::FirstByte),
 ];
 /// What each metric and word is, for messages.
-const EXPECTED: &str = "a metric (iops, bw, mean, min, max, p50, p99, p99.9 …), steady, no-errors, \
-                        no-warnings or no-findings";
+const EXPECTED: &str = "a metric (iops, bw, mean, min, max, p50, p99, p99.9 …, failed), steady, \
+                        no-errors, no-warnings or no-findings";
+/// Names of [`CLASSES`], for messages.
+const LATENCIES: &str = "clat, lat, slat, response, sync or ttfb";
 
 impl Operator {
     pub(super) fn holds(self, value: f64, limit: f64) -> bool {
@@ -140,6 +153,7 @@ impl Metric {
         match self {
             Metric::Iops => Unit::Count,
             Metric::Bandwidth => Unit::Bytes,
+            Metric::Failed => Unit::Percent,
             _ => Unit::Time,
         }
     }
@@ -192,10 +206,16 @@ impl Condition {
                     None => format!("there is no job '{job}'; the jobs are {}", shown(&names)),
                 }
             }
-            (_, What::Figure { direction: Some(direction), .. })
+            (_, What::Figure { operation: Some(Operation::Io(direction)), .. })
                 if !about.any(|job| job.directions[*direction]) =>
             {
                 self.why_nothing().into()
+            }
+            (_, What::Figure { operation, class, metric, .. })
+                if is_of_requests(operation.as_ref(), *class, *metric)
+                    && !about.any(|job| job.sends_requests) =>
+            {
+                "no job asks an object store (ioengine=http)".into()
             }
             _ => return Ok(()),
         };
@@ -214,10 +234,22 @@ impl Condition {
             What::Figure { class: Class::Slat, .. } => {
                 "only asynchronous engines have a submission latency, and no job used one"
             }
-            What::Figure { direction: Some(_), .. } => "no job moves data in this direction",
+            What::Figure { operation, class, metric, .. }
+                if is_of_requests(operation.as_ref(), *class, *metric) =>
+            {
+                "no job sent such a request to an object store, or none was answered"
+            }
+            What::Figure { operation: Some(_), .. } => "no job moves data in this direction",
             _ => "no job has such a figure",
         }
     }
+}
+
+/// Whether only jobs that ask object stores have such a figure.
+fn is_of_requests(operation: Option<&Operation>, class: Class, metric: Metric) -> bool {
+    class == Class::FirstByte
+        || metric == Metric::Failed
+        || operation.is_some_and(|operation| operation.request().is_some())
 }
 
 fn shown(jobs: &[&str]) -> String {
@@ -246,15 +278,15 @@ fn word(name: &str) -> Result<What, String> {
 }
 
 fn figure(left: &str, operator: Operator, limit: &str) -> Result<What, String> {
-    let (mut rest, mut direction, mut class) = (left, None, None);
+    let (mut rest, mut operation, mut class) = (left, None, None);
     while let Some((first, after)) = rest.split_once('.') {
-        if let Some(found) = Direction::ALL.into_iter().find(|d| d.name() == first) {
-            if direction.replace(found).is_some() {
-                return Err("one direction was expected".into());
+        if let Some(found) = operation_named(first) {
+            if operation.replace(found).is_some() {
+                return Err("one direction, or one kind of request, was expected".into());
             }
         } else if let Some((_, found)) = CLASSES.iter().find(|(name, _)| *name == first) {
             if class.replace(*found).is_some() {
-                return Err("one latency (clat, lat, slat, response or sync) was expected".into());
+                return Err(format!("one latency ({LATENCIES}) was expected"));
             }
         } else {
             break;
@@ -263,14 +295,37 @@ fn figure(left: &str, operator: Operator, limit: &str) -> Result<What, String> {
     }
     let metric = metric(rest)?;
     if class.is_some() && metric.unit() != Unit::Time {
-        return Err(format!("{rest} is no latency: leave out clat, lat, slat, response or sync"));
+        return Err(format!("{rest} is no latency: leave out {LATENCIES}"));
     }
-    if class == Some(Class::Sync) && direction.is_some() {
-        return Err("synchronisations have no direction: leave it out".into());
-    }
+    let fits = match (&operation, class, metric.unit()) {
+        (Some(_), Some(Class::Sync), _) => {
+            Err("synchronisations have no direction: leave it out".to_owned())
+        }
+        (
+            Some(Operation::Request(_)),
+            None | Some(Class::FirstByte),
+            Unit::Time | Unit::Percent,
+        )
+        | (None, ..) => Ok(()),
+        (Some(Operation::Request(request)), ..) => Err(format!(
+            "of {request} there are latencies, to the first byte ({request}.ttfb.p99) or whole \
+             ({request}.p99), and {request}.failed"
+        )),
+        (_, Some(Class::FirstByte), _) | (.., Unit::Percent) => {
+            Err("only requests have that: say which, such as GET, or leave it out".to_owned())
+        }
+        _ => Ok(()),
+    };
+    fits?;
     let class = class.unwrap_or(Class::Clat);
     let limit = self::limit(limit, metric.unit())?;
-    Ok(What::Figure { direction, class, metric, operator, limit })
+    Ok(What::Figure { operation, class, metric, operator, limit })
+}
+
+fn operation_named(name: &str) -> Option<Operation> {
+    let direction = Direction::ALL.into_iter().find(|direction| direction.name() == name);
+    let request = || request_named(name).map(|request| Operation::Request(request.to_owned()));
+    direction.map(Operation::Io).or_else(request)
 }
 
 fn metrics() -> impl Iterator<Item = &'static str> {
@@ -295,7 +350,7 @@ fn metric(name: &str) -> Result<Metric, String> {
     // Words of the front as well: "reed.p99" has its mistake there.
     let first = name.split('.').next().unwrap_or(name);
     let fronts = Direction::ALL.map(Direction::name);
-    let fronts = fronts.into_iter().chain(CLASSES.iter().map(|(class, _)| *class));
+    let fronts = fronts.into_iter().chain(CLASSES.iter().map(|(class, _)| *class)).chain(REQUESTS);
     let percentiles = ["p50", "p90", "p95", "p99", "p99.9"];
     match name.contains('.') {
         true => Err(not_found(first, fronts)),
@@ -318,7 +373,7 @@ pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> O
     known.map(|known| (far(known), known)).filter(|(d, _)| *d <= 2).min().map(|(_, known)| known)
 }
 
-/// A limit in nanoseconds, I/Os or bytes a second.
+/// A limit in nanoseconds, I/Os or bytes a second, or percent.
 fn limit(text: &str, unit: Unit) -> Result<f64, String> {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, suffix) = text.split_at(end);
@@ -333,6 +388,7 @@ fn limit(text: &str, unit: Unit) -> Result<f64, String> {
                 Unit::Time => "a time with its unit (ns, us, ms or s), such as 2ms",
                 Unit::Count => "a number, such as 5000, 50k or 1.2M",
                 Unit::Bytes => "a bandwidth, such as 100MB/s, 100MiB/s or 1.5GB/s",
+                Unit::Percent => "a share, such as 0.1%",
             }
         )),
     }
@@ -347,6 +403,9 @@ fn factor(suffix: &str, unit: Unit) -> Option<f64> {
             "s" => 1e9,
             _ => return None,
         });
+    }
+    if unit == Unit::Percent {
+        return (suffix == "%").then_some(1.0);
     }
     let suffix = match unit {
         Unit::Bytes => {
@@ -376,7 +435,7 @@ mod tests {
     }
 
     fn plain(metric: Metric, operator: Operator, limit: f64) -> What {
-        What::Figure { direction: None, class: Class::Clat, metric, operator, limit }
+        What::Figure { operation: None, class: Class::Clat, metric, operator, limit }
     }
 
     #[test]
@@ -403,16 +462,33 @@ mod tests {
     fn job_direction_and_class_stand_before_the_metric() {
         let condition = parsed("my job:read.response.p99<1ms");
         assert_eq!(condition.job.as_deref(), Some("my job"));
-        let What::Figure { direction, class, metric, .. } = condition.what else { panic!() };
+        let What::Figure { operation, class, metric, .. } = condition.what else { panic!() };
         assert_eq!(
-            (direction, class, metric),
-            (Some(Direction::Read), Class::Response, Metric::Percentile(99.0))
+            (operation, class, metric),
+            (Some(Operation::Io(Direction::Read)), Class::Response, Metric::Percentile(99.0))
         );
-        let What::Figure { direction, class, .. } = parsed("lat.write.mean<1ms").what else {
+        let What::Figure { operation, class, .. } = parsed("lat.write.mean<1ms").what else {
             panic!()
         };
-        assert_eq!((direction, class), (Some(Direction::Write), Class::Lat));
+        assert_eq!((operation, class), (Some(Operation::Io(Direction::Write)), Class::Lat));
         assert_eq!(parsed("a.fio: x:iops>1").job.as_deref(), Some("a.fio: x"));
+    }
+
+    #[test]
+    fn requests_have_times_and_failures_of_their_own() {
+        let get = || Some(Operation::Request("GET".into()));
+        let less = Operator::Less;
+        for (text, operation, class, metric, limit) in [
+            ("ttfb.p99<20ms", None, Class::FirstByte, Metric::Percentile(99.0), 2e7),
+            ("GET.ttfb.p50<1ms", get(), Class::FirstByte, Metric::Percentile(50.0), 1e6),
+            ("ttfb.get.mean<1ms", get(), Class::FirstByte, Metric::Mean, 1e6),
+            ("get.p99<1s", get(), Class::Clat, Metric::Percentile(99.0), 1e9),
+            ("GET.failed<0.1%", get(), Class::Clat, Metric::Failed, 0.1),
+            ("failed<1%", None, Class::Clat, Metric::Failed, 1.0),
+        ] {
+            let what = What::Figure { operation, class, metric, operator: less, limit };
+            assert_eq!(parsed(text).what, what, "{text}");
+        }
     }
 
     #[test]
@@ -436,8 +512,15 @@ mod tests {
             ("bw>fast", "a bandwidth, such as 100MB/s"),
             ("reed.p99<1ms", "did you mean read?"),
             ("respons.p99<1ms", "did you mean response?"),
-            ("read.write.p99<1ms", "one direction was expected"),
+            ("read.write.p99<1ms", "one direction, or one kind of request, was expected"),
             ("lat.iops>1", "iops is no latency"),
+            ("GET.iops>1", "of GET there are latencies"),
+            ("GET.lat.p99<1ms", "of GET there are latencies"),
+            ("read.ttfb.p99<1ms", "only requests have that"),
+            ("write.failed<1%", "only requests have that"),
+            ("ttfb.failed<1%", "failed is no latency"),
+            ("failed<5", "a share, such as 0.1%"),
+            ("GTE.p99<1ms", "did you mean GET?"),
             ("read.sync.p99<1ms", "have no direction"),
             ("no-warning", "did you mean no-warnings?"),
             ("", "was expected"),
@@ -457,7 +540,8 @@ mod tests {
         let condition = parsed("randraed:p99<1ms");
         let problem = |condition: &Condition, job: &str| {
             let directions = PerDirection { read: true, ..PerDirection::default() };
-            let checked = condition.check(&[Subject { name: job.into(), directions }]);
+            let subject = Subject { name: job.into(), directions, sends_requests: job == "store" };
+            let checked = condition.check(&[subject]);
             checked.err().map(|mistake| mistake.problem)
         };
         assert!(problem(&condition, "randread").unwrap().contains("'randread' is"));
@@ -466,6 +550,11 @@ mod tests {
         assert_eq!(problem(&parsed("read.p99<1ms"), "x"), None);
         let nothing = problem(&parsed("write.p99<1ms"), "x").unwrap();
         assert!(nothing.contains("no job moves data in this direction"), "{nothing}");
+        for text in ["ttfb.p99<1ms", "GET.p99<1ms", "failed<1%"] {
+            let nothing = problem(&parsed(text), "x").unwrap();
+            assert!(nothing.contains("no job asks an object store"), "{nothing}");
+            assert_eq!(problem(&parsed(text), "store"), None);
+        }
     }
 
     proptest! {

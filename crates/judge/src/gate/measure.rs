@@ -2,9 +2,11 @@
 
 use super::condition::{Class, Metric};
 use crate::case::Case;
+use crate::metrics::exchange;
 use crate::metrics::latency::merged;
 use crate::metrics::series::{Slot, slots, too_few};
 use crate::metrics::window::{busy, per_second, union_ns};
+use crate::operation::Operation;
 use crate::stats::{Estimate, mean_of_series, percentile_interval, samples_needed, summary};
 use record::{Direction, Histogram, JobRecord};
 
@@ -16,9 +18,9 @@ pub(crate) struct Member<'a> {
     pub(crate) runs: Vec<Vec<&'a JobRecord>>,
 }
 
-/// A figure in one direction.
+/// A figure of one kind of operation.
 pub(crate) struct Measured {
-    pub(crate) direction: Option<Direction>,
+    pub(crate) operation: Operation,
     pub(crate) estimate: Estimate,
     /// Why the interval has no end.
     pub(crate) reason: Option<String>,
@@ -52,29 +54,34 @@ pub(crate) fn members<'a>(cases: &[Case<'a>]) -> Vec<Member<'a>> {
     members
 }
 
-/// A figure of a job in each direction it has it in, or in the one asked for.
+/// A figure of a job in each direction it has it in, or of each kind of request where it is one of
+/// requests; or of the one asked for.
 pub(crate) fn figures(
     member: &Member,
-    direction: Option<Direction>,
+    asked: Option<&Operation>,
     class: Class,
     metric: Metric,
     seed: u64,
 ) -> Vec<Measured> {
-    let directions: Vec<Option<Direction>> = match (class, direction) {
-        (Class::Sync, _) => vec![None],
-        (_, Some(one)) => vec![Some(one)],
-        (_, None) => Direction::ALL.into_iter().map(Some).collect(),
+    let operations: Vec<Operation> = match (asked, class, metric) {
+        (Some(one), ..) => vec![one.clone()],
+        (None, Class::Sync, _) => vec![Operation::Sync],
+        (None, Class::FirstByte, _) | (None, _, Metric::Failed) => {
+            let all: Vec<&JobRecord> = member.runs.iter().flatten().copied().collect();
+            exchange::kinds(&all).into_iter().map(Operation::Request).collect()
+        }
+        _ => Direction::ALL.map(Operation::Io).into(),
     };
-    let of = |direction| {
+    let of = |operation: Operation| {
         let values: Vec<(Estimate, Option<String>)> = member
             .runs
             .iter()
-            .filter_map(|workers| single(workers, direction, class, metric, seed))
+            .filter_map(|workers| single(workers, &operation, class, metric, seed))
             .collect();
         let (estimate, reason) = combined(values, metric, seed)?;
-        Some(Measured { direction, estimate, reason })
+        Some(Measured { operation, estimate, reason })
     };
-    directions.into_iter().filter_map(of).collect()
+    operations.into_iter().filter_map(of).collect()
 }
 
 /// The figure of one run, or of several: extremes are those of all runs, other figures the mean of
@@ -112,25 +119,45 @@ pub(super) fn intervals(member: &Member) -> usize {
 }
 
 /// The figure of one run; with a reason where its interval has no end.
-pub(crate) fn single(
+fn single(
     workers: &[&JobRecord],
-    direction: Option<Direction>,
+    operation: &Operation,
     class: Class,
     metric: Metric,
     seed: u64,
 ) -> Option<(Estimate, Option<String>)> {
-    match (metric, direction) {
-        (Metric::Iops, Some(direction)) => {
-            let ios: u64 = workers.iter().map(|job| job.results[direction].ios).sum();
-            rate(workers, direction, ios, seed, Slot::iops)
+    match (metric, operation) {
+        (Metric::Iops, Operation::Io(direction)) => {
+            let ios: u64 = workers.iter().map(|job| job.results[*direction].ios).sum();
+            rate(workers, *direction, ios, seed, Slot::iops)
         }
-        (Metric::Bandwidth, Some(direction)) => {
-            let bytes: u64 = workers.iter().map(|job| job.results[direction].bytes.0).sum();
-            rate(workers, direction, bytes, seed, |slot| per_second(slot.bytes, slot.length))
+        (Metric::Bandwidth, Operation::Io(direction)) => {
+            let bytes: u64 = workers.iter().map(|job| job.results[*direction].bytes.0).sum();
+            rate(workers, *direction, bytes, seed, |slot| per_second(slot.bytes, slot.length))
         }
-        _ => latency(workers, direction, class, metric, seed),
+        (Metric::Failed, Operation::Request(request)) => failed(workers, request),
+        (Metric::Iops | Metric::Bandwidth | Metric::Failed, _) => None,
+        _ => latency(workers, operation, class, metric, seed),
     }
 }
+
+/// The share of requests that failed, in percent, with Wilson's interval (1927): as if each failed by
+/// itself.
+fn failed(workers: &[&JobRecord], request: &str) -> Option<(Estimate, Option<String>)> {
+    let (failed, sent) = exchange::failed(workers, request);
+    if sent == 0 {
+        return None;
+    }
+    let (count, share) = (sent as f64, failed as f64 / sent as f64);
+    let middle = (share + ERRORS.powi(2) / (2.0 * count)) / (1.0 + ERRORS.powi(2) / count);
+    let spread = share * (1.0 - share) / count + (ERRORS / (2.0 * count)).powi(2);
+    let half = ERRORS * spread.sqrt() / (1.0 + ERRORS.powi(2) / count);
+    let (low, high) = ((middle - half).max(0.0), (middle + half).min(1.0));
+    Some((Estimate { value: 100.0 * share, low: 100.0 * low, high: 100.0 * high }, None))
+}
+
+/// Standard errors on each side of a 95 % interval.
+const ERRORS: f64 = 1.96;
 
 /// A rate over the whole window, as uncertain as its course over the intervals shows.
 fn rate(
@@ -166,40 +193,76 @@ fn around(
 
 fn latency(
     workers: &[&JobRecord],
-    direction: Option<Direction>,
+    operation: &Operation,
     class: Class,
     metric: Metric,
     seed: u64,
 ) -> Option<(Estimate, Option<String>)> {
-    let all = histogram(workers, direction, class)?;
-    match (metric, direction, class) {
+    let all = histogram(workers, operation, class)?;
+    match (metric, operation, class) {
         (Metric::Min, ..) | (Metric::Percentile(0.0), ..) => Some(exact(all.min())),
         (Metric::Max, ..) | (Metric::Percentile(100.0), ..) => Some(exact(all.max())),
         (Metric::Percentile(percentile), ..) => Some(self::percentile(&all, percentile)),
-        (_, Some(direction), Class::Clat) => {
+        (_, Operation::Io(direction), Class::Clat) => {
             let series: Vec<f64> =
-                slots(workers, &[direction]).iter().filter_map(Slot::latency).collect();
+                slots(workers, &[*direction]).iter().filter_map(Slot::latency).collect();
             Some(around(workers, all.mean(), &series, seed))
         }
         _ => Some(mean(&all)),
     }
 }
 
-/// The latencies of one run of a job; of its synchronisations without a direction.
+/// Which latencies of a kind of request, of all that a job sent, say what no other figure of it says:
+/// to the first byte; and whole, unless the I/Os of a direction are just these requests.
+pub(crate) fn classes_of_request(request: &str, all: &[String]) -> Vec<Class> {
+    let are_ios = match request {
+        "GET" | "DELETE" => true,
+        "PUT" => !all.iter().any(|other| other == "UploadPart"),
+        // Alone they count as reads.
+        _ => all.len() == 1,
+    };
+    let whole = (!are_ios).then_some(Class::Lat);
+    [Class::FirstByte].into_iter().chain(whole).collect()
+}
+
+/// What such a latency is called.
+pub(crate) fn latency_name(operation: &Operation, class: Class) -> &'static str {
+    match (operation, class) {
+        (_, Class::FirstByte) => "first byte",
+        (Operation::Request(_), _) => "whole",
+        (Operation::Sync, _) | (_, Class::Sync) => "synchronisation",
+        (_, Class::Response) => "response",
+        (_, Class::Clat) => "completion",
+        (_, Class::Lat | Class::Slat) => "total",
+    }
+}
+
+/// The latencies of one run of a job; of requests those of whole ones unless they are to be to the
+/// first byte.
 pub(crate) fn histogram(
     workers: &[&JobRecord],
-    direction: Option<Direction>,
+    operation: &Operation,
     class: Class,
 ) -> Option<Histogram> {
+    let direction = match operation {
+        Operation::Io(direction) => *direction,
+        Operation::Sync => return merged(exchange::syncs(workers).map(|sync| &sync.latency)),
+        Operation::Request(request) => {
+            let request = Some(request.as_str());
+            return match class {
+                Class::FirstByte => exchange::times(workers, request, |one| &one.first_byte),
+                _ => exchange::times(workers, request, |one| &one.whole),
+            };
+        }
+    };
     let of = |job: &&'_ JobRecord| -> Option<Histogram> {
-        let Some(direction) = direction else { return Some(job.sync.latency.clone()) };
         let result = &job.results[direction];
         match class {
             Class::Clat => result.latency.clat.clone(),
             Class::Lat => result.lat().cloned(),
             Class::Slat => result.latency.slat.clone(),
             Class::Response => result.latency.response.clone(),
-            Class::Sync => None,
+            Class::Sync | Class::FirstByte => None,
         }
     };
     let parts: Vec<Histogram> = workers.iter().filter_map(of).collect();
@@ -236,6 +299,6 @@ fn mean(all: &Histogram) -> (Estimate, Option<String>) {
         let reason = format!("too few values for a mean: {} of 30 needed", all.count());
         return (Estimate { value, low: 0.0, high: f64::INFINITY }, Some(reason));
     }
-    let half = 1.96 * all.stddev() / (all.count() as f64).sqrt();
+    let half = ERRORS * all.stddev() / (all.count() as f64).sqrt();
     (Estimate { value, low: value - half, high: value + half }, None)
 }

@@ -1,7 +1,7 @@
 use super::*;
-use crate::checks::testing::{IOPS, LATENCY, job, record};
+use crate::checks::testing::{IOPS, LATENCY, asking, job, record};
 use crate::metrics::judge;
-use record::{Cell, Histogram, JobRecord};
+use record::{Cell, Direction, Histogram, JobRecord};
 
 fn conditions(texts: &[&str]) -> Vec<Condition> {
     texts.iter().map(|text| Condition::parse(text).unwrap()).collect()
@@ -90,7 +90,10 @@ fn both_directions_of_a_mixed_job_must_pass() {
     spread(&mut mixed, Direction::Read);
     let run = record(vec![mixed]);
     let both = results(&[run], &["p99<1.05ms"]);
-    let told: Vec<_> = both.iter().map(|r| (r.direction, r.outcome)).collect();
+    let told: Vec<_> = both
+        .iter()
+        .map(|r| (r.operation.as_ref().and_then(Operation::direction), r.outcome))
+        .collect();
     assert_eq!(
         told,
         [(Some(Direction::Read), Outcome::Fail), (Some(Direction::Write), Outcome::Pass)]
@@ -123,6 +126,35 @@ fn a_condition_about_nothing_fails() {
         assert_eq!((nothing.outcome, other.outcome), (Outcome::Fail, Outcome::Pass), "{text}");
         assert!(nothing.reason.as_ref().unwrap().contains(says), "{nothing:?}");
     }
+}
+
+#[test]
+fn requests_are_held_against_their_own_limits() {
+    let run = asking("GET", 4000, 503);
+    let decided = |text: &str| {
+        let all = results(std::slice::from_ref(&run), &[text]);
+        let [one] = all.as_slice() else { panic!("{all:?}") };
+        assert_eq!(one.operation, Some(Operation::Request("GET".into())), "{text}");
+        (one.outcome, one.measured.unwrap().value)
+    };
+    let first_byte = LATENCY as f64 / 2.0;
+    let (outcome, value) = decided("ttfb.p99<0.6ms");
+    assert!(outcome == Outcome::Pass && (value / first_byte - 1.0).abs() < 0.01, "{value}");
+    assert_eq!(decided("GET.ttfb.p50<0.4ms").0, Outcome::Fail);
+    assert_eq!(decided("get.p99<0.6ms").0, Outcome::Fail, "whole ones take longer");
+    assert_eq!(decided("failed<20%"), (Outcome::Pass, 10.0));
+    assert_eq!(decided("GET.failed<1%").0, Outcome::Fail);
+    assert_eq!(decided("GET.failed<10.1%").0, Outcome::Undecided);
+    let none = results(&[run], &["PUT.ttfb.p99<1s"]);
+    assert!(none[0].reason.as_ref().unwrap().contains("no job sent such a request"), "{none:?}");
+}
+
+#[test]
+fn no_failure_of_few_requests_shows_little() {
+    let run = asking("GET", 30, 0);
+    let all = results(&[run], &["failed<0.1%", "failed<20%"]);
+    let outcomes: Vec<Outcome> = all.iter().map(|result| result.outcome).collect();
+    assert_eq!(outcomes, [Outcome::Undecided, Outcome::Pass]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What was asked of an object store, by kind of request.
 
-use super::latency::LatencyStats;
-use record::{Exchange, Histogram, JobRecord, Nanos, RequestResult, Second};
+use super::latency::{self, LatencyStats};
+use record::{Exchange, Histogram, JobRecord, Nanos, RequestResult, Second, SyncResult};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
@@ -99,6 +99,49 @@ pub fn merged(jobs: &[&JobRecord]) -> Option<Exchange> {
     };
     asked().for_each(|(started, exchange)| all.merge(exchange, Nanos(started.0 - first.0)));
     Some(all)
+}
+
+/// What some workers asked of a kind, each worker's by itself; `None`: of every kind.
+fn results<'a>(
+    jobs: &'a [&JobRecord],
+    request: Option<&'a str>,
+) -> impl Iterator<Item = &'a RequestResult> {
+    let all = jobs.iter().filter_map(|job| job.exchange.as_ref()).flat_map(|asked| &asked.requests);
+    all.filter(move |result| request.is_none_or(|request| result.request == request))
+}
+
+/// The synchronisations of some workers. Of those that ask object stores HEADs among other requests
+/// are in their place, which are told as what they are.
+pub(crate) fn syncs<'a>(jobs: &[&'a JobRecord]) -> impl Iterator<Item = &'a SyncResult> {
+    jobs.iter().filter(|job| job.exchange.is_none()).map(|job| &job.sync)
+}
+
+/// The kinds of requests that some workers sent, in the order in which they were first sent.
+pub(crate) fn kinds(jobs: &[&JobRecord]) -> Vec<String> {
+    let mut kinds: Vec<String> = Vec::new();
+    for result in results(jobs, None) {
+        if result.sent > 0 && !kinds.contains(&result.request) {
+            kinds.push(result.request.clone());
+        }
+    }
+    kinds
+}
+
+/// How long requests of a kind took, by `part`: to the first byte, or as a whole. `None` when none
+/// was answered as it should be.
+pub(crate) fn times(
+    jobs: &[&JobRecord],
+    request: Option<&str>,
+    part: fn(&RequestResult) -> &Histogram,
+) -> Option<Histogram> {
+    latency::merged(results(jobs, request).map(part))
+}
+
+/// Requests of a kind that came to an end, each counted once however often it was repeated: how many
+/// failed, and how many there were.
+pub(crate) fn failed(jobs: &[&JobRecord], request: &str) -> (u64, u64) {
+    let each = results(jobs, Some(request)).map(|one| (one.failed(), one.failed() + one.good));
+    each.fold((0, 0), |sum, (failed, ended)| (sum.0 + failed, sum.1 + ended))
 }
 
 fn metrics(exchange: &Exchange) -> ExchangeMetrics {

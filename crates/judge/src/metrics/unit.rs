@@ -181,8 +181,8 @@ fn merged_names(jobs: &[&JobRecord]) -> Vec<(String, u32)> {
 
 fn sync(jobs: &[&JobRecord], percentiles: &[f64]) -> SyncMetrics {
     SyncMetrics {
-        count: jobs.iter().map(|job| job.sync.count).sum(),
-        latency: merged(jobs.iter().map(|job| &job.sync.latency))
+        count: exchange::syncs(jobs).map(|sync| sync.count).sum(),
+        latency: merged(exchange::syncs(jobs).map(|sync| &sync.latency))
             .map(|all| LatencyStats::of(&all, percentiles)),
     }
 }

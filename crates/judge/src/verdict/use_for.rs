@@ -5,6 +5,7 @@ use crate::case::{Case, Part};
 use crate::checks::words::{count, list, number};
 use crate::durability::{Durability, durability};
 use crate::finding::Finding;
+use crate::metrics::RequestMetrics;
 use record::{Bytes, Direction, Medium, PerDirection, Severity};
 
 /// What a finding takes away from a figure. Ids of checks that the limit itself says are not here.
@@ -153,6 +154,9 @@ fn pattern(part: &Part) -> String {
     let order = if workload.rw.contains("rand") { "random" } else { "sequential" };
     let total: u64 = moved(part).into_iter().map(|d| part.ios(d)).sum();
     let named = |direction: Direction| format!("{}s", direction.name());
+    if let Some(mix) = mix(part) {
+        return format!("{order} {mix}");
+    }
     let kinds: Vec<String> = match moved(part).as_slice() {
         [] => vec!["synchronisations".into()],
         [one] => vec![named(*one)],
@@ -162,6 +166,20 @@ fn pattern(part: &Part) -> String {
             .collect(),
     };
     format!("{order} {}", list(&kinds))
+}
+
+/// "GETs (45 %), HEADs (30 %) and PUTs (25 %)": requests of several kinds of which each is an I/O.
+fn mix(part: &Part) -> Option<String> {
+    let requests = &part.metrics.exchange.as_ref()?.requests;
+    let are_ios = |one: &RequestMetrics| ["GET", "HEAD", "PUT", "DELETE"].contains(&&*one.request);
+    if requests.len() < 2 || !requests.iter().all(are_ios) {
+        return None;
+    }
+    let total: u64 = requests.iter().map(|one| one.sent).sum();
+    let share = |one: &RequestMetrics| {
+        format!("{}s ({:.0} %)", one.request, one.sent as f64 * 100.0 / total.max(1) as f64)
+    };
+    Some(list(&requests.iter().map(share).collect::<Vec<_>>()))
 }
 
 fn place(case: &Case, part: &Part) -> String {

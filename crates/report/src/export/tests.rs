@@ -58,6 +58,18 @@ fn a_percentile_is_a_row_for_each_latency() {
 }
 
 #[test]
+fn requests_and_connections_have_percentiles() {
+    let run = sample::objects();
+    let csv = percentiles(&named(&run)).csv();
+    let line = |part: &str| csv.lines().find(|line| line.contains(part)).unwrap_or_default();
+    let first_byte = line(",objects,GET,first byte,50,");
+    assert!(first_byte.ends_with(",900") && first_byte.split(',').count() == 12, "{csv}");
+    assert!(line(",objects,GET,whole,100,").contains(",9000000,"), "{csv}");
+    assert!(line(",objects,connection,connect,50,").ends_with(",8"), "{csv}");
+    assert!(!csv.contains(",TLS,") && !csv.contains(",sync,"), "{csv}");
+}
+
+#[test]
 fn parquet_reads_back_as_it_was() {
     let run = run();
     for table in [intervals(&named(&run)), percentiles(&named(&run))] {

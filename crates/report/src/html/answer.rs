@@ -6,9 +6,9 @@ use crate::html::table::value;
 use crate::verdict::sentence;
 use crate::when;
 use judge::checks::words::list;
-use judge::{Finding, Tabled, Verdict, tabled, workloads};
+use judge::{Finding, Operation, Tabled, Verdict, tabled, workloads};
 use maud::{Markup, html};
-use record::{RunRecord, Severity};
+use record::{Direction, RunRecord, Severity};
 
 /// So many jobs are told of one by one.
 const JOBS_MAX: usize = 6;
@@ -202,7 +202,9 @@ fn place(run: &RunRecord) -> Option<String> {
 
 /// The figures that people ask for.
 fn amounts(exhibit: &Exhibit) -> Markup {
-    let rows = tabled(&exhibit.set);
+    let mut rows = tabled(&exhibit.set);
+    let deleting: Vec<String> = jobs_that(&rows, |row| row.operation.request() == Some("DELETE"));
+    leave_to_the_table(&mut rows);
     let jobs: Vec<&str> = rows.iter().map(|row| row.job.as_str()).collect();
     let several = jobs.iter().any(|job| *job != jobs[0]);
     if exhibit.varied.is_some() && rows.len() > 2 {
@@ -213,13 +215,25 @@ fn amounts(exhibit: &Exhibit) -> Markup {
         @for row in rows.iter().take(JOBS_MAX) {
             p {
                 @if several { strong { (row.job) } " " }
-                (amount(row))
+                (amount(row, &done(row, &deleting)))
             }
         }
         @if rows.len() > JOBS_MAX {
             p { a href="#figures" { "All " (rows.len()) " rows are in the table." } }
         }
     }
+}
+
+/// Names of the jobs of such rows, one for each row.
+fn jobs_that(rows: &[Tabled], is_such: fn(&Tabled) -> bool) -> Vec<String> {
+    rows.iter().filter(|row| is_such(row)).map(|row| row.job.clone()).collect()
+}
+
+/// Without the times to the first byte of jobs that send several kinds of requests.
+fn leave_to_the_table(rows: &mut Vec<Tabled>) {
+    let firsts = jobs_that(rows, |row| row.latency == "first byte");
+    let kinds = |job: &String| firsts.iter().filter(|other| *other == job).count();
+    rows.retain(|row| row.latency != "first byte" || kinds(&row.job) == 1);
 }
 
 /// The ends of what a sweep measured.
@@ -230,31 +244,42 @@ fn extremes(exhibit: &Exhibit, rows: &[Tabled]) -> Markup {
         row.figures.iter().find(named).map_or(0.0, |figure| figure.value)
     };
     let by_rate = |one: &&Tabled, other: &&Tabled| rate(one).total_cmp(&rate(other));
-    let ends = [("Most", rows.iter().max_by(by_rate)), ("Least", rows.iter().min_by(by_rate))];
+    // Synchronisations and requests have no rate that could be the least of all.
+    let rated = || rows.iter().filter(|row| row.operation.direction().is_some());
+    let ends = [("Most", rated().max_by(by_rate)), ("Least", rated().min_by(by_rate))];
     html! {
         @for (name, row) in ends {
-            @if let Some(row) = row { p { (name) ", at " strong { (row.job) } ": " (amount(row)) } }
+            @if let Some(row) = row { p { (name) ", at " strong { (row.job) } ": " (amount(row, &done(row, &[]))) } }
         }
         p { a href="#figures" { "All " (rows.len()) " rows are in the table" } "." }
     }
 }
 
-fn amount(row: &Tabled) -> Markup {
+fn amount(row: &Tabled, done: &str) -> Markup {
     let figure = |name: &str| row.figures.iter().find(|figure| figure.name == name);
-    let direction = row.direction.map_or("synchronisations", |direction| match direction {
-        record::Direction::Read => "reads",
-        record::Direction::Write => "writes",
-        record::Direction::Trim => "trims",
-    });
     html! {
         @if let (Some(iops), Some(bandwidth)) = (figure("IOPS"), figure("bandwidth")) {
-            span class="big" { (value(iops)) } " " (direction) " a second, "
+            span class="big" { (value(iops)) } " " (done) " a second, "
             span class="big" { (value(bandwidth)) } "; "
-        } @else { "of " (row.count) " " (direction) ", " }
+        } @else { "of " (row.count) " " (done) ", " }
         @if let (Some(half), Some(most)) = (figure("p50"), figure("p99")) {
-            "half took at most " span class="big" { (value(half)) }
-            ", 99 of 100 at most " span class="big" { (value(most)) } "."
+            @let (took, at_most) = match row.latency {
+                "first byte" => ("had the first byte of their answer within", "within"),
+                _ => ("took at most", "at most"),
+            };
+            "half " (took) " " span class="big" { (value(half)) }
+            ", 99 of 100 " (at_most) " " span class="big" { (value(most)) } "."
         }
+    }
+}
+
+/// "reads", "GET requests"; what jobs trim that send DELETEs are objects.
+fn done(row: &Tabled, deleting: &[String]) -> String {
+    match &row.operation {
+        Operation::Io(Direction::Trim) if deleting.contains(&row.job) => "deletes".into(),
+        Operation::Io(direction) => format!("{}s", direction.name()),
+        Operation::Sync => "synchronisations".into(),
+        Operation::Request(request) => format!("{request} requests"),
     }
 }
 

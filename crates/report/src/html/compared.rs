@@ -2,6 +2,7 @@
 
 use crate::exhibit::Exhibit;
 use crate::html::table::in_unit;
+use judge::Operation;
 use judge::compare::{Call, Comparison, DirectionComparison, MetricComparison, Options, compare};
 use maud::{Markup, html};
 
@@ -55,12 +56,13 @@ fn conclusion(comparison: &Comparison) -> String {
         )| {
             let job = if several { format!("{} ", job.name) } else { String::new() };
             let ratio = metric.ratio.map_or(1.0, |ratio| ratio.value);
-            format!("{job}{} {} ×{ratio:.2}", described(direction), metric.name)
+            format!("{job}{} {} ×{ratio:.2}", described(direction, metric), metric.name)
         };
         of_call.map(words).collect()
     };
     let (slower, faster) = (told(Call::Slower), told(Call::Faster));
     let same = comparison.metrics().filter(|m| m.call == Call::NoDifferenceShown).count();
+    let (worse, better) = crate::compare::compared_as(comparison);
     let list = |names: &[String]| match names.len() {
         0..=4 => names.join(", "),
         more => format!("{} and {} more", names[..3].join(", "), more - 3),
@@ -68,10 +70,10 @@ fn conclusion(comparison: &Comparison) -> String {
     match (slower.is_empty(), faster.is_empty(), same) {
         (true, true, 0) => format!("{}.", crate::compare::nothing(comparison)),
         (true, true, _) => "no figure is shown to differ.".into(),
-        (false, true, _) => format!("slower ({}).", list(&slower)),
-        (true, false, _) => format!("faster ({}).", list(&faster)),
+        (false, true, _) => format!("{worse} ({}).", list(&slower)),
+        (true, false, _) => format!("{better} ({}).", list(&faster)),
         (false, false, _) => {
-            format!("faster in some ({}), slower in others ({}).", list(&faster), list(&slower))
+            format!("{better} in some ({}), {worse} in others ({}).", list(&faster), list(&slower))
         }
     }
 }
@@ -90,8 +92,12 @@ fn circumstances(comparison: &Comparison) -> String {
     }
 }
 
-fn described(direction: &DirectionComparison) -> String {
-    direction.direction.map_or("sync", record::Direction::name).to_owned()
+/// As in text, but for the latency of I/Os, which the table does not name; failures have none.
+fn described(direction: &DirectionComparison, metric: &MetricComparison) -> String {
+    match direction.operation {
+        Operation::Request(_) if !metric.is_failures() => crate::compare::described(direction),
+        _ => direction.operation.name().to_owned(),
+    }
 }
 
 /// The comparisons in full; empty for one exhibit.
@@ -160,7 +166,7 @@ fn table(first: &Exhibit, other: &Exhibit, comparison: &Comparison) -> Markup {
                                 @let names: Vec<&str> = some.iter().map(|m| m.name).collect();
                                 tr class=(class(some[0].call)) {
                                     th scope="row" { (job.name) }
-                                    td { (described(direction)) }
+                                    td { (described(direction, &some[0])) }
                                     td { (names.join(", ")) }
                                     (figures(&some[0]))
                                 }
@@ -191,7 +197,7 @@ fn figures(metric: &MetricComparison) -> Markup {
                     (format!("×{:.2}", ratio.value))
                     span class="interval" { (format!("{:.2} to {:.2}", ratio.low, ratio.high)) }
                 }
-                td class="call" { (metric.call.name()) }
+                td class="call" { (metric.call_name()) }
             }
             None => {
                 td class="reason" colspan="4" {

@@ -9,9 +9,11 @@ use maud::{Markup, html};
 /// A page shows so many rows.
 const ROWS_MAX: usize = 200;
 
-/// Names of the columns before those of whole requests.
-const HEADS: [&str; 7] =
-    ["job", "request", "sent", "answers", "retries", "first byte p50", "first byte p99"];
+/// Names of the columns of words.
+const WORDS: [&str; 4] = ["job", "request", "answers", "retries"];
+
+/// Names of the columns of figures before those of whole requests.
+const FIGURES: [&str; 3] = ["sent", "first byte p50", "first byte p99"];
 
 /// Percentiles of whole requests that have a column.
 const WHOLE: [f64; 4] = [50.0, 90.0, 99.0, 99.9];
@@ -31,8 +33,9 @@ pub(super) fn section(exhibits: &[Exhibit]) -> Markup {
                         thead {
                             tr {
                                 @if several { th scope="col" { "run" } }
-                                @for head in HEADS { th scope="col" { (head) } }
-                                @for p in WHOLE { th scope="col" { "whole p" (p) } }
+                                @for head in WORDS { th scope="col" { (head) } }
+                                @for head in FIGURES { th scope="col" class="number" { (head) } }
+                                @for p in WHOLE { th scope="col" class="number" { "whole p" (p) } }
                             }
                         }
                         tbody { @for row in rows.iter().take(ROWS_MAX) { (line(row, several)) } }
@@ -61,11 +64,11 @@ fn line((exhibit, unit, _, request): &Row, several: bool) -> Markup {
             @if several { td { (exhibit.name) } }
             td { (unit.name) }
             td { (request.request) }
-            td { (number(request.sent as f64)) }
             td { (answers(request)) }
             td { (repeats(request)) }
-            @for p in [50.0, 99.0] { td { (at(request.first_byte.as_ref(), p)) } }
-            @for p in WHOLE { td { (at(request.whole.as_ref(), p)) } }
+            td class="number" { (number(request.sent as f64)) }
+            @for p in [50.0, 99.0] { td class="number" { (at(request.first_byte.as_ref(), p)) } }
+            @for p in WHOLE { td class="number" { (at(request.whole.as_ref(), p)) } }
         }
     }
 }

@@ -4,7 +4,6 @@ use crate::exhibit::Exhibit;
 use charts::Unit;
 use judge::{Tabled, TabledFigure, tabled};
 use maud::{Markup, html};
-use record::Direction;
 
 /// A page shows so many rows; the rest is in the CSV.
 const ROWS_MAX: usize = 400;
@@ -27,7 +26,8 @@ pub fn rows(exhibits: &[Exhibit]) -> Table {
     for exhibit in exhibits {
         for row in tabled(&exhibit.set) {
             let same = |(_, known): &(String, Tabled)| {
-                (&known.job, known.direction) == (&row.job, row.direction)
+                (&known.job, &known.operation, known.latency)
+                    == (&row.job, &row.operation, row.latency)
             };
             let at = rows.iter().rposition(same).map_or(rows.len(), |index| index + 1);
             rows.insert(at, (exhibit.name.clone(), row));
@@ -45,12 +45,9 @@ pub(crate) fn in_unit(unit: &str, value: f64) -> String {
     match unit {
         "IOPS" => judge::checks::words::number(value),
         "bytes/s" => Unit::BytesPerSecond.text(value),
+        "percent" => Unit::Percent.text(value),
         _ => Unit::Nanoseconds.text(value),
     }
-}
-
-fn direction(row: &Tabled) -> &'static str {
-    row.direction.map_or("sync", Direction::name)
 }
 
 /// "92.1 k to 96.0 k"; of a figure that has none, why in short.
@@ -79,7 +76,7 @@ impl Table {
     fn labels(&self, (exhibit, row): &(String, Tabled)) -> Vec<String> {
         let several = self.is_of_several.then(|| exhibit.clone());
         let runs = self.has_runs().then(|| row.runs.to_string());
-        let job = [row.job.clone(), direction(row).to_owned()];
+        let job = [row.job.clone(), row.operation.name().to_owned()];
         several.into_iter().chain(job).chain(runs).chain([row.latency.to_owned()]).collect()
     }
 
@@ -114,7 +111,7 @@ impl Table {
                 let cells = [
                     exhibit.clone(),
                     row.job.clone(),
-                    direction(row).into(),
+                    row.operation.name().into(),
                     row.latency.into(),
                     row.runs.to_string(),
                     row.count.to_string(),
@@ -176,6 +173,10 @@ fn csv_text(text: &str) -> String {
     }
 }
 
+fn has_requests(table: &Table) -> bool {
+    table.rows.iter().any(|(_, row)| row.operation.request().is_some())
+}
+
 /// The table of a page.
 pub(super) fn markup(table: &Table) -> Markup {
     html! {
@@ -202,6 +203,9 @@ pub(super) fn markup(table: &Table) -> Markup {
             "Below each figure: what holds its true value in 95 of 100 cases. p99: 99 of 100 I/Os took \
              no longer. Latency “completion”: from handing an I/O to the kernel until it was done; \
              “response”: from when it was meant to start."
+            @if has_requests(table) {
+                " Of requests: from sending one to the “first byte” of its answer, or the “whole” of it."
+            }
         }
     }
 }

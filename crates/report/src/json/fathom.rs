@@ -7,8 +7,8 @@ use crate::messages;
 use crate::numbers::millis;
 use judge::gate::{GateResult, Gated};
 use judge::{
-    DirectionSince, Figure, Finding, Judged, Repeated, RepeatedFigure, Since, UnitMetrics, Verdict,
-    WorkerSince,
+    DirectionSince, Figure, Finding, Judged, Operation, Repeated, RepeatedFigure, Since,
+    UnitMetrics, Verdict, WorkerSince,
 };
 use record::{BlockStates, Direction, ErrorCount, Message, RecordSet, RunRecord, Severity};
 
@@ -113,7 +113,9 @@ fn repeated(repeated: &Repeated) -> Json {
     object! {
         "cell" => &repeated.cell,
         "job" => &repeated.job,
-        "direction" => repeated.direction.map(Direction::name),
+        "direction" => repeated.operation.direction().map(Direction::name),
+        "request" => repeated.operation.request(),
+        "latency_is" => repeated.latency,
         "figures" => Json::Array(repeated.figures.iter().map(figure).collect()),
     }
 }
@@ -123,10 +125,12 @@ fn gate(gated: &Gated) -> Json {
     let condition = |result: &GateResult| {
         // An interval of too few data has no end.
         let end = |value: f64| value.is_finite().then_some(value);
+        let operation = result.operation.as_ref();
         object! {
             "condition" => &result.condition,
             "job" => &result.job,
-            "direction" => result.direction.map(Direction::name),
+            "direction" => operation.and_then(Operation::direction).map(Direction::name),
+            "request" => operation.and_then(Operation::request),
             "outcome" => result.outcome.name(),
             "measured" => result.measured.map(|m| m.value),
             "low" => result.measured.and_then(|m| end(m.low)),

@@ -3,13 +3,12 @@
 use super::{LINES_MAX, Named, cut, labels, numbered, words};
 use crate::exhibit::Exhibit;
 use charts::{PercentileCurve, Quantity, Unit};
-use judge::{Curve, curves as judged};
-use record::Direction;
+use judge::{Curve, Operation, curves as judged};
 
 const READING: &str = "At 99: one I/O of 100 took longer than the curve shows; at 99.9 one of 1000. A \
     step is where another kind of I/O begins.";
 
-/// A curve for each direction of each job.
+/// A curve for each direction of each job, and for each kind of its requests.
 pub(super) fn curves(exhibits: &[Exhibit]) -> Vec<Named> {
     let all: Vec<(String, Curve)> = exhibits
         .iter()
@@ -22,8 +21,11 @@ pub(super) fn curves(exhibits: &[Exhibit]) -> Vec<Named> {
     let parts: Vec<[String; 3]> = all
         .iter()
         .map(|(exhibit, curve)| {
-            let direction = curve.direction.map_or("sync", Direction::name);
-            [exhibit.clone(), curve.job.clone(), direction.to_owned()]
+            let of = match curve.operation {
+                Operation::Request(_) => format!("{} {}", curve.operation.name(), curve.latency),
+                _ => curve.operation.name().to_owned(),
+            };
+            [exhibit.clone(), curve.job.clone(), of]
         })
         .collect();
     let drawn = |(name, (_, curve)): (String, &(String, Curve))| PercentileCurve {

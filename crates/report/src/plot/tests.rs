@@ -198,3 +198,16 @@ fn sizes_in_kib_are_shown_as_sizes() {
         "{svg}"
     );
 }
+
+#[test]
+fn figures_of_requests_are_named_in_words() {
+    for (name, words) in [
+        ("ttfb.p99", "p99 time to first byte"),
+        ("GET.ttfb.p99.9", "GET p99.9 time to first byte"),
+        ("GET.p50", "GET p50 latency"),
+        ("read.p99", "read p99 latency"),
+        ("p99.9", "p99.9 latency"),
+    ] {
+        assert_eq!(quantity(&Measure::parse(name).unwrap()).name, words, "{name}");
+    }
+}

@@ -87,6 +87,9 @@ fn size(kib: f64) -> String {
 /// A figure for people.
 pub(super) fn of_measure(measure: &Measure) -> String {
     let name = measure.name();
+    if let Some((of, figure)) = name.split_once("ttfb.") {
+        return format!("{}{figure} time to first byte", of.replace('.', " "));
+    }
     let (of, name) = match name.split_once('.') {
         Some((of, rest)) if !of.starts_with('p') => (format!("{of} "), rest.to_owned()),
         _ => (String::new(), name),

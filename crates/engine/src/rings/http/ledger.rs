@@ -226,6 +226,11 @@ mod tests {
     use super::*;
     use objects::{Attempt, Stamps};
 
+    #[test]
+    fn every_kind_of_request_has_the_name_that_records_give_it() {
+        assert_eq!(objects::Verb::ALL.map(objects::Verb::name), record::REQUESTS);
+    }
+
     fn ledger() -> Ledger {
         let mut ledger = Ledger::new(&Store::default(), "s3");
         ledger.restart(SECOND, 3);

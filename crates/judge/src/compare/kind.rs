@@ -1,0 +1,65 @@
+//! What can be compared of a job: which operations, by which of their latencies.
+
+use crate::gate::condition::Class;
+use crate::gate::measure::{Member, classes_of_request, histogram, latency_name};
+use crate::metrics::exchange;
+use crate::operation::Operation;
+use record::{Direction, Histogram, JobRecord};
+
+/// Operations and which of their latencies.
+#[derive(Clone)]
+pub(super) struct Kind {
+    pub(super) operation: Operation,
+    class: Class,
+}
+
+/// A mean of fewer synchronisations or requests says nothing, and a job that synchronises once at its
+/// end has one.
+const COUNT_MIN: u64 = 30;
+
+impl Kind {
+    /// What can be compared of a job.
+    pub(super) fn of(old: &Member, new: &Member) -> Vec<Kind> {
+        let runs: Vec<&Vec<&JobRecord>> = old.runs.iter().chain(&new.runs).collect();
+        let all = |does: &dyn Fn(&[&JobRecord]) -> bool| runs.iter().all(|run| does(run));
+        let mut kinds = Vec::new();
+        for direction in Direction::ALL {
+            if all(&|run| run.iter().any(|job| job.results[direction].ios > 0)) {
+                let operation = Operation::Io(direction);
+                let recorded =
+                    |class: &Class| all(&|run| histogram(run, &operation, *class).is_some());
+                let classes = [Class::Response, Class::Clat].into_iter();
+                let class = classes.into_iter().find(recorded).unwrap_or(Class::Lat);
+                kinds.push(Kind { operation, class });
+            }
+        }
+        let count =
+            |run: &[&JobRecord]| exchange::syncs(run).map(|sync| sync.latency.count()).sum();
+        if all(&|run| COUNT_MIN <= count(run)) {
+            kinds.push(Kind { operation: Operation::Sync, class: Class::Sync });
+        }
+        let first = runs.first().map(|run| exchange::kinds(run)).unwrap_or_default();
+        let asked =
+            first.iter().filter(|kind| all(&|run| COUNT_MIN <= exchange::failed(run, kind).1));
+        for request in asked {
+            let operation = || Operation::Request(request.clone());
+            let classes = classes_of_request(request, &first).into_iter();
+            kinds.extend(classes.map(|class| Kind { operation: operation(), class }));
+        }
+        kinds
+    }
+
+    pub(super) fn latency(&self) -> &'static str {
+        latency_name(&self.operation, self.class)
+    }
+
+    /// The latencies of one run; `None` where it recorded none.
+    pub(super) fn histogram(&self, run: &[&JobRecord]) -> Option<Histogram> {
+        histogram(run, &self.operation, self.class)
+    }
+
+    /// Whether it is the one at which the failures of a kind of request are told.
+    pub(super) fn has_failures(&self) -> bool {
+        self.class == Class::FirstByte
+    }
+}
