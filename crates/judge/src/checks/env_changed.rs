@@ -16,7 +16,7 @@ const MIB: u64 = 1 << 20;
 pub(super) const CHECK: Check = Check {
     id: "env-changed",
     question: "Were two runs made in the same circumstances?",
-    evidence: "facts of both records: kernel, CPUs, mitigations, settings, limits; and for each job the filesystem, mount options, devices, their firmware, scheduler, queue and write cache",
+    evidence: "facts of both records: kernel, CPUs, mitigations, settings, limits; and for each job the filesystem, mount options, devices, their firmware, scheduler, queue and write cache, or the object store",
     threshold: "warning for each difference that changes figures, note where only the distribution, the kernel's command line or fathom's version differ",
     reason: "a comparison shows what differs between two runs; when more than one thing does, it shows nothing of any of them",
     cause: "the machine, the storage or its settings changed between the runs",
@@ -170,6 +170,9 @@ fn storage(case: &Case, part: &Part) -> BTreeMap<String, String> {
         let block = size(filesystem.block_size.0 as f64);
         all.insert(format!("block size of {}", filesystem.kind), block);
     }
+    if let Some(asked) = &part.metrics.exchange {
+        all.insert("object store".to_owned(), asked.endpoints.join(", "));
+    }
     let devices: Vec<&DeviceFacts> =
         part.devices.iter().filter_map(|name| case.device(name)).collect();
     let kinds: Vec<&str> = devices.iter().map(|device| kind(device)).collect();
@@ -215,7 +218,7 @@ fn kind(device: &DeviceFacts) -> &str {
 #[cfg(test)]
 mod tests {
     use super::super::over_pair;
-    use super::super::testing::{job, record};
+    use super::super::testing::{asking, job, record};
     use super::*;
     use record::Direction;
 
@@ -248,6 +251,17 @@ mod tests {
             "3 things differ from the earlier run: kernel (6.12.0 → 6.13.0), mount options of ext4 \
              (relatime,rw → relatime,rw,sync) and scheduler of disk 1 (none → mq-deadline)"
         );
+    }
+
+    #[test]
+    fn another_object_store_is_told() {
+        let earlier = asking("GET", 100, 0);
+        let mut later = earlier.clone();
+        later.jobs[0].exchange.as_mut().unwrap().endpoints = vec!["other.example:80".into()];
+        let found = over_pair(&earlier, &later);
+        let expected = "object store (store.example:80 → other.example:80)";
+        assert!(found[0].text.contains(expected), "{found:?}");
+        assert_eq!(over_pair(&earlier, &earlier), []);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 use super::*;
-use crate::checks::testing::{SECOND, job, record};
+use crate::checks::testing::{LATENCY, SECOND, asking, job, record};
 use crate::stats::Random;
-use ::record::{Bytes, Cell, Histogram, JobRecord, RunRecord};
+use ::record::{Bytes, Cell, Direction, Histogram, JobRecord, RunRecord};
 
 /// A run whose level varies log-normally by `cv` from run to run around `level`, and whose course
 /// within is an autoregressive process (AR(1), phi 0.5, 10 %).
@@ -131,4 +131,89 @@ fn other_workloads_and_jobs_of_one_side_are_not_compared() {
     change(&mut b, |job| job.name = "else".into());
     let none = compare(&a, &b, &Options::default());
     assert_eq!((none.only_before, none.only_after), (vec!["read".into()], vec!["else".into()]));
+}
+
+/// Runs that fetch 4000 objects each, so many of which could not be had; the first bytes come after
+/// `first_byte` nanoseconds, give or take 3 % from run to run.
+fn fetched(random: &mut Random, failed: &[u64], first_byte: f64) -> RecordSet {
+    let run = |failed: &u64| {
+        let mut made = asking("GET", 4000, 0);
+        made.timeline.samples.clear();
+        let get = &mut made.jobs[0].exchange.as_mut().unwrap().requests[0];
+        (get.good, get.first_byte) = (4000 - failed, Histogram::new());
+        get.statuses = [(200, get.good), (503, *failed)].into();
+        get.first_byte.record_n((first_byte * (0.03 * random.normal()).exp()) as u64, get.good);
+        made
+    };
+    RecordSet { runs: failed.iter().map(run).collect(), ..RecordSet::default() }
+}
+
+#[test]
+fn requests_are_compared_by_their_first_byte_and_their_failures() {
+    let mut random = Random::new(5);
+    let usual = LATENCY as f64 / 2.0;
+    let a = fetched(&mut random, &[0; 5], usual);
+    let b = fetched(&mut random, &[40, 50, 60, 45, 55], usual * 2.0);
+    let made = compare(&a, &b, &Options::default());
+    let requests: Vec<_> = made.directions().filter(|d| d.operation.request().is_some()).collect();
+    let [get] = requests.as_slice() else { panic!("{requests:?}") };
+    assert_eq!((get.operation.name(), get.latency), ("GET", "first byte"));
+    let told: Vec<_> = get.metrics.iter().map(|m| (m.name, m.call_name())).collect();
+    let slower = ["mean", "p50", "p99", "p99.9"].map(|name| (name, "slower"));
+    assert_eq!(told, [&slower[..], &[("failed", "fails more")]].concat());
+    let failed = get.metrics.last().unwrap();
+    assert_eq!((failed.before, failed.after, failed.unit), (0.0, 1.25, "percent"));
+    assert!(failed.is_beyond_tolerance && made.is_slower());
+    let back = compare(&b, &a, &Options::default());
+    assert!(back.metrics().any(|metric| metric.call_name() == "fails less"));
+    let none = compare(&a, &a, &Options::default());
+    assert!(none.metrics().all(|metric| !metric.is_failures()), "nothing failed");
+    let options = Options { metrics: vec!["failed".into()], ..Options::default() };
+    assert_eq!(compare(&a, &b, &options).metrics().count(), 1);
+}
+
+#[test]
+fn the_same_asked_of_two_stores_is_comparable() {
+    let a = fetched(&mut Random::new(5), &[0; 3], LATENCY as f64);
+    let mut b = a.clone();
+    for job in b.runs.iter_mut().flat_map(|run| &mut run.jobs) {
+        job.workload.settings.insert("http_host".into(), "other.example".into());
+        job.exchange.as_mut().unwrap().endpoints = vec!["other.example:80".into()];
+    }
+    let made = compare(&a, &b, &Options::default());
+    assert_eq!((made.obstacle(), made.jobs[0].not_comparable.len()), (None, 0));
+    assert_eq!(made.environment[0].what, "object store");
+}
+
+#[test]
+fn heads_among_other_requests_are_no_synchronisations() {
+    let mut random = Random::new(5);
+    let mut a = fetched(&mut random, &[0; 3], LATENCY as f64);
+    for job in a.runs.iter_mut().flat_map(|run| &mut run.jobs) {
+        job.sync.latency.record_n(LATENCY, 1000);
+        let exchange = job.exchange.as_mut().unwrap();
+        let mut head = exchange.requests[0].clone();
+        head.request = "HEAD".into();
+        exchange.requests.push(head);
+    }
+    let made = compare(&a, &a, &Options::default());
+    let told: Vec<_> = made.directions().map(|d| (d.operation.name(), d.latency)).collect();
+    let expected =
+        [("read", "completion"), ("GET", "first byte"), ("HEAD", "first byte"), ("HEAD", "whole")];
+    assert_eq!(told, expected);
+}
+
+#[test]
+fn as_many_failures_by_chance_are_called_equal() {
+    let mut random = Random::new(11);
+    let options = Options { metrics: vec!["failed".into()], ..Options::default() };
+    for rounds in [1, 3, 5] {
+        let mut side = || {
+            let one = |_: &usize| (0..4000).filter(|_| random.below(2000) == 0).count() as u64;
+            let failed: Vec<u64> = (0..rounds).collect::<Vec<usize>>().iter().map(one).collect();
+            fetched(&mut random, &failed, LATENCY as f64)
+        };
+        let wrong = (0..200).filter(|_| compare(&side(), &side(), &options).is_different()).count();
+        assert!(wrong <= 10, "{rounds} rounds: {wrong} of 200 pairs called different");
+    }
 }

@@ -9,6 +9,9 @@ use std::collections::BTreeMap;
 /// What the output of another program tells of a workload too.
 const TOLD_BY_OTHERS: [&str; 4] = ["rw", "bs", "iodepth", "direct"];
 
+/// The setting that says where a store is: another store is another circumstance, as another disk is.
+const PLACE: &str = "http_host";
+
 /// In what the workloads of a job differ on both sides; `is_imported`: as far as another program told
 /// them.
 pub(super) fn differences(old: &Member, new: &Member, is_imported: bool) -> Vec<Difference> {
@@ -42,6 +45,7 @@ fn described(member: &Member) -> BTreeMap<String, String> {
     let mut all = settings.clone();
     // Another draw of the same work. Suites and randrepeat=0 draw anew in every call.
     all.remove("randseed");
+    all.remove(PLACE);
     let own = [
         ("rw", rw.clone()),
         ("bs", blocks(block_size)),
