@@ -246,6 +246,15 @@ fn a_generator_that_works_between_its_ios_is_the_limit() {
     assert!(verdict.because.contains("(refill_buffers) took 70 %"), "{verdict:?}");
     assert!(verdict.use_for.contains("not for the storage"), "{verdict:?}");
 
+    // All of a run of a few ticks may be told to be user mode: more than passed between the I/Os is not
+    // the generator's.
+    let mut brief = filling.clone();
+    on_cpu(&mut brief, 1.05, 0.0);
+    let mut brief = record(vec![brief]);
+    disk_does(&mut brief, 1.0, 0.25);
+    let verdict = assert_limit(&brief, Limit::Client, Confidence::High);
+    assert!(verdict.because.contains("(refill_buffers) took 75 %"), "{verdict:?}");
+
     // The same work hidden behind a device that is slower still.
     takes(&mut filling, Direction::Write, LATENCY);
     on_cpu(&mut filling, 0.2, 0.1);
