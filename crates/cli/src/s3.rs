@@ -56,9 +56,10 @@ fn s3(arguments: &Arguments) -> Result<u8> {
     let code = match record {
         Ok(Some(record)) => {
             keeper.add(&record);
-            // Kept before anything is taken away: that may take long, or be cut short.
+            // Kept and shown before anything is taken away: that may take long, or be cut short.
+            let reported = report(arguments, &record, &mut keeper, &mut output);
             stage.clean_up();
-            report(arguments, &record, &mut keeper, &mut output)?
+            reported?
         }
         Ok(None) => {
             stage.clean_up();

@@ -112,6 +112,17 @@ fn a_signal_while_objects_are_deleted_leaves_the_rest_and_says_where() {
 }
 
 #[test]
+fn what_was_measured_is_shown_before_anything_is_deleted() {
+    let (server, directory) = (server(), scratch());
+    let proxy = Proxy::start(server.address(), None, each("DELETE", Fault::Stall));
+    let words = "put --size=1k --duration=1 --concurrent=8";
+    let mut command = common::s3::s3_at(&proxy.host(), directory.path(), words);
+    let mut running = Running::start(&mut command);
+    running.says("err", "fathom: deleting the ");
+    assert!(running.said("out").contains("PUT: THROUGHPUT"), "{}", running.said("out"));
+}
+
+#[test]
 fn what_cannot_be_deleted_is_told() {
     let (server, directory) = (S3Server::with(S3Options { ..options() }, &["bucket"]), scratch());
     let denied = b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n".to_vec();
