@@ -42,7 +42,7 @@ pub use metrics::{
     Idleness, Judged, LATENCY_CLASSES, LatencyClasses, LatencyStats, RowKind, SeriesStats,
     SteadyMetrics, SyncMetrics, UnitMetrics, figures, findings_so_far, judge,
 };
-pub use metrics::{ExchangeMetrics, PriorityStats, RequestMetrics, merged_exchange};
+pub use metrics::{ExchangeMetrics, HostMetrics, PriorityStats, RequestMetrics, merged_exchange};
 pub use operation::Operation;
 pub use repeats::{Repeated, RepeatedFigure, repeats};
 pub use since::{DirectionSince, Since, WorkerSince, since};

@@ -1,7 +1,9 @@
 //! What was asked of an object store, by kind of request.
 
 use super::latency::{self, LatencyStats};
-use record::{Exchange, Histogram, JobRecord, Nanos, RequestResult, Second, SyncResult};
+use record::{
+    Exchange, Histogram, HostResult, JobRecord, Nanos, RequestResult, Second, SyncResult,
+};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
@@ -29,6 +31,23 @@ pub struct ExchangeMetrics {
     pub requests: Vec<RequestMetrics>,
     /// The first failure of each kind, in words.
     pub failures: Vec<String>,
+    /// By endpoint; empty where there is one only.
+    pub hosts: Vec<HostMetrics>,
+}
+
+/// What one of several endpoints was asked, see [`HostResult`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HostMetrics {
+    /// Host and port.
+    pub endpoint: String,
+    /// How many requests were answered as they should be.
+    pub good: u64,
+    /// How many were not, whether they were repeated or not.
+    pub failed: u64,
+    /// Bytes of content of good ones.
+    pub bytes: u64,
+    /// From beginning to end, of good ones.
+    pub whole: Option<LatencyStats>,
 }
 
 /// The requests of one kind.
@@ -155,6 +174,17 @@ fn metrics(exchange: &Exchange) -> ExchangeMetrics {
         handshake: stats(&exchange.handshake),
         requests: exchange.requests.iter().map(request).collect(),
         failures: exchange.failures.clone(),
+        hosts: exchange.hosts.iter().map(host).collect(),
+    }
+}
+
+fn host(result: &HostResult) -> HostMetrics {
+    HostMetrics {
+        endpoint: result.endpoint.clone(),
+        good: result.good,
+        failed: result.failed,
+        bytes: result.bytes.0,
+        whole: stats(&result.whole),
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::exhibit::Exhibit;
 use crate::requests;
 use judge::checks::words::{number, time};
-use judge::{ExchangeMetrics, LatencyStats, RequestMetrics, UnitMetrics};
+use judge::{ExchangeMetrics, HostMetrics, LatencyStats, RequestMetrics, UnitMetrics};
 use maud::{Markup, html};
 
 /// A page shows so many rows.
@@ -123,10 +123,23 @@ fn stores(rows: &[Row]) -> Markup {
                     }
                     "."
                 }
+                @for host in &exchange.hosts { p class="aside" { (by_host(host)) } }
                 @for failure in &exchange.failures { p class="care" { (failure) } }
             }
         }
     }
+}
+
+/// "b:9000: 200 good, half within 1.0 ms, 99 of 100 within 2.0 ms; 12 failed."
+fn by_host(host: &HostMetrics) -> String {
+    let whole = host.whole.as_ref();
+    let took = match whole {
+        Some(_) => {
+            format!(", half within {}, 99 of 100 within {}", at(whole, 50.0), at(whole, 99.0))
+        }
+        None => String::new(),
+    };
+    format!("{}: {} good{took}; {} failed.", host.endpoint, host.good, host.failed)
 }
 
 #[cfg(test)]

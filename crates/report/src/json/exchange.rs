@@ -2,7 +2,7 @@
 
 use super::fio::latency;
 use super::tree::{Json, object};
-use judge::{ExchangeMetrics, RequestMetrics};
+use judge::{ExchangeMetrics, HostMetrics, RequestMetrics};
 use record::Second;
 use std::collections::BTreeMap;
 
@@ -20,6 +20,17 @@ pub(super) fn json(exchange: &ExchangeMetrics, bins: bool) -> Json {
         "tls_ns" => exchange.handshake.as_ref().map(|l| latency(Some(l), true, bins)),
         "requests" => Json::Array(requests.collect()),
         "failures" => texts(&exchange.failures),
+        "hosts" => Json::Array(exchange.hosts.iter().map(|host| of_host(host, bins)).collect()),
+    }
+}
+
+fn of_host(host: &HostMetrics, bins: bool) -> Json {
+    object! {
+        "endpoint" => &host.endpoint,
+        "good" => host.good,
+        "failed" => host.failed,
+        "bytes" => host.bytes,
+        "whole_ns" => host.whole.as_ref().map(|l| latency(Some(l), true, bins)),
     }
 }
 

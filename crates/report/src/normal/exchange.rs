@@ -2,7 +2,7 @@
 
 use crate::requests;
 use judge::checks::words::{number, time};
-use judge::{ExchangeMetrics, LatencyStats, RequestMetrics};
+use judge::{ExchangeMetrics, HostMetrics, LatencyStats, RequestMetrics};
 use std::fmt::Write;
 
 /// Lines for a unit's part: the store, then each kind of request.
@@ -19,6 +19,11 @@ pub(super) fn render(out: &mut String, exchange: &ExchangeMetrics) {
     times(out, "connect", exchange.connect.as_ref());
     times(out, "TLS", exchange.handshake.as_ref());
     exchange.requests.iter().for_each(|request| kind(out, request));
+    for host in &exchange.hosts {
+        let HostMetrics { endpoint, good, failed, whole, .. } = host;
+        let _ = writeln!(out, "     endpoint  : {endpoint}: good={good}, failed={failed}");
+        times(out, "whole", whole.as_ref());
+    }
 }
 
 fn kind(out: &mut String, request: &RequestMetrics) {
@@ -62,6 +67,11 @@ mod tests {
         LatencyStats { count: 7, max: 2 * value, percentiles, ..LatencyStats::default() }
     }
 
+    fn host(endpoint: &str, good: u64, failed: u64) -> HostMetrics {
+        let whole = (good > 0).then(|| stats(3_000_000));
+        HostMetrics { endpoint: endpoint.into(), good, failed, whole, ..HostMetrics::default() }
+    }
+
     #[test]
     fn each_kind_has_its_answers_and_times() {
         let get = RequestMetrics {
@@ -88,6 +98,7 @@ mod tests {
             connections: 8,
             connect: Some(stats(100_000)),
             requests: vec![get],
+            hosts: vec![host("a:80", 7, 0), host("b:80", 0, 5)],
             ..ExchangeMetrics::default()
         };
         let mut out = String::new();
@@ -98,6 +109,9 @@ mod tests {
      GET       : sent=13, good=7, failed=3, retries=2, resent=2, unfinished=1 (200 x 7, 404 x 2, timeout x 1; repeated after 503 x 1, reset x 1)
        first byte: p50=1.5 ms, p99.9=3.0 ms, max=3.0 ms of 7
        whole     : p50=2.0 ms, p99.9=4.0 ms, max=4.0 ms of 7
+     endpoint  : a:80: good=7, failed=0
+       whole     : p50=3.0 ms, p99.9=6.0 ms, max=6.0 ms of 7
+     endpoint  : b:80: good=0, failed=5
 ";
         assert_eq!(out, expected);
     }
