@@ -79,6 +79,12 @@ pub fn main(arguments: &Arguments) -> ExitCode {
         Ok(exhibits) => exhibits,
         Err(error) => return fail(error, exit::USAGE),
     };
+    let is_picture = |path: &PathBuf| matches!(form(path), Some(Form::Svg | Form::Png | Form::Pdf));
+    if arguments.chart.is_some() && !arguments.output.iter().any(is_picture) {
+        let error =
+            "--chart: it chooses what a picture shows; name one with -o (.svg, .png or .pdf)";
+        return fail(error.into(), exit::USAGE);
+    }
     // Better refused before the first file is written.
     let contents: Result<Vec<Vec<u8>>, String> =
         arguments.output.iter().map(|path| content(path, &exhibits, arguments)).collect();

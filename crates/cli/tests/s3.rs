@@ -147,6 +147,7 @@ fn what_does_not_fit_together_is_refused() {
         ("get --concurrent=3 --threads=2", "--threads=2"),
         ("get --size=4k:50", "add up to 50"),
         ("mixed --mix=10/10/10/20", "deletes"),
+        ("mixed --mix=1/2", "invalid value '1/2' for '--mix <G/S/P/D>'"),
         ("get --access-key=a", "--secret-key"),
         ("get --prefix=a:b", "--prefix"),
     ] {

@@ -172,11 +172,11 @@ fn of_name<'a>(front: &str, rest: &'a str) -> Option<(Of, &'a str)> {
 
 fn unknown(name: &str) -> String {
     let near = match nearest(name, figures()) {
-        Some(near) => format!("did you mean {near}? "),
-        None => String::new(),
+        Some(near) => format!("did you mean {near}? There"),
+        None => "there".into(),
     };
     format!(
-        "'{name}' is no figure: {near}There are {}, each also of one direction (read.p99); \
+        "'{name}' is no figure: {near} are {}, each also of one direction (read.p99); \
          latencies also of synchronisations (sync.p99), of requests (GET.p99) and to their first \
          byte (ttfb.p99, GET.ttfb.p99)",
         figures().collect::<Vec<_>>().join(", ")

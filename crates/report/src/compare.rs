@@ -1,7 +1,7 @@
 //! Two measurements compared, as text for a terminal and as JSON.
 
 use crate::messages;
-use crate::numbers::{count, short_time};
+use crate::numbers::{count, counted, short_time};
 use crate::style::Style;
 use judge::checks::Difference;
 use judge::compare::{
@@ -18,7 +18,8 @@ use serde_json::{Value, json};
 pub fn text(comparison: &Comparison, style: &Style) -> String {
     let mut out = circumstances(&comparison.environment, style);
     for (side, findings) in [("A", &comparison.doubts.0), ("B", &comparison.doubts.1)] {
-        out.extend(findings.iter().map(|finding| doubt(side, finding, style)));
+        let is_one = comparison.jobs.len() == 1;
+        out.extend(findings.iter().map(|finding| doubt(side, finding, is_one, style)));
     }
     out.extend(comparison.jobs.iter().map(|job| of_job(job, style)));
     for (names, side) in [(&comparison.only_before, "A"), (&comparison.only_after, "B")] {
@@ -51,9 +52,14 @@ fn line(difference: &Difference, style: &Style) -> String {
     format!("{}\n", style.wrap(&format!("{what}: {before} → {after}"), 2))
 }
 
-/// What makes the figures of a side doubtful.
-fn doubt(side: &str, finding: &Finding, style: &Style) -> String {
-    let text = format!("In {side} [{}]: {}", finding.check, finding.text);
+/// What makes the figures of a side doubtful; its jobs are named unless there is but one.
+fn doubt(side: &str, finding: &Finding, is_one: bool, style: &Style) -> String {
+    let jobs = match finding.jobs.as_slice() {
+        [] => String::new(),
+        _ if is_one => String::new(),
+        jobs => format!(", {}", jobs.join(", ")),
+    };
+    let text = format!("In {side}{jobs} [{}]: {}", finding.check, finding.text);
     format!("{}\n", style.severity(finding.severity, &style.wrap(&text, 0)))
 }
 
@@ -64,8 +70,8 @@ fn of_job(job: &JobComparison, style: &Style) -> String {
         out.extend(job.not_comparable.iter().map(|difference| line(difference, style)));
         return out;
     }
-    let runs = |count: usize| if count == 1 { "1 run".into() } else { format!("{count} runs") };
-    let rounds = format!("A: {}, B: {}", runs(job.rounds.0), runs(job.rounds.1));
+    let [a, b] = [job.rounds.0, job.rounds.1].map(|count| counted(count, "run"));
+    let rounds = format!("A: {a}, B: {b}");
     let heading = |what: &str| {
         format!("\n{}\n", style.bold(&style.wrap(&format!("{}{what} ({rounds})", job.name), 0)))
     };
@@ -371,6 +377,28 @@ mod tests {
         assert!(text.starts_with("The circumstances differ\n  kernel: "), "{text}");
         assert!(text.contains("no difference shown"), "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    }
+
+    #[test]
+    fn of_several_jobs_that_is_named_whose_figures_are_doubtful() {
+        let mut comparison = comparison();
+        let job = comparison.jobs[0].clone();
+        let name = job.name.clone();
+        let of = |check, jobs: &[&str]| Finding {
+            check,
+            severity: Severity::Warning,
+            jobs: jobs.iter().map(|&job| job.into()).collect(),
+            text: "slow".into(),
+            figures: Vec::new(),
+            cause: String::new(),
+            cure: String::new(),
+        };
+        comparison.doubts.0 = vec![of("cpu-starved", &[&name]), of("background-work", &[])];
+        assert!(text(&comparison, &Style::default()).contains("In A [cpu-starved]: slow"));
+        comparison.jobs.push(job);
+        let text = text(&comparison, &Style::default());
+        assert!(text.contains(&format!("In A, {name} [cpu-starved]: slow")), "{text}");
+        assert!(text.contains("In A [background-work]: slow"), "{text}");
     }
 
     #[test]

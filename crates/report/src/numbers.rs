@@ -27,6 +27,11 @@ fn shorten(value: u64, figures: u32, base: u64) -> (String, usize) {
     (text, power)
 }
 
+/// "1 run", "3 runs".
+pub fn counted(count: usize, one: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
+}
+
 fn digits(value: u64) -> u32 {
     value.checked_ilog10().unwrap_or(0) + 1
 }

@@ -10,7 +10,7 @@ pub(crate) use knee::to_use;
 pub use knee::{fits_job_file, job_file, text as knee};
 pub use objects::objects;
 
-use crate::numbers::short_time;
+use crate::numbers::{counted, short_time};
 use crate::style::Style;
 use crate::verdict;
 use judge::{Durability, Finding, Judged};
@@ -45,10 +45,7 @@ pub fn test(conclusion: &test::Conclusion, style: &Style) -> String {
 
 fn what_was_tested(conclusion: &test::Conclusion) -> String {
     let way = if conclusion.direct { "O_DIRECT" } else { "through the page cache" };
-    let rounds = match conclusion.rounds {
-        1 => "1 round".to_owned(),
-        rounds => format!("{rounds} rounds"),
-    };
+    let rounds = counted(conclusion.rounds as usize, "round");
     let size = conclusion.size.0 >> 20;
     let durability = conclusion.durability.map(Durability::name).unwrap_or("unknown");
     format!(

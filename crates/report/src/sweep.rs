@@ -3,6 +3,7 @@
 pub mod directory;
 mod tables;
 
+use crate::numbers::counted;
 use crate::style::Style;
 use crate::suite::{duration, findings, paragraph};
 use crate::verdict::sentence;
@@ -66,10 +67,7 @@ fn failure(failed: &Failed, style: &Style) -> String {
             cells.push(cell.clone());
         }
     }
-    let runs = match failed.cells.len() {
-        1 => "1 run".to_owned(),
-        runs => format!("{runs} runs"),
-    };
+    let runs = counted(failed.cells.len(), "run");
     let line = format!("{runs} failed ({}): {}", some(&cells), failed.text);
     style.severity(Severity::Error, &style.wrap(&line, 0)) + "\n"
 }

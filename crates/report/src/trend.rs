@@ -1,6 +1,6 @@
 //! How a figure went over many runs: as text, JSON and picture.
 
-use crate::numbers::short_time;
+use crate::numbers::{counted, short_time};
 use crate::plot::quantity;
 use crate::style::Style;
 use crate::suite::table::short;
@@ -78,8 +78,7 @@ impl Trend {
 /// A trend as text: a small picture of all runs, a line for each level, what changed with it.
 pub fn text(trend: &Trend, style: &Style) -> String {
     let count = trend.runs.len();
-    let runs = if count == 1 { "1 run".into() } else { format!("{count} runs") };
-    let heading = format!("{} of {}: {runs}", trend.measure.name(), trend.of);
+    let heading = format!("{} of {}: {}", trend.measure.name(), trend.of, counted(count, "run"));
     let mut out = style.bold(&style.wrap(&heading, 0)) + "\n";
     out += &small_picture(trend, style);
     let mut table = String::new();
@@ -158,15 +157,11 @@ fn of_change(trend: &Trend, change: &Change, with: &[Coincidence], style: &Style
 pub fn coincidence(change: &Change, one: &Coincidence) -> String {
     let when = match one.at as i64 - change.at as i64 {
         0 => "then".to_owned(),
-        early if early < 0 => format!("{} earlier", runs(early.unsigned_abs())),
-        late => format!("{} later", runs(late.unsigned_abs())),
+        early if early < 0 => format!("{} earlier", counted(early.unsigned_abs() as usize, "run")),
+        late => format!("{} later", counted(late.unsigned_abs() as usize, "run")),
     };
     let difference = &one.difference;
     format!("{when} changed: {} ({} → {})", difference.what, difference.before, difference.after)
-}
-
-fn runs(count: u64) -> String {
-    if count == 1 { "1 run".into() } else { format!("{count} runs") }
 }
 
 /// A block a run, of several runs where a line has no room for all; changes are bars between.

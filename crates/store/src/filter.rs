@@ -315,9 +315,9 @@ fn unknown(key: &str) -> String {
     let most = (key.len() / 3).clamp(1, 2);
     let near = names().min_by_key(|name| strsim::damerau_levenshtein(key, name));
     let near = near.filter(|name| strsim::damerau_levenshtein(key, name) <= most);
-    let hint = near.map_or(String::new(), |near| format!("did you mean {near}? "));
+    let hint = near.map_or("there".into(), |near| format!("did you mean {near}? There"));
     format!(
-        "runs have no '{key}': {hint}There are {}, and the figures iops, bandwidth, mean, p50 … \
+        "runs have no '{key}': {hint} are {}, and the figures iops, bandwidth, mean, p50 … \
          p99.99, each also of one direction (read.p99)",
         names()
             .take(WORDS.len() + SEVERAL.len() + NUMBERS.len() + OTHERS.len())

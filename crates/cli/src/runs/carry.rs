@@ -9,6 +9,7 @@ use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use record::{RecordSet, RunRecord};
 use report::export::{Named, Table};
+use report::numbers::counted;
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -194,14 +195,13 @@ fn told(added: &[RunId], known: &[RunId]) -> String {
         [first, ..] => format!("{} …", first.short()),
         [] => String::new(),
     };
-    let runs = |count: usize| if count == 1 { "1 run".into() } else { format!("{count} runs") };
     let new = match added.len() {
         0 => "nothing new".to_owned(),
-        count => format!("{} added ({})", runs(count), ids(added)),
+        count => format!("{} added ({})", counted(count, "run"), ids(added)),
     };
     match known.len() {
         0 => new,
-        count => format!("{new}, {} there already ({})", runs(count), ids(known)),
+        count => format!("{new}, {} there already ({})", counted(count, "run"), ids(known)),
     }
 }
 

@@ -6,6 +6,7 @@ use anyhow::Result;
 use clap::Args;
 use judge::Judged;
 use record::{RecordSet, RunRecord};
+use report::numbers::counted;
 use report::style::Style;
 use report::{Dress, Format};
 use store::{Archive, Choice, Named, Row, RunId, SetId};
@@ -58,7 +59,8 @@ fn of_set(
 ) -> Result<(String, String)> {
     let set = archive.load_together(id).map_err(refused)?;
     let style = &dress.style;
-    let title = format!("Set {}: {} runs of fathom {}", id.as_str(), set.runs.len(), set.kind);
+    let runs = counted(set.runs.len(), "run");
+    let title = format!("Set {}: {runs} of fathom {}", id.as_str(), set.kind);
     let mut heading = style.bold(&title) + "\n";
     if let Some(first) = set.runs.first() {
         heading += &command(&first.invocation.arguments, style);

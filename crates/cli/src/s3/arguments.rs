@@ -4,6 +4,7 @@ use super::size::{self, Sizes};
 use crate::several::{self, Refusal};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
+use job::ObjectMix;
 use record::{Bytes, Nanos};
 use std::path::PathBuf;
 
@@ -156,7 +157,7 @@ pub struct Arguments {
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
     pub rate: Option<u64>,
     /// Shares of get, stat, put and delete in mixed.
-    #[arg(long, value_name = "G/S/P/D", default_value = "45/30/15/10")]
+    #[arg(long, value_name = "G/S/P/D", default_value = "45/30/15/10", value_parser = mix)]
     pub mix: String,
     /// get: fetch ranges of this length, at random multiples of it, not whole objects.
     #[arg(long, value_name = "SIZE", value_parser = size::size)]
@@ -189,6 +190,11 @@ pub struct Arguments {
     pub output: Option<PathBuf>,
     #[command(flatten)]
     pub kept: several::OutputArguments,
+}
+
+/// Shares as the job takes them.
+fn mix(text: &str) -> Result<String, String> {
+    text.parse::<ObjectMix>().map(|_| text.to_owned())
 }
 
 impl Arguments {

@@ -1,5 +1,7 @@
 //! Numbered objects of a store, in place of blocks of files.
 
+use std::str::FromStr;
+
 /// `object_set` and what belongs to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectSet {
@@ -95,5 +97,45 @@ pub struct ObjectMix {
 impl Default for ObjectMix {
     fn default() -> Self {
         ObjectMix { get: 45, stat: 30, put: 15, delete: 10 }
+    }
+}
+
+impl FromStr for ObjectMix {
+    type Err = String;
+
+    /// `get/stat/put/delete`.
+    fn from_str(text: &str) -> Result<ObjectMix, String> {
+        let shares: Option<Vec<u32>> =
+            text.split('/').map(|share| share.trim().parse().ok().filter(|s| *s <= 1000)).collect();
+        match shares.as_deref() {
+            Some(&[get, stat, put, delete]) if get + stat + put + delete > 0 => {
+                Ok(ObjectMix { get, stat, put, delete })
+            }
+            _ => Err(format!(
+                "expected the shares of gets, stats, puts and deletes, such as 45/30/15/10, got \
+                 '{text}'"
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mix(text: &str) -> Result<ObjectMix, String> {
+        text.parse()
+    }
+
+    #[test]
+    fn shares_of_a_mix_are_four_numbers() {
+        let all = ObjectMix { get: 45, stat: 30, put: 15, delete: 10 };
+        assert_eq!(mix("45/30/15/10"), Ok(all));
+        assert_eq!(mix("1/0/0/0"), Ok(ObjectMix { get: 1, stat: 0, put: 0, delete: 0 }));
+        for wrong in
+            ["", "1/2/3", "1/2/3/4/5", "0/0/0/0", "a/1/1/1", "-1/1/1/1", "9999999999/1/1/1"]
+        {
+            assert!(mix(wrong).unwrap_err().contains("45/30/15/10"), "{wrong}");
+        }
     }
 }

@@ -3,7 +3,7 @@
 use super::Group::Engine;
 use super::row::{NO_MAX, choice, int, text, to, value};
 use super::{Choice, OptionDef};
-use crate::model::{ObjectMix, ObjectWork, ReadWrite};
+use crate::model::{ObjectWork, ReadWrite};
 
 const WORKS: &[Choice] = &[
     value("put", "new objects are put"),
@@ -54,7 +54,7 @@ pub(super) const ROWS: &[OptionDef] = &[
         .of(&["http"])
         .default("45/30/15/10")
         .sets(|job, v| {
-            job.queue.options.numbered.mix = mix(v.text())?;
+            job.queue.options.numbered.mix = v.text().parse()?;
             Ok(())
         }),
     int(Engine, "object_range", 0, NO_MAX, "Length of the range that a get fetches")
@@ -85,35 +85,3 @@ pub(super) const ROWS: &[OptionDef] = &[
         .default("1000")
         .sets(to!(queue.options.numbered.max_keys = count)),
 ];
-
-/// `get/stat/put/delete`.
-fn mix(text: &str) -> Result<ObjectMix, String> {
-    let shares: Option<Vec<u32>> =
-        text.split('/').map(|share| share.trim().parse().ok().filter(|s| *s <= 1000)).collect();
-    match shares.as_deref() {
-        Some(&[get, stat, put, delete]) if get + stat + put + delete > 0 => {
-            Ok(ObjectMix { get, stat, put, delete })
-        }
-        _ => Err(format!(
-            "expected the shares of gets, stats, puts and deletes, such as 45/30/15/10, got \
-             '{text}'"
-        )),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shares_of_a_mix_are_four_numbers() {
-        let all = ObjectMix { get: 45, stat: 30, put: 15, delete: 10 };
-        assert_eq!(mix("45/30/15/10"), Ok(all));
-        assert_eq!(mix("1/0/0/0"), Ok(ObjectMix { get: 1, stat: 0, put: 0, delete: 0 }));
-        for wrong in
-            ["", "1/2/3", "1/2/3/4/5", "0/0/0/0", "a/1/1/1", "-1/1/1/1", "9999999999/1/1/1"]
-        {
-            assert!(mix(wrong).unwrap_err().contains("45/30/15/10"), "{wrong}");
-        }
-    }
-}

@@ -60,9 +60,12 @@ fn about(part: &Part) -> Option<Finding> {
         None => "none of those shown has an interval".into(),
     };
     let names: Vec<String> = missing.iter().map(|p| percentile(*p)).collect();
+    let what = match (direction, part.medium()) {
+        (Direction::Trim, Medium::Objects) => "delete",
+        _ => direction.name(),
+    };
     let text = format!(
-        "{} {} of {} samples {} chance; {known}",
-        direction.name(),
+        "{what} {} of {} samples {} chance; {known}",
         list(&names),
         number(count as f64),
         if names.len() == 1 { "is" } else { "are" },

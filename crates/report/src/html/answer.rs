@@ -3,6 +3,7 @@
 use crate::exhibit::Exhibit;
 use crate::html::compared::{self, Compared};
 use crate::html::table::value;
+use crate::numbers::counted;
 use crate::verdict::sentence;
 use crate::when;
 use judge::checks::words::list;
@@ -35,7 +36,7 @@ fn subject(exhibit: &Exhibit) -> String {
     let what = match words.as_slice() {
         [] => return "A run that did no I/O".into(),
         [one] => one.clone(),
-        [first, rest @ ..] => format!("{first}, and {} more", jobs(rest.len())),
+        [first, rest @ ..] => format!("{first}, and {} more", counted(rest.len(), "job")),
     };
     let what = sentence(&what).trim_end_matches('.').to_owned();
     let varied = varied(exhibit);
@@ -58,10 +59,6 @@ fn varied(exhibit: &Exhibit) -> Vec<(&str, Vec<&str>)> {
         all.push((dimension.name.as_str(), values));
     }
     all
-}
-
-fn jobs(count: usize) -> String {
-    if count == 1 { "1 job".into() } else { format!("{count} jobs") }
 }
 
 /// The heading.
@@ -153,7 +150,7 @@ fn measured(exhibit: &Exhibit) -> Markup {
         @for (job, what) in told.iter().take(JOBS_MAX) {
             p { @if several { strong { (job) } ": " } (sentence(what)) }
         }
-        @if told.len() > JOBS_MAX { p { "And " (jobs(told.len() - JOBS_MAX)) " more." } }
+        @if told.len() > JOBS_MAX { p { "And " (counted(told.len() - JOBS_MAX, "job")) " more." } }
         @if let Some(place) = exhibit.first().and_then(place) { p class="aside" { (place) } }
     }
 }

@@ -1,6 +1,7 @@
 //! `fathom app`: the table of timed phases, and what was gained over a reference.
 
 use super::{duration, failures, findings, head, interruption, paragraph, table, verdicts};
+use crate::numbers::counted;
 use crate::style::Style;
 use record::{Amount, CacheState, WorkUnit};
 use suite::app::{Conclusion, Gain, Incomparable, Row};
@@ -8,10 +9,7 @@ use suite::test::Estimated;
 
 /// `fathom app`.
 pub fn app(conclusion: &Conclusion, style: &Style) -> String {
-    let rounds = match conclusion.rounds {
-        1 => "1 round".to_owned(),
-        rounds => format!("{rounds} rounds"),
-    };
+    let rounds = counted(conclusion.rounds as usize, "round");
     let what = format!("{}, {rounds} in {}", conclusion.directory, duration(conclusion.took));
     let mut out = head(&conclusion.stack, &what, style);
     out += &phases(conclusion, style);

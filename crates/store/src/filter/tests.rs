@@ -89,7 +89,7 @@ fn mistakes_name_the_word_and_what_was_expected() {
     for (text, says) in [
         ("hots=web1", "'hots=web1': runs have no 'hots': did you mean host?"),
         ("iosp>5k", "runs have no 'iosp': did you mean iops?"),
-        ("foo=bar", "runs have no 'foo': There are host"),
+        ("foo=bar", "runs have no 'foo': there are host"),
         ("host>web1", "host is a word"),
         ("iops>fast", "a number such as 5000 or 100k was expected"),
         ("p99<1", "a time with its unit was expected"),
