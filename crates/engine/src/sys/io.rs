@@ -2,7 +2,7 @@
 //!
 //! Transfers go by system call: the C library's functions for them are points at which a thread may
 //! be cancelled, and in a program of several threads each pays for that with two locked
-//! instructions, which is a tenth of what a small I/O in memory takes.
+//! instructions.
 
 use std::ffi::c_int;
 use std::os::fd::RawFd;
