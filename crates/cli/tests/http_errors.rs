@@ -5,7 +5,9 @@ mod common;
 use common::free_port;
 use common::objects::{Objects, objects, s3, s3_as, swift};
 use std::time::{Duration, Instant};
-use stores::{Authority, Fault, Listening, Moto, Proxy, S3Options, S3Server, SwiftServer, each};
+use stores::{
+    Authority, Fault, Listening, Moto, Proxy, S3Options, S3Server, SwiftServer, each, every_second,
+};
 
 const TOKEN: &str = "AUTH_tk0123456789";
 const READ: &str = "rw=read size=256k bs=64k";
@@ -254,12 +256,7 @@ fn an_answer_that_is_waited_for_beyond_the_time_is_told_of() {
 #[test]
 fn connections_that_repeats_needed_are_among_the_times() {
     let server = filled();
-    let mut turn = 0;
-    let decide = move |_: &stores::Asked| {
-        turn += 1;
-        if turn % 2 == 1 { Fault::Reset } else { Fault::Pass }
-    };
-    let proxy = Proxy::start(server.address(), None, decide);
+    let proxy = Proxy::start(server.address(), None, every_second(Fault::Reset));
     let job = format!("{} {READ} filename=/bucket/object", s3(&proxy.host()));
     let ran = objects(0, &format!("{job} http_retries=2"));
     let exchange = ran.exchanges().next().unwrap();
@@ -274,13 +271,7 @@ fn connections_that_repeats_needed_are_among_the_times() {
 #[test]
 fn repeats_help_where_they_can_and_are_counted() {
     let server = filled();
-    // Each second request fails, whatever it is a repeat of.
-    let mut turn = 0;
-    let decide = move |_: &stores::Asked| {
-        turn += 1;
-        if turn % 2 == 1 { Fault::SlowDown } else { Fault::Pass }
-    };
-    let proxy = Proxy::start(server.address(), None, decide);
+    let proxy = Proxy::start(server.address(), None, every_second(Fault::SlowDown));
     let job = format!("{} {READ} filename=/bucket/object", s3(&proxy.host()));
     let ran = objects(0, &format!("{job} http_retries=2"));
     assert_eq!(ran.requests("GET"), [8, 4, 4]);

@@ -42,6 +42,9 @@ impl Estimate {
 /// Probability that an interval misses.
 pub(crate) const MISS: f64 = 0.05;
 
+/// Standard errors on each side of an interval that misses so often, of what is spread normally.
+pub(crate) const ERRORS: f64 = 1.96;
+
 /// The two-sided quantile of Student's t distribution: what is beyond it on both sides together has
 /// probability `beyond`. `freedom`: degrees of freedom, above 0.
 pub(crate) fn students_t(freedom: f64, beyond: f64) -> f64 {

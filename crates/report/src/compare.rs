@@ -54,11 +54,8 @@ fn line(difference: &Difference, style: &Style) -> String {
 
 /// What makes the figures of a side doubtful; its jobs are named unless there is but one.
 fn doubt(side: &str, finding: &Finding, is_one: bool, style: &Style) -> String {
-    let jobs = match finding.jobs.as_slice() {
-        [] => String::new(),
-        _ if is_one => String::new(),
-        jobs => format!(", {}", jobs.join(", ")),
-    };
+    let is_named = !is_one && !finding.jobs.is_empty();
+    let jobs = if is_named { format!(", {}", finding.jobs.join(", ")) } else { String::new() };
     let text = format!("In {side}{jobs} [{}]: {}", finding.check, finding.text);
     format!("{}\n", style.severity(finding.severity, &style.wrap(&text, 0)))
 }

@@ -17,7 +17,7 @@ pub use answering::{Http, Listening};
 pub use children::{Program, webdav};
 pub use memory::Memory;
 pub use moto::Moto;
-pub use proxy::{Fault, Proxy, each, now_and_then};
+pub use proxy::{Fault, Proxy, each, every_second, now_and_then};
 pub use s3::{S3Options, S3Server};
 pub use serving::Asked;
 pub use swift::SwiftServer;

@@ -118,6 +118,15 @@ pub fn each(method: &'static str, fault: Fault) -> impl FnMut(&Asked) -> Fault +
     move |asked| if asked.method == method { fault.clone() } else { Fault::Pass }
 }
 
+/// The first request and every second one after it meet a fault, whatever they are repeats of.
+pub fn every_second(fault: Fault) -> impl FnMut(&Asked) -> Fault + Send {
+    let mut meets = false;
+    move |_| {
+        meets = !meets;
+        if meets { fault.clone() } else { Fault::Pass }
+    }
+}
+
 const SLOW_DOWN: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error><Code>SlowDown</Code>\
     <Message>Please reduce your request rate.</Message></Error>";
 

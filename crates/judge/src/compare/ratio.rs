@@ -8,7 +8,8 @@ use crate::metrics::series::{Slot, slots, too_few};
 use crate::metrics::window::{busy, per_second, union_ns};
 use crate::operation::Operation;
 use crate::stats::{
-    Estimate, MISS, mean, percentile_interval, samples_needed, students_t, supports, variance,
+    ERRORS, Estimate, MISS, mean, percentile_interval, samples_needed, students_t, supports,
+    variance,
 };
 use record::{Direction, Histogram, JobRecord, SUB_BUCKETS};
 
@@ -182,9 +183,6 @@ fn course(workers: &[&JobRecord], of: &Operation, metric: Metric) -> Result<f64,
         count => Ok(variance(&levels).sqrt() * students_t((count - 1) as f64, MISS) / ERRORS),
     }
 }
-
-/// Standard errors on each side of a 95 % interval.
-const ERRORS: f64 = 1.96;
 
 /// New over old with the interval that misses with probability `miss`, by Welch's test. Percentiles
 /// are known to a bucket of the histogram, or to a nanosecond, and no better, however well the runs

@@ -7,7 +7,9 @@ use crate::metrics::latency::merged;
 use crate::metrics::series::{Slot, slots, too_few};
 use crate::metrics::window::{busy, per_second, union_ns};
 use crate::operation::Operation;
-use crate::stats::{Estimate, mean_of_series, percentile_interval, samples_needed, summary};
+use crate::stats::{
+    ERRORS, Estimate, mean_of_series, percentile_interval, samples_needed, summary,
+};
 use record::{Direction, Histogram, JobRecord};
 
 /// One job in all runs that repeat each other.
@@ -155,9 +157,6 @@ fn failed(workers: &[&JobRecord], request: &str) -> Option<(Estimate, Option<Str
     let (low, high) = ((middle - half).max(0.0), (middle + half).min(1.0));
     Some((Estimate { value: 100.0 * share, low: 100.0 * low, high: 100.0 * high }, None))
 }
-
-/// Standard errors on each side of a 95 % interval.
-const ERRORS: f64 = 1.96;
 
 /// A rate over the whole window, as uncertain as its course over the intervals shows.
 fn rate(

@@ -2,7 +2,7 @@
 
 use super::fio::latency;
 use super::tree::{Json, object};
-use judge::{ExchangeMetrics, HostMetrics, RequestMetrics};
+use judge::{ExchangeMetrics, HostMetrics, LatencyStats, RequestMetrics};
 use record::Second;
 use std::collections::BTreeMap;
 
@@ -16,8 +16,8 @@ pub(super) fn json(exchange: &ExchangeMetrics, bins: bool) -> Json {
         "content" => &exchange.content,
         "tls" => &exchange.tls,
         "connections" => exchange.connections,
-        "connect_ns" => exchange.connect.as_ref().map(|l| latency(Some(l), true, bins)),
-        "tls_ns" => exchange.handshake.as_ref().map(|l| latency(Some(l), true, bins)),
+        "connect_ns" => times(&exchange.connect, bins),
+        "tls_ns" => times(&exchange.handshake, bins),
         "requests" => Json::Array(requests.collect()),
         "failures" => texts(&exchange.failures),
         "hosts" => Json::Array(exchange.hosts.iter().map(|host| of_host(host, bins)).collect()),
@@ -30,7 +30,7 @@ fn of_host(host: &HostMetrics, bins: bool) -> Json {
         "good" => host.good,
         "failed" => host.failed,
         "bytes" => host.bytes,
-        "whole_ns" => host.whole.as_ref().map(|l| latency(Some(l), true, bins)),
+        "whole_ns" => times(&host.whole, bins),
     }
 }
 
@@ -48,10 +48,14 @@ fn of_kind(request: &RequestMetrics, bins: bool) -> Json {
         "failures" => counts(&request.failures),
         "repeated_statuses" => counts(&request.repeated_statuses),
         "repeated_failures" => counts(&request.repeated_failures),
-        "first_byte_ns" => request.first_byte.as_ref().map(|l| latency(Some(l), true, bins)),
-        "whole_ns" => request.whole.as_ref().map(|l| latency(Some(l), true, bins)),
+        "first_byte_ns" => times(&request.first_byte, bins),
+        "whole_ns" => times(&request.whole, bins),
         "seconds" => Json::Array(request.seconds.iter().map(second).collect()),
     }
+}
+
+fn times(stats: &Option<LatencyStats>, bins: bool) -> Option<Json> {
+    stats.as_ref().map(|stats| latency(Some(stats), true, bins))
 }
 
 fn counts<K: ToString>(counts: &BTreeMap<K, u64>) -> Json {
