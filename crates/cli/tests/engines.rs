@@ -314,3 +314,28 @@ fn options_of_data_and_files_do_no_harm_to_engines_without() {
         &[&load[..], &["--number_ios=2", "--lockfile=exclusive"]].concat(),
     );
 }
+
+#[test]
+fn reads_that_are_looked_at_count_as_others() {
+    let directory = scratch();
+    for engine in ["psync", "pvsync2", "libaio", "io_uring", "mmap", "splice", "null"] {
+        let counted = |touch: &str| {
+            let line = format!(
+                "--output-format=json --name=t --ioengine={engine} --filename=data --size=256k \
+                 --rw=randrw --bsrange=512-16k --iodepth=4 --randseed=5 {touch}"
+            );
+            counts(
+                &fathom(directory.path(), &line.split_whitespace().collect::<Vec<_>>()).expect(0),
+            )
+        };
+        let plain = counted("--touch_read=0");
+        assert!(plain[1] > 0 && plain[4] > 0, "{engine}: {plain:?}");
+        for every in ["1", "512", "100000"] {
+            assert_eq!(counted(&format!("--touch_read={every}")), plain, "{engine} {every}");
+        }
+    }
+    let arguments = "--name=t --ioengine=filestat --filesize=4k --touch_read=512";
+    let nothing = fathom(directory.path(), &arguments.split(' ').collect::<Vec<_>>()).expect(0);
+    let told = "touch_read does nothing: the filestat engine brings no data";
+    assert!(nothing.err.contains(told), "{}", nothing.err);
+}

@@ -184,8 +184,9 @@ impl Call {
         let fixed = ["rw=read", "ioengine=psync", "iodepth=1", "percentile_list=50:90:99:99.9"];
         options.extend(fixed.map(str::to_owned));
         // A file is read as it is, and the kernel reads ahead as it does for anybody; hdparm's memory
-        // is in pages of the usual size.
-        options.extend(["create_on_open=1", "fadvise_hint=0", "mem=mmap"].map(str::to_owned));
+        // is in pages of the usual size, and it looks at a byte of every sector that it read.
+        let alike = ["create_on_open=1", "fadvise_hint=0", "mem=mmap", "touch_read=512"];
+        options.extend(alike.map(str::to_owned));
         let (rest, more) = match timing {
             Timing::Cached => {
                 let warm = u8::from(!self.direct);
@@ -344,7 +345,7 @@ mod tests {
             device,
             "--name=disk-reads --filename=/dev/a\\:b --bs=2097152 --direct=1 --rw=read \
              --ioengine=psync --iodepth=1 --percentile_list=50:90:99:99.9 --create_on_open=1 \
-             --fadvise_hint=0 --mem=mmap --size=2147483648 --offset=1073741824 --invalidate=1 \
+             --fadvise_hint=0 --mem=mmap --touch_read=512 --size=2147483648 --offset=1073741824 --invalidate=1 \
              --runtime=3 --startdelay=3 --readonly"
         );
         let cached = call.arguments(Timing::Cached, "x", &target).unwrap().join(" ");

@@ -36,10 +36,10 @@ pub use model::{
     BlockSizes, BufferContent, Buffers, CpuLoad, CpuSplit, DedupeMode, DelayRange, Distribution,
     Engine, EngineOptions, ErrorPolicy, ExitScope, FileService, FileServiceOrder, FileSizeRange,
     FileType, Flash, Flow, Identity, Job, JobOptions, LatencyGoal, Layout, LockFile, Logs, Measure,
-    Medium, MemoryKind, NumaMemory, Pattern, Process, Program, Queue, Rate, RateProcess, ReadWrite,
-    Retry, Sequencer, SequentialOrder, Size, SplitEntry, StatCall, SteadyCriterion, SteadyFigure,
-    SteadyLimit, SteadyState, Surroundings, SyncFileRange, SyncMode, Syncing, Target, ThinkTime,
-    Timing, WriteHint, ZoneMode, ZoneShare, Zones,
+    Medium, MemoryKind, NumaMemory, Pattern, Process, Program, Queue, Rate, RateProcess, ReadUse,
+    ReadWrite, Retry, Sequencer, SequentialOrder, Size, SplitEntry, StatCall, SteadyCriterion,
+    SteadyFigure, SteadyLimit, SteadyState, Surroundings, SyncFileRange, SyncMode, Syncing, Target,
+    ThinkTime, Timing, WriteHint, ZoneMode, ZoneShare, Zones,
 };
 pub use model::{Http, Payload, Secret, StoreKind, Tls};
 pub use model::{Merge, Replay};

@@ -22,7 +22,7 @@ mod target;
 mod verify;
 mod zones;
 
-pub use buffers::{BufferContent, Buffers, DedupeMode, MemoryKind};
+pub use buffers::{BufferContent, Buffers, DedupeMode, MemoryKind, ReadUse};
 pub use engine::{CpuLoad, Engine, Medium, Program, StatCall};
 pub use logs::Logs;
 pub use net::{Net, Protocol};

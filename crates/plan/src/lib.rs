@@ -38,9 +38,9 @@ mod zones;
 pub use job::{BlockPattern, VerifyMethod};
 pub use job::{
     BufferContent, Buffers, CpuLoad, DedupeMode, Distribution, Engine, EngineOptions, ErrorPolicy,
-    ExitScope, Layout, LockFile, Medium, MemoryKind, NumaMemory, Program, RateProcess, ReadWrite,
-    Retry, Sequencer, SequentialOrder, Size, StatCall, SteadyCriterion, SteadyFigure, SteadyLimit,
-    SyncFileRange, SyncMode, Syncing, ThinkTime, WriteHint, ZoneShare,
+    ExitScope, Layout, LockFile, Medium, MemoryKind, NumaMemory, Program, RateProcess, ReadUse,
+    ReadWrite, Retry, Sequencer, SequentialOrder, Size, StatCall, SteadyCriterion, SteadyFigure,
+    SteadyLimit, SyncFileRange, SyncMode, Syncing, ThinkTime, WriteHint, ZoneShare,
 };
 pub use job::{ObjectMix, ObjectWork};
 pub use job::{Payload, PriorityShare, Protocol, Secret, StoreKind, Tls};

@@ -10,7 +10,7 @@ use crate::verify::Verify;
 use crate::zbd::Zbd;
 use job::{
     Buffers, Distribution, Engine, EngineOptions, ErrorPolicy, ExitScope, Layout, LockFile,
-    NumaMemory, RateProcess, ReadWrite, Sequencer, SequentialOrder, Syncing, ThinkTime,
+    NumaMemory, RateProcess, ReadUse, ReadWrite, Sequencer, SequentialOrder, Syncing, ThinkTime,
 };
 use record::{GroupKey, Logs, Message, Nanos, PerDirection, Show, TargetKind};
 use std::sync::Arc;
@@ -439,7 +439,8 @@ impl Worker {
     /// Bytes the largest I/O moves in memory: a trim moves none, and numbered objects that are
     /// fetched are only counted.
     pub fn max_buffer(&self) -> u64 {
-        if self.numbered.is_some() && !self.pattern.rw.writes() {
+        let unseen = self.buffers.read_use == ReadUse::Nothing && !self.pattern.rw.writes();
+        if self.numbered.is_some() && unseen {
             return 0;
         }
         let trims_only = |d| d == record::Direction::Trim && self.replay.is_some();

@@ -15,7 +15,7 @@ use crate::{
     checks, contents, cursor, disks, engines, limits, logs, numbered, pace, placing, replay,
     safety, sequence, sprandom, surroundings, verify, zbd, zones,
 };
-use job::{Engine, FileServiceOrder, Job, Medium, MemoryKind, Retry, Size};
+use job::{Engine, FileServiceOrder, Job, Medium, MemoryKind, ReadUse, Retry, Size};
 use record::{Bytes, Facts, Nanos, Show, TargetKind};
 
 /// Seeds drawn for other purposes than a worker's I/O differ by these.
@@ -210,7 +210,7 @@ fn template(
         pattern: pattern(job, blocks),
         placing: placing::resolve(job, blocks),
         queue: pace::queue(job, found),
-        buffers: buffers(job),
+        buffers: buffers(job, found),
         syncing: job.syncing.clone(),
         layout: layout(job),
         pacing: pace::pacing(job, found),
@@ -413,8 +413,14 @@ fn clocksource(jobs: &[Job], found: &mut Findings) -> Option<String> {
 /// Buffers as asked for. Pages that are handed to a socket may be read long after the worker has
 /// ended: the allocator would have given them to others by then, a mapping leaves them to whoever
 /// still has them.
-fn buffers(job: &Job) -> job::Buffers {
+fn buffers(job: &Job, found: &mut Findings) -> job::Buffers {
     let mut buffers = job.buffers.clone();
+    let medium = job.queue.engine.medium();
+    let brings_none = matches!(medium, Medium::Space | Medium::Names { .. } | Medium::Time);
+    if brings_none && matches!(buffers.read_use, ReadUse::Touch(_)) {
+        let name = job.queue.engine.name();
+        found.warn(job, format!("touch_read does nothing: the {name} engine brings no data"));
+    }
     if job.queue.engine == Engine::Netsplice && buffers.memory == MemoryKind::Malloc {
         buffers.memory = MemoryKind::Mmap(None);
     }

@@ -3,7 +3,7 @@
 use crate::model::{BlockPlan, FileOrder, RateLimit, Worker};
 use crate::objects::Objects;
 use crate::placing::Strides;
-use job::{BufferContent, Distribution, Medium, Sequencer, SequentialOrder, SyncMode};
+use job::{BufferContent, Distribution, Medium, ReadUse, Sequencer, SequentialOrder, SyncMode};
 use record::{Bytes, Region, Workload};
 use std::collections::BTreeMap;
 
@@ -177,6 +177,9 @@ impl Worker {
         set("scramble_buffers", (!buffers.scramble).then(|| "0".into()));
         set("buffer_compress_percentage", buffers.compress_percentage.map(|p| p.to_string()));
         set("dedupe_percentage", buffers.dedupe_percentage.map(|p| p.to_string()));
+        if let ReadUse::Touch(every) = buffers.read_use {
+            set("touch_read", Some(every.to_string()));
+        }
         set("pre_read", self.layout.pre_read.then(|| "1".into()));
         set("invalidate", (!self.layout.invalidate).then(|| "0".into()));
     }

@@ -12,6 +12,7 @@ mod latency;
 mod logs;
 mod numbered;
 mod priorities;
+mod reads;
 mod replay;
 mod shared;
 mod steady;
@@ -33,6 +34,7 @@ use logs::Logging;
 use numbered::Numbered;
 use plan::{Medium, Worker};
 use priorities::ByPriority;
+use reads::Consumer;
 use record::Direction;
 use replay::Replayed;
 use shared::SharedCursor;
@@ -138,6 +140,8 @@ impl Work {
 pub(crate) struct Extended {
     work: Work,
     chores: Vec<Box<dyn Chore>>,
+    /// What becomes of the data of reads.
+    consumer: Option<Consumer>,
 }
 
 impl Extended {
@@ -152,14 +156,20 @@ impl Extended {
         queued: bool,
     ) -> Result<Extended, Box<Workload>> {
         match Extended::always(worker, shared, index, queued) {
-            Extended { work: Work::Drawn(workload), chores } if chores.is_empty() => Err(workload),
+            Extended { work: Work::Drawn(workload), chores, consumer: None }
+                if chores.is_empty() =>
+            {
+                Err(workload)
+            }
             extended => Ok(extended),
         }
     }
 
     /// The same, needed or not.
     pub fn always(worker: &Worker, shared: &Shared, index: usize, queued: bool) -> Extended {
-        Extended { work: Work::new(worker, shared), chores: chores(worker, shared, index, queued) }
+        let work = Work::new(worker, shared);
+        let chores = chores(worker, shared, index, queued);
+        Extended { work, chores, consumer: Consumer::new(worker) }
     }
 }
 
@@ -258,6 +268,9 @@ impl Source for Extended {
         stamps: &Stamps,
         now: u64,
     ) -> Result<(), Fault> {
+        if let Some(consumer) = &self.consumer {
+            consumer.ended(op, buffer);
+        }
         let of_work = match &mut self.work {
             Work::Numbered(numbered) => {
                 numbered.ended(op);

@@ -23,6 +23,8 @@ pub struct Buffers {
     pub dedupe_working_set_percentage: u8,
     /// `dedupe_global`: the working set is that of all jobs that say so.
     pub dedupe_global: bool,
+    /// What is done with the data of reads.
+    pub read_use: ReadUse,
     /// `mem` (iomem).
     pub memory: MemoryKind,
     /// `iomem_align` / `mem_align`, bytes.
@@ -45,6 +47,7 @@ impl Default for Buffers {
             dedupe_mode: DedupeMode::Repeat,
             dedupe_working_set_percentage: 5,
             dedupe_global: false,
+            read_use: ReadUse::Nothing,
             memory: MemoryKind::Malloc,
             align: None,
             hugepage_size: Bytes(2 << 20),
@@ -69,6 +72,18 @@ pub enum BufferContent {
     /// Zeros that the kernel makes anew for each write, by a read of /dev/zero: what a copy from there
     /// costs.
     ZeroDevice,
+}
+
+/// What is done with the data of each read, once it is there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReadUse {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// `touch_read`: one byte of every so many is looked at. At least 1.
+    Touch(u64),
+    /// It is handed to /dev/null: what a copy to there costs. No option sets it.
+    NullDevice,
 }
 
 /// `dedupe_mode`.

@@ -3,7 +3,7 @@
 use super::Group::Buffer;
 use super::row::{NO_MAX, boolean, choice, flag, int, text, to, value};
 use super::{Choice, OptionDef, set};
-use crate::model::{BufferContent, DedupeMode};
+use crate::model::{BufferContent, DedupeMode, ReadUse};
 
 const DEDUPE: &[Choice] = &[
     value("repeat", "an earlier block again"),
@@ -73,4 +73,19 @@ pub(super) const ROWS: &[OptionDef] = &[
         .long("Blocks then repeat between jobs as well; for dedupe_mode=working_set.")
         .default("0")
         .sets(to!(buffers.dedupe_global = flag)),
+    int(Buffer, "touch_read", 0, NO_MAX, "Look at one byte of every so many that a read brought")
+        .default("0")
+        .long(
+            "fathom's own. Reads bring data to memory; a program that uses it also brings it to the \
+             processor. This does as much after each read: 64 looks at every cache line of most \
+             processors, 512 is what hdparm does; 0 looks at nothing. It is done between I/Os: the \
+             rate has it, latencies have not.",
+        )
+        .sets(|job, v| {
+            job.buffers.read_use = match v.bytes().0 {
+                0 => ReadUse::Nothing,
+                every => ReadUse::Touch(every),
+            };
+            Ok(())
+        }),
 ];

@@ -44,6 +44,16 @@ fn sizes_are_the_same_in_every_plan_of_one_seed() {
 }
 
 #[test]
+fn objects_that_are_looked_at_have_memory() {
+    let mut job = objects(ObjectWork::Get, ReadWrite::RandRead);
+    assert_eq!(plan(&[job.clone()], &machine()).workers[0].max_buffer(), 0);
+    job.buffers.read_use = job::ReadUse::Touch(64);
+    let worker = plan(&[job], &machine()).workers.remove(0);
+    assert_eq!(worker.max_buffer(), worker.pattern.blocks.read.max());
+    assert_eq!(worker.workload().settings["touch_read"], "64");
+}
+
+#[test]
 fn the_rate_of_a_mix_is_of_all_its_kinds() {
     let mut job = objects(ObjectWork::Mixed, ReadWrite::RandRw);
     job.rate.iops = record::PerDirection::all(Some(500));

@@ -22,6 +22,7 @@ use ask::{Asking, errno};
 use ledger::Ledger;
 use lists::Lists;
 use objects::{Action, Client, Contents, Outcome, Request, Verb};
+use plan::ReadUse;
 use record::Exchange;
 use std::cell::Cell;
 use std::io;
@@ -200,7 +201,7 @@ impl Ring for Http {
                 slots: setup.buffers.slots(),
                 width,
                 size: worker.max_buffer() as usize,
-                keeps: worker.verify.is_some(),
+                keeps: worker.verify.is_some() || worker.buffers.read_use != ReadUse::Nothing,
             },
             asking: Asking::new(setup),
             asked: vec![Asked::default(); setup.depth as usize],
