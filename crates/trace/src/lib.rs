@@ -6,6 +6,7 @@
 
 mod adjust;
 mod blktrace;
+mod copying;
 mod error;
 mod event;
 mod iolog;
@@ -15,6 +16,7 @@ mod reader;
 mod recording;
 
 pub use adjust::{Adjust, Skip};
+pub use copying::{Copied, CopyEnd, Copying};
 pub use error::TraceError;
 pub use event::{Event, Kind, Name};
 pub use iolog::{HEADER, write_action, write_file_action};

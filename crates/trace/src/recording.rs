@@ -2,6 +2,7 @@
 //! events.
 
 use crate::adjust::Adjust;
+use crate::copying::Copying;
 use crate::error::TraceError;
 use crate::event::{Event, Kind, Name};
 use crate::reader::{Format, Reader};
@@ -43,6 +44,8 @@ pub enum Held {
     Memory(Arc<[Event]>),
     /// In the log, which is read again while it is replayed.
     Log(PathBuf),
+    /// Nowhere: a rule gives them.
+    Copy(Copying),
 }
 
 impl Default for Held {

@@ -13,7 +13,7 @@ use std::io::{self, BufReader};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use trace::{Event, Held, Kind, Recording};
+use trace::{Copied, Event, Held, Kind, Recording};
 
 /// Events read ahead at a time, and how many such batches wait: some 3 MiB.
 const BATCH: usize = 1 << 14;
@@ -40,6 +40,7 @@ pub(super) struct Replayed {
 /// Where the events come from.
 enum Feed {
     Memory { events: Arc<[Event]>, next: usize },
+    Copy(Copied),
     Log { batches: Receiver<Result<Vec<Event>, String>>, batch: std::vec::IntoIter<Event> },
 }
 
@@ -47,6 +48,7 @@ impl Feed {
     fn new(recording: &Arc<Recording>) -> Feed {
         match &recording.held {
             Held::Memory(events) => Feed::Memory { events: Arc::clone(events), next: 0 },
+            Held::Copy(copying) => Feed::Copy(copying.events()),
             Held::Log(path) => {
                 let (sender, batches) = sync_channel(BATCHES);
                 let (recording, path) = (Arc::clone(recording), path.clone());
@@ -69,6 +71,7 @@ impl Feed {
                 *next += 1;
                 Ok(event)
             }
+            Feed::Copy(events) => Ok(events.next()),
             Feed::Log { batches, batch } => loop {
                 if let Some(event) = batch.next() {
                     return Ok(Some(event));

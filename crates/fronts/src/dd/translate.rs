@@ -2,13 +2,11 @@
 
 use super::{Call, EachSync, EndSync, Input, Output, TOOL};
 use crate::Usage;
-use job::{BufferContent, Job};
-use record::{Bytes, Direction, Facts, TargetFacts, TargetKind};
+use job::{BufferContent, Job, ReadUse};
+use record::{Bytes, Facts, TargetFacts, TargetKind};
 use std::sync::Arc;
-use trace::{Event, FileUse, Held, Kind, Recording};
+use trace::{CopyEnd, Copying, Kind, Recording};
 
-/// I/Os a call may have: each takes 32 bytes of memory while it runs.
-const EVENTS_MAX: u64 = 8 << 20;
 /// Bytes behind which dd tells the page cache to drop them (`nocache`). Oracle: strace of dd 9.1.
 const FORGOTTEN: u64 = 128 << 10;
 /// O_DIRECT takes multiples of this at the least.
@@ -29,6 +27,8 @@ pub struct Work {
     recording: Arc<Recording>,
     /// What is written, where that is no content of the job's own.
     content: Option<BufferContent>,
+    /// What becomes of what is read.
+    read_use: ReadUse,
 }
 
 impl Work {
@@ -40,6 +40,7 @@ impl Work {
         if let Some(content) = &self.content {
             job.buffers.content = content.clone();
         }
+        job.buffers.read_use = self.read_use;
         job.attach(vec![Arc::clone(&self.recording)]);
     }
 
@@ -76,7 +77,7 @@ impl Call {
         let mut span = self.span(input.as_ref(), output.as_ref())?;
         let mut notes = self.notes.clone();
         notes.extend(self.whole_sectors(&mut span)?);
-        let recording = self.recording(&span)?;
+        let recording = self.recording(&span);
         let is_file = output.is_some_and(|output| output.kind != TargetKind::Block);
         // Oracle: of an output that begins within its first block nothing is kept.
         let kept = if self.seek < self.obs { 0 } else { self.seek };
@@ -87,6 +88,7 @@ impl Call {
             notes,
             recording: Arc::new(recording),
             content: self.content(),
+            read_use: self.read_use(),
         })
     }
 
@@ -213,40 +215,21 @@ impl Call {
     }
 
     /// The reads and writes in dd's order, and the synchronisation at the end.
-    fn recording(&self, span: &Span) -> Result<Recording, Usage> {
+    fn recording(&self, span: &Span) -> Recording {
+        let end = |start, forgets| CopyEnd { start, forgets };
         let (read, written) = (self.read(), self.written());
-        let step = if read.is_some() { self.ibs } else { self.obs };
-        let sides = u64::from(read.is_some()) + u64::from(written.is_some());
-        let count = span.total.div_ceil(step).saturating_mul(sides);
-        if count > EVENTS_MAX {
-            let total = span.total;
-            let what = format!("{total} bytes in blocks of {step} are {count} reads and writes");
-            let cure = format!("give a larger block, or fewer: {EVENTS_MAX} are the most");
-            return Err(Usage::line(TOOL, "bs=", what, cure));
-        }
-        let mut list = List::default();
-        let source = read.map(|path| list.file(path));
-        let target = written.map(|path| list.file(path));
-        let forgotten = [
-            source.filter(|_| self.forget_in).map(|file| (file, span.from)),
-            target.filter(|_| self.forget_out).map(|file| (file, span.to)),
-        ];
-        for at in (0..span.total).step_by(usize::try_from(step).unwrap_or(usize::MAX)) {
-            let length = step.min(span.total - at);
-            if let Some(file) = source {
-                list.io(Kind::Read, file, span.from + at, length);
-            }
-            if let Some(file) = target {
-                list.io(Kind::Write, file, span.to + at, length);
-            }
-            for (file, from) in forgotten.into_iter().flatten() {
-                list.forget(file, from, at, at + length, span.total);
-            }
-        }
-        if let (Some(end), Some(file)) = (self.end, target) {
-            list.sync(end, file);
-        }
-        Ok(list.finish())
+        let copying = Copying {
+            source: read.map(|_| end(span.from, self.forget_in)),
+            target: written.map(|_| end(span.to, self.forget_out)),
+            block: if read.is_some() { self.ibs } else { self.obs },
+            total: span.total,
+            forgotten: FORGOTTEN,
+            sync: self.end.filter(|_| written.is_some()).map(|end| match end {
+                EndSync::Fsync => Kind::Sync,
+                EndSync::Fdatasync => Kind::Datasync,
+            }),
+        };
+        copying.recording([read, written].into_iter().flatten().map(str::to_owned).collect())
     }
 
     /// What is written. dd reads its zeros for every block, which is a part of its time.
@@ -255,6 +238,14 @@ impl Call {
             (Input::Path(_), Some(_)) => Some(BufferContent::AsRead),
             (Input::Zero, Some(_)) => Some(BufferContent::ZeroDevice),
             _ => None,
+        }
+    }
+
+    /// dd hands on what it reads, also where nobody wants it.
+    fn read_use(&self) -> ReadUse {
+        match self.output {
+            Output::Null => ReadUse::NullDevice,
+            Output::Path(_) => ReadUse::Nothing,
         }
     }
 
@@ -277,65 +268,5 @@ impl Call {
             _ => {}
         }
         options.into_iter().map(|option| format!("--{option}")).collect()
-    }
-}
-
-/// A recording in the making.
-#[derive(Default)]
-struct List {
-    seen: Recording,
-    events: Vec<Event>,
-}
-
-impl List {
-    fn file(&mut self, path: &str) -> u32 {
-        self.seen.files.push(FileUse { path: path.to_owned(), ..FileUse::default() });
-        self.seen.files.len() as u32 - 1
-    }
-
-    fn io(&mut self, kind: Kind, file: u32, offset: u64, length: u64) {
-        let direction = if kind == Kind::Read { Direction::Read } else { Direction::Write };
-        self.events.push(Event { at: 0, offset, length, file, kind });
-        let seen = &mut self.seen;
-        let used = &mut seen.files[file as usize];
-        used.ios[direction] += 1;
-        used.end = used.end.max(offset + length);
-        if kind == Kind::Read {
-            used.read_end = used.end;
-        }
-        used.grain |= offset | length;
-        let (low, high) = seen.sizes[direction].unwrap_or((length, length));
-        seen.sizes[direction] = Some((low.min(length), high.max(length)));
-        seen.bytes[direction] += length;
-        seen.ios += 1;
-    }
-
-    /// What was moved lies `from` a place in the file on, `done` bytes of `total` by now, `before` of
-    /// them before the last step: what is full of a round is dropped, at the end the rest.
-    fn forget(&mut self, file: u32, from: u64, before: u64, done: u64, total: u64) {
-        let begun = before / FORGOTTEN * FORGOTTEN;
-        let full = if done == total { done } else { done / FORGOTTEN * FORGOTTEN };
-        if full > begun {
-            let (offset, length) = (from + begun, full - begun);
-            self.events.push(Event { at: 0, offset, length, file, kind: Kind::Forget });
-        }
-    }
-
-    fn sync(&mut self, end: EndSync, file: u32) {
-        let kind = match end {
-            EndSync::Fsync => Kind::Sync,
-            EndSync::Fdatasync => Kind::Datasync,
-        };
-        self.events.push(Event { at: 0, offset: 0, length: 0, file, kind });
-        self.seen.files[file as usize].syncs += 1;
-        self.seen.ios += 1;
-    }
-
-    fn finish(mut self) -> Recording {
-        for file in &mut self.seen.files {
-            file.grain = 1 << file.grain.trailing_zeros().min(62);
-        }
-        self.seen.held = Held::Memory(self.events.into());
-        self.seen
     }
 }
