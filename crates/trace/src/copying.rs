@@ -33,12 +33,7 @@ pub struct Copying {
 impl Copying {
     /// Its events, in order, all at the beginning of time.
     pub fn events(&self) -> Copied {
-        Copied { copying: *self, done: 0, turn: Turn::Read, sync: self.sync }
-    }
-
-    /// The place of the target among the files.
-    fn target_file(&self) -> u32 {
-        u32::from(self.source.is_some())
+        Copied::new(self)
     }
 
     /// The recording of it. `paths` are those of the ends there are, the source first.
@@ -77,80 +72,80 @@ impl Copying {
     }
 }
 
-/// What comes next for a block.
+/// What is done to a block, at one of the ends.
 #[derive(Clone, Copy, Debug)]
 enum Turn {
-    Read,
-    Write,
-    ForgetRead,
-    ForgetWritten,
+    /// The I/O there.
+    Move(Kind),
+    /// The page cache drops what is full of a round.
+    Forget,
 }
 
 /// The events of a copy; see [`Copying::events`].
 #[derive(Clone, Debug)]
 pub struct Copied {
     copying: Copying,
+    /// What is done to each block, at which place of which file.
+    turns: Vec<(Turn, u32, u64)>,
+    next: usize,
     /// Bytes of blocks that are done with.
     done: u64,
-    turn: Turn,
     sync: Option<Kind>,
 }
 
 impl Copied {
-    /// Takes the next turn for the block under way.
+    fn new(copying: &Copying) -> Copied {
+        let ends = [(Kind::Read, copying.source), (Kind::Write, copying.target)];
+        let ends = ends.into_iter().filter_map(|(kind, end)| Some((kind, end?)));
+        let ends: Vec<_> = (0..).zip(ends).collect();
+        let moves = ends.iter().map(|(file, (kind, end))| (Turn::Move(*kind), *file, end.start));
+        let forgetting = ends.iter().filter(|(_, (_, end))| end.forgets);
+        let forgets = forgetting.map(|(file, (_, end))| (Turn::Forget, *file, end.start));
+        let turns = moves.chain(forgets).collect();
+        Copied { copying: *copying, turns, next: 0, done: 0, sync: copying.sync }
+    }
+
+    /// Takes the next turn for the block under way; `None` where it has nothing to do.
+    #[inline]
     fn take_turn(&mut self) -> Option<Event> {
-        let Copying { source, target, block, total, .. } = self.copying;
-        let target_file = self.copying.target_file();
-        let (begin, length) = (self.done, block.min(total - self.done));
-        let moved = |kind, file, end: CopyEnd| {
-            let offset = end.start + begin;
-            Event { at: 0, offset, length, file, kind }
-        };
-        match self.turn {
-            Turn::Read => {
-                self.turn = Turn::Write;
-                source.map(|end| moved(Kind::Read, 0, end))
-            }
-            Turn::Write => {
-                self.turn = Turn::ForgetRead;
-                target.map(|end| moved(Kind::Write, target_file, end))
-            }
-            Turn::ForgetRead => {
-                self.turn = Turn::ForgetWritten;
-                self.forgotten(0, source?, begin, begin + length)
-            }
-            Turn::ForgetWritten => {
-                self.turn = Turn::Read;
-                self.done += length;
-                self.forgotten(target_file, target?, begin, begin + length)
-            }
+        let (turn, file, start) = *self.turns.get(self.next)?;
+        let begin = self.done;
+        let length = self.copying.block.min(self.copying.total - begin);
+        self.next += 1;
+        if self.next == self.turns.len() {
+            (self.next, self.done) = (0, begin + length);
+        }
+        match turn {
+            Turn::Move(kind) => Some(Event { at: 0, offset: start + begin, length, file, kind }),
+            Turn::Forget => self.forgotten(file, start, begin, begin + length),
         }
     }
 
     /// What is full of a round is dropped when bytes from `begin` to `end` were moved, and all of it
     /// when they were the last.
-    fn forgotten(&self, file: u32, side: CopyEnd, begin: u64, end: u64) -> Option<Event> {
+    fn forgotten(&self, file: u32, start: u64, begin: u64, end: u64) -> Option<Event> {
         let Copying { total, forgotten, .. } = self.copying;
         let rounds = |bytes: u64| bytes / forgotten * forgotten;
         let begun = rounds(begin);
         let full = if end == total { end } else { rounds(end) };
-        let drops = side.forgets && full > begun;
-        let (offset, length) = (side.start + begun, full.saturating_sub(begun));
-        drops.then_some(Event { at: 0, offset, length, file, kind: Kind::Forget })
+        let (offset, length) = (start + begun, full.saturating_sub(begun));
+        (length > 0).then_some(Event { at: 0, offset, length, file, kind: Kind::Forget })
     }
 }
 
 impl Iterator for Copied {
     type Item = Event;
 
+    #[inline]
     fn next(&mut self) -> Option<Event> {
-        while self.done < self.copying.total {
+        while self.done < self.copying.total && !self.turns.is_empty() {
             let event = self.take_turn();
             if event.is_some() {
                 return event;
             }
         }
-        let file = self.copying.target_file();
+        // What is written is the last of the files.
+        let file = u32::from(self.copying.source.is_some());
         self.sync.take().map(|kind| Event { at: 0, offset: 0, length: 0, file, kind })
     }
 }
