@@ -11,6 +11,18 @@ pub fn page_size() -> usize {
     usize::try_from(size).ok().filter(|s| s.is_power_of_two()).unwrap_or(4096)
 }
 
+/// Memory that is freed stays the process's for whoever asks next, up to 64 MiB. Else the C library
+/// gives it back to the kernel, and each page costs a fault when it is asked for again: with content
+/// encrypted in bursts that was a quarter of a run's CPU time.
+pub fn keep_freed() {
+    // Once one of them is set neither follows what the program does: both are.
+    #[cfg(target_env = "gnu")]
+    for (option, bytes) in [(libc::M_TRIM_THRESHOLD, 64 << 20), (libc::M_MMAP_THRESHOLD, 4 << 20)] {
+        // SAFETY: it takes two numbers, and locks what it changes.
+        unsafe { libc::mallopt(option, bytes) };
+    }
+}
+
 /// What a mapping may be used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {

@@ -18,6 +18,7 @@ use crate::clock::{Clock, RunClock};
 use crate::files::FileError;
 use crate::ops::Op;
 use crate::sys::buffers::Slots;
+use crate::sys::memory::keep_freed;
 use ask::{Asking, errno};
 use ledger::Ledger;
 use lists::Lists;
@@ -183,6 +184,7 @@ impl Ring for Http {
     const SYNCHRONOUS: bool = false;
 
     fn open(setup: &Setup<'_>) -> io::Result<Self> {
+        keep_freed();
         let worker = setup.worker;
         let planned = worker.objects.as_ref().ok_or(io::ErrorKind::NotFound)?;
         let store = Arc::new(store::store(planned));
