@@ -1,4 +1,5 @@
-//! Marks of unfinished work. What is not done is an issue, not a comment.
+//! Marks of unfinished work. What is not done is an issue, not a comment; what was merged has no two
+//! sides.
 
 use super::Finding;
 use crate::rust_text::lines_with;
@@ -7,7 +8,13 @@ use anyhow::Result;
 use std::path::Path;
 
 /// Put together here, so that this file does not find itself.
-const MARKS: &[&str] = &[concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")];
+const MARKS: &[&str] = &[
+    concat!("TO", "DO"),
+    concat!("FIX", "ME"),
+    concat!("XX", "X"),
+    concat!("<<<<", "<<<"),
+    concat!(">>>>", ">>>"),
+];
 
 /// Every mark of unfinished work, in code and in comments.
 pub fn check(root: &Path) -> Result<Vec<Finding>> {
