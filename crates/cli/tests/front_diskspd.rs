@@ -234,18 +234,37 @@ fn a_device_in_use_is_not_overwritten() {
     assert_ne!(magic(&fs::read(&image).unwrap()), [0x53, 0xef]);
 }
 
+/// Waits until a program has read 64 MiB, in calls that the kernel counts for the process.
+fn wait_for_reads(running: &Running) {
+    wait_until("reads", || {
+        let io = fs::read_to_string(format!("/proc/{}/io", running.pid())).unwrap_or_default();
+        let read = io.lines().find_map(|line| line.strip_prefix("rchar: "));
+        read.is_some_and(|bytes| bytes.parse::<u64>().unwrap() > 64 << 20)
+    });
+}
+
+#[test]
+fn what_was_done_while_it_warmed_up_is_no_result() {
+    let directory = scratch();
+    for (format, said) in [("-Rtext", "interrupted before the measurements"), ("-Rxml", "<Error>")]
+    {
+        let line = ["-c1M", "-o1", "-W60", "-d60", format, "t.dat"];
+        let running = Running::fathom("diskspd", directory.path(), &line);
+        wait_for_reads(&running);
+        running.signal(Signal::INT);
+        let ran = running.end().expect(130);
+        assert!(ran.out.contains(said) && !ran.out.contains("total:"), "{}", ran.out);
+    }
+}
+
 #[test]
 fn a_signal_leaves_what_was_measured() {
     let directory = scratch();
     let at = directory.path();
     let line = ["-c1M", "-o1", "-W0", "-d60", "--record=r.json", "t.dat"];
     let running = Running::fathom("diskspd", at, &line);
-    // 64 times the file, in calls that the kernel counts for the process.
-    wait_until("reads", || {
-        let io = fs::read_to_string(format!("/proc/{}/io", running.pid())).unwrap_or_default();
-        let read = io.lines().find_map(|line| line.strip_prefix("rchar: "));
-        read.is_some_and(|bytes| bytes.parse::<u64>().unwrap() > 64 << 20)
-    });
+    // 64 times the file.
+    wait_for_reads(&running);
     running.signal(Signal::INT);
     let ran = running.end().expect(130);
     assert!(total(&ran.out, "Read IO")[1] > 0.0, "{}", ran.out);

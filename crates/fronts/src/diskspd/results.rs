@@ -164,7 +164,10 @@ fn of_span<'a>(index: usize, span: &'a TimeSpan, record: &'a RunRecord) -> Optio
     let worked = || record.jobs.iter().filter(|job| job.ended > job.started);
     let started = worked().map(|job| job.started).min()?;
     let ended = worked().map(|job| job.ended).max()?;
-    if record.jobs.iter().all(JobRecord::did_nothing) {
+    // What a timespan did while it warmed up is no result, where a signal ended it by then.
+    let warm_up = Nanos::from_millis(span.warmup_s.saturating_mul(1000));
+    let cold = record.interrupted_by.is_some() && worked().all(|job| job.elapsed < warm_up);
+    if cold || record.jobs.iter().all(JobRecord::did_nothing) {
         return None;
     }
     let rows = rows(span, record);

@@ -4,7 +4,7 @@ use super::words::{percent, size};
 use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
-use record::{Direction, Severity, TargetKind};
+use record::{Direction, FileLook, Severity, TargetKind};
 
 /// Share of a file in holes and unwritten extents. Rounding of the last block explains less.
 const FILE_MIN: f64 = 0.01;
@@ -14,7 +14,7 @@ const ZERO_MIN: f64 = 0.5;
 pub(super) const CHECK: Check = Check {
     id: "never-written",
     question: "Was what was read ever written?",
-    evidence: "holes and unwritten extents of the files before the run (FIEMAP); zero blocks among 64 of a device",
+    evidence: "holes and unwritten extents of the files before the run, and after it where it writes to them (FIEMAP); zero blocks among 64 of a device",
     threshold: "warning when 1 % of a file that is read was never written, or half of a device's blocks are zero",
     reason: "the filesystem, or the disk's own map, answers such blocks with zeros without asking the medium; data written for a test has next to none",
     cause: "the blocks were never written, or were discarded",
@@ -46,15 +46,30 @@ fn blank(case: &Case, part: &Part) -> (f64, f64) {
     files.dedup();
     let (mut blank, mut whole) = (0.0, 0.0);
     for file in files {
-        let look = case.record.evidence.files.get(file).and_then(|file| file.before.as_ref());
-        let Some((look, extents)) = look.and_then(|look| Some((look, look.extents.as_ref()?)))
-        else {
-            continue;
+        let Some(evidence) = case.record.evidence.files.get(file) else { continue };
+        let Some((never, size)) = evidence.before.as_ref().and_then(unwritten) else { continue };
+        // What the run itself wrote, another job before this one for instance, is known by what is
+        // left unwritten in the end.
+        let left = match is_written(case, file) {
+            true => evidence.after.as_ref().and_then(unwritten).map_or(0, |(left, _)| left),
+            false => never,
         };
-        blank += (extents.holes.0 + extents.unwritten.0) as f64;
-        whole += look.size.0 as f64;
+        blank += never.min(left) as f64;
+        whole += size as f64;
     }
     (blank, whole)
+}
+
+/// Bytes never written and bytes in all; `None` where nobody knows.
+fn unwritten(look: &FileLook) -> Option<(u64, u64)> {
+    let extents = look.extents.as_ref()?;
+    Some((extents.holes.0 + extents.unwritten.0, look.size.0))
+}
+
+/// Whether any part of the run writes to a file.
+fn is_written(case: &Case, file: &str) -> bool {
+    let mut writing = case.parts.iter().filter(|part| part.ios(Direction::Write) > 0);
+    writing.any(|part| part.files().any(|own| own == file))
 }
 
 fn of_files(case: &Case, part: &Part) -> Option<Finding> {
@@ -98,7 +113,7 @@ fn of_devices(case: &Case, part: &Part) -> Option<Finding> {
 mod tests {
     use super::super::testing::{FILE, findings, job, record, the_finding};
     use super::*;
-    use record::{Bytes, Content, Extents};
+    use record::{Bytes, Content, Extents, GroupKey};
 
     #[test]
     fn unwritten_extents_and_zero_blocks_are_found() {
@@ -107,6 +122,19 @@ mod tests {
         let extents = Extents { holes: Bytes(0), unwritten: Bytes(1 << 29) };
         file.before.as_mut().unwrap().extents = Some(extents);
         assert!(the_finding(&record, CHECK.id).text.contains("50 %"));
+        // Another job of the run may have written it by then: all of it, or a part.
+        let mut filled = record.clone();
+        let mut fill = job("fill", Direction::Write, 10);
+        (fill.job, fill.group) = (1, GroupKey { group: 1, report: 1 });
+        filled.jobs.push(fill);
+        let file = filled.evidence.files.get_mut(FILE).unwrap();
+        file.after = file.before.clone();
+        let left = |bytes| Some(Extents { holes: Bytes(bytes), unwritten: Bytes(0) });
+        file.after.as_mut().unwrap().extents = left(1 << 28);
+        assert!(the_finding(&filled, CHECK.id).text.contains("25 %"));
+        let file = filled.evidence.files.get_mut(FILE).unwrap();
+        file.after.as_mut().unwrap().extents = left(0);
+        assert!(findings(&filled, CHECK.id).is_empty());
         let file = record.evidence.files.get_mut(FILE).unwrap();
         file.before.as_mut().unwrap().extents = None;
         file.content = Some(Content { blocks: 64, zero: 64, repeated: 0, compressed: 0.01 });

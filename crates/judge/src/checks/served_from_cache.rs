@@ -4,7 +4,7 @@ use super::words::{percent, size};
 use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
-use record::{DeviceFacts, DeviceKind, Direction, Nanos, Severity};
+use record::{DeviceFacts, DeviceKind, Direction, DiskSample, Nanos, Severity};
 
 /// Share of what was asked that the device must have moved at least. Read-ahead only adds to it, so
 /// a run without a cache is at 1 or above; a tenth is left for edges of the window.
@@ -120,7 +120,7 @@ fn figures(asked: u64, moved: u64) -> Vec<Figure> {
 }
 
 fn why(case: &Case, part: &Part, place: Option<&str>) -> (String, String) {
-    if let Some(device) = place.filter(|_| !part.is_buffered()) {
+    if let Some(device) = place {
         let is_loop = |kind: &DeviceKind| matches!(kind, DeviceKind::Loop { .. });
         if case.device(device).is_some_and(|facts| is_loop(&facts.kind)) {
             return (
@@ -197,11 +197,20 @@ fn lowest(case: &Case, part: &Part, direction: Direction) -> Option<(u64, u64)> 
 fn whole_run(case: &Case, direction: Direction, disks: &[&DeviceFacts]) -> Option<(u64, u64)> {
     let asked = sharing(case, disks).map(|part| part.bytes(direction)).sum();
     let counters = disks.iter().map(|disk| {
-        let result = case.record.disks.iter().find(|result| result.name == disk.name)?;
-        let moved = result.counters.after.since(&result.counters.before);
+        let moved = counted(case, &disk.name)?;
         Some(if direction == Direction::Read { moved.read_bytes } else { moved.write_bytes })
     });
     Some((asked, counters.sum::<Option<u64>>()?))
+}
+
+/// What a disk moved over the whole run. Those below the file of a loop device are in samples alone.
+fn counted(case: &Case, name: &str) -> Option<DiskSample> {
+    if let Some(result) = case.record.disks.iter().find(|result| result.name == name) {
+        return Some(result.counters.after.since(&result.counters.before));
+    }
+    let samples = &case.record.timeline.samples;
+    let (first, last) = (samples.first()?, samples.last()?);
+    Some(last.disks.get(name)?.since(first.disks.get(name)?))
 }
 
 #[cfg(test)]
@@ -257,6 +266,12 @@ mod tests {
         assert!(found.text.starts_with("of 64.0 MiB written, 0 B had reached"), "{found:?}");
         assert!(findings(&short(Direction::Write, false, 64 << 20), CHECK.id).is_empty());
         assert!(findings(&short(Direction::Read, true, 64 << 20), CHECK.id).is_empty());
+        let mut sampled = short(Direction::Read, true, 0);
+        sampled.disks.clear();
+        at_each(&mut sampled, |_, sample| {
+            sample.disks.get_mut("sda").unwrap().read_bytes = 0;
+        });
+        assert!(the_finding(&sampled, CHECK.id).text.contains("0 B"));
         // The counters cannot tell which of two jobs found its blocks in the cache …
         let mut two = short(Direction::Read, true, 64 << 20);
         two.jobs.extend(short(Direction::Read, false, 0).jobs);
