@@ -12,13 +12,10 @@ use plan::{Plan, PlanError};
 use record::{Message, Severity};
 use report::header::JobLine;
 use report::numbers::SizeStyle;
-use report::{Dress, Kept};
+use report::{Dress, FIO_VERSION, Kept};
 use std::collections::HashSet;
 use std::path::Path;
 use store::{Choice, Place};
-
-/// The version of fio whose formats we print, then our own.
-pub const FIO_VERSION: &str = concat!("fio-3.42-fathom-", env!("CARGO_PKG_VERSION"));
 
 /// Seed of what is drawn when runs are judged. One for all: the same runs judged again shall have
 /// the same intervals.
@@ -122,7 +119,7 @@ impl Call<'_> {
         self.remark(&keeper.said(), output)?;
         match keeper.id() {
             Some(id) if self.is_text() && !self.as_fio() => {
-                let kept = Kept { record: None, archived_as: Some(id), is_set };
+                let kept = Kept { archived_as: Some(id), is_set, ..Kept::default() };
                 output.write(&format!("\n{}", kept.text(|_| String::new())))
             }
             _ => Ok(()),
@@ -228,7 +225,6 @@ impl Call<'_> {
     pub fn dress(&self, output: &Output) -> Dress {
         Dress {
             as_fio: self.as_fio(),
-            fio_version: FIO_VERSION.into(),
             terse_version: self.invocation.terse_version,
             // Programs that follow fio split its documents by their lines.
             json_lines: self.invocation.status_interval.is_some() && !self.as_fio(),

@@ -1,7 +1,7 @@
 //! The pipe: job text → Job → Plan → RunRecord → Judged → report.
 
 use crate::archive::Keeper;
-use crate::call::{Call, FIO_VERSION, SEED, Said, header, program, usage_code};
+use crate::call::{Call, SEED, Said, header, program, usage_code};
 use crate::exit;
 use crate::follow::{Console, follow};
 use crate::gate::{self, Gate};
@@ -16,7 +16,7 @@ use crate::trigger::Trigger;
 use crate::{checksums, client, clocks, debug, idle, server};
 use anyhow::{Context, Result};
 use job::{Action, Dialect, Invocation, JobErrors};
-use report::Dress;
+use report::{Dress, FIO_VERSION};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::BufReader;

@@ -116,6 +116,11 @@ fn results_of_fio_are_compared_as_they_are() {
     let text = found.to_string();
     assert!(text.contains("\"p99\"") && !text.contains("not comparable"), "{text}");
     assert_eq!(found["environment"].as_array().map(Vec::len), Some(0), "{text}");
+    assert_eq!(found["environment_recorded"], false);
+    let shown = run(Command::new(FATHOM)
+        .args(["compare", "before.json", "after.json", "--tolerance=99%"])
+        .current_dir(directory.path()));
+    assert!(shown.expect(0).out.starts_with("Circumstances were not recorded"));
 }
 
 /// What fathom prints of an imported run, as fio's JSON.

@@ -136,6 +136,8 @@ pub struct JobComparison {
 pub struct Comparison {
     /// In what the circumstances differ, what changes figures first.
     pub environment: Vec<Difference>,
+    /// Neither side recorded its circumstances: whether they differ is not known.
+    pub circumstances_unknown: bool,
     /// What was found in the earlier and the later runs, warnings and errors only: reasons to doubt
     /// the figures of that side.
     pub doubts: (Vec<Finding>, Vec<Finding>),
@@ -280,9 +282,11 @@ struct PendingKind {
 pub fn compare(before: &RecordSet, after: &RecordSet, options: &Options) -> Comparison {
     let (earlier, later) = (cases(before), cases(after));
     let (olds, news) = (members(&earlier), members(&later));
-    let environment = match (before.runs.first(), after.runs.first()) {
-        (Some(old), Some(new)) => environment_differences(old, new),
-        _ => Vec::new(),
+    let (environment, circumstances_unknown) = match (before.runs.first(), after.runs.first()) {
+        (Some(old), Some(new)) => {
+            (environment_differences(old, new), old.origin.is_some() && new.origin.is_some())
+        }
+        _ => (Vec::new(), false),
     };
     let is_imported = before.runs.iter().chain(&after.runs).any(|run| run.origin.is_some());
     let mut matched = Vec::new();
@@ -313,6 +317,7 @@ pub fn compare(before: &RecordSet, after: &RecordSet, options: &Options) -> Comp
     };
     Comparison {
         environment,
+        circumstances_unknown,
         doubts: (doubts(before), doubts(after)),
         jobs: matched.into_iter().map(job).collect(),
         only_before: missing(&olds, &news),

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 /// The comparison, B against A: circumstances first, then a table for each job and direction, then
 /// what it comes to. No line is wider than the style's width (80 at least).
 pub fn text(comparison: &Comparison, style: &Style) -> String {
-    let mut out = circumstances(&comparison.environment, style);
+    let mut out = circumstances(comparison, style);
     for (side, findings) in [("A", &comparison.doubts.0), ("B", &comparison.doubts.1)] {
         let is_one = comparison.jobs.len() == 1;
         out.extend(findings.iter().map(|finding| doubt(side, finding, is_one, style)));
@@ -36,9 +36,14 @@ pub fn text(comparison: &Comparison, style: &Style) -> String {
     out
 }
 
-fn circumstances(differences: &[Difference], style: &Style) -> String {
+fn circumstances(comparison: &Comparison, style: &Style) -> String {
+    let differences = &comparison.environment;
     if differences.is_empty() {
-        return "Same circumstances: no difference in machine, storage or settings.\n".into();
+        return match comparison.circumstances_unknown {
+            true => "Circumstances were not recorded: machine, storage or settings may differ.\n",
+            false => "Same circumstances: no difference in machine, storage or settings.\n",
+        }
+        .into();
     }
     let is_grave = differences.iter().any(|difference| difference.is_grave);
     let severity = if is_grave { Severity::Warning } else { Severity::Note };
@@ -272,6 +277,7 @@ pub(crate) fn value(comparison: &Comparison) -> Value {
         .collect();
     json!({
         "environment": differences(&comparison.environment),
+        "environment_recorded": !comparison.circumstances_unknown,
         "findings": {
             "before": comparison.doubts.0.iter().map(finding_json).collect::<Vec<_>>(),
             "after": comparison.doubts.1.iter().map(finding_json).collect::<Vec<_>>(),

@@ -63,6 +63,9 @@ pub enum Format {
     Normal,
 }
 
+/// The version of fio whose formats these are, then our own.
+pub const FIO_VERSION: &str = concat!("fio-3.42-fathom-", env!("CARGO_PKG_VERSION"));
+
 /// How reports are dressed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dress {
@@ -86,7 +89,7 @@ impl Default for Dress {
     fn default() -> Self {
         Dress {
             as_fio: false,
-            fio_version: "fio-3.33".into(),
+            fio_version: FIO_VERSION.into(),
             terse_version: 3,
             json_lines: false,
             so_far: false,
@@ -101,6 +104,8 @@ impl Default for Dress {
 pub struct Kept {
     /// A file that was asked for.
     pub record: Option<PathBuf>,
+    /// It was asked for, and could not be written.
+    pub is_lost: bool,
     /// Their name in the archive.
     pub archived_as: Option<String>,
     /// That is the name of several runs made together.
@@ -201,7 +206,7 @@ mod tests {
         let formats = [Format::Normal, Format::Json, Format::Terse];
         let text = render(&record, &judged, &formats, &Dress::default());
         let at = |part: &str| text.find(part).expect(part);
-        assert!(at("3;fio-3.33;") < at("{\n  \"fio version\""));
+        assert!(at("3;fio-3.42-fathom-") < at("{\n  \"fio version\""));
         assert!(at("\"jobs\"") < at("mixed: (groupid=0, jobs=1)"));
     }
 }

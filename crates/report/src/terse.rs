@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn fields_stand_where_readers_look() {
         let fields = fields(3);
-        assert_eq!(fields[..5], ["3", "fio-3.33", "mixed", "0", "0"]);
+        assert_eq!(fields[..5], ["3", crate::FIO_VERSION, "mixed", "0", "0"]);
         assert_eq!(fields[5..9], ["4000", "2000", "500", "2000"], "KiB, KiB/s, IOPS, ms of reads");
         assert_eq!(fields[17], "1.000000%=107", "microseconds");
         assert_eq!(fields[121], "sda");

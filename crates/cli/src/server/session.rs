@@ -4,7 +4,7 @@ mod follower;
 mod states;
 
 use super::{Log, Server};
-use crate::call::{FIO_VERSION, check_logs, header_lines, program, usage_code};
+use crate::call::{check_logs, header_lines, program, usage_code};
 use crate::follow::follow;
 use crate::inputs::Machine;
 use crate::output::say;
@@ -18,6 +18,7 @@ use remote::{
     Announced, FilePart, FrameError, FromClient, FromServer, Hello, Host, JobText, LIMIT_GREETING,
     LIMIT_SUBMISSION, PROTOCOL, Refusal, Submission,
 };
+use report::FIO_VERSION;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read as _};

@@ -86,6 +86,9 @@ fn circumstances(comparison: &Comparison) -> String {
         .map(|d| format!("{} ({} → {})", d.what, d.before, d.after))
         .collect();
     match (told.is_empty(), comparison.environment.len().saturating_sub(IN_SHORT)) {
+        (true, _) if comparison.circumstances_unknown => {
+            "The circumstances were not recorded: machine, storage or settings may differ.".into()
+        }
         (true, _) => "Machine, storage and settings are the same.".into(),
         (false, 0) => format!("The circumstances differ: {}.", told.join(", ")),
         (false, more) => format!("The circumstances differ: {} and {more} more.", told.join(", ")),
