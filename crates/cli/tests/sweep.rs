@@ -272,6 +272,20 @@ fn targets_are_directories_or_files() {
 }
 
 #[test]
+fn options_that_change_nothing_are_named_before_anything_runs() {
+    let directory = scratch();
+    let told = |engine: &str, name: &str| {
+        let vary = [engine, "--repeat=1", "--vary=bs=4k,8k", "--vary=iodepth=1,2"];
+        let into = format!("--into={name}");
+        sweep(directory.path(), &[&SHORT[..], &vary, &[&into]].concat()).expect(0).err
+    };
+    let text = "--vary iodepth: its values change nothing of what is done: its engine does one";
+    let psync = told("--ioengine=psync", "psync");
+    assert!(psync.contains(text) && !psync.contains("--vary bs"), "{psync}");
+    assert!(!told("--ioengine=io_uring", "uring").contains("change nothing"));
+}
+
+#[test]
 fn what_cannot_be_swept_is_refused_before_anything_is_touched() {
     let directory = scratch();
     let at = directory.path();

@@ -77,7 +77,7 @@ pub(crate) fn make(
     run("wipefs", &["--all", "--quiet", device], journal)?;
     let keeps_blocks = matches!(ground, Ground::Scratch { .. });
     let line = [arguments(kind, keeps_blocks), vec![device]].concat();
-    run(&format!("mkfs.{kind}"), &line, journal)?;
+    run(&format!("mkfs.{kind}"), &line, journal).map_err(|error| too_small(error, ground))?;
     let point = journal.beside("mnt");
     let directory = Entry::Directory { path: point.clone() };
     journal.note(vec![directory, Entry::Mounted { point: point.clone() }])?;
@@ -88,6 +88,18 @@ pub(crate) fn make(
     line.extend([device, text(&point)?]);
     run("mount", &line, journal)?;
     Ok(Filesystem { point, notes: ready.notes })
+}
+
+/// What keeps a program from making a filesystem on a file made for it is the file's size.
+fn too_small(error: Error, ground: &Ground) -> Error {
+    match ground {
+        Ground::Scratch { size, .. } => {
+            let mib = size.0 >> 20;
+            let cure = format!("--fs-size is {mib} MiB; give more");
+            Error::refused(format!("{}; {cure}", error.text))
+        }
+        Ground::Device { .. } => error,
+    }
 }
 
 #[cfg(test)]

@@ -66,7 +66,9 @@ pub(crate) fn run(program: &str, arguments: &[&str], journal: &Journal) -> Resul
     }
     let said = [output.stdout, output.stderr].map(|s| String::from_utf8_lossy(&s).into_owned());
     let said = if said[1].trim().is_empty() { &said[0] } else { &said[1] };
-    let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    // What some of them print behind it is how they are called.
+    let words = said.lines().take_while(|line| !line.starts_with("Usage:"));
+    let lines: Vec<&str> = words.map(str::trim).filter(|line| !line.is_empty()).collect();
     let line = [&[program], arguments].concat().join(" ");
     let why = if lines.is_empty() { output.status.to_string() } else { lines.join("; ") };
     Err(Error::failed(format!("{line}: {why}")))

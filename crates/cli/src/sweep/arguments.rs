@@ -24,8 +24,8 @@ with those that chance may have put behind it. docs/SWEEPS.md tells how.
 
 Examples:
   fathom sweep job.fio --vary iodepth=1,2,4..64 --repeat 5
-  fathom sweep --name=a --filename=/data/x --size=1g --rw=randread --direct=1 --runtime=5s
-               --time_based --vary iodepth=1,2,4..32 --vary bs=4k,16k
+  fathom sweep --name=a --filename=/data/x --size=1g --rw=randread --direct=1 --ioengine=io_uring
+               --runtime=5s --time_based --vary iodepth=1,2,4..32 --vary bs=4k,16k
   fathom sweep --resume ~/.local/share/fathom/records/2031-05-04T10-00-00-sweep";
 
 /// Run one job over values of its options: every cell several times, in interleaved random order,

@@ -2,12 +2,14 @@
 
 use super::machine as settings;
 use super::remembered::Remembered;
+use crate::output::say;
 use crate::replay;
 use crate::runner::Runner;
 use crate::several::{Common, Refusal, Work};
 use ::machine::{Arranged, Session, Setting};
 use anyhow::Result;
 use job::{Action, Dialect, Format, Invocation, JobErrors, Override};
+use plan::Plan;
 use record::{Coordinate, Message, Nanos, RunRecord, Severity};
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -118,13 +120,15 @@ impl Jobs<'_> {
         settings::check(design, self)?;
         // What is on a filesystem that is still to be made cannot be looked at.
         if !settings::varies(design, |setting| setting == Setting::Fs) {
-            alone.iter().try_for_each(|at| self.prepare(at, runner))?;
+            let plans = alone.iter().map(|at| self.prepare(at, runner));
+            let plans = plans.collect::<Result<Vec<_>>>()?;
+            idle(design, &alone, &plans).iter().for_each(|text| say(text));
         }
         Ok(first)
     }
 
-    /// Has a cell planned, for what stands against it to be found.
-    fn prepare(&self, at: &[Coordinate], runner: &Runner) -> Result<()> {
+    /// Has a cell planned, for what stands against it to be found. What it does.
+    fn prepare(&self, at: &[Coordinate], runner: &Runner) -> Result<Plan> {
         let mut invocation = self.on(at, &Arranged::default())?;
         replay::attach(&mut invocation, runner.host()).map_err(Refusal::usage)?;
         let prepared = runner.prepare(&invocation).map_err(|error| {
@@ -137,7 +141,7 @@ impl Jobs<'_> {
             let texts: Vec<&str> = grave.map(|message| message.text.as_str()).collect();
             return Err(Refusal::usage(format!("--warnings-fatal: {}", texts.join("\n"))));
         }
-        Ok(())
+        Ok(what_is_done(prepared.plan))
     }
 
     fn parse_all(&self, all: impl Iterator<Item = Vec<Coordinate>>) -> Result<()> {
@@ -196,6 +200,43 @@ fn probes(design: &Design) -> Vec<Vec<Coordinate>> {
         }
     }
     found
+}
+
+/// A plan without what only says how it was asked for.
+fn what_is_done(mut plan: Plan) -> Plan {
+    plan.messages.clear();
+    for worker in &mut plan.workers {
+        worker.options.clear();
+        let queue = &mut worker.queue;
+        queue.depth_requested = 0;
+        if queue.depth == 1 {
+            queue.low = 0;
+        }
+    }
+    plan
+}
+
+/// What to say of options none of whose values changes what is done, by the plans of `probes`.
+fn idle(design: &Design, probes: &[Vec<Coordinate>], plans: &[Plan]) -> Vec<String> {
+    let (Some(first), Some(usual)) = (probes.first(), plans.first()) else { return Vec::new() };
+    let others = || probes.iter().zip(plans).filter(|(_, plan)| *plan != usual);
+    let changes = |index: usize| others().any(|(at, _)| at[index].value != first[index].value);
+    let option = |dimension: &Dimension| {
+        dimension.values.len() > 1
+            && dimension.name != TARGET
+            && Setting::named(&dimension.name).is_none()
+    };
+    let dimensions = design.dimensions.iter().enumerate().filter(|(_, one)| option(one));
+    let idle = dimensions.filter(|(index, _)| !changes(*index));
+    let said = idle.map(|(_, dimension)| {
+        let name = &dimension.name;
+        let why = match parted(name).1 {
+            "iodepth" => ": its engine does one I/O at a time; add --ioengine=io_uring",
+            _ => "",
+        };
+        format!("fathom: warning: --vary {name}: its values change nothing of what is done{why}\n")
+    });
+    said.collect()
 }
 
 /// What a sweep does by its own means, or what each cell would overwrite.

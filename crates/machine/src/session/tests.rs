@@ -162,6 +162,13 @@ fn a_scratch_filesystem_takes_mount_options_and_too_small_a_one_says_so() {
     let mut session = super::tests::session(state.path(), small);
     let error = session.arrange(&values(&[(Setting::Fs, "xfs")]), &[]).unwrap_err();
     assert!(error.text.contains("mkfs.xfs") && error.text.contains("300MB"), "{error}");
+    assert!(error.text.ends_with("--fs-size is 32 MiB; give more"), "{error}");
+    drop(session);
+    // Of a size this small its own message is followed by all its options.
+    let small = Some(Ground::Scratch { directory: place.path().into(), size: Bytes(10 << 20) });
+    let mut session = super::tests::session(state.path(), small);
+    let error = session.arrange(&values(&[(Setting::Fs, "xfs")]), &[]).unwrap_err();
+    assert!(error.text.contains("too small") && !error.text.contains("blocksize"), "{error}");
     drop(session);
     let huge = Some(Ground::Scratch { directory: place.path().into(), size: Bytes(1 << 60) });
     let mut session = super::tests::session(state.path(), huge);
