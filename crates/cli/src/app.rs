@@ -153,7 +153,7 @@ fn app(arguments: &Arguments) -> Result<u8> {
         say(&format!("fathom: error: {failure}\n"));
     }
     let interrupted = conclusion.interrupted_by.or(signal).or(runner.caught());
-    let failed = broken.is_some() || !conclusion.failures.is_empty();
+    let failed = kept.is_lost || broken.is_some() || !conclusion.failures.is_empty();
     Ok(several::exit_code(interrupted, failed))
 }
 

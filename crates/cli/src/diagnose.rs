@@ -52,5 +52,6 @@ fn diagnose(arguments: &Arguments) -> Result<u8> {
         }
     })?;
     end?;
-    Ok(several::exit_code(conclusion.interrupted_by, !conclusion.failures.is_empty()))
+    let failed = kept.is_lost || !conclusion.failures.is_empty();
+    Ok(several::exit_code(conclusion.interrupted_by, failed))
 }

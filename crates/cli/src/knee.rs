@@ -135,7 +135,7 @@ fn knee(arguments: &Arguments) -> Result<u8> {
     }
     let (conclusion, written) = report(arguments, &set, &kept)?;
     end?;
-    let failed = !conclusion.failures.is_empty() || !written;
+    let failed = kept.is_lost || !conclusion.failures.is_empty() || !written;
     let code = several::exit_code(conclusion.interrupted_by, failed);
     Ok(if code == 0 && conclusion.is_unmet() { exit::GATE } else { code })
 }

@@ -76,7 +76,8 @@ fn precondition(arguments: &Arguments) -> Result<u8> {
         }
     })?;
     end?;
-    Ok(several::exit_code(conclusion.interrupted_by, conclusion.failure.is_some()))
+    let failed = kept.is_lost || conclusion.failure.is_some();
+    Ok(several::exit_code(conclusion.interrupted_by, failed))
 }
 
 /// How much is to be written. Devices that hold something are refused later, as for every job that

@@ -244,5 +244,8 @@ fn report(
                 + &several::where_it_is(&kept)
         }
     })?;
-    Ok(exit::of(record, false))
+    Ok(match exit::of(record, false) {
+        0 if kept.is_lost => exit::ERRORS,
+        code => code,
+    })
 }

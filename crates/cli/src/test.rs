@@ -77,7 +77,8 @@ fn test(arguments: &Arguments) -> Result<u8> {
         say(&format!("the file is kept: {}\n", file.path));
     }
     end?;
-    Ok(several::exit_code(conclusion.interrupted_by, !conclusion.failures.is_empty()))
+    let failed = kept.is_lost || !conclusion.failures.is_empty();
+    Ok(several::exit_code(conclusion.interrupted_by, failed))
 }
 
 fn refused(error: SizeError) -> anyhow::Error {

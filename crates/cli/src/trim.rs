@@ -93,7 +93,7 @@ fn trim(arguments: &Arguments) -> Result<u8> {
     }
     let kept = keeper.save(&set);
     let conclusion = conclude(&set);
-    let failed = !conclusion.failures.is_empty();
+    let failed = kept.is_lost || !conclusion.failures.is_empty();
     let more = if set.runs.is_empty() || arguments.output.json {
         String::new()
     } else {

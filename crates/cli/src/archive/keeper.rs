@@ -78,13 +78,17 @@ impl Keeper {
     /// Better found before an hour of measuring than after it.
     ///
     /// # Errors
-    /// When the directory of a record's file is not there.
+    /// When the directory of a record's file is not there, or the file is one.
     pub fn check(&self) -> Result<()> {
         let Some(path) = &self.record else { return Ok(()) };
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         if parent.is_some_and(|parent| !parent.is_dir()) {
             let text =
                 format!("--record={}: its directory is not there; make it first", path.display());
+            return Err(Refusal::usage(text));
+        }
+        if path.is_dir() {
+            let text = format!("--record={}: it is a directory; name a file", path.display());
             return Err(Refusal::usage(text));
         }
         Ok(())
@@ -216,17 +220,19 @@ impl Keeper {
     }
 
     /// Writes the file that was asked for; where everything is. That it was not possible is said, and
-    /// costs nothing else.
+    /// costs nothing but the exit code.
     pub fn save(&mut self, set: &RecordSet) -> Kept {
         say(&self.said());
+        let mut is_lost = false;
         let record = self.record.take().filter(|path| {
             let saved = report::native::save_set(set, path);
-            if let Err(error) = &saved {
-                let error = anyhow::Error::msg(error.to_string());
-                say(&format!("the records are not kept: {}\n", describe(&error)));
+            is_lost = saved.is_err();
+            if let Err(error) = saved {
+                let why = describe(&error.into());
+                say(&format!("fathom: error: the records are not kept: {why}\n"));
             }
-            saved.is_ok()
+            !is_lost
         });
-        Kept { record, archived_as: self.id(), is_set: self.together.is_some() }
+        Kept { record, is_lost, archived_as: self.id(), is_set: self.together.is_some() }
     }
 }

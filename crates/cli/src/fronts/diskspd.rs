@@ -97,20 +97,20 @@ fn run(call: &Call, line: &[String]) -> Result<u8> {
     let end = several::carry_out(&mut spans, &runner, &common, &mut set, &mut keeper);
     let interrupted = set.runs.iter().find_map(|run| run.interrupted_by);
     set.runs.retain(|run| !only_created(run));
-    report(call, line, &set, interrupted.is_some(), &mut keeper)?;
+    let is_kept = report(call, line, &set, interrupted.is_some(), &mut keeper)?;
     end?;
-    Ok(code(&set, interrupted))
+    Ok(code(&set, interrupted, is_kept))
 }
 
 /// Keeps the records and prints what was measured. A run that could not be made has no results, only
-/// errors.
+/// errors. Whether all is kept that was to be.
 fn report(
     call: &Call,
     line: &[String],
     set: &RecordSet,
     interrupted: bool,
     keeper: &mut Keeper,
-) -> Result<()> {
+) -> Result<bool> {
     let kept = if set.runs.is_empty() { Kept::default() } else { keeper.save(set) };
     let mut output = Output::Stdout;
     let has_results = interrupted || call.has_measured(set);
@@ -122,13 +122,11 @@ fn report(
         below += &several::where_it_is(&kept);
     }
     match call.profile.format {
-        Format::Text if has_results => output.write(&below),
+        Format::Text if has_results => output.write(&below)?,
         // Whoever reads XML reads nothing else there.
-        Format::Text | Format::Xml => {
-            say(&below);
-            Ok(())
-        }
+        Format::Text | Format::Xml => say(&below),
     }
+    Ok(!kept.is_lost)
 }
 
 fn survey(call: &Call, runner: &Runner, files: &[(String, Option<Bytes>)]) -> Facts {
@@ -189,7 +187,7 @@ fn empty_files(files: &[(String, Option<Bytes>)], facts: &Facts) -> Result<()> {
 }
 
 /// 0 when all went well. A run that was made again with another engine does not count.
-fn code(set: &RecordSet, interrupted: Option<i32>) -> u8 {
+fn code(set: &RecordSet, interrupted: Option<i32>, is_kept: bool) -> u8 {
     let failures = suite::failures(set);
     for failure in &failures {
         let text = tongue().said(&failure.text);
@@ -198,5 +196,5 @@ fn code(set: &RecordSet, interrupted: Option<i32>) -> u8 {
     if !failures.is_empty() {
         say(FAILED);
     }
-    several::exit_code(interrupted, !failures.is_empty())
+    several::exit_code(interrupted, !is_kept || !failures.is_empty())
 }

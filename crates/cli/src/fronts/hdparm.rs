@@ -47,7 +47,9 @@ fn hdparm(arguments: Vec<String>) -> Result<u8> {
     let mut shown = Shown { call: &call, runs, remarks, under: None, gravest: 0 };
     let mut set = several::set("hdparm", 0);
     let end = several::carry_out_work(&mut shown, &runner, &common, &mut set, &mut keeper);
-    keeper.save(&set);
+    if keeper.save(&set).is_lost {
+        shown.gravest = shown.gravest.max(crate::exit::ERRORS);
+    }
     Ok(end?.map_or(shown.gravest, |signal| several::exit_code(Some(signal), false)))
 }
 

@@ -78,23 +78,23 @@ fn run(call: &Call, command: &str) -> Result<u8> {
             conclusion.failure.get_or_insert(Failure { cell: "the run after these".into(), text });
         }
     }
-    let shown = conclude(call, command, &set, &conclusion, &mut keeper);
+    let is_kept = conclude(call, command, &set, &conclusion, &mut keeper);
     files.remove();
     end?;
-    shown?;
-    Ok(several::exit_code(conclusion.interrupted_by, conclusion.failure.is_some()))
+    let failed = !is_kept? || conclusion.failure.is_some();
+    Ok(several::exit_code(conclusion.interrupted_by, failed))
 }
 
-/// Keeps the records, and shows what they come to.
+/// Keeps the records, and shows what they come to. Whether all is kept that was to be.
 fn conclude(
     call: &Call,
     command: &str,
     set: &RecordSet,
     conclusion: &Conclusion,
     keeper: &mut Keeper,
-) -> Result<()> {
+) -> Result<bool> {
     if set.runs.is_empty() {
-        return Ok(());
+        return Ok(true);
     }
     let kept = keeper.save(set);
     let mut output = Output::Stdout;
@@ -106,9 +106,11 @@ fn conclude(
         }
     };
     output.write(&text)?;
-    let Some(path) = &call.show.workbook else { return Ok(()) };
-    let book = workbook(command, &sheets(call, &conclusion.figures));
-    fs::write(path, book).with_context(|| format!("-b {path}: cannot be written"))
+    if let Some(path) = &call.show.workbook {
+        let book = workbook(command, &sheets(call, &conclusion.figures));
+        fs::write(path, book).with_context(|| format!("-b {path}: cannot be written"))?;
+    }
+    Ok(!kept.is_lost)
 }
 
 /// Better found before an hour of measuring than after it.
