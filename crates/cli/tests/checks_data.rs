@@ -30,6 +30,11 @@ fn holes_and_blank_devices_were_never_written() {
     // What fathom lays out itself is written: only a file it must not touch stays blank.
     let laid_out = judge::judge(&record).findings.iter().all(|f| f.check != "never-written");
     assert!(laid_out, "the layout writes what was not written");
+    // An earlier job of the same run wrote what the next one reads.
+    let both = "--name=w --filename=new --size=16m --rw=write --bs=1m --end_fsync=1 --name=job \
+                --filename=new --size=16m --rw=read --bs=128k --stonewall";
+    let both: Vec<&str> = both.split_whitespace().collect();
+    silent(&recorded(directory.path(), 0, &both), "never-written");
     let disk = loop_device(directory.path(), 64 << 20, &[]);
     let arguments = [&READ[..], &["--filename", &disk.device]].concat();
     let found = the_finding(&recorded(directory.path(), 0, &arguments), "never-written");

@@ -164,6 +164,7 @@ fn what_does_not_suit_is_refused_before_anything_is_touched() {
         (&["--write-job=no/where.fio"], 2, "its directory is not there"),
         (&["a#b", "--write-job=x.fio"], 2, "cannot be said in a job file"),
         (&["--record=no/where.json"], 2, "its directory is not there"),
+        (&["--record=."], 2, "--record=.: it is a directory"),
         (&["--repeat=0"], 2, "0 is not in 1.."),
     ];
     for (arguments, code, text) in cases {
