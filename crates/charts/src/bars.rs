@@ -5,10 +5,10 @@ use crate::colour::{HATCH, INK, series as series_colour};
 use crate::data::{Axis, Quantity, Series, Words};
 use crate::font;
 use crate::frame::{self, Area, FOOT, HEAD, MARGIN, SMALL, TICK};
-use crate::legend::{self, Mark};
+use crate::legend;
 use crate::lines::{NAME_HEIGHT, names_width};
 use crate::scale::{Scale, Use};
-use crate::scene::{Anchor, Fill, Form, Picture, Stroke, Text, hatching, rectangle};
+use crate::scene::{Anchor, Fill, Form, Picture, Spot, Stroke, Text, hatching, rectangle};
 
 const HEIGHT: f64 = 470.0;
 /// Share of the room of a value that its bars take.
@@ -47,9 +47,7 @@ pub fn bars(words: &Words, x: &Axis, quantity: &Quantity, series: &[Series]) -> 
         drawn.names(&mut picture);
     }
     let mut marks = legend::marks_of(all.iter());
-    if all.iter().any(|point| point.interval().is_some()) {
-        marks.push(Mark::Words("lines on bars: 95 % interval of the mean".into()));
-    }
+    marks.extend(legend::intervals(&all, &scale, "lines on bars", "with an arrow"));
     legend::marks(&mut picture, &marks);
     picture
 }
@@ -87,20 +85,46 @@ impl Drawn<'_> {
         let area = Form::Area { spots, fill: Fill::solid(colour), edge: None };
         picture.push_with_tip("bar", area, tip.trim().into());
         let centre = left + width / 2.0;
-        let mut above = top;
-        if let Some((low, high)) = point.interval() {
-            let [low, high] = [low, high].map(|end| self.area.at(0.0, self.scale.at(end)).1);
-            let half = (width / 4.0).min(5.0);
-            let cap = |y: f64| vec![(centre - half, y), (centre + half, y)];
-            let lines = vec![vec![(centre, low), (centre, high)], cap(low), cap(high)];
-            picture.push("interval", Form::Lines { lines, stroke: Stroke::new(INK, 1.3) });
-            above = high;
-        }
         let text = self.scale.unit.text(value);
-        if font::width(&text, SMALL, false) <= width + 2.0 {
-            let text = Text::new(text, (centre, above - 4.0), SMALL, INK);
-            picture.text("figure", text.anchored(Anchor::Middle));
+        let needed = font::width(&text, SMALL, false);
+        let Some(ends) = point.interval() else {
+            if needed <= width + 2.0 {
+                self.figure(picture, text, (centre, top - 4.0));
+            }
+            return;
+        };
+        // The figure stands right above its bar, and the interval beside it: at its end it would be
+        // taken for what the interval reaches.
+        let cap = (width / 4.0).min(5.0);
+        let beside = |x: f64| x - cap - left >= needed;
+        let places = [centre, left + width * 0.8];
+        let x = places.into_iter().find(|x| beside(*x));
+        self.interval(picture, x.unwrap_or(centre), cap, ends);
+        if let Some(x) = x {
+            self.figure(picture, text, ((left + x - cap) / 2.0, top - 4.0));
         }
+    }
+
+    fn figure(&self, picture: &mut Picture, text: String, at: Spot) {
+        let text = Text::new(text, at, SMALL, INK);
+        picture.text("figure", text.anchored(Anchor::Middle));
+    }
+
+    /// A line between the ends of an interval, with a cap at each. Where it goes on beyond the axis it
+    /// ends in an arrow.
+    fn interval(&self, picture: &mut Picture, x: f64, cap: f64, (low, high): (f64, f64)) {
+        const POINT: f64 = 6.0;
+        let at = |value: f64| self.area.at(0.0, self.scale.at(value)).1;
+        let end = |y: f64, is_cut: bool, back: f64| match is_cut {
+            true => vec![(x - cap, y + back), (x, y), (x + cap, y + back)],
+            false => vec![(x - cap, y), (x + cap, y)],
+        };
+        let lines = vec![
+            vec![(x, at(low)), (x, at(high))],
+            end(at(low), self.scale.is_beyond(low).0, -POINT),
+            end(at(high), self.scale.is_beyond(high).1, POINT),
+        ];
+        picture.push("interval", Form::Lines { lines, stroke: Stroke::new(INK, 1.3) });
     }
 
     /// Where a bar would stand, a low box that says why there is none.
@@ -173,6 +197,32 @@ mod tests {
         ["x-tick", "y-tick", "name", "figure"]
             .iter()
             .for_each(|class| assert_apart(&picture, class));
+    }
+
+    #[test]
+    fn an_interval_that_is_cut_ends_in_an_arrow_and_the_figure_stands_at_its_bar() {
+        let point = |high: f64| Point::Known { value: 4e6, interval: Some((2e6, high)) };
+        let all = [Series { name: "a".into(), points: vec![point(5e6), point(9e9)] }];
+        let picture = bars(&words(), &axis("scheduler", &["none", "bfq"]), &quantity(), &all);
+        let svg = picture.svg();
+        let document = Document::parse(&svg).unwrap();
+        let drawn = of_class(&document, "interval");
+        let corners = |at: usize| {
+            let path = drawn[at].attribute("d").unwrap();
+            path.matches(['M', 'L']).count()
+        };
+        assert_eq!((corners(0), corners(1)), (6, 7), "a line and two caps; one has a point");
+        let said = texts(&document);
+        assert!(said.iter().any(|word| word == "with an arrow: it goes on beyond the axis"));
+        let place = |node: &roxmltree::Node, name: &str| -> f64 {
+            node.attribute(name).unwrap().parse().unwrap()
+        };
+        let figures = of_class(&document, "figure");
+        assert_eq!(place(&figures[0], "y"), place(&figures[1], "y"), "however far intervals reach");
+        assert_within(&picture);
+        let uncut = [Series { name: "a".into(), points: vec![point(5e6), point(6e6)] }];
+        let picture = bars(&words(), &axis("scheduler", &["none", "bfq"]), &quantity(), &uncut);
+        assert!(!picture.svg().contains("arrow"));
     }
 
     #[test]

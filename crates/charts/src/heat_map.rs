@@ -27,6 +27,7 @@ pub fn heat_map(
     let all = all_points(x, y, fields);
     let scale = Scale::of(all.iter(), quantity.unit, Use::Colours);
     let sheet = Sheet::new(x, y, fields.len());
+    let size = size(&scale, &all, sheet.field.0 / x.ticks.len().max(1) as f64);
     let mut picture = frame::picture(words, sheet.width(), sheet.height());
     for (index, field) in fields.iter().enumerate() {
         let area = sheet.area(index);
@@ -34,7 +35,7 @@ pub fn heat_map(
             let name = Text::new(&*field.name, (area.left, area.top - 9.0), LABEL, INK).bold();
             picture.text("name", name.fitting(area.width));
         }
-        let shown = Shown { x, y, quantity, field, scale: &scale };
+        let shown = Shown { x, y, quantity, field, scale: &scale, size };
         shown.cells(&mut picture, &area);
         let centres = |count: usize| (0..count).map(|i| (i as f64 + 0.5) / count as f64).collect();
         let centres_x: Vec<f64> = centres(x.ticks.len());
@@ -117,6 +118,22 @@ impl Sheet {
     }
 }
 
+/// Left free beside a figure in its cell.
+const ROOM: f64 = 6.0;
+
+/// A figure in three digits, or in two where three do not fit in a cell of this width.
+fn digits(scale: &Scale, value: f64, size: f64, width: f64) -> Option<String> {
+    let texts = [3, 2].map(|digits| scale.unit.digits(value, digits));
+    texts.into_iter().find(|text| font::width(text, size, false) <= width - ROOM)
+}
+
+/// The size at which all figures fit in cells of this width; the usual one where none does it.
+fn size(scale: &Scale, points: &[Point], width: f64) -> f64 {
+    let values = || points.iter().filter_map(Point::known);
+    let fits = |size: &f64| values().all(|value| digits(scale, value, *size, width).is_some());
+    [TICK, SMALL, SMALL - 1.0].into_iter().find(fits).unwrap_or(TICK)
+}
+
 /// One field with all that is needed to draw it.
 struct Shown<'a> {
     x: &'a Axis,
@@ -124,6 +141,8 @@ struct Shown<'a> {
     quantity: &'a Quantity,
     field: &'a Field,
     scale: &'a Scale,
+    /// Of the letters of figures.
+    size: f64,
 }
 
 impl Shown<'_> {
@@ -213,16 +232,20 @@ impl Shown<'_> {
         format!("{} {column}, {} {row}: {figure}", self.x.label, self.y.label)
     }
 
+    /// A figure in three digits, or in two where three do not fit; nothing where those do not either.
+    fn shown(&self, value: f64, width: f64) -> Option<String> {
+        digits(self.scale, value, self.size, width)
+    }
+
     /// Writes the figure in its cell, if it fits, and its interval, if that fits too.
     fn figure(&self, picture: &mut Picture, cell: &Area, (x, y): (usize, usize)) {
         let point = self.field.at(x, y);
         let Some(value) = point.known() else { return };
         let ink = viridis(self.scale.at(value)).ink();
-        let text = self.scale.unit.text(value);
-        let fits = |text: &str, size| font::width(text, size, false) <= cell.width - 6.0;
-        if !fits(&text, TICK) || cell.height < 14.0 {
+        let fits = |text: &str, size| font::width(text, size, false) <= cell.width - ROOM;
+        let Some(text) = self.shown(value, cell.width).filter(|_| cell.height >= 14.0) else {
             return;
-        }
+        };
         let spread = point.interval().map(|(low, high)| (high - low) / 2.0 / value.abs() * 100.0);
         let spread = spread.filter(|spread| spread.is_finite()).map(|spread| match spread {
             s if s < 9.95 => format!("±{s:.1} %"),
@@ -232,7 +255,7 @@ impl Shown<'_> {
         let centre = cell.left + cell.width / 2.0;
         let middle = cell.top + cell.height / 2.0;
         let base = middle + if spread.is_some() { -1.0 } else { 4.0 };
-        let figure = Text::new(text, (centre, base), TICK, ink);
+        let figure = Text::new(text, (centre, base), self.size, ink);
         picture.text("cell-figure", figure.anchored(Anchor::Middle));
         if let Some(spread) = spread {
             let text = Text::new(spread, (centre, middle + 12.0), SMALL - 1.0, ink);
@@ -317,6 +340,25 @@ mod tests {
         ["x-tick", "y-tick", "cell-figure", "colour-tick", "name", "key-text"]
             .iter()
             .for_each(|class| assert_apart(&picture, class));
+    }
+
+    #[test]
+    fn figures_have_fewer_digits_where_three_do_not_fit() {
+        let sizes: Vec<String> = (2..14).map(|power| (1 << power).to_string()).collect();
+        let sizes: Vec<&str> = sizes.iter().map(String::as_str).collect();
+        let mut field = rising("write", 12, 2, 1024.0);
+        field.rows[0][0] = Point::value(0.53 * 1073741824.0);
+        let (x, y) = (axis("record size (KiB)", &sizes), axis("file size (KiB)", &["64", "128"]));
+        let picture = heat_map(&words(), &x, &y, &quantity(), &[field.clone(), field]);
+        let svg = picture.svg();
+        let document = Document::parse(&svg).unwrap();
+        assert_eq!(of_class(&document, "cell-figure").len(), 48, "each cell has its figure");
+        let figures = texts(&document);
+        assert!(
+            ["0.53", "4.00"].iter().all(|text| figures.iter().any(|t| t == text)),
+            "{figures:?}"
+        );
+        assert_apart(&picture, "cell-figure");
     }
 
     #[test]

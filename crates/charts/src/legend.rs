@@ -84,6 +84,20 @@ pub(crate) fn marks(picture: &mut Picture, marks: &[Mark]) {
     }
 }
 
+/// What marks of intervals mean, where there are any: "lines on bars: …", and what shows that some go
+/// on beyond the axis, where they do.
+pub(crate) fn intervals(
+    points: &[crate::Point],
+    scale: &Scale,
+    what: &str,
+    cut: &str,
+) -> Vec<Mark> {
+    let has_intervals = points.iter().any(|point| point.interval().is_some());
+    let words = has_intervals.then(|| format!("{what}: 95 % interval of the mean"));
+    let cut = scale.cuts(points.iter()).then(|| format!("{cut}: it goes on beyond the axis"));
+    words.into_iter().chain(cut).map(Mark::Words).collect()
+}
+
 /// The diagonals of a rectangle.
 pub(crate) fn crossing(left: f64, top: f64, width: f64, height: f64) -> Vec<Vec<(f64, f64)>> {
     let (right, bottom) = (left + width, top + height);

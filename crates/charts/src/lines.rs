@@ -4,7 +4,7 @@ use crate::axes::{self, Below};
 use crate::colour::{INK, PAPER, series as series_colour};
 use crate::data::{Axis, Quantity, Series, Words};
 use crate::frame::{self, Area, FOOT, HEAD, MARGIN, TICK};
-use crate::legend::{self, Mark};
+use crate::legend;
 use crate::scale::{Scale, Use, places};
 use crate::scene::{Fill, Form, Picture, Spot, Stroke, Text};
 
@@ -56,9 +56,8 @@ pub fn lines(words: &Words, x: &Axis, quantity: &Quantity, series: &[Series]) ->
             name(&mut picture, (right, top), index, &series.name, drawn.colour(index));
         }
     }
-    let is_banded = all.iter().any(|point| point.interval().is_some());
-    let bands = is_banded.then(|| Mark::Words("bands: 95 % interval of the mean".into()));
-    legend::marks(&mut picture, &bands.into_iter().collect::<Vec<_>>());
+    let marks = legend::intervals(&all, &scale, "bands", "to the edge");
+    legend::marks(&mut picture, &marks);
     picture
 }
 
@@ -236,6 +235,18 @@ mod tests {
         assert_eq!(of_class(&document, "point").len(), 4);
         assert_eq!(of_class(&document, "band").len(), 2, "an area, and a bar for the lonely one");
         assert_eq!(of_class(&document, "name").len(), 0, "one series needs no name");
+    }
+
+    #[test]
+    fn bands_that_are_cut_at_the_edge_say_so() {
+        let cut = "to the edge: it goes on beyond the axis";
+        let drawn = |high: f64| {
+            let mut one = series("a", 5, 1.0);
+            one.points[2] = Point::Known { value: 6e6, interval: Some((5e6, high)) };
+            lines(&words(), &depths(), &quantity(), &[one])
+        };
+        assert!(drawn(1e12).svg().contains(cut) && !drawn(7e6).svg().contains(cut));
+        assert_within(&drawn(1e12));
     }
 
     #[test]

@@ -99,6 +99,18 @@ impl Scale {
         if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
     }
 
+    /// Whether a figure lies beyond the lower end, and beyond the upper one: it is drawn at that end.
+    pub(crate) fn is_beyond(&self, value: f64) -> (bool, bool) {
+        let little = (self.high - self.low).abs() * 1e-9;
+        (value < self.low - little, value > self.high + little)
+    }
+
+    /// Whether the interval of any of these is cut at an end.
+    pub(crate) fn cuts<'a>(&self, mut points: impl Iterator<Item = &'a Point>) -> bool {
+        let is_cut = |(low, high)| self.is_beyond(low).0 || self.is_beyond(high).1;
+        points.any(|point| point.interval().is_some_and(is_cut))
+    }
+
     /// A round figure as text; with its unit where each has its own.
     pub(crate) fn round(&self, value: f64) -> String {
         match self.mixed {
@@ -187,6 +199,9 @@ mod tests {
         assert_eq!(coloured.at(100.0), 1.0, "no interval takes colours away");
         assert!(*with(80.0, 120.0).ticks.last().unwrap() >= 120.0);
         assert!(*with(-1e9, 1e9).ticks.last().unwrap() <= 250.0);
+        assert_eq!(with(-1e9, 1e9).is_beyond(1e9), (false, true));
+        assert_eq!(with(-1e9, 1e9).is_beyond(-1e9), (true, false));
+        assert_eq!(with(80.0, 120.0).is_beyond(120.0), (false, false));
         assert!(*with(f64::NEG_INFINITY, f64::INFINITY).ticks.last().unwrap() <= 125.0);
     }
 

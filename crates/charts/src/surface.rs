@@ -5,7 +5,7 @@ use crate::colour::{FAINT, GRID, HATCH, INK, PAPER, series as series_colour, vir
 use crate::data::{Axis, Field, Point, Quantity, Words, all_points};
 use crate::font;
 use crate::frame::{self, Area, FOOT, HEAD, LABEL, MARGIN, TICK};
-use crate::legend::{self, Mark};
+use crate::legend;
 use crate::scale::{Scale, Use, places};
 use crate::scene::{Anchor, Fill, Form, Picture, Spot, Stroke, Text, hatching, rectangle};
 
@@ -39,7 +39,7 @@ pub fn surface(
     let mut picture = frame::picture(
         words,
         width + 2.0 * BESIDE + MARGIN,
-        HEAD + height + BENEATH + legend::MARKS_HEIGHT + FOOT,
+        HEAD + height + BENEATH + land.reach() + legend::MARKS_HEIGHT + FOOT,
     );
     land.room(&mut picture);
     land.labels(&mut picture, &quantity.name);
@@ -49,9 +49,7 @@ pub fn surface(
         names(&mut picture, fields);
     }
     let mut marks = legend::marks_of(all.iter());
-    if all.iter().any(|point| point.interval().is_some()) {
-        marks.push(Mark::Words("upright lines: 95 % interval of the mean".into()));
-    }
+    marks.extend(legend::intervals(&all, &scale, "upright lines", "to the edge"));
     legend::marks(&mut picture, &marks);
     picture
 }
@@ -191,17 +189,28 @@ impl Land<'_> {
         picture.push("axis", Form::Lines { lines: edges, stroke: Stroke::new(FAINT, 1.0) });
     }
 
+    /// The axes of the floor: each with the end of its edge, and on which side of it words stand.
+    fn edges(&self) -> [(&Axis, Spot, f64); 2] {
+        let (right, left) = (self.view.spot(1.0, 0.0, 0.0), self.view.spot(0.0, 1.0, 0.0));
+        [(self.x, right, 1.0), (self.y, left, -1.0)]
+    }
+
+    /// How far names of axes have to be moved out of the way of long values.
+    fn reach(&self) -> f64 {
+        let corner = self.view.spot(0.0, 0.0, 0.0);
+        let distance =
+            |(axis, end, side): (&Axis, Spot, f64)| label_distance(axis, angle(corner, end, side));
+        self.edges().map(distance).into_iter().fold(0.0, f64::max) - LABEL_DISTANCE
+    }
+
     fn labels(&self, picture: &mut Picture, name: &str) {
         let right: Vec<Spot> = self.across.iter().map(|x| self.view.spot(*x, 0.0, 0.0)).collect();
         let left: Vec<Spot> = self.along.iter().map(|y| self.view.spot(0.0, *y, 0.0)).collect();
         ticks(picture, "x-tick", self.x, &right, Anchor::Start);
         ticks(picture, "y-tick", self.y, &left, Anchor::End);
         let corner = self.view.spot(0.0, 0.0, 0.0);
-        for (class, label, end, side) in [
-            ("x-label", &self.x.label, self.view.spot(1.0, 0.0, 0.0), 1.0),
-            ("y-label", &self.y.label, self.view.spot(0.0, 1.0, 0.0), -1.0),
-        ] {
-            edge_label(picture, class, label, corner, end, side);
+        for (class, (axis, end, side)) in ["x-label", "y-label"].into_iter().zip(self.edges()) {
+            edge_label(picture, class, axis, corner, end, side);
         }
         let figures = axes::figures(self.scale);
         for (tick, text) in self.scale.ticks.iter().zip(&figures) {
@@ -364,28 +373,48 @@ fn ticks(picture: &mut Picture, class: &'static str, axis: &Axis, spots: &[Spot]
             continue;
         }
         free = Some((*x, *y));
-        let shift = if anchor == Anchor::Start { 5.0 } else { -5.0 };
-        let text = Text::new(&*tick.text, (x + shift, y + 17.0), TICK, INK);
-        picture.text(class, text.anchored(anchor).fitting(BESIDE));
+        let shift = if anchor == Anchor::Start { TICK_AT.0 } else { -TICK_AT.0 };
+        let text = Text::new(&*tick.text, (x + shift, y + TICK_AT.1), TICK, INK);
+        picture.text(class, text.anchored(anchor).fitting(TICK_MAX));
     }
+}
+
+/// Between the edge and the name of its axis, at least.
+const LABEL_DISTANCE: f64 = 46.0;
+/// Where words of values stand from their place on the edge: sideways, and how far down they begin.
+const TICK_AT: Spot = (5.0, 17.0);
+/// Words of values are cut at this width.
+const TICK_MAX: f64 = BESIDE - TICK_AT.0;
+
+/// How an edge lies, for words that are read along it.
+fn angle(corner: Spot, end: Spot, side: f64) -> f64 {
+    ((end.1 - corner.1) * side).atan2((end.0 - corner.0) * side)
+}
+
+/// How far from its edge the name of an axis stands, so that it is beyond the words of its values.
+fn label_distance(axis: &Axis, angle: f64) -> f64 {
+    const GAP: f64 = 4.0;
+    let widest = axes::ticks_width(axis).min(TICK_MAX);
+    let (across, down) = (TICK_AT.0 + widest, TICK_AT.1 + TICK * 0.25);
+    let far = angle.sin().abs() * across + angle.cos() * down;
+    LABEL_DISTANCE.max(far + GAP + LABEL * 0.8)
 }
 
 /// Writes the name of an axis along the edge from a corner to an end, on the outside.
 fn edge_label(
     picture: &mut Picture,
     class: &'static str,
-    label: &str,
+    axis: &Axis,
     corner: Spot,
     end: Spot,
     side: f64,
 ) {
-    const DISTANCE: f64 = 46.0;
-    let (right, down) = ((end.0 - corner.0) * side, (end.1 - corner.1) * side);
-    let angle = down.atan2(right);
-    let length = right.hypot(down);
+    let angle = angle(corner, end, side);
+    let distance = label_distance(axis, angle);
+    let length = (end.0 - corner.0).hypot(end.1 - corner.1);
     let middle = ((corner.0 + end.0) / 2.0, (corner.1 + end.1) / 2.0);
-    let at = (middle.0 - angle.sin() * DISTANCE, middle.1 + angle.cos() * DISTANCE);
-    let text = Text::new(label, at, LABEL, INK).fitting(length * 1.1);
+    let at = (middle.0 - angle.sin() * distance, middle.1 + angle.cos() * distance);
+    let text = Text::new(&*axis.label, at, LABEL, INK).fitting(length * 1.1);
     picture.text(class, text.anchored(Anchor::Middle).turned(angle.to_degrees()));
 }
 
@@ -419,6 +448,47 @@ mod tests {
         }
         assert_within(&picture);
         ["x-tick", "y-tick", "z-tick"].iter().for_each(|class| assert_apart(&picture, class));
+    }
+
+    #[test]
+    fn names_of_axes_stand_clear_of_long_values() {
+        let long = ["64 KiB", "128 KiB", "256 KiB", "512 KiB", "a long name of a value"];
+        let (x, y) = (axis("record size (bytes)", &long), axis("file size (bytes)", &long));
+        for count in [4, 5] {
+            let ticks = |axis: &Axis| Axis { ticks: axis.ticks[..count].to_vec(), ..axis.clone() };
+            let field = rising("", count, count, 1.0);
+            let picture = surface(&words(), &ticks(&x), &ticks(&y), &quantity(), &[field]);
+            assert_clear(&picture, "x-label", "x-tick");
+            assert_clear(&picture, "y-label", "y-tick");
+            assert_within(&picture);
+        }
+    }
+
+    /// Fails if words turned along a line reach the corners of upright ones.
+    fn assert_clear(picture: &Picture, turned: &str, upright: &str) {
+        let of = |class: &str| -> Vec<Text> {
+            let shapes = picture.shapes.iter().filter(|shape| shape.class == class);
+            let text = |form: &Form| match form {
+                Form::Text(text) => text.clone(),
+                other => panic!("no text: {other:?}"),
+            };
+            shapes.map(|shape| text(&shape.form)).collect()
+        };
+        let label = of(turned).remove(0);
+        let (sine, cosine) = label.turned.to_radians().sin_cos();
+        let ticks = of(upright);
+        assert!(!ticks.is_empty());
+        for tick in &ticks {
+            let width = font::width(&tick.text, tick.size, false);
+            let left = if tick.anchor == Anchor::Start { tick.at.0 } else { tick.at.0 - width };
+            for (x, y) in rectangle(left, tick.at.1 - TICK * 0.75, width, TICK) {
+                let (x, y) = (x - label.at.0, y - label.at.1);
+                let (along, above) = (x * cosine + y * sine, x * sine - y * cosine);
+                let half = font::width(&label.text, label.size, false) / 2.0;
+                let is_clear = along.abs() > half || above > LABEL * 0.75;
+                assert!(is_clear, "{}: {along} {above}", tick.text);
+            }
+        }
     }
 
     /// Colours of the tiles, as they are drawn.

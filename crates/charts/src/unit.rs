@@ -85,15 +85,21 @@ impl Unit {
 impl Scaled {
     /// A figure with three significant digits, without the unit.
     pub(crate) fn text(&self, value: f64) -> String {
+        self.digits(value, 3)
+    }
+
+    /// A figure with so many significant digits, two or three; those before the point are all there.
+    pub(crate) fn digits(&self, value: f64, digits: i32) -> String {
         let value = value / self.size;
+        let half = 0.5 * 10_f64.powi(-digits);
         let decimals = match value.abs() {
             0.0 => 0,
-            v if v >= 99.95 => 0,
-            v if v >= 9.995 => 1,
-            v if v >= 0.9995 => 2,
-            v => (2 - v.log10().floor() as i32).clamp(2, 6) as usize,
+            v if v >= 100.0 * (1.0 - half) => 0,
+            v if v >= 10.0 * (1.0 - half) => digits - 2,
+            v if v >= 1.0 - half => digits - 1,
+            v => (digits - 1 - v.log10().floor() as i32).clamp(digits - 1, 6),
         };
-        format!("{value:.decimals$}")
+        format!("{value:.decimals$}", decimals = decimals as usize)
     }
 
     /// A figure with its unit.
@@ -128,5 +134,9 @@ mod tests {
         let ms = Unit::Nanoseconds.scaled(5e6);
         assert_eq!((ms.text(1234.0).as_str(), ms.round(2.5e6).as_str()), ("0.00123", "2.5"));
         assert_eq!(ms.round(1e7), "10");
+        let two = [(0.53, "0.53"), (0.0533, "0.053"), (1.0, "1.0"), (12.3, "12"), (123.4, "123")];
+        for (value, text) in two {
+            assert_eq!(ms.digits(value * 1e6, 2), text);
+        }
     }
 }

@@ -12,7 +12,7 @@ use engine::kernel;
 use judge::{Discards, Obstacle, discards};
 use record::{Bytes, DiskSample, FilesystemFacts, FreeSpace, Nanos, RecordSet, TargetFacts, Use};
 use report::Kept;
-use report::trim::{Done, Trim};
+use report::trim::{Done, Trim, in_use};
 use rustix::io::Errno;
 use std::ffi::OsString;
 use std::fs::File;
@@ -175,20 +175,7 @@ impl<'a> Subject<'a> {
     /// A device that is in use is no device to be emptied, whatever was named.
     fn check_use(&self) -> Result<()> {
         let path = self.path;
-        let in_use = |reason: &Use| match reason {
-            Use::Mounted { device, mount_point } => Some(format!(
-                "{device} is mounted at {mount_point}: unmount it first, or say fathom trim \
-                 {mount_point} to trim what is free there"
-            )),
-            Use::Swap { device } => Some(format!("{device} is swapped to: swapoff it first")),
-            Use::Holders { names } => {
-                Some(format!("{path} is held by {}: stop that first", names.join(", ")))
-            }
-            Use::Busy { device } => {
-                Some(format!("{device} is claimed by somebody: stop that first"))
-            }
-            Use::Partitions { .. } | Use::Signature { .. } => None,
-        };
+        let in_use = |reason: &Use| in_use(path, reason);
         if let Some(text) = self.target.uses.iter().find_map(in_use) {
             return Err(Refusal::target(text));
         }

@@ -135,3 +135,36 @@ fn a_sweep_is_drawn_from_its_directory() {
     let ran = plot(directory.path(), &["empty", "-o", "b.svg"]).expect(2);
     assert!(ran.err.contains("sweep.json: cannot read the record"), "{}", ran.err);
 }
+
+#[test]
+fn a_knee_is_drawn_and_reported_without_what_filled_its_file() {
+    let directory = scratch();
+    let at = directory.path();
+    let knee =
+        ["knee", ".", "--size=16m", "--time=40ms", "--repeat=2", "--depths=1,2,4..16", "--seed=3"];
+    let mut command = Command::new(FATHOM);
+    command.args(knee).args(["--record=kn.json"]).current_dir(at);
+    let ran = run(command.env(ARCHIVE, at.join("archive.db"))).expect(0);
+    let id = ran.out.lines().find_map(|line| line.strip_prefix("Runs:   "));
+    let plot = |source: &str, more: &[&str]| {
+        let mut command = Command::new(FATHOM);
+        command.args(["plot", source]).args(more).current_dir(at);
+        run(command.env(ARCHIVE, at.join("archive.db"))).expect(0)
+    };
+    let id = id.and_then(|line| line.split(' ').next()).unwrap_or("kn.json");
+    for source in ["kn.json", id] {
+        let ran = plot(source, &["-o", "a.svg"]);
+        assert!(ran.err.contains("a.svg: lines of iops, 5 figures\n"), "{}", ran.err);
+        let svg = fs::read_to_string(at.join("a.svg")).unwrap();
+        let order = ["1", "2", "4", "8", "16"].map(|d| svg.find(&format!(">{d}</text>")).unwrap());
+        assert!(order.is_sorted() && svg.contains(">2 runs each<"), "{svg}");
+    }
+    run(Command::new(FATHOM).args(["report", "kn.json", "-o", "kn.html"]).current_dir(at))
+        .expect(0);
+    let html = fs::read_to_string(at.join("kn.html")).unwrap();
+    assert!(html.contains("<strong>iodepth</strong> (1, 2, 4, 8, 16)"), "{html}");
+    let title = html.split("<h1>").nth(1).unwrap().split("</h1>").next().unwrap();
+    assert!(title.starts_with("Runs over iodepth: 4 KiB random reads"), "{title}");
+    assert!(!title.contains(" more"), "{title}");
+    assert!(!html.contains("at <strong>fill"), "{html}");
+}

@@ -174,6 +174,10 @@ fn a_device_is_emptied_only_when_it_is_named_and_nobody_uses_it() {
     assert!(other.out.is_empty(), "{}", other.out);
     let allowed = format!("--allow-destroy={name}");
     let mounted = Mounted::new(&[], name, at.join("mounted"));
+    let dry = trim(at, &[name]).expect(0);
+    let promised = said(&dry);
+    let first = promised.find("unmount it first").unwrap_or_else(|| panic!("{promised}"));
+    assert!(Some(first) < promised.find(&format!("with --commit {allowed} everything")));
     let ran = trim(at, &[name, "--commit", &allowed]).expect(3);
     assert!(
         ran.err.contains("is mounted at") && ran.err.contains("unmount it first"),

@@ -232,8 +232,8 @@ fn intervals(comparison: &Comparison) -> String {
     text
 }
 
-/// "0.98", "12.3", "1234", and for what has no such size "<0.01" and ">9999".
-fn factor(ratio: f64) -> String {
+/// "0.980", "12.3", "1234", and for what has no such size "<0.01" and ">9999".
+pub(crate) fn factor(ratio: f64) -> String {
     match ratio {
         r if r < 0.01 => "<0.01".into(),
         r if r < 9.995 => format!("{r:.3}").chars().take(5).collect(),

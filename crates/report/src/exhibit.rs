@@ -12,8 +12,10 @@ use std::path::Path;
 pub struct Exhibit {
     /// What it is called beside others.
     pub name: String,
-    /// Its runs.
+    /// Its runs; of a sweep in the order of what was varied, and after them what only prepared it.
     pub set: RecordSet,
+    /// How many of the runs prepared the others and are no part of what was varied.
+    pub prepared: usize,
     /// Each run judged, in their order.
     pub judged: Vec<Judged>,
     /// What all runs show together: verdicts and findings.
@@ -41,12 +43,12 @@ impl Exhibit {
     }
 
     fn of(name: &str, mut set: RecordSet, source: Source) -> Exhibit {
-        arrange(&mut set, &source);
+        let prepared = arrange(&mut set, &source);
         let judged: Vec<Judged> = set.runs.iter().map(judge::judge).collect();
         let together = together(&set, &judged);
         let is_varied = source.dimensions.iter().any(|dimension| dimension.values.len() > 1);
         let varied = is_varied.then_some(source);
-        Exhibit { name: name.into(), set, judged, together, varied, since: None }
+        Exhibit { name: name.into(), set, prepared, judged, together, varied, since: None }
     }
 
     /// The same, to be held against an archived run or set that did the same before; `id` is its short
@@ -63,12 +65,18 @@ impl Exhibit {
     pub fn first(&self) -> Option<&RunRecord> {
         self.set.runs.first()
     }
+
+    /// The runs that were to be measured, and those that prepared them.
+    pub fn measured_and_prepared(&self) -> (&[RunRecord], &[RunRecord]) {
+        self.set.runs.split_at(self.set.runs.len() - self.prepared)
+    }
 }
 
-/// Puts the runs of a sweep, which ran in an order of chance, in the order of what was varied.
-fn arrange(set: &mut RecordSet, source: &Source) {
+/// Puts the runs of a sweep, which ran in an order of chance, in the order of what was varied. Those
+/// that stand nowhere in it, and only prepared the others, come last: so many of them there are.
+fn arrange(set: &mut RecordSet, source: &Source) -> usize {
     if source.set.runs.len() != set.runs.len() {
-        return;
+        return 0;
     }
     let place = |run: &RunRecord| -> Vec<usize> {
         let at = run.cell.as_ref().map_or(&[][..], |cell| &cell.at);
@@ -80,8 +88,12 @@ fn arrange(set: &mut RecordSet, source: &Source) {
     };
     let mut placed: Vec<(Vec<usize>, RunRecord)> =
         source.set.runs.iter().map(place).zip(std::mem::take(&mut set.runs)).collect();
-    placed.sort_by(|one, other| one.0.cmp(&other.0));
+    let is_nowhere = |place: &[usize]| place.contains(&usize::MAX);
+    placed.sort_by(|a, b| is_nowhere(&a.0).cmp(&is_nowhere(&b.0)).then(a.0.cmp(&b.0)));
+    let nowhere = placed.iter().filter(|(place, _)| is_nowhere(place)).count();
     set.runs = placed.into_iter().map(|(_, run)| run).collect();
+    // Where none stands anywhere, they are what was to be measured.
+    if nowhere < set.runs.len() { nowhere } else { 0 }
 }
 
 #[cfg(test)]

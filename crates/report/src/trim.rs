@@ -1,9 +1,11 @@
 //! What `fathom trim` found and did, as text for a terminal and as JSON.
 
 use crate::Kept;
+use crate::compare::factor;
 use crate::numbers::{SizeStyle, short_time};
 use crate::style::Style;
 use judge::compare::{Call, Comparison, JobComparison};
+use judge::stats::Estimate;
 use judge::{Discards, Layer, Obstacle};
 use record::{Bytes, FilesystemFacts, FreeSpace, Nanos, Severity, Use};
 use serde_json::{Value, json};
@@ -152,11 +154,7 @@ fn result(trim: &Trim, style: &Style) -> String {
         }
         (None, None) if trim.conclusion.interrupted_by.is_some() => "Nothing was trimmed.".into(),
         (None, None) if !trim.conclusion.failures.is_empty() => "Nothing was trimmed.".into(),
-        (None, None) if trim.discards.device.is_some() => format!(
-            "Dry run: nothing was discarded. With --commit --allow-destroy={} everything on it would \
-             be gone at once.",
-            trim.path
-        ),
+        (None, None) if trim.discards.device.is_some() => of_dry_device(trim),
         (None, None) => {
             let most = trim.free.map(|free| free.bytes_enough);
             let most = most.or(trim.discards.filesystem.as_ref().map(|f| f.unused));
@@ -173,6 +171,36 @@ fn result(trim: &Trim, style: &Style) -> String {
         }
     };
     style.bold(&style.wrap(&line, 0)) + "\n"
+}
+
+/// What would happen to a device, and what is in the way of it.
+fn of_dry_device(trim: &Trim) -> String {
+    let path = trim.path;
+    let gone = format!("--commit --allow-destroy={path} everything on it would be gone at once.");
+    match trim.discards.uses.iter().find_map(|reason| in_use(path, reason)) {
+        Some(reason) => format!(
+            "Dry run: nothing was discarded, and --commit is refused while it is in use: {reason}. \
+             After that, with {gone}"
+        ),
+        None => format!("Dry run: nothing was discarded. With {gone}"),
+    }
+}
+
+/// Why a device that is in use is not emptied, whatever was allowed, and what to do first; `None` where
+/// it only holds something.
+pub fn in_use(path: &str, reason: &Use) -> Option<String> {
+    match reason {
+        Use::Mounted { device, mount_point } => Some(format!(
+            "{device} is mounted at {mount_point}: unmount it first, or say fathom trim \
+             {mount_point} to trim what is free there"
+        )),
+        Use::Swap { device } => Some(format!("{device} is swapped to: swapoff it first")),
+        Use::Holders { names } => {
+            Some(format!("{path} is held by {}: stop that first", names.join(", ")))
+        }
+        Use::Busy { device } => Some(format!("{device} is claimed by somebody: stop that first")),
+        Use::Partitions { .. } | Use::Signature { .. } => None,
+    }
 }
 
 fn made(trim: &Trim, done: &Done, style: &Style) -> String {
@@ -198,12 +226,11 @@ fn made(trim: &Trim, done: &Done, style: &Style) -> String {
     out
 }
 
-/// "After the trim seqwrite is faster: 1.23 of the IOPS before (1.10 to 1.40)."
+/// "After the trim seqwrite is faster: 1.230 of the IOPS before (1.100 to 1.400)."
 fn changed(job: &JobComparison, comparison: &Comparison) -> Option<String> {
     let iops = job.directions.first()?.metrics.iter().find(|metric| metric.name == "iops")?;
     let ratio = iops.ratio?;
-    let range =
-        format!("{:.2} of the IOPS before ({:.2} to {:.2})", ratio.value, ratio.low, ratio.high);
+    let range = of_before(&ratio);
     let what = match iops.call {
         Call::Faster => "is faster",
         Call::Slower => "is slower",
@@ -212,6 +239,12 @@ fn changed(job: &JobComparison, comparison: &Comparison) -> Option<String> {
     };
     let assumed = if comparison.is_spread_assumed { ", by an assumed spread" } else { "" };
     Some(format!("After the trim {} {what}: {range}{assumed}.", job.name))
+}
+
+/// "1.230 of the IOPS before (1.100 to 1.400)".
+fn of_before(ratio: &Estimate) -> String {
+    let [value, low, high] = [ratio.value, ratio.low, ratio.high].map(factor);
+    format!("{value} of the IOPS before ({low} to {high})")
 }
 
 /// As JSON; times in nanoseconds. `kept`: where the records of its runs are.
@@ -379,9 +412,24 @@ mod tests {
             uses: vec![Use::Signature { device: "sdb".into(), what: "ext4".into(), offset: 1080 }],
             ..Discards::default()
         };
-        let trim = Trim { path: "/dev/sdb", free: None, ..trim(&device, &conclusion) };
-        let said = flat(&text(&trim, &Style::default()));
+        let dry = |device: &Discards| {
+            let trim = Trim { path: "/dev/sdb", free: None, ..trim(device, &conclusion) };
+            flat(&text(&trim, &Style::default()))
+        };
+        let said = dry(&device);
         assert!(said.starts_with("sdb, 1024MiB holds ext4"), "{said}");
         assert!(said.contains("With --commit --allow-destroy=/dev/sdb everything"), "{said}");
+        let mut mounted = device.clone();
+        mounted.uses.push(Use::Mounted { device: "sdb".into(), mount_point: "/mnt".into() });
+        let said = dry(&mounted);
+        let first =
+            "--commit is refused while it is in use: sdb is mounted at /mnt: unmount it first";
+        assert!(said.contains(first) && said.contains("After that, with --commit"), "{said}");
+    }
+
+    #[test]
+    fn what_changed_is_told_as_comparisons_tell_it() {
+        let ratio = Estimate { value: 1.25, low: 1e-9, high: 973_663_856_394.05 };
+        assert_eq!(of_before(&ratio), "1.250 of the IOPS before (<0.01 to >9999)");
     }
 }

@@ -32,7 +32,7 @@ pub struct Dimension {
 /// A value of a dimension.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Setting {
-    /// As given ("64k"); empty where runs do not have the dimension.
+    /// As given ("64k"); empty only where whoever made the dimension asks for runs without it.
     pub text: String,
     /// As a number, if it is one: 65536.
     pub number: Option<f64>,
@@ -124,7 +124,8 @@ fn number(text: &str) -> Option<f64> {
 }
 
 /// The dimensions of a set and their values; of runs that stand nowhere, one dimension "cell" with
-/// their names.
+/// their names. Runs that lack one of them, such as the one that fills a file before the others read
+/// it, are no part of what was varied and add no value.
 pub fn dimensions(set: &RecordSet) -> Vec<Dimension> {
     let mut found: Vec<Dimension> = Vec::new();
     let all: Vec<Vec<Coordinate>> = coordinates(set);
@@ -133,9 +134,9 @@ pub fn dimensions(set: &RecordSet) -> Vec<Dimension> {
             found.push(Dimension { name: coordinate.dimension.clone(), ..Dimension::default() });
         }
     }
+    let whole: Vec<&Vec<Coordinate>> = all.iter().filter(|at| at.len() >= found.len()).collect();
     for dimension in &mut found {
-        for run in &all {
-            let text = value_of(run, &dimension.name);
+        for text in whole.iter().map(|at| value_of(at, &dimension.name)) {
             if dimension.place(text).is_none() {
                 dimension.values.push(Setting::new(text));
             }
@@ -358,6 +359,19 @@ mod tests {
         let grid = Grid::of(&set(runs.into()), &iops());
         assert_eq!(grid.dimensions, [Dimension::new("cell", ["b", "a"])]);
         assert_eq!(measured(&grid, &[1]).values, [2000.0]);
+    }
+
+    #[test]
+    fn what_prepares_the_runs_is_no_part_of_what_was_varied() {
+        let mut fill = run("1m", 8, 0);
+        fill.cell = Some(Cell { name: "fill".into(), ..Cell::default() });
+        let mut half = run("64k", 2, 0);
+        half.cell.as_mut().unwrap().at.pop();
+        let runs = vec![fill, run("4k", 16, 0), half, run("4k", 2, 0), run("4k", 4, 0)];
+        let grid = Grid::of(&set(runs), &iops());
+        let expected = [Dimension::new("bs", ["4k"]), Dimension::new("iodepth", ["2", "4", "16"])];
+        assert_eq!(grid.dimensions, expected, "numbers, so they rise");
+        assert_eq!(grid.readings().count(), 3);
     }
 
     #[test]

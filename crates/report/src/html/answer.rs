@@ -27,7 +27,11 @@ pub(super) fn title(exhibits: &[Exhibit]) -> String {
 fn subject(exhibit: &Exhibit) -> String {
     let mut told: Vec<String> = Vec::new();
     let mut words: Vec<String> = Vec::new();
-    for (job, what) in exhibit.set.runs.iter().flat_map(workloads) {
+    let varied = varied(exhibit);
+    let (measured, _) = exhibit.measured_and_prepared();
+    // Each combination of what was varied is the first one once more.
+    let told_of = if varied.is_empty() { measured.len() } else { 1 };
+    for (job, what) in measured.iter().take(told_of).flat_map(workloads) {
         if !told.contains(&job) {
             told.push(job);
             words.push(what);
@@ -39,7 +43,6 @@ fn subject(exhibit: &Exhibit) -> String {
         [first, rest @ ..] => format!("{first}, and {} more", counted(rest.len(), "job")),
     };
     let what = sentence(&what).trim_end_matches('.').to_owned();
-    let varied = varied(exhibit);
     match varied.is_empty() {
         true => what,
         false => {
@@ -124,9 +127,10 @@ pub(super) fn answers(exhibits: &[Exhibit], compared: &[Compared]) -> Markup {
                     dd { (amounts(exhibit)) }
                     dt { "Can I trust it?" }
                     dd { (trust(exhibit)) }
-                    @if !exhibit.together.verdicts.is_empty() {
+                    @let verdicts = verdicts(exhibit);
+                    @if !verdicts.is_empty() {
                         dt { "What limited it?" }
-                        dd { (limits(&exhibit.together.verdicts)) }
+                        dd { (limits(&verdicts)) }
                     }
                 }
             }
@@ -158,7 +162,8 @@ fn measured(exhibit: &Exhibit) -> Markup {
 /// What a sweep did: from its first values to its last, and what they were.
 fn measured_over(exhibit: &Exhibit, varied: &[(&str, Vec<&str>)]) -> Markup {
     let of = |run: Option<&RunRecord>| run.and_then(|run| workloads(run).into_iter().next());
-    let (first, last) = (of(exhibit.first()), of(exhibit.set.runs.last()));
+    let (measured, _) = exhibit.measured_and_prepared();
+    let (first, last) = (of(measured.first()), of(measured.last()));
     html! {
         @if let (Some((_, first)), Some((_, last))) = (first, last) {
             p { (sentence(&format!("from {first} – to {last}"))) }
@@ -200,12 +205,14 @@ fn place(run: &RunRecord) -> Option<String> {
 /// The figures that people ask for.
 fn amounts(exhibit: &Exhibit) -> Markup {
     let mut rows = tabled(&exhibit.set);
+    let all = rows.len();
+    rows.retain(|row| !is_prepared(exhibit, &row.job));
     let deleting: Vec<String> = jobs_that(&rows, |row| row.operation.request() == Some("DELETE"));
     leave_to_the_table(&mut rows);
     let jobs: Vec<&str> = rows.iter().map(|row| row.job.as_str()).collect();
     let several = jobs.iter().any(|job| *job != jobs[0]);
     if exhibit.varied.is_some() && rows.len() > 2 {
-        return extremes(exhibit, &rows);
+        return extremes(exhibit, &rows, all);
     }
     html! {
         @if rows.is_empty() { p { "Nothing: no I/O completed." } }
@@ -226,6 +233,16 @@ fn jobs_that(rows: &[Tabled], is_such: fn(&Tabled) -> bool) -> Vec<String> {
     rows.iter().filter(|row| is_such(row)).map(|row| row.job.clone()).collect()
 }
 
+/// Whether something of this name is of what only prepared the others: nobody asks for its figures.
+fn is_prepared(exhibit: &Exhibit, name: &str) -> bool {
+    let (_, prepared) = exhibit.measured_and_prepared();
+    // By the name of the cell, and of the job after it where that has one of its own.
+    let of = |cell: &str| {
+        name.strip_prefix(cell).is_some_and(|own| own.is_empty() || own.starts_with(": "))
+    };
+    prepared.iter().filter_map(|run| run.cell.as_ref()).any(|cell| of(&cell.name))
+}
+
 /// Without the times to the first byte of jobs that send several kinds of requests.
 fn leave_to_the_table(rows: &mut Vec<Tabled>) {
     let firsts = jobs_that(rows, |row| row.latency == "first byte");
@@ -233,8 +250,8 @@ fn leave_to_the_table(rows: &mut Vec<Tabled>) {
     rows.retain(|row| row.latency != "first byte" || kinds(&row.job) == 1);
 }
 
-/// The ends of what a sweep measured.
-fn extremes(exhibit: &Exhibit, rows: &[Tabled]) -> Markup {
+/// The ends of what a sweep measured. `all`: rows of the table.
+fn extremes(exhibit: &Exhibit, rows: &[Tabled], all: usize) -> Markup {
     let usual = suite::grid::usual_measure(&exhibit.set);
     let rate = |row: &&Tabled| {
         let named = |figure: &&judge::TabledFigure| figure.name.eq_ignore_ascii_case(usual);
@@ -248,7 +265,7 @@ fn extremes(exhibit: &Exhibit, rows: &[Tabled]) -> Markup {
         @for (name, row) in ends {
             @if let Some(row) = row { p { (name) ", at " strong { (row.job) } ": " (amount(row, &done(row, &[]))) } }
         }
-        p { a href="#figures" { "All " (rows.len()) " rows are in the table" } "." }
+        p { a href="#figures" { "All " (all) " rows are in the table" } "." }
     }
 }
 
@@ -335,7 +352,12 @@ fn each_check_once<'a>(all: &[&'a Finding]) -> Vec<(&'a Finding, usize)> {
     once
 }
 
-fn limits(verdicts: &[Verdict]) -> Markup {
+fn verdicts(exhibit: &Exhibit) -> Vec<&Verdict> {
+    let all = exhibit.together.verdicts.iter();
+    all.filter(|verdict| !is_prepared(exhibit, &verdict.job)).collect()
+}
+
+fn limits(verdicts: &[&Verdict]) -> Markup {
     if verdicts.len() > JOBS_MAX / 2 {
         return limits_of_many(verdicts);
     }
@@ -343,7 +365,7 @@ fn limits(verdicts: &[Verdict]) -> Markup {
 }
 
 /// Each limit with how many jobs it is of, and then one by one.
-fn limits_of_many(verdicts: &[Verdict]) -> Markup {
+fn limits_of_many(verdicts: &[&Verdict]) -> Markup {
     let mut counts: Vec<(&Verdict, usize)> = Vec::new();
     for verdict in verdicts {
         match counts.iter_mut().find(|(known, _)| known.limit == verdict.limit) {

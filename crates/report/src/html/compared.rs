@@ -1,5 +1,6 @@
 //! What differs between the first exhibit and each of the others.
 
+use crate::compare::factor;
 use crate::exhibit::Exhibit;
 use crate::html::table::in_unit;
 use judge::Operation;
@@ -56,7 +57,7 @@ fn conclusion(comparison: &Comparison) -> String {
         )| {
             let job = if several { format!("{} ", job.name) } else { String::new() };
             let ratio = metric.ratio.map_or(1.0, |ratio| ratio.value);
-            format!("{job}{} {} ×{ratio:.2}", described(direction, metric), metric.name)
+            format!("{job}{} {} ×{}", described(direction, metric), metric.name, factor(ratio))
         };
         of_call.map(words).collect()
     };
@@ -197,8 +198,8 @@ fn figures(metric: &MetricComparison) -> Markup {
                 td class="number" { (in_unit(metric.unit, metric.before)) }
                 td class="number" { (in_unit(metric.unit, metric.after)) }
                 td class="number" {
-                    (format!("×{:.2}", ratio.value))
-                    span class="interval" { (format!("{:.2} to {:.2}", ratio.low, ratio.high)) }
+                    "×" (factor(ratio.value))
+                    span class="interval" { (factor(ratio.low)) " to " (factor(ratio.high)) }
                 }
                 td class="call" { (metric.call_name()) }
             }

@@ -1,8 +1,8 @@
 use super::*;
 use crate::sample;
 use record::{
-    Cell, Coordinate, DeviceFacts, Direction, FilesystemFacts, GroupKey, Histogram, LatencyHistory,
-    Nanos, PerDirection, RecordSet, RunRecord, SourceText, TargetFacts,
+    Bytes, Cell, Coordinate, DeviceFacts, Direction, FilesystemFacts, GroupKey, Histogram,
+    LatencyHistory, Nanos, PerDirection, RecordSet, RunRecord, SourceText, TargetFacts,
 };
 
 fn exhibit(name: &str, runs: Vec<RunRecord>) -> Exhibit {
@@ -200,6 +200,30 @@ fn a_sweep_tells_what_was_varied_and_its_ends() {
         assert!(text.contains(expected), "{expected}");
     }
     assert!(!text.contains("id=\"chart-iops\""), "each run is another thing");
+}
+
+#[test]
+fn what_prepares_a_sweep_is_told_of_as_no_part_of_it() {
+    let named = |name: &str, depth: Option<u32>| {
+        let at = |depth: u32| Coordinate { dimension: "iodepth".into(), value: depth.to_string() };
+        let at = depth.map(at).into_iter().collect();
+        let mut run = sample::mixed();
+        run.cell = Some(Cell { name: name.into(), round: 0, at });
+        run.jobs[0].results.read.ios /= if depth.is_none() { 100 } else { 1 };
+        run
+    };
+    let mut fill = named("fill", None);
+    fill.jobs[0].workload.block_size = PerDirection::all((Bytes(1 << 20), Bytes(1 << 20)));
+    let runs = vec![fill, named("d16", Some(16)), named("d2", Some(2)), named("d4", Some(4))];
+    let text = document(&[exhibit("a", runs)]);
+    let from = text.find("<h1>").unwrap();
+    let to = text.find("id=\"findings\"").or(text.find("id=\"figures\"")).unwrap();
+    let answers = &text[from..to];
+    assert!(answers.contains("<strong>iodepth</strong> (2, 4, 16)"), "{answers}");
+    for wrong in ["fill", "to 1 MiB", " more</h1>"] {
+        assert!(!answers.contains(wrong), "{wrong}: {answers}");
+    }
+    assert!(text[to..].contains("fill: mixed"), "its figures are in the table all the same");
 }
 
 #[test]

@@ -189,6 +189,25 @@ fn what_was_varied_together_is_one_dimension() {
 }
 
 #[test]
+fn what_prepares_the_runs_is_not_drawn() {
+    let fill = || run(&[], 0, 7);
+    let depths = ["2", "16", "4", "1", "8"].map(|depth| run(&[("iodepth", depth)], 0, 1000));
+    let knee = [&[fill()], &depths[..]].concat();
+    let (kind, places, missing, svg) = drawn(&[source("knee", knee)], &Request::default());
+    assert_eq!((kind, places, missing), (Kind::Lines, 5, 0));
+    let order =
+        ["1", "2", "4", "8", "16"].map(|depth| svg.find(&format!(">{depth}</text>")).unwrap());
+    assert!(order.is_sorted() && !svg.contains('–'), "{svg}");
+    let paired = vec![
+        fill(),
+        run(&[("bs", "4k"), ("iodepth", "32")], 0, 1000),
+        run(&[("bs", "1m"), ("iodepth", "4")], 0, 100),
+    ];
+    let (kind, places, ..) = drawn(&[source("paired", paired)], &Request::default());
+    assert_eq!((kind, places), (Kind::Bars, 2), "still varied together");
+}
+
+#[test]
 fn sizes_in_kib_are_shown_as_sizes() {
     let records = [("file_kb", &["512", "4096"][..]), ("record_kb", &["4", "64"][..])];
     let (kind, .., svg) = drawn(&[grid("a", &records)], &Request::default());

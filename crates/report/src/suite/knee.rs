@@ -1,6 +1,6 @@
 //! What `fathom knee` found: the curve as a table, the depth to use, and the job that runs at it.
 
-use super::table::{count_ends, short, three_digits, time_ends};
+use super::table::{columns, count_ends, short, three_digits, time_ends, time_ends_in_full};
 use super::{failures, findings, head, interruption, paragraph};
 use crate::numbers::short_time;
 use crate::style::Style;
@@ -89,17 +89,12 @@ fn table(conclusion: &Conclusion, style: &Style) -> String {
     }
     let rate = if is_large(conclusion) { "MB/s" } else { "IOPS" };
     let names = ["depth", rate, "mean", "p50", "p99", "p99.9", "power"].map(str::to_owned);
-    let mut out = style.bold(&columns(&names)) + "\n";
+    let mut out = style.bold(&columns("", &names, &WIDTHS)) + "\n";
     out.extend(conclusion.rows.iter().map(|row| self::row(conclusion, row, style)));
     let legend = "Power: throughput over mean latency, against the greatest. knee: the deepest \
                   within 90 % of it; full: the least deep with 95 % of the most throughput. Below \
                   each row: 95 % intervals.";
     out + &style.dim(&style.wrap(legend, 0)) + "\n\n"
-}
-
-fn columns(cells: &[String; 7]) -> String {
-    let cells = cells.iter().zip(WIDTHS);
-    cells.map(|(cell, width)| format!("{cell:>width$}")).collect()
 }
 
 fn row(conclusion: &Conclusion, row: &Row, style: &Style) -> String {
@@ -123,14 +118,14 @@ fn row(conclusion: &Conclusion, row: &Row, style: &Style) -> String {
         time(percentile(2)),
         format!("{:.0}%", row.power * 100.0),
     ];
-    let line = format!("{} {}", columns(&figures), marks(conclusion, row));
+    let line = format!("{} {}", columns("", &figures, &WIDTHS), marks(conclusion, row));
     let chosen = conclusion.choice.is_some_and(|choice| choice.depth == row.depth);
     let line = line.trim_end();
     let mut out = if chosen { style.bold(line) } else { line.to_owned() } + "\n";
     let times = [ends(Some(row.mean)), ends(percentile(0)), ends(percentile(1))];
     let [mean, p50, p99] = times;
-    let line =
-        columns(&[String::new(), interval, mean, p50, p99, ends(percentile(2)), String::new()]);
+    let below = [String::new(), interval, mean, p50, p99, ends(percentile(2))];
+    let line = columns("", &below, &WIDTHS);
     if !line.trim().is_empty() {
         out += &(style.dim(line.trim_end()) + "\n");
     }
@@ -231,10 +226,10 @@ fn held_line(conclusion: &Conclusion, held: &Held) -> Option<String> {
     Some(line)
 }
 
-/// "1.71ms (1.60-1.85)".
+/// "1.71ms (1.60-1.85)", "850us (65.5us-301s)".
 fn with_interval(figure: Estimated) -> String {
     match figure.interval {
-        Some(_) => format!("{} ({})", short_time(figure.value), time_ends(&figure)),
+        Some(_) => format!("{} ({})", short_time(figure.value), time_ends_in_full(&figure)),
         None => short_time(figure.value),
     }
 }

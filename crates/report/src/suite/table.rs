@@ -1,5 +1,6 @@
 //! The one table of `fathom test`.
 
+use crate::numbers::short_time;
 use crate::style::Style;
 use suite::test::{Conclusion, Estimated, Row};
 
@@ -12,7 +13,7 @@ pub(super) fn text(conclusion: &Conclusion, style: &Style) -> String {
         return "Nothing was measured.\n".into();
     }
     let head = ["depth", "IOPS", "MB/s", "p50", "p99", "p99.9"].map(str::to_owned);
-    let mut out = style.bold(&format!("{} limit", columns("", &head))) + "\n";
+    let mut out = style.bold(&format!("{} limit", columns("", &head, &WIDTHS))) + "\n";
     out.extend(conclusion.rows.iter().map(|row| self::row(row, style)));
     out += &style.dim(&style.wrap(&legend(conclusion), 0));
     out + "\n\n"
@@ -29,20 +30,25 @@ fn legend(conclusion: &Conclusion) -> String {
     text
 }
 
-/// The first column left, the others right.
-fn columns(label: &str, cells: &[String; 6]) -> String {
-    let room = WIDTHS[0].saturating_sub(label.chars().count());
-    let mut line = format!("{label}{:>room$}", cells[0]);
-    for (cell, width) in cells[1..].iter().zip(&WIDTHS[1..]) {
-        line += &format!("{cell:>width$}");
+/// Cells at the right of columns of these widths, the first behind a label. What is too long for its
+/// column takes room from the empty one before it, or moves on: there is a blank before it always.
+pub(super) fn columns(label: &str, cells: &[String], widths: &[usize]) -> String {
+    let (mut line, mut end) = (label.to_owned(), 0);
+    for (cell, width) in cells.iter().zip(widths) {
+        end += width;
+        if !cell.is_empty() {
+            let taken = line.chars().count();
+            let room = end.saturating_sub(taken + cell.chars().count());
+            line += &" ".repeat(room.max(usize::from(taken > 0)));
+            line += cell;
+        }
     }
     line
 }
 
 fn row(row: &Row, style: &Style) -> String {
     let percentile = |index: usize| row.percentiles.get(index).map(|(_, value)| value);
-    let time =
-        |index| percentile(index).map_or("-".into(), |v| crate::numbers::short_time(v.value));
+    let time = |index| percentile(index).map_or("-".into(), |v| short_time(v.value));
     let figures = [
         row.depth.to_string(),
         short(row.iops.value),
@@ -52,11 +58,12 @@ fn row(row: &Row, style: &Style) -> String {
         time(2),
     ];
     let limit = row.limit.map_or("", judge::Limit::name);
-    let mut out = format!("{} {limit}", columns(&row.label, &figures)).trim_end().to_owned() + "\n";
+    let mut out =
+        format!("{} {limit}", columns(&row.label, &figures, &WIDTHS)).trim_end().to_owned() + "\n";
     let ends = |index| percentile(index).map_or(String::new(), time_ends);
     let intervals =
         [String::new(), count_ends(&row.iops), String::new(), ends(0), ends(1), ends(2)];
-    let line = columns("", &intervals);
+    let line = columns("", &intervals, &WIDTHS);
     if !line.trim().is_empty() {
         out += &style.dim(line.trim_end());
         out.push('\n');
@@ -85,23 +92,64 @@ pub(crate) fn three_digits(value: f64) -> String {
 
 /// "98.2k-103k"; nothing where there is no interval.
 pub(crate) fn count_ends(estimated: &Estimated) -> String {
-    estimated
-        .interval
-        .map_or(String::new(), |(low, high)| format!("{}-{}", short(low), short(high)))
+    let end = |value: f64| match value {
+        v if v >= 9999.5e6 => ">9999M".into(),
+        v => cut_below(v).unwrap_or_else(|| short(v)),
+    };
+    estimated.interval.map_or(String::new(), |(low, high)| format!("{}-{}", end(low), end(high)))
 }
 
-/// "0.98-1.07", in the unit of the figure above it.
+/// "0.98-1.07", in the unit of the figure above it. What would have too many digits in it is cut:
+/// "<0.01-2300", "912->9999". An interval that is cut at both ends begins at 0, which is no less true
+/// and takes less room.
 pub(crate) fn time_ends(estimated: &Estimated) -> String {
     let Some((low, high)) = estimated.interval else { return String::new() };
-    let unit = match estimated.value {
+    let unit = unit_of(estimated.value);
+    let end = |ns: f64| match ns / unit {
+        v if v >= MOST => format!(">{MOST:.0}"),
+        // Nanoseconds have no fractions.
+        v if unit == 1.0 => format!("{v:.0}"),
+        v => cut_below(v).unwrap_or_else(|| three_digits(v)),
+    };
+    match (end(low), end(high)) {
+        (low, high) if low.starts_with('<') && high.starts_with('>') => format!("0-{high}"),
+        (low, high) => format!("{low}-{high}"),
+    }
+}
+
+/// The same for a sentence, which has room: "1.60-1.85", and "65.5us-301s" where the unit of the
+/// figure does not suit both ends.
+pub(crate) fn time_ends_in_full(estimated: &Estimated) -> String {
+    let Some((low, high)) = estimated.interval else { return String::new() };
+    let unit = unit_of(estimated.value);
+    let suits = |ns: f64| ns == 0.0 || (LEAST..MOST).contains(&(ns / unit));
+    match suits(low) && suits(high) {
+        true => time_ends(estimated),
+        false => format!("{}-{}", short_time(low), short_time(high)),
+    }
+}
+
+/// Ends of intervals within these are told with their digits.
+const LEAST: f64 = 0.01;
+const MOST: f64 = 9999.0;
+
+/// What is told of an end that is too small for three digits.
+fn cut_below(value: f64) -> Option<String> {
+    match value {
+        0.0 => Some("0".into()),
+        v if v < LEAST => Some(format!("<{LEAST}")),
+        _ => None,
+    }
+}
+
+/// Nanoseconds in the unit in which a time is told.
+fn unit_of(ns: f64) -> f64 {
+    match ns {
         v if v < 999.5 => 1.0,
         v if v < 999.5e3 => 1e3,
         v if v < 999.5e6 => 1e6,
         _ => 1e9,
-    };
-    // Nanoseconds have no fractions.
-    let end = |ns: f64| if unit == 1.0 { format!("{ns:.0}") } else { three_digits(ns / unit) };
-    format!("{}-{}", end(low), end(high))
+    }
 }
 
 #[cfg(test)]
@@ -132,7 +180,29 @@ mod tests {
         assert_eq!(ends(950e3, 912e3, 2_300e3), "912-2300");
         assert_eq!(ends(640.0, 600.0, 700.0), "600-700");
         assert_eq!(time_ends(&Estimated::default()), "");
+        assert_eq!(ends(0.5, 0.2, 700.0), "0-700");
         let count = Estimated { value: 1e5, interval: Some((98_200.0, 103_400.0)) };
         assert_eq!(count_ends(&count), "98.2k-103k");
+    }
+
+    #[test]
+    fn ends_that_say_nothing_are_cut_and_keep_to_their_column() {
+        let of = |value, low, high| Estimated { value, interval: Some((low, high)) };
+        let known = [
+            (of(850e3, 65.5e3, 301_080_475e3), "65.5->9999", "65.5us-301s"),
+            (of(850e3, 3.0, 2_300e3), "<0.01-2300", "3ns-2.30ms"),
+            (of(198e3, 9.0, 886_148_023_233e3), "0->9999", "9ns-886148s"),
+            (of(850e3, 0.0, 2_300e3), "0-2300", "0-2300"),
+            (of(950e3, 912e3, 2_300e3), "912-2300", "912-2300"),
+        ];
+        for (estimated, column, sentence) in known {
+            assert_eq!(time_ends(&estimated), column);
+            assert_eq!(time_ends_in_full(&estimated), sentence);
+            assert!(column.len() < WIDTHS[3]);
+        }
+        assert_eq!(count_ends(&of(17_300.0, 0.0, 47_700.0)), "0-47.7k");
+        assert_eq!(count_ends(&of(17_300.0, 1e-9, 1e12)), "<0.01->9999M");
+        let cells = ["", "12345678", "9", "1234567", "1"].map(str::to_owned);
+        assert_eq!(columns("", &cells, &[5, 5, 5, 5, 5]), "  12345678    9 1234567 1");
     }
 }

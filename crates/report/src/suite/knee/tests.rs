@@ -91,6 +91,31 @@ depth       IOPS       mean        p50        p99      p99.9 power
 }
 
 #[test]
+fn intervals_that_say_nothing_run_into_no_neighbour_and_have_units() {
+    let mut wild = curved();
+    for row in &mut wild.rows {
+        let [low, high] = [9.0, 301.080_475e9];
+        row.iops.interval = Some((0.0, 59_300.0));
+        row.mean.interval = Some((low, high));
+        row.percentiles.iter_mut().for_each(|(_, time)| time.interval = Some((low, high)));
+    }
+    let out = text(&wild, &Style::default());
+    let intervals: Vec<&str> = out.lines().filter(|line| line.contains("59.3k")).collect();
+    assert_eq!(intervals.len(), 6, "{out}");
+    let cells = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let cut = ["0-59.3k", "0->9999", "0->9999", "0->9999"];
+    assert_eq!(cells(intervals[0])[..4], cut);
+    assert!(intervals.iter().all(|line| cells(line).len() == 5), "{out}");
+    assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
+    let bound = Bound { figure: Figure::Percentile(99.0), limit_ns: 700_000.0 };
+    let held = Held { bound, deepest: Some(32), is_sure: false, is_uneven: false };
+    wild.held = vec![held];
+    let said = "p99 <= 700us holds to depth 32: 667us (9ns-301s) there";
+    assert!(flat(&text(&wild, &Style::default())).contains(said));
+    assert!(job_file(&wild).unwrap().contains(said), "the job file says the same");
+}
+
+#[test]
 fn a_bound_says_what_it_allows_or_that_nothing_keeps_to_it() {
     let said = flat(&text(&with_bound(700_000.0, Some(32)), &Style::default()));
     for part in [
