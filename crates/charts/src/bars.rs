@@ -2,7 +2,7 @@
 
 use crate::axes::{self, Below};
 use crate::colour::{HATCH, INK, series as series_colour};
-use crate::data::{Axis, Quantity, Series, Words};
+use crate::data::{Axis, Point, Quantity, Series, Words};
 use crate::font;
 use crate::frame::{self, Area, FOOT, HEAD, MARGIN, SMALL, TICK};
 use crate::legend;
@@ -40,7 +40,8 @@ pub fn bars(words: &Words, x: &Axis, quantity: &Quantity, series: &[Series]) -> 
     axes::upright(&mut picture, &area, &scale, &quantity.name);
     let centres: Vec<f64> = (0..count).map(|i| (i as f64 + 0.5) / count as f64).collect();
     axes::below(&mut picture, &area, x, &centres, &below);
-    let drawn = Drawn { x, series, scale: &scale, area: &area };
+    let interval_at = interval_at(&all, &scale, room * FILLED / series.len().max(1) as f64);
+    let drawn = Drawn { x, series, scale: &scale, area: &area, interval_at };
     (0..count).for_each(|index| drawn.group(&mut picture, index));
     axes::base(&mut picture, &area);
     if names > 0.0 {
@@ -57,6 +58,22 @@ struct Drawn<'a> {
     series: &'a [Series],
     scale: &'a Scale,
     area: &'a Area,
+    /// Where intervals stand in the width of a bar; `None`: in the middle, and figures have no room.
+    interval_at: Option<f64>,
+}
+
+/// Half the width of the ends of an interval.
+fn cap(width: f64) -> f64 {
+    (width / 4.0).min(5.0)
+}
+
+/// Where intervals stand in bars of this width. The figure of a bar is right above it and the interval
+/// beside that: at the end of the interval it would be taken for what that reaches.
+fn interval_at(points: &[Point], scale: &Scale, width: f64) -> Option<f64> {
+    let figures = points.iter().filter(|point| point.interval().is_some()).filter_map(Point::known);
+    let widths = figures.map(|value| font::width(&scale.unit.text(value), SMALL, false));
+    let widest = widths.fold(0.0, f64::max);
+    [0.5, 0.8].into_iter().find(|share| share * width - cap(width) >= widest)
 }
 
 impl Drawn<'_> {
@@ -86,21 +103,16 @@ impl Drawn<'_> {
         picture.push_with_tip("bar", area, tip.trim().into());
         let centre = left + width / 2.0;
         let text = self.scale.unit.text(value);
-        let needed = font::width(&text, SMALL, false);
         let Some(ends) = point.interval() else {
-            if needed <= width + 2.0 {
+            if font::width(&text, SMALL, false) <= width + 2.0 {
                 self.figure(picture, text, (centre, top - 4.0));
             }
             return;
         };
-        // The figure stands right above its bar, and the interval beside it: at its end it would be
-        // taken for what the interval reaches.
-        let cap = (width / 4.0).min(5.0);
-        let beside = |x: f64| x - cap - left >= needed;
-        let places = [centre, left + width * 0.8];
-        let x = places.into_iter().find(|x| beside(*x));
-        self.interval(picture, x.unwrap_or(centre), cap, ends);
-        if let Some(x) = x {
+        let cap = cap(width);
+        let x = left + width * self.interval_at.unwrap_or(0.5);
+        self.interval(picture, x, cap, ends);
+        if self.interval_at.is_some() {
             self.figure(picture, text, ((left + x - cap) / 2.0, top - 4.0));
         }
     }
@@ -128,11 +140,11 @@ impl Drawn<'_> {
     }
 
     /// Where a bar would stand, a low box that says why there is none.
-    fn nothing(&self, picture: &mut Picture, point: crate::Point, left: f64, width: f64) {
+    fn nothing(&self, picture: &mut Picture, point: Point, left: f64, width: f64) {
         const HEIGHT: f64 = 26.0;
         let (left, top, width) = (left + 1.0, self.area.bottom() - HEIGHT, width - 2.0);
         let lines = match point {
-            crate::Point::Failed => legend::crossing(left, top, width, HEIGHT),
+            Point::Failed => legend::crossing(left, top, width, HEIGHT),
             _ => hatching(left, top, width, HEIGHT),
         };
         picture.push("hatch", Form::Lines { lines, stroke: Stroke::new(HATCH, 1.0) });
@@ -156,7 +168,6 @@ impl Drawn<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::Point;
     use crate::testing::{
         assert_apart, assert_within, axis, of_class, quantity, rising, texts, words,
     };
