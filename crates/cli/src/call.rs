@@ -14,7 +14,8 @@ use report::header::JobLine;
 use report::numbers::SizeStyle;
 use report::{Dress, FIO_VERSION, Kept};
 use std::collections::HashSet;
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 use store::{Choice, Place};
 
 /// Seed of what is drawn when runs are judged. One for all: the same runs judged again shall have
@@ -278,6 +279,33 @@ pub fn check_logs(invocation: &Invocation, dialect: Dialect) -> Result<(), Strin
         Some(prefix) => Err(format!("log '{prefix}': its directory is not there; make it first")),
         None => Ok(()),
     }
+}
+
+/// Whether what a call writes spares the job files that it reads.
+///
+/// # Errors
+/// The option, and what to do.
+pub fn check_job_files(invocation: &Invocation) -> Result<(), String> {
+    let clients = invocation.clients.iter().flat_map(|client| &client.job_files);
+    let files = invocation.job_files.iter().chain(&invocation.interleave).chain(clients);
+    let read: Vec<PathBuf> = files.filter_map(|file| fs::canonicalize(file).ok()).collect();
+    let written = [
+        ("record", &invocation.record),
+        ("junit", &invocation.junit),
+        ("output", &invocation.output),
+    ];
+    for (option, path) in
+        written.into_iter().filter_map(|(option, path)| Some((option, path.as_ref()?)))
+    {
+        if fs::canonicalize(path).is_ok_and(|path| path.is_file() && read.contains(&path)) {
+            let path = path.display();
+            return Err(format!(
+                "--{option}={path}: that is a job file of this call, and would be overwritten; name \
+                 another file"
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Whether the directory a file would be made in is there.

@@ -32,7 +32,7 @@ fn diagnose(arguments: &Arguments) -> Result<u8> {
     let mut file = Scratch::under(&arguments.path, "diagnose", runner.machine(), false)?;
     // As much as a quick test writes: what it costs is time.
     let size = suite::test::size(Length::Quick, file.free, None)
-        .map_err(|error| Refusal::target(format!("{}: {error}", file.path)))?;
+        .map_err(|error| Refusal::target(error.without_option()))?;
     let seed = several::fresh_seed();
     let place = Place::new(&file.path, file.direct);
     let mut diagnose =

@@ -61,6 +61,9 @@ pub fn existing<'a>(path: &'a OsStr, verb: &str) -> Result<(&'a str, Metadata), 
         let shown = path.to_string_lossy();
         return Err(format!("'{shown}' is not UTF-8 text; give names in UTF-8"));
     };
+    if path.is_empty() {
+        return Err(format!("the path is empty: name what to {verb}"));
+    }
     match fs::metadata(path) {
         Ok(metadata) => Ok((path, metadata)),
         Err(error) => Err(match error.kind() {

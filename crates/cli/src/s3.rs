@@ -50,8 +50,15 @@ fn s3(arguments: &Arguments) -> Result<u8> {
     refuse_what_is_there(arguments, &prefix, ground.check(&prefix, arguments.make_bucket)?)?;
     // From here on there is something to take away when a signal comes.
     runner.signals()?;
-    let mut stage =
-        Stage { arguments, runner: &runner, ground, jobs, put: Vec::new(), said: Said::default() };
+    let mut stage = Stage {
+        arguments,
+        runner: &runner,
+        ground,
+        jobs,
+        put: Vec::new(),
+        deleted: 0,
+        said: Said::default(),
+    };
     let record = stage.carry_out(measured, planned, &mut output);
     let code = match record {
         Ok(Some(record)) => {
@@ -126,6 +133,8 @@ struct Stage<'a> {
     jobs: Jobs<'a>,
     /// What is to be taken away.
     put: Vec<ObjectsPut>,
+    /// How many objects measurements took away themselves.
+    deleted: u64,
     /// What is true of both runs is said once.
     said: Said,
 }
@@ -186,6 +195,7 @@ impl Stage<'_> {
         })?;
         self.said.say(&call, &record.messages, output)?;
         self.put.extend(record.jobs.iter().filter_map(|job| job.objects.clone()));
+        self.deleted += record.jobs.iter().map(|job| job.results.trim.ios).sum::<u64>();
         Ok(record)
     }
 
@@ -193,6 +203,12 @@ impl Stage<'_> {
     fn clean_up(&mut self) {
         let put = std::mem::take(&mut self.put);
         let count: u64 = put.iter().map(|put| u64::from(put.to - put.from)).sum();
+        // Which of them were deleted is not known, only how many: another request does no harm. What an
+        // earlier call put may be among them.
+        let count = match self.arguments.no_prepare {
+            true => count,
+            false => count.saturating_sub(self.deleted),
+        };
         if count == 0 {
             return;
         }

@@ -1,7 +1,7 @@
 //! The pipe: job text → Job → Plan → RunRecord → Judged → report.
 
 use crate::archive::Keeper;
-use crate::call::{Call, SEED, Said, header, program, usage_code};
+use crate::call::{self, Call, SEED, Said, header, program, usage_code};
 use crate::exit;
 use crate::follow::{Console, follow};
 use crate::gate::{self, Gate};
@@ -52,6 +52,10 @@ pub fn main(dialect: Dialect, arguments: Vec<OsString>) -> ExitCode {
         if invocation.merge_only {
             return ExitCode::SUCCESS;
         }
+    }
+    if let Err(text) = call::check_job_files(&invocation) {
+        say(&format!("command line: {text}\n"));
+        return ExitCode::from(usage_code(dialect));
     }
     let output = match Output::open(invocation.output.as_deref()) {
         Ok(output) => output,
@@ -116,7 +120,7 @@ fn act(
         Action::ParseOnly => Ok(String::new()),
         Action::ShowCmd(text) | Action::Explain(text) => Ok(text.clone()),
         Action::CmdHelp(option) => job::help::command(option.as_deref()),
-        Action::EngHelp(engine) => job::help::engine(engine.as_deref()),
+        Action::EngHelp(engine) => job::help::engine(engine.as_deref(), dialect),
         Action::InflateLog(path) => return inflate(dialect, path, &mut output),
         Action::ProfileHelp(text) => Ok(text.clone()),
         Action::DebugHelp => Ok(job::debug::help(program(dialect))),

@@ -199,11 +199,12 @@ fn mistakes_are_refused_before_anything_is_made() {
     fs::create_dir(at.join("here")).unwrap();
     fathom(at, &["--name=x", "--ioengine=null", "--size=4k", "--record=run.json"]).expect(0);
     let read_only = Mounted::new(&["-t", "tmpfs", "-o", "ro"], "tmpfs", at.join("read-only"));
-    let cases: [(&[&str], i32, &str); 18] = [
+    let cases: [(&[&str], i32, &str); 19] = [
         (&[], 2, "required"),
         (&["zip"], 2, "possible values: gzip, gunzip"),
         (&["gzip,gzip"], 2, "'gzip' is given twice"),
         (&["gzip", "nowhere/at/all"], 2, "not there; make it first"),
+        (&["gzip", "/dev/null"], 3, "neither a directory nor a file"),
         (&["gzip", read_only.path().to_str().unwrap()], 3, "mounted read-only"),
         (&["gzip", "here", "--repeat=0"], 2, "--repeat"),
         (&["gzip", "here", "--rows=5"], 2, "--rows is for mysql, postgres, sqlite; leave it out"),

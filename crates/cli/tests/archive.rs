@@ -153,6 +153,12 @@ fn what_is_no_archive_is_refused_before_anything_runs() {
     let words = [&["run", "--archive=notes.txt", "--record=r.json"][..], &TINY].concat();
     let ran = archiving(at, &words).expect(2);
     assert!(ran.err.contains("no SQLite file, not an archive of fathom"), "{}", ran.err);
+    for verb in ["run", "test"] {
+        let job = if verb == "run" { &TINY[..] } else { &[] };
+        let ran = archiving(at, &[&[verb, "--archive=no/where/a.db"][..], job].concat()).expect(2);
+        let said = "no/where/a.db: its directory is not there; make it first";
+        assert!(joined(&ran.err).contains(said), "{}", ran.err);
+    }
     let ran = archiving(at, &["test", "--archive=notes.txt"]).expect(2);
     assert!(ran.err.contains("no SQLite file"), "{}", ran.err);
     assert_eq!((fs::read(at.join("notes.txt")).unwrap(), names(at).len()), (b"words".into(), 1));
@@ -186,6 +192,8 @@ fn an_archive_that_cannot_be_used_costs_no_run() {
     costs_nothing(run(tiny().env(ARCHIVE, "notes.txt")), "left alone", at);
     assert_eq!(fs::read(at.join("notes.txt")).unwrap(), b"words");
     costs_nothing(run(tiny().env(ARCHIVE, "notes.txt/archive.db")), "notes.txt", at);
+    costs_nothing(run(tiny().env(ARCHIVE, "no/where/a.db")), "its directory is not there", at);
+    assert!(!at.join("no").exists());
     let full = Mounted::new(&["-t", "tmpfs", "-o", "size=4k"], "tmpfs", at.join("full"));
     costs_nothing(run(tiny().env(ARCHIVE, full.path().join("a.db"))), "no space is left", at);
     assert_eq!(names(full.path()), [""; 0], "nothing half-made is left");

@@ -107,6 +107,37 @@ fn options_of_other_engines_and_those_that_do_not_work_yet_are_named() {
 }
 
 #[test]
+fn what_is_written_spares_the_job_files() {
+    let directory = scratch();
+    let at = directory.path();
+    let text = "[a]\nioengine=null\nsize=4k\n";
+    write(at, "a.fio", text);
+    write(at, "b.fio", text);
+    for option in ["record", "junit", "output"] {
+        let option = format!("--{option}=./a.fio");
+        refused_by_both(at, &["a.fio", &option], 2, &["./a.fio: that is a job file of this call"]);
+    }
+    let arguments = ["a.fio", "--interleave=b.fio", "--repeat=1", "--record=b.fio"];
+    let told = fathom(at, &arguments).expect(2).err;
+    assert!(told.contains("b.fio: that is a job file of this call"), "{told}");
+    for file in ["a.fio", "b.fio"] {
+        assert_eq!(fs::read_to_string(at.join(file)).unwrap(), text);
+    }
+    write(at, "r.json", "of an earlier call");
+    fathom(at, &["a.fio", "--record=r.json"]).expect(0);
+}
+
+#[test]
+fn a_section_that_no_job_is_called_is_named() {
+    let directory = scratch();
+    let arguments = ["--name=a", "--ioengine=null", "--size=4k", "--section=zz"];
+    let told = fathom(directory.path(), &arguments).expect(2).err;
+    assert!(told.contains("no job: none is called zz, as --section asks"), "{told}");
+    let ran = as_fio(directory.path(), &arguments).expect(0);
+    assert!(ran.out.contains("a: (g=0)"), "as there it chooses in job files only: {}", ran.out);
+}
+
+#[test]
 fn job_files_that_cannot_be_read() {
     let directory = scratch();
     let at = directory.path();
@@ -178,6 +209,10 @@ fn targets_that_are_not_there() {
     refused_by_both(at, &with(&["--filename=/dev/nosuch", "--size=1m"]), 3, &words);
     let words = ["is a directory; name a file or a device, or set directory="];
     refused_by_both(at, &with(&["--filename=.", "--size=1m"]), 3, &words);
+    // Who opened it would wait for somebody to write, whatever signal comes.
+    run(Command::new("mkfifo").arg(at.join("pipe"))).expect(0);
+    let words = ["[a] filename: pipe is a pipe, which has no size", "name a file"];
+    refused_by_both(at, &with(&["--filename=pipe", "--size=1m"]), 3, &words);
 }
 
 #[test]

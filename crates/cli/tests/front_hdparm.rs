@@ -53,6 +53,19 @@ fn both_timings_of_a_file() {
 }
 
 #[test]
+fn what_was_cached_and_dropped_is_not_said_to_have_been_read() {
+    let directory = scratch();
+    let at = directory.path();
+    fs::write(at.join("file"), vec![7; 16 << 20]).unwrap();
+    fs::File::open(at.join("file")).unwrap().sync_all().unwrap();
+    fs::read(at.join("file")).unwrap();
+    let ran = hdparm(at, "-t --offset 0 --no-wait file").expect(0);
+    let told = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("held 16.0MiB of 16.0MiB, dropped before the first I/O"), "{told}");
+    assert!(told.contains("buffered disk reads (offset 0 GB): 16 MB in"), "{told}");
+}
+
+#[test]
 fn a_device_is_read_directly_after_a_rest() {
     let disk = MemoryDisk::new(8 << 20);
     let device = &disk.device.device;
@@ -104,6 +117,7 @@ fn mistakes_are_named_before_anything_is_timed() {
         ("-t --offset much file", 2, "--offset"),
         ("-t --offset 1 file", 3, "--offset 1"),
         ("-t gone", 3, "gone"),
+        ("-t ", 2, "a name is empty"),
         ("-t file gone", 3, "gone"),
         ("-t .", 3, "directory"),
         ("-t small", 3, "2 MiB"),

@@ -150,8 +150,9 @@ fn what_does_not_suit_is_refused_before_anything_is_touched() {
     let at = directory.path();
     let small = Mounted::new(&["-t", "tmpfs", "-o", "size=32m"], "tmpfs", at.join("small"));
     fs::create_dir(at.join("a#b")).unwrap();
-    let cases: [(&[&str], i32, &str); 15] = [
+    let cases: [(&[&str], i32, &str); 16] = [
         (&["nowhere/at/all"], 2, "not there; make it first"),
+        (&["/dev/null"], 3, "neither a directory nor a file"),
         (&[small.path().to_str().unwrap()], 3, "no more than a tenth"),
         (&["--size=1k"], 2, "too little"),
         (&["--rw=trim"], 2, "possible values"),

@@ -95,10 +95,12 @@ fn deletes_and_stats_are_counted() {
         let directory = scratch();
         let more = "--duration=1 --concurrent=4 --record=r.json --json";
         let ran = done(&server, directory.path(), &format!("{words} {more}"));
-        (ran.json(), recorded(directory.path()))
+        (ran.json(), recorded(directory.path()), ran.err)
     });
     let [delete, stat] = &rans[..] else { panic!("two runs") };
     assert_eq!(requests(&delete.1, "DELETE"), (300, 300));
+    assert!(!delete.2.contains("deleting"), "what the measurement deleted is gone: {}", delete.2);
+    assert!(stat.2.contains("deleting the 30 objects"), "{}", stat.2);
     assert_eq!(stat.0["operations"][0]["operation"], "HEAD");
     assert!(requests(&stat.1, "HEAD").1 > 10);
     assert_eq!(server.memory.keys("bucket"), []);

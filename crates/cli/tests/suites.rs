@@ -119,6 +119,26 @@ fn a_file_that_cannot_be_written_is_an_error_and_gone() {
 }
 
 #[test]
+fn what_an_earlier_call_left_is_named() {
+    let directory = scratch();
+    let at = directory.path();
+    // No process has a number beyond 4194304.
+    let left = ["fathom-app-4194305-00c0ffee.tmp", "fathom-test-4194305-0badcafe.tmp"];
+    let alive = format!("fathom-test-{}-00000001.tmp", std::process::id());
+    let others = ["fathom-test-notes.tmp", "fathom-test-4194305-0badcafe.tmp.gz", &alive];
+    for name in left.iter().chain(&others) {
+        fs::write(at.join(name), "").unwrap();
+    }
+    let ran = fathom_in(at, "test", &["--size=1k"]).expect(2);
+    let told: Vec<&str> = ran.err.lines().filter(|line| line.contains("an earlier call")).collect();
+    assert_eq!(told.len(), left.len(), "{}", ran.err);
+    for (line, name) in told.iter().zip(left) {
+        assert!(line.ends_with(&format!("/{name}; remove it if nobody needs it")), "{line}");
+    }
+    assert_eq!(names(at).len(), 5, "it is named, and left");
+}
+
+#[test]
 fn places_that_do_not_suit_are_refused_with_what_to_do() {
     let directory = scratch();
     let at = directory.path();
@@ -126,11 +146,15 @@ fn places_that_do_not_suit_are_refused_with_what_to_do() {
         Mounted::new(&["-t", "tmpfs", "-o", "ro,size=64m"], "tmpfs", at.join("read-only"));
     let small = Mounted::new(&["-t", "tmpfs", "-o", "size=32m"], "tmpfs", at.join("small"));
     let device = loop_device(at, 1 << 20, &[]);
-    let cases: [(&str, &[&str], i32, &str); 8] = [
+    run(Command::new("mkfifo").arg(at.join("pipe"))).expect(0);
+    let cases: [(&str, &[&str], i32, &str); 11] = [
         ("nowhere/at/all", &[], 2, "not there; make it first"),
+        ("", &[], 2, "the path is empty"),
+        ("/dev/null", &[], 3, "neither a directory nor a file"),
+        ("pipe", &[], 3, "neither a directory nor a file"),
         (read_only.path().to_str().unwrap(), &[], 3, "mounted read-only"),
         (&device.device, &[], 3, "is a block device"),
-        (small.path().to_str().unwrap(), &[], 3, "a test takes no more than a tenth"),
+        (small.path().to_str().unwrap(), &[], 3, "a tenth"),
         (small.path().to_str().unwrap(), &["--size=1g"], 3, "1024 MiB do not fit"),
         (".", &["--size=1k"], 2, "too little"),
         (".", &["--size=lots"], 2, "expected a size such as"),
@@ -143,9 +167,11 @@ fn places_that_do_not_suit_are_refused_with_what_to_do() {
             }
             let ran = fathom_in(at, verb, &[&[path], more].concat()).expect(code);
             assert!(ran.err.contains(text) && ran.out.is_empty(), "{verb} {path}: {}", ran.err);
+            let names_size = ran.err.contains("--size");
+            assert!(verb == "test" || !names_size, "it has no such option: {}", ran.err);
         }
     }
-    assert_eq!(names(at), ["loop.img", "read-only", "small"]);
+    assert_eq!(names(at), ["loop.img", "pipe", "read-only", "small"]);
 }
 
 #[test]

@@ -266,6 +266,10 @@ fn targets_are_directories_or_files() {
     assert!(ran.err.contains("--vary target=file: it is not there"), "{}", ran.err);
     assert_eq!(names(at), ["here"]);
     fs::write(at.join("file"), "").unwrap();
+    let absolute = format!("--filename={}", at.join("x/f.dat").display());
+    let ran = sweep(at, &[&line[..], &[&absolute]].concat()).expect(2);
+    assert!(ran.err.contains("--vary target=here: the job works on /"), "{}", ran.err);
+    assert_eq!(names(at), ["file", "here"]);
     sweep(at, &line).expect(0);
     assert_eq!(fs::metadata(at.join("here/a.0.0")).unwrap().len(), 64 << 10);
     assert_eq!(fs::metadata(at.join("file")).unwrap().len(), 64 << 10);

@@ -42,8 +42,8 @@ pub struct Call {
     pub device: bool,
     /// `--direct`.
     pub direct: bool,
-    /// `--offset`, in GiB.
-    pub offset: u64,
+    /// `--offset`, in GiB; hdparm names the one that is given, be it 0.
+    pub offset: Option<u64>,
     /// hdparm's pauses are made.
     pub waits: bool,
     /// Devices and files, in order.
@@ -129,9 +129,9 @@ impl Call {
             "offset" => {
                 let number = value.or_else(|| left.next().map(String::as_str)).unwrap_or_default();
                 let gib = number.parse().ok().filter(|gib: &u64| gib.checked_mul(GIB).is_some());
-                self.offset = gib.ok_or_else(|| {
+                self.offset = Some(gib.ok_or_else(|| {
                     wrong(&flag, "needs a whole number of GiB", "say --offset 100")
-                })?;
+                })?);
             }
             "record" => {
                 let file = value.or_else(|| left.next().map(String::as_str));
@@ -152,7 +152,10 @@ impl Call {
         if self.targets.is_empty() {
             return Err(wrong("DEVICE", "none is named", "name a block device or a file"));
         }
-        if self.offset > 0 && !self.device {
+        if self.targets.iter().any(String::is_empty) {
+            return Err(wrong("DEVICE", "a name is empty", "name a block device or a file"));
+        }
+        if self.offset.is_some() && !self.device {
             self.notes.push("--offset: has no effect without -t".into());
         }
         Ok(())
@@ -193,11 +196,12 @@ impl Call {
                 (4, [format!("size={BLOCK}"), format!("pre_read={warm}"), "invalidate=0".into()])
             }
             Timing::Device => {
-                let begins = self.offset * GIB;
+                let offset = self.offset.unwrap_or(0);
+                let begins = offset * GIB;
                 let length = size.saturating_sub(begins) / BLOCK * BLOCK;
                 if length == 0 {
                     let what = format!("{path} has {size} bytes: nothing of 2 MiB lies behind it");
-                    let flag = format!("--offset {}", self.offset);
+                    let flag = format!("--offset {offset}");
                     return Err(Usage::target(TOOL, flag, what, "lower it"));
                 }
                 let length = format!("size={length}");
@@ -225,8 +229,8 @@ impl Call {
             (Timing::Device, direct) => {
                 let way = if direct { "O_DIRECT" } else { "buffered" };
                 let offset = match self.offset {
-                    0 => String::new(),
-                    gib => format!(" (offset {gib} GB)"),
+                    None => String::new(),
+                    Some(gib) => format!(" (offset {gib} GB)"),
                 };
                 format!("{way} disk reads{offset}:")
             }
@@ -309,7 +313,7 @@ mod tests {
     fn flags_stand_alone_and_together() {
         let both = call("-tT /dev/x --direct --offset 5 /dev/y").unwrap();
         assert_eq!(both.timings().collect::<Vec<_>>(), [Timing::Cached, Timing::Device]);
-        assert_eq!((both.direct, both.offset, both.waits), (true, 5, true));
+        assert_eq!((both.direct, both.offset, both.waits), (true, Some(5), true));
         assert_eq!(both.targets, ["/dev/x", "/dev/y"]);
         assert_eq!(call("-T -t --direct --offset=5 /dev/x /dev/y").unwrap(), both);
         let one = call("--no-wait -t -- -odd").unwrap();
@@ -334,6 +338,12 @@ mod tests {
             let error = call(line).unwrap_err();
             assert_eq!((error.fault, error.flag.as_str()), (crate::Fault::Line, flag), "{line}");
         }
+    }
+
+    #[test]
+    fn an_empty_name_is_a_mistake_of_the_line() {
+        let error = Call::parse(&["-t".to_owned(), String::new()]).unwrap_err();
+        assert_eq!((error.fault, error.flag.as_str()), (crate::Fault::Line, "DEVICE"));
     }
 
     #[test]
@@ -381,6 +391,11 @@ mod tests {
         assert_eq!(
             line(&plain, Timing::Cached, 24_932 << 20, 1_990_000_000),
             " Timing cached reads:   24932 MB in  1.99 seconds = 12528.64 MB/sec\n"
+        );
+        assert_eq!(
+            line(&call("-t --offset 0 x").unwrap(), Timing::Device, 556 << 20, 3_001_000_000),
+            " Timing buffered disk reads (offset 0 GB): 556 MB in  3.00 seconds = 185.27 MB/sec\n",
+            "what is given is named"
         );
         let direct = call("-tT --direct --offset 250 x").unwrap();
         assert_eq!(

@@ -98,8 +98,13 @@ impl Tongue {
         while !rest.is_empty() {
             let word = word(rest);
             let ours = &rest[..word];
-            let theirs = self.flag(ours).or_else(|| self.elsewhere(ours, &out));
-            out += theirs.as_deref().unwrap_or(ours);
+            // What stands behind a command of fathom's is said to fathom.
+            if is_said_to_fathom(&out) {
+                out += ours;
+            } else {
+                let theirs = self.flag(ours).or_else(|| self.elsewhere(ours));
+                out += theirs.as_deref().unwrap_or(ours);
+            }
             let gap = rest[word..].find(begins_word).unwrap_or(rest.len() - word);
             out += &rest[word..word + gap];
             rest = &rest[word + gap..];
@@ -120,24 +125,30 @@ impl Tongue {
         known(word).map(String::from).or_else(valued)
     }
 
-    /// An option that the tool has not, with who has it, unless that is said of it already.
-    fn elsewhere(&self, word: &str, before: &str) -> Option<String> {
+    /// An option that the tool has not, with who has it.
+    fn elsewhere(&self, word: &str) -> Option<String> {
         let who = self.elsewhere?;
         let option = word.trim_start_matches('-');
         let name = option.split('=').next().unwrap_or_default();
         let is_meant = word.starts_with("--") || name.contains('_') || UNMISTAKABLE.contains(&name);
-        // Options in a row are those of one command.
-        let mut before = before.trim_end();
-        while let Some((row, last)) = before.rsplit_once(' ')
-            && last.starts_with("--")
-            && !last.ends_with([',', ';', ')'])
-        {
-            before = row;
-        }
-        let is_said = before.ends_with(who);
-        let is_ours = is_meant && !is_said && job::options::find(name).is_some();
+        let is_ours = is_meant && job::options::find(name).is_some();
         is_ours.then(|| format!("{who} --{option}"))
     }
+}
+
+/// Whether a text ends in a command of fathom's ("fathom run") and options of it: those in a row are
+/// all of one command.
+fn is_said_to_fathom(before: &str) -> bool {
+    let mut before = before.trim_end();
+    while let Some((row, last)) = before.rsplit_once(' ')
+        && last.starts_with("--")
+        && !last.ends_with([',', ';', ')'])
+    {
+        before = row;
+    }
+    let called =
+        before.rsplit_once(' ').and_then(|(program, _)| program.rsplit([' ', '(', '\'']).next());
+    called == Some("fathom")
 }
 
 /// Options whose bare names are no words of English.
@@ -259,6 +270,11 @@ mod tests {
             ("more (nrfiles)", "more (fathom run --nrfiles)"),
             ("set ramp_time=5.", "set fathom run --ramp_time=5."),
             ("say fathom run --loops=2", "say fathom run --loops=2"),
+            (
+                "fathom run --thinktime=MSms --size=1m, --size",
+                "fathom run --thinktime=MSms --size=1m, -c",
+            ),
+            ("(fathom precondition --size=1g)", "(fathom precondition --size=1g)"),
             ("say --loops=2 --gtod_reduce", "say fathom run --loops=2 --gtod_reduce"),
             ("say --loops=2, --gtod_reduce", "say fathom run --loops=2, fathom run --gtod_reduce"),
             (

@@ -76,9 +76,21 @@ impl Under<'_> {
         let files = job.workload.files.iter();
         let seen = files.filter_map(|path| {
             let evidence = self.record.evidence.files.get(path)?;
-            Some(format!("; of {path} it held {}", held(evidence)?))
+            let is_dropped = self.is_dropped(job, path);
+            Some(format!("; of {path} it held {}", held(evidence, is_dropped)?))
         });
         way.to_owned() + &seen.collect::<String>()
+    }
+
+    /// Whether what the page cache held of a file was dropped after it was looked at, and before the
+    /// first I/O. What is not written back stays there.
+    fn is_dropped(&self, job: &JobRecord, path: &str) -> bool {
+        let kept = |name: &str| job.workload.settings.contains_key(name);
+        let failed = |text: &str| text.starts_with(path) && text.contains("could not be dropped");
+        let look = self.record.evidence.files.get(path).and_then(|file| file.before.as_ref());
+        let clean = look.is_some_and(|look| look.dirty.is_none_or(|dirty| dirty.0 == 0));
+        let is_told = self.record.messages.iter().any(|message| failed(&message.text));
+        clean && !kept("invalidate") && !kept("pre_read") && !is_told
     }
 
     fn durability(&self, job: &JobRecord, path: &str) -> String {
@@ -112,11 +124,14 @@ fn quantiles(latency: &LatencyStats) -> String {
 }
 
 /// What the page cache had of a file at both ends, where that could be told.
-fn held(evidence: &FileEvidence) -> Option<String> {
+fn held(evidence: &FileEvidence, is_dropped: bool) -> Option<String> {
     let size = |bytes| SizeStyle::default().size(bytes);
     let before = evidence.before.as_ref().and_then(|look| Some((look.cached?.0, look.size.0)));
     let after = evidence.after.as_ref().and_then(|look| Some((look.cached?.0, look.dirty)));
-    let before = before.map(|(cached, of)| format!("{} of {} before", size(cached), size(of)));
+    let before = before.map(|(cached, of)| match is_dropped && cached > 0 {
+        true => format!("{} of {}, dropped before the first I/O", size(cached), size(of)),
+        false => format!("{} of {} before", size(cached), size(of)),
+    });
     let after = after.map(|(cached, dirty)| match dirty.filter(|dirty| dirty.0 > 0) {
         Some(dirty) => format!("{} after ({} not written back)", size(cached), size(dirty.0)),
         None => format!("{} after", size(cached)),

@@ -68,7 +68,9 @@ impl<'a> Assembly<'a> {
                 continue;
             }
             let wanted = &self.invocation.sections;
-            if !wanted.is_empty() && !wanted.contains(&section.name) {
+            // Oracle: fio chooses among the sections of job files only.
+            let chooses = self.dialect == Dialect::Fathom && !wanted.is_empty();
+            if chooses && !wanted.contains(&section.name) {
                 continue;
             }
             let order = match self.dialect {
@@ -211,6 +213,10 @@ impl<'a> Assembly<'a> {
         if jobs.is_empty() {
             let (files, wanted) = (job_files.join(", "), sections.join(", "));
             let text = match (job_files.is_empty(), sections.is_empty()) {
+                (true, false) if self.dialect == Dialect::Fathom => format!(
+                    "no job: none is called {wanted}, as --section asks: name a job file that has \
+                     it, or leave --section out"
+                ),
                 (true, _) => "no job: name a job file, or describe a job with --name".to_string(),
                 (false, true) => format!("no job: {files} has no section to run"),
                 (false, false) => format!("no job: {files} has no section {wanted}"),

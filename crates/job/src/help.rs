@@ -66,13 +66,9 @@ pub fn command(name: Option<&str>) -> Result<String, String> {
 ///
 /// # Errors
 /// One line: there is no such engine, or it has no such option.
-pub fn engine(name: Option<&str>) -> Result<String, String> {
+pub fn engine(name: Option<&str>, dialect: Dialect) -> Result<String, String> {
     let Some(name) = name.filter(|name| !name.is_empty()) else {
-        let mut text = "Available IO engines:\n".to_string();
-        for engine in engines() {
-            let _ = writeln!(text, "\t{}", engine.name);
-        }
-        return Ok(text);
+        return Ok(list(dialect));
     };
     let (engine, option) = match name.split_once(',') {
         Some((engine, option)) => (engine, Some(option)),
@@ -90,6 +86,22 @@ pub fn engine(name: Option<&str>) -> Result<String, String> {
             .map(details)
             .ok_or_else(|| format!("ioengine {engine} has no option '{option}'")),
     }
+}
+
+/// The engines that work, as fio lists those that it was built with; what else it may be built with
+/// is named to our own users only, since programs look for an engine in this list.
+fn list(dialect: Dialect) -> String {
+    let mut text = "Available IO engines:\n".to_string();
+    for engine in engines().iter().filter(|engine| engine.works) {
+        let _ = writeln!(text, "\t{}", engine.name);
+    }
+    if dialect == Dialect::Fathom {
+        text += "Not in this build:\n";
+        for engine in engines().iter().filter(|engine| !engine.works) {
+            let _ = writeln!(text, "\t{:<NAMES$}needs {}", engine.name, engine.needs);
+        }
+    }
+    text
 }
 
 /// The engines the table knows.

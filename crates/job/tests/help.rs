@@ -49,20 +49,27 @@ fn every_option_can_be_asked_for_by_any_name() {
 
 #[test]
 fn engines_are_listed_with_their_options() {
-    let list = help::engine(None).unwrap();
+    let list = help::engine(None, Dialect::Fathom).unwrap();
     for engine in ["psync", "libaio", "io_uring", "null"] {
         assert!(list.contains(&format!("\t{engine}\n")), "{engine}");
     }
-    assert!(help::engine(Some("libaio")).unwrap().contains("userspace_reap"));
+    let (works, not) = list.split_once("Not in this build:\n").unwrap();
+    for engine in ["rbd", "rados", "nfs", "io_uring_cmd"] {
+        let line = format!("\t{engine} ");
+        assert!(!works.contains(engine), "{works}");
+        assert!(not.lines().any(|l| l.starts_with(&line) && l.contains("needs ")), "{not}");
+    }
+    assert_eq!(help::engine(None, Dialect::Fio).unwrap(), works, "what can be asked for, no more");
+    assert!(help::engine(Some("libaio"), Dialect::Fio).unwrap().contains("userspace_reap"));
     let theirs = fio("--enghelp=libaio,userspace_reap");
-    let ours = help::engine(Some("libaio,userspace_reap")).unwrap();
+    let ours = help::engine(Some("libaio,userspace_reap"), Dialect::Fio).unwrap();
     assert_eq!(fields(&ours), fields(&theirs));
-    assert_eq!(help::engine(Some("null")).unwrap(), fio("--enghelp=null"));
+    assert_eq!(help::engine(Some("null"), Dialect::Fio).unwrap(), fio("--enghelp=null"));
     assert_eq!(
-        help::engine(Some("nope")),
+        help::engine(Some("nope"), Dialect::Fio),
         Err("there is no ioengine 'nope'; --enghelp lists them".into())
     );
-    assert!(help::engine(Some("libaio,nope")).is_err());
+    assert!(help::engine(Some("libaio,nope"), Dialect::Fio).is_err());
 }
 
 #[test]

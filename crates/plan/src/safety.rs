@@ -101,6 +101,8 @@ fn unsuitable(job: &Job, kind: TargetKind) -> Option<(&'static str, &'static str
         (Medium::Names { .. } | Medium::Space, _) if device => {
             Some(("is no regular file, and the engine works on nothing else", file))
         }
+        // Oracle: "failed to get file size", whatever is to be done with it.
+        (_, TargetKind::Fifo) => Some(("is a pipe, which has no size and no offsets", file)),
         (_, TargetKind::Other) => Some(("is neither a file nor a device", file)),
         _ => None,
     }

@@ -20,6 +20,15 @@ pub enum StoreError {
         /// Where it would be.
         path: PathBuf,
     },
+    /// Somebody named it where there is no directory for it; none is made.
+    #[error(
+        "{path}: its directory is not there; make it first, or name another file with --archive or \
+         FATHOM_ARCHIVE"
+    )]
+    NoDirectory {
+        /// The file.
+        path: PathBuf,
+    },
     /// The file is something else; it was left alone.
     #[error(
         "{path}: this is {what}, not an archive of fathom, and was left alone; name another file \

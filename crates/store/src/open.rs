@@ -51,7 +51,10 @@ pub(crate) fn open(
     match (kind(path)?, mode) {
         (Kind::Ours, _) => {}
         (Kind::Missing, Mode::Existing) => return Err(StoreError::Missing { path: path.clone() }),
-        (Kind::Missing, Mode::Make) => make(path, schema)?,
+        (Kind::Missing, Mode::Make) => {
+            make_directory(place)?;
+            make(path, schema)?;
+        }
         (Kind::Foreign(what), _) if place.is_named => {
             return Err(StoreError::Foreign { path: path.clone(), what });
         }
@@ -87,8 +90,28 @@ pub(crate) fn check(place: &Place) -> Result<(), StoreError> {
         Kind::Foreign(what) if place.is_named => {
             Err(StoreError::Foreign { path: place.path.clone(), what })
         }
+        Kind::Missing if place.is_named && directory(place).is_some_and(|at| !at.is_dir()) => {
+            Err(StoreError::NoDirectory { path: place.path.clone() })
+        }
         _ => Ok(()),
     }
+}
+
+/// The directory that an archive is in; `None`: the working directory.
+fn directory(place: &Place) -> Option<&Path> {
+    place.path.parent().filter(|parent| !parent.as_os_str().is_empty())
+}
+
+/// Makes the usual directory; where somebody named a place, a name that is mistyped shall make none.
+fn make_directory(place: &Place) -> Result<(), StoreError> {
+    let Some(directory) = directory(place).filter(|directory| !directory.is_dir()) else {
+        return Ok(());
+    };
+    if place.is_named {
+        return Err(StoreError::NoDirectory { path: place.path.clone() });
+    }
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(directory);
+    made.map_err(|error| StoreError::io(directory, "the directory cannot be made", &error))
 }
 
 fn kind(path: &Path) -> Result<Kind, StoreError> {
@@ -162,11 +185,6 @@ fn version(connection: &Connection) -> rusqlite::Result<i64> {
 
 /// Makes an archive. It is complete or is not there: it is made beside its place and linked to it.
 fn make(path: &Path, schema: &[&str]) -> Result<(), StoreError> {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    if let Some(parent) = parent {
-        let made = DirBuilder::new().recursive(true).mode(0o700).create(parent);
-        made.map_err(|error| StoreError::io(parent, "the directory cannot be made", &error))?;
-    }
     let beside = with(path, &format!(".{}.new", std::process::id()));
     let failed = |error: std::io::Error| StoreError::io(path, "it cannot be made", &error);
     // One that was left over by a process of this number.

@@ -40,7 +40,8 @@ pub fn sizes(text: &str) -> Result<Sizes, String> {
             sum => Err(format!("the shares add up to {sum} per cent; make them 100")),
         };
     }
-    match text.split_once('-') {
+    // A dash in front is no range's.
+    match text.split_once('-').filter(|(low, _)| !low.trim().is_empty()) {
         None => Ok(Sizes::Fixed(size(text)?)),
         Some((low, high)) => match (size(low)?, size(high)?) {
             (low, high) if low < high => Ok(Sizes::Range(low, high)),
@@ -116,6 +117,10 @@ mod tests {
         assert_eq!(shares.option(), "--bssplit=4096/50:1048576/30:5242880/20");
         for wrong in ["1m-4k", "4k-4k", "4k:50", "4k:50,1m", "4k:50,1m:x", "4k:0,1m:100", "4k-"] {
             assert!(sizes(wrong).is_err(), "{wrong}");
+        }
+        for wrong in ["-1", "-4k-1m"] {
+            let error = sizes(wrong).unwrap_err();
+            assert!(error.ends_with(&format!("got '{wrong}'")), "{error}");
         }
     }
 }

@@ -12,8 +12,11 @@ use std::os::unix::fs::FileTypeExt;
 /// A path as text.
 ///
 /// # Errors
-/// When it is not UTF-8.
+/// When it is empty, or not UTF-8.
 pub fn utf8(path: &OsStr) -> Result<&str> {
+    if path.is_empty() {
+        return Err(Refusal::usage("the path is empty: name a device or a file"));
+    }
     path.to_str().ok_or_else(|| {
         let shown = path.to_string_lossy();
         Refusal::usage(format!("'{shown}' is not UTF-8 text; give names in UTF-8"))

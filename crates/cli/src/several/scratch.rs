@@ -18,6 +18,8 @@ use std::time::Duration;
 /// How often a directory is tried to be removed that is not empty yet, and how far apart.
 const ATTEMPTS: u32 = 40;
 const PAUSE: Duration = Duration::from_millis(50);
+/// Names in a directory that are looked at for what earlier calls left.
+const LOOKED_AT: usize = 20_000;
 
 /// A file that is not there yet and is gone with the value, unless it is to be kept.
 pub struct Scratch {
@@ -38,6 +40,13 @@ impl Scratch {
     pub fn under(path: &OsStr, command: &str, machine: &Facts, keep: bool) -> Result<Scratch> {
         let directory = directory(path, command)?;
         let shown = directory.display().to_string();
+        for path in left_over(&directory) {
+            say(&format!(
+                "fathom: left by an earlier call that was killed or was to keep it: {}; remove it if \
+                 nobody needs it\n",
+                path.display()
+            ));
+        }
         let name =
             format!("fathom-{command}-{}-{:08x}.tmp", std::process::id(), super::fresh_seed());
         let path = directory.join(name).to_string_lossy().into_owned();
@@ -126,11 +135,38 @@ impl Drop for Scratch {
     }
 }
 
+/// What calls that run no more left in a directory, by its name.
+fn left_over(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten().take(LOOKED_AT);
+    let mut found: Vec<PathBuf> = entries
+        .filter(|entry| {
+            let maker = entry.file_name().to_str().and_then(maker);
+            maker.is_some_and(|process| !Path::new(&format!("/proc/{process}")).exists())
+        })
+        .map(|entry| entry.path())
+        .collect();
+    found.sort();
+    found
+}
+
+/// The process that made what has a name as [`Scratch::under`] gives it.
+fn maker(name: &str) -> Option<u32> {
+    let (rest, seed) = name.strip_prefix("fathom-")?.strip_suffix(".tmp")?.rsplit_once('-')?;
+    let (command, process) = rest.rsplit_once('-')?;
+    let is_ours = command.bytes().all(|letter| letter.is_ascii_lowercase())
+        && seed.len() == 8
+        && seed.bytes().all(|digit| digit.is_ascii_hexdigit());
+    process.parse().ok().filter(|_| is_ours)
+}
+
 /// The directory that a path names, links resolved.
 fn directory(path: &OsStr, command: &str) -> Result<PathBuf> {
     let shown = path.to_string_lossy();
     if path.to_str().is_none() {
         return Err(Refusal::usage(format!("'{shown}' is not UTF-8 text; give names in UTF-8")));
+    }
+    if path.is_empty() {
+        return Err(Refusal::usage("the path is empty: name a directory"));
     }
     let metadata = fs::metadata(path).map_err(|error| match error.kind() {
         ErrorKind::NotFound | ErrorKind::NotADirectory => {
@@ -146,6 +182,12 @@ fn directory(path: &OsStr, command: &str) -> Result<PathBuf> {
             "{shown} is a block device; fathom {command} makes a file on a filesystem. For the \
              device itself: fathom run --filename={shown} --rw=randread … reads it, fathom \
              precondition {shown} overwrites it"
+        )));
+    }
+    if !metadata.is_dir() && !metadata.is_file() {
+        return Err(Refusal::target(format!(
+            "{shown} is neither a directory nor a file: fathom {command} makes a file on a \
+             filesystem; name a directory there, or a file in it"
         )));
     }
     let real =

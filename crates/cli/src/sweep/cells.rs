@@ -20,7 +20,7 @@ use suite::{Step, Suite};
 const TOLD: usize = 20;
 
 /// A directory, file or device that every job works on: the dimension of this name is no option.
-const TARGET: &str = "target";
+pub const TARGET: &str = "target";
 
 /// Whether a dimension can be varied at all.
 ///

@@ -1,6 +1,6 @@
 //! What of the machine a sweep varies: told from job options, tried before anything is measured.
 
-use super::cells::Jobs;
+use super::cells::{Jobs, TARGET};
 use crate::exit;
 use crate::output::say;
 use crate::runner::Runner;
@@ -79,6 +79,7 @@ pub fn check(design: &Design, jobs: &Jobs) -> Result<()> {
     if !wrong.is_empty() {
         return Err(Refusal::usage(wrong.join("\n")));
     }
+    check_directories(design, jobs)?;
     if !varies(design, |setting| setting == Setting::Fs) {
         return Ok(());
     }
@@ -94,6 +95,27 @@ pub fn check(design: &Design, jobs: &Jobs) -> Result<()> {
         Some(path) => Err(elsewhere(&path)),
         None => Ok(()),
     }
+}
+
+/// Below each directory that is a target an absolute name would be that of another file, as many
+/// directories deep.
+fn check_directories(design: &Design, jobs: &Jobs) -> Result<()> {
+    let Some(index) = design.dimensions.iter().position(|one| one.name == TARGET) else {
+        return Ok(());
+    };
+    for directory in design.dimensions[index].values.iter().filter(|it| Path::new(it).is_dir()) {
+        let mut at = design.at(0);
+        at[index].value.clone_from(directory);
+        let invocation = jobs.on(&at, &Arranged::default())?;
+        let mut names = invocation.jobs.iter().flat_map(|job| &job.target.filenames);
+        if let Some(name) = names.find(|name| name.starts_with('/')) {
+            return Err(Refusal::usage(format!(
+                "--vary target={directory}: the job works on {name}, which in that directory would \
+                 be {directory}{name}: leave out filename, or give a name without directories"
+            )));
+        }
+    }
+    Ok(())
 }
 
 fn elsewhere(path: &str) -> anyhow::Error {

@@ -58,6 +58,7 @@ pub(super) const TONGUE: Tongue = Tongue {
         ("lower numjobs or raise --max-jobs", "lower -t or -F"),
         ("or set direct=0", "or leave -Su and -Sh away"),
         ("Lower size= (or nrfiles=)", "Lower -c"),
+        ("lower size=", "lower -c"),
     ]],
     flags: &[&[
         ("direct=1", "-Su"),

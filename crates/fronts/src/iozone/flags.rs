@@ -1,6 +1,6 @@
 //! THE table of flags: what each is called, takes, means, and does to a [`Call`].
 
-use super::value::{Wrong, number, percent, positive, size};
+use super::value::{Wrong, named, number, percent, positive, size};
 use super::{Call, Calls, Mode, Sync, Unit};
 
 /// A flag.
@@ -156,7 +156,7 @@ const FLAGS: &[Flag] = &[
     set("e", "", "fsync is part of the time", on!(access.fsync)),
     set("E", "", "tests 9 and 10 (pwrite, pread) as well", on!(positioned)),
     set("f", "FILE", "the file", |call, text| {
-        call.file = Some(text.to_owned());
+        call.file = Some(named(text)?);
         Ok(())
     }),
     Flag { name: "F", value: "FILES", doc: "one file for each process", act: Act::Names },

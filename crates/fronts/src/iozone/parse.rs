@@ -121,7 +121,7 @@ impl Reader<'_> {
             self.call.files.push(name.clone());
             self.rest = rest;
         }
-        match self.call.files.is_empty() {
+        match self.call.files.is_empty() || self.call.files.iter().any(String::is_empty) {
             true => Err(wrong("-F", "has no names behind it", "name a file for each process")),
             false => Ok(()),
         }

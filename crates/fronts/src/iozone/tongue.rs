@@ -60,6 +60,7 @@ const PHRASES: &[Words] = &[
         "take larger files (-s), for 30 s and more",
     ),
     ("make room, or lower size, numjobs or nrfiles", "make room, or lower -s, -g or -t"),
+    ("lower size=", "lower -s or -g"),
     ("lower size", "lower -s or -g"),
     ("Lower size= (or nrfiles=)", "Lower -s or -g"),
     ("make bs, offset and size multiples", "make -r and -s multiples"),

@@ -3,6 +3,14 @@
 /// What is wrong with a value, and what to do.
 pub type Wrong = (String, &'static str);
 
+/// The name of a file.
+pub fn named(text: &str) -> Result<String, Wrong> {
+    match text.is_empty() {
+        true => Err(("needs the name of a file".into(), "name one")),
+        false => Ok(text.to_owned()),
+    }
+}
+
 /// A whole number.
 pub fn number(text: &str) -> Result<u64, Wrong> {
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());

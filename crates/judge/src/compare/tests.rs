@@ -103,16 +103,18 @@ fn what_keeps_figures_from_being_compared_is_said() {
 }
 
 #[test]
-fn another_seed_is_the_same_work() {
+fn another_seed_and_another_place_are_the_same_work() {
     let mut random = Random::new(3);
     let a = set(&mut random, 3, 1000.0);
-    let mut b = a.clone();
-    for run in &mut b.runs {
-        run.jobs[0].workload.settings.insert("randseed".into(), "7".into());
+    for setting in ["randseed", "directory"] {
+        let mut b = a.clone();
+        for run in &mut b.runs {
+            run.jobs[0].workload.settings.insert(setting.into(), "7".into());
+        }
+        let drawn_anew = compare(&a, &b, &Options::default());
+        assert_eq!(drawn_anew.obstacle(), None);
+        assert!(drawn_anew.metrics().count() > 0);
     }
-    let drawn_anew = compare(&a, &b, &Options::default());
-    assert_eq!(drawn_anew.obstacle(), None);
-    assert!(drawn_anew.metrics().count() > 0);
 }
 
 #[test]

@@ -9,8 +9,9 @@ use std::collections::BTreeMap;
 /// What the output of another program tells of a workload too.
 const TOLD_BY_OTHERS: [&str; 4] = ["rw", "bs", "iodepth", "direct"];
 
-/// The setting that says where a store is: another store is another circumstance, as another disk is.
-const PLACE: &str = "http_host";
+/// The settings that say where a store is and where a program works: another place is another
+/// circumstance, as another disk is.
+const PLACES: [&str; 2] = ["http_host", "directory"];
 
 /// In what the workloads of a job differ on both sides; `is_imported`: as far as another program told
 /// them.
@@ -45,7 +46,9 @@ fn described(member: &Member) -> BTreeMap<String, String> {
     let mut all = settings.clone();
     // Another draw of the same work. Suites and randrepeat=0 draw anew in every call.
     all.remove("randseed");
-    all.remove(PLACE);
+    for place in PLACES {
+        all.remove(place);
+    }
     let own = [
         ("rw", rw.clone()),
         ("bs", blocks(block_size)),

@@ -136,6 +136,10 @@ fn targets_of_the_wrong_kind() {
     one_problem(&[on("x", ReadWrite::Trim, 4096)], &facts, Refusal, "rw", "x is no block device");
     facts.targets.get_mut("x").expect("made above").kind = TargetKind::Other;
     one_problem(&[on("x", ReadWrite::Read, 4096)], &facts, Refusal, "filename", "neither a file");
+    facts.targets.get_mut("x").expect("made above").kind = TargetKind::Fifo;
+    for rw in [ReadWrite::Read, ReadWrite::Write] {
+        one_problem(&[on("x", rw, 4096)], &facts, Refusal, "filename", "x is a pipe");
+    }
     facts.devices.get_mut("sdb").expect("made above").discard_max = Bytes(0);
     let trim = on("/dev/sdb", ReadWrite::RandTrim, 4096);
     one_problem(&[trim], &facts, Refusal, "rw", "/dev/sdb takes no discards");

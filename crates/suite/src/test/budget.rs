@@ -107,6 +107,21 @@ pub enum SizeError {
     },
 }
 
+impl SizeError {
+    /// The same to who cannot say how large the file is to be.
+    pub fn without_option(&self) -> String {
+        match self {
+            SizeError::NoRoom { free } => format!(
+                "only {} MiB are free, and no more than a tenth of that is taken: make room until \
+                 {} MiB are free",
+                free.0 >> 20,
+                (super::LEAST.0 >> 20) * 10
+            ),
+            other => other.to_string(),
+        }
+    }
+}
+
 impl std::fmt::Display for SizeError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mib = |bytes: &Bytes| bytes.0 >> 20;
@@ -174,6 +189,8 @@ mod tests {
             let error = size(Length::Quick, free, asked).unwrap_err().to_string();
             assert!(error.contains(says) && error.contains("--size"), "{error}");
         }
+        let none = size(Length::Quick, Bytes(50 << 20), None).unwrap_err().without_option();
+        assert!(none.contains("only 50 MiB are free") && !none.contains("--size"), "{none}");
     }
 
     proptest! {
