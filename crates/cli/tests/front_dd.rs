@@ -51,6 +51,21 @@ fn files_and_records_are_those_of_the_oracle() {
         "if=src of=/dev/null bs=1000",
         "if=src of=/dev/null ibs=4096 obs=512 count=10",
         "if=/dev/zero of=/dev/null bs=1M count=4",
+        "if=src of=out bs=4K conv=notrunc seek=30",
+        "if=src of=new bs=4K conv=notrunc",
+        "if=src of=new bs=4K oflag=append conv=notrunc",
+        "if=/dev/zero of=new bs=4K count=2 seek=3",
+        "if=/dev/zero of=new bs=4K count=1 oflag=append,seek_bytes seek=10",
+        "if=/dev/zero of=out bs=4K count=1 oflag=append seek=2",
+        "if=src of=out bs=4K count=2 iflag=append,seek_bytes oflag=count_bytes,skip_bytes",
+        "if=src of=out bs=4K oflag=direct",
+        "if=src of=out bs=4K iflag=direct",
+        "if=src of=new bs=8K iflag=direct oflag=direct conv=notrunc,fdatasync",
+        "if=src of=new bs=1M iflag=direct oflag=direct",
+        "if=/dev/zero of=new bs=4K count=5000B oflag=direct",
+        "if=/dev/zero of=out bs=4K count=2 seek=1 oflag=direct conv=notrunc",
+        "if=src of=/dev/null bs=4K count=2 conv=fsync",
+        "if=/dev/zero of=/dev/null count=1 conv=fdatasync",
         "if=src of=out bs=4K status=noxfer",
         "if=src of=out bs=4K status=none",
     ] {
@@ -58,12 +73,16 @@ fn files_and_records_are_those_of_the_oracle() {
             fs::write(at.join("out"), vec![b'x'; 20_000]).unwrap();
             let _ = fs::remove_file(at.join("new"));
         };
-        let files = || ["src", "out", "new"].map(|name| fs::read(at.join(name)).ok());
+        let file = |name: &str| {
+            let mode = fs::metadata(at.join(name)).ok()?.mode();
+            Some((fs::read(at.join(name)).ok()?, mode))
+        };
+        let files = || ["src", "out", "new"].map(file);
         prepare();
-        let oracle = run(Command::new(DD).args(operands.split(' ')).current_dir(at)).expect(0);
+        let oracle = run(Command::new(DD).args(operands.split(' ')).current_dir(at));
         let expected = files();
         prepare();
-        let ours = dd(at, operands).expect(0);
+        let ours = dd(at, operands).expect(oracle.code);
         assert!(files() == expected, "{operands}: other files");
         assert_eq!(last_lines(&ours.err), last_lines(&oracle.err), "{operands}");
         assert!(ours.out.contains("latency"), "{operands}: {}", ours.out);
@@ -111,6 +130,48 @@ fn a_write_with_a_flush_is_measured_whole() {
     }
 }
 
+/// What passes the page cache by leaves nothing of itself there.
+#[test]
+fn one_file_of_a_copy_may_be_direct_alone() {
+    let directory = scratch();
+    let at = directory.path();
+    for (flags, cached, only) in [
+        ("oflag=direct", (1 << 20, 0), "write"),
+        ("iflag=direct", (0, 1 << 20), "read"),
+        ("iflag=direct oflag=direct", (0, 0), ""),
+    ] {
+        let content = bytes(1 << 20);
+        fs::write(at.join("src"), &content).unwrap();
+        File::open(at.join("src")).unwrap().sync_all().unwrap();
+        // So that it is on the disk alone.
+        run(Command::new(DD).args(["if=src", "iflag=nocache", "count=0"]).current_dir(at))
+            .expect(0);
+        let _ = fs::remove_file(at.join("out"));
+        let ran = dd(at, &format!("if=src of=out bs=64K {flags} --record=r.json")).expect(0);
+        assert!(fs::read(at.join("out")).unwrap() == content, "{flags}");
+        let record = report::native::load(&at.join("r.json")).unwrap();
+        let after = |name: &str| {
+            let look = record.evidence.files[name].after.as_ref().unwrap();
+            look.cached.unwrap().0
+        };
+        assert_eq!((after("src"), after("out")), cached, "{flags}");
+        let settings = &record.jobs[0].workload.settings;
+        assert_eq!(settings.get("direct_only").map_or("", String::as_str), only);
+        assert_eq!(ran.out.contains("memory took"), only == "read", "{}", ran.out);
+    }
+}
+
+#[test]
+fn a_full_filesystem_ends_it_as_it_ends_dd() {
+    let filesystem = MemoryFilesystem::new(16 << 20);
+    let at = filesystem.path();
+    let operands = "if=/dev/zero of=test bs=1M count=100 conv=notrunc";
+    let oracle = run(Command::new(DD).args(operands.split(' ')).current_dir(at)).expect(1);
+    fs::remove_file(at.join("test")).unwrap();
+    let ours = dd(at, operands).expect(1);
+    assert_eq!(last_lines(&ours.err), last_lines(&oracle.err));
+}
+
 #[test]
 fn random_bytes_are_all_different() {
     let directory = scratch();
@@ -148,7 +209,13 @@ fn a_mistake_touches_nothing() {
     for (operands, code, word) in [
         ("if=src of=out bs=0", 2, "bs=0"),
         ("if=src of=out conv=swab", 2, "conv=swab"),
-        ("if=src of=out oflag=direct", 2, "oflag=direct"),
+        ("if=src of=out oflag=fullblock", 2, "iflag=fullblock"),
+        ("if=src of=out ibs=1K", 2, "bs="),
+        ("if=src of=out bs=1000 iflag=direct", 3, "bs=1000"),
+        ("if=src of=/dev/null bs=1000 iflag=direct", 3, "bs=1000"),
+        ("if=src of=/dev/null bs=4K skip=3B iflag=direct", 3, "skip="),
+        ("if=/dev/zero of=out bs=4K seek=1000B count=2 oflag=direct", 3, "seek="),
+        ("if=/dev/zero of=out bs=4K count=3 oflag=append,direct conv=notrunc", 3, "seek="),
         ("if=/dev/zero of=out", 2, "count="),
         ("of=out", 2, "if="),
         ("if=src of=out conv=excl", 3, "of=out"),
@@ -161,6 +228,7 @@ fn a_mistake_touches_nothing() {
     ] {
         let ran = dd(at, operands).expect(code);
         assert!(ran.err.contains(word) && ran.out.is_empty(), "{operands}: {ran:?}");
+        assert!(!ran.err.contains("fathom run") && !ran.err.contains("--direct"), "{}", ran.err);
         assert_eq!(fs::read(at.join("out")).unwrap(), b"kept", "{operands}");
         assert_eq!(fs::read_dir(at).unwrap().count(), 3, "{operands}");
     }
@@ -199,6 +267,8 @@ fn its_own_name_is_enough() {
     assert_eq!(last_lines(&ran.err)[1], "2+0 records out");
     let help = run(Command::new(FATHOM).arg0("/usr/bin/dd").arg("--help")).expect(0);
     assert!(help.out.starts_with("usage: fathom dd "));
+    let version = run(Command::new(FATHOM).arg0("dd").arg("--version")).expect(0);
+    assert!(version.out.starts_with("fathom ") && version.out.lines().count() == 1);
 }
 
 #[test]
@@ -232,7 +302,17 @@ fn a_signal_asks_or_ends() {
     let mut running = Running::fathom("dd", directory.path(), &operands);
     running.says("err", " copied, 1 s, ");
     running.signal(Signal::USR1);
+    // The line that stood ends, and what is asked for is dd's three lines with the time in full.
     running.says("err", "B/s\n");
+    let said = running.said("err");
+    let asked: Vec<&str> = said.lines().skip(1).take(3).collect();
+    let [read, written, copied] = asked[..] else { panic!("{said}") };
+    let blocks = read.strip_suffix("+0 records in").unwrap();
+    assert_eq!(written, format!("{blocks}+0 records out"));
+    let bytes = blocks.parse::<u64>().unwrap() * (4 << 20);
+    assert!(copied.starts_with(&format!("{bytes} bytes (")), "{said}");
+    let (_, time) = copied.split_once(" copied, ").unwrap();
+    assert!(time.split_once(" s, ").unwrap().0.contains('.'), "{said}");
     running.signal(Signal::INT);
     let ran = running.end();
     assert_eq!(ran.code, 130, "{ran:?}");

@@ -7,6 +7,7 @@
 //! zeros lie ready, and random bytes are made between two writes, within the time of the call as with
 //! dd, but within no latency.
 
+mod direct;
 mod number;
 mod parse;
 mod text;
@@ -16,7 +17,7 @@ mod translate;
 #[cfg(test)]
 mod tests;
 
-pub use text::{lines, progress, traps};
+pub use text::{asked, lines, progress, traps};
 pub use translate::Work;
 
 use crate::Tongue;
@@ -33,7 +34,8 @@ standard output, what the figure is worth.
 
   if=FILE         read from FILE; /dev/zero, /dev/urandom and /dev/random make what is written
   of=FILE         write to FILE; /dev/null: nowhere
-  bs=BYTES        read and write so many bytes at a time; otherwise ibs= and obs=, 512 each
+  bs=BYTES        read and write so many bytes at a time; otherwise ibs= and obs=, 512 each. From
+                  file to file both have to be alike: a write carries what one read brought
   count=N skip=N seek=N   blocks, or bytes when N ends in B (iflag=count_bytes,skip_bytes,
                   oflag=seek_bytes)
   conv=LIST       fsync, fdatasync, notrunc, excl, nocreat
@@ -43,6 +45,11 @@ standard output, what the figure is worth.
 
   --allow-destroy=DEVICE   write to this device even if it holds data or is in use
   --record=FILE   keep the record of the run
+  --version       print which fathom this is
+
+iflag=direct and oflag=direct may be given one without the other. A last block that is not full is
+written through the page cache and synchronised, as by dd; of a read to /dev/null the rest that
+O_DIRECT does not take is left out, and told.
 
 A regular file named by of= is overwritten, and cut to seek= unless conv=notrunc, as by dd.
 ";
@@ -84,6 +91,8 @@ pub struct Call {
     pub excl: bool,
     /// The output must be there.
     pub nocreat: bool,
+    /// All is copied, and something fails after it.
+    pub fails: bool,
     /// How much is said.
     pub status: Status,
     /// Devices that may be overwritten whatever is on them.

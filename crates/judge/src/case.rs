@@ -261,6 +261,12 @@ impl<'a> Part<'a> {
         let workload = &self.first().workload;
         !workload.direct && !workload.files.is_empty() && self.medium() != Medium::Objects
     }
+
+    /// The same of its I/O of a direction: of a copy one file may be opened with O_DIRECT alone.
+    pub fn is_buffered_in(&self, direction: Direction) -> bool {
+        let other = self.setting("direct_only").is_some_and(|only| only != direction.name());
+        other || self.is_buffered()
+    }
 }
 
 /// The machine at a moment between two samples.

@@ -12,7 +12,7 @@ use job::{
     Buffers, Distribution, Engine, EngineOptions, ErrorPolicy, ExitScope, Layout, LockFile,
     NumaMemory, RateProcess, ReadUse, ReadWrite, Sequencer, SequentialOrder, Syncing, ThinkTime,
 };
-use record::{GroupKey, Logs, Message, Nanos, PerDirection, Show, TargetKind};
+use record::{Direction, GroupKey, Logs, Message, Nanos, PerDirection, Show, TargetKind};
 use std::sync::Arc;
 use trace::Recording;
 
@@ -422,7 +422,32 @@ pub struct Measuring {
 impl Worker {
     /// Bytes of the region of all its files.
     pub fn region(&self) -> u64 {
-        self.files.iter().fold(0, |sum, file| sum.saturating_add(file.length))
+        self.distinct().fold(0, |sum, file| sum.saturating_add(file.length))
+    }
+
+    /// Its files, those that are opened a second time once.
+    pub fn distinct(&self) -> impl Iterator<Item = &File> {
+        let log = self.replay.as_ref().map(|replay| &replay.recording.files);
+        let again = move |place: usize| log.and_then(|files| files.get(place)?.again.then_some(()));
+        let files = self.files.iter().enumerate();
+        files.filter(move |(place, _)| again(*place).is_none()).map(|(_, file)| file)
+    }
+
+    /// The direction whose I/O alone passes the page cache by, while that of others does not.
+    pub fn direct_only(&self) -> Option<Direction> {
+        let log = self.replay.as_ref().filter(|_| self.queue.direct)?;
+        let ways = [true, false].map(|buffered| {
+            let files = log.recording.files.iter();
+            let files = files.filter(|file| file.buffered == buffered && !file.again);
+            files.fold((false, false), |(reads, writes), file| {
+                (reads || file.ios.read > 0, writes || file.ios.write > 0)
+            })
+        });
+        match ways {
+            [(_, true), (true, false)] => Some(Direction::Read),
+            [(true, _), (false, true)] => Some(Direction::Write),
+            _ => None,
+        }
     }
 
     /// Largest block of any direction it has.

@@ -132,6 +132,7 @@ impl Files<'_> {
     ) -> Option<File> {
         let mut job = cx.job.clone();
         job.pattern.rw = directions_of(used);
+        job.queue.direct &= !used.buffered;
         let path = &used.path;
         let (kind, extent) = match job.queue.engine {
             Engine::Null => (TargetKind::Missing, Extent::Endless),

@@ -4,7 +4,7 @@ use crate::model::{BlockPlan, FileOrder, RateLimit, Worker};
 use crate::objects::Objects;
 use crate::placing::Strides;
 use job::{BufferContent, Distribution, Medium, ReadUse, Sequencer, SequentialOrder, SyncMode};
-use record::{Bytes, Region, Workload};
+use record::{Bytes, Direction, Region, Workload};
 use std::collections::BTreeMap;
 
 impl Worker {
@@ -37,10 +37,9 @@ impl Worker {
                 Some(RateLimit::Iops(i)) => Some(*i),
                 _ => None,
             }),
-            files: self.files.iter().map(|f| f.path.clone()).collect(),
+            files: self.distinct().map(|f| f.path.clone()).collect(),
             regions: self
-                .files
-                .iter()
+                .distinct()
                 .map(|f| Region { start: Bytes(f.start), length: Bytes(f.length) })
                 .collect(),
             settings: self.settings(),
@@ -103,6 +102,8 @@ impl Worker {
             let times = if replay.stalls { "kept" } else { "ignored" };
             set(true, "replay_times", times.into());
             set(true, "replay_ios", replay.recording.ios.to_string());
+            let direct = self.direct_only();
+            set(direct.is_some(), "direct_only", direct.map_or("", Direction::name).into());
         }
         self.limit_settings(&mut settings);
         self.placing_settings(&mut settings);

@@ -11,6 +11,21 @@ pub struct CopyEnd {
     pub start: u64,
     /// The page cache is told to drop what was moved.
     pub forgets: bool,
+    /// How its file is opened, where the job has O_DIRECT.
+    pub opened: Opened,
+}
+
+/// How a file of a copy is opened, where the job has O_DIRECT.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Opened {
+    /// With O_DIRECT.
+    #[default]
+    Direct,
+    /// With O_DIRECT, and once more without: for a last block that is shorter than the others, which
+    /// O_DIRECT may not take. There must be others.
+    DirectButLast,
+    /// Without O_DIRECT.
+    Buffered,
 }
 
 /// What is copied: each block is read and then written, then what is complete of it is forgotten.
@@ -39,36 +54,75 @@ impl Copying {
     /// The recording of it. `paths` are those of the ends there are, the source first.
     pub fn recording(&self, paths: Vec<String>) -> Recording {
         let blocks = self.total.div_ceil(self.block.max(1));
-        let last = self.total - blocks.saturating_sub(1) * self.block;
+        let last = self.last();
         let sizes = (blocks > 0).then_some((last, if blocks > 1 { self.block } else { last }));
-        let ends = [(Direction::Read, self.source), (Direction::Write, self.target)];
         let mut seen = Recording::default();
         seen.held = Held::Copy(*self);
-        let there = ends.into_iter().filter_map(|(direction, end)| Some((direction, end?)));
-        for ((direction, end), path) in there.zip(paths) {
-            let mut ios = PerDirection::default();
-            ios[direction] = blocks;
-            let reach = end.start + self.total;
-            let read_end = if direction == Direction::Read { reach } else { 0 };
-            let grain = sizes.map_or(0, |(low, high)| end.start | low | high);
-            let grain = 1 << grain.trailing_zeros().min(62);
-            seen.files.push(FileUse {
-                path,
-                ios,
-                end: reach,
-                read_end,
-                grain,
-                ..FileUse::default()
-            });
-            seen.sizes[direction] = sizes;
-            seen.bytes[direction] = self.total;
+        let ends: Vec<_> = self.ends().zip(paths).collect();
+        for ((direction, end), path) in &ends {
+            let blocks = if self.tail(end) { blocks - 1 } else { blocks };
+            seen.files.push(self.used(*direction, end, path, 0, blocks));
+            seen.sizes[*direction] = sizes;
+            seen.bytes[*direction] = self.total;
             seen.ios += blocks;
+        }
+        for ((direction, end), path) in ends.iter().filter(|((_, end), _)| self.tail(end)) {
+            let file = self.used(*direction, end, path, self.total - last, 1);
+            seen.files.push(FileUse { buffered: true, again: true, ..file });
+            seen.ios += 1;
         }
         if self.sync.is_some() {
             seen.ios += 1;
-            seen.files.last_mut().into_iter().for_each(|file| file.syncs = 1);
+            let written = usize::from(self.source.is_some());
+            seen.files.get_mut(written).into_iter().for_each(|file| file.syncs = 1);
         }
         seen
+    }
+
+    /// The ends there are, the source first.
+    fn ends(&self) -> impl Iterator<Item = (Direction, CopyEnd)> {
+        let ends = [(Direction::Read, self.source), (Direction::Write, self.target)];
+        ends.into_iter().filter_map(|(direction, end)| Some((direction, end?)))
+    }
+
+    /// Bytes of the last block.
+    fn last(&self) -> u64 {
+        let blocks = self.total.div_ceil(self.block.max(1));
+        self.total - blocks.saturating_sub(1) * self.block
+    }
+
+    /// Whether the last block of an end goes another way than those before it.
+    fn tail(&self, end: &CopyEnd) -> bool {
+        let is_shorter = self.total > self.block && self.last() < self.block;
+        end.opened == Opened::DirectButLast && is_shorter
+    }
+
+    /// What is done to a file: so many blocks from byte `begin` of what is copied.
+    fn used(
+        &self,
+        direction: Direction,
+        end: &CopyEnd,
+        path: &str,
+        begin: u64,
+        blocks: u64,
+    ) -> FileUse {
+        let mut ios = PerDirection::default();
+        ios[direction] = blocks;
+        let length = (blocks * self.block).min(self.total - begin);
+        let reach = end.start + begin + length;
+        let read_end = if direction == Direction::Read { reach } else { 0 };
+        // Of several blocks all but the last are whole.
+        let whole = if blocks > 1 { self.block } else { 0 };
+        let grain = (end.start + begin) | whole | length;
+        FileUse {
+            path: path.to_owned(),
+            ios,
+            end: reach,
+            read_end,
+            grain: 1 << grain.trailing_zeros().min(62),
+            buffered: end.opened == Opened::Buffered,
+            ..FileUse::default()
+        }
     }
 }
 
@@ -85,8 +139,8 @@ enum Turn {
 #[derive(Clone, Debug)]
 pub struct Copied {
     copying: Copying,
-    /// What is done to each block, at which place of which file.
-    turns: Vec<(Turn, u32, u64)>,
+    /// What is done to each block, at which place of which file, and of which file for the last.
+    turns: Vec<(Turn, [u32; 2], u64)>,
     next: usize,
     /// Bytes of blocks that are done with.
     done: u64,
@@ -95,12 +149,21 @@ pub struct Copied {
 
 impl Copied {
     fn new(copying: &Copying) -> Copied {
-        let ends = [(Kind::Read, copying.source), (Kind::Write, copying.target)];
-        let ends = ends.into_iter().filter_map(|(kind, end)| Some((kind, end?)));
-        let ends: Vec<_> = (0..).zip(ends).collect();
-        let moves = ends.iter().map(|(file, (kind, end))| (Turn::Move(*kind), *file, end.start));
-        let forgetting = ends.iter().filter(|(_, (_, end))| end.forgets);
-        let forgets = forgetting.map(|(file, (_, end))| (Turn::Forget, *file, end.start));
+        let ends: Vec<_> = (0..).zip(copying.ends()).collect();
+        // Files that are opened once more come after all others.
+        let mut again = ends.len() as u32..;
+        let mut files = |file: u32, end: &CopyEnd| {
+            let other = copying.tail(end).then(|| again.next()).flatten();
+            [file, other.unwrap_or(file)]
+        };
+        let ends: Vec<_> =
+            ends.into_iter().map(|(file, (way, end))| (way, files(file, &end), end)).collect();
+        let moves = ends.iter().map(|(way, files, end)| {
+            let kind = if *way == Direction::Read { Kind::Read } else { Kind::Write };
+            (Turn::Move(kind), *files, end.start)
+        });
+        let forgetting = ends.iter().filter(|(_, _, end)| end.forgets);
+        let forgets = forgetting.map(|(_, files, end)| (Turn::Forget, *files, end.start));
         let turns = moves.chain(forgets).collect();
         Copied { copying: *copying, turns, next: 0, done: 0, sync: copying.sync }
     }
@@ -108,9 +171,10 @@ impl Copied {
     /// Takes the next turn for the block under way; `None` where it has nothing to do.
     #[inline]
     fn take_turn(&mut self) -> Option<Event> {
-        let (turn, file, start) = *self.turns.get(self.next)?;
+        let (turn, files, start) = *self.turns.get(self.next)?;
         let begin = self.done;
         let length = self.copying.block.min(self.copying.total - begin);
+        let file = files[usize::from(length < self.copying.block)];
         self.next += 1;
         if self.next == self.turns.len() {
             (self.next, self.done) = (0, begin + length);
@@ -144,7 +208,7 @@ impl Iterator for Copied {
                 return event;
             }
         }
-        // What is written is the last of the files.
+        // What is written comes after what is read.
         let file = u32::from(self.copying.source.is_some());
         self.sync.take().map(|kind| Event { at: 0, offset: 0, length: 0, file, kind })
     }
@@ -157,7 +221,7 @@ mod tests {
     const TERA: u64 = 1 << 40;
 
     fn copying(source: Option<u64>, target: Option<u64>, block: u64, total: u64) -> Copying {
-        let end = |start: Option<u64>| start.map(|start| CopyEnd { start, forgets: false });
+        let end = |start: Option<u64>| start.map(|start| CopyEnd { start, ..CopyEnd::default() });
         let (source, target) = (end(source), end(target));
         Copying { source, target, block, total, forgotten: 8, sync: None }
     }
@@ -181,15 +245,42 @@ mod tests {
     #[test]
     fn what_is_full_of_a_round_is_forgotten_and_at_the_end_the_rest() {
         let mut copy = copying(Some(100), Some(0), 5, 13);
-        copy.target = Some(CopyEnd { start: 50, forgets: true });
+        copy.target = Some(CopyEnd { start: 50, forgets: true, ..CopyEnd::default() });
         let forgotten = |copy: &Copying| {
             let events = copy.events().filter(|event| event.kind == Kind::Forget);
             events.map(|e| (e.file, e.offset, e.length)).collect::<Vec<_>>()
         };
         assert_eq!(forgotten(&copy), [(1, 50, 8), (1, 58, 5)]);
         copy.block = 100;
-        copy.source = Some(CopyEnd { start: 0, forgets: true });
+        copy.source = Some(CopyEnd { forgets: true, ..CopyEnd::default() });
         assert_eq!(forgotten(&copy), [(0, 0, 13), (1, 50, 13)]);
+    }
+
+    #[test]
+    fn a_short_last_block_goes_through_a_file_of_its_own() {
+        let mut copy = copying(Some(8), Some(16), 4, 6);
+        for end in [&mut copy.source, &mut copy.target] {
+            end.as_mut().unwrap().opened = Opened::DirectButLast;
+        }
+        copy.sync = Some(Kind::Sync);
+        let io = [(Kind::Read, 0, 8, 4), (Kind::Write, 1, 16, 4), (Kind::Read, 2, 12, 2)];
+        let end = [(Kind::Write, 3, 20, 2), (Kind::Sync, 1, 0, 0)];
+        assert_eq!(listed(&copy), [&io[..], &end].concat());
+        let seen = copy.recording(vec!["a".into(), "b".into()]);
+        let files = seen.files.iter().map(|file| (file.path.as_str(), file.buffered, file.grain));
+        let expected = [("a", false, 4), ("b", false, 4), ("a", true, 2), ("b", true, 2)];
+        assert_eq!(files.collect::<Vec<_>>(), expected);
+        assert_eq!(
+            seen.files.iter().map(|file| file.again).collect::<Vec<_>>(),
+            [false, false, true, true]
+        );
+        copy.source = None;
+        assert_eq!(copy.events().map(|event| event.file).collect::<Vec<_>>(), [0, 1, 0]);
+        // Whole blocks need no second file, nor has a single short one others before it.
+        copy.total = 8;
+        assert_eq!(copy.recording(vec!["b".into()]).files.len(), 1);
+        copy.total = 3;
+        assert_eq!(copy.recording(vec!["b".into()]).files.len(), 1);
     }
 
     /// The sums come from the rule; this goes through the events.
@@ -197,12 +288,14 @@ mod tests {
     fn a_recording_sums_up_its_events() {
         for (source, target, block, total) in [
             (Some(512), Some(4096), 4096, 10_000),
+            (Some(4096), Some(1536), 1024, 10_240),
             (Some(0), None, 1 << 20, 1 << 20),
             (None, Some(1 << 21), 1 << 20, 5 << 20),
             (None, Some(3), 512, 100),
         ] {
             let mut copy = copying(source, target, block, total);
             copy.sync = target.map(|_| Kind::Datasync);
+            copy.target.iter_mut().for_each(|end| end.opened = Opened::DirectButLast);
             let there = usize::from(source.is_some()) + usize::from(target.is_some());
             let seen = copy.recording(vec!["name".into(); there]);
             let events: Vec<Event> = copy.events().collect();

@@ -16,7 +16,7 @@ mod reader;
 mod recording;
 
 pub use adjust::{Adjust, Skip};
-pub use copying::{Copied, CopyEnd, Copying};
+pub use copying::{Copied, CopyEnd, Copying, Opened};
 pub use error::TraceError;
 pub use event::{Event, Kind, Name};
 pub use iolog::{HEADER, write_action, write_file_action};

@@ -71,6 +71,10 @@ pub struct FileUse {
     pub grain: u64,
     /// The log says when it is opened and closed.
     pub opens: bool,
+    /// It is opened without O_DIRECT, also where the job has it.
+    pub buffered: bool,
+    /// It is one of the files before it, opened once more.
+    pub again: bool,
 }
 
 /// How a file of a log is found here: its path, or why there is none.

@@ -7,7 +7,7 @@ use crate::output::{Output, say};
 use crate::runner::{Runner, UnderWay};
 use crate::several::{self, Common};
 use anyhow::{Context, Result};
-use fronts::dd::{Call, HELP, Input, Status, Work, lines, progress, traps};
+use fronts::dd::{Call, HELP, Input, Status, Work, asked, lines, progress, traps};
 use fronts::{Runs, Under};
 use job::Invocation;
 use record::{Cell, Direction, RunRecord};
@@ -29,6 +29,10 @@ pub fn main(arguments: Vec<String>) -> ExitCode {
 fn dd(arguments: &[String]) -> Result<u8> {
     if arguments.iter().any(|argument| argument == "--help") {
         return Output::Stdout.write(HELP).map(|()| 0);
+    }
+    if arguments.iter().any(|argument| argument == "--version") {
+        let line = format!("fathom {}: dd's copies\n", env!("CARGO_PKG_VERSION"));
+        return Output::Stdout.write(&line).map(|()| 0);
     }
     let call = Call::parse(arguments).map_err(carry::refused)?;
     Ok(copy(&call).unwrap_or_else(|error| carry::fail(&call.tongue(), &error)))
@@ -56,7 +60,7 @@ fn copy(call: &Call) -> Result<u8> {
     let step = Step { cell, doing: "copying".into(), arguments, ..Step::default() };
     let mut remarks = Remarks::new(call.tongue());
     remarks.foresee(&runner, &invocation(call, &work, &step, &runner, &common)?)?;
-    cut(call, &work)?;
+    make(call, &work)?;
     let runs = Runs::new(vec![step]);
     let mut copying = Copying { call, work: &work, runs, remarks, told: Told::new(call) };
     let mut set = several::set(NAME, 0);
@@ -68,7 +72,10 @@ fn copy(call: &Call) -> Result<u8> {
     let mut output = Output::Stdout;
     output.write(&under(call, record, &output.style()))?;
     end?;
-    Ok(exit::of(record, false))
+    Ok(match exit::of(record, false) {
+        0 if call.fails => exit::ERRORS,
+        code => code,
+    })
 }
 
 /// The run of the call.
@@ -118,12 +125,13 @@ impl several::Work for Copying<'_> {
     }
 }
 
-/// Cuts the output, or makes it, as dd does before its clock starts.
-fn cut(call: &Call, work: &Work) -> Result<()> {
-    let (Some(size), Some(path)) = (work.cut, call.written()) else { return Ok(()) };
+/// Makes the output where it is not there, and cuts it, as dd does before its clock starts.
+fn make(call: &Call, work: &Work) -> Result<()> {
+    let Some(path) = call.written().filter(|_| work.makes) else { return Ok(()) };
     let mut options = OpenOptions::new();
-    options.write(true).create(!call.nocreat).create_new(work.excl);
+    options.write(true).create(!call.nocreat).create_new(work.excl).truncate(false);
     let file = options.open(path).with_context(|| format!("dd: of={path}: cannot be opened"))?;
+    let Some(size) = work.cut else { return Ok(()) };
     file.set_len(size).with_context(|| format!("dd: of={path}: cannot be cut to {size} bytes"))
 }
 
@@ -165,10 +173,10 @@ impl Told<'_> {
         };
         let seconds = (snapshot.at - started).seconds();
         let line = progress(worker.bytes[way], seconds);
-        let asked = under_way.signals.asked();
-        if asked != std::mem::replace(&mut self.asked, asked) && self.call.status != Status::None {
+        let times = under_way.signals.asked();
+        if times != std::mem::replace(&mut self.asked, times) && self.call.status != Status::None {
             self.end();
-            say(&format!("{line}\n"));
+            say(&asked(self.call, &worker.bytes, seconds));
         } else if self.call.status == Status::Progress && seconds as u64 > self.second {
             self.second = seconds as u64;
             let blanks = self.drawn.saturating_sub(line.len());

@@ -51,11 +51,13 @@ impl OpenFlags {
     }
 
     /// What file `index` of `worker` needs: one that a log only reads is opened for no more, so that
-    /// a source that may not be written can be copied, and a device is not told of a writer.
+    /// a source that may not be written can be copied, and a device is not told of a writer. One of
+    /// them may go through the page cache while others do not.
     fn of_file(self, worker: &Worker, index: usize) -> OpenFlags {
         let log = worker.replay.as_ref().and_then(|replay| replay.recording.files.get(index));
         let only_read = log.is_some_and(|used| used.ios.write + used.ios.trim == 0);
-        OpenFlags { write: self.write && !only_read, ..self }
+        let buffered = log.is_some_and(|used| used.buffered);
+        OpenFlags { write: self.write && !only_read, direct: self.direct && !buffered, ..self }
     }
 
     /// Opens `path`, which is of this kind.
@@ -178,7 +180,7 @@ impl<'w> OpenFiles<'w> {
     fn leaves_pages(&self, index: usize) -> bool {
         let kind = self.worker.files[index].kind;
         let discards = kind == TargetKind::Block && self.worker.pattern.rw.trims();
-        self.flags.write && !self.flags.direct && !discards
+        self.flags.write && !self.flags.of_file(self.worker, index).direct && !discards
     }
 
     /// Closes every file.

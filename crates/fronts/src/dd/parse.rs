@@ -112,7 +112,8 @@ impl Typed {
         if matches!((&input, &output), (Input::Path(_), Output::Path(_))) && ibs != obs {
             return Err(wrong(
                 "ibs= obs=",
-                "a copy here passes each block on as it was read",
+                "here each write of a copy carries what one read brought, and blocks of two sizes \
+                 would have to be gathered or split in between",
                 "give one size for both with bs=",
             ));
         }
@@ -189,7 +190,9 @@ impl Call {
                 self.note(&operand, text);
             }
             "fullblock" | "count_bytes" | "skip_bytes" => {}
-            "dsync" | "sync" => self.note(&operand, "has no effect on reads"),
+            "dsync" | "sync" | "append" | "seek_bytes" => {
+                self.note(&operand, "has no effect on reads")
+            }
             "noatime" | "noctty" | "nonblock" | "binary" => {
                 self.note(&operand, "makes no difference to what is measured");
             }
@@ -207,7 +210,8 @@ impl Call {
             "sync" => self.sync = EachSync::Sync,
             "append" => self.append = true,
             "nocache" => self.forget_out = true,
-            "seek_bytes" | "fullblock" => {}
+            "seek_bytes" => {}
+            "count_bytes" | "skip_bytes" => self.note(&operand, "has no effect on writes"),
             "noatime" | "noctty" | "nonblock" | "binary" => {
                 self.note(&operand, "makes no difference to what is measured");
             }
@@ -265,14 +269,6 @@ impl Call {
             let what = "one wants the output to be new, the other to be there";
             return Err(wrong("conv=excl,nocreat", what, "leave out one of them"));
         }
-        let copies = matches!((&self.input, &self.output), (Input::Path(_), Output::Path(_)));
-        if copies && self.direct_in != self.direct_out {
-            return Err(wrong(
-                if self.direct_in { "iflag=direct" } else { "oflag=direct" },
-                "both files of a copy are opened alike here",
-                "give iflag=direct and oflag=direct, or neither",
-            ));
-        }
         if self.output == Output::Null {
             let end = match self.end.take() {
                 Some(EndSync::Fsync) => Some("conv=fsync"),
@@ -280,7 +276,10 @@ impl Call {
                 None => None,
             };
             if let Some(end) = end {
-                self.note(end, "/dev/null has nothing to synchronise: it has no effect");
+                self.fails = true;
+                let text = "/dev/null cannot be synchronised: it has no effect, and the exit code is \
+                            1, as dd's";
+                self.note(end, text);
             }
             if self.direct_out || self.sync != EachSync::No {
                 self.note("oflag=", "has no effect on /dev/null");
@@ -307,6 +306,7 @@ fn unknown_flag(operand: &str, flag: &str) -> Usage {
         "directory" | "nofollow" | "nolinks" | "text" | "cio" => {
             wrong(operand, "it says how a name is opened, not what is measured", "leave it out")
         }
+        "fullblock" => wrong(operand, "only reads can be made full", "say iflag=fullblock"),
         _ => wrong(operand, "there is no such flag", "fathom dd --help lists what there is"),
     }
 }

@@ -1,6 +1,9 @@
 use super::*;
 use crate::{Fault, Usage};
-use record::{Bytes, Facts, FileEvidence, FileLook, JobRecord, Nanos, RunRecord, TargetFacts};
+use record::{
+    Bytes, DirectLimits, ErrorCount, Facts, FileEvidence, FileLook, JobRecord, Nanos, RunRecord,
+    TargetFacts,
+};
 use record::{Direction, TargetKind};
 use trace::{Held, Kind};
 
@@ -17,6 +20,7 @@ fn target(kind: TargetKind, path: &str, size: u64) -> (String, TargetFacts) {
         writable: true,
         parent_exists: true,
         canonical: format!("/real/{path}"),
+        direct: Some(DirectLimits { memory: 4, offset: 512 }),
         ..TargetFacts::default()
     };
     (path.to_owned(), facts)
@@ -24,11 +28,13 @@ fn target(kind: TargetKind, path: &str, size: u64) -> (String, TargetFacts) {
 
 /// A file of 10 000 bytes, a device of a MiB, and what else can be named.
 fn facts() -> Facts {
+    let (buffered, no_direct) = target(TargetKind::File, "buffered", 10_000);
     let targets = [
         target(TargetKind::File, "file", 10_000),
         target(TargetKind::File, "large", 1 << 40),
         target(TargetKind::Block, "disk", 1 << 20),
         target(TargetKind::Missing, "new", 0),
+        (buffered, TargetFacts { direct: Some(DirectLimits::default()), ..no_direct }),
         target(TargetKind::Directory, "directory", 0),
         target(TargetKind::Fifo, "pipe", 0),
     ];
@@ -75,6 +81,8 @@ fn what_has_no_effect_is_told() {
         ("if=a of=/dev/null conv=fsync", "conv=fsync"),
         ("if=a of=/dev/null iflag=nocache", "iflag=nocache"),
         ("if=a of=/dev/null iflag=dsync", "iflag=dsync"),
+        ("if=a of=b iflag=append", "iflag=append"),
+        ("if=a of=b oflag=count_bytes", "oflag=count_bytes"),
         ("if=a of=/dev/null oflag=direct,sync", "oflag="),
         ("if=a of=b oflag=append", "oflag=append"),
         ("if=/dev/zero of=b skip=1 count=1", "skip="),
@@ -110,8 +118,7 @@ fn mistakes_are_named() {
         ("if=/dev/zero of=b conv=sparse", "conv=sparse"),
         ("if=a of=b conv=", "conv="),
         ("if=a of=b conv=excl,nocreat", "conv=excl,nocreat"),
-        ("if=a of=b iflag=direct", "iflag=direct"),
-        ("if=a of=b oflag=direct", "oflag=direct"),
+        ("if=a of=b oflag=fullblock", "oflag=fullblock"),
         ("if=a of=b oflag=nofollow", "oflag=nofollow"),
         ("if=a of=b iflag=sideways", "iflag=sideways"),
         ("if=a of=b --allow-destroy", "--allow-destroy"),
@@ -181,6 +188,60 @@ fn a_call_ends_where_its_targets_do() {
     assert!(tail.arguments.contains(&"--direct=1".to_owned()));
 }
 
+/// What of a line goes past the page cache: for each file "direct" or "buffered", and its I/O.
+fn ways(line: &str) -> (Vec<&'static str>, Vec<String>, usize) {
+    let work = work(line).unwrap();
+    let direct = work.arguments.contains(&"--direct=1".to_owned());
+    let files = work.recording().files.iter();
+    let way = |buffered: bool| if direct && !buffered { "direct" } else { "buffered" };
+    (files.map(|file| way(file.buffered)).collect(), list(&work), work.notes.len())
+}
+
+#[test]
+fn each_file_of_a_copy_is_opened_with_its_own_flags() {
+    let all = ["r0 0+512", "w1 0+512"];
+    let line = |flags| format!("if=file of=new count=1 {flags}");
+    for (flags, expected) in [
+        ("conv=fsync", ["buffered", "buffered"]),
+        ("iflag=direct", ["direct", "buffered"]),
+        ("oflag=direct", ["buffered", "direct"]),
+        ("iflag=direct oflag=direct", ["direct", "direct"]),
+    ] {
+        let (files, list, notes) = ways(&line(flags));
+        assert_eq!((&files[..], &list[..2], notes), (&expected[..], &all.map(String::from)[..], 0));
+    }
+}
+
+/// Oracle: strace of dd 9.1, which takes O_DIRECT off for a last block that is not full.
+#[test]
+fn a_last_block_that_is_not_full_is_written_through_the_page_cache() {
+    let copied = ["r0 0+4096", "w1 0+4096", "r0 4096+4096", "w1 4096+4096"].map(String::from);
+    let of = |flags: &str| ways(&format!("if=file of=new bs=4K {flags}"));
+    let (files, list, notes) = of("oflag=direct");
+    assert_eq!((&files[..], notes), (&["buffered", "direct", "buffered"][..], 1));
+    assert_eq!(
+        list,
+        [&copied[..], &["r0 8192+1808", "w2 8192+1808", "Sync 1"].map(String::from)].concat()
+    );
+    let (files, list, notes) = of("iflag=direct");
+    assert_eq!((&files[..], notes), (&["direct", "buffered", "buffered"][..], 1));
+    assert_eq!(list, [&copied[..], &["r2 8192+1808", "w1 8192+1808"].map(String::from)].concat());
+    let (files, list, _) = of("iflag=direct oflag=direct conv=fdatasync");
+    assert_eq!(files, ["direct", "direct", "buffered", "buffered"]);
+    assert_eq!(list[4..], ["r2 8192+1808", "w3 8192+1808", "Datasync 1"]);
+    // Sectors may be read past the page cache, and are no full block to be written.
+    let (files, list, _) = of("count=4608B iflag=direct oflag=direct");
+    assert_eq!(
+        (files.len(), &list[2..]),
+        (3, &["r0 4096+512", "w2 4096+512", "Sync 1"].map(String::from)[..])
+    );
+    // Nothing before it asks for O_DIRECT at all.
+    let (files, list, _) = of("count=100B iflag=direct oflag=direct");
+    assert_eq!((&files[..], list.len()), (&["buffered", "buffered"][..], 3));
+    let (files, ..) = ways("if=/dev/zero of=new bs=4K count=5000B oflag=direct");
+    assert_eq!(files, ["direct", "buffered"]);
+}
+
 #[test]
 fn the_output_is_cut_unless_it_is_to_be_kept() {
     let cut = |line| work(line).unwrap().cut;
@@ -190,6 +251,12 @@ fn the_output_is_cut_unless_it_is_to_be_kept() {
     assert_eq!(cut("if=/dev/zero of=file bs=1K count=1 conv=notrunc"), None);
     let appended = work("if=/dev/zero of=file bs=1K count=1 conv=notrunc oflag=append").unwrap();
     assert_eq!(list(&appended), ["w0 10000+1024"]);
+    assert!(appended.makes && !work("if=/dev/zero of=disk bs=1K").unwrap().makes);
+    // What is appended goes to the end of what is left.
+    for (seek, list_of) in [("10B", "w0 0+4096"), ("1", "w0 4096+4096")] {
+        let line = format!("if=/dev/zero of=file bs=4K count=1 oflag=append seek={seek}");
+        assert_eq!(list(&work(&line).unwrap()), [list_of]);
+    }
 }
 
 /// Oracle: strace of dd 9.1.
@@ -223,7 +290,16 @@ fn targets_that_do_not_suit_are_refused() {
         ("if=file of=/dev/null skip=100", "skip="),
         ("if=file of=/dev/null count=0", "count="),
         ("if=/dev/zero of=disk bs=1M count=2", "of="),
-        ("if=/dev/zero of=new bs=1000 count=3 oflag=direct", "oflag=direct"),
+        ("if=/dev/zero of=new bs=1000 count=3 oflag=direct", "bs=1000"),
+        ("if=/dev/zero of=new obs=1000 count=3 oflag=direct", "obs=1000"),
+        ("if=/dev/zero of=new bs=4K seek=1000B count=2 oflag=direct", "seek="),
+        ("if=/dev/zero of=file bs=4K count=3 oflag=append,direct conv=notrunc", "oflag=append"),
+        ("if=file of=/dev/null bs=1000 iflag=direct", "bs=1000"),
+        ("if=file of=/dev/null bs=4K skip=3B iflag=direct", "skip="),
+        ("if=file of=/dev/null bs=4K count=100B iflag=direct", "iflag=direct"),
+        ("if=file of=new bs=1000 iflag=direct", "bs=1000"),
+        ("if=buffered of=new iflag=direct", "iflag=direct"),
+        ("if=file of=buffered oflag=direct", "oflag=direct"),
     ] {
         let error = work(line).unwrap_err();
         assert_eq!((error.fault, error.flag.as_str()), (Fault::Target, flag), "{line}: {error}");
@@ -280,6 +356,27 @@ fn the_last_lines_are_those_of_dd() {
     assert_eq!(lines(&brief, &record(512, 512, 1)), "1+0 records in\n1+0 records out\n");
     let silent = call("if=a of=b count=1 status=none").unwrap();
     assert_eq!(lines(&silent, &record(512, 512, 1)), "");
+    let halfway = record::PerDirection { read: 8192, write: 4096, trim: 0 };
+    let copy = call("if=a of=b bs=4K").unwrap();
+    assert_eq!(
+        asked(&copy, &halfway, 1.002_97),
+        "2+0 records in\n1+0 records out\n4096 bytes (4.1 kB, 4.0 KiB) copied, 1.00297 s, 4.1 kB/s\n"
+    );
+    let zeros = record::PerDirection { write: 4096, ..Default::default() };
+    assert!(asked(&zero, &zeros, 1.0).starts_with("0+1 records in\n0+1 records out\n"));
+    let mut full = record(0, 4096, 1);
+    full.jobs[0].error = 28;
+    full.jobs[0].errors = vec![ErrorCount {
+        errno: 28,
+        text: "No space left on device".into(),
+        operation: "write".into(),
+        count: 1,
+        first_file: "b".into(),
+        first_offset: Some(4096),
+        first_length: Some(1024),
+    }];
+    let written = call("if=/dev/zero of=b bs=1K count=10").unwrap();
+    assert!(lines(&written, &full).starts_with("5+0 records in\n4+0 records out\n4096 bytes"));
     assert_eq!(
         progress(1_073_741_824, 2.6),
         "1073741824 bytes (1.1 GB, 1.0 GiB) copied, 3 s, 413 MB/s"

@@ -2,9 +2,9 @@
 
 use super::number::{general, human, rate};
 use super::{Call, Output, Status};
-use crate::under::{moved, seconds};
+use crate::under::{is_direct, moved, seconds};
 use judge::durability;
-use record::{Direction, JobRecord, RunRecord};
+use record::{Direction, JobRecord, PerDirection, RunRecord};
 use report::numbers::SizeStyle;
 
 /// Smaller blocks are mostly system calls.
@@ -13,24 +13,33 @@ const BLOCK_SMALL: u64 = 4096;
 /// What dd says at the end, on standard error: records in and out, bytes, time and rate, as far as
 /// `status=` lets it.
 pub fn lines(call: &Call, record: &RunRecord) -> String {
-    if call.status == Status::None {
-        return String::new();
+    let mut bytes = PerDirection::from_fn(|direction| moved(record, direction));
+    let written =
+        |job: &JobRecord| job.error != 0 && job.errors.iter().any(|e| e.operation == "write");
+    if call.read().is_none() {
+        // A source that only makes bytes was not read. What could not be written was taken from it.
+        let lost = if record.jobs.iter().any(written) { call.obs } else { 0 };
+        let most = call.limit.unwrap_or(u64::MAX);
+        bytes.read = bytes.write.saturating_add(lost).min(most);
     }
-    let (read, written) = (moved(record, Direction::Read), moved(record, Direction::Write));
-    // A source that only makes bytes was not read, and what nobody keeps was not written.
-    let taken = if call.read().is_some() { read } else { written };
-    let given = if call.output == Output::Null { taken } else { written };
-    let records = format!(
-        "{} records in\n{} records out\n",
-        records(taken, call.ibs),
-        records(given, call.obs)
-    );
+    so_far(call, &bytes, seconds(record))
+}
+
+/// What dd says when SIGUSR1 asks: the same of what was moved until now.
+pub fn asked(call: &Call, bytes: &PerDirection<u64>, seconds: f64) -> String {
+    let read = if call.read().is_some() { bytes.read } else { bytes.write };
+    so_far(call, &PerDirection { read, ..*bytes }, seconds)
+}
+
+fn so_far(call: &Call, bytes: &PerDirection<u64>, seconds: f64) -> String {
+    // What nobody keeps was not written.
+    let given = if call.output == Output::Null { bytes.read } else { bytes.write };
+    let (taken, out) = (records(bytes.read, call.ibs), records(given, call.obs));
+    let records = format!("{taken} records in\n{out} records out\n");
     match call.status {
+        Status::None => String::new(),
         Status::Noxfer => records,
-        _ => {
-            let passed = seconds(record);
-            records + &transfer(given, passed, &general(passed)) + "\n"
-        }
+        _ => records + &transfer(given, seconds, &general(seconds)) + "\n",
     }
 }
 
@@ -95,7 +104,7 @@ fn cached_writes(call: &Call, record: &RunRecord, job: &JobRecord) -> Option<&'s
     if job.workload.settings.contains_key("sync") || job.sync.count > 0 {
         return None;
     }
-    if !job.workload.direct {
+    if !is_direct(job, Direction::Write) {
         return Some(
             "memory took the writes, and the disk may have seen none of them. Say conv=fdatasync \
              to wait for the disk once, oflag=dsync for each block, or oflag=direct.",
@@ -109,7 +118,10 @@ fn cached_writes(call: &Call, record: &RunRecord, job: &JobRecord) -> Option<&'s
 
 /// What of the input was in memory before, where that was a part worth naming.
 fn cached_reads(call: &Call, record: &RunRecord, job: &JobRecord) -> Option<String> {
-    let path = call.read().filter(|_| !job.workload.direct && !call.forget_in)?;
+    if is_direct(job, Direction::Read) {
+        return None;
+    }
+    let path = call.read().filter(|_| !call.forget_in)?;
     let cached = record.evidence.files.get(path)?.before.as_ref()?.cached?.0;
     let read = moved(record, Direction::Read);
     // A hundredth is met by chance: metadata, read-ahead of others.

@@ -1,5 +1,6 @@
 //! From a [`Call`] and what it found at both ends to the I/O the engine does.
 
+use super::direct::Ways;
 use super::{Call, EachSync, EndSync, Input, Output, TOOL};
 use crate::Usage;
 use job::{BufferContent, Job, ReadUse};
@@ -9,16 +10,15 @@ use trace::{CopyEnd, Copying, Kind, Recording};
 
 /// Bytes behind which dd tells the page cache to drop them (`nocache`). Oracle: strace of dd 9.1.
 const FORGOTTEN: u64 = 128 << 10;
-/// O_DIRECT takes multiples of this at the least.
-const SECTOR: u64 = 512;
 
 /// What is to be done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Work {
     /// The job, as fathom's command line takes it; [`Work::complete`] adds its I/O.
     pub arguments: Vec<String>,
-    /// To what size the output is cut before the run; it is made where it is not there. `None`: it
-    /// is left as it is.
+    /// The output is a file, and made before the run where it is not there.
+    pub makes: bool,
+    /// To what size it is cut then. `None`: what is there is left as it is.
     pub cut: Option<u64>,
     /// The output must not be there when it is made.
     pub excl: bool,
@@ -51,12 +51,12 @@ impl Work {
 }
 
 /// Where the bytes of a call lie, and how many there are.
-struct Span {
+pub(super) struct Span {
     /// Where reads begin.
-    from: u64,
+    pub from: u64,
     /// Where writes begin.
-    to: u64,
-    total: u64,
+    pub to: u64,
+    pub total: u64,
 }
 
 impl Call {
@@ -76,14 +76,15 @@ impl Call {
         self.check_output(input.as_ref(), output.as_ref())?;
         let mut span = self.span(input.as_ref(), output.as_ref())?;
         let mut notes = self.notes.clone();
-        notes.extend(self.whole_sectors(&mut span)?);
-        let recording = self.recording(&span);
-        let is_file = output.is_some_and(|output| output.kind != TargetKind::Block);
-        // Oracle: of an output that begins within its first block nothing is kept.
-        let kept = if self.seek < self.obs { 0 } else { self.seek };
+        let ways = self.ways(facts, &mut span)?;
+        let recording = self.recording(&span, &ways);
+        let arguments = self.arguments(ways.is_direct());
+        notes.extend(ways.notes);
+        let makes = output.is_some_and(|output| output.kind != TargetKind::Block);
         Ok(Work {
-            arguments: self.arguments(),
-            cut: Some(kept).filter(|_| is_file && !self.notrunc),
+            arguments,
+            makes,
+            cut: Some(self.kept()).filter(|_| makes && !self.notrunc),
             excl: self.excl,
             notes,
             recording: Arc::new(recording),
@@ -92,10 +93,10 @@ impl Call {
         })
     }
 
-    /// O_DIRECT, on whatever of the two ends is a file or device.
-    fn is_direct(&self) -> bool {
-        let reads = self.direct_in && matches!(self.input, Input::Path(_));
-        reads || (self.direct_out && self.written().is_some())
+    /// Bytes of the output that stay when it is cut. Oracle: of one that begins within its first
+    /// block nothing does.
+    fn kept(&self) -> u64 {
+        if self.seek < self.obs { 0 } else { self.seek }
     }
 
     fn check_input(&self, input: Option<&TargetFacts>) -> Result<(), Usage> {
@@ -163,7 +164,12 @@ impl Call {
             Some(input) => Some(input.size.0 - self.skip),
             None => None,
         };
-        let appended = output.filter(|_| self.append && self.notrunc).map(|output| output.size.0);
+        let appended = output.filter(|_| self.append).and_then(|output| match output.kind {
+            _ if self.notrunc => Some(output.size.0),
+            TargetKind::Block => None,
+            // It is cut first, and longer then where `seek=` goes beyond its end.
+            _ => Some(self.kept()),
+        });
         let to = appended.unwrap_or(self.seek);
         // dd writes a device to its end, and fails there; a call without an end ends there here.
         let device = output.filter(|output| output.kind == TargetKind::Block);
@@ -192,42 +198,28 @@ impl Call {
         }
     }
 
-    /// O_DIRECT moves whole sectors: a rest that is none is left out of a read, which is told, and
-    /// kept from a write, which would be incomplete.
-    fn whole_sectors(&self, span: &mut Span) -> Result<Option<String>, Usage> {
-        let rest = span.total % SECTOR;
-        if !self.is_direct() || rest == 0 {
-            return Ok(None);
-        }
-        if self.written().is_some() || span.total < SECTOR {
-            let what = format!("the last {rest} bytes are no whole sector, as O_DIRECT needs them");
-            return Err(Usage::target(
-                TOOL,
-                "oflag=direct",
-                what,
-                "choose count= so that they are",
-            ));
-        }
-        span.total -= rest;
-        Ok(Some(format!(
-            "iflag=direct: the last {rest} bytes are left out: they are no whole sector"
-        )))
-    }
-
     /// The reads and writes in dd's order, and the synchronisation at the end.
-    fn recording(&self, span: &Span) -> Recording {
-        let end = |start, forgets| CopyEnd { start, forgets };
+    fn recording(&self, span: &Span, ways: &Ways) -> Recording {
         let (read, written) = (self.read(), self.written());
         let copying = Copying {
-            source: read.map(|_| end(span.from, self.forget_in)),
-            target: written.map(|_| end(span.to, self.forget_out)),
+            source: read.map(|_| CopyEnd {
+                start: span.from,
+                forgets: self.forget_in,
+                opened: ways.source,
+            }),
+            target: written.map(|_| CopyEnd {
+                start: span.to,
+                forgets: self.forget_out,
+                opened: ways.target,
+            }),
             block: if read.is_some() { self.ibs } else { self.obs },
             total: span.total,
             forgotten: FORGOTTEN,
-            sync: self.end.filter(|_| written.is_some()).map(|end| match end {
-                EndSync::Fsync => Kind::Sync,
-                EndSync::Fdatasync => Kind::Datasync,
-            }),
+            sync: match self.end.filter(|_| written.is_some()) {
+                Some(EndSync::Fsync) => Some(Kind::Sync),
+                Some(EndSync::Fdatasync) => Some(Kind::Datasync),
+                None => ways.syncs.then_some(Kind::Sync),
+            },
         };
         copying.recording([read, written].into_iter().flatten().map(str::to_owned).collect())
     }
@@ -249,12 +241,12 @@ impl Call {
         }
     }
 
-    fn arguments(&self) -> Vec<String> {
+    fn arguments(&self, direct: bool) -> Vec<String> {
         let mut options = vec!["name=dd", "ioengine=psync", "iodepth=1"];
         // dd neither lays its files out nor tells the kernel how it reads.
         options.extend(["create_on_open=1", "fadvise_hint=0", "percentile_list=50:90:99:99.9"]);
         options.push(if self.forget_in { "invalidate=1" } else { "invalidate=0" });
-        if self.is_direct() {
+        if direct {
             options.push("direct=1");
         }
         match self.sync {

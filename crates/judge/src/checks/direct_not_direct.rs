@@ -32,7 +32,8 @@ fn look(case: &Case) -> Vec<Finding> {
 }
 
 fn about(case: &Case, part: &Part) -> Option<Finding> {
-    if !part.first().workload.direct {
+    // Where only one end of a copy is direct, the other is meant to fill the cache.
+    if !part.first().workload.direct || part.setting("direct_only").is_some() {
         return None;
     }
     // Buffered jobs on the same files fill the cache themselves.

@@ -34,7 +34,7 @@ fn about(case: &Case, part: &Part) -> Option<Finding> {
     let facts = &case.record.facts;
     let class = durability(facts, file);
     let jobs = vec![part.name.to_owned()];
-    if part.is_buffered() {
+    if part.is_buffered_in(Direction::Write) {
         let nothing = match part.setting("sync_file_range") {
             Some(_) => "sync_file_range flushes neither the disk's cache nor the file's metadata",
             None => "nothing synchronises them",

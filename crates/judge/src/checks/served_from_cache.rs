@@ -63,7 +63,7 @@ fn read(case: &Case, part: &Part) -> Option<Finding> {
         return None;
     }
     // What another job found in the cache is no sign against one that goes past it.
-    if !part.is_buffered() && beside_buffered(case, part) {
+    if !part.is_buffered_in(Direction::Read) && beside_buffered(case, part) {
         return None;
     }
     let (asked, moved) = lowest(case, part, Direction::Read)?;
@@ -96,7 +96,7 @@ fn is_short(part: &Part) -> bool {
 
 /// Whether a buffered job reads from the same disks in the time that is looked at.
 fn beside_buffered(case: &Case, part: &Part) -> bool {
-    let buffered = |p: &&Part| p.is_buffered() && p.ios(Direction::Read) > 0;
+    let buffered = |p: &&Part| p.is_buffered_in(Direction::Read) && p.ios(Direction::Read) > 0;
     let beside = |p: &Part| is_short(part) || (p.from < part.to && part.from < p.to);
     sharing(case, &case.disks_of(part)).filter(buffered).any(beside)
 }
@@ -148,7 +148,7 @@ fn level<'a>(case: &Case<'a>, part: &Part<'a>) -> Option<&'a str> {
 
 /// Buffered writes that had not reached the device when the job ended.
 fn written(case: &Case, part: &Part) -> Option<Finding> {
-    if !part.is_buffered() || compresses(case, part) {
+    if !part.is_buffered_in(Direction::Write) || compresses(case, part) {
         return None;
     }
     let (asked, moved) = lowest(case, part, Direction::Write)?;

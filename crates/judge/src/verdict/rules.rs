@@ -281,7 +281,8 @@ fn by_cache(m: &Matter) -> Option<Ruling> {
         return None;
     }
     // A direct write of which the device sees less was compressed on the way, not kept in memory.
-    if m.part.first().workload.direct && signs.direction == Direction::Write {
+    let direct = m.part.first().workload.direct && !m.part.is_buffered_in(Direction::Write);
+    if direct && signs.direction == Direction::Write {
         return None;
     }
     // What has to be waited for all the same is what made the figure.
@@ -314,7 +315,7 @@ fn by_cache(m: &Matter) -> Option<Ruling> {
 fn by_residency(m: &Matter) -> Option<Ruling> {
     let signs = &m.signs;
     let shared = signs.disks.as_ref().is_some_and(|disks| disks.shared);
-    let reads = signs.direction == Direction::Read && m.part.is_buffered();
+    let reads = signs.direction == Direction::Read && m.part.is_buffered_in(Direction::Read);
     let cached = cached_before(m)?;
     (shared && reads && cached >= CPU_BOUND && signs.waiting() < HALF).then(|| Ruling {
         limit: Limit::Cache,
@@ -344,7 +345,7 @@ fn cached_before(m: &Matter) -> Option<f64> {
 /// Writes that the page cache took without making the worker wait, whatever it wrote back later.
 fn by_write_behind(m: &Matter) -> Option<Ruling> {
     let signs = &m.signs;
-    let written = signs.direction == Direction::Write && m.part.is_buffered();
+    let written = signs.direction == Direction::Write && m.part.is_buffered_in(Direction::Write);
     if !written || m.part.setting("sync").is_some() || m.part.devices.is_empty() {
         return None;
     }

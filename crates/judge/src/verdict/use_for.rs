@@ -111,7 +111,12 @@ pub(super) fn what(case: &Case, part: &Part) -> String {
         out += ", one at a time";
     }
     if !workload.files.is_empty() && part.medium() == Medium::Data {
-        out += if workload.direct { ", direct" } else { ", buffered" };
+        out += match (workload.direct, part.setting("direct_only")) {
+            (true, Some("read")) => ", its reads direct",
+            (true, Some(_)) => ", its writes direct",
+            (true, None) => ", direct",
+            (false, _) => ", buffered",
+        };
     }
     match part.workers.len() {
         1 => out,
@@ -208,7 +213,7 @@ fn volatile(case: &Case, part: &Part) -> Option<&'static str> {
     let synced = part.workers.iter().any(|job| job.sync.count > 0)
         || part.setting("sync").is_some()
         || ["fsync", "fdatasync"].iter().any(|name| part.setting(name).is_some());
-    let kept = |class: &Durability| match (synced, part.is_buffered()) {
+    let kept = |class: &Durability| match (synced, part.is_buffered_in(Direction::Write)) {
         (true, _) => class.keeps_synced(),
         (false, true) => Some(false),
         (false, false) => class.keeps_completed(),

@@ -1,0 +1,157 @@
+//! O_DIRECT at the two ends of a call: what it asks of offsets and lengths, and what becomes of a
+//! last block that it would not take.
+
+use super::translate::Span;
+use super::{Call, Input, TOOL};
+use crate::Usage;
+use record::Facts;
+use trace::Opened;
+
+/// How the two ends of a call are opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Ways {
+    /// What is read.
+    pub source: Opened,
+    /// What is written.
+    pub target: Opened,
+    /// A last block goes through the page cache to the output, and is synchronised at the end.
+    pub syncs: bool,
+    /// What the user should know; a sentence each.
+    pub notes: Vec<String>,
+}
+
+impl Ways {
+    /// Whether any of them passes the page cache by.
+    pub fn is_direct(&self) -> bool {
+        [self.source, self.target].iter().any(|opened| *opened != Opened::Buffered)
+    }
+}
+
+/// An end with O_DIRECT, in dd's words.
+struct End<'a> {
+    path: &'a str,
+    /// "iflag=" or "oflag=".
+    list: &'static str,
+    /// The operand that gives its blocks, and their bytes.
+    block: (&'static str, u64),
+    /// The operand that gives its beginning, and where that is.
+    start: (&'static str, u64),
+}
+
+impl Call {
+    /// How both ends are opened. Where what is read goes nowhere, `span` loses a rest that O_DIRECT
+    /// does not take.
+    ///
+    /// # Errors
+    /// What O_DIRECT would not take, and what to do.
+    pub(super) fn ways(&self, facts: &Facts, span: &mut Span) -> Result<Ways, Usage> {
+        let (source, target) = (Opened::Buffered, Opened::Buffered);
+        let mut ways = Ways { source, target, syncs: false, notes: Vec::new() };
+        let operand = |own| if self.ibs == self.obs { "bs=" } else { own };
+        if let (Input::Path(path), true) = (&self.input, self.direct_in) {
+            let (block, start) = ((operand("ibs="), self.ibs), ("skip=", span.from));
+            let end = End { path, list: "iflag=", block, start };
+            self.direct_source(&end, facts, span, &mut ways)?;
+        }
+        if let (Some(path), true) = (self.written(), self.direct_out) {
+            let appends = self.append && self.notrunc;
+            let block = (operand("obs="), self.obs);
+            let start = (if appends { "oflag=append" } else { "seek=" }, span.to);
+            direct_target(&End { path, list: "oflag=", block, start }, facts, span, &mut ways)?;
+        }
+        Ok(ways)
+    }
+
+    fn direct_source(
+        &self,
+        end: &End<'_>,
+        facts: &Facts,
+        span: &mut Span,
+        ways: &mut Ways,
+    ) -> Result<(), Usage> {
+        let unit = end.check(facts, span.total)?.unwrap_or(1);
+        let (rest, last) = (span.total % unit, span.total % end.block.1);
+        ways.source = Opened::Direct;
+        if rest == 0 {
+            return Ok(());
+        }
+        if self.written().is_none() {
+            if span.total < unit {
+                let what =
+                    format!("only {rest} bytes are read, and O_DIRECT reads {unit} at least");
+                return Err(end.refused("iflag=direct".into(), what, "read more"));
+            }
+            span.total -= rest;
+            ways.notes.push(format!(
+                "iflag=direct: the last {rest} bytes are left out: O_DIRECT reads multiples of {unit}"
+            ));
+            return Ok(());
+        }
+        ways.source = if span.total > last { Opened::DirectButLast } else { Opened::Buffered };
+        ways.notes.push(format!(
+            "iflag=direct: the last {last} bytes are read through the page cache: they are no \
+             multiple of {unit}, as O_DIRECT needs"
+        ));
+        Ok(())
+    }
+}
+
+/// Oracle: strace of dd 9.1. It takes O_DIRECT off for a block that is not full, and synchronises.
+fn direct_target(end: &End<'_>, facts: &Facts, span: &Span, ways: &mut Ways) -> Result<(), Usage> {
+    end.check(facts, span.total)?;
+    let last = span.total % end.block.1;
+    ways.target = match last {
+        0 => Opened::Direct,
+        last if last < span.total => Opened::DirectButLast,
+        _ => Opened::Buffered,
+    };
+    if last > 0 {
+        ways.syncs = true;
+        ways.notes.push(format!(
+            "oflag=direct: the last {last} bytes are no whole block: they are written through the \
+             page cache and synchronised at the end, as by dd"
+        ));
+    }
+    Ok(())
+}
+
+impl End<'_> {
+    /// What its offsets and lengths have to be multiples of; `None`: nothing. Of `total` bytes those
+    /// of whole blocks are looked at.
+    fn check(&self, facts: &Facts, total: u64) -> Result<Option<u64>, Usage> {
+        let flag = format!("{}direct", self.list);
+        let Some(target) = facts.targets.get(self.path) else { return Ok(None) };
+        if target.direct.is_some_and(|limits| limits.memory == 0 && limits.offset == 0) {
+            let what = format!("{} does not take O_DIRECT", self.path);
+            return Err(self.refused(flag, what, "name another place"));
+        }
+        let own = target.direct.map(|limits| u64::from(limits.offset)).filter(|unit| *unit > 0);
+        let device = || facts.devices.get(target.device.as_ref()?);
+        let unit = own.or_else(|| device().map(|device| device.logical_block.0));
+        let Some(unit) = unit.filter(|unit| *unit > 1) else { return Ok(None) };
+        let ((block, bytes), (start, begin)) = (self.block, self.start);
+        if total >= bytes && !bytes.is_multiple_of(unit) {
+            let what =
+                format!("{bytes} is no multiple of {unit}, as O_DIRECT on {} needs", self.path);
+            let cure = format!("give {block} a multiple of {unit}");
+            return Err(self.refused(format!("{block}{bytes}"), what, &cure));
+        }
+        if total >= bytes && !begin.is_multiple_of(unit) {
+            let what = format!(
+                "it begins at byte {begin} of {}, and O_DIRECT there needs a multiple of {unit}",
+                self.path
+            );
+            let cure = match start.strip_suffix('=') {
+                Some(_) => format!("choose {start} so that it is one"),
+                None => format!("give seek= with a multiple of {unit} in its stead"),
+            };
+            return Err(self.refused(start.into(), what, &cure));
+        }
+        Ok(Some(unit))
+    }
+
+    fn refused(&self, flag: String, what: String, cure: &str) -> Usage {
+        let cure = format!("{cure}, or leave direct out of {}", self.list);
+        Usage::target(TOOL, flag, what, cure)
+    }
+}
