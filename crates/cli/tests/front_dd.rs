@@ -159,6 +159,13 @@ fn one_file_of_a_copy_may_be_direct_alone() {
         assert_eq!(settings.get("direct_only").map_or("", String::as_str), only);
         assert_eq!(ran.out.contains("memory took"), only == "read", "{}", ran.out);
     }
+    // Nor does a last block that is not full, of megabytes as it may be.
+    fs::write(at.join("src"), bytes((9 << 20) + 3)).unwrap();
+    dd(at, "if=src of=out bs=5M iflag=direct oflag=direct --record=r.json").expect(0);
+    let record = report::native::load(&at.join("r.json")).unwrap();
+    assert_eq!(record.evidence.files["out"].after.as_ref().unwrap().cached.unwrap().0, 0);
+    assert_eq!(record.jobs[0].workload.files, ["src", "out"]);
+    assert_eq!(record.jobs[0].workload.region.0, 2 * ((9 << 20) + 3));
 }
 
 #[test]

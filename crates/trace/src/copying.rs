@@ -22,7 +22,7 @@ pub enum Opened {
     #[default]
     Direct,
     /// With O_DIRECT, and once more without: for a last block that is shorter than the others, which
-    /// O_DIRECT may not take. There must be others.
+    /// O_DIRECT may not take. After all else the page cache is told to drop it.
     DirectButLast,
     /// Without O_DIRECT.
     Buffered,
@@ -97,6 +97,13 @@ impl Copying {
         end.opened == Opened::DirectButLast && is_shorter
     }
 
+    /// What a last block left in the page cache, dropped by way of the file it was moved through.
+    fn left(&self, end: &CopyEnd, file: u32) -> Event {
+        let length = self.last();
+        let offset = end.start + self.total - length;
+        Event { at: 0, offset, length, file, kind: Kind::Forget }
+    }
+
     /// What is done to a file: so many blocks from byte `begin` of what is copied.
     fn used(
         &self,
@@ -145,6 +152,8 @@ pub struct Copied {
     /// Bytes of blocks that are done with.
     done: u64,
     sync: Option<Kind>,
+    /// What is forgotten at the very end, the last first.
+    left: Vec<Event>,
 }
 
 impl Copied {
@@ -165,7 +174,9 @@ impl Copied {
         let forgetting = ends.iter().filter(|(_, _, end)| end.forgets);
         let forgets = forgetting.map(|(_, files, end)| (Turn::Forget, *files, end.start));
         let turns = moves.chain(forgets).collect();
-        Copied { copying: *copying, turns, next: 0, done: 0, sync: copying.sync }
+        let tails = ends.iter().filter(|(_, _, end)| copying.tail(end));
+        let left = tails.map(|(_, files, end)| copying.left(end, files[1])).rev().collect();
+        Copied { copying: *copying, turns, next: 0, done: 0, sync: copying.sync, left }
     }
 
     /// Takes the next turn for the block under way; `None` where it has nothing to do.
@@ -210,7 +221,8 @@ impl Iterator for Copied {
         }
         // What is written comes after what is read.
         let file = u32::from(self.copying.source.is_some());
-        self.sync.take().map(|kind| Event { at: 0, offset: 0, length: 0, file, kind })
+        let sync = self.sync.take().map(|kind| Event { at: 0, offset: 0, length: 0, file, kind });
+        sync.or_else(|| self.left.pop())
     }
 }
 
@@ -265,7 +277,8 @@ mod tests {
         copy.sync = Some(Kind::Sync);
         let io = [(Kind::Read, 0, 8, 4), (Kind::Write, 1, 16, 4), (Kind::Read, 2, 12, 2)];
         let end = [(Kind::Write, 3, 20, 2), (Kind::Sync, 1, 0, 0)];
-        assert_eq!(listed(&copy), [&io[..], &end].concat());
+        let left = [(Kind::Forget, 2, 12, 2), (Kind::Forget, 3, 20, 2)];
+        assert_eq!(listed(&copy), [&io[..], &end, &left].concat());
         let seen = copy.recording(vec!["a".into(), "b".into()]);
         let files = seen.files.iter().map(|file| (file.path.as_str(), file.buffered, file.grain));
         let expected = [("a", false, 4), ("b", false, 4), ("a", true, 2), ("b", true, 2)];
@@ -275,7 +288,7 @@ mod tests {
             [false, false, true, true]
         );
         copy.source = None;
-        assert_eq!(copy.events().map(|event| event.file).collect::<Vec<_>>(), [0, 1, 0]);
+        assert_eq!(copy.events().map(|event| event.file).collect::<Vec<_>>(), [0, 1, 0, 1]);
         // Whole blocks need no second file, nor has a single short one others before it.
         copy.total = 8;
         assert_eq!(copy.recording(vec!["b".into()]).files.len(), 1);
@@ -299,7 +312,8 @@ mod tests {
             let there = usize::from(source.is_some()) + usize::from(target.is_some());
             let seen = copy.recording(vec!["name".into(); there]);
             let events: Vec<Event> = copy.events().collect();
-            assert_eq!(seen.ios, events.len() as u64);
+            let ios = events.iter().filter(|event| event.kind != Kind::Forget).count();
+            assert_eq!(seen.ios, ios as u64);
             for (place, file) in seen.files.iter().enumerate() {
                 let own =
                     |kind| events.iter().filter(move |e| (e.file, e.kind) == (place as u32, kind));

@@ -82,6 +82,9 @@ mod tests {
         let file = record.evidence.files.get_mut(FILE).unwrap();
         file.after.as_mut().unwrap().cached = Some(Bytes(100 << 20));
         assert!(the_finding(&record, CHECK.id).text.contains("100.0 MiB"));
+        record.jobs[0].workload.settings = [("direct_only".into(), "read".into())].into();
+        assert!(findings(&record, CHECK.id).is_empty());
+        record.jobs[0].workload.settings.clear();
         record.jobs[0].workload.direct = false;
         assert!(findings(&record, CHECK.id).is_empty());
     }

@@ -73,6 +73,11 @@ mod tests {
         let disk = record.facts.devices.get_mut("sda").unwrap();
         (disk.write_cache, disk.fua) = (Some("write back".into()), Some(false));
         assert_eq!(the_finding(&record, CHECK.id).severity, Severity::Note);
+        for (only, severity) in [("write", Severity::Note), ("read", Severity::Warning)] {
+            record.jobs[0].workload.settings = [("direct_only".into(), only.into())].into();
+            assert_eq!(the_finding(&record, CHECK.id).severity, severity, "{only}");
+        }
+        record.jobs[0].workload.settings.clear();
         record.jobs[0].workload.direct = false;
         assert_eq!(the_finding(&record, CHECK.id).severity, Severity::Warning);
         for name in ["fsync", "end_fsync", "end_syncfs", "fsync_on_close", "verify"] {
