@@ -118,8 +118,17 @@ impl Files<'_> {
         recording: &Recording,
         found: &mut Findings,
     ) -> Vec<File> {
-        let used = recording.files.iter();
-        used.filter_map(|used| self.replayed(cx, used, found)).collect()
+        let mut files: Vec<File> = Vec::new();
+        for used in &recording.files {
+            let Some(file) = self.replayed(cx, used, found) else { continue };
+            if used.again
+                && let Some(first) = files.iter_mut().find(|first| first.path == file.path)
+            {
+                first.length = first.length.max(file.length);
+            }
+            files.push(file);
+        }
+        files
     }
 
     /// A file of a log; `None` when it cannot be used. What is read of a regular file is laid out;
