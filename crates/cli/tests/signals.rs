@@ -6,6 +6,7 @@ use common::*;
 use rustix::process::Signal;
 use serde_json::Value;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -124,10 +125,13 @@ fn a_later_phase() {
 #[test]
 fn a_second_signal_ends_at_once() {
     let directory = scratch();
-    // Sleeping for the whole time: the first signal alone ends it only when the I/O is due.
-    let fifo = directory.path().join("pipe");
-    system("mkfifo", &[fifo.to_str().unwrap()]);
-    let job = ["--name=a", "--filename=pipe", "--rw=read", "--size=1m", "--ioengine=psync"];
+    // A program that is not to be stopped for a minute: the first signal alone ends the run only
+    // then. It ends when it finds itself removed.
+    let program = directory.path().join("stubborn");
+    let text = "#!/bin/sh\ntrap '' TERM\nwhile [ -e \"$0\" ]; do sleep 0.1; done\n";
+    fs::write(&program, text).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let job = ["--name=a", "--ioengine=exec", "--program=./stubborn", "--grace_time=60"];
     let mut running = Running::fathom("run", directory.path(), &[&job[..], &WATCHED].concat());
     running.says("err", "Jobs: ");
     running.signal(Signal::INT);
