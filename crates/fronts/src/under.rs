@@ -69,7 +69,7 @@ impl Under<'_> {
     }
 
     fn cache(&self, job: &JobRecord) -> String {
-        let way = match Direction::ALL.map(|direction| is_direct(job, direction)) {
+        let way = match Direction::ALL.map(|direction| job.workload.is_direct_in(direction)) {
             [true, true, _] => "passed by with O_DIRECT",
             [true, false, _] => "passed by with O_DIRECT by reads, in use for writes",
             [false, true, _] => "in use for reads, passed by with O_DIRECT by writes",
@@ -147,19 +147,13 @@ fn held(evidence: &FileEvidence, is_dropped: bool) -> Option<String> {
 /// What of what was written was made durable within the figure.
 fn made_durable(job: &JobRecord) -> &'static str {
     let sync = job.workload.settings.get("sync").map(String::as_str);
-    match (sync, job.sync.count, is_direct(job, Direction::Write)) {
+    match (sync, job.sync.count, job.workload.is_direct_in(Direction::Write)) {
         (Some("sync"), ..) => "Each write was synchronised, and the figure holds it (O_SYNC)",
         (Some(_), ..) => "Each write was synchronised, and the figure holds it (O_DSYNC)",
         (None, 1.., _) => "What was written was synchronised, and the figure holds it",
         (None, 0, true) => "Nothing asked the disk to flush its cache",
         (None, 0, false) => "Nothing was synchronised: what the figure holds ends in memory",
     }
-}
-
-/// Whether a direction of a job passes the page cache by; of a copy one alone may.
-pub(crate) fn is_direct(job: &JobRecord, direction: Direction) -> bool {
-    let only = job.workload.settings.get("direct_only");
-    job.workload.direct && only.is_none_or(|only| only == direction.name())
 }
 
 /// Bytes that a run moved in one direction.

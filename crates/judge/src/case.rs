@@ -258,14 +258,16 @@ impl<'a> Part<'a> {
 
     /// Whether it goes through the page cache: neither O_DIRECT nor an engine without files.
     pub fn is_buffered(&self) -> bool {
-        let workload = &self.first().workload;
-        !workload.direct && !workload.files.is_empty() && self.medium() != Medium::Objects
+        !self.first().workload.direct && self.has_files()
     }
 
-    /// The same of its I/O of a direction: of a copy one file may be opened with O_DIRECT alone.
+    /// The same of its I/O of a direction.
     pub fn is_buffered_in(&self, direction: Direction) -> bool {
-        let other = self.setting("direct_only").is_some_and(|only| only != direction.name());
-        other || self.is_buffered()
+        !self.first().workload.is_direct_in(direction) && self.has_files()
+    }
+
+    fn has_files(&self) -> bool {
+        !self.first().workload.files.is_empty() && self.medium() != Medium::Objects
     }
 }
 

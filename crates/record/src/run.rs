@@ -433,6 +433,15 @@ fn is_zero(value: &u16) -> bool {
     *value == 0
 }
 
+impl Workload {
+    /// Whether I/O of a direction passes the page cache by: of a copy one file alone may be opened
+    /// with O_DIRECT.
+    pub fn is_direct_in(&self, direction: Direction) -> bool {
+        let only = self.settings.get("direct_only");
+        self.direct && only.is_none_or(|only| only == direction.name())
+    }
+}
+
 impl JobRecord {
     /// I/Os completed in all directions.
     pub fn ios(&self) -> u64 {

@@ -303,10 +303,9 @@ fn joined(mut set: RecordSet) -> RecordSet {
     let dimensions = grid::dimensions(&set);
     let varied: Vec<&str> =
         dimensions.iter().filter(|d| d.values.len() > 1).map(|d| d.name.as_str()).collect();
-    // What prepares the others stands nowhere.
-    let is_whole = |cell: &&record::Cell| cell.at.len() >= dimensions.len();
-    let cells = set.runs.iter().filter_map(|run| run.cell.as_ref()).filter(is_whole);
-    let mut places: Vec<_> = cells.map(|cell| cell.at.clone()).collect();
+    let cells = set.runs.iter().filter_map(|run| run.cell.as_ref());
+    let whole = cells.filter(|cell| grid::is_whole(&cell.at, &dimensions));
+    let mut places: Vec<_> = whole.map(|cell| cell.at.clone()).collect();
     places.sort();
     places.dedup();
     let is_paired =
@@ -315,7 +314,7 @@ fn joined(mut set: RecordSet) -> RecordSet {
         return set;
     }
     let cells = set.runs.iter_mut().filter_map(|run| run.cell.as_mut());
-    for cell in cells.filter(|cell| cell.at.len() >= dimensions.len()) {
+    for cell in cells.filter(|cell| grid::is_whole(&cell.at, &dimensions)) {
         let of = |pick: fn(&record::Coordinate) -> &String| {
             let varied = cell.at.iter().filter(|at| varied.contains(&at.dimension.as_str()));
             varied.map(|at| pick(at).as_str()).collect::<Vec<_>>().join(" + ")

@@ -134,7 +134,7 @@ pub fn dimensions(set: &RecordSet) -> Vec<Dimension> {
             found.push(Dimension { name: coordinate.dimension.clone(), ..Dimension::default() });
         }
     }
-    let whole: Vec<&Vec<Coordinate>> = all.iter().filter(|at| at.len() >= found.len()).collect();
+    let whole: Vec<&Vec<Coordinate>> = all.iter().filter(|at| is_whole(at, &found)).collect();
     for dimension in &mut found {
         for text in whole.iter().map(|at| value_of(at, &dimension.name)) {
             if dimension.place(text).is_none() {
@@ -144,6 +144,11 @@ pub fn dimensions(set: &RecordSet) -> Vec<Dimension> {
         dimension.sort_numbers();
     }
     found
+}
+
+/// Whether a run stands in every dimension: what only prepares the others does not.
+pub fn is_whole(at: &[Coordinate], dimensions: &[Dimension]) -> bool {
+    at.len() >= dimensions.len()
 }
 
 /// Where each run stands.

@@ -2,7 +2,7 @@
 
 use super::number::{general, human, rate};
 use super::{Call, Output, Status};
-use crate::under::{is_direct, moved, seconds};
+use crate::under::{moved, seconds};
 use judge::durability;
 use record::{Direction, JobRecord, PerDirection, RunRecord};
 use report::numbers::SizeStyle;
@@ -104,7 +104,7 @@ fn cached_writes(call: &Call, record: &RunRecord, job: &JobRecord) -> Option<&'s
     if job.workload.settings.contains_key("sync") || job.sync.count > 0 {
         return None;
     }
-    if !is_direct(job, Direction::Write) {
+    if !job.workload.is_direct_in(Direction::Write) {
         return Some(
             "memory took the writes, and the disk may have seen none of them. Say conv=fdatasync \
              to wait for the disk once, oflag=dsync for each block, or oflag=direct.",
@@ -118,7 +118,7 @@ fn cached_writes(call: &Call, record: &RunRecord, job: &JobRecord) -> Option<&'s
 
 /// What of the input was in memory before, where that was a part worth naming.
 fn cached_reads(call: &Call, record: &RunRecord, job: &JobRecord) -> Option<String> {
-    if is_direct(job, Direction::Read) {
+    if job.workload.is_direct_in(Direction::Read) {
         return None;
     }
     let path = call.read().filter(|_| !call.forget_in)?;

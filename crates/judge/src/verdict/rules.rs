@@ -281,7 +281,7 @@ fn by_cache(m: &Matter) -> Option<Ruling> {
         return None;
     }
     // A direct write of which the device sees less was compressed on the way, not kept in memory.
-    let direct = m.part.first().workload.direct && !m.part.is_buffered_in(Direction::Write);
+    let direct = m.part.first().workload.is_direct_in(Direction::Write);
     if direct && signs.direction == Direction::Write {
         return None;
     }
