@@ -4,8 +4,8 @@
 //! took. So a call is a list of reads and writes in dd's order ([`trace::Recording`]), which the
 //! engine does one by one as it does those of a log. In a copy each write carries what the read
 //! before it brought: the output is a copy. A source that only makes bytes (`/dev/zero`) is not read:
-//! zeros lie ready, and random bytes are made between two writes, within the time of the call as with
-//! dd, but within no latency.
+//! zeros and random bytes are made between two writes, within the time of the call as with dd, but
+//! within no latency.
 
 mod direct;
 mod number;

@@ -169,12 +169,14 @@ impl Worker {
         let mut set = |name: &str, value: Option<String>| {
             settings.extend(value.map(|value| (name.to_owned(), value)));
         };
-        let is_zero = matches!(buffers.content, BufferContent::Zero | BufferContent::ZeroDevice);
+        let is_zero = buffers.content == BufferContent::Zero;
         set("zero_buffers", is_zero.then(|| "1".into()));
         set("copies", (buffers.content == BufferContent::AsRead).then(|| "1".into()));
         let pattern = matches!(buffers.content, BufferContent::Pattern(_));
         set("buffer_pattern", pattern.then(|| "1".into()));
-        set("refill_buffers", buffers.refill.then(|| "1".into()));
+        // What is always the same costs next to nothing to make again.
+        let refill = buffers.refill && !is_zero && !pattern;
+        set("refill_buffers", refill.then(|| "1".into()));
         set("scramble_buffers", (!buffers.scramble).then(|| "0".into()));
         set("buffer_compress_percentage", buffers.compress_percentage.map(|p| p.to_string()));
         set("dedupe_percentage", buffers.dedupe_percentage.map(|p| p.to_string()));

@@ -5,18 +5,14 @@ pub(crate) mod content;
 use crate::ops::{Op, OpKind};
 use crate::random::{Random, mix};
 use plan::{BufferContent, DedupeMode, Worker};
-use std::fs::File;
-use std::sync::Arc;
 
 /// Makes the content of write buffers as a job asks for it.
 ///
 /// # Rules
 /// - Random content is made once a buffer. Scrambling then changes 16 bytes of every 512 before each
 ///   write, so that no two written sectors are alike; refilling makes it all anew.
-/// - A pattern or zeros stay what they are: scrambling does not touch them. In a job that reads as
-///   well they are made again before each write, since reads go through the same buffers.
-/// - Zeros of /dev/zero are read from there before each write, which is the only call of the system
-///   here: it is the work of a copy from there, outside of the time of the write itself.
+/// - A pattern or zeros stay what they are: scrambling does not touch them. In a job that refills, or
+///   reads as well, they are made again before each write: reads go through the same buffers.
 /// - A copy leaves buffers alone: a write carries what the read before it brought.
 /// - A compressible buffer is made anew for each write: in every chunk, random bytes and then the
 ///   pattern or zeros. A share of 100 % has no random bytes.
@@ -40,7 +36,6 @@ enum Task {
     Scramble,
     Refill,
     Repeat(Dedupe),
-    Source(Arc<File>),
 }
 
 /// How a whole buffer is made from a seed.
@@ -75,11 +70,8 @@ impl Payload {
         let seed = seed_of(worker.number, worker.pattern.seed);
         let is_random = filler.random_percent > 0;
         let dedupe = buffers.dedupe_percentage.filter(|percent| *percent > 0 && is_random);
-        let zeros = (buffers.content == BufferContent::ZeroDevice).then(|| File::open("/dev/zero"));
         let task = if !writes || buffers.content == BufferContent::AsRead {
             Task::Nothing
-        } else if let Some(Ok(source)) = zeros {
-            Task::Source(Arc::new(source))
         } else if let Some(percent) = dedupe {
             Task::Repeat(Dedupe {
                 percent: u32::from(percent.min(100)),
@@ -94,7 +86,7 @@ impl Payload {
             })
         } else if !is_random {
             let overwritten = worker.pattern.rw.reads();
-            if overwritten { Task::Refill } else { Task::Nothing }
+            if buffers.refill || overwritten { Task::Refill } else { Task::Nothing }
         } else if buffers.refill || buffers.compress_percentage.is_some_and(|p| p > 0) {
             Task::Refill
         } else if buffers.scramble {
@@ -131,17 +123,6 @@ impl Payload {
             Task::Nothing => {}
             Task::Scramble => content::scramble(buffer, offset ^ self.seed, self.count),
             Task::Refill => self.filler.fill(buffer, self.seed.wrapping_add(self.count)),
-            Task::Source(source) => {
-                // At an offset: reads at the file's position take a lock first.
-                let mut rest = &mut *buffer;
-                while !rest.is_empty() {
-                    let Ok(read @ 1..) = rustix::io::pread(source.as_ref(), &mut *rest, 0) else {
-                        rest.fill(0);
-                        break;
-                    };
-                    rest = &mut rest[read..];
-                }
-            }
             Task::Repeat(dedupe) => {
                 let (seed, number) = dedupe.next(self.seed);
                 self.filler.fill(buffer, seed.wrapping_add(number));
@@ -155,17 +136,14 @@ impl Filler {
         let buffers = &worker.buffers;
         let compress = buffers.compress_percentage.map(|p| u64::from(p.min(100)));
         let random_percent = match (&buffers.content, compress) {
-            (BufferContent::Zero | BufferContent::ZeroDevice | BufferContent::AsRead, _)
+            (BufferContent::Zero | BufferContent::AsRead, _)
             | (BufferContent::Pattern(_), None) => 0,
             (BufferContent::Random, None) => 100,
             (_, Some(percent)) => 100 - percent,
         };
         let pattern = match &buffers.content {
             BufferContent::Pattern(pattern) => pattern.clone(),
-            BufferContent::Random
-            | BufferContent::Zero
-            | BufferContent::ZeroDevice
-            | BufferContent::AsRead => Vec::new(),
+            BufferContent::Random | BufferContent::Zero | BufferContent::AsRead => Vec::new(),
         };
         let chunk = usize::try_from(buffers.compress_chunk.0).unwrap_or(0);
         Filler { pattern, chunk, random_percent }

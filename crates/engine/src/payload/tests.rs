@@ -74,8 +74,9 @@ fn zeros_and_patterns_stay_what_they_are() {
 }
 
 #[test]
-fn zeros_of_the_kernel_replace_what_was_there() {
-    let worker = worker(Buffers { content: BufferContent::ZeroDevice, ..Buffers::default() });
+fn zeros_are_made_anew_where_buffers_are_refilled() {
+    let zero = Buffers { content: BufferContent::Zero, refill: true, ..Buffers::default() };
+    let worker = worker(zero);
     let mut buffer = vec![9; 512];
     let write = Op { kind: OpKind::Write, file: 0, offset: 0, length: 512, tag: 0 };
     Payload::new(&worker).fill(&mut buffer, &write);

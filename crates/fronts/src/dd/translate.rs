@@ -25,8 +25,8 @@ pub struct Work {
     /// What the user should know; a sentence each.
     pub notes: Vec<String>,
     recording: Arc<Recording>,
-    /// What is written, where that is no content of the job's own.
-    content: Option<BufferContent>,
+    /// What is written is what was read.
+    copies: bool,
     /// What becomes of what is read.
     read_use: ReadUse,
 }
@@ -37,8 +37,8 @@ impl Work {
         // What names the targets in messages, where a log has its name.
         job.replay.logs = vec![TOOL.into()];
         job.replay.no_stall = true;
-        if let Some(content) = &self.content {
-            job.buffers.content = content.clone();
+        if self.copies {
+            job.buffers.content = BufferContent::AsRead;
         }
         job.buffers.read_use = self.read_use;
         job.attach(vec![Arc::clone(&self.recording)]);
@@ -88,7 +88,7 @@ impl Call {
             excl: self.excl,
             notes,
             recording: Arc::new(recording),
-            content: self.content(),
+            copies: matches!((&self.input, &self.output), (Input::Path(_), Output::Path(_))),
             read_use: self.read_use(),
         })
     }
@@ -224,15 +224,6 @@ impl Call {
         copying.recording([read, written].into_iter().flatten().map(str::to_owned).collect())
     }
 
-    /// What is written. dd reads its zeros for every block, which is a part of its time.
-    fn content(&self) -> Option<BufferContent> {
-        match (&self.input, self.written()) {
-            (Input::Path(_), Some(_)) => Some(BufferContent::AsRead),
-            (Input::Zero, Some(_)) => Some(BufferContent::ZeroDevice),
-            _ => None,
-        }
-    }
-
     /// dd hands on what it reads, also where nobody wants it.
     fn read_use(&self) -> ReadUse {
         match self.output {
@@ -255,7 +246,10 @@ impl Call {
             EachSync::Sync => options.push("sync=sync"),
         }
         match (&self.input, &self.output) {
-            (Input::Zero, Output::Path(_)) => options.push("zero_buffers=1"),
+            // dd has its zeros made for every block, which is a part of its time.
+            (Input::Zero, Output::Path(_)) => {
+                options.extend(["zero_buffers=1", "refill_buffers=1"]);
+            }
             (Input::Random, Output::Path(_)) => options.push("refill_buffers=1"),
             _ => {}
         }

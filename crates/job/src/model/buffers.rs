@@ -69,9 +69,6 @@ pub enum BufferContent {
     /// What the read before brought into the same buffer: a write after a read copies. No option
     /// sets it. It needs an engine that ends each I/O within the call, which has one buffer.
     AsRead,
-    /// Zeros that the kernel makes anew for each write, by a read of /dev/zero: what a copy from there
-    /// costs.
-    ZeroDevice,
 }
 
 /// What is done with the data of each read, once it is there.
@@ -80,7 +77,7 @@ pub enum ReadUse {
     /// Nothing.
     #[default]
     Nothing,
-    /// `touch_read`: one byte of every so many is looked at. At least 1.
+    /// `touch_read`: one byte of every so many is taken and put back. At least 1.
     Touch(u64),
     /// It is handed to /dev/null: what a copy to there costs. No option sets it.
     NullDevice,
