@@ -196,6 +196,14 @@ fn chores(worker: &Worker, shared: &Shared, index: usize, queued: bool) -> Vec<B
 impl Source for Extended {
     const EXTENDED: bool = true;
 
+    #[inline(always)]
+    fn at_hand(&mut self) -> Option<Op> {
+        match &mut self.work {
+            Work::Replayed(replayed) => replayed.at_hand(),
+            _ => None,
+        }
+    }
+
     fn next(&mut self) -> Next {
         let next = match &mut self.work {
             Work::Cycles(cycles) => cycles.next(),

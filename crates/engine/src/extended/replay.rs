@@ -129,6 +129,15 @@ impl Replayed {
         self.origin.get_or_insert(now);
     }
 
+    /// The next I/O, where nothing has to be looked at to know it; else see [`Replayed::next`].
+    #[inline(always)]
+    pub fn at_hand(&mut self) -> Option<Op> {
+        let Feed::Copy(events) = &mut self.feed else { return None };
+        let Event { offset, length, file, kind, .. } = events.at_hand()?;
+        let kind = if kind == Kind::Read { OpKind::Read } else { OpKind::Write };
+        Some(Op { kind, file, offset, length, tag: 0 })
+    }
+
     pub fn next(&mut self) -> Next {
         let event = match self.feed.next() {
             Ok(Some(event)) => event,
