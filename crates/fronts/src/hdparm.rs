@@ -187,7 +187,7 @@ impl Call {
         let fixed = ["rw=read", "ioengine=psync", "iodepth=1", "percentile_list=50:90:99:99.9"];
         options.extend(fixed.map(str::to_owned));
         // A file is read as it is, and the kernel reads ahead as it does for anybody; hdparm's memory
-        // is in pages of the usual size, and it looks at a byte of every sector that it read.
+        // is in pages of the usual size, and it changes a byte of every sector that it read.
         let alike = ["create_on_open=1", "fadvise_hint=0", "mem=mmap", "touch_read=512"];
         options.extend(alike.map(str::to_owned));
         let (rest, more) = match timing {

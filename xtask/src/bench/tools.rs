@@ -52,8 +52,8 @@ pub fn run(ours: &Path, options: &Options, interrupted: &AtomicBool) -> Result<S
     zram.fill(interrupted).context("filling zram0")?;
     let disk = zram.device.to_string_lossy().into_owned();
     let mut text = format!(
-        "# fathom's front ends against hdparm and dd\n\nMedians of {} rounds, turn by turn, in MB a \
-         second (10^6 bytes; hdparm: 2^20). A ratio is the median of the rounds' own; within {:.0} % \
+        "# fathom's front ends against hdparm and dd\n\nMedians of {} rounds, turn by turn, after one \
+         that does not count, in MB a second (10^6 bytes; hdparm: 2^20). A ratio is the median of the rounds' own; within {:.0} % \
          of 1 is demanded.\n\n| command | tool | fathom | ratio | |\n|---|--:|--:|--:|---|\n",
         options.rounds,
         TOLERANCE * 100.0
@@ -63,7 +63,9 @@ pub fn run(ours: &Path, options: &Options, interrupted: &AtomicBool) -> Result<S
             case.arguments.iter().map(|argument| argument.replace("DISK", &disk)).collect();
         let mut rates = [Vec::new(), Vec::new()];
         let _held = held(case, &zram.device)?;
-        for round in 0..options.rounds {
+        // The round before the first counts for nobody: whoever comes first pays for memory that is
+        // not there yet.
+        for round in 0..=options.rounds {
             // Who begins changes, so that neither always meets what the other left.
             for turn in [round % 2, 1 - round % 2] {
                 let program = if turn == 0 { Path::new(case.tool) } else { ours };
@@ -74,7 +76,8 @@ pub fn run(ours: &Path, options: &Options, interrupted: &AtomicBool) -> Result<S
                     let writes = arguments.contains(&format!("of={disk}"));
                     command.args(writes.then(|| format!("--allow-destroy={disk}")));
                 }
-                rates[turn as usize].push(rate(command.args(&arguments))?);
+                let rate = rate(command.args(&arguments))?;
+                rates[turn as usize].extend((round > 0).then_some(rate));
                 if interrupted.load(Ordering::Relaxed) {
                     bail!("interrupted");
                 }

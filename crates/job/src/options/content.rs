@@ -73,12 +73,12 @@ pub(super) const ROWS: &[OptionDef] = &[
         .long("Blocks then repeat between jobs as well; for dedupe_mode=working_set.")
         .default("0")
         .sets(to!(buffers.dedupe_global = flag)),
-    int(Buffer, "touch_read", 0, NO_MAX, "Look at one byte of every so many that a read brought")
+    int(Buffer, "touch_read", 0, NO_MAX, "Take and put back one byte of every so many that a read brought")
         .default("0")
         .long(
             "fathom's own. Reads bring data to memory; a program that uses it also brings it to the \
-             processor. This does as much after each read: 64 looks at every cache line of most \
-             processors, 512 is what hdparm does; 0 looks at nothing. It is done between I/Os: the \
+             processor. This does as much after each read: 64 takes a byte of every cache line of \
+             most processors, 512 is what hdparm does; 0 does nothing. It is done between I/Os: the \
              rate has it, latencies have not.",
         )
         .sets(|job, v| {
