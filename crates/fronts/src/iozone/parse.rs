@@ -26,6 +26,10 @@ pub enum Request {
 /// # Errors
 /// The first mistake in it.
 pub fn parse(arguments: &[String]) -> Result<Request, Usage> {
+    if arguments.is_empty() {
+        let cure = "-a runs all of them over all sizes, -s 64m -r 64k at one; -h lists the flags";
+        return Err(wrong("no flags", "no test is asked for", cure));
+    }
     let mut reader = Reader { call: Call::default(), rest: arguments, asked: None };
     while let Some((first, rest)) = reader.rest.split_first() {
         reader.rest = rest;

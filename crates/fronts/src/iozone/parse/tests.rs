@@ -31,6 +31,11 @@ fn the_line_of_the_seed() {
 }
 
 #[test]
+fn nothing_is_run_unasked() {
+    assert!(refused("").starts_with("no flags: no test is asked for"), "{}", refused(""));
+}
+
+#[test]
 fn letters_stand_together_and_values_at_once_or_apart() {
     let together = call("-RaeI -i0 -i 1 -s64k -r4");
     let apart = call("-R -a -e -I -i 0 -i 1 -s 64 -r 4k");
