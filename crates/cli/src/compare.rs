@@ -3,18 +3,20 @@
 use crate::archive;
 use crate::exit;
 use crate::output::{Output, describe, say};
-use crate::several;
+use crate::several::{self, Refusal};
+use anyhow::Result;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use judge::compare::{METRICS, Options};
-use std::path::PathBuf;
+use record::RecordSet;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// What `fathom compare` takes.
 #[derive(Args)]
 pub struct Arguments {
     /// The earlier record, or set of records, as `fathom run --record=FILE` writes it; or the id, tag
-    /// or other name of an archived run.
+    /// or other name of an archived run. Several, with commas between, repeat each other.
     #[arg(value_name = "A")]
     before: PathBuf,
     /// The later one.
@@ -35,8 +37,7 @@ pub struct Arguments {
 /// Compares and shows. 0: nothing is slower beyond the tolerance; 2: a file cannot be used; 4:
 /// something is slower.
 pub fn main(arguments: &Arguments) -> ExitCode {
-    let loaded = archive::load(&arguments.before)
-        .and_then(|before| Ok((before, archive::load(&arguments.after)?)));
+    let loaded = side(&arguments.before).and_then(|before| Ok((before, side(&arguments.after)?)));
     let (before, after) = match loaded {
         Ok(sets) => sets,
         Err(error) => return ExitCode::from(several::fail(&error)),
@@ -56,6 +57,35 @@ pub fn main(arguments: &Arguments) -> ExitCode {
             ExitCode::from(exit::ERRORS)
         }
     }
+}
+
+/// The runs of a side: those of one record, or of several that repeat each other. A path that is
+/// there is one, also with a comma in it.
+///
+/// # Errors
+/// When one cannot be read, did something else than the first, or was named before; with exit code 2.
+fn side(list: &Path) -> Result<RecordSet> {
+    let names: Vec<&str> = match list.to_str() {
+        Some(text) if text.contains(',') && !list.exists() => text.split(',').collect(),
+        _ => return archive::load(list),
+    };
+    if names.contains(&"") {
+        let text = format!("{}: expected records with commas between, like A1,A2", list.display());
+        return Err(Refusal::usage(text));
+    }
+    let mut all = archive::load(Path::new(names[0]))?;
+    for name in &names[1..] {
+        let more = archive::load(Path::new(name))?;
+        if more.runs.iter().any(|run| all.runs.iter().any(|known| known.jobs == run.jobs)) {
+            return Err(Refusal::usage(format!("{name}: the same run as one named before it")));
+        }
+        if let Some(why) = judge::compare::unlike(&all, &more) {
+            let text = format!("{name}: no repeat of {}: {why}; name runs of the same", names[0]);
+            return Err(Refusal::usage(text));
+        }
+        all.repeat(more);
+    }
+    Ok(all)
 }
 
 /// "5%" or "5" as a share.

@@ -79,3 +79,38 @@ fn what_cannot_be_used_is_named() {
     let ran = compare(directory.path(), &["a.json", "a.json", "--tolerance=much"]).expect(2);
     assert!(ran.err.contains("like 5%"), "{}", ran.err);
 }
+
+#[test]
+fn several_records_of_a_side_repeat_each_other() {
+    let directory = scratch();
+    made(directory.path(), "set.json", &[]);
+    for name in ["a1", "a2", "b1", "b2", "a,1"] {
+        let record = format!("--record={name}.json");
+        let line = [&NULL[..], &["--runtime=1600ms", &record]].concat();
+        fathom(directory.path(), &line).expect(0);
+    }
+    let spread = "One run does not show how another would differ";
+    let single = compare(directory.path(), &["a1.json", "b1.json"]).expect(0);
+    assert!(single.out.contains(spread), "{}", single.out);
+    let several = compare(directory.path(), &["a1.json,a2.json", "b1.json,b2.json"]).expect(0);
+    assert!(!several.out.contains(spread), "{}", several.out);
+    let sides = ["a1.json,set.json", "b1.json,b2.json"];
+    let json = compare(directory.path(), &[&["--json"], &sides[..]].concat()).expect(0).json();
+    assert_eq!(json["jobs"][0]["runs"], serde_json::json!({"before": 4, "after": 2}), "{json}");
+    // A path that is there is one.
+    compare(directory.path(), &["a,1.json", "b1.json"]).expect(0);
+
+    made(directory.path(), "other.json", &["--bs=8k"]);
+    for (list, said) in [
+        (
+            "a1.json,other.json",
+            "other.json: no repeat of a1.json: bs of job a is 8.0 KiB, not 4.0 KiB",
+        ),
+        ("a1.json,a2.json,a1.json", "a1.json: the same run as one named before it"),
+        ("a1.json,", "a1.json,: expected records with commas between"),
+        ("a1.json,none.json", "none.json: cannot read the record"),
+    ] {
+        let ran = compare(directory.path(), &[list, "b1.json"]).expect(2);
+        assert!(ran.err.starts_with(&format!("fathom: error: {said}")), "{}", ran.err);
+    }
+}

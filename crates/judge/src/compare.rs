@@ -328,6 +328,24 @@ pub fn compare(before: &RecordSet, after: &RecordSet, options: &Options) -> Comp
     }
 }
 
+/// In what a set does not repeat another: its jobs, or what one of them did. `None`: it repeats it.
+pub fn unlike(one: &RecordSet, other: &RecordSet) -> Option<String> {
+    let (earlier, later) = (cases(one), cases(other));
+    let (olds, news) = (members(&earlier), members(&later));
+    if let Some(name) = missing(&olds, &news).first() {
+        return Some(format!("it has no job {name}"));
+    }
+    if let Some(name) = missing(&news, &olds).first() {
+        return Some(format!("only it has a job {name}"));
+    }
+    let is_imported = one.runs.iter().chain(&other.runs).any(|run| run.origin.is_some());
+    olds.iter().find_map(|old| {
+        let new = news.iter().find(|new| new.name == old.name)?;
+        let first = workload::differences(old, new, is_imported).into_iter().next()?;
+        Some(format!("{} of job {} is {}, not {}", first.what, old.name, first.after, first.before))
+    })
+}
+
 fn doubts(set: &RecordSet) -> Vec<Finding> {
     let judged: Vec<Judged> = set.runs.iter().map(judge).collect();
     let mut findings = together(set, &judged).findings;

@@ -6,7 +6,7 @@ use crate::{
     PerDirection, Seams, SteadyResult, SyncResult, Timeline, Work,
 };
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Version of the stored form. Raise it when a field changes meaning or leaves; a new optional
 /// field does not need it.
@@ -112,6 +112,33 @@ pub struct RecordSet {
     pub seed: u64,
     /// The runs, each with its [`RunRecord::cell`].
     pub runs: Vec<RunRecord>,
+}
+
+impl RecordSet {
+    /// Takes the runs of another set as further repeats of its own. Where each set has but one cell
+    /// they are the same, whatever they are called.
+    pub fn repeat(&mut self, mut others: RecordSet) {
+        let round = |run: &RunRecord| run.cell.as_ref().map_or(0, |cell| cell.round);
+        let made = self.runs.iter().map(|run| round(run) + 1).max().unwrap_or(0);
+        let cell = |set: &RecordSet| set.runs.first().and_then(|run| run.cell.clone());
+        let own = cell(self).unwrap_or_default();
+        let one = [&*self, &others].iter().all(|set| set.cells() <= 1);
+        for run in &mut others.runs {
+            let cell = if one { own.clone() } else { run.cell.clone().unwrap_or_default() };
+            run.cell = Some(Cell { round: made + round(run), ..cell });
+        }
+        for run in &mut self.runs {
+            run.cell.get_or_insert_with(Cell::default);
+        }
+        self.kind = "repeat".into();
+        self.runs.extend(others.runs);
+    }
+
+    /// How many different things ran.
+    fn cells(&self) -> usize {
+        let names = self.runs.iter().map(|run| run.cell.as_ref().map(|cell| &cell.name));
+        names.collect::<BTreeSet<_>>().len()
+    }
 }
 
 /// How the program was called.

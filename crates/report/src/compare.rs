@@ -224,7 +224,8 @@ fn intervals(comparison: &Comparison) -> String {
     if comparison.is_spread_assumed {
         text += &format!(
             " One run does not show how another would differ: a spread of {} % from run to run is \
-             assumed, {} % in percentiles above the median. Run both with --repeat=5 to measure it.",
+             assumed, {} % in percentiles above the median. Run both with --repeat=5, or name several \
+             runs of each (A1,A2,A3), to measure it.",
             ASSUMED_SPREAD * 100.0,
             ASSUMED_SPREAD_OF_TAILS * 100.0
         );

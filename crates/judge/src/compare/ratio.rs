@@ -177,9 +177,10 @@ fn course(workers: &[&JobRecord], of: &Operation, metric: Metric) -> Result<f64,
     };
     let levels: Vec<f64> = slots(workers, &directions).iter().filter_map(level).collect();
     match levels.len() {
-        0 | 1 => {
-            Err(format!("{}, or repeat the runs on both sides (--repeat=5)", too_few(workers)))
-        }
+        0 | 1 => Err(format!(
+            "{}, or repeat the runs on both sides (--repeat=5, or several records each, A1,A2)",
+            too_few(workers)
+        )),
         count => Ok(variance(&levels).sqrt() * students_t((count - 1) as f64, MISS) / ERRORS),
     }
 }
