@@ -225,12 +225,14 @@ impl Watched {
 /// How often it is looked whether the workers run already.
 const LOOK_AGAIN_NS: u64 = 20_000_000;
 
+/// Rates are whole numbers, as fio's are and as reports print them: what was judged can be worked
+/// out again from them.
 fn sample(before: Totals, after: Totals, elapsed: u64) -> SteadySample {
     let seconds = elapsed.max(1) as f64 / 1e9;
     let ios = after.ios - before.ios;
     SteadySample {
-        iops: ios as f64 / seconds,
-        bytes_per_second: (after.bytes - before.bytes) as f64 / seconds,
+        iops: (ios as f64 / seconds).floor(),
+        bytes_per_second: ((after.bytes - before.bytes) as f64 / seconds).floor(),
         latency_ns: (after.latency_ns - before.latency_ns) as f64 / ios.max(1) as f64,
     }
 }
