@@ -58,7 +58,8 @@ pub struct UnitMetrics {
     pub busy_ns: u64,
     /// Time in which all workers ran, in nanoseconds.
     pub common_ns: u64,
-    /// errno that ended its first failed worker, or 0.
+    /// errno that ended its first failed worker; without one that of the first error the job went
+    /// on after, as with fio; or 0.
     pub error: i32,
     /// Errors by kind.
     pub errors: Vec<ErrorCount>,
@@ -131,6 +132,9 @@ pub(crate) fn measure(jobs: &[&JobRecord]) -> UnitMetrics {
     let mut percentiles = first.percentiles.clone();
     percentiles.sort_by(f64::total_cmp);
     let windows = busy(jobs, &Direction::ALL);
+    let errors = errors(jobs);
+    let counted = errors.first().map(|error| error.errno);
+    let ended = |error: &i32| *error != 0;
     let ran = || jobs.iter().map(|job| (job.ended - job.started).0);
     UnitMetrics {
         name: first.name.clone(),
@@ -160,8 +164,8 @@ pub(crate) fn measure(jobs: &[&JobRecord]) -> UnitMetrics {
         elapsed_ns: jobs.iter().map(|job| job.elapsed.0).max().unwrap_or(0),
         busy_ns: union_ns(&windows),
         common_ns: common_ns(&windows),
-        error: jobs.iter().map(|job| job.error).find(|error| *error != 0).unwrap_or(0),
-        errors: errors(jobs),
+        error: jobs.iter().map(|job| job.error).find(ended).or(counted).unwrap_or(0),
+        errors,
         steady: first.steady.as_ref().map(SteadyMetrics::of),
         latency_depth: first.latency_depth,
         exchange: exchange::measure(jobs),
