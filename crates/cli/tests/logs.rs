@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{as_fio, fathom, fio, scratch};
+use common::{Ran, as_fio, fathom, fio, scratch};
 use record::RunRecord;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -452,4 +452,17 @@ fn ranges_that_are_synchronised_are_no_data() {
         let log = fs::read_to_string(scratch.path().join("x_lat.1.log")).unwrap();
         assert_eq!(log.lines().count(), 16, "{log}");
     }
+}
+
+#[test]
+fn logs_without_a_name_have_that_of_the_job() {
+    let job = "[job]\nioengine=null\nsize=64k\nwrite_bw_log\nwrite_lat_log=\nwrite_iops_log=\n";
+    let names = [as_fio, fio].map(|program: fn(&Path, &[&str]) -> Ran| {
+        let directory = scratch();
+        fs::write(directory.path().join("job.fio"), job).unwrap();
+        program(directory.path(), &["job.fio"]).expect(0);
+        logs(directory.path()).into_keys().collect::<Vec<_>>()
+    });
+    assert_eq!(names[0], names[1]);
+    assert!(names[0].len() == 5 && names[0][0].starts_with("job_bw"), "{names:?}");
 }

@@ -1,6 +1,6 @@
 //! `--debug`: what is traced, and how traces of options look.
 
-use crate::model::Job;
+use crate::model::{Job, SteadyFigure, SteadyLimit};
 use crate::options::{self, Kind, OptionDef};
 use std::fmt::Write;
 
@@ -103,6 +103,9 @@ pub fn parse(jobs: &[Job], id: u32) -> String {
                 if let Some(number) = number(job, def, value) {
                     out += &line("parse", id, &format!("  ret=0, out={number}"));
                 }
+                if let Some(text) = threshold(job, def, value) {
+                    out += &line("parse", id, &text);
+                }
             }
         }
     }
@@ -122,6 +125,29 @@ fn kind(def: &OptionDef) -> &'static str {
         Kind::Floats { .. } => "OPT_FLOAT_LIST",
         Kind::Size { .. } => "OPT_STR_VAL",
     }
+}
+
+/// What `steadystate` comes to.
+fn threshold(job: &Job, def: &OptionDef, value: &str) -> Option<String> {
+    if def.name != "steadystate" {
+        return None;
+    }
+    let mut set = Job { measure: job.measure.clone(), ..Job::default() };
+    let units = crate::value::Units { kb_base: job.measure.kb_base };
+    let value = crate::value::parse(def, Some(value), units).ok()?;
+    (def.set)(&mut set, &value).ok()?;
+    Some(match (set.steady.limit, set.steady.criterion.figure) {
+        (SteadyLimit::Percent(limit), _) => format!("set steady state threshold to {limit:.6}%"),
+        (SteadyLimit::Value(limit), SteadyFigure::Iops) => {
+            format!("set steady state IOPS threshold to {limit:.6}")
+        }
+        (SteadyLimit::Value(limit), SteadyFigure::Bandwidth) => {
+            format!("set steady state BW threshold to {limit:.0}")
+        }
+        (SteadyLimit::Value(limit), SteadyFigure::Latency) => {
+            format!("set steady state LAT threshold to {limit:.0}")
+        }
+    })
 }
 
 /// The number an option comes to, where it is one.

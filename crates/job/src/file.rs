@@ -7,6 +7,7 @@
 use crate::command_line::{Dialect, Inputs};
 use crate::error::{JobError, JobErrors, Origin};
 use crate::expand;
+use crate::options;
 use record::{Message, SourceText};
 use std::io;
 use std::path::Path;
@@ -217,7 +218,8 @@ impl Reader<'_> {
             let value = expand::environment(raw, &|name| self.inputs.variable(name));
             self.inputs.keywords().expand(&value)
         });
-        if expanded.as_deref() == Some("") {
+        let alone = options::find(name).is_some_and(|option| option.alone) && value == Some("");
+        if expanded.as_deref() == Some("") && !alone {
             let why = match value {
                 Some("") => "there is no value after '='".to_string(),
                 _ => format!("the value is empty: '{}' is not set", value.unwrap_or_default()),
