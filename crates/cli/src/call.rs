@@ -41,7 +41,7 @@ pub enum Remarks {
     Stderr,
     /// With the report, as text.
     Output,
-    /// Nowhere else than in the report, which holds them in its own way.
+    /// Nowhere else than in the report: JSON holds them in its own way, terse lines have no place.
     InReport,
 }
 
@@ -72,20 +72,20 @@ impl Call<'_> {
         self.invocation.formats.contains(&Format::Normal)
     }
 
-    /// Where remarks go. Programs that run fio with `--output` take whatever is on stderr for a
-    /// failure (fio's own regression tests do). JSON holds every remark; beside text they can stand,
-    /// as fio's do; lines of terse fields are read by number and stay alone.
+    /// Where remarks go. Programs that have fio give them JSON, or run it with `--output`, take
+    /// whatever is on stderr for a failure, or read it together with the report (fio's own regression
+    /// tests and kubestr do). JSON holds every remark; beside text in a file they can stand, as fio's
+    /// do; lines of terse fields are read by number and stay alone.
     pub fn remarks(&self) -> Remarks {
         let formats = &self.invocation.formats;
         let is_json = |format: &Format| matches!(format, Format::Json | Format::JsonPlus);
-        if !self.as_fio() || self.invocation.output.is_none() {
-            Remarks::Stderr
-        } else if formats.iter().any(is_json) {
-            Remarks::InReport
-        } else if formats.iter().all(|format| *format == Format::Normal) {
-            Remarks::Output
-        } else {
-            Remarks::Stderr
+        let is_text = formats.iter().all(|format| *format == Format::Normal);
+        match (self.as_fio(), self.invocation.output.is_some()) {
+            (false, _) => Remarks::Stderr,
+            (true, _) if formats.iter().any(is_json) => Remarks::InReport,
+            (true, false) => Remarks::Stderr,
+            (true, true) if is_text => Remarks::Output,
+            (true, true) => Remarks::InReport,
         }
     }
 

@@ -1,27 +1,21 @@
 //! `--debug`: what is traced beside the workers, which trace themselves.
 
-use job::Invocation;
 use job::debug::{line, parse};
+use job::{Invocation, Job};
 use plan::Plan;
 use record::RunRecord;
-use std::fmt::Write;
 
 /// What is said before a run: what is traced, then the options, files and disks of the jobs.
 pub fn before(program: &str, invocation: &Invocation, plan: &Plan) -> String {
     let (debug, id) = (&invocation.debug, std::process::id());
-    let mut out = String::new();
-    for area in &debug.areas {
-        let _ = writeln!(out, "{program}: set debug option {area}");
-    }
+    let mut out = traced(program, invocation);
     if let (true, Some(profile)) = (debug.covers("profile"), &invocation.profile) {
         out += &line("profile", id, &format!("loading profile '{profile}'"));
     }
     if debug.covers("blktrace") {
         out += &replayed(invocation, id);
     }
-    if debug.covers("parse") {
-        out += &parse(&invocation.jobs, id);
-    }
+    out += &options(invocation);
     if debug.covers("file") {
         out += &files(plan, id);
     }
@@ -33,6 +27,28 @@ pub fn before(program: &str, invocation: &Invocation, plan: &Plan) -> String {
         }
     }
     out
+}
+
+/// What is said where nothing but the options is looked at.
+pub fn parsed(program: &str, invocation: &Invocation) -> String {
+    traced(program, invocation) + &options(invocation)
+}
+
+/// The areas that are traced.
+fn traced(program: &str, invocation: &Invocation) -> String {
+    let line = |area: &&str| format!("{program}: set debug option {area}\n");
+    invocation.debug.areas.iter().map(line).collect()
+}
+
+/// The options of the jobs; without any job those that would hold for all.
+fn options(invocation: &Invocation) -> String {
+    if !invocation.debug.covers("parse") {
+        return String::new();
+    }
+    let mut general = [Job::default()];
+    general[0].options.global.clone_from(&invocation.global_options);
+    let jobs = if invocation.jobs.is_empty() { &general } else { &invocation.jobs[..] };
+    parse(jobs, std::process::id())
 }
 
 fn replayed(invocation: &Invocation, id: u32) -> String {

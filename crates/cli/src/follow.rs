@@ -175,14 +175,14 @@ impl<'a> Console<'a> {
 impl Audience for Console<'_> {
     fn laying_out(&mut self, line: &str) -> Result<()> {
         self.clear()?;
-        match (self.manner.text, self.manner.quiet) {
-            (true, _) => self.output.write(line),
-            (false, true) => Ok(()),
-            (false, false) => {
-                say(line);
-                Ok(())
-            }
+        if self.manner.text {
+            return self.output.write(line);
         }
+        // Oracle: only text has it.
+        if !self.manner.quiet && !self.manner.as_fio {
+            say(line);
+        }
+        Ok(())
     }
 
     fn traced(&mut self, lines: &str) -> Result<()> {

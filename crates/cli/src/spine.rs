@@ -73,6 +73,15 @@ pub fn main(dialect: Dialect, arguments: Vec<OsString>) -> ExitCode {
     }
 }
 
+/// What `--help` prints.
+fn help(dialect: Dialect) -> String {
+    let usage = job::help::usage(dialect);
+    match dialect {
+        Dialect::Fio => format!("{FIO_VERSION}\n{usage}"),
+        Dialect::Fathom => usage,
+    }
+}
+
 /// The invocation, and those that run in turn with it.
 fn parse(
     arguments: &[String],
@@ -117,7 +126,7 @@ fn act(
         Action::Run => {
             return run(&Call { dialect, runner, invocation, others }, &mut output);
         }
-        Action::ParseOnly => Ok(String::new()),
+        Action::ParseOnly => Ok(debug::parsed(program(dialect), invocation)),
         Action::ShowCmd(text) | Action::Explain(text) => Ok(text.clone()),
         Action::CmdHelp(option) => job::help::command(option.as_deref()),
         Action::EngHelp(engine) => job::help::engine(engine.as_deref(), dialect),
@@ -128,7 +137,7 @@ fn act(
         Action::CpuClockTest => return clocks::main(runner.machine(), &mut output),
         Action::IdleCalibrate => Ok(report::tools::calibration(&idle::calibrate(false))),
         Action::Version => Ok(format!("{FIO_VERSION}\n")),
-        Action::Help => Ok(job::help::usage(dialect)),
+        Action::Help => Ok(help(dialect)),
     };
     match text {
         Ok(text) => output.write(&text).map(|()| ExitCode::SUCCESS),

@@ -163,3 +163,14 @@ fn the_areas_are_listed_as_the_oracle_lists_them() {
     let nothing = ours.lines().find(|line| line.trim_start().starts_with("helperthread")).unwrap();
     assert!(nothing.contains("has no counterpart"), "{ours}");
 }
+
+#[test]
+fn thresholds_of_steady_states_are_told_without_any_job() {
+    for limit in ["iops:10", "iops:10%", "bw:.1%", "bw:12", "bw_slope:12k"] {
+        let limit = format!("--ss={limit}");
+        let told = both("parse", &["--parse-only", "--ss_dur=10s", &limit, "--ss_ramp=5"])
+            .map(|lines| lines.into_iter().filter(|l| l.starts_with("set ")).collect::<Vec<_>>());
+        let [ours, theirs] = &told;
+        assert_eq!((ours, ours.len()), (theirs, 1), "{limit}");
+    }
+}

@@ -50,11 +50,12 @@ fn json_is_one_document_when_layout_fails() {
     let _fs = Mounted::new(&["-t", "tmpfs", "-osize=1m"], "tmpfs", directory.path().join("small"));
     let job =
         ["--name=a", "--size=16m", "--directory=small", "--rw=read", "--ioengine=psync", JSON];
-    for verb in [fathom, as_fio] {
+    for (verb, is_fio) in [(fathom as fn(&Path, &[&str]) -> Ran, false), (as_fio, true)] {
         let ran = verb(directory.path(), &job).expect(1);
         let json = ran.json();
         assert_eq!(json["jobs"][0]["error"], 28);
-        assert!(ran.err.contains("a: Laying out IO file (1 file / 16MiB)"), "{}", ran.err);
+        let told = ran.err.contains("a: Laying out IO file (1 file / 16MiB)");
+        assert_eq!(told, !is_fio, "{}", ran.err);
         assert!(messages(&json, "errors").contains("the filesystem is full"));
         assert!(messages(&json, "warnings").contains("the files need 16 MiB more"));
     }
@@ -72,15 +73,29 @@ fn json_is_one_document_with_warnings_and_a_status_line() {
     for (verb, shown) in [(fathom as fn(&Path, &[&str]) -> Ran, true), (as_fio, false)] {
         let ran = verb(directory.path(), &[&job[..], &eta].concat()).expect(0);
         assert!(ran.json()["jobs"][0]["read"]["total_ios"].as_u64() > Some(0));
-        // Under the name fio the status lines are followed by what the checks warn of.
-        let (lines, others): (Vec<&str>, Vec<&str>) =
-            ran.err.lines().partition(|line| line.starts_with("Jobs: "));
+        let lines: Vec<&str> = ran.err.lines().filter(|line| line.starts_with("Jobs: ")).collect();
         assert!(if shown { lines.len() >= 2 } else { lines.is_empty() }, "{}", ran.err);
         assert!(lines.iter().all(|line| line.contains("[eta ")), "{}", ran.err);
-        for line in others {
-            assert!(line.starts_with("fio: warning: ") && line.ends_with(']'), "{line}");
-        }
+        assert!(shown || ran.err.is_empty(), "{}", ran.err);
     }
+}
+
+/// Whoever reads JSON of fio takes anything on stderr for a failure.
+#[test]
+fn beside_json_of_fio_stderr_is_for_errors() {
+    let directory = scratch();
+    let job = ["--name=a", "--size=1m", "--rw=read", "--ioengine=sync", "--iodepth=8"];
+    for format in [JSON, "--output-format=json+", "--output-format=normal,json"] {
+        let _ = fs::remove_file(directory.path().join("a.0.0"));
+        let ran = as_fio(directory.path(), &[&job[..], &[format]].concat()).expect(0);
+        assert_eq!(ran.err, "", "{format}");
+        assert!(ran.out.contains("smaller-than-memory"), "{}", ran.out);
+    }
+    let _ = fs::remove_file(directory.path().join("a.0.0"));
+    let terse = as_fio(directory.path(), &[&job[..], &["--minimal"]].concat()).expect(0);
+    assert!(!terse.err.contains("Laying out"), "{}", terse.err);
+    assert!(terse.err.contains("[smaller-than-memory]"), "{}", terse.err);
+    assert_eq!(terse.out.lines().count(), 1, "{}", terse.out);
 }
 
 #[test]
@@ -256,7 +271,7 @@ fn a_tolerated_error_is_an_error_of_the_run() {
     let job = [&job[..], &["--ignore_error=EIO", "--size=64k"]].concat();
     let ran = fathom(directory.path(), &job).expect(1);
     let json = ran.json();
-    assert_eq!(json["jobs"][0]["error"], 0);
+    assert_eq!(json["jobs"][0]["error"], 5, "the first one, as with fio");
     assert_eq!(json["jobs"][0]["fathom"]["errors"][0]["count"], 16);
     as_fio(directory.path(), &job).expect(0);
 }
