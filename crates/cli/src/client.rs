@@ -377,6 +377,8 @@ impl Servers<'_> {
         let as_fio = self.call.dialect == Dialect::Fio;
         let interrupted = self.signals.caught().map(|signal| exit::interrupted(signal, as_fio));
         let errors = set.runs.iter().map(|run| exit::of(run, as_fio)).find(|code| *code != 0);
+        // fio counts failed jobs where they run; its client only tells that there were some.
+        let errors = errors.map(|code| if as_fio { exit::ERRORS } else { code });
         let code = interrupted.or(self.code).or(errors).or(trigger).or(logged).or(missed);
         Ok(ExitCode::from(code.unwrap_or(0)))
     }

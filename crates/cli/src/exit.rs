@@ -19,7 +19,7 @@ pub fn interrupted(signal: i32, as_fio: bool) -> u8 {
 }
 
 /// 0: ran. 1: errors, a log that could not be written, or a job did nothing. 128 + signal: interrupted. fio forgives tolerated
-/// errors and idle jobs.
+/// errors and idle jobs, and counts the jobs that failed, each clone as one; 255 stands for more.
 pub fn of(record: &RunRecord, as_fio: bool) -> u8 {
     if let Some(signal) = record.interrupted_by {
         return interrupted(signal, as_fio);
@@ -28,7 +28,11 @@ pub fn of(record: &RunRecord, as_fio: bool) -> u8 {
     let idle = record.jobs.iter().any(|j| j.elapsed.0 > 0 && j.did_nothing());
     let mut logs = record.jobs.iter().filter_map(|j| j.logs.as_ref());
     let unlogged = logs.any(|logs| !logs.failures.is_empty());
-    if failed(record) || unlogged || (!as_fio && (tolerated || idle)) { ERRORS } else { 0 }
+    if !failed(record) && !unlogged && (as_fio || !(tolerated || idle)) {
+        return 0;
+    }
+    let count = record.jobs.iter().filter(|job| job.error != 0).count();
+    if as_fio { u8::try_from(count).unwrap_or(u8::MAX).max(ERRORS) } else { ERRORS }
 }
 
 /// Whether an error ended a job, so that another run would most likely end the same way.

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{FIO, Loop, Mounted, Ran, alone, as_fio, fathom, loop_device, run, scratch};
+use common::{FIO, Loop, Mounted, Ran, alone, as_fio, fathom, loop_device, run, scratch, system};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
@@ -169,6 +169,70 @@ fn reads_beyond_the_end_are_no_reads() {
         let told = json(&theirs)["jobs"][0]["read"]["total_ios"].clone();
         if engine != "--ioengine=psync" {
             assert_eq!((theirs.code, number(&told) > 9), (0, true), "{engine}");
+        }
+    }
+}
+
+/// An exit status has eight bits: with 256 failures the oracle's is 0.
+#[test]
+fn the_exit_code_counts_the_jobs_that_failed_as_the_oracle_s() {
+    let directory = scratch();
+    let failing =
+        ["--name=a", "--filename=/dev/full", "--rw=write", "--size=4k", "--ioengine=psync", JSON];
+    let fine = ["--name=b", "--filename=/dev/null", "--rw=write", "--size=4k"];
+    let cases: [(&[&str], i32); 6] = [
+        (&["--numjobs=1"], 1),
+        (&["--numjobs=2"], 2),
+        (&["--numjobs=3", "--group_reporting"], 3),
+        (&["--numjobs=3", "--continue_on_error=read"], 3),
+        (&["--numjobs=3", "--ignore_error=,ENOSPC"], 0),
+        (&fine, 1),
+    ];
+    for (options, code) in cases {
+        let line = [&failing[..], options].concat();
+        let (ours, theirs) = (as_fio(directory.path(), &line), fio(directory.path(), &line));
+        assert_eq!((ours.code, theirs.code), (code, code), "{options:?}: {}", ours.err);
+        assert_eq!(fathom(directory.path(), &line).code, 1, "{options:?}");
+    }
+    let many = [&failing[..], &["--numjobs=256", "--thread", "--group_reporting"]].concat();
+    fio(directory.path(), &many).expect(0);
+    as_fio(directory.path(), &many).expect(255);
+}
+
+/// What is only written needs no room beforehand: who writes a part of it never meets the end.
+#[test]
+fn files_larger_than_the_disk_are_written_as_far_as_it_goes() {
+    let (_turn, directory) = (alone(), scratch());
+    let device = loop_device(directory.path(), 16 << 20, &[]);
+    system("mkfs.ext4", &["-q", "-m0", &device.device]);
+    let disk = Mounted::new(&[], &device.device, directory.path().join("small"));
+    let job = ["--name=a", "--filename=small/a", "--size=64m", "--ioengine=psync", JSON];
+    let cases: [(&[&str], i32, i32); 6] = [
+        (&["--rw=write", "--runtime=1", "--time_based", "--rate_iops=100", "--direct=1"], 0, 0),
+        (&["--rw=write", "--number_ios=10"], 0, 0),
+        (&["--rw=write", "--number_ios=10", "--fallocate=keep"], 0, 0),
+        (&["--rw=write", "--io_size=40k", "--fallocate=posix"], 0, 0),
+        (&["--rw=write", "--number_ios=10", "--create_serialize=0"], 0, 0),
+        (&["--rw=write", "--bs=64k"], 1, 28),
+    ];
+    for (options, code, error) in cases {
+        let line = [&job[..], options].concat();
+        let of = |program: fn(&Path, &[&str]) -> Ran| {
+            let ran = program(directory.path(), &line).expect(code);
+            let document = json(&ran);
+            std::fs::remove_file(disk.path().join("a")).unwrap();
+            assert_eq!(document["jobs"][0]["error"], error, "{options:?}: {}", ran.err);
+            (ran, document)
+        };
+        let (_, theirs) = of(fio);
+        for program in [as_fio as fn(&Path, &[&str]) -> Ran, |d, line| fathom(d, line)] {
+            let (ran, ours) = of(program);
+            let told = "the filesystem has no room for all of 'small/a'; space is taken as it is";
+            assert!(ours["fathom"]["warnings"].to_string().contains(told), "{options:?}");
+            let bytes = |document: &Value| number(&document["jobs"][0]["write"]["io_bytes"]);
+            let exact = code == 0 && !options.contains(&"--time_based");
+            assert!(!exact || bytes(&ours) == bytes(&theirs), "{options:?}: {}", ran.err);
+            assert!(bytes(&ours) >= 40 << 10, "what was written is told: {options:?}");
         }
     }
 }

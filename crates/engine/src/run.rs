@@ -335,6 +335,8 @@ struct Supervisor<'a> {
     running: usize,
     /// Not started yet.
     unstarted: usize,
+    /// What the user should know of files that were laid out.
+    remarks: Vec<Message>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -348,6 +350,7 @@ impl<'a> Supervisor<'a> {
             started: vec![false; count],
             running: 0,
             unstarted: count,
+            remarks: Vec::new(),
             threads: Vec::new(),
         }
     }
@@ -381,7 +384,7 @@ impl<'a> Supervisor<'a> {
         let finished = self.results.into_iter().zip(workers).map(|(result, worker)| {
             result.unwrap_or_else(|| worker::never_started(worker, self.shared.plan.interval))
         });
-        let mut messages = Vec::new();
+        let mut messages = self.remarks;
         let mut jobs: Vec<JobRecord> = finished
             .map(|f| {
                 messages.extend(f.messages);
@@ -428,9 +431,12 @@ impl<'a> Supervisor<'a> {
             if !plan.layout.serialize {
                 continue;
             }
-            if let Err(finished) = worker::lay_out(shared, index) {
-                self.note_start(index);
-                self.take(index, *finished);
+            match worker::lay_out(shared, index) {
+                Ok(remark) => self.remarks.extend(remark),
+                Err(finished) => {
+                    self.note_start(index);
+                    self.take(index, *finished);
+                }
             }
         }
         shared.set_layout(None);

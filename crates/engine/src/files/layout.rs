@@ -34,12 +34,14 @@ struct Pending {
 }
 
 /// What was done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LayoutReport {
     /// Files made, made longer or filled.
     pub files: usize,
     /// Bytes of data written to them.
     pub bytes_written: u64,
+    /// Paths of files that are only written and were given no space: there is none for all of it.
+    pub unallocated: Vec<String>,
 }
 
 /// Why files could not be laid out.
@@ -155,7 +157,11 @@ impl Survey {
             }
             let result = pending.lay_out(worker, &mut tool, &mut step);
             report.bytes_written += written;
-            result.map_err(|(action, error)| pending.give_up(worker, action, error, written))?;
+            let allocated = result
+                .map_err(|(action, error)| pending.give_up(worker, action, error, written))?;
+            if !allocated {
+                report.unallocated.push(worker.files[pending.index].path.clone());
+            }
             if cancel.load(Ordering::Relaxed) {
                 return Err(LayoutError::Interrupted);
             }
@@ -197,21 +203,29 @@ impl Tool {
 }
 
 impl Pending {
+    /// Whether the file has the space it was to have. What is only written need not: who writes for
+    /// a time, or a part of it, may never come to where the disk is full.
     fn lay_out(
         &self,
         worker: &Worker,
         tool: &mut Tool,
         step: &mut dyn FnMut(u64) -> bool,
-    ) -> Result<(), (Action, io::Error)> {
+    ) -> Result<bool, (Action, io::Error)> {
         let path = &worker.files[self.index].path;
         let file =
             open(path, self.length.is_none()).map_err(|e| (Action::Open { direct: false }, e))?;
         if worker.queue.direct {
             self.check_direct(path).map_err(|e| (Action::Open { direct: true }, e))?;
         }
-        self.allocate(&file, &worker.layout.fallocate).map_err(|e| (Action::Allocate, e))?;
+        match self.allocate(&file, &worker.layout.fallocate) {
+            Err(e) if self.missing.is_empty() && is_full(&e) => {
+                file.set_len(self.length.unwrap_or(0)).map_err(|e| (Action::Allocate, e))?;
+                return Ok(false);
+            }
+            allocated => allocated.map_err(|e| (Action::Allocate, e))?,
+        }
         if self.missing.is_empty() {
-            return Ok(());
+            return Ok(true);
         }
         tool.fill(worker, path, &file, &self.missing, step).map_err(|e| (Action::Fill, e))?;
         if worker.layout.fsync && step(0) {
@@ -219,7 +233,7 @@ impl Pending {
         }
         // Reads of the run shall come from the disk; `invalidate` sees to the rest.
         let _ = advise(&file, 0, 0, Advice::DontNeed);
-        Ok(())
+        Ok(true)
     }
 
     /// Finds out that the filesystem takes no O_DIRECT before the file is filled for it, not after.
@@ -261,8 +275,8 @@ impl Pending {
         written: u64,
     ) -> LayoutError {
         let path = &worker.files[self.index].path;
-        let errno = error.raw_os_error();
-        if !matches!(errno, Some(libc::ENOSPC | libc::EDQUOT | libc::EFBIG)) {
+        let too_large = error.raw_os_error() == Some(libc::EFBIG);
+        if !is_full(&error) && !too_large {
             return FileError::new(action, path, error).into();
         }
         let file = open(path, false);
@@ -277,7 +291,7 @@ impl Pending {
         if let Err(error) = taken_back {
             return FileError::new(Action::Unlink, path, error).into();
         }
-        if errno == Some(libc::EFBIG) {
+        if too_large {
             return FileError::new(action, path, error).into();
         }
         let wanted: u64 = self.missing.iter().map(|s| s.end - s.start).sum();
@@ -333,6 +347,11 @@ fn complement(spans: &[Span], size: u64) -> Vec<Span> {
         missing.push(position..size);
     }
     missing
+}
+
+/// Whether there is no space left, on the disk or for this user.
+fn is_full(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::ENOSPC | libc::EDQUOT))
 }
 
 fn unsupported(error: &io::Error) -> bool {

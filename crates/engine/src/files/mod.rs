@@ -11,7 +11,7 @@ mod preread;
 mod tests;
 
 pub use error::{Action, FileError, system_text};
-pub use layout::{LayoutError, survey};
+pub use layout::{LayoutError, LayoutReport, survey};
 pub use lock::FileLocks;
 pub use open::{OpenFiles, OpenFlags, pattern_advice};
 pub use preread::pre_read;

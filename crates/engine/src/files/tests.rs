@@ -67,7 +67,10 @@ fn a_file_is_made_with_data_in_every_byte() {
             seen.borrow_mut().push(done);
         };
         let report = surveyed.run(&worker, &note, &AtomicBool::new(false)).unwrap();
-        assert_eq!(report, LayoutReport { files: 1, bytes_written: size });
+        assert_eq!(
+            report,
+            LayoutReport { files: 1, bytes_written: size, ..LayoutReport::default() }
+        );
         assert!(seen.borrow().is_sorted() && seen.borrow().last() == Some(&size));
         assert_eq!(fs::metadata(&path).unwrap().len(), size);
         assert!(is_full_of_data(&path, size));
@@ -150,7 +153,7 @@ fn files_that_are_only_written_get_space_as_asked() {
         let mut worker = worker(&path, ReadWrite::Write, Prepare::Extend { size: M }, M);
         worker.layout.fallocate = how.into();
         let report = quiet(&worker).unwrap();
-        assert_eq!(report, LayoutReport { files: 1, bytes_written: 0 }, "{how}");
+        assert_eq!(report, LayoutReport { files: 1, ..LayoutReport::default() }, "{how}");
         assert_eq!(fs::metadata(&path).unwrap().len(), expected, "{how}");
     }
 }
@@ -180,6 +183,31 @@ fn a_full_disk_is_told_with_numbers_and_left_as_it_was() {
         quiet(&worker).unwrap_err();
         assert!(fs::read(&path).unwrap() == vec![3; M as usize], "{how}");
         fs::remove_file(&path).unwrap();
+    }
+}
+
+#[test]
+fn files_that_are_only_written_need_no_room_beforehand() {
+    let disk = SmallDisk::new(16 * M);
+    let path = disk.path().join("big");
+    let free = || free_bytes(File::open(disk.path()).unwrap()).unwrap();
+    for (how, short) in
+        [("none", false), ("native", true), ("truncate", false), ("keep", true), ("posix", true)]
+    {
+        for had in [None, Some(M)] {
+            let _ = fs::remove_file(&path);
+            had.inspect(|bytes| fs::write(&path, vec![3; *bytes as usize]).unwrap());
+            File::open(disk.path()).unwrap().sync_all().unwrap();
+            let before = free();
+            let mut worker = worker(&path, ReadWrite::Write, Prepare::Extend { size: 64 * M }, M);
+            worker.layout.fallocate = how.into();
+            let report = quiet(&worker).unwrap();
+            let told = if short { vec![path.to_str().unwrap().to_owned()] } else { Vec::new() };
+            assert_eq!((report.files, report.unallocated), (1, told), "{how}");
+            assert!(before.abs_diff(free()) < M, "{how} {had:?}: what it took is given back");
+            let expected = if how == "truncate" { 64 * M } else { had.unwrap_or(0) };
+            assert_eq!(fs::metadata(&path).unwrap().len(), expected, "{how} {had:?}");
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Errors of a worker: counted by kind, and what each does to it.
 
 use super::build::{Finished, failed};
-use crate::files::{FileError, LayoutError, survey, system_text};
+use crate::files::{FileError, LayoutError, LayoutReport, survey, system_text};
 use crate::ops::{Fault, Op, OpKind};
 use crate::run::{Event, Shared};
 use plan::{Engine, ErrorPolicy, Medium, Retry, Worker};
@@ -223,36 +223,51 @@ impl Errors {
     }
 }
 
-/// Makes the files of worker `index`. The error is the worker's record, finished.
-pub(crate) fn lay_out(shared: &Shared, index: usize) -> Result<(), Box<Finished>> {
+/// Makes the files of worker `index` and gives what the user should know of them. The error is the
+/// worker's record, finished.
+pub(crate) fn lay_out(shared: &Shared, index: usize) -> Result<Option<Message>, Box<Finished>> {
     let worker = &shared.plan.workers[index];
-    make_files(shared, worker).or_else(|error| match error {
-        // Nothing failed; the run just ends here, with what was made kept for the next one.
-        LayoutError::Interrupted => Ok(()),
-        error => {
-            let text = error.to_string();
-            let source = match error {
-                LayoutError::File(error) => error.source,
-                LayoutError::NoSpace { .. } => io::Error::from_raw_os_error(libc::ENOSPC),
-                other => io::Error::other(other.to_string()),
-            };
-            let mut finished = failed(worker, shared.plan.interval, "lay out", &source);
-            finished.messages = vec![Message::error(Some(&worker.name), text)];
-            Err(Box::new(finished))
+    make_files(shared, worker).map(|report| without_room(worker, &report)).or_else(|error| {
+        match error {
+            // Nothing failed; the run just ends here, with what was made kept for the next one.
+            LayoutError::Interrupted => Ok(None),
+            error => {
+                let text = error.to_string();
+                let source = match error {
+                    LayoutError::File(error) => error.source,
+                    LayoutError::NoSpace { .. } => io::Error::from_raw_os_error(libc::ENOSPC),
+                    other => io::Error::other(other.to_string()),
+                };
+                let mut finished = failed(worker, shared.plan.interval, "lay out", &source);
+                finished.messages = vec![Message::error(Some(&worker.name), text)];
+                Err(Box::new(finished))
+            }
         }
     })
 }
 
-fn make_files(shared: &Shared, worker: &Worker) -> Result<(), LayoutError> {
+/// Says of which files only that much can be written.
+fn without_room(worker: &Worker, report: &LayoutReport) -> Option<Message> {
+    let (first, others) = report.unallocated.split_first()?;
+    let more = match others.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let text = format!(
+        "the filesystem has no room for all of '{first}'{more}; space is taken as it is written"
+    );
+    Some(Message::warning(Some(&worker.name), text))
+}
+
+fn make_files(shared: &Shared, worker: &Worker) -> Result<LayoutReport, LayoutError> {
     let survey = survey(worker)?;
     if survey.files() == 0 {
-        return Ok(());
+        return Ok(LayoutReport::default());
     }
     let (job, files) = (worker.name.clone(), survey.files() as u64);
     shared.event(Event::LayingOut { job: job.clone(), files, bytes: survey.size() });
     let progress = |done: u64, total: u64| {
         shared.set_layout(Some(LayoutProgress { job: job.clone(), files, total, done }));
     };
-    survey.run(worker, &progress, &shared.stop)?;
-    Ok(())
+    survey.run(worker, &progress, &shared.stop)
 }

@@ -43,10 +43,11 @@ pub(crate) fn run(shared: &Shared, index: usize, line: &Line) -> Finished {
 fn attempt(shared: &Shared, index: usize, line: &Line) -> Finished {
     let worker = &shared.plan.workers[index];
     let mut builder = Builder::new(worker, shared.plan.interval);
-    if !worker.layout.serialize
-        && let Err(finished) = lay_out(shared, index)
-    {
-        return *finished;
+    if !worker.layout.serialize {
+        match lay_out(shared, index) {
+            Ok(remark) => builder.messages.extend(remark),
+            Err(finished) => return *finished,
+        }
     }
     place(worker, &mut builder);
     match set_up_and_run(shared, index, line, &mut builder) {
