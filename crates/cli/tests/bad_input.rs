@@ -28,6 +28,22 @@ fn refused_by_both(directory: &Path, arguments: &[&str], code: i32, words: &[&st
     refused(as_fio(directory, arguments), 1, words);
 }
 
+/// Refused as fathom; as fio the job alone fails, before it does anything, and is reported.
+#[track_caller]
+fn left_out_as_fio(directory: &Path, arguments: &[&str], code: i32, errno: i32, words: &[&str]) {
+    refused(fathom(directory, arguments), code, words);
+    let ran = as_fio(directory, &[arguments, &["--output-format=json"]].concat()).expect(1);
+    assert!(!ran.err.contains("panicked"), "{}", ran.err);
+    for word in words {
+        assert!(ran.err.contains(word), "'{word}' is missing in: {}", ran.err);
+    }
+    let job = &ran.json()["jobs"][0];
+    assert_eq!(job["error"], errno, "{}", ran.err);
+    for direction in ["read", "write", "trim"] {
+        assert_eq!(job[direction]["total_ios"], 0, "{}", ran.err);
+    }
+}
+
 fn write(directory: &Path, name: &str, content: impl AsRef<[u8]>) {
     fs::write(directory.join(name), content).unwrap();
 }
@@ -198,21 +214,21 @@ fn targets_that_are_not_there() {
     let words = ["[a] directory: nowhere is not there; make it or name another one"];
     refused_by_both(at, &with(&["--size=1m", "--directory=nowhere"]), 3, &words);
     let words = ["[a] size: no size is given and gone has none of its own; set size="];
-    refused_by_both(at, &with(&["--filename=gone"]), 2, &words);
+    left_out_as_fio(at, &with(&["--filename=gone"]), 2, 22, &words);
     let words = ["gone is not there", "allow_file_create=0"];
     let arguments = with(&["--filename=gone", "--size=1m", "--allow_file_create=0"]);
-    refused_by_both(at, &arguments, 3, &words);
+    left_out_as_fio(at, &arguments, 3, 2, &words);
     let words = ["gone is not there", "--readonly"];
     refused_by_both(at, &with(&["--filename=gone", "--size=1m", "--readonly"]), 3, &words);
     let words = ["[a] filename: there is no device /dev/nosuch; check its name"];
-    refused_by_both(at, &with(&["--filename=/dev/nosuch"]), 3, &words);
-    refused_by_both(at, &with(&["--filename=/dev/nosuch", "--size=1m"]), 3, &words);
+    left_out_as_fio(at, &with(&["--filename=/dev/nosuch"]), 3, 2, &words);
+    left_out_as_fio(at, &with(&["--filename=/dev/nosuch", "--size=1m"]), 3, 2, &words);
     let words = ["is a directory; name a file or a device, or set directory="];
-    refused_by_both(at, &with(&["--filename=.", "--size=1m"]), 3, &words);
+    left_out_as_fio(at, &with(&["--filename=.", "--size=1m"]), 3, 21, &words);
     // Who opened it would wait for somebody to write, whatever signal comes.
     run(Command::new("mkfifo").arg(at.join("pipe"))).expect(0);
     let words = ["[a] filename: pipe is a pipe, which has no size", "name a file"];
-    refused_by_both(at, &with(&["--filename=pipe", "--size=1m"]), 3, &words);
+    left_out_as_fio(at, &with(&["--filename=pipe", "--size=1m"]), 3, 29, &words);
 }
 
 #[test]
@@ -221,7 +237,7 @@ fn a_target_smaller_than_one_block() {
     write(directory.path(), "small", [1; 1024]);
     let words = ["1 KiB", "no block of 4 KiB", "smaller block"];
     let arguments = ["--name=a", "--filename=small", "--rw=read", "--bs=4k"];
-    refused_by_both(directory.path(), &arguments, 3, &words);
+    left_out_as_fio(directory.path(), &arguments, 3, 22, &words);
     let arguments = ["--name=a", "--size=1k", "--rw=write", "--bs=4k", "--filename=other"];
     let told = fathom(directory.path(), &arguments).err;
     assert_eq!(told.lines().count(), 1, "told once: {told}");
@@ -343,7 +359,7 @@ fn blocks_must_suit_the_device_under_o_direct() {
     ] {
         let arguments = [&job[..], more].concat();
         let cure = "give a multiple of 4 KiB, or set direct=0";
-        refused_by_both(directory.path(), &arguments, 3, &[&words(option, value), cure]);
+        left_out_as_fio(directory.path(), &arguments, 3, 22, &[&words(option, value), cure]);
     }
     fathom(directory.path(), &[&job[..], &["--rw=read", "--bs=4k"]].concat()).expect(0);
 }
@@ -355,7 +371,7 @@ fn o_direct_where_there_is_none() {
     let job = ["--name=a", "--size=64k", "--direct=1", "--directory=ram", "--ioengine=psync"];
     let with = |more: &'static str| [&job[..], &[more]].concat();
     let words = ["[a] direct: ram/a.0.0 does not take O_DIRECT (ramfs); set direct=0 or name"];
-    refused_by_both(directory.path(), &with("--rw=write"), 3, &words);
+    left_out_as_fio(directory.path(), &with("--rw=write"), 3, 22, &words);
     // Whether it does is only known once the file is there; it is not filled in vain, nor left.
     let ran = fathom(directory.path(), &with("--rw=read")).expect(1);
     let words = "error: a: cannot open 'ram/a.0.0': Invalid argument; the filesystem seems not to \
@@ -380,7 +396,7 @@ fn read_only_filesystems() {
     let job = ["--name=a", "--size=64k", "--directory=small", "--ioengine=psync"];
     let words = ["[a] filename: small/a.0.0 lies on the filesystem at ", "mounted read-only"];
     for rw in ["--rw=read", "--rw=write"] {
-        refused_by_both(directory.path(), &[&job[..], &[rw]].concat(), 3, &words);
+        left_out_as_fio(directory.path(), &[&job[..], &[rw]].concat(), 3, 30, &words);
     }
 }
 
@@ -517,5 +533,8 @@ fn names_that_are_close_and_options_that_contradict() {
     }
     let readonly = "rw=write changes its targets; --readonly is given: take it back or only read";
     bad_option_refused("--rw=write --readonly", &[readonly]);
-    bad_option_refused("--rw=trim", &["is no block device", "only block devices can be trimmed"]);
+    let (directory, trim) =
+        (scratch(), ["--name=a", "--size=64k", "--ioengine=psync", "--rw=trim"]);
+    let words = ["is no block device", "only block devices can be trimmed"];
+    left_out_as_fio(directory.path(), &trim, 3, 25, &words);
 }

@@ -207,10 +207,9 @@ fn files_larger_than_the_disk_are_written_as_far_as_it_goes() {
     system("mkfs.ext4", &["-q", "-m0", &device.device]);
     let disk = Mounted::new(&[], &device.device, directory.path().join("small"));
     let job = ["--name=a", "--filename=small/a", "--size=64m", "--ioengine=psync", JSON];
-    let cases: [(&[&str], i32, i32); 6] = [
+    let cases: [(&[&str], i32, i32); 5] = [
         (&["--rw=write", "--runtime=1", "--time_based", "--rate_iops=100", "--direct=1"], 0, 0),
         (&["--rw=write", "--number_ios=10"], 0, 0),
-        (&["--rw=write", "--number_ios=10", "--fallocate=keep"], 0, 0),
         (&["--rw=write", "--io_size=40k", "--fallocate=posix"], 0, 0),
         (&["--rw=write", "--number_ios=10", "--create_serialize=0"], 0, 0),
         (&["--rw=write", "--bs=64k"], 1, 28),
@@ -234,5 +233,102 @@ fn files_larger_than_the_disk_are_written_as_far_as_it_goes() {
             assert!(!exact || bytes(&ours) == bytes(&theirs), "{options:?}: {}", ran.err);
             assert!(bytes(&ours) >= 40 << 10, "what was written is told: {options:?}");
         }
+    }
+    let keep = [&job[..], &["--rw=write", "--number_ios=10", "--fallocate=keep"]].concat();
+    assert_eq!(json(&fio(directory.path(), &keep).expect(1))["jobs"][0]["error"], 28);
+    as_fio(directory.path(), &keep).expect(0);
+}
+
+/// What the oracle finds when it sets up the files of a job, or at its first I/O, costs that job:
+/// the others run, in whatever order they stand. Where it leaves `error` at 0, ours is not.
+#[test]
+fn a_job_that_cannot_run_leaves_the_others_alone_as_with_the_oracle() {
+    let directory = scratch();
+    let at = directory.path();
+    std::fs::create_dir(at.join("empty")).unwrap();
+    let cases: [(&[&str], u64, u64); 9] = [
+        (&["--filename=gone", "--rw=read"], 22, 22),
+        (&["--filename=gone", "--rw=write"], 22, 22),
+        (&["--opendir=empty", "--rw=read"], 22, 22),
+        (&["--filename=short/below", "--rw=write", "--size=4k"], 20, 20),
+        (&["--filename=empty", "--rw=read", "--size=4k"], 21, 21),
+        (&["--filename=short", "--rw=trim"], 25, 25),
+        (&["--filename=gone", "--rw=read", "--size=4k", "--allow_file_create=0"], 2, 0),
+        (&["--filename=short", "--rw=read", "--size=8k", "--allow_file_create=0"], 22, 0),
+        (&["--filename=short", "--rw=read", "--bs=8k"], 22, 0),
+    ];
+    let fine = ["--name=fine", "--filename=fine", "--rw=write", "--size=64k"];
+    for (options, expected, told) in cases {
+        // What the oracle finds at the first I/O only, as it does these, ends the others as well.
+        let more: &[&str] = match expected {
+            21 | 25 => &["--stonewall"],
+            _ => &["--exitall_on_error=1", "--stonewall"],
+        };
+        let bad = [&["--name=bad"], options, more].concat();
+        let general = ["--ioengine=psync", JSON];
+        for line in [[&general[..], &fine, &bad].concat(), [&general[..], &bad, &fine].concat()] {
+            // The oracle removes a file before it makes it longer.
+            let of = |program: fn(&Path, &[&str]) -> Ran, code: i32| {
+                std::fs::write(at.join("short"), [1; 4096]).unwrap();
+                program(at, &line).expect(code)
+            };
+            let (theirs, ours) = (of(fio, 1), of(as_fio, 1));
+            for (ran, error) in [(&ours, expected), (&theirs, told)] {
+                let document = json(ran);
+                let jobs = document["jobs"].as_array().unwrap();
+                let named = |name: &str| jobs.iter().find(|job| job["jobname"] == name).unwrap();
+                assert_eq!(number(&named("bad")["error"]), error, "{line:?}: {}", ran.err);
+                let done = |name: &str| number(&named(name)["write"]["total_ios"]);
+                assert_eq!((done("fine"), done("bad")), (16, 0), "{line:?}: {}", ran.err);
+                assert_eq!(jobs[0]["jobname"], line[2].trim_start_matches("--name="));
+            }
+            let no_size = options[0] == "--filename=gone" && expected == 22;
+            of(|at, line| fathom(at, line), if no_size { 2 } else { 3 });
+        }
+    }
+}
+
+/// Every report has the job that could not run, in fio's shape, and each of its clones counts.
+#[test]
+fn a_job_that_could_not_run_is_in_every_report() {
+    let directory = scratch();
+    let at = directory.path();
+    let job = ["--name=bad", "--filename=gone", "--rw=read", "--numjobs=3"];
+    let with = |more: &'static str| [&job[..], &[more]].concat();
+    for program in [as_fio as fn(&Path, &[&str]) -> Ran, fio] {
+        let terse = program(at, &with("--output-format=terse")).expect(3);
+        let lines: Vec<&str> = terse.out.lines().filter(|l| l.starts_with("3;fio-")).collect();
+        assert_eq!(lines.len(), 3, "{terse:?}");
+        for line in lines {
+            let fields: Vec<&str> = line.split(';').collect();
+            assert_eq!((fields[2], fields[4], fields[5]), ("bad", "22", "0"), "{line}");
+        }
+        let grouped = program(at, &[&job[..], &["--group_reporting", JSON]].concat()).expect(3);
+        let document = json(&grouped);
+        assert_eq!(
+            (&document["jobs"][0]["error"], document["jobs"].as_array().unwrap().len()),
+            (&22.into(), 1)
+        );
+        let normal = program(at, &with("--output-format=normal")).expect(3);
+        let said =
+            normal.out.contains("Starting 3 processes") && normal.out.contains("\nRun status");
+        assert!(said && !normal.out.contains("groupid=0"), "{normal:?}");
+    }
+}
+
+/// What would destroy data, or is wrong on every machine, still stops all.
+#[test]
+fn what_is_wrong_on_every_machine_stops_all_jobs() {
+    let directory = scratch();
+    let fine = ["--name=fine", "--filename=fine", "--rw=write", "--size=64k", "--name=bad"];
+    let cases: [&[&str]; 3] = [
+        &["--rw=write", "--size=1k", "--filename=bad"],
+        &["--rw=read", "--filename=gone", "--name=worse", "--wait_for=nobody", "--size=4k"],
+        &["--rw=read", "--filename=gone", "--readonly"],
+    ];
+    for options in cases {
+        let ran = as_fio(directory.path(), &[&fine[..], options].concat()).expect(1);
+        assert_eq!(ran.out, "", "{options:?}");
+        assert!(!directory.path().join("fine").exists(), "{options:?}");
     }
 }

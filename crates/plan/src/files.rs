@@ -6,7 +6,7 @@ use crate::names::file_names;
 use crate::net;
 use crate::order::Slot;
 use crate::policy::Policy;
-use crate::problem::Findings;
+use crate::problem::{Errno, Findings};
 use crate::random::{between, hash, mix};
 use crate::safety;
 use crate::sizes::{Ask, Extent, NoRegion, Region, human, percent_of};
@@ -85,7 +85,7 @@ impl<'a> Files<'a> {
             if files.is_empty() && !told {
                 let what = format!("{} of {path} hold no block of {min}", human(length));
                 let cure = "give a larger size, fewer files or a smaller block";
-                found.refuse(cx.job, "size", what, cure);
+                found.ending(Errno::Invalid).refuse(cx.job, "size", what, cure);
             } else if !files.is_empty() {
                 let text = format!("no I/O goes to {path}: it holds no block of {min}");
                 found.warn(cx.job, text);
@@ -214,12 +214,8 @@ impl<'a> Files<'a> {
             }
             Err(NoRegion::NoSize) if matches!(extent, Extent::Device(_)) => {
                 let cure = "attach something to it or name another one";
-                found.refuse(
-                    job,
-                    safety::named_by(job),
-                    format!("{path} is a device of 0 bytes"),
-                    cure,
-                );
+                let what = format!("{path} is a device of 0 bytes");
+                found.ending(Errno::Invalid).refuse(job, safety::named_by(job), what, cure);
                 None
             }
             Err(NoRegion::NoSize) if files > 1 && self.is_empty(path) => Some(Region::default()),
@@ -228,13 +224,14 @@ impl<'a> Files<'a> {
                     Some(Size::Percent(p)) => format!("{p} per cent of {path}, which has no size"),
                     _ => format!("no size is given and {path} has none of its own"),
                 };
-                found.usage(job, "size", what, "set size= (or filesize=) in bytes");
+                let cure = "set size= (or filesize=) in bytes";
+                found.ending(Errno::Invalid).usage(job, "size", what, cure);
                 None
             }
             Err(NoRegion::OffsetBeyondEnd { start, size }) => {
                 let what = format!("it begins at byte {start} of {path}, which ends at {size}");
                 let cure = "lower offset or offset_increment, or set size=";
-                found.refuse(job, "offset", what, cure);
+                found.ending(Errno::Invalid).refuse(job, "offset", what, cure);
                 None
             }
             Err(NoRegion::TooLarge) => {
@@ -325,11 +322,13 @@ impl<'a> Files<'a> {
             );
         } else if !job.layout.allow_create {
             let cure = "allow_file_create=0 is set: make the file first or lower size";
-            found.refuse(job, "allow_file_create", what, cure);
+            let errno = if missing { Errno::NotThere } else { Errno::Invalid };
+            found.ending(errno).refuse(job, "allow_file_create", what, cure);
         } else if missing {
             safety::check_create(job, path, self.facts, found);
         } else if self.fixed(path) && !safety::changes(job) {
-            found.refuse(job, safety::named_by(job), what, "it may not be written: lower size");
+            let cure = "it may not be written: lower size";
+            found.ending(Errno::Access).refuse(job, safety::named_by(job), what, cure);
         }
     }
 

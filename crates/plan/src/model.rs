@@ -122,6 +122,9 @@ pub struct Worker {
     pub counted_blocks: Option<u64>,
     /// The logs it writes; `None`: none.
     pub logs: Option<Logs>,
+    /// Number of the error it ends with before it opens anything, as the plan's messages tell;
+    /// `None`: it runs.
+    pub unready: Option<i32>,
 }
 
 /// When a worker starts.

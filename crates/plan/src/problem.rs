@@ -1,5 +1,6 @@
 //! What keeps a run from starting, and the collector that gathers all of it.
 
+use crate::policy::Policy;
 use job::Job;
 use record::Message;
 use std::collections::{HashMap, HashSet};
@@ -66,10 +67,34 @@ impl PlanError {
 /// thousand files in a directory that cannot be written has one problem, not ten thousand.
 const ALIKE_MAX: usize = 8;
 
+/// What Linux calls the errors that jobs end with where they cannot be set up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i32)]
+pub(crate) enum Errno {
+    NotPermitted = 1,
+    NotThere = 2,
+    Access = 13,
+    NotADirectory = 20,
+    IsADirectory = 21,
+    Invalid = 22,
+    NoSuchCall = 25,
+    NoOffsets = 29,
+    ReadOnly = 30,
+    Unsupported = 95,
+}
+
 /// Collects problems and messages. Clones of a job meet the same ones: each is kept once.
 #[derive(Default)]
 pub(crate) struct Findings {
+    /// Under the name fio, problems of one job's files leave the others alone.
+    as_fio: bool,
     problems: Vec<Problem>,
+    /// There are problems that let nothing run.
+    fatal: bool,
+    /// What the next problem is for the job it is about, where that one alone need not run.
+    ending: Option<Errno>,
+    /// What the worker at hand ends with.
+    unready: Option<Errno>,
     /// (job, option, cure) → how many there were, and where the last one listed is.
     alike: HashMap<(String, String, String), (usize, usize)>,
     messages: Vec<Message>,
@@ -77,6 +102,22 @@ pub(crate) struct Findings {
 }
 
 impl Findings {
+    pub fn new(policy: &Policy) -> Self {
+        Findings { as_fio: policy.as_fio, ..Findings::default() }
+    }
+
+    /// The next problem is one that fio finds when it sets up the files of a job, or at its first
+    /// I/O: under its name that job ends with this error, and the others run.
+    pub fn ending(&mut self, errno: Errno) -> &mut Self {
+        self.ending = Some(errno);
+        self
+    }
+
+    /// What a worker ends with by the problems since this was last asked; `None`: it can run.
+    pub fn take_unready(&mut self) -> Option<Errno> {
+        self.unready.take()
+    }
+
     pub fn usage(&mut self, job: &Job, option: &str, found: impl Into<String>, cure: &str) {
         self.add(ProblemKind::Usage, Some(job), option, found.into(), cure);
     }
@@ -105,20 +146,23 @@ impl Findings {
         }
     }
 
-    pub fn has_problems(&self) -> bool {
-        !self.problems.is_empty()
+    /// Whether nothing can run.
+    pub fn is_fatal(&self) -> bool {
+        self.fatal
     }
 
-    /// The messages, or every problem there was.
+    /// The messages, with problems of jobs that others can run without; or every problem there was.
     pub fn finish(mut self) -> Result<Vec<Message>, PlanError> {
         for (count, last) in self.alike.into_values().filter(|(count, _)| *count > ALIKE_MAX) {
             let more = count - ALIKE_MAX;
             self.problems[last].found.push_str(&format!(" (and {more} more like this)"));
         }
-        match self.problems.is_empty() {
-            true => Ok(self.messages),
-            false => Err(PlanError { problems: self.problems }),
+        if self.fatal {
+            return Err(PlanError { problems: self.problems });
         }
+        let told = self.problems.iter().map(|problem| Message::error(None, problem.to_string()));
+        self.messages.extend(told);
+        Ok(self.messages)
     }
 
     fn add(
@@ -129,6 +173,10 @@ impl Findings {
         found: String,
         cure: &str,
     ) {
+        match self.ending.take().filter(|_| self.as_fio) {
+            Some(errno) => _ = self.unready.get_or_insert(errno),
+            None => self.fatal = true,
+        }
         let (origin, name) = job.map_or((String::new(), String::new()), |j| {
             (j.identity.origin.clone(), j.identity.name.clone())
         });

@@ -8,7 +8,7 @@ use crate::net;
 use crate::objects;
 use crate::order::{Reports, Slot, arrange};
 use crate::policy::Policy;
-use crate::problem::{Findings, PlanError};
+use crate::problem::{Errno, Findings, PlanError};
 use crate::random::{DEFAULT_SEED, between, mix};
 use crate::sizes::{human, percent_of};
 use crate::{
@@ -26,10 +26,11 @@ const FILES: u64 = 0x66_69_6c_65_73;
 /// plan. `facts` must know every path of [`crate::targets`].
 ///
 /// # Errors
-/// Every problem of every job at once.
+/// Every problem of every job at once. Under the name fio those of a job's files are no errors, where
+/// there are no others: its workers are in the plan as unready ones.
 pub fn resolve(jobs: &[Job], facts: &Facts, policy: &Policy) -> Result<Plan, PlanError> {
     let jobs: &[Job] = &zbd::in_bytes(jobs, facts);
-    let mut found = Findings::default();
+    let mut found = Findings::new(policy);
     let slots = arrange(jobs, &mut found);
     let counted = check_counts(jobs, policy, &mut found);
     let mut files = Files::new(facts, policy);
@@ -41,6 +42,7 @@ pub fn resolve(jobs: &[Job], facts: &Facts, policy: &Policy) -> Result<Plan, Pla
         let mut template = template(job, index as u32, slot, &blocks, facts, &mut found);
         template.surroundings = surroundings::surroundings(job, facts, &mut found);
         let cpus = pace::cpus(job, facts, &mut found);
+        let unready = found.take_unready();
         if !counted {
             continue;
         }
@@ -73,6 +75,10 @@ pub fn resolve(jobs: &[Job], facts: &Facts, policy: &Policy) -> Result<Plan, Pla
             worker.pattern.randseed = Some(seed).filter(|seed| *seed != DEFAULT_SEED);
             worker.start.delay = delay(job, mix(worker.pattern.seed, DELAY));
             worker.placement = pace::placement(job, &cpus, number);
+            if let Some(errno) = unready.or(found.take_unready()) {
+                workers.push(kept_out(worker, errno));
+                continue;
+            }
             if let Some(asked) = asked {
                 let asked = zbd::fit(job, &mut worker, asked, facts, &mut found);
                 limit(job, &mut worker, asked, &blocks, &mut found);
@@ -87,12 +93,13 @@ pub fn resolve(jobs: &[Job], facts: &Facts, policy: &Policy) -> Result<Plan, Pla
         }
     }
     contents::share_duplicates(&mut workers);
-    if !found.has_problems() {
+    if !found.is_fatal() {
         files.check_space(&mut found);
         limits::agree(jobs, &workers, &mut found);
         // Oracle: given for one job it holds for all; whose end it is says who ends with it.
         let exitall = jobs.iter().any(|job| job.identity.exitall);
-        workers.iter_mut().for_each(|worker| worker.stop.exitall |= exitall);
+        let ready = workers.iter_mut().filter(|worker| worker.unready.is_none());
+        ready.for_each(|worker| worker.stop.exitall |= exitall);
         surroundings::one_group(jobs, &workers, &mut found);
         checks::overlaps(&workers, facts, &mut found);
         replay::check_logs(jobs, &workers, &mut found);
@@ -109,6 +116,15 @@ pub fn resolve(jobs: &[Job], facts: &Facts, policy: &Policy) -> Result<Plan, Pla
         disks: disks::watch(&workers, facts),
         workers,
     })
+}
+
+/// A worker that is not to run. Oracle: others do not end with it.
+fn kept_out(mut worker: Worker, errno: Errno) -> Worker {
+    worker.unready = Some(errno as i32);
+    worker.files.clear();
+    worker.stop.exitall = false;
+    worker.errors.exitall = false;
+    worker
 }
 
 /// Clones in the order of their workers' numbers. Oracle: the first, then the others from the last
@@ -177,11 +193,16 @@ fn check_opened(job: &Job, facts: &Facts, found: &mut Findings) {
     if !job.target.below.is_empty() {
         return;
     }
-    let (what, cure) = match facts.targets.get(directory).map(|target| target.kind) {
-        Some(TargetKind::Directory) => ("has no file below it", "name one that has"),
-        _ => ("is no directory that can be read", "name one that is"),
-    };
-    found.refuse(job, "opendir", format!("{directory} {what}"), cure);
+    match facts.targets.get(directory).map(|target| target.kind) {
+        Some(TargetKind::Directory) => {
+            let what = format!("{directory} has no file below it");
+            found.ending(Errno::Invalid).refuse(job, "opendir", what, "name one that has");
+        }
+        _ => {
+            let what = format!("{directory} is no directory that can be read");
+            found.refuse(job, "opendir", what, "name one that is");
+        }
+    }
 }
 
 /// Everything the clones of a job have in common.

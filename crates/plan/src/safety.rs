@@ -3,7 +3,7 @@
 use crate::blocks::{Blocks, misaligned};
 use crate::machine::{device, directory_above, filesystem};
 use crate::policy::Policy;
-use crate::problem::Findings;
+use crate::problem::{Errno, Findings};
 use crate::sizes::human;
 use crate::verify;
 use job::{Engine, Job, Medium, ZoneMode};
@@ -66,11 +66,12 @@ pub(crate) fn check_target(
     found: &mut Findings,
 ) -> bool {
     if target.kind == TargetKind::Missing && is_missing_device(path, facts) {
-        found.refuse(job, named_by(job), format!("there is no device {path}"), "check its name");
+        let what = format!("there is no device {path}");
+        found.ending(Errno::NotThere).refuse(job, named_by(job), what, "check its name");
         return false;
     }
-    if let Some((what, cure)) = unsuitable(job, target.kind) {
-        found.refuse(job, named_by(job), format!("{path} {what}"), cure);
+    if let Some((errno, what, cure)) = unsuitable(job, target.kind) {
+        found.ending(errno).refuse(job, named_by(job), format!("{path} {what}"), cure);
         return false;
     }
     if let Medium::Names { .. } = job.queue.engine.medium() {
@@ -85,25 +86,30 @@ pub(crate) fn check_target(
 }
 
 /// Why a target of this kind is none for the job's engine, and what to do.
-fn unsuitable(job: &Job, kind: TargetKind) -> Option<(&'static str, &'static str)> {
+fn unsuitable(job: &Job, kind: TargetKind) -> Option<(Errno, &'static str, &'static str)> {
     let file = "name a file, or set directory= for files to be made there";
     let device = matches!(kind, TargetKind::Block | TargetKind::Char | TargetKind::Fifo);
     match (job.queue.engine.medium(), kind) {
         (_, TargetKind::Missing) => None,
         (Medium::Names { directories: true, .. }, TargetKind::Directory) => None,
         (Medium::Names { directories: true, .. }, _) => {
-            Some(("is no directory", "name a directory, or one to be made"))
+            let cure = "name a directory, or one to be made";
+            Some((Errno::NotADirectory, "is no directory", cure))
         }
         (_, TargetKind::Directory) => Some((
+            Errno::IsADirectory,
             "is a directory",
             "name a file or a device, or set directory= for files to be made there",
         )),
         (Medium::Names { .. } | Medium::Space, _) if device => {
-            Some(("is no regular file, and the engine works on nothing else", file))
+            let what = "is no regular file, and the engine works on nothing else";
+            Some((Errno::Invalid, what, file))
         }
         // Oracle: "failed to get file size", whatever is to be done with it.
-        (_, TargetKind::Fifo) => Some(("is a pipe, which has no size and no offsets", file)),
-        (_, TargetKind::Other) => Some(("is neither a file nor a device", file)),
+        (_, TargetKind::Fifo) => {
+            Some((Errno::NoOffsets, "is a pipe, which has no size and no offsets", file))
+        }
+        (_, TargetKind::Other) => Some((Errno::Invalid, "is neither a file nor a device", file)),
         _ => None,
     }
 }
@@ -124,13 +130,15 @@ fn check_trim(job: &Job, path: &str, target: &TargetFacts, facts: &Facts, found:
     if target.kind != TargetKind::Block && job.replay.is_on() {
         let cure = "set replay_skip=trim, or replay onto a block device";
         let what = format!("the log trims, and {path} is no block device");
-        found.refuse(job, named_by(job), what, cure);
+        found.ending(Errno::NoSuchCall).refuse(job, named_by(job), what, cure);
     } else if target.kind != TargetKind::Block {
         let cure = "only block devices can be trimmed: name one";
-        found.refuse(job, "rw", format!("{path} is no block device"), cure);
+        let what = format!("{path} is no block device");
+        found.ending(Errno::NoSuchCall).refuse(job, "rw", what, cure);
     } else if device(facts, path).is_some_and(|d| d.discard_max.0 == 0 && !resets_zones(job, d)) {
         let what = format!("{path} takes no discards");
-        found.refuse(job, "rw", what, "name a device that can be trimmed");
+        let cure = "name a device that can be trimmed";
+        found.ending(Errno::Unsupported).refuse(job, "rw", what, cure);
     }
 }
 
@@ -146,19 +154,23 @@ fn check_permission(
     }
     let cure = "ask for access to it or name another one";
     if job.pattern.rw.reads() && !target.readable {
-        found.refuse(job, named_by(job), format!("{path} may not be read"), cure);
+        let what = format!("{path} may not be read");
+        found.ending(Errno::Access).refuse(job, named_by(job), what, cure);
     }
     if !changes(job) {
         return;
     }
     let kernel = device(facts, path).filter(|d| target.kind == TargetKind::Block && d.read_only);
-    if kernel.is_some() {
-        found.refuse(job, named_by(job), format!("{path} is set read-only"), cure);
+    let (errno, what) = if kernel.is_some() {
+        (Errno::NotPermitted, format!("{path} is set read-only"))
     } else if let Some(fs) = target.filesystem.as_ref().filter(|fs| fs.read_only) {
-        found.refuse(job, named_by(job), on_read_only(path, &fs.mount_point), cure);
+        (Errno::ReadOnly, on_read_only(path, &fs.mount_point))
     } else if !target.writable {
-        found.refuse(job, named_by(job), format!("{path} may not be written"), cure);
-    }
+        (Errno::Access, format!("{path} may not be written"))
+    } else {
+        return;
+    };
+    found.ending(errno).refuse(job, named_by(job), what, cure);
 }
 
 fn on_read_only(path: &str, mount_point: &str) -> String {
@@ -178,16 +190,21 @@ pub(crate) fn check_create(job: &Job, path: &str, facts: &Facts, found: &mut Fin
     match (filesystem(facts, path), above) {
         (Some(fs), _) if fs.read_only => {
             let cure = "name a place that can be written";
-            found.refuse(job, named_by(job), on_read_only(path, &fs.mount_point), cure);
+            let what = on_read_only(path, &fs.mount_point);
+            found.ending(Errno::ReadOnly).refuse(job, named_by(job), what, cure);
         }
         _ if allowed => {}
-        (_, Some((directory, _))) => {
+        (_, Some((directory, there))) => {
+            let is_directory = there.kind == TargetKind::Directory;
+            let errno = if is_directory { Errno::Access } else { Errno::NotADirectory };
             let what = format!("{path} cannot be made: no permission to write in {directory}");
-            found.refuse(job, named_by(job), what, "name a place that can be written");
+            let cure = "name a place that can be written";
+            found.ending(errno).refuse(job, named_by(job), what, cure);
         }
         (_, None) => {
             let what = format!("{path} cannot be made: its directory is not there");
-            found.refuse(job, named_by(job), what, "make the directory or name another one");
+            let cure = "make the directory or name another one";
+            found.ending(Errno::NotThere).refuse(job, named_by(job), what, cure);
         }
     }
 }
@@ -278,7 +295,8 @@ fn direct_unit(
     if target.direct.is_some_and(|d| d.memory == 0 && d.offset == 0) {
         let kind = filesystem(facts, path).map_or("its filesystem", |fs| fs.kind.as_str());
         let what = format!("{path} does not take O_DIRECT ({kind})");
-        found.refuse(job, "direct", what, "set direct=0 or name another place");
+        let cure = "set direct=0 or name another place";
+        found.ending(Errno::Invalid).refuse(job, "direct", what, cure);
         return None;
     }
     let device = device(facts, path);
@@ -307,7 +325,7 @@ pub(crate) fn check_direct(
     let refuse = |found: &mut Findings, option: &str, value: u64| {
         let what = format!("{value} is not a multiple of {unit}, {whose}");
         let cure = format!("give a multiple of {}, or set direct=0", human(unit));
-        found.refuse(job, option, what, &cure);
+        found.ending(Errno::Invalid).refuse(job, option, what, &cure);
     };
     if let Some((option, value)) = misaligned(job, blocks, unit) {
         refuse(found, option, value);
@@ -334,6 +352,6 @@ pub(crate) fn check_direct_grain(
              {whose}"
         );
         let cure = format!("set direct=0, or replay_align={unit} where only offsets are off");
-        found.refuse(job, "direct", what, &cure);
+        found.ending(Errno::Invalid).refuse(job, "direct", what, &cure);
     }
 }

@@ -224,9 +224,15 @@ impl Errors {
 }
 
 /// Makes the files of worker `index` and gives what the user should know of them. The error is the
-/// worker's record, finished.
+/// worker's record, finished: at once where the plan found that it cannot run, which was told then.
 pub(crate) fn lay_out(shared: &Shared, index: usize) -> Result<Option<Message>, Box<Finished>> {
     let worker = &shared.plan.workers[index];
+    if let Some(errno) = worker.unready {
+        let error = io::Error::from_raw_os_error(errno);
+        let mut finished = failed(worker, shared.plan.interval, "set up", &error);
+        finished.messages.clear();
+        return Err(Box::new(finished));
+    }
     make_files(shared, worker).map(|report| without_room(worker, &report)).or_else(|error| {
         match error {
             // Nothing failed; the run just ends here, with what was made kept for the next one.
