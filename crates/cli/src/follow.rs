@@ -214,9 +214,12 @@ impl Audience for Console<'_> {
         Ok(Wish { stop: self.stopping || self.trigger.was_pulled(), report: false })
     }
 
-    fn ended(&mut self, _: &UnderWay) -> Result<()> {
+    fn ended(&mut self, under_way: &UnderWay) -> Result<()> {
         self.trigger.settle(true);
         self.live.leave();
-        self.leave()
+        match &mut self.ticker {
+            Some(ticker) if !self.stopping => ticker.finish(|| under_way.run.snapshot()),
+            _ => self.leave(),
+        }
     }
 }

@@ -16,7 +16,8 @@ use crate::trigger::Trigger;
 use crate::{checksums, client, clocks, debug, idle, server};
 use anyhow::{Context, Result};
 use job::{Action, Dialect, Invocation, JobErrors};
-use report::{Dress, FIO_VERSION};
+use record::RunRecord;
+use report::{Dress, FIO_VERSION, Format};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::BufReader;
@@ -182,6 +183,16 @@ fn run(call: &Call, output: &mut Output) -> Result<ExitCode> {
     }
 }
 
+/// Which jobs an error ended, where fio says so and what reads a document from standard output does
+/// not find it there.
+fn say_failures(call: &Call, record: &RunRecord, output: &Output) -> Result<()> {
+    let alone = !matches!(output, Output::Stdout) || call.formats() == [Format::Normal];
+    match call.as_fio() && call.is_text() && alone {
+        true => Output::Stdout.write(&report::normal::failures(record)),
+        false => Ok(()),
+    }
+}
+
 fn once(call: &Call, gate: &Gate, output: &mut Output) -> Result<ExitCode> {
     let (invocation, as_fio) = (call.invocation, call.as_fio());
     let mut said = Said::default();
@@ -226,6 +237,7 @@ fn once(call: &Call, gate: &Gate, output: &mut Output) -> Result<ExitCode> {
     interims.note_since(&record, &mut judged);
     let missed = gate.hold(runs, &mut judged, SEED);
     let dress = Dress { archived_as: keeper.id(), ..call.dress(output) };
+    say_failures(call, &record, output)?;
     output.write(&report::render(&record, &judged, &call.formats(), &dress))?;
     call.say_kept(&mut keeper, false, output)?;
     if as_fio {

@@ -21,7 +21,13 @@ pub struct Ticker {
     /// What comes after the line begins with a line of its own.
     followed: bool,
     drawn: bool,
+    /// The next line does not go over the one that is there.
+    newline: bool,
+    begun: bool,
 }
+
+/// A line due no later than this after the end of a run is its last.
+const NEARLY: Duration = Duration::from_millis(100);
 
 impl Ticker {
     /// `None` when no line is to be shown. Under the name fio it goes to standard output, where
@@ -60,6 +66,8 @@ impl Ticker {
             terminal,
             followed: as_fio && to_stdout,
             drawn: false,
+            newline: false,
+            begun: false,
         })
     }
 
@@ -81,19 +89,36 @@ impl Ticker {
             return Ok(());
         }
         self.next += self.every;
-        let snapshot = snapshot();
-        let mut text = match self.redraw {
-            true => self.line.redraw(&snapshot),
-            false => self.line.update(&snapshot) + "\n",
+        let text = match self.redraw {
+            true => self.line.redraw(&snapshot()),
+            false => self.line.update(&snapshot()) + "\n",
         };
-        self.drawn = self.redraw;
-        if let Some(every) = self.newline_every.filter(|_| now >= self.next_newline && self.redraw)
-        {
-            text.push('\n');
+        self.draw(text)?;
+        if let Some(every) = self.newline_every.filter(|_| now >= self.next_newline) {
+            self.newline = self.redraw;
             self.next_newline += every;
-            self.drawn = false;
         }
-        self.put(&text)
+        Ok(())
+    }
+
+    /// Shows a line over the one that is there or, when that has stood long enough, below it.
+    fn draw(&mut self, line: String) -> Result<()> {
+        let newline = std::mem::take(&mut self.newline) && self.drawn;
+        (self.drawn, self.begun) = (self.redraw, true);
+        self.put(&if newline { format!("\n{line}") } else { line })
+    }
+
+    /// Shows, as fio does, that the run is over, unless it was over before there was a line; then
+    /// leaves the line.
+    ///
+    /// # Errors
+    /// Those of standard output.
+    pub fn finish(&mut self, snapshot: impl FnOnce() -> Snapshot) -> Result<()> {
+        if self.on_stdout && (self.begun || Instant::now() + NEARLY >= self.next) {
+            let line = self.line.last(&snapshot());
+            self.draw(line)?;
+        }
+        self.leave()
     }
 
     /// Takes the line that is being redrawn away, to make room for another.

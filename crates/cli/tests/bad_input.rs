@@ -378,7 +378,7 @@ fn o_direct_where_there_is_none() {
                  support O_DIRECT: use direct=0";
     assert!(ran.err.contains(words), "{}", ran.err);
     assert!(!ran.err.contains("the files need"), "ramfs has no size: {}", ran.err);
-    assert!(ran.out.contains("err=22 (file:ram/a.0.0, func=lay out, error=Invalid argument)"));
+    assert!(ran.out.contains("err=22 (file:ram/a.0.0:0, func=lay out, error=Invalid argument)"));
     assert_eq!(fs::read_dir(directory.path().join("ram")).unwrap().count(), 0);
 }
 

@@ -43,7 +43,7 @@ struct GoJob {
     error: i32,
     eta: i32,
     elapsed: i32,
-    #[serde(rename = "job options")]
+    #[serde(rename = "job options", default)]
     options: BTreeMap<String, String>,
     read: GoStats,
     write: GoStats,

@@ -155,3 +155,22 @@ fn a_time_based_job_is_as_far_as_its_time() {
         assert!((percent / 25.0 + left - 4.0).abs() <= 0.51, "{percent} {left}");
     }
 }
+
+#[test]
+fn it_ends_as_far_as_the_run_and_without_an_empty_line() {
+    // The oracle's clock counts whole seconds, so only ours says what a run of any length ends at.
+    let runs = [("4", &["--eta-newline=1"][..]), ("1", &["--eta-newline=1"]), ("2500ms", &[])];
+    at_once(&runs, |(runtime, more)| {
+        let runtime = format!("--runtime={runtime}");
+        let arguments = [&JOB[..], &[&runtime, "--rate_iops=100", "--eta=always"], *more].concat();
+        for program in PROGRAMS {
+            let text = on_pipe(program, &arguments);
+            let (before, _) = text.split_once("\na: (groupid=0").unwrap();
+            assert!(before.ends_with('\r') && !before.contains("\n\n"), "{program:?}: {before:?}");
+            if program == PROGRAMS[0] {
+                let last = lines(before).pop().unwrap_or_else(|| panic!("{text}")).trim_end();
+                assert!(last.contains("[100.0%]") && last.ends_with("[eta 00m:00s]"), "{last}");
+            }
+        }
+    });
+}

@@ -332,3 +332,28 @@ fn what_is_wrong_on_every_machine_stops_all_jobs() {
         assert!(!directory.path().join("fine").exists(), "{options:?}");
     }
 }
+
+#[test]
+fn what_ended_a_job_is_told_before_the_text_and_in_its_heading_as_by_the_oracle() {
+    let job = ["--name=a", "--filename=/dev/full", "--rw=write", "--bs=4k", "--size=64k"];
+    let arguments = [&job[..], &["--offset=8k"]].concat();
+    for program in [as_fio, fio] {
+        let ran = program(scratch().path(), &arguments);
+        let line = ran.out.lines().find(|line| line.starts_with("fio: pid=")).unwrap();
+        let (pid, cause) = line.split_once(", err=28/file:").unwrap();
+        let (place, rest) = cause.split_once(", func=").unwrap();
+        let (_, number) = place.rsplit_once(':').unwrap();
+        assert!(number.parse::<u64>().is_ok(), "{line}");
+        assert!(rest.ends_with(", error=No space left on device"), "{line}");
+        let pid = pid.trim_start_matches("fio: ");
+        let heading = format!("\n\na: (groupid=0, jobs=1): err=28 (file:{cause}): {pid}: ");
+        assert!(ran.out.contains(&heading), "{ran:?}");
+    }
+    let ours = as_fio(scratch().path(), &arguments);
+    assert!(ours.out.contains("err=28/file:/dev/full:8192, func=write, "), "{ours:?}");
+    // Documents stand alone.
+    let document = |format: &str| as_fio(scratch().path(), &[&arguments[..], &[format]].concat());
+    assert!(document("--output-format=json").out.starts_with("{\n"));
+    assert!(document("--output-format=terse").out.starts_with("3;"));
+    assert!(!document("--output-format=json,normal").out.contains("fio: pid="));
+}

@@ -466,3 +466,21 @@ fn logs_without_a_name_have_that_of_the_job() {
     assert_eq!(names[0], names[1]);
     assert!(names[0].len() == 5 && names[0][0].starts_with("job_bw"), "{names:?}");
 }
+
+#[test]
+fn the_summary_samples_what_is_logged_no_slower_than_the_log() {
+    let job = ["--name=a", "--ioengine=null", "--size=1g", "--rw=write", "--rate_iops=200"];
+    let time = ["--time_based", "--runtime=1", "--output-format=json", "--log_avg_msec=250"];
+    for (log, samples) in [("bw", "bw_samples"), ("iops", "iops_samples"), ("lat", "bw_samples")] {
+        let log_option = format!("--write_{log}_log=l");
+        let arguments = [&job[..], &time, &[&log_option]].concat();
+        // Three or four windows of a quarter of a second, by how the first and the last fall.
+        let expected = if log == "lat" { 0..=2 } else { 3..=4 };
+        for program in [as_fio, fio] {
+            let ran = program(scratch().path(), &arguments).expect(0);
+            let document: Value = serde_json::from_str(&ran.out).unwrap();
+            let found = document["jobs"][0]["write"][samples].as_u64().unwrap();
+            assert!(expected.contains(&found), "{log}: {found}");
+        }
+    }
+}

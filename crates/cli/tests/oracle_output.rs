@@ -302,3 +302,45 @@ fn order(report: &str) -> Vec<&'static str> {
     }
     found
 }
+
+#[test]
+fn rates_are_the_printed_amounts_over_the_printed_time() {
+    let jobs = [
+        "--name=a --ioengine=null --size=1m --rw=randrw",
+        "--name=a --ioengine=null --size=1g --bs=64k --rw=write",
+        "--name=a --size=1m --rw=rw --unified_rw_reporting=both",
+        "--name=a --ioengine=null --size=1g --rw=randrw --time_based --runtime=1 --rate_iops=900,500",
+    ];
+    let jobs = jobs.map(|job| job.split(' ').map(str::to_owned).collect::<Vec<_>>());
+    at_once(&jobs, |job| {
+        for ran in both(&[&["--output-format=json"], &words(job)[..]].concat()) {
+            let document = document(&ran.out);
+            let job = document["jobs"][0].as_object().unwrap();
+            let moved = |kind: &&Value| kind["runtime"].as_u64().is_some_and(|ms| ms > 0);
+            let mut seen = 0;
+            for kind in job.values().filter(moved) {
+                seen += 1;
+                let number = |key: &str| kind[key].as_u64().unwrap();
+                let runtime = number("runtime");
+                let bytes = number("io_bytes") * 1000 / runtime;
+                assert_eq!((number("bw_bytes"), number("bw")), (bytes, bytes >> 10), "{kind}");
+                let ios = number("total_ios") as f64 * 1000.0 / runtime as f64;
+                assert!((kind["iops"].as_f64().unwrap() - ios).abs() < 1e-6, "{kind}");
+            }
+            assert!(seen > 0, "{ran:?}");
+        }
+    });
+}
+
+#[test]
+fn only_jobs_with_options_of_their_own_have_a_list_of_them() {
+    let job_file = "[global]\nioengine=null\nsize=1m\n[a]\n[b]\nbs=8k\n";
+    for program in PROGRAMS {
+        let directory = scratch();
+        std::fs::write(directory.path().join("job.fio"), job_file).unwrap();
+        let ran = under(program, directory.path(), &["--output-format=json", "job.fio"]).expect(0);
+        let document = document(&ran.out);
+        let listed = |index: usize| document["jobs"][index].get("job options").is_some();
+        assert_eq!((listed(0), listed(1)), (false, true), "{program:?}");
+    }
+}

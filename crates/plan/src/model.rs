@@ -25,7 +25,8 @@ pub struct Plan {
     pub disks: Vec<DiskWatch>,
     /// What the user should know before the run.
     pub messages: Vec<Message>,
-    /// Step of the time series; smallest of the jobs' bwavgtime and iopsavgtime.
+    /// Step of the time series; smallest of the jobs' bwavgtime and iopsavgtime, and of their
+    /// log_avg_msec where they log bandwidth or IOPS.
     pub interval: Nanos,
     /// How often workers lay out what they have measured so far, counted from the run's origin;
     /// `None`: never.

@@ -416,9 +416,18 @@ fn delay(job: &Job, seed: u64) -> Nanos {
     Nanos(between(seed, a.min(b), a.max(b)))
 }
 
-/// A series finer than a millisecond would cost more than it shows.
+/// A series finer than a millisecond would cost more than it shows. A log of averages has a rate
+/// sampled no slower than the log's lines come, as the oracle has it.
 fn interval(jobs: &[Job]) -> Nanos {
-    let steps = jobs.iter().flat_map(|j| [j.measure.bwavgtime, j.measure.iopsavgtime]);
+    let steps = jobs.iter().flat_map(|job| {
+        let (measure, logs) = (&job.measure, &job.measure.logs);
+        let with = |step: Nanos, log: &Option<String>| match log {
+            Some(_) if logs.window.0 > 0 => step.min(logs.window),
+            _ => step,
+        };
+        let bandwidth = with(measure.bwavgtime, &logs.bandwidth);
+        [bandwidth, with(measure.iopsavgtime, &logs.iops)]
+    });
     steps.min().unwrap_or(Nanos::from_millis(500)).max(Nanos::from_millis(1))
 }
 

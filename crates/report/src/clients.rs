@@ -87,7 +87,8 @@ impl All {
 
 /// The normal text of one server, headed as fio heads it.
 pub fn server(report: &ClientReport, dress: &Dress) -> String {
-    prefixed(&report.name, "\n")
+    let failures = if dress.as_fio { normal::failures(&report.record) } else { String::new() };
+    prefixed(&report.name, &(failures + "\n"))
         + render(&report.record, &report.judged, &[Format::Normal], dress).trim_start_matches('\n')
 }
 

@@ -20,6 +20,7 @@ pub mod normal;
 pub mod numbers;
 pub mod pictures;
 pub mod plot;
+mod rates;
 mod repeats;
 mod requests;
 pub mod rounds;

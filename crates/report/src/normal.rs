@@ -2,9 +2,12 @@
 
 mod disks;
 mod exchange;
+mod failure;
 mod groups;
 mod latency;
 mod unit;
+
+pub use failure::failures;
 
 use crate::Dress;
 use judge::{Judged, UnitMetrics};
@@ -22,7 +25,7 @@ pub fn render(record: &RunRecord, judged: &Judged, dress: &Dress) -> String {
         unit::render(&mut out, record, unit, dress);
     }
     for group in &judged.groups {
-        groups::render(&mut out, group);
+        groups::render(&mut out, group, &judged.units);
     }
     disks::render(&mut out, &judged.disks);
     out.extend(judged.idleness.iter().map(crate::tools::idleness));

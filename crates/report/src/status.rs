@@ -11,6 +11,8 @@ use record::{Direction, LayoutProgress, PerDirection, Snapshot, WorkerState, Wor
 #[derive(Debug, Default)]
 pub struct StatusLine {
     previous: Option<Snapshot>,
+    /// The one before that.
+    earlier: Option<Snapshot>,
     /// Characters of the line before, which a shorter one has to cover.
     shown: usize,
 }
@@ -29,8 +31,20 @@ impl StatusLine {
             Some(layout) => self.layout_line(now, layout),
             None => self.run_line(now),
         };
-        self.previous = Some(now.clone());
+        self.earlier = self.previous.replace(now.clone());
         line
+    }
+
+    /// As [`Self::redraw`], of a run that is over: soon after a line its rates are since the line
+    /// before that, for those of a moment say nothing.
+    pub fn last(&mut self, now: &Snapshot) -> String {
+        let since = |from: &Option<Snapshot>| from.as_ref().map(|from| (now.at - from.at).0);
+        if let (Some(last), Some(whole)) = (since(&self.previous), since(&self.earlier))
+            && last * 3 < whole
+        {
+            self.previous = self.earlier.take();
+        }
+        self.redraw(now)
     }
 
     /// As [`Self::update`], with the blanks behind that cover the line before, and the carriage

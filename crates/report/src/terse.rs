@@ -1,7 +1,7 @@
 //! fio's terse line: one a unit, fields separated by semicolons, latencies in microseconds.
 
 use crate::Dress;
-use crate::numbers::millis;
+use crate::rates::Rates;
 use judge::{DirectionMetrics, DiskMetrics, Judged, LatencyStats, UnitMetrics};
 use record::{Direction, Show};
 use std::fmt::Write;
@@ -67,14 +67,9 @@ fn line(out: &mut String, unit: &UnitMetrics, disks: &[DiskMetrics], dress: &Dre
 }
 
 fn direction_fields(out: &mut String, metrics: &DirectionMetrics, unit: &UnitMetrics, version: u8) {
-    let _ = write!(
-        out,
-        ";{};{};{};{}",
-        metrics.bytes >> 10,
-        (metrics.bytes_per_second / 1024.0) as u64,
-        metrics.iops as u64,
-        millis(metrics.runtime_ns),
-    );
+    let Rates { runtime_ms, bytes_per_second, iops } = Rates::of(metrics);
+    let (kib, kib_per_second) = (metrics.bytes >> 10, bytes_per_second >> 10);
+    let _ = write!(out, ";{kib};{kib_per_second};{};{runtime_ms}", iops as u64);
     latency(out, metrics.slat.as_ref());
     latency(out, metrics.clat.as_ref());
     let shown = |metrics| percentiles(metrics, &unit.show);

@@ -35,7 +35,8 @@ pub(super) const ROWS: &[OptionDef] = &[
         .default("500")
         .long(
             "A plain number of milliseconds. Minimum, maximum, mean and deviation of bandwidth \
-             are taken over these samples.",
+             are taken over these samples. With write_bw_log, log_avg_msec counts instead where \
+             it is less. All jobs of a run are sampled at the shortest interval one of them asks for.",
         )
         .sets(|job, v| {
             job.measure.bwavgtime = set::millis(v.count());
@@ -61,7 +62,10 @@ pub(super) const ROWS: &[OptionDef] = &[
         }),
     int(Measure, "iopsavgtime", 0, NO_MAX, "Interval of IOPS samples, in milliseconds")
         .default("500")
-        .long("A plain number of milliseconds.")
+        .long(
+            "A plain number of milliseconds. With write_iops_log, log_avg_msec counts instead \
+             where it is less.",
+        )
         .sets(|job, v| {
             job.measure.iopsavgtime = set::millis(v.count());
             Ok(())

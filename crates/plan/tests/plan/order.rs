@@ -198,6 +198,29 @@ fn vsync_has_no_submission_latency() {
 }
 
 #[test]
+fn a_log_of_averages_shortens_the_interval_of_what_it_logs() {
+    let interval = |change: &dyn Fn(&mut job::Job)| {
+        let mut job = null("a", MIB);
+        job.measure.logs.window = Nanos::from_millis(200);
+        change(&mut job);
+        plan(&[job], &machine()).interval
+    };
+    assert_eq!(interval(&|_| ()), Nanos::from_millis(500));
+    assert_eq!(
+        interval(&|job| job.measure.logs.latency = Some("l".into())),
+        Nanos::from_millis(500)
+    );
+    let bandwidth = |job: &mut job::Job| job.measure.logs.bandwidth = Some("l".into());
+    assert_eq!(interval(&bandwidth), Nanos::from_millis(200));
+    assert_eq!(interval(&|job| job.measure.logs.iops = Some("l".into())), Nanos::from_millis(200));
+    let single = |job: &mut job::Job| {
+        bandwidth(job);
+        job.measure.logs.window = Nanos(0);
+    };
+    assert_eq!(interval(&single), Nanos::from_millis(500), "a line an I/O is no rate");
+}
+
+#[test]
 fn one_interval_and_one_clock_for_the_run() {
     let mut jobs = [null("a", MIB), null("b", MIB)];
     jobs[1].measure.iopsavgtime = Nanos::from_millis(100);

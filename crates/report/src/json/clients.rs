@@ -60,9 +60,6 @@ fn stats(clients: &Clients, bins: bool) -> Vec<Json> {
         for unit in &report.judged.units {
             let mut job = fio::job(&report.record, unit, &fio::Times::UNKNOWN, bins);
             job.remove(&NOT_OF_CLIENTS);
-            if unit.options.is_empty() {
-                job.remove(&["job options"]);
-            }
             stats.push(hosted(job, report));
         }
     }

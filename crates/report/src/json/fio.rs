@@ -3,6 +3,7 @@
 use super::fathom;
 use super::tree::{Json, object};
 use crate::numbers::millis;
+use crate::rates::Rates;
 use crate::when::asctime;
 use crate::{Dress, option_is_set};
 use judge::PriorityStats;
@@ -88,7 +89,9 @@ pub(super) fn job(record: &RunRecord, unit: &UnitMetrics, times: &Times, bins: b
     out.push("error", unit.error);
     out.push("eta", times.eta);
     out.push("elapsed", times.elapsed_s);
-    out.push("job options", options(&unit.options));
+    if !unit.options.is_empty() {
+        out.push("job options", options(&unit.options));
+    }
     let form = Form::of(unit, bins);
     if unit.show.unified != 1 {
         for direction in Direction::ALL {
@@ -191,13 +194,14 @@ impl Form {
     }
 
     fn direction(&self, metrics: &DirectionMetrics) -> Json {
+        let Rates { runtime_ms, bytes_per_second, iops } = Rates::of(metrics);
         let mut out = object! {
             "io_bytes" => metrics.bytes,
             "io_kbytes" => metrics.bytes >> 10,
-            "bw_bytes" => metrics.bytes_per_second as u64,
-            "bw" => (metrics.bytes_per_second / 1024.0) as u64,
-            "iops" => metrics.iops,
-            "runtime" => millis(metrics.runtime_ns),
+            "bw_bytes" => bytes_per_second,
+            "bw" => bytes_per_second >> 10,
+            "iops" => iops,
+            "runtime" => runtime_ms,
             "total_ios" => metrics.ios,
             "short_ios" => metrics.short_ios,
             "drop_ios" => metrics.dropped_ios,

@@ -278,3 +278,11 @@ fn requests_to_an_object_store_are_ours() {
     assert_eq!(get["whole_ns"]["N"], 900);
     assert!(get["first_byte_ns"]["percentile"]["99.900000"].as_u64() > Some(1_900_000));
 }
+
+#[test]
+fn a_job_without_options_of_its_own_has_no_list_of_them() {
+    let mut record = sample::mixed();
+    record.jobs[0].options.clear();
+    let document = document(&record, false);
+    assert!(document["jobs"][0].get("job options").is_none(), "{document}");
+}

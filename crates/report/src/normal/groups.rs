@@ -1,11 +1,12 @@
 //! "Run status group".
 
-use crate::numbers::{SizeStyle, millis};
-use judge::{GroupMetrics, RowKind};
+use crate::numbers::SizeStyle;
+use crate::rates::{self, Rates};
+use judge::{DirectionMetrics, GroupMetrics, RowKind, UnitMetrics};
 use std::fmt::Write;
 
-/// Writes the rows of one group under their heading.
-pub(super) fn render(out: &mut String, group: &GroupMetrics) {
+/// Writes the rows of one group under their heading; its units are among `units`.
+pub(super) fn render(out: &mut String, group: &GroupMetrics, units: &[UnitMetrics]) {
     let _ = writeln!(out, "\nRun status group {} (all jobs):", group.group);
     let style = SizeStyle {
         kb_base: group.kb_base,
@@ -17,19 +18,35 @@ pub(super) fn render(out: &mut String, group: &GroupMetrics) {
             RowKind::Direction(direction) => direction.name().to_uppercase(),
             RowKind::Mixed => "MIXED".into(),
         };
+        let all = Rates::of_row(row).bytes_per_second as f64;
+        let (slowest, fastest) = range(group.group, row.kind, units);
         let _ = writeln!(
             out,
             "{name:>7}: bw={} ({}), {}-{} ({}-{}), io={} ({}), run={}-{}msec",
-            style.rate(row.bytes_per_second),
-            style.rate_other(row.bytes_per_second),
-            style.rate(row.unit_min),
-            style.rate(row.unit_max),
-            style.rate_other(row.unit_min),
-            style.rate_other(row.unit_max),
+            style.rate(all),
+            style.rate_other(all),
+            style.rate(slowest),
+            style.rate(fastest),
+            style.rate_other(slowest),
+            style.rate_other(fastest),
             style.size(row.bytes),
             style.size_other(row.bytes),
-            millis(row.runtime_min_ns),
-            millis(row.runtime_max_ns),
+            rates::runtime(row.runtime_min_ns),
+            rates::runtime(row.runtime_max_ns),
         );
     }
+}
+
+/// Bytes a second of the slowest and of the fastest unit of a group.
+fn range(group: u32, kind: RowKind, units: &[UnitMetrics]) -> (f64, f64) {
+    let of = |unit: &UnitMetrics| {
+        let metrics: Option<&DirectionMetrics> = match kind {
+            RowKind::Direction(direction) => Some(&unit.directions[direction]),
+            RowKind::Mixed => unit.mixed.as_ref(),
+        };
+        metrics.filter(|metrics| !metrics.is_idle()).map(|m| Rates::of(m).bytes_per_second)
+    };
+    let shown = || units.iter().filter(|unit| unit.group.group == group).filter_map(of);
+    let (slowest, fastest) = (shown().min(), shown().max());
+    (slowest.unwrap_or(0) as f64, fastest.unwrap_or(0) as f64)
 }

@@ -78,6 +78,9 @@ fn errors_syncs_bits_and_unified() {
             first_length: Some(65_536),
         });
     }
+    let line = "fio: pid=1001, err=28/file:/mnt/full.0.0:33423360, func=write, \
+                error=No space left on device\n";
+    assert_eq!(failures(&sample::of(vec![failing.clone(), job(2, 0, 1)])), line);
     (failing.sync.count, failing.sync.latency) = (40, spread(2_500_000, 250_000_000, 40));
     let mut bits = job(2, 0, 1);
     (bits.show.unit_base, bits.show.significant_figures) = (1, 6);
@@ -138,4 +141,16 @@ fn a_time_below_a_millisecond_is_not_none() {
     let mut record = sample::mixed();
     record.jobs[0].results.read.runtime = Nanos(SECOND / 1_000_000);
     assert!(text(&record, true).contains("(4000KiB/1msec)"));
+}
+
+#[test]
+fn rates_are_those_of_the_printed_run_time() {
+    let mut record = sample::mixed();
+    record.jobs[0].results.read.runtime = Nanos(SECOND + 400_000);
+    let text = text(&record, true);
+    let read = "  read: IOPS=999, BW=3996KiB/s (4092kB/s)(4000KiB/1001msec)\n";
+    assert!(text.contains(read), "{text}");
+    let group = "   READ: bw=3996KiB/s (4092kB/s), 3996KiB/s-3996KiB/s (4092kB/s-4092kB/s), \
+                 io=4000KiB (4096kB), run=1001-1001msec\n";
+    assert!(text.contains(group), "{text}");
 }

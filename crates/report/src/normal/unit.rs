@@ -1,8 +1,9 @@
 //! The part of one worker, or of several reported together.
 
-use super::{exchange, latency, share};
+use super::{exchange, failure, latency, share};
 use crate::Dress;
-use crate::numbers::{SizeStyle, count, millis};
+use crate::numbers::{SizeStyle, count};
+use crate::rates::Rates;
 use crate::when::asctime;
 use judge::{DirectionMetrics, UnitMetrics};
 use record::{Direction, LatencyDepth, RunRecord};
@@ -92,13 +93,7 @@ fn limits(out: &mut String, unit: &UnitMetrics) {
 fn heading(out: &mut String, record: &RunRecord, unit: &UnitMetrics) {
     let error = match unit.error {
         0 => String::new(),
-        errno => {
-            let known = unit.errors.iter().find(|error| error.errno == errno);
-            let (file, operation, text) = known.map_or(("", "", ""), |error| {
-                (error.first_file.as_str(), error.operation.as_str(), error.text.as_str())
-            });
-            format!(" (file:{file}, func={operation}, error={text})")
-        }
+        errno => format!(" ({})", failure::cause(&unit.errors, errno)),
     };
     let _ = writeln!(
         out,
@@ -134,14 +129,14 @@ fn direction(
     dress: &Dress,
 ) {
     let style = SizeStyle::of(&unit.show);
+    let Rates { runtime_ms, bytes_per_second, iops } = Rates::of(metrics);
     let _ = writeln!(
         out,
-        "  {name}: IOPS={}, BW={} ({})({}/{}msec){}",
-        count(metrics.iops as u64, style.figures),
-        style.rate(metrics.bytes_per_second),
-        style.rate_other(metrics.bytes_per_second),
+        "  {name}: IOPS={}, BW={} ({})({}/{runtime_ms}msec){}",
+        count(iops as u64, style.figures),
+        style.rate(bytes_per_second as f64),
+        style.rate_other(bytes_per_second as f64),
         style.size(metrics.bytes),
-        millis(metrics.runtime_ns),
         if name == "write" { format!("; {} zone resets", unit.zone_resets) } else { String::new() },
     );
     let kinds = [

@@ -174,3 +174,23 @@ fn layout_has_a_line_of_its_own() {
     let expected = "a: Laying out IO file (1 file): [100.0%][w=0B/s][eta 00m:00s]";
     assert_eq!(status.update(&now), expected);
 }
+
+#[test]
+fn the_last_line_has_rates_of_more_than_a_moment() {
+    let mut status = StatusLine::new();
+    let moved = |ios, state| {
+        let mut worker = running('r', (ios, ios * 4096), (0, 0));
+        worker.state = state;
+        vec![worker]
+    };
+    status.redraw(&at(10, moved(100, WorkerState::Running)));
+    status.redraw(&at(20, moved(200, WorkerState::Running)));
+    let line = status.last(&at(21, moved(210, WorkerState::Reaped)));
+    let expected = "Jobs: 0 (f=0): [_(1)][100.0%][r=40KiB/s][r=10 IOPS][eta 00m:00s]";
+    assert_eq!(line.trim_end(), expected);
+    let mut status = StatusLine::new();
+    status.redraw(&at(10, moved(100, WorkerState::Running)));
+    status.redraw(&at(20, moved(200, WorkerState::Running)));
+    let line = status.last(&at(25, moved(400, WorkerState::Reaped)));
+    assert!(line.contains("[r=40 IOPS]"), "{line}");
+}
