@@ -114,7 +114,7 @@ fn lost_messages_are_told() {
     send(b"knil\x89\x00\x00\x00");
     let ran = reader.end().expect(0);
     assert_eq!(done(&ran, "read"), [0, 6, 384]);
-    assert!(ran.err.contains("4 of 10 messages were lost"), "{}", ran.err);
+    assert!(ran.out.contains("4 of 10 messages were lost"), "{}", ran.out);
 }
 
 /// Runs `program` again and again until it finds somebody to connect to.

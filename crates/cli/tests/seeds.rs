@@ -177,7 +177,7 @@ fn an_object_store_that_is_not_there_is_told() {
     let line = COMMANDS.lines().find(|line| line.contains("s3.fio")).unwrap();
     let before = files(directory.path());
     let ran = command(line, directory.path(), "/dev/null");
-    assert_eq!(ran.code, 1, "{} {}", ran.out, ran.err);
+    assert_eq!(ran.code, 32, "each thread failed: {} {}", ran.out, ran.err);
     assert!(ran.err.contains("no connection: Connection refused"), "{}", ran.err);
     assert_eq!(files(directory.path()), before);
 }
