@@ -288,7 +288,7 @@ pub fn compare(before: &RecordSet, after: &RecordSet, options: &Options) -> Comp
         }
         _ => (Vec::new(), false),
     };
-    let is_imported = before.runs.iter().chain(&after.runs).any(|run| run.origin.is_some());
+    let is_imported = are_imported(before, after);
     let mut matched = Vec::new();
     for old in &olds {
         if let Some(new) = news.iter().find(|new| new.name == old.name) {
@@ -338,12 +338,17 @@ pub fn unlike(one: &RecordSet, other: &RecordSet) -> Option<String> {
     if let Some(name) = missing(&news, &olds).first() {
         return Some(format!("only it has a job {name}"));
     }
-    let is_imported = one.runs.iter().chain(&other.runs).any(|run| run.origin.is_some());
+    let is_imported = are_imported(one, other);
     olds.iter().find_map(|old| {
         let new = news.iter().find(|new| new.name == old.name)?;
         let first = workload::differences(old, new, is_imported).into_iter().next()?;
         Some(format!("{} of job {} is {}, not {}", first.what, old.name, first.after, first.before))
     })
+}
+
+/// Whether another program told of any run of two sets.
+fn are_imported(one: &RecordSet, other: &RecordSet) -> bool {
+    one.runs.iter().chain(&other.runs).any(|run| run.origin.is_some())
 }
 
 fn doubts(set: &RecordSet) -> Vec<Finding> {

@@ -4,7 +4,7 @@ use crate::checks;
 use crate::finding::Finding;
 use crate::metrics::Judged;
 use crate::verdict::{Confidence, Limit, Verdict};
-use record::{RecordSet, RunRecord};
+use record::RecordSet;
 use std::collections::BTreeMap;
 
 /// The verdicts and findings of a set, `judged` being its runs judged, in their order. Other figures
@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 pub fn together(set: &RecordSet, judged: &[Judged]) -> Judged {
     let mut cells: Vec<&str> = Vec::new();
     for run in &set.runs {
-        if !cells.contains(&cell(run)) {
-            cells.push(cell(run));
+        if !cells.contains(&run.cell_name()) {
+            cells.push(run.cell_name());
         }
     }
     let several = cells.len() > 1;
@@ -24,7 +24,7 @@ pub fn together(set: &RecordSet, judged: &[Judged]) -> Judged {
             .runs
             .iter()
             .zip(judged)
-            .filter(|(run, _)| cell(run) == name)
+            .filter(|(run, _)| run.cell_name() == name)
             .map(|(_, judged)| judged)
             .collect();
         let label = |job: &str| match several && job != name {
@@ -42,10 +42,6 @@ pub fn together(set: &RecordSet, judged: &[Judged]) -> Judged {
     findings.extend(checks::over_set(set));
     let findings = checks::arranged(findings.into_iter());
     Judged { verdicts, findings, ..Judged::default() }
-}
-
-fn cell(run: &RunRecord) -> &str {
-    run.cell.as_ref().map_or("", |cell| cell.name.as_str())
 }
 
 /// Each finding about the same jobs once, as the run words it in which it was gravest.
@@ -120,7 +116,7 @@ fn common(verdicts: &[&Verdict]) -> Option<Verdict> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::{Cell, Severity};
+    use record::{Cell, RunRecord, Severity};
 
     fn verdict(job: &str, limit: Limit, confidence: Confidence) -> Verdict {
         let because = format!("signs of {}", limit.name());

@@ -432,9 +432,10 @@ impl Worker {
     /// Its files, those that are opened a second time once.
     pub fn distinct(&self) -> impl Iterator<Item = &File> {
         let log = self.replay.as_ref().map(|replay| &replay.recording.files);
-        let again = move |place: usize| log.and_then(|files| files.get(place)?.again.then_some(()));
+        let again =
+            move |place: usize| log.and_then(|files| files.get(place)).is_some_and(|f| f.again);
         let files = self.files.iter().enumerate();
-        files.filter(move |(place, _)| again(*place).is_none()).map(|(_, file)| file)
+        files.filter(move |(place, _)| !again(*place)).map(|(_, file)| file)
     }
 
     /// The direction whose I/O alone passes the page cache by, while that of others does not.

@@ -292,7 +292,7 @@ fn direct_unit(
     if !job.queue.direct || raw || cached {
         return None;
     }
-    if target.direct.is_some_and(|d| d.memory == 0 && d.offset == 0) {
+    if target.refuses_direct() {
         let kind = filesystem(facts, path).map_or("its filesystem", |fs| fs.kind.as_str());
         let what = format!("{path} does not take O_DIRECT ({kind})");
         let cure = "set direct=0 or name another place";
@@ -300,8 +300,7 @@ fn direct_unit(
         return None;
     }
     let device = device(facts, path);
-    let own = target.direct.map(|d| u64::from(d.offset)).filter(|o| *o > 0);
-    let unit = own.or(device.map(|d| d.logical_block.0)).filter(|u| *u > 1)?;
+    let unit = target.direct_unit(device)?;
     let whose = match device {
         Some(device) if device.logical_block.0 == unit => {
             format!("the logical block of {}", device.name)

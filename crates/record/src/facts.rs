@@ -120,6 +120,20 @@ pub struct DirectLimits {
     pub offset: u32,
 }
 
+impl TargetFacts {
+    /// Whether it takes no O_DIRECT at all.
+    pub fn refuses_direct(&self) -> bool {
+        self.direct.is_some_and(|limits| limits.memory == 0 && limits.offset == 0)
+    }
+
+    /// What O_DIRECT needs offsets and lengths to be multiples of, in bytes: its own limit, or else
+    /// the logical block of the `device` below it. `None` where anything will do.
+    pub fn direct_unit(&self, device: Option<&DeviceFacts>) -> Option<u64> {
+        let own = self.direct.map(|limits| u64::from(limits.offset)).filter(|unit| *unit > 0);
+        own.or(device.map(|device| device.logical_block.0)).filter(|unit| *unit > 1)
+    }
+}
+
 /// How much of a file has never been written.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extents {

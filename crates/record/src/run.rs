@@ -114,30 +114,42 @@ pub struct RecordSet {
     pub runs: Vec<RunRecord>,
 }
 
+impl RunRecord {
+    /// What was run, of several runs made together; "" where only one thing was.
+    pub fn cell_name(&self) -> &str {
+        self.cell.as_ref().map_or("", |cell| &cell.name)
+    }
+
+    /// Which repeat it is, from 0.
+    pub fn round(&self) -> u32 {
+        self.cell.as_ref().map_or(0, |cell| cell.round)
+    }
+}
+
 impl RecordSet {
     /// Takes the runs of another set as further repeats of its own. Where each set has but one cell
     /// they are the same, whatever they are called.
     pub fn repeat(&mut self, mut others: RecordSet) {
-        let round = |run: &RunRecord| run.cell.as_ref().map_or(0, |cell| cell.round);
-        let made = self.runs.iter().map(|run| round(run) + 1).max().unwrap_or(0);
-        let cell = |set: &RecordSet| set.runs.first().and_then(|run| run.cell.clone());
-        let own = cell(self).unwrap_or_default();
-        let one = [&*self, &others].iter().all(|set| set.cells() <= 1);
+        let made = self.rounds();
+        let of_one = self.cells() <= 1 && others.cells() <= 1;
+        let own = self.runs.first().and_then(|run| run.cell.clone()).unwrap_or_default();
         for run in &mut others.runs {
-            let cell = if one { own.clone() } else { run.cell.clone().unwrap_or_default() };
-            run.cell = Some(Cell { round: made + round(run), ..cell });
-        }
-        for run in &mut self.runs {
-            run.cell.get_or_insert_with(Cell::default);
+            let round = made + run.round();
+            let cell = if of_one { own.clone() } else { run.cell.take().unwrap_or_default() };
+            run.cell = Some(Cell { round, ..cell });
         }
         self.kind = "repeat".into();
         self.runs.extend(others.runs);
     }
 
+    /// Repeats of what was repeated most.
+    pub fn rounds(&self) -> u32 {
+        self.runs.iter().map(|run| run.round() + 1).max().unwrap_or(0)
+    }
+
     /// How many different things ran.
     fn cells(&self) -> usize {
-        let names = self.runs.iter().map(|run| run.cell.as_ref().map(|cell| &cell.name));
-        names.collect::<BTreeSet<_>>().len()
+        self.runs.iter().map(RunRecord::cell_name).collect::<BTreeSet<_>>().len()
     }
 }
 

@@ -233,23 +233,21 @@ pub(crate) fn lay_out(shared: &Shared, index: usize) -> Result<Option<Message>, 
         finished.messages.clear();
         return Err(Box::new(finished));
     }
-    make_files(shared, worker).map(|report| without_room(worker, &report)).or_else(|error| {
-        match error {
-            // Nothing failed; the run just ends here, with what was made kept for the next one.
-            LayoutError::Interrupted => Ok(None),
-            error => {
-                let text = error.to_string();
-                let source = match error {
-                    LayoutError::File(error) => error.source,
-                    LayoutError::NoSpace { .. } => io::Error::from_raw_os_error(libc::ENOSPC),
-                    other => io::Error::other(other.to_string()),
-                };
-                let mut finished = failed(worker, shared.plan.interval, "lay out", &source);
-                finished.messages = vec![Message::error(Some(&worker.name), text)];
-                Err(Box::new(finished))
-            }
-        }
-    })
+    let error = match make_files(shared, worker) {
+        Ok(report) => return Ok(without_room(worker, &report)),
+        // Nothing failed; the run just ends here, with what was made kept for the next one.
+        Err(LayoutError::Interrupted) => return Ok(None),
+        Err(error) => error,
+    };
+    let text = error.to_string();
+    let source = match error {
+        LayoutError::File(error) => error.source,
+        LayoutError::NoSpace { .. } => io::Error::from_raw_os_error(libc::ENOSPC),
+        other => io::Error::other(other.to_string()),
+    };
+    let mut finished = failed(worker, shared.plan.interval, "lay out", &source);
+    finished.messages = vec![Message::error(Some(&worker.name), text)];
+    Err(Box::new(finished))
 }
 
 /// Says of which files only that much can be written.

@@ -121,14 +121,12 @@ impl End<'_> {
     fn check(&self, facts: &Facts, total: u64) -> Result<Option<u64>, Usage> {
         let flag = format!("{}direct", self.list);
         let Some(target) = facts.targets.get(self.path) else { return Ok(None) };
-        if target.direct.is_some_and(|limits| limits.memory == 0 && limits.offset == 0) {
+        if target.refuses_direct() {
             let what = format!("{} does not take O_DIRECT", self.path);
             return Err(self.refused(flag, what, "name another place"));
         }
-        let own = target.direct.map(|limits| u64::from(limits.offset)).filter(|unit| *unit > 0);
-        let device = || facts.devices.get(target.device.as_ref()?);
-        let unit = own.or_else(|| device().map(|device| device.logical_block.0));
-        let Some(unit) = unit.filter(|unit| *unit > 1) else { return Ok(None) };
+        let device = target.device.as_ref().and_then(|name| facts.devices.get(name));
+        let Some(unit) = target.direct_unit(device) else { return Ok(None) };
         let ((block, bytes), (start, begin)) = (self.block, self.start);
         if total >= bytes && !bytes.is_multiple_of(unit) {
             let what =

@@ -33,7 +33,8 @@ fn look(case: &Case) -> Vec<Finding> {
 
 fn about(case: &Case, part: &Part) -> Option<Finding> {
     // Where only one end of a copy is direct, the other is meant to fill the cache.
-    if !part.first().workload.direct || part.setting("direct_only").is_some() {
+    let workload = &part.first().workload;
+    if ![Direction::Read, Direction::Write].iter().all(|way| workload.is_direct_in(*way)) {
         return None;
     }
     // Buffered jobs on the same files fill the cache themselves.

@@ -38,7 +38,7 @@ struct Repeats {
 fn look(set: &RecordSet) -> Vec<Finding> {
     let mut all: Vec<Repeats> = Vec::new();
     for run in &set.runs {
-        let cell = run.cell.as_ref().map_or("", |cell| cell.name.as_str());
+        let cell = run.cell_name();
         for part in Case::of(run).parts {
             let iops = part.metrics.directions.iter().map(|(_, d)| d.iops).sum();
             match all.iter_mut().find(|known| known.cell == cell && known.job == part.name) {

@@ -30,7 +30,7 @@ pub(crate) struct Measured {
 
 /// The jobs of some runs, in order.
 pub(crate) fn members<'a>(cases: &[Case<'a>]) -> Vec<Member<'a>> {
-    let cell = |case: &Case<'a>| case.record.cell.as_ref().map_or("", |cell| cell.name.as_str());
+    let cell = |case: &Case<'a>| case.record.cell_name();
     let several = cases.iter().any(|case| cell(case) != cell(&cases[0]));
     let mut members: Vec<Member> = Vec::new();
     for case in cases {

@@ -111,11 +111,11 @@ pub(super) fn what(case: &Case, part: &Part) -> String {
         out += ", one at a time";
     }
     if !workload.files.is_empty() && part.medium() == Medium::Data {
-        out += match (workload.direct, part.setting("direct_only")) {
-            (true, Some("read")) => ", its reads direct",
-            (true, Some(_)) => ", its writes direct",
-            (true, None) => ", direct",
-            (false, _) => ", buffered",
+        out += match [Direction::Read, Direction::Write].map(|way| workload.is_direct_in(way)) {
+            [true, true] => ", direct",
+            [true, false] => ", its reads direct",
+            [false, true] => ", its writes direct",
+            [false, false] => ", buffered",
         };
     }
     match part.workers.len() {

@@ -87,12 +87,7 @@ pub fn conclude(set: &RecordSet, reference: Option<&RecordSet>) -> Conclusion {
         limited: limited(merged.verdicts),
         findings: by_check(merged.findings),
         failures: set.runs.iter().filter_map(failed).collect(),
-        rounds: set
-            .runs
-            .iter()
-            .map(|run| run.cell.as_ref().map_or(0, |c| c.round) + 1)
-            .max()
-            .unwrap_or(0),
+        rounds: set.rounds(),
         took: Nanos(set.runs.iter().map(|run| duration(run).0).sum()),
         interrupted_by: set.runs.iter().find_map(|run| run.interrupted_by),
         directory,
@@ -104,7 +99,7 @@ fn failed(run: &RunRecord) -> Option<Failure> {
     if run.interrupted_by.is_some() {
         return None;
     }
-    let cell = name(run).to_owned();
+    let cell = run.cell_name().to_owned();
     match &run.work {
         Some(work) => Some(Failure { cell, text: work.failure.clone()? }),
         None => failure(run),
@@ -126,10 +121,6 @@ fn whole(set: &RecordSet) -> RecordSet {
     }
 }
 
-fn name(run: &RunRecord) -> &str {
-    run.cell.as_ref().map_or("", |cell| &cell.name)
-}
-
 fn directory(run: &RunRecord) -> Option<String> {
     run.jobs.first()?.workload.settings.get("directory").cloned()
 }
@@ -138,8 +129,8 @@ fn directory(run: &RunRecord) -> Option<String> {
 fn phases(set: &RecordSet) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for run in &set.runs {
-        if !names.iter().any(|known| known == name(run)) {
-            names.push(name(run).to_owned());
+        if !names.iter().any(|known| known == run.cell_name()) {
+            names.push(run.cell_name().to_owned());
         }
     }
     names
@@ -147,7 +138,11 @@ fn phases(set: &RecordSet) -> Vec<String> {
 
 /// What a phase did in every round.
 fn works<'a>(set: &'a RecordSet, phase: &str) -> Vec<&'a Work> {
-    set.runs.iter().filter(|run| name(run) == phase).filter_map(|run| run.work.as_ref()).collect()
+    set.runs
+        .iter()
+        .filter(|run| run.cell_name() == phase)
+        .filter_map(|run| run.work.as_ref())
+        .collect()
 }
 
 fn seconds(works: &[&Work]) -> Vec<f64> {
@@ -161,7 +156,7 @@ fn row(phase: &str, set: &RecordSet, reference: Option<&RecordSet>) -> Row {
     let rates = |amount: Amount| -> Vec<f64> {
         times.iter().map(|seconds| amount.count as f64 / seconds.max(1e-9)).collect()
     };
-    let run = set.runs.iter().find(|run| name(run) == phase);
+    let run = set.runs.iter().find(|run| run.cell_name() == phase);
     let job = run.and_then(|run| run.jobs.first());
     Row {
         phase: phase.to_owned(),

@@ -162,7 +162,7 @@ pub fn conclude(set: &RecordSet, bounds: &[Bound]) -> Conclusion {
 
 /// What was measured, and where.
 fn about(set: &RecordSet) -> Conclusion {
-    let is_fill = |run: &&RunRecord| name(run) == FILL;
+    let is_fill = |run: &&RunRecord| run.cell_name() == FILL;
     let is_scratch = set.runs.iter().any(|run| is_fill(&run));
     let run = set.runs.iter().rfind(|run| !is_fill(run)).or(set.runs.last());
     let Some((run, job)) = run.and_then(|run| Some((run, run.jobs.first()?))) else {
@@ -185,10 +185,6 @@ fn about(set: &RecordSet) -> Conclusion {
         path,
         ..Conclusion::default()
     }
-}
-
-fn name(run: &RunRecord) -> &str {
-    run.cell.as_ref().map_or("", |cell| &cell.name)
 }
 
 /// One row for each depth, rising.
@@ -286,7 +282,7 @@ fn choice(rows: &[Row], bounds: &[Bound], knee: Option<&Knee>) -> Option<Choice>
 /// The runs at depths that went well and to their end.
 fn whole(set: &RecordSet, is_wanted: impl Fn(&RunRecord) -> bool) -> RecordSet {
     let went_well = |run: &&RunRecord| {
-        name(run) != FILL && run.interrupted_by.is_none() && failure(run).is_none()
+        run.cell_name() != FILL && run.interrupted_by.is_none() && failure(run).is_none()
     };
     let runs = set.runs.iter().filter(went_well).filter(|run| is_wanted(run)).cloned().collect();
     RecordSet { runs, kind: set.kind.clone(), fathom_version: set.fathom_version.clone(), ..*set }

@@ -60,7 +60,7 @@ pub fn conclude(set: &RecordSet) -> Conclusion {
 
 /// What the checks find in a run, about its step.
 fn findings_of(run: &RunRecord) -> Vec<Finding> {
-    let name = run.cell.as_ref().map_or("", |cell| &cell.name);
+    let name = run.cell_name();
     if PROVOKED.contains(&name) {
         return Vec::new();
     }

@@ -92,7 +92,7 @@ pub fn conclude(set: &RecordSet) -> Conclusion {
     let merged = together(&cells, &judged);
     let mut verdicts: Vec<Verdict> = merged.verdicts.into_iter().map(of_cell).collect();
     verdicts.sort_by_key(|verdict| place(&verdict.job));
-    let fill = set.runs.iter().rfind(|run| name(run) == FILL);
+    let fill = set.runs.iter().rfind(|run| run.cell_name() == FILL);
     let workload = fill.and_then(|run| run.jobs.first()).map(|job| &job.workload);
     let file = workload.and_then(|w| w.files.first()).cloned().unwrap_or_default();
     let facts = fill.map(|run| &run.facts);
@@ -117,19 +117,11 @@ pub fn conclude(set: &RecordSet) -> Conclusion {
         limited: limited(verdicts),
         findings,
         failures: crate::outcome::failures(set),
-        rounds: cells.runs.iter().map(|run| round(run) + 1).max().unwrap_or(0),
+        rounds: cells.rounds(),
         took: Nanos(set.runs.iter().map(|run| duration(run).0).sum()),
         interrupted_by: set.runs.iter().find_map(|run| run.interrupted_by),
         file,
     }
-}
-
-fn name(run: &RunRecord) -> &str {
-    run.cell.as_ref().map_or("", |cell| &cell.name)
-}
-
-fn round(run: &RunRecord) -> u32 {
-    run.cell.as_ref().map_or(0, |cell| cell.round)
 }
 
 /// The cell that a job of several is named with ("seqread: seqread"): jobs and cells have one name.
@@ -191,7 +183,7 @@ fn place(cell: &str) -> usize {
 fn measured(set: &RecordSet) -> RecordSet {
     let cells: Vec<&str> = Cells::default().all().iter().map(|load| load.name).collect();
     let whole = |run: &&RunRecord| run.interrupted_by.is_none() && failure(run).is_none();
-    let runs = set.runs.iter().filter(|run| cells.contains(&name(run))).filter(whole);
+    let runs = set.runs.iter().filter(|run| cells.contains(&run.cell_name())).filter(whole);
     RecordSet {
         schema: set.schema,
         fathom_version: set.fathom_version.clone(),
@@ -204,7 +196,7 @@ fn measured(set: &RecordSet) -> RecordSet {
 fn rows(cells: &RecordSet, judged: &[Judged], verdicts: &[Verdict]) -> Vec<Row> {
     let mut rows = Vec::new();
     for load in Cells::default().all() {
-        let runs = cells.runs.iter().zip(judged).filter(|(run, _)| name(run) == load.name);
+        let runs = cells.runs.iter().zip(judged).filter(|(run, _)| run.cell_name() == load.name);
         let runs: Vec<_> = runs.collect();
         let verdict = verdicts.iter().find(|verdict| verdict.job == load.name);
         for direction in [Direction::Read, Direction::Write] {
