@@ -7,11 +7,11 @@ pub use keeper::Keeper;
 use crate::output::describe;
 use crate::several::Refusal;
 use anyhow::Result;
+use archive::{Archive, ArchiveError, Choice};
 use record::RecordSet;
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
-use store::{Archive, Choice, StoreError};
 
 /// The records of a file or of an archived run: its id or the beginning of it, a tag, `latest`,
 /// `latest~2`. A file or directory that is there wins.
@@ -57,7 +57,7 @@ fn from_archive(name: &str, archive: &Choice) -> Result<RecordSet, String> {
     let opened =
         open_existing(archive).map_err(|why| format!("nor an archive to look in: {why}"))?;
     opened.load_set(name).map_err(|error| match error {
-        StoreError::Unknown { .. } => format!("and in {}, {error}", opened.path().display()),
+        ArchiveError::Unknown { .. } => format!("and in {}, {error}", opened.path().display()),
         other => other.to_string(),
     })
 }

@@ -7,6 +7,7 @@ use crate::output::{Output, describe, say};
 use crate::picture;
 use crate::runner::{Prepared, Runner};
 use anyhow::Result;
+use archive::{Choice, Place};
 use job::{Dialect, Format, Invocation};
 use plan::{Plan, PlanError};
 use record::{Message, Severity};
@@ -16,7 +17,6 @@ use report::{Dress, FIO_VERSION, Kept};
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use store::{Choice, Place};
 
 /// Seed of what is drawn when runs are judged. One for all: the same runs judged again shall have
 /// the same intervals.

@@ -8,13 +8,13 @@ mod show;
 use crate::output::{Output, say};
 use crate::several::{self, Refusal};
 use anyhow::Result;
+use archive::{Archive, Choice, Filter, Now, Place, Row, RunId};
 use clap::{Args, Subcommand};
 use report::runs::Listed;
 use report::style::Style;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use store::{Archive, Choice, Filter, Now, Place, Row, RunId};
 
 /// What `fathom runs` takes.
 #[derive(Args)]
@@ -110,8 +110,8 @@ pub fn open(choice: &Choice) -> Result<Archive> {
 }
 
 /// What the archive says is wrong, with the exit code for what was asked for wrongly.
-pub fn refused(error: store::StoreError) -> anyhow::Error {
-    use store::StoreError::{Damaged, Unreadable, Unusable};
+pub fn refused(error: archive::ArchiveError) -> anyhow::Error {
+    use archive::ArchiveError::{Damaged, Unreadable, Unusable};
     match error {
         Damaged { .. } | Unreadable { .. } | Unusable { .. } => anyhow::Error::from(error),
         asked => Refusal::usage(asked.to_string()),
@@ -156,7 +156,7 @@ fn list(arguments: &Arguments, choice: &Choice) -> Result<()> {
     let filter = filter(&arguments.filter)?;
     let rows = match Archive::open_existing(&place(choice)?) {
         Ok(archive) => archive.list(&filter).map_err(refused)?,
-        Err(error @ store::StoreError::Missing { .. }) => {
+        Err(error @ archive::ArchiveError::Missing { .. }) => {
             say(&format!("fathom: {error}\n"));
             Vec::new()
         }

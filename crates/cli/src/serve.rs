@@ -8,6 +8,7 @@ use crate::kernel::System;
 use crate::output::{Output, say};
 use crate::several::{self, Refusal};
 use anyhow::{Context, Result};
+use archive::{Archive, ArchiveError, Choice, Place};
 use clap::Args;
 use host::{Host, TargetQuery};
 use judge::Inspection;
@@ -21,7 +22,6 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use store::{Archive, Choice, Place, StoreError};
 use web::guard::{self, Guard};
 use web::{Config, Launcher};
 
@@ -95,7 +95,7 @@ fn serve(arguments: &Arguments) -> Result<u8> {
 /// Where the archive is. It is made where there is none: pages are there to be looked at before the
 /// first run, too.
 fn place(arguments: &Arguments) -> Result<Place> {
-    let wrong = |error: StoreError| Refusal::usage(format!("the archive: {error}"));
+    let wrong = |error: ArchiveError| Refusal::usage(format!("the archive: {error}"));
     let chosen = Choice::of(arguments.archive.as_deref(), false).place().map_err(wrong)?;
     let Some(place) = chosen else {
         let text = "FATHOM_ARCHIVE says that there is to be no archive: name one with --archive";

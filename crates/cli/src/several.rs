@@ -11,9 +11,10 @@ use crate::inputs::Machine;
 use crate::output::{describe, say};
 use crate::runner::{Runner, UnderWay};
 use anyhow::{Context, Result};
+use ::archive::{Choice, Place};
 use clap::Args;
+use compat::Tongue;
 use engine::Run;
-use fronts::Tongue;
 use job::options::Value;
 use job::value::Units;
 use job::{Dialect, Invocation};
@@ -24,7 +25,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use store::{Choice, Place};
 use suite::{Step, Suite};
 
 /// How often signals are looked at and the progress is drawn.

@@ -12,7 +12,7 @@ use crate::output::{Output, describe, say};
 use crate::runner::Runner;
 use crate::several::{self, Common, Refusal, archive};
 use crate::spine;
-use ::machine::Session;
+use tuning::Session;
 use anyhow::{Context, Result};
 use arguments::Arguments;
 use cells::{Cells, Jobs};

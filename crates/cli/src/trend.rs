@@ -5,11 +5,11 @@ use crate::plot;
 use crate::runs::{filter, open, refused, wide};
 use crate::several::{self, Refusal};
 use anyhow::Result;
+use archive::Choice;
 use clap::Args;
 use judge::Measure;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use store::Choice;
 use web::Trends;
 
 /// What `fathom trend` takes.

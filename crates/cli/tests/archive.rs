@@ -2,13 +2,13 @@
 
 mod common;
 
+use archive::{Archive, Filter, Place, Row};
 use common::*;
 use rustix::process::Signal;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
-use store::{Archive, Filter, Place, Row};
 
 /// A run that is over at once.
 const TINY: [&str; 4] = ["--name=tiny", "--ioengine=null", "--size=1m", "--rw=read"];

@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use fronts::iozone::{Call, Operation, Source, conclude};
+use compat::iozone::{Call, Operation, Source, conclude};
 use rustix::process::Signal;
 use std::fs;
 use std::os::unix::process::CommandExt;

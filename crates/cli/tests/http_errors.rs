@@ -5,7 +5,7 @@ mod common;
 use common::free_port;
 use common::objects::{Objects, objects, s3, s3_as, swift};
 use std::time::{Duration, Instant};
-use stores::{
+use test_servers::{
     Authority, Fault, Listening, Moto, Proxy, S3Options, S3Server, SwiftServer, each, every_second,
 };
 
@@ -51,7 +51,7 @@ fn fails(job: &str, words: &[&str]) -> Objects {
 fn a_get_of_what_is_not_there_is_an_error_everywhere() {
     let server = S3Server::start(&["bucket"]);
     let other = Moto::start(&["bucket"]);
-    let web = stores::webdav(None);
+    let web = test_servers::webdav(None);
     let boxes = SwiftServer::start(Listening::default(), TOKEN, &["box"]);
     let boxed = format!("{}/box/missing", SwiftServer::ACCOUNT);
     let stores = [
@@ -77,7 +77,7 @@ fn a_get_of_what_is_not_there_is_an_error_everywhere() {
 
 #[test]
 fn a_delete_of_what_is_not_there_is_an_error_where_the_server_says_so() {
-    let web = stores::webdav(None);
+    let web = test_servers::webdav(None);
     let boxes = SwiftServer::start(Listening::default(), TOKEN, &["box"]);
     let boxed = format!("{}/box/missing", SwiftServer::ACCOUNT);
     let trim = "rw=trim size=64k bs=64k";
@@ -115,7 +115,7 @@ fn who_is_not_let_in_is_told_why() {
     let boxes = SwiftServer::start(Listening::default(), TOKEN, &["box"]);
     let boxed = format!("{READ} filename={}/box/object", SwiftServer::ACCOUNT);
     fails(&format!("{} {boxed}", swift(&boxes.host(), "old")), &["401"]);
-    let web = stores::webdav(None);
+    let web = test_servers::webdav(None);
     let closed = format!("http_host={} {READ} filename=/closed/object", web.host());
     fails(&closed, &["401"]);
     fails(&format!("{closed} http_user=user http_pass=wrong"), &["401"]);
@@ -146,7 +146,7 @@ fn who_cannot_be_reached_is_told() {
 #[test]
 fn who_is_not_trusted_is_named() {
     let (ours, theirs) = (Authority::new(), Authority::new());
-    let store = |identity: stores::Identity| {
+    let store = |identity: test_servers::Identity| {
         let listening = Listening { tls: Some(identity.config()), at: None };
         let server = S3Server::with(S3Options { listening, ..S3Options::default() }, &["bucket"]);
         fill(&server);

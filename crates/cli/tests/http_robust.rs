@@ -10,7 +10,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use stores::{Asked, Authority, Fault, Listening, Proxy, S3Options, S3Server, now_and_then};
+use test_servers::{Asked, Authority, Fault, Listening, Proxy, S3Options, S3Server, now_and_then};
 
 #[test]
 fn a_thousand_connections_from_one_worker() {

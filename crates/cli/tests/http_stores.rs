@@ -6,7 +6,9 @@ mod common;
 use common::objects::{Objects, objects, objects_exactly, s3, s3_as, swift, with_host};
 use common::{Seeded, as_fio, scratch};
 use std::path::Path;
-use stores::{Asked, Authority, Fault, Listening, Moto, Proxy, S3Options, S3Server, SwiftServer};
+use test_servers::{
+    Asked, Authority, Fault, Listening, Moto, Proxy, S3Options, S3Server, SwiftServer,
+};
 
 const TOKEN: &str = "AUTH_tk0123456789";
 
@@ -87,7 +89,7 @@ fn what_is_put_comes_back_over_tls() {
     let hashes = server.asked().into_iter().filter(|asked| asked.method == "PUT");
     let mut hashes = hashes.map(|put| put.header("x-amz-content-sha256").unwrap().to_owned());
     assert!(hashes.all(|hash| hash == "UNSIGNED-PAYLOAD"), "TLS guards the content already");
-    let web = stores::webdav(Some(&identity));
+    let web = test_servers::webdav(Some(&identity));
     comes_back(&format!("http_host={} {trusting}", web.host()), "/open/object");
     let token = Listening { tls: Some(identity.config()), at: None };
     let boxes = SwiftServer::start(token, TOKEN, &["box"]);
@@ -122,7 +124,7 @@ fn the_record_tells_connections_and_keys_apart() {
 
 #[test]
 fn what_is_put_comes_back_from_webdav_and_swift() {
-    let server = stores::webdav(None);
+    let server = test_servers::webdav(None);
     stays_connected(&comes_back(&format!("http_host={}", server.host()), "/open/deep/er/object"));
     let closed = format!("http_host={} http_user=user http_pass=password", server.host());
     comes_back(&closed, "/closed/object");
@@ -148,7 +150,7 @@ fn ranges_of_an_object_are_read_and_whole_objects_written() {
     let content = Seeded::new(1).bytes(1 << 20);
     let s3_server = S3Server::start(&["bucket"]);
     s3_server.memory.put("bucket", "whole", content.clone());
-    let web = stores::webdav(None);
+    let web = test_servers::webdav(None);
     std::fs::write(web.directory().join("files/open/whole"), &content).unwrap();
     let boxes = SwiftServer::start(Listening::default(), TOKEN, &["box"]);
     let boxed = format!("{}/box/whole", SwiftServer::ACCOUNT);

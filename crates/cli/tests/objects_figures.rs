@@ -7,7 +7,7 @@ use common::objects::s3;
 use common::{FATHOM, Ran, run, scratch};
 use std::path::Path;
 use std::process::Command;
-use stores::{S3Options, S3Server};
+use test_servers::{S3Options, S3Server};
 
 /// `fathom WORDS` with an archive in this directory.
 fn fathom(at: &Path, words: &str) -> Ran {

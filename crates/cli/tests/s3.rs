@@ -7,7 +7,7 @@ use common::{ARCHIVE, FATHOM, at_once, joined, run, scratch};
 use rustix::process::{Pid, Signal, kill_process};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use stores::{S3Options, S3Server};
+use test_servers::{S3Options, S3Server};
 
 #[test]
 fn what_was_put_is_counted_shown_and_taken_away_and_nothing_else() {

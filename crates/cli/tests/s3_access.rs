@@ -10,7 +10,7 @@ use common::s3::{
 use common::{joined, run, scratch};
 use std::path::Path;
 use std::process::Command;
-use stores::{Authority, S3Options, S3Server};
+use test_servers::{Authority, S3Options, S3Server};
 
 const SHORT: &str = "--size=4k --duration=1 --concurrent=4 --record=r.json";
 
@@ -140,7 +140,7 @@ fn buckets_are_in_the_path_or_in_the_host() {
 fn buckets_in_hosts_go_with_tls() {
     let authority = Authority::new();
     let identity = authority.identity(&["localhost", "bucket.localhost"]);
-    let tls = stores::Listening { tls: Some(identity.config()), at: None };
+    let tls = test_servers::Listening { tls: Some(identity.config()), at: None };
     let options = S3Options { domain: Some("localhost".into()), listening: tls, ..options() };
     let (server, directory) = (S3Server::with(options, &["bucket"]), scratch());
     let endpoint = format!("https://localhost:{}", server.address().port());

@@ -6,7 +6,7 @@ use common::s3::{options, recorded, s3_at, server};
 use common::{Running, joined, run, scratch, wait_until};
 use record::HostResult;
 use std::path::Path;
-use stores::S3Server;
+use test_servers::S3Server;
 
 /// Two servers of the same objects.
 fn twins() -> (S3Server, S3Server) {

@@ -7,7 +7,7 @@ use common::{joined, run, scratch};
 use record::RequestResult;
 use std::collections::BTreeMap;
 use std::path::Path;
-use stores::{Asked, Fault, Moto, Proxy, S3Server};
+use test_servers::{Asked, Fault, Moto, Proxy, S3Server};
 
 /// Of 50 objects in pages of 20, so that a list is 20, 20 and 10.
 const WORDS: &str = "list --objects=50 --max-keys=20 --size=1 --duration=1 --concurrent=3 \

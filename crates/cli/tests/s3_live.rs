@@ -7,7 +7,7 @@ use common::s3::{SECRET, options, recorded, s3, server};
 use common::tty::{SEEN_RUNNING, TAKEN, Tty};
 use common::{Running, joined, scratch, wait_until};
 use rustix::process::Signal;
-use stores::{Fault, Proxy, S3Options, S3Server, each};
+use test_servers::{Fault, Proxy, S3Options, S3Server, each};
 
 /// `fathom s3 WORDS --live` on a terminal.
 #[track_caller]

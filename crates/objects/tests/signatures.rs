@@ -8,7 +8,7 @@ use objects::{Protocol, Request, Store};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, SystemTime};
-use stores::{Listening, Moto, S3Options, S3Server, SwiftServer};
+use test_servers::{Listening, Moto, S3Options, S3Server, SwiftServer};
 
 /// Keys that one program or another gets wrong.
 const KEYS: [&str; 9] = [
@@ -313,7 +313,7 @@ fn swift_understands_paths_and_tokens() {
 
 #[test]
 fn webdav_understands_paths_and_passwords() {
-    let server = stores::webdav(None);
+    let server = test_servers::webdav(None);
     let dav = |password: &str| {
         let access = Access::Basic { user: "user".into(), password: password.into() };
         At::new(server.address(), Store { access, ..Store::default() })

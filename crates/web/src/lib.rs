@@ -5,7 +5,7 @@
 //! the record by the rules of this program, as the report of `fathom runs show` is.
 
 mod api;
-mod archive;
+mod archive_access;
 mod door;
 mod failure;
 pub mod figures;

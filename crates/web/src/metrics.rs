@@ -3,12 +3,12 @@
 use crate::failure::Failure;
 use crate::follow::Known;
 use crate::site::Site;
+use archive::Filter;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use std::sync::Arc;
 use std::time::Duration;
-use store::Filter;
 
 /// How long is waited for the moments of runs under way, all together: they are a second apart.
 const PATIENCE: Duration = Duration::from_millis(1500);

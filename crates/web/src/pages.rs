@@ -11,9 +11,9 @@ pub mod sweep;
 pub mod trends;
 
 use crate::words::{bandwidth, count, latency};
+use archive::Row;
 use maud::{Markup, html};
 use record::Severity;
-use store::Row;
 
 /// Figures that can be chosen on a page; an address takes any.
 pub const METRICS: [&str; 7] = ["iops", "bandwidth", "mean", "p50", "p99", "p99.9", "ttfb.p99"];

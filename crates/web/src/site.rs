@@ -4,17 +4,17 @@ use crate::failure::Failure;
 use crate::follow::Feeds;
 use crate::guard::Guard;
 use crate::launch::Launcher;
+use archive::{Archive, ArchiveError};
 use judge::Inspection;
 use record::Facts;
 use std::sync::Arc;
-use store::{Archive, StoreError};
 use tokio::sync::watch;
 
 /// Looks at a path as `fathom inspect` does; what is wrong with the path otherwise.
 pub type Inspect = Box<dyn Fn(&str) -> Result<(Inspection, Facts), String> + Send + Sync>;
 
 /// Opens the archive for one request; why it cannot be had otherwise.
-pub type Open = Box<dyn Fn() -> Result<Archive, StoreError> + Send + Sync>;
+pub type Open = Box<dyn Fn() -> Result<Archive, ArchiveError> + Send + Sync>;
 
 /// What all pages share.
 #[derive(Clone)]

@@ -2,12 +2,12 @@
 //! page shows and the API tells.
 
 use crate::words::workload;
+use archive::{Archive, ArchiveError, Filter, Row};
 use judge::Measure;
 use judge::trend::{self, RUNS_MAX};
 use record::RunRecord;
 use report::trend::{Run, Trend};
 use std::collections::{BTreeMap, HashMap};
-use store::{Archive, Filter, Row, StoreError};
 
 /// Trends of the runs that a filter lets through.
 pub struct Trends {
@@ -29,7 +29,7 @@ pub fn trends(
     filter: &Filter,
     measure: &Measure,
     most: usize,
-) -> Result<Trends, StoreError> {
+) -> Result<Trends, ArchiveError> {
     let points = archive.series(filter, measure)?;
     let values: HashMap<_, f64> = points.into_iter().map(|point| (point.id, point.value)).collect();
     let (whole, broken): (Vec<Row>, Vec<Row>) = archive
@@ -76,7 +76,7 @@ fn of_runs(
     of: String,
     runs: Vec<(Row, f64)>,
     measure: &Measure,
-) -> Result<Trend, StoreError> {
+) -> Result<Trend, ArchiveError> {
     let values: Vec<f64> = runs.iter().map(|(_, value)| *value).collect();
     let course = trend::course(&values);
     let mut coincidences = Vec::new();

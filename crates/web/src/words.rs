@@ -1,8 +1,8 @@
 //! Figures and times as pages show them.
 
+use archive::Row;
 use chrono::{DateTime, FixedOffset};
 use live::units;
-use store::Row;
 
 /// "812", "12.3k".
 pub fn count(value: f64) -> String {

@@ -1,8 +1,8 @@
 //! The parsers that take what users and peers give them.
 
-use fronts::diskspd::{Call, Outside, Spans};
-use fronts::iozone::{Around, Iozone, Request};
-use fronts::{dd, hdparm, iozone};
+use compat::diskspd::{Call, Outside, Spans};
+use compat::iozone::{Around, Iozone, Request};
+use compat::{dd, hdparm, iozone};
 use job::options;
 use job::value::Units;
 use job::{Dialect, Inputs, Job, Keywords};
@@ -426,7 +426,7 @@ fn dd_or_hdparm(input: &[u8]) -> String {
         let runs = call.timings().map(|timing| call.arguments(timing, &path, &large));
         Ok(format!("{:?}", runs.collect::<Result<Vec<_>, _>>()?))
     });
-    let told = |told: Result<String, fronts::Usage>| told.unwrap_or_else(|usage| usage.to_string());
+    let told = |told: Result<String, compat::Usage>| told.unwrap_or_else(|usage| usage.to_string());
     told(copied) + &told(timed)
 }
 

@@ -5,12 +5,12 @@ use crate::output::{describe, say};
 use crate::runner::publish;
 use crate::several::Refusal;
 use anyhow::Result;
+use archive::{Archive, ArchiveError, Choice, Lineage, RunId, SetId, Summary, Together};
 use judge::Judged;
 use record::{RecordSet, RunRecord};
 use report::Kept;
 use std::env;
 use std::path::{Path, PathBuf};
-use store::{Archive, Choice, Lineage, RunId, SetId, StoreError, Summary, Together};
 
 /// Keeps the runs of a call.
 pub struct Keeper {
@@ -133,11 +133,11 @@ impl Keeper {
         }
     }
 
-    fn try_add(&mut self, record: &RunRecord) -> Result<RunId, StoreError> {
+    fn try_add(&mut self, record: &RunRecord) -> Result<RunId, ArchiveError> {
         let archive = match &mut self.archive {
             Some(archive) => archive,
             None => {
-                let place = self.choice.place()?.ok_or(StoreError::NoPlace)?;
+                let place = self.choice.place()?.ok_or(ArchiveError::NoPlace)?;
                 self.archive.insert(Archive::open(&place)?)
             }
         };
@@ -167,7 +167,7 @@ impl Keeper {
 
     /// Writes a run where it can be found and imported: where the archive is to be, where the call
     /// was made, or where things lie for a while, whichever takes it.
-    fn keep_beside(&mut self, record: &RunRecord, why: &StoreError) {
+    fn keep_beside(&mut self, record: &RunRecord, why: &ArchiveError) {
         self.set.runs.push(record.clone());
         let is_first = self.set.runs.len() == 1;
         let candidates = match self.beside.clone() {

@@ -4,7 +4,7 @@ use crate::output::{describe, say};
 use crate::runner::Runner;
 use crate::several::{Refusal, code_of};
 use anyhow::Result;
-use fronts::{Fault, Tongue, Usage};
+use compat::{Fault, Tongue, Usage};
 use host::TargetQuery;
 use job::Invocation;
 use plan::PlanError;

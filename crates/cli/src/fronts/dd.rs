@@ -7,15 +7,15 @@ use crate::output::{Output, say};
 use crate::runner::{Runner, UnderWay};
 use crate::several::{self, Common};
 use anyhow::{Context, Result};
-use fronts::dd::{Call, HELP, Input, Status, Work, asked, lines, progress, traps};
-use fronts::{Runs, Under};
+use archive::Choice;
+use compat::dd::{Call, HELP, Input, Status, Work, asked, lines, progress, traps};
+use compat::{Runs, Under};
 use job::Invocation;
 use record::{Cell, Direction, RunRecord};
 use report::style::Style;
 use std::fs::OpenOptions;
 use std::path::Path;
 use std::process::ExitCode;
-use store::Choice;
 use suite::{Step, Suite};
 
 /// Name of its run, and of its set of records.

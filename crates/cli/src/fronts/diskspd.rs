@@ -8,7 +8,8 @@ use crate::output::{Output, describe, say};
 use crate::runner::Runner;
 use crate::several::{self, Common};
 use anyhow::{Context, Result, bail};
-use fronts::diskspd::{
+use archive::Choice;
+use compat::diskspd::{
     Call, Format, Outside, Spans, Task, Unsuitable, Usage, only_created, tongue, usage, verdict,
 };
 use record::{Bytes, Facts, RecordSet, TargetKind};
@@ -16,7 +17,6 @@ use report::Kept;
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use store::Choice;
 
 /// DISKSPD's code for a command line that is wrong; also fathom's for targets that do not suit.
 const USAGE: u8 = 3;

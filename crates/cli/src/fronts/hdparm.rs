@@ -7,14 +7,14 @@ use crate::output::Output;
 use crate::runner::Runner;
 use crate::several::{self, Common};
 use anyhow::Result;
-use fronts::hdparm::{Call, HELP, ONE_AT_A_TIME, Timing, heading, tongue};
-use fronts::{Runs, Under};
+use archive::Choice;
+use compat::hdparm::{Call, HELP, ONE_AT_A_TIME, Timing, heading, tongue};
+use compat::{Runs, Under};
 use job::Invocation;
 use record::{Cell, Coordinate, Facts, RunRecord};
 use report::style::Style;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use store::Choice;
 use suite::{Step, Suite};
 
 /// What of a cell is the target.

@@ -8,16 +8,16 @@ use crate::output::{Output, describe, say};
 use crate::runner::Runner;
 use crate::several::{self, Common, Refusal, Work};
 use anyhow::{Context, Result};
-use files::{Files, Found};
-use fronts::iozone::{
+use archive::Choice;
+use compat::iozone::{
     Around, Banner, Call, Conclusion, Iozone, Live, Request, head, help, json, parse, report,
     sheets, tongue, workbook,
 };
+use files::{Files, Found};
 use record::{Facts, RecordSet, RunRecord};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use store::Choice;
 use suite::{Failure, Suite};
 
 /// Measures and reports.

@@ -6,6 +6,7 @@ use crate::exit;
 use crate::output::{describe, say};
 use crate::several::{self, Refusal};
 use anyhow::{Context, Result};
+use ::archive::{Archive, Choice, Lineage, RunId, Summary, Together};
 use clap::{Args, ValueEnum};
 use record::{RecordSet, RunRecord};
 use report::export::{Named, Table};
@@ -13,7 +14,6 @@ use report::numbers::counted;
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use store::{Archive, Choice, Lineage, RunId, Summary, Together};
 
 /// What `fathom runs export` takes.
 #[derive(Args)]

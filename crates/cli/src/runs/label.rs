@@ -5,8 +5,8 @@ use crate::exit;
 use crate::output::say;
 use crate::several::Refusal;
 use anyhow::Result;
+use archive::Choice;
 use clap::Args;
-use store::Choice;
 
 /// What `fathom runs tag` takes.
 #[derive(Args)]

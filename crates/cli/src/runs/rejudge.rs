@@ -3,9 +3,9 @@
 use super::{find, open, refused};
 use crate::output::{Output, say};
 use anyhow::{Result, bail};
+use archive::{Archive, Choice, Filter, Row, RunId, Summary};
 use clap::Args;
 use judge::Judged;
-use store::{Archive, Choice, Filter, Row, RunId, Summary};
 
 /// What `fathom runs rejudge` takes.
 #[derive(Args)]
@@ -59,7 +59,7 @@ pub fn main(arguments: &Arguments, choice: &Choice) -> Result<()> {
 fn again(archive: &mut Archive, id: &RunId) -> Result<Option<Row>> {
     let record = match archive.load(id) {
         Ok(record) => record,
-        Err(error @ store::StoreError::Unreadable { .. }) => {
+        Err(error @ archive::ArchiveError::Unreadable { .. }) => {
             say(&format!("fathom: {error}\n"));
             return Ok(None);
         }

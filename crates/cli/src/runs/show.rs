@@ -3,13 +3,13 @@
 use super::{open, refused};
 use crate::output::Output;
 use anyhow::Result;
+use archive::{Archive, Choice, Named, Row, RunId, SetId};
 use clap::Args;
 use judge::Judged;
 use record::{RecordSet, RunRecord};
 use report::numbers::counted;
 use report::style::Style;
 use report::{Dress, Format};
-use store::{Archive, Choice, Named, Row, RunId, SetId};
 
 /// What `fathom runs show` takes.
 #[derive(Args)]

@@ -6,7 +6,7 @@ use crate::output::say;
 use crate::replay;
 use crate::runner::Runner;
 use crate::several::{Common, Refusal, Work};
-use ::machine::{Arranged, Session, Setting};
+use tuning::{Arranged, Session, Setting};
 use anyhow::Result;
 use job::{Action, Dialect, Format, Invocation, JobErrors, Override};
 use plan::Plan;

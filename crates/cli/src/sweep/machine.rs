@@ -7,7 +7,6 @@ use crate::runner::Runner;
 use crate::several::{self, Refusal};
 use anyhow::{Result, bail};
 use job::Invocation;
-use machine::{Arranged, Ground, Kind, Session, Setting};
 use record::{Bytes, Coordinate, Nanos};
 use std::collections::HashSet;
 use std::os::unix::fs::FileTypeExt;
@@ -15,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 use suite::sweep::{Design, Manifest};
+use tuning::{Arranged, Ground, Kind, Session, Setting};
 
 /// A scratch filesystem where nothing is said of its size: what every type can be made of.
 const FS_SIZE: Bytes = Bytes(1 << 30);
@@ -34,7 +34,7 @@ pub fn varies(design: &Design, wanted: impl Fn(Setting) -> bool) -> bool {
 }
 
 /// What is wrong with the machine or what was asked of it, with its exit code.
-pub fn failed(error: machine::Error) -> anyhow::Error {
+pub fn failed(error: tuning::Error) -> anyhow::Error {
     match error.kind {
         Kind::Usage => Refusal::usage(error.text),
         Kind::Refused => Refusal::target(error.text),
@@ -155,7 +155,7 @@ pub fn begin(
     if !varies(design, |_| true) {
         return Ok(None);
     }
-    let state = machine::state_directory().map_err(failed)?;
+    let state = tuning::state_directory().map_err(failed)?;
     let (caught, hung_up) = (runner.signals()?.watch(), several::hang_up()?);
     let gone = Arc::clone(&hung_up);
     let stop = Box::new(move || caught() || several::signal_of(&gone).is_some());

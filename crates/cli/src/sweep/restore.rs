@@ -5,7 +5,7 @@ use crate::output::Output;
 use crate::several::Refusal;
 use anyhow::Result;
 use host::Host;
-use machine::PutBack;
+use tuning::PutBack;
 
 /// Puts back what sweeps that live no more noted, and tells of it.
 ///
@@ -15,8 +15,8 @@ pub fn restore(as_json: bool, job: &[String]) -> Result<u8> {
     if let Some(first) = job.first() {
         return Err(Refusal::usage(format!("'{first}': --restore runs nothing and takes no job")));
     }
-    let state = machine::state_directory().map_err(failed)?;
-    let put_back = machine::restore(&Host::at("/"), &state).map_err(failed)?;
+    let state = tuning::state_directory().map_err(failed)?;
+    let put_back = tuning::restore(&Host::at("/"), &state).map_err(failed)?;
     let is_whole = put_back.failed.is_empty();
     Output::Stdout.write(&match as_json {
         true => report::json::sweep::restored(&put_back.done, &put_back.failed, &put_back.left),

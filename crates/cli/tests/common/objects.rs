@@ -4,7 +4,7 @@ use super::{FATHOM, Ran, run, scratch};
 use record::{Exchange, JobRecord, RunRecord};
 use std::path::Path;
 use std::process::Command;
-use stores::S3Options;
+use test_servers::S3Options;
 
 /// What a run said and recorded.
 pub struct Objects {

@@ -4,7 +4,7 @@ use super::{FATHOM, Ran, run};
 use record::{JobRecord, RunRecord};
 use std::path::Path;
 use std::process::Command;
-use stores::{Authority, Identity, Listening, S3Options, S3Server};
+use test_servers::{Authority, Identity, Listening, S3Options, S3Server};
 
 /// The secret key; in nothing that is kept or shown.
 pub const SECRET: &str = "hidden-words-of-the-key";

@@ -1,6 +1,6 @@
 //! What the addresses of the API answer.
 
-use crate::archive::{self, Asked};
+use crate::archive_access::{self, Asked};
 use crate::failure::Failure;
 use crate::pages::machine;
 use crate::pages::run::check_note;
@@ -52,7 +52,7 @@ pub async fn trends(
 /// Adds a record.
 pub async fn add(State(site): State<Site>, body: Bytes) -> Result<Response, Failure> {
     site.archived(move |_, archive| {
-        let (id, was_there) = archive::add(archive, &body)?;
+        let (id, was_there) = archive_access::add(archive, &body)?;
         let status = if was_there { StatusCode::OK } else { StatusCode::CREATED };
         Ok((status, Json(json!({"id": id}))).into_response())
     })
@@ -64,7 +64,7 @@ pub async fn record(
     State(site): State<Site>,
     Path(name): Path<String>,
 ) -> Result<Response, Failure> {
-    archive::with_run(&site, name, |_, archive, id| Ok(json_text(archive.json(&id)?))).await
+    archive_access::with_run(&site, name, |_, archive, id| Ok(json_text(archive.json(&id)?))).await
 }
 
 /// Removes a run.
@@ -72,7 +72,7 @@ pub async fn remove(
     State(site): State<Site>,
     Path(name): Path<String>,
 ) -> Result<StatusCode, Failure> {
-    archive::with_run(&site, name, |_, archive, id| {
+    archive_access::with_run(&site, name, |_, archive, id| {
         archive.remove(&[id])?;
         Ok(StatusCode::NO_CONTENT)
     })
@@ -84,7 +84,7 @@ pub async fn report(
     State(site): State<Site>,
     Path(name): Path<String>,
 ) -> Result<Response, Failure> {
-    archive::with_run(&site, name, |_, archive, id| {
+    archive_access::with_run(&site, name, |_, archive, id| {
         let record = archive.load(&id)?;
         let judged = judge::judge(&record);
         Ok(json_text(report::render(&record, &judged, &[Format::Json], &Dress::default())))
@@ -97,7 +97,7 @@ pub async fn tag(
     State(site): State<Site>,
     Path((name, tag)): Path<(String, String)>,
 ) -> Result<StatusCode, Failure> {
-    archive::with_run(&site, name, move |_, archive, id| {
+    archive_access::with_run(&site, name, move |_, archive, id| {
         archive.tag(&id, &tag)?;
         Ok(StatusCode::NO_CONTENT)
     })
@@ -109,7 +109,7 @@ pub async fn untag(
     State(site): State<Site>,
     Path((name, tag)): Path<(String, String)>,
 ) -> Result<StatusCode, Failure> {
-    archive::with_run(&site, name, move |_, archive, id| match archive.untag(&id, &tag)? {
+    archive_access::with_run(&site, name, move |_, archive, id| match archive.untag(&id, &tag)? {
         true => Ok(StatusCode::NO_CONTENT),
         false => Err(Failure::missing(format!("run {} has no tag '{tag}'", id.short()))),
     })
@@ -131,7 +131,7 @@ pub async fn note(
     let sent: Note = serde_json::from_slice(&body)
         .map_err(|error| Failure::wrong(format!("expected {{\"note\": \"…\"}}: {error}")))?;
     check_note(&sent.note)?;
-    archive::with_run(&site, name, move |_, archive, id| {
+    archive_access::with_run(&site, name, move |_, archive, id| {
         archive.note(&id, &sent.note)?;
         Ok(StatusCode::NO_CONTENT)
     })

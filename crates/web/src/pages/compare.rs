@@ -4,10 +4,10 @@ use crate::failure::Failure;
 use crate::frame::{self, Here};
 use crate::pages::shown;
 use crate::site::Site;
+use archive::Named;
 use axum::extract::{Query, State};
 use axum::response::Html;
 use maud::html;
-use store::Named;
 
 /// Runs that are shown beside each other, at most.
 const MOST: usize = 8;

@@ -1,18 +1,18 @@
 //! A run: its report, and what people add to it.
 
-use crate::archive;
+use crate::archive_access;
 use crate::failure::Failure;
 use crate::frame::{self, Here, csrf};
 use crate::pages::shown;
 use crate::site::Site;
 use crate::words::{encoded, when, workload};
+use archive::{Named, Row};
 use axum::Form;
 use axum::extract::{Path, State};
 use axum::http::header;
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
-use store::{Named, Row};
 
 /// The page.
 ///
@@ -24,7 +24,7 @@ pub async fn page(State(site): State<Site>, Path(name): Path<String>) -> Result<
         if let Named::Set(set) = archive.named(&name)? {
             return Ok(Redirect::to(&format!("/sets/{set}")).into_response());
         }
-        let id = archive::find(archive, &name)?;
+        let id = archive_access::find(archive, &name)?;
         let row = archive.row(&id)?;
         let set = archive.load_set(id.as_str())?;
         let title = if row.job.is_empty() { row.id.short() } else { row.job.as_str() };
@@ -92,7 +92,7 @@ pub async fn record(
     State(site): State<Site>,
     Path(name): Path<String>,
 ) -> Result<Response, Failure> {
-    archive::with_run(&site, name, |_, archive, id| {
+    archive_access::with_run(&site, name, |_, archive, id| {
         let as_file = format!("attachment; filename=\"fathom-{}.json\"", id.short());
         let lines = [
             (header::CONTENT_TYPE, "application/json".to_owned()),
@@ -171,9 +171,9 @@ pub async fn note(
 async fn changed(
     site: &Site,
     name: String,
-    change: impl FnOnce(&mut store::Archive, &store::RunId) -> Result<(), Failure> + Send + 'static,
+    change: impl FnOnce(&mut archive::Archive, &archive::RunId) -> Result<(), Failure> + Send + 'static,
 ) -> Result<Redirect, Failure> {
-    archive::with_run(site, name, |_, archive, id| {
+    archive_access::with_run(site, name, |_, archive, id| {
         change(archive, &id)?;
         Ok(Redirect::to(&format!("/runs/{id}")))
     })
@@ -188,7 +188,7 @@ pub async fn asked_to_remove(
     State(site): State<Site>,
     Path(name): Path<String>,
 ) -> Result<Html<String>, Failure> {
-    archive::with_run(&site, name, |site, archive, id| {
+    archive_access::with_run(&site, name, |site, archive, id| {
         let row = archive.row(&id)?;
         let at = format!("/runs/{}", row.id);
         let body = html! {
@@ -217,7 +217,7 @@ pub async fn remove(
     State(site): State<Site>,
     Path(name): Path<String>,
 ) -> Result<Redirect, Failure> {
-    archive::with_run(&site, name, |_, archive, id| {
+    archive_access::with_run(&site, name, |_, archive, id| {
         archive.remove(&[id])?;
         Ok(Redirect::to("/runs"))
     })

@@ -1,16 +1,16 @@
 //! The runs: searched, sorted, chosen.
 
-use crate::archive::{Asked, Listed};
+use crate::archive_access::{Asked, Listed};
 use crate::failure::{Failure, Worded};
 use crate::frame::{self, Here};
 use crate::pages::{choice, chooser, figures, filter_field};
 use crate::site::Site;
 use crate::words::{encoded, when, workload};
+use archive::Row;
 use axum::Extension;
 use axum::extract::{Query, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, html};
-use store::Row;
 
 /// A column: its name, what it is sorted by, and whether a click puts the largest first.
 const COLUMNS: [(&str, &str, bool); 8] = [

@@ -1,10 +1,10 @@
 //! Reports as the pages show them.
 
 use crate::failure::Failure;
+use archive::Archive;
 use maud::Markup;
 use record::RecordSet;
 use report::exhibit::Exhibit;
-use store::Archive;
 
 /// The report on several runs or sets, the first of which the others are held against; each with its
 /// name.

@@ -1,11 +1,12 @@
 //! Runs that were made together: repeats, the cells of a sweep, the steps of a test.
 
-use crate::archive;
+use crate::archive_access;
 use crate::failure::Failure;
 use crate::frame::{self, Here};
 use crate::pages::{choice, chooser, figures, metric_options, shown};
 use crate::site::Site;
 use crate::words::when;
+use archive::Row;
 use axum::extract::{Path, Query, State};
 use axum::response::Html;
 use judge::Measure;
@@ -13,7 +14,6 @@ use maud::{Markup, PreEscaped, html};
 use record::RecordSet;
 use report::plot::{Kind, Request, Source, picture};
 use serde::Deserialize;
-use store::Row;
 
 /// Runs of a set beyond which its whole report is not shown at once.
 const REPORTED: usize = 200;
@@ -36,8 +36,8 @@ pub async fn page(
     Query(asked): Query<Asked>,
 ) -> Result<Html<String>, Failure> {
     site.archived(move |site, archive| {
-        let id = archive::set(archive, &name)?;
-        let rows = archive::rows_of(archive, &id)?;
+        let id = archive_access::set(archive, &name)?;
+        let rows = archive_access::rows_of(archive, &id)?;
         let set = archive.load_together(&id)?;
         let title = titled(&set.kind);
         let is_varied = set.runs.iter().any(|run| {

@@ -1,6 +1,6 @@
 //! Figures over time: where their level changed, and what changed on the machine then.
 
-use crate::archive;
+use crate::archive_access;
 use crate::failure::Failure;
 use crate::frame::{self, Here};
 use crate::pages::{METRICS, filter_field, metric_options};
@@ -20,7 +20,7 @@ const DRAWN: usize = 1000;
 /// What is asked for.
 #[derive(Default, Deserialize)]
 pub struct Asked {
-    /// Words of [`store::Filter`].
+    /// Words of [`archive::Filter`].
     #[serde(default)]
     filter: String,
     /// The figure.
@@ -37,9 +37,9 @@ impl Asked {
     ///
     /// # Errors
     /// What is wrong with the filter or the figure; the archive cannot be read.
-    pub fn trends(&self, archive: &store::Archive, most: usize) -> Result<Trends, Failure> {
+    pub fn trends(&self, archive: &archive::Archive, most: usize) -> Result<Trends, Failure> {
         let measure = Measure::parse(self.metric()).map_err(Failure::wrong)?;
-        Ok(trends(archive, &archive::filter(&self.filter)?, &measure, most)?)
+        Ok(trends(archive, &archive_access::filter(&self.filter)?, &measure, most)?)
     }
 }
 

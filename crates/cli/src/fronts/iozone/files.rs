@@ -6,7 +6,7 @@ use crate::runner::Runner;
 use crate::several::Refusal;
 use crate::several::device::may_destroy;
 use anyhow::{Context, Result};
-use fronts::iozone::Call;
+use compat::iozone::Call;
 use record::{Facts, TargetFacts, TargetKind};
 use rustix::fs::{XattrFlags, getxattr, setxattr};
 use std::fs::{self, File, OpenOptions};

@@ -1,6 +1,6 @@
 //! What names stand for.
 
-use crate::{Archive, RunId, SetId, StoreError};
+use crate::{Archive, ArchiveError, RunId, SetId};
 use rusqlite::{OptionalExtension, params};
 
 /// Digits of an id that are a name: fewer are a typing error.
@@ -25,7 +25,7 @@ impl Archive {
     ///
     /// # Errors
     /// When it stands for nothing, or for several things.
-    pub fn named(&self, name: &str) -> Result<Named, StoreError> {
+    pub fn named(&self, name: &str) -> Result<Named, ArchiveError> {
         if let Some(back) = back(name) {
             return self.latest(back)?.ok_or_else(|| self.unknown(name));
         }
@@ -46,7 +46,7 @@ impl Archive {
     ///
     /// # Errors
     /// As [`Archive::named`], and when it stands for several runs made together.
-    pub fn find(&self, name: &str) -> Result<RunId, StoreError> {
+    pub fn find(&self, name: &str) -> Result<RunId, ArchiveError> {
         let set = match self.named(name)? {
             Named::Run(id) => return Ok(id),
             Named::Set(set) => set,
@@ -66,7 +66,7 @@ impl Archive {
     ///
     /// # Errors
     /// As [`Archive::named`].
-    pub fn find_all(&self, name: &str) -> Result<Vec<RunId>, StoreError> {
+    pub fn find_all(&self, name: &str) -> Result<Vec<RunId>, ArchiveError> {
         match self.named(name)? {
             Named::Run(id) => Ok(vec![id]),
             Named::Set(set) => self.members(&set),
@@ -74,25 +74,25 @@ impl Archive {
     }
 
     /// The number of a run, by which tables are joined.
-    pub(crate) fn number(&self, id: &RunId) -> Result<i64, StoreError> {
+    pub(crate) fn number(&self, id: &RunId) -> Result<i64, ArchiveError> {
         let sql = "SELECT number FROM runs WHERE id = ?1";
         let found = self.connection.query_row(sql, [&id.0], |row| row.get(0)).optional();
         found.map_err(|error| self.failed(&error))?.ok_or_else(|| self.unknown(&id.0))
     }
 
     /// The error that nothing is called so.
-    pub(crate) fn unknown(&self, name: &str) -> StoreError {
+    pub(crate) fn unknown(&self, name: &str) -> ArchiveError {
         let tags = self.tags().unwrap_or_default();
         let distance = |tag: &&(String, u64)| strsim::levenshtein(name, &tag.0);
         let near = tags.iter().min_by_key(distance).filter(|tag| distance(tag) <= NEAR);
         let near =
             near.map_or(String::new(), |(tag, _)| format!("; did you mean the tag '{tag}'?"));
-        StoreError::Unknown { name: name.into(), near }
+        ArchiveError::Unknown { name: name.into(), near }
     }
 
     /// What was made last, or so many things before; runs made together are one thing, at the time
     /// of their last.
-    fn latest(&self, back: u64) -> Result<Option<Named>, StoreError> {
+    fn latest(&self, back: u64) -> Result<Option<Named>, ArchiveError> {
         let sql = "SELECT set_id, id FROM runs WHERE number IN (SELECT number FROM (SELECT number, \
              max(started_ms) AS at FROM runs GROUP BY coalesce(set_id, id))) ORDER BY started_ms \
              DESC, number DESC LIMIT 1 OFFSET ?1";
@@ -102,7 +102,7 @@ impl Archive {
     }
 
     /// What has a tag: a run, or the set all its runs are of.
-    fn tagged(&self, tag: &str) -> Result<Option<Named>, StoreError> {
+    fn tagged(&self, tag: &str) -> Result<Option<Named>, ArchiveError> {
         let read = || {
             let sql = "SELECT set_id, id FROM runs JOIN tags ON run = number WHERE tag = ?1 \
                  ORDER BY number";
@@ -126,7 +126,7 @@ impl Archive {
         }
     }
 
-    fn beginning_with(&self, digits: &str) -> Result<Vec<Named>, StoreError> {
+    fn beginning_with(&self, digits: &str) -> Result<Vec<Named>, ArchiveError> {
         let read = |sql: &str, named: fn(String) -> Named| {
             let mut statement = self.connection.prepare_cached(sql)?;
             // 'g' comes after every digit.
@@ -160,7 +160,7 @@ fn named(set: Option<String>, id: String) -> rusqlite::Result<Named> {
     })
 }
 
-fn ambiguous(name: &str, several: &[Named]) -> StoreError {
+fn ambiguous(name: &str, several: &[Named]) -> ArchiveError {
     let shown = |named: &Named| match named {
         Named::Run(id) => id.short().to_owned(),
         Named::Set(id) => format!("{} (runs made together)", id.short()),
@@ -169,5 +169,5 @@ fn ambiguous(name: &str, several: &[Named]) -> StoreError {
     if several.len() > TOLD {
         candidates += &format!(" and {} more", several.len() - TOLD);
     }
-    StoreError::Ambiguous { name: name.into(), candidates }
+    ArchiveError::Ambiguous { name: name.into(), candidates }
 }

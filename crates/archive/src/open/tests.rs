@@ -17,7 +17,7 @@ fn an_archive_is_made_with_its_directory_and_for_its_owner_alone() {
     let directory = testbed::scratch();
     let path = directory.path().join("a/b/archive.db");
     let place = Place { path: path.clone(), is_named: false };
-    assert!(matches!(Archive::open_existing(&place), Err(StoreError::Missing { .. })));
+    assert!(matches!(Archive::open_existing(&place), Err(ArchiveError::Missing { .. })));
     assert!(!path.parent().unwrap().exists(), "reading makes nothing");
     drop(Archive::open(&place).unwrap());
     assert_eq!(names(path.parent().unwrap()), ["archive.db"], "nothing left over");
@@ -138,7 +138,7 @@ fn a_damaged_archive_is_put_aside_and_a_new_one_begun() {
         let place = Place { is_named, ..archive.place.clone() };
         drop(archive);
         spoil(&place.path, from, bytes);
-        assert!(matches!(Archive::open_existing(&place), Err(StoreError::Damaged { .. })));
+        assert!(matches!(Archive::open_existing(&place), Err(ArchiveError::Damaged { .. })));
         let mut archive = Archive::open(&place).unwrap();
         let remarks = archive.remarks();
         assert!(remarks.len() == 1 && remarks[0].contains("was damaged"), "{remarks:?}");

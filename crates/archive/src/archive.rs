@@ -1,6 +1,6 @@
 //! An open archive.
 
-use crate::StoreError;
+use crate::ArchiveError;
 use crate::open::{self, Mode, SCHEMA};
 use crate::place::Place;
 use rusqlite::Connection;
@@ -23,9 +23,9 @@ impl Archive {
     /// # Errors
     /// When it cannot be made or opened, is something else that somebody named, or is of a newer
     /// program.
-    pub fn open(place: &Place) -> Result<Archive, StoreError> {
+    pub fn open(place: &Place) -> Result<Archive, ArchiveError> {
         match Archive::try_open(place, Mode::Make) {
-            Err(StoreError::Damaged { reason, .. }) => Archive::instead(place, None, &reason),
+            Err(ArchiveError::Damaged { reason, .. }) => Archive::instead(place, None, &reason),
             opened => opened,
         }
     }
@@ -35,11 +35,11 @@ impl Archive {
     ///
     /// # Errors
     /// As [`Archive::open`]; when there is none, and when it is damaged.
-    pub fn open_existing(place: &Place) -> Result<Archive, StoreError> {
+    pub fn open_existing(place: &Place) -> Result<Archive, ArchiveError> {
         Archive::try_open(place, Mode::Existing)
     }
 
-    fn try_open(place: &Place, mode: Mode) -> Result<Archive, StoreError> {
+    fn try_open(place: &Place, mode: Mode) -> Result<Archive, ArchiveError> {
         let mut remarks = Vec::new();
         let connection = open::open(place, mode, SCHEMA, &mut remarks)?;
         let file = open::identity(&place.path);
@@ -52,7 +52,7 @@ impl Archive {
         place: &Place,
         seen: Option<(u64, u64)>,
         reason: &str,
-    ) -> Result<Archive, StoreError> {
+    ) -> Result<Archive, ArchiveError> {
         let _held = crate::quarantine::lock(&place.path)?;
         let is_same = seen.is_none() || open::identity(&place.path) == seen;
         let again = match is_same && seen.is_some() {
@@ -60,7 +60,7 @@ impl Archive {
             false => Some(Archive::try_open(place, Mode::Make)),
         };
         match again {
-            Some(Err(StoreError::Damaged { .. })) | None => {}
+            Some(Err(ArchiveError::Damaged { .. })) | None => {}
             Some(opened) => return opened,
         }
         let aside = crate::quarantine::put_aside(&place.path)?;
@@ -74,7 +74,7 @@ impl Archive {
     }
 
     /// Puts the file aside that was found damaged while it was used, and goes on with a new one.
-    pub(crate) fn begin_anew(&mut self, reason: &str) -> Result<(), StoreError> {
+    pub(crate) fn begin_anew(&mut self, reason: &str) -> Result<(), ArchiveError> {
         // What is still open of the old one is closed only when the new one is there.
         let mut fresh = Archive::instead(&self.place, self.file, reason)?;
         fresh.remarks.splice(0..0, std::mem::take(&mut self.remarks));
@@ -92,7 +92,7 @@ impl Archive {
         std::mem::take(&mut self.remarks)
     }
 
-    pub(crate) fn failed(&self, error: &rusqlite::Error) -> StoreError {
-        StoreError::of(&self.place.path, error)
+    pub(crate) fn failed(&self, error: &rusqlite::Error) -> ArchiveError {
+        ArchiveError::of(&self.place.path, error)
     }
 }

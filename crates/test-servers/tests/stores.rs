@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
-use stores::{
+use test_servers::{
     Authority, Fault, Listening, Moto, Proxy, S3Options, S3Server, SwiftServer, each, now_and_then,
 };
 
@@ -74,7 +74,7 @@ fn swift_wants_its_token() {
 
 #[test]
 fn webdav_keeps_files_behind_a_password() {
-    let server = stores::webdav(None);
+    let server = test_servers::webdav(None);
     let url = |place: &str| format!("http://{}/{place}/file", server.host());
     assert_eq!(ureq::put(url("open")).send(&b"content"[..]).unwrap().status(), 201);
     let closed = ureq::put(url("closed")).send(&b"content"[..]);
@@ -149,7 +149,7 @@ fn a_proxy_does_to_an_answer_what_it_is_told() {
 
 #[test]
 fn faults_that_come_now_and_then_are_the_same_each_time() {
-    let asked = stores::Asked::default();
+    let asked = test_servers::Asked::default();
     let fate = || {
         let mut decide = now_and_then(7, 10, Fault::Reset);
         (0..1000).filter(|_| decide(&asked) == Fault::Reset).count()

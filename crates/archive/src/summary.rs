@@ -1,6 +1,6 @@
 //! What a run came to, for the columns.
 
-use crate::{Archive, RunId, StoreError};
+use crate::{Archive, ArchiveError, RunId};
 use judge::{Judged, Measure};
 use record::{Direction, Histogram, JobRecord, RunRecord, Severity};
 use rusqlite::params;
@@ -86,7 +86,7 @@ impl Archive {
     ///
     /// # Errors
     /// When there is no such run, or it cannot be written.
-    pub fn judged(&mut self, id: &RunId, summary: &Summary) -> Result<(), StoreError> {
+    pub fn judged(&mut self, id: &RunId, summary: &Summary) -> Result<(), ArchiveError> {
         let number = self.number(id)?;
         self.relaxed(|archive| archive.write(|connection| note(connection, number, summary)))
     }

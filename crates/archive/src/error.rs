@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// Why the archive could not be used, or has not what is asked for.
 #[derive(Debug, thiserror::Error)]
-pub enum StoreError {
+pub enum ArchiveError {
     /// Nothing says where the archive is.
     #[error(
         "there is no place for the archive: neither XDG_DATA_HOME nor a home directory is known; \
@@ -105,13 +105,13 @@ pub enum StoreError {
     },
 }
 
-impl StoreError {
+impl ArchiveError {
     /// Of SQLite, in words that say what to do.
-    pub(crate) fn of(path: &Path, error: &rusqlite::Error) -> StoreError {
+    pub(crate) fn of(path: &Path, error: &rusqlite::Error) -> ArchiveError {
         let path = path.to_owned();
         let code = error.sqlite_error_code();
         if matches!(code, Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)) {
-            return StoreError::Damaged { path, reason: error.to_string() };
+            return ArchiveError::Damaged { path, reason: error.to_string() };
         }
         let reason = match code {
             Some(ErrorCode::DiskFull) => "no space is left for it".into(),
@@ -125,13 +125,13 @@ impl StoreError {
             Some(ErrorCode::SystemIoFailure) => format!("input or output failed ({error})"),
             _ => error.to_string(),
         };
-        StoreError::Unusable { path, reason }
+        ArchiveError::Unusable { path, reason }
     }
 
     /// Of the system.
-    pub(crate) fn io(path: &Path, what: &str, error: &io::Error) -> StoreError {
+    pub(crate) fn io(path: &Path, what: &str, error: &io::Error) -> ArchiveError {
         let error = error.to_string();
         let error = error.split(" (os error ").next().unwrap_or_default();
-        StoreError::Unusable { path: path.to_owned(), reason: format!("{what}: {error}") }
+        ArchiveError::Unusable { path: path.to_owned(), reason: format!("{what}: {error}") }
     }
 }

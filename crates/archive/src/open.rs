@@ -1,6 +1,6 @@
 //! Opening the file: is it ours, is it there, is its schema ours.
 
-use crate::StoreError;
+use crate::ArchiveError;
 use crate::place::Place;
 use crate::quarantine::{lock, with};
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
@@ -46,34 +46,36 @@ pub(crate) fn open(
     mode: Mode,
     schema: &[&str],
     remarks: &mut Vec<String>,
-) -> Result<Connection, StoreError> {
+) -> Result<Connection, ArchiveError> {
     let path = &place.path;
     match (kind(path)?, mode) {
         (Kind::Ours, _) => {}
-        (Kind::Missing, Mode::Existing) => return Err(StoreError::Missing { path: path.clone() }),
+        (Kind::Missing, Mode::Existing) => {
+            return Err(ArchiveError::Missing { path: path.clone() });
+        }
         (Kind::Missing, Mode::Make) => {
             make_directory(place)?;
             make(path, schema)?;
         }
         (Kind::Foreign(what), _) if place.is_named => {
-            return Err(StoreError::Foreign { path: path.clone(), what });
+            return Err(ArchiveError::Foreign { path: path.clone(), what });
         }
         // Where only we write, what is no archive was one.
         (Kind::Foreign(what), _) => {
-            return Err(StoreError::Damaged {
+            return Err(ArchiveError::Damaged {
                 path: path.clone(),
                 reason: format!("it is {what}"),
             });
         }
     }
     let mut connection = match (connect(path, true), mode) {
-        (Err(StoreError::Unusable { .. }), Mode::Existing) => connect(path, false)?,
+        (Err(ArchiveError::Unusable { .. }), Mode::Existing) => connect(path, false)?,
         (opened, _) => opened?,
     };
     let newest = schema.len() as i64;
-    match version(&connection).map_err(|error| StoreError::of(path, &error))? {
+    match version(&connection).map_err(|error| ArchiveError::of(path, &error))? {
         found if found > newest => {
-            return Err(StoreError::Newer { path: path.clone(), found, known: newest });
+            return Err(ArchiveError::Newer { path: path.clone(), found, known: newest });
         }
         found if found < newest => remarks.extend(migrate(&mut connection, path, schema)?),
         _ => {}
@@ -85,13 +87,13 @@ pub(crate) fn open(
 ///
 /// # Errors
 /// What it is instead.
-pub(crate) fn check(place: &Place) -> Result<(), StoreError> {
+pub(crate) fn check(place: &Place) -> Result<(), ArchiveError> {
     match kind(&place.path)? {
         Kind::Foreign(what) if place.is_named => {
-            Err(StoreError::Foreign { path: place.path.clone(), what })
+            Err(ArchiveError::Foreign { path: place.path.clone(), what })
         }
         Kind::Missing if place.is_named && directory(place).is_some_and(|at| !at.is_dir()) => {
-            Err(StoreError::NoDirectory { path: place.path.clone() })
+            Err(ArchiveError::NoDirectory { path: place.path.clone() })
         }
         _ => Ok(()),
     }
@@ -103,19 +105,19 @@ fn directory(place: &Place) -> Option<&Path> {
 }
 
 /// Makes the usual directory; where somebody named a place, a name that is mistyped shall make none.
-fn make_directory(place: &Place) -> Result<(), StoreError> {
+fn make_directory(place: &Place) -> Result<(), ArchiveError> {
     let Some(directory) = directory(place).filter(|directory| !directory.is_dir()) else {
         return Ok(());
     };
     if place.is_named {
-        return Err(StoreError::NoDirectory { path: place.path.clone() });
+        return Err(ArchiveError::NoDirectory { path: place.path.clone() });
     }
     let made = DirBuilder::new().recursive(true).mode(0o700).create(directory);
-    made.map_err(|error| StoreError::io(directory, "the directory cannot be made", &error))
+    made.map_err(|error| ArchiveError::io(directory, "the directory cannot be made", &error))
 }
 
-fn kind(path: &Path) -> Result<Kind, StoreError> {
-    let failed = |error: std::io::Error| StoreError::io(path, "it cannot be read", &error);
+fn kind(path: &Path) -> Result<Kind, ArchiveError> {
+    let failed = |error: std::io::Error| ArchiveError::io(path, "it cannot be read", &error);
     match fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Kind::Missing),
         Err(error) => return Err(failed(error)),
@@ -141,7 +143,7 @@ pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
 }
 
 /// A connection that sees everything as it is to be seen: durable at each commit.
-fn connect(path: &Path, writable: bool) -> Result<Connection, StoreError> {
+fn connect(path: &Path, writable: bool) -> Result<Connection, ArchiveError> {
     let way =
         if writable { OpenFlags::SQLITE_OPEN_READ_WRITE } else { OpenFlags::SQLITE_OPEN_READ_ONLY };
     let open = |path: &Path, flags: OpenFlags| -> rusqlite::Result<Connection> {
@@ -162,7 +164,7 @@ fn connect(path: &Path, writable: bool) -> Result<Connection, StoreError> {
         }
         (opened, _) => opened,
     };
-    opened.map_err(|error| StoreError::of(path, &error))
+    opened.map_err(|error| ArchiveError::of(path, &error))
 }
 
 /// As SQLite takes a file that does not change (sqlite.org/uri.html).
@@ -184,13 +186,13 @@ fn version(connection: &Connection) -> rusqlite::Result<i64> {
 }
 
 /// Makes an archive. It is complete or is not there: it is made beside its place and linked to it.
-fn make(path: &Path, schema: &[&str]) -> Result<(), StoreError> {
+fn make(path: &Path, schema: &[&str]) -> Result<(), ArchiveError> {
     let beside = with(path, &format!(".{}.new", std::process::id()));
-    let failed = |error: std::io::Error| StoreError::io(path, "it cannot be made", &error);
+    let failed = |error: std::io::Error| ArchiveError::io(path, "it cannot be made", &error);
     // One that was left over by a process of this number.
     let _ = fs::remove_file(&beside);
     let made = fill(&beside, schema)
-        .map_err(|error| StoreError::of(path, &error))
+        .map_err(|error| ArchiveError::of(path, &error))
         .and_then(|()| File::open(&beside).and_then(|file| file.sync_all()).map_err(failed))
         .and_then(|()| put(&beside, path).map_err(failed));
     let _ = fs::remove_file(&beside);
@@ -234,8 +236,8 @@ fn migrate(
     connection: &mut Connection,
     path: &Path,
     schema: &[&str],
-) -> Result<Option<String>, StoreError> {
-    let failed = |error: rusqlite::Error| StoreError::of(path, &error);
+) -> Result<Option<String>, ArchiveError> {
+    let failed = |error: rusqlite::Error| ArchiveError::of(path, &error);
     let _held = lock(path)?;
     let from = version(connection).map_err(failed)?;
     if from < 0 || from >= schema.len() as i64 {

@@ -1,7 +1,7 @@
 //! Damaged archives are put aside, never removed: much of one can be read as a rule (`.recover` of
 //! the sqlite3 shell).
 
-use crate::StoreError;
+use crate::ArchiveError;
 use rustix::fs::{FlockOperation, flock};
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -19,16 +19,16 @@ pub(crate) fn with(path: &Path, end: &str) -> PathBuf {
 }
 
 /// Of several programs that find it damaged, or want to migrate it, one does. Until the value goes.
-pub(crate) fn lock(path: &Path) -> Result<File, StoreError> {
+pub(crate) fn lock(path: &Path) -> Result<File, ArchiveError> {
     let lock = with(path, ".lock");
-    let failed = |error: std::io::Error| StoreError::io(&lock, "it cannot be locked", &error);
+    let failed = |error: std::io::Error| ArchiveError::io(&lock, "it cannot be locked", &error);
     let file = OpenOptions::new().create(true).append(true).open(&lock).map_err(failed)?;
     flock(&file, FlockOperation::LockExclusive).map_err(|error| failed(error.into()))?;
     Ok(file)
 }
 
 /// Renames an archive with what belongs to it; where it is now.
-pub(crate) fn put_aside(path: &Path) -> Result<PathBuf, StoreError> {
+pub(crate) fn put_aside(path: &Path) -> Result<PathBuf, ArchiveError> {
     let now = chrono::Local::now().format("%Y-%m-%dT%H-%M-%S");
     let free = |end: String| {
         let aside = with(path, &format!(".corrupt-{now}{end}"));
@@ -39,7 +39,11 @@ pub(crate) fn put_aside(path: &Path) -> Result<PathBuf, StoreError> {
     for end in BESIDE {
         match fs::rename(with(path, end), with(&aside, end)) {
             Err(error) if error.kind() != ErrorKind::NotFound => {
-                return Err(StoreError::io(path, "it is damaged, and cannot be put aside", &error));
+                return Err(ArchiveError::io(
+                    path,
+                    "it is damaged, and cannot be put aside",
+                    &error,
+                ));
             }
             _ => {}
         }

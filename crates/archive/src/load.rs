@@ -1,6 +1,6 @@
 //! Records as they were added.
 
-use crate::{Archive, Named, Row, RunId, SetId, StoreError};
+use crate::{Archive, ArchiveError, Named, Row, RunId, SetId};
 use flate2::read::GzDecoder;
 use record::{RecordSet, RunRecord, SCHEMA_VERSION};
 use rusqlite::OptionalExtension;
@@ -20,14 +20,14 @@ impl Archive {
     ///
     /// # Errors
     /// When there is no such run, or what lies there cannot be unpacked.
-    pub fn json(&self, id: &RunId) -> Result<Vec<u8>, StoreError> {
+    pub fn json(&self, id: &RunId) -> Result<Vec<u8>, ArchiveError> {
         let sql = "SELECT json FROM records JOIN runs ON number = run WHERE id = ?1";
         let packed = self.connection.query_row(sql, [&id.0], |row| row.get::<_, Vec<u8>>(0));
         let packed = packed.optional().map_err(|error| self.failed(&error))?;
         let packed = packed.ok_or_else(|| self.unknown(&id.0))?;
         let mut json = Vec::new();
         GzDecoder::new(&packed[..]).read_to_end(&mut json).map_err(|error| {
-            StoreError::Unreadable { id: id.clone(), reason: error.to_string() }
+            ArchiveError::Unreadable { id: id.clone(), reason: error.to_string() }
         })?;
         Ok(json)
     }
@@ -36,9 +36,9 @@ impl Archive {
     ///
     /// # Errors
     /// When there is no such run, its record cannot be read, or is of a newer program.
-    pub fn load(&self, id: &RunId) -> Result<RunRecord, StoreError> {
+    pub fn load(&self, id: &RunId) -> Result<RunRecord, ArchiveError> {
         let json = self.json(id)?;
-        let unreadable = |reason: String| StoreError::Unreadable { id: id.clone(), reason };
+        let unreadable = |reason: String| ArchiveError::Unreadable { id: id.clone(), reason };
         let heading: Heading =
             serde_json::from_slice(&json).map_err(|error| unreadable(error.to_string()))?;
         if heading.schema > SCHEMA_VERSION {
@@ -55,7 +55,7 @@ impl Archive {
     ///
     /// # Errors
     /// Those of [`Archive::named`] and of [`Archive::load`].
-    pub fn load_set(&self, name: &str) -> Result<RecordSet, StoreError> {
+    pub fn load_set(&self, name: &str) -> Result<RecordSet, ArchiveError> {
         match self.named(name)? {
             Named::Run(id) => {
                 let run = self.load(&id)?;
@@ -76,7 +76,7 @@ impl Archive {
     ///
     /// # Errors
     /// As [`Archive::load_set`].
-    pub fn load_together(&self, id: &SetId) -> Result<RecordSet, StoreError> {
+    pub fn load_together(&self, id: &SetId) -> Result<RecordSet, ArchiveError> {
         let sql = "SELECT kind, seed, fathom FROM sets WHERE id = ?1";
         let heading = |row: &rusqlite::Row| {
             let seed: String = row.get(1)?;
@@ -100,7 +100,7 @@ impl Archive {
     ///
     /// # Errors
     /// When nothing has that name, or the archive cannot be read.
-    pub fn before(&self, name: &str) -> Result<Option<(Row, RecordSet)>, StoreError> {
+    pub fn before(&self, name: &str) -> Result<Option<(Row, RecordSet)>, ArchiveError> {
         let (id, is_set) = match self.named(name)? {
             Named::Run(id) => (Some(id), false),
             Named::Set(set) => (self.members(&set)?.into_iter().next(), true),
@@ -118,7 +118,7 @@ impl Archive {
     ///
     /// # Errors
     /// When the archive cannot be read.
-    pub fn members(&self, id: &SetId) -> Result<Vec<RunId>, StoreError> {
+    pub fn members(&self, id: &SetId) -> Result<Vec<RunId>, ArchiveError> {
         let read = || {
             let sql = "SELECT id FROM runs WHERE set_id = ?1 ORDER BY number";
             let mut statement = self.connection.prepare_cached(sql)?;

@@ -1,13 +1,13 @@
 //! Several programs at one archive, and programs that are killed while they save. It runs itself with
 //! `add PATH COUNT SEED` to have programs that add runs and print the id of each once it is added.
 
+use archive::{Archive, Filter, Lineage, Place, RunId};
 use record::{Invocation, Message, RunRecord};
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use store::{Archive, Filter, Lineage, Place, RunId};
 
 /// Programs that are killed.
 const KILLS: u64 = 200;

@@ -2,10 +2,10 @@
 //! which runs were made together. docs/ARCHIVE.md describes it.
 //!
 //! ```no_run
-//! # fn example(record: &record::RunRecord) -> Result<(), store::StoreError> {
-//! let mut archive = store::Archive::open(&store::Place::usual()?)?;
-//! let id = archive.add(record, &store::Lineage::alone("run"))?;
-//! archive.judged(&id, &store::Summary::of(record, &judge::judge(record)))?;
+//! # fn example(record: &record::RunRecord) -> Result<(), archive::ArchiveError> {
+//! let mut archive = archive::Archive::open(&archive::Place::usual()?)?;
+//! let id = archive.add(record, &archive::Lineage::alone("run"))?;
+//! archive.judged(&id, &archive::Summary::of(record, &judge::judge(record)))?;
 //! # Ok(())
 //! # }
 //! ```
@@ -27,7 +27,7 @@ mod summary;
 
 pub use add::{Lineage, Together};
 pub use archive::Archive;
-pub use error::StoreError;
+pub use error::ArchiveError;
 pub use filter::{Filter, FilterError, Now, Sort};
 pub use id::{RunId, SetId};
 pub use list::{Found, Point, Row};

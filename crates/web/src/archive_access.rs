@@ -2,21 +2,21 @@
 
 use crate::failure::Failure;
 use crate::site::Site;
+use archive::{Archive, ArchiveError, Filter, FilterError, Named, Now, Row, RunId, SetId};
 use axum::http::StatusCode;
 use record::RunRecord;
 use serde::Deserialize;
-use store::{Archive, Filter, FilterError, Named, Now, Row, RunId, SetId, StoreError};
 
 /// Runs on a page, usually.
 pub const PAGE: u64 = 50;
 /// Runs that are listed at once, at most.
 const PAGE_MAX: u64 = 1000;
 
-impl From<StoreError> for Failure {
-    fn from(error: StoreError) -> Failure {
+impl From<ArchiveError> for Failure {
+    fn from(error: ArchiveError) -> Failure {
         let status = match &error {
-            StoreError::Unknown { .. } => StatusCode::NOT_FOUND,
-            StoreError::Ambiguous { .. } | StoreError::Tag { .. } => StatusCode::BAD_REQUEST,
+            ArchiveError::Unknown { .. } => StatusCode::NOT_FOUND,
+            ArchiveError::Ambiguous { .. } | ArchiveError::Tag { .. } => StatusCode::BAD_REQUEST,
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };
         Failure { status, text: error.to_string() }
@@ -142,9 +142,9 @@ pub fn add(archive: &mut Archive, json: &[u8]) -> Result<(RunId, bool), Failure>
     if let Some(id) = archive.same_as(&record)? {
         return Ok((id, true));
     }
-    let id = archive.add(&record, &store::Lineage::alone("run"))?;
+    let id = archive.add(&record, &archive::Lineage::alone("run"))?;
     let judged = judge::judge(&record);
-    archive.judged(&id, &store::Summary::of(&record, &judged))?;
+    archive.judged(&id, &archive::Summary::of(&record, &judged))?;
     Ok((id, false))
 }
 

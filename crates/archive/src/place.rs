@@ -1,6 +1,6 @@
 //! Where the archive is.
 
-use crate::StoreError;
+use crate::ArchiveError;
 use std::env;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ impl Place {
     ///
     /// # Errors
     /// What it is instead, or that it cannot be looked at.
-    pub fn check(&self) -> Result<(), StoreError> {
+    pub fn check(&self) -> Result<(), ArchiveError> {
         crate::open::check(self)
     }
 
@@ -38,12 +38,12 @@ impl Place {
     ///
     /// # Errors
     /// When there is no home directory either.
-    pub fn usual() -> Result<Place, StoreError> {
+    pub fn usual() -> Result<Place, ArchiveError> {
         let given = env::var_os("XDG_DATA_HOME").map(PathBuf::from);
         let home = || env::home_dir().filter(|home| home.is_absolute());
         let data = given.filter(|path| path.is_absolute());
         let data = data.or_else(|| Some(home()?.join(".local/share")));
-        let path = data.ok_or(StoreError::NoPlace)?.join("fathom/archive.db");
+        let path = data.ok_or(ArchiveError::NoPlace)?.join("fathom/archive.db");
         Ok(Place { path, is_named: false })
     }
 }
@@ -80,7 +80,7 @@ impl Choice {
     ///
     /// # Errors
     /// See [`Place::usual`].
-    pub fn place(&self) -> Result<Option<Place>, StoreError> {
+    pub fn place(&self) -> Result<Option<Place>, ArchiveError> {
         match self {
             Choice::Off => Ok(None),
             Choice::At(path) => Ok(Some(Place::named(path))),

@@ -1,7 +1,7 @@
 //! Adding runs.
 
 use crate::searchable::Searchable;
-use crate::{Archive, RunId, SetId, StoreError};
+use crate::{Archive, ArchiveError, RunId, SetId};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use record::{Coordinate, RunRecord};
@@ -50,18 +50,18 @@ impl Archive {
     ///
     /// # Errors
     /// When it cannot be written; it is not there then.
-    pub fn add(&mut self, record: &RunRecord, lineage: &Lineage) -> Result<RunId, StoreError> {
-        let json = serde_json::to_vec(record).map_err(|error| StoreError::Unusable {
+    pub fn add(&mut self, record: &RunRecord, lineage: &Lineage) -> Result<RunId, ArchiveError> {
+        let json = serde_json::to_vec(record).map_err(|error| ArchiveError::Unusable {
             path: self.path().to_owned(),
             reason: format!("a record cannot be written as JSON: {error}"),
         })?;
         let packed = packed(&json).map_err(|error| {
-            StoreError::io(self.path(), "a record cannot be compressed", &error)
+            ArchiveError::io(self.path(), "a record cannot be compressed", &error)
         })?;
         let entry =
             Entry { record, lineage, bytes: json.len(), packed, found: Searchable::of(record) };
         match self.write(|connection| insert(connection, &entry)) {
-            Err(StoreError::Damaged { reason, .. }) => {
+            Err(ArchiveError::Damaged { reason, .. }) => {
                 self.begin_anew(&reason)?;
                 self.write(|connection| insert(connection, &entry))
             }
@@ -73,7 +73,7 @@ impl Archive {
     ///
     /// # Errors
     /// When the archive cannot be read.
-    pub fn new_set(&self) -> Result<SetId, StoreError> {
+    pub fn new_set(&self) -> Result<SetId, ArchiveError> {
         let drawn =
             self.connection.query_row("SELECT lower(hex(randomblob(8)))", [], |row| row.get(0));
         drawn.map(SetId).map_err(|error| self.failed(&error))
@@ -83,7 +83,7 @@ impl Archive {
     ///
     /// # Errors
     /// When the archive cannot be read.
-    pub fn set_called(&self, kind: &str, name: &str) -> Result<Option<SetId>, StoreError> {
+    pub fn set_called(&self, kind: &str, name: &str) -> Result<Option<SetId>, ArchiveError> {
         let sql = "SELECT id FROM sets WHERE kind = ?1 AND name = ?2 ORDER BY rowid DESC LIMIT 1";
         let found = self.connection.query_row(sql, [kind, name], |row| row.get(0)).optional();
         Ok(found.map_err(|error| self.failed(&error))?.map(SetId))
@@ -93,7 +93,7 @@ impl Archive {
     ///
     /// # Errors
     /// When the archive cannot be read.
-    pub fn same_as(&self, record: &RunRecord) -> Result<Option<RunId>, StoreError> {
+    pub fn same_as(&self, record: &RunRecord) -> Result<Option<RunId>, ArchiveError> {
         let sql = "SELECT id FROM runs WHERE started_ms = ?1 AND ended_ms = ?2 AND host = ?3 \
              AND command = ?4 AND cell IS ?5 AND round IS ?6 AND coordinates IS ?7";
         let invocation = &record.invocation;
@@ -118,9 +118,9 @@ impl Archive {
     pub(crate) fn write<T>(
         &mut self,
         change: impl Fn(&Connection) -> rusqlite::Result<T>,
-    ) -> Result<T, StoreError> {
+    ) -> Result<T, ArchiveError> {
         let path = &self.place.path;
-        let failed = |error: rusqlite::Error| StoreError::of(path, &error);
+        let failed = |error: rusqlite::Error| ArchiveError::of(path, &error);
         // Immediate: one that began by reading could not go on when another wrote meanwhile.
         let transaction = self
             .connection
@@ -134,8 +134,8 @@ impl Archive {
     /// Does something without waiting until the disk has it; what was there before stays safe.
     pub(crate) fn relaxed<T>(
         &mut self,
-        act: impl FnOnce(&mut Archive) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
+        act: impl FnOnce(&mut Archive) -> Result<T, ArchiveError>,
+    ) -> Result<T, ArchiveError> {
         let set = |archive: &Archive, how: &str| {
             let set = archive.connection.pragma_update(None, "synchronous", how);
             set.map_err(|error| archive.failed(&error))

@@ -1,7 +1,7 @@
 //! Lists of runs.
 
 use crate::filter::Filter;
-use crate::{Archive, RunId, SetId, StoreError};
+use crate::{Archive, ArchiveError, RunId, SetId};
 use judge::Measure;
 use record::Coordinate;
 use rusqlite::types::Value;
@@ -132,7 +132,7 @@ impl Archive {
     ///
     /// # Errors
     /// When the archive cannot be read.
-    pub fn list(&self, filter: &Filter) -> Result<Vec<Row>, StoreError> {
+    pub fn list(&self, filter: &Filter) -> Result<Vec<Row>, ArchiveError> {
         let clause = filter.clause();
         self.all(&format!("{COLUMNS}{}", clause.sql), clause.values, row)
     }
@@ -141,7 +141,7 @@ impl Archive {
     ///
     /// # Errors
     /// As [`Archive::list`].
-    pub fn count(&self, filter: &Filter) -> Result<u64, StoreError> {
+    pub fn count(&self, filter: &Filter) -> Result<u64, ArchiveError> {
         let clause = filter.condition();
         let sql = format!("SELECT count(*) FROM runs{}", clause.sql);
         let counted = self.all(&sql, clause.values, |line| line.get::<_, i64>(0))?;
@@ -152,7 +152,7 @@ impl Archive {
     ///
     /// # Errors
     /// As [`Archive::list`].
-    pub fn ids(&self, filter: &Filter) -> Result<Vec<RunId>, StoreError> {
+    pub fn ids(&self, filter: &Filter) -> Result<Vec<RunId>, ArchiveError> {
         let clause = filter.clause();
         let sql = format!("SELECT id FROM runs{}", clause.sql);
         self.all(&sql, clause.values, |line| line.get(0).map(RunId))
@@ -162,7 +162,7 @@ impl Archive {
     ///
     /// # Errors
     /// As [`Archive::list`].
-    pub fn series(&self, filter: &Filter, measure: &Measure) -> Result<Vec<Point>, StoreError> {
+    pub fn series(&self, filter: &Filter, measure: &Measure) -> Result<Vec<Point>, ArchiveError> {
         let clause = filter.clause();
         let figures = "SELECT id, started_ms, value FROM (SELECT run, value FROM figures WHERE name \
              = ?) JOIN runs ON number = run";
@@ -181,7 +181,7 @@ impl Archive {
     ///
     /// # Errors
     /// When there is no such run.
-    pub fn row(&self, id: &RunId) -> Result<Row, StoreError> {
+    pub fn row(&self, id: &RunId) -> Result<Row, ArchiveError> {
         let sql = format!("{COLUMNS} WHERE id = ?1");
         let found = self.connection.query_row(&sql, [&id.0], row).optional();
         found.map_err(|error| self.failed(&error))?.ok_or_else(|| self.unknown(&id.0))
@@ -192,7 +192,7 @@ impl Archive {
     ///
     /// # Errors
     /// When the archive cannot be read.
-    pub fn row_before(&self, id: &RunId) -> Result<Option<Row>, StoreError> {
+    pub fn row_before(&self, id: &RunId) -> Result<Option<Row>, ArchiveError> {
         const SAME: &str = "kind, job, rw, bs, iodepth, engine, host, device, ifnull(cell, ''), \
              ifnull(round, 0)";
         let sql = format!(
@@ -211,7 +211,7 @@ impl Archive {
         sql: &str,
         values: Vec<Value>,
         read: fn(&Line) -> rusqlite::Result<T>,
-    ) -> Result<Vec<T>, StoreError> {
+    ) -> Result<Vec<T>, ArchiveError> {
         let all = || {
             let mut statement = self.connection.prepare_cached(sql)?;
             let lines = statement.query_map(params_from_iter(values), read)?;

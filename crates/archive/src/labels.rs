@@ -1,6 +1,6 @@
 //! What people add to runs, and taking runs away.
 
-use crate::{Archive, RunId, StoreError};
+use crate::{Archive, ArchiveError, RunId};
 use rusqlite::params;
 
 /// Characters of a tag at most.
@@ -10,7 +10,7 @@ const LONGEST: usize = 64;
 ///
 /// # Errors
 /// Why not.
-fn check(tag: &str) -> Result<(), StoreError> {
+fn check(tag: &str) -> Result<(), ArchiveError> {
     let plain = |c: char| c.is_alphanumeric() || "._-+:/@".contains(c);
     let reason = match tag {
         "" => "it is empty",
@@ -22,7 +22,7 @@ fn check(tag: &str) -> Result<(), StoreError> {
         }
         _ => return Ok(()),
     };
-    Err(StoreError::Tag { tag: tag.into(), reason })
+    Err(ArchiveError::Tag { tag: tag.into(), reason })
 }
 
 impl Archive {
@@ -30,7 +30,7 @@ impl Archive {
     ///
     /// # Errors
     /// When there is no such run, or the word cannot be a tag.
-    pub fn tag(&mut self, id: &RunId, tag: &str) -> Result<(), StoreError> {
+    pub fn tag(&mut self, id: &RunId, tag: &str) -> Result<(), ArchiveError> {
         check(tag)?;
         let number = self.number(id)?;
         self.write(|connection| {
@@ -44,7 +44,7 @@ impl Archive {
     ///
     /// # Errors
     /// When there is no such run.
-    pub fn untag(&mut self, id: &RunId, tag: &str) -> Result<bool, StoreError> {
+    pub fn untag(&mut self, id: &RunId, tag: &str) -> Result<bool, ArchiveError> {
         let number = self.number(id)?;
         self.write(|connection| {
             let sql = "DELETE FROM tags WHERE run = ?1 AND tag = ?2";
@@ -56,7 +56,7 @@ impl Archive {
     ///
     /// # Errors
     /// When the archive cannot be read.
-    pub fn tags(&self) -> Result<Vec<(String, u64)>, StoreError> {
+    pub fn tags(&self) -> Result<Vec<(String, u64)>, ArchiveError> {
         let read = || {
             let sql = "SELECT tag, count(*) FROM tags GROUP BY tag ORDER BY tag";
             let mut statement = self.connection.prepare_cached(sql)?;
@@ -71,7 +71,7 @@ impl Archive {
     ///
     /// # Errors
     /// When there is no such run.
-    pub fn note(&mut self, id: &RunId, note: &str) -> Result<(), StoreError> {
+    pub fn note(&mut self, id: &RunId, note: &str) -> Result<(), ArchiveError> {
         let number = self.number(id)?;
         self.write(|connection| {
             let sql = "UPDATE runs SET note = ?2 WHERE number = ?1";
@@ -84,9 +84,9 @@ impl Archive {
     ///
     /// # Errors
     /// When one of them is not there.
-    pub fn remove(&mut self, ids: &[RunId]) -> Result<(), StoreError> {
+    pub fn remove(&mut self, ids: &[RunId]) -> Result<(), ArchiveError> {
         let numbers =
-            ids.iter().map(|id| self.number(id)).collect::<Result<Vec<i64>, StoreError>>()?;
+            ids.iter().map(|id| self.number(id)).collect::<Result<Vec<i64>, ArchiveError>>()?;
         self.write(|connection| {
             for number in &numbers {
                 connection
