@@ -88,9 +88,9 @@ mod tests {
             "#[test]\nfn fires() {}\n\n#[test]\n#[cfg(unix)]\nfn silent() {}\n\nfn helper() {}\n";
         let root = scratch(&[
             ("crates/judge/src/checks/two_words.rs", ""),
-            ("crates/cli/tests/checks_x.rs", tests),
+            ("crates/cli/tests/checks/x.rs", tests),
         ]);
-        let file = |function: &str| format!("crates/cli/tests/checks_x.rs::{function}");
+        let file = |function: &str| format!("crates/cli/tests/checks/x.rs::{function}");
         let (fires, silent, helper) = (file("fires"), file("silent"), file("helper"));
         let good = ("two-words", [fires.as_str(), silent.as_str()]);
         assert!(check_proofs(root.path(), &[good]).is_empty());
@@ -101,7 +101,7 @@ mod tests {
         ];
         let found: Vec<String> =
             check_proofs(root.path(), &bad).iter().map(ToString::to_string).collect();
-        let says = ["proven by crates/cli/tests/checks_x.rs::helper", "two checks", "by nowhere"];
+        let says = ["proven by crates/cli/tests/checks/x.rs::helper", "two checks", "by nowhere"];
         for (found, says) in found.iter().zip(says) {
             assert!(found.contains(says), "{found}");
         }

@@ -6,7 +6,9 @@
 pub mod browser;
 pub mod objects;
 pub mod pages;
+pub mod replay;
 pub mod s3;
+pub mod schedule;
 pub mod served;
 pub mod tty;
 

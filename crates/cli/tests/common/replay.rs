@@ -1,6 +1,6 @@
 //! What the tests of replays share: what a program did to files.
 
-use super::common::{FATHOM, FIO, run};
+use super::{FATHOM, FIO, run};
 use std::path::Path;
 use std::process::Command;
 
@@ -8,7 +8,7 @@ use std::process::Command;
 /// "close FILE", "read FILE OFFSET LENGTH" and so on, in its order, as the kernel was asked for it.
 #[track_caller]
 pub fn done_by(program: &[&str], directory: &Path, also: &str, arguments: &[&str]) -> Vec<String> {
-    let kept = super::common::scratch();
+    let kept = super::scratch();
     let out = kept.path().join("calls");
     let calls = "trace=openat,close,pread64,pwrite64,fsync,fdatasync,ioctl";
     let ran = run(Command::new("timeout")

@@ -2,9 +2,7 @@
 //! while delays its I/O, and then it catches up. So two things hold however busy the machine is:
 //! nothing comes early, and again and again something comes in time.
 
-#![allow(dead_code, reason = "each test program uses its own part")]
-
-use super::common::{fathom, scratch};
+use super::{fathom, scratch};
 
 /// Log times are cut to milliseconds, and timers wake up late.
 const SLACK_MS: f64 = 5.0;

@@ -24,8 +24,8 @@ pub(super) const CHECK: Check = Check {
     cure: "wait until it is done, then run again",
     proof: Proof {
         how: How::Real,
-        fires: "crates/cli/tests/checks_machine.rs::writeback_from_before_is_background_work",
-        silent: "crates/cli/tests/checks_machine.rs::a_disk_of_ones_own_has_no_neighbour",
+        fires: "crates/cli/tests/checks/machine.rs::writeback_from_before_is_background_work",
+        silent: "crates/cli/tests/checks/machine.rs::a_disk_of_ones_own_has_no_neighbour",
     },
     look: Look::Run(look),
 };

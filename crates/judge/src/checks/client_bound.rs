@@ -28,8 +28,8 @@ pub(super) const CHECK: Check = Check {
     cure: "share the work among more workers (numjobs)",
     proof: Proof {
         how: How::Real,
-        fires: "crates/cli/tests/checks_time.rs::filling_every_buffer_anew_is_the_clients_work",
-        silent: "crates/cli/tests/checks_time.rs::a_paced_job_without_a_stall_omits_nothing",
+        fires: "crates/cli/tests/checks/time.rs::filling_every_buffer_anew_is_the_clients_work",
+        silent: "crates/cli/tests/checks/time.rs::a_paced_job_without_a_stall_omits_nothing",
     },
     look: Look::Data(look),
 };

@@ -22,8 +22,8 @@ pub(super) const CHECK: Check = Check {
     cure: "drop zero_buffers, buffer_pattern, buffer_compress_percentage and dedupe_percentage; add refill_buffers=1",
     proof: Proof {
         how: How::Real,
-        fires: "crates/cli/tests/checks_data.rs::zeros_on_a_layer_that_compresses_are_found",
-        silent: "crates/cli/tests/checks_data.rs::random_content_on_a_layer_that_compresses_is_clean",
+        fires: "crates/cli/tests/checks/data.rs::zeros_on_a_layer_that_compresses_are_found",
+        silent: "crates/cli/tests/checks/data.rs::random_content_on_a_layer_that_compresses_is_clean",
     },
     look: Look::Data(look),
 };

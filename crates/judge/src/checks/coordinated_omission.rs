@@ -26,8 +26,8 @@ pub(super) const CHECK: Check = Check {
     cure: "read the response percentiles: they count from the intended start",
     proof: Proof {
         how: How::Real,
-        fires: "crates/cli/tests/checks_time.rs::a_stall_shows_in_the_response_and_not_in_the_service",
-        silent: "crates/cli/tests/checks_time.rs::a_paced_job_without_a_stall_omits_nothing",
+        fires: "crates/cli/tests/checks/time.rs::a_stall_shows_in_the_response_and_not_in_the_service",
+        silent: "crates/cli/tests/checks/time.rs::a_paced_job_without_a_stall_omits_nothing",
     },
     look: Look::Run(look),
 };

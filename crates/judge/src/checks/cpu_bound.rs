@@ -25,8 +25,8 @@ pub(super) const CHECK: Check = Check {
     cure: "spread the load over more workers (numjobs), or make each I/O cheaper: ioengine=io_uring with fixedbufs=1 and registerfiles=1, a larger bs",
     proof: Proof {
         how: How::Real,
-        fires: "crates/cli/tests/checks_cpu.rs::a_job_that_never_waits_is_cpu_bound",
-        silent: "crates/cli/tests/checks_cpu.rs::a_job_that_waits_for_its_disk_is_not_cpu_bound",
+        fires: "crates/cli/tests/checks/cpu.rs::a_job_that_never_waits_is_cpu_bound",
+        silent: "crates/cli/tests/checks/cpu.rs::a_job_that_waits_for_its_disk_is_not_cpu_bound",
     },
     look: Look::Run(look),
 };

@@ -21,8 +21,8 @@ pub(super) const CHECK: Check = Check {
     cure: "count the process's CPU time, not usr_cpu and sys_cpu, when efficiency is the question",
     proof: Proof {
         how: How::Real,
-        fires: "crates/cli/tests/checks_cpu.rs::what_helpers_use_is_told_and_agrees_with_the_system",
-        silent: "crates/cli/tests/checks_cpu.rs::what_workers_use_agrees_with_the_system",
+        fires: "crates/cli/tests/checks/cpu.rs::what_helpers_use_is_told_and_agrees_with_the_system",
+        silent: "crates/cli/tests/checks/cpu.rs::what_workers_use_agrees_with_the_system",
     },
     look: Look::Run(look),
 };

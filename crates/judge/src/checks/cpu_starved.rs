@@ -24,8 +24,8 @@ pub(super) const CHECK: Check = Check {
     cure: "stop the other load, or run fewer workers with deeper queues",
     proof: Proof {
         how: How::Real,
-        fires: "crates/cli/tests/checks_cpu.rs::a_job_that_shares_its_cpu_is_starved",
-        silent: "crates/cli/tests/checks_cpu.rs::a_job_that_waits_for_its_disk_is_not_starved",
+        fires: "crates/cli/tests/checks/cpu.rs::a_job_that_shares_its_cpu_is_starved",
+        silent: "crates/cli/tests/checks/cpu.rs::a_job_that_waits_for_its_disk_is_not_starved",
     },
     look: Look::Run(look),
 };

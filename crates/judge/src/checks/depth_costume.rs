@@ -29,8 +29,8 @@ pub(super) const CHECK: Check = Check {
     cure: "use the depth the program has, or the knee",
     proof: Proof {
         how: How::Real,
-        fires: "crates/cli/tests/checks_depth.rs::depth_beyond_the_knee_is_a_costume",
-        silent: "crates/cli/tests/checks_depth.rs::an_asynchronous_engine_reaches_its_depth",
+        fires: "crates/cli/tests/checks/depth.rs::depth_beyond_the_knee_is_a_costume",
+        silent: "crates/cli/tests/checks/depth.rs::an_asynchronous_engine_reaches_its_depth",
     },
     look: Look::Data(look),
 };

@@ -25,8 +25,8 @@ pub(super) const CHECK: Check = Check {
     cure: "look at what the job waits for between its I/Os",
     proof: Proof {
         how: How::Real,
-        fires: "crates/cli/tests/checks_depth.rs::a_synchronous_engine_reaches_no_depth",
-        silent: "crates/cli/tests/checks_depth.rs::an_asynchronous_engine_reaches_its_depth",
+        fires: "crates/cli/tests/checks/depth.rs::a_synchronous_engine_reaches_no_depth",
+        silent: "crates/cli/tests/checks/depth.rs::an_asynchronous_engine_reaches_its_depth",
     },
     look: Look::Data(look),
 };

@@ -21,8 +21,8 @@ pub(super) const CHECK: Check = Check {
     cure: "measure on a filesystem, or with mount options, that do direct I/O; or treat the figure as buffered",
     proof: Proof {
         how: How::Real,
-        fires: "crates/cli/tests/checks_cache.rs::direct_writes_that_leave_pages_in_the_cache_are_not_direct",
-        silent: "crates/cli/tests/checks_cache.rs::a_cold_direct_read_is_clean",
+        fires: "crates/cli/tests/checks/cache.rs::direct_writes_that_leave_pages_in_the_cache_are_not_direct",
+        silent: "crates/cli/tests/checks/cache.rs::a_cold_direct_read_is_clean",
     },
     look: Look::Data(look),
 };

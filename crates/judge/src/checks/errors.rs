@@ -41,8 +41,8 @@ pub(super) const CHECK: Check = Check {
     cure: "depends on the error; the first file and offset say where to look",
     proof: Proof {
         how: How::Real,
-        fires: "crates/cli/tests/checks_errors.rs::errors_are_told_by_kind_with_their_place",
-        silent: "crates/cli/tests/checks_errors.rs::a_run_without_errors_says_nothing",
+        fires: "crates/cli/tests/checks/errors.rs::errors_are_told_by_kind_with_their_place",
+        silent: "crates/cli/tests/checks/errors.rs::a_run_without_errors_says_nothing",
     },
     look: Look::Run(look),
 };

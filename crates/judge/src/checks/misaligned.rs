@@ -19,8 +19,8 @@ pub(super) const CHECK: Check = Check {
     cure: "use --bs and --offset in multiples of the largest block below",
     proof: Proof {
         how: How::Real,
-        fires: "crates/cli/tests/checks_durability.rs::writes_smaller_than_a_block_are_misaligned",
-        silent: "crates/cli/tests/checks_durability.rs::synchronised_writes_are_durable",
+        fires: "crates/cli/tests/checks/durability.rs::writes_smaller_than_a_block_are_misaligned",
+        silent: "crates/cli/tests/checks/durability.rs::synchronised_writes_are_durable",
     },
     look: Look::Data(look),
 };

@@ -21,8 +21,8 @@ pub(super) const CHECK: Check = Check {
     cure: "write the whole region first: a job with rw=write, or fathom precondition",
     proof: Proof {
         how: How::Real,
-        fires: "crates/cli/tests/checks_data.rs::holes_and_blank_devices_were_never_written",
-        silent: "crates/cli/tests/checks_cache.rs::a_cold_direct_read_is_clean",
+        fires: "crates/cli/tests/checks/data.rs::holes_and_blank_devices_were_never_written",
+        silent: "crates/cli/tests/checks/cache.rs::a_cold_direct_read_is_clean",
     },
     look: Look::Data(look),
 };

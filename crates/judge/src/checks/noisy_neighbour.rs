@@ -27,8 +27,8 @@ pub(super) const CHECK: Check = Check {
     cure: "stop it and run again; if it cannot be stopped, repeat (--repeat) and read the figure as that of a shared disk",
     proof: Proof {
         how: How::Real,
-        fires: "crates/cli/tests/checks_machine.rs::another_process_on_the_disk_is_named",
-        silent: "crates/cli/tests/checks_machine.rs::a_disk_of_ones_own_has_no_neighbour",
+        fires: "crates/cli/tests/checks/machine.rs::another_process_on_the_disk_is_named",
+        silent: "crates/cli/tests/checks/machine.rs::a_disk_of_ones_own_has_no_neighbour",
     },
     look: Look::Run(look),
 };

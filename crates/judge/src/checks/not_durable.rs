@@ -16,8 +16,8 @@ pub(super) const CHECK: Check = Check {
     cure: "add --fsync=1, --fdatasync=1 or --sync=dsync as the program does; --end_fsync=1 for a copy that is made durable once",
     proof: Proof {
         how: How::Real,
-        fires: "crates/cli/tests/checks_durability.rs::buffered_writes_are_not_durable",
-        silent: "crates/cli/tests/checks_durability.rs::synchronised_writes_are_durable",
+        fires: "crates/cli/tests/checks/durability.rs::buffered_writes_are_not_durable",
+        silent: "crates/cli/tests/checks/durability.rs::synchronised_writes_are_durable",
     },
     look: Look::Data(look),
 };

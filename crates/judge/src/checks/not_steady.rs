@@ -25,8 +25,8 @@ pub(super) const CHECK: Check = Check {
     cure: "leave the burst out with ramp_time, and run long enough to see the sustained figure",
     proof: Proof {
         how: How::Real,
-        fires: "crates/cli/tests/checks_time.rs::a_throttle_in_the_middle_of_a_run_is_not_steady",
-        silent: "crates/cli/tests/checks_time.rs::a_run_of_enough_intervals_is_not_too_short",
+        fires: "crates/cli/tests/checks/time.rs::a_throttle_in_the_middle_of_a_run_is_not_steady",
+        silent: "crates/cli/tests/checks/time.rs::a_run_of_enough_intervals_is_not_too_short",
     },
     look: Look::Run(look),
 };

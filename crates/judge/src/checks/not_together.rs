@@ -17,8 +17,8 @@ pub(super) const CHECK: Check = Check {
     cure: "read bandwidth and IOPS as means over the time in which any worker ran, or report the jobs apart (new_group, no group_reporting)",
     proof: Proof {
         how: How::Real,
-        fires: "crates/cli/tests/aggregates.rs::chained_jobs_of_one_report_have_the_bandwidth_they_had",
-        silent: "crates/cli/tests/aggregates.rs::extremes_of_a_report_come_from_what_all_did_at_one_time",
+        fires: "crates/cli/tests/oracle/aggregates.rs::chained_jobs_of_one_report_have_the_bandwidth_they_had",
+        silent: "crates/cli/tests/oracle/aggregates.rs::extremes_of_a_report_come_from_what_all_did_at_one_time",
     },
     look: Look::Run(look),
 };

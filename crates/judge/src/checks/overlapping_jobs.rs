@@ -16,8 +16,8 @@ pub(super) const CHECK: Check = Check {
     cure: "give each its own file (drop --filename), or its own part (--offset_increment)",
     proof: Proof {
         how: How::Real,
-        fires: "crates/cli/tests/checks_cache.rs::workers_that_read_the_same_blocks_are_told",
-        silent: "crates/cli/tests/checks_cache.rs::a_cold_direct_read_is_clean",
+        fires: "crates/cli/tests/checks/cache.rs::workers_that_read_the_same_blocks_are_told",
+        silent: "crates/cli/tests/checks/cache.rs::a_cold_direct_read_is_clean",
     },
     look: Look::Data(look),
 };

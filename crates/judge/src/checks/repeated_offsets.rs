@@ -19,8 +19,8 @@ pub(super) const CHECK: Check = Check {
     cure: "add --randrepeat=0, and drop the cache before (leave --invalidate at 1) or use --direct=1",
     proof: Proof {
         how: How::Real,
-        fires: "crates/cli/tests/checks_cache.rs::a_second_run_meets_the_blocks_of_the_first",
-        silent: "crates/cli/tests/checks_cache.rs::a_cold_direct_read_is_clean",
+        fires: "crates/cli/tests/checks/cache.rs::a_second_run_meets_the_blocks_of_the_first",
+        silent: "crates/cli/tests/checks/cache.rs::a_cold_direct_read_is_clean",
     },
     look: Look::Data(look),
 };

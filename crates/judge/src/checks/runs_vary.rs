@@ -22,8 +22,8 @@ pub(super) const CHECK: Check = Check {
     cure: "read the findings of the slow and the fast runs, stop other load, precondition (fathom precondition), and run longer",
     proof: Proof {
         how: How::Real,
-        fires: "crates/cli/tests/checks_machine.rs::repeats_with_a_neighbour_now_and_then_vary",
-        silent: "crates/cli/tests/checks_machine.rs::repeats_at_one_rate_agree",
+        fires: "crates/cli/tests/checks/machine.rs::repeats_with_a_neighbour_now_and_then_vary",
+        silent: "crates/cli/tests/checks/machine.rs::repeats_at_one_rate_agree",
     },
     look: Look::Set(look),
 };

@@ -17,8 +17,8 @@ pub(super) const CHECK: Check = Check {
     cure: "add --direct=1, or a --size above the memory",
     proof: Proof {
         how: How::Real,
-        fires: "crates/cli/tests/checks_cache.rs::reads_from_memory_are_served_from_cache",
-        silent: "crates/cli/tests/checks_cache.rs::a_cold_direct_read_is_clean",
+        fires: "crates/cli/tests/checks/cache.rs::reads_from_memory_are_served_from_cache",
+        silent: "crates/cli/tests/checks/cache.rs::a_cold_direct_read_is_clean",
     },
     look: Look::Data(look),
 };

@@ -18,8 +18,8 @@ pub(super) const CHECK: Check = Check {
     cure: "run longer, or read the highest percentile that has an interval",
     proof: Proof {
         how: How::Real,
-        fires: "crates/cli/tests/checks_time.rs::half_a_second_is_too_short",
-        silent: "crates/cli/tests/checks_time.rs::percentiles_of_many_samples_are_supported",
+        fires: "crates/cli/tests/checks/time.rs::half_a_second_is_too_short",
+        silent: "crates/cli/tests/checks/time.rs::percentiles_of_many_samples_are_supported",
     },
     look: Look::Run(look),
 };

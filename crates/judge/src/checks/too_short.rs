@@ -26,8 +26,8 @@ pub(super) const CHECK: Check = Check {
     cure: "set --runtime=30 --time_based and --ramp_time=5; minutes where writes to flash are the question",
     proof: Proof {
         how: How::Real,
-        fires: "crates/cli/tests/checks_time.rs::half_a_second_is_too_short",
-        silent: "crates/cli/tests/checks_time.rs::a_run_of_enough_intervals_is_not_too_short",
+        fires: "crates/cli/tests/checks/time.rs::half_a_second_is_too_short",
+        silent: "crates/cli/tests/checks/time.rs::a_run_of_enough_intervals_is_not_too_short",
     },
     look: Look::Run(look),
 };

@@ -16,7 +16,7 @@ pub(super) const CHECK: Check = Check {
     cure: "name it with the figure; measure the host, or the disk itself, where the disk is the question",
     proof: Proof {
         how: How::Real,
-        fires: "crates/cli/tests/checks_data.rs::a_loop_device_is_named_as_what_it_is",
+        fires: "crates/cli/tests/checks/data.rs::a_loop_device_is_named_as_what_it_is",
         silent: "crates/judge/src/checks/virtual_device.rs::a_real_disk_is_silent",
     },
     look: Look::Run(look),

@@ -1,0 +1,12 @@
+//! What must not happen: destroyed data, panics, lost results.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod bad_input;
+mod failures;
+mod scripts;
+mod seeds;
+mod signals;
+mod targets;
+mod trim;

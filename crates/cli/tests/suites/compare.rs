@@ -1,0 +1,118 @@
+//! `fathom compare`.
+
+use crate::common::*;
+use record::{Nanos, RecordSet};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// Nothing but the program itself, at a rate any machine holds.
+const NULL: [&str; 6] = [
+    "--name=a",
+    "--ioengine=null",
+    "--rw=randread",
+    "--size=1g",
+    "--rate_iops=2000",
+    "--time_based",
+];
+
+fn made(directory: &Path, file: &str, more: &[&str]) {
+    let record = format!("--record={file}");
+    let line = [&NULL[..], &["--runtime=300ms", "--repeat=3", &record], more].concat();
+    fathom(directory, &line).expect(0);
+}
+
+fn compare(directory: &Path, arguments: &[&str]) -> Ran {
+    run(Command::new(FATHOM).arg("compare").args(arguments).current_dir(directory))
+}
+
+/// The set with every run taking half as long again.
+fn slowed(directory: &Path, from: &str, to: &str) {
+    let mut set: RecordSet = report::native::load_set(&directory.join(from)).unwrap();
+    for job in set.runs.iter_mut().flat_map(|run| &mut run.jobs) {
+        job.ended = job.started + Nanos((job.ended - job.started).0 * 3 / 2);
+        let result = &mut job.results.read;
+        result.runtime = Nanos(result.runtime.0 * 3 / 2);
+    }
+    report::native::save_set(&set, &directory.join(to)).unwrap();
+}
+
+#[test]
+fn slower_beyond_the_tolerance_is_exit_code_4() {
+    let directory = scratch();
+    made(directory.path(), "a.json", &[]);
+    let same = compare(directory.path(), &["a.json", "a.json"]).expect(0);
+    assert!(same.out.contains("no difference shown"), "{}", same.out);
+    assert!(same.out.contains("Same circumstances"), "{}", same.out);
+    slowed(directory.path(), "a.json", "b.json");
+    let slow = compare(directory.path(), &["a.json", "b.json"]).expect(4);
+    assert!(slow.out.contains("B is slower beyond the tolerance of 5 %"), "{}", slow.out);
+    assert!(slow.out.lines().all(|line| line.chars().count() <= 80), "{}", slow.out);
+    compare(directory.path(), &["a.json", "b.json", "--tolerance", "60%"]).expect(0);
+    let json = compare(directory.path(), &["--json", "a.json", "b.json"]).expect(4).json();
+    assert_eq!(json["slower_beyond_tolerance"], true);
+    assert_eq!(json["jobs"][0]["directions"][0]["metrics"][0]["call"], "slower");
+    let fast = compare(directory.path(), &["b.json", "a.json"]).expect(0);
+    assert!(fast.out.contains("faster"), "{}", fast.out);
+}
+
+#[test]
+fn other_block_sizes_are_not_compared() {
+    let directory = scratch();
+    made(directory.path(), "a.json", &[]);
+    made(directory.path(), "b.json", &["--bs=8k"]);
+    let ran = compare(directory.path(), &["a.json", "b.json"]).expect(0);
+    assert!(ran.out.contains("not comparable, the workload differs"), "{}", ran.out);
+    assert!(ran.out.contains("bs: "), "{}", ran.out);
+}
+
+#[test]
+fn what_cannot_be_used_is_named() {
+    let directory = scratch();
+    fs::write(directory.path().join("a.json"), "no record").unwrap();
+    for (file, said) in [("a.json", "a.json: "), ("none.json", "none.json: ")] {
+        let ran = compare(directory.path(), &[file, file]).expect(2);
+        assert!(ran.err.starts_with("fathom: error: ") && ran.err.contains(said), "{}", ran.err);
+    }
+    let ran = compare(directory.path(), &["a.json", "a.json", "--tolerance=much"]).expect(2);
+    assert!(ran.err.contains("like 5%"), "{}", ran.err);
+}
+
+#[test]
+fn several_records_of_a_side_repeat_each_other() {
+    let directory = scratch();
+    made(directory.path(), "set.json", &[]);
+    for name in ["a1", "a2", "b1", "b2", "a,1"] {
+        let record = format!("--record={name}.json");
+        let line = [&NULL[..], &["--runtime=1600ms", &record]].concat();
+        fathom(directory.path(), &line).expect(0);
+    }
+    // The rate is held on any machine; latencies of microseconds are its mood.
+    let compare = |directory: &Path, arguments: &[&str]| {
+        compare(directory, &[arguments, &["--metrics=iops"]].concat())
+    };
+    let spread = "One run does not show how another would differ";
+    let single = compare(directory.path(), &["a1.json", "b1.json"]).expect(0);
+    assert!(single.out.contains(spread), "{}", single.out);
+    let several = compare(directory.path(), &["a1.json,a2.json", "b1.json,b2.json"]).expect(0);
+    assert!(!several.out.contains(spread), "{}", several.out);
+    let sides = ["a1.json,set.json", "b1.json,b2.json"];
+    let json = compare(directory.path(), &[&["--json"], &sides[..]].concat()).expect(0).json();
+    assert_eq!(json["jobs"][0]["runs"], serde_json::json!({"before": 4, "after": 2}), "{json}");
+    // A path that is there is one.
+    compare(directory.path(), &["a,1.json", "b1.json"]).expect(0);
+
+    made(directory.path(), "other.json", &["--bs=8k"]);
+    for (list, said) in [
+        (
+            "a1.json,other.json",
+            "other.json: no repeat of a1.json: bs of job a is 8.0 KiB, not 4.0 KiB",
+        ),
+        ("a1.json,a2.json,a1.json", "a1.json: the same run as one named before it"),
+        ("a1.json,", "a1.json,: expected records with commas between"),
+        ("a1.json,none.json", "none.json: cannot read the record"),
+    ] {
+        let ran = compare(directory.path(), &[list, "b1.json"]).expect(2);
+        assert!(ran.err.starts_with(&format!("fathom: error: {said}")), "{}", ran.err);
+    }
+}
