@@ -12,7 +12,6 @@ use crate::output::{Output, describe, say};
 use crate::runner::Runner;
 use crate::several::{self, Common, Refusal, archive};
 use crate::spine;
-use tuning::Session;
 use anyhow::{Context, Result};
 use arguments::Arguments;
 use cells::{Cells, Jobs};
@@ -28,6 +27,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use suite::Suite;
 use suite::sweep::{Design, Dimension, KIND, Manifest, Place, Sweep};
+use tuning::Session;
 
 /// Sweeps and reports.
 pub fn main(arguments: Vec<OsString>) -> ExitCode {

@@ -6,7 +6,6 @@ use crate::output::say;
 use crate::replay;
 use crate::runner::Runner;
 use crate::several::{Common, Refusal, Work};
-use tuning::{Arranged, Session, Setting};
 use anyhow::Result;
 use job::{Action, Dialect, Format, Invocation, JobErrors, Override};
 use plan::Plan;
@@ -15,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use suite::sweep::{Design, Dimension, Place, Sweep};
 use suite::{Step, Suite};
+use tuning::{Arranged, Session, Setting};
 
 /// Mistakes told at a time.
 const TOLD: usize = 20;
