@@ -1,7 +1,8 @@
 //! The nouns of fathom. A [`RunRecord`] is the waist of the program: everything left of it makes
 //! one, everything right of it reads one.
 //!
-//! This crate does no I/O, no formatting and no judging; it only says what things are.
+//! This crate does no I/O and no judging. It defines the types, and how their figures are written for
+//! people ([`human`]).
 
 mod blocks;
 mod counters;
@@ -13,6 +14,7 @@ mod facts;
 mod health;
 mod histogram;
 mod history;
+pub mod human;
 mod live;
 mod logs;
 mod numbered;
