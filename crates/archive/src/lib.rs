@@ -24,6 +24,7 @@ mod place;
 mod quarantine;
 mod searchable;
 mod summary;
+mod trends;
 
 pub use add::{Lineage, Together};
 pub use archive::Archive;
@@ -34,6 +35,7 @@ pub use list::{Found, Point, Row};
 pub use names::Named;
 pub use place::{Choice, Place};
 pub use summary::Summary;
+pub use trends::Trends;
 
 #[cfg(test)]
 pub(crate) mod testing;

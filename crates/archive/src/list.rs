@@ -97,6 +97,13 @@ impl Row {
         };
         format!("{} {}{depth}", self.rw, self.bs).trim().to_owned()
     }
+
+    /// Pattern, block size, queue depth and engine: "randread 4k, depth 16, io_uring".
+    pub fn workload(&self) -> String {
+        let mut words = vec![self.does(), self.engine.clone()];
+        words.retain(|word| !word.is_empty());
+        words.join(", ")
+    }
 }
 
 /// Findings by severity.

@@ -5,12 +5,11 @@ use crate::plot;
 use crate::runs::{filter, open, refused, wide};
 use crate::several::{self, Refusal};
 use anyhow::Result;
-use archive::Choice;
+use archive::{Choice, Trends};
 use clap::Args;
 use judge::Measure;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use web::Trends;
 
 /// What `fathom trend` takes.
 #[derive(Args)]
@@ -54,11 +53,11 @@ fn show(arguments: &Arguments) -> Result<()> {
     let mut words = arguments.filter.clone();
     words.extend(arguments.job.iter().map(|job| format!("job={job}")));
     let choice = Choice::of(arguments.archive.as_deref(), false);
-    let trends = web::trends(&open(&choice)?, &filter(&words)?, &arguments.metric, usize::MAX);
-    let Trends { shown: trends, left_out, .. } = trends.map_err(refused)?;
-    if left_out > 0 {
-        let plural = if left_out == 1 { "" } else { "s" };
-        say(&format!("fathom: {left_out} run{plural} with errors or interrupted left out\n"));
+    let trends = open(&choice)?.trends(&filter(&words)?, &arguments.metric, usize::MAX);
+    let Trends { trends, broken_runs, .. } = trends.map_err(refused)?;
+    if broken_runs > 0 {
+        let plural = if broken_runs == 1 { "" } else { "s" };
+        say(&format!("fathom: {broken_runs} run{plural} with errors or interrupted left out\n"));
     }
     let Some(longest) = trends.first() else {
         let text = format!(
@@ -81,7 +80,7 @@ fn show(arguments: &Arguments) -> Result<()> {
     }
     if let Some(path) = &arguments.output {
         plot::write(&report::trend::picture(longest), path).map_err(anyhow::Error::msg)?;
-        say(&format!("{}: {} of {}\n", path.display(), longest.measure.name(), longest.of));
+        say(&format!("{}: {} of {}\n", path.display(), longest.measure.name(), longest.workload));
     }
     Ok(())
 }

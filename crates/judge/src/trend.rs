@@ -7,9 +7,10 @@
 //! Statistical Association 109, 2014, do), which assumes nothing of how runs vary; ranks, because one
 //! wild run is to count as one.
 
+use crate::Measure;
 use crate::checks::{Difference, environment_differences};
 use crate::stats::{Random, median, trend};
-use record::RunRecord;
+use record::{RunRecord, Severity};
 
 /// Runs that make a level: fewer are outliers.
 pub const LEVEL_MIN: usize = 3;
@@ -259,6 +260,66 @@ pub fn coincidences(change: &Change, first: usize, runs: &[&RunRecord]) -> Vec<C
     }
     found.sort_by_key(|one| (one.at.abs_diff(change.at), !one.difference.is_grave));
     found
+}
+
+/// A run with its figure.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Run {
+    /// Its short id.
+    pub id: String,
+    /// Start of the run, in milliseconds since 1970 UTC.
+    pub started_unix_ms: u64,
+    /// Offset of local time from UTC, in seconds.
+    pub utc_offset_seconds: i32,
+    /// The figure, in the unit of its measure.
+    pub value: f64,
+}
+
+/// A figure of the runs of one workload over time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trend {
+    /// The workload ("randread: randread 4k, libaio, depth 32, on web1").
+    pub workload: String,
+    /// The figure.
+    pub measure: Measure,
+    /// The runs, in the order of time.
+    pub runs: Vec<Run>,
+    /// The levels of the figure and their changes.
+    pub course: Course,
+    /// For each change of the course, what changed on the machine at that time.
+    pub coincidences: Vec<Vec<Coincidence>>,
+}
+
+impl Trend {
+    /// Finds the changes of a figure. `load` reads the record of the run at a position; it is called
+    /// only for runs next to a change.
+    ///
+    /// # Errors
+    /// Only those of `load`.
+    pub fn new<E>(
+        workload: String,
+        measure: Measure,
+        runs: Vec<Run>,
+        load: impl Fn(usize) -> Result<RunRecord, E>,
+    ) -> Result<Trend, E> {
+        let values: Vec<f64> = runs.iter().map(|run| run.value).collect();
+        let course = course(&values);
+        let coincidences = course.changes.iter().map(|change| {
+            let range = around(change, runs.len());
+            let records: Vec<RunRecord> = range.clone().map(&load).collect::<Result<_, E>>()?;
+            Ok(coincidences(change, range.start, &records.iter().collect::<Vec<_>>()))
+        });
+        let coincidences = coincidences.collect::<Result<_, E>>()?;
+        Ok(Trend { workload, measure, runs, course, coincidences })
+    }
+
+    /// Whether a change is "better" or "worse", and its severity. A higher latency is worse.
+    pub fn assess(&self, change: &Change) -> (&'static str, Severity) {
+        match (change.after > change.before) == self.measure.is_rate() {
+            true => ("better", Severity::Note),
+            false => ("worse", Severity::Warning),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -6,79 +6,41 @@ use crate::style::Style;
 use crate::suite::table::short;
 use crate::when;
 use charts::{Axis, Picture, Point, Series, Tick, Words};
-use judge::Measure;
-use judge::trend::{CHANCE_MAX, Change, Coincidence, Course, LEVEL_MIN};
-use record::Severity;
+use judge::trend::{CHANCE_MAX, Change, Coincidence, LEVEL_MIN, Run, Trend};
 use serde_json::{Value, json};
-
-/// A figure of runs of one workload, in the order of time.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Trend {
-    /// Of which workload ("randread: randread 4k, libaio, depth 32, on web1").
-    pub of: String,
-    /// The figure.
-    pub measure: Measure,
-    /// The runs.
-    pub runs: Vec<Run>,
-    /// How it went.
-    pub course: Course,
-    /// For each change of the course, what changed on the machine then.
-    pub coincidences: Vec<Vec<Coincidence>>,
-}
-
-/// A run with its figure.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Run {
-    /// Its name, short.
-    pub id: String,
-    /// When it began, in milliseconds since 1970 UTC.
-    pub started_unix_ms: u64,
-    /// How far local time was ahead of UTC, in seconds.
-    pub utc_offset_seconds: i32,
-    /// The figure, in the unit of its measure.
-    pub value: f64,
-}
 
 /// Coincidences that are told of one change.
 const TOLD: usize = 5;
 /// Blocks of growing height.
 const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-impl Trend {
-    /// A figure with its unit as text for a terminal has it ("81.3us").
-    pub fn value(&self, value: f64) -> String {
-        match self.measure.unit() {
-            "ns" => short_time(value),
-            "bytes/s" => format!("{} MB/s", crate::suite::table::three_digits(value / 1e6)),
-            _ => short(value),
-        }
+/// A figure of a trend with its unit, as text for a terminal ("81.3us").
+fn value_text(trend: &Trend, value: f64) -> String {
+    match trend.measure.unit() {
+        "ns" => short_time(value),
+        "bytes/s" => format!("{} MB/s", crate::suite::table::three_digits(value / 1e6)),
+        _ => short(value),
     }
+}
 
-    /// A figure with its unit as pages and pictures write it ("81.3 µs").
-    pub fn shown(&self, value: f64) -> String {
-        crate::html::in_unit(self.measure.unit(), value)
-    }
+/// A figure of a trend with its unit, as pages and pictures write it ("81.3 µs").
+pub fn value_markup(trend: &Trend, value: f64) -> String {
+    crate::html::in_unit(trend.measure.unit(), value)
+}
 
-    /// When a run began, to the minute.
-    pub fn when(&self, at: usize) -> String {
-        self.runs
-            .get(at)
-            .map_or(String::new(), |run| when::minute(run.started_unix_ms, run.utc_offset_seconds))
-    }
-
-    /// "better" or "worse" with how grave that is; more of a latency is worse.
-    pub fn call(&self, change: &Change) -> (&'static str, Severity) {
-        match (change.after > change.before) == self.measure.is_rate() {
-            true => ("better", Severity::Note),
-            false => ("worse", Severity::Warning),
-        }
-    }
+/// Start of the run at a position, to the minute.
+pub fn start_time(trend: &Trend, at: usize) -> String {
+    trend
+        .runs
+        .get(at)
+        .map_or(String::new(), |run| when::minute(run.started_unix_ms, run.utc_offset_seconds))
 }
 
 /// A trend as text: a small picture of all runs, a line for each level, what changed with it.
 pub fn text(trend: &Trend, style: &Style) -> String {
     let count = trend.runs.len();
-    let heading = format!("{} of {}: {}", trend.measure.name(), trend.of, counted(count, "run"));
+    let heading =
+        format!("{} of {}: {}", trend.measure.name(), trend.workload, counted(count, "run"));
     let mut out = style.bold(&style.wrap(&heading, 0)) + "\n";
     out += &small_picture(trend, style);
     let mut table = String::new();
@@ -92,9 +54,9 @@ pub fn text(trend: &Trend, style: &Style) -> String {
         };
         table += &format!(
             "  {runs:<14} {:<16}  to {:<16}  median {}\n",
-            trend.when(level.from),
-            trend.when(level.to - 1),
-            trend.value(level.median)
+            start_time(trend, level.from),
+            start_time(trend, level.to - 1),
+            value_text(trend, level.median)
         );
     }
     out += &table;
@@ -129,7 +91,7 @@ pub fn conclusion(trend: &Trend) -> String {
 }
 
 fn of_change(trend: &Trend, change: &Change, with: &[Coincidence], style: &Style) -> String {
-    let (call, severity) = trend.call(change);
+    let (call, severity) = trend.assess(change);
     let chance = match change.chance {
         tiny if tiny <= 0.001 => "0.1 % or less".to_owned(),
         chance => format!("{:.1} %", chance * 100.0),
@@ -138,7 +100,7 @@ fn of_change(trend: &Trend, change: &Change, with: &[Coincidence], style: &Style
         "{:+.1} % ({call}) with run {} of {}; chance {chance}",
         (change.ratio() - 1.0) * 100.0,
         trend.runs[change.at].id,
-        trend.when(change.at)
+        start_time(trend, change.at)
     );
     let mut out = style.severity(severity, &style.wrap(&line, 4)) + "\n";
     for one in with.iter().take(TOLD) {
@@ -172,7 +134,7 @@ fn small_picture(trend: &Trend, style: &Style) -> String {
     }
     let low = values.iter().copied().fold(f64::INFINITY, f64::min);
     let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let ends = format!("{} to {}", trend.value(low), trend.value(high));
+    let ends = format!("{} to {}", value_text(trend, low), value_text(trend, high));
     let room = style.width.saturating_sub(ends.chars().count() + 6).max(10);
     let room = room.saturating_sub(trend.course.changes.len()).max(5);
     let each = values.len().div_ceil(room).max(1);
@@ -209,13 +171,13 @@ pub fn json(trend: &Trend) -> Value {
             "id": trend.runs[change.at].id,
             "before": change.before,
             "after": change.after,
-            "call": trend.call(change).0,
+            "call": trend.assess(change).0,
             "chance": change.chance,
             "coincides_with": with.collect::<Vec<_>>(),
         })
     });
     json!({
-        "of": trend.of,
+        "of": trend.workload,
         "metric": trend.measure.name(),
         "unit": trend.measure.unit(),
         "runs": trend.runs.iter().map(run).collect::<Vec<_>>(),
@@ -238,11 +200,11 @@ pub fn picture(trend: &Trend) -> Picture {
     };
     let changes = trend.course.changes.iter().map(|change| {
         let percent = (change.ratio() - 1.0) * 100.0;
-        format!("{percent:+.1} % on {}", trend.when(change.at))
+        format!("{percent:+.1} % on {}", start_time(trend, change.at))
     });
     let changes = changes.collect::<Vec<_>>().join(", ");
     let words = Words {
-        title: format!("{} of {}", trend.measure.name(), trend.of),
+        title: format!("{} of {}", trend.measure.name(), trend.workload),
         subtitle: if changes.is_empty() { conclusion(trend) } else { changes },
         source: format!("{count} runs, fathom trend"),
     };
@@ -286,6 +248,7 @@ fn time_axis(runs: &[Run]) -> Axis {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use judge::Measure;
     use judge::checks::Difference;
 
     fn trend(values: &[f64]) -> Trend {
@@ -305,7 +268,7 @@ mod tests {
         let one =
             |change: &Change| vec![Coincidence { at: change.at, difference: difference.clone() }];
         Trend {
-            of: "scan: randread 4k".into(),
+            workload: "scan: randread 4k".into(),
             measure: Measure::parse("iops").unwrap(),
             runs: values.iter().enumerate().map(run).collect(),
             coincidences: course.changes.iter().map(one).collect(),

@@ -18,12 +18,10 @@ mod pages;
 mod routes;
 mod server;
 mod site;
-mod trends;
 mod words;
 
 pub use launch::{Launched, Launcher};
 pub use site::{Inspect, Open};
-pub use trends::{Trends, trends};
 
 use crate::guard::Guard;
 use crate::site::Site;

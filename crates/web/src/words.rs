@@ -37,13 +37,6 @@ pub fn time(unix_ms: u64, offset: i32, form: &str) -> String {
     }
 }
 
-/// "randread 4k, depth 16, io_uring".
-pub fn workload(row: &Row) -> String {
-    let mut words = vec![row.does(), row.engine.clone()];
-    words.retain(|word| !word.is_empty());
-    words.join(", ")
-}
-
 /// Text as it stands in the query of an address.
 pub fn encoded(pairs: &[(&str, &str)]) -> String {
     let pairs: Vec<_> = pairs.iter().filter(|(_, value)| !value.is_empty()).collect();

@@ -43,7 +43,7 @@ pub async fn trends(
     Query(asked): Query<trends::Asked>,
 ) -> Result<Json<Value>, Failure> {
     site.archived(move |_, archive| {
-        let all = asked.trends(archive, usize::MAX)?.shown;
+        let all = asked.trends(archive, usize::MAX)?.trends;
         Ok(Json(all.iter().map(report::trend::json).collect()))
     })
     .await

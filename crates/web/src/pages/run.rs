@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::frame::{self, Here, csrf};
 use crate::pages::shown;
 use crate::site::Site;
-use crate::words::{encoded, when, workload};
+use crate::words::{encoded, when};
 use archive::{Named, Row};
 use axum::Form;
 use axum::extract::{Path, State};
@@ -47,7 +47,7 @@ fn about(site: &Site, row: &Row) -> Markup {
             @if let Some(set) = &row.set {
                 a href={ "/sets/" (set.as_str()) } { (row.kind) " " (set.short()) } " › "
             }
-            span.mono { (row.id.short()) } " · " (when(row)) " · " (row.host) " · " (workload(row))
+            span.mono { (row.id.short()) } " · " (when(row)) " · " (row.host) " · " (row.workload())
         }
         div.actions {
             @for tag in &row.tags {

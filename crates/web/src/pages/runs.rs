@@ -5,7 +5,7 @@ use crate::failure::{Failure, Worded};
 use crate::frame::{self, Here};
 use crate::pages::{choice, chooser, figures, filter_field};
 use crate::site::Site;
-use crate::words::{encoded, when, workload};
+use crate::words::{encoded, when};
 use archive::Row;
 use axum::Extension;
 use axum::extract::{Query, State};
@@ -150,7 +150,7 @@ fn line(row: &Row) -> Markup {
             }
             td data-name="When" { (when(row)) }
             td data-name="Host" { (row.host) }
-            td data-name="Does" { (workload(row))
+            td data-name="Does" { (row.workload())
                 @if !row.device.is_empty() { br; span.muted { (row.device) } } }
             (figures(row))
             td data-name="Tags" { (tags(row)) }

@@ -5,13 +5,13 @@ use crate::failure::Failure;
 use crate::frame::{self, Here};
 use crate::pages::{METRICS, filter_field, metric_options};
 use crate::site::Site;
-use crate::trends::{Trends, trends};
+use archive::{Archive, Trends};
 use axum::extract::{Query, State};
 use axum::response::Html;
 use judge::Measure;
-use judge::trend::{Change, Coincidence};
+use judge::trend::{Change, Coincidence, Trend};
 use maud::{Markup, PreEscaped, html};
-use report::trend::{Trend, coincidence, conclusion, picture};
+use report::trend::{coincidence, conclusion, picture, start_time, value_markup};
 use serde::Deserialize;
 
 /// Workloads are drawn on one page until they have so many runs, those with most runs first.
@@ -33,13 +33,13 @@ impl Asked {
         if self.metric.is_empty() { METRICS[0] } else { &self.metric }
     }
 
-    /// The trends, of as many workloads as it takes to have `most` runs.
+    /// The trends, of as many workloads as it takes to have `runs_max` runs.
     ///
     /// # Errors
     /// What is wrong with the filter or the figure; the archive cannot be read.
-    pub fn trends(&self, archive: &archive::Archive, most: usize) -> Result<Trends, Failure> {
+    pub fn trends(&self, archive: &Archive, runs_max: usize) -> Result<Trends, Failure> {
         let measure = Measure::parse(self.metric()).map_err(Failure::wrong)?;
-        Ok(trends(archive, &archive_access::filter(&self.filter)?, &measure, most)?)
+        Ok(archive.trends(&archive_access::filter(&self.filter)?, &measure, runs_max)?)
     }
 }
 
@@ -52,17 +52,17 @@ pub async fn page(
     Query(asked): Query<Asked>,
 ) -> Result<Html<String>, Failure> {
     site.archived(move |site, archive| {
-        let Trends { shown, more, left_out } = asked.trends(archive, DRAWN)?;
+        let Trends { trends, skipped_workloads, broken_runs } = asked.trends(archive, DRAWN)?;
         let body = html! {
             h1 { "Trends" }
             (search(&asked))
-            @if shown.is_empty() { p { "No run that matches has this figure." } }
-            @if left_out > 0 {
-                p.muted { (left_out) " with errors or interrupted left out." }
+            @if trends.is_empty() { p { "No run that matches has this figure." } }
+            @if broken_runs > 0 {
+                p.muted { (broken_runs) " with errors or interrupted left out." }
             }
-            @for trend in &shown { (one(trend)) }
-            @if more > 0 {
-                p.muted { (more) " more workloads have fewer runs: filter to see them." }
+            @for trend in &trends { (one(trend)) }
+            @if skipped_workloads > 0 {
+                p.muted { (skipped_workloads) " more workloads have fewer runs: filter to see them." }
             }
         };
         Ok(frame::page(site, "Trends", Here::Trends, body))
@@ -84,7 +84,7 @@ fn search(asked: &Asked) -> Markup {
 fn one(trend: &Trend) -> Markup {
     html! {
         section {
-            h2 { (trend.of) }
+            h2 { (trend.workload) }
             @if trend.course.changes.is_empty() { p { (conclusion(trend)) } }
             figure { (PreEscaped(picture(trend).element())) }
             @for (change, with) in trend.course.changes.iter().zip(&trend.coincidences) {
@@ -100,8 +100,8 @@ fn changed(trend: &Trend, change: &Change, with: &[Coincidence]) -> Markup {
     html! {
         p {
             strong { (format!("{:+.1} %", (change.ratio() - 1.0) * 100.0)) }
-            " (" (trend.call(change).0) ") on " (trend.when(change.at)) ", from "
-            (trend.shown(change.before)) " to " (trend.shown(change.after)) ", with run "
+            " (" (trend.assess(change).0) ") on " (start_time(trend, change.at)) ", from "
+            (value_markup(trend, change.before)) " to " (value_markup(trend, change.after)) ", with run "
             a.mono href={ "/runs/" (id) } { (id) } ". "
             a href={ "/compare?run=" (before) "&run=" (id) } { "Compare it with the one before" }
         }

@@ -1,0 +1,80 @@
+//! A figure of archived runs over time, one trend for each workload.
+
+use crate::{Archive, ArchiveError, Filter, Row};
+use judge::Measure;
+use judge::trend::{RUNS_MAX, Run, Trend};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
+
+/// Trends of the runs that a filter selects.
+pub struct Trends {
+    /// One for each job, workload and host, the one with the most runs first.
+    pub trends: Vec<Trend>,
+    /// Number of workloads that were skipped because they have fewer runs.
+    pub skipped_workloads: usize,
+    /// Number of runs that were left out because they had errors or were interrupted.
+    pub broken_runs: usize,
+}
+
+impl Archive {
+    /// Trends of a figure, for as many workloads as it takes to have `runs_max` runs. To find the
+    /// changes in many runs takes a while.
+    ///
+    /// # Errors
+    /// When the archive cannot be read.
+    pub fn trends(
+        &self,
+        filter: &Filter,
+        measure: &Measure,
+        runs_max: usize,
+    ) -> Result<Trends, ArchiveError> {
+        let points = self.series(filter, measure)?;
+        let values: HashMap<_, f64> =
+            points.into_iter().map(|point| (point.id, point.value)).collect();
+        let (whole, broken): (Vec<Row>, Vec<Row>) = self
+            .list(filter)?
+            .into_iter()
+            .partition(|row| row.errors == 0 && row.interrupted_by.is_none());
+        let mut by_workload: BTreeMap<String, Vec<(Row, f64)>> = BTreeMap::new();
+        for row in whole {
+            if let Some(value) = values.get(&row.id) {
+                by_workload.entry(series_name(&row)).or_default().push((row, *value));
+            }
+        }
+        let mut by_workload: Vec<_> = by_workload.into_iter().collect();
+        by_workload.sort_by_key(|(_, runs)| Reverse(runs.len()));
+        let workloads = by_workload.len();
+        let (mut trends, mut seen) = (Vec::new(), 0);
+        for (workload, mut rows) in by_workload {
+            if seen >= runs_max {
+                break;
+            }
+            seen += rows.len();
+            rows.sort_by_key(|(row, _)| row.started_unix_ms);
+            let rows = rows.split_off(rows.len().saturating_sub(RUNS_MAX));
+            let runs = rows.iter().map(|(row, value)| Run {
+                id: row.id.short().to_owned(),
+                started_unix_ms: row.started_unix_ms,
+                utc_offset_seconds: row.utc_offset_seconds,
+                value: *value,
+            });
+            let load = |at: usize| self.load(&rows[at].0.id);
+            trends.push(Trend::new(workload, measure.clone(), runs.collect(), load)?);
+        }
+        let skipped_workloads = workloads - trends.len();
+        Ok(Trends { trends, skipped_workloads, broken_runs: broken.len() })
+    }
+}
+
+/// Runs with equal names form one series.
+fn series_name(row: &Row) -> String {
+    let mut text = match row.cell.as_ref().filter(|cell| **cell != row.job) {
+        Some(cell) => format!("{cell}: {}", row.job),
+        None => row.job.clone(),
+    };
+    text += &format!(" ({}", row.workload());
+    if !row.host.is_empty() {
+        text += &format!(", on {}", row.host);
+    }
+    text + ")"
+}
