@@ -14,10 +14,10 @@
 //! Its small turns are in `turns.rs`; what is rare is in `rare.rs` and behind `Steps`.
 
 use crate::clock::Clock;
-use crate::gate::{Admit, Gate};
+use crate::engines::{Queued, Ring};
 use crate::meter::{Metering, Stamps};
 use crate::ops::{Next, OpKind, Source};
-use crate::rings::{Queued, Ring};
+use crate::pacing::{Admit, Gate};
 use crate::steps::{Flow, Loop, Slot, Steps};
 use std::time::Duration;
 

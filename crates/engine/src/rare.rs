@@ -1,11 +1,11 @@
 //! The loop's rare turns, kept out of its line.
 
 use crate::clock::Clock;
-use crate::gate::{Admit, Gate};
+use crate::engines::Ring;
 use crate::hot::Halt;
 use crate::meter::Metering;
 use crate::ops::{Next, Op, OpKind, Source};
-use crate::rings::Ring;
+use crate::pacing::{Admit, Gate};
 use crate::steps::{Flow, Loop, Slot, Steps, Ticked, Wish};
 use std::io;
 use std::time::Duration;

@@ -2,12 +2,12 @@
 //! gathered.
 
 use crate::clock::{Clock, RunClock};
-use crate::gate::{Around, Flows};
+use crate::engines::overlap::OverlapQueue;
 use crate::live::LiveWorker;
 use crate::logbook::{Logbook, Scribe};
 use crate::mutex::lock;
+use crate::pacing::{Flows, GateContext};
 use crate::rare::LONGEST_SLEEP_NS;
-use crate::rings::overlap::Overlaps;
 use crate::steady::{self, Watched};
 use crate::sys::thread;
 use crate::trace::Trace;
@@ -65,7 +65,7 @@ pub(crate) struct Shared {
     pub scribe: Scribe,
     flows: Flows,
     /// I/O in flight of the workers that offload theirs and may not overlap.
-    pub overlaps: Arc<Overlaps>,
+    pub overlaps: Arc<OverlapQueue>,
     outside: Outside,
     /// What the workers have measured so far, as of when they laid it out last.
     interims: Box<[Mutex<Option<JobRecord>>]>,
@@ -95,8 +95,8 @@ impl Shared {
     }
 
     /// What a worker's gate needs to know beside the worker.
-    pub(crate) fn around(&self) -> Around<'_> {
-        Around { flows: &self.flows, cycle_ns: self.clock.cycle_ns() }
+    pub(crate) fn around(&self) -> GateContext<'_> {
+        GateContext { flows: &self.flows, cycle_ns: self.clock.cycle_ns() }
     }
 
     /// Where worker `index`, which began at `started`, lays out what it has measured so far.

@@ -4,14 +4,14 @@
 mod stamps;
 
 use crate::clock::Clock;
+use crate::engines::{Completion, Queued, Ring, RingSetup};
 use crate::files::OpenFiles;
-use crate::gate::{Around, Flows, Gate, Open, Paced};
 use crate::live::LiveWorker;
 use crate::meter::{Meter, Metered};
 use crate::ops::{Next, Op, OpKind, Source};
+use crate::pacing::{Flows, Gate, GateContext, OpenGate, PacedGate};
 use crate::payload::Payload;
 use crate::random::Random;
-use crate::rings::{Completion, Queued, Ring, Setup};
 use crate::steps::{Loop, Policy, Slots, Wish};
 use crate::sys::buffers::BufferArea;
 use crate::worker::simulate::{Parts, steps_for};
@@ -91,8 +91,8 @@ fn world<T>(f: impl FnOnce(&mut World) -> T) -> T {
     WORLD.with(|w| f(&mut w.borrow_mut()))
 }
 
-fn paced(worker: &Worker) -> Option<Paced> {
-    Paced::new(worker, &Around { flows: &Flows::default(), cycle_ns: 1.0 })
+fn paced(worker: &Worker) -> Option<PacedGate> {
+    PacedGate::new(worker, &GateContext { flows: &Flows::default(), cycle_ns: 1.0 })
 }
 
 #[derive(Clone, Copy)]
@@ -118,7 +118,7 @@ struct SimRing;
 impl Ring for SimRing {
     const SYNCHRONOUS: bool = false;
 
-    fn open(_: &Setup<'_>) -> io::Result<Self> {
+    fn open(_: &RingSetup<'_>) -> io::Result<Self> {
         Ok(SimRing)
     }
 
@@ -291,7 +291,7 @@ fn reset(latency: u64) {
 fn every_io_is_issued_once_and_counted_once() {
     for depth in [1, 2, 7, 64] {
         reset(100_000);
-        let (job, metered) = run::<_, false>(&worker(depth), Open, 1000);
+        let (job, metered) = run::<_, false>(&worker(depth), OpenGate, 1000);
         let read = &metered.results.read;
         assert_eq!((read.ios_issued, read.ios, read.bytes.0), (1000, 1000, 1000 * BLOCK));
         assert_eq!(job.error, 0);
@@ -310,7 +310,7 @@ fn every_io_is_issued_once_and_counted_once() {
 fn a_short_io_is_finished_and_told() {
     reset(50_000);
     world(|w| w.answers = [(3, 1024), (10, 4095)].into());
-    let (job, metered) = run::<_, false>(&worker(4), Open, 100);
+    let (job, metered) = run::<_, false>(&worker(4), OpenGate, 100);
     let read = &metered.results.read;
     assert_eq!((read.ios, read.bytes.0, read.short_ios), (100, 100 * BLOCK, 2));
     assert_eq!(job.error, 0);
@@ -321,7 +321,7 @@ fn a_short_io_is_finished_and_told() {
 fn an_error_ends_the_job_and_keeps_what_was_measured() {
     reset(50_000);
     world(|w| w.answers = [(20, -5)].into());
-    let (job, metered) = run::<_, false>(&worker(4), Open, 100);
+    let (job, metered) = run::<_, false>(&worker(4), OpenGate, 100);
     assert_eq!(job.error, 5);
     assert_eq!((job.errors[0].count, job.errors[0].first_offset), (1, Some(20 * BLOCK)));
     let ios = metered.results.read.ios;
@@ -334,7 +334,7 @@ fn continue_on_error_goes_on_and_counts() {
     world(|w| w.answers = [(20, -5), (21, -5), (60, -5)].into());
     let mut worker = worker(4);
     worker.errors.read = Retry::Continue;
-    let (job, metered) = run::<_, false>(&worker, Open, 100);
+    let (job, metered) = run::<_, false>(&worker, OpenGate, 100);
     assert_eq!((job.error, job.errors[0].count), (0, 3));
     assert_eq!((metered.results.read.ios, metered.results.read.dropped_ios), (97, 3));
 }
@@ -345,7 +345,7 @@ fn the_runtime_ends_it_and_a_stall_leaves_empty_intervals() {
     world(|w| w.stall = 1200 * MS..4200 * MS);
     let mut worker = worker(1);
     worker.stop.runtime = Some(Nanos(10_000 * MS));
-    let (_, metered) = run::<_, false>(&worker, Open, u64::MAX);
+    let (_, metered) = run::<_, false>(&worker, OpenGate, u64::MAX);
     let empty = metered.intervals.iter().filter(|i| i.ios.read == 0).count();
     assert_eq!(empty, 5, "1.5 s to 4 s");
     let starts: Vec<u64> = metered.intervals.iter().map(|i| i.start.0 / MS).collect();
@@ -359,7 +359,7 @@ fn the_ramp_leaves_no_trace_in_the_figures() {
     let mut worker = worker(1);
     worker.stop.ramp = Nanos(1000 * MS);
     worker.stop.runtime = Some(Nanos(1000 * MS));
-    let (_, metered) = run::<_, false>(&worker, Open, u64::MAX);
+    let (_, metered) = run::<_, false>(&worker, OpenGate, u64::MAX);
     let clat = metered.results.read.latency.clat.unwrap();
     assert!(clat.max() < 2 * MS, "the stalled I/O of the ramp shows: {clat:?}");
     assert!((990..=1001).contains(&clat.count()), "{clat:?}");
@@ -522,7 +522,7 @@ proptest! {
         let source = Blocks { next: 0, end: IOS };
         let (job, metered) = match paced(&worker) {
             Some(gate) => run_policy::<_, _, true>(&worker, gate, source, policy),
-            None => run_policy::<_, _, false>(&worker, Open, source, policy),
+            None => run_policy::<_, _, false>(&worker, OpenGate, source, policy),
         };
         let read = &metered.results.read;
         let (moved, asked, whole) = world(|w| {

@@ -20,9 +20,9 @@ mod pairs;
 mod progress;
 mod syncs;
 
-use crate::gate::is_steered;
 use crate::offsets::{Blocks, Layout, Offsets};
 use crate::ops::{Next, Op, OpKind, Source};
+use crate::pacing::is_steered;
 use crate::random::Random;
 use files::Turns;
 use lane::Lane;

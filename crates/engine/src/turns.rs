@@ -1,11 +1,11 @@
 //! The loop's small turns, each inlined into it.
 
 use crate::clock::Clock;
-use crate::gate::{Admit, Gate};
+use crate::engines::Ring;
 use crate::hot::Halt;
 use crate::meter::{Metering, Stamps};
 use crate::ops::{Next, Op, Source};
-use crate::rings::Ring;
+use crate::pacing::{Admit, Gate};
 use crate::steps::{Loop, Slot, Steps};
 
 impl<R, C, S, G, M, X> Loop<'_, R, C, S, G, M, X>
@@ -124,7 +124,7 @@ where
     /// When what was reaped at `now` ended: then, unless the ring itself saw its moments.
     #[inline(always)]
     pub(crate) fn ended_at(&mut self, index: u32, slot: u32, now: u64) -> u64 {
-        let Some(moments) = self.ring.moments(index) else { return now };
+        let Some(moments) = self.ring.io_times(index) else { return now };
         self.slots.slots[slot as usize].stamps.issued = moments.issued;
         moments.ended
     }

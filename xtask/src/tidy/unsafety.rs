@@ -1,4 +1,4 @@
-//! Where unsafe code may stand: system calls and rings, each small enough to be reviewed whole.
+//! Where unsafe code may stand: system calls and engines, each small enough to be reviewed whole.
 
 use super::Finding;
 use crate::rust_text::{code_only, lines_with};
@@ -6,7 +6,7 @@ use crate::workspace;
 use anyhow::Result;
 use std::path::Path;
 
-const ROOMS: &[&str] = &["crates/engine/src/sys", "crates/engine/src/rings"];
+const ROOMS: &[&str] = &["crates/engine/src/sys", "crates/engine/src/engines"];
 
 /// Every `unsafe` outside [`ROOMS`].
 pub fn check(root: &Path) -> Result<Vec<Finding>> {
@@ -34,7 +34,7 @@ mod tests {
         let root = scratch(&[
             ("crates/engine/src/sys.rs", code),
             ("crates/engine/src/sys/mmap.rs", code),
-            ("crates/engine/src/rings/uring.rs", code),
+            ("crates/engine/src/engines/uring.rs", code),
             ("crates/engine/src/system.rs", code),
         ]);
         let found = check(root.path()).unwrap();

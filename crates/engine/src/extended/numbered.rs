@@ -8,8 +8,8 @@
 //! - The kinds of a mix come from one deck, shuffled anew each time it is used up: their shares hold
 //!   at all times, and the depth is shared by all of them.
 
-use crate::arrivals::Schedule;
 use crate::ops::{Next, Op, OpKind};
+use crate::pacing::Schedule;
 use crate::random::Random;
 use crate::worker::Builder;
 use plan::{ObjectSet, ObjectWork, Pacing, RateLimit, Worker};

@@ -1,16 +1,16 @@
 //! Latency by I/O priority, where not all I/Os of a worker have the same.
 
 use super::Chore;
+use crate::engines::priority::IoPriorities;
 use crate::meter::Stamps;
 use crate::ops::{Fault, Op, OpKind};
-use crate::rings::chance::Priorities;
 use crate::worker::{Builder, usual_priority};
 use plan::{Engine, Worker};
 use record::{Direction, PerDirection, PriorityResult};
 
 /// Draws beside the ring what the ring draws, and keeps it until the I/O ends.
 pub(super) struct ByPriority {
-    draw: Priorities,
+    draw: IoPriorities,
     /// I/Os in flight: when they were ready and where they go, which no two share, and their
     /// priority.
     in_flight: Vec<(u64, u64, u16)>,
@@ -23,7 +23,7 @@ impl ByPriority {
     /// `None` when all I/Os of the worker have the same priority, or its engine knows none.
     pub fn new(worker: &Worker) -> Option<ByPriority> {
         let queue = &worker.queue;
-        let draw = Priorities::new(&queue.options, usual_priority(worker));
+        let draw = IoPriorities::new(&queue.options, usual_priority(worker));
         let knows = matches!(queue.engine, Engine::Libaio | Engine::IoUring);
         (knows && draw.differ()).then(|| ByPriority {
             draw,

@@ -1,9 +1,9 @@
 //! Writing data into files at depth, past the page cache where it can be.
 
 use crate::clock::RunClock;
+use crate::engines::{IoSettings, Queued, Ring, RingFile, RingSetup};
 use crate::ops::{Op, OpKind};
 use crate::payload::Payload;
-use crate::rings::{Queued, Ring, RingFile, Setup};
 use crate::sys::buffers::BufferArea;
 use crate::sys::files::Span;
 use plan::{BlockPlan, Buffers, MemoryKind, ReadWrite, Worker};
@@ -60,18 +60,13 @@ impl<R: Ring> Writer<R> {
             payload.prepare(area.slice_mut(slot, BLOCK as usize));
         }
         let files = [RingFile { path: String::new(), fd: -1, start: 0, length: 0 }];
-        let ring = R::open(&Setup {
+        let ring = R::open(&RingSetup {
             worker,
             depth: DEPTH,
             buffers: &area,
             options: &plan::EngineOptions::default(),
             files: &files,
-            io_priority: 0,
-            direct: true,
-            writes: true,
-            write_flags: 0,
-            advice: None,
-            clock: RunClock::start(Some("clock_gettime")),
+            io: IoSettings::direct(RunClock::start(Some("clock_gettime"))),
             overlaps: None,
         })?;
         Ok(Writer { ring, area, payload })

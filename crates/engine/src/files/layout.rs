@@ -5,8 +5,8 @@
 use super::fill::Writer;
 use super::open::make_directories;
 use super::{Action, FileError};
-use crate::rings::libaio::Libaio;
-use crate::rings::psync::Psync;
+use crate::engines::libaio::Libaio;
+use crate::engines::psync::Psync;
 use crate::sys::files::{Advice, Span, advise, allocate, allocate_posix, data_spans, free_bytes};
 use plan::{Prepare, Worker};
 use std::fs::{self, File, OpenOptions};

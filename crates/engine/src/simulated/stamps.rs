@@ -8,7 +8,7 @@ struct SimBlocking;
 impl Ring for SimBlocking {
     const SYNCHRONOUS: bool = true;
 
-    fn open(_: &Setup<'_>) -> io::Result<Self> {
+    fn open(_: &RingSetup<'_>) -> io::Result<Self> {
         Ok(SimBlocking)
     }
 
@@ -50,7 +50,7 @@ impl Source for AtHand {
 fn run_blocking(kind: OpKind, ios: u64) -> Metered {
     let worker = worker(1);
     let source = AtHand(Blocks { next: 0, end: ios }, kind);
-    run_ring::<_, _, _, false, false>(SimBlocking, &worker, Open, source, all_at_once(1)).1
+    run_ring::<_, _, _, false, false>(SimBlocking, &worker, OpenGate, source, all_at_once(1)).1
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn what_is_filled_short_or_waited_for_has_stamps_of_its_own() {
     // Only the rests are stamped by themselves, after what a short I/O makes to do.
     assert_eq!(short.shared, whole.shared);
     reset(1000);
-    let (_, metered) = run::<_, false>(&worker(8), Open, 1000);
+    let (_, metered) = run::<_, false>(&worker(8), OpenGate, 1000);
     assert!(metered.seams.is_empty(), "each had to be looked for");
 }
 
@@ -88,7 +88,7 @@ fn what_is_filled_short_or_waited_for_has_stamps_of_its_own() {
 fn what_is_handed_over_together_was_ready_together() {
     reset(100_000);
     let source = AtHand(Blocks { next: 0, end: 1000 }, OpKind::Read);
-    let (_, metered) = run_source::<_, _, false>(&worker(8), Open, source);
+    let (_, metered) = run_source::<_, _, false>(&worker(8), OpenGate, source);
     let shared = metered.seams.shared;
     assert!((600..=900).contains(&shared), "{shared} of 1000");
     let slat = metered.results.read.latency.slat.unwrap();

@@ -4,27 +4,27 @@ use super::build::{Builder, usual_priority};
 use super::steps::{RateFloor, WorkerSteps};
 use super::{Failure, command};
 use crate::clock::{Clock, RunClock};
+use crate::engines::http::Http;
+use crate::engines::io_uring::IoUring;
+use crate::engines::libaio::Libaio;
+use crate::engines::mmap::Mmap;
+use crate::engines::null::{NullQueue, NullSync};
+use crate::engines::offload::Offload;
+use crate::engines::posixaio::Posixaio;
+use crate::engines::psync::Psync;
+use crate::engines::pvsync::Pvsync;
+use crate::engines::pvsync2::Pvsync2;
+use crate::engines::sync::Sync;
+use crate::engines::sync_ring::SyncRing;
+use crate::engines::vsync::Vsync;
+use crate::engines::{IoSettings, Ring, RingFile, RingSetup, WaitLimit};
 use crate::extended::{Extended, Gathering};
 use crate::files::{OpenFiles, pattern_advice};
-use crate::gate::{Gate, Open, Paced};
 use crate::live::LiveWorker;
 use crate::meter::Meter;
+use crate::pacing::{Gate, OpenGate, PacedGate};
 use crate::payload::Payload;
 use crate::rare::LONGEST_SLEEP_NS;
-use crate::rings::http::Http;
-use crate::rings::io_uring::IoUring;
-use crate::rings::libaio::Libaio;
-use crate::rings::mmap::Mmap;
-use crate::rings::null::{NullQueue, NullSync};
-use crate::rings::offload::Offload;
-use crate::rings::plain::Plain;
-use crate::rings::posixaio::Posixaio;
-use crate::rings::psync::Psync;
-use crate::rings::pvsync::Pvsync;
-use crate::rings::pvsync2::Pvsync2;
-use crate::rings::sync::Sync;
-use crate::rings::vsync::Vsync;
-use crate::rings::{Ring, RingFile, Setup, Until};
 use crate::run::{Line, Shared};
 use crate::steps::{Loop, Policy, Slots, Wish};
 use crate::sys::buffers::BufferArea;
@@ -63,7 +63,7 @@ impl<'w> Prepared<'_, 'w> {
             Engine::Posixaio => self.with::<Posixaio, true>(line, builder),
             Engine::IoUring => self.with::<IoUring, true>(line, builder),
             Engine::Http => self.general::<Http, true>(line, builder),
-            _ => self.general::<Plain, false>(line, builder),
+            _ => self.general::<SyncRing, false>(line, builder),
         }
     }
 
@@ -80,19 +80,21 @@ impl<'w> Prepared<'_, 'w> {
                 length: file.length,
             })
             .collect();
-        let setup = Setup {
+        let setup = RingSetup {
             worker,
             depth: worker.queue.depth,
             buffers: self.buffers,
             options: &worker.queue.options,
             files: &rings,
-            io_priority: usual_priority(worker),
-            direct: worker.queue.direct,
-            writes: worker.pattern.rw.writes()
-                && !worker.verify.as_ref().is_some_and(|verify| verify.only),
-            write_flags: if worker.queue.atomic { RWF_ATOMIC } else { 0 },
-            advice: pattern_advice(worker),
-            clock: self.shared.clock,
+            io: IoSettings {
+                io_priority: usual_priority(worker),
+                direct: worker.queue.direct,
+                writes: worker.pattern.rw.writes()
+                    && !worker.verify.as_ref().is_some_and(|verify| verify.only),
+                write_flags: if worker.queue.atomic { RWF_ATOMIC } else { 0 },
+                advice: pattern_advice(worker),
+                clock: self.shared.clock,
+            },
             overlaps: worker.placing.serialize_overlap.then_some(&self.shared.overlaps),
         };
         let mut ring = R::open(&setup).map_err(|e| Failure::Setup("set up the I/O engine", e))?;
@@ -110,7 +112,7 @@ impl<'w> Prepared<'_, 'w> {
         let worker = &self.shared.plan.workers[self.index];
         let ring = self.ring::<R>()?;
         let source = Extended::always(worker, self.shared, self.index, QUEUED);
-        let gate = Paced::always(worker, &self.shared.around());
+        let gate = PacedGate::always(worker, &self.shared.around());
         let clock = self.shared.clock;
         self.go::<_, _, _, _, true, QUEUED, true>(ring, clock, gate, source, line, builder)
     }
@@ -127,29 +129,31 @@ impl<'w> Prepared<'_, 'w> {
         let source = match Extended::new(worker, self.shared, self.index, QUEUED) {
             Err(workload) => *workload,
             Ok(source) => {
-                let (gate, clock) = (Paced::always(worker, &around), self.shared.clock);
+                let (gate, clock) = (PacedGate::always(worker, &around), self.shared.clock);
                 return self.go::<_, _, _, _, true, QUEUED, true>(
                     ring, clock, gate, source, line, builder,
                 );
             }
         };
         let wants_latency = worker.measuring.clat || worker.measuring.lat || worker.measuring.slat;
-        let gate = Paced::new(worker, &around);
+        let gate = PacedGate::new(worker, &around);
         match (self.shared.clock, gate) {
-            (RunClock::Tsc(clock), None) if wants_latency => {
-                self.go::<_, _, _, _, true, QUEUED, false>(ring, clock, Open, source, line, builder)
-            }
-            (RunClock::Tsc(clock), None) => self
-                .go::<_, _, _, _, false, QUEUED, false>(ring, clock, Open, source, line, builder),
+            (RunClock::Tsc(clock), None) if wants_latency => self
+                .go::<_, _, _, _, true, QUEUED, false>(
+                    ring, clock, OpenGate, source, line, builder,
+                ),
+            (RunClock::Tsc(clock), None) => self.go::<_, _, _, _, false, QUEUED, false>(
+                ring, clock, OpenGate, source, line, builder,
+            ),
             (RunClock::Tsc(clock), Some(gate)) if gate.is_scheduled() => {
                 self.go::<_, _, _, _, true, QUEUED, true>(ring, clock, gate, source, line, builder)
             }
             (RunClock::Tsc(clock), Some(gate)) => {
                 self.go::<_, _, _, _, true, QUEUED, false>(ring, clock, gate, source, line, builder)
             }
-            (RunClock::Monotonic(clock), None) => {
-                self.go::<_, _, _, _, true, QUEUED, false>(ring, clock, Open, source, line, builder)
-            }
+            (RunClock::Monotonic(clock), None) => self.go::<_, _, _, _, true, QUEUED, false>(
+                ring, clock, OpenGate, source, line, builder,
+            ),
             (RunClock::Monotonic(clock), Some(gate)) if gate.is_scheduled() => {
                 self.go::<_, _, _, _, true, QUEUED, true>(ring, clock, gate, source, line, builder)
             }
@@ -184,7 +188,7 @@ impl<'w> Prepared<'_, 'w> {
             return Ok(files);
         }
         command::before(worker, live)?;
-        ring.begin(&until(worker, live).or_called_off(shared.called_off()))?;
+        ring.begin(&until(worker, live).with_interrupt(shared.called_off()))?;
         let started = clock.now();
         ring.window_begins(started);
         let ramp = worker.stop.ramp.0;
@@ -273,9 +277,9 @@ fn started_with_batch(shared: &Shared, index: usize, line: &Line) -> bool {
 }
 
 /// When those give up that wait for something outside of the loop.
-fn until(worker: &Worker, live: &LiveWorker) -> Until {
+fn until(worker: &Worker, live: &LiveWorker) -> WaitLimit {
     let patience = worker.stop.runtime.map(|runtime| runtime.0.saturating_add(worker.stop.ramp.0));
-    Until::new(live.told_to_stop(), patience.map(Duration::from_nanos))
+    WaitLimit::new(live.told_to_stop(), patience.map(Duration::from_nanos))
 }
 
 /// How the queue is kept full. Unless the job says otherwise, an eighth of the depth is handed over

@@ -3,12 +3,12 @@
 use super::build::Builder;
 use super::errors::Verdict;
 use super::loops::spent;
+use crate::engines::Ring;
 use crate::files::OpenFiles;
 use crate::live::LiveWorker;
 use crate::meter::Meter;
 use crate::mutex::lock;
 use crate::ops::{Fault, Next, Op};
-use crate::rings::Ring;
 use crate::steps::{Flow, Steps, Ticked};
 use plan::{Medium, Worker};
 use record::{CpuUse, Direction, Exchange, JobRecord, Message, Nanos, WorkerState};

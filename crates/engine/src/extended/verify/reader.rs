@@ -1,8 +1,8 @@
 //! Which blocks are read back, in which order.
 
 use super::writes::Writes;
-use crate::gate::is_steered;
 use crate::ops::{Next, Op, OpKind, Source};
+use crate::pacing::is_steered;
 use crate::source::Workload;
 use plan::Worker;
 

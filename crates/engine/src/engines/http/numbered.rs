@@ -1,0 +1,63 @@
+//! Which request an operation on a numbered object is.
+
+use super::object::object_request;
+use crate::ops::{Op, OpKind};
+use objects::Action;
+use plan::{ObjectSet, ObjectWork};
+
+/// The request and the bytes it is to send or to bring, its object's name written to `path`; `None`
+/// where there is none for its kind.
+pub(super) fn request(set: &ObjectSet, op: &Op, path: &mut String) -> Option<(Action, u64)> {
+    if set.work == ObjectWork::List {
+        path.clear();
+        path.push_str(&set.below);
+        return Some((Action::List { max_keys: set.max_keys, continuation: None }, 0));
+    }
+    set.path(op.tag, path);
+    match op.kind {
+        OpKind::Read if set.work == ObjectWork::Stat => Some((Action::Head, 0)),
+        _ => object_request(op, set.range.is_some()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(
+        work: ObjectWork,
+        range: Option<u64>,
+        kind: OpKind,
+    ) -> (String, Option<(Action, u64)>) {
+        let mut set = ObjectSet::new(work, "/b/p/3/", 9, 4096);
+        set.range = range;
+        let op = Op { kind, file: 0, offset: 1024, length: 512, tag: 7 };
+        let mut path = "left over".to_owned();
+        let request = request(&set, &op, &mut path);
+        (path, request)
+    }
+
+    #[test]
+    fn operations_are_requests_on_the_object_of_their_number() {
+        let name = "/b/p/3/00000007";
+        let is = |(path, request): (String, _), action, length| {
+            assert_eq!((path.as_str(), request), (name, Some((action, length))));
+        };
+        let mixed = |kind| asked(ObjectWork::Mixed, None, kind);
+        is(mixed(OpKind::Read), Action::Get { range: None }, 512);
+        is(mixed(OpKind::Stat), Action::Head, 0);
+        is(mixed(OpKind::Write), Action::Put, 512);
+        is(mixed(OpKind::Trim), Action::Delete, 0);
+        is(asked(ObjectWork::Stat, None, OpKind::Read), Action::Head, 0);
+        let range = Some((1024, 512));
+        is(asked(ObjectWork::Get, Some(512), OpKind::Read), Action::Get { range }, 512);
+        assert_eq!(mixed(OpKind::Fsync).1, None);
+    }
+
+    #[test]
+    fn a_list_is_of_what_is_below_the_prefix() {
+        let list = Action::List { max_keys: 1000, continuation: None };
+        let asked = asked(ObjectWork::List, None, OpKind::Read);
+        assert_eq!(asked, ("/b/p/3/".into(), Some((list, 0))));
+    }
+}

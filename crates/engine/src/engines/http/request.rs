@@ -1,0 +1,76 @@
+//! Which HTTP request an I/O becomes.
+
+use super::numbered;
+use super::object::object_request;
+use crate::engines::RingSetup;
+use crate::ops::Op;
+use objects::Action;
+use plan::ObjectSet;
+use std::fmt::Write;
+
+/// How I/Os become requests.
+pub(super) struct RequestBuilder {
+    /// Path of each file, a slash in front.
+    files: Vec<String>,
+    /// Files are objects; else each of their blocks is one.
+    ranges: bool,
+    /// Objects have numbers; there are no files.
+    numbered: Option<ObjectSet>,
+}
+
+impl RequestBuilder {
+    pub fn new(setup: &RingSetup<'_>) -> RequestBuilder {
+        let path = |path: &String| format!("/{}", path.strip_prefix('/').unwrap_or(path));
+        RequestBuilder {
+            files: setup.files.iter().map(|file| path(&file.path)).collect(),
+            ranges: setup.worker.objects.as_ref().is_some_and(|store| store.ranges),
+            numbered: setup.worker.numbered.clone(),
+        }
+    }
+
+    /// The request of an I/O and how many bytes it is to send or to bring, its object's name written
+    /// to `path`; `None` where there is none for its kind.
+    pub fn request(&self, op: &Op, path: &mut String) -> Option<(Action, u64)> {
+        if let Some(set) = &self.numbered {
+            return numbered::request(set, op, path);
+        }
+        path.clear();
+        path.push_str(self.files.get(op.file as usize)?);
+        if !self.ranges {
+            // Text of any length goes into a string.
+            let _ = write!(path, "_{}_{}", op.offset, op.length);
+        }
+        object_request(op, self.ranges)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ops::OpKind;
+
+    fn asked(ranges: bool, kind: OpKind) -> (String, Option<(Action, u64)>) {
+        let asking =
+            RequestBuilder { files: vec!["/bucket/object".into()], ranges, numbered: None };
+        let op = Op { kind, file: 0, offset: 8192, length: 4096, tag: 0 };
+        let mut path = "left over".to_owned();
+        let request = asking.request(&op, &mut path);
+        (path, request)
+    }
+
+    #[test]
+    fn a_block_is_an_object() {
+        let name = "/bucket/object_8192_4096";
+        let get = Action::Get { range: None };
+        assert_eq!(asked(false, OpKind::Read), (name.into(), Some((get, 4096))));
+        assert_eq!(asked(false, OpKind::Write), (name.into(), Some((Action::Put, 4096))));
+        assert_eq!(asked(false, OpKind::Trim), (name.into(), Some((Action::Delete, 0))));
+        assert_eq!(asked(false, OpKind::Fsync).1, None);
+    }
+
+    #[test]
+    fn or_a_file_is_one_and_read_by_range() {
+        let get = Action::Get { range: Some((8192, 4096)) };
+        assert_eq!(asked(true, OpKind::Read), ("/bucket/object".into(), Some((get, 4096))));
+    }
+}

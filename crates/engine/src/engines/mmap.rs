@@ -1,0 +1,252 @@
+//! memcpy to and from a mapping of the file.
+//!
+//! Regions too large to map at once are mapped in windows. With direct=1 every I/O is followed by
+//! an msync of its pages, as in fio: there is no way around the page cache here. A write beyond the
+//! end of a file makes it longer; a read there moves nothing. What SIGBUS stands for (the file was
+//! shortened meanwhile, the disk is full, the device is gone) becomes EIO or ENOSPC.
+
+use super::blocking::maintain;
+use super::{Queued, Ring, RingFile, RingSetup, borrow, negative_errno};
+use crate::mutex::lock;
+use crate::ops::{Op, OpKind};
+use crate::sys::buffers::Slots;
+use crate::sys::fault;
+use crate::sys::files::{Advice, free_bytes, resize, size_of};
+use crate::sys::io as calls;
+use crate::sys::memory::{Access, Mapping, page_size};
+use std::io;
+use std::os::fd::RawFd;
+use std::sync::Mutex;
+
+/// The `mmap` engine.
+pub struct Mmap {
+    slots: Slots,
+    files: Vec<Mapped>,
+    access: Access,
+    direct: bool,
+    thp: bool,
+    advice: Option<Advice>,
+    page: u64,
+}
+
+struct Mapped {
+    fd: RawFd,
+    start: u64,
+    end: u64,
+    /// Size of the file when last looked at.
+    size: u64,
+    window: Option<Window>,
+    /// Pages were written through windows that are gone.
+    left_dirty: bool,
+}
+
+struct Window {
+    mapping: Mapping,
+    /// Of its first byte in the file, a multiple of the page.
+    offset: u64,
+}
+
+impl Window {
+    fn covers(&self, op: &Op) -> bool {
+        op.offset >= self.offset
+            && op.offset + op.length <= self.offset + self.mapping.length() as u64
+    }
+}
+
+/// Most bytes mapped of a file at once: a page table of half a GiB when all of it is touched, or
+/// what a 32-bit address space can spare.
+const WINDOW_MAX: u64 = if cfg!(target_pointer_width = "64") { 256 << 30 } else { 256 << 20 };
+
+impl Ring for Mmap {
+    const SYNCHRONOUS: bool = true;
+
+    fn open(setup: &RingSetup<'_>) -> io::Result<Self> {
+        fault::install()?;
+        let mut ring = Mmap {
+            slots: setup.buffers.slots(),
+            files: setup.files.iter().map(Mapped::closed).collect(),
+            access: Access { read: true, write: setup.io.writes },
+            direct: setup.io.direct,
+            thp: setup.options.thp,
+            advice: setup.io.advice,
+            page: page_size() as u64,
+        };
+        for (index, file) in setup.files.iter().enumerate().filter(|(_, f)| f.fd >= 0) {
+            ring.file_changed(index as u32, file.fd)?;
+        }
+        Ok(ring)
+    }
+
+    fn file_changed(&mut self, file: u32, fd: RawFd) -> io::Result<()> {
+        let mapped = &mut self.files[file as usize];
+        mapped.window = None;
+        mapped.left_dirty = false;
+        mapped.fd = fd;
+        mapped.size = if fd < 0 { 0 } else { size_of(borrow(fd))? };
+        Ok(())
+    }
+
+    #[inline]
+    fn queue(&mut self, slot: u32, op: &Op) -> Queued {
+        Queued::Done(match op.kind {
+            OpKind::Read | OpKind::Write => self.transfer(slot, op).unwrap_or_else(|e| e),
+            OpKind::Fsync | OpKind::Fdatasync => self.synchronise(op),
+            _ => maintain(self.files[op.file as usize].fd, *op),
+        })
+    }
+}
+
+impl Mmap {
+    /// Copies; bytes, or the negative errno as the error.
+    #[inline]
+    fn transfer(&mut self, slot: u32, op: &Op) -> Result<i64, i64> {
+        let mapped = &mut self.files[op.file as usize];
+        if mapped.fd < 0 {
+            return Err(-i64::from(libc::EBADF));
+        }
+        let length = mapped.reach(op)?;
+        if length == 0 {
+            return Ok(0);
+        }
+        let op = &Op { length, ..*op };
+        if !mapped.window.as_ref().is_some_and(|w| w.covers(op)) {
+            self.map(op)?;
+        }
+        let mapped = &mut self.files[op.file as usize];
+        let Some(window) = &mapped.window else { return Err(-i64::from(libc::EIO)) };
+        let at = (op.offset - window.offset) as usize;
+        let inside = window.mapping.base().as_ptr().wrapping_add(at);
+        let buffer = self.slots.slot(slot);
+        let length = length as usize;
+        // SAFETY: the range lies in the window, which `covers` or `map` made sure of; the buffer
+        // is as long as the I/O and belongs to it; `open` installed the handler.
+        let copied = unsafe {
+            match op.kind {
+                OpKind::Read => fault::copy(&window.mapping, inside, buffer, length),
+                _ => fault::copy(&window.mapping, buffer, inside, length),
+            }
+        };
+        if !copied {
+            return Err(mapped.fault(op));
+        }
+        if self.direct {
+            let slack = at % self.page as usize;
+            window.mapping.sync(at - slack, length + slack).map_err(|e| negative_errno(&e))?;
+        }
+        Ok(length as i64)
+    }
+
+    #[cold]
+    fn map(&mut self, op: &Op) -> Result<(), i64> {
+        let mapped = &mut self.files[op.file as usize];
+        mapped.left_dirty |= mapped.window.take().is_some();
+        let mut most = WINDOW_MAX;
+        loop {
+            let (offset, length) = mapped.window_for(op, most, self.page);
+            let made =
+                usize::try_from(length).map_err(|_| -i64::from(libc::ENOMEM)).and_then(|length| {
+                    let file = borrow(mapped.fd);
+                    Mapping::of_file(file, offset, length, self.access, libc::MAP_SHARED)
+                        .map_err(|e| negative_errno(&e))
+                });
+            match made {
+                Ok(mapping) => {
+                    advise(&mapping, self.advice, self.thp);
+                    mapped.window = Some(Window { mapping, offset });
+                    return Ok(());
+                }
+                Err(error) if error == -i64::from(libc::ENOMEM) && most > op.length => most /= 2,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn synchronise(&mut self, op: &Op) -> i64 {
+        let mapped = &mut self.files[op.file as usize];
+        if let Some(window) = &mapped.window
+            && let Err(error) = window.mapping.sync(0, window.mapping.length())
+        {
+            return negative_errno(&error);
+        }
+        if !mapped.left_dirty && mapped.window.is_some() {
+            return 0;
+        }
+        let result = match op.kind {
+            OpKind::Fsync => calls::fsync(mapped.fd),
+            _ => calls::fdatasync(mapped.fd),
+        };
+        mapped.left_dirty = result < 0;
+        result
+    }
+}
+
+impl Mapped {
+    fn closed(file: &RingFile) -> Mapped {
+        Mapped {
+            fd: -1,
+            start: file.start,
+            end: file.start.saturating_add(file.length),
+            size: 0,
+            window: None,
+            left_dirty: false,
+        }
+    }
+
+    /// How much of `op` the file is long enough for; a write makes it long enough.
+    #[inline]
+    fn reach(&mut self, op: &Op) -> Result<u64, i64> {
+        let end = op.offset + op.length;
+        if end > self.size {
+            // Between looking and growing another worker may make the file longer than this one
+            // would, and must not be cut back.
+            static GROWING: Mutex<()> = Mutex::new(());
+            let _growing = lock(&GROWING);
+            let file = borrow(self.fd);
+            self.size = size_of(file).map_err(|e| negative_errno(&e))?;
+            if end > self.size && op.kind == OpKind::Write {
+                // To the end of the region at once, so that it is mapped once.
+                let size = end.max(self.end);
+                resize(file, size).map_err(|e| negative_errno(&e))?;
+                self.size = size;
+            }
+        }
+        Ok(op.length.min(self.size.saturating_sub(op.offset)))
+    }
+
+    /// What to map for `op`: the whole region, or the window of `most` bytes around it.
+    fn window_for(&self, op: &Op, most: u64, page: u64) -> (u64, u64) {
+        let down = |at: u64| at / page * page;
+        let start = down(self.start.min(op.offset));
+        let end = self.end.min(self.size).max(op.offset + op.length);
+        if end - start <= most {
+            return (start, end - start);
+        }
+        let most = down(most).max(page);
+        let offset = start + (op.offset - start) / most * most;
+        let length = (op.offset + op.length - offset).max(most).min(end - offset);
+        (offset, length)
+    }
+
+    /// What a copy that failed means; the window is given up.
+    #[cold]
+    fn fault(&mut self, op: &Op) -> i64 {
+        self.window = None;
+        self.left_dirty = true;
+        let file = borrow(self.fd);
+        let full = op.kind == OpKind::Write && free_bytes(file).is_ok_and(|f| f < op.length);
+        -i64::from(if full { libc::ENOSPC } else { libc::EIO })
+    }
+}
+
+fn advise(mapping: &Mapping, advice: Option<Advice>, thp: bool) {
+    let pattern = match advice {
+        Some(Advice::Random) => Some(libc::MADV_RANDOM),
+        Some(Advice::Sequential) => Some(libc::MADV_SEQUENTIAL),
+        _ => None,
+    };
+    let huge = thp.then_some(libc::MADV_HUGEPAGE);
+    for advice in pattern.into_iter().chain(huge) {
+        // Advice: a refusal changes nothing that could be reported.
+        let _ = mapping.advise(advice);
+    }
+}

@@ -1,0 +1,138 @@
+//! `serialize_overlap` with `io_submit_mode=offload`: I/O of all such workers on the same bytes goes
+//! one after the other, in the order in which the workers handed it over.
+
+use crate::mutex::lock;
+use crate::ops::Op;
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+/// What is on its way, of all workers that take part.
+#[derive(Debug, Default)]
+pub struct OverlapQueue {
+    state: Mutex<QueueState>,
+    left: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct QueueState {
+    next: u64,
+    ranges: Vec<Range>,
+    files: Vec<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Range {
+    number: u64,
+    file: u32,
+    start: u64,
+    end: u64,
+}
+
+/// A place in the order; given up when it is dropped.
+#[derive(Debug)]
+pub struct Ticket {
+    all: Arc<OverlapQueue>,
+    range: Range,
+}
+
+impl OverlapQueue {
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
+        lock(&self.state)
+    }
+
+    /// A number for the file at `path`, the same for each path that leads to it.
+    pub fn file_number(&self, path: &str) -> u32 {
+        let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.into());
+        let files = &mut self.lock().files;
+        let known = files.iter().position(|file| *file == path);
+        known.unwrap_or_else(|| {
+            files.push(path);
+            files.len() - 1
+        }) as u32
+    }
+
+    /// Takes a place for an I/O on the file of this number, behind all that came before.
+    pub fn enter(self: &Arc<Self>, file: u32, op: &Op) -> Ticket {
+        let mut state = self.lock();
+        let end = op.offset.saturating_add(op.length);
+        let range = Range { number: state.next, file, start: op.offset, end };
+        state.next += 1;
+        state.ranges.push(range);
+        Ticket { all: Arc::clone(self), range }
+    }
+}
+
+impl Range {
+    fn shares_bytes(&self, other: &Range) -> bool {
+        self.file == other.file && self.start < other.end && other.start < self.end
+    }
+}
+
+impl Ticket {
+    /// Waits until nothing that came before shares a byte with this. Those ahead wait for none
+    /// behind them, so all come to their turn.
+    pub fn wait(&self) {
+        let held_up = |state: &mut QueueState| {
+            let ahead = |other: &&Range| other.number < self.range.number;
+            state.ranges.iter().filter(ahead).any(|other| other.shares_bytes(&self.range))
+        };
+        let waited = self.all.left.wait_while(self.all.lock(), held_up);
+        drop(waited.unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        self.all.lock().ranges.retain(|range| range.number != self.range.number);
+        self.all.left.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ops::OpKind;
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
+    fn op(offset: u64) -> Op {
+        Op { kind: OpKind::Write, file: 0, offset, length: 4096, tag: 0 }
+    }
+
+    #[test]
+    fn what_shares_bytes_goes_in_the_order_it_came() {
+        let all = Arc::<OverlapQueue>::default();
+        let (first, second) = (all.enter(0, &op(0)), all.enter(0, &op(4095)));
+        let third = all.enter(0, &op(4096));
+        for free in [all.enter(0, &op(12288)), all.enter(1, &op(0))] {
+            free.wait();
+        }
+        first.wait();
+        let (said, heard) = channel();
+        let threads = [(2, second), (3, third)].map(|(number, ticket)| {
+            let said = said.clone();
+            std::thread::spawn(move || {
+                ticket.wait();
+                said.send(number).unwrap();
+                drop(ticket);
+            })
+        });
+        assert!(heard.recv_timeout(Duration::from_millis(20)).is_err(), "the first is not over");
+        drop(first);
+        assert_eq!(heard.recv().unwrap(), 2);
+        assert_eq!(heard.recv().unwrap(), 3);
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+    }
+
+    #[test]
+    fn two_names_of_a_file_are_one_file() {
+        let all = OverlapQueue::default();
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
+        std::fs::write(path("a"), "").unwrap();
+        std::os::unix::fs::symlink(path("a"), path("b")).unwrap();
+        let number = all.file_number(&path("a"));
+        assert_eq!(all.file_number(&path("b")), number);
+        assert_ne!(all.file_number(&path("c")), number);
+    }
+}

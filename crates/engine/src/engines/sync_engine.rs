@@ -1,0 +1,38 @@
+//! Engines that finish each I/O within one call and cost far more than a call through a table.
+
+use super::{Queued, WaitLimit};
+use crate::files::FileError;
+use crate::ops::Op;
+use std::io;
+use std::os::fd::RawFd;
+
+/// A synchronous engine behind dynamic dispatch. [`SyncRing`](super::sync_ring::SyncRing) makes it a
+/// ring.
+pub trait SyncEngine: Send {
+    /// See [`Ring::prepare`](super::Ring::prepare).
+    fn prepare(&mut self) -> Result<(), FileError> {
+        Ok(())
+    }
+
+    /// See [`Ring::begin`](super::Ring::begin).
+    fn begin(&mut self, limit: &WaitLimit) -> Result<(), FileError> {
+        let _ = limit;
+        Ok(())
+    }
+
+    /// A file was opened or is about to be closed (-1). For engines that open no files: a loop has
+    /// ended.
+    fn file_changed(&mut self, file: u32, fd: RawFd) -> io::Result<()> {
+        let _ = (file, fd);
+        Ok(())
+    }
+
+    /// Does one I/O. Returns [`Queued::Done`], or [`Queued::Full`] if the wait limit was reached
+    /// first.
+    fn execute(&mut self, fd: RawFd, buffer: &mut [u8], op: &Op) -> Queued;
+
+    /// See [`Ring::end`](super::Ring::end).
+    fn end(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+}
