@@ -34,9 +34,9 @@ pub use model::Served;
 pub use model::{BlockPattern, Verify, VerifyMethod};
 pub use model::{
     BlockSizes, BufferContent, Buffers, CpuLoad, CpuSplit, DedupeMode, DelayRange, Distribution,
-    Engine, EngineOptions, ErrorPolicy, ExitScope, FileService, FileServiceOrder, FileSizeRange,
-    FileType, Flash, Flow, Identity, Job, JobOptions, LatencyGoal, Layout, LockFile, Logs, Measure,
-    Medium, MemoryKind, NumaMemory, Pattern, Process, Program, Queue, Rate, RateProcess, ReadUse,
+    EngineOptions, ErrorPolicy, ExitScope, FileService, FileServiceOrder, FileSizeRange, FileType,
+    Flash, Flow, Identity, Job, JobOptions, LatencyGoal, Layout, LockFile, Logs, Measure,
+    MemoryKind, NumaMemory, Pattern, Process, Program, Queue, Rate, RateProcess, ReadUse,
     ReadWrite, Retry, Sequencer, SequentialOrder, Size, SplitEntry, StatCall, SteadyCriterion,
     SteadyFigure, SteadyLimit, SteadyState, Surroundings, SyncFileRange, SyncMode, Syncing, Target,
     ThinkTime, Timing, WriteHint, ZoneMode, ZoneShare, Zones,
@@ -45,4 +45,5 @@ pub use model::{Http, Payload, Secret, StoreKind, Tls};
 pub use model::{Merge, Replay};
 pub use model::{Net, PriorityShare, Protocol};
 pub use model::{ObjectMix, ObjectSet, ObjectWork};
+pub use record::{Engine, Medium};
 pub use secrets::{hide_in_arguments, hide_secrets};

@@ -23,7 +23,7 @@ mod verify;
 mod zones;
 
 pub use buffers::{BufferContent, Buffers, DedupeMode, MemoryKind, ReadUse};
-pub use engine::{CpuLoad, Engine, Medium, Program, StatCall};
+pub use engine::{CpuLoad, Program, StatCall};
 pub use logs::Logs;
 pub use net::{Net, Protocol};
 pub use numbered::{ObjectMix, ObjectSet, ObjectWork};

@@ -30,12 +30,8 @@ pub(crate) fn check(job: &Job, found: &mut Findings) {
         let what = "beside cmdprio_percentage".to_owned();
         found.usage(job, "cmdprio_bssplit", what, "keep one of the two");
     }
-    let without = match job.queue.engine.medium() {
-        Medium::Names { .. } | Medium::Socket | Medium::Objects | Medium::Time => true,
-        Medium::Memory => job.queue.engine == Engine::PageFault,
-        Medium::Data | Medium::Space => false,
-    };
-    if without {
+    let engine = job.queue.engine;
+    if !engine.opens_files() && engine != Engine::Null {
         check_syncs(job, found);
     }
 }
@@ -45,11 +41,13 @@ fn check_offload(job: &Job, found: &mut Findings) {
     let engine = job.queue.engine;
     let what = match engine {
         _ if !job.queue.offload => return,
-        Engine::Net | Engine::Netsplice => "the bytes of a connection have one order",
-        Engine::Cpuio | Engine::Exec => "there is no I/O to submit",
-        Engine::Http => "it keeps iodepth requests in flight by itself",
         Engine::PageFault => "a page is touched for the first time once, by whoever has mapped it",
-        _ => return,
+        _ => match engine.medium() {
+            Medium::Socket => "the bytes of a connection have one order",
+            Medium::Time => "there is no I/O to submit",
+            Medium::Objects => "it keeps iodepth requests in flight by itself",
+            Medium::Data | Medium::Metadata | Medium::Memory => return,
+        },
     };
     let what = format!("offload with ioengine={}: {what}", engine.name());
     found.usage(job, "io_submit_mode", what, "leave it out or take another engine");

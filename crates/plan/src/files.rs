@@ -7,13 +7,13 @@ use crate::net;
 use crate::order::Slot;
 use crate::policy::Policy;
 use crate::problem::{Errno, Findings};
-use crate::random::{between, hash, mix};
+use crate::random::{between, hash};
 use crate::safety;
 use crate::sizes::{Ask, Extent, NoRegion, Region, human, percent_of};
 use crate::verify;
 use crate::zones;
 use job::{Engine, FileType, Job, Medium, Size};
-use record::{Facts, TargetFacts, TargetKind};
+use record::{Facts, NameUse, SplitMix64, TargetFacts, TargetKind};
 use std::collections::HashMap;
 
 /// A job with what was resolved for all its clones.
@@ -114,8 +114,8 @@ impl<'a> Files<'a> {
             _ => self.target(cx.job, path, found)?,
         };
         let mut region = self.region(cx, clone, count, path, extent, found)?;
-        if let Medium::Names { .. } = medium {
-            return Some(self.named(cx, path, region, found));
+        if let Some(names) = cx.job.queue.engine.name_use() {
+            return Some(self.named(cx, names, path, region, found));
         }
         // Oracle: strides go to the end of the target; size only says how much is moved.
         if zones::strides(cx.job).is_some() {
@@ -136,26 +136,24 @@ impl<'a> Files<'a> {
     fn named(
         &mut self,
         cx: &JobContext<'_>,
+        names: NameUse,
         path: &str,
         region: Region,
         found: &mut Findings,
     ) -> (File, u64) {
-        let job = cx.job;
-        let Medium::Names { directories, there } = job.queue.engine.medium() else {
-            return (File::default(), 0);
-        };
+        let (job, NameUse { directories, must_exist, .. }) = (cx.job, names);
         let size = if directories { 0 } else { region.file_size };
         let laid = self.laid.get(path).map(|l| l.size);
         let missing = self.facts.targets[path].kind == TargetKind::Missing && laid.is_none();
         let real = self.facts.targets[path].size.0.max(laid.unwrap_or(0));
-        if missing && !there {
+        if missing && !must_exist {
             safety::check_create(job, path, self.facts, found);
-        } else if there {
+        } else if must_exist {
             self.check_growth(job, path, missing, real, size, found);
             let laid = self.laid.entry(path.into()).or_default();
             laid.size = laid.size.max(size);
         }
-        let prepare = match (there, directories) {
+        let prepare = match (must_exist, directories) {
             (false, _) => Prepare::Nothing,
             (true, true) => Prepare::Directory,
             (true, false) => Prepare::Extend { size },
@@ -394,7 +392,7 @@ fn draw_filesize(cx: &JobContext<'_>, path: &str, extent: Extent) -> Option<u64>
     if low == high {
         return Some(low).filter(|s| *s > 0);
     }
-    let drawn = between(mix(cx.seed, hash(path)), low, high);
+    let drawn = between(SplitMix64::nth(cx.seed, hash(path)), low, high);
     let whole = drawn - drawn % cx.blocks.min.max(1);
     Some(whole.max(low)).filter(|s| *s > 0)
 }

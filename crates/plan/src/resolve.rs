@@ -9,14 +9,14 @@ use crate::objects;
 use crate::order::{Reports, Slot, arrange};
 use crate::policy::Policy;
 use crate::problem::{Errno, Findings, PlanError};
-use crate::random::{DEFAULT_SEED, between, mix};
+use crate::random::{DEFAULT_SEED, between};
 use crate::sizes::{human, percent_of};
 use crate::{
     checks, contents, cursor, disks, engines, limits, logs, numbered, pace, placing, replay,
     safety, sequence, sprandom, surroundings, verify, zbd, zones,
 };
 use job::{Engine, FileServiceOrder, Job, Medium, MemoryKind, ReadUse, Retry, Size};
-use record::{Bytes, Facts, Nanos, Show, TargetKind};
+use record::{Bytes, Facts, Nanos, Show, SplitMix64, TargetKind};
 
 /// Seeds drawn for other purposes than a worker's I/O differ by these.
 const DELAY: u64 = 0x64_65_6c_61_79;
@@ -47,7 +47,7 @@ pub fn resolve(jobs: &[Job], facts: &Facts, policy: &Policy) -> Result<Plan, Pla
             continue;
         }
         let seed = base_seed(job, policy);
-        let files_seed = mix(seed, FILES);
+        let files_seed = SplitMix64::nth(seed, FILES);
         let cx = JobContext { job, index: index as u32, slot, blocks: &blocks, seed: files_seed };
         for clone in clone_order(clones(job)) {
             let number = workers.len() as u32 + 1;
@@ -71,9 +71,9 @@ pub fn resolve(jobs: &[Job], facts: &Facts, policy: &Policy) -> Result<Plan, Pla
                 }
             };
             worker.group = reports.next(slot.group, job.identity.group_reporting);
-            worker.pattern.seed = mix(seed, u64::from(number));
+            worker.pattern.seed = SplitMix64::nth(seed, u64::from(number));
             worker.pattern.randseed = Some(seed).filter(|seed| *seed != DEFAULT_SEED);
-            worker.start.delay = delay(job, mix(worker.pattern.seed, DELAY));
+            worker.start.delay = delay(job, SplitMix64::nth(worker.pattern.seed, DELAY));
             worker.placement = pace::placement(job, &cpus, number);
             if let Some(errno) = unready.or(found.take_unready()) {
                 workers.push(kept_out(worker, errno));
@@ -446,7 +446,7 @@ fn clocksource(jobs: &[Job], found: &mut Findings) -> Option<String> {
 fn buffers(job: &Job, found: &mut Findings) -> job::Buffers {
     let mut buffers = job.buffers.clone();
     let medium = job.queue.engine.medium();
-    let brings_none = matches!(medium, Medium::Space | Medium::Names { .. } | Medium::Time);
+    let brings_none = matches!(medium, Medium::Metadata | Medium::Time);
     if brings_none && matches!(buffers.read_use, ReadUse::Touch(_)) {
         let name = job.queue.engine.name();
         found.warn(job, format!("touch_read does nothing: the {name} engine brings no data"));

@@ -12,10 +12,9 @@ use record::{DeviceFacts, Facts, TargetFacts, TargetKind, Use};
 /// Whether a job changes its targets.
 pub(crate) fn changes(job: &Job) -> bool {
     let only_looks = job.verify.only && verify::method(job).is_some();
-    match job.queue.engine.medium() {
-        Medium::Names { .. } => job.queue.engine.changes_names(),
-        _ if only_looks => false,
-        _ => job.pattern.rw.writes() || job.pattern.rw.trims(),
+    match job.queue.engine.name_use() {
+        Some(names) => names.changes,
+        None => !only_looks && (job.pattern.rw.writes() || job.pattern.rw.trims()),
     }
 }
 
@@ -74,7 +73,7 @@ pub(crate) fn check_target(
         found.ending(errno).refuse(job, named_by(job), format!("{path} {what}"), cure);
         return false;
     }
-    if let Medium::Names { .. } = job.queue.engine.medium() {
+    if job.queue.engine.name_use().is_some() {
         return true;
     }
     check_trim(job, path, target, facts, found);
@@ -89,27 +88,29 @@ pub(crate) fn check_target(
 fn unsuitable(job: &Job, kind: TargetKind) -> Option<(Errno, &'static str, &'static str)> {
     let file = "name a file, or set directory= for files to be made there";
     let device = matches!(kind, TargetKind::Block | TargetKind::Char | TargetKind::Fifo);
-    match (job.queue.engine.medium(), kind) {
-        (_, TargetKind::Missing) => None,
-        (Medium::Names { directories: true, .. }, TargetKind::Directory) => None,
-        (Medium::Names { directories: true, .. }, _) => {
+    let engine = job.queue.engine;
+    let on_directories = engine.name_use().is_some_and(|names| names.directories);
+    match kind {
+        TargetKind::Missing => None,
+        TargetKind::Directory if on_directories => None,
+        _ if on_directories => {
             let cure = "name a directory, or one to be made";
             Some((Errno::NotADirectory, "is no directory", cure))
         }
-        (_, TargetKind::Directory) => Some((
+        TargetKind::Directory => Some((
             Errno::IsADirectory,
             "is a directory",
             "name a file or a device, or set directory= for files to be made there",
         )),
-        (Medium::Names { .. } | Medium::Space, _) if device => {
+        _ if device && engine.medium() == Medium::Metadata => {
             let what = "is no regular file, and the engine works on nothing else";
             Some((Errno::Invalid, what, file))
         }
         // Oracle: "failed to get file size", whatever is to be done with it.
-        (_, TargetKind::Fifo) => {
+        TargetKind::Fifo => {
             Some((Errno::NoOffsets, "is a pipe, which has no size and no offsets", file))
         }
-        (_, TargetKind::Other) => Some((Errno::Invalid, "is neither a file nor a device", file)),
+        TargetKind::Other => Some((Errno::Invalid, "is neither a file nor a device", file)),
         _ => None,
     }
 }

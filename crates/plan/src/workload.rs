@@ -3,7 +3,7 @@
 use crate::model::{BlockPlan, FileOrder, RateLimit, Worker};
 use crate::objects::Objects;
 use crate::placing::Strides;
-use job::{BufferContent, Distribution, Medium, ReadUse, Sequencer, SequentialOrder, SyncMode};
+use job::{BufferContent, Distribution, ReadUse, Sequencer, SequentialOrder, SyncMode};
 use record::{Bytes, Direction, Region, Workload};
 use std::collections::BTreeMap;
 
@@ -14,14 +14,7 @@ impl Worker {
             rw: self.pattern.rw.name().into(),
             block_size: self.pattern.blocks.map(|_, b| (Bytes(b.min()), Bytes(b.max()))),
             ioengine: self.queue.engine.name().into(),
-            medium: match self.queue.engine.medium() {
-                Medium::Data => record::Medium::Data,
-                Medium::Space | Medium::Names { .. } => record::Medium::Metadata,
-                Medium::Memory => record::Medium::Memory,
-                Medium::Socket => record::Medium::Socket,
-                Medium::Objects => record::Medium::Objects,
-                Medium::Time => record::Medium::Time,
-            },
+            medium: self.queue.engine.medium(),
             iodepth: self.queue.depth_requested,
             direct: self.queue.direct,
             region: Bytes(self.region()),

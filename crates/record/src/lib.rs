@@ -7,6 +7,7 @@
 mod blocks;
 mod counters;
 mod direction;
+mod engine;
 mod environment;
 mod evidence;
 mod exchange;
@@ -18,6 +19,7 @@ pub mod human;
 mod live;
 mod logs;
 mod numbered;
+mod random;
 mod run;
 mod steady;
 mod timeline;
@@ -30,6 +32,7 @@ pub use counters::{
     SizeMap, SyncResult,
 };
 pub use direction::{Direction, PerDirection};
+pub use engine::{ENGINES, Engine, EngineRow, NameUse, UNBUILT_ENGINES, UnbuiltEngine};
 pub use environment::{CgroupFacts, CgroupPlace, Environment, InterruptFacts};
 pub use evidence::{Content, Evidence, FileEvidence, FileLook, Neighbour};
 pub use exchange::{Exchange, HostResult, REQUESTS, RequestResult, Second};
@@ -46,6 +49,7 @@ pub use logs::{
     WindowValue, log_bin, logged_direction,
 };
 pub use numbered::{ObjectsPut, numbered_path};
+pub use random::SplitMix64;
 pub use run::{
     Cell, Clock, Coordinate, DiskCounters, DiskResult, GroupKey, IdleProfile, Invocation,
     JobRecord, Medium, Message, Origin, RecordSet, Region, RunRecord, SCHEMA_VERSION, Severity,

@@ -4,7 +4,7 @@ use super::{Action, FileError};
 use crate::sys::files::{
     Advice, advise, flush_device_cache, set_write_hint, sync_filesystem, written_back,
 };
-use plan::{Medium, SyncMode, Worker};
+use plan::{SyncMode, Worker};
 use record::TargetKind;
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -38,7 +38,7 @@ impl OpenFlags {
     pub fn of(worker: &Worker) -> OpenFlags {
         let rw = worker.pattern.rw;
         // fallocate needs a file that may be written, whatever it stands for.
-        let changes_space = worker.queue.engine.medium() == Medium::Space;
+        let changes_space = worker.queue.engine.changes_space();
         let looks = worker.verify.as_ref().is_some_and(|verify| verify.only);
         let write = !looks && (rw.writes() || rw.trims() || changes_space);
         OpenFlags {

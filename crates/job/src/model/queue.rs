@@ -1,10 +1,11 @@
 //! Engine, depth, and when data is made durable.
 
-use super::engine::{CpuLoad, Engine, Program, StatCall};
+use super::engine::{CpuLoad, Program, StatCall};
 use super::net::Net;
 use super::numbered::ObjectSet;
 use super::objects::Http;
 use super::priority::PriorityShare;
+use record::Engine;
 
 /// Engine, depth and batches.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -203,7 +203,7 @@ pub(super) const ROWS: &[OptionDef] = &[
             };
             Ok(())
         }),
-    choice_with(Engine, "ioengine", set::ENGINES, "How I/O reaches the kernel")
+    choice_with(Engine, "ioengine", set::engines::CHOICES, "How I/O reaches the kernel")
         .default("psync")
         .long(
             "The synchronous engines (sync, psync, vsync, pvsync, pvsync2, mmap) do one I/O at a \

@@ -1,84 +1,21 @@
 //! Setters that read more than a plain value.
 
-use super::row::{same, unbuilt, value};
-use super::{Choice, Value};
+use super::Value;
 use crate::model::{
-    Engine, FileSizeRange, Job, MemoryKind, NumaMemory, ReadWrite, Retry, Size, SplitEntry,
+    FileSizeRange, Job, MemoryKind, NumaMemory, ReadWrite, Retry, Size, SplitEntry,
     SteadyCriterion, SteadyFigure, SteadyLimit, SyncFileRange, VerifyMethod,
 };
 use crate::value::{
     self as values, Units, duration, size_number, split_range, spread, whole_number,
 };
-use record::{Bytes, Direction, Nanos, PerDirection, WindowValue};
+use record::{Bytes, Direction, Engine, Nanos, PerDirection, WindowValue};
 
 mod distribution;
+pub(super) mod engines;
 mod errno;
 mod pattern_bytes;
 pub(super) mod priorities;
 pub(super) use distribution::{file_service, random as random_distribution, sequential_order};
-
-pub(super) const ENGINES: &[Choice] = &[
-    value("sync", "lseek, then read or write"),
-    value("psync", "pread, pwrite"),
-    value("vsync", "readv, writev, adjacent I/O joined"),
-    value("pvsync", "preadv, pwritev"),
-    value("pvsync2", "preadv2, pwritev2 with flags"),
-    value("libaio", "Linux native asynchronous I/O"),
-    same("aio", "libaio"),
-    same("linuxaio", "libaio"),
-    value("io_uring", "submission and completion rings shared with the kernel"),
-    value("posixaio", "aio_read, aio_write"),
-    value("mmap", "copies to and from a mapping"),
-    value("null", "moves nothing"),
-    unbuilt("io_uring_cmd", "NVMe commands through io_uring", "an NVMe or SCSI character device"),
-    value("splice", "splice and vmsplice through a pipe"),
-    unbuilt("sg", "SCSI commands through the sg driver", "a device behind /dev/sg"),
-    value("net", "a TCP, UDP or UNIX socket"),
-    value("netsplice", "net with splice"),
-    value("cpuio", "computes, does no I/O"),
-    unbuilt("e4defrag", "moves the extents of ext4 files", "EXT4_IOC_MOVE_EXT on an ext4"),
-    value("falloc", "fallocate, no data"),
-    value("ftruncate", "ftruncate, no data"),
-    value("filecreate", "makes files"),
-    value("filestat", "stats files"),
-    value("filedelete", "removes files"),
-    value("dircreate", "makes directories"),
-    value("dirstat", "stats directories"),
-    value("dirdelete", "removes directories"),
-    value("page_fault", "touches pages of a mapping"),
-    value("exec", "runs a program"),
-    value("http", "objects of an S3, WebDAV or Swift store"),
-    unbuilt("nbd", "a network block device", "libnbd"),
-    unbuilt("nfs", "NFS without the kernel", "libnfs"),
-    unbuilt("rdma", "remote memory", "an RDMA device and librdmacm"),
-    unbuilt("rados", "Ceph objects", "a Ceph cluster and librados"),
-    unbuilt("rbd", "Ceph block devices", "a Ceph cluster and librbd"),
-    unbuilt("gfapi", "GlusterFS", "a GlusterFS volume and libgfapi"),
-    unbuilt("gfapi_async", "GlusterFS, asynchronous", "a GlusterFS volume and libgfapi"),
-    unbuilt("libhdfs", "HDFS", "an HDFS and libhdfs"),
-    unbuilt("libiscsi", "iSCSI without the kernel", "an iSCSI target and libiscsi"),
-    unbuilt("libblkio", "libblkio's drivers", "libblkio"),
-    unbuilt("libcufile", "GPU memory", "a GPU and libcufile"),
-    unbuilt(
-        "libzbc",
-        "zoned disks",
-        "libzbc; zonemode=zbd works on zoned block devices without it",
-    ),
-    unbuilt("xnvme", "NVMe through xNVMe", "libxnvme"),
-    unbuilt("dfs", "DAOS", "a DAOS pool and libdfs"),
-    unbuilt("ime_psync", "DDN IME", "a DDN IME"),
-    unbuilt("ime_psyncv", "DDN IME, vectored", "a DDN IME"),
-    unbuilt("ime_aio", "DDN IME, asynchronous", "a DDN IME"),
-    unbuilt("mtd", "raw flash", "a raw flash device"),
-    unbuilt("pmemblk", "persistent memory in blocks", "persistent memory and libpmemblk"),
-    unbuilt("dev-dax", "persistent memory, mapped", "a DAX device"),
-    unbuilt("libpmem", "persistent memory, mapped files", "persistent memory and libpmem"),
-    unbuilt(
-        "external",
-        "an engine in a file of its own",
-        "a stable interface for engines in files of their own",
-    ),
-];
 
 /// How sizes inside a text value count: `apply` has put kb_base into the job.
 fn units(job: &Job) -> Units {

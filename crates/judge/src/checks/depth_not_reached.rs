@@ -4,7 +4,7 @@ use super::words::percent;
 use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
-use record::{Direction, Severity};
+use record::{Direction, Engine, Severity};
 
 /// Share of the depth that must have been in flight, mean over time.
 const REACHED: f64 = 0.9;
@@ -12,8 +12,6 @@ const REACHED: f64 = 0.9;
 const BLOCKED: f64 = 0.5;
 /// Fewer I/Os do not fill a queue for long enough.
 const IOS_PER_DEPTH: u64 = 20;
-
-const SYNCHRONOUS: [&str; 6] = ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"];
 
 pub(super) const CHECK: Check = Check {
     id: "depth-not-reached",
@@ -92,7 +90,7 @@ fn why(part: &Part) -> (Severity, String, String) {
         .iter()
         .any(|d| workload.rate[*d].is_some() || workload.rate_iops[*d].is_some());
     let warning = |cause: String, cure: &str| (Severity::Warning, cause, cure.to_owned());
-    if SYNCHRONOUS.contains(&engine) {
+    if Engine::named(engine).is_some_and(Engine::blocks) {
         return warning(
             format!("{engine} is a synchronous engine: one I/O at a time, whatever iodepth says"),
             "use --ioengine=io_uring or libaio, or as many jobs as I/Os are wanted (--numjobs)",

@@ -6,7 +6,7 @@ use crate::checks::words::{count, list, number};
 use crate::durability::{Durability, durability};
 use crate::finding::Finding;
 use crate::metrics::RequestMetrics;
-use record::{Bytes, Direction, Medium, PerDirection, Severity};
+use record::{Bytes, Direction, Engine, Medium, PerDirection, Severity};
 
 /// What a finding takes away from a figure. Ids of checks that the limit itself says are not here.
 const CAVEATS: &[(&str, &str)] = &[
@@ -105,7 +105,9 @@ pub(super) fn what(case: &Case, part: &Part) -> String {
     };
     out += &place(case, part);
     let offloads = workload.settings.contains_key("io_submit_mode");
-    if workload.iodepth > 1 && (offloads || !is_synchronous(&workload.ioengine)) {
+    if workload.iodepth > 1
+        && (offloads || !Engine::named(&workload.ioengine).is_some_and(Engine::blocks))
+    {
         out += &format!(" at depth {}", number(f64::from(workload.iodepth)));
     } else {
         out += ", one at a time";
@@ -122,11 +124,6 @@ pub(super) fn what(case: &Case, part: &Part) -> String {
         1 => out,
         workers => out + &format!(", by {}", count(workers, "worker")),
     }
-}
-
-/// Engines whose calls return when the I/O is done.
-fn is_synchronous(engine: &str) -> bool {
-    ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice"].contains(&engine)
 }
 
 fn moved(part: &Part) -> Vec<Direction> {

@@ -1,12 +1,12 @@
-use super::ENGINES;
+use super::engines::CHOICES as ENGINES;
 use crate::Job;
 use crate::model::{
-    BufferContent, Distribution, Engine, FileServiceOrder, MemoryKind, NumaMemory, ReadWrite,
-    Retry, Size, SplitEntry, SyncFileRange,
+    BufferContent, Distribution, FileServiceOrder, MemoryKind, NumaMemory, ReadWrite, Retry, Size,
+    SplitEntry, SyncFileRange,
 };
 use crate::options::{Choice, apply, find, find_engine};
 use crate::value::Units;
-use record::{Bytes, Nanos};
+use record::{Bytes, Engine, Nanos};
 use std::io::Write;
 
 const UNITS: Units = Units { kb_base: 1024 };

@@ -1,0 +1,264 @@
+//! The I/O engines: one row each in [`ENGINES`], or in [`UNBUILT_ENGINES`] if fathom knows only the
+//! name. The `ioengine` option, the plan, the checks and the reports all read these rows.
+
+use crate::Medium;
+
+/// An engine that fathom has.
+#[derive(Debug)]
+pub struct EngineRow {
+    /// The engine.
+    pub engine: Engine,
+    /// Value of `ioengine`.
+    pub name: &'static str,
+    /// Other values of `ioengine` that mean the same.
+    pub aliases: &'static [&'static str],
+    /// How it does I/O, in one line.
+    pub doc: &'static str,
+    submission: Submission,
+    target: Target,
+}
+
+/// An engine of fio's that is not built.
+#[derive(Debug)]
+pub struct UnbuiltEngine {
+    /// Value of `ioengine`.
+    pub name: &'static str,
+    /// How it does I/O, in one line.
+    pub doc: &'static str,
+    /// What it would need.
+    pub needs: &'static str,
+}
+
+/// How an engine submits I/O.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Submission {
+    /// Each call returns when its I/O has ended; `iodepth` has no effect.
+    OneByOne,
+    /// Each call does up to `iodepth` I/Os and returns when they have ended.
+    Batched,
+    /// Up to `iodepth` I/Os are in flight.
+    Queued,
+}
+use Submission::{Batched, OneByOne, Queued};
+
+/// What the I/O of an engine works on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Target {
+    /// Data of files or devices, which are opened.
+    Data,
+    /// Allocation or size of files, which are opened.
+    Space,
+    /// Names in directories. Nothing is opened, and each file gets one I/O per pass.
+    Names(NameUse),
+    /// Memory of the process. Files are names only and as large as `size`.
+    Memory,
+    /// A socket.
+    Socket,
+    /// Objects of a remote store. Files are names only.
+    Objects,
+    /// Nothing: I/O has no offset, no length and no file.
+    Time,
+}
+use Target::{Data, Memory, Names, Objects, Socket, Space, Time};
+
+/// What an engine does with the names of files or directories.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NameUse {
+    /// The names are names of directories.
+    pub directories: bool,
+    /// They must exist before the run.
+    pub must_exist: bool,
+    /// The engine creates or removes them.
+    pub changes: bool,
+}
+
+const fn creates(directories: bool) -> Target {
+    Names(NameUse { directories, must_exist: false, changes: true })
+}
+
+const fn stats(directories: bool) -> Target {
+    Names(NameUse { directories, must_exist: true, changes: false })
+}
+
+const fn removes(directories: bool) -> Target {
+    Names(NameUse { directories, must_exist: true, changes: true })
+}
+
+/// One row an engine: its variant, names, doc, submission and target.
+macro_rules! engines {
+    ($($engine:ident: $name:literal $(or $alias:literal)*, $doc:literal, $submission:ident, $target:expr;)*) => {
+        /// An I/O engine.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Engine { $(#[doc = $doc] $engine),* }
+
+        /// All engines, in the order of [`Engine`].
+        pub const ENGINES: &[EngineRow] = &[$(EngineRow {
+            engine: Engine::$engine,
+            name: $name,
+            aliases: &[$($alias),*],
+            doc: $doc,
+            submission: $submission,
+            target: $target,
+        }),*];
+    };
+}
+
+engines! {
+    Sync: "sync", "lseek, then read or write", OneByOne, Data;
+    Psync: "psync", "pread, pwrite", OneByOne, Data;
+    Vsync: "vsync", "readv, writev, adjacent I/O joined", Batched, Data;
+    Pvsync: "pvsync", "preadv, pwritev", OneByOne, Data;
+    Pvsync2: "pvsync2", "preadv2, pwritev2 with flags", OneByOne, Data;
+    Libaio: "libaio" or "aio" or "linuxaio", "Linux native asynchronous I/O", Queued, Data;
+    IoUring: "io_uring", "submission and completion rings shared with the kernel", Queued, Data;
+    Posixaio: "posixaio", "aio_read, aio_write", Queued, Data;
+    Mmap: "mmap", "copies to and from a mapping", OneByOne, Data;
+    Null: "null", "moves nothing", Queued, Memory;
+    Splice: "splice", "splice and vmsplice through a pipe", OneByOne, Data;
+    Net: "net", "a TCP, UDP or UNIX socket", OneByOne, Socket;
+    Netsplice: "netsplice", "net with splice", OneByOne, Socket;
+    Cpuio: "cpuio", "computes, does no I/O", OneByOne, Time;
+    Falloc: "falloc", "fallocate, no data", OneByOne, Space;
+    Ftruncate: "ftruncate", "ftruncate, no data", OneByOne, Space;
+    Filecreate: "filecreate", "makes files", OneByOne, creates(false);
+    Filestat: "filestat", "stats files", OneByOne, stats(false);
+    Filedelete: "filedelete", "removes files", OneByOne, removes(false);
+    Dircreate: "dircreate", "makes directories", OneByOne, creates(true);
+    Dirstat: "dirstat", "stats directories", OneByOne, stats(true);
+    Dirdelete: "dirdelete", "removes directories", OneByOne, removes(true);
+    PageFault: "page_fault", "touches pages of a mapping", OneByOne, Memory;
+    Exec: "exec", "runs a program", OneByOne, Time;
+    Http: "http", "objects of an S3, WebDAV or Swift store", Queued, Objects;
+}
+
+const fn unbuilt(name: &'static str, doc: &'static str, needs: &'static str) -> UnbuiltEngine {
+    UnbuiltEngine { name, doc, needs }
+}
+
+/// Engines of fio's that are refused by name.
+pub const UNBUILT_ENGINES: &[UnbuiltEngine] = &[
+    unbuilt("io_uring_cmd", "NVMe commands through io_uring", "an NVMe or SCSI character device"),
+    unbuilt("sg", "SCSI commands through the sg driver", "a device behind /dev/sg"),
+    unbuilt("e4defrag", "moves the extents of ext4 files", "EXT4_IOC_MOVE_EXT on an ext4"),
+    unbuilt("nbd", "a network block device", "libnbd"),
+    unbuilt("nfs", "NFS without the kernel", "libnfs"),
+    unbuilt("rdma", "remote memory", "an RDMA device and librdmacm"),
+    unbuilt("rados", "Ceph objects", "a Ceph cluster and librados"),
+    unbuilt("rbd", "Ceph block devices", "a Ceph cluster and librbd"),
+    unbuilt("gfapi", "GlusterFS", "a GlusterFS volume and libgfapi"),
+    unbuilt("gfapi_async", "GlusterFS, asynchronous", "a GlusterFS volume and libgfapi"),
+    unbuilt("libhdfs", "HDFS", "an HDFS and libhdfs"),
+    unbuilt("libiscsi", "iSCSI without the kernel", "an iSCSI target and libiscsi"),
+    unbuilt("libblkio", "libblkio's drivers", "libblkio"),
+    unbuilt("libcufile", "GPU memory", "a GPU and libcufile"),
+    unbuilt(
+        "libzbc",
+        "zoned disks",
+        "libzbc; zonemode=zbd works on zoned block devices without it",
+    ),
+    unbuilt("xnvme", "NVMe through xNVMe", "libxnvme"),
+    unbuilt("dfs", "DAOS", "a DAOS pool and libdfs"),
+    unbuilt("ime_psync", "DDN IME", "a DDN IME"),
+    unbuilt("ime_psyncv", "DDN IME, vectored", "a DDN IME"),
+    unbuilt("ime_aio", "DDN IME, asynchronous", "a DDN IME"),
+    unbuilt("mtd", "raw flash", "a raw flash device"),
+    unbuilt("pmemblk", "persistent memory in blocks", "persistent memory and libpmemblk"),
+    unbuilt("dev-dax", "persistent memory, mapped", "a DAX device"),
+    unbuilt("libpmem", "persistent memory, mapped files", "persistent memory and libpmem"),
+    unbuilt(
+        "external",
+        "an engine in a file of its own",
+        "a stable interface for engines in files of their own",
+    ),
+];
+
+impl Default for Engine {
+    /// As in fio.
+    fn default() -> Self {
+        Engine::Psync
+    }
+}
+
+impl Engine {
+    /// The engine with this name or alias.
+    pub fn named(name: &str) -> Option<Engine> {
+        let is_named = |row: &&EngineRow| row.name == name || row.aliases.contains(&name);
+        ENGINES.iter().find(is_named).map(|row| row.engine)
+    }
+
+    const fn row(self) -> &'static EngineRow {
+        &ENGINES[self as usize]
+    }
+
+    /// fio's name.
+    pub const fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// Whether one I/O at a time is in flight, whatever `iodepth` says.
+    pub const fn is_synchronous(self) -> bool {
+        matches!(self.row().submission, OneByOne)
+    }
+
+    /// Whether its calls return only when their I/O has ended.
+    pub const fn blocks(self) -> bool {
+        matches!(self.row().submission, OneByOne | Batched)
+    }
+
+    /// What its I/O goes to.
+    pub const fn medium(self) -> Medium {
+        match self.row().target {
+            Data => Medium::Data,
+            Space | Names(_) => Medium::Metadata,
+            Memory => Medium::Memory,
+            Socket => Medium::Socket,
+            Objects => Medium::Objects,
+            Time => Medium::Time,
+        }
+    }
+
+    /// Whether data moves between memory and a file or device.
+    pub const fn moves_data(self) -> bool {
+        matches!(self.row().target, Data)
+    }
+
+    /// Whether it changes the allocation or size of files, and none of their data.
+    pub const fn changes_space(self) -> bool {
+        matches!(self.row().target, Space)
+    }
+
+    /// Whether files are opened before its I/O.
+    pub const fn opens_files(self) -> bool {
+        matches!(self.row().target, Data | Space)
+    }
+
+    /// What it does with names; `None` if it does not work on names.
+    pub const fn name_use(self) -> Option<NameUse> {
+        match self.row().target {
+            Names(names) => Some(names),
+            _ => None,
+        }
+    }
+
+    /// Whether its I/O involves a filesystem or a device.
+    pub const fn has_targets(self) -> bool {
+        matches!(self.row().target, Data | Space | Names(_))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_engine_has_its_own_row_and_name() {
+        for row in ENGINES {
+            assert_eq!(row.engine.name(), row.name);
+            for name in row.aliases.iter().chain([&row.name]) {
+                assert_eq!(Engine::named(name), Some(row.engine), "{name}");
+                assert!(UNBUILT_ENGINES.iter().all(|unbuilt| unbuilt.name != *name), "{name}");
+            }
+        }
+        assert_eq!(Engine::named("sg"), None);
+    }
+}
