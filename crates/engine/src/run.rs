@@ -496,10 +496,6 @@ impl<'a> Supervisor<'a> {
                 }
             }
         }
-        let traced = batch.iter().any(|index| self.shared.plan.workers[*index].trace.mutex);
-        if traced {
-            self.shared.trace.say("mutex", "wait on startup_sem");
-        }
         while waiting > 0 {
             match self.reports.1.recv() {
                 Ok(Report::Ready) => waiting -= 1,
@@ -513,9 +509,6 @@ impl<'a> Supervisor<'a> {
                 }
                 Err(_) => break,
             }
-        }
-        if traced {
-            self.shared.trace.say("mutex", "done waiting on startup_sem");
         }
         gates.iter().for_each(|go| {
             // A worker that failed before it was ready has closed its end.

@@ -16,7 +16,7 @@ const AREAS: [(&str, &str); 19] = [
     ("parse", "options and what they come to"),
     ("diskutil", "disks whose use is reported"),
     ("job", "nothing by itself: job:N follows worker N alone"),
-    ("mutex", "workers that wait for their start, and who waits for them"),
+    ("mutex", "nothing: there are no semaphores here"),
     ("profile", "which profile is loaded"),
     ("time", "which clock was read, and how good it was"),
     ("net", "what clients and servers say to each other"),

@@ -22,8 +22,6 @@ pub struct Trace {
     pub rate: bool,
     /// Which zones it uses.
     pub zbd: bool,
-    /// What it waits for.
-    pub mutex: bool,
     /// How its logs are packed.
     pub compress: bool,
     /// How steady it is.
@@ -43,7 +41,6 @@ impl Trace {
             verify: covers("verify"),
             rate: covers("rate"),
             zbd: covers("zbd"),
-            mutex: covers("mutex"),
             compress: covers("compress"),
             steadystate: covers("steadystate"),
         }

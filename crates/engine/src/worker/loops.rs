@@ -184,7 +184,7 @@ impl<'w> Prepared<'_, 'w> {
         for slot in 0..worker.queue.depth {
             payload.prepare(buffers.slice_mut(slot, worker.max_buffer() as usize));
         }
-        if !started_with_batch(shared, index, line) || !wait_for_delay(shared, index) {
+        if !line.wait_for_start() || !wait_for_delay(shared, index) {
             return Ok(files);
         }
         command::before(worker, live)?;
@@ -259,21 +259,6 @@ impl<'w> Prepared<'_, 'w> {
         source.gather(ended, steps.builder);
         Ok(steps.files)
     }
-}
-
-/// Waits for the start of the worker's batch; false when the run ends before.
-fn started_with_batch(shared: &Shared, index: usize, line: &Line) -> bool {
-    let traced = shared.plan.workers[index].trace.mutex;
-    let tell = |text| {
-        if traced {
-            shared.trace.say("mutex", text);
-        }
-    };
-    tell("up startup_sem");
-    tell("wait on td->sem");
-    let started = line.wait_for_start();
-    tell("done waiting on td->sem");
-    started
 }
 
 /// When those give up that wait for something outside of the loop.
