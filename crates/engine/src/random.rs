@@ -1,14 +1,13 @@
-//! Small, fast random numbers. The generator is xoshiro256++ and the seeding splitmix64, both
-//! written from the descriptions of D. Blackman and S. Vigna (prng.di.unimi.it, public domain);
-//! bounded draws follow D. Lemire, "Fast Random Integer Generation in an Interval" (2019).
+//! Fast random numbers. The generator is xoshiro256++, written from the description of D. Blackman
+//! and S. Vigna (prng.di.unimi.it, public domain), and seeded by SplitMix64. Bounded numbers follow
+//! D. Lemire, "Fast Random Integer Generation in an Interval" (2019).
 
-/// One step of splitmix64: turns any number, however regular, into an unrelated one.
+use record::SplitMix64;
+
+/// Turns any number, however regular, into an unrelated one.
 #[inline]
 pub(crate) const fn mix(seed: u64) -> u64 {
-    let z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+    SplitMix64::nth(seed, 0)
 }
 
 /// A stream of random numbers, reproducible from its seed.
@@ -18,14 +17,10 @@ pub(crate) struct Random {
 }
 
 impl Random {
-    /// Stream number `stream` of a seed. Streams of one seed are unrelated to each other.
+    /// Stream `stream` of a seed. Streams of one seed are unrelated to each other.
     pub fn new(seed: u64, stream: u64) -> Random {
-        let mut z = mix(seed) ^ mix(stream.wrapping_mul(0xd134_2543_de82_ef95));
-        let state = std::array::from_fn(|_| {
-            z = z.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            mix(z)
-        });
-        Random { state }
+        let seed = mix(seed) ^ mix(stream.wrapping_mul(0xd134_2543_de82_ef95));
+        Random { state: [1, 2, 3, 4].map(|index| SplitMix64::nth(seed, index)) }
     }
 
     /// 64 random bits.
@@ -47,12 +42,12 @@ impl Random {
     #[inline(always)]
     pub fn below(&mut self, bound: u64) -> u64 {
         let product = u128::from(self.bits()) * u128::from(bound);
-        if (product as u64) < bound { self.below_rare(bound, product) } else { high(product) }
+        if (product as u64) < bound { self.below_unbiased(bound, product) } else { high(product) }
     }
 
-    /// The draws that would favour some results are few; only they pay for a division.
+    /// Rejects the few numbers that would make some results more likely. Only they need a division.
     #[cold]
-    fn below_rare(&mut self, bound: u64, mut product: u128) -> u64 {
+    fn below_unbiased(&mut self, bound: u64, mut product: u128) -> u64 {
         if bound == 0 {
             return 0;
         }
@@ -63,7 +58,7 @@ impl Random {
         high(product)
     }
 
-    /// True in `percent` of a hundred draws.
+    /// True with a probability of `percent` in 100.
     #[inline(always)]
     pub fn percent(&mut self, percent: u32) -> bool {
         self.below(100) < u64::from(percent)

@@ -4,9 +4,9 @@ use crate::blocks::Blocks;
 use crate::model::{BlockPlan, File, RateLimit, Worker};
 use crate::names::clones;
 use crate::problem::Findings;
-use crate::random::{between, mix};
+use crate::random::between;
 use job::{Job, ObjectMix, ObjectWork, ReadWrite};
-use record::{PerDirection, TargetKind};
+use record::{PerDirection, SplitMix64, TargetKind};
 
 /// Numbers that the objects of one worker can have.
 const NUMBERS: u64 = 1 << 31;
@@ -61,7 +61,7 @@ impl ObjectSet {
 
     /// Size of an object, in bytes: of each number always the same.
     pub fn size(&self, number: u32) -> u64 {
-        let drawn = mix(self.seed, u64::from(number));
+        let drawn = SplitMix64::nth(self.seed, u64::from(number));
         match &self.sizes {
             BlockPlan::Fixed(size) => *size,
             BlockPlan::Range { min, max, step } => {
@@ -118,7 +118,7 @@ pub(crate) fn of_worker(job: &Job, clone: u64, seed: u64, worker: &mut Worker) -
         max_keys: given.max_keys as u32,
         rate: if mixed { take_rate(worker) } else { None },
         sizes,
-        seed: mix(mix(seed, SIZES), clone),
+        seed: SplitMix64::nth(SplitMix64::nth(seed, SIZES), clone),
     });
     true
 }

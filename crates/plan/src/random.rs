@@ -3,14 +3,6 @@
 /// Base of every seed when a job gives none and wants repeatable runs.
 pub(crate) const DEFAULT_SEED: u64 = 0x8989_8989_8989_8989;
 
-/// Well mixed function of both (the finalizer of SplitMix64).
-pub(crate) fn mix(base: u64, value: u64) -> u64 {
-    let mut z = base.wrapping_add(value.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
-
 /// Number for a text (FNV-1a), to be mixed.
 pub(crate) fn hash(text: &str) -> u64 {
     text.bytes()
@@ -33,12 +25,5 @@ mod tests {
         assert_eq!(between(u64::MAX, 3, 9), 9);
         assert_eq!(between(u64::MAX, 0, u64::MAX), u64::MAX);
         assert_eq!(between(12, 9, 3), 9);
-    }
-
-    #[test]
-    fn mix_separates_neighbours() {
-        assert_ne!(mix(1, 1), mix(1, 2));
-        assert_ne!(mix(1, 1), mix(2, 1));
-        assert_ne!(mix(0, 0), 0);
     }
 }

@@ -1,21 +1,19 @@
 //! A small seeded generator: the same cases on every machine and in every run.
 
-/// Numbers that look random and are the same for the same seed (SplitMix64).
-pub struct Seeded(u64);
+use record::SplitMix64;
+
+/// Numbers that look random and are the same for the same seed.
+pub struct Seeded(SplitMix64);
 
 impl Seeded {
     /// Starts a sequence.
     pub fn new(seed: u64) -> Seeded {
-        Seeded(seed)
+        Seeded(SplitMix64::new(seed))
     }
 
     /// The next number.
     pub fn number(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        self.0.bits()
     }
 
     /// From `low` to `high`, both included.

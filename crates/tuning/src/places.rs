@@ -4,7 +4,7 @@ use crate::Error;
 use crate::journal::{Entry, Journal};
 use crate::programs::{run, text};
 use host::{Host, TargetQuery};
-use record::{Bytes, Facts, TargetKind, Use};
+use record::{Bytes, Facts, SplitMix64, TargetKind, Use};
 use rustix::fs::{Advice, fadvise};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -160,29 +160,20 @@ fn may_be_overwritten(host: &Host, path: &str, allowed: &[String]) -> Result<(),
 fn fill(path: &Path, size: Bytes, stop: &dyn Fn() -> bool) -> io::Result<()> {
     let mut file = OpenOptions::new().create_new(true).write(true).mode(0o600).open(path)?;
     let mut block = vec![0; BLOCK];
-    let (mut left, mut state) = (size.0, 0_u64);
+    let (mut left, mut random) = (size.0, SplitMix64::new(0));
     while left > 0 {
         if stop() {
             return Err(io::Error::new(io::ErrorKind::Interrupted, "ended by a signal"));
         }
-        scramble(&mut block, &mut state);
+        block
+            .chunks_exact_mut(8)
+            .for_each(|word| word.copy_from_slice(&random.bits().to_le_bytes()));
         let length = left.min(BLOCK as u64);
         file.write_all(&block[..length as usize])?;
         left -= length;
     }
     file.sync_all()?;
     forget(&file)
-}
-
-/// Fresh numbers of SplitMix64 (Steele, Lea and Flood, 2014).
-fn scramble(block: &mut [u8], state: &mut u64) {
-    for word in block.chunks_exact_mut(8) {
-        *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = *state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        word.copy_from_slice(&(z ^ (z >> 31)).to_le_bytes());
-    }
 }
 
 /// Its pages are of no use to a loop device that goes past the cache.

@@ -29,7 +29,7 @@ const MAY_SEE: &[(&str, &[&str])] = &[
     ("archive", &["record", "judge", "testbed"]),
     ("web", &["record", "judge", "report", "archive", "live"]),
     ("cli", &["*"]),
-    ("testbed", &[]),
+    ("testbed", &["record"]),
     ("test-servers", &["testbed"]),
     (
         "xtask",

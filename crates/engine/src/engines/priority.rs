@@ -3,18 +3,19 @@
 use crate::ops::OpKind;
 use crate::sys::thread::io_priority_value;
 use plan::{EngineOptions, PriorityShare};
+use record::SplitMix64;
 
 /// A coin that falls on one side for so many per cent.
 #[derive(Clone, Debug)]
 pub struct Percentage {
     percent: u8,
-    state: u64,
+    random: SplitMix64,
 }
 
 impl Percentage {
     /// True for `percent` of the draws, in an order that is the same in every run.
     pub fn of(percent: u8) -> Percentage {
-        Percentage { percent: percent.min(100), state: 0 }
+        Percentage { percent: percent.min(100), random: SplitMix64::new(0) }
     }
 
     /// The next draw.
@@ -23,18 +24,8 @@ impl Percentage {
         match self.percent {
             0 => false,
             100 => true,
-            percent => self.below_hundred() < u64::from(percent),
+            percent => self.random.below(100) < u64::from(percent),
         }
-    }
-
-    /// SplitMix64: a counter, well stirred.
-    fn below_hundred(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^= z >> 31;
-        ((u128::from(z) * 100) >> 64) as u64
     }
 }
 
@@ -49,7 +40,7 @@ pub struct IoPriorities {
 /// Which I/Os of a direction have a priority of their own.
 #[derive(Clone, Debug)]
 struct Raised {
-    coin: Percentage,
+    random: SplitMix64,
     shares: Vec<Share>,
 }
 
@@ -79,7 +70,7 @@ impl IoPriorities {
                 priority: value(share.priority.unwrap_or(own)),
             });
             let shares = std::iter::once(of_all).chain(by_size).filter(|s| s.percent > 0);
-            Raised { coin: Percentage::of(50), shares: shares.collect() }
+            Raised { random: SplitMix64::new(0), shares: shares.collect() }
         };
         let [of_reads, of_writes] = &options.cmdprio_split;
         IoPriorities {
@@ -112,7 +103,7 @@ impl IoPriorities {
         if raised.shares.is_empty() {
             return self.usual;
         }
-        let mut left = raised.coin.below_hundred();
+        let mut left = raised.random.below(100);
         for share in raised.shares.iter().filter(|s| s.size.is_none_or(|size| size == length)) {
             match left.checked_sub(u64::from(share.percent)) {
                 Some(rest) => left = rest,

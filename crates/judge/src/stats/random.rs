@@ -1,27 +1,25 @@
 //! Random numbers for resampling: the same from the same seed, everywhere.
 
-/// SplitMix64 (Steele, Lea and Flood 2014): small, and good enough to draw indexes with.
+use record::SplitMix64;
+
+/// A seeded generator for resampling.
 #[derive(Clone, Debug)]
-pub struct Random(u64);
+pub struct Random(SplitMix64);
 
 impl Random {
     /// A generator with this seed.
     pub fn new(seed: u64) -> Random {
-        Random(seed)
+        Random(SplitMix64::new(seed))
     }
 
     /// Any 64 bits.
     pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ z >> 31
+        self.0.bits()
     }
 
     /// Uniform in 0 to `count` - 1; `count` above 0.
     pub fn below(&mut self, count: usize) -> usize {
-        ((u128::from(self.bits()) * count as u128) >> 64) as usize
+        self.0.below(count as u64) as usize
     }
 
     /// Uniform in [0, 1).
