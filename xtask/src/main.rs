@@ -25,7 +25,7 @@ struct Args {
 #[derive(Subcommand)]
 enum Command {
     /// Everything that must pass before a change lands: format, lints, tidy, tests.
-    Test,
+    Test(test::Options),
     /// Check the rules of the house that the compiler does not know.
     Tidy,
     /// Measure our program against fio, turn by turn.
@@ -41,7 +41,7 @@ enum Command {
 fn main() -> ExitCode {
     let root = workspace::root();
     let done = match Args::parse().command {
-        Command::Test => test::run(&root),
+        Command::Test(options) => test::run(&root, &options),
         Command::Tidy => tidy::run(&root).map(|clean| u8::from(!clean)),
         Command::Bench(options) => bench::run(&root, &options).map(|()| 0),
         Command::Lab => lab::run(&root).map(|()| 0),

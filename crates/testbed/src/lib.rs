@@ -14,6 +14,14 @@ use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::TempDir;
 
+/// The environment variable with which `cargo xtask test --all` asks for the long form of tests.
+pub const ALL: &str = "FATHOM_TEST_ALL";
+
+/// Whether tests that have a long form are to run it.
+pub fn all() -> bool {
+    std::env::var_os(ALL).is_some()
+}
+
 /// A system command; administrators' programs are found as well.
 pub fn command(program: &str) -> Command {
     let path = format!("{}:/sbin:/usr/sbin", std::env::var("PATH").unwrap_or_default());

@@ -2,43 +2,136 @@
 //! stage that fails ends it, and its exit code is ours.
 
 mod packages;
+mod programs;
+mod quick;
 mod suite;
 
-use crate::{cargo, tidy};
+use crate::{cargo, tidy, workspace};
 use anyhow::{Context, Result};
+use clap::Args;
+use programs::Job;
 use std::path::Path;
 use std::time::Instant;
 
+/// What to test.
+#[derive(Args)]
+pub struct Options {
+    /// Run the long form of every test, for example all 50 shapes of clean runs instead of 12.
+    #[arg(long, conflicts_with = "quick")]
+    all: bool,
+    /// Check only what differs from main: format, tidy, clippy and tests of the changed crates, and
+    /// the unit tests of the libraries that depend on them.
+    #[arg(long)]
+    quick: bool,
+}
+
 type Stage = fn(&Path) -> Result<u8>;
 
-/// Cheapest first, and each before what it would spoil: a test without its program says nothing.
-const STAGES: &[(&str, Stage)] = &[
+/// What takes seconds.
+const CHEAP: &[(&str, Stage)] = &[
     ("packages", |_| packages::ensure()),
-    ("format", |root| cargo(root, &["fmt", "--all", "--check"])),
-    ("clippy", |root| {
-        cargo(root, &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
-    }),
-    ("rustdoc", |root| cargo(root, &["doc", "--quiet", "--workspace", "--no-deps"])),
+    ("format", |root| run_cargo(root, &["fmt", "--all", "--check"])),
     ("tidy", |root| tidy::run(root).map(|clean| u8::from(!clean))),
 ];
 
-/// Runs the stages in `root`, then every test, and returns the exit code of the first that fails, or
-/// 0. When tests ran, the last line printed is their total: `123 passed, 0 failed`.
-pub fn run(root: &Path) -> Result<u8> {
-    for (name, stage) in STAGES {
+/// Runs the stages in `root` and returns the exit code of the first that fails, or 0. When tests ran,
+/// the last line printed is their total: `123 passed, 0 failed`.
+pub fn run(root: &Path, options: &Options) -> Result<u8> {
+    for (name, stage) in CHEAP {
         let code = timed(name, || stage(root))?;
         if code != 0 {
             return Ok(code);
         }
     }
+    if options.quick { quick(root) } else { full(root, options.all) }
+}
+
+/// All tests. Lints and documentation are checked while tests wait.
+fn full(root: &Path, all: bool) -> Result<u8> {
+    let mut jobs = Vec::new();
+    let code = timed("build", || build(root, &["--workspace"], &mut jobs))?;
+    if code != 0 {
+        return Ok(code);
+    }
+    if all {
+        jobs.iter_mut().for_each(|job| _ = job.command.env(testbed::ALL, "1"));
+    }
+    let beside = |name: &str, arguments: &[&str]| {
+        let mut command = cargo::command(root, arguments);
+        command.env("CARGO_BUILD_JOBS", "1");
+        Job { name: name.into(), command }
+    };
+    let mut lints = vec![
+        beside("clippy", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
+        beside("rustdoc", &["doc", "--quiet", "--workspace", "--no-deps"]),
+    ];
+    for package in documented_by_examples(root)? {
+        lints
+            .push(beside("examples in docs", &["test", "--quiet", "--doc", "--package", &package]));
+    }
+    tests(jobs, lints)
+}
+
+/// The crates that differ from main, and the unit tests of the libraries that use them.
+fn quick(root: &Path) -> Result<u8> {
+    let selection = quick::selection(root)?;
+    if selection.changed.is_empty() {
+        println!("no crate differs from main");
+        return Ok(0);
+    }
+    let packages: Vec<String> =
+        selection.changed.iter().map(|name| format!("--package={name}")).collect();
+    let packages: Vec<&str> = packages.iter().map(String::as_str).collect();
+    let lint = [&["clippy"], &packages[..], &["--all-targets", "--", "-D", "warnings"]].concat();
+    let code = timed("clippy", || run_cargo(root, &lint))?;
+    if code != 0 {
+        return Ok(code);
+    }
+    let mut jobs = Vec::new();
+    for selected in &selection.tests {
+        let selected: Vec<&str> = selected.iter().map(String::as_str).collect();
+        let code = timed("build", || build(root, &selected, &mut jobs))?;
+        if code != 0 {
+            return Ok(code);
+        }
+    }
+    tests(jobs, Vec::new())
+}
+
+fn build(root: &Path, selection: &[&str], jobs: &mut Vec<Job>) -> Result<u8> {
+    let (code, built) = programs::build(root, selection)?;
+    jobs.extend(built);
+    Ok(code)
+}
+
+fn tests(jobs: Vec<Job>, beside: Vec<Job>) -> Result<u8> {
     let mut totals = String::new();
     let code = timed("tests", || {
-        let (code, line) = suite::run(root)?;
+        let (code, line) = suite::run(jobs, beside)?;
         totals = line;
         Ok(code)
     })?;
     println!("{totals}");
     Ok(code)
+}
+
+/// Packages with examples in their documentation, which `cargo test --doc` compiles. To ask it about
+/// every package would compile the documentation of all of them.
+fn documented_by_examples(root: &Path) -> Result<Vec<String>> {
+    let has_example = |text: &str| {
+        text.lines()
+            .map(str::trim_start)
+            .any(|line| ["//! ```", "/// ```"].iter().any(|fence| line.starts_with(fence)))
+    };
+    let mut found = Vec::new();
+    for directory in workspace::crates(root)? {
+        let sources = workspace::sources(&directory.join("src"), &["rs"])?;
+        let name = directory.file_name().unwrap_or_default().to_string_lossy();
+        if name != "xtask" && sources.iter().any(|source| has_example(&source.text)) {
+            found.push(format!("fathom-{name}"));
+        }
+    }
+    Ok(found)
 }
 
 fn timed(name: &str, stage: impl FnOnce() -> Result<u8>) -> Result<u8> {
@@ -53,7 +146,7 @@ fn timed(name: &str, stage: impl FnOnce() -> Result<u8>) -> Result<u8> {
     Ok(code)
 }
 
-fn cargo(root: &Path, arguments: &[&str]) -> Result<u8> {
+fn run_cargo(root: &Path, arguments: &[&str]) -> Result<u8> {
     let status = cargo::command(root, arguments).status().context("starting cargo")?;
     Ok(cargo::exit_code(status))
 }

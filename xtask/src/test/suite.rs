@@ -1,10 +1,15 @@
-//! Runs every test of the workspace and adds up what the test programs say.
+//! Runs test programs, prints what they found and adds up their results.
 
-use crate::cargo;
-use anyhow::{Context, Result};
-use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
-use std::process::Stdio;
+use super::programs::{self, Job, Outcome};
+use anyhow::Result;
+use std::sync::{Mutex, PoisonError};
+
+/// Programs whose tests measure time or count what the whole machine does. They run last, one at a
+/// time, with nothing beside them.
+const QUIET: &[&str] = &["cli checks", "cli engines"];
+
+/// Programs that run side by side. Most of what they do is waiting.
+const WIDTH: usize = 3;
 
 /// Tests of every test program together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,46 +19,52 @@ struct Totals {
     ignored: u64,
 }
 
-/// Runs the tests in `root`, all of them even when some fail. Returns cargo's exit code and a line
-/// of totals.
-pub fn run(root: &Path) -> Result<(u8, String)> {
-    let mut child = cargo::command(root, &["test", "--workspace", "--no-fail-fast"])
-        .stdout(Stdio::piped())
-        .spawn()
-        .context("starting cargo test")?;
-    let mut totals = Totals::default();
-    if let Some(stdout) = child.stdout.take() {
-        totals = copy_and_count(BufReader::new(stdout), &mut std::io::stdout().lock())?;
-    }
-    let status = child.wait().context("waiting for cargo test")?;
-    let mut code = cargo::exit_code(status);
+/// Runs every test program, also when some fail, and other commands `beside` them, one at a time.
+/// Returns the exit code of the first that fails, or 0, and a line of totals.
+pub fn run(tests: Vec<Job>, beside: Vec<Job>) -> Result<(u8, String)> {
+    let (quiet, waiting): (Vec<Job>, Vec<Job>) =
+        tests.into_iter().partition(|job| QUIET.contains(&job.name.as_str()));
+    let results = Mutex::new((0, Totals::default()));
+    let ended = |outcome: Outcome| {
+        let found = report(&outcome);
+        let (code, totals) = &mut *results.lock().unwrap_or_else(PoisonError::into_inner);
+        *totals = totals.plus(found);
+        *code = if *code == 0 { outcome.code } else { *code };
+    };
+    programs::run([(waiting, WIDTH), (beside, 1)], ended)?;
+    programs::run([(quiet, 1)], ended)?;
+    let (mut code, totals) = results.into_inner().unwrap_or_else(PoisonError::into_inner);
     if code == 0 && totals.passed == 0 {
         eprintln!("no test ran");
         code = 1;
     }
-    if code != 0 && totals.failed == 0 {
-        // Nothing counted it: it did not build, or its program died before it could say.
-        totals.failed = 1;
-    }
     Ok((code, totals.line()))
 }
 
-/// Hands every line on as it comes and adds up the results among them. Lines are bytes: a failing
-/// test may print anything.
-fn copy_and_count(mut from: impl BufRead, to: &mut impl Write) -> Result<Totals> {
+/// Prints one line for a job that passed, and everything that one that failed wrote.
+fn report(outcome: &Outcome) -> Totals {
     let mut totals = Totals::default();
-    let mut line = Vec::new();
-    while from.read_until(b'\n', &mut line).context("reading from cargo test")? > 0 {
-        to.write_all(&line)?;
-        to.flush()?;
-        totals.add(&String::from_utf8_lossy(&line));
-        line.clear();
+    outcome.output.lines().for_each(|line| totals.add(line));
+    if outcome.code != 0 {
+        // A program that died has no line of results.
+        totals.failed = totals.failed.max(1);
+        print!("{}", outcome.output);
     }
-    Ok(totals)
+    let seconds = outcome.elapsed.as_secs_f64();
+    println!("{}: {} in {seconds:.1} s", outcome.name, totals.line());
+    totals
 }
 
 impl Totals {
-    /// Adds a line such as `test result: ok. 3 passed; 0 failed; 1 ignored; …`; others add nothing.
+    fn plus(self, other: Totals) -> Totals {
+        Totals {
+            passed: self.passed + other.passed,
+            failed: self.failed + other.failed,
+            ignored: self.ignored + other.ignored,
+        }
+    }
+
+    /// Adds a line such as `test result: ok. 3 passed; 0 failed; 1 ignored; …`. Other lines add nothing.
     fn add(&mut self, line: &str) {
         let Some(results) = line.strip_prefix("test result: ") else { return };
         // The verdict before the first count ends with a full stop.
@@ -86,23 +97,27 @@ impl Totals {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
+
+    fn outcome(code: u8, output: &str) -> Outcome {
+        let elapsed = Duration::from_secs(1);
+        Outcome { name: "x".into(), code, output: output.into(), elapsed }
+    }
 
     #[test]
-    fn results_of_all_programs_are_added() {
+    fn results_of_a_job_are_added() {
         let output = "running 3 tests\n\
             test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 3 filtered out; finished \
             in 0.00s\n\
             test result: FAILED. 7 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out\n\
             a test printed \u{fffd} test result: ok. 99 passed;\n";
-        let mut copy = Vec::new();
-        let totals = copy_and_count(output.as_bytes(), &mut copy).unwrap();
+        let totals = report(&outcome(101, output));
         assert_eq!(totals, Totals { passed: 19, failed: 2, ignored: 1 });
-        assert_eq!(totals.line(), "19 passed, 2 failed, 1 ignored");
-        assert_eq!(copy, output.as_bytes());
+        assert_eq!(totals.plus(totals).line(), "38 passed, 4 failed, 2 ignored");
     }
 
     #[test]
-    fn nothing_ignored_is_not_said() {
+    fn ignored_tests_are_listed_only_where_there_are_some() {
         assert_eq!(Totals { passed: 3, failed: 0, ignored: 0 }.line(), "3 passed, 0 failed");
     }
 
@@ -113,5 +128,15 @@ mod tests {
             totals.add(line);
         }
         assert_eq!(totals, Totals::default());
+    }
+
+    #[test]
+    fn a_job_that_died_before_its_results_failed() {
+        assert_eq!(report(&outcome(1, "Segmentation fault\n")).failed, 1);
+    }
+
+    #[test]
+    fn a_suite_without_tests_fails() {
+        assert_eq!(run(Vec::new(), Vec::new()).unwrap(), (1, "0 passed, 0 failed".into()));
     }
 }
