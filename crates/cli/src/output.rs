@@ -1,5 +1,7 @@
 //! Where words go: the report to standard output or `--output`, everything else to stderr.
 
+pub use runner::describe;
+
 use anyhow::{Context, Result};
 use report::style::Style;
 use std::fs::File;
@@ -57,16 +59,6 @@ impl Output {
     }
 }
 
-/// An error with its causes in one line, without the numbers Rust puts behind the system's words.
-pub fn describe(error: &anyhow::Error) -> String {
-    error.chain().map(plain).collect::<Vec<_>>().join(": ")
-}
-
-/// An error without the number Rust puts behind the system's words.
-fn plain(error: &(dyn std::error::Error + 'static)) -> String {
-    error.to_string().split(" (os error ").next().unwrap_or_default().to_owned()
-}
-
 /// Writes a file that was asked for: it is complete or as it was.
 ///
 /// # Errors
@@ -78,7 +70,7 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), String> {
         Ok(file)
     };
     report::native::replace(path, written)
-        .map_err(|error| format!("{}: cannot write: {}", path.display(), plain(&error)))
+        .map_err(|error| format!("{}: cannot write: {}", path.display(), describe(&error.into())))
 }
 
 /// Says something that is not part of the report. Nobody listening is no error.

@@ -28,6 +28,13 @@ const MAY_SEE: &[(&str, &[&str])] = &[
     ("charts", &[]),
     ("archive", &["record", "judge", "testbed"]),
     ("web", &["record", "judge", "report", "archive", "live"]),
+    (
+        "runner",
+        &[
+            "archive", "engine", "host", "job", "judge", "live", "plan", "record", "report",
+            "suite", "trace",
+        ],
+    ),
     ("cli", &["*"]),
     ("testbed", &["record"]),
     ("test-servers", &["testbed"]),

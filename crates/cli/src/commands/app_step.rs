@@ -1,0 +1,42 @@
+//! The hidden command that carries out one phase, as the program of an exec job.
+
+use super::app::channel;
+use crate::exit;
+use crate::output::say;
+use anyhow::{Context, Result};
+use apps::Task;
+use clap::Args;
+use host::Host;
+use std::fs::OpenOptions;
+use std::path::{Path, PathBuf};
+
+/// What it takes.
+#[derive(Args)]
+pub struct Arguments {
+    /// Where the task is, and where what it did is to be told.
+    channel: PathBuf,
+}
+
+/// Carries the task out. 0: all of it; 1: it failed, and why was told; 2: there was no task.
+pub fn main(arguments: &Arguments) -> Result<u8> {
+    match step(&arguments.channel) {
+        Ok(true) => Ok(0),
+        Ok(false) => Ok(exit::ERRORS),
+        Err(error) => {
+            say(&format!("fathom: error: {error:#}; this command is part of 'fathom app'\n"));
+            Ok(exit::USAGE)
+        }
+    }
+}
+
+fn step(path: &Path) -> Result<bool> {
+    let mut file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(path)
+        .with_context(|| path.display().to_string())?;
+    let task: Task = serde_json::from_slice(&channel::read(&mut file)?).context("no task")?;
+    let work = apps::perform(&task, &Host::at("/"));
+    channel::write(&mut file, &serde_json::to_vec(&work)?)?;
+    Ok(work.failure.is_none())
+}

@@ -1,0 +1,196 @@
+//! `fathom dd`, and the program under the name dd.
+
+use super::remarks::{self, Remarks};
+use crate::error;
+use crate::exit;
+use crate::output::{Output, say};
+use crate::suites::{self, SuiteOptions};
+use anyhow::{Context, Result};
+use archive::Choice;
+use compat::dd::{Call, HELP, Input, Status, Work, asked, lines, progress, traps};
+use compat::{Runs, Under};
+use job::Invocation;
+use record::{Cell, Direction, RunRecord};
+use report::style::Style;
+use runner::RunArchive;
+use runner::{RunInProgress, Runner};
+use std::fs::OpenOptions;
+use std::path::Path;
+use suite::{Step, Suite};
+
+/// Name of its run, and of its set of records.
+const NAME: &str = "dd";
+
+/// Copies and reports.
+pub fn main(arguments: &[String]) -> u8 {
+    dd(arguments).unwrap_or_else(|error| error::fail(&error))
+}
+
+fn dd(arguments: &[String]) -> Result<u8> {
+    if arguments.iter().any(|argument| argument == "--help") {
+        return Output::Stdout.write(HELP).map(|()| 0);
+    }
+    if arguments.iter().any(|argument| argument == "--version") {
+        let line = format!("fathom {}: dd's copies\n", env!("CARGO_PKG_VERSION"));
+        return Output::Stdout.write(&line).map(|()| 0);
+    }
+    let call = Call::parse(arguments).map_err(remarks::refused)?;
+    Ok(copy(&call).unwrap_or_else(|error| remarks::fail(&call.tongue(), &error)))
+}
+
+fn copy(call: &Call) -> Result<u8> {
+    engine::look_at_clock();
+    let runner = Runner::new(false);
+    let mut paths: Vec<(&str, bool)> = Vec::new();
+    if let Input::Path(path) = &call.input {
+        paths.push((path, false));
+    }
+    paths.extend(call.written().map(|path| (path, true)));
+    let work = call.work(&remarks::survey(&runner, &paths)).map_err(remarks::refused)?;
+    remarks::remark(NAME, &work.notes);
+    let options = SuiteOptions {
+        allow_destroy: call.allow_destroy.clone(),
+        quiet: true,
+        no_progress: true,
+        tongue: call.tongue(),
+        ..SuiteOptions::default()
+    };
+    let cell = Cell { name: NAME.into(), ..Cell::default() };
+    let arguments = work.arguments.clone();
+    let step = Step { cell, doing: "copying".into(), arguments, ..Step::default() };
+    let mut remarks = Remarks::new(call.tongue());
+    remarks.foresee(&runner, &invocation(call, &work, &step, &runner, &options)?)?;
+    make(call, &work)?;
+    let runs = Runs::new(vec![step]);
+    let mut copying =
+        Copying { call, work: &work, options: &options, runs, remarks, told: Told::new(call) };
+    let mut set = runner::empty_set(NAME, 0);
+    let mut archive = RunArchive::for_one_run(Choice::of(None, false), NAME);
+    let end = suites::run_task(&mut copying, &runner, &options, &mut set, &mut archive);
+    let Some(record) = set.runs.first() else {
+        return Ok(suites::exit_code(end?, false));
+    };
+    let mut output = Output::Stdout;
+    output.write(&under(call, record, &output.style()))?;
+    end?;
+    Ok(match exit::of(record, false) {
+        0 if call.fails => exit::ERRORS,
+        code => code,
+    })
+}
+
+/// The run of the call.
+fn invocation(
+    call: &Call,
+    work: &Work,
+    step: &Step,
+    runner: &Runner,
+    options: &SuiteOptions,
+) -> Result<Invocation> {
+    let mut invocation = suites::invocation(step, runner, options)?;
+    invocation.jobs.iter_mut().for_each(|job| work.complete(job));
+    invocation.readonly = call.written().is_none();
+    Ok(invocation)
+}
+
+/// The call under way.
+struct Copying<'a> {
+    call: &'a Call,
+    work: &'a Work,
+    options: &'a SuiteOptions,
+    runs: Runs,
+    remarks: Remarks,
+    told: Told<'a>,
+}
+
+impl runner::SuiteTask for Copying<'_> {
+    fn suite(&mut self) -> &mut dyn Suite {
+        &mut self.runs
+    }
+
+    fn invocation(&mut self, step: &Step, runner: &Runner) -> Result<Invocation> {
+        invocation(self.call, self.work, step, runner, self.options)
+    }
+
+    fn poll(&mut self, run: &RunInProgress) {
+        self.told.glance(run);
+    }
+
+    fn save(&mut self, record: &RunRecord) -> Result<()> {
+        self.told.end();
+        self.remarks.of(record);
+        say(&lines(self.call, record));
+        match &self.call.record {
+            Some(path) => Ok(report::native::save(record, Path::new(path))?),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Makes the output where it is not there, and cuts it, as dd does before its clock starts.
+fn make(call: &Call, work: &Work) -> Result<()> {
+    let Some(path) = call.written().filter(|_| work.makes) else { return Ok(()) };
+    let mut options = OpenOptions::new();
+    options.write(true).create(!call.nocreat).create_new(work.excl).truncate(false);
+    let file = options.open(path).with_context(|| format!("dd: of={path}: cannot be opened"))?;
+    let Some(size) = work.cut else { return Ok(()) };
+    file.set_len(size).with_context(|| format!("dd: of={path}: cannot be cut to {size} bytes"))
+}
+
+/// What stands under dd's lines.
+fn under(call: &Call, record: &RunRecord, style: &Style) -> String {
+    let judged = call.tongue().judged(judge::judge(record));
+    let under = Under { record, judged: &judged, written: call.written(), style };
+    let traps = traps(call, record);
+    let mut text = under.lines();
+    if !traps.is_empty() {
+        text += &format!("\n{}\n", style.bold("What dd's figure is not"));
+        text.extend(traps.iter().map(|(name, trap)| under.line(name, trap)));
+    }
+    text + &report::verdict::brief(&judged, style)
+}
+
+/// What is said meanwhile: with `status=progress` once a second, and whenever SIGUSR1 asks.
+struct Told<'a> {
+    call: &'a Call,
+    /// Seconds that were told of.
+    second: u64,
+    asked: u64,
+    /// Characters of the line that stands.
+    drawn: usize,
+}
+
+impl Told<'_> {
+    fn new(call: &Call) -> Told<'_> {
+        Told { call, second: 0, asked: 0, drawn: 0 }
+    }
+
+    fn glance(&mut self, under_way: &RunInProgress) {
+        let snapshot = under_way.run.snapshot();
+        let Some(worker) = snapshot.workers.first() else { return };
+        let Some(started) = worker.started else { return };
+        let way = match self.call.written() {
+            Some(_) => Direction::Write,
+            None => Direction::Read,
+        };
+        let seconds = (snapshot.at - started).seconds();
+        let line = progress(worker.bytes[way], seconds);
+        let times = under_way.signals.requests();
+        if times != std::mem::replace(&mut self.asked, times) && self.call.status != Status::None {
+            self.end();
+            say(&asked(self.call, &worker.bytes, seconds));
+        } else if self.call.status == Status::Progress && seconds as u64 > self.second {
+            self.second = seconds as u64;
+            let blanks = self.drawn.saturating_sub(line.len());
+            say(&format!("\r{line}{}", " ".repeat(blanks)));
+            self.drawn = line.len();
+        }
+    }
+
+    /// Leaves the line that stands.
+    fn end(&mut self) {
+        if std::mem::take(&mut self.drawn) > 0 {
+            say("\n");
+        }
+    }
+}

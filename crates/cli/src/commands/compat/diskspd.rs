@@ -1,0 +1,200 @@
+//! `fathom diskspd`, and the program called as `diskspd`.
+
+use super::remarks;
+use crate::error;
+use crate::exit;
+use crate::output::{Output, describe, say};
+use crate::suites::{self, SuiteOptions};
+use anyhow::{Context, Result, bail};
+use archive::Choice;
+use compat::diskspd::{
+    Call, Format, Outside, Spans, Task, Unsuitable, Usage, only_created, tongue, usage, verdict,
+};
+use record::{Bytes, Facts, RecordSet, TargetKind};
+use report::Kept;
+use runner::RunArchive;
+use runner::Runner;
+use runner::inputs;
+use std::fs::{self, OpenOptions};
+use std::path::{Path, PathBuf};
+
+/// DISKSPD's code for a command line that is wrong; also fathom's for targets that do not suit.
+const USAGE: u8 = 3;
+const KIND: &str = "diskspd";
+/// DISKSPD's last word when a run could not be made.
+const FAILED: &str = "Error generating I/O requests\n";
+
+/// Is DISKSPD.
+pub fn main(arguments: &[String]) -> u8 {
+    diskspd(arguments).unwrap_or_else(|error| fail(&error))
+}
+
+fn diskspd(arguments: &[String]) -> Result<u8> {
+    engine::look_at_clock();
+    let read =
+        |path: &str| inputs::read(path).map_err(|error| describe(&anyhow::Error::from(error)));
+    let call = Call::parse(arguments, &Outside { read: &read, seed: runner::fresh_seed() })?;
+    let line = [&[KIND.to_owned()], arguments].concat();
+    match call.task {
+        Task::Run => run(&call, &line),
+        Task::Show => Output::Stdout.write(&call.show(&line)).map(|()| 0),
+        Task::Help => Output::Stdout.write(usage()).map(|()| 0),
+    }
+}
+
+/// Says what is wrong, in DISKSPD's words, and gives the exit code for it.
+fn fail(error: &anyhow::Error) -> u8 {
+    let complain = |text: &str| say(&format!("{KIND}: error: {text}\n"));
+    if let Some(Usage(text)) = error.downcast_ref() {
+        if text.is_empty() {
+            // Nothing was asked for at all; nobody listening is no error.
+            let _ = Output::Stdout.write(usage());
+        }
+        text.lines().for_each(complain);
+        return USAGE;
+    }
+    remarks::complaints(&tongue(), error).iter().for_each(|text| complain(text));
+    if error.is::<Unsuitable>() {
+        say(FAILED);
+        return exit::ERRORS;
+    }
+    match error::exit_code(error) {
+        exit::USAGE => USAGE,
+        code => code,
+    }
+}
+
+fn run(call: &Call, line: &[String]) -> Result<u8> {
+    let own = &call.own;
+    let archive = RunArchive::for_set(Choice::of(None, own.no_archive), KIND, 0)
+        .with_record_file(own.record.as_ref().map(Into::into))
+        .leaving_out(only_created);
+    archive.check_record_file()?;
+    let verbose = call.profile.verbose;
+    let tell = |kind: &str, text: &String| say(&format!("{KIND}: {kind}: {text}\n"));
+    call.remarks.warnings.iter().for_each(|text| tell("warning", text));
+    call.remarks.notes.iter().filter(|_| verbose).for_each(|text| tell("note", text));
+    let runner = Runner::new(false);
+    let files = call.files();
+    let mut directories = Directories::make(&files)?;
+    let facts = survey(call, &runner, &files);
+    let mut spans = Spans::new(&call.profile, &facts)?;
+    let options = SuiteOptions {
+        with_serials: own.with_serials,
+        allow_destroy: own.allow_destroy.clone(),
+        quiet: !verbose,
+        ..SuiteOptions::default()
+    };
+    // Refused now rather than after the first timespan, and before any file is cut short.
+    for step in spans.steps() {
+        runner.plan(&suites::invocation(&step, &runner, &options)?)?;
+    }
+    empty_files(&files, &facts)?;
+    directories.keep();
+    let seed = call.profile.spans.first().map_or(0, |span| span.seed);
+    let mut set = runner::empty_set(KIND, seed);
+    let mut archive = archive.with_seed(seed);
+    let end = suites::run(&mut spans, &runner, &options, &mut set, &mut archive);
+    let interrupted = set.runs.iter().find_map(|run| run.interrupted_by);
+    set.runs.retain(|run| !only_created(run));
+    let is_kept = report(call, line, &set, interrupted.is_some(), &mut archive)?;
+    end?;
+    Ok(code(&set, interrupted, is_kept))
+}
+
+/// Keeps the records and prints what was measured. A run that could not be made has no results, only
+/// errors. Whether all is kept that was to be.
+fn report(
+    call: &Call,
+    line: &[String],
+    set: &RecordSet,
+    interrupted: bool,
+    archive: &mut RunArchive,
+) -> Result<bool> {
+    let kept = if set.runs.is_empty() { Kept::default() } else { suites::save(archive, set) };
+    let mut output = Output::Stdout;
+    let has_results = interrupted || call.has_measured(set);
+    if has_results {
+        output.write(&call.report(set, line, env!("CARGO_PKG_VERSION")))?;
+    }
+    let mut below = verdict(&call.profile, set, &output.style());
+    if has_results || kept != Kept::default() {
+        below += &suites::footer(&kept);
+    }
+    match call.profile.format {
+        Format::Text if has_results => output.write(&below)?,
+        // Whoever reads XML reads nothing else there.
+        Format::Text | Format::Xml => say(&below),
+    }
+    Ok(!kept.is_lost)
+}
+
+fn survey(call: &Call, runner: &Runner, files: &[(String, Option<Bytes>)]) -> Facts {
+    let written = |path: &str, create: &Option<Bytes>| create.is_some() || call.writes_to(path);
+    let paths: Vec<(&str, bool)> =
+        files.iter().map(|(path, create)| (path.as_str(), written(path, create))).collect();
+    remarks::survey(runner, &paths)
+}
+
+/// Directories that `-c` made; gone again with this value unless they are kept.
+struct Directories(Vec<PathBuf>);
+
+impl Directories {
+    fn make(files: &[(String, Option<Bytes>)]) -> Result<Directories> {
+        let mut made = Directories(Vec::new());
+        for (path, _) in files.iter().filter(|(_, create)| create.is_some()) {
+            let above = Path::new(path).ancestors().skip(1);
+            let mut missing: Vec<&Path> = above
+                .take_while(|directory| !directory.as_os_str().is_empty() && !directory.exists())
+                .collect();
+            missing.reverse();
+            for directory in missing {
+                fs::create_dir(directory)
+                    .with_context(|| format!("-c: cannot make the directory of '{path}'"))?;
+                made.0.push(directory.into());
+            }
+            let parent = Path::new(path).parent().filter(|parent| !parent.as_os_str().is_empty());
+            if let Some(parent) = parent.filter(|parent| !parent.is_dir()) {
+                bail!("-c: '{}' is no directory: a file cannot be made in it", parent.display());
+            }
+        }
+        Ok(made)
+    }
+
+    fn keep(&mut self) {
+        self.0.clear();
+    }
+}
+
+impl Drop for Directories {
+    fn drop(&mut self) {
+        for directory in self.0.iter().rev() {
+            // One that somebody put something into meanwhile stays.
+            let _ = fs::remove_dir(directory);
+        }
+    }
+}
+
+/// `-c` makes a file anew: what it held is gone, and all of it is laid out again.
+fn empty_files(files: &[(String, Option<Bytes>)], facts: &Facts) -> Result<()> {
+    for (path, _) in files.iter().filter(|(_, create)| create.is_some()) {
+        if facts.targets.get(path).is_some_and(|target| target.kind == TargetKind::File) {
+            let emptied = OpenOptions::new().write(true).truncate(true).open(path);
+            emptied.with_context(|| format!("-c: cannot make '{path}' anew"))?;
+        }
+    }
+    Ok(())
+}
+
+/// 0 when all went well. A run that was made again with another engine does not count.
+fn code(set: &RecordSet, interrupted: Option<i32>, is_kept: bool) -> u8 {
+    let failures = suite::failures(set);
+    for failure in &failures {
+        let text = tongue().said(&failure.text);
+        say(&format!("{KIND}: error: {}: {text}\n", failure.cell));
+    }
+    if !failures.is_empty() {
+        say(FAILED);
+    }
+    suites::exit_code(interrupted, !is_kept || !failures.is_empty())
+}

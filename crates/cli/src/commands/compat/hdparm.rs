@@ -1,0 +1,154 @@
+//! `fathom hdparm`, and the program under the name hdparm.
+
+use super::remarks::{self, Remarks};
+use crate::exit;
+use crate::output::Output;
+use crate::suites::{self, SuiteOptions};
+use anyhow::Result;
+use archive::Choice;
+use compat::hdparm::{Call, HELP, ONE_AT_A_TIME, Timing, heading, tongue};
+use compat::{Runs, Under};
+use job::Invocation;
+use record::{Cell, Coordinate, Facts, RunRecord};
+use report::style::Style;
+use runner::RunArchive;
+use runner::Runner;
+use std::path::PathBuf;
+use suite::{Step, Suite};
+
+/// What of a cell is the target.
+const TARGET: &str = "target";
+
+/// Times reads and reports.
+pub fn main(arguments: &[String]) -> u8 {
+    hdparm(arguments).unwrap_or_else(|error| remarks::fail(&tongue(), &error))
+}
+
+fn hdparm(arguments: &[String]) -> Result<u8> {
+    if arguments.iter().any(|argument| argument == "--help") {
+        return Output::Stdout.write(HELP).map(|()| 0);
+    }
+    let call = Call::parse(arguments).map_err(remarks::refused)?;
+    let archive = RunArchive::for_set(Choice::of(None, false), "hdparm", 0);
+    let mut archive = archive.with_record_file(call.record.as_ref().map(PathBuf::from));
+    archive.check_record_file()?;
+    engine::look_at_clock();
+    let runner = Runner::new(false);
+    let paths: Vec<(&str, bool)> = call.targets.iter().map(|path| (path.as_str(), false)).collect();
+    let facts = remarks::survey(&runner, &paths);
+    let runs = Runs::new(steps(&call, &facts)?);
+    remarks::remark("hdparm", &call.notes);
+    let options = SuiteOptions {
+        quiet: true,
+        tongue: tongue(),
+        no_progress: true,
+        ..SuiteOptions::default()
+    };
+    let mut remarks = Remarks::new(tongue());
+    for step in runs.left() {
+        remarks.foresee(&runner, &suites::invocation(step, &runner, &options)?)?;
+    }
+    let mut shown =
+        Shown { call: &call, options: &options, runs, remarks, under: None, gravest: 0 };
+    let mut set = runner::empty_set("hdparm", 0);
+    let end = suites::run_task(&mut shown, &runner, &options, &mut set, &mut archive);
+    if suites::save(&mut archive, &set).is_lost {
+        shown.gravest = shown.gravest.max(crate::exit::ERRORS);
+    }
+    Ok(end?.map_or(shown.gravest, |signal| suites::exit_code(Some(signal), false)))
+}
+
+/// All timings, so that what is wrong with the last is found before the first.
+fn steps(call: &Call, facts: &Facts) -> Result<Vec<Step>> {
+    let mut steps: Vec<Step> = Vec::new();
+    for path in &call.targets {
+        let target = facts.targets.get(path).cloned().unwrap_or_default();
+        for timing in call.timings() {
+            let arguments = call.arguments(timing, path, &target).map_err(remarks::refused)?;
+            let name = timing.name();
+            let before = steps.iter().filter(|step| step.cell.name == name).count();
+            let at = vec![Coordinate { dimension: TARGET.into(), value: path.clone() }];
+            let cell = Cell { name: name.into(), round: before as u32, at };
+            let doing = format!("{name} of {path}");
+            steps.push(Step { cell, doing, arguments, ..Step::default() });
+        }
+    }
+    Ok(steps)
+}
+
+/// The timings, each shown as soon as it was made.
+struct Shown<'a> {
+    call: &'a Call,
+    options: &'a SuiteOptions,
+    runs: Runs,
+    remarks: Remarks,
+    /// Whose heading stands above.
+    under: Option<String>,
+    /// The gravest exit code.
+    gravest: u8,
+}
+
+impl runner::SuiteTask for Shown<'_> {
+    fn suite(&mut self) -> &mut dyn Suite {
+        &mut self.runs
+    }
+
+    fn invocation(&mut self, step: &Step, runner: &Runner) -> Result<Invocation> {
+        let path = target(&step.cell);
+        if self.under.as_deref() != Some(path) {
+            Output::Stdout.write(&heading(path))?;
+            self.under = Some(path.to_owned());
+        }
+        // What others wrote is not to be written back while reads are timed.
+        rustix::fs::sync();
+        suites::invocation(step, runner, self.options)
+    }
+
+    fn save(&mut self, record: &RunRecord) -> Result<()> {
+        self.remarks.of(record);
+        self.gravest = self.gravest.max(exit::of(record, false));
+        let Some(timing) = timing(record) else { return Ok(()) };
+        let mut output = Output::Stdout;
+        output.write(&self.call.line(timing, record))?;
+        output.write(&under(timing, record, &output.style()))
+    }
+}
+
+/// The path that a cell is of.
+fn target(cell: &Cell) -> &str {
+    let mut at = cell.at.iter();
+    at.find(|at| at.dimension == TARGET).map(|at| at.value.as_str()).unwrap_or_default()
+}
+
+/// The timing that a run was of.
+fn timing(record: &RunRecord) -> Option<Timing> {
+    let name = &record.cell.as_ref()?.name;
+    [Timing::Cached, Timing::Device].into_iter().find(|timing| timing.name() == name)
+}
+
+/// What stands under a line of hdparm's.
+fn under(timing: Timing, record: &RunRecord, style: &Style) -> String {
+    let judged = tongue().judged(judge::judge(record));
+    let under = Under { record, judged: &judged, written: None, style };
+    let lines = under.lines();
+    let is_direct = record.jobs.first().is_some_and(|job| job.workload.direct);
+    match timing {
+        // That memory answered is what was asked for, and nothing to be found.
+        Timing::Cached if !is_direct && !lines.is_empty() => {
+            lines + &under.line("means", "how fast memory hands over what it holds: no disk in it")
+        }
+        Timing::Device if !lines.is_empty() && !spins(record) => {
+            let lines = lines + &under.line("depth 1", ONE_AT_A_TIME);
+            lines + &report::verdict::brief(&judged, style)
+        }
+        _ => lines + &report::verdict::brief(&judged, style),
+    }
+}
+
+/// Whether all disks below what was read are known to spin.
+fn spins(record: &RunRecord) -> bool {
+    let path = record.cell.as_ref().map(target).unwrap_or_default();
+    let stack = record.facts.stack_under(path);
+    let mut devices = stack.into_iter().filter_map(|name| record.facts.devices.get(name));
+    devices.all(|device| device.rotational == Some(true))
+}

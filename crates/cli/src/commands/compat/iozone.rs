@@ -1,0 +1,167 @@
+//! `fathom iozone`: IOzone's tests, also when called as `iozone`.
+
+mod files;
+
+use super::remarks;
+use crate::output::{Output, describe, say};
+use crate::suites::{self, SuiteOptions};
+use anyhow::{Context, Result};
+use archive::Choice;
+use compat::iozone::{
+    Around, Banner, Call, Conclusion, Iozone, Live, Request, head, help, json, parse, report,
+    sheets, tongue, workbook,
+};
+use files::{Files, Found};
+use job::Invocation;
+use record::{Facts, RecordSet, RunRecord};
+use runner::Refusal;
+use runner::RunArchive;
+use runner::Runner;
+use runner::SuiteTask;
+use std::fs;
+use std::path::{Path, PathBuf};
+use suite::{Failure, Step, Suite};
+
+/// Measures and reports.
+pub fn main(words: &[String]) -> u8 {
+    run_words(words).unwrap_or_else(|error| remarks::fail(&tongue(), &error))
+}
+
+fn run_words(words: &[String]) -> Result<u8> {
+    engine::look_at_clock();
+    match parse(words).map_err(remarks::refused)? {
+        Request::Help => Output::Stdout.write(&help()).map(|()| 0),
+        Request::Version => Output::Stdout
+            .write(&format!("fathom {}: IOzone's tests\n", env!("CARGO_PKG_VERSION")))
+            .map(|()| 0),
+        Request::Run(call) => run(&call, &format!("iozone {}", words.join(" "))),
+    }
+}
+
+fn run(call: &Call, command: &str) -> Result<u8> {
+    let own = &call.own;
+    let archive = RunArchive::for_set(Choice::of(None, own.no_archive), "iozone", 0)
+        .with_record_file(own.record.clone().map(PathBuf::from));
+    archive.check_record_file()?;
+    check_workbook(call)?;
+    let runner = Runner::new(false);
+    let found = Found::look(call, &runner)?;
+    let seed = runner::fresh_seed();
+    let mut suite = Iozone::new(call, Around { cpus: runner.machine().cpu.online, seed });
+    let mut options = SuiteOptions {
+        with_serials: own.with_serials,
+        allow_destroy: own.allow_destroy.clone(),
+        tongue: tongue(),
+        ..SuiteOptions::default()
+    };
+    // Refused before a word is printed and before a file is emptied. What comes later works on what
+    // the first run makes.
+    if let Some(first) = suite.next() {
+        runner.plan(&suites::invocation(&first, &runner, &options)?)?;
+    }
+    let mut files = found.take(call)?;
+    options.left_behind = files.left_behind();
+    let mut output = Output::Stdout;
+    let live = Live::new(call);
+    if !own.json {
+        output.write(&(banner(call, command, runner.machine()) + &live.head()))?;
+    }
+    let mut shown = Shown { suite, live, call, files: &files, options: &options };
+    let mut set = runner::empty_set("iozone", seed);
+    let mut archive = archive.with_seed(seed);
+    let end = suites::run_task(&mut shown, &runner, &options, &mut set, &mut archive);
+    let mut conclusion = shown.live.conclusion();
+    match &end {
+        // Of a signal while nothing ran, no record knows.
+        Ok(signal) => conclusion.interrupted_by = conclusion.interrupted_by.or(*signal),
+        // What was measured before is shown all the same.
+        Err(error) => {
+            let text = remarks::complaints(&tongue(), error).join("; ");
+            conclusion.failure.get_or_insert(Failure { cell: "the run after these".into(), text });
+        }
+    }
+    let is_kept = conclude(call, command, &set, &conclusion, &mut archive);
+    files.remove();
+    end?;
+    let failed = !is_kept? || conclusion.failure.is_some();
+    Ok(suites::exit_code(conclusion.interrupted_by, failed))
+}
+
+/// Keeps the records, and shows what they come to. Whether all is kept that was to be.
+fn conclude(
+    call: &Call,
+    command: &str,
+    set: &RecordSet,
+    conclusion: &Conclusion,
+    archive: &mut RunArchive,
+) -> Result<bool> {
+    if set.runs.is_empty() {
+        return Ok(true);
+    }
+    let kept = suites::save(archive, set);
+    let mut output = Output::Stdout;
+    let text = match call.own.json {
+        true => json(conclusion, &kept),
+        false => {
+            let report = report(call, conclusion, &output.style());
+            report + &suites::footer(&kept)
+        }
+    };
+    output.write(&text)?;
+    if let Some(path) = &call.show.workbook {
+        let book = workbook(command, &sheets(call, &conclusion.figures));
+        fs::write(path, book).with_context(|| format!("-b {path}: cannot be written"))?;
+    }
+    Ok(!kept.is_lost)
+}
+
+/// Better found before an hour of measuring than after it.
+fn check_workbook(call: &Call) -> Result<()> {
+    let Some(path) = &call.show.workbook else { return Ok(()) };
+    let parent = Path::new(path).parent().filter(|parent| !parent.as_os_str().is_empty());
+    match parent.is_none_or(Path::is_dir) && !Path::new(path).is_dir() {
+        true => Ok(()),
+        false => Err(Refusal::usage(format!(
+            "-b {path}: no file can be made there; name one in a directory that is there"
+        ))),
+    }
+}
+
+fn banner(call: &Call, command: &str, machine: &Facts) -> String {
+    // As date(1) shows it in the C locale.
+    let began = chrono::Local::now().format("%a %b %e %H:%M:%S %Y").to_string();
+    let uname = format!("Linux {} {} {}", machine.hostname, machine.kernel, machine.architecture);
+    let version = env!("CARGO_PKG_VERSION");
+    head(call, &Banner { version, began: &began, command, uname: &uname })
+}
+
+/// The runs, each shown as soon as it was made.
+struct Shown<'a> {
+    suite: Iozone,
+    live: Live<'a>,
+    call: &'a Call,
+    files: &'a Files,
+    options: &'a SuiteOptions,
+}
+
+impl SuiteTask for Shown<'_> {
+    fn suite(&mut self) -> &mut dyn Suite {
+        &mut self.suite
+    }
+
+    fn invocation(&mut self, step: &Step, runner: &Runner) -> Result<Invocation> {
+        suites::invocation(step, runner, self.options)
+    }
+
+    fn save(&mut self, record: &RunRecord) -> Result<()> {
+        let text = self.live.took(record);
+        if !self.call.own.json {
+            Output::Stdout.write(&text)?;
+        }
+        // As IOzone does while its clock stands: no test has to wait for what the one before left.
+        if let Err(error) = self.files.settle() {
+            say(&format!("fathom: warning: iozone: {}\n", describe(&error)));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,302 @@
+//! `fathom knee`: throughput and latency at every depth, and the depth to use.
+
+use crate::exit;
+use crate::output::{Output, describe, say};
+use crate::suites::scratch::Scratch;
+use crate::suites::{self, SuiteOptions, device};
+use anyhow::{Context, Result};
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use record::{Bytes, Nanos, RecordSet};
+use report::Kept;
+use runner::Refusal;
+use runner::Runner;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use suite::Place;
+use suite::curve::{Access, Bound, Conclusion, Curve, DEPTHS, Figure, Setting, conclude, depths};
+use suite::test::{Length, SizeError};
+
+/// Length of a window where none is given: nine depths take a minute, three times each.
+const TIME: Nanos = Nanos::from_millis(1500);
+
+/// O_DIRECT takes multiples of this at the least.
+const SECTOR: u64 = 512;
+
+/// What `fathom knee` takes.
+#[derive(Args)]
+pub struct Arguments {
+    /// A directory, or a file in it: the storage there is measured, by one file that is removed. Or a
+    /// block device, which is only read unless --rw writes and --allow-destroy names it.
+    #[arg(value_name = "PATH|DEVICE", default_value = ".")]
+    path: OsString,
+    /// The accesses.
+    #[arg(long, value_name = "RW", default_value = "randread",
+          value_parser = PossibleValuesParser::new(Access::NAMES))]
+    rw: String,
+    /// Size of each.
+    #[arg(long, value_name = "SIZE", default_value = "4k", value_parser = suites::size)]
+    bs: Bytes,
+    /// Size of the file, or how much of the device; otherwise 1g or a tenth of the free space, and
+    /// the whole device.
+    #[arg(long, value_parser = suites::size)]
+    size: Option<Bytes>,
+    /// Length of each window, such as 1500ms or 10s; a ramp of a fifth comes before it.
+    #[arg(long, value_name = "TIME", value_parser = suites::time)]
+    time: Option<Nanos>,
+    /// How often every depth is measured.
+    #[arg(long, value_name = "NUMBER", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    repeat: u32,
+    /// The depths, such as 1,8,32; a range goes on as the numbers before it. [default: 1,2,4..256,
+    /// then some between those that matter]
+    #[arg(long, value_name = "LIST")]
+    depths: Option<String>,
+    /// Threads, each with that many I/Os in flight.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    threads: u32,
+    /// The deepest depth at which the 99th percentile of the latency is at most this, such as 2ms;
+    /// exit code 4 when there is none.
+    #[arg(long, value_name = "TIME", value_parser = latency)]
+    p99: Option<f64>,
+    /// The same of the 99.9th percentile.
+    #[arg(long = "p99.9", value_name = "TIME", value_parser = latency)]
+    p99_9: Option<f64>,
+    /// The same of the mean.
+    #[arg(long, value_name = "TIME", value_parser = latency)]
+    mean: Option<f64>,
+    /// Write a job file that runs at the depth found, for fathom and fio; never over one that is
+    /// there.
+    #[arg(long, value_name = "FILE")]
+    write_job: Option<PathBuf>,
+    /// Overwrite this device, whatever it holds; repeatable.
+    #[arg(long, value_name = "DEVICE")]
+    allow_destroy: Vec<String>,
+    /// Seed of the order of runs and of their offsets; otherwise it differs from call to call.
+    #[arg(long)]
+    seed: Option<u64>,
+    #[command(flatten)]
+    output: suites::OutputArguments,
+}
+
+impl Arguments {
+    fn bounds(&self) -> Vec<Bound> {
+        let bounds = [
+            (Figure::Mean, self.mean),
+            (Figure::Percentile(99.0), self.p99),
+            (Figure::Percentile(99.9), self.p99_9),
+        ];
+        let bound =
+            |(figure, limit): (Figure, Option<f64>)| Some(Bound { figure, limit_ns: limit? });
+        bounds.into_iter().filter_map(bound).collect()
+    }
+}
+
+/// A latency with its unit, in nanoseconds.
+fn latency(text: &str) -> Result<f64, String> {
+    let factors = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
+    let of = |(unit, factor): (&str, f64)| {
+        let number: f64 = text.strip_suffix(unit)?.trim().parse().ok()?;
+        (number > 0.0 && number.is_finite()).then_some(number * factor)
+    };
+    let expected = "expected a time with its unit (ns, us, ms or s), such as 2ms";
+    factors.into_iter().find_map(of).ok_or_else(|| expected.into())
+}
+
+/// Measures and reports.
+pub fn main(arguments: &Arguments) -> Result<u8> {
+    let archive = arguments.output.archive("knee")?;
+    let runner = Runner::new(false);
+    let mut target = Target::of(arguments, &runner)?;
+    if let Some(file) = &arguments.write_job {
+        check_job_file(file, &target.place.path)?;
+    }
+    let seed = arguments.seed.unwrap_or_else(runner::fresh_seed);
+    let mut curve = Curve::new(setting(arguments, &target, seed)?);
+    let options = SuiteOptions {
+        left_behind: target.file.as_ref().map(Scratch::left_behind).unwrap_or_default(),
+        allow_destroy: arguments.allow_destroy.clone(),
+        ..arguments.output.suite_options()
+    };
+    let mut set = runner::empty_set("knee", seed);
+    let mut archive = archive.with_seed(set.seed);
+    let end = suites::run(&mut curve, &runner, &options, &mut set, &mut archive);
+    if set.runs.is_empty() {
+        return end.map(|()| 0);
+    }
+    let kept = suites::save(&mut archive, &set);
+    if let Some(file) = &mut target.file {
+        file.remove();
+    }
+    let (conclusion, written) = report(arguments, &set, &kept)?;
+    end?;
+    let failed = kept.is_lost || !conclusion.failures.is_empty() || !written;
+    let code = suites::exit_code(conclusion.interrupted_by, failed);
+    Ok(if code == 0 && conclusion.is_unmet() { exit::GATE } else { code })
+}
+
+/// Shows what was found, after the job file was written; whether that went well.
+fn report(arguments: &Arguments, set: &RecordSet, kept: &Kept) -> Result<(Conclusion, bool)> {
+    let conclusion = conclude(set, &arguments.bounds());
+    let written = match &arguments.write_job {
+        Some(file) => write_job(file, &conclusion),
+        None => Ok(None),
+    };
+    let job_file = written.as_ref().ok().copied().flatten();
+    let mut output = Output::Stdout;
+    output.write(&match arguments.output.json {
+        true => report::json::suite::curve(&conclusion, set.seed, kept, job_file),
+        false => {
+            let job = job_file.map(|file| format!("Job:    {}\n", file.display()));
+            report::suite::knee(&conclusion, &output.style())
+                + &suites::footer(kept)
+                + &job.unwrap_or_default()
+                + &format!("Seed:   {}\n", set.seed)
+        }
+    })?;
+    if let Err(error) = &written {
+        say(&format!("fathom: error: {}\n", describe(error)));
+    }
+    Ok((conclusion, written.is_ok()))
+}
+
+/// What the depths are measured on.
+struct Target {
+    place: Place,
+    size: Bytes,
+    /// The file that was made for it; a device has none.
+    file: Option<Scratch>,
+}
+
+impl Target {
+    fn of(arguments: &Arguments, runner: &Runner) -> Result<Target> {
+        if device::is_device(&arguments.path) {
+            return Target::device(arguments, runner);
+        }
+        let file = Scratch::under(&arguments.path, "knee", runner.machine(), false)?;
+        let size = suite::test::size(Length::Quick, file.free, arguments.size).map_err(refused)?;
+        Ok(Target { place: Place::new(&file.path, file.direct), size, file: Some(file) })
+    }
+
+    fn device(arguments: &Arguments, runner: &Runner) -> Result<Target> {
+        let path = device::utf8(&arguments.path)?;
+        let facts = device::facts(path, runner);
+        let target = facts.targets.get(path).cloned().unwrap_or_default();
+        let writes = Access::named(&arguments.rw).is_some_and(Access::writes);
+        if writes && !device::may_destroy(&arguments.allow_destroy, path, &target) {
+            return Err(Refusal::target(format!(
+                "--rw={} overwrites {path}: say --allow-destroy={path} if what it holds may go, or \
+                 name a directory, where one file is made and removed",
+                arguments.rw
+            )));
+        }
+        let size = match arguments.size {
+            Some(size) if size > target.size => {
+                return Err(Refusal::target(format!(
+                    "--size: {} bytes are more than the {} of {path}",
+                    size.0, target.size.0
+                )));
+            }
+            Some(size) => size,
+            None => target.size,
+        };
+        let place = Place::new(path, device::takes_direct(&target));
+        Ok(Target { place, size, file: None })
+    }
+}
+
+fn refused(error: SizeError) -> anyhow::Error {
+    match error {
+        SizeError::TooSmall { .. } => Refusal::usage(error.to_string()),
+        _ => Refusal::target(error.to_string()),
+    }
+}
+
+fn setting(arguments: &Arguments, target: &Target, seed: u64) -> Result<Setting> {
+    let given = arguments.depths.as_deref();
+    let depths = depths(given.unwrap_or(DEPTHS))
+        .map_err(|error| Refusal::usage(format!("--depths: {error}")))?;
+    let block = arguments.bs;
+    check_block(block, target, arguments.threads)?;
+    Ok(Setting {
+        place: target.place.clone(),
+        is_filled_first: target.file.is_some(),
+        access: Access::named(&arguments.rw).context("--rw")?,
+        block,
+        region: target.size,
+        depths,
+        is_refined: given.is_none(),
+        threads: arguments.threads,
+        repeat: arguments.repeat,
+        time: arguments.time.unwrap_or(TIME),
+        bounds: arguments.bounds(),
+        seed,
+    })
+}
+
+/// Better found before the file is filled than after it.
+fn check_block(block: Bytes, target: &Target, threads: u32) -> Result<()> {
+    let room = target.size.0 / u64::from(threads);
+    let wrong = match block.0 {
+        0 => "an access has at least one byte: give a size such as 4k".into(),
+        size if size > room => format!(
+            "{size} bytes do not fit into the {room} that each thread has: give less, or a larger \
+             --size"
+        ),
+        size if target.place.direct && size % SECTOR != 0 => format!(
+            "{size} is no multiple of {SECTOR}, and O_DIRECT moves whole sectors: give {}",
+            size.next_multiple_of(SECTOR)
+        ),
+        _ => return Ok(()),
+    };
+    Err(Refusal::usage(format!("--bs: {wrong}")))
+}
+
+/// Better found before a minute of measuring than after it.
+fn check_job_file(file: &Path, path: &str) -> Result<()> {
+    let shown = file.display();
+    if file.symlink_metadata().is_ok() {
+        let text = format!("--write-job={shown}: is there already; name another, or remove it");
+        return Err(Refusal::usage(text));
+    }
+    let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty());
+    if parent.is_some_and(|parent| !parent.is_dir()) {
+        let text = format!("--write-job={shown}: its directory is not there; make it first");
+        return Err(Refusal::usage(text));
+    }
+    if !report::suite::fits_job_file(path) {
+        return Err(Refusal::usage(format!(
+            "--write-job: '{path}' cannot be said in a job file, whose signs it holds; name the \
+             place by a path without them"
+        )));
+    }
+    Ok(())
+}
+
+/// Writes the job; where, or `None` when there is no depth to use.
+fn write_job<'a>(file: &'a Path, conclusion: &Conclusion) -> Result<Option<&'a Path>> {
+    let Some(text) = report::suite::job_file(conclusion) else {
+        say(&format!("no depth was found, so {} is not written\n", file.display()));
+        return Ok(None);
+    };
+    File::create_new(file)
+        .and_then(|mut made| made.write_all(text.as_bytes()).and_then(|()| made.sync_all()))
+        .with_context(|| format!("--write-job: cannot write '{}'", file.display()))?;
+    Ok(Some(file))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn latencies_need_their_unit() {
+        for (text, ns) in [("2ms", 2e6), ("0.5 s", 5e8), ("150us", 150e3), ("80ns", 80.0)] {
+            assert_eq!(latency(text), Ok(ns), "{text}");
+        }
+        for wrong in ["2", "ms", "-1ms", "0ms", "infs", "2m", ""] {
+            assert!(latency(wrong).is_err(), "{wrong}");
+        }
+    }
+}

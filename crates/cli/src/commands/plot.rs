@@ -1,0 +1,168 @@
+//! `fathom plot`: pictures of records made over varied dimensions.
+
+use crate::archived;
+use crate::output::{describe, say, write_file};
+use anyhow::Result;
+use charts::Picture;
+use clap::{Args, ValueEnum};
+use judge::Measure;
+use report::plot::{self, Drawn, Request, Source};
+use runner::Refusal;
+use std::path::{Path, PathBuf};
+
+/// Pixels of a PNG in each of the picture: sharp on screens with small pixels and on paper.
+pub const SCALE: f32 = 2.0;
+
+/// What `fathom plot` takes.
+#[derive(Args)]
+pub struct Arguments {
+    /// The directory of a sweep, a record or set of records, or the id, tag or other name of an
+    /// archived run or set; as NAME=PATH to name it on the picture. Several are drawn together: as series in colours of their own, or side by side.
+    #[arg(value_name = "SOURCE", required = true)]
+    sources: Vec<String>,
+    /// Where the picture goes: a file ending in .svg or .png. Can be given again.
+    #[arg(short, long, value_name = "FILE", required = true, value_parser = output)]
+    output: Vec<PathBuf>,
+    /// The kind of picture; usually lines or bars along one dimension and a heat map over two.
+    #[arg(long, value_enum)]
+    kind: Option<Kind>,
+    /// The dimension that goes to the right.
+    #[arg(long, value_name = "DIMENSION")]
+    x: Option<String>,
+    /// The dimension that goes upwards (heatmap) or to the back (surface).
+    #[arg(long, value_name = "DIMENSION")]
+    y: Option<String>,
+    /// The dimension whose values are series of their own.
+    #[arg(long, value_name = "DIMENSION")]
+    series: Option<String>,
+    /// The figure, as `fathom compare --metrics` names it, also of one direction (read.p99), of
+    /// synchronisations (sync.p99), or of requests to an object store (GET.p99, ttfb.p99); usually iops, and bandwidth for large blocks.
+    #[arg(long, value_name = "NAME", value_parser = Measure::parse)]
+    metric: Option<Measure>,
+    /// Only what was measured at this value of a dimension. Can be given for several.
+    #[arg(long, value_name = "DIMENSION=VALUE", value_parser = at)]
+    at: Vec<(String, String)>,
+    /// The title; usually the figure and the dimensions.
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Kind {
+    /// Coloured cells over two dimensions.
+    Heatmap,
+    /// A landscape over two dimensions; several sources as nets over one floor.
+    Surface,
+    /// Lines along one dimension, with bands of their intervals.
+    Lines,
+    /// Bars along one dimension, with their intervals.
+    Bars,
+}
+
+impl From<Kind> for plot::Kind {
+    fn from(kind: Kind) -> plot::Kind {
+        match kind {
+            Kind::Heatmap => plot::Kind::Heatmap,
+            Kind::Surface => plot::Kind::Surface,
+            Kind::Lines => plot::Kind::Lines,
+            Kind::Bars => plot::Kind::Bars,
+        }
+    }
+}
+
+/// Draws and writes. 0: all pictures are there; 1: one could not be written; 2: a file or the
+/// request cannot be used.
+pub fn main(arguments: &Arguments) -> Result<u8> {
+    let drawn = draw(arguments).map_err(Refusal::usage)?;
+    for path in &arguments.output {
+        write(&drawn.picture, path).map_err(anyhow::Error::msg)?;
+        say(&format!("{}: {}\n", path.display(), summary(&drawn)));
+    }
+    Ok(0)
+}
+
+fn draw(arguments: &Arguments) -> Result<Drawn, String> {
+    let sources: Vec<Source> =
+        named(&arguments.sources).iter().map(load).collect::<Result<_, _>>()?;
+    let request = Request {
+        kind: arguments.kind.map(plot::Kind::from),
+        x: arguments.x.clone(),
+        y: arguments.y.clone(),
+        series: arguments.series.clone(),
+        metric: arguments.metric.clone(),
+        at: arguments.at.clone(),
+        title: arguments.title.clone(),
+    };
+    plot::picture(&sources, &request)
+}
+
+/// Names and paths of sources: names as given, or those of the files; or the whole paths, where files
+/// have the same name.
+pub fn named(sources: &[String]) -> Vec<(String, PathBuf)> {
+    let stem =
+        |path: &Path| path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+    let split = |source: &String| match source.split_once('=') {
+        Some((name, path)) if !Path::new(source).exists() => (Some(name.to_owned()), path.into()),
+        _ => (None, PathBuf::from(source)),
+    };
+    let split: Vec<(Option<String>, PathBuf)> = sources.iter().map(split).collect();
+    let is_alone =
+        |path: &Path| split.iter().filter(|(_, other)| stem(other) == stem(path)).count() < 2;
+    let name = |(name, path): &(Option<String>, PathBuf)| {
+        let usual = || if is_alone(path) { stem(path) } else { path.display().to_string() };
+        (name.clone().unwrap_or_else(usual), path.clone())
+    };
+    split.iter().map(name).collect()
+}
+
+fn load((name, path): &(String, PathBuf)) -> Result<Source, String> {
+    let file = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+    match path.is_dir() {
+        true => Source::of_sweep(name, &file, path).map_err(|error| describe(&error.into())),
+        false => match archived::load(path) {
+            Ok(set) => Ok(Source::new(name, &file, set)),
+            Err(error) => Err(describe(&error)),
+        },
+    }
+}
+
+/// "heat map of iops, 35 figures, 2 missing".
+fn summary(drawn: &Drawn) -> String {
+    let figures = drawn.places - drawn.missing;
+    let missing = match drawn.missing {
+        0 => String::new(),
+        missing => format!(", {missing} missing"),
+    };
+    format!("{} of {}, {figures} figures{missing}", drawn.kind.name(), drawn.metric)
+}
+
+fn is_png(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png"))
+}
+
+/// Writes the picture in the format its name asks for.
+pub fn write(picture: &Picture, path: &Path) -> Result<(), String> {
+    let bytes = match is_png(path) {
+        true => picture.png(SCALE).map_err(|error| error.to_string())?,
+        false => picture.svg().into_bytes(),
+    };
+    write_file(path, &bytes)
+}
+
+/// A file whose name says its format.
+pub fn output(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    let is_svg = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg"));
+    match is_svg || is_png(&path) {
+        true => Ok(path),
+        false => Err("expected a file name ending in .svg or .png".into()),
+    }
+}
+
+/// "bs=4k" as dimension and value.
+fn at(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((dimension, value)) if !dimension.is_empty() => Ok((dimension.into(), value.into())),
+        _ => Err("expected DIMENSION=VALUE, like bs=4k".into()),
+    }
+}

@@ -1,0 +1,61 @@
+//! Reports on a run that still goes on (`--status-interval`, SIGUSR1).
+
+use super::request::RunRequest;
+use crate::output::Output;
+use judge::Judged;
+use record::RunRecord;
+use report::Dress;
+
+/// Makes one interim report after the other.
+pub struct InterimReports {
+    formats: Vec<report::Format>,
+    dress: Dress,
+    /// What was reported before.
+    pub history: InterimHistory,
+}
+
+/// What was reported of a run while it went on.
+#[derive(Default)]
+pub struct InterimHistory {
+    /// The run is reported more than once.
+    pub is_wanted: bool,
+    reports: u64,
+    before: Option<RunRecord>,
+}
+
+impl InterimHistory {
+    /// Judges the results so far, with what was measured since the report before.
+    pub fn judge_so_far(&mut self, record: &RunRecord) -> Judged {
+        let mut judged = judge::figures(record);
+        self.is_wanted = true;
+        self.add_since(record, &mut judged);
+        self.before = Some(record.clone());
+        judged
+    }
+
+    /// Adds what was measured since the report before, if the run is reported more than once.
+    pub fn add_since(&mut self, record: &RunRecord, judged: &mut Judged) {
+        if self.is_wanted {
+            self.reports += 1;
+            judged.since = Some(judge::since(self.before.as_ref(), record, self.reports));
+        }
+    }
+}
+
+impl InterimReports {
+    /// Reports in the formats of a request.
+    pub fn new(request: &RunRequest, output: &Output) -> InterimReports {
+        let is_wanted = request.invocation.status_interval.is_some();
+        InterimReports {
+            formats: request.formats(),
+            dress: request.dress(output),
+            history: InterimHistory { is_wanted, ..InterimHistory::default() },
+        }
+    }
+
+    /// The report on the results so far.
+    pub fn report(&mut self, record: &RunRecord) -> String {
+        let judged = self.history.judge_so_far(record);
+        report::render_so_far(record, &judged, &self.formats, &self.dress)
+    }
+}

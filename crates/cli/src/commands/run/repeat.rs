@@ -1,0 +1,190 @@
+//! `fathom run --repeat`: one invocation run several times, others in turn with it.
+
+use super::console::Console;
+use super::gate::Gate;
+use super::request::{RunRequest, SEED, ShownMessages, header};
+use crate::exit;
+use crate::output::{Output, say};
+use anyhow::Result;
+use job::{Invocation, Job, Medium};
+use judge::Judged;
+use judge::gate::Subject;
+use record::{Cell, PerDirection, RecordSet};
+use report::Dress;
+use runner::{Execution, RunArchive};
+
+/// Runs everything `repeats` times and reports the runs together.
+///
+/// # Errors
+/// Those of showing and keeping what was measured.
+pub fn run(request: &RunRequest, gate: &Gate, output: &mut Output, repeats: u32) -> Result<u8> {
+    let mut rounds = Rounds::new(request, repeats);
+    if let Err(code) = rounds.rehearse(output)? {
+        return Ok(code);
+    }
+    let refused = rounds.all(output)?;
+    let Rounds { set, judged, mut archive, .. } = rounds;
+    // Kept before anything looks at it, as a single run is.
+    let kept = match &request.invocation.record {
+        Some(path) => report::native::save_set(&set, path),
+        None => Ok(()),
+    };
+    let mut together = judge::together(&set, &judged);
+    let missed = gate.apply(&set.runs, &mut together, set.seed);
+    let dress = Dress { archived_as: archive.id(), ..request.dress(output) };
+    output.write(&report::render_set(&set, &judged, &together, &request.formats(), &dress))?;
+    request.show_archive(&mut archive, true, output)?;
+    gate.write_junit(&set.runs, &together)?;
+    kept?;
+    let interrupted = request.runner.caught().map(|signal| exit::interrupted(signal, false));
+    let errors = || set.runs.iter().map(|run| exit::of(run, false)).find(|code| *code != 0);
+    Ok(interrupted.or(refused).or_else(errors).or(missed).unwrap_or(0))
+}
+
+/// The jobs of all that a request runs, as findings and conditions name them: with what they belong to
+/// where several things run in turn.
+pub fn jobs(request: &RunRequest) -> Vec<Subject> {
+    let contenders = contenders(request);
+    let several = contenders.len() > 1;
+    let of = |contender: &Contender| {
+        let cell = contender.name.clone();
+        let named = move |subject: Subject| match several && subject.name != cell {
+            true => Subject { name: format!("{cell}: {}", subject.name), ..subject },
+            false => subject,
+        };
+        subjects(&contender.invocation.jobs).into_iter().map(named).collect::<Vec<_>>()
+    };
+    contenders.iter().flat_map(of).collect()
+}
+
+/// Jobs as findings and conditions name them.
+pub fn subjects(jobs: &[Job]) -> Vec<Subject> {
+    let subject = |job: &Job| {
+        let rw = job.pattern.rw;
+        let directions = PerDirection { read: rw.reads(), write: rw.writes(), trim: rw.trims() };
+        let sends_requests = job.queue.engine.medium() == Medium::Objects;
+        Subject { name: job.identity.name.clone(), directions, sends_requests }
+    };
+    jobs.iter().map(subject).collect()
+}
+
+/// What is repeated, under its own name.
+struct Contender<'a> {
+    name: String,
+    invocation: &'a Invocation,
+}
+
+/// The runs, those made and those to come.
+struct Rounds<'a> {
+    request: &'a RunRequest<'a>,
+    contenders: Vec<Contender<'a>>,
+    repeats: u32,
+    set: RecordSet,
+    /// What judging says of each run of the set.
+    judged: Vec<Judged>,
+    shown: ShownMessages,
+    archive: RunArchive,
+}
+
+impl<'a> Rounds<'a> {
+    fn new(request: &'a RunRequest, repeats: u32) -> Self {
+        let set = runner::empty_set("repeat", SEED);
+        let archive = RunArchive::for_set(request.archive(), &set.kind, SEED);
+        let contenders = contenders(request);
+        let shown = ShownMessages::default();
+        Rounds { request, contenders, repeats, set, judged: Vec::new(), shown, archive }
+    }
+
+    /// Everything is resolved once before anything runs: what is refused is refused now. The exit
+    /// code when something is.
+    fn rehearse(&mut self, output: &mut Output) -> Result<Result<(), u8>> {
+        let mut text = String::new();
+        for contender in &self.contenders {
+            match self.request.plan(contender.invocation, &mut self.shown, output) {
+                Ok(planned) => text += &header(contender.invocation, &planned.plan),
+                Err(code) => return Ok(Err(code)),
+            }
+        }
+        if self.request.is_text() {
+            text += &format!("\n{}", report::rounds::heading(self.total()));
+            output.write(&text)?;
+        }
+        Ok(Ok(()))
+    }
+
+    fn total(&self) -> u32 {
+        self.repeats * self.contenders.len() as u32
+    }
+
+    /// All rounds, until a signal comes or a run fails. A B, then B A: what drifts with time then
+    /// hits all alike. The exit code when a run was refused.
+    fn all(&mut self, output: &mut Output) -> Result<Option<u8>> {
+        for round in 0..self.repeats {
+            for place in 0..self.contenders.len() {
+                let index = if round % 2 == 0 { place } else { self.contenders.len() - 1 - place };
+                if self.request.runner.caught().is_some() {
+                    return Ok(None);
+                }
+                match self.one(index, round, output)? {
+                    Ok(true) => {}
+                    Ok(false) => return Ok(None),
+                    Err(code) => return Ok(Some(code)),
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Makes a run and shows it; whether the other runs are made. A run that was cut short is no
+    /// repeat of the others, and is saved only if it is the only one.
+    fn one(&mut self, index: usize, round: u32, output: &mut Output) -> Result<Result<bool, u8>> {
+        let Contender { name, invocation } = &self.contenders[index];
+        let planned = match self.request.plan(invocation, &mut self.shown, output) {
+            Ok(planned) => planned,
+            Err(code) => return Ok(Err(code)),
+        };
+        let number = self.set.runs.len() as u32 + 1;
+        let cell = Cell { name: name.clone(), round, ..Cell::default() };
+        let mut console = Console::new(self.request, invocation, output).in_cell(cell);
+        let Execution { record, judged } =
+            self.request.runner.execute(planned, invocation, &mut self.archive, &mut console)?;
+        self.archive.leave_out(|record| record.interrupted_by.is_some());
+        self.shown.show(self.request, &record.messages, output)?;
+        say(&self.archive.take_notes());
+        let cut_short = record.interrupted_by.is_some();
+        if cut_short && number > 1 {
+            say(&format!("fathom: run {number} was cut short and is left out\n"));
+            return Ok(Ok(false));
+        }
+        if self.request.is_text() {
+            let name = Some(name.as_str()).filter(|_| self.contenders.len() > 1);
+            output.write(&report::rounds::lines(number, self.total(), name, &record))?;
+        }
+        let failed = exit::failed(&record);
+        self.set.runs.push(record);
+        self.judged.push(judged);
+        if failed && number < self.total() {
+            say(&format!("fathom: run {number} failed; the others are not made\n"));
+        }
+        Ok(Ok(!cut_short && !failed))
+    }
+}
+
+/// Each with a name of its own: that of its job files or, without any, of its jobs.
+fn contenders<'a>(request: &RunRequest<'a>) -> Vec<Contender<'a>> {
+    let mut plain: Vec<String> = Vec::new();
+    let named = |invocation: &'a Invocation| {
+        let name = match invocation.job_files.as_slice() {
+            [] => {
+                let jobs = invocation.jobs.iter().map(|job| job.identity.name.as_str());
+                jobs.collect::<Vec<_>>().join(" ")
+            }
+            files => files.join(" "),
+        };
+        let before = plain.iter().filter(|known| **known == name).count();
+        plain.push(name.clone());
+        let name = if before == 0 { name } else { format!("{name} ({})", before + 1) };
+        Contender { name, invocation }
+    };
+    std::iter::once(request.invocation).chain(request.others).map(named).collect()
+}

@@ -1,0 +1,246 @@
+//! Taking runs out of the archive as files, and bringing files in.
+
+use super::{open, place, refused};
+use crate::archived;
+use crate::output::{describe, say};
+use ::archive::{Archive, Choice, Lineage, RunId, Summary, Together};
+use anyhow::{Context, Result};
+use clap::{Args, ValueEnum};
+use record::{RecordSet, RunRecord};
+use report::export::{Named, Table};
+use report::numbers::counted;
+use runner::Refusal;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// What `fathom runs export` takes.
+#[derive(Args)]
+pub struct Export {
+    /// Runs, sets of them, or files with records.
+    #[arg(value_name = "NAME", required = true)]
+    names: Vec<PathBuf>,
+    /// The file; its name ends in .json, .csv or .parquet.
+    #[arg(short, long, value_name = "FILE", value_parser = output)]
+    output: (PathBuf, Form),
+    /// What the rows of a table are; records in JSON are whole.
+    #[arg(long, value_enum, default_value = "intervals")]
+    what: What,
+}
+
+/// What a file holds, by the end of its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Json,
+    Csv,
+    Parquet,
+}
+
+/// What the rows of a table are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum What {
+    /// Each interval of each worker and direction.
+    Intervals,
+    /// Each percentile of each job's latencies.
+    Percentiles,
+}
+
+fn output(text: &str) -> Result<(PathBuf, Form), String> {
+    let path = PathBuf::from(text);
+    let end = path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase());
+    match end.as_deref() {
+        Some("json") => Ok((path, Form::Json)),
+        Some("csv") => Ok((path, Form::Csv)),
+        Some("parquet") => Ok((path, Form::Parquet)),
+        _ => Err("expected a name that ends in .json, .csv or .parquet".into()),
+    }
+}
+
+/// Writes the runs of all names to one file.
+///
+/// # Errors
+/// When a name stands for nothing, or the file cannot be written.
+pub fn export(arguments: &Export, choice: &Choice) -> Result<()> {
+    let mut sets = Vec::new();
+    for name in &arguments.names {
+        sets.push((name, archived::load_from(name, choice)?));
+    }
+    let (path, form) = &arguments.output;
+    let runs: usize = sets.iter().map(|(_, set)| set.runs.len()).sum();
+    let plural = if runs == 1 { "" } else { "s" };
+    match form {
+        Form::Json => save(path, sets.into_iter().map(|(_, set)| set).collect())?,
+        Form::Csv | Form::Parquet => {
+            let mut named: Vec<(String, &RunRecord)> = Vec::new();
+            for (name, set) in &sets {
+                let names = names(name, set, choice);
+                named.extend(names.into_iter().zip(&set.runs));
+            }
+            let named: Vec<Named> =
+                named.iter().map(|(name, record)| Named { name, record }).collect();
+            let table = match arguments.what {
+                What::Intervals => report::export::intervals(&named),
+                What::Percentiles => report::export::percentiles(&named),
+            };
+            write(path, &table, *form)?;
+            say(&format!("{}: {} rows of {runs} run{plural}\n", path.display(), table.rows()));
+            return Ok(());
+        }
+    }
+    say(&format!("{}: {runs} run{plural}\n", path.display()));
+    Ok(())
+}
+
+/// One run as a record, one set as it is, several as a set of their runs.
+fn save(path: &Path, mut sets: Vec<RecordSet>) -> Result<()> {
+    let saved = match (&mut sets[..], path) {
+        ([one], path) if one.kind == "run" && one.runs.len() == 1 => {
+            report::native::save(&one.runs[0], path)
+        }
+        ([one], path) => report::native::save_set(one, path),
+        (_, path) => {
+            let mut all = runner::empty_set(EXPORTED, 0);
+            all.runs = sets.into_iter().flat_map(|set| set.runs).collect();
+            report::native::save_set(&all, path)
+        }
+    };
+    saved.map_err(anyhow::Error::from)
+}
+
+/// The kind of a set whose runs were not made together.
+const EXPORTED: &str = "export";
+
+/// What the runs of a name are called in tables: ids, or the file with their numbers.
+fn names(name: &Path, set: &RecordSet, choice: &Choice) -> Vec<String> {
+    let text = name.to_string_lossy();
+    if fs::metadata(name).is_err()
+        && let Ok(archive) = open(choice)
+        && let Ok(ids) = archive.find_all(&text)
+        && ids.len() == set.runs.len()
+    {
+        return ids.iter().map(|id| id.short().to_owned()).collect();
+    }
+    match set.runs.len() {
+        1 => vec![text.into_owned()],
+        count => (1..=count).map(|number| format!("{text} #{number}")).collect(),
+    }
+}
+
+fn write(path: &Path, table: &Table, form: Form) -> Result<()> {
+    let written = |path: &Path| {
+        let mut file = File::create(path)?;
+        match form {
+            Form::Parquet => table.parquet(&file).map_err(std::io::Error::other)?,
+            Form::Csv | Form::Json => file.write_all(table.csv().as_bytes())?,
+        }
+        Ok(file)
+    };
+    report::native::replace(path, written)
+        .with_context(|| format!("{}: cannot write", path.display()))
+}
+
+/// What `fathom runs import` takes.
+#[derive(Args)]
+pub struct Import {
+    /// Records or sets of fathom, directories of sweeps, output of fio 3 with JSON or JSON+ in it.
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// Give every run of the files this tag; can be given for several.
+    #[arg(long, value_name = "TAG")]
+    tag: Vec<String>,
+}
+
+/// Brings the runs of all files in. What cannot be read does not keep the others out.
+///
+/// # Errors
+/// When the archive cannot be used, or a file could not be read.
+pub fn import(arguments: &Import, choice: &Choice) -> Result<()> {
+    let mut archive = Archive::open(&place(choice)?).map_err(refused)?;
+    archive.remarks().iter().for_each(|remark| say(&format!("fathom: {remark}\n")));
+    let mut unread = 0;
+    for file in &arguments.files {
+        let set = match report::native::load_set(file) {
+            Ok(set) => set,
+            Err(error) => {
+                say(&format!("fathom: error: {}\n", describe(&error.into())));
+                unread += 1;
+                continue;
+            }
+        };
+        let (added, known) = add(&mut archive, &set, file)?;
+        for id in added.iter().chain(&known) {
+            for tag in &arguments.tag {
+                archive.tag(id, tag).map_err(refused)?;
+            }
+        }
+        say(&format!("{}: {}\n", file.display(), told(&added, &known)));
+        for note in set.runs.iter().filter(|run| run.origin.is_some()).flat_map(|r| &r.messages) {
+            say(&format!("  {}\n", note.text));
+        }
+    }
+    match unread {
+        0 => Ok(()),
+        count => {
+            let text = format!("{count} of {} files not imported", arguments.files.len());
+            Err(Refusal::usage(text))
+        }
+    }
+}
+
+/// "3 runs added (7f3a9c21 …), 1 was there".
+fn told(added: &[RunId], known: &[RunId]) -> String {
+    let ids = |ids: &[RunId]| match ids {
+        [one] => one.short().to_owned(),
+        [first, ..] => format!("{} …", first.short()),
+        [] => String::new(),
+    };
+    let new = match added.len() {
+        0 => "nothing new".to_owned(),
+        count => format!("{} added ({})", counted(count, "run"), ids(added)),
+    };
+    match known.len() {
+        0 => new,
+        count => format!("{new}, {} there already ({})", counted(count, "run"), ids(known)),
+    }
+}
+
+/// Adds the runs of a set that are not there yet. Runs that were made together stay together, also
+/// with those that came before.
+fn add(archive: &mut Archive, set: &RecordSet, file: &Path) -> Result<(Vec<RunId>, Vec<RunId>)> {
+    let mut known = Vec::new();
+    let mut new = Vec::new();
+    for run in &set.runs {
+        match archive.same_as(run).map_err(refused)? {
+            Some(id) => known.push(id),
+            None => new.push(run),
+        }
+    }
+    let lineage = lineage(archive, set, file, &known)?;
+    let mut added = Vec::new();
+    for run in new {
+        let id = archive.add(run, &lineage).map_err(refused)?;
+        let summary = Summary::of(run, &judge::judge(run));
+        archive.judged(&id, &summary).map_err(refused)?;
+        added.push(id);
+    }
+    Ok((added, known))
+}
+
+fn lineage(archive: &Archive, set: &RecordSet, file: &Path, known: &[RunId]) -> Result<Lineage> {
+    let is_fio = set.runs.iter().any(|run| run.origin.is_some());
+    if set.kind == "run" || set.kind == EXPORTED {
+        return Ok(Lineage::alone(if is_fio { "fio" } else { "run" }));
+    }
+    let directory = file.is_dir().then(|| fs::canonicalize(file).ok()).flatten();
+    let name = directory.map_or(String::new(), |path| path.to_string_lossy().into_owned());
+    let of_known = match known.first() {
+        Some(id) => archive.row(id).map_err(refused)?.set,
+        None => None,
+    };
+    let id = match of_known {
+        Some(id) => id,
+        None => archive.new_set().map_err(refused)?,
+    };
+    let together = Together { id, seed: set.seed, name };
+    Ok(Lineage { kind: set.kind.clone(), together: Some(together) })
+}

@@ -1,0 +1,172 @@
+//! Where the store is and who asks, from options, the environment and profiles.
+
+use super::arguments::Arguments;
+use anyhow::Result;
+use objects::credentials::{Credentials, Here, Keys, Surroundings};
+use objects::{Endpoint, Security};
+use runner::Refusal;
+
+/// Signed for where nothing names a region.
+const USUAL_REGION: &str = "us-east-1";
+
+/// Where the store is, and who asks.
+pub struct Access {
+    endpoints: Vec<Endpoint>,
+    security: Security,
+    region: String,
+    who: Option<Who>,
+}
+
+struct Who {
+    id: String,
+    key: String,
+    token: Option<String>,
+}
+
+impl Access {
+    /// From what was typed, and around it what is not.
+    ///
+    /// # Errors
+    /// What is missing or wrong, and where it was found.
+    pub fn of(arguments: &Arguments) -> Result<Access> {
+        Access::around(arguments, &Here).map_err(Refusal::usage)
+    }
+
+    fn around(arguments: &Arguments, around: &dyn Surroundings) -> Result<Access, String> {
+        let found = Credentials::find(around, arguments.profile.as_deref())?;
+        let region = arguments.region.clone().or(found.region.map(|region| region.value));
+        let otherwise = match (arguments.insecure, arguments.tls || arguments.ca_file.is_some()) {
+            (true, _) => Security::Insecure,
+            (false, true) => Security::Verified,
+            (false, false) => Security::Plain,
+        };
+        let (text, from) = match (&arguments.endpoint, found.endpoint, &region) {
+            (Some(endpoint), _, _) => (endpoint.clone(), "--endpoint".to_owned()),
+            (None, Some(found), _) => (found.value, found.from),
+            (None, None, Some(region)) => {
+                (format!("https://s3.{region}.amazonaws.com"), "the region".to_owned())
+            }
+            (None, None, None) => {
+                return Err("there is no store: give --endpoint=HOST:PORT, set AWS_ENDPOINT_URL, \
+                            or give --region for AWS itself"
+                    .into());
+            }
+        };
+        let (endpoints, security) = objects::endpoints::endpoints(&text, otherwise)
+            .map_err(|why| format!("{from}: {why}"))?;
+        if security == Security::Plain && otherwise != Security::Plain {
+            return Err(format!(
+                "{from}: it says http://, and --tls, --insecure or --ca-file that it is encrypted; \
+                 say https://, or leave them out"
+            ));
+        }
+        let who = match (&arguments.access_key, found.keys) {
+            _ if arguments.anonymous => None,
+            (Some(id), _) => Some(Who {
+                id: id.clone(),
+                key: arguments.secret_key.clone().unwrap_or_default(),
+                token: arguments.session_token.clone(),
+            }),
+            (None, Some(keys)) => Some(who(keys)),
+            (None, None) => {
+                return Err("there is no key: give --profile, set AWS_ACCESS_KEY_ID and \
+                            AWS_SECRET_ACCESS_KEY, or say --anonymous"
+                    .into());
+            }
+        };
+        let region = region.unwrap_or_else(|| USUAL_REGION.into());
+        Ok(Access { endpoints, security, region, who })
+    }
+
+    /// Job options that say the same.
+    pub fn options(&self) -> Vec<String> {
+        let hosts: Vec<String> = self.endpoints.iter().map(ToString::to_string).collect();
+        let https = match self.security {
+            Security::Plain => "off",
+            Security::Verified => "on",
+            Security::Insecure => "insecure",
+        };
+        let mut options = vec![
+            format!("--http_host={}", hosts.join(",")),
+            format!("--https={https}"),
+            format!("--http_s3_region={}", self.region),
+        ];
+        if let Some(Who { id, key, token }) = &self.who {
+            options.push(format!("--http_s3_keyid={id}"));
+            options.push(format!("--http_s3_key={key}"));
+            options.extend(token.iter().map(|token| format!("--http_s3_security_token={token}")));
+        }
+        options
+    }
+}
+
+fn who(keys: Keys) -> Who {
+    Who { id: keys.id.value, key: keys.secret.value, token: keys.token.map(|token| token.value) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+    use std::io;
+    use std::path::Path;
+
+    #[derive(Parser)]
+    struct Typed {
+        #[command(flatten)]
+        arguments: Arguments,
+    }
+
+    /// Variables, and no files.
+    struct Invented(&'static [(&'static str, &'static str)]);
+
+    impl Surroundings for Invented {
+        fn variable(&self, name: &str) -> Option<String> {
+            self.0.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+        }
+
+        fn read(&self, _: &Path) -> io::Result<Vec<u8>> {
+            Err(io::ErrorKind::NotFound.into())
+        }
+    }
+
+    const KEYS: [(&str, &str); 2] =
+        [("AWS_ACCESS_KEY_ID", "id"), ("AWS_SECRET_ACCESS_KEY", "hidden")];
+
+    fn options(
+        typed: &str,
+        around: &'static [(&'static str, &'static str)],
+    ) -> Result<String, String> {
+        let words = ["s3", "get", "--bucket=b"].into_iter().chain(typed.split_whitespace());
+        let typed = Typed::try_parse_from(words).map_err(|error| error.to_string())?;
+        Ok(Access::around(&typed.arguments, &Invented(around))?.options().join(" "))
+    }
+
+    #[test]
+    fn what_is_typed_goes_before_what_is_around() {
+        let typed = options("--host=[::1]:9000 --access-key=a --secret-key=b", &KEYS).unwrap();
+        assert_eq!(
+            typed,
+            "--http_host=[::1]:9000 --https=off --http_s3_region=us-east-1 --http_s3_keyid=a \
+             --http_s3_key=b"
+        );
+        let around = options("--endpoint=https://s{1...2}:1", &KEYS).unwrap();
+        assert!(around.starts_with("--http_host=s1:1,s2:1 --https=on "), "{around}");
+        assert!(around.ends_with("--http_s3_keyid=id --http_s3_key=hidden"), "{around}");
+        let aws = options("--region=eu-north-1 --anonymous", &[]).unwrap();
+        assert!(aws.starts_with("--http_host=s3.eu-north-1.amazonaws.com:443 --https=on"), "{aws}");
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        for (typed, words) in [
+            ("", "there is no store"),
+            ("--endpoint=a:1", "there is no key"),
+            ("--endpoint=http://a:1 --insecure --anonymous", "it says http://"),
+            ("--endpoint=a:x --anonymous", "--endpoint: "),
+        ] {
+            let error = options(typed, &[]).unwrap_err();
+            assert!(error.contains(words), "{typed}: {error}");
+        }
+    }
+}

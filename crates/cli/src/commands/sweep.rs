@@ -1,0 +1,280 @@
+//! `fathom sweep`: one job over values of its options and settings of the machine.
+
+mod arguments;
+mod cells;
+mod machine;
+mod remembered;
+mod restore;
+
+use crate::commands::{RawArguments, run};
+use crate::output::{Output, describe, say};
+use crate::suites::{self, SuiteOptions, places};
+use anyhow::{Context, Result};
+use arguments::Arguments;
+use cells::{Cells, Jobs};
+use record::{Nanos, RecordSet, RunRecord};
+use remembered::Remembered;
+use report::sweep::directory;
+use runner::Refusal;
+use runner::RunArchive;
+use runner::Runner;
+use runner::inputs::Machine;
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use suite::Suite;
+use suite::sweep::{Design, Dimension, KIND, Manifest, Place, Sweep};
+use tuning::Session;
+
+/// Sweeps and reports.
+pub fn main(words: &RawArguments) -> Result<u8> {
+    let words = run::utf8_arguments(&words.words).map_err(Refusal::usage)?;
+    let (arguments, job) = Arguments::part(words);
+    sweep(&arguments, &job)
+}
+
+fn sweep(arguments: &Arguments, job: &[String]) -> Result<u8> {
+    // A name that is none is found before an hour of measuring.
+    arguments.measures()?;
+    if arguments.restore {
+        return restore::restore(arguments.json, job);
+    }
+    if let (Some(directory), _) | (None, Some(directory)) = (&arguments.show, &arguments.resume) {
+        if let Some(first) = job.first() {
+            return Err(Refusal::usage(format!(
+                "'{first}': the job of a sweep is kept with it; leave it out, or correct the option"
+            )));
+        }
+        if !directory::is_one(directory) {
+            let shown = directory.display();
+            return Err(Refusal::usage(format!("{shown}: no sweep is kept there (no sweep.json)")));
+        }
+    }
+    match (&arguments.show, &arguments.resume) {
+        (Some(directory), _) => show(arguments, directory),
+        (None, Some(directory)) => resume(arguments, directory),
+        (None, None) => begin(arguments, job),
+    }
+}
+
+/// `--show`: the tables again.
+fn show(arguments: &Arguments, given: &Path) -> Result<u8> {
+    let at = std::path::absolute(given).with_context(|| given.display().to_string())?;
+    let manifest = directory::manifest(&at).map_err(unusable)?;
+    let set = directory::load_set(&at).map_err(unusable)?;
+    let failed = report(arguments, &manifest, &set, &at, None, &mut Output::Stdout)?;
+    Ok(suites::exit_code(None, failed))
+}
+
+fn unusable(error: report::native::RecordError) -> anyhow::Error {
+    Refusal::usage(describe(&error.into()))
+}
+
+/// A new sweep.
+fn begin(arguments: &Arguments, job: &[String]) -> Result<u8> {
+    let design = design(arguments)?;
+    engine::look_at_clock();
+    let runner = Runner::new(false);
+    let inputs = Remembered::new(Machine::new(runner.machine()));
+    let jobs = Jobs { arguments: job, inputs: &inputs };
+    let first = jobs.check(&design, &runner)?;
+    let mut output = Output::open(first.output.as_deref())?;
+    let working = std::env::current_dir().context("the working directory is gone")?;
+    let manifest = Manifest {
+        schema: record::SCHEMA_VERSION,
+        fathom_version: env!("CARGO_PKG_VERSION").into(),
+        kind: KIND.into(),
+        directory: working.to_string_lossy().into_owned(),
+        arguments: job.to_vec(),
+        sources: inputs.sources(),
+        variables: inputs.variables(),
+        design,
+        fs_on: arguments.fs_on.clone(),
+        fs_size: arguments.fs_size,
+    };
+    let at = place(arguments.into.as_deref(), &working)?;
+    let session = machine::begin(&manifest, &jobs, &first, &runner)?;
+    directory::begin(&at, &manifest)?;
+    let _held = hold(&at)?;
+    let sweep = Sweep::new(manifest.design.clone(), &BTreeMap::new(), cells::guess(&first));
+    let under_way = UnderWay { arguments, manifest: &manifest, runner: &runner, at: &at };
+    under_way.carry_out(sweep, jobs, session, directory::set(&manifest), &mut output)
+}
+
+fn design(arguments: &Arguments) -> Result<Design> {
+    let usage = |why: String| Refusal::usage(format!("--vary {why}"));
+    let parse = |text: &String| Dimension::parse(text).map_err(usage);
+    let design = Design {
+        dimensions: arguments.vary.iter().map(parse).collect::<Result<_>>()?,
+        paired: arguments.paired,
+        repeats: arguments.repeat,
+        order: arguments.order(),
+        seed: arguments.seed.unwrap_or_else(runner::fresh_seed),
+    };
+    let wrong = design.dimensions.iter().filter_map(|one| cells::check_name(one).err());
+    let wrong: Vec<String> = wrong.collect();
+    if !wrong.is_empty() {
+        return Err(Refusal::usage(wrong.join("\n")));
+    }
+    design.check().map_err(Refusal::usage)?;
+    Ok(design)
+}
+
+/// Where a new sweep is kept, whatever the working directory becomes.
+fn place(into: Option<&Path>, working: &Path) -> Result<PathBuf> {
+    let Some(into) = into else { return places::usual_directory(KIND) };
+    let at = working.join(into);
+    if directory::is_one(&at) {
+        return Err(Refusal::usage(format!(
+            "--into={0}: a sweep is kept there; --resume {0} goes on with it",
+            into.display()
+        )));
+    }
+    if !directory::is_free(&at) {
+        return Err(Refusal::usage(format!(
+            "--into={}: it holds something; name a new directory, or an empty one",
+            into.display()
+        )));
+    }
+    Ok(at)
+}
+
+/// The lock on a directory, until the value goes.
+fn hold(at: &Path) -> Result<File> {
+    let path = directory::manifest_file(at);
+    let file = File::open(&path).with_context(|| path.display().to_string())?;
+    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Err(Errno::WOULDBLOCK) => Err(Refusal::target(format!(
+            "{}: another fathom is at work on this sweep; wait for it, or end it",
+            at.display()
+        ))),
+        // A filesystem without locks has none to break.
+        Ok(()) | Err(_) => Ok(file),
+    }
+}
+
+/// `--resume`: what is missing.
+fn resume(arguments: &Arguments, given: &Path) -> Result<u8> {
+    let at = std::path::absolute(given).with_context(|| given.display().to_string())?;
+    let manifest = directory::manifest(&at).map_err(unusable)?;
+    let _held = hold(&at)?;
+    directory::tidy(&at)?;
+    std::env::set_current_dir(&manifest.directory)
+        .with_context(|| format!("{}: where the sweep was begun is gone", manifest.directory))?;
+    engine::look_at_clock();
+    let runner = Runner::new(false);
+    let inputs = Remembered::of(&manifest, Machine::new(runner.machine()));
+    let jobs = Jobs { arguments: &manifest.arguments, inputs: &inputs };
+    let mut runs = directory::load(&at, &manifest.design)?;
+    runs.retain(|(_, run)| !arguments.retry_failed || suite::failure(run).is_none());
+    let done: BTreeMap<Place, Nanos> =
+        runs.iter().map(|(place, run)| (*place, suite::sweep::lasted(run))).collect();
+    let first = jobs.check(&manifest.design, &runner)?;
+    let mut output = Output::open(first.output.as_deref())?;
+    let sweep = Sweep::new(manifest.design.clone(), &done, cells::guess(&first));
+    let session = match sweep.left() {
+        0 => None,
+        _ => machine::begin(&manifest, &jobs, &first, &runner)?,
+    };
+    let mut set = directory::set(&manifest);
+    set.runs.extend(runs.into_iter().map(|(_, run)| run));
+    let under_way = UnderWay { arguments, manifest: &manifest, runner: &runner, at: &at };
+    under_way.carry_out(sweep, jobs, session, set, &mut output)
+}
+
+/// What holds for all of a sweep.
+struct UnderWay<'a> {
+    arguments: &'a Arguments,
+    manifest: &'a Manifest,
+    runner: &'a Runner,
+    at: &'a Path,
+}
+
+impl UnderWay<'_> {
+    /// Makes the runs that are left, and reports. What was made is kept and shown, whatever ended it.
+    fn carry_out(
+        &self,
+        mut sweep: Sweep,
+        jobs: Jobs,
+        session: Option<(Session, Nanos)>,
+        mut set: RecordSet,
+        output: &mut Output,
+    ) -> Result<u8> {
+        self.runner.signals()?;
+        let cut_short = |run: &RunRecord| run.interrupted_by.is_some();
+        let archive = RunArchive::for_set(self.arguments.archive.choice()?, KIND, set.seed);
+        let mut archive = archive.continuing(self.at).leaving_out(cut_short);
+        let session = session.map(|(session, each)| {
+            sweep.expect_setting(each);
+            session
+        });
+        say(&self.prospect(&sweep));
+        let left_behind = match session.is_some() {
+            true => ", and leaves the machine as it is now: fathom sweep --restore puts it back",
+            false => "",
+        };
+        let options = SuiteOptions { left_behind: left_behind.into(), ..SuiteOptions::default() };
+        let mut cells = Cells::new(sweep, jobs, self.at.to_owned(), session);
+        let end = suites::run_task(&mut cells, self.runner, &options, &mut set, &mut archive);
+        let back = machine::put_back(cells.session());
+        let signal = *end.as_ref().unwrap_or(&None);
+        set.runs.retain(|run| run.interrupted_by.is_none());
+        let shown = report(self.arguments, self.manifest, &set, self.at, signal, output);
+        let left = cells.left();
+        if left > 0 {
+            say(&format!(
+                "{left} of {} runs are still to be made: fathom sweep --resume {}\n",
+                self.manifest.design.runs(),
+                self.at.display()
+            ));
+        }
+        if let (Err(_), Err(also)) = (&end, &back) {
+            say(&format!("fathom: error: {}\n", describe(also)));
+        }
+        end?;
+        back?;
+        Ok(suites::exit_code(signal, shown?))
+    }
+
+    /// What is ahead, and how to go on if something comes between.
+    fn prospect(&self, sweep: &Sweep) -> String {
+        let design = &self.manifest.design;
+        let seconds = sweep.expected().left.0.div_ceil(1_000_000_000);
+        let time = match seconds {
+            0 => String::new(),
+            _ => format!(", {}:{:02} min or more", seconds / 60, seconds % 60),
+        };
+        format!(
+            "{} cells, {} times each: {} runs to make{time}; kept in {}\n",
+            design.cells(),
+            design.repeats,
+            sweep.left(),
+            self.at.display()
+        )
+    }
+}
+
+/// Shows what was measured; whether a cell failed.
+fn report(
+    arguments: &Arguments,
+    manifest: &Manifest,
+    set: &RecordSet,
+    at: &Path,
+    signal: Option<i32>,
+    output: &mut Output,
+) -> Result<bool> {
+    let wanted =
+        suite::sweep::Wanted { measures: arguments.measures()?, baseline: arguments.baseline() };
+    let mut conclusion = suite::sweep::conclude(set, &manifest.design, &wanted);
+    conclusion.interrupted_by = signal;
+    output.write(&match arguments.json {
+        true => report::json::sweep::sweep(&conclusion, &manifest.design, at),
+        false => {
+            report::sweep::text(&conclusion, manifest.design.repeats, &output.style())
+                + &format!("\nRuns:   {}\nSeed:   {}\n", places::shown(at), manifest.design.seed)
+        }
+    })?;
+    Ok(!conclusion.failures.is_empty())
+}

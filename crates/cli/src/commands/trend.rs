@@ -1,0 +1,78 @@
+//! `fathom trend`: a figure of archived runs over time, where it changed, and what changed then.
+
+use crate::commands::plot;
+use crate::commands::runs::{filter, open, refused, wide};
+use crate::output::{Output, say};
+use anyhow::Result;
+use archive::{Choice, Trends};
+use clap::Args;
+use judge::Measure;
+use runner::Refusal;
+use std::path::PathBuf;
+
+/// What `fathom trend` takes.
+#[derive(Args)]
+#[command(
+    after_help = "FILTER words are those of fathom runs. Runs of one job, workload and host make a \
+                  trend of their own; those that were interrupted or had errors are left out."
+)]
+pub struct Arguments {
+    /// Only runs for which all of these words hold.
+    #[arg(value_name = "FILTER")]
+    filter: Vec<String>,
+    /// Only runs of this job; the same as job=NAME among the words.
+    #[arg(long, value_name = "NAME")]
+    job: Option<String>,
+    /// The figure, as `fathom compare --metrics` names it, also of one direction (read.p99), of
+    /// synchronisations (sync.p99), or of requests to an object store (GET.p99) and to the first byte of
+    /// their answers (ttfb.p99, GET.ttfb.p99).
+    #[arg(long, value_name = "NAME", default_value = "iops", value_parser = Measure::parse)]
+    metric: Measure,
+    /// Draw it: a file ending in .svg or .png; of several trends the one with most runs.
+    #[arg(short, long, value_name = "FILE", value_parser = plot::output)]
+    output: Option<PathBuf>,
+    /// Print JSON: an array of trends.
+    #[arg(long)]
+    json: bool,
+    /// The archive; otherwise that of FATHOM_ARCHIVE, or the usual one.
+    #[arg(long, value_name = "PATH")]
+    archive: Option<PathBuf>,
+}
+
+/// Shows. 0: shown; 1: the picture could not be written; 2: the words cannot be used, or no run has the
+/// figure.
+pub fn main(arguments: &Arguments) -> Result<u8> {
+    let mut words = arguments.filter.clone();
+    words.extend(arguments.job.iter().map(|job| format!("job={job}")));
+    let choice = Choice::of(arguments.archive.as_deref(), false);
+    let trends = open(&choice)?.trends(&filter(&words)?, &arguments.metric, usize::MAX);
+    let Trends { trends, broken_runs, .. } = trends.map_err(refused)?;
+    if broken_runs > 0 {
+        let plural = if broken_runs == 1 { "" } else { "s" };
+        say(&format!("fathom: {broken_runs} run{plural} with errors or interrupted left out\n"));
+    }
+    let Some(longest) = trends.first() else {
+        let text = format!(
+            "no run that matches has a figure '{}'; those that an older fathom judged have newer \
+             figures after `fathom runs rejudge --all`",
+            arguments.metric.name()
+        );
+        return Err(Refusal::usage(text));
+    };
+    let mut output = Output::Stdout;
+    if arguments.json {
+        let all: Vec<_> = trends.iter().map(report::trend::json).collect();
+        output.write(&(serde_json::to_string_pretty(&all)? + "\n"))?;
+    } else {
+        let style = wide(&output);
+        let style = report::style::Style { width: style.width.min(120), ..style };
+        let texts: Vec<String> =
+            trends.iter().map(|trend| report::trend::text(trend, &style)).collect();
+        output.write(&texts.join("\n"))?;
+    }
+    if let Some(path) = &arguments.output {
+        plot::write(&report::trend::picture(longest), path).map_err(anyhow::Error::msg)?;
+        say(&format!("{}: {} of {}\n", path.display(), longest.measure.name(), longest.workload));
+    }
+    Ok(0)
+}

@@ -1,0 +1,286 @@
+//! What all commands that run suites share: their options, the line that shows how far they are,
+//! their files and devices.
+
+pub mod device;
+pub mod places;
+mod progress;
+pub mod scratch;
+
+use crate::exit;
+use crate::output::say;
+use anyhow::{Context, Result};
+use archive::{Choice, Place};
+use clap::Args;
+use compat::Tongue;
+use job::options::Value;
+use job::value::Units;
+use job::{Dialect, Invocation};
+use progress::Progress;
+use record::{Bytes, Message, Nanos, RecordSet, Severity};
+use report::Kept;
+use runner::inputs::Machine;
+use runner::{Refusal, RunArchive, Runner, SuiteObserver, SuiteTask};
+use std::path::PathBuf;
+use suite::{Expected, Step, Suite};
+
+/// What holds for all runs of a command.
+#[derive(Clone, Debug, Default)]
+pub struct SuiteOptions {
+    /// Keep serial numbers in the records.
+    pub with_serials: bool,
+    /// Devices that may be overwritten.
+    pub allow_destroy: Vec<String>,
+    /// Do not print warnings before a run. They are in the records.
+    pub quiet: bool,
+    /// Show no progress line: the tool that is stood in for has none, or its own.
+    pub no_progress: bool,
+    /// The words in which options are named.
+    pub tongue: Tongue,
+    /// What a second signal leaves behind, appended to the message about the first; empty: nothing.
+    pub left_behind: String,
+}
+
+/// A suite with nothing around its runs.
+struct PlainTask<'a, S> {
+    suite: &'a mut S,
+    options: &'a SuiteOptions,
+}
+
+impl<S: Suite> SuiteTask for PlainTask<'_, S> {
+    fn suite(&mut self) -> &mut dyn Suite {
+        self.suite
+    }
+
+    fn invocation(&mut self, step: &Step, runner: &Runner) -> Result<Invocation> {
+        invocation(step, runner, self.options)
+    }
+}
+
+/// Runs a suite with nothing around its runs; see [`runner::run_suite`].
+///
+/// # Errors
+/// When a run cannot be planned or started. Errors of I/O are in the records.
+pub fn run(
+    suite: &mut impl Suite,
+    runner: &Runner,
+    options: &SuiteOptions,
+    set: &mut RecordSet,
+    archive: &mut RunArchive,
+) -> Result<()> {
+    run_task(&mut PlainTask { suite, options }, runner, options, set, archive).map(|_| ())
+}
+
+/// Runs a suite with what its command does around the runs; see [`runner::run_suite`].
+///
+/// # Errors
+/// When a run cannot be planned or started, and errors of the task.
+pub fn run_task(
+    task: &mut dyn SuiteTask,
+    runner: &Runner,
+    options: &SuiteOptions,
+    set: &mut RecordSet,
+    archive: &mut RunArchive,
+) -> Result<Option<i32>> {
+    let mut log =
+        SuiteLog { progress: Progress::new(!options.no_progress), options, said: Vec::new() };
+    runner::run_suite(task, runner, set, archive, &mut log)
+}
+
+/// Shows a suite on standard error.
+struct SuiteLog<'a> {
+    progress: Progress,
+    options: &'a SuiteOptions,
+    /// Remarks that were printed: what is true of one run is true of all.
+    said: Vec<String>,
+}
+
+impl SuiteObserver for SuiteLog<'_> {
+    fn begin(&mut self, doing: &str, expected: Expected) {
+        self.progress.begin(doing, expected);
+    }
+
+    fn tick(&mut self) {
+        self.progress.draw();
+    }
+
+    fn messages(&mut self, messages: &[Message]) {
+        let is_shown =
+            |message: &&Message| message.severity >= Severity::Warning && !self.options.quiet;
+        for message in messages.iter().filter(is_shown) {
+            if !self.said.contains(&message.text) {
+                self.progress.say(&self.options.tongue.said(&message.text));
+                self.said.push(message.text.clone());
+            }
+        }
+    }
+
+    fn line(&mut self, text: &str) {
+        self.progress.say(text);
+    }
+
+    fn stopping(&mut self, signal: i32) {
+        self.progress.say(&format!(
+            "ending on signal {signal}; once more ends it at once{}",
+            self.options.left_behind
+        ));
+    }
+
+    fn end(&mut self) {
+        self.progress.end();
+    }
+}
+
+/// The parsed run of a step.
+///
+/// # Errors
+/// What is wrong with its job.
+pub fn invocation(step: &Step, runner: &Runner, options: &SuiteOptions) -> Result<Invocation> {
+    let machine = Machine::new(runner.machine());
+    let mut invocation = job::parse(&step.arguments, Dialect::Fathom, &machine)
+        .map_err(anyhow::Error::from)
+        .with_context(|| format!("cannot make the run '{}'", step.cell.name))?;
+    invocation.with_serials = options.with_serials;
+    invocation.allow_destroy.extend(options.allow_destroy.iter().cloned());
+    Ok(invocation)
+}
+
+/// Writes the file of `--record`, and says where the runs are.
+pub fn save(archive: &mut RunArchive, set: &RecordSet) -> Kept {
+    let saved = archive.save(set);
+    say(&archive.take_notes());
+    saved
+}
+
+/// The exit code of runs: of the signal that ended them, or whether any of them failed.
+pub fn exit_code(interrupted_by: Option<i32>, failed: bool) -> u8 {
+    match (interrupted_by, failed) {
+        (Some(signal), _) => exit::interrupted(signal, false),
+        (None, true) => exit::ERRORS,
+        (None, false) => 0,
+    }
+}
+
+/// The last lines of a report: where the runs are.
+pub fn footer(saved: &Kept) -> String {
+    format!("\n{}", saved.text(places::shown))
+}
+
+/// Which archive runs go to.
+#[derive(Args)]
+pub struct ArchiveArguments {
+    /// Archive the runs in this file, which is made; otherwise in the one FATHOM_ARCHIVE names or
+    /// among the user's data ($XDG_DATA_HOME/fathom/archive.db).
+    #[arg(long, value_name = "FILE")]
+    archive: Option<PathBuf>,
+    /// Do not archive the runs.
+    #[arg(long, alias = "no-record", conflicts_with = "archive")]
+    no_archive: bool,
+}
+
+impl ArchiveArguments {
+    /// The archive that the options choose.
+    ///
+    /// # Errors
+    /// When that file is no archive.
+    pub fn choice(&self) -> Result<Choice> {
+        if let Some(path) = &self.archive {
+            let checked = Place::named(path).check();
+            checked.map_err(|error| Refusal::usage(format!("--archive: {error}")))?;
+        }
+        Ok(Choice::of(self.archive.as_deref(), self.no_archive))
+    }
+}
+
+/// What every command that makes several runs takes.
+#[derive(Args)]
+pub struct OutputArguments {
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// Write the records of all runs to this file as well.
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    #[command(flatten)]
+    archive: ArchiveArguments,
+    /// Keep the serial numbers of disks in the records.
+    #[arg(long)]
+    with_serials: bool,
+}
+
+impl OutputArguments {
+    /// The archive for the runs of a command of this name.
+    ///
+    /// # Errors
+    /// When the archive or the file of `--record` cannot be written.
+    pub fn archive(&self, kind: &str) -> Result<RunArchive> {
+        self.checked(RunArchive::for_set(self.archive.choice()?, kind, 0))
+    }
+
+    /// The archive for the one run of a command of this name.
+    ///
+    /// # Errors
+    /// When the archive or the file of `--record` cannot be written.
+    pub fn archive_of_one(&self, kind: &str) -> Result<RunArchive> {
+        self.checked(RunArchive::for_one_run(self.archive.choice()?, kind))
+    }
+
+    fn checked(&self, archive: RunArchive) -> Result<RunArchive> {
+        let archive = archive.with_record_file(self.record.clone());
+        archive.check_record_file().map(|()| archive)
+    }
+
+    /// The options that hold for all runs.
+    pub fn suite_options(&self) -> SuiteOptions {
+        SuiteOptions { with_serials: self.with_serials, ..SuiteOptions::default() }
+    }
+}
+
+/// A size as job options take it: "4g", "512m".
+///
+/// # Errors
+/// What is wrong with it.
+pub fn size(text: &str) -> Result<Bytes, String> {
+    match option("lockmem", text) {
+        Some(Value::Ints { values: [Some(bytes), ..], .. }) => Ok(Bytes(bytes as u64)),
+        _ => Err("expected a size such as 512m or 4g".into()),
+    }
+}
+
+/// A time as job options take it: "90", "30m", "4h".
+///
+/// # Errors
+/// What is wrong with it.
+pub fn time(text: &str) -> Result<Nanos, String> {
+    match option("runtime", text) {
+        Some(Value::Time(time)) if time.0 > 0 => Ok(time),
+        _ => Err("expected a time such as 90, 30m or 4h".into()),
+    }
+}
+
+/// A value as a job option takes it.
+fn option(name: &str, text: &str) -> Option<Value> {
+    let units = Units { kb_base: 1024 };
+    job::value::parse(job::options::find(name)?, Some(text), units).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_times_are_those_of_job_options() {
+        assert_eq!(size("4g"), Ok(Bytes(4 << 30)));
+        assert_eq!(size("512m"), Ok(Bytes(512 << 20)));
+        assert_eq!(time("90"), Ok(Nanos(90_000_000_000)));
+        assert_eq!(time("1h"), Ok(Nanos(3_600_000_000_000)));
+        for wrong in ["", "x", "-1", "4,5", "0x"] {
+            assert!(size(wrong).is_err() && time(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn codes_tell_signals_failures_and_refusals_apart() {
+        assert_eq!((exit_code(Some(2), true), exit_code(None, true)), (130, 1));
+        assert_eq!(exit_code(None, false), 0);
+    }
+}

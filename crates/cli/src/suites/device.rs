@@ -1,0 +1,52 @@
+//! A block device that several runs work on, as its path names it.
+
+use super::Refusal;
+use anyhow::Result;
+use host::TargetQuery;
+use record::{Facts, TargetFacts, TargetKind};
+use runner::Runner;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::fs::FileTypeExt;
+
+/// A path as text.
+///
+/// # Errors
+/// When it is empty, or not UTF-8.
+pub fn utf8(path: &OsStr) -> Result<&str> {
+    if path.is_empty() {
+        return Err(Refusal::usage("the path is empty: name a device or a file"));
+    }
+    path.to_str().ok_or_else(|| {
+        let shown = path.to_string_lossy();
+        Refusal::usage(format!("'{shown}' is not UTF-8 text; give names in UTF-8"))
+    })
+}
+
+/// Whether a path leads to a block device.
+pub fn is_device(path: &OsStr) -> bool {
+    fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_block_device())
+}
+
+/// What is known of the machine and of a target that will be written.
+pub fn facts(path: &str, runner: &Runner) -> Facts {
+    let query = TargetQuery { path: path.to_owned(), will_write: true };
+    runner.host().survey(runner.machine().clone(), &[query])
+}
+
+/// Whether the user named a target as one that may be destroyed: by the path given, by the one it
+/// leads to, or, of a device, by the kernel's name.
+pub fn may_destroy(allowed: &[String], path: &str, target: &TargetFacts) -> bool {
+    // That of a file is the device it lies on.
+    let own = target.device.as_ref().filter(|_| target.kind == TargetKind::Block);
+    allowed.iter().any(|named| {
+        named == path
+            || (!target.canonical.is_empty() && *named == target.canonical)
+            || own.is_some_and(|device| *named == format!("/dev/{device}"))
+    })
+}
+
+/// Whether it takes O_DIRECT, as far as that can be told before; where nothing is known, it is tried.
+pub fn takes_direct(target: &TargetFacts) -> bool {
+    target.direct.is_none_or(|limits| limits.memory > 0 || limits.offset > 0)
+}

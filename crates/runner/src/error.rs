@@ -1,0 +1,49 @@
+//! Why something cannot be done, apart from errors of the system.
+
+use thiserror::Error;
+
+/// Whose mistake a refusal is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RefusalKind {
+    /// The command line is wrong.
+    Usage,
+    /// The target does not suit, or would lose data.
+    Target,
+    /// Nobody's: this signal came before anything was measured.
+    Interrupted(i32),
+}
+
+/// A command cannot do what it was asked to; nothing was touched.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{text}")]
+pub struct Refusal {
+    /// What is refused.
+    pub kind: RefusalKind,
+    /// What is wrong, and what to do.
+    pub text: String,
+}
+
+impl Refusal {
+    /// The command line is wrong.
+    pub fn usage(text: impl Into<String>) -> anyhow::Error {
+        Refusal { kind: RefusalKind::Usage, text: text.into() }.into()
+    }
+
+    /// A signal came before anything was measured.
+    pub fn interrupted(signal: i32, text: impl Into<String>) -> anyhow::Error {
+        Refusal { kind: RefusalKind::Interrupted(signal), text: text.into() }.into()
+    }
+
+    /// The target does not suit.
+    pub fn target(text: impl Into<String>) -> anyhow::Error {
+        Refusal { kind: RefusalKind::Target, text: text.into() }.into()
+    }
+}
+
+/// An error with its causes in one line, without the numbers Rust puts behind the system's words.
+pub fn describe(error: &anyhow::Error) -> String {
+    let plain = |cause: &(dyn std::error::Error + 'static)| {
+        cause.to_string().split(" (os error ").next().unwrap_or_default().to_owned()
+    };
+    error.chain().map(plain).collect::<Vec<_>>().join(": ")
+}

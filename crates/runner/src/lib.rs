@@ -1,0 +1,39 @@
+//! The one way of a run. Every command that measures calls it and looks on through an observer:
+//!
+//! 1. [`Runner::plan`]: looks at the targets and resolves the jobs into a plan. Touches nothing.
+//! 2. [`Runner::execute`]: runs the plan, adds the record to the archive, judges it.
+//!
+//! [`run_suite`] does this for each run of a suite. Nothing here prints, and nothing parses a job.
+
+mod disk_counters;
+mod error;
+mod follow;
+pub mod idle;
+pub mod inputs;
+mod kernel;
+mod measure;
+mod observer;
+mod process_context;
+mod publish;
+pub mod replay;
+mod run_archive;
+mod runner;
+mod signals;
+mod suite_run;
+mod trigger;
+
+pub use error::{Refusal, RefusalKind, describe};
+pub use kernel::System;
+pub use observer::{RunControl, RunInProgress, RunObserver};
+pub use run_archive::RunArchive;
+pub use runner::{Execution, PlannedRun, Runner};
+pub use signals::{Pauses, Signals, is_ignored};
+pub use suite_run::{SuiteObserver, SuiteTask, empty_set, fresh_seed, run_suite};
+pub use trigger::{PATIENCE as TRIGGER_PATIENCE, Trigger};
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Milliseconds since 1970, UTC.
+pub(crate) fn unix_ms() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_millis() as u64)
+}

@@ -1,0 +1,131 @@
+//! One run on this machine, with everything sampled that may explain its figures.
+
+use crate::disk_counters::{DiskSnapshot, disk_results};
+use crate::process_context::{ChangesInEffect, apply};
+use crate::unix_ms;
+use anyhow::Result;
+use engine::{Outcome, Outside, Run};
+use host::{Before, Changes, Host, Sampler, Watched};
+use plan::Plan;
+use record::{DiskResult, Evidence, Facts, Health, Message, Nanos, Timeline};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Samples of the machine a second, unless the invocation says otherwise.
+const SAMPLE_HZ: f64 = 10.0;
+
+/// What a run left behind, before it becomes a record.
+pub(crate) struct Measured {
+    pub outcome: Outcome,
+    pub timeline: Timeline,
+    pub evidence: Evidence,
+    pub disks: Vec<DiskResult>,
+    pub started_unix_ms: u64,
+}
+
+/// What was read before the first I/O.
+struct Start {
+    evidence: Before,
+    disks: DiskSnapshot,
+}
+
+/// Runs a plan. `watch` is called with the run in progress and what makes its results so far, and
+/// returns when the run has ended.
+///
+/// # Errors
+/// When a thread cannot be had, and errors of `watch`.
+pub(crate) fn measure(
+    host: &Host,
+    plan: Plan,
+    facts: &Facts,
+    sample_hz: Option<f64>,
+    watch: impl FnOnce(&Run, &(dyn Fn() -> Measured + Sync)) -> Result<()>,
+) -> Result<Measured> {
+    let watched = plan.disks.clone();
+    let contents = plan.contents(facts);
+    let devices: Vec<String> = facts.devices.keys().cloned().collect();
+    let sampling = Watched {
+        devices: devices.clone(),
+        period: period(sample_hz.unwrap_or(SAMPLE_HZ)),
+        cpus: spare_cpus(&plan, facts),
+    };
+    let start = Arc::new(Mutex::new(None));
+    let before_io = read_start(host, &plan, &devices, &start);
+    let delays = host.clone();
+    let run_delay = Box::new(move |tid| Some(Nanos(delays.worker_sample(tid)?.delay_ns)));
+    let changes = ChangesInEffect(Arc::new(Changes::new(host.clone())));
+    let outside = Outside { run_delay, enter: apply(&changes.0) };
+    let run = Run::start(plan, outside, before_io)?;
+    let started_unix_ms = unix_ms();
+    let watcher = run.watcher();
+    let sampler = Sampler::start(host.clone(), sampling, run.origin(), move || watcher.tids())?;
+    let so_far = || {
+        let after = DiskSnapshot::take(host, &devices);
+        let start = start.lock().unwrap_or_else(PoisonError::into_inner);
+        let disks =
+            start.as_ref().map(|start: &Start| disk_results(&watched, &start.disks, &after));
+        Measured {
+            outcome: run.so_far(),
+            timeline: Timeline::default(),
+            evidence: Evidence::default(),
+            disks: disks.unwrap_or_default(),
+            started_unix_ms,
+        }
+    };
+    watch(&run, &so_far)?;
+    // What costs I/O itself comes last.
+    let after = DiskSnapshot::take(host, &devices);
+    let timeline = sampler.finish();
+    let mut outcome = run.finish();
+    let not_restored = changes.0.put_back();
+    outcome.messages.extend(not_restored.into_iter().map(|text| Message::warning(None, text)));
+    let start = start.lock().unwrap_or_else(PoisonError::into_inner).take();
+    // Without a start no I/O was made.
+    let start =
+        start.unwrap_or_else(|| Start { evidence: Before::default(), disks: after.clone() });
+    let disks = disk_results(&watched, &start.disks, &after);
+    let mut evidence = host.look_after(start.evidence, &contents);
+    evidence.health_after = health_after(host, facts);
+    Ok(Measured { outcome, timeline, evidence, disks, started_unix_ms })
+}
+
+/// Reads evidence and disk counters when the files are laid out, just before the first I/O.
+fn read_start(
+    host: &Host,
+    plan: &Plan,
+    devices: &[String],
+    start: &Arc<Mutex<Option<Start>>>,
+) -> impl FnOnce() + Send + use<> {
+    let (start, host, files) = (Arc::clone(start), host.clone(), files(plan));
+    let devices = devices.to_vec();
+    move || {
+        let evidence = host.look_before(files.iter().map(String::as_str));
+        let disks = DiskSnapshot::take(&host, &devices);
+        *start.lock().unwrap_or_else(PoisonError::into_inner) = Some(Start { evidence, disks });
+    }
+}
+
+/// Health of the disks that reported it before the run.
+fn health_after(host: &Host, facts: &Facts) -> BTreeMap<String, Health> {
+    let reporting = facts.devices.iter().filter(|(_, device)| device.health.is_some());
+    reporting.filter_map(|(name, _)| Some((name.clone(), host.health(name)?))).collect()
+}
+
+/// Files of all workers that have any, in order, repeats included.
+fn files(plan: &Plan) -> Vec<String> {
+    let real = plan.workers.iter().filter(|worker| worker.queue.engine.opens_files());
+    real.flat_map(|worker| &worker.files).map(|file| file.path.clone()).collect()
+}
+
+fn period(hertz: f64) -> Option<Duration> {
+    (hertz > 0.0).then(|| Duration::from_secs_f64(1.0 / hertz))
+}
+
+/// CPUs that no worker may use, when all workers keep to some.
+fn spare_cpus(plan: &Plan, facts: &Facts) -> Vec<u32> {
+    let bound = plan.workers.iter().all(|worker| !worker.placement.cpus.is_empty());
+    let used = |cpu: &u32| plan.workers.iter().any(|worker| worker.placement.cpus.contains(cpu));
+    let free = facts.cpu.allowed.iter().filter(|cpu| !used(cpu));
+    if bound { free.copied().collect() } else { Vec::new() }
+}

@@ -1,0 +1,68 @@
+//! Who looks on while a run goes on.
+
+use crate::Signals;
+use anyhow::Result;
+use engine::Run;
+use live::feed::Hub;
+use record::RunRecord;
+use std::sync::Arc;
+
+/// A run in progress.
+pub struct RunInProgress<'a> {
+    /// The run.
+    pub run: &'a Run,
+    /// Signals that came.
+    pub signals: &'a Signals,
+    /// The live feed of this process.
+    pub hub: &'a Arc<Hub>,
+    pub(crate) record: &'a (dyn Fn() -> RunRecord + Sync),
+}
+
+impl RunInProgress<'_> {
+    /// The results so far, from each worker's latest snapshot; without what is read only before
+    /// and after a run.
+    pub fn so_far(&self) -> RunRecord {
+        (self.record)()
+    }
+}
+
+/// What an observer wants done with the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RunControl {
+    /// End the run early.
+    pub stop: bool,
+    /// Call [`RunObserver::interim`] as soon as the workers have results.
+    pub report: bool,
+}
+
+/// Looks on while a run goes on. An error of an observer ends the run and is returned by what runs
+/// it.
+pub trait RunObserver {
+    /// The engine makes files of a job before its I/O.
+    fn laying_out(&mut self, _job: &str, _files: u64, _bytes: u64) -> Result<()> {
+        Ok(())
+    }
+
+    /// Lines of `--debug` that workers wrote.
+    fn traced(&mut self, _lines: &str) -> Result<()> {
+        Ok(())
+    }
+
+    /// The results so far: at each status interval, on SIGUSR1, and when [`RunControl::report`] asks.
+    fn interim(&mut self, _record: RunRecord) -> Result<()> {
+        Ok(())
+    }
+
+    /// Called every 50 ms.
+    fn poll(&mut self, _run: &RunInProgress) -> Result<RunControl> {
+        Ok(RunControl::default())
+    }
+
+    /// The run has ended; its record is not complete yet.
+    fn ended(&mut self, _run: &RunInProgress) -> Result<()> {
+        Ok(())
+    }
+
+    /// Adds to the record what only the caller knows, before the record is archived and judged.
+    fn complete(&mut self, _record: &mut RunRecord) {}
+}

@@ -1,0 +1,264 @@
+//! Saves the runs of a command: in the archive, each as soon as it ended, and in a file (`--record`).
+
+use crate::error::{Refusal, describe};
+use crate::publish;
+use crate::suite_run::empty_set;
+use anyhow::Result;
+use archive::{Archive, ArchiveError, Choice, Lineage, RunId, SetId, Summary, Together};
+use judge::Judged;
+use record::{RecordSet, RunRecord};
+use report::Kept;
+use report::native::RecordError;
+use std::env;
+use std::path::{Path, PathBuf};
+
+/// Saves the runs of a command.
+pub struct RunArchive {
+    choice: Choice,
+    /// The file of `--record`.
+    record: Option<PathBuf>,
+    /// Kind and seed of the set, and the runs that could not be archived.
+    set: RecordSet,
+    together: Option<String>,
+    /// Runs that are not archived.
+    is_left_out: fn(&RunRecord) -> bool,
+    /// The file that gets the record of the one run as soon as it ended.
+    run_file: Option<PathBuf>,
+    run_file_error: Option<RecordError>,
+    archive: Option<Archive>,
+    set_id: Option<SetId>,
+    last: Option<RunId>,
+    /// The file that holds the runs that could not be archived.
+    fallback: Option<PathBuf>,
+    notes: Vec<String>,
+}
+
+impl RunArchive {
+    /// For a command that makes one run.
+    pub fn for_one_run(choice: Choice, kind: &str) -> RunArchive {
+        RunArchive {
+            choice,
+            record: None,
+            set: empty_set(kind, 0),
+            together: None,
+            is_left_out: |_| false,
+            run_file: None,
+            run_file_error: None,
+            archive: None,
+            set_id: None,
+            last: None,
+            fallback: None,
+            notes: Vec::new(),
+        }
+    }
+
+    /// For runs that belong together.
+    pub fn for_set(choice: Choice, kind: &str, seed: u64) -> RunArchive {
+        let mut keeper = RunArchive::for_one_run(choice, kind);
+        keeper.set.seed = seed;
+        keeper.together = Some(String::new());
+        keeper
+    }
+
+    /// Adds the runs to the set that was archived before under this name (see [`Together::name`]).
+    pub fn continuing(self, name: &Path) -> RunArchive {
+        RunArchive { together: Some(name.to_string_lossy().into_owned()), ..self }
+    }
+
+    /// Writes the records to this file as well.
+    pub fn with_record_file(self, record: Option<PathBuf>) -> RunArchive {
+        RunArchive { record, ..self }
+    }
+
+    /// Writes the record of the one run to this file as soon as it ended.
+    pub fn with_run_file(self, path: Option<PathBuf>) -> RunArchive {
+        RunArchive { run_file: path, ..self }
+    }
+
+    /// Leaves out runs for which this is true.
+    pub fn leaving_out(mut self, is_left_out: fn(&RunRecord) -> bool) -> RunArchive {
+        self.leave_out(is_left_out);
+        self
+    }
+
+    /// From now on leaves out runs for which this is true.
+    pub fn leave_out(&mut self, is_left_out: fn(&RunRecord) -> bool) {
+        self.is_left_out = is_left_out;
+    }
+
+    /// Sets the seed of the set.
+    pub fn with_seed(self, seed: u64) -> RunArchive {
+        RunArchive { set: RecordSet { seed, ..self.set }, ..self }
+    }
+
+    /// Checks that the file of the records can be written, before an hour of measuring.
+    ///
+    /// # Errors
+    /// When the directory of a record's file is not there, or the file is one.
+    pub fn check_record_file(&self) -> Result<()> {
+        let Some(path) = &self.record else { return Ok(()) };
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        if parent.is_some_and(|parent| !parent.is_dir()) {
+            let text =
+                format!("--record={}: its directory is not there; make it first", path.display());
+            return Err(Refusal::usage(text));
+        }
+        if path.is_dir() {
+            let text = format!("--record={}: it is a directory; name a file", path.display());
+            return Err(Refusal::usage(text));
+        }
+        Ok(())
+    }
+
+    /// Archives a run. If that fails, the run is written to a file and [`RunArchive::take_notes`] says
+    /// so.
+    pub fn add(&mut self, record: &RunRecord) {
+        if let Some(path) = &self.run_file {
+            self.run_file_error = report::native::save(record, path).err();
+        }
+        if self.choice == Choice::Off || (self.is_left_out)(record) {
+            return;
+        }
+        match self.try_add(record) {
+            Ok(id) => {
+                publish::archived(&id.to_string());
+                self.last = Some(id);
+            }
+            Err(error) => {
+                self.last = None;
+                self.save_beside(record, &error);
+            }
+        }
+    }
+
+    /// Archives a run before anything else can fail, then judges it and archives its verdict.
+    pub fn add_and_judge(&mut self, record: &RunRecord) -> Judged {
+        self.add(record);
+        let judged = judge::judge(record);
+        self.add_summary(record, &judged);
+        judged
+    }
+
+    /// Archives figures and verdict of the run that was added last.
+    pub fn add_summary(&mut self, record: &RunRecord, judged: &Judged) {
+        let (Some(id), Some(archive)) = (&self.last, &mut self.archive) else { return };
+        if let Err(error) = archive.judged(id, &Summary::of(record, judged)) {
+            self.notes.push(format!(
+                "run {} is in the archive without figures and verdict, which 'fathom runs rejudge \
+                 {}' adds: {error}",
+                id.short(),
+                id.short()
+            ));
+        }
+    }
+
+    fn try_add(&mut self, record: &RunRecord) -> Result<RunId, ArchiveError> {
+        let archive = match &mut self.archive {
+            Some(archive) => archive,
+            None => {
+                let place = self.choice.place()?.ok_or(ArchiveError::NoPlace)?;
+                self.archive.insert(Archive::open(&place)?)
+            }
+        };
+        self.notes.extend(archive.remarks());
+        let kind = self.set.kind.clone();
+        let together = match &self.together {
+            None => None,
+            Some(name) => {
+                let id = match &self.set_id {
+                    Some(id) => id.clone(),
+                    None => {
+                        let known = match name.is_empty() {
+                            true => None,
+                            false => archive.set_called(&kind, name)?,
+                        };
+                        known.map_or_else(|| archive.new_set(), Ok)?
+                    }
+                };
+                self.set_id = Some(id.clone());
+                Some(Together { id, seed: self.set.seed, name: name.clone() })
+            }
+        };
+        let added = archive.add(record, &Lineage { kind, together });
+        self.notes.extend(archive.remarks());
+        added
+    }
+
+    /// Writes a run to a file that can be imported: next to the archive, in the working directory, or
+    /// in the directory for temporary files, whichever can be written.
+    fn save_beside(&mut self, record: &RunRecord, why: &ArchiveError) {
+        self.set.runs.push(record.clone());
+        let is_first = self.set.runs.len() == 1;
+        let candidates = match self.fallback.clone() {
+            Some(path) => vec![path],
+            None => self.places(),
+        };
+        self.fallback = candidates.into_iter().find(|path| self.write(path).is_ok());
+        match &self.fallback {
+            Some(path) if is_first => self.notes.push(format!(
+                "not archived: {why}; kept in {0}: 'fathom runs import {0}' archives it",
+                path.display()
+            )),
+            Some(_) => {}
+            None => self.notes.push(format!(
+                "not archived: {why}; nor can it be written anywhere else: this report is all there \
+                 is"
+            )),
+        }
+    }
+
+    fn places(&self) -> Vec<PathBuf> {
+        let now = chrono::Local::now().format("%Y-%m-%dT%H-%M-%S");
+        let name = format!("fathom-{}-{now}-{}.json", self.set.kind, std::process::id());
+        let archive = self.choice.place().ok().flatten();
+        let beside = archive.and_then(|place| place.path.parent().map(Path::to_owned));
+        let here = env::current_dir().ok();
+        let places = [beside.filter(|path| path.is_dir()), here, Some(env::temp_dir())];
+        places.into_iter().flatten().map(|place| place.join(&name)).collect()
+    }
+
+    fn write(&self, path: &Path) -> Result<(), RecordError> {
+        match (&self.together, &self.set.runs[..]) {
+            (None, [run]) => report::native::save(run, path),
+            _ => report::native::save_set(&self.set, path),
+        }
+    }
+
+    /// Whether the file of the one run was written, if there is one.
+    ///
+    /// # Errors
+    /// Why it could not be written.
+    pub fn run_file_result(&mut self) -> Result<(), RecordError> {
+        self.run_file_error.take().map_or(Ok(()), Err)
+    }
+
+    /// What the user should know about the archive, in lines; each note is returned once.
+    pub fn take_notes(&mut self) -> String {
+        std::mem::take(&mut self.notes).iter().map(|line| format!("fathom: {line}\n")).collect()
+    }
+
+    /// The id of the archived set, or of the one run.
+    pub fn id(&self) -> Option<String> {
+        self.last.as_ref()?;
+        match (&self.set_id, &self.last) {
+            (Some(set), _) => Some(set.to_string()),
+            (None, run) => run.as_ref().map(RunId::to_string),
+        }
+    }
+
+    /// Writes the file of `--record` and says where everything is. An error is a note, and the result
+    /// says that the file is lost.
+    pub fn save(&mut self, set: &RecordSet) -> Kept {
+        let mut is_lost = false;
+        let record = self.record.take().filter(|path| {
+            let saved = report::native::save_set(set, path);
+            is_lost = saved.is_err();
+            if let Err(error) = saved {
+                let why = describe(&error.into());
+                self.notes.push(format!("error: the records are not kept: {why}"));
+            }
+            !is_lost
+        });
+        Kept { record, is_lost, archived_as: self.id(), is_set: self.together.is_some() }
+    }
+}

@@ -1,0 +1,255 @@
+//! From an invocation to a plan, from a plan to a judged record.
+
+use crate::follow::follow;
+use crate::idle;
+use crate::kernel::System;
+use crate::measure::{Measured, measure};
+use crate::observer::{RunInProgress, RunObserver};
+use crate::publish::Publisher;
+use crate::run_archive::RunArchive;
+use crate::signals::Signals;
+use crate::unix_ms;
+use anyhow::Result;
+use engine::Outcome;
+use host::{Host, TargetQuery};
+use job::{IdleProf, Invocation, Job};
+use judge::Judged;
+use live::feed::Hub;
+use plan::trace::Trace;
+use plan::{Plan, PlanError, Policy};
+use record::{Facts, Message, RunRecord, Severity};
+use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Runs invocations on this machine, one after the other.
+pub struct Runner {
+    host: Host,
+    /// Facts about the machine, the same for every run.
+    machine: Facts,
+    as_fio: bool,
+    signals: OnceLock<Signals>,
+    publisher: OnceLock<Publisher>,
+}
+
+/// A run that is ready to start; nothing was touched yet.
+pub struct PlannedRun {
+    /// What the run will do.
+    pub plan: Plan,
+    /// Remarks for the user before the run.
+    pub messages: Vec<Message>,
+    facts: Facts,
+}
+
+impl PlannedRun {
+    /// Whether `--warnings-fatal` forbids the run.
+    pub fn is_forbidden(&self, invocation: &Invocation) -> bool {
+        let fatal = self.messages.iter().any(|message| message.severity >= Severity::Warning);
+        invocation.warnings_fatal && fatal
+    }
+}
+
+/// A run that was made, archived and judged.
+pub struct Execution {
+    /// What was measured.
+    pub record: RunRecord,
+    /// What it is worth.
+    pub judged: Judged,
+}
+
+impl Runner {
+    /// Reads the facts about the machine.
+    pub fn new(as_fio: bool) -> Runner {
+        let host = Host::at("/").with_kernel(Arc::new(System));
+        let machine = host.machine();
+        Runner { host, machine, as_fio, signals: OnceLock::new(), publisher: OnceLock::new() }
+    }
+
+    /// The live feed. From the first call on `fathom watch` and `fathom serve` find this process.
+    fn publisher(&self) -> &Publisher {
+        self.publisher.get_or_init(Publisher::open)
+    }
+
+    /// The hub of the live feed.
+    pub fn hub(&self) -> &Arc<Hub> {
+        self.publisher().hub()
+    }
+
+    /// The machine, without any target.
+    pub fn machine(&self) -> &Facts {
+        &self.machine
+    }
+
+    /// Reads facts of this machine.
+    pub fn host(&self) -> &Host {
+        &self.host
+    }
+
+    /// The signal that came since the first run started; nothing may start after it.
+    pub fn caught(&self) -> Option<i32> {
+        self.signals.get()?.caught()
+    }
+
+    /// Signals are caught from the first call on; before it, they end the program as usual.
+    ///
+    /// # Errors
+    /// When a handler cannot be installed.
+    pub fn signals(&self) -> Result<&Signals> {
+        if let Some(signals) = self.signals.get() {
+            return Ok(signals);
+        }
+        let signals = Signals::catch()?;
+        Ok(self.signals.get_or_init(|| signals))
+    }
+
+    /// Looks at the targets and plans the run.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, at once; nothing was touched.
+    pub fn plan(&self, invocation: &Invocation) -> Result<PlannedRun, PlanError> {
+        let jobs = self.with_files_below(&invocation.jobs);
+        let mut facts = self.host.survey(self.machine.clone(), &queries(&jobs));
+        if !invocation.with_serials {
+            facts.forget_serials();
+        }
+        let mut plan = plan::resolve(&jobs, &facts, &self.policy(invocation))?;
+        for worker in &mut plan.workers {
+            worker.trace = Trace::of(&invocation.debug, worker.number);
+        }
+        let messages = [invocation.warnings.clone(), plan.messages.clone()].concat();
+        Ok(PlannedRun { plan, messages, facts })
+    }
+
+    /// The jobs with the files below their `opendir`. A directory that cannot be read has no files,
+    /// and the plan refuses it.
+    fn with_files_below<'j>(&self, jobs: &'j [Job]) -> Cow<'j, [Job]> {
+        let mut complete = Cow::Borrowed(jobs);
+        for (index, job) in jobs.iter().enumerate() {
+            if let Some(directory) = &job.target.opendir {
+                let below = self.host.files_below(directory).unwrap_or_default();
+                complete.to_mut()[index].target.below = below;
+            }
+        }
+        complete
+    }
+
+    fn policy(&self, invocation: &Invocation) -> Policy {
+        let defaults = Policy::default();
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        Policy {
+            as_fio: self.as_fio,
+            readonly: invocation.readonly,
+            allow_destroy: invocation.allow_destroy.clone(),
+            max_jobs: invocation.max_jobs.unwrap_or(defaults.max_jobs),
+            status_interval: invocation.status_interval,
+            entropy: now.map_or(0, |d| d.as_nanos() as u64),
+            aux_path: invocation.aux_path.clone(),
+        }
+    }
+
+    /// Runs a plan, adds its record to the archive, judges it. Errors of I/O are in the record.
+    ///
+    /// # Errors
+    /// When a thread or signal handler cannot be had, and errors of the observer.
+    pub fn execute(
+        &self,
+        planned: PlannedRun,
+        invocation: &Invocation,
+        archive: &mut RunArchive,
+        observer: &mut dyn RunObserver,
+    ) -> Result<Execution> {
+        let record = self.measure(planned, invocation, observer)?;
+        let judged = archive.add_and_judge(&record);
+        Ok(Execution { record, judged })
+    }
+
+    /// The first half of [`Runner::execute`]: a server leaves archiving and judging to its client.
+    ///
+    /// # Errors
+    /// See [`Runner::execute`].
+    pub fn measure(
+        &self,
+        planned: PlannedRun,
+        invocation: &Invocation,
+        observer: &mut dyn RunObserver,
+    ) -> Result<RunRecord> {
+        let PlannedRun { plan, messages, facts } = planned;
+        let signals = self.signals()?;
+        let per_cpu = invocation.idle_prof.map(|how| how == IdleProf::PerCpu);
+        let idle = per_cpu.map(idle::calibrate);
+        let mut measured = measure(&self.host, plan, &facts, invocation.sample_hz, |run, look| {
+            let record =
+                || self.complete(look(), facts.clone(), invocation, messages.clone(), None);
+            let in_progress = RunInProgress { run, signals, hub: self.hub(), record: &record };
+            let interval = invocation.status_interval;
+            self.publisher()
+                .during(&self.host, &in_progress, || follow(&in_progress, interval, observer))
+        })?;
+        let lost = write_logs(&mut measured.outcome);
+        let mut record = self.complete(measured, facts, invocation, messages, signals.caught());
+        record.messages.extend(lost);
+        record.idle = idle;
+        self.publisher().ended(&record);
+        observer.complete(&mut record);
+        Ok(record)
+    }
+
+    /// Everything in one record.
+    fn complete(
+        &self,
+        measured: Measured,
+        facts: Facts,
+        invocation: &Invocation,
+        mut messages: Vec<Message>,
+        interrupted_by: Option<i32>,
+    ) -> RunRecord {
+        let Measured { mut outcome, timeline, evidence, disks, started_unix_ms } = measured;
+        messages.append(&mut outcome.messages);
+        let directory = std::env::current_dir().unwrap_or_default().display().to_string();
+        let mut record = RunRecord {
+            schema: record::SCHEMA_VERSION,
+            fathom_version: env!("CARGO_PKG_VERSION").into(),
+            invocation: record::Invocation {
+                arguments: std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect(),
+                directory,
+                as_fio: self.as_fio,
+                started_unix_ms,
+                ended_unix_ms: unix_ms(),
+                utc_offset_seconds: chrono::Local::now().offset().local_minus_utc(),
+            },
+            sources: invocation.sources.clone(),
+            global_options: invocation.global_options.clone(),
+            facts,
+            clock: outcome.clock,
+            jobs: outcome.jobs,
+            disks,
+            timeline,
+            evidence,
+            cell: None,
+            idle: None,
+            work: None,
+            origin: None,
+            messages,
+            interrupted_by,
+        };
+        job::hide_secrets(&mut record);
+        record
+    }
+}
+
+/// Writes the log files of all workers; what fails is in their records, and told.
+fn write_logs(outcome: &mut Outcome) -> Vec<Message> {
+    let (logbook, mut files) = (&outcome.logbook, report::logs::Files::default());
+    let jobs = outcome.jobs.iter_mut().enumerate();
+    jobs.flat_map(|(worker, job)| {
+        files.write(job, logbook.failure(), |take| logbook.entries(worker, take))
+    })
+    .collect()
+}
+
+fn queries(jobs: &[Job]) -> Vec<TargetQuery> {
+    plan::targets(jobs)
+        .into_iter()
+        .map(|wanted| TargetQuery { path: wanted.path, will_write: wanted.write })
+        .collect()
+}
