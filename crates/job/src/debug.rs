@@ -135,7 +135,7 @@ fn threshold(job: &Job, def: &OptionDef, value: &str) -> Option<String> {
     let mut set = Job { measure: job.measure.clone(), ..Job::default() };
     let units = crate::value::Units { kb_base: job.measure.kb_base };
     let value = crate::value::parse(def, Some(value), units).ok()?;
-    (def.set)(&mut set, &value).ok()?;
+    (def.access.set)(&mut set, &value).ok()?;
     Some(match (set.steady.limit, set.steady.criterion.figure) {
         (SteadyLimit::Percent(limit), _) => format!("set steady state threshold to {limit:.6}%"),
         (SteadyLimit::Value(limit), SteadyFigure::Iops) => {

@@ -30,16 +30,15 @@ pub use command_line::{
 pub use elsewhere::{Client, Trigger};
 pub use error::{JobError, JobErrors, Origin};
 pub use expand::Keywords;
-pub use model::Served;
 pub use model::{BlockPattern, Verify, VerifyMethod};
 pub use model::{
     BlockSizes, BufferContent, Buffers, CpuLoad, CpuSplit, DedupeMode, DelayRange, Distribution,
     EngineOptions, ErrorPolicy, ExitScope, FileService, FileServiceOrder, FileSizeRange, FileType,
     Flash, Flow, Identity, Job, JobOptions, LatencyGoal, Layout, LockFile, Logs, Measure,
-    MemoryKind, NumaMemory, Pattern, Process, Program, Queue, Rate, RateProcess, ReadUse,
-    ReadWrite, Retry, Sequencer, SequentialOrder, Size, SplitEntry, StatCall, SteadyCriterion,
-    SteadyFigure, SteadyLimit, SteadyState, Surroundings, SyncFileRange, SyncMode, Syncing, Target,
-    ThinkTime, Timing, WriteHint, ZoneMode, ZoneShare, Zones,
+    MemoryKind, Named, NumaMemory, Pattern, Process, Program, Queue, Rate, RateProcess, ReadUse,
+    ReadWrite, Retry, Sequencer, SequentialOrder, Served, Size, SplitEntry, StatCall,
+    SteadyCriterion, SteadyFigure, SteadyLimit, SteadyState, Surroundings, SyncFileRange, SyncMode,
+    Syncing, Target, ThinkTime, Timing, WriteHint, ZoneMode, ZoneShare, Zones,
 };
 pub use model::{Http, Payload, Secret, StoreKind, Tls};
 pub use model::{Merge, Replay};

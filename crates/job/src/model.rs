@@ -6,6 +6,7 @@
 mod buffers;
 mod engine;
 mod logs;
+mod named;
 mod net;
 mod numbered;
 mod objects;
@@ -16,6 +17,7 @@ mod process;
 mod queue;
 mod replay;
 mod served;
+mod size;
 mod steady;
 mod surroundings;
 mod target;
@@ -25,6 +27,7 @@ mod zones;
 pub use buffers::{BufferContent, Buffers, DedupeMode, MemoryKind, ReadUse};
 pub use engine::{CpuLoad, Program, StatCall};
 pub use logs::Logs;
+pub use named::Named;
 pub use net::{Net, Protocol};
 pub use numbered::{ObjectMix, ObjectSet, ObjectWork};
 pub use objects::{Http, Payload, Secret, StoreKind, Tls};
@@ -38,14 +41,18 @@ pub use process::{CpuSplit, ErrorPolicy, ExitScope, Measure, NumaMemory, Process
 pub use queue::{EngineOptions, Queue, SyncFileRange, SyncMode, Syncing};
 pub use replay::{Merge, Replay};
 pub use served::Served;
+pub use size::Size;
 pub use steady::{LatencyGoal, SteadyCriterion, SteadyFigure, SteadyLimit, SteadyState};
 pub use surroundings::Surroundings;
 pub use target::{
-    FileService, FileServiceOrder, FileSizeRange, FileType, Layout, LockFile, Size, Target,
-    WriteHint,
+    FileService, FileServiceOrder, FileSizeRange, FileType, Layout, LockFile, Target, WriteHint,
 };
 pub use verify::{BlockPattern, Verify, VerifyMethod};
 pub use zones::{ZoneMode, Zones};
+
+use record::Direction;
+use std::sync::Arc;
+use trace::Recording;
 
 /// One job section (or `--name` on the command line), `[global]` merged in.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -90,6 +97,20 @@ pub struct Job {
     pub served: Served,
     /// I/O recorded and replayed.
     pub replay: Replay,
+}
+
+impl Job {
+    /// Gives the job what its logs hold. Its directions are then those of the logs, whatever `rw`
+    /// said.
+    pub fn attach(&mut self, recordings: Vec<Arc<Recording>>) {
+        let has = |direction| recordings.iter().any(|recording| recording.has(direction));
+        self.pattern.rw = ReadWrite::Replay {
+            reads: has(Direction::Read),
+            writes: has(Direction::Write),
+            trims: has(Direction::Trim),
+        };
+        self.replay.recordings = recordings;
+    }
 }
 
 /// Name and place.

@@ -262,6 +262,25 @@ fn every_option_that_works_changes_the_job() {
 }
 
 #[test]
+fn a_value_that_is_read_back_means_the_same_again() {
+    let mut checked = 0;
+    for def in options::all().filter(|def| def.status == Status::Works && !def.secret) {
+        let (Some(get), Some(value)) = (def.access.get, sample(def)) else { continue };
+        let mut job = Job::default();
+        options::apply(&mut job, def, Some(value), UNITS).unwrap();
+        assert_eq!(get(&Job::default()), None, "{}: a default is read back", def.name);
+        let Some(shown) = get(&job) else {
+            panic!("{}={value} is not read back", def.name);
+        };
+        let mut again = Job::default();
+        options::apply(&mut again, def, Some(&shown), UNITS).unwrap();
+        assert_eq!(again, job, "{}={value} is read back as {shown}", def.name);
+        checked += 1;
+    }
+    assert!(checked > 100, "only {checked} options are read back");
+}
+
+#[test]
 fn options_that_do_not_work_are_refused_by_name() {
     for def in options::all() {
         if !matches!(def.status, Status::NotYet | Status::Needs(_)) {

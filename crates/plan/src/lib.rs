@@ -35,7 +35,7 @@ mod workload;
 mod zbd;
 mod zones;
 
-pub use job::{BlockPattern, VerifyMethod};
+pub use job::{BlockPattern, Named, VerifyMethod};
 pub use job::{
     BufferContent, Buffers, CpuLoad, DedupeMode, Distribution, Engine, EngineOptions, ErrorPolicy,
     ExitScope, Layout, LockFile, Medium, MemoryKind, NumaMemory, Program, RateProcess, ReadUse,

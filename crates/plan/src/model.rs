@@ -13,6 +13,7 @@ use job::{
     NumaMemory, RateProcess, ReadUse, ReadWrite, Sequencer, SequentialOrder, Syncing, ThinkTime,
 };
 use record::{Direction, GroupKey, Logs, Message, Nanos, PerDirection, Show, TargetKind};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use trace::Recording;
 
@@ -64,6 +65,8 @@ pub struct Worker {
     pub group: GroupKey,
     /// Its section's options as typed.
     pub options: Vec<(String, String)>,
+    /// What the record says of its options, but for those that only files or a machine resolve.
+    pub settings: BTreeMap<String, String>,
     /// When it starts.
     pub start: Start,
     /// What ends it.

@@ -5,7 +5,7 @@ use crate::model::{BlockPlan, File, RateLimit, Worker};
 use crate::names::clones;
 use crate::problem::Findings;
 use crate::random::between;
-use job::{Job, ObjectMix, ObjectWork, ReadWrite};
+use job::{Job, ObjectMix, ObjectWork};
 use record::{PerDirection, SplitMix64, TargetKind};
 
 /// Numbers that the objects of one worker can have.
@@ -143,13 +143,7 @@ pub(crate) fn check(job: &Job, blocks: &Blocks, found: &mut Findings) {
     let Some(work) = given.work else { return };
     check_place(job, found);
     check_amount(job, work, found);
-    let rw = match work {
-        ObjectWork::Put => ReadWrite::RandWrite,
-        ObjectWork::Delete => ReadWrite::RandTrim,
-        ObjectWork::Mixed => ReadWrite::RandRw,
-        _ => ReadWrite::RandRead,
-    };
-    if job.pattern.rw != rw {
+    if job.pattern.rw != work.rw() {
         let what = format!("rw={} with object_set={}", job.pattern.rw.name(), work.name());
         found.usage(job, "rw", what, "leave it out: the work says it");
     }
@@ -214,29 +208,6 @@ fn check_amount(job: &Job, work: ObjectWork, found: &mut Findings) {
     if work == ObjectWork::Put && given.count == 0 && !timed {
         let what = "nothing says how many objects to put".to_owned();
         found.usage(job, "object_count", what, "give it, or runtime");
-    }
-}
-
-impl Worker {
-    /// What of its objects matters for a comparison, name and value.
-    pub(crate) fn object_settings(&self) -> Vec<(String, String)> {
-        let Some(set) = &self.numbered else { return Vec::new() };
-        let count = (!(set.work == ObjectWork::Put)).then(|| u64::from(set.count));
-        let mix = set.mix;
-        let shares = format!("{}/{}/{}/{}", mix.get, mix.stat, mix.put, mix.delete);
-        let is_put = set.work == ObjectWork::Put;
-        let lists = set.work == ObjectWork::List;
-        let all = [
-            ("object_set", Some(set.work.name().to_owned())),
-            ("object_count", count.map(|count| count.to_string())),
-            ("object_mix", (set.work == ObjectWork::Mixed).then_some(shares)),
-            ("object_range", set.range.map(|range| range.to_string())),
-            ("object_part_size", set.part_size.filter(|_| is_put).map(|size| size.to_string())),
-            ("object_max_keys", lists.then(|| set.max_keys.to_string())),
-            ("object_rate", set.rate.map(|rate| rate.to_string())),
-        ];
-        let given = all.into_iter();
-        given.filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
     }
 }
 

@@ -68,33 +68,6 @@ pub enum Access {
     },
 }
 
-impl Objects {
-    /// What of it matters to a comparison, as options name it.
-    pub(crate) fn settings(&self) -> Vec<(String, String)> {
-        let hosts: Vec<String> = self.endpoints.iter().map(|(h, p)| format!("{h}:{p}")).collect();
-        let set = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-        let mut settings = vec![set("http_mode", self.kind.name())];
-        settings.push(set("http_host", &hosts.join(",")));
-        match self.tls {
-            Tls::Off => {}
-            Tls::Verified => settings.push(set("https", "on")),
-            Tls::Insecure => settings.push(set("https", "insecure")),
-        }
-        if self.ranges {
-            settings.push(set("http_object_mode", "range"));
-        }
-        match self.payload {
-            Payload::Auto => {}
-            Payload::Signed => settings.push(set("http_s3_payload", "signed")),
-            Payload::Unsigned => settings.push(set("http_s3_payload", "unsigned")),
-        }
-        if self.retries > 0 {
-            settings.push(set("http_retries", &self.retries.to_string()));
-        }
-        settings
-    }
-}
-
 /// The store of a job's objects; `None` for other engines.
 pub(crate) fn store(job: &Job) -> Option<Objects> {
     if job.queue.engine.medium() != Medium::Objects {

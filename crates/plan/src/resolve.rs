@@ -220,6 +220,7 @@ fn template(
         description: job.identity.description.clone(),
         job: index,
         options: job.options.own.clone(),
+        settings: job::options::recorded(job),
         start: Start {
             phase: slot.phase,
             delay: Nanos::default(),

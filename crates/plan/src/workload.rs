@@ -1,9 +1,8 @@
 //! A worker's workload for the record.
 
-use crate::model::{BlockPlan, FileOrder, RateLimit, Worker};
-use crate::objects::Objects;
+use crate::model::{BlockPlan, RateLimit, Worker};
 use crate::placing::Strides;
-use job::{BufferContent, Distribution, ReadUse, Sequencer, SequentialOrder, SyncMode};
+use job::{BufferContent, Distribution, ObjectWork};
 use record::{Bytes, Direction, Region, Workload};
 use std::collections::BTreeMap;
 
@@ -50,163 +49,89 @@ impl Worker {
         Some(once.saturating_mul(self.stop.loops))
     }
 
+    /// Settings that are not fio's default, by their names in the record: those of the options table,
+    /// then those that files or the machine resolve.
     fn settings(&self) -> BTreeMap<String, String> {
-        let mut settings = BTreeMap::new();
-        let mut set = |differs: bool, name: &str, value: String| {
-            if differs {
-                settings.insert(name.to_owned(), value);
-            }
+        let mut settings = self.settings.clone();
+        let mut set = |name: &str, value: Option<String>| {
+            settings.extend(value.map(|value| (name.to_owned(), value)));
         };
-        let (pattern, syncing, stop) = (&self.pattern, &self.syncing, &self.stop);
+        let (pattern, stop, queue) = (&self.pattern, &self.stop, &self.queue);
         let mixed = pattern.rw.reads() && pattern.rw.writes();
-        set(mixed, "rwmixread", pattern.mix_read.to_string());
-        set(pattern.skip != 0, "skip", pattern.skip.to_string());
-        let order = match pattern.order {
-            SequentialOrder::Ascending => String::new(),
-            SequentialOrder::Descending => "descending".into(),
-            SequentialOrder::Interleaved(blocks) => format!("interleaved:{blocks}"),
-        };
-        set(!order.is_empty(), "sequential_order", order);
-        set(pattern.run_length > 1, "run_length", pattern.run_length.to_string());
-        let identical = pattern.sequencer == Sequencer::Identical;
-        set(identical, "rw_sequencer", "identical".into());
-        set(pattern.shared_cursor, "shared_cursor", "1".into());
-        let random = pattern.rw.is_random();
-        set(random && pattern.norandommap, "norandommap", "1".into());
-        set(pattern.randseed.is_some(), "randseed", pattern.randseed.unwrap_or(0).to_string());
-        set(stop.loops > 1, "loops", stop.loops.to_string());
-        set(stop.ios.is_some(), "number_ios", stop.ios.unwrap_or(0).to_string());
-        let sync = match syncing.mode {
-            SyncMode::None => "none",
-            SyncMode::Sync => "sync",
-            SyncMode::Dsync => "dsync",
-        };
-        set(syncing.mode != SyncMode::None, "sync", sync.into());
-        set(syncing.fsync > 0, "fsync", syncing.fsync.to_string());
-        set(syncing.fdatasync > 0, "fdatasync", syncing.fdatasync.to_string());
-        set(syncing.end_fsync, "end_fsync", "1".into());
-        set(syncing.end_syncfs, "end_syncfs", "1".into());
-        set(syncing.fsync_on_close, "fsync_on_close", "1".into());
-        let range = syncing.file_range;
-        set(range.is_some(), "sync_file_range", range.map_or(0, |r| r.writes).to_string());
-        let think = self.pacing.think.time.map_or(0, |t| t.0);
-        set(think > 0, "thinktime_ns", think.to_string());
+        set("rwmixread", mixed.then(|| pattern.mix_read.to_string()));
+        set("skip", differs(pattern.skip, 0));
+        set("run_length", differs(pattern.run_length.max(1), 1));
+        set("norandommap", on(pattern.rw.is_random() && pattern.norandommap));
+        set("randseed", pattern.randseed.map(|seed| seed.to_string()));
+        set("loops", differs(stop.loops.max(1), 1));
+        set("number_ios", stop.ios.map(|ios| ios.to_string()));
+        set("ramp_size", differs(stop.ramp_bytes, 0));
+        set("copies", on(self.buffers.content == BufferContent::AsRead));
+        set("directory", queue.program_at.clone());
+        set("iodepth_batch_submit", differs(queue.batch_submit.unwrap_or(0), 0));
+        set("iodepth_batch_complete_min", differs(queue.complete_min, 1));
+        set("iodepth_low", (queue.low < queue.depth).then(|| queue.low.to_string()));
+        let cpus = &self.placement.cpus;
+        let cpus: Vec<String> = cpus.iter().map(ToString::to_string).collect();
+        set("cpus_allowed", Some(cpus.join(",")).filter(|cpus| !cpus.is_empty()));
         if let Some(replay) = &self.replay {
             let times = if replay.stalls { "kept" } else { "ignored" };
-            set(true, "replay_times", times.into());
-            set(true, "replay_ios", replay.recording.ios.to_string());
-            let direct = self.direct_only();
-            set(direct.is_some(), "direct_only", direct.map_or("", Direction::name).into());
+            set("replay_times", Some(times.into()));
+            set("replay_ios", Some(replay.recording.ios.to_string()));
+            set("direct_only", self.direct_only().map(|direction| direction.name().into()));
         }
-        self.limit_settings(&mut settings);
-        self.placing_settings(&mut settings);
-        settings.extend(self.object_settings());
         if let Some(verify) = &self.verify {
-            settings.insert("verify".into(), verify.method.name().into());
-            if !verify.read_back {
-                settings.insert("do_verify".into(), "0".into());
-            }
+            set("verify", Some(verify.method.name().into()));
+            set("do_verify", (!verify.read_back).then(|| "0".into()));
         }
-        self.queue_settings(&mut settings);
-        self.buffer_settings(&mut settings);
-        settings.extend(self.objects.iter().flat_map(Objects::settings));
+        if let Some(Strides { moved, range, skip }) = self.placing.strides {
+            set("zonemode_strided", Some(format!("{moved} of {range}, {skip} skipped")));
+        }
+        if let Some(store) = &self.objects {
+            let hosts: Vec<String> =
+                store.endpoints.iter().map(|(host, port)| format!("{host}:{port}")).collect();
+            set("http_host", Some(hosts.join(",")));
+        }
+        if let Some(objects) = &self.numbered {
+            let counted = objects.work != ObjectWork::Put;
+            set("object_count", counted.then(|| objects.count.to_string()));
+            set("object_rate", objects.rate.map(|rate| rate.to_string()));
+        }
+        settings.extend(Direction::ALL.into_iter().flat_map(|d| self.settings_of(d)));
         settings
     }
 
-    fn limit_settings(&self, settings: &mut BTreeMap<String, String>) {
-        let limits = &self.limits;
-        let mut set = |name: &str, value: Option<String>| {
-            settings.extend(value.map(|value| (name.to_owned(), value)));
-        };
-        set("flow", limits.flow.map(|flow| format!("{}:{}", flow.id, flow.weight)));
-        set("latency_target_ns", limits.latency.map(|l| l.target.0.to_string()));
-        set("latency_percentile", limits.latency.map(|l| l.percentile.to_string()));
-        set("steadystate", limits.steady.map(|s| s.criterion.name().to_owned()));
-        let cycles = self.pacing.think.cycles;
-        set("thinkcycles", (cycles > 0).then(|| cycles.to_string()));
-    }
-
-    fn placing_settings(&self, settings: &mut BTreeMap<String, String>) {
-        let placing = &self.placing;
-        for (direction, spread) in placing.spread.iter().filter(|(d, _)| self.has(*d)) {
-            if *spread != Distribution::Uniform {
-                let name = format!("random_distribution_{}", direction.name());
-                settings.insert(name, format!("{spread:?}"));
-            }
-            let share = placing.sequential_share[direction];
-            if share > 0 {
-                let name = format!("percentage_random_{}", direction.name());
-                settings.insert(name, (100 - share).to_string());
-            }
+    /// The settings of one direction.
+    fn settings_of(&self, direction: Direction) -> Vec<(String, String)> {
+        if !self.has(direction) {
+            return Vec::new();
         }
-        if placing.renewal.is_some() {
-            settings.insert("sprandom".into(), "1".into());
-        }
-        if let Some(Strides { moved, range, skip }) = placing.strides {
-            let text = format!("{moved} of {range}, {skip} skipped");
-            settings.insert("zonemode_strided".into(), text);
-        }
-        if placing.serialize_overlap {
-            settings.insert("serialize_overlap".into(), "1".into());
-        }
-        if let FileOrder::Drawn(distribution) = &self.selection.order {
-            settings.insert("file_service_type".into(), format!("{distribution:?}"));
-        }
-        if self.stop.ramp_bytes > 0 {
-            settings.insert("ramp_size".into(), self.stop.ramp_bytes.to_string());
-        }
-    }
-
-    fn buffer_settings(&self, settings: &mut BTreeMap<String, String>) {
-        let buffers = &self.buffers;
-        let mut set = |name: &str, value: Option<String>| {
-            settings.extend(value.map(|value| (name.to_owned(), value)));
-        };
-        let is_zero = buffers.content == BufferContent::Zero;
-        set("zero_buffers", is_zero.then(|| "1".into()));
-        set("copies", (buffers.content == BufferContent::AsRead).then(|| "1".into()));
-        let pattern = matches!(buffers.content, BufferContent::Pattern(_));
-        set("buffer_pattern", pattern.then(|| "1".into()));
-        // What is always the same costs next to nothing to make again.
-        let refill = buffers.refill && !is_zero && !pattern;
-        set("refill_buffers", refill.then(|| "1".into()));
-        set("scramble_buffers", (!buffers.scramble).then(|| "0".into()));
-        set("buffer_compress_percentage", buffers.compress_percentage.map(|p| p.to_string()));
-        set("dedupe_percentage", buffers.dedupe_percentage.map(|p| p.to_string()));
-        if let ReadUse::Touch(every) = buffers.read_use {
-            set("touch_read", Some(every.to_string()));
-        }
-        set("pre_read", self.layout.pre_read.then(|| "1".into()));
-        set("invalidate", (!self.layout.invalidate).then(|| "0".into()));
-    }
-
-    fn queue_settings(&self, settings: &mut BTreeMap<String, String>) {
-        let queue = &self.queue;
-        let mut set = |differs: bool, name: &str, value: String| {
-            if differs {
-                settings.insert(name.to_owned(), value);
-            }
-        };
-        let at = queue.program_at.as_deref();
-        set(at.is_some(), "directory", at.unwrap_or_default().into());
-        set(queue.offload, "io_submit_mode", "offload".into());
-        let submit = queue.batch_submit.unwrap_or(0);
-        set(submit > 0, "iodepth_batch_submit", submit.to_string());
-        let least = queue.complete_min;
-        set(least != 1, "iodepth_batch_complete_min", least.to_string());
-        set(queue.low < queue.depth, "iodepth_low", queue.low.to_string());
-        for (direction, plan) in self.pattern.blocks.iter().filter(|(d, _)| self.has(*d)) {
-            if let BlockPlan::Split(entries) = plan {
+        let spread = &self.placing.spread[direction];
+        let sequential = self.placing.sequential_share[direction];
+        let shares = match &self.pattern.blocks[direction] {
+            BlockPlan::Split(entries) => {
                 let shares: Vec<String> = entries.iter().map(|(s, p)| format!("{s}/{p}")).collect();
-                set(true, &format!("bssplit_{}", direction.name()), shares.join(":"));
+                Some(shares.join(":"))
             }
-        }
-        let options = &queue.options;
-        set(options.hipri, "hipri", "1".into());
-        set(options.fixedbufs, "fixedbufs", "1".into());
-        set(options.registerfiles, "registerfiles", "1".into());
-        set(options.sqthread_poll, "sqthread_poll", "1".into());
-        let cpus: Vec<String> = self.placement.cpus.iter().map(ToString::to_string).collect();
-        set(!cpus.is_empty(), "cpus_allowed", cpus.join(","));
+            _ => None,
+        };
+        let uniform = *spread == Distribution::Uniform;
+        let settings = [
+            ("random_distribution", (!uniform).then(|| format!("{spread:?}"))),
+            ("percentage_random", (sequential > 0).then(|| (100 - sequential).to_string())),
+            ("bssplit", shares),
+        ];
+        let name = direction.name();
+        let given = settings.into_iter();
+        given.filter_map(|(option, value)| Some((format!("{option}_{name}"), value?))).collect()
     }
+}
+
+/// A number where it is another than the default.
+fn differs<T: PartialEq + ToString>(number: T, default: T) -> Option<String> {
+    (number != default).then(|| number.to_string())
+}
+
+fn on(is_on: bool) -> Option<String> {
+    is_on.then(|| "1".to_owned())
 }

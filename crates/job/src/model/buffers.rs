@@ -1,5 +1,6 @@
 //! What buffers hold and where they lie.
 
+use super::named::named;
 use record::Bytes;
 
 /// What buffers hold and where they lie.
@@ -110,3 +111,5 @@ pub enum MemoryKind {
     /// Shared mapping.
     MmapShared(Option<String>),
 }
+
+named!(DedupeMode: Repeat "repeat", WorkingSet "working_set");

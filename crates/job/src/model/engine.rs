@@ -1,5 +1,7 @@
 //! Options of single engines.
 
+use super::named::named;
+
 /// `stat_type`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StatCall {
@@ -43,3 +45,5 @@ impl Default for Program {
         Program { path: None, arguments: String::new(), grace_seconds: 1, redirect: true }
     }
 }
+
+named!(StatCall: Stat "stat", Lstat "lstat", Statx "statx");

@@ -1,5 +1,6 @@
 //! Log files as asked for.
 
+use super::Named;
 use record::{Nanos, WindowValue};
 
 /// Log files. A prefix may be empty: the job's name.
@@ -78,4 +79,9 @@ impl Logs {
             .into_iter()
             .filter_map(|prefix| prefix.as_deref())
     }
+}
+
+impl Named for WindowValue {
+    const NAMES: &'static [(WindowValue, &'static str)] =
+        &[(WindowValue::Mean, "avg"), (WindowValue::Max, "max"), (WindowValue::Both, "both")];
 }

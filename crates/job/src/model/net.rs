@@ -1,5 +1,7 @@
 //! What the network engines connect to, as typed.
 
+use super::named::named;
+
 /// Options of `net` and `netsplice`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Net {
@@ -44,28 +46,10 @@ pub enum Protocol {
 }
 
 impl Protocol {
-    /// Every protocol with its name.
-    const NAMES: [(Protocol, &str); 6] = [
-        (Protocol::Tcp, "tcp"),
-        (Protocol::TcpV6, "tcpv6"),
-        (Protocol::Udp, "udp"),
-        (Protocol::UdpV6, "udpv6"),
-        (Protocol::Unix, "unix"),
-        (Protocol::Vsock, "vsock"),
-    ];
-
-    /// The protocol of this name; TCP for any other.
-    pub fn named(name: &str) -> Protocol {
-        Self::NAMES.iter().find(|(_, known)| *known == name).map_or(Protocol::Tcp, |(p, _)| *p)
-    }
-
-    /// fio's name.
-    pub fn name(self) -> &'static str {
-        Self::NAMES[self as usize].1
-    }
-
     /// Single messages, each sent and received as a whole, or not at all.
     pub const fn is_udp(self) -> bool {
         matches!(self, Protocol::Udp | Protocol::UdpV6)
     }
 }
+
+named!(Protocol: Tcp "tcp", TcpV6 "tcpv6", Udp "udp", UdpV6 "udpv6", Unix "unix", Vsock "vsock");

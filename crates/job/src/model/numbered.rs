@@ -1,5 +1,8 @@
 //! Numbered objects of a store, in place of blocks of files.
 
+use super::named::named;
+use super::pattern::ReadWrite;
+use std::fmt;
 use std::str::FromStr;
 
 /// `object_set` and what belongs to it.
@@ -54,24 +57,14 @@ pub enum ObjectWork {
 }
 
 impl ObjectWork {
-    /// Every kind with its name.
-    const NAMES: [(ObjectWork, &str); 6] = [
-        (ObjectWork::Put, "put"),
-        (ObjectWork::Get, "get"),
-        (ObjectWork::Stat, "stat"),
-        (ObjectWork::List, "list"),
-        (ObjectWork::Delete, "delete"),
-        (ObjectWork::Mixed, "mixed"),
-    ];
-
-    /// The one of this name.
-    pub fn named(name: &str) -> Option<ObjectWork> {
-        Self::NAMES.iter().find(|(_, known)| *known == name).map(|(work, _)| *work)
-    }
-
-    /// As it is typed.
-    pub fn name(self) -> &'static str {
-        Self::NAMES.iter().find(|(work, _)| *work == self).map_or("", |(_, name)| name)
+    /// The kind of I/O it counts as.
+    pub fn rw(self) -> ReadWrite {
+        match self {
+            ObjectWork::Put => ReadWrite::RandWrite,
+            ObjectWork::Delete => ReadWrite::RandTrim,
+            ObjectWork::Mixed => ReadWrite::RandRw,
+            ObjectWork::Get | ObjectWork::Stat | ObjectWork::List => ReadWrite::RandRead,
+        }
     }
 
     /// Whether objects have to be there for it.
@@ -100,6 +93,12 @@ impl Default for ObjectMix {
     }
 }
 
+impl fmt::Display for ObjectMix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}/{}/{}", self.get, self.stat, self.put, self.delete)
+    }
+}
+
 impl FromStr for ObjectMix {
     type Err = String;
 
@@ -118,6 +117,8 @@ impl FromStr for ObjectMix {
         }
     }
 }
+
+named!(ObjectWork: Put "put", Get "get", Stat "stat", List "list", Delete "delete", Mixed "mixed");
 
 #[cfg(test)]
 mod tests {

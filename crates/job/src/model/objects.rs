@@ -1,5 +1,6 @@
 //! The object store of the http engine, as typed.
 
+use super::named::named;
 use record::Nanos;
 use std::fmt;
 
@@ -97,17 +98,6 @@ pub enum StoreKind {
     S3,
 }
 
-impl StoreKind {
-    /// Its name as an option's value and in records.
-    pub const fn name(self) -> &'static str {
-        match self {
-            StoreKind::WebDav => "webdav",
-            StoreKind::Swift => "swift",
-            StoreKind::S3 => "s3",
-        }
-    }
-}
-
 /// `https`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tls {
@@ -131,6 +121,12 @@ pub enum Payload {
     /// Only the head of a request is signed.
     Unsigned,
 }
+
+named!(StoreKind: WebDav "webdav", Swift "swift", S3 "s3");
+
+named!(Tls: Off "off", Verified "on", Insecure "insecure");
+
+named!(Payload: Auto "auto", Signed "signed", Unsigned "unsigned");
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,7 @@
 //! When a job starts and ends, and how fast it may go.
 
 use super::LatencyGoal;
+use super::named::named;
 use record::{Bytes, Nanos, PerDirection};
 
 /// When it starts and ends.
@@ -92,4 +93,12 @@ pub struct Flow {
     pub weight: u64,
     /// `flow_sleep`.
     pub sleep: Nanos,
+}
+
+named!(RateProcess: Linear "linear", Poisson "poisson");
+
+impl From<(Nanos, Nanos)> for DelayRange {
+    fn from((low, high): (Nanos, Nanos)) -> Self {
+        DelayRange { low, high }
+    }
 }

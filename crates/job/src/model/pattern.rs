@@ -1,6 +1,7 @@
 //! Which I/O at which offsets, and how much of it.
 
 use super::Size;
+use super::named::named;
 use record::{Bytes, PerDirection};
 
 /// `rw` without its suffix.
@@ -300,3 +301,5 @@ pub struct SplitEntry {
     /// Its share, per cent; `None`: what the others leave, evenly.
     pub percent: Option<u32>,
 }
+
+named!(Sequencer: Sequential "sequential", Identical "identical");

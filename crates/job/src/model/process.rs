@@ -1,6 +1,7 @@
 //! Where a job runs, what is measured, and what an error does.
 
 use super::logs::Logs;
+use super::named::named;
 use record::{Nanos, PerDirection};
 
 /// CPUs, priorities, identity.
@@ -166,3 +167,7 @@ pub enum Retry {
     /// Count it and go on.
     Continue,
 }
+
+named!(CpuSplit: Shared "shared", Split "split");
+
+named!(ExitScope: Group "group", Stonewall "stonewall", All "all");

@@ -1,6 +1,7 @@
 //! Engine, depth, and when data is made durable.
 
 use super::engine::{CpuLoad, Program, StatCall};
+use super::named::named;
 use super::net::Net;
 use super::numbered::ObjectSet;
 use super::objects::Http;
@@ -132,3 +133,5 @@ pub struct SyncFileRange {
     /// Writes between two calls.
     pub writes: u64,
 }
+
+named!(SyncMode: None "none", Sync "sync", Dsync "dsync");

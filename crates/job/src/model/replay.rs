@@ -1,7 +1,5 @@
 //! I/O that is recorded, and recorded I/O that is done again.
 
-use super::{Job, ReadWrite};
-use record::Direction;
 use std::sync::Arc;
 use trace::{Adjust, Recording, Skip};
 
@@ -83,19 +81,5 @@ impl Replay {
     pub fn of_clone(&self, clone: u64) -> Option<&Arc<Recording>> {
         let count = self.recordings.len() as u64;
         self.recordings.get(clone.checked_rem(count)? as usize)
-    }
-}
-
-impl Job {
-    /// Gives the job what its logs hold. Its directions are then those of the logs, whatever `rw`
-    /// said.
-    pub fn attach(&mut self, recordings: Vec<Arc<Recording>>) {
-        let has = |direction| recordings.iter().any(|recording| recording.has(direction));
-        self.pattern.rw = ReadWrite::Replay {
-            reads: has(Direction::Read),
-            writes: has(Direction::Write),
-            trims: has(Direction::Trim),
-        };
-        self.replay.recordings = recordings;
     }
 }

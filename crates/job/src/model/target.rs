@@ -1,18 +1,9 @@
 //! What a job works on, and how its files are made.
 
-use super::Distribution;
+use super::Size;
+use super::named::named;
+use super::pattern::Distribution;
 use record::Bytes;
-
-/// A size as typed.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Size {
-    /// Bytes.
-    Bytes(Bytes),
-    /// Per cent of the file or device.
-    Percent(f64),
-    /// Zones (suffix `z`); needs a zoned device.
-    Zones(u64),
-}
 
 /// What a job works on.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -120,9 +111,10 @@ pub enum LockFile {
 }
 
 /// `write_hint`: how long written data is expected to stay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WriteHint {
     /// Not known.
+    #[default]
     None,
     /// Soon overwritten.
     Short,
@@ -178,3 +170,9 @@ impl Default for Layout {
         }
     }
 }
+
+named!(WriteHint: None "none", Short "short", Medium "medium", Long "long", Extreme "extreme");
+
+named!(LockFile: None "none", Exclusive "exclusive", ReadWrite "readwrite");
+
+named!(FileType: Any "none", File "file", Block "block", Char "char");

@@ -1,5 +1,6 @@
 //! What is checked of the data written, and when.
 
+use super::named::named;
 use record::Bytes;
 
 /// Verification, as typed.
@@ -125,52 +126,6 @@ pub enum VerifyMethod {
 }
 
 impl VerifyMethod {
-    /// Every method.
-    pub const ALL: [VerifyMethod; 18] = [
-        VerifyMethod::Md5,
-        VerifyMethod::Crc64,
-        VerifyMethod::Crc32,
-        VerifyMethod::Crc32c,
-        VerifyMethod::Crc16,
-        VerifyMethod::Crc7,
-        VerifyMethod::Sha1,
-        VerifyMethod::Sha256,
-        VerifyMethod::Sha512,
-        VerifyMethod::Sha3_224,
-        VerifyMethod::Sha3_256,
-        VerifyMethod::Sha3_384,
-        VerifyMethod::Sha3_512,
-        VerifyMethod::Xxhash,
-        VerifyMethod::Meta,
-        VerifyMethod::Pattern,
-        VerifyMethod::PatternHeader,
-        VerifyMethod::Null,
-    ];
-
-    /// Its name as a value of `verify`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            VerifyMethod::Md5 => "md5",
-            VerifyMethod::Crc64 => "crc64",
-            VerifyMethod::Crc32 => "crc32",
-            VerifyMethod::Crc32c => "crc32c",
-            VerifyMethod::Crc16 => "crc16",
-            VerifyMethod::Crc7 => "crc7",
-            VerifyMethod::Sha1 => "sha1",
-            VerifyMethod::Sha256 => "sha256",
-            VerifyMethod::Sha512 => "sha512",
-            VerifyMethod::Sha3_224 => "sha3-224",
-            VerifyMethod::Sha3_256 => "sha3-256",
-            VerifyMethod::Sha3_384 => "sha3-384",
-            VerifyMethod::Sha3_512 => "sha3-512",
-            VerifyMethod::Xxhash => "xxhash",
-            VerifyMethod::Meta => "meta",
-            VerifyMethod::Pattern => "pattern",
-            VerifyMethod::PatternHeader => "pattern_hdr",
-            VerifyMethod::Null => "null",
-        }
-    }
-
     /// Whether blocks carry a header.
     pub const fn has_header(self) -> bool {
         !matches!(self, VerifyMethod::Pattern | VerifyMethod::Null)
@@ -205,3 +160,5 @@ pub struct BlockPattern {
     /// Where in it the block's offset goes: eight bytes, the least significant first.
     pub offsets: Vec<usize>,
 }
+
+named!(VerifyMethod: Md5 "md5", Crc64 "crc64", Crc32 "crc32", Crc32c "crc32c", Crc16 "crc16", Crc7 "crc7", Sha1 "sha1", Sha256 "sha256", Sha512 "sha512", Sha3_224 "sha3-224", Sha3_256 "sha3-256", Sha3_384 "sha3-384", Sha3_512 "sha3-512", Xxhash "xxhash", Meta "meta", Pattern "pattern", PatternHeader "pattern_hdr", Null "null");

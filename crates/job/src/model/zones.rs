@@ -1,6 +1,7 @@
 //! Zones of a target.
 
 use super::Size;
+use super::named::named;
 use record::Bytes;
 
 /// `zonemode`.
@@ -45,3 +46,5 @@ pub struct Zones {
     /// `write_zone_remainder`.
     pub write_remainder: bool,
 }
+
+named!(ZoneMode: None "none", Strided "strided", Zbd "zbd");

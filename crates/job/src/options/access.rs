@@ -1,12 +1,11 @@
 //! How files are opened and made durable, and how long a job runs.
 
 use super::Group::{Buffer, Job, Measure, Target, Time};
+use super::field::field;
 use super::row::{
-    NO_MAX, SECOND, boolean, choice, choice_with, flag, int, same, text, time, time_range, to,
-    value,
+    NO_MAX, SECOND, boolean, choice, choice_with, flag, int, same, text, time, time_range, value,
 };
 use super::{Choice, OptionDef, set};
-use crate::model::DelayRange;
 
 const FALLOCATE: &[Choice] = &[
     value("none", "no space is reserved"),
@@ -49,50 +48,53 @@ pub(super) const ROWS: &[OptionDef] = &[
              is laid out for reading is therefore always filled with data as well, whatever this \
              says.",
         )
-        .sets(to!(layout.fallocate = string)),
+        .sets(field!(layout.fallocate)),
     choice(Target, "fadvise_hint", FADVISE, "Advice to the kernel about the I/O to come")
         .default("1")
         .long("Changes readahead of buffered I/O; direct I/O is not affected.")
-        .sets(to!(layout.fadvise_hint = string)),
+        .sets(field!(layout.fadvise_hint)),
     int(Target, "fsync", 0, NO_MAX, "Writes between two fsyncs")
         .default("0")
         .long(
             "0 is none. Each fsync waits until data and metadata are durable and is measured \
              apart, under its own heading.",
         )
-        .sets(to!(syncing.fsync = count)),
+        .sets(field!(syncing.fsync))
+        .recorded(),
     int(Target, "fdatasync", 0, NO_MAX, "Writes between two fdatasyncs")
         .default("0")
         .long("As fsync, without the metadata that is not needed to read the data back.")
-        .sets(to!(syncing.fdatasync = count)),
+        .sets(field!(syncing.fdatasync))
+        .recorded(),
     int(Target, "write_barrier", 0, NO_MAX, "Writes between two barriers")
         .long(
             "After so many writes the queue is let drain and the device's cache is flushed \
              before the next write. 0 is none.",
         )
         .default("0")
-        .sets(to!(syncing.write_barrier = count)),
+        .sets(field!(syncing.write_barrier)),
     text(Target, "sync_file_range", "Writes between two sync_file_range calls, with flags")
         .long(
             "One or more of wait_before, write and wait_after split by commas, then ':' and the \
              number of writes, 1 if it is left out: wait_before,write:8. The call starts \
              writeback of what was written; it does not make data durable.",
         )
-        .sets(set::sync_file_range),
+        .sets_with(set::sync_file_range)
+        .recorded_as("sync_file_range", |job| {
+            job.syncing.file_range.map(|range| range.writes.to_string())
+        }),
     boolean(Target, "direct", "Bypass the page cache (O_DIRECT)")
-        .default("0")
         .long(
             "Without it the figures are those of memory until the page cache is full, and reads \
              of what was written a moment ago never reach the device. The opposite of buffered.",
         )
-        .sets(to!(queue.direct = flag)),
+        .sets(field!(queue.direct)),
     boolean(Target, "atomic", "Writes that are not torn by a power cut (RWF_ATOMIC)")
         .long(
             "Implies direct=1. Needs the engine pvsync2, libaio or io_uring, Linux 6.11 and a \
              device or filesystem with atomic writes whose limits the block sizes keep.",
         )
-        .default("0")
-        .sets(|job, v| {
+        .sets_with(|job, v| {
             job.queue.atomic = v.flag();
             job.queue.direct |= v.flag();
             Ok(())
@@ -100,36 +102,28 @@ pub(super) const ROWS: &[OptionDef] = &[
     boolean(Target, "buffered", "Use the page cache")
         .default("1")
         .long("The opposite of direct; the later of the two wins.")
-        .sets(|job, v| {
-            job.queue.direct = !v.flag();
-            Ok(())
-        }),
+        .sets(field!(!queue.direct)),
     boolean(Target, "overwrite", "Lay files out before writing to them")
-        .default("0")
         .long("Writes then replace existing data, so allocation of space is not measured.")
-        .sets(to!(layout.overwrite = flag)),
+        .sets(field!(layout.overwrite)),
     int(Time, "loops", 0, NO_MAX, "Times the whole job is done")
         .long(
             "Everything the job does is done this many times; time_based repeats by time \
              instead.",
         )
         .default("1")
-        .sets(to!(timing.loops = Some(count))),
+        .sets(field!(timing.loops)),
     int(Job, "numjobs", 0, NO_MAX, "Clones of the job")
         .default("1")
         .long(
             "Each clone is a worker of its own with files of its own (filename makes them \
              shared). With group_reporting they are reported as one.",
         )
-        .sets(to!(identity.numjobs = Some(count))),
+        .sets(field!(identity.numjobs)),
     time_range(Time, "startdelay", SECOND, "Wait before the job starts")
         .default("0")
         .long("In seconds without a unit. A range, 5s-10s, is drawn from for each clone.")
-        .sets(|job, v| {
-            let (low, high) = v.times();
-            job.timing.startdelay = Some(DelayRange { low, high });
-            Ok(())
-        }),
+        .sets(field!(timing.startdelay)),
     time(Time, "runtime", SECOND, "End after this time")
         .alias(&["timeout"])
         .default("0")
@@ -138,40 +132,34 @@ pub(super) const ROWS: &[OptionDef] = &[
              time_based is given. 0 is no limit. Combinations such as 1m30s are refused; fio \
              reads that as one microsecond.",
         )
-        .sets(|job, v| {
-            job.timing.runtime = Some(v.time()).filter(|time| time.0 > 0);
-            Ok(())
-        }),
+        .sets(field!(timing.runtime or none)),
     flag(Time, "time_based", "Go on until runtime is over")
         .long("The job begins again as often as it takes.")
-        .sets(to!(timing.time_based = flag)),
+        .sets(field!(timing.time_based)),
     flag(super::Group::Verify, "verify_only", "Check what an earlier run wrote")
         .long(
             "Nothing is written: the run goes through the same offsets and checks what is \
              there. It needs the same seed, sizes and verify as the run that wrote.",
         )
-        .sets(to!(verify.only = flag)),
+        .sets(field!(verify.only)),
     time(Time, "ramp_time", SECOND, "Run this long before measuring")
         .long(
             "In seconds without a unit; runtime begins when it is over. Use it to leave caches, \
              clock frequencies and queues their time to settle.",
         )
-        .sets(to!(timing.ramp_time = Some(time))),
+        .sets(field!(timing.ramp_time)),
     int(Time, "ramp_size", 1, NO_MAX, "Move this much before measuring")
         .long(
             "As ramp_time, by bytes: figures begin once the job, or with group_reporting the group \
              together, has moved so much. With both, the later of the two. Newer than fio 3.33.",
         )
-        .sets(|job, v| {
-            job.timing.ramp_size = Some(v.bytes()).filter(|size| size.0 > 0);
-            Ok(())
-        }),
+        .sets(field!(timing.ramp_size or none)),
     choice(Measure, "clocksource", CLOCKS, "Clock that stamps I/O")
         .long(
             "By default the time stamp counter if it is invariant and agrees with \
              CLOCK_MONOTONIC, else clock_gettime.",
         )
-        .sets(to!(measure.clocksource = Some(string))),
+        .sets(field!(measure.clocksource)),
     choice_with(Buffer, "mem", MEMORY, "Where buffers lie")
         .alias(&["iomem"])
         .default("malloc")
@@ -179,13 +167,10 @@ pub(super) const ROWS: &[OptionDef] = &[
             "For the mappings a file may follow: mmaphuge:/dev/hugepages/buf. Huge pages must \
              have been set aside in /proc/sys/vm/nr_hugepages.",
         )
-        .sets(set::memory),
+        .sets_with(set::memory),
     int(Buffer, "iomem_align", 0, NO_MAX, "Boundary on which buffers begin")
         .alias(&["mem_align"])
         .default("0")
         .long("Bytes; 0 stands for the page size. It holds for the first buffer of a worker.")
-        .sets(|job, v| {
-            job.buffers.align = Some(v.bytes()).filter(|align| align.0 > 0);
-            Ok(())
-        }),
+        .sets(field!(buffers.align or none)),
 ];

@@ -1,11 +1,11 @@
 //! Options of single engines. An option that several engines share has one row.
 
 use super::Group::Engine;
+use super::field::field;
 use super::row::{
-    NO_MAX, PASSTHROUGH, SCSI_GENERIC, boolean, choice, flag, int, ints, same, text, to, value,
+    NO_MAX, PASSTHROUGH, SCSI_GENERIC, boolean, choice, flag, int, ints, same, text, value,
 };
-use super::{Choice, OptionDef, Value, set};
-use crate::model::{Job, Protocol, StatCall};
+use super::{Choice, OptionDef, set};
 
 const URINGS: &[&str] = &["io_uring", "io_uring_cmd"];
 const PRIO: &[&str] = &["io_uring", "io_uring_cmd", "libaio"];
@@ -61,21 +61,6 @@ const VERBS: &[Choice] = &[
     value("recv", "receive"),
 ];
 
-/// A pair for reads and writes.
-fn pair(v: &Value) -> Option<(u8, u8)> {
-    let small = |count: Option<u64>| count.and_then(|count| u8::try_from(count).ok()).unwrap_or(0);
-    let counts = v.counts();
-    Some((small(counts.read), small(counts.write)))
-}
-
-fn nonvectored(job: &mut Job, v: &Value) -> Result<(), String> {
-    job.queue.options.nonvectored = match v.int() {
-        -1 => None,
-        number => Some(number > 0),
-    };
-    Ok(())
-}
-
 /// Engines that do their I/O on this machine.
 pub(super) const LOCAL: &[OptionDef] = &[
     flag(Engine, "hipri", "Poll for completions")
@@ -85,93 +70,83 @@ pub(super) const LOCAL: &[OptionDef] = &[
              for a whole CPU. Needs direct=1 and a device with poll queues (for NVMe the module \
              parameter poll_queues).",
         )
-        .sets(to!(queue.options.hipri = flag)),
+        .sets(field!(queue.options.hipri))
+        .recorded(),
     int(Engine, "hipri_percentage", 0, 100, "Share of I/O that is polled, per cent")
         .long("Has a meaning only with hipri.")
         .of(&["pvsync2"])
         .default("100")
-        .sets(to!(queue.options.hipri_percentage = Some(small))),
+        .sets(field!(queue.options.hipri_percentage)),
     boolean(Engine, "uncached", "Drop pages from the cache once the I/O is done (RWF_DONTCACHE)")
         .of(&["pvsync2", "io_uring", "io_uring_cmd"])
         .long("Buffered I/O only; needs Linux 6.14.")
-        .sets(to!(queue.options.uncached = flag)),
+        .sets(field!(queue.options.uncached)),
     boolean(Engine, "nowait", "Fail with EAGAIN instead of blocking (RWF_NOWAIT)")
         .of(&["pvsync2", "libaio", "io_uring", "io_uring_cmd"])
         .long("Use it with ignore_error=EAGAIN; such answers are counted as errors by kind.")
-        .sets(to!(queue.options.nowait = flag)),
+        .sets(field!(queue.options.nowait)),
     flag(Engine, "fixedbufs", "Register buffers with the kernel")
         .of(URINGS)
         .long("Spares the mapping of pages at each direct I/O.")
-        .sets(to!(queue.options.fixedbufs = flag)),
+        .sets(field!(queue.options.fixedbufs))
+        .recorded(),
     flag(Engine, "registerfiles", "Register files with the kernel")
         .of(URINGS)
         .long("Spares the counting of references at each I/O.")
-        .sets(to!(queue.options.registerfiles = flag)),
+        .sets(field!(queue.options.registerfiles))
+        .recorded(),
     flag(Engine, "sqthread_poll", "A kernel thread submits")
         .of(URINGS)
         .long(
             "Submission then needs no system call; the thread takes a CPU of its own, which the \
              worker's CPU figures do not show.",
         )
-        .sets(to!(queue.options.sqthread_poll = flag)),
+        .sets(field!(queue.options.sqthread_poll))
+        .recorded(),
     int(Engine, "sqthread_poll_cpu", 0, NO_MAX, "CPU of the submitting kernel thread")
         .long("Has a meaning only with sqthread_poll. By default the kernel chooses.")
         .of(URINGS)
-        .sets(to!(queue.options.sqthread_poll_cpu = Some(count))),
+        .sets(field!(queue.options.sqthread_poll_cpu)),
     int(Engine, "nonvectored", -1, 1, "Use commands without a vector")
         .of(URINGS)
         .default("-1")
         .long("-1 uses them where the kernel has them.")
-        .sets(nonvectored),
+        .sets_with(|job, v| {
+            job.queue.options.nonvectored = (v.int() >= 0).then(|| v.int() > 0);
+            Ok(())
+        }),
     int(Engine, "force_async", 0, NO_MAX, "Every so many I/Os go through the kernel's workers")
         .long("Shows what I/O that cannot be issued at once costs. 0 leaves it to the kernel.")
         .of(URINGS)
         .default("0")
-        .sets(|job, v| {
-            job.queue.options.force_async = Some(v.count()).filter(|count| *count > 0);
-            Ok(())
-        }),
+        .sets(field!(queue.options.force_async or none)),
     flag(Engine, "userspace_reap", "Read completions from the ring without a system call")
         .long("Only where completions are polled for (iodepth_batch_complete_min=0).")
         .of(&["libaio"])
-        .sets(to!(queue.options.userspace_reap = flag)),
+        .sets(field!(queue.options.userspace_reap)),
     boolean(Engine, "libaio_vectored", "Use commands with a vector")
         .of(&["libaio"])
         .long("Newer than fio 3.33.")
-        .sets(to!(queue.options.libaio_vectored = flag)),
+        .sets(field!(queue.options.libaio_vectored)),
     ints(Engine, "cmdprio_percentage", 0, 100, "Share of I/O with a priority of its own, per cent")
         .of(PRIO)
         .long(
             "Up to two values: reads, writes. Takes a device that knows priorities, direct=1, and \
              the right to set them. Each priority has its own latency in the report.",
         )
-        .sets(|job, v| {
-            job.queue.options.cmdprio_percentage = pair(v);
-            Ok(())
-        }),
+        .sets(field!(queue.options.cmdprio_percentage)),
     ints(Engine, "cmdprio_class", 1, 3, "Priority class of that I/O")
         .of(PRIO)
         .long("As prioclass; up to two values: reads, writes.")
-        .sets(|job, v| {
-            job.queue.options.cmdprio_class = pair(v);
-            Ok(())
-        }),
+        .sets(field!(queue.options.cmdprio_class)),
     ints(Engine, "cmdprio_hint", 0, 1023, "Priority hint of that I/O")
         .of(PRIO)
         .long("As priohint; up to two values: reads, writes. Newer than fio 3.33.")
-        .sets(|job, v| {
-            let counts = v.counts();
-            let hint = |count: Option<u64>| count.and_then(|c| u16::try_from(c).ok()).unwrap_or(0);
-            job.queue.options.cmdprio_hint = Some((hint(counts.read), hint(counts.write)));
-            Ok(())
-        }),
+        .sets(field!(queue.options.cmdprio_hint)),
     ints(Engine, "cmdprio", 0, 7, "Priority of that I/O")
         .of(PRIO)
         .long("As prio; up to two values: reads, writes.")
-        .sets(|job, v| {
-            job.queue.options.cmdprio = pair(v);
-            Ok(())
-        }),
+        .sets(field!(queue.options.cmdprio)),
     text(Engine, "cmdprio_bssplit", "Priorities by block size")
         .of(PRIO)
         .long(
@@ -179,22 +154,22 @@ pub(super) const LOCAL: &[OptionDef] = &[
              from writes. Several entries may share the I/Os of one size. Not beside \
              cmdprio_percentage.",
         )
-        .sets(set::priorities::by_size),
+        .sets_with(set::priorities::by_size),
     boolean(Engine, "thp", "Ask for transparent huge pages")
         .long("madvise(MADV_HUGEPAGE) on the mapping.")
         .of(&["mmap"])
-        .sets(to!(queue.options.thp = flag)),
+        .sets(field!(queue.options.thp)),
     boolean(Engine, "readfua", "Set FUA on reads")
         .long("Reads then come from the medium, not from the device's cache.")
         .of(&["sg", "io_uring", "io_uring_cmd"])
-        .warned(NO_FUA_READ, |_, _| Ok(())),
+        .warned(NO_FUA_READ),
     boolean(Engine, "writefua", "Set FUA on writes")
         .long(
             "Writes then reach the medium before they complete: RWF_DSYNC on each, which the \
              kernel turns into FUA where the device has it and into a flush where not.",
         )
         .of(&["sg", "io_uring", "io_uring_cmd"])
-        .sets(to!(queue.options.writefua = flag)),
+        .sets(field!(queue.options.writefua)),
     choice(Engine, "write_mode", WRITE_MODES, "NVMe command that a write becomes")
         .long(
             "io_uring_cmd only: a plain write, one that lets zeros or uncorrectable marks \
@@ -278,64 +253,48 @@ pub(super) const LOCAL: &[OptionDef] = &[
              counts as an I/O without bytes.",
         )
         .of(&["cpuio"])
-        .sets(to!(queue.options.cpu.percent = Some(small))),
+        .sets(field!(queue.options.cpu.percent)),
     int(Engine, "cpuchunks", 0, NO_MAX, "Length of a burst of work, in microseconds")
         .long("It is followed by the sleep that cpuload leaves. Short bursts spread the load evenly.")
         .of(&["cpuio"])
         .default("50000")
-        .sets(to!(queue.options.cpu.chunk_us = Some(count))),
+        .sets(field!(queue.options.cpu.chunk_us)),
     choice(Engine, "cpumode", LOADS, "What the CPU does")
         .long("Sorting draws more power.")
         .of(&["cpuio"])
         .default("noop")
-        .sets(|job, v| {
-            job.queue.options.cpu.sorts = v.text() == "qsort";
-            Ok(())
-        }),
+        .sets(field!(queue.options.cpu.sorts = "qsort")),
     boolean(Engine, "exit_on_io_done", "End when the jobs that do I/O have ended")
         .long(
             "Without this it computes until its runtime is over, and without that too until the last \
              of them has ended.",
         )
         .of(&["cpuio"])
-        .sets(to!(queue.options.cpu.ends_with_io = flag)),
+        .sets(field!(queue.options.cpu.ends_with_io)),
     choice(Engine, "stat_type", STATS, "System call that is timed")
         .long("lstat does not follow links, statx asks for no more than is needed.")
         .of(&["filestat", "dirstat"])
         .default("stat")
-        .sets(|job, v| {
-            job.queue.options.stat = match v.text() {
-                "lstat" => StatCall::Lstat,
-                "statx" => StatCall::Statx,
-                _ => StatCall::Stat,
-            };
-            Ok(())
-        }),
+        .sets(field!(queue.options.stat)),
     text(Engine, "program", "Program to run")
         .long(
             "Must be given. It is run once, and is one I/O without bytes whose latency is how long \
              it ran. A job ends with it, or at its runtime when it is time_based.",
         )
         .of(&["exec"])
-        .sets(|job, v| {
-            job.queue.options.program.path = Some(v.text().into());
-            Ok(())
-        }),
+        .sets(field!(queue.options.program.path)),
     text(Engine, "arguments", "Its arguments")
         .long(
             "Split at spaces, whatever quotes there are. %r stands for the runtime in seconds, %n for \
              the name of the job.",
         )
         .of(&["exec"])
-        .sets(|job, v| {
-            job.queue.options.program.arguments = v.text().into();
-            Ok(())
-        }),
+        .sets(field!(queue.options.program.arguments)),
     int(Engine, "grace_time", 0, NO_MAX, "Seconds between SIGTERM and SIGKILL")
         .long("It is asked to end when the job is over, and killed after this.")
         .of(&["exec"])
         .default("1")
-        .sets(to!(queue.options.program.grace_seconds = count)),
+        .sets(field!(queue.options.program.grace_seconds)),
     boolean(Engine, "std_redirect", "Its output goes to files")
         .long(
             "JOB.stdout and JOB.stderr in the current directory, with the number of the clone \
@@ -344,7 +303,7 @@ pub(super) const LOCAL: &[OptionDef] = &[
         )
         .of(&["exec"])
         .default("1")
-        .sets(to!(queue.options.program.redirect = flag)),
+        .sets(field!(queue.options.program.redirect)),
     text(Engine, "donorname", "File that gives its blocks")
         .long("Its blocks are moved into the file that is defragmented.")
         .of(&["e4defrag"])
@@ -367,17 +326,11 @@ pub(super) const REMOTE: &[OptionDef] = &[
              that listens or reads by UDP, unless it is a multicast group.",
         )
         .of(&["net", "netsplice", "rdma"])
-        .sets(|job, v| {
-            job.queue.options.net.hostname = Some(v.text().into());
-            Ok(())
-        }),
+        .sets(field!(queue.options.net.hostname)),
     int(Engine, "port", 1, 65_535, "Port to listen on or connect to")
         .long("Each clone takes the next one.")
         .of(&["net", "netsplice", "rdma"])
-        .sets(|job, v| {
-            job.queue.options.net.port = u16::try_from(v.count()).ok();
-            Ok(())
-        }),
+        .sets(field!(queue.options.net.port)),
     choice(Engine, "protocol", PROTOCOLS, "Protocol")
         .long(
             "What udp loses is counted and told. unix takes a path as filename, and its reader \
@@ -386,48 +339,42 @@ pub(super) const REMOTE: &[OptionDef] = &[
         .alias(&["proto"])
         .of(NETS)
         .default("tcp")
-        .sets(|job, v| {
-            job.queue.options.net.protocol = Protocol::named(v.text());
-            Ok(())
-        }),
+        .sets(field!(queue.options.net.protocol)),
     boolean(Engine, "nodelay", "Set TCP_NODELAY")
         .long("Small messages are then sent at once.")
         .of(NETS)
-        .sets(to!(queue.options.net.nodelay = flag)),
+        .sets(field!(queue.options.net.nodelay)),
     flag(Engine, "listen", "Wait for the other side to connect")
         .long(
             "One side listens, the other connects; either may write. Jobs that start together are \
              all listening before the first of them connects.",
         )
         .of(NETS)
-        .sets(to!(queue.options.net.listens = flag)),
+        .sets(field!(queue.options.net.listens)),
     flag(Engine, "pingpong", "Answer each message")
         .long(
             "Measures round trips: each block is sent back as a whole before the next is sent. \
              Both sides must set it.",
         )
         .of(NETS)
-        .sets(to!(queue.options.net.pingpong = flag)),
+        .sets(field!(queue.options.net.pingpong)),
     text(Engine, "interface", "Interface of UDP multicast")
         .long("The IP address of the local interface that sends or joins the group.")
         .of(NETS)
-        .sets(|job, v| {
-            job.queue.options.net.interface = Some(v.text().into());
-            Ok(())
-        }),
+        .sets(field!(queue.options.net.interface)),
     int(Engine, "ttl", 0, NO_MAX, "Time to live of UDP multicast")
         .long("1 does not leave the network.")
         .of(NETS)
         .default("1")
-        .sets(to!(queue.options.net.ttl = Some(count))),
+        .sets(field!(queue.options.net.ttl)),
     int(Engine, "window_size", 0, NO_MAX, "Size of the socket's buffers")
         .long("Bytes of the socket's send and receive buffers; 0 leaves them to the system.")
         .of(NETS)
-        .sets(to!(queue.options.net.window = count)),
+        .sets(field!(queue.options.net.window)),
     int(Engine, "mss", 0, NO_MAX, "Largest segment of TCP")
         .long("Bytes a TCP segment carries at most; 0 leaves it to the system.")
         .of(NETS)
-        .sets(to!(queue.options.net.mss = count)),
+        .sets(field!(queue.options.net.mss)),
     text(Engine, "bindname", "Address to bind to")
         .long(
             "Address of the local RDMA device the connection is made from; any device without \

@@ -1,11 +1,11 @@
 //! What is measured and reported, errors, and steady state.
 
 use super::Group::{Buffer, Error, Job, Measure, Process, Rate, Steady};
+use super::field::field;
 use super::row::{
-    NO_MAX, SECOND, boolean, choice, choice_with, floats, int, same, text, time, to, value,
+    MICROSECOND, NO_MAX, SECOND, boolean, choice, choice_with, floats, int, same, text, time, value,
 };
 use super::{Choice, OptionDef, set};
-use record::Nanos;
 
 const UNIFIED: &[Choice] = &[
     value("none", "by direction"),
@@ -54,46 +54,40 @@ pub(super) const ROWS: &[OptionDef] = &[
     boolean(Measure, "clat_percentiles", "Report percentiles of completion latency")
         .default("1")
         .long("From submission to completion.")
-        .sets(to!(measure.clat_percentiles = Some(flag))),
+        .sets(field!(measure.clat_percentiles)),
     boolean(Measure, "lat_percentiles", "Report percentiles of total latency")
-        .default("0")
         .long("From the making of an I/O to its completion.")
-        .sets(to!(measure.lat_percentiles = Some(flag))),
+        .sets(field!(measure.lat_percentiles)),
     boolean(Measure, "slat_percentiles", "Report percentiles of submission latency")
         .long(
             "From the making of an I/O to the moment the kernel has taken it. Synchronous \
              engines have none.",
         )
-        .default("0")
-        .sets(to!(measure.slat_percentiles = Some(flag))),
+        .sets(field!(measure.slat_percentiles)),
     floats(Measure, "percentile_list", 0.0, 100.0, "Percentiles to report")
         .default("1:5:10:20:30:40:50:60:70:80:90:95:99:99.5:99.9:99.95:99.99")
         .long(
             "At most 20 numbers above 0, up to 100, split by colons. Histograms are kept to 0.4 % \
              whatever is listed here, so other percentiles can be had from the record later.",
         )
-        .sets(set::percentiles),
+        .sets_with(set::percentiles),
     int(Measure, "significant_figures", 1, 10, "Digits of the figures in the normal report")
         .long("Applies to rates and sizes of the normal report; JSON always holds all digits.")
         .default("4")
-        .sets(|job, v| {
-            job.measure.significant_figures = u32::from(v.small());
-            Ok(())
-        }),
+        .sets(field!(measure.significant_figures)),
     boolean(Measure, "disk_util", "Report what the disks below did")
         .long(
             "One line for each device below the targets and below those, from their counters \
              before and after.",
         )
         .default("1")
-        .sets(to!(measure.disk_util = flag)),
+        .sets(field!(measure.disk_util)),
     boolean(Measure, "gtod_reduce", "Read the clock as little as can be")
-        .default("0")
         .long(
             "Switches off all latency and bandwidth samples. Reading the clock costs a few \
              nanoseconds here, so there is little to gain.",
         )
-        .sets(|job, v| {
+        .sets_with(|job, v| {
             job.measure.disable_lat = v.flag();
             job.measure.disable_clat = v.flag();
             job.measure.disable_slat = v.flag();
@@ -105,27 +99,23 @@ pub(super) const ROWS: &[OptionDef] = &[
             "The figures vanish from the report; the cost of measuring them here is too small \
              to see.",
         )
-        .default("0")
-        .sets(to!(measure.disable_lat = flag)),
+        .sets(field!(measure.disable_lat)),
     boolean(Measure, "disable_clat", "Leave completion latency out")
         .long(
             "The figures and their percentiles vanish from the report. Little is gained by \
              that here.",
         )
-        .default("0")
-        .sets(to!(measure.disable_clat = flag)),
+        .sets(field!(measure.disable_clat)),
     boolean(Measure, "disable_slat", "Leave submission latency out")
         .long("The figures vanish from the report. Little is gained by that here.")
-        .default("0")
-        .sets(to!(measure.disable_slat = flag)),
+        .sets(field!(measure.disable_slat)),
     boolean(Measure, "disable_bw_measurement", "Leave bandwidth samples out")
         .long(
             "Minimum, maximum, mean and deviation of bandwidth vanish from the report; the \
              totals stay.",
         )
         .alias(&["disable_bw"])
-        .default("0")
-        .sets(to!(measure.disable_bw = flag)),
+        .sets(field!(measure.disable_bw)),
     int(Measure, "gtod_cpu", 0, NO_MAX, "CPU set aside for reading the clock")
         .long("fio can let one thread read the clock for all the others.")
         .accepted("each worker reads the time stamp counter itself, which costs less than sharing"),
@@ -135,14 +125,11 @@ pub(super) const ROWS: &[OptionDef] = &[
             "As clock_gettime numbers its clocks; 0 is CLOCK_REALTIME. The moment is that of the \
              first I/O, in milliseconds. Newer than fio 3.33.",
         )
-        .sets(|job, v| {
-            job.measure.job_start_clock = v.count();
-            Ok(())
-        }),
+        .sets(field!(measure.job_start_clock)),
     choice(Measure, "unified_rw_reporting", UNIFIED, "Whether directions are reported apart")
         .long("Added up, reads and writes cannot be told apart any more: prefer both.")
         .default("none")
-        .sets(|job, v| {
+        .sets_with(|job, v| {
             job.measure.unified = match v.text() {
                 "mixed" => 1,
                 "both" => 2,
@@ -156,50 +143,42 @@ pub(super) const ROWS: &[OptionDef] = &[
             "Errors are counted by kind, reported, and make the exit code non-zero all the same. \
              ignore_error names single errors.",
         )
-        .sets(set::continue_on_error),
+        .sets_with(set::continue_on_error),
     boolean(Error, "error_dump", "Print each error, even if it is ignored")
         .long("One line for each error on standard error.")
-        .default("0")
-        .sets(to!(errors.dump = flag)),
+        .sets(field!(errors.dump)),
     choice_with(Job, "profile", PROFILES, "A load made ready by name")
         .long(
             "A load that is made of jobs of its own, run with --profile=NAME on the command line; \
              fathom run --profile=NAME --cmdhelp lists its options. In a job fio takes the option and \
              passes over it, and so does fathom, with a warning.",
         )
-        .warned("only the command line runs a profile: --profile=NAME", |_, _| Ok(())),
+        .warned("only the command line runs a profile: --profile=NAME"),
     text(Process, "cgroup", "Control group the job runs in")
         .long(
             "A name below the mount point of the hierarchy that accounts for I/O (blkio of version \
              1, or version 2). Made if it does not exist, and removed after the run. In version 2 \
              all jobs of a run have to be in one group.",
         )
-        .sets(to!(surroundings.cgroup = Some(string))),
+        .sets(field!(surroundings.cgroup)),
     boolean(Process, "cgroup_nodelete", "Leave the control group behind")
         .long("For a look at its counters after the run.")
-        .default("0")
-        .sets(to!(surroundings.cgroup_nodelete = flag)),
+        .sets(field!(surroundings.cgroup_nodelete)),
     int(Process, "cgroup_weight", 100, 1000, "Weight of the control group")
         .long(
             "Share of I/O against other groups, 100 to 1000. The kernel heeds it with the bfq \
              scheduler, and in version 2 with iocost.",
         )
-        .sets(to!(surroundings.cgroup_weight = Some(count))),
+        .sets(field!(surroundings.cgroup_weight)),
     int(Process, "uid", 0, NO_MAX, "User id the workers run as")
         .long(
             "Needs the right to change it. Files are made before, by the user who called; they are \
              opened as this one.",
         )
-        .sets(|job, v| {
-            job.surroundings.uid = Some(set::id(v)?);
-            Ok(())
-        }),
+        .sets(field!(surroundings.uid)),
     int(Process, "gid", 0, NO_MAX, "Group id the workers run as")
         .long("Needs the right to change it. See uid.")
-        .sets(|job, v| {
-            job.surroundings.gid = Some(set::id(v)?);
-            Ok(())
-        }),
+        .sets(field!(surroundings.gid)),
     choice(Measure, "kb_base", KB_BASES, "What k, kb and kib mean")
         .default("1024")
         .long(
@@ -207,42 +186,37 @@ pub(super) const ROWS: &[OptionDef] = &[
              with 1024, fio's habit since its beginnings, 1kib is 1000 bytes. Reports always use \
              units as the standards have them; this chooses which comes first.",
         )
-        .sets(|job, v| {
-            job.measure.kb_base = if v.text() == "1000" { 1000 } else { 1024 };
-            Ok(())
-        }),
+        .sets(field!(measure.kb_base)),
     choice(Measure, "unit_base", UNIT_BASES, "Report rates in bytes or bits")
         .long("Applies to the normal report.")
         .default("0")
-        .sets(|job, v| {
-            job.measure.unit_base = v.text().parse().map_err(|_| "expected 0, 8 or 1")?;
-            Ok(())
-        }),
+        .sets(field!(measure.unit_base)),
     int(Buffer, "hugepage-size", 0, NO_MAX, "Size of a huge page, in bytes")
         .long(
             "For shmhuge and mmaphuge; it must be a size the system has, see \
              /sys/kernel/mm/hugepages.",
         )
         .default("2097152")
-        .sets(to!(buffers.hugepage_size = bytes)),
+        .sets(field!(buffers.hugepage_size)),
     int(Rate, "flow_id", 0, NO_MAX, "Group of jobs that share a flow")
         .long("Jobs of one id share one flow.")
         .default("0")
-        .sets(to!(rate.flow.id = count)),
+        .sets(field!(rate.flow.id)),
     int(Rate, "flow", 0, 1000, "Share of the flow this job gets")
         .long(
             "Jobs with 3, 2 and 1 do I/O in the ratio 3:2:1; those that are ahead wait. One that \
              starts later catches up, one that has ended holds nobody. 0 takes no part.",
         )
         .default("0")
-        .sets(to!(rate.flow.weight = count)),
+        .sets(field!(rate.flow.weight))
+        .recorded_as("flow", |job| {
+            let flow = &job.rate.flow;
+            (flow.weight > 0).then(|| format!("{}:{}", flow.id, flow.weight))
+        }),
     int(Rate, "flow_sleep", 0, NO_MAX, "Pause of a job that is ahead, in microseconds")
         .long("0 lets it try again at once.")
         .default("0")
-        .sets(|job, v| {
-            job.rate.flow.sleep = Nanos(v.count().saturating_mul(1_000));
-            Ok(())
-        }),
+        .sets(field!(rate.flow.sleep in MICROSECOND)),
     choice_with(Steady, "steadystate", CRITERIA, "When the job counts as steady and ends")
         .long(
             "CRITERION:LIMIT, where the limit is a number or a percentage of the mean: \
@@ -253,7 +227,11 @@ pub(super) const ROWS: &[OptionDef] = &[
         )
         .alias(&["ss"])
         .default("iops_slope:0.01%")
-        .sets(set::steadystate),
+        .sets_with(set::steadystate)
+        .recorded_as("steadystate", |job| {
+            job.steady.duration.filter(|duration| duration.0 > 0)?;
+            Some(job.steady.criterion.name().to_owned())
+        }),
     time(Steady, "steadystate_duration", SECOND, "Window in which it must be steady")
         .alias(&["ss_dur"])
         .default("0")
@@ -262,15 +240,15 @@ pub(super) const ROWS: &[OptionDef] = &[
              steady; give it runtime and time_based, so that it does not end for want of data. 0 \
              switches detection off.",
         )
-        .sets(to!(steady.duration = Some(time))),
+        .sets(field!(steady.duration)),
     time(Steady, "steadystate_ramp_time", SECOND, "Time before the window may begin")
         .alias(&["ss_ramp"])
         .default("0")
         .long("In seconds without a unit.")
-        .sets(to!(steady.ramp = time)),
+        .sets(field!(steady.ramp)),
     time(Steady, "steadystate_check_interval", SECOND, "Interval of the samples in the window")
         .alias(&["ss_interval"])
         .default("1")
         .long("In seconds without a unit. Newer than fio 3.33.")
-        .sets(to!(steady.interval = Some(time))),
+        .sets(field!(steady.interval)),
 ];

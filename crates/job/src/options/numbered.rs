@@ -1,9 +1,10 @@
 //! Numbered objects of a store, in place of blocks of files. Fathom's own.
 
 use super::Group::Engine;
-use super::row::{NO_MAX, choice, int, text, to, value};
+use super::field::field;
+use super::row::{NO_MAX, choice, int, text, value};
 use super::{Choice, OptionDef};
-use crate::model::{ObjectWork, ReadWrite};
+use crate::model::{Job, Named, ObjectWork};
 
 const WORKS: &[Choice] = &[
     value("put", "new objects are put"),
@@ -17,6 +18,10 @@ const WORKS: &[Choice] = &[
 /// Numbers that objects can have.
 const COUNT_MAX: i64 = 1 << 31;
 
+fn is(job: &Job, work: ObjectWork) -> bool {
+    job.queue.options.numbered.work == Some(work)
+}
+
 pub(super) const ROWS: &[OptionDef] = &[
     choice(Engine, "object_set", WORKS, "Work on numbered objects, not on blocks of files")
         .long(
@@ -27,15 +32,14 @@ pub(super) const ROWS: &[OptionDef] = &[
              mix counts as a synchronisation does, a stat or list alone as a read of 0 bytes.",
         )
         .of(&["http"])
-        .sets(|job, v| {
-            job.queue.options.numbered.work = ObjectWork::named(v.text());
-            job.pattern.rw = match v.text() {
-                "put" => ReadWrite::RandWrite,
-                "delete" => ReadWrite::RandTrim,
-                "mixed" => ReadWrite::RandRw,
-                _ => ReadWrite::RandRead,
-            };
+        .sets_with(|job, v| {
+            let work = ObjectWork::from_name(v.text());
+            job.queue.options.numbered.work = work;
+            job.pattern.rw = work.map_or(job.pattern.rw, ObjectWork::rw);
             Ok(())
+        })
+        .recorded_as("object_set", |job| {
+            job.queue.options.numbered.work.map(|work| work.name().to_owned())
         }),
     int(Engine, "object_count", 0, COUNT_MAX, "How many objects there are")
         .long(
@@ -44,7 +48,7 @@ pub(super) const ROWS: &[OptionDef] = &[
         )
         .of(&["http"])
         .default("0")
-        .sets(to!(queue.options.numbered.count = count)),
+        .sets(field!(queue.options.numbered.count)),
     text(Engine, "object_mix", "Shares of gets, stats, puts and deletes in a mix")
         .long(
             "fathom's own. Four numbers split by slashes; only their proportions matter. All four \
@@ -53,15 +57,16 @@ pub(super) const ROWS: &[OptionDef] = &[
         )
         .of(&["http"])
         .default("45/30/15/10")
-        .sets(|job, v| {
-            job.queue.options.numbered.mix = v.text().parse()?;
-            Ok(())
+        .sets(field!(queue.options.numbered.mix))
+        .recorded_as("object_mix", |job| {
+            is(job, ObjectWork::Mixed).then(|| job.queue.options.numbered.mix.to_string())
         }),
     int(Engine, "object_range", 0, NO_MAX, "Length of the range that a get fetches")
         .long("fathom's own. At a random multiple of it within the object; 0 fetches it whole.")
         .of(&["http"])
         .default("0")
-        .sets(to!(queue.options.numbered.range = count)),
+        .sets(field!(queue.options.numbered.range))
+        .recorded(),
     int(Engine, "object_part_size", 0, NO_MAX, "Put objects in parts of this size")
         .long(
             "fathom's own. A put is then a whole multipart upload: its beginning, the parts, its \
@@ -69,12 +74,16 @@ pub(super) const ROWS: &[OptionDef] = &[
         )
         .of(&["http"])
         .default("0")
-        .sets(to!(queue.options.numbered.part_size = count)),
+        .sets(field!(queue.options.numbered.part_size))
+        .recorded_as("object_part_size", |job| {
+            let size = job.queue.options.numbered.part_size;
+            (size > 0 && is(job, ObjectWork::Put)).then(|| size.to_string())
+        }),
     int(Engine, "object_part_concurrent", 1, 1000, "Parts of one upload in flight")
         .long("fathom's own. For object_part_size.")
         .of(&["http"])
         .default("4")
-        .sets(to!(queue.options.numbered.part_concurrent = count)),
+        .sets(field!(queue.options.numbered.part_concurrent)),
     int(Engine, "object_max_keys", 1, 1000, "Keys that one list asks for")
         .long(
             "fathom's own. A list is one request for a page of its clone's keys. The next one in \
@@ -83,5 +92,8 @@ pub(super) const ROWS: &[OptionDef] = &[
         )
         .of(&["http"])
         .default("1000")
-        .sets(to!(queue.options.numbered.max_keys = count)),
+        .sets(field!(queue.options.numbered.max_keys))
+        .recorded_as("object_max_keys", |job| {
+            is(job, ObjectWork::List).then(|| job.queue.options.numbered.max_keys.to_string())
+        }),
 ];

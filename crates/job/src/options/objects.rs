@@ -1,9 +1,10 @@
 //! Options of the http engine: object stores.
 
 use super::Group::Engine;
-use super::row::{NO_MAX, SECOND, choice, int, text, time, to, value};
-use super::{Choice, OptionDef, Value};
-use crate::model::{Payload, Secret, StoreKind, Tls};
+use super::field::field;
+use super::row::{NO_MAX, SECOND, choice, int, text, time, value};
+use super::{Choice, OptionDef};
+use record::Engine::Http;
 
 const HTTP_ONLY: &[&str] = &["http"];
 
@@ -27,15 +28,6 @@ const PAYLOADS: &[Choice] = &[
 const ADDRESSING: &[Choice] =
     &[value("path", "http://host/bucket/object"), value("virtual", "http://bucket.host/object")];
 
-/// What was typed; nothing is as good as not given.
-fn given(v: &Value) -> Option<String> {
-    Some(v.string()).filter(|text| !text.is_empty())
-}
-
-fn secret(v: &Value) -> Option<Secret> {
-    given(v).map(Secret)
-}
-
 /// Options of the http engine.
 pub(super) const HTTP: &[OptionDef] = &[
     choice(Engine, "https", SECURE, "Whether to use TLS")
@@ -45,14 +37,8 @@ pub(super) const HTTP: &[OptionDef] = &[
         )
         .of(HTTP_ONLY)
         .default("off")
-        .sets(|job, v| {
-            job.queue.options.http.tls = match v.text() {
-                "on" => Tls::Verified,
-                "insecure" => Tls::Insecure,
-                _ => Tls::Off,
-            };
-            Ok(())
-        }),
+        .sets(field!(queue.options.http.tls))
+        .recorded(),
     text(Engine, "http_host", "Hosts, perhaps with ports")
         .long(
             "A name or an address, with a port where it is not 80 (443 with TLS): 127.0.0.1:9000, \
@@ -60,25 +46,16 @@ pub(super) const HTTP: &[OptionDef] = &[
         )
         .of(HTTP_ONLY)
         .default("localhost")
-        .sets(|job, v| {
-            job.queue.options.http.hosts = v.string();
-            Ok(())
-        }),
+        .sets(field!(queue.options.http.hosts)),
     text(Engine, "http_user", "User name")
         .long(
             "Sent with http_pass as basic authentication to a WebDAV server; nothing is sent \
              without it.",
         )
         .of(HTTP_ONLY)
-        .sets(|job, v| {
-            job.queue.options.http.user = given(v);
-            Ok(())
-        }),
+        .sets(field!(queue.options.http.user)),
     text(Engine, "http_pass", "Password").long("Goes with http_user.").of(HTTP_ONLY).secret().sets(
-        |job, v| {
-            job.queue.options.http.password = secret(v);
-            Ok(())
-        },
+        field!(queue.options.http.password),
     ),
     text(Engine, "http_s3_key", "S3 secret key")
         .long(
@@ -87,41 +64,26 @@ pub(super) const HTTP: &[OptionDef] = &[
         )
         .of(HTTP_ONLY)
         .secret()
-        .sets(|job, v| {
-            job.queue.options.http.key = secret(v);
-            Ok(())
-        }),
+        .sets(field!(queue.options.http.key)),
     text(Engine, "http_s3_keyid", "S3 key id")
         .long("The name that goes with http_s3_key.")
         .of(HTTP_ONLY)
-        .sets(|job, v| {
-            job.queue.options.http.key_id = given(v);
-            Ok(())
-        }),
+        .sets(field!(queue.options.http.key_id)),
     text(Engine, "http_s3_security_token", "S3 session token")
         .long("For temporary credentials.")
         .of(HTTP_ONLY)
         .secret()
-        .sets(|job, v| {
-            job.queue.options.http.session_token = secret(v);
-            Ok(())
-        }),
+        .sets(field!(queue.options.http.session_token)),
     text(Engine, "http_swift_auth_token", "Swift token")
         .long("From an authentication done beforehand.")
         .of(HTTP_ONLY)
         .secret()
-        .sets(|job, v| {
-            job.queue.options.http.swift_token = secret(v);
-            Ok(())
-        }),
+        .sets(field!(queue.options.http.swift_token)),
     text(Engine, "http_s3_region", "S3 region")
         .long("Part of each request's signature.")
         .of(HTTP_ONLY)
         .default("us-east-1")
-        .sets(|job, v| {
-            job.queue.options.http.region = v.string();
-            Ok(())
-        }),
+        .sets(field!(queue.options.http.region)),
     text(Engine, "http_s3_storage_class", "S3 storage class")
         .long(
             "As the server names them, sent with each PUT; with none nothing is sent, and the bucket's \
@@ -129,8 +91,8 @@ pub(super) const HTTP: &[OptionDef] = &[
         )
         .of(HTTP_ONLY)
         .default("STANDARD")
-        .sets(|job, v| {
-            job.queue.options.http.storage_class = given(v).filter(|class| class != "none");
+        .sets_with(|job, v| {
+            job.queue.options.http.storage_class = Some(v.string()).filter(|class| class != "none");
             Ok(())
         }),
     text(Engine, "http_s3_sse_customer_key", "S3 key of server side encryption")
@@ -140,29 +102,20 @@ pub(super) const HTTP: &[OptionDef] = &[
         )
         .of(HTTP_ONLY)
         .secret()
-        .sets(|job, v| {
-            job.queue.options.http.customer_key = secret(v);
-            Ok(())
-        }),
+        .sets(field!(queue.options.http.customer_key)),
     text(Engine, "http_s3_sse_customer_algorithm", "S3 cipher of server side encryption")
         .long("Used with http_s3_sse_customer_key.")
         .of(HTTP_ONLY)
         .default("AES256")
-        .sets(|job, v| {
-            job.queue.options.http.customer_algorithm = v.string();
-            Ok(())
-        }),
+        .sets(field!(queue.options.http.customer_algorithm)),
     choice(Engine, "http_mode", STORES, "Kind of object store")
         .long("Chooses how requests are made and signed.")
         .of(HTTP_ONLY)
         .default("webdav")
-        .sets(|job, v| {
-            job.queue.options.http.kind = match v.text() {
-                "s3" => StoreKind::S3,
-                "swift" => StoreKind::Swift,
-                _ => StoreKind::WebDav,
-            };
-            Ok(())
+        .sets(field!(queue.options.http.kind))
+        .recorded_as("http_mode", |job| {
+            let kind = job.queue.options.http.kind.name();
+            (job.queue.engine == Http).then(|| kind.to_owned())
         }),
     int(Engine, "http_verbose", 0, NO_MAX, "Print what goes over the wire")
         .long(
@@ -171,7 +124,7 @@ pub(super) const HTTP: &[OptionDef] = &[
         )
         .of(HTTP_ONLY)
         .default("0")
-        .sets(to!(queue.options.http.verbose = count)),
+        .sets(field!(queue.options.http.verbose)),
     choice(Engine, "http_object_mode", OBJECTS, "How blocks map to objects")
         .of(HTTP_ONLY)
         .default("block")
@@ -180,10 +133,8 @@ pub(super) const HTTP: &[OptionDef] = &[
              object; blocks of it are read by range, and it can only be written or removed as a \
              whole. Newer than fio 3.33.",
         )
-        .sets(|job, v| {
-            job.queue.options.http.ranges = v.text() == "range";
-            Ok(())
-        }),
+        .sets(field!(queue.options.http.ranges = "range"))
+        .recorded(),
     choice(Engine, "http_s3_payload", PAYLOADS, "What the signature of a PUT covers")
         .of(HTTP_ONLY)
         .default("auto")
@@ -191,14 +142,8 @@ pub(super) const HTTP: &[OptionDef] = &[
             "Hashing costs CPU for every byte; TLS guards the content on its way already. The \
              report says which it was. Not an option of fio, which always hashes.",
         )
-        .sets(|job, v| {
-            job.queue.options.http.payload = match v.text() {
-                "signed" => Payload::Signed,
-                "unsigned" => Payload::Unsigned,
-                _ => Payload::Auto,
-            };
-            Ok(())
-        }),
+        .sets(field!(queue.options.http.payload))
+        .recorded(),
     choice(Engine, "http_s3_addressing", ADDRESSING, "How a bucket is named in requests")
         .of(HTTP_ONLY)
         .default("path")
@@ -208,17 +153,11 @@ pub(super) const HTTP: &[OptionDef] = &[
              prove it is; connections go to the address of the host without the bucket. Not an \
              option of fio.",
         )
-        .sets(|job, v| {
-            job.queue.options.http.virtual_host = v.text() == "virtual";
-            Ok(())
-        }),
+        .sets(field!(queue.options.http.virtual_host = "virtual")),
     text(Engine, "http_ca_file", "Certificates to trust")
         .of(HTTP_ONLY)
         .long("A PEM file, instead of those the system trusts. Not an option of fio.")
-        .sets(|job, v| {
-            job.queue.options.http.ca_file = given(v);
-            Ok(())
-        }),
+        .sets(field!(queue.options.http.ca_file)),
     time(Engine, "http_timeout", SECOND, "How long nothing may move before a request has failed")
         .of(HTTP_ONLY)
         .default("30")
@@ -227,10 +166,7 @@ pub(super) const HTTP: &[OptionDef] = &[
              long for its last answers; one that is ended by a signal waits for a second. Not an \
              option of fio.",
         )
-        .sets(|job, v| {
-            job.queue.options.http.timeout = v.time();
-            Ok(())
-        }),
+        .sets(field!(queue.options.http.timeout)),
     int(Engine, "http_retries", 0, 1000, "How often a failed request is repeated")
         .of(HTTP_ONLY)
         .default("0")
@@ -239,5 +175,6 @@ pub(super) const HTTP: &[OptionDef] = &[
              and 504. Repeats are counted, each with the status or failure before it, and their \
              time is part of the latency. Not an option of fio.",
         )
-        .sets(to!(queue.options.http.retries = count)),
+        .sets(field!(queue.options.http.retries))
+        .recorded(),
 ];

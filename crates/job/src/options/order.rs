@@ -1,9 +1,9 @@
 //! Order of jobs, and threads.
 
 use super::Group::{Error, Job, Process};
-use super::row::{NO_MAX, choice, flag, int, to, value};
+use super::field::field;
+use super::row::{NO_MAX, choice, flag, int, value};
 use super::{Choice, OptionDef};
-use crate::model::ExitScope;
 
 const SCOPES: &[Choice] = &[
     value("group", "the jobs of its group"),
@@ -17,38 +17,31 @@ pub(super) const ROWS: &[OptionDef] = &[
             "The first job that ends takes the others of its group with it, so all figures \
              cover the same load. Given for one job it holds for all of them.",
         )
-        .sets(to!(identity.exitall = flag)),
+        .sets(field!(identity.exitall)),
     choice(Job, "exit_what", SCOPES, "Which jobs exitall ends")
         .long("Has a meaning only with exitall and exitall_on_error.")
         .default("group")
-        .sets(|job, v| {
-            job.identity.exit_what = match v.text() {
-                "stonewall" => ExitScope::Stonewall,
-                "all" => ExitScope::All,
-                _ => ExitScope::Group,
-            };
-            Ok(())
-        }),
+        .sets(field!(identity.exit_what)),
     flag(Error, "exitall_on_error", "End all jobs when this one fails")
         .long("Otherwise the other jobs run to their regular end. exit_what says which end.")
-        .sets(to!(errors.exitall = flag)),
+        .sets(field!(errors.exitall)),
     flag(Job, "stonewall", "Start when the jobs before this one are done")
         .alias(&["wait_for_previous"])
         .long("Begins a new reporting group as well.")
-        .sets(to!(identity.stonewall = flag)),
+        .sets(field!(identity.stonewall)),
     flag(Job, "new_group", "Begin a new reporting group with this job")
         .long("By default all jobs up to the next stonewall make one group.")
-        .sets(to!(identity.new_group = flag)),
+        .sets(field!(identity.new_group)),
     flag(Process, "thread", "Run workers as threads")
         .long(
             "fio runs each worker as a process unless told otherwise. fathom's workers are always \
              threads: they start faster, need less memory and share no state in the hot path.",
         )
-        .accepted_as("workers are threads in any case", to!(process.thread = flag)),
+        .accepted_as("workers are threads in any case", field!(process.thread)),
     int(Process, "threads", 0, NO_MAX, "Threads of fio's tiobench profile")
         .long(
             "Not listed by fio, which takes it of any job and passes over it unless the profile \
              runs; job files have it where thread or numjobs is meant.",
         )
-        .warned("only fio's tiobench profile has a use for it; see thread, numjobs", |_, _| Ok(())),
+        .warned("only fio's tiobench profile has a use for it; see thread, numjobs"),
 ];

@@ -1,11 +1,12 @@
 //! Kind, size and place of each I/O.
 
 use super::Group::{Block, Engine, Error, Pattern};
+use super::field::field;
 use super::row::{
-    NO_MAX, boolean, choice, choice_with, flag, floats, int, ints, ranges, same, text, to, value,
+    NO_MAX, boolean, choice, choice_with, flag, floats, int, ints, ranges, same, text, value,
 };
 use super::{Choice, OptionDef, set};
-use crate::model::Sequencer;
+use crate::model::SequentialOrder;
 
 const RW: &[Choice] = &[
     value("read", "reads in sequence"),
@@ -49,7 +50,7 @@ pub(super) const ROWS: &[OptionDef] = &[
              happens between two new offsets is set by rw_sequencer. Mixed kinds follow \
              rwmixread. The trim kinds need a target that can discard.",
         )
-        .sets(set::rw),
+        .sets_with(set::rw),
     ints(Block, "bs", 1, NO_MAX, "Bytes moved by each I/O")
         .alias(&["blocksize"])
         .default("4096")
@@ -59,30 +60,21 @@ pub(super) const ROWS: &[OptionDef] = &[
              What has no comma behind it holds for the kinds that follow. Under direct=1 it must \
              be a multiple of the device's logical block.",
         )
-        .sets(|job, v| {
-            set::merge(&mut job.blocks.size, v.sizes());
-            Ok(())
-        }),
+        .sets(field!(blocks.size)),
     ints(Block, "ba", 1, NO_MAX, "Boundary on which random offsets lie")
         .alias(&["blockalign"])
         .long(
             "By default offsets are multiples of the block size. Another boundary lets blocks \
              overlap, so it switches off the promise that random I/O covers each block once.",
         )
-        .sets(|job, v| {
-            set::merge(&mut job.blocks.align, v.sizes());
-            Ok(())
-        }),
+        .sets(field!(blocks.align)),
     ranges(Block, "bsrange", "Range from which block sizes are drawn")
         .alias(&["blocksize_range"])
         .long(
             "bsrange=1k-4k draws each size evenly from the multiples of the lower bound. Commas \
              or slashes give reads, writes and trims their own range. It replaces bs.",
         )
-        .sets(|job, v| {
-            set::merge(&mut job.blocks.range, v.ranges());
-            Ok(())
-        }),
+        .sets(field!(blocks.range)),
     text(Block, "bssplit", "Block sizes with their shares")
         .long(
             "Entries 'size/percent' split by colons: 4k/10:64k/50:32k/40. Entries without a \
@@ -90,46 +82,46 @@ pub(super) const ROWS: &[OptionDef] = &[
              another that of trims. Shares beyond 100 in sum are refused. The shares count I/Os, \
              not bytes.",
         )
-        .sets(set::bssplit),
+        .sets_with(set::bssplit),
     flag(Block, "bs_unaligned", "Sizes of a range need not be multiples of its lower bound")
         .alias(&["blocksize_unaligned"])
         .long("Direct I/O to most devices cannot work with such sizes.")
-        .sets(to!(blocks.unaligned = flag)),
+        .sets(field!(blocks.unaligned)),
     boolean(Block, "bs_is_seq_rand", "bs gives the sizes of sequential and random I/O")
         .long(
             "The value for reads is then used by every sequential I/O and the value for writes by \
              every random one, whatever its direction.",
         )
-        .sets(to!(blocks.is_seq_rand = flag)),
+        .sets(field!(blocks.is_seq_rand)),
     boolean(Pattern, "randrepeat", "The same offsets in every run")
         .default("1")
         .long(
             "With 0 a fresh seed is drawn for each run; it is kept in the record, so even that \
              run can be repeated with randseed.",
         )
-        .sets(to!(pattern.randrepeat = flag)),
+        .sets(field!(pattern.randrepeat)),
     boolean(Pattern, "allrandrepeat", "Every random choice the same in every run")
         .long("Beyond offsets: block sizes, the mix of reads and writes, think time, content.")
-        .sets(to!(pattern.allrandrepeat = flag)),
+        .sets(field!(pattern.allrandrepeat)),
     int(Pattern, "randseed", 0, NO_MAX, "Seed of all random choices")
         .default("0x89")
         .long(
             "The same seed gives the same I/O. It is not the same sequence as fio's for that \
              seed: the generator is another one.",
         )
-        .sets(to!(pattern.randseed = Some(count))),
+        .sets(field!(pattern.randseed)),
     flag(Pattern, "norandommap", "Random offsets may repeat")
         .long(
             "By default random I/O touches every block once before it touches one again. That \
              costs no memory here, so the reason to set this is the load itself: real random load \
              repeats itself, and a device may answer repeated reads from its cache.",
         )
-        .sets(to!(pattern.norandommap = flag)),
+        .sets(field!(pattern.norandommap)),
     flag(Pattern, "softrandommap", "Go on without a random map if memory is short")
         .long("fio keeps a bitmap of what random I/O has touched and can do without it.")
         .accepted_as(
             "coverage without repetition needs no memory, so it never has to be given up",
-            to!(pattern.softrandommap = flag),
+            field!(pattern.softrandommap),
         ),
     boolean(Pattern, "sprandom", "Precondition to the random steady state in one pass").long(
         "The whole physical capacity, which is more than what the device shows by spr_op, is written \
@@ -138,14 +130,15 @@ pub(super) const ROWS: &[OptionDef] = &[
          over one device or file; the order is its own, so random_generator may only be lfsr. Newer \
          than fio 3.33.",
     )
-    .sets(to!(pattern.sprandom = flag)),
+    .sets(field!(pattern.sprandom))
+        .recorded(),
     floats(Pattern, "spr_op", 0.0, 1.0, "Spare flash of the device, for sprandom")
         .long(
             "Flash beyond what the device shows, as a share of that: between 0 and 1, both left \
              out. Newer than fio 3.33.",
         )
         .default("0.15")
-        .sets(|job, v| match v.floats()[..] {
+        .sets_with(|job, v| match v.floats()[..] {
             [share] if share > 0.0 && share < 1.0 => {
                 job.pattern.flash.spare = share;
                 Ok(())
@@ -158,7 +151,7 @@ pub(super) const ROWS: &[OptionDef] = &[
              for each block of a region or two. Newer than fio 3.33.",
         )
         .default("100")
-        .sets(to!(pattern.flash.regions = count)),
+        .sets(field!(pattern.flash.regions)),
     int(Pattern, "spr_cs", 0, NO_MAX, "Write cache of the device, for sprandom")
         .long(
             "A block written again while its first write is still in the device's cache leaves \
@@ -166,14 +159,14 @@ pub(super) const ROWS: &[OptionDef] = &[
              much later, by whole regions. Newer than fio 3.33.",
         )
         .default("0")
-        .sets(to!(pattern.flash.cache = bytes)),
+        .sets(field!(pattern.flash.cache)),
     text(Error, "ignore_error", "Errors that do not end the job")
         .long(
             "Three lists split by commas, for reads, writes and verification; in a list errors \
              are split by colons and given by name or number: EAGAIN,ENOSPC:122. Ignored errors \
              are counted and reported all the same.",
         )
-        .sets(set::ignore_error),
+        .sets_with(set::ignore_error),
     boolean(Pattern, "shared_cursor", "Clones go through their files together, each block once")
         .long(
             "With numjobs above 1 and a filename, sequential clones would each go through the whole \
@@ -182,7 +175,8 @@ pub(super) const ROWS: &[OptionDef] = &[
              once whatever numjobs is; size and io_size are those of all clones together. For \
              rw=read, write and trim with one block size. Not an option of fio.",
         )
-        .sets(to!(pattern.shared_cursor = flag)),
+        .sets(field!(pattern.shared_cursor))
+        .recorded(),
     choice_with(Pattern, "sequential_order", ORDERS, "Order of the blocks of sequential I/O")
         .default("ascending")
         .long(
@@ -192,17 +186,17 @@ pub(super) const ROWS: &[OptionDef] = &[
              soon as it did as many I/Os as there are blocks: the first of them twice, some at the \
              end not at all. For one block size, without a suffix of rw. Not an option of fio.",
         )
-        .sets(set::sequential_order),
+        .sets_with(set::sequential_order)
+        .recorded_as("sequential_order", |job| match job.pattern.order {
+            SequentialOrder::Ascending => None,
+            SequentialOrder::Descending => Some("descending".into()),
+            SequentialOrder::Interleaved(blocks) => Some(format!("interleaved:{blocks}")),
+        }),
     choice(Pattern, "rw_sequencer", SEQUENCERS, "What happens between two new random offsets")
         .default("sequential")
         .long("Has a meaning only with a suffix of rw, such as rw=randread:8.")
-        .sets(|job, v| {
-            job.pattern.sequencer = match v.text() {
-                "identical" => Sequencer::Identical,
-                _ => Sequencer::Sequential,
-            };
-            Ok(())
-        }),
+        .sets(field!(pattern.sequencer))
+        .recorded(),
     choice_with(Engine, "ioengine", set::engines::CHOICES, "How I/O reaches the kernel")
         .default("psync")
         .long(
@@ -211,7 +205,7 @@ pub(super) const ROWS: &[OptionDef] = &[
              libaio needs direct=1 for that, since buffered submission blocks. null moves nothing \
              and measures the tool itself.",
         )
-        .sets(set::engine),
+        .sets_with(set::engine),
     int(super::Group::Depth, "iodepth", 1, NO_MAX, "I/Os kept in flight by each worker")
         .default("1")
         .long(
@@ -219,7 +213,7 @@ pub(super) const ROWS: &[OptionDef] = &[
              weighted by time, are both in the report: where they differ the figures are not \
              those of the depth asked for.",
         )
-        .sets(to!(queue.iodepth = Some(count))),
+        .sets(field!(queue.iodepth)),
     int(super::Group::Depth, "iodepth_batch", 0, NO_MAX, "I/Os submitted at once, at most")
         .alias(&["iodepth_batch_submit"])
         .default("1")
@@ -227,7 +221,7 @@ pub(super) const ROWS: &[OptionDef] = &[
             "0 stands for the whole of iodepth. When it is not given, fathom chooses by engine \
              what keeps the device busiest.",
         )
-        .sets(to!(queue.batch_submit = Some(count))),
+        .sets(field!(queue.batch_submit)),
     int(
         super::Group::Depth,
         "iodepth_batch_complete_min",
@@ -241,7 +235,7 @@ pub(super) const ROWS: &[OptionDef] = &[
         "Large values save system calls and make early completions wait for late ones: latency \
          grows by it and the device may run dry. 0 polls.",
     )
-    .sets(to!(queue.batch_complete_min = Some(count))),
+    .sets(field!(queue.batch_complete_min)),
     int(
         super::Group::Depth,
         "iodepth_batch_complete_max",
@@ -253,20 +247,21 @@ pub(super) const ROWS: &[OptionDef] = &[
         "By default the same as iodepth_batch_complete_min; when neither is given, fathom takes \
          an eighth of iodepth, 32 at most.",
     )
-    .sets(to!(queue.batch_complete_max = Some(count))),
+    .sets(field!(queue.batch_complete_max)),
     int(super::Group::Depth, "iodepth_low", 0, NO_MAX, "Depth at which the queue is filled again")
         .long(
             "Once full, the queue is let drain to this depth before new I/O is submitted. By \
              default the same as iodepth: it is kept full.",
         )
-        .sets(to!(queue.low = Some(count))),
+        .sets(field!(queue.low)),
     boolean(Pattern, "serialize_overlap", "Wait for I/O in flight on the same blocks")
         .long(
             "Without it, I/Os in flight on the same blocks may take effect in any order. Each \
              worker looks at its own I/O; with io_submit_mode=offload, at that of all workers that \
              have both.",
         )
-        .sets(to!(pattern.serialize_overlap = flag)),
+        .sets(field!(pattern.serialize_overlap))
+        .recorded(),
     choice(Engine, "io_submit_mode", SUBMIT_MODES, "Who submits I/O")
         .default("inline")
         .long(
@@ -276,8 +271,6 @@ pub(super) const ROWS: &[OptionDef] = &[
              begins with the worker. Any engine that does I/O to files can be offloaded; \
              iodepth_batch and iodepth_low have no meaning with it.",
         )
-        .sets(|job, v| {
-            job.queue.offload = v.text() == "offload";
-            Ok(())
-        }),
+        .sets(field!(queue.offload = "offload"))
+        .recorded(),
 ];

@@ -1,7 +1,8 @@
 //! Recorded I/O, and commands run beside a job.
 
 use super::Group::{Process, Replay, Target};
-use super::row::{NO_MAX, boolean, floats, int, text, to};
+use super::field::{field, paths};
+use super::row::{NO_MAX, boolean, floats, int, text};
 use super::{OptionDef, Value};
 use crate::model::Job;
 
@@ -13,10 +14,7 @@ pub(super) const ROWS: &[OptionDef] = &[
              is there. Give each job a file of its own: clones that share one write one log behind \
              the other into it, which has to be split before it can be replayed.",
         )
-        .sets(|job, v| {
-            job.replay.write = Some(file(v.text())?);
-            Ok(())
-        }),
+        .sets(field!(replay.write)),
     text(Replay, "read_iolog", "Do the I/O that a file lists")
         .long(
             "An iolog (version 2 or 3) or a binary trace of blktrace, put in order by blkparse -d. \
@@ -25,8 +23,8 @@ pub(super) const ROWS: &[OptionDef] = &[
              or device, how much and when; rw, bs, size and filename have no effect. The whole log \
              is read and checked before anything is touched.",
         )
-        .sets(|job, v| {
-            job.replay.logs = super::set::paths(v.text());
+        .sets_with(|job, v| {
+            job.replay.logs = paths(v.text());
             match job.replay.logs.is_empty() {
                 true => Err("expected the name of a log".into()),
                 false => Ok(()),
@@ -38,48 +36,42 @@ pub(super) const ROWS: &[OptionDef] = &[
              checked, and again while they are replayed. What comes from standard input or a \
              socket cannot be read twice and is kept in memory all the same.",
         )
-        .sets(to!(replay.chunked = flag)),
+        .sets(field!(replay.chunked)),
     boolean(Replay, "replay_no_stall", "Ignore the times of the list")
         .long("The I/O of the list is done as fast as iodepth allows, in its order.")
-        .sets(to!(replay.no_stall = flag)),
+        .sets(field!(replay.no_stall)),
     text(Replay, "replay_redirect", "Device that gets all I/O of the list")
         .long(
             "A device or file. Without it each I/O goes to the file or device it was recorded on. \
              What the list says of opening and closing files is then left out.",
         )
-        .sets(|job, v| {
-            job.replay.redirect = Some(file(v.text())?);
-            Ok(())
-        }),
+        .sets(field!(replay.redirect)),
     int(Replay, "replay_scale", 0, NO_MAX, "Divide the offsets of the list by this")
         .long("For a target smaller than the one recorded; use replay_align with it.")
         .default("1")
-        .sets(|job, v| {
+        .sets_with(|job, v| {
             job.replay.scale = v.count().max(1);
             Ok(())
         }),
     int(Replay, "replay_align", 0, NO_MAX, "Round the offsets of the list to this power of two")
         .long("Offsets of the list are rounded down to a multiple of this.")
-        .sets(align),
+        .sets_with(align),
     int(Replay, "replay_time_scale", 1, NO_MAX, "Speed of the replay, per cent of the recorded")
         .long("50 takes twice as long as recorded, 200 half as long.")
         .default("100")
-        .sets(|job, v| {
+        .sets_with(|job, v| {
             job.replay.time_scale = v.count().max(1);
             Ok(())
         }),
     text(Replay, "replay_skip", "Kinds of I/O left out: read, write, trim, sync")
         .long("A list split by commas. Works on iologs and on block traces.")
-        .sets(skip),
+        .sets_with(skip),
     text(Replay, "merge_blktrace_file", "Where several traces are merged to before the replay")
         .long(
             "The traces of read_iolog are merged into this one file in order of time, and \
              that is replayed. --merge-blktrace-only leaves it at that.",
         )
-        .sets(|job, v| {
-            job.replay.merge.file = Some(file(v.text())?);
-            Ok(())
-        }),
+        .sets(field!(replay.merge.file)),
     floats(
         Replay,
         "merge_blktrace_scalars",
@@ -88,7 +80,7 @@ pub(super) const ROWS: &[OptionDef] = &[
         "Time scale of each trace merged, per cent",
     )
     .long("One number for each trace, split by colons: 50 runs it in half the time.")
-    .sets(|job, v| {
+    .sets_with(|job, v| {
         let percents = v.floats();
         if let Some(bad) = percents.iter().find(|p| !p.is_finite() || **p <= 0.0) {
             return Err(format!("expected per cents above 0, got '{bad}'"));
@@ -98,33 +90,26 @@ pub(super) const ROWS: &[OptionDef] = &[
     }),
     floats(Replay, "merge_blktrace_iters", f64::MIN, f64::MAX, "Times each trace merged is run")
         .long("One whole number for each trace, split by colons: 2 runs it twice in a row.")
-        .sets(runs),
+        .sets_with(runs),
     text(Process, "exec_prerun", "Shell command run before the job")
         .long(
             "Each worker runs it when its turn has come, before its first I/O. Its output goes to \
              JOB.prerun.txt in the working directory. A command that fails fails the job.",
         )
-        .sets(to!(surroundings.exec_prerun = Some(string))),
+        .sets(field!(surroundings.exec_prerun)),
     text(Process, "exec_postrun", "Shell command run after the job")
         .long(
             "Each worker runs it after its last I/O. Its output goes to JOB.postrun.txt in the \
              working directory. A command that fails is told of and changes no figure.",
         )
-        .sets(to!(surroundings.exec_postrun = Some(string))),
+        .sets(field!(surroundings.exec_postrun)),
     text(Target, "ioscheduler", "I/O scheduler to switch the device to")
         .long(
             "Every disk below the files is switched before the first I/O and put back after the \
              run. What lies on no disk is passed over.",
         )
-        .sets(to!(surroundings.ioscheduler = Some(string))),
+        .sets(field!(surroundings.ioscheduler)),
 ];
-
-fn file(text: &str) -> Result<String, String> {
-    match text.is_empty() {
-        true => Err("expected the name of a file or device".into()),
-        false => Ok(text.into()),
-    }
-}
 
 fn align(job: &mut Job, v: &Value) -> Result<(), String> {
     let align = v.count();

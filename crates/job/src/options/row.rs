@@ -1,6 +1,6 @@
 //! How rows are written: const builders, so that a row names only what is particular to it.
 
-use super::{Choice, Group, Kind, OptionDef, Status, Value};
+use super::def::{Access, Choice, Group, Kind, OptionDef, Status, Value};
 use crate::model::Job;
 use record::Nanos;
 
@@ -8,6 +8,8 @@ use record::Nanos;
 pub(super) const NO_MAX: i64 = i64::MAX;
 /// What a number without unit counts in.
 pub(super) const SECOND: Nanos = Nanos::SECOND;
+/// What a number without unit counts in.
+pub(super) const MILLISECOND: Nanos = Nanos(1_000_000);
 /// What a number without unit counts in.
 pub(super) const MICROSECOND: Nanos = Nanos(1_000);
 
@@ -17,10 +19,8 @@ pub(super) const PASSTHROUGH: &str =
 /// What options of sg need.
 pub(super) const SCSI_GENERIC: &str = "the sg engine (SCSI commands to a device behind /dev/sg)";
 
-/// No setter: what an option that is not built yet, or has no effect, does to a job.
-fn keeps(_: &mut Job, _: &Value) -> Result<(), String> {
-    Ok(())
-}
+/// An option that is not built yet, or has no effect, leaves a job as it is.
+const NO_ACCESS: Access = Access { set: |_, _| Ok(()), get: None };
 
 /// Starts a row; it is *not yet* until [`OptionDef::sets`] or [`OptionDef::accepted`].
 const fn row(group: Group, name: &'static str, kind: Kind, doc: &'static str) -> OptionDef {
@@ -38,7 +38,8 @@ const fn row(group: Group, name: &'static str, kind: Kind, doc: &'static str) ->
         alone: false,
         warns: false,
         secret: false,
-        set: keeps,
+        access: NO_ACCESS,
+        recorded: None,
     }
 }
 
@@ -182,23 +183,6 @@ pub(super) const fn unbuilt(name: &'static str, doc: &'static str, needs: &'stat
     Choice { name, doc, same_as: "", works: false, needs }
 }
 
-/// A setter that stores what was read: `to!(identity.numjobs = Some(count))`.
-macro_rules! to {
-    ($($field:ident).+ = Some($read:ident)) => {
-        |job, value| {
-            job.$($field).+ = Some(value.$read());
-            Ok(())
-        }
-    };
-    ($($field:ident).+ = $read:ident) => {
-        |job, value| {
-            job.$($field).+ = value.$read();
-            Ok(())
-        }
-    };
-}
-pub(super) use to;
-
 impl OptionDef {
     /// Its other names.
     pub(super) const fn alias(self, aliases: &'static [&'static str]) -> Self {
@@ -225,9 +209,32 @@ impl OptionDef {
         OptionDef { secret: true, ..self }
     }
 
-    /// It works, and this is what it does to a job.
-    pub(super) const fn sets(self, set: fn(&mut Job, &Value) -> Result<(), String>) -> Self {
-        OptionDef { status: Status::Works, set, ..self }
+    /// It works, and sets this field of a job.
+    pub(super) const fn sets(self, access: Access) -> Self {
+        OptionDef { status: Status::Works, access, ..self }
+    }
+
+    /// It works, and this function puts its value into a job.
+    pub(super) const fn sets_with(self, set: fn(&mut Job, &Value) -> Result<(), String>) -> Self {
+        self.sets(Access { set, get: None })
+    }
+
+    /// The record has its value under its own name.
+    pub(super) const fn recorded(self) -> Self {
+        let name = self.name;
+        match self.access.get {
+            Some(get) => self.recorded_as(name, get),
+            None => panic!("an option that is recorded needs a getter"),
+        }
+    }
+
+    /// The record has this of it, under this name.
+    pub(super) const fn recorded_as(
+        self,
+        name: &'static str,
+        get: fn(&Job) -> Option<String>,
+    ) -> Self {
+        OptionDef { recorded: Some((name, get)), ..self }
     }
 
     /// It belongs to something that is not built: `what` it needs.
@@ -240,21 +247,13 @@ impl OptionDef {
         OptionDef { status: Status::Accepted(why), ..self }
     }
 
-    /// It is checked and kept for the report, and changes nothing else, because of `why`.
-    pub(super) const fn accepted_as(
-        self,
-        why: &'static str,
-        set: fn(&mut Job, &Value) -> Result<(), String>,
-    ) -> Self {
-        OptionDef { status: Status::Accepted(why), set, ..self }
+    /// It is checked and kept, and changes nothing else, because of `why`.
+    pub(super) const fn accepted_as(self, why: &'static str, access: Access) -> Self {
+        OptionDef { status: Status::Accepted(why), access, ..self }
     }
 
-    /// It is checked and kept, and not done; using it says so, and `why`.
-    pub(super) const fn warned(
-        self,
-        why: &'static str,
-        set: fn(&mut Job, &Value) -> Result<(), String>,
-    ) -> Self {
-        OptionDef { status: Status::Accepted(why), warns: true, set, ..self }
+    /// It is checked and not done; using it warns of that, and of `why`.
+    pub(super) const fn warned(self, why: &'static str) -> Self {
+        OptionDef { status: Status::Accepted(why), warns: true, ..self }
     }
 }

@@ -1,14 +1,15 @@
 //! Setters that read more than a plain value.
 
 use super::Value;
+use super::field::numbers;
 use crate::model::{
-    FileSizeRange, Job, MemoryKind, NumaMemory, ReadWrite, Retry, Size, SplitEntry,
+    FileSizeRange, Job, MemoryKind, Named, NumaMemory, ReadWrite, Retry, Size, SplitEntry,
     SteadyCriterion, SteadyFigure, SteadyLimit, SyncFileRange, VerifyMethod,
 };
 use crate::value::{
     self as values, Units, duration, size_number, split_range, spread, whole_number,
 };
-use record::{Bytes, Direction, Engine, Nanos, PerDirection, WindowValue};
+use record::{Bytes, Direction, Engine, Nanos, PerDirection};
 
 mod distribution;
 pub(super) mod engines;
@@ -25,25 +26,6 @@ fn units(job: &Job) -> Units {
 /// A plain number behind a colon: fio reads no suffix there, although its documents say so.
 fn plain_count(text: &str, what: &str) -> Result<u64, String> {
     text.trim().parse().map_err(|_| format!("expected a plain number of {what}, got '{text}'"))
-}
-
-/// Splits at colons; `\:` is a colon of the path itself.
-pub(super) fn paths(text: &str) -> Vec<String> {
-    let mut all = vec![String::new()];
-    let mut characters = text.chars().peekable();
-    while let Some(character) = characters.next() {
-        match (character, all.last_mut()) {
-            ('\\', Some(last)) if characters.peek() == Some(&':') => {
-                characters.next();
-                last.push(':');
-            }
-            (':', _) => all.push(String::new()),
-            (other, Some(last)) => last.push(other),
-            (_, None) => {}
-        }
-    }
-    all.retain(|path| !path.is_empty());
-    all
 }
 
 /// `ioengine`.
@@ -174,41 +156,6 @@ pub(super) fn memory(job: &mut Job, v: &Value) -> Result<(), String> {
     Ok(())
 }
 
-/// The largest CPU or node number that is believed.
-/// `log_window_value`.
-pub(super) fn log_window_value(job: &mut Job, v: &Value) -> Result<(), String> {
-    job.measure.logs.value = match v.text() {
-        "max" => WindowValue::Max,
-        "both" => WindowValue::Both,
-        _ => WindowValue::Mean,
-    };
-    Ok(())
-}
-
-const NUMBER_MAX: u32 = 65_535;
-
-/// Numbers and ranges split by commas, each once, ascending.
-pub(super) fn numbers(text: &str) -> Result<Vec<u32>, String> {
-    let fail = || format!("expected numbers and ranges such as 0,5,8-15, got '{text}'");
-    let number = |part: &str| -> Result<u32, String> {
-        part.trim().parse().ok().filter(|number| *number <= NUMBER_MAX).ok_or_else(fail)
-    };
-    let mut all = Vec::new();
-    for part in text.split(',') {
-        let (low, high) = match part.split_once('-') {
-            Some((low, high)) => (number(low)?, number(high)?),
-            None => (number(part)?, number(part)?),
-        };
-        if low > high {
-            return Err(format!("the range '{part}' is backwards"));
-        }
-        all.extend(low..=high);
-    }
-    all.sort_unstable();
-    all.dedup();
-    Ok(all)
-}
-
 /// As [`numbers`]; `all` is an empty list.
 pub(super) fn nodes(text: &str) -> Result<Vec<u32>, String> {
     if text == "all" { Ok(Vec::new()) } else { numbers(text) }
@@ -258,7 +205,7 @@ pub(super) fn buffer_pattern(job: &mut Job, v: &Value) -> Result<(), String> {
 
 /// `verify`.
 pub(super) fn verify(job: &mut Job, v: &Value) -> Result<(), String> {
-    job.verify.method = VerifyMethod::ALL.into_iter().find(|method| method.name() == v.text());
+    job.verify.method = VerifyMethod::from_name(v.text());
     Ok(())
 }
 
@@ -336,33 +283,6 @@ pub(super) fn steadystate(job: &mut Job, v: &Value) -> Result<(), String> {
     };
     job.steady.criterion = criterion;
     Ok(())
-}
-
-/// A user's or group's number; the kernel keeps the largest for "none".
-pub(super) fn id(v: &Value) -> Result<u32, String> {
-    let id = u32::try_from(v.count()).ok().filter(|id| *id != u32::MAX);
-    id.ok_or_else(|| format!("must be below {}, got {}", u32::MAX, v.count()))
-}
-
-/// Milliseconds, as long as they can be.
-pub(super) fn millis(count: u64) -> Nanos {
-    Nanos(count.saturating_mul(1_000_000))
-}
-
-/// Takes over what was given; directions left out keep what an earlier value gave them.
-pub(super) fn merge<T>(into: &mut PerDirection<Option<T>>, given: PerDirection<Option<T>>) {
-    into.read = given.read.or(into.read.take());
-    into.write = given.write.or(into.write.take());
-    into.trim = given.trim.or(into.trim.take());
-}
-
-/// As [`merge`]; a rate of 0 is no limit.
-pub(super) fn merge_rate<T: Copy + Default + PartialEq>(
-    into: &mut PerDirection<Option<T>>,
-    given: PerDirection<Option<T>>,
-) {
-    merge(into, given);
-    *into = into.map(|_, rate| rate.filter(|rate| *rate != T::default()));
 }
 
 #[cfg(test)]

@@ -1,11 +1,12 @@
 //! Amounts: of data, of files, of I/Os.
 
 use super::Group::{Pattern, Size, Target};
+use super::field::field;
 use super::row::{
-    NO_MAX, PASSTHROUGH, boolean, choice, choice_with, int, ints, same, size, text, to, value,
+    NO_MAX, PASSTHROUGH, boolean, choice, choice_with, int, ints, same, size, text, value,
 };
 use super::{Choice, OptionDef, set};
-use record::Direction;
+use crate::model::FileServiceOrder;
 
 const GENERATORS: &[Choice] = &[
     value("tausworthe", "a keyed permutation of the blocks"),
@@ -41,14 +42,14 @@ pub(super) const ROWS: &[OptionDef] = &[
              io_size sets the amount alone. Without it, existing files and devices are used \
              whole; files that do not exist need it.",
         )
-        .sets(to!(target.size = Some(size))),
+        .sets(field!(target.size)),
     size(Size, "io_size", true, true, "Amount of I/O, apart from the region")
         .alias(&["io_limit"])
         .long(
             "Less than size: the job ends before it has covered the region. More: it goes over \
              the region again until the amount is done.",
         )
-        .sets(to!(target.io_size = Some(size))),
+        .sets(field!(target.io_size)),
     boolean(Size, "fill_device", "Write until the device is full")
         .alias(&["fill_fs"])
         .long(
@@ -56,18 +57,18 @@ pub(super) const ROWS: &[OptionDef] = &[
              Without a size, sequential writes go on in one file to the end; other jobs get files as \
              large as what is free, less a sixty-fourth for the filesystem's own.",
         )
-        .sets(to!(target.fill_device = flag)),
+        .sets(field!(target.fill_device)),
     text(Size, "filesize", "Size of each file, or a range to draw it from")
         .long(
             "filesize=1m-4m draws a size for each file. With it, size is no longer about files: \
              it is only the default of io_size.",
         )
-        .sets(set::filesize),
+        .sets_with(set::filesize),
     boolean(Target, "file_append", "Work behind the present end of each file").long(
         "The region begins where the file ends now, as if offset were the file's size. \
              Void on devices.",
     )
-    .sets(to!(target.file_append = flag)),
+    .sets(field!(target.file_append)),
     size(Target, "offset", true, true, "Where the region begins")
         .alias(&["fileoffset"])
         .default("0")
@@ -75,25 +76,22 @@ pub(super) const ROWS: &[OptionDef] = &[
             "Bytes, per cent of the target, or zones. What lies before is not touched. A \
              percentage is aligned by offset_align.",
         )
-        .sets(to!(target.offset = Some(size))),
+        .sets(field!(target.offset)),
     size(Target, "offset_increment", true, true, "Distance between the regions of two clones")
         .default("0")
         .long(
             "Clone number n, counted from 0, begins at offset + n × offset_increment, so clones \
              can share a device without sharing blocks.",
         )
-        .sets(to!(target.offset_increment = Some(size))),
+        .sets(field!(target.offset_increment)),
     int(Target, "offset_align", 0, NO_MAX, "Boundary to which a percentage offset is rounded up")
         .default("0")
         .long("0 stands for the smallest block size.")
-        .sets(to!(target.offset_align = bytes)),
+        .sets(field!(target.offset_align)),
     int(Size, "number_ios", 0, NO_MAX, "End after this many I/Os")
         .default("0")
         .long("Only shortens a job: the other limits hold as well. 0 is no limit.")
-        .sets(|job, v| {
-            job.pattern.number_ios = Some(v.count()).filter(|count| *count > 0);
-            Ok(())
-        }),
+        .sets(field!(pattern.number_ios or none)),
     int(Size, "num_range", 0, 256, "Ranges in one trim command")
         .default("1")
         .long("For io_uring_cmd; each range is as long as bs. Newer than fio 3.33.")
@@ -106,7 +104,7 @@ pub(super) const ROWS: &[OptionDef] = &[
              every block also where norandommap is given, as fio's shift register does, as long as \
              all blocks have one size.",
         )
-        .sets(to!(pattern.generator = string)),
+        .sets(field!(pattern.generator)),
     choice_with(Pattern, "random_distribution", DISTRIBUTIONS, "How random offsets are spread")
         .long(
             "Real load favours some blocks, and caches thrive on that. With anything but \
@@ -121,14 +119,14 @@ pub(super) const ROWS: &[OptionDef] = &[
              reads, writes, trims.",
         )
         .default("random")
-        .sets(set::random_distribution),
+        .sets_with(set::random_distribution),
     boolean(Pattern, "random_sequence_stride", "A sequence moves on by its length each time")
         .long(
             "For random_distribution=sequence: its numbers count from the beginning of a group as \
              long as the list; each time round, the next group's turn has come. Newer than fio \
              3.33.",
         )
-        .sets(to!(pattern.sequence_stride = flag)),
+        .sets(field!(pattern.sequence_stride)),
     ints(
         Pattern,
         "percentage_random",
@@ -141,21 +139,12 @@ pub(super) const ROWS: &[OptionDef] = &[
         "The rest goes on where the last I/O of its direction ended, whatever of that was done \
          before. Up to three values: reads, writes, trims.",
     )
-    .sets(|job, v| {
-        let given = v.counts();
-        let shares = &mut job.pattern.percentage_random;
-        for direction in Direction::ALL {
-            if let Some(share) = given[direction] {
-                shares[direction] = u8::try_from(share).unwrap_or(100);
-            }
-        }
-        Ok(())
-    }),
+    .sets(field!(pattern.percentage_random)),
     int(Target, "nrfiles", 0, NO_MAX, "Files of each clone")
         .alias(&["nr_files"])
         .default("1")
         .long("size is divided among them unless filesize is given. filename makes it void.")
-        .sets(to!(target.nrfiles = Some(count))),
+        .sets(field!(target.nrfiles)),
     choice_with(Target, "file_service_type", SERVICES, "Order in which files get their I/O")
         .default("roundrobin")
         .long(
@@ -164,8 +153,12 @@ pub(super) const ROWS: &[OptionDef] = &[
              normal draw a file for each I/O; their suffix is as in random_distribution, over the \
              files in their order: zipf:1.2:0 has the first file hottest.",
         )
-        .sets(set::file_service),
+        .sets_with(set::file_service)
+        .recorded_as("file_service_type", |job| match &job.target.file_service.order {
+            FileServiceOrder::Drawn(distribution) => Some(format!("{distribution:?}")),
+            _ => None,
+        }),
     int(Target, "openfiles", 0, NO_MAX, "Files kept open at once by each clone")
         .long("By default all. A smaller number opens and closes files during the run.")
-        .sets(to!(target.openfiles = Some(count))),
+        .sets(field!(target.openfiles)),
 ];

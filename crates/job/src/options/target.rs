@@ -1,9 +1,9 @@
 //! What a job is called and which files it works on.
 
 use super::Group::{Job, Target};
-use super::row::{boolean, choice, text, to, value};
+use super::field::{field, paths};
+use super::row::{boolean, choice, text, value};
 use super::{Choice, OptionDef};
-use crate::model::{FileType, LockFile};
 
 const LOCKS: &[Choice] = &[
     value("none", "no locking"),
@@ -24,20 +24,20 @@ pub(super) const ROWS: &[OptionDef] = &[
             "Shown in the report and kept in the record. It is never interpreted, so it is the \
              place for what the numbers are to prove.",
         )
-        .sets(to!(identity.description = string)),
+        .sets(field!(identity.description)),
     text(Job, "name", "Name of the job")
         .long(
             "In a job file the section header names the job, and this replaces that name in \
              reports. On the command line it begins a new job: options after it belong to that \
              job.",
         )
-        .sets(to!(identity.name = string)),
+        .sets(field!(identity.name)),
     text(Job, "wait_for", "Start after all workers of the named job have ended")
         .long(
             "The job named must stand before this one, and only one job may have that name. For \
              a barrier behind everything that stands before, use stonewall.",
         )
-        .sets(to!(identity.wait_for = Some(string))),
+        .sets(field!(identity.wait_for)),
     text(Target, "filename", "Files or devices to work on, split by colons")
         .long(
             "All clones of the job and all jobs that name the same path share it. With several \
@@ -48,10 +48,10 @@ pub(super) const ROWS: &[OptionDef] = &[
              directory if that is given. Without filename, each clone gets files of its own, \
              named by filename_format.",
         )
-        .sets(|job, v| {
+        .sets_with(|job, v| {
             // Oracle: a list takes the place of a number given before it.
             job.target.nrfiles = None;
-            job.target.filenames = super::set::paths(v.text());
+            job.target.filenames = paths(v.text());
             Ok(())
         }),
     choice(Target, "lockfile", LOCKS, "Lock files around each I/O")
@@ -61,39 +61,21 @@ pub(super) const ROWS: &[OptionDef] = &[
              The wait for the lock is part of the latency the application would see, so do not \
              compare such figures with those of an unlocked run.",
         )
-        .sets(|job, v| {
-            job.target.lockfile = match v.text() {
-                "exclusive" => LockFile::Exclusive,
-                "readwrite" => LockFile::ReadWrite,
-                _ => LockFile::None,
-            };
-            Ok(())
-        }),
+        .sets(field!(target.lockfile)),
     choice(Target, "filetype", FILE_TYPES, "Take this type for granted instead of looking")
         .default("none")
         .long(
             "Every target is looked at all the same before anything is written to it; one that is \
              of another type is an error. Newer than fio 3.33.",
         )
-        .sets(|job, v| {
-            job.target.file_type = match v.text() {
-                "file" => FileType::File,
-                "block" => FileType::Block,
-                "char" => FileType::Char,
-                _ => FileType::Any,
-            };
-            Ok(())
-        }),
+        .sets(field!(target.file_type)),
     text(Target, "directory", "Where files are made, split by colons")
         .long(
             "Several directories are dealt out to the clones in turn: the first clone works in \
              the first, the second in the second, and so on round. Files given by filename all \
              lie in the first one. A colon that is part of a path is written as '\\:'.",
         )
-        .sets(|job, v| {
-            job.target.directories = super::set::paths(v.text());
-            Ok(())
-        }),
+        .sets(field!(target.directories)),
     text(Target, "filename_format", "How made-up file names look")
         .default("$jobname.$jobnum.$filenum")
         .long(
@@ -101,7 +83,7 @@ pub(super) const ROWS: &[OptionDef] = &[
              0) are replaced. Leaving out $jobnum lets clones share files, leaving out $jobname \
              lets jobs share them. A path makes its directories first.",
         )
-        .sets(to!(target.filename_format = Some(string))),
+        .sets(field!(target.filename_format)),
     boolean(Target, "unique_filename", "Prefix file names with the client's address")
         .default("1")
         .long(
@@ -109,15 +91,12 @@ pub(super) const ROWS: &[OptionDef] = &[
              servers share, names of files begin with the address of each. Files of a local run \
              are named without.",
         )
-        .sets(|job, v| {
-            job.served.plain_names = !v.flag();
-            Ok(())
-        }),
+        .sets(field!(!served.plain_names)),
     text(Target, "opendir", "Work on every file below a directory").long(
         "The directory is walked before the run and every regular file in it becomes a \
          target, in the order of their paths; links are not followed. size is divided among them as \
          among those of filename, which may be given as well; nrfiles takes only so many of \
          them.",
     )
-    .sets(to!(target.opendir = Some(string))),
+    .sets(field!(target.opendir)),
 ];

@@ -1,10 +1,9 @@
 //! Zones of a target, and placement of data.
 
 use super::Group::Target;
-use super::row::{PASSTHROUGH, boolean, choice, floats, int, size, text, to, value};
-use super::{Choice, OptionDef, Value};
-use crate::model::{Size, ZoneMode};
-use record::Bytes;
+use super::field::field;
+use super::row::{PASSTHROUGH, boolean, choice, floats, int, size, text, value};
+use super::{Choice, OptionDef};
 
 const MODES: &[Choice] = &[
     value("none", "no zones"),
@@ -24,22 +23,6 @@ const SELECTIONS: &[Choice] = &[
     value("scheme", "by the offset table of dp_scheme"),
 ];
 
-/// A size that is neither a share nor a number of zones.
-fn bytes(v: &Value) -> Bytes {
-    match v.size() {
-        Size::Bytes(bytes) => bytes,
-        other => unreachable!("{other:?} is no plain size"),
-    }
-}
-
-/// The one number given.
-fn share(v: &Value) -> Result<f64, String> {
-    match v.floats().as_slice() {
-        [share] => Ok(*share),
-        given => Err(format!("expected one number from 0 to 1, got {}", given.len())),
-    }
-}
-
 pub(super) const ROWS: &[OptionDef] = &[
     choice(Target, "zonemode", MODES, "Whether the target is worked on in zones")
         .long(
@@ -49,88 +32,65 @@ pub(super) const ROWS: &[OptionDef] = &[
              own, zbd invents them from zonesize.",
         )
         .default("none")
-        .sets(|job, v| {
-            job.zones.mode = match v.text() {
-                "strided" => ZoneMode::Strided,
-                "zbd" => ZoneMode::Zbd,
-                _ => ZoneMode::None,
-            };
-            Ok(())
-        }),
+        .sets(field!(zones.mode)),
     size(Target, "zonesize", false, false, "Bytes moved in a zone, or size of a zone")
         .long(
             "In strided mode the bytes moved before it goes on to the next zone; in zbd mode \
              the size of a zone of a device that has none.",
         )
         .default("0")
-        .sets(|job, v| {
-            job.zones.size = bytes(v);
-            Ok(())
-        }),
+        .sets(field!(zones.size)),
     size(Target, "zonecapacity", false, false, "Usable bytes at the beginning of a zone")
         .long("For zbd mode on a device without zones.")
         .default("0")
-        .sets(|job, v| {
-            job.zones.capacity = bytes(v);
-            Ok(())
-        }),
+        .sets(field!(zones.capacity)),
     size(Target, "zonerange", false, false, "Size of a zone in strided mode")
         .long(
             "zonesize below it uses a part of each zone, above it uses each zone more than \
              once.",
         )
         .default("0")
-        .sets(|job, v| {
-            job.zones.range = bytes(v);
-            Ok(())
-        }),
+        .sets(field!(zones.range)),
     size(Target, "zoneskip", false, true, "Bytes between two zones worked on")
         .long(
             "In strided mode, and for sequential I/O in zbd mode, where it is a multiple of the \
              zone.",
         )
         .default("0")
-        .sets(to!(zones.skip = Some(size))),
+        .sets(field!(zones.skip)),
     boolean(Target, "read_beyond_wp", "Read where a zone was not written")
         .long(
             "Such reads return at once without touching the medium, so they flatter the \
              figures.",
         )
-        .sets(to!(zones.read_beyond = flag)),
+        .sets(field!(zones.read_beyond)),
     int(Target, "max_open_zones", 0, 4096, "Zones written at once, by all workers")
         .long("0 is the limit of the device.")
         .default("0")
-        .sets(to!(zones.max_open = count)),
+        .sets(field!(zones.max_open)),
     int(Target, "job_max_open_zones", 0, 4096, "Zones written at once, by each worker")
         .long("0 is no limit of its own.")
         .default("0")
-        .sets(to!(zones.job_max_open = count)),
+        .sets(field!(zones.job_max_open)),
     boolean(Target, "ignore_zone_limits", "Allow more open zones than the device reports")
         .long("The device may then fail writes.")
-        .sets(to!(zones.ignore_limits = flag)),
+        .sets(field!(zones.ignore_limits)),
     floats(Target, "zone_reset_threshold", 0.0, 1.0, "Share of blocks with data before resets")
         .long("A number from 0 to 1; it has a meaning with zone_reset_frequency.")
-        .sets(|job, v| {
-            job.zones.reset_threshold = share(v)?;
-            Ok(())
-        }),
+        .sets(field!(zones.reset_threshold)),
     floats(Target, "zone_reset_frequency", 0.0, 1.0, "Resets for each write beyond the threshold")
         .long("A number from 0 to 1: 0.1 resets a zone after every tenth write.")
-        .sets(|job, v| {
-            job.zones.reset_frequency = share(v)?;
-            Ok(())
-        }),
+        .sets(field!(zones.reset_frequency)),
     boolean(Target, "recover_zbd_write_error", "Go on from the write pointer after an error")
         .long(
             "With continue_on_error: a failed write may have left a part behind, so the device \
              is asked where its zone goes on. Newer than fio 3.33.",
         )
-        .sets(to!(zones.recover = flag)),
+        .sets(field!(zones.recover)),
     boolean(Target, "write_zone_remainder", "Fill the rest of a zone that is shorter than bs")
         .long("Otherwise such a zone is finished as it is. Newer than fio 3.33.")
-        .sets(to!(zones.write_remainder = flag)),
+        .sets(field!(zones.write_remainder)),
     boolean(Target, "fdp", "Use NVMe flexible data placement")
-        .default("0")
         .long("The older way to write dataplacement=fdp. Newer than fio 3.33.")
         .needs(PASSTHROUGH),
     choice(Target, "dataplacement", PLACEMENTS, "NVMe directive that places data")

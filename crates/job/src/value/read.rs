@@ -34,7 +34,10 @@ impl Value {
 
     /// A single amount of bytes.
     pub(crate) fn bytes(&self) -> Bytes {
-        Bytes(self.count())
+        match self {
+            Value::Size(Size::Bytes(bytes)) => *bytes,
+            other => Bytes(other.count()),
+        }
     }
 
     /// A number of a row whose maximum is 255 or less.
@@ -82,6 +85,21 @@ impl Value {
         }
     }
 
+    /// One real number.
+    pub(crate) fn float(&self) -> Result<f64, String> {
+        match self.floats()[..] {
+            [number] => Ok(number),
+            ref other => Err(format!("expected one number, got {}", other.len())),
+        }
+    }
+
+    /// Whole numbers for reads and for writes; 0 where there is none.
+    pub(crate) fn pair<T: TryFrom<u64> + Default>(&self) -> (T, T) {
+        let counts = self.counts();
+        let fit = |count: Option<u64>| T::try_from(count.unwrap_or(0)).unwrap_or_default();
+        (fit(counts.read), fit(counts.write))
+    }
+
     /// Numbers by direction, those left out filled in by fio's rule.
     pub(crate) fn counts(&self) -> PerDirection<Option<u64>> {
         match self.spread() {
@@ -90,16 +108,6 @@ impl Value {
             }
             other => unreachable!("{other:?} is no list of whole numbers"),
         }
-    }
-
-    /// Amounts of bytes by direction.
-    pub(crate) fn sizes(&self) -> PerDirection<Option<Bytes>> {
-        self.counts().map(|_, count| count.map(Bytes))
-    }
-
-    /// Durations by direction.
-    pub(crate) fn durations(&self) -> PerDirection<Option<Nanos>> {
-        self.counts().map(|_, nanoseconds| nanoseconds.map(Nanos))
     }
 
     /// Ranges by direction.

@@ -1,6 +1,6 @@
 use super::*;
 use crate::model::Size;
-use crate::options::{Group, Status};
+use crate::options::{Access, Group, Status};
 use proptest::prelude::*;
 use record::{Bytes, Nanos};
 
@@ -23,7 +23,8 @@ fn row(kind: Kind) -> OptionDef {
         alone: false,
         warns: false,
         secret: false,
-        set: |_, _| Ok(()),
+        access: Access { set: |_, _| Ok(()), get: None },
+        recorded: None,
     }
 }
 

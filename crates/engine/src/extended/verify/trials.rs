@@ -5,7 +5,7 @@ use super::tests::verify;
 use super::*;
 use crate::random::Random;
 use crate::zones::ZonedTargets;
-use plan::{BlockPattern, BlockPlan, Engine, File, ReadWrite, VerifyMethod};
+use plan::{BlockPattern, BlockPlan, Engine, File, Named, ReadWrite, VerifyMethod};
 use record::PerDirection;
 
 const SIZE: u64 = 96 << 10;
@@ -262,7 +262,10 @@ fn checked(told: &[String], name: Option<&str>, case: &str) {
 }
 
 fn methods() -> impl Iterator<Item = VerifyMethod> {
-    VerifyMethod::ALL.into_iter().filter(|method| *method != VerifyMethod::Null)
+    VerifyMethod::NAMES
+        .iter()
+        .map(|(method, _)| *method)
+        .filter(|method| *method != VerifyMethod::Null)
 }
 
 /// Seventeen methods, seven shapes, seven harms and none, in the run itself and by going through the
