@@ -11,12 +11,11 @@ use crate::output::say;
 use anyhow::{Context, Result};
 use archive::{Choice, Place};
 use clap::Args;
-use compat::Tongue;
 use job::options::Value;
 use job::value::Units;
 use job::{Dialect, Invocation};
 use progress::Progress;
-use record::{Bytes, Message, Nanos, RecordSet, Severity};
+use record::{Bytes, Message, Nanos, RecordSet, Sentence, Severity, Terminology};
 use report::Kept;
 use runner::inputs::Machine;
 use runner::{Refusal, RunArchive, Runner, SuiteObserver, SuiteTask};
@@ -34,8 +33,8 @@ pub struct SuiteOptions {
     pub quiet: bool,
     /// Show no progress line: the tool that is stood in for has none, or its own.
     pub no_progress: bool,
-    /// The words in which options are named.
-    pub tongue: Tongue,
+    /// The terms in which messages name options.
+    pub terminology: Terminology,
     /// What a second signal leaves behind, appended to the message about the first; empty: nothing.
     pub left_behind: String,
 }
@@ -91,7 +90,7 @@ struct SuiteLog<'a> {
     progress: Progress,
     options: &'a SuiteOptions,
     /// Remarks that were printed: what is true of one run is true of all.
-    said: Vec<String>,
+    said: Vec<Sentence>,
 }
 
 impl SuiteObserver for SuiteLog<'_> {
@@ -108,7 +107,7 @@ impl SuiteObserver for SuiteLog<'_> {
             |message: &&Message| message.severity >= Severity::Warning && !self.options.quiet;
         for message in messages.iter().filter(is_shown) {
             if !self.said.contains(&message.text) {
-                self.progress.say(&self.options.tongue.said(&message.text));
+                self.progress.say(&message.text.in_terms(&self.options.terminology));
                 self.said.push(message.text.clone());
             }
         }

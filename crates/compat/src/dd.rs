@@ -10,8 +10,8 @@
 mod direct;
 mod number;
 mod parse;
+mod terminology;
 mod text;
-mod tongue;
 mod translate;
 
 #[cfg(test)]
@@ -20,7 +20,7 @@ mod tests;
 pub use text::{asked, lines, progress, traps};
 pub use translate::Work;
 
-use crate::Tongue;
+use record::Terminology;
 
 /// Name in messages.
 pub(crate) const TOOL: &str = "dd";
@@ -161,9 +161,9 @@ pub enum Status {
 }
 
 impl Call {
-    /// dd's words for what fathom says of options.
-    pub fn tongue(&self) -> Tongue {
-        tongue::of(self)
+    /// dd's operands for fathom's options.
+    pub fn terminology(&self) -> Terminology {
+        terminology::terminology(self)
     }
 
     /// The file or device that is written.

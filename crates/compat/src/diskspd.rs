@@ -14,9 +14,9 @@ mod profile;
 mod remarks;
 mod results;
 mod size;
+mod terminology;
 mod text;
 mod to_xml;
-mod tongue;
 mod topology;
 mod validate;
 mod xml;
@@ -26,8 +26,8 @@ pub use profile::{
     Access, Affinity, Cache, Content, Format, Profile, Spread, Target, Throughput, TimeSpan,
 };
 pub use remarks::Remarks;
+pub use terminology::TERMINOLOGY;
 
-use crate::Tongue;
 use record::{Bytes, RecordSet};
 use report::style::Style;
 use std::fmt;
@@ -138,11 +138,6 @@ impl Call {
 /// How to call it.
 pub fn usage() -> &'static str {
     help::TEXT
-}
-
-/// DISKSPD's words for what fathom says of options.
-pub fn tongue() -> Tongue {
-    tongue::TONGUE
 }
 
 /// What fathom says below DISKSPD's own report: how latency is spread, what limited the run and what

@@ -5,10 +5,12 @@
 //! them for whoever comes next. And `-T` reads at a position (pread), so there are no seeks whose
 //! time would have to be taken off.
 
-mod tongue;
+mod terminology;
 
+pub use terminology::TERMINOLOGY;
+
+use crate::Usage;
 use crate::under::{moved, seconds};
-use crate::{Tongue, Usage};
 use record::{Direction, RunRecord, TargetFacts, TargetKind};
 
 /// Name in messages.
@@ -247,11 +249,6 @@ impl Call {
         };
         format!(" Timing {title} {megabytes:3} MB in {seconds:5.2} seconds = {rate}\n")
     }
-}
-
-/// hdparm's words for what fathom says of options.
-pub fn tongue() -> Tongue {
-    tongue::TONGUE
 }
 
 /// What is said before the lines of a target.

@@ -15,9 +15,9 @@ mod parse;
 mod runs;
 mod source;
 mod table;
+mod terminology;
 mod text;
 mod throughput;
-mod tongue;
 mod value;
 mod workbook;
 
@@ -31,15 +31,9 @@ pub use parse::{Request, parse};
 pub use runs::{Around, Iozone};
 pub use source::Source;
 pub use table::Sheet;
+pub use terminology::TERMINOLOGY;
 pub use text::{Banner, head, report, sheets};
 pub use workbook::workbook;
-
-use crate::Tongue;
-
-/// IOzone's words for what fathom says of options.
-pub fn tongue() -> Tongue {
-    tongue::TONGUE
-}
 
 /// The name in messages.
 const TOOL: &str = "iozone";

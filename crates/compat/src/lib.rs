@@ -9,11 +9,28 @@ pub mod diskspd;
 pub mod hdparm;
 pub mod iozone;
 mod runs;
-mod tongue;
 mod under;
 mod usage;
 
+use record::Term::{self, Absent};
+
+/// The command that has the options that a tool lacks.
+const ELSEWHERE: &str = "fathom run";
+
+/// Options for a choice that tools do not offer: how the kernel is asked.
+const NO_ENGINES: &[Term] = &[Absent("ioengine"), Absent("fixedbufs"), Absent("registerfiles")];
+
+/// The same of tools that have one worker with one I/O at a time.
+const ONE_AT_A_TIME: &[Term] = &[
+    Absent("ioengine"),
+    Absent("fixedbufs"),
+    Absent("registerfiles"),
+    Absent("cpus_allowed_policy"),
+];
+
 pub use runs::Runs;
-pub use tongue::Tongue;
 pub use under::Under;
 pub use usage::{Fault, Usage};
+
+#[cfg(test)]
+mod terminology_tests;

@@ -47,7 +47,8 @@ pub use env_changed::{Difference, environment_differences};
 
 use crate::case::{Case, Part};
 use crate::finding::Finding;
-use record::{Medium, RecordSet, RunRecord, Severity};
+use record::remedy::set;
+use record::{Medium, RecordSet, Remedy, RunRecord, Sentence, Severity};
 use std::cmp::Reverse;
 
 /// One check, and everything docs/CHECKS.md says of it.
@@ -65,7 +66,7 @@ pub struct Check {
     /// What usually makes it so.
     pub cause: &'static str,
     /// What to do.
-    pub cure: &'static str,
+    pub remedy: fn() -> Remedy,
     /// How it is proven.
     pub proof: Proof,
     /// The check itself: at most one finding for each job, or one for the run.
@@ -73,21 +74,21 @@ pub struct Check {
 }
 
 impl Check {
-    /// A finding with the usual cause and cure, without figures.
-    fn finding(&self, severity: Severity, jobs: Vec<String>, text: String) -> Finding {
+    /// A finding with the usual cause and remedy, without figures.
+    fn finding(&self, severity: Severity, jobs: Vec<String>, text: impl Into<Sentence>) -> Finding {
         Finding {
             check: self.id,
             severity,
             jobs,
-            text,
+            text: text.into(),
             figures: Vec::new(),
             cause: self.cause.into(),
-            cure: self.cure.into(),
+            remedy: (self.remedy)(),
         }
     }
 
     /// The same about one job.
-    fn about(&self, part: &Part, severity: Severity, text: String) -> Finding {
+    fn about(&self, part: &Part, severity: Severity, text: impl Into<Sentence>) -> Finding {
         self.finding(severity, vec![part.name.to_owned()], text)
     }
 }
@@ -103,6 +104,11 @@ pub enum Look {
     Set(fn(&RecordSet) -> Vec<Finding>),
     /// An earlier run and a later one compared with it; see [`over_pair`].
     Pair(fn(&RunRecord, &RunRecord) -> Vec<Finding>),
+}
+
+/// Each worker on CPUs of its own.
+fn own_cpus() -> Remedy {
+    set("cpus_allowed_policy", "split")
 }
 
 /// The tests that prove a check: `file::function` below the repository's root.

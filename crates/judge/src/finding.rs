@@ -1,6 +1,6 @@
 //! What a check says.
 
-use record::Severity;
+use record::{Remedy, Sentence, Severity};
 
 /// One thing the user should know about a figure, with its evidence.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,13 +12,13 @@ pub struct Finding {
     /// The jobs it is about; empty: the whole run.
     pub jobs: Vec<String>,
     /// What was seen, in one sentence with its figures.
-    pub text: String,
+    pub text: Sentence,
     /// The figures that decide it.
     pub figures: Vec<Figure>,
     /// What makes it so.
-    pub cause: String,
+    pub cause: Sentence,
     /// What to do, precisely enough to be done: the option, the command.
-    pub cure: String,
+    pub remedy: Remedy,
 }
 
 /// A figure with its name and unit.

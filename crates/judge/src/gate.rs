@@ -186,7 +186,7 @@ fn steady(condition: &Condition, member: &Member, findings: &[Finding]) -> GateR
     let over_rounds = steady_state(&rounds).filter(|state| !state.is_steady);
     let intervals = measure::intervals(member);
     let (outcome, reason) = if let Some(finding) = changed {
-        (Outcome::Fail, Some(finding.text.clone()))
+        (Outcome::Fail, Some(finding.text.to_string()))
     } else if let Some(state) = over_rounds {
         let text = format!(
             "over the last {STEADY_ROUNDS} runs the range was {:.0} % and the slope {:.0} %; 20 % \

@@ -25,6 +25,7 @@ mod tabled;
 mod together;
 pub mod trend;
 mod verdict;
+mod wording;
 
 pub use case::{Case, DeviceUse, Part};
 pub use course::{

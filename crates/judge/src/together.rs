@@ -64,7 +64,9 @@ fn merged(runs: &[&Judged]) -> Vec<Finding> {
     let told = |(finding, count): (Finding, usize)| match runs.len() {
         // What every run shows needs no count.
         all if all == count => finding,
-        all => Finding { text: format!("{} (in {count} of {all} runs)", finding.text), ..finding },
+        all => {
+            Finding { text: finding.text.text(format!(" (in {count} of {all} runs)")), ..finding }
+        }
     };
     found.into_iter().map(told).collect()
 }
@@ -100,13 +102,13 @@ fn common(verdicts: &[&Verdict]) -> Option<Verdict> {
     match count * 2 > verdicts.len() {
         true => {
             let usual = verdicts.iter().find(|verdict| verdict.limit == *limit)?;
-            let because = format!("{}; {disagree}", usual.because.trim_end_matches('.'));
+            let because = usual.because.clone().text(format!("; {disagree}"));
             Some(Verdict { confidence: Confidence::Low, because, ..(*usual).clone() })
         }
         false => Some(Verdict {
             limit: Limit::Unknown,
             confidence: Confidence::Low,
-            because: disagree,
+            because: disagree.into(),
             figures: Vec::new(),
             ..first.clone()
         }),
@@ -121,7 +123,14 @@ mod tests {
     fn verdict(job: &str, limit: Limit, confidence: Confidence) -> Verdict {
         let because = format!("signs of {}", limit.name());
         let use_for = "use it".to_owned();
-        Verdict { job: job.into(), limit, confidence, because, figures: Vec::new(), use_for }
+        Verdict {
+            job: job.into(),
+            limit,
+            confidence,
+            because: because.into(),
+            figures: Vec::new(),
+            use_for,
+        }
     }
 
     fn finding(check: &'static str, severity: Severity, jobs: &[&str], text: &str) -> Finding {
@@ -129,10 +138,10 @@ mod tests {
             check,
             severity,
             jobs: jobs.iter().map(|job| (*job).into()).collect(),
-            text: text.into(),
+            text: text.to_owned().into(),
             figures: Vec::new(),
-            cause: String::new(),
-            cure: String::new(),
+            cause: "".into(),
+            remedy: "".into(),
         }
     }
 

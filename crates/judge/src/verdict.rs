@@ -7,7 +7,7 @@ mod use_for;
 
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
-use record::{Medium, Nanos, RunRecord, Severity};
+use record::{Medium, Nanos, RunRecord, Sentence, Severity};
 use rules::{Matter, Ruling};
 use signs::Signs;
 
@@ -80,7 +80,7 @@ pub struct Verdict {
     /// How sure that is.
     pub confidence: Confidence,
     /// Why, in one sentence with the deciding figures.
-    pub because: String,
+    pub because: Sentence,
     /// The two or three figures that decide it.
     pub figures: Vec<Figure>,
     /// What the number may be used for, in one sentence.
@@ -121,7 +121,8 @@ fn of_imported(part: &Part, program: &str) -> Verdict {
         confidence: Confidence::Low,
         because: format!(
             "it was measured by {program}, which does not tell what storage, CPUs and caches did"
-        ),
+        )
+        .into(),
         figures: Vec::new(),
         use_for:
             "use it for: comparison with runs of the same program on the same machine; not for \

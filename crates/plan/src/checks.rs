@@ -4,6 +4,7 @@ use crate::model::Worker;
 use crate::problem::Findings;
 use crate::sizes::human;
 use job::{Job, LockFile};
+use record::remedy::{lower, raise};
 use record::{Facts, Message};
 use std::collections::BTreeMap;
 
@@ -94,7 +95,7 @@ pub(crate) fn memory(jobs: &[Job], workers: &[Worker], facts: &Facts, found: &mu
         if memory > 0 && total > u128::from(memory) {
             let total = human(u64::try_from(total).unwrap_or(u64::MAX));
             let what = format!("buffers of {total} at once, the machine has {}", human(memory));
-            let cure = "lower iodepth, bs or numjobs";
+            let cure = lower(["iodepth", "bs", "numjobs"]);
             found.refuse(&jobs[largest.job as usize], "iodepth", what, cure);
         }
     }
@@ -114,7 +115,7 @@ pub(crate) fn followed(jobs: &[Job], workers: &[Worker], facts: &Facts, found: &
         let total = human(u64::try_from(total).unwrap_or(u64::MAX));
         let what =
             format!("{total} for the states of all blocks, the machine has {}", human(memory));
-        let cure = "lower size or numjobs, or raise the block";
+        let cure = lower(["size", "numjobs"]).or(raise(["bs"]));
         found.refuse(&jobs[largest.job as usize], "block_error_percentiles", what, cure);
     }
 }

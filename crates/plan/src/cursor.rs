@@ -57,6 +57,6 @@ pub(crate) fn check(job: &Job, blocks: &Blocks, found: &mut Findings) {
         (target.openfiles.is_some(), "every file is open in every clone", "leave openfiles away"),
     ];
     for (_, what, cure) in reasons.iter().filter(|(is_so, ..)| *is_so) {
-        found.usage(job, "shared_cursor", format!("with a shared cursor {what}"), cure);
+        found.usage(job, "shared_cursor", format!("with a shared cursor {what}"), *cure);
     }
 }

@@ -13,7 +13,8 @@ use crate::sizes::{Ask, Extent, NoRegion, Region, human, percent_of};
 use crate::verify;
 use crate::zones;
 use job::{Engine, FileType, Job, Medium, Size};
-use record::{Facts, NameUse, SplitMix64, TargetFacts, TargetKind};
+use record::remedy::{choose, drop, lower};
+use record::{Facts, NameUse, Remedy, SplitMix64, TargetFacts, TargetKind};
 use std::collections::HashMap;
 
 /// A job with what was resolved for all its clones.
@@ -222,19 +223,20 @@ impl<'a> Files<'a> {
                     Some(Size::Percent(p)) => format!("{p} per cent of {path}, which has no size"),
                     _ => format!("no size is given and {path} has none of its own"),
                 };
-                let cure = "set size= (or filesize=) in bytes";
+                let cure = choose(["size"]).or(choose(["filesize"])).ending("in bytes");
                 found.ending(Errno::Invalid).usage(job, "size", what, cure);
                 None
             }
             Err(NoRegion::OffsetBeyondEnd { start, size }) => {
                 let what = format!("it begins at byte {start} of {path}, which ends at {size}");
-                let cure = "lower offset or offset_increment, or set size=";
+                let cure =
+                    lower(["offset", "offset_increment"]).or(choose(["size"]).ending("in bytes"));
                 found.ending(Errno::Invalid).refuse(job, "offset", what, cure);
                 None
             }
             Err(NoRegion::TooLarge) => {
                 let what = format!("{path} would reach beyond 2^63 - 1 bytes");
-                found.usage(job, "size", what, "lower size, offset or offset_increment");
+                found.usage(job, "size", what, lower(["size", "offset", "offset_increment"]));
                 None
             }
         }
@@ -319,13 +321,15 @@ impl<'a> Files<'a> {
                 "--readonly is given: name a file that is there",
             );
         } else if !job.layout.allow_create {
-            let cure = "allow_file_create=0 is set: make the file first or lower size";
+            let cure = Remedy::from("make the file first")
+                .or(lower(["size"]))
+                .or(drop(["allow_file_create"]));
             let errno = if missing { Errno::NotThere } else { Errno::Invalid };
             found.ending(errno).refuse(job, "allow_file_create", what, cure);
         } else if missing {
             safety::check_create(job, path, self.facts, found);
         } else if self.fixed(path) && !safety::changes(job) {
-            let cure = "it may not be written: lower size";
+            let cure = lower(["size"]).ending("because the file may not be written");
             found.ending(Errno::Access).refuse(job, safety::named_by(job), what, cure);
         }
     }

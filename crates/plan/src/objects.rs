@@ -252,7 +252,7 @@ fn check_s3(job: &Job, http: &Http, found: &mut Findings) {
     if key.len() != CUSTOMER_KEY_BYTES {
         let what = format!("a key of {} bytes", key.len());
         let cure = format!("give {CUSTOMER_KEY_BYTES}");
-        found.usage(job, "http_s3_sse_customer_key", what, &cure);
+        found.usage(job, "http_s3_sse_customer_key", what, cure);
     }
     if http.customer_algorithm != "AES256" {
         let what = format!("'{}' is no cipher of SSE-C", http.customer_algorithm);

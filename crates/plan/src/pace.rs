@@ -89,7 +89,7 @@ fn checked_depth(job: &Job, found: &mut Findings) -> u32 {
     };
     if depth == 0 || depth > most {
         let what = format!("a depth of {depth} with {}", job.queue.engine.name());
-        found.usage(job, "iodepth", what, &format!("give 1 to {most}"));
+        found.usage(job, "iodepth", what, format!("give 1 to {most}"));
         return 1;
     }
     depth as u32
@@ -180,7 +180,7 @@ pub(crate) fn cpus(job: &Job, facts: &Facts, found: &mut Findings) -> Vec<u32> {
     let allowed = &facts.cpu.allowed;
     let cure = format!("choose among {}", list(allowed));
     for cpu in process.cpus_allowed.iter().filter(|c| !allowed.is_empty() && !allowed.contains(c)) {
-        found.usage(job, "cpus_allowed", format!("CPU {cpu} is not there for us"), &cure);
+        found.usage(job, "cpus_allowed", format!("CPU {cpu} is not there for us"), cure.clone());
     }
     check_memory_nodes(job, facts, found);
     if process.numa_cpu_nodes.is_empty() {
@@ -199,7 +199,7 @@ pub(crate) fn cpus(job: &Job, facts: &Facts, found: &mut Findings) -> Vec<u32> {
     cpus.retain(|c| chosen(c) && usable(c));
     if cpus.is_empty() && nodes {
         let what = "no CPU of these nodes is among those allowed";
-        found.usage(job, "numa_cpu_nodes", what, &cure);
+        found.usage(job, "numa_cpu_nodes", what, cure);
     }
     cpus
 }
@@ -218,7 +218,7 @@ fn check_memory_nodes(job: &Job, facts: &Facts, found: &mut Findings) {
 fn unknown_node(job: &Job, option: &str, node: u32, facts: &Facts, found: &mut Findings) {
     let there: Vec<u32> = facts.cpu.nodes.keys().copied().collect();
     let what = format!("there is no NUMA node {node}");
-    found.usage(job, option, what, &format!("choose among {}", list(&there)));
+    found.usage(job, option, what, format!("choose among {}", list(&there)));
 }
 
 /// "0-3,8": numbers as `cpus_allowed` takes them.

@@ -2,7 +2,7 @@
 
 use crate::policy::Policy;
 use job::Job;
-use record::Message;
+use record::{Message, Remedy, Sentence};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
@@ -28,9 +28,9 @@ pub struct Problem {
     /// The option it is about.
     pub option: String,
     /// What was found, both numbers where two do not fit.
-    pub found: String,
+    pub found: Sentence,
     /// What to do.
-    pub cure: String,
+    pub remedy: Remedy,
 }
 
 impl fmt::Display for Problem {
@@ -41,7 +41,7 @@ impl fmt::Display for Problem {
         if !self.job.is_empty() {
             write!(f, "[{}] ", self.job)?;
         }
-        write!(f, "{}: {}; {}", self.option, self.found, self.cure)
+        write!(f, "{}: {}; {}", self.option, self.found, self.remedy)
     }
 }
 
@@ -95,7 +95,7 @@ pub(crate) struct Findings {
     ending: Option<Errno>,
     /// What the worker at hand ends with.
     unready: Option<Errno>,
-    /// (job, option, cure) → how many there were, and where the last one listed is.
+    /// (job, option, remedy) → how many there were, and where the last one listed is.
     alike: HashMap<(String, String, String), (usize, usize)>,
     messages: Vec<Message>,
     seen: HashSet<(String, String, String)>,
@@ -118,30 +118,47 @@ impl Findings {
         self.unready.take()
     }
 
-    pub fn usage(&mut self, job: &Job, option: &str, found: impl Into<String>, cure: &str) {
-        self.add(ProblemKind::Usage, Some(job), option, found.into(), cure);
+    pub fn usage(
+        &mut self,
+        job: &Job,
+        option: &str,
+        found: impl Into<Sentence>,
+        remedy: impl Into<Remedy>,
+    ) {
+        self.add(ProblemKind::Usage, Some(job), option, found.into(), remedy.into());
     }
 
-    pub fn refuse(&mut self, job: &Job, option: &str, found: impl Into<String>, cure: &str) {
-        self.add(ProblemKind::Refusal, Some(job), option, found.into(), cure);
+    pub fn refuse(
+        &mut self,
+        job: &Job,
+        option: &str,
+        found: impl Into<Sentence>,
+        remedy: impl Into<Remedy>,
+    ) {
+        self.add(ProblemKind::Refusal, Some(job), option, found.into(), remedy.into());
     }
 
     /// A usage problem of the jobs together.
-    pub fn usage_overall(&mut self, option: &str, found: impl Into<String>, cure: &str) {
-        self.add(ProblemKind::Usage, None, option, found.into(), cure);
+    pub fn usage_overall(
+        &mut self,
+        option: &str,
+        found: impl Into<Sentence>,
+        remedy: impl Into<Remedy>,
+    ) {
+        self.add(ProblemKind::Usage, None, option, found.into(), remedy.into());
     }
 
-    pub fn warn(&mut self, job: &Job, text: impl Into<String>) {
+    pub fn warn(&mut self, job: &Job, text: impl Into<Sentence>) {
         self.tell(Message::warning(Some(&job.identity.name), text));
     }
 
-    pub fn note(&mut self, job: &Job, text: impl Into<String>) {
+    pub fn note(&mut self, job: &Job, text: impl Into<Sentence>) {
         self.tell(Message::note(Some(&job.identity.name), text));
     }
 
     pub fn tell(&mut self, message: Message) {
         let job = message.job.clone().unwrap_or_default();
-        if self.seen.insert((String::new(), job, message.text.clone())) {
+        if self.seen.insert((String::new(), job, message.text.to_string())) {
             self.messages.push(message);
         }
     }
@@ -155,7 +172,8 @@ impl Findings {
     pub fn finish(mut self) -> Result<Vec<Message>, PlanError> {
         for (count, last) in self.alike.into_values().filter(|(count, _)| *count > ALIKE_MAX) {
             let more = count - ALIKE_MAX;
-            self.problems[last].found.push_str(&format!(" (and {more} more like this)"));
+            let found = &mut self.problems[last].found;
+            *found = std::mem::take(found).text(format!(" (and {more} more like this)"));
         }
         if self.fatal {
             return Err(PlanError { problems: self.problems });
@@ -170,8 +188,8 @@ impl Findings {
         kind: ProblemKind,
         job: Option<&Job>,
         option: &str,
-        found: String,
-        cure: &str,
+        found: Sentence,
+        remedy: Remedy,
     ) {
         match self.ending.take().filter(|_| self.as_fio) {
             Some(errno) => _ = self.unready.get_or_insert(errno),
@@ -181,15 +199,15 @@ impl Findings {
             (j.identity.origin.clone(), j.identity.name.clone())
         });
         let owner = format!("{origin}\n{name}");
-        if !self.seen.insert((owner.clone(), option.into(), found.clone())) {
+        if !self.seen.insert((owner.clone(), option.into(), found.to_string())) {
             return;
         }
-        let alike = self.alike.entry((owner, option.into(), cure.into())).or_default();
+        let alike = self.alike.entry((owner, option.into(), remedy.to_string())).or_default();
         alike.0 += 1;
         if alike.0 <= ALIKE_MAX {
             alike.1 = self.problems.len();
-            let (option, cure) = (option.into(), cure.into());
-            self.problems.push(Problem { kind, origin, job: name, option, found, cure });
+            let option = option.into();
+            self.problems.push(Problem { kind, origin, job: name, option, found, remedy });
         }
     }
 }

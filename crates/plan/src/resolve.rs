@@ -16,6 +16,7 @@ use crate::{
     safety, sequence, sprandom, surroundings, verify, zbd, zones,
 };
 use job::{Engine, FileServiceOrder, Job, Medium, MemoryKind, ReadUse, Retry, Size};
+use record::remedy::lower;
 use record::{Bytes, Facts, Nanos, Show, SplitMix64, TargetKind};
 
 /// Seeds drawn for other purposes than a worker's I/O differ by these.
@@ -147,13 +148,13 @@ fn check_counts(jobs: &[Job], policy: &Policy, found: &mut Findings) -> bool {
     let workers = jobs.iter().fold(0u64, |sum, j| sum.saturating_add(clones(j)));
     if workers > policy.max_jobs {
         let what = format!("{workers} jobs, at most {} are allowed", policy.max_jobs);
-        found.usage_overall("numjobs", what, "lower numjobs or raise --max-jobs");
+        found.usage_overall("numjobs", what, lower(["numjobs"]).or("raise --max-jobs"));
         return false;
     }
     let files = jobs.iter().try_fold(0u64, |sum, j| Some(sum + files_of_job(j)?));
     if files.is_none_or(|n| n > MAX_FILES) {
         let what = format!("more than {MAX_FILES} files in all");
-        found.usage_overall("nrfiles", what, "lower nrfiles or numjobs");
+        found.usage_overall("nrfiles", what, lower(["nrfiles", "numjobs"]));
         return false;
     }
     sound

@@ -7,6 +7,8 @@ use crate::problem::{Errno, Findings};
 use crate::sizes::human;
 use crate::verify;
 use job::{Engine, Job, Medium, ZoneMode};
+use record::Remedy;
+use record::remedy::{drop, set};
 use record::{DeviceFacts, Facts, TargetFacts, TargetKind, Use};
 
 /// Whether a job changes its targets.
@@ -249,7 +251,7 @@ fn check_uses(
             format!("choose a free device, or give --allow-destroy={device} to destroy its data")
         }
     };
-    found.refuse(job, named_by(job), format!("{path} {}", reasons(&standing)), &cure);
+    found.refuse(job, named_by(job), format!("{path} {}", reasons(&standing)), cure);
 }
 
 fn is_named(path: &str, target: &TargetFacts, policy: &Policy) -> bool {
@@ -296,7 +298,7 @@ fn direct_unit(
     if target.refuses_direct() {
         let kind = filesystem(facts, path).map_or("its filesystem", |fs| fs.kind.as_str());
         let what = format!("{path} does not take O_DIRECT ({kind})");
-        let cure = "set direct=0 or name another place";
+        let cure = drop(["direct"]).or("name another place");
         found.ending(Errno::Invalid).refuse(job, "direct", what, cure);
         return None;
     }
@@ -324,8 +326,8 @@ pub(crate) fn check_direct(
     let Some((unit, whose)) = direct_unit(job, path, facts, found) else { return };
     let refuse = |found: &mut Findings, option: &str, value: u64| {
         let what = format!("{value} is not a multiple of {unit}, {whose}");
-        let cure = format!("give a multiple of {}, or set direct=0", human(unit));
-        found.ending(Errno::Invalid).refuse(job, option, what, &cure);
+        let cure = Remedy::from(format!("give a multiple of {}", human(unit))).or(drop(["direct"]));
+        found.ending(Errno::Invalid).refuse(job, option, what, cure);
     };
     if let Some((option, value)) = misaligned(job, blocks, unit) {
         refuse(found, option, value);
@@ -351,7 +353,8 @@ pub(crate) fn check_direct_grain(
             "offsets and lengths of the log are multiples of no more than {grain}, and {unit} is \
              {whose}"
         );
-        let cure = format!("set direct=0, or replay_align={unit} where only offsets are off");
-        found.ending(Errno::Invalid).refuse(job, "direct", what, &cure);
+        let cure =
+            drop(["direct"]).or(set("replay_align", unit).ending("where only offsets are off"));
+        found.ending(Errno::Invalid).refuse(job, "direct", what, cure);
     }
 }

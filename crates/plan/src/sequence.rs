@@ -23,6 +23,6 @@ pub(crate) fn check(job: &Job, blocks: &Blocks, found: &mut Findings) {
         ),
     ];
     for (_, what, cure) in reasons.iter().filter(|(is_so, ..)| *is_so) {
-        found.usage(job, "sequential_order", format!("in another order {what}"), cure);
+        found.usage(job, "sequential_order", format!("in another order {what}"), *cure);
     }
 }

@@ -66,7 +66,8 @@ pub(crate) fn plan(job: &Job, worker: &mut Worker, found: &mut Findings) {
     if !job.pattern.sprandom {
         return;
     }
-    let mut refuse = |what: &str, cure: &str| found.usage(job, "sprandom", what, cure);
+    let mut refuse =
+        |what: &'static str, cure: &'static str| found.usage(job, "sprandom", what, cure);
     let mut options = job.options.global.iter().chain(&job.options.own);
     let placing = &worker.placing;
     let plain = placing.spread.write == Distribution::Uniform
@@ -94,7 +95,7 @@ pub(crate) fn plan(job: &Job, worker: &mut Worker, found: &mut Findings) {
     let (blocks, flash) = (file.length / block, &job.pattern.flash);
     if flash.regions > blocks {
         let what = format!("{} regions of a device of {blocks} blocks", flash.regions);
-        return found.usage(job, "spr_num_regions", what, &format!("give {blocks} at most"));
+        return found.usage(job, "spr_num_regions", what, format!("give {blocks} at most"));
     }
     let renewal = Renewal::of(blocks, flash, flash.cache.0.div_ceil(*block));
     if flash.cache.0 > 0 && renewal.lag >= flash.regions {

@@ -98,7 +98,7 @@ pub(crate) fn schedulers(job: &Job, worker: &mut Worker, facts: &Facts, found: &
         if !known.contains(wanted) {
             let what = format!("{disk} has no I/O scheduler '{wanted}'");
             let cure = format!("choose among {}", known.join(", "));
-            found.refuse(job, "ioscheduler", what, &cure);
+            found.refuse(job, "ioscheduler", what, cure);
         }
         worker.surroundings.schedulers.push((disk, wanted.clone()));
     }

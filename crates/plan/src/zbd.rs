@@ -300,7 +300,7 @@ fn check_blocks(job: &Job, worker: &Worker, size: u64, found: &mut Findings) {
             job,
             "bs",
             what,
-            &format!("set the block of trims to {size} bytes (bs=,,{size})"),
+            format!("set the block of trims to {size} bytes (bs=,,{size})"),
         );
     }
     let usable = Some(job.zones.capacity.0).filter(|c| *c > 0).unwrap_or(size);

@@ -20,8 +20,11 @@ mod live;
 mod logs;
 mod numbered;
 mod random;
+pub mod remedy;
 mod run;
+mod sentence;
 mod steady;
+mod terminology;
 mod timeline;
 mod units;
 mod work;
@@ -50,12 +53,15 @@ pub use logs::{
 };
 pub use numbered::{ObjectsPut, numbered_path};
 pub use random::SplitMix64;
+pub use remedy::Remedy;
 pub use run::{
     Cell, Clock, Coordinate, DiskCounters, DiskResult, GroupKey, IdleProfile, Invocation,
     JobRecord, Medium, Message, Origin, RecordSet, Region, RunRecord, SCHEMA_VERSION, Severity,
     Show, SourceText, Workload,
 };
+pub use sentence::Sentence;
 pub use steady::{LatencyDepth, SteadyResult, SteadySample};
+pub use terminology::{Term, Terminology};
 pub use timeline::{
     ArrayMember, ArraySample, ArraySync, CpuSample, DiskSample, OwnIo, PagingSample,
     PressureSample, Sample, SlowSample, Timeline, WorkerSample,

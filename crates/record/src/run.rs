@@ -3,7 +3,7 @@
 use crate::{
     BlockStates, Bytes, CpuUse, DepthUse, Direction, DirectionResult, DiskSample, ErrorCount,
     Evidence, Exchange, Facts, Interval, LatencyDepth, LatencyHistory, Logs, Nanos, ObjectsPut,
-    PerDirection, Seams, SteadyResult, SyncResult, Timeline, Work,
+    PerDirection, Seams, Sentence, SteadyResult, SyncResult, Timeline, Work,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -448,22 +448,22 @@ pub struct Message {
     /// The job it is about, if one.
     pub job: Option<String>,
     /// One sentence or two.
-    pub text: String,
+    pub text: Sentence,
 }
 
 impl Message {
     /// A warning.
-    pub fn warning(job: Option<&str>, text: impl Into<String>) -> Self {
+    pub fn warning(job: Option<&str>, text: impl Into<Sentence>) -> Self {
         Message { severity: Severity::Warning, job: job.map(Into::into), text: text.into() }
     }
 
     /// A note.
-    pub fn note(job: Option<&str>, text: impl Into<String>) -> Self {
+    pub fn note(job: Option<&str>, text: impl Into<Sentence>) -> Self {
         Message { severity: Severity::Note, job: job.map(Into::into), text: text.into() }
     }
 
     /// An error.
-    pub fn error(job: Option<&str>, text: impl Into<String>) -> Self {
+    pub fn error(job: Option<&str>, text: impl Into<Sentence>) -> Self {
         Message { severity: Severity::Error, job: job.map(Into::into), text: text.into() }
     }
 }

@@ -394,8 +394,8 @@ mod tests {
             jobs: jobs.iter().map(|&job| job.into()).collect(),
             text: "slow".into(),
             figures: Vec::new(),
-            cause: String::new(),
-            cure: String::new(),
+            cause: "".into(),
+            remedy: "".into(),
         };
         comparison.doubts.0 = vec![of("cpu-starved", &[&name]), of("background-work", &[])];
         assert!(text(&comparison, &Style::default()).contains("In A [cpu-starved]: slow"));

@@ -21,7 +21,7 @@ pub fn text(conclusion: &Conclusion, repeats: u32, style: &Style) -> String {
     out.extend(conclusion.failures.iter().map(|failed| failure(failed, style)));
     out += &limits(conclusion, style);
     let counted = |finding: &Finding| Finding {
-        text: format!("{}{}", finding.text, count(finding.jobs.len(), conclusion.cells)),
+        text: finding.text.clone().text(count(finding.jobs.len(), conclusion.cells)),
         ..finding.clone()
     };
     out += &findings(&conclusion.findings.iter().map(counted).collect::<Vec<_>>(), style);

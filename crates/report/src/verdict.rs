@@ -133,12 +133,14 @@ fn finding(alike: &[&Finding], style: &Style) -> String {
     // The level is the first word, and no line is narrower than it.
     let mut out =
         format!("  {}{}\n", style.severity(first.severity, level), &text[2 + level.len()..]);
-    for (label, text) in [("Cause: ", &first.cause), ("Cure:  ", &first.cure)] {
+    for (label, text) in
+        [("Cause: ", first.cause.to_string()), ("Cure:  ", first.remedy.to_string())]
+    {
         if text.is_empty() {
             continue;
         }
         let indent = 4 + label.len();
-        let text = style.wrap(&sentence(text), indent);
+        let text = style.wrap(&sentence(&text), indent);
         out += &format!("    {}{}\n", style.dim(label), &text[indent..]);
     }
     out
@@ -189,7 +191,7 @@ mod tests {
             job: job.into(),
             limit: Limit::Device,
             confidence: Confidence::High,
-            because: because.into(),
+            because: because.to_owned().into(),
             figures: Vec::new(),
             use_for:
                 "use it for: 4 KiB random reads of this filesystem at depth 32, direct; not for \
@@ -203,12 +205,13 @@ mod tests {
             check: "served-from-cache",
             severity,
             jobs: vec![job.into()],
-            text: text.into(),
+            text: text.to_owned().into(),
             figures: Vec::new(),
             cause: "the blocks were in the page cache, or in a cache below the filesystem".into(),
-            cure: "add --direct=1, or read more than the machine's memory; drop the caches first \
+            remedy:
+                "add --direct=1, or read more than the machine's memory; drop the caches first \
                    when the cold cache is the question"
-                .into(),
+                    .into(),
         }
     }
 

@@ -212,8 +212,8 @@ impl<'a> FeedWriter<'a> {
                 check: finding.check.into(),
                 severity: finding.severity,
                 jobs: finding.jobs,
-                text: finding.text,
-                cure: finding.cure,
+                text: finding.text.into(),
+                cure: finding.remedy.to_string(),
             })
             .collect();
         self.judge_at = Instant::now() + JUDGED_EVERY.max(began.elapsed() * SHARE);

@@ -1,6 +1,7 @@
 //! Findings of several runs as one list.
 
 use judge::Finding;
+use record::Sentence;
 use std::cmp::Reverse;
 
 /// Each check once, as it was worded where it was gravest, about the jobs of all that found it; the
@@ -31,7 +32,8 @@ fn joined(group: Vec<Finding>) -> Option<Finding> {
     let mut first = group.into_iter().rev().max_by_key(|finding| finding.severity)?;
     let named = first.jobs.iter().any(|job| first.text.starts_with(job.as_str()));
     if !alike && !first.jobs.is_empty() && !named {
-        first.text = format!("of {}: {}", first.jobs.join(", "), first.text);
+        let jobs = format!("of {}: ", first.jobs.join(", "));
+        first.text = Sentence::from(jobs).sentence(&first.text);
     }
     Some(Finding { jobs, ..first })
 }
@@ -46,10 +48,10 @@ mod tests {
             check,
             severity,
             jobs: vec![job.into()],
-            text: text.into(),
+            text: text.to_owned().into(),
             figures: Vec::new(),
-            cause: String::new(),
-            cure: String::new(),
+            cause: "".into(),
+            remedy: "".into(),
         }
     }
 

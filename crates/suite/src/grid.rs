@@ -240,7 +240,7 @@ fn reading(runs: &[&RunRecord], measure: &Measure, seed: u64) -> Reading {
             let summary = summary(&values, seed);
             Reading::Measured(Measured { values, summary, failed: failed.len() })
         }
-        (true, _, Some(failure)) => Reading::Failed(failure.text),
+        (true, _, Some(failure)) => Reading::Failed(failure.text.into()),
         (true, false, None) => Reading::Absent,
         (true, true, None) => Reading::Missing,
     }

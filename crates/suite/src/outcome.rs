@@ -1,7 +1,7 @@
 //! How one run went.
 
 use judge::judge;
-use record::{Direction, Nanos, RecordSet, RunRecord, Severity};
+use record::{Direction, Nanos, RecordSet, RunRecord, Sentence, Severity};
 
 /// What a run did in one direction.
 pub(crate) struct Outcome {
@@ -38,7 +38,7 @@ pub struct Failure {
     /// Name of its cell.
     pub cell: String,
     /// Why, in the system's words.
-    pub text: String,
+    pub text: Sentence,
 }
 
 /// Why a run failed, or why its figures are not whole; `None` when it went well or was interrupted.
@@ -53,7 +53,7 @@ pub fn failure(record: &RunRecord) -> Option<Failure> {
         // The message says what was tried and where; without one, what was counted does.
         Some(job) => message(Severity::Error).or_else(|| {
             let error = job.errors.first()?;
-            Some(format!("{} failed: {}", error.operation, error.text))
+            Some(format!("{} failed: {}", error.operation, error.text).into())
         }),
         None if record.interrupted_by.is_some() => return None,
         None if record.jobs.is_empty() => message(Severity::Error),

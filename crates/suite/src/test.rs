@@ -106,7 +106,7 @@ impl Test {
                 written.0 >> 20,
                 self.budget.fill.seconds()
             );
-            self.failed = Some(Failure { cell: FILL.into(), text });
+            self.failed = Some(Failure { cell: FILL.into(), text: text.into() });
             self.stage = Stage::Over;
             return Vec::new();
         }

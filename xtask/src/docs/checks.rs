@@ -1,6 +1,7 @@
 //! docs/CHECKS.md: what the checks say of themselves.
 
 use judge::checks::{ALL, Check, How, Look};
+use record::Sentence;
 
 const HEAD: &str = "\
 # The checks
@@ -48,13 +49,15 @@ fn section(check: &Check) -> String {
         Look::Set(_) => "runs that repeat each other",
         Look::Pair(_) => "a run and an earlier one it is compared with",
     };
+    let cause = Sentence::from(check.cause).to_string();
+    let remedy = (check.remedy)().to_string();
     let rows = [
         ("Looks at", looks_at),
         ("Evidence", check.evidence),
         ("Speaks", check.threshold),
         ("Why there", check.reason),
-        ("Usual cause", check.cause),
-        ("Cure", check.cure),
+        ("Usual cause", &cause),
+        ("Cure", &remedy),
     ];
     let mut out = format!("\n## {}\n\n{}\n\n", check.id, check.question);
     for (label, text) in rows.iter().filter(|(_, text)| !text.is_empty()) {

@@ -28,7 +28,7 @@ fn reads_from_memory_are_served_from_cache() {
     let record = read(directory.path(), &["--ioengine=psync", "--pre_read=1"]);
     let found = the_finding(&record, "served-from-cache");
     assert_eq!(found.severity, Severity::Warning);
-    assert!(found.cure.contains("--direct=1"), "{found:?}");
+    assert!(found.remedy.to_string().contains("--direct=1"), "{found:?}");
     assert_eq!(the_finding(&record, "smaller-than-memory").severity, Severity::Warning);
 }
 
@@ -81,7 +81,7 @@ fn a_second_run_meets_the_blocks_of_the_first() {
     let again = ["--ioengine=psync", "--invalidate=0"];
     read(directory.path(), &again);
     let found = the_finding(&read(directory.path(), &again), "repeated-offsets");
-    assert!(found.cure.contains("--randrepeat=0"), "{found:?}");
+    assert!(found.remedy.to_string().contains("--randrepeat=0"), "{found:?}");
     // The cure.
     let cured = ["--ioengine=psync", "--randrepeat=0", "--direct=1"];
     silent(&read(directory.path(), &cured), "repeated-offsets");

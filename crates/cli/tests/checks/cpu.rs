@@ -56,7 +56,7 @@ fn a_job_that_never_waits_is_cpu_bound() {
     assert!(found.cause.contains("no device is involved"), "{found:?}");
     let found = the_finding(&recorded(directory.path(), 0, &CACHED), "cpu-bound");
     assert_eq!(found.severity, Severity::Warning);
-    assert!(found.cure.contains("--direct=1"), "{found:?}");
+    assert!(found.remedy.to_string().contains("--direct=1"), "{found:?}");
 }
 
 #[test]

@@ -29,7 +29,7 @@ fn buffered_asynchronous_io_reaches_no_depth() {
     let directory = scratch();
     let arguments = [&JOB[..], &["--ioengine=libaio", "--iodepth=16", "--direct=0"]].concat();
     let found = the_finding(&recorded(directory.path(), 0, &arguments), "depth-not-reached");
-    assert!(found.cure.contains("--direct=1"), "{found:?}");
+    assert!(found.remedy.to_string().contains("--direct=1"), "{found:?}");
 }
 
 #[test]

@@ -12,7 +12,7 @@ fn buffered_writes_are_not_durable() {
     let directory = scratch();
     let found = the_finding(&recorded(directory.path(), 0, &WRITE), "not-durable");
     assert_eq!(found.severity, Severity::Warning);
-    assert!(found.cure.contains("--fsync=1"), "{found:?}");
+    assert!(found.remedy.to_string().contains("--fsync=1"), "{found:?}");
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn errors_are_told_by_kind_with_their_place() {
     assert_eq!(found.severity, Severity::Error);
     assert!(found.text.contains("64 read errors: Input/output error"), "{found:?}");
     assert!(found.text.contains(&format!("{}, offset 4194304", device.device)), "{found:?}");
-    assert!(found.cure.contains("dmesg"), "{found:?}");
+    assert!(found.remedy.to_string().contains("dmesg"), "{found:?}");
 }
 
 #[test]

@@ -299,7 +299,7 @@ fn options_of_data_and_files_do_no_harm_to_engines_without() {
         let (writes, reads) = (&record.jobs[0].results.write, &record.jobs[0].results.read);
         assert_eq!((writes.ios, reads.ios), (3, 0), "{engine}");
         let text = format!("verify does nothing: the {engine} engine moves no data");
-        assert!(record.messages.iter().any(|m| m.text == text), "{:?}", record.messages);
+        assert!(record.messages.iter().any(|m| *m.text == text), "{:?}", record.messages);
         for made in std::fs::read_dir(directory.path()).unwrap() {
             let path = made.unwrap().path();
             let _ = std::fs::remove_dir(&path).or_else(|_| std::fs::remove_file(&path));

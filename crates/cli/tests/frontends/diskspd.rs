@@ -163,13 +163,13 @@ fn what_is_said_names_flags_of_diskspd() {
     let at = directory.path();
     let quiet = diskspd(at, "-c1M -w100 -r -F2 -W0 -d1 t.dat").expect(0);
     assert_eq!(quiet.err, "", "nothing that its user has not asked for");
-    assert!(quiet.out.contains("Add -Sw"), "not-durable says what to do: {}", quiet.out);
+    assert!(quiet.out.contains("Use -Sw"), "not-durable says what to do: {}", quiet.out);
     assert!(!quiet.out.contains("--fsync") && !quiet.out.contains("numjobs"), "{}", quiet.out);
     let told = diskspd(at, "-c1M -v -x -w100 -r -F2 -W0 -d1 t.dat").expect(0);
     assert!(told.err.contains("note: -x"), "{}", told.err);
     let refused = diskspd(at, "-b1000 -Su -W0 -d1 t.dat").expect(3);
     assert!(refused.err.starts_with("diskspd: error: -b: "), "{}", refused.err);
-    assert!(refused.err.contains("leave -Su and -Sh away"), "{}", refused.err);
+    assert!(refused.err.contains("drop -Su"), "{}", refused.err);
     let refused = diskspd(at, "-a4095 -W0 -d1 t.dat").expect(3);
     assert!(refused.err.starts_with("diskspd: error: -a: CPU 4095"), "{}", refused.err);
 }
@@ -180,7 +180,7 @@ fn a_full_disk_leaves_neither_files_nor_results() {
     let small =
         Mounted::new(&["-t", "tmpfs", "-o", "size=2m"], "tmpfs", directory.path().join("m"));
     let ran = diskspd(small.path(), "-c4M -W0 -d1 t.dat").expect(1);
-    assert!(ran.err.contains("Lower -c"), "{}", ran.err);
+    assert!(ran.err.contains("Use a smaller size"), "{}", ran.err);
     assert!(ran.err.ends_with("Error generating I/O requests\n"), "{}", ran.err);
     assert_eq!(ran.out, "");
     assert!(!small.path().join("t.dat").exists());

@@ -211,7 +211,9 @@ fn targets_that_are_not_there() {
     let with = |more: &[&'static str]| [&job[..], more].concat();
     let words = ["[a] directory: nowhere is not there; make it or name another one"];
     refused_by_both(at, &with(&["--size=1m", "--directory=nowhere"]), 3, &words);
-    let words = ["[a] size: no size is given and gone has none of its own; set size="];
+    let words = [
+        "[a] size: no size is given and gone has none of its own; set --size or --filesize in bytes",
+    ];
     left_out_as_fio(at, &with(&["--filename=gone"]), 2, 22, &words);
     let words = ["gone is not there", "allow_file_create=0"];
     let arguments = with(&["--filename=gone", "--size=1m", "--allow_file_create=0"]);
@@ -249,7 +251,7 @@ fn no_jobs_and_ten_thousand() {
     let directory = scratch();
     let job = ["--name=a", "--ioengine=null", "--size=4k", "--numjobs=10000", "--group_reporting"];
     let words =
-        ["numjobs: 10000 jobs, at most 4096 are allowed; lower numjobs or raise --max-jobs"];
+        ["numjobs: 10000 jobs, at most 4096 are allowed; lower --numjobs, or raise --max-jobs"];
     refused_by_both(directory.path(), &job, 2, &words);
     let allowed = [&job[..], &["--max-jobs=10000", "--output-format=json"]].concat();
     for run in [fathom, as_fio] {
@@ -356,7 +358,7 @@ fn blocks_must_suit_the_device_under_o_direct() {
         (&["--rw=read", "--bs=4k", "--offset=512"][..], "offset", 512),
     ] {
         let arguments = [&job[..], more].concat();
-        let cure = "give a multiple of 4 KiB, or set direct=0";
+        let cure = "give a multiple of 4 KiB, or drop --direct";
         left_out_as_fio(directory.path(), &arguments, 3, 22, &[&words(option, value), cure]);
     }
     fathom(directory.path(), &[&job[..], &["--rw=read", "--bs=4k"]].concat()).expect(0);
@@ -368,12 +370,12 @@ fn o_direct_where_there_is_none() {
     let _fs = Mounted::new(&["-t", "ramfs"], "ramfs", directory.path().join("ram"));
     let job = ["--name=a", "--size=64k", "--direct=1", "--directory=ram", "--ioengine=psync"];
     let with = |more: &'static str| [&job[..], &[more]].concat();
-    let words = ["[a] direct: ram/a.0.0 does not take O_DIRECT (ramfs); set direct=0 or name"];
+    let words = ["[a] direct: ram/a.0.0 does not take O_DIRECT (ramfs); drop --direct, or name"];
     left_out_as_fio(directory.path(), &with("--rw=write"), 3, 22, &words);
     // Whether it does is only known once the file is there; it is not filled in vain, nor left.
     let ran = fathom(directory.path(), &with("--rw=read")).expect(1);
     let words = "error: a: cannot open 'ram/a.0.0': Invalid argument; the filesystem seems not to \
-                 support O_DIRECT: use direct=0";
+                 support O_DIRECT: open it without";
     assert!(ran.err.contains(words), "{}", ran.err);
     assert!(!ran.err.contains("the files need"), "ramfs has no size: {}", ran.err);
     assert!(ran.out.contains("err=22 (file:ram/a.0.0:0, func=lay out, error=Invalid argument)"));
@@ -407,7 +409,7 @@ fn a_disk_that_fills_up_while_files_are_laid_out() {
         let arguments = [&job[..], &[fallocate, "--record=run.json"]].concat();
         let ran = fathom(directory.path(), &arguments).expect(1);
         let words = ["warning: the files need 64 MiB more on ", "error: a: cannot lay out"];
-        let more = ["the filesystem is full", "MiB are free", "Lower size= (or nrfiles=)"];
+        let more = ["the filesystem is full", "MiB are free", "Use a smaller size, fewer files"];
         for word in [&words[..], &more].concat() {
             assert!(ran.err.contains(word), "{word}: {}", ran.err);
         }
@@ -479,10 +481,7 @@ fn a_device_that_disappears() {
 #[test]
 fn what_would_not_fit_in_memory_is_refused_before_it_is_tried() {
     let blocks = "--ioengine=null --rw=randtrim --size=8000t --block_error_percentiles=1";
-    bad_option_refused(
-        blocks,
-        &["block_error_percentiles: 8000 GiB for the states", "raise the block"],
-    );
+    bad_option_refused(blocks, &["block_error_percentiles: 8000 GiB for the states", "raise --bs"]);
     let zones = "--ioengine=null --rw=write --size=1t --zonemode=zbd --zonesize=512";
     bad_option_refused(zones, &["zonesize: a.0.0 has 2147483648 zones of 512 bytes; raise it"]);
 }

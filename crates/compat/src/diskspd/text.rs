@@ -5,7 +5,7 @@ mod tables;
 
 use super::profile::{Profile, TimeSpan};
 use super::results::{Measured, Side, mean_ms, measured, record_of, sum, utc};
-use super::tongue::TONGUE;
+use super::terminology::TERMINOLOGY;
 use super::topology::Topology;
 use judge::Judged;
 use record::{Facts, RecordSet};
@@ -143,12 +143,12 @@ pub(super) fn verdict(profile: &Profile, set: &RecordSet, style: &Style) -> Stri
             out += &quantiles(span);
         }
         out += &depth(span);
-        out += &found(&TONGUE.judged(judge::judge(span.record)), style);
+        out += &found(&judge::judge(span.record).in_terms(&TERMINOLOGY), style);
     }
     let unmeasured = (0..profile.spans.len()).filter_map(|index| record_of(index, set));
     let failed = unmeasured.filter(|run| run.jobs.iter().all(record::JobRecord::did_nothing));
     for run in failed {
-        let findings = Judged { verdicts: Vec::new(), ..TONGUE.judged(judge::judge(run)) };
+        let findings = Judged { verdicts: Vec::new(), ..judge::judge(run).in_terms(&TERMINOLOGY) };
         out += &found(&findings, style);
     }
     out

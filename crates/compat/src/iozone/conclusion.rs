@@ -2,7 +2,7 @@
 
 use super::operation::Operation;
 use super::source::{self, Source};
-use super::tongue::TONGUE;
+use super::terminology::TERMINOLOGY;
 use super::{Call, Calls, runs};
 use judge::{Durability, Finding, Judged, UnitMetrics, Verdict};
 use record::{Direction, RecordSet, RunRecord};
@@ -87,7 +87,7 @@ impl Conclusion {
         self.interrupted_by = self.interrupted_by.or(run.interrupted_by);
         let judged = judge::judge(run);
         self.figures.extend(figure(call, run, &judged));
-        let judged = TONGUE.judged(judged);
+        let judged = judged.in_terms(&TERMINOLOGY);
         self.verdicts.extend(judged.verdicts);
         let findings = judged.findings.into_iter();
         self.findings.extend(findings.filter(|finding| !SAID_ELSEWHERE.contains(&finding.check)));

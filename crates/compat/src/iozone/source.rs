@@ -161,10 +161,10 @@ mod tests {
             check: "served-from-cache",
             severity: record::Severity::Warning,
             jobs: Vec::new(),
-            text: String::new(),
+            text: "".into(),
             figures: Vec::new(),
-            cause: String::new(),
-            cure: String::new(),
+            cause: "".into(),
+            remedy: "".into(),
         };
         let judged = Judged { findings: vec![finding], ..Judged::default() };
         assert_eq!(of(&record, &judged), Source::Memory);

@@ -73,11 +73,11 @@ impl FileError {
     fn hint(&self) -> &'static str {
         match (self.action, self.errno()) {
             (Action::Open { direct: true }, libc::EINVAL | libc::EOPNOTSUPP) => {
-                "; the filesystem seems not to support O_DIRECT: use direct=0, or another \
-                 filesystem"
+                "; the filesystem seems not to support O_DIRECT: open it without, or use \
+                 another filesystem"
             }
             (Action::Open { .. }, libc::EMFILE) => {
-                "; raise the limit on open files (ulimit -n) or lower openfiles"
+                "; raise the limit on open files (ulimit -n) or have fewer files open"
             }
             (Action::Open { .. }, libc::EROFS) => {
                 "; the filesystem is mounted read-only: use another directory"
@@ -94,7 +94,7 @@ impl FileError {
             }
             (_, libc::EFBIG) => {
                 "; the filesystem, or a limit of the shell (ulimit -f), takes no files of \
-                 this size: lower size="
+                 this size"
             }
             _ => "",
         }

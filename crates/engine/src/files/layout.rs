@@ -53,7 +53,7 @@ pub enum LayoutError {
     /// The disk is full. What this run had made of the file was taken back.
     #[error(
         "cannot lay out '{path}': the filesystem is full: {} MiB were still to be written and {} \
-         MiB are free; what was begun has been removed. Lower size= (or nrfiles=), or use another \
+         MiB are free; what was begun has been removed. Use a smaller size, fewer files or another \
          directory",
         needed.div_ceil(1 << 20), free >> 20
     )]

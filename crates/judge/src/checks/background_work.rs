@@ -21,7 +21,7 @@ pub(super) const CHECK: Check = Check {
     threshold: "warning for a resync, check or scrub; for data from before the run that makes up 5 % of the disks' traffic and 4 MiB/s; for 64 MiB discarded unasked (a note where the filesystem discards by itself)",
     reason: "each takes a share of the disks that will not be missing next time; less is lost in the noise",
     cause: "work begun before the run went on during it",
-    cure: "wait until it is done, then run again",
+    remedy: || "wait until it is done, then run again".into(),
     proof: Proof {
         how: How::Real,
         fires: "crates/cli/tests/checks/machine.rs::writeback_from_before_is_background_work",
@@ -59,7 +59,7 @@ fn activity(case: &Case) -> Option<Finding> {
     let text = format!("the storage was at work by itself during the run ({})", list(&what));
     Some(Finding {
         cause: "an array that resyncs, checks or scrubs reads and writes its members beside the job".into(),
-        cure: "wait until it is done (cat /proc/mdstat, btrfs scrub status), or stop it for the run (echo idle > /sys/block/mdN/md/sync_action, btrfs scrub cancel)".into(),
+        remedy: "wait until it is done (cat /proc/mdstat, btrfs scrub status), or stop it for the run (echo idle > /sys/block/mdN/md/sync_action, btrfs scrub cancel)".into(),
         ..CHECK.finding(Severity::Warning, Vec::new(), text)
     })
 }
@@ -83,7 +83,7 @@ fn left_over(traffic: &Traffic) -> Option<Finding> {
             Figure::new("share of the disks' traffic", share * 100.0, "percent"),
         ],
         cause: "buffered writes from before the run were still in memory, and the kernel wrote them back while the job ran".into(),
-        cure: "run sync, wait until it returns, then run again".into(),
+        remedy: "run sync, wait until it returns, then run again".into(),
         ..CHECK.finding(Severity::Warning, Vec::new(), text)
     })
 }
@@ -101,7 +101,7 @@ fn discards(case: &Case, traffic: &Traffic) -> Option<Finding> {
         size(unasked as f64),
         list(&traffic.disks),
     );
-    let (severity, cause, cure) = match by_itself {
+    let (severity, cause, remedy) = match by_itself {
         true => (
             Severity::Note,
             "the filesystem is mounted with discard: it discards what was deleted before",
@@ -116,7 +116,7 @@ fn discards(case: &Case, traffic: &Traffic) -> Option<Finding> {
     Some(Finding {
         figures: vec![Figure::new("bytes discarded", unasked as f64, "bytes")],
         cause: cause.into(),
-        cure: cure.into(),
+        remedy: remedy.into(),
         ..CHECK.finding(severity, Vec::new(), text)
     })
 }

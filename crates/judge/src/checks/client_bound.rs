@@ -4,7 +4,8 @@ use super::words::{number, percent, time};
 use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
-use record::{Histogram, JobRecord, Severity};
+use record::remedy::{choose, drop, raise, set};
+use record::{Histogram, JobRecord, Remedy, Sentence, Severity};
 
 /// Share of the time in which the queue was not full because the worker prepared or checked data.
 const NOTE: f64 = 0.10;
@@ -25,7 +26,7 @@ pub(super) const CHECK: Check = Check {
     threshold: "note when a tenth of the time the depth was not used because the worker was busy in user mode, warning from a quarter; warning when issues lag 1 ms behind their schedule on average although the depth had room and no I/O was slow",
     reason: "while a worker fills or checks buffers it keeps fewer I/Os in flight than the job asks for, and the device rests; that time is nobody's latency and lowers every rate",
     cause: "the generator's own work between two I/Os",
-    cure: "share the work among more workers (numjobs)",
+    remedy: || raise(["numjobs"]).ending("to share the work among more workers"),
     proof: Proof {
         how: How::Real,
         fires: "crates/cli/tests/checks/time.rs::filling_every_buffer_anew_is_the_clients_work",
@@ -69,7 +70,7 @@ fn payload(case: &Case, part: &Part) -> Option<Finding> {
         percent(busy),
         percent(1.0 - unused),
     );
-    let (cause, cure) = work(case, part);
+    let (cause, remedy) = work(case, part);
     Some(Finding {
         figures: vec![
             Figure::new("user CPU time an I/O", each, "ns"),
@@ -77,13 +78,13 @@ fn payload(case: &Case, part: &Part) -> Option<Finding> {
             Figure::new("queue depth in use", (1.0 - unused) * 100.0, "percent"),
         ],
         cause,
-        cure,
+        remedy,
         ..CHECK.about(part, severity, text)
     })
 }
 
-/// The work an option asks for, as cause and cure.
-fn work(case: &Case, part: &Part) -> (String, String) {
+/// The work an option asks for, as cause and remedy.
+fn work(case: &Case, part: &Part) -> (Sentence, Remedy) {
     let first = part.first();
     let typed = |name: &str| {
         let mut options = first.options.iter().chain(&case.record.global_options);
@@ -92,7 +93,7 @@ fn work(case: &Case, part: &Part) -> (String, String) {
     if typed("verify") {
         return (
             "verify computes a checksum for each block before or after its I/O".into(),
-            "measure without verify and verify in a run of its own, or take verify=crc32c".into(),
+            drop(["verify"]).ending("and verify in a run of its own").or(set("verify", "crc32c")),
         );
     }
     if part.setting("buffer_compress_percentage").is_some()
@@ -100,16 +101,19 @@ fn work(case: &Case, part: &Part) -> (String, String) {
     {
         return (
             "every buffer is made to compress or repeat as asked, which takes longer than random data".into(),
-            "leave buffer_compress_percentage and dedupe_percentage out where the device does not compress, or share the work among more workers (numjobs)".into(),
+            drop(["buffer_compress_percentage", "dedupe_percentage"])
+                .ending("where the device does not compress").or((CHECK.remedy)()),
         );
     }
     if part.setting("refill_buffers").is_some() {
         return (
-            "refill_buffers fills every buffer anew before each write".into(),
-            "leave refill_buffers out: buffers are made different for each write anyhow (scramble_buffers); or share the work among more workers (numjobs)".into(),
+            "`refill_buffers` fills each buffer anew before its write".into(),
+            drop(["refill_buffers"])
+                .ending("(each write gets different content without it)")
+                .or((CHECK.remedy)()),
         );
     }
-    (CHECK.cause.into(), CHECK.cure.into())
+    (CHECK.cause.into(), (CHECK.remedy)())
 }
 
 /// Behind the schedule although the device had room for more.
@@ -137,6 +141,7 @@ fn lag(part: &Part) -> Option<Finding> {
         percent(1.0 - depth_used(part)),
         time(slowest as f64),
     );
+    let iops = part.metrics.directions.iter().map(|(_, d)| d.iops).sum();
     Some(Finding {
         figures: vec![
             Figure::new("mean lag", mean, "ns"),
@@ -144,10 +149,9 @@ fn lag(part: &Part) -> Option<Finding> {
             Figure::new("slowest I/O", slowest as f64, "ns"),
         ],
         cause: "the generator was late, not the device: it was stopped, waited for a CPU, or has more to do for each I/O than the rate leaves time for".into(),
-        cure: format!(
-            "keep a CPU free for each worker (cpus_allowed), or spread {} IOPS over more workers (numjobs)",
-            number(part.metrics.directions.iter().map(|(_, d)| d.iops).sum())
-        ),
+        remedy: choose(["cpus_allowed"])
+            .ending("so that each worker has a CPU of its own")
+            .or(raise(["numjobs"]).ending(format!("to spread {} IOPS over more workers", number(iops)))),
         ..CHECK.about(part, Severity::Warning, text)
     })
 }

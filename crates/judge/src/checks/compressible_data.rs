@@ -4,7 +4,8 @@ use super::words::percent;
 use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
-use record::{DeviceKind, Direction, Severity};
+use record::remedy::{drop, set};
+use record::{DeviceKind, Direction, Sentence, Severity};
 
 /// Compressed size over size below which content is no longer like data that resists.
 const RATIO_MAX: f64 = 0.9;
@@ -19,7 +20,11 @@ pub(super) const CHECK: Check = Check {
     threshold: "warning when something in the stack compresses and the content shrinks below 90 % or repeats; note when a plain disk is written with such content",
     reason: "a layer that compresses moves fewer bytes than it is given; some disks do so inside, where it cannot be seen",
     cause: "the job's options make its content zero or repeating",
-    cure: "drop zero_buffers, buffer_pattern, buffer_compress_percentage and dedupe_percentage; add refill_buffers=1",
+    remedy: || {
+        let content =
+            ["zero_buffers", "buffer_pattern", "buffer_compress_percentage", "dedupe_percentage"];
+        drop(content).and(set("refill_buffers", 1))
+    },
     proof: Proof {
         how: How::Real,
         fires: "crates/cli/tests/checks/data.rs::zeros_on_a_layer_that_compresses_are_found",
@@ -54,11 +59,11 @@ pub(super) fn compressor(case: &Case, part: &Part) -> Option<String> {
 }
 
 /// What makes written content easy, as the option that does it.
-fn easy(part: &Part) -> Option<String> {
-    let set = |name: &str| part.setting(name).map(|value| format!("{name}={value}"));
+fn easy(part: &Part) -> Option<Sentence> {
+    let set = |name: &str| part.setting(name).map(|value| Sentence::default().setting(name, value));
     let above = |name: &str| {
         let value = part.setting(name)?;
-        (value.parse::<f64>().ok()? > 10.0).then(|| format!("{name}={value}"))
+        (value.parse::<f64>().ok()? > 10.0).then(|| Sentence::default().setting(name, value))
     };
     set("zero_buffers")
         .or_else(|| set("buffer_pattern"))
@@ -74,12 +79,12 @@ fn written(case: &Case, part: &Part) -> Option<Finding> {
     let jobs = vec![part.name.to_owned()];
     Some(match compressor(case, part) {
         Some(what) => {
-            let text = format!("{option} writes content that {what} compresses");
-            let cause = format!("{what} stores fewer bytes than it is given");
+            let text = option.text(format!(" writes content that {what} compresses"));
+            let cause = format!("{what} stores fewer bytes than it is given").into();
             Finding { cause, ..CHECK.finding(Severity::Warning, jobs, text) }
         }
         None => {
-            let text = format!("{option}: a disk that compresses inside stores less of it");
+            let text = option.text(": a disk that compresses inside stores less of it");
             CHECK.finding(Severity::Note, jobs, text)
         }
     })
@@ -103,8 +108,9 @@ fn read(case: &Case, part: &Part) -> Option<Finding> {
     Some(Finding {
         figures: vec![Figure::new("compressed size over size", content.compressed, "ratio")],
         cause: "what was written before is zero or repeats".into(),
-        cure: "write it anew with random content (rw=write, refill_buffers=1) before reading"
-            .into(),
+        remedy: set("rw", "write")
+            .and(set("refill_buffers", 1))
+            .ending("to write random content before reading it"),
         ..finding
     })
 }

@@ -19,7 +19,9 @@ pub(super) const CHECK: Check = Check {
     threshold: "note when a tenth of the requests needed a new connection, warning from half of them",
     reason: "making a connection takes a round trip, with TLS several and a signature of the server's: a request that needs one measures that",
     cause: "the server, or a proxy before it, closes connections after their answers (no keep-alive), or they broke",
-    cure: "turn keep-alive on in the server or proxy, or raise how many requests it lets a connection have; read the latency as that of clients that connect anew",
+    remedy: || {
+        "turn keep-alive on in the server or proxy, or raise how many requests it lets a connection have; read the latency as that of clients that connect anew".into()
+    },
     proof: Proof {
         how: How::Recorded,
         fires: "crates/judge/src/checks/connection_bound.rs::connections_for_every_request_are_told",

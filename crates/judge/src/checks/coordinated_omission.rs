@@ -5,7 +5,8 @@ use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
 use crate::metrics::latency::merged;
-use record::{Direction, Histogram, LatencyResult, Severity};
+use record::remedy::{lower, raise};
+use record::{Direction, Histogram, LatencyResult, Remedy, Sentence, Severity};
 
 /// Percentile at which both are compared: rare enough to see a stall of a hundredth of the run.
 const AT: f64 = 99.0;
@@ -23,7 +24,7 @@ pub(super) const CHECK: Check = Check {
     threshold: "warning when the response p99 is twice the completion p99 and 1 ms above it",
     reason: "I/O that a stall kept from being issued is missing from the completion latency: one slow sample stands for hundreds that waited. Timers explain tens of microseconds, not a millisecond",
     cause: "while the device stalled, the I/O due meanwhile was not issued and nobody measured its wait",
-    cure: "read the response percentiles: they count from the intended start",
+    remedy: || "read the response percentiles: they count from the intended start".into(),
     proof: Proof {
         how: How::Real,
         fires: "crates/cli/tests/checks/time.rs::a_stall_shows_in_the_response_and_not_in_the_service",
@@ -67,7 +68,7 @@ fn about(part: &Part) -> Option<Finding> {
         number(response.count() as f64),
     );
     let lag = part.workers.iter().flat_map(|job| &job.intervals).map(|i| i.lag_ns_max).max();
-    let (cause, cure) = reason(part, lag.unwrap_or(0));
+    let (cause, remedy) = reason(part, lag.unwrap_or(0));
     Some(Finding {
         figures: vec![
             Figure::new("completion latency p99", served as f64, "ns"),
@@ -75,13 +76,13 @@ fn about(part: &Part) -> Option<Finding> {
             Figure::new("latest behind the schedule", lag.unwrap_or(0) as f64, "ns"),
         ],
         cause,
-        cure,
+        remedy,
         ..CHECK.about(part, Severity::Warning, text)
     })
 }
 
 /// A stall that was caught up, or a rate that cannot be kept.
-fn reason(part: &Part, lag: u64) -> (String, String) {
+fn reason(part: &Part, lag: u64) -> (Sentence, Remedy) {
     let achieved: f64 = part.metrics.directions.iter().map(|(_, d)| d.iops).sum();
     let asked: u64 = part
         .workers
@@ -96,19 +97,21 @@ fn reason(part: &Part, lag: u64) -> (String, String) {
                 percent(share),
                 number(asked as f64),
                 time(lag as f64),
-            ),
-            format!(
-                "lower rate_iops below {}, raise iodepth if the depth is what is missing, and read the response percentiles",
-                number(achieved)
-            ),
+            )
+            .into(),
+            lower(["rate_iops"])
+                .ending(format!("below {}", number(achieved)))
+                .or(raise(["iodepth"]).ending("if the depth is what is missing"))
+                .also("read the response percentiles"),
         );
     }
     (
         format!(
             "a stall: I/O was issued up to {} after its time, and completion latency begins only there",
             time(lag as f64)
-        ),
-        format!("{}; look for what stalled the device", CHECK.cure),
+        )
+        .into(),
+        (CHECK.remedy)().also("look for what stalled the device"),
     )
 }
 

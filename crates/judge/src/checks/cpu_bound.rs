@@ -1,10 +1,12 @@
 //! Was it the processors that could not go faster?
 
+use super::own_cpus;
 use super::words::{count, number, percent, time};
 use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
-use record::{JobRecord, Medium, Severity};
+use record::remedy::{raise, set};
+use record::{JobRecord, Medium, Remedy, Sentence, Severity};
 
 /// Share of its window that a worker, or a CPU in the kernel, must have been busy.
 const BUSY: f64 = 0.95;
@@ -22,7 +24,11 @@ pub(super) const CHECK: Check = Check {
     threshold: "warning when a worker was on a CPU, or waited for one, 95 % of its window, or one CPU spent 95 % in the kernel and in interrupts while another was idle half of the time; a note where that is in the nature of what is measured (engine null, devices in memory, polling)",
     reason: "a worker that waits for a device sleeps; one that never sleeps is what the device waits for. A twentieth is left for the edges of the window",
     cause: "the work around each I/O takes a CPU longer than the device takes for it",
-    cure: "spread the load over more workers (numjobs), or make each I/O cheaper: ioengine=io_uring with fixedbufs=1 and registerfiles=1, a larger bs",
+    remedy: || {
+        let cheaper =
+            set("ioengine", "io_uring").and(set("fixedbufs", 1)).and(set("registerfiles", 1));
+        raise(["numjobs"]).or(cheaper.ending("to make each I/O cheaper")).or(raise(["bs"]))
+    },
     proof: Proof {
         how: How::Real,
         fires: "crates/cli/tests/checks/cpu.rs::a_job_that_never_waits_is_cpu_bound",
@@ -84,8 +90,8 @@ fn worker(case: &Case, part: &Part) -> Option<Finding> {
             Figure::new("busiest worker on a CPU or waiting for one", busy * 100.0, "percent"),
             Figure::new("CPU time an I/O", each, "ns"),
         ],
-        cause: nature.map_or_else(|| cause(part, user > system), str::to_owned),
-        cure: nature.map_or_else(|| cure(part), |_| in_nature(part)),
+        cause: nature.map_or_else(|| cause(part, user > system), Sentence::from),
+        remedy: nature.map_or_else(|| remedy(part), |_| in_nature(part)),
         ..CHECK.about(part, severity, text)
     })
 }
@@ -109,15 +115,15 @@ fn nature(case: &Case, part: &Part) -> Option<&'static str> {
         .then_some("the device is memory: the CPU that asks it also does its work")
 }
 
-fn in_nature(part: &Part) -> String {
+fn in_nature(part: &Part) -> Remedy {
     match part.first().workload.ioengine.as_str() {
         "null" => "read the figure as the most this machine can generate, not as storage".into(),
-        _ => "read the figure as what the CPUs do; more workers (numjobs) show whether it scales"
-            .into(),
+        _ => Remedy::from("read the figure as what the CPUs do")
+            .also(raise(["numjobs"]).ending("to see whether it scales")),
     }
 }
 
-fn cause(part: &Part, generator: bool) -> String {
+fn cause(part: &Part, generator: bool) -> Sentence {
     if part.is_buffered() {
         return "buffered I/O copies every byte through the page cache, on the worker's CPU".into();
     }
@@ -139,18 +145,18 @@ fn cause(part: &Part, generator: bool) -> String {
     }
 }
 
-fn cure(part: &Part) -> String {
+fn remedy(part: &Part) -> Remedy {
     if part.medium() == Medium::Objects {
-        return "spread the requests over more workers (numjobs) and machines; over https, or with \
-                http_s3_payload=unsigned, content is not hashed"
-            .into();
+        let unhashed = set("https", "on").or(set("http_s3_payload", "unsigned"));
+        return raise(["numjobs"])
+            .ending("and the number of machines to spread the requests")
+            .or(unhashed.ending("so that content is not hashed"));
     }
     match part.is_buffered() {
-        true => {
-            "add --direct=1 to measure the storage; leave it out when the cache is the question"
-                .into()
-        }
-        false => CHECK.cure.into(),
+        true => set("direct", 1)
+            .ending("to measure the storage")
+            .or("read the figure as that of the page cache"),
+        false => (CHECK.remedy)(),
     }
 }
 
@@ -181,10 +187,11 @@ fn kernel(case: &Case, part: &Part) -> Option<Finding> {
             Figure::new("busiest CPU in the kernel", in_kernel(busiest) * 100.0, "percent"),
             Figure::new("of it in interrupts", busiest.interrupts * 100.0, "percent"),
         ],
-        cause: format!("the kernel's work for the device is all done on CPU {cpu}"),
-        cure: "spread the device's interrupts (/proc/irq/N/smp_affinity_list) and the workers \
-               (numjobs, cpus_allowed_policy=split) over the CPUs"
-            .into(),
+        cause: format!("the kernel's work for the device is all done on CPU {cpu}").into(),
+        remedy: Remedy::from(
+            "spread the device's interrupts over the CPUs (/proc/irq/N/smp_affinity_list)",
+        )
+        .also(raise(["numjobs"]).and(own_cpus()).ending("to spread the workers")),
         ..CHECK.about(part, Severity::Warning, text)
     })
 }

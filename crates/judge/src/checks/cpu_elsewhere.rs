@@ -4,7 +4,7 @@ use super::words::{percent, time};
 use super::{Check, How, Look, Proof};
 use crate::case::Case;
 use crate::finding::{Figure, Finding};
-use record::{JobRecord, Nanos, Severity};
+use record::{JobRecord, Nanos, Sentence, Severity};
 
 /// Share of this process's CPU time from which it is told.
 const NOTE: f64 = 0.2;
@@ -18,7 +18,9 @@ pub(super) const CHECK: Check = Check {
     threshold: "note from a fifth of the process's CPU time and 0.3 s on; warning when it is more than that of the workers",
     reason: "usr_cpu, sys_cpu and ctx are those of the threads that run the jobs, as with fio. A fifth is more than sampling and the status line ever take",
     cause: "threads of the kernel or of the engine submit or do the I/O",
-    cure: "count the process's CPU time, not usr_cpu and sys_cpu, when efficiency is the question",
+    remedy: || {
+        "compare efficiency by the CPU time of the process, not by usr_cpu and sys_cpu".into()
+    },
     proof: Proof {
         how: How::Real,
         fires: "crates/cli/tests/checks/cpu.rs::what_helpers_use_is_told_and_agrees_with_the_system",
@@ -71,14 +73,14 @@ fn used(case: &Case, job: &JobRecord, from: Nanos, to: Nanos) -> u64 {
 }
 
 /// What the jobs' settings say of who does their work.
-fn cause(jobs: &[&JobRecord]) -> Option<String> {
+fn cause(jobs: &[&JobRecord]) -> Option<Sentence> {
     let has = |name: &str| jobs.iter().any(|job| job.workload.settings.contains_key(name));
     let engine = |name: &str| jobs.iter().any(|job| job.workload.ioengine == name);
     let who = match () {
-        () if has("sqthread_poll") => "a thread of the kernel submits the I/O (sqthread_poll)",
+        () if has("sqthread_poll") => "a thread of the kernel submits the I/O (`sqthread_poll`)",
         () if engine("posixaio") => "threads of the C library do the I/O of posixaio",
         () if engine("io_uring") => "threads of the kernel (io-wq) do I/O that would block",
-        () if has("verify") => "threads check what was read (verify_async)",
+        () if has("verify") => "threads check what was read (`verify_async`)",
         () => return None,
     };
     Some(who.into())

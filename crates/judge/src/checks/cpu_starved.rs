@@ -1,10 +1,12 @@
 //! Did workers wait for a CPU, and their I/O with them?
 
+use super::own_cpus;
 use super::words::{count, percent, time};
 use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
-use record::{Medium, Severity};
+use record::remedy::{choose, lower, raise, set};
+use record::{Medium, Remedy, Sentence, Severity};
 
 /// Shares of the latency from which waiting for a CPU is told, and from which it misleads.
 const NOTE: f64 = 0.02;
@@ -21,7 +23,7 @@ pub(super) const CHECK: Check = Check {
     threshold: "note from 2 % of the window or of the mean latency; warning from 10 %, unless a CPU they may use was idle half of the time",
     reason: "while a worker waits for a CPU, all I/O it has in flight waits to be reaped: that share of the latency is the machine's, not the device's. 2 % is within what other effects do, 10 % changes a ranking. With a CPU to spare, the scheduler had them wait on another one: that is how this machine works",
     cause: "more runnable threads than CPUs",
-    cure: "stop the other load, or run fewer workers with deeper queues",
+    remedy: || "stop the other load, or run fewer workers with deeper queues".into(),
     proof: Proof {
         how: How::Real,
         fires: "crates/cli/tests/checks/cpu.rs::a_job_that_shares_its_cpu_is_starved",
@@ -78,7 +80,7 @@ fn about(case: &Case, part: &Part) -> Option<Finding> {
             (_, Some(_)) => "request",
         },
     );
-    let (cause, cure) = reason(case, part, spare);
+    let (cause, remedy) = reason(case, part, spare);
     Some(Finding {
         figures: vec![
             Figure::new("waiting for a CPU", of_window * 100.0, "percent"),
@@ -86,19 +88,19 @@ fn about(case: &Case, part: &Part) -> Option<Finding> {
             Figure::new("share of the mean latency", share * 100.0, "percent"),
         ],
         cause,
-        cure,
+        remedy,
         ..CHECK.about(part, severity, text)
     })
 }
 
 /// What kept the workers off the CPUs, and what to do about that.
-fn reason(case: &Case, part: &Part, spare: Option<(usize, f64)>) -> (String, String) {
+fn reason(case: &Case, part: &Part, spare: Option<(usize, f64)>) -> (Sentence, Remedy) {
     if let Some(throttled) = throttled_us(case, part).filter(|us| *us > 0) {
         let quota = case.record.facts.environment.cgroup.cpu_quota;
         let quota = quota.map_or(String::new(), |cpus| format!(" of {cpus:.2} CPUs"));
         let throttled = time(throttled as f64 * 1e3);
         return (
-            format!("the control group's CPU quota{quota} held it back for {throttled}"),
+            format!("the control group's CPU quota{quota} held it back for {throttled}").into(),
             "raise the quota (cpu.max, or cpu.cfs_quota_us) or measure outside of the group".into(),
         );
     }
@@ -107,8 +109,9 @@ fn reason(case: &Case, part: &Part, spare: Option<(usize, f64)>) -> (String, Str
             format!(
                 "the scheduler had them wait for one CPU while CPU {cpu} was idle {} of the time",
                 percent(idle)
-            ),
-            "give each worker a CPU of its own: cpus_allowed with cpus_allowed_policy=split".into(),
+            )
+            .into(),
+            own_cpus().ending("to give each worker a CPU of its own"),
         );
     }
     let cpus = cpus(case, part).len();
@@ -120,22 +123,24 @@ fn reason(case: &Case, part: &Part, spare: Option<(usize, f64)>) -> (String, Str
     let workers = workers.count();
     if workers > cpus {
         let deeper = match part.medium() {
-            Medium::Objects => "iodepth",
-            _ => "iodepth with ioengine=io_uring",
+            Medium::Objects => raise(["iodepth"]),
+            _ => raise(["iodepth"]).and(set("ioengine", "io_uring")),
         };
         return (
-            format!("{} share {}", count(workers, "worker"), count(cpus, "CPU")),
-            format!(
-                "run {} at most (numjobs), with a deeper queue each ({deeper}), or allow more CPUs (cpus_allowed)",
-                count(cpus, "worker")
-            ),
+            format!("{} share {}", count(workers, "worker"), count(cpus, "CPU")).into(),
+            lower(["numjobs"])
+                .ending(format!("to {} or fewer", count(cpus, "worker")))
+                .also(deeper.ending("to keep as many I/Os in flight"))
+                .or(raise(["cpus_allowed"]).ending("to allow more CPUs")),
         );
     }
     let others = match others(case, part) {
         Some(share) => format!("other processes took {} of the CPUs", percent(share)),
         None => "other processes ran on the workers' CPUs".into(),
     };
-    (others, "stop the other load, or keep CPUs free for the workers: cpus_allowed on CPUs the others do not use".into())
+    let apart =
+        choose(["cpus_allowed"]).ending("so that the workers have CPUs that others do not use");
+    (others.into(), Remedy::from("stop the other load").or(apart))
 }
 
 /// Time the control group was held back while the part ran.

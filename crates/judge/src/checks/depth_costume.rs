@@ -5,6 +5,7 @@ use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
 use crate::metrics::latency::merged;
+use record::remedy::{lower, set};
 use record::{DeviceFacts, Direction, Histogram, Severity};
 
 /// Depth over the knee from where on it is worth a note, and a warning.
@@ -26,7 +27,7 @@ pub(super) const CHECK: Check = Check {
     threshold: "note when the depth is 4 times that knee, warning from 8 times and a depth of 32 on, when the queues hold fewer requests, or when a job of less depth gave the same IOPS within 5 % at two thirds of the latency",
     reason: "by the asymptotic bounds of operational analysis (Denning and Buzen 1978) more I/Os in flight than throughput times unloaded latency only queue; the latency of an idle device is seen low in the distribution only, so small factors prove nothing",
     cause: "the device is busy at a lower depth already: what is queued beyond it waits",
-    cure: "use the depth the program has, or the knee",
+    remedy: || lower(["iodepth"]).ending("to the depth the program has, or to the knee"),
     proof: Proof {
         how: How::Real,
         fires: "crates/cli/tests/checks/depth.rs::depth_beyond_the_knee_is_a_costume",
@@ -89,9 +90,9 @@ fn beyond_the_queue(case: &Case, part: &Part) -> Option<Finding> {
             Figure::new("depth", depth, "count"),
             Figure::new("requests the queue holds", room, "count"),
         ];
-        let cure = format!("use a depth of {room:.0} or less, better the depth the program has");
+        let remedy = lower(["iodepth"]).ending(format!("to the depth the program has, {room:.0} or less"));
         let finding = CHECK.finding(Severity::Warning, vec![part.name.to_owned()], text);
-        Finding { figures, cure, ..finding }
+        Finding { figures, remedy, ..finding }
     })
 }
 
@@ -123,9 +124,11 @@ fn beyond_the_knee(case: &Case, part: &Part) -> Option<Finding> {
         Figure::new("depth at the knee", knee, "count"),
         Figure::new("median latency", median, "ns"),
     ];
-    let cure =
-        format!("use the depth the program has; about {:.0} keep this device busy", knee.round());
-    Some(Finding { figures, cure, ..finding })
+    let remedy = lower(["iodepth"]).ending(format!(
+        "to the depth the program has; about {:.0} keep this device busy",
+        knee.round()
+    ));
+    Some(Finding { figures, remedy, ..finding })
 }
 
 /// A job that differs from this one in a smaller depth only, and gave as much with less waiting.
@@ -159,8 +162,8 @@ fn against_others(case: &Case, part: &Part) -> Option<Finding> {
         Figure::new("IOPS at the smaller depth", iops(other), "IOPS"),
         Figure::new("median latency", waited, "ns"),
     ];
-    let cure = format!("use --iodepth={}", other.metrics.depth.requested);
-    Some(Finding { figures, cure, ..finding })
+    let remedy = set("iodepth", other.metrics.depth.requested);
+    Some(Finding { figures, remedy, ..finding })
 }
 
 fn same_but_depth(one: &Part, other: &Part) -> bool {
@@ -197,7 +200,7 @@ mod tests {
         assert_eq!(the_finding(&at(9), CHECK.id).severity, Severity::Note);
         let found = the_finding(&at(64), CHECK.id);
         assert_eq!(found.severity, Severity::Warning);
-        assert!(found.cure.contains("about 2 "), "{found:?}");
+        assert!(found.remedy.to_string().contains("about 2 "), "{found:?}");
     }
 
     #[test]
@@ -208,7 +211,7 @@ mod tests {
         let record = record(vec![queued("shallow", 4, 4_000_000, 4_000_000), deep]);
         let found = the_finding(&record, CHECK.id);
         assert!(
-            found.text.contains("'shallow'") && found.cure.contains("--iodepth=4"),
+            found.text.contains("'shallow'") && found.remedy.to_string().contains("--iodepth=4"),
             "{found:?}"
         );
     }

@@ -4,7 +4,8 @@ use super::words::percent;
 use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
-use record::{Direction, Engine, Severity};
+use record::remedy::{drop, lower, raise, set};
+use record::{Direction, Engine, Remedy, Sentence, Severity};
 
 /// Share of the depth that must have been in flight, mean over time.
 const REACHED: f64 = 0.9;
@@ -20,7 +21,7 @@ pub(super) const CHECK: Check = Check {
     threshold: "warning when fewer than 90 % of iodepth were in flight",
     reason: "a full queue loses an I/O only between a completion and the next submission; a tenth is more than batches explain",
     cause: "the job was kept from submitting",
-    cure: "look at what the job waits for between its I/Os",
+    remedy: || "look at what the job waits for between its I/Os".into(),
     proof: Proof {
         how: How::Real,
         fires: "crates/cli/tests/checks/depth.rs::a_synchronous_engine_reaches_no_depth",
@@ -49,19 +50,17 @@ fn about(part: &Part) -> Option<Finding> {
     if depth.achieved_mean >= REACHED * requested {
         return None;
     }
-    let text = format!(
-        "{:.1} I/Os were in flight on average, of iodepth={} ({})",
-        depth.achieved_mean,
-        depth.requested,
-        percent(depth.achieved_mean / requested)
-    );
-    let (severity, cause, cure) = why(part);
+    let text =
+        Sentence::from(format!("{:.1} I/Os were in flight on average, of ", depth.achieved_mean))
+            .setting("iodepth", depth.requested)
+            .text(format!(" ({})", percent(depth.achieved_mean / requested)));
+    let (severity, cause, remedy) = why(part);
     let figures = vec![
         Figure::new("I/Os in flight", depth.achieved_mean, "count"),
         Figure::new("iodepth", requested, "count"),
     ];
     let finding = CHECK.finding(severity, vec![part.name.to_owned()], text);
-    Some(Finding { figures, cause, cure, ..finding })
+    Some(Finding { figures, cause, remedy, ..finding })
 }
 
 /// Linux does buffered libaio I/O within io_submit, whatever is queued behind it; what waits there
@@ -71,42 +70,44 @@ fn submits_one_by_one(part: &Part) -> bool {
 }
 
 fn one_by_one(part: &Part) -> Finding {
-    let text = format!(
-        "iodepth={} asks for I/Os in flight, but libaio does buffered I/O within the submitting call: one at a time",
-        part.metrics.depth.requested
+    let text = Sentence::default().setting("iodepth", part.metrics.depth.requested).text(
+        " asks for I/Os in flight, but libaio does buffered I/O within the submitting call: one at a time",
     );
     Finding {
         figures: vec![Figure::new("iodepth", f64::from(part.metrics.depth.requested), "count")],
         cause: "libaio is asynchronous with O_DIRECT only".into(),
-        cure: "add --direct=1, or use --ioengine=io_uring".into(),
+        remedy: set("direct", 1).or(set("ioengine", "io_uring")),
         ..CHECK.finding(Severity::Warning, vec![part.name.to_owned()], text)
     }
 }
 
-fn why(part: &Part) -> (Severity, String, String) {
+fn why(part: &Part) -> (Severity, Sentence, Remedy) {
     let workload = &part.first().workload;
     let engine = workload.ioengine.as_str();
     let limited = Direction::ALL
         .iter()
         .any(|d| workload.rate[*d].is_some() || workload.rate_iops[*d].is_some());
-    let warning = |cause: String, cure: &str| (Severity::Warning, cause, cure.to_owned());
+    let warning = |cause: String, remedy: Remedy| (Severity::Warning, cause.into(), remedy);
     if Engine::named(engine).is_some_and(Engine::blocks) {
         return warning(
-            format!("{engine} is a synchronous engine: one I/O at a time, whatever iodepth says"),
-            "use --ioengine=io_uring or libaio, or as many jobs as I/Os are wanted (--numjobs)",
+            format!("{engine} is a synchronous engine: it does one I/O at a time at any depth"),
+            set("ioengine", "io_uring")
+                .or(set("ioengine", "libaio"))
+                .or(raise(["numjobs"]).ending("to as many jobs as I/Os are wanted")),
         );
     }
     if limited {
-        let cause = "the rate the job is limited to needs no deeper queue".to_owned();
+        let cause = "the rate the job is limited to needs no deeper queue".into();
         return (Severity::Note, cause, "nothing, or raise the rate".into());
     }
     if part.setting("thinktime_ns").is_some() {
-        return warning("the job pauses (thinktime)".into(), "drop --thinktime");
+        let cause = "the job pauses (`thinktime`)".into();
+        return (Severity::Warning, cause, drop(["thinktime"]));
     }
     if part.is_buffered() {
         return warning(
             format!("{engine} does buffered I/O within the submitting call, one after the other"),
-            "add --direct=1",
+            set("direct", 1),
         );
     }
     if blocked(part) >= BLOCKED {
@@ -115,13 +116,14 @@ fn why(part: &Part) -> (Severity, String, String) {
                 "the submitting call blocked for {} of the latency: the queue of the device, or the filesystem, took no more",
                 percent(blocked(part))
             ),
-            "raise nr_requests of the device, or lower --iodepth to what it takes",
+            Remedy::from("raise nr_requests of the device")
+                .or(lower(["iodepth"]).ending("to what it takes")),
         );
     }
     if part.metrics.sync.count > 0 || part.setting("sync").is_some() {
         return warning(
             "the queue is emptied for every synchronisation".into(),
-            "read the depth as what such a program reaches, or drop the synchronisation",
+            "read the depth as what such a program reaches, or drop the synchronisation".into(),
         );
     }
     let busy = part.metrics.cpu.user + part.metrics.cpu.system;
@@ -130,10 +132,10 @@ fn why(part: &Part) -> (Severity, String, String) {
             format!(
                 "the worker is on its CPU for {busy:.0} % of the time: the device completes as fast as it submits"
             ),
-            "spread the depth over more jobs (--numjobs)",
+            raise(["numjobs"]).ending("to spread the depth over more jobs"),
         );
     }
-    warning(CHECK.cause.into(), CHECK.cure)
+    warning(CHECK.cause.into(), (CHECK.remedy)())
 }
 
 /// Share of the whole latency that passed before the kernel had the I/O.
@@ -160,7 +162,7 @@ mod tests {
         assert!(the_finding(&record, CHECK.id).cause.contains("synchronous engine"));
         record.jobs[0].workload.ioengine = "libaio".into();
         record.jobs[0].workload.direct = false;
-        assert!(the_finding(&record, CHECK.id).cure.contains("--direct=1"));
+        assert!(the_finding(&record, CHECK.id).remedy.to_string().contains("--direct=1"));
         record.jobs[0].depth.achieved_mean = 31.0;
         assert_eq!(
             findings(&record, CHECK.id).len(),

@@ -18,7 +18,9 @@ pub(super) const CHECK: Check = Check {
     threshold: "warning when the cache of a job with direct=1 grew by a tenth of its files' size, and 4 MiB",
     reason: "O_DIRECT leaves no pages behind; where the filesystem falls back to buffered I/O, every block does",
     cause: "the filesystem takes O_DIRECT and buffers nevertheless (data=journal, compression, checksums, encryption)",
-    cure: "measure on a filesystem, or with mount options, that do direct I/O; or treat the figure as buffered",
+    remedy: || {
+        "measure on a filesystem, or with mount options, that do direct I/O; or treat the figure as buffered".into()
+    },
     proof: Proof {
         how: How::Real,
         fires: "crates/cli/tests/checks/cache.rs::direct_writes_that_leave_pages_in_the_cache_are_not_direct",

@@ -20,7 +20,9 @@ pub(super) const CHECK: Check = Check {
     threshold: "warning for each difference that changes figures, note where only the distribution, the kernel's command line or fathom's version differ",
     reason: "a comparison shows what differs between two runs; when more than one thing does, it shows nothing of any of them",
     cause: "the machine, the storage or its settings changed between the runs",
-    cure: "make them equal and run again; where one of them is what is compared, make only that one differ",
+    remedy: || {
+        "make them equal and run again; where one of them is what is compared, make only that one differ".into()
+    },
     proof: Proof {
         how: How::Recorded,
         fires: "crates/judge/src/checks/env_changed.rs::each_difference_is_told_with_both_values",

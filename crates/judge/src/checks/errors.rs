@@ -4,7 +4,8 @@ use super::words::{list, number};
 use super::{Check, How, Look, Proof};
 use crate::case::Case;
 use crate::finding::{Figure, Finding};
-use record::{ErrorCount, JobRecord, Medium, Severity};
+use record::remedy::{choose, drop, lower};
+use record::{ErrorCount, JobRecord, Medium, Remedy, Severity};
 use std::collections::BTreeMap;
 
 // Linux's numbers (errno(3)) on x86, ARM, RISC-V and all others that take the generic ones.
@@ -38,7 +39,7 @@ pub(super) const CHECK: Check = Check {
     threshold: "error from the first one on, tolerated (continue_on_error) or not",
     reason: "a failed I/O is often quicker than a good one, and none of it is in the latencies: figures of a run with errors are of another workload",
     cause: "depends on the error",
-    cure: "depends on the error; the first file and offset say where to look",
+    remedy: || "depends on the error; the first file and offset say where to look".into(),
     proof: Proof {
         how: How::Real,
         fires: "crates/cli/tests/checks/errors.rs::errors_are_told_by_kind_with_their_place",
@@ -71,11 +72,11 @@ fn about(workers: &[&JobRecord]) -> Option<Finding> {
     let worst = kinds.first()?;
     let total: u64 = kinds.iter().map(|kind| kind.count).sum();
     let of_objects = workers.iter().any(|job| job.workload.medium == Medium::Objects);
-    let (cause, cure) = if of_objects { answer(worst) } else { meaning(worst) };
+    let (cause, remedy) = if of_objects { answer(worst) } else { meaning(worst) };
     Some(Finding {
         figures: vec![Figure::new("errors", total as f64, "count")],
         cause: cause.into(),
-        cure: cure.into(),
+        remedy,
         ..CHECK.finding(
             Severity::Error,
             vec![workers[0].name.clone()],
@@ -97,107 +98,107 @@ fn told(kind: &ErrorCount) -> String {
 }
 
 /// What an error of a request to an object store usually means, and what to do.
-fn answer(kind: &ErrorCount) -> (&'static str, &'static str) {
+fn answer(kind: &ErrorCount) -> (&'static str, Remedy) {
     match kind.errno {
         _ if kind.operation == "set up the I/O engine" => (
             "nothing could be asked: a host has no address, or the certificates to trust cannot be read",
-            "check http_host and http_ca_file",
+            "check `http_host` and `http_ca_file`".into(),
         ),
         ENOENT => (
             "there is no such object, or no such bucket (404)",
-            "write the objects first with a job of the same filename, size, bs and offset; check the bucket's name",
+            "write the objects first with a job of the same `filename`, `size`, `bs` and `offset`; check the bucket's name".into(),
         ),
         EACCES => (
             "the server refuses the request (401 or 403): wrong key, region or clock, or no right to it",
-            "check http_s3_keyid, http_s3_key and http_s3_region, the clock, and what the key may do",
+            "check `http_s3_keyid`, `http_s3_key` and `http_s3_region`, the clock, and what the key may do".into(),
         ),
         EBUSY => (
             "the server turns requests away because there are too many (429 or 503)",
-            "lower iodepth, numjobs or rate_iops; http_retries repeats them and counts that",
+            lower(["iodepth", "numjobs", "rate_iops"]).also("`http_retries` repeats such requests and counts them"),
         ),
         ETIMEDOUT => (
-            "nothing moved until http_timeout, or the server says that it took too long (408, 504)",
-            "look at the server and the way to it; raise http_timeout where it is that slow",
+            "nothing moved until `http_timeout`, or the server says that it took too long (408, 504)",
+            "look at the server and the way to it; raise `http_timeout` where it is that slow".into(),
         ),
         ECONNREFUSED | EHOSTUNREACH => {
-            ("nobody answers at this host and port", "check http_host and whether the server runs")
+            ("nobody answers at this host and port", "check `http_host` and whether the server runs".into())
         }
         ECONNRESET => (
             "connections broke in the middle of requests",
-            "look at the server's log and at proxies on the way; http_retries repeats such requests and counts that",
+            "look at the server's log and at proxies on the way; `http_retries` repeats such requests and counts them".into(),
         ),
         EPROTO => (
             "no encrypted connection came about: most often a certificate that is not trusted",
-            "name the certificates to trust (http_ca_file), or use https=insecure where that does not matter",
+            "name the certificates to trust (`http_ca_file`), or use `https=insecure` where that does not matter".into(),
         ),
         EIO => (
             "an answer was shorter or longer than it should be, or the server failed (500)",
-            "look at the messages above for its words and at the server's log; do not trust the content",
+            "look at the messages above for its words and at the server's log; do not trust the content".into(),
         ),
         _ => (
             "the server did not answer as it should",
-            "look at the messages above: they have its words",
+            "look at the messages above: they have its words".into(),
         ),
     }
 }
 
 /// What an error usually means, and what to do.
-fn meaning(kind: &ErrorCount) -> (&'static str, &'static str) {
+fn meaning(kind: &ErrorCount) -> (&'static str, Remedy) {
     match kind.errno {
         EIO | EREMOTEIO | ENODATA => (
             "the device, or the path to it, failed the request",
-            "look at dmesg for the device's own words, then at its health (fathom inspect); do not benchmark a disk that fails",
+            "look at dmesg for the device's own words, then at its health (fathom inspect); do not benchmark a disk that fails".into(),
         ),
         ETIMEDOUT => (
             "the device did not answer in time",
-            "look at dmesg for resets of the device or its link, and at its health (fathom inspect)",
+            "look at dmesg for resets of the device or its link, and at its health (fathom inspect)".into(),
         ),
         EILSEQ => (
             "what was read is not what was written",
-            "look at the offset with --verify_dump=1; if nothing else wrote there, the storage corrupts data: do not trust it",
+            "look at the offset with `verify_dump=1`; if nothing else wrote there, the storage corrupts data: do not trust it".into(),
         ),
         ENOSPC => (
             "the filesystem, or the thin device below it, is full",
-            "make room, or lower size, numjobs or nrfiles",
+            Remedy::from("make room").or(lower(["size", "numjobs", "nrfiles"])),
         ),
-        EDQUOT => ("the quota of this user is used up", "raise the quota, or lower size"),
+        EDQUOT => ("the quota of this user is used up", Remedy::from("raise the quota").or(lower(["size"]))),
         EFBIG => (
             "the file would be larger than the filesystem or the process' limit allows",
-            "lower size, or raise ulimit -f",
+            lower(["size"]).or("raise ulimit -f"),
         ),
         EINVAL => (
             "the request does not suit the file: most often an offset or length that O_DIRECT does not take",
-            "make bs, offset and size multiples of the device's logical block (fathom inspect shows it), or leave direct=1 out",
+            choose(["bs", "offset", "size"]).ending("to multiples of the device's logical block (fathom inspect shows it)").or(drop(["direct"])),
         ),
         EOPNOTSUPP => (
             "the device or filesystem does not know this operation",
-            "leave it out (trim needs discard support, atomic and RWF flags need a recent kernel), or use another engine",
+            "leave it out (trim needs discard support, atomic and RWF flags need a recent kernel), or use another engine".into(),
         ),
         EACCES | EPERM => {
-            ("this user may not do that", "run as a user who may, or change the file's permissions")
+            ("this user may not do that", "run as a user who may, or change the file's permissions".into())
         }
         EROFS => (
             "the filesystem is mounted read-only, perhaps since an error of its disk",
-            "look at dmesg; remount it for writing, or use another directory",
+            "look at dmesg; remount it for writing, or use another directory".into(),
         ),
-        EBUSY => ("something else holds the device", "unmount or stop what uses it (lsblk, fuser)"),
-        ENOENT => ("the file is not there", "check the path, or let the job create it"),
-        EMFILE => ("too many files are open", "raise ulimit -n, or lower nrfiles or openfiles"),
+        EBUSY => ("something else holds the device", "unmount or stop what uses it (lsblk, fuser)".into()),
+        ENOENT => ("the file is not there", "check the path, or let the job create it".into()),
+        EMFILE => ("too many files are open", Remedy::from("raise ulimit -n").or(lower(["nrfiles", "openfiles"]))),
         ENOMEM if kind.operation == "allocate buffers" => (
             "there is not so much memory for the buffers; huge pages have to be set aside first",
-            "lower iodepth, bs or numjobs; with iomem=mmaphuge or shmhuge set pages aside (/proc/sys/vm/nr_hugepages)",
+            lower(["iodepth", "bs", "numjobs"]).or("set huge pages aside where the buffers use them (/proc/sys/vm/nr_hugepages)"),
         ),
         ENOMEM => (
             "memory, locked memory or the limit of it is used up",
-            "raise ulimit -l, or lower iodepth, bs or numjobs",
+            Remedy::from("raise ulimit -l").or(lower(["iodepth", "bs", "numjobs"])),
         ),
         EAGAIN => (
             "a resource was used up for the moment: kernel aio contexts, requests, locked memory",
-            "raise /proc/sys/fs/aio-max-nr or ulimit -l, or lower iodepth or numjobs",
+            Remedy::from("raise /proc/sys/fs/aio-max-nr or ulimit -l").or(lower(["iodepth", "numjobs"])),
         ),
         _ => (
             "the kernel refused or failed the request",
-            "look at dmesg and at the first file and offset",
+            "look at dmesg and at the first file and offset".into(),
         ),
     }
 }
@@ -237,7 +238,7 @@ mod tests {
             "7 read errors: Input/output error (first: /data/file, offset 8192, 4096 bytes) and \
              1 write error: No space left on device (first: /data/file, offset 8192, 4096 bytes)"
         );
-        assert!(found.cure.contains("dmesg"));
+        assert!(found.remedy.to_string().contains("dmesg"));
     }
 
     #[test]

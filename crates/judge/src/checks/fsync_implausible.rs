@@ -20,7 +20,9 @@ pub(super) const CHECK: Check = Check {
     threshold: "warning when the median is below 2 ms on a turning disk or 25 µs on flash, or when a disk with a volatile cache saw no flush",
     reason: "2 ms is half a turn at 15 000 a minute; flash needs some tens of microseconds for a command and a page. A disk whose cache is protected may be faster in truth",
     cause: "the flush ends in a cache: barriers are off, or the disk or its controller acknowledges without writing",
-    cure: "look at the mount options and at the cache's protection; test it with a power cut before trusting it",
+    remedy: || {
+        "look at the mount options and at the cache's protection; test it with a power cut before trusting it".into()
+    },
     proof: Proof {
         how: How::Recorded,
         fires: "crates/judge/src/checks/fsync_implausible.rs::a_flush_faster_than_its_medium",

@@ -1,10 +1,11 @@
 //! Does one CPU serve all interrupts of a device?
 
+use super::own_cpus;
 use super::words::{number, percent};
 use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
-use record::{DeviceFacts, Sample, Severity};
+use record::{DeviceFacts, Remedy, Sample, Severity};
 
 /// Share of a device's interrupts on one CPU.
 const ON_ONE: f64 = 0.9;
@@ -20,7 +21,11 @@ pub(super) const CHECK: Check = Check {
     threshold: "note when one CPU serves 90 % of 10 000 interrupts a second or more, of a device with several queues and a job with several workers; warning when that CPU is also busy 80 % of the time",
     reason: "below that rate any CPU serves them with ease; a single worker stays on one CPU and its queue's interrupts with it, as they should",
     cause: "the interrupts of the device's queues are bound to one CPU, or its driver has them share one",
-    cure: "spread them: stop irqbalance, then give each queue's interrupt a CPU of its own in /proc/irq/N/smp_affinity_list; or spread the workers with cpus_allowed and cpus_allowed_policy=split",
+    remedy: || {
+        let queues = "stop irqbalance, then give the interrupt of each queue its own CPU in \
+                      /proc/irq/N/smp_affinity_list";
+        Remedy::from(queues).or(own_cpus().ending("to spread the workers"))
+    },
     proof: Proof {
         how: How::Recorded,
         fires: "crates/judge/src/checks/interrupts_on_one_cpu.rs::a_busy_cpu_with_all_interrupts_is_named",

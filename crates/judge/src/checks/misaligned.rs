@@ -4,6 +4,7 @@ use super::words::size;
 use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
+use record::remedy::choose;
 use record::{DeviceKind, Direction, Severity};
 
 /// Share of what was written that the disk read meanwhile: reads that nobody asked for.
@@ -16,7 +17,7 @@ pub(super) const CHECK: Check = Check {
     threshold: "warning when a partition does not begin at a physical block, when writes are smaller than a block below, and when a disk read a tenth of what a job that only writes wrote; note when writes are smaller than a physical block that a virtual disk names",
     reason: "a block that is written in part has to be read first, which halves the speed and doubles the latency",
     cause: "the I/Os, or the partition below them, are not multiples of the physical block",
-    cure: "use --bs and --offset in multiples of the largest block below",
+    remedy: || choose(["bs", "offset"]).ending("to multiples of the largest block below"),
     proof: Proof {
         how: How::Real,
         fires: "crates/cli/tests/checks/durability.rs::writes_smaller_than_a_block_are_misaligned",
@@ -48,7 +49,7 @@ fn partition(case: &Case, part: &Part) -> Option<Finding> {
     let finding = CHECK.finding(Severity::Warning, vec![part.name.to_owned()], text);
     Some(Finding {
         cause: "the partition was made without regard to the disk's blocks".into(),
-        cure: "make it anew, beginning at a multiple of 1 MiB".into(),
+        remedy: "make it anew, beginning at a multiple of 1 MiB".into(),
         ..finding
     })
 }

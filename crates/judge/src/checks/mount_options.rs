@@ -42,7 +42,7 @@ pub(super) const CHECK: Check = Check {
     threshold: "warning for options that take durability away or make direct I/O buffered; note for options that shift work in time",
     reason: "a figure got without barriers is not one a program may count on; the others only have to be the same where figures are compared",
     cause: "the filesystem is mounted so",
-    cure: "mount it as production does, and keep it the same between runs",
+    remedy: || "mount it as production does, and keep it the same between runs".into(),
     proof: Proof {
         how: How::Recorded,
         fires: "crates/judge/src/checks/mount_options.rs::options_that_cost_durability_warn",

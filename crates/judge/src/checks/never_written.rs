@@ -4,7 +4,8 @@ use super::words::{percent, size};
 use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
-use record::{Direction, FileLook, Severity, TargetKind};
+use record::remedy::set;
+use record::{Direction, FileLook, Remedy, Severity, TargetKind};
 
 /// Share of a file in holes and unwritten extents. Rounding of the last block explains less.
 const FILE_MIN: f64 = 0.01;
@@ -18,7 +19,10 @@ pub(super) const CHECK: Check = Check {
     threshold: "warning when 1 % of a file that is read was never written, or half of a device's blocks are zero",
     reason: "the filesystem, or the disk's own map, answers such blocks with zeros without asking the medium; data written for a test has next to none",
     cause: "the blocks were never written, or were discarded",
-    cure: "write the whole region first: a job with rw=write, or fathom precondition",
+    remedy: || {
+        Remedy::from("write the whole region first with fathom precondition")
+            .or(set("rw", "write").ending("to write it in a job before"))
+    },
     proof: Proof {
         how: How::Real,
         fires: "crates/cli/tests/checks/data.rs::holes_and_blank_devices_were_never_written",

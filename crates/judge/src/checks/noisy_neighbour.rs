@@ -5,7 +5,7 @@ use super::words::{list, percent, size};
 use super::{Check, How, Look, Proof};
 use crate::case::Case;
 use crate::finding::{Figure, Finding};
-use record::{Neighbour, Severity};
+use record::{Neighbour, Remedy, Sentence, Severity};
 
 const MIB: f64 = 1_048_576.0;
 /// Share of the disks' traffic, and bytes a second, from which it is told …
@@ -24,7 +24,9 @@ pub(super) const CHECK: Check = Check {
     threshold: "warning when others moved 5 % of the bytes and 4 MiB/s, note from 2 % and 1 MiB/s; where caches or layers lie in between, only with a process that did it",
     reason: "a disk divides itself among those who ask: what others moved was not there for the job, and their requests stood in its queue. Below, it is the journal and logs every system writes",
     cause: "another process, or another machine on the same disk, used it during the run",
-    cure: "stop it and run again; if it cannot be stopped, repeat (--repeat) and read the figure as that of a shared disk",
+    remedy: || {
+        "stop it and run again; if it cannot be stopped, repeat the run and read the figure as that of a shared disk".into()
+    },
     proof: Proof {
         how: How::Real,
         fires: "crates/cli/tests/checks/machine.rs::another_process_on_the_disk_is_named",
@@ -66,19 +68,19 @@ fn about(case: &Case, traffic: &Traffic) -> Option<Finding> {
         Figure::new("bytes others wrote", traffic.foreign_written as f64, "bytes"),
         Figure::new("share of the disks' traffic", share * 100.0, "percent"),
     ];
-    let (cause, cure) = reason(case, &neighbours);
-    Some(Finding { figures, cause, cure, ..CHECK.finding(severity, Vec::new(), text) })
+    let (cause, remedy) = reason(case, &neighbours);
+    Some(Finding { figures, cause, remedy, ..CHECK.finding(severity, Vec::new(), text) })
 }
 
-fn reason(case: &Case, neighbours: &[&Neighbour]) -> (String, String) {
+fn reason(case: &Case, neighbours: &[&Neighbour]) -> (Sentence, Remedy) {
     let named: Vec<String> =
         neighbours.iter().take(NAMED).map(|neighbour| named(neighbour)).collect();
     if !named.is_empty() {
         let names: Vec<&str> =
             neighbours.iter().take(NAMED).map(|neighbour| neighbour.name.as_str()).collect();
         return (
-            format!("busiest were {}", list(&named)),
-            format!("stop {} and run again", list(&names)),
+            format!("busiest were {}", list(&named)).into(),
+            format!("stop {} and run again", list(&names)).into(),
         );
     }
     let unseen = match case.record.facts.environment.is_root {
@@ -87,7 +89,7 @@ fn reason(case: &Case, neighbours: &[&Neighbour]) -> (String, String) {
         }
         false => "which process it was is told to root only",
     };
-    (unseen.into(), CHECK.cure.into())
+    (unseen.into(), (CHECK.remedy)())
 }
 
 fn named(neighbour: &Neighbour) -> String {
@@ -129,7 +131,7 @@ mod tests {
         assert_eq!(found.severity, Severity::Warning);
         assert!(found.text.contains("92 % of the"), "{}", found.text);
         assert!(found.cause.contains("dd (process 4711: wrote 476.8 MiB)"), "{}", found.cause);
-        assert_eq!(found.cure, "stop dd and run again");
+        assert_eq!(found.remedy.to_string(), "stop dd and run again");
     }
 
     #[test]

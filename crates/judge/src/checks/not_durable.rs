@@ -4,7 +4,8 @@ use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::durability::{durability, durability_reason};
 use crate::finding::Finding;
-use record::{Direction, Severity};
+use record::remedy::set;
+use record::{Direction, Sentence, Severity};
 
 pub(super) const CHECK: Check = Check {
     id: "not-durable",
@@ -13,7 +14,11 @@ pub(super) const CHECK: Check = Check {
     threshold: "warning for buffered writes that nothing synchronises; note for direct writes into a volatile cache without a flush",
     reason: "a buffered write is a copy in memory. A direct one is where the device's cache is, which is what most want to measure, but no database would call it written",
     cause: "the writes were acknowledged before they were on the medium",
-    cure: "add --fsync=1, --fdatasync=1 or --sync=dsync as the program does; --end_fsync=1 for a copy that is made durable once",
+    remedy: || {
+        let as_program = set("fsync", 1).or(set("fdatasync", 1)).or(set("sync", "dsync"));
+        let once = set("end_fsync", 1).ending("to make a copy durable once");
+        as_program.ending("to synchronise as the program does").or(once)
+    },
     proof: Proof {
         how: How::Real,
         fires: "crates/cli/tests/checks/durability.rs::buffered_writes_are_not_durable",
@@ -36,11 +41,12 @@ fn about(case: &Case, part: &Part) -> Option<Finding> {
     let jobs = vec![part.name.to_owned()];
     if part.is_buffered_in(Direction::Write) {
         let nothing = match part.setting("sync_file_range") {
-            Some(_) => "sync_file_range flushes neither the disk's cache nor the file's metadata",
+            Some(_) => "`sync_file_range` flushes neither the disk's cache nor the file's metadata",
             None => "nothing synchronises them",
         };
-        let text =
-            format!("its writes end in memory and {nothing} (storage below: {})", class.name());
+        let text = Sentence::from("its writes end in memory and ")
+            .sentence(&nothing.into())
+            .text(format!(" (storage below: {})", class.name()));
         return Some(CHECK.finding(Severity::Warning, jobs, text));
     }
     if class.keeps_completed() != Some(false) {
@@ -48,7 +54,7 @@ fn about(case: &Case, part: &Part) -> Option<Finding> {
     }
     let text = format!("its writes complete in a volatile cache ({})", class.name());
     let cause = durability_reason(facts, file);
-    Some(Finding { cause, ..CHECK.finding(Severity::Note, jobs, text) })
+    Some(Finding { cause: cause.into(), ..CHECK.finding(Severity::Note, jobs, text) })
 }
 
 /// Whether what the job wrote is made durable, at the latest at its end.

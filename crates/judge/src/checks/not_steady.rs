@@ -6,7 +6,8 @@ use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
 use crate::metrics::series::{Slot, slots};
 use crate::stats::{change_points, median, trend};
-use record::{Direction, Severity};
+use record::remedy::set;
+use record::{Direction, Sentence, Severity};
 
 /// Change of the rate from which it is told, and from which the mean misleads.
 const RATE: [f64; 2] = [0.10, 0.20];
@@ -22,7 +23,10 @@ pub(super) const CHECK: Check = Check {
     threshold: "of at least 10 intervals: note when IOPS changed by 10 % between two levels, or drifted by as much, warning from 20 %; latency alone from 20 % and 40 %",
     reason: "the mean of a burst and of what comes after it is a figure the device has at no time; steady state by SNIA's rule allows 20 % in all",
     cause: "the device, or a limit on it, did not work the same way throughout",
-    cure: "leave the burst out with ramp_time, and run long enough to see the sustained figure",
+    remedy: || {
+        "leave the burst out with `ramp_time`, and run long enough to see the sustained figure"
+            .into()
+    },
     proof: Proof {
         how: How::Real,
         fires: "crates/cli/tests/checks/time.rs::a_throttle_in_the_middle_of_a_run_is_not_steady",
@@ -136,32 +140,34 @@ fn finding(case: &Case, part: &Part, course: &Course, of: Of, when: Option<u64>)
         vec![Figure::new("before", course.before, unit), Figure::new("after", course.after, unit)];
     figures.extend(when.map(|ns| Figure::new("changed after", ns as f64, "ns")));
     let worse = (course.after < course.before) == (of == Of::Rate);
-    let cure = match when {
-        Some(ns) => format!(
-            "the sustained figure is {}: add --ramp_time={:.0} and run longer to confirm it",
-            of.show(course.after),
-            (ns as f64 / 1e9).ceil(),
-        ),
+    let remedy = match when {
+        Some(ns) => {
+            let confirm = format!(
+                "and run longer to confirm the sustained figure of {}",
+                of.show(course.after)
+            );
+            set("ramp_time", (ns as f64 / 1e9).ceil()).ending(confirm)
+        }
         None => {
-            "run until it settles (--runtime=10m), or precondition the device (fathom precondition)"
-                .into()
+            "run until the rate settles, or precondition the device (fathom precondition)".into()
         }
     };
     Finding {
         figures,
         cause: cause(case, part, worse),
-        cure,
+        remedy,
         ..CHECK.about(part, course.severity, text)
     }
 }
 
-fn cause(case: &Case, part: &Part, worse: bool) -> String {
+fn cause(case: &Case, part: &Part, worse: bool) -> Sentence {
     let limits = &case.record.facts.environment.cgroup.io_max;
     let disks: Vec<&str> = case.disks_of(part).iter().map(|disk| disk.dev.as_str()).collect();
     let limited: Vec<&str> =
         limits.keys().map(String::as_str).filter(|dev| disks.contains(dev)).collect();
     if !limited.is_empty() {
-        return format!("the control group limits {} (io.max, blkio.throttle)", list(&limited));
+        return format!("the control group limits {} (io.max, blkio.throttle)", list(&limited))
+            .into();
     }
     match (worse, part.bytes(Direction::Write) > 0) {
         (false, _) => "a cache warmed up, or what disturbed the run at its start ended".into(),
@@ -195,7 +201,7 @@ mod tests {
         let found = the_finding(&record(vec![burst]), CHECK.id);
         assert_eq!(found.severity, Severity::Warning);
         assert!(found.text.contains("fell after 4.0 s, from 1.0 k IOPS to 30"), "{}", found.text);
-        assert!(found.cure.contains("--ramp_time=4"), "{}", found.cure);
+        assert!(found.remedy.to_string().contains("--ramp_time=4"), "{}", found.remedy);
         assert!(found.cause.contains("write cache"), "{}", found.cause);
         let small = paced(|index| if index < 8 { 1.0 } else { 0.85 });
         assert_eq!(the_finding(&record(vec![small]), CHECK.id).severity, Severity::Note);

@@ -5,7 +5,8 @@ use crate::case::Case;
 use crate::finding::{Figure, Finding};
 use crate::metrics::report_units;
 use crate::metrics::window::{busy, common_ns, longest_ns, union_ns};
-use record::{Direction, JobRecord, Severity};
+use record::remedy::{drop, set};
+use record::{Direction, JobRecord, Remedy, Severity};
 
 pub(super) const CHECK: Check = Check {
     id: "not-together",
@@ -13,8 +14,13 @@ pub(super) const CHECK: Check = Check {
     evidence: "when the measured window of each worker of a report began and ended",
     threshold: "warning when they ran together for less than half of the time in which any of them ran, or any of them ran for a tenth longer than the one that ran longest",
     reason: "threads never start and end at one instant; half of the time says that they were meant to. Bytes over the longest worker's time, as fio counts, are a multiple of what was ever moved in a second",
-    cause: "a start delay, wait_for, or run times that differ",
-    cure: "read bandwidth and IOPS as means over the time in which any worker ran, or report the jobs apart (new_group, no group_reporting)",
+    cause: "a start delay, `wait_for`, or run times that differ",
+    remedy: || {
+        let apart =
+            set("new_group", 1).and(drop(["group_reporting"])).ending("to report the jobs apart");
+        Remedy::from("read bandwidth and IOPS as means over the time in which any worker ran")
+            .or(apart)
+    },
     proof: Proof {
         how: How::Real,
         fires: "crates/cli/tests/oracle/aggregates.rs::chained_jobs_of_one_report_have_the_bandwidth_they_had",

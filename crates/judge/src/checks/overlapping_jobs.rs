@@ -4,6 +4,7 @@ use super::words::size;
 use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
+use record::remedy::choose;
 use record::{Direction, JobRecord, Severity};
 
 pub(super) const CHECK: Check = Check {
@@ -13,7 +14,10 @@ pub(super) const CHECK: Check = Check {
     threshold: "warning when buffered readers share blocks, or sequential readers begin at the same place; note for other shared regions",
     reason: "buffered, one worker's read fills the cache for the others; sequential readers in step are answered by read-ahead and the device's own cache. Random direct readers meet too seldom to matter",
     cause: "several workers were given the same file without an offset of their own",
-    cure: "give each its own file (drop --filename), or its own part (--offset_increment)",
+    remedy: || {
+        let parts = choose(["offset_increment"]).ending("so that each job has its own part");
+        choose(["filename"]).ending("so that each job has its own file").or(parts)
+    },
     proof: Proof {
         how: How::Real,
         fires: "crates/cli/tests/checks/cache.rs::workers_that_read_the_same_blocks_are_told",

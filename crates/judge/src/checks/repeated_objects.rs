@@ -5,6 +5,7 @@ use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
 use record::Severity;
+use record::remedy::raise;
 use std::collections::BTreeSet;
 
 /// How often each byte was fetched, on average, from where on a cache has an easy life.
@@ -17,7 +18,11 @@ pub(super) const CHECK: Check = Check {
     threshold: "note when every byte was fetched twice or more, on average",
     reason: "an object that was just fetched is in the server's memory, or in a cache on the way: its disks are not asked again",
     cause: "the jobs' objects together are smaller than what they fetch",
-    cure: "work on more objects than the server has memory (size, nrfiles, numjobs), or read the figure as that of a warm cache",
+    remedy: || {
+        let more = raise(["size", "nrfiles", "numjobs"]);
+        more.ending("to work on more objects than the server has memory")
+            .or("read the figure as that of a warm cache")
+    },
     proof: Proof {
         how: How::Recorded,
         fires: "crates/judge/src/checks/repeated_objects.rs::few_objects_fetched_often_are_told",

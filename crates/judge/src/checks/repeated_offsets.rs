@@ -4,6 +4,7 @@ use super::words::percent;
 use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
+use record::remedy::set;
 use record::{Direction, Severity};
 
 /// Share of a file in the cache before the run from where on it is warm.
@@ -15,8 +16,8 @@ pub(super) const CHECK: Check = Check {
     evidence: "pages of the files in the page cache before the first I/O, offsets that are the same in every run (randrepeat), and whether the cache was dropped (invalidate)",
     threshold: "warning when a tenth of the files of a random buffered job was in the cache, is not dropped, and the offsets repeat",
     reason: "with the same seed every run reads the same blocks in the same order, so what the last one left is just what the next one asks for",
-    cause: "randrepeat=1, fio's default, draws the same offsets each time, and the cache kept them",
-    cure: "add --randrepeat=0, and drop the cache before (leave --invalidate at 1) or use --direct=1",
+    cause: "the default seed draws the same offsets each time, and the cache kept them",
+    remedy: || set("randrepeat", 0).and(set("invalidate", 1)).or(set("direct", 1)),
     proof: Proof {
         how: How::Real,
         fires: "crates/cli/tests/checks/cache.rs::a_second_run_meets_the_blocks_of_the_first",

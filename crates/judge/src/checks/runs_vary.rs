@@ -4,7 +4,7 @@ use super::words::{number, percent};
 use super::{Check, How, Look, Proof};
 use crate::case::Case;
 use crate::finding::{Figure, Finding};
-use record::{RecordSet, Severity};
+use record::{RecordSet, Remedy, Sentence, Severity};
 
 /// Coefficient of variation from which it is told, and from which the mean is no figure.
 const NOTE: f64 = 0.05;
@@ -19,7 +19,9 @@ pub(super) const CHECK: Check = Check {
     threshold: "note from a coefficient of variation of 5 %, warning from 10 %, of 3 repeats or more",
     reason: "a difference below the spread of repeats cannot be seen with them; from a tenth on, few changes anybody makes could be: a mystery, not a benchmark",
     cause: "something that is not part of the job changes between the repeats: other load, heat, the state of the flash, caches",
-    cure: "read the findings of the slow and the fast runs, stop other load, precondition (fathom precondition), and run longer",
+    remedy: || {
+        "read the findings of the slow and the fast runs, stop other load, precondition (fathom precondition), and run longer".into()
+    },
     proof: Proof {
         how: How::Real,
         fires: "crates/cli/tests/checks/machine.rs::repeats_with_a_neighbour_now_and_then_vary",
@@ -79,7 +81,7 @@ fn about(repeats: &Repeats) -> Option<Finding> {
         number(most),
         percent(variation),
     );
-    let (cause, cure) = reason(iops);
+    let (cause, remedy) = reason(iops);
     Some(Finding {
         figures: vec![
             Figure::new("coefficient of variation", variation * 100.0, "percent"),
@@ -87,13 +89,13 @@ fn about(repeats: &Repeats) -> Option<Finding> {
             Figure::new("fastest run", most, "IOPS"),
         ],
         cause,
-        cure,
+        remedy,
         ..CHECK.finding(severity, vec![repeats.job.clone()], text)
     })
 }
 
 /// Whether the repeats go one way.
-fn reason(iops: &[f64]) -> (String, String) {
+fn reason(iops: &[f64]) -> (Sentence, Remedy) {
     if iops.is_sorted() {
         return (
             "each run was faster than the one before: a cache is warming, or the disk is recovering from earlier writes".into(),
@@ -106,7 +108,7 @@ fn reason(iops: &[f64]) -> (String, String) {
             "precondition it (fathom precondition), and count from where the runs agree".into(),
         );
     }
-    (CHECK.cause.into(), CHECK.cure.into())
+    (CHECK.cause.into(), (CHECK.remedy)())
 }
 
 #[cfg(test)]

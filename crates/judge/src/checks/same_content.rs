@@ -15,7 +15,7 @@ pub(super) const CHECK: Check = Check {
     threshold: "note when the content of objects is zero, a pattern or not changed between them, or more than a tenth of it compresses or repeats",
     reason: "stores that compress or deduplicate write less of it than they are given, which cannot be seen from here",
     cause: "the job's options make the content of its objects zero or repeating",
-    cure: "drop the option: content is different in each object then",
+    remedy: || "drop the option: content is different in each object then".into(),
     proof: Proof {
         how: How::Recorded,
         fires: "crates/judge/src/checks/same_content.rs::content_that_repeats_is_told_by_its_option",

@@ -4,7 +4,8 @@ use super::words::{percent, size};
 use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
-use record::{DeviceFacts, DeviceKind, Direction, DiskSample, Nanos, Severity};
+use record::remedy::{raise, set};
+use record::{DeviceFacts, DeviceKind, Direction, DiskSample, Nanos, Remedy, Sentence, Severity};
 
 /// Share of what was asked that the device must have moved at least. Read-ahead only adds to it, so
 /// a run without a cache is at 1 or above; a tenth is left for edges of the window.
@@ -30,7 +31,7 @@ pub(super) const CHECK: Check = Check {
     threshold: "warning when the lowest devices moved less than 90 % of what was read or written, or when the filesystem is in memory",
     reason: "read-ahead can only make the device read more than the job, and filesystems write more than they are asked to; a tenth is left for the edges of the window",
     cause: "the blocks were in the page cache, or in a cache below the filesystem",
-    cure: "add --direct=1, or work on more than the machine's memory",
+    remedy: || set("direct", 1).or(raise(["size"]).ending("above the machine's memory")),
     proof: Proof {
         how: How::Real,
         fires: "crates/cli/tests/checks/cache.rs::reads_from_memory_are_served_from_cache",
@@ -52,7 +53,7 @@ fn in_memory(case: &Case, part: &Part) -> Option<Finding> {
     let finding = CHECK.finding(Severity::Warning, vec![part.name.to_owned()], text);
     Some(Finding {
         cause: "there is no storage device below this filesystem".into(),
-        cure: "name a directory on the storage you mean to measure".into(),
+        remedy: "name a directory on the storage you mean to measure".into(),
         ..finding
     })
 }
@@ -79,8 +80,8 @@ fn read(case: &Case, part: &Part) -> Option<Finding> {
         percent(share)
     );
     let finding = CHECK.finding(Severity::Warning, vec![part.name.to_owned()], text);
-    let (cause, cure) = why(case, part, place);
-    Some(Finding { figures: figures(asked, moved), cause, cure, ..finding })
+    let (cause, remedy) = why(case, part, place);
+    Some(Finding { figures: figures(asked, moved), cause, remedy, ..finding })
 }
 
 /// Whether the devices moved what they must, or too little was asked to tell.
@@ -119,22 +120,25 @@ fn figures(asked: u64, moved: u64) -> Vec<Figure> {
     ]
 }
 
-fn why(case: &Case, part: &Part, place: Option<&str>) -> (String, String) {
+fn why(case: &Case, part: &Part, place: Option<&str>) -> (Sentence, Remedy) {
     if let Some(device) = place {
         let is_loop = |kind: &DeviceKind| matches!(kind, DeviceKind::Loop { .. });
         if case.device(device).is_some_and(|facts| is_loop(&facts.kind)) {
             return (
-                format!("{device} reads its file through the page cache"),
-                format!("attach it with losetup --direct-io=on (now: {device})"),
+                format!("{device} reads its file through the page cache").into(),
+                format!("attach it with losetup --direct-io=on (now: {device})").into(),
             );
         }
-        return (format!("a cache below {device} answered"), "measure the device below".into());
+        return (
+            format!("a cache below {device} answered").into(),
+            "measure the device below".into(),
+        );
     }
-    let cure = match part.setting("invalidate") {
-        Some(_) => "drop --invalidate=0, add --direct=1, or read more than the machine's memory",
-        None => "add --direct=1, or read more than the machine's memory once",
+    let remedy = match part.setting("invalidate") {
+        Some(_) => set("invalidate", 1).or((CHECK.remedy)()),
+        None => (CHECK.remedy)(),
     };
-    ("the blocks were in the page cache".into(), cure.into())
+    ("the blocks were in the page cache".into(), remedy)
 }
 
 /// The upper one of two levels between which reads vanished; `None`: above the topmost device.
@@ -165,7 +169,9 @@ fn written(case: &Case, part: &Part) -> Option<Finding> {
     Some(Finding {
         figures: figures(asked, moved),
         cause: "buffered writes end in memory and are written back later".into(),
-        cure: "add --direct=1, or --end_fsync=1 so that the time to reach the device counts".into(),
+        remedy: set("direct", 1)
+            .or(set("end_fsync", 1))
+            .ending("so that the time to reach the device counts"),
         ..finding
     })
 }
@@ -228,7 +234,7 @@ mod tests {
         });
         let found = the_finding(&record, CHECK.id);
         assert!(found.text.contains("(10 %)"), "{found:?}");
-        assert!(found.cure.contains("--direct=1"));
+        assert!(found.remedy.to_string().contains("--direct=1"));
     }
 
     #[test]

@@ -4,7 +4,8 @@ use super::words::percent;
 use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
-use record::Severity;
+use record::remedy::choose;
+use record::{Remedy, Severity};
 
 /// Share of all CPUs in use from which client and server are in each other's way.
 const BUSY: f64 = 0.85;
@@ -18,7 +19,10 @@ pub(super) const CHECK: Check = Check {
     threshold: "note when a host is this machine (loopback), warning when the CPUs were busy for 85 % of the time besides",
     reason: "every CPU second the client needs for signing and moving bytes is one the server does not have, and no network is between them: neither's figure is its own",
     cause: "client and server run on one machine",
-    cure: "run the load generator on another machine, or give each CPUs of its own (cpus_allowed, taskset)",
+    remedy: || {
+        let apart = choose(["cpus_allowed"]).ending("so that it and the server use different CPUs");
+        Remedy::from("run the load generator on another machine").or(apart)
+    },
     proof: Proof {
         how: How::Recorded,
         fires: "crates/judge/src/checks/server_on_this_host.rs::a_server_on_loopback_is_told_with_the_cpus",

@@ -6,6 +6,7 @@ use crate::RequestMetrics;
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
 use record::Severity;
+use record::remedy::lower;
 use std::collections::BTreeMap;
 
 /// Share of the requests that was turned away from which the figure is the limit's.
@@ -20,7 +21,12 @@ pub(super) const CHECK: Check = Check {
     threshold: "note from the first one on, warning from one in a hundred",
     reason: "a server that says so is at a limit of its own, or at one that was set for this user, bucket or prefix; repeating the requests hides it in the latency",
     cause: "more requests a second than the server, or its quota for this user or prefix, allows",
-    cure: "lower iodepth, numjobs or rate_iops until they are gone, and read that as the limit; spread objects over more prefixes where the limit is by prefix",
+    remedy: || {
+        let until = "until no request is turned away, and read that rate as the limit";
+        lower(["iodepth", "numjobs", "rate_iops"])
+            .ending(until)
+            .also("spread objects over more prefixes where the limit is by prefix")
+    },
     proof: Proof {
         how: How::Recorded,
         fires: "crates/judge/src/checks/server_throttles.rs::slow_down_is_told_with_its_share",

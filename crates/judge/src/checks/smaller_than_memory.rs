@@ -4,6 +4,7 @@ use super::words::size;
 use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
+use record::remedy::{raise, set};
 use record::{Direction, Severity};
 use std::collections::BTreeMap;
 
@@ -14,7 +15,7 @@ pub(super) const CHECK: Check = Check {
     threshold: "warning when buffered reads work on less than the memory; note when only buffered writes do",
     reason: "what was read once stays as long as there is memory; only a larger working set is read from the device again",
     cause: "the page cache holds the whole working set",
-    cure: "add --direct=1, or a --size above the memory",
+    remedy: || set("direct", 1).or(raise(["size"]).ending("above the machine's memory")),
     proof: Proof {
         how: How::Real,
         fires: "crates/cli/tests/checks/cache.rs::reads_from_memory_are_served_from_cache",

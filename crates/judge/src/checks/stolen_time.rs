@@ -18,7 +18,9 @@ pub(super) const CHECK: Check = Check {
     threshold: "note from 2 % of the CPUs' time, warning from 10 %",
     reason: "stolen time delays submission, completion and the clock's reader alike, and no figure inside of the machine shows where it went; from a tenth on it changes a ranking",
     cause: "the host's CPUs are oversubscribed, or this machine has used up its CPU credit",
-    cure: "measure on a host that is not oversubscribed, or on an instance with CPUs of its own; repeat at another time and compare (--repeat)",
+    remedy: || {
+        "measure on a host that is not oversubscribed, or on an instance with CPUs of its own; repeat at another time and compare".into()
+    },
     proof: Proof {
         how: How::Recorded,
         fires: "crates/judge/src/checks/stolen_time.rs::steal_is_told_by_its_share",

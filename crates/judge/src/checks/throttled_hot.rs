@@ -21,7 +21,9 @@ pub(super) const CHECK: Check = Check {
     threshold: "warning when a disk is at its warning temperature or counted throttling, or CPUs did; note within 5 °C of it, or when the CPU frequency fell by 10 %",
     reason: "a hot device keeps its figures only as long as it takes to slow down: what was measured is the heat sink",
     cause: "the device or the CPUs are too hot for what they are asked to do",
-    cure: "cool it (airflow, heat sink), let it rest, then run long enough to see where it settles (--runtime=10m); report the sustained figure",
+    remedy: || {
+        "cool it (airflow, heat sink), let it rest, then run for 10 minutes or more; report the sustained figure".into()
+    },
     proof: Proof {
         how: How::Recorded,
         fires: "crates/judge/src/checks/throttled_hot.rs::heat_is_told_with_its_counters",

@@ -15,7 +15,7 @@ pub(super) const CHECK: Check = Check {
     threshold: "note for every percentile beyond which too few samples lie for a 95 % interval by order statistics",
     reason: "a percentile is found by counting what lies beyond it: the p99.9 of 500 samples is their maximum, and the next run's is another one",
     cause: "the run completed too few I/Os for so rare an event",
-    cure: "run longer, or read the highest percentile that has an interval",
+    remedy: || "run longer, or read the highest percentile that has an interval".into(),
     proof: Proof {
         how: How::Real,
         fires: "crates/cli/tests/checks/time.rs::half_a_second_is_too_short",
@@ -77,13 +77,14 @@ fn about(part: &Part) -> Option<Finding> {
             Figure::new("samples", count as f64, "count"),
             Figure::new("samples the rarest percentile needs", needed as f64, "count"),
         ],
-        cure: format!(
+        remedy: format!(
             "run about {:.0} times as long: {} takes {} samples; or read {} at most",
             times.ceil(),
             percentile(rarest),
             number(needed as f64),
             highest.map_or("the mean".to_owned(), percentile),
-        ),
+        )
+        .into(),
         ..CHECK.about(part, Severity::Note, text)
     })
 }
@@ -107,7 +108,12 @@ mod tests {
             found.text
         );
         assert!(found.text.contains("is p99, 1.0 ms to 1.0 ms"), "{}", found.text);
-        assert!(found.cure.contains("about 37 times as long: p99.99 takes 36.9 k samples"));
+        assert!(
+            found
+                .remedy
+                .to_string()
+                .contains("about 37 times as long: p99.99 takes 36.9 k samples")
+        );
     }
 
     #[test]

@@ -5,6 +5,7 @@ use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::{Figure, Finding};
 use crate::metrics::series::{Slot, slots};
+use record::remedy::set;
 use record::{Direction, Medium, Severity};
 
 /// Intervals a window must hold before anything can be said of its steadiness.
@@ -23,7 +24,10 @@ pub(super) const CHECK: Check = Check {
     threshold: "note when the window is shorter than 5 intervals, or when a job without a ramp began 20 % and 4 standard deviations away from how it went on",
     reason: "with fewer than 5 intervals a change during the run cannot be told from noise; how caches and queues fill at the start is not how they work when full",
     cause: "the run ends before it has settled",
-    cure: "set --runtime=30 --time_based and --ramp_time=5; minutes where writes to flash are the question",
+    remedy: || {
+        let settled = set("runtime", 30).and(set("time_based", 1)).and(set("ramp_time", 5));
+        settled.also("writes to flash need minutes")
+    },
     proof: Proof {
         how: How::Real,
         fires: "crates/cli/tests/checks/time.rs::half_a_second_is_too_short",
@@ -59,7 +63,7 @@ fn window(part: &Part) -> Option<Finding> {
     };
     Some(Finding {
         figures: vec![Figure::new("measured window", part.length().0 as f64, "ns")],
-        cause,
+        cause: cause.into(),
         ..CHECK.about(part, Severity::Note, text)
     })
 }
@@ -93,7 +97,7 @@ fn start(part: &Part) -> Option<Finding> {
             Figure::new("the others", mean, "IOPS"),
         ],
         cause: "caches, queues and frequencies settle at the start of a run".into(),
-        cure: format!("add --ramp_time={}", (2.0 * first.length as f64 / 1e9).ceil()),
+        remedy: set("ramp_time", (2.0 * first.length as f64 / 1e9).ceil()),
         ..CHECK.about(part, Severity::Note, text)
     })
 }
@@ -122,6 +126,6 @@ mod tests {
         job.workload.ramp = Nanos(0);
         let found = the_finding(&record(vec![job]), CHECK.id);
         assert!(found.text.contains("50 % slower"), "{}", found.text);
-        assert_eq!(found.cure, "add --ramp_time=1");
+        assert_eq!(found.remedy.to_string(), "use --ramp_time=1");
     }
 }

@@ -13,7 +13,9 @@ pub(super) const CHECK: Check = Check {
     threshold: "error when media errors grew during the run; warning when the disk predicts its failure, warns, has used its endurance or its spare is below the threshold; note for media errors from before",
     reason: "a failing disk retries and remaps, a worn one writes slowly: their figures are their own, not those of the model",
     cause: "the disk's own assessment",
-    cure: "save what is on it and replace it; measure another disk of the model for a figure that holds",
+    remedy: || {
+        "save what is on it and replace it; measure another disk of the model for a figure that holds".into()
+    },
     proof: Proof {
         how: How::Recorded,
         fires: "crates/judge/src/checks/unhealthy_device.rs::each_sign_of_bad_health_is_told",

@@ -3,7 +3,8 @@
 use super::{Check, How, Look, Proof};
 use crate::case::{Case, Part};
 use crate::finding::Finding;
-use record::{Direction, Severity};
+use record::remedy::set;
+use record::{Direction, Remedy, Severity};
 
 pub(super) const CHECK: Check = Check {
     id: "unsigned-content",
@@ -11,8 +12,11 @@ pub(super) const CHECK: Check = Check {
     evidence: "whether PUTs of S3 were signed with the SHA-256 of their content (http_s3_payload), and TLS",
     threshold: "note when content was put unsigned over plain HTTP",
     reason: "hashing the content costs the client CPU for every byte: a figure without it is not comparable with one of a client that signs, and the server cannot see what a fault on the way changed",
-    cause: "http_s3_payload=unsigned without https",
-    cure: "compare with runs that leave content unsigned as well; use https=on where it is to be guarded",
+    cause: "`http_s3_payload=unsigned` without https",
+    remedy: || {
+        Remedy::from("compare with runs that leave content unsigned as well")
+            .or(set("https", "on").ending("to guard the content"))
+    },
     proof: Proof {
         how: How::Recorded,
         fires: "crates/judge/src/checks/unsigned_content.rs::unsigned_content_over_plain_http_is_told",
@@ -29,7 +33,7 @@ fn about(part: &Part) -> Option<Finding> {
     let exchange = part.metrics.exchange.as_ref()?;
     let bare = exchange.content == "unsigned" && exchange.tls == "off";
     let text = "content was put without its SHA-256 in the signature, over plain HTTP";
-    (bare && part.ios(Direction::Write) > 0).then(|| CHECK.about(part, Severity::Note, text.into()))
+    (bare && part.ios(Direction::Write) > 0).then(|| CHECK.about(part, Severity::Note, text))
 }
 
 #[cfg(test)]

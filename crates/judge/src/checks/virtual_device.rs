@@ -13,7 +13,9 @@ pub(super) const CHECK: Check = Check {
     threshold: "note whenever something other than a real disk answers",
     reason: "such a figure is right for programs that run on the same stack and says nothing of a disk",
     cause: "the stack under the files ends in something made by software",
-    cure: "name it with the figure; measure the host, or the disk itself, where the disk is the question",
+    remedy: || {
+        "name it with the figure; measure the host, or the disk itself, where the disk is the question".into()
+    },
     proof: Proof {
         how: How::Real,
         fires: "crates/cli/tests/checks/data.rs::a_loop_device_is_named_as_what_it_is",

@@ -208,10 +208,10 @@ fn findings_fail_from_their_level_on() {
             check: "too-short",
             severity,
             jobs: vec!["a".into()],
-            text: String::new(),
+            text: "".into(),
             figures: Vec::new(),
-            cause: String::new(),
-            cure: String::new(),
+            cause: "".into(),
+            remedy: "".into(),
         }],
         ..Judged::default()
     };

@@ -73,7 +73,7 @@ fn by_busyness(m: &Matter) -> Ruling {
     if busy.disk.is_some() {
         figures.push(Figure::new("disk busy", disk * 100.0, "percent"));
     }
-    Ruling { limit, confidence, because: because(m, &busy, limit), figures }
+    Ruling { limit, confidence, because: because(m, &busy, limit).into(), figures }
 }
 
 fn limit(busy: &Busy, disk: f64) -> (Limit, Confidence) {
@@ -97,7 +97,7 @@ fn because(m: &Matter, busy: &Busy, limit: Limit) -> String {
     let disk = match &busy.disk {
         Some((name, share)) => format!("{name} had I/O under way {} of the time", percent(*share)),
         None => match rules::by_memory(m) {
-            Some(ruling) => ruling.because,
+            Some(ruling) => ruling.because.into(),
             None => "no device can be seen below the directory".into(),
         },
     };

@@ -7,13 +7,13 @@ use crate::case::{Case, Part};
 use crate::checks::server_on_this_host;
 use crate::checks::words::{number, percent, size, time};
 use crate::finding::{Figure, Finding};
-use record::{DeviceFacts, Direction, DiskSample, Medium, Severity};
+use record::{DeviceFacts, Direction, DiskSample, Medium, Sentence, Severity};
 
 /// What a rule says.
 pub(super) struct Ruling {
     pub(super) limit: Limit,
     pub(super) confidence: Confidence,
-    pub(super) because: String,
+    pub(super) because: Sentence,
     pub(super) figures: Vec<Figure>,
 }
 
@@ -142,7 +142,8 @@ fn by_rate(m: &Matter) -> Option<Ruling> {
             "the job asks for {} and got {} of it",
             rate_text(asked, unit),
             percent(kept.min(1.0))
-        ),
+        )
+        .into(),
         figures: vec![
             Figure::new("rate asked for", asked, unit),
             Figure::new("rate reached", reached, unit),
@@ -157,11 +158,9 @@ fn by_pauses(m: &Matter) -> Option<Ruling> {
     (idle >= HALF).then(|| Ruling {
         limit: Limit::Rate,
         confidence: Confidence::Medium,
-        because: format!(
-            "the job pauses for {} (thinktime): {} of the time nothing was under way",
-            time(pause),
-            percent(idle)
-        ),
+        because: Sentence::from(format!("the job pauses for {} (", time(pause)))
+            .option("thinktime")
+            .text(format!("): {} of the time nothing was under way", percent(idle))),
         figures: vec![
             Figure::new("pause", pause, "ns"),
             Figure::new("time with nothing under way", idle * 100.0, "percent"),
@@ -208,7 +207,8 @@ fn limit_of(
             rate_text(limit, unit),
             device.name,
             rate_text(done, unit)
-        ),
+        )
+        .into(),
         figures: vec![
             Figure::new("limit of the control group", limit, unit),
             Figure::new("rate reached", done, unit),
@@ -231,7 +231,8 @@ pub(super) fn by_cpu_quota(m: &Matter) -> Option<Ruling> {
         because: format!(
             "the CPU quota of the control group kept it off the CPUs {} of the time",
             percent(share.min(1.0))
-        ),
+        )
+        .into(),
         figures: vec![Figure::new("time kept off the CPUs", share.min(1.0) * 100.0, "percent")],
     })
 }
@@ -264,7 +265,7 @@ pub(super) fn by_memory(m: &Matter) -> Option<Ruling> {
     Some(Ruling {
         limit: Limit::Cache,
         confidence: Confidence::High,
-        because: format!("{} keeps its files in memory: there is no device", memory.kind),
+        because: format!("{} keeps its files in memory: there is no device", memory.kind).into(),
         figures: vec![m.cpu_figure(), m.latency_figure()],
     })
 }
@@ -301,7 +302,8 @@ fn by_cache(m: &Matter) -> Option<Ruling> {
         because: format!(
             "the device {verb} {} of the bytes the job {verb}; memory answered the rest",
             percent(moved)
-        ),
+        )
+        .into(),
         figures: vec![
             Figure::new("bytes of the job", asked as f64, "bytes"),
             Figure::new("of them by the device", moved * 100.0, "percent"),
@@ -323,7 +325,8 @@ fn by_residency(m: &Matter) -> Option<Ruling> {
         because: format!(
             "{} of its files were in the page cache before it read them, and it hardly waited",
             percent(cached)
-        ),
+        )
+        .into(),
         figures: vec![
             Figure::new("of its files in the page cache", cached * 100.0, "percent"),
             m.latency_figure(),
@@ -356,7 +359,8 @@ fn by_write_behind(m: &Matter) -> Option<Ruling> {
             "the page cache took the writes: the workers waited {} of the time for anything but a \
              CPU",
             percent(signs.waiting())
-        ),
+        )
+        .into(),
         figures: vec![m.cpu_figure(), m.latency_figure()],
     })
 }
@@ -379,7 +383,10 @@ fn by_client(m: &Matter) -> Option<Ruling> {
     // The kernel parts user mode from its own by what each tick meets: of a run of a few ticks that is
     // chance, and user mode may seem to hold what passed within the I/Os.
     let own = if between { signs.user.min(outside) } else { signs.user.min(1.0) };
-    let doing = work.map(|name| format!(" ({})", name.trim_end_matches("_ns"))).unwrap_or_default();
+    let mut because = Sentence::from("the load generator itself");
+    if let Some(work) = work {
+        because = because.text(" (").option(work.trim_end_matches("_ns")).text(")");
+    }
     let confidence = match (work.is_some() || said, between || busy) {
         (true, true) => Confidence::High,
         _ => Confidence::Medium,
@@ -387,12 +394,11 @@ fn by_client(m: &Matter) -> Option<Ruling> {
     Some(Ruling {
         limit: Limit::Client,
         confidence,
-        because: format!(
-            "the load generator itself{doing} took {} of the workers' time, in user mode; I/Os were \
-             under way {} of it",
+        because: because.text(format!(
+            " took {} of the workers' time, in user mode; I/Os were under way {} of it",
             percent(own),
             percent((1.0 - outside).clamp(0.0, 1.0))
-        ),
+        )),
         figures: vec![
             Figure::new("workers' time in user mode", own * 100.0, "percent"),
             Figure::new("I/Os under way, mean", signs.in_flight, "count"),
@@ -434,7 +440,7 @@ fn by_cpu(m: &Matter) -> Option<Ruling> {
     Some(Ruling {
         limit: Limit::Cpu,
         confidence,
-        because,
+        because: because.into(),
         figures: vec![
             m.cpu_figure(),
             Figure::new("CPU time an I/O", each / signs.ios.max(1) as f64, "ns"),
@@ -471,7 +477,8 @@ fn by_server(m: &Matter) -> Option<Ruling> {
             because: format!(
                 "the server runs on this machine, whose CPUs were busy {} of the time",
                 percent(busy)
-            ),
+            )
+            .into(),
             figures: vec![Figure::new("CPUs busy", busy * 100.0, "percent"), m.cpu_figure()],
         });
     }
@@ -488,7 +495,8 @@ fn by_server(m: &Matter) -> Option<Ruling> {
              network",
             time(m.signs.latency_ns),
             percent(waiting)
-        ),
+        )
+        .into(),
         figures: vec![m.latency_figure(), m.cpu_figure()],
     })
 }
@@ -514,7 +522,7 @@ fn by_device(m: &Matter) -> Option<Ruling> {
             "{what}, {} of the time passed at the device, and the workers needed a CPU {} of theirs",
             percent(at_device),
             percent(signs.wanted_cpu())
-        ),
+        ).into(),
         figures: vec![
             Figure::new("I/Os' time at the device", at_device * 100.0, "percent"),
             Figure::new("I/Os under way at the device, mean", disks.in_flight, "count"),
@@ -532,7 +540,8 @@ fn by_want_of_cpu(m: &Matter) -> Option<Ruling> {
         because: format!(
             "the workers were ready and waited for a CPU {} of the time",
             percent(signs.run_delay.min(1.0))
-        ),
+        )
+        .into(),
         figures: vec![
             Figure::new("workers' time waiting for a CPU", signs.run_delay * 100.0, "percent"),
             m.cpu_figure(),
@@ -555,7 +564,7 @@ fn unknown(m: &Matter) -> Ruling {
     Ruling {
         limit: Limit::Unknown,
         confidence: Confidence::Low,
-        because,
+        because: because.into(),
         figures: [m.cpu_figure()].into_iter().chain(at_device).collect(),
     }
 }

@@ -55,10 +55,10 @@ fn finding(check: &'static str, severity: Severity) -> Finding {
         check,
         severity,
         jobs: vec!["a".into()],
-        text: format!("{check} was seen"),
+        text: format!("{check} was seen").into(),
         figures: Vec::new(),
-        cause: String::new(),
-        cure: String::new(),
+        cause: "".into(),
+        remedy: "".into(),
     }
 }
 

@@ -59,7 +59,7 @@ fn every_use_keeps_a_device_from_being_written() {
                 std::slice::from_ref(reason),
                 &Policy::default(),
             );
-            assert!(problem.cure.contains("--allow-destroy=/dev/sdb"), "{problem}");
+            assert!(problem.remedy.to_string().contains("--allow-destroy=/dev/sdb"), "{problem}");
         }
         for rw in [ReadWrite::Read, ReadWrite::RandRead] {
             allowed(&on("/dev/sdb", rw, 4096), std::slice::from_ref(reason), &Policy::default());
@@ -89,7 +89,7 @@ fn a_named_device_may_be_destroyed() {
 #[test]
 fn allow_mounted_write_counts_under_the_name_fio_only() {
     let mut job = write();
-    let cure = refused(&job, &[mounted()], &as_fio()).cure;
+    let cure = refused(&job, &[mounted()], &as_fio()).remedy.to_string();
     assert!(cure.contains("allow_mounted_write=1"), "{cure}");
     job.target.allow_mounted_write = true;
     let plan = allowed(&job, &[mounted(), busy()], &as_fio());

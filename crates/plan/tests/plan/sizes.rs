@@ -327,7 +327,7 @@ fn appending_starts_at_the_end() {
     job.target.io_size = bytes(240 * KIB);
     assert_eq!(plan(&[job.clone()], &machine()).workers[0].stop.bytes, Some(480 * KIB));
     job.target.size = None;
-    one_problem(&[job], &with_x(512 * KIB), Refusal, "offset", "set size=");
+    one_problem(&[job], &with_x(512 * KIB), Refusal, "offset", "set --size");
 }
 
 #[test]

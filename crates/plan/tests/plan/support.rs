@@ -180,7 +180,7 @@ pub fn assert_problem(problems: &[Problem], kind: ProblemKind, option: &str, say
     let problem = &problems[0];
     assert_eq!((problem.kind, problem.option.as_str()), (kind, option), "{problem}");
     assert!(problem.to_string().contains(says), "{problem} does not say {says}");
-    assert!(!problem.cure.is_empty());
+    assert!(!problem.remedy.is_empty());
 }
 
 /// (path, start, length) of the first worker's files.

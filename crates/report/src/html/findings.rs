@@ -57,7 +57,7 @@ fn shown(finding: &Finding, is_first: bool) -> Markup {
             }
             dl {
                 @if !finding.cause.is_empty() { dt { "Cause" } dd { (sentence(&finding.cause)) } }
-                @if !finding.cure.is_empty() { dt { "Cure" } dd { (sentence(&finding.cure)) } }
+                @if !finding.remedy.is_empty() { dt { "Cure" } dd { (sentence(&finding.remedy.to_string())) } }
                 @if !finding.figures.is_empty() {
                     dt { "Evidence" }
                     dd {

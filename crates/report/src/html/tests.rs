@@ -124,7 +124,7 @@ fn whatever_a_record_holds_is_text() {
         ..Default::default()
     };
     run.facts.targets.insert(evil.into(), target);
-    run.messages.push(record::Message::warning(Some(evil), evil));
+    run.messages.push(record::Message::warning(Some(evil), evil.to_owned()));
     for sample in &mut run.timeline.samples {
         let disk = sample.disks.remove("sda").unwrap_or_default();
         sample.disks.insert(evil.into(), disk);

@@ -165,7 +165,7 @@ pub(super) fn finding(finding: &Finding) -> Json {
         "text" => &finding.text,
         "figures" => figures(&finding.figures),
         "cause" => &finding.cause,
-        "cure" => &finding.cure,
+        "cure" => &finding.remedy.to_string(),
     }
 }
 

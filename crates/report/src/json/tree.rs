@@ -66,6 +66,12 @@ impl From<&str> for Json {
     }
 }
 
+impl From<&record::Sentence> for Json {
+    fn from(value: &record::Sentence) -> Self {
+        Json::Text(value.to_string())
+    }
+}
+
 impl From<&String> for Json {
     fn from(value: &String) -> Self {
         Json::Text(value.clone())

@@ -192,7 +192,7 @@ fn what_cannot_be_written_is_told_and_the_rest_is_kept() {
     let messages = Files::default().write(&mut job, None, give);
     assert_eq!(messages.len(), 1);
     assert!(messages[0].text.starts_with(&format!("cannot write log '{bad}': No such file")));
-    assert_eq!(job.logs.unwrap().failures, [messages[0].text.clone()]);
+    assert_eq!(job.logs.unwrap().failures, [messages[0].text.to_string()]);
     assert_eq!(fs::read_to_string(good).unwrap(), "7, 199999, 1, 4096, 1\n");
 }
 

@@ -34,7 +34,7 @@ fn finding(severity: Severity) -> Finding {
         text: "writes were acknowledged into a volatile cache".into(),
         figures: Vec::new(),
         cause: "the disk caches".into(),
-        cure: "fsync=1".into(),
+        remedy: "fsync=1".into(),
     }
 }
 

@@ -62,8 +62,8 @@ pub(crate) fn swept() -> Conclusion {
         jobs: vec!["a".into(), "b".into()],
         text: "the disk is virtual".into(),
         figures: Vec::new(),
-        cause: String::new(),
-        cure: String::new(),
+        cause: "".into(),
+        remedy: "".into(),
     };
     Conclusion {
         tables: vec![Table { at, ..across }, table("p99", None, vec![column("")])],

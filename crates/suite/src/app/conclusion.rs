@@ -101,7 +101,7 @@ fn failed(run: &RunRecord) -> Option<Failure> {
     }
     let cell = run.cell_name().to_owned();
     match &run.work {
-        Some(work) => Some(Failure { cell, text: work.failure.clone()? }),
+        Some(work) => Some(Failure { cell, text: work.failure.clone()?.into() }),
         None => failure(run),
     }
 }

@@ -95,7 +95,7 @@ fn cause(set: &RecordSet, signs: &Signs, findings: &[Finding], failures: &[Failu
         // What half of the steps show is no accident.
         let often = finding.jobs.len() * 2 >= PROBES.len();
         let confidence = if often { Confidence::High } else { Confidence::Medium };
-        return said(text, confidence, &finding.cure);
+        return said(text, confidence, &finding.remedy.to_string());
     }
     match signs.load {
         Load::Above => {

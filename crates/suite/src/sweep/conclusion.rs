@@ -381,6 +381,7 @@ fn findings(findings: Vec<Finding>, cells: &[String]) -> Vec<Finding> {
 fn failures(runs: &[RunRecord]) -> Vec<Failed> {
     let mut found: Vec<Failed> = Vec::new();
     for Failure { cell, text } in runs.iter().filter_map(failure) {
+        let text = String::from(text);
         match found.iter_mut().find(|known| known.text == text) {
             Some(known) => known.cells.push(cell),
             None => found.push(Failed { text, cells: vec![cell] }),

@@ -361,7 +361,7 @@ mod tests {
             job: job.into(),
             limit,
             confidence,
-            because: job.into(),
+            because: job.to_owned().into(),
             figures: Vec::new(),
             use_for: String::new(),
         };
@@ -383,10 +383,10 @@ mod tests {
             check: "noisy-neighbour",
             severity: Severity::Warning,
             jobs: Vec::new(),
-            text: String::new(),
+            text: "".into(),
             figures: Vec::new(),
-            cause: String::new(),
-            cure: String::new(),
+            cause: "".into(),
+            remedy: "".into(),
         };
         let mild = Finding { severity: Severity::Note, ..grave.clone() };
         assert_eq!(use_for(&[], &[]), "");

@@ -35,7 +35,7 @@ fn dd(arguments: &[String]) -> Result<u8> {
         return Output::Stdout.write(&line).map(|()| 0);
     }
     let call = Call::parse(arguments).map_err(remarks::refused)?;
-    Ok(copy(&call).unwrap_or_else(|error| remarks::fail(&call.tongue(), &error)))
+    Ok(copy(&call).unwrap_or_else(|error| remarks::fail(&call.terminology(), &error)))
 }
 
 fn copy(call: &Call) -> Result<u8> {
@@ -52,13 +52,13 @@ fn copy(call: &Call) -> Result<u8> {
         allow_destroy: call.allow_destroy.clone(),
         quiet: true,
         no_progress: true,
-        tongue: call.tongue(),
+        terminology: call.terminology(),
         ..SuiteOptions::default()
     };
     let cell = Cell { name: NAME.into(), ..Cell::default() };
     let arguments = work.arguments.clone();
     let step = Step { cell, doing: "copying".into(), arguments, ..Step::default() };
-    let mut remarks = Remarks::new(call.tongue());
+    let mut remarks = Remarks::new(call.terminology());
     remarks.foresee(&runner, &invocation(call, &work, &step, &runner, &options)?)?;
     make(call, &work)?;
     let runs = Runs::new(vec![step]);
@@ -139,7 +139,7 @@ fn make(call: &Call, work: &Work) -> Result<()> {
 
 /// What stands under dd's lines.
 fn under(call: &Call, record: &RunRecord, style: &Style) -> String {
-    let judged = call.tongue().judged(judge::judge(record));
+    let judged = judge::judge(record).in_terms(&call.terminology());
     let under = Under { record, judged: &judged, written: call.written(), style };
     let traps = traps(call, record);
     let mut text = under.lines();

@@ -8,7 +8,8 @@ use crate::suites::{self, SuiteOptions};
 use anyhow::{Context, Result, bail};
 use archive::Choice;
 use compat::diskspd::{
-    Call, Format, Outside, Spans, Task, Unsuitable, Usage, only_created, tongue, usage, verdict,
+    Call, Format, Outside, Spans, TERMINOLOGY, Task, Unsuitable, Usage, only_created, usage,
+    verdict,
 };
 use record::{Bytes, Facts, RecordSet, TargetKind};
 use report::Kept;
@@ -53,7 +54,7 @@ fn fail(error: &anyhow::Error) -> u8 {
         text.lines().for_each(complain);
         return USAGE;
     }
-    remarks::complaints(&tongue(), error).iter().for_each(|text| complain(text));
+    remarks::complaints(&TERMINOLOGY, error).iter().for_each(|text| complain(text));
     if error.is::<Unsuitable>() {
         say(FAILED);
         return exit::ERRORS;
@@ -83,6 +84,7 @@ fn run(call: &Call, line: &[String]) -> Result<u8> {
         with_serials: own.with_serials,
         allow_destroy: own.allow_destroy.clone(),
         quiet: !verbose,
+        terminology: TERMINOLOGY,
         ..SuiteOptions::default()
     };
     // Refused now rather than after the first timespan, and before any file is cut short.
@@ -190,7 +192,7 @@ fn empty_files(files: &[(String, Option<Bytes>)], facts: &Facts) -> Result<()> {
 fn code(set: &RecordSet, interrupted: Option<i32>, is_kept: bool) -> u8 {
     let failures = suite::failures(set);
     for failure in &failures {
-        let text = tongue().said(&failure.text);
+        let text = failure.text.in_terms(&TERMINOLOGY);
         say(&format!("{KIND}: error: {}: {text}\n", failure.cell));
     }
     if !failures.is_empty() {

@@ -6,7 +6,7 @@ use crate::output::Output;
 use crate::suites::{self, SuiteOptions};
 use anyhow::Result;
 use archive::Choice;
-use compat::hdparm::{Call, HELP, ONE_AT_A_TIME, Timing, heading, tongue};
+use compat::hdparm::{Call, HELP, ONE_AT_A_TIME, TERMINOLOGY, Timing, heading};
 use compat::{Runs, Under};
 use job::Invocation;
 use record::{Cell, Coordinate, Facts, RunRecord};
@@ -21,7 +21,7 @@ const TARGET: &str = "target";
 
 /// Times reads and reports.
 pub fn main(arguments: &[String]) -> u8 {
-    hdparm(arguments).unwrap_or_else(|error| remarks::fail(&tongue(), &error))
+    hdparm(arguments).unwrap_or_else(|error| remarks::fail(&TERMINOLOGY, &error))
 }
 
 fn hdparm(arguments: &[String]) -> Result<u8> {
@@ -40,11 +40,11 @@ fn hdparm(arguments: &[String]) -> Result<u8> {
     remarks::remark("hdparm", &call.notes);
     let options = SuiteOptions {
         quiet: true,
-        tongue: tongue(),
+        terminology: TERMINOLOGY,
         no_progress: true,
         ..SuiteOptions::default()
     };
-    let mut remarks = Remarks::new(tongue());
+    let mut remarks = Remarks::new(TERMINOLOGY);
     for step in runs.left() {
         remarks.foresee(&runner, &suites::invocation(step, &runner, &options)?)?;
     }
@@ -128,7 +128,7 @@ fn timing(record: &RunRecord) -> Option<Timing> {
 
 /// What stands under a line of hdparm's.
 fn under(timing: Timing, record: &RunRecord, style: &Style) -> String {
-    let judged = tongue().judged(judge::judge(record));
+    let judged = judge::judge(record).in_terms(&TERMINOLOGY);
     let under = Under { record, judged: &judged, written: None, style };
     let lines = under.lines();
     let is_direct = record.jobs.first().is_some_and(|job| job.workload.direct);

@@ -8,8 +8,8 @@ use crate::suites::{self, SuiteOptions};
 use anyhow::{Context, Result};
 use archive::Choice;
 use compat::iozone::{
-    Around, Banner, Call, Conclusion, Iozone, Live, Request, head, help, json, parse, report,
-    sheets, tongue, workbook,
+    Around, Banner, Call, Conclusion, Iozone, Live, Request, TERMINOLOGY, head, help, json, parse,
+    report, sheets, workbook,
 };
 use files::{Files, Found};
 use job::Invocation;
@@ -24,7 +24,7 @@ use suite::{Failure, Step, Suite};
 
 /// Measures and reports.
 pub fn main(words: &[String]) -> u8 {
-    run_words(words).unwrap_or_else(|error| remarks::fail(&tongue(), &error))
+    run_words(words).unwrap_or_else(|error| remarks::fail(&TERMINOLOGY, &error))
 }
 
 fn run_words(words: &[String]) -> Result<u8> {
@@ -51,7 +51,7 @@ fn run(call: &Call, command: &str) -> Result<u8> {
     let mut options = SuiteOptions {
         with_serials: own.with_serials,
         allow_destroy: own.allow_destroy.clone(),
-        tongue: tongue(),
+        terminology: TERMINOLOGY,
         ..SuiteOptions::default()
     };
     // Refused before a word is printed and before a file is emptied. What comes later works on what
@@ -76,8 +76,10 @@ fn run(call: &Call, command: &str) -> Result<u8> {
         Ok(signal) => conclusion.interrupted_by = conclusion.interrupted_by.or(*signal),
         // What was measured before is shown all the same.
         Err(error) => {
-            let text = remarks::complaints(&tongue(), error).join("; ");
-            conclusion.failure.get_or_insert(Failure { cell: "the run after these".into(), text });
+            let text = remarks::complaints(&TERMINOLOGY, error).join("; ");
+            conclusion
+                .failure
+                .get_or_insert(Failure { cell: "the run after these".into(), text: text.into() });
         }
     }
     let is_kept = conclude(call, command, &set, &conclusion, &mut archive);

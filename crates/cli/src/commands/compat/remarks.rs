@@ -3,11 +3,11 @@
 use crate::error::exit_code;
 use crate::output::{describe, say};
 use anyhow::Result;
-use compat::{Fault, Tongue, Usage};
+use compat::{Fault, Usage};
 use host::TargetQuery;
 use job::Invocation;
 use plan::PlanError;
-use record::{Facts, Message, RunRecord};
+use record::{Facts, Message, RunRecord, Terminology};
 use runner::Refusal;
 use runner::Runner;
 
@@ -34,16 +34,16 @@ pub fn survey(runner: &Runner, paths: &[(&str, bool)]) -> Facts {
     runner.host().survey(runner.machine().clone(), &queries)
 }
 
-/// What a front says of its runs, in the words of its tool.
+/// What a front end says of its runs, in the terms of its tool.
 pub struct Remarks {
-    tongue: Tongue,
+    terminology: Terminology,
     told: Vec<Message>,
 }
 
 impl Remarks {
     /// None yet.
-    pub fn new(tongue: Tongue) -> Remarks {
-        Remarks { tongue, told: Vec::new() }
+    pub fn new(terminology: Terminology) -> Remarks {
+        Remarks { terminology, told: Vec::new() }
     }
 
     /// Plans a run before the first is made, and says what the user should know.
@@ -66,27 +66,28 @@ impl Remarks {
         for mut message in messages {
             if !self.told.contains(&message) {
                 self.told.push(message.clone());
-                message.text = self.tongue.said(&message.text);
+                message.text = message.text.in_terms(&self.terminology).into();
                 say(&report::messages::lines("fathom", [&message]));
             }
         }
     }
 }
 
-/// Says what is wrong in the words of the tool, and gives the exit code for it.
-pub fn fail(tongue: &Tongue, error: &anyhow::Error) -> u8 {
-    complaints(tongue, error).iter().for_each(|text| say(&format!("fathom: error: {text}\n")));
+/// Says what is wrong in the terms of the tool, and gives the exit code for it.
+pub fn fail(terminology: &Terminology, error: &anyhow::Error) -> u8 {
+    complaints(terminology, error).iter().for_each(|text| say(&format!("fathom: error: {text}\n")));
     exit_code(error)
 }
 
-/// What is wrong, in the words of the tool, a sentence each.
-pub fn complaints(tongue: &Tongue, error: &anyhow::Error) -> Vec<String> {
+/// What is wrong, in the terms of the tool, a sentence each.
+pub fn complaints(terminology: &Terminology, error: &anyhow::Error) -> Vec<String> {
     let Some(PlanError { problems }) = error.downcast_ref() else {
-        return vec![tongue.said(&describe(error))];
+        return vec![describe(error)];
     };
     let said = problems.iter().map(|problem| {
-        let flag = tongue.said(&format!("--{}", problem.option));
-        format!("{flag}: {}", tongue.said(&format!("{}; {}", problem.found, problem.cure)))
+        let flag = terminology.flag(&problem.option);
+        let (found, remedy) = (&problem.found, &problem.remedy);
+        format!("{flag}: {}; {}", found.in_terms(terminology), remedy.in_terms(terminology))
     });
     said.collect()
 }

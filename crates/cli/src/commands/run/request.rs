@@ -275,7 +275,8 @@ impl ShownMessages {
         messages: &[Message],
         output: &mut Output,
     ) -> Result<()> {
-        let new = |message: &&Message| self.0.insert((message.job.clone(), message.text.clone()));
+        let new =
+            |message: &&Message| self.0.insert((message.job.clone(), message.text.to_string()));
         let is_error = |message: &&Message| message.severity >= Severity::Error;
         let new = messages.iter().filter(new);
         let (errors, remarks): (Vec<_>, Vec<_>) = new.partition(is_error);

@@ -52,11 +52,3 @@ fn the_page_tells_of_every_flag_what_becomes_of_it() {
         flags::FLAGS.iter().map(|flag| flag.letter).collect();
     assert_eq!(letters, known, "flags with a row, and flags there are");
 }
-
-#[test]
-fn findings_name_no_option_that_diskspd_has_not() {
-    assert_eq!(
-        crate::tongue::options_left(tongue(), &["leave buffer_compress_percentage"]),
-        Vec::<String>::new()
-    );
-}

@@ -149,7 +149,7 @@ fn what_is_common_to_cells_is_said_once_with_the_cells() {
         job: job.into(),
         limit,
         confidence: Confidence::High,
-        because: String::new(),
+        because: "".into(),
         figures: Vec::new(),
         use_for: String::new(),
     };
@@ -171,8 +171,8 @@ fn what_is_common_to_cells_is_said_once_with_the_cells() {
         jobs: vec![job.into()],
         text: "same".into(),
         figures: Vec::new(),
-        cause: String::new(),
-        cure: String::new(),
+        cause: "".into(),
+        remedy: "".into(),
     };
     let all = findings(vec![finding("a=1: x"), finding("a=1: y"), finding("a=2")], &cells);
     assert_eq!(all.len(), 1);

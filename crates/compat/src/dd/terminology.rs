@@ -1,0 +1,41 @@
+//! What dd calls fathom's options.
+
+use super::Call;
+use record::Term::{Absent, Flag, Setting};
+use record::{Term, Terminology};
+
+/// Operands that are the same for whatever is copied.
+const OPERANDS: &[Term] = &[
+    // The I/O of a copy: refused targets are reported under this option.
+    Flag("read_iolog", "dd"),
+    Flag("bs", "bs="),
+    Flag("size", "count="),
+    Flag("offset", "skip= or seek="),
+    Flag("cpus_allowed", "the CPUs (taskset)"),
+    Setting("invalidate", "1", "iflag=nocache"),
+    Setting("sync", "dsync", "oflag=dsync"),
+    Setting("end_fsync", "1", "conv=fsync"),
+    Setting("refill_buffers", "1", "if=/dev/urandom"),
+    Setting("zero_buffers", "1", "if=/dev/zero"),
+    Absent("fsync"),
+    Absent("fdatasync"),
+    Absent("randrepeat"),
+    Absent("replay_align"),
+    Absent("rw"),
+];
+
+/// The operands of a call: those that open with O_DIRECT depend on which side is a file.
+pub(super) fn terminology(call: &Call) -> Terminology {
+    let terms: &'static [&'static [Term]] = match (call.read(), call.written()) {
+        (Some(_), Some(_)) => &[
+            &[Setting("direct", "1", "iflag=direct oflag=direct")],
+            OPERANDS,
+            crate::ONE_AT_A_TIME,
+        ],
+        (None, Some(_)) => {
+            &[&[Setting("direct", "1", "oflag=direct")], OPERANDS, crate::ONE_AT_A_TIME]
+        }
+        (_, None) => &[&[Setting("direct", "1", "iflag=direct")], OPERANDS, crate::ONE_AT_A_TIME],
+    };
+    Terminology { terms, elsewhere: Some(crate::ELSEWHERE) }
+}
