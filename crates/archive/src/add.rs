@@ -1,6 +1,6 @@
 //! Adding runs.
 
-use crate::searchable::Searchable;
+use crate::search_terms::SearchTerms;
 use crate::{Archive, ArchiveError, RunId, SetId};
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -17,12 +17,12 @@ pub struct Lineage {
     /// What made it: "run", "fio", "dd", or what made the set it is of.
     pub kind: String,
     /// The set it is of.
-    pub together: Option<Together>,
+    pub set: Option<SetInfo>,
 }
 
 /// Runs that are made together.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Together {
+pub struct SetInfo {
     /// Their set ([`Archive::new_set`]); it is there with its first run.
     pub id: SetId,
     /// Seed of random choices in judging them.
@@ -34,7 +34,7 @@ pub struct Together {
 impl Lineage {
     /// A run of its own.
     pub fn alone(kind: impl Into<String>) -> Lineage {
-        Lineage { kind: kind.into(), together: None }
+        Lineage { kind: kind.into(), set: None }
     }
 }
 
@@ -46,7 +46,7 @@ const ADD: &str = "INSERT INTO runs (set_id, cell, round, coordinates, kind, sta
 
 impl Archive {
     /// Adds a run. When this returns, the disk has it. An archive that is found damaged is put
-    /// aside for a new one (see [`Archive::remarks`]).
+    /// aside for a new one (see [`Archive::messages`]).
     ///
     /// # Errors
     /// When it cannot be written; it is not there then.
@@ -56,13 +56,18 @@ impl Archive {
             reason: format!("a record cannot be written as JSON: {error}"),
         })?;
         let packed = packed(&json).map_err(|error| {
-            ArchiveError::io(self.path(), "a record cannot be compressed", &error)
+            ArchiveError::from_io(self.path(), "a record cannot be compressed", &error)
         })?;
-        let entry =
-            Entry { record, lineage, bytes: json.len(), packed, found: Searchable::of(record) };
+        let entry = Entry {
+            record,
+            lineage,
+            bytes: json.len(),
+            packed,
+            found: SearchTerms::from_record(record),
+        };
         match self.write(|connection| insert(connection, &entry)) {
             Err(ArchiveError::Damaged { reason, .. }) => {
-                self.begin_anew(&reason)?;
+                self.replace_damaged(&reason)?;
                 self.write(|connection| insert(connection, &entry))
             }
             added => added,
@@ -79,11 +84,11 @@ impl Archive {
         drawn.map(SetId).map_err(|error| self.failed(&error))
     }
 
-    /// The set of this kind and name (see [`Together::name`]), the last one of several.
+    /// The set of this kind and name (see [`SetInfo::name`]), the last one of several.
     ///
     /// # Errors
     /// When the archive cannot be read.
-    pub fn set_called(&self, kind: &str, name: &str) -> Result<Option<SetId>, ArchiveError> {
+    pub fn find_set(&self, kind: &str, name: &str) -> Result<Option<SetId>, ArchiveError> {
         let sql = "SELECT id FROM sets WHERE kind = ?1 AND name = ?2 ORDER BY rowid DESC LIMIT 1";
         let found = self.connection.query_row(sql, [kind, name], |row| row.get(0)).optional();
         Ok(found.map_err(|error| self.failed(&error))?.map(SetId))
@@ -93,7 +98,7 @@ impl Archive {
     ///
     /// # Errors
     /// When the archive cannot be read.
-    pub fn same_as(&self, record: &RunRecord) -> Result<Option<RunId>, ArchiveError> {
+    pub fn find_same(&self, record: &RunRecord) -> Result<Option<RunId>, ArchiveError> {
         let sql = "SELECT id FROM runs WHERE started_ms = ?1 AND ended_ms = ?2 AND host = ?3 \
              AND command = ?4 AND cell IS ?5 AND round IS ?6 AND coordinates IS ?7";
         let invocation = &record.invocation;
@@ -120,7 +125,7 @@ impl Archive {
         change: impl Fn(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, ArchiveError> {
         let path = &self.place.path;
-        let failed = |error: rusqlite::Error| ArchiveError::of(path, &error);
+        let failed = |error: rusqlite::Error| ArchiveError::from_sqlite(path, &error);
         // Immediate: one that began by reading could not go on when another wrote meanwhile.
         let transaction = self
             .connection
@@ -132,7 +137,7 @@ impl Archive {
     }
 
     /// Does something without waiting until the disk has it; what was there before stays safe.
-    pub(crate) fn relaxed<T>(
+    pub(crate) fn without_sync<T>(
         &mut self,
         act: impl FnOnce(&mut Archive) -> Result<T, ArchiveError>,
     ) -> Result<T, ArchiveError> {
@@ -153,7 +158,7 @@ struct Entry<'a> {
     lineage: &'a Lineage,
     bytes: usize,
     packed: Vec<u8>,
-    found: Searchable,
+    found: SearchTerms,
 }
 
 fn packed(json: &[u8]) -> std::io::Result<Vec<u8>> {
@@ -171,8 +176,8 @@ fn cell(record: &RunRecord) -> [Option<String>; 2] {
 
 fn insert(connection: &Connection, entry: &Entry) -> rusqlite::Result<RunId> {
     let Entry { record, lineage, bytes, packed, found } = entry;
-    let together = lineage.together.as_ref();
-    if let Some(Together { id, seed, name }) = together {
+    let together = lineage.set.as_ref();
+    if let Some(SetInfo { id, seed, name }) = together {
         let sql =
             "INSERT OR IGNORE INTO sets (id, kind, seed, name, fathom) VALUES (?1, ?2, ?3, ?4, ?5)";
         let values = params![id.0, lineage.kind, seed.to_string(), name, record.fathom_version];

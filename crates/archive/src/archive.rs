@@ -1,29 +1,29 @@
 //! An open archive.
 
 use crate::ArchiveError;
+use crate::location::Location;
 use crate::open::{self, Mode, SCHEMA};
-use crate::place::Place;
 use rusqlite::Connection;
 use std::path::Path;
 
 /// An open archive. Several programs may have it open at once.
 pub struct Archive {
     pub(crate) connection: Connection,
-    pub(crate) place: Place,
+    pub(crate) place: Location,
     /// Which file it is: device and inode.
     pub(crate) file: Option<(u64, u64)>,
-    remarks: Vec<String>,
+    messages: Vec<String>,
 }
 
 impl Archive {
     /// Opens it to add to; it is made where there is none, brought to the schema of this program
     /// where it is older (a copy stays beside), and put aside where it is damaged, for a new one
-    /// (see [`Archive::remarks`]).
+    /// (see [`Archive::messages`]).
     ///
     /// # Errors
     /// When it cannot be made or opened, is something else that somebody named, or is of a newer
     /// program.
-    pub fn open(place: &Place) -> Result<Archive, ArchiveError> {
+    pub fn open(place: &Location) -> Result<Archive, ArchiveError> {
         match Archive::try_open(place, Mode::Make) {
             Err(ArchiveError::Damaged { reason, .. }) => Archive::instead(place, None, &reason),
             opened => opened,
@@ -35,21 +35,21 @@ impl Archive {
     ///
     /// # Errors
     /// As [`Archive::open`]; when there is none, and when it is damaged.
-    pub fn open_existing(place: &Place) -> Result<Archive, ArchiveError> {
+    pub fn open_existing(place: &Location) -> Result<Archive, ArchiveError> {
         Archive::try_open(place, Mode::Existing)
     }
 
-    fn try_open(place: &Place, mode: Mode) -> Result<Archive, ArchiveError> {
-        let mut remarks = Vec::new();
-        let connection = open::open(place, mode, SCHEMA, &mut remarks)?;
+    fn try_open(place: &Location, mode: Mode) -> Result<Archive, ArchiveError> {
+        let mut messages = Vec::new();
+        let connection = open::open(place, mode, SCHEMA, &mut messages)?;
         let file = open::identity(&place.path);
-        Ok(Archive { connection, place: place.clone(), file, remarks })
+        Ok(Archive { connection, place: place.clone(), file, messages })
     }
 
     /// A new one in place of a damaged one, which is put aside: unless somebody else did that
     /// meanwhile. `seen` is the file that was found damaged.
     fn instead(
-        place: &Place,
+        place: &Location,
         seen: Option<(u64, u64)>,
         reason: &str,
     ) -> Result<Archive, ArchiveError> {
@@ -65,7 +65,7 @@ impl Archive {
         }
         let aside = crate::quarantine::put_aside(&place.path)?;
         let mut fresh = Archive::try_open(place, Mode::Make)?;
-        fresh.remarks.push(format!(
+        fresh.messages.push(format!(
             "{}: the archive was damaged ({reason}); it lies in {} now, and a new one was begun",
             place.path.display(),
             aside.display()
@@ -74,10 +74,10 @@ impl Archive {
     }
 
     /// Puts the file aside that was found damaged while it was used, and goes on with a new one.
-    pub(crate) fn begin_anew(&mut self, reason: &str) -> Result<(), ArchiveError> {
+    pub(crate) fn replace_damaged(&mut self, reason: &str) -> Result<(), ArchiveError> {
         // What is still open of the old one is closed only when the new one is there.
         let mut fresh = Archive::instead(&self.place, self.file, reason)?;
-        fresh.remarks.splice(0..0, std::mem::take(&mut self.remarks));
+        fresh.messages.splice(0..0, std::mem::take(&mut self.messages));
         *self = fresh;
         Ok(())
     }
@@ -88,11 +88,11 @@ impl Archive {
     }
 
     /// What the user should know of opening and using it, a line each, once.
-    pub fn remarks(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.remarks)
+    pub fn messages(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.messages)
     }
 
     pub(crate) fn failed(&self, error: &rusqlite::Error) -> ArchiveError {
-        ArchiveError::of(&self.place.path, error)
+        ArchiveError::from_sqlite(&self.place.path, error)
     }
 }

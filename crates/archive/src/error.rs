@@ -13,7 +13,7 @@ pub enum ArchiveError {
         "there is no place for the archive: neither XDG_DATA_HOME nor a home directory is known; \
          name a file with --archive or FATHOM_ARCHIVE"
     )]
-    NoPlace,
+    NoLocation,
     /// There is none to read from.
     #[error("{path}: there is no archive yet; the first run makes it")]
     Missing {
@@ -107,7 +107,7 @@ pub enum ArchiveError {
 
 impl ArchiveError {
     /// Of SQLite, in words that say what to do.
-    pub(crate) fn of(path: &Path, error: &rusqlite::Error) -> ArchiveError {
+    pub(crate) fn from_sqlite(path: &Path, error: &rusqlite::Error) -> ArchiveError {
         let path = path.to_owned();
         let code = error.sqlite_error_code();
         if matches!(code, Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)) {
@@ -129,7 +129,7 @@ impl ArchiveError {
     }
 
     /// Of the system.
-    pub(crate) fn io(path: &Path, what: &str, error: &io::Error) -> ArchiveError {
+    pub(crate) fn from_io(path: &Path, what: &str, error: &io::Error) -> ArchiveError {
         let error = error.to_string();
         let error = error.split(" (os error ").next().unwrap_or_default();
         ArchiveError::Unusable { path: path.to_owned(), reason: format!("{what}: {error}") }

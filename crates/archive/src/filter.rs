@@ -4,7 +4,7 @@
 mod sql;
 mod value;
 
-use crate::searchable::{SEVERAL, size};
+use crate::search_terms::{MULTI_VALUED, size};
 use judge::Measure;
 
 /// Which runs are wanted, in which order, and how many of them.
@@ -46,7 +46,7 @@ pub struct Now {
 
 impl Now {
     /// By the clock and time zone of this machine.
-    pub fn here() -> Now {
+    pub fn local() -> Now {
         let now = chrono::Local::now();
         Now {
             unix_ms: now.timestamp_millis().max(0) as u64,
@@ -69,7 +69,7 @@ pub struct FilterError {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Condition {
     /// One of the values of a fact or column is like one of these.
-    Is { of: Of, patterns: Vec<String>, not: bool },
+    Is { subject: Subject, patterns: Vec<String>, not: bool },
     /// A column compared with a number.
     Column { column: &'static str, operator: Operator, limit: f64 },
     /// A figure compared with a number, in the measure's unit.
@@ -82,7 +82,7 @@ pub(crate) enum Condition {
 
 /// What has values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Of {
+pub(crate) enum Subject {
     Column(&'static str),
     Fact(&'static str),
     Tag,
@@ -109,18 +109,18 @@ const OPERATORS: [(&str, Operator); 6] = [
 ];
 
 /// Keys of words, and where they are looked for.
-const WORDS: [(&str, Of); 11] = [
-    ("host", Of::Column("host")),
-    ("kernel", Of::Column("kernel")),
-    ("fathom", Of::Column("fathom")),
-    ("kind", Of::Column("kind")),
-    ("cell", Of::Column("cell")),
-    ("id", Of::Column("id")),
-    ("set", Of::Column("set_id")),
-    ("verdict", Of::Fact("verdict")),
-    ("confidence", Of::Fact("confidence")),
-    ("finding", Of::Fact("finding")),
-    ("tag", Of::Tag),
+const WORDS: [(&str, Subject); 11] = [
+    ("host", Subject::Column("host")),
+    ("kernel", Subject::Column("kernel")),
+    ("fathom", Subject::Column("fathom")),
+    ("kind", Subject::Column("kind")),
+    ("cell", Subject::Column("cell")),
+    ("id", Subject::Column("id")),
+    ("set", Subject::Column("set_id")),
+    ("verdict", Subject::Fact("verdict")),
+    ("confidence", Subject::Fact("confidence")),
+    ("finding", Subject::Fact("finding")),
+    ("tag", Subject::Tag),
 ];
 
 /// Other names of keys.
@@ -133,13 +133,13 @@ const ALIASES: [(&str, &str); 5] = [
 ];
 
 /// Keys of numbers, their columns, and what they are counted in.
-const NUMBERS: [(&str, &str, value::Kind); 6] = [
-    ("errors", "errors", value::Kind::Count),
-    ("warnings", "found_warnings", value::Kind::Count),
-    ("findings", "(found_errors + found_warnings + found_notes)", value::Kind::Count),
-    ("iodepth", "iodepth", value::Kind::Count),
-    ("duration", "(ended_ms - started_ms)", value::Kind::Milliseconds),
-    ("max", "max_ns", value::Kind::Latency),
+const NUMBERS: [(&str, &str, value::NumberKind); 6] = [
+    ("errors", "errors", value::NumberKind::Count),
+    ("warnings", "found_warnings", value::NumberKind::Count),
+    ("findings", "(found_errors + found_warnings + found_notes)", value::NumberKind::Count),
+    ("iodepth", "iodepth", value::NumberKind::Count),
+    ("duration", "(ended_ms - started_ms)", value::NumberKind::Milliseconds),
+    ("max", "max_ns", value::NumberKind::Latency),
 ];
 
 /// What lists can be sorted by.
@@ -171,18 +171,18 @@ impl Filter {
     /// # Errors
     /// The word that is none, and what was expected.
     pub fn parse(text: &str, now: Now) -> Result<Filter, FilterError> {
-        Filter::of_words(&split(text)?, now)
+        Filter::from_words(&split(text)?, now)
     }
 
     /// The same of words that are parted already.
     ///
     /// # Errors
     /// As [`Filter::parse`].
-    pub fn of_words(words: &[String], now: Now) -> Result<Filter, FilterError> {
+    pub fn from_words(words: &[String], now: Now) -> Result<Filter, FilterError> {
         let mut filter = Filter::default();
         for word in words.iter().filter(|word| !word.is_empty()) {
             let wrong = |problem| FilterError { word: word.clone(), problem };
-            filter.take(word, now).map_err(wrong)?;
+            filter.add_word(word, now).map_err(wrong)?;
         }
         Ok(filter)
     }
@@ -193,7 +193,7 @@ impl Filter {
     }
 
     /// Whether every run is one of those wanted.
-    pub fn is_unconditional(&self) -> bool {
+    pub fn matches_all(&self) -> bool {
         self.conditions.is_empty()
     }
 
@@ -201,8 +201,8 @@ impl Filter {
         &self.conditions
     }
 
-    fn take(&mut self, word: &str, now: Now) -> Result<(), String> {
-        let Some((key, operator, value)) = parted(word) else {
+    fn add_word(&mut self, word: &str, now: Now) -> Result<(), String> {
+        let Some((key, operator, value)) = split_condition(word) else {
             self.conditions.push(Condition::Text(word.into()));
             return Ok(());
         };
@@ -214,15 +214,15 @@ impl Filter {
             "sort" => plain("an order").and_then(|()| sort(value)).map(|sort| self.sort = sort),
             "limit" => {
                 plain("a limit")?;
-                value::count(value).map(|limit| self.limit = Some(limit as u64))
+                value::whole_number(value).map(|limit| self.limit = Some(limit as u64))
             }
             "offset" => {
                 plain("an offset")?;
-                value::count(value).map(|offset| self.offset = offset as u64)
+                value::whole_number(value).map(|offset| self.offset = offset as u64)
             }
             "since" | "until" => {
                 plain("a time")?;
-                let [least, most] = value::moment(value, now)?;
+                let [least, most] = value::time_range(value, now)?;
                 let (operator, limit) = match key {
                     "since" => (Operator::GreaterOrEqual, least),
                     _ => (Operator::Less, most),
@@ -236,7 +236,7 @@ impl Filter {
 }
 
 /// Key, operator and value of a word that is more than text.
-fn parted(word: &str) -> Option<(&str, Operator, &str)> {
+fn split_condition(word: &str) -> Option<(&str, Operator, &str)> {
     let at = word.find(['=', '!', '<', '>'])?;
     let (key, rest) = word.split_at(at);
     let (sign, operator) = OPERATORS.into_iter().find(|(sign, _)| rest.starts_with(sign))?;
@@ -248,8 +248,8 @@ fn parted(word: &str) -> Option<(&str, Operator, &str)> {
 fn condition(key: &str, operator: Operator, value: &str) -> Result<Condition, String> {
     let key = ALIASES.iter().find(|(alias, _)| *alias == key).map_or(key, |(_, name)| name);
     let word = WORDS.into_iter().find(|(name, _)| *name == key).map(|(_, of)| of);
-    let fact = SEVERAL.into_iter().find(|name| *name == key).map(Of::Fact);
-    if let Some(of) = word.or(fact) {
+    let fact = MULTI_VALUED.into_iter().find(|name| *name == key).map(Subject::Fact);
+    if let Some(subject) = word.or(fact) {
         let not = match operator {
             Operator::Equal => false,
             Operator::NotEqual => true,
@@ -257,7 +257,7 @@ fn condition(key: &str, operator: Operator, value: &str) -> Result<Condition, St
         };
         let pattern = |value: &str| if key == "bs" { block(value) } else { value.to_owned() };
         let patterns: Vec<String> = value.split(',').map(pattern).collect();
-        return Ok(Condition::Is { of, patterns, not });
+        return Ok(Condition::Is { subject, patterns, not });
     }
     if let Some((_, column, kind)) = NUMBERS.into_iter().find(|(name, ..)| *name == key) {
         return Ok(Condition::Column { column, operator, limit: kind.read(value)? });
@@ -277,11 +277,11 @@ fn condition(key: &str, operator: Operator, value: &str) -> Result<Condition, St
         };
     }
     let name = key.replace("bw", "bandwidth");
-    let measure = Measure::parse(&name).map_err(|_| unknown(key))?;
+    let measure = Measure::parse(&name).map_err(|_| unknown_key(key))?;
     let kind = match measure.unit() {
-        "IOPS" => value::Kind::Count,
-        "bytes/s" => value::Kind::Bytes,
-        _ => value::Kind::Latency,
+        "IOPS" => value::NumberKind::Count,
+        "bytes/s" => value::NumberKind::Bytes,
+        _ => value::NumberKind::Latency,
     };
     Ok(Condition::Figure { measure: measure.name(), operator, limit: kind.read(value)? })
 }
@@ -305,11 +305,11 @@ fn sort(value: &str) -> Result<Sort, String> {
     Ok(Sort { column, descending })
 }
 
-fn unknown(key: &str) -> String {
+fn unknown_key(key: &str) -> String {
     let names = || {
         let words = WORDS.into_iter().map(|(name, _)| name);
         let numbers = NUMBERS.into_iter().map(|(name, ..)| name);
-        words.chain(SEVERAL).chain(numbers).chain(OTHERS).chain(["iops", "bandwidth", "p99"])
+        words.chain(MULTI_VALUED).chain(numbers).chain(OTHERS).chain(["iops", "bandwidth", "p99"])
     };
     // Of a short word half would be another word.
     let most = (key.len() / 3).clamp(1, 2);
@@ -320,7 +320,7 @@ fn unknown(key: &str) -> String {
         "runs have no '{key}': {hint} are {}, and the figures iops, bandwidth, mean, p50 … \
          p99.99, each also of one direction (read.p99)",
         names()
-            .take(WORDS.len() + SEVERAL.len() + NUMBERS.len() + OTHERS.len())
+            .take(WORDS.len() + MULTI_VALUED.len() + NUMBERS.len() + OTHERS.len())
             .collect::<Vec<_>>()
             .join(", ")
     )

@@ -71,7 +71,7 @@ impl Archive {
     ///
     /// # Errors
     /// When there is no such run.
-    pub fn note(&mut self, id: &RunId, note: &str) -> Result<(), ArchiveError> {
+    pub fn set_note(&mut self, id: &RunId, note: &str) -> Result<(), ArchiveError> {
         let number = self.number(id)?;
         self.write(|connection| {
             let sql = "UPDATE runs SET note = ?2 WHERE number = ?1";

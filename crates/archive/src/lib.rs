@@ -3,9 +3,9 @@
 //!
 //! ```no_run
 //! # fn example(record: &record::RunRecord) -> Result<(), archive::ArchiveError> {
-//! let mut archive = archive::Archive::open(&archive::Place::usual()?)?;
+//! let mut archive = archive::Archive::open(&archive::Location::standard()?)?;
 //! let id = archive.add(record, &archive::Lineage::alone("run"))?;
-//! archive.judged(&id, &archive::Summary::of(record, &judge::judge(record)))?;
+//! archive.save_summary(&id, &archive::Summary::new(record, &judge::judge(record)))?;
 //! # Ok(())
 //! # }
 //! ```
@@ -18,22 +18,22 @@ mod id;
 mod labels;
 mod list;
 mod load;
+mod location;
 mod names;
 mod open;
-mod place;
 mod quarantine;
-mod searchable;
+mod search_terms;
 mod summary;
 mod trends;
 
-pub use add::{Lineage, Together};
+pub use add::{Lineage, SetInfo};
 pub use archive::Archive;
 pub use error::ArchiveError;
 pub use filter::{Filter, FilterError, Now, Sort};
 pub use id::{RunId, SetId};
-pub use list::{Found, Point, Row};
-pub use names::Named;
-pub use place::{Choice, Place};
+pub use list::{FindingCounts, Point, Row};
+pub use location::{Choice, Location};
+pub use names::RunOrSet;
 pub use summary::Summary;
 pub use trends::Trends;
 

@@ -81,7 +81,7 @@ pub struct Row {
     /// What limited it and how sure that is ("device (high)").
     pub verdict: Option<String>,
     /// What was found; `None`: it was not judged.
-    pub found: Option<Found>,
+    pub found: Option<FindingCounts>,
     /// Version of fathom whose rules judged it.
     pub judged_by: Option<String>,
     /// Its tags, in order.
@@ -90,7 +90,7 @@ pub struct Row {
 
 impl Row {
     /// What it did, in short: "randread 4k, depth 32".
-    pub fn does(&self) -> String {
+    pub fn access_pattern(&self) -> String {
         let depth = match self.iodepth {
             0 | 1 => String::new(),
             depth => format!(", depth {depth}"),
@@ -100,7 +100,7 @@ impl Row {
 
     /// Pattern, block size, queue depth and engine: "randread 4k, depth 16, io_uring".
     pub fn workload(&self) -> String {
-        let mut words = vec![self.does(), self.engine.clone()];
+        let mut words = vec![self.access_pattern(), self.engine.clone()];
         words.retain(|word| !word.is_empty());
         words.join(", ")
     }
@@ -108,7 +108,7 @@ impl Row {
 
 /// Findings by severity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Found {
+pub struct FindingCounts {
     /// Errors.
     pub errors: u32,
     /// Warnings.
@@ -199,7 +199,7 @@ impl Archive {
     ///
     /// # Errors
     /// When the archive cannot be read.
-    pub fn row_before(&self, id: &RunId) -> Result<Option<Row>, ArchiveError> {
+    pub fn previous_row(&self, id: &RunId) -> Result<Option<Row>, ArchiveError> {
         const SAME: &str = "kind, job, rw, bs, iodepth, engine, host, device, ifnull(cell, ''), \
              ifnull(round, 0)";
         let sql = format!(
@@ -276,7 +276,7 @@ fn row(line: &Line) -> rusqlite::Result<Row> {
         found: found(34)?
             .zip(found(35)?)
             .zip(found(36)?)
-            .map(|((errors, warnings), notes)| Found { errors, warnings, notes }),
+            .map(|((errors, warnings), notes)| FindingCounts { errors, warnings, notes }),
         judged_by: line.get(37)?,
         tags,
     })

@@ -1,6 +1,6 @@
 //! Records as they were added.
 
-use crate::{Archive, ArchiveError, Named, Row, RunId, SetId};
+use crate::{Archive, ArchiveError, Row, RunId, RunOrSet, SetId};
 use flate2::read::GzDecoder;
 use record::{RecordSet, RunRecord, SCHEMA_VERSION};
 use rusqlite::OptionalExtension;
@@ -54,10 +54,10 @@ impl Archive {
     /// What a name stands for, as records: a run is a set of one, of kind "run".
     ///
     /// # Errors
-    /// Those of [`Archive::named`] and of [`Archive::load`].
-    pub fn load_set(&self, name: &str) -> Result<RecordSet, ArchiveError> {
-        match self.named(name)? {
-            Named::Run(id) => {
+    /// Those of [`Archive::resolve`] and of [`Archive::load`].
+    pub fn load_named(&self, name: &str) -> Result<RecordSet, ArchiveError> {
+        match self.resolve(name)? {
+            RunOrSet::Run(id) => {
                 let run = self.load(&id)?;
                 Ok(RecordSet {
                     schema: run.schema,
@@ -67,7 +67,7 @@ impl Archive {
                     runs: vec![run],
                 })
             }
-            Named::Set(id) => self.load_together(&id),
+            RunOrSet::Set(id) => self.load_set(&id),
         }
     }
 
@@ -75,8 +75,8 @@ impl Archive {
     /// that was gone on with, the last.
     ///
     /// # Errors
-    /// As [`Archive::load_set`].
-    pub fn load_together(&self, id: &SetId) -> Result<RecordSet, ArchiveError> {
+    /// As [`Archive::load_named`].
+    pub fn load_set(&self, id: &SetId) -> Result<RecordSet, ArchiveError> {
         let sql = "SELECT kind, seed, fathom FROM sets WHERE id = ?1";
         let heading = |row: &rusqlite::Row| {
             let seed: String = row.get(1)?;
@@ -100,16 +100,16 @@ impl Archive {
     ///
     /// # Errors
     /// When nothing has that name, or the archive cannot be read.
-    pub fn before(&self, name: &str) -> Result<Option<(Row, RecordSet)>, ArchiveError> {
-        let (id, is_set) = match self.named(name)? {
-            Named::Run(id) => (Some(id), false),
-            Named::Set(set) => (self.members(&set)?.into_iter().next(), true),
+    pub fn load_previous(&self, name: &str) -> Result<Option<(Row, RecordSet)>, ArchiveError> {
+        let (id, is_set) = match self.resolve(name)? {
+            RunOrSet::Run(id) => (Some(id), false),
+            RunOrSet::Set(set) => (self.members(&set)?.into_iter().next(), true),
         };
-        let earlier = id.map(|id| self.row_before(&id)).transpose()?.flatten();
+        let earlier = id.map(|id| self.previous_row(&id)).transpose()?.flatten();
         let Some(earlier) = earlier else { return Ok(None) };
         let set = match earlier.set.as_ref().filter(|_| is_set) {
-            Some(set) => self.load_together(set)?,
-            None => self.load_set(earlier.id.as_str())?,
+            Some(set) => self.load_set(set)?,
+            None => self.load_named(earlier.id.as_str())?,
         };
         Ok(Some((earlier, set)))
     }

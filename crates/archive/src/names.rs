@@ -4,15 +4,15 @@ use crate::{Archive, ArchiveError, RunId, SetId};
 use rusqlite::{OptionalExtension, params};
 
 /// Digits of an id that are a name: fewer are a typing error.
-const LEAST: usize = 4;
+const ID_DIGITS_MIN: usize = 4;
 /// Candidates that are told.
-const TOLD: usize = 4;
+const CANDIDATES_SHOWN: usize = 4;
 /// Differences of a tag from what was typed within which it is meant.
-const NEAR: usize = 2;
+const TAG_DISTANCE_MAX: usize = 2;
 
 /// What a name stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Named {
+pub enum RunOrSet {
     /// One run.
     Run(RunId),
     /// Several that were made together.
@@ -25,16 +25,17 @@ impl Archive {
     ///
     /// # Errors
     /// When it stands for nothing, or for several things.
-    pub fn named(&self, name: &str) -> Result<Named, ArchiveError> {
-        if let Some(back) = back(name) {
+    pub fn resolve(&self, name: &str) -> Result<RunOrSet, ArchiveError> {
+        if let Some(back) = steps_back(name) {
             return self.latest(back)?.ok_or_else(|| self.unknown(name));
         }
-        if let Some(named) = self.tagged(name)? {
+        if let Some(named) = self.find_tag(name)? {
             return Ok(named);
         }
-        let looks_like_id = name.len() >= LEAST && name.bytes().all(|b| b.is_ascii_hexdigit());
+        let looks_like_id =
+            name.len() >= ID_DIGITS_MIN && name.bytes().all(|b| b.is_ascii_hexdigit());
         let found =
-            if looks_like_id { self.beginning_with(&name.to_lowercase())? } else { Vec::new() };
+            if looks_like_id { self.with_id_prefix(&name.to_lowercase())? } else { Vec::new() };
         match &found[..] {
             [] => Err(self.unknown(name)),
             [one] => Ok(one.clone()),
@@ -45,18 +46,18 @@ impl Archive {
     /// The one run a name stands for; of `latest`, the last.
     ///
     /// # Errors
-    /// As [`Archive::named`], and when it stands for several runs made together.
+    /// As [`Archive::resolve`], and when it stands for several runs made together.
     pub fn find(&self, name: &str) -> Result<RunId, ArchiveError> {
-        let set = match self.named(name)? {
-            Named::Run(id) => return Ok(id),
-            Named::Set(set) => set,
+        let set = match self.resolve(name)? {
+            RunOrSet::Run(id) => return Ok(id),
+            RunOrSet::Set(set) => set,
         };
         let mut members = self.members(&set)?;
-        match (members.pop(), members.is_empty() || back(name).is_some()) {
+        match (members.pop(), members.is_empty() || steps_back(name).is_some()) {
             (Some(last), true) => Ok(last),
             (last, _) => {
                 members.extend(last);
-                let several: Vec<Named> = members.into_iter().map(Named::Run).collect();
+                let several: Vec<RunOrSet> = members.into_iter().map(RunOrSet::Run).collect();
                 Err(ambiguous(name, &several))
             }
         }
@@ -65,11 +66,11 @@ impl Archive {
     /// Every run a name stands for.
     ///
     /// # Errors
-    /// As [`Archive::named`].
+    /// As [`Archive::resolve`].
     pub fn find_all(&self, name: &str) -> Result<Vec<RunId>, ArchiveError> {
-        match self.named(name)? {
-            Named::Run(id) => Ok(vec![id]),
-            Named::Set(set) => self.members(&set),
+        match self.resolve(name)? {
+            RunOrSet::Run(id) => Ok(vec![id]),
+            RunOrSet::Set(set) => self.members(&set),
         }
     }
 
@@ -84,7 +85,7 @@ impl Archive {
     pub(crate) fn unknown(&self, name: &str) -> ArchiveError {
         let tags = self.tags().unwrap_or_default();
         let distance = |tag: &&(String, u64)| strsim::levenshtein(name, &tag.0);
-        let near = tags.iter().min_by_key(distance).filter(|tag| distance(tag) <= NEAR);
+        let near = tags.iter().min_by_key(distance).filter(|tag| distance(tag) <= TAG_DISTANCE_MAX);
         let near =
             near.map_or(String::new(), |(tag, _)| format!("; did you mean the tag '{tag}'?"));
         ArchiveError::Unknown { name: name.into(), near }
@@ -92,7 +93,7 @@ impl Archive {
 
     /// What was made last, or so many things before; runs made together are one thing, at the time
     /// of their last.
-    fn latest(&self, back: u64) -> Result<Option<Named>, ArchiveError> {
+    fn latest(&self, back: u64) -> Result<Option<RunOrSet>, ArchiveError> {
         let sql = "SELECT set_id, id FROM runs WHERE number IN (SELECT number FROM (SELECT number, \
              max(started_ms) AS at FROM runs GROUP BY coalesce(set_id, id))) ORDER BY started_ms \
              DESC, number DESC LIMIT 1 OFFSET ?1";
@@ -102,7 +103,7 @@ impl Archive {
     }
 
     /// What has a tag: a run, or the set all its runs are of.
-    fn tagged(&self, tag: &str) -> Result<Option<Named>, ArchiveError> {
+    fn find_tag(&self, tag: &str) -> Result<Option<RunOrSet>, ArchiveError> {
         let read = || {
             let sql = "SELECT set_id, id FROM runs JOIN tags ON run = number WHERE tag = ?1 \
                  ORDER BY number";
@@ -113,21 +114,21 @@ impl Archive {
         let found = read().map_err(|error| self.failed(&error))?;
         match &found[..] {
             [] => Ok(None),
-            [(_, id)] => Ok(Some(Named::Run(RunId(id.clone())))),
+            [(_, id)] => Ok(Some(RunOrSet::Run(RunId(id.clone())))),
             [(Some(set), _), others @ ..]
                 if others.iter().all(|(other, _)| other.as_ref() == Some(set)) =>
             {
-                Ok(Some(Named::Set(SetId(set.clone()))))
+                Ok(Some(RunOrSet::Set(SetId(set.clone()))))
             }
             several => {
-                let run = |(_, id): &(Option<String>, String)| Named::Run(RunId(id.clone()));
+                let run = |(_, id): &(Option<String>, String)| RunOrSet::Run(RunId(id.clone()));
                 Err(ambiguous(tag, &several.iter().map(run).collect::<Vec<_>>()))
             }
         }
     }
 
-    fn beginning_with(&self, digits: &str) -> Result<Vec<Named>, ArchiveError> {
-        let read = |sql: &str, named: fn(String) -> Named| {
+    fn with_id_prefix(&self, digits: &str) -> Result<Vec<RunOrSet>, ArchiveError> {
+        let read = |sql: &str, named: fn(String) -> RunOrSet| {
             let mut statement = self.connection.prepare_cached(sql)?;
             // 'g' comes after every digit.
             let end = format!("{digits}g");
@@ -136,8 +137,8 @@ impl Archive {
         };
         let runs = "SELECT id FROM runs WHERE id >= ?1 AND id < ?2 LIMIT 20";
         let sets = "SELECT id FROM sets WHERE id >= ?1 AND id < ?2 LIMIT 20";
-        let both = read(runs, |id| Named::Run(RunId(id))).and_then(|mut found| {
-            found.extend(read(sets, |id| Named::Set(SetId(id)))?);
+        let both = read(runs, |id| RunOrSet::Run(RunId(id))).and_then(|mut found| {
+            found.extend(read(sets, |id| RunOrSet::Set(SetId(id)))?);
             Ok(found)
         });
         both.map_err(|error| self.failed(&error))
@@ -145,7 +146,7 @@ impl Archive {
 }
 
 /// How many things before the last: of "latest", 0, of "latest~2", 2.
-fn back(name: &str) -> Option<u64> {
+fn steps_back(name: &str) -> Option<u64> {
     let rest = name.strip_prefix("latest")?;
     match rest.strip_prefix('~') {
         Some(count) => count.parse().ok().filter(|back| *back < 1 << 32),
@@ -153,21 +154,22 @@ fn back(name: &str) -> Option<u64> {
     }
 }
 
-fn named(set: Option<String>, id: String) -> rusqlite::Result<Named> {
+fn named(set: Option<String>, id: String) -> rusqlite::Result<RunOrSet> {
     Ok(match set {
-        Some(set) => Named::Set(SetId(set)),
-        None => Named::Run(RunId(id)),
+        Some(set) => RunOrSet::Set(SetId(set)),
+        None => RunOrSet::Run(RunId(id)),
     })
 }
 
-fn ambiguous(name: &str, several: &[Named]) -> ArchiveError {
-    let shown = |named: &Named| match named {
-        Named::Run(id) => id.short().to_owned(),
-        Named::Set(id) => format!("{} (runs made together)", id.short()),
+fn ambiguous(name: &str, several: &[RunOrSet]) -> ArchiveError {
+    let shown = |named: &RunOrSet| match named {
+        RunOrSet::Run(id) => id.short().to_owned(),
+        RunOrSet::Set(id) => format!("{} (runs made together)", id.short()),
     };
-    let mut candidates = several.iter().take(TOLD).map(shown).collect::<Vec<_>>().join(", ");
-    if several.len() > TOLD {
-        candidates += &format!(" and {} more", several.len() - TOLD);
+    let mut candidates =
+        several.iter().take(CANDIDATES_SHOWN).map(shown).collect::<Vec<_>>().join(", ");
+    if several.len() > CANDIDATES_SHOWN {
+        candidates += &format!(" and {} more", several.len() - CANDIDATES_SHOWN);
     }
     ArchiveError::Ambiguous { name: name.into(), candidates }
 }

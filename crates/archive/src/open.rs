@@ -1,8 +1,8 @@
 //! Opening the file: is it ours, is it there, is its schema ours.
 
 use crate::ArchiveError;
-use crate::place::Place;
-use crate::quarantine::{lock, with};
+use crate::location::Location;
+use crate::quarantine::{lock, with_suffix};
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use std::fs::{self, DirBuilder, File};
 use std::io::{ErrorKind, Read};
@@ -42,10 +42,10 @@ enum Kind {
 
 /// Opens it, with the schema of this program.
 pub(crate) fn open(
-    place: &Place,
+    place: &Location,
     mode: Mode,
     schema: &[&str],
-    remarks: &mut Vec<String>,
+    messages: &mut Vec<String>,
 ) -> Result<Connection, ArchiveError> {
     let path = &place.path;
     match (kind(path)?, mode) {
@@ -57,7 +57,7 @@ pub(crate) fn open(
             make_directory(place)?;
             make(path, schema)?;
         }
-        (Kind::Foreign(what), _) if place.is_named => {
+        (Kind::Foreign(what), _) if place.is_explicit => {
             return Err(ArchiveError::Foreign { path: path.clone(), what });
         }
         // Where only we write, what is no archive was one.
@@ -73,11 +73,11 @@ pub(crate) fn open(
         (opened, _) => opened?,
     };
     let newest = schema.len() as i64;
-    match version(&connection).map_err(|error| ArchiveError::of(path, &error))? {
+    match version(&connection).map_err(|error| ArchiveError::from_sqlite(path, &error))? {
         found if found > newest => {
             return Err(ArchiveError::Newer { path: path.clone(), found, known: newest });
         }
-        found if found < newest => remarks.extend(migrate(&mut connection, path, schema)?),
+        found if found < newest => messages.extend(migrate(&mut connection, path, schema)?),
         _ => {}
     }
     Ok(connection)
@@ -87,12 +87,12 @@ pub(crate) fn open(
 ///
 /// # Errors
 /// What it is instead.
-pub(crate) fn check(place: &Place) -> Result<(), ArchiveError> {
+pub(crate) fn check(place: &Location) -> Result<(), ArchiveError> {
     match kind(&place.path)? {
-        Kind::Foreign(what) if place.is_named => {
+        Kind::Foreign(what) if place.is_explicit => {
             Err(ArchiveError::Foreign { path: place.path.clone(), what })
         }
-        Kind::Missing if place.is_named && directory(place).is_some_and(|at| !at.is_dir()) => {
+        Kind::Missing if place.is_explicit && directory(place).is_some_and(|at| !at.is_dir()) => {
             Err(ArchiveError::NoDirectory { path: place.path.clone() })
         }
         _ => Ok(()),
@@ -100,24 +100,24 @@ pub(crate) fn check(place: &Place) -> Result<(), ArchiveError> {
 }
 
 /// The directory that an archive is in; `None`: the working directory.
-fn directory(place: &Place) -> Option<&Path> {
+fn directory(place: &Location) -> Option<&Path> {
     place.path.parent().filter(|parent| !parent.as_os_str().is_empty())
 }
 
 /// Makes the usual directory; where somebody named a place, a name that is mistyped shall make none.
-fn make_directory(place: &Place) -> Result<(), ArchiveError> {
+fn make_directory(place: &Location) -> Result<(), ArchiveError> {
     let Some(directory) = directory(place).filter(|directory| !directory.is_dir()) else {
         return Ok(());
     };
-    if place.is_named {
+    if place.is_explicit {
         return Err(ArchiveError::NoDirectory { path: place.path.clone() });
     }
     let made = DirBuilder::new().recursive(true).mode(0o700).create(directory);
-    made.map_err(|error| ArchiveError::io(directory, "the directory cannot be made", &error))
+    made.map_err(|error| ArchiveError::from_io(directory, "the directory cannot be made", &error))
 }
 
 fn kind(path: &Path) -> Result<Kind, ArchiveError> {
-    let failed = |error: std::io::Error| ArchiveError::io(path, "it cannot be read", &error);
+    let failed = |error: std::io::Error| ArchiveError::from_io(path, "it cannot be read", &error);
     match fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Kind::Missing),
         Err(error) => return Err(failed(error)),
@@ -158,13 +158,13 @@ fn connect(path: &Path, writable: bool) -> Result<Connection, ArchiveError> {
     let opened = match (open(path, way), writable) {
         // Without a place for its shared memory a file can only be read as it lies there. Whatever
         // a program that ended before its time left beside it would be missed.
-        (Err(_), false) if !with(path, "-wal").exists() => {
+        (Err(_), false) if !with_suffix(path, "-wal").exists() => {
             let uri = PathBuf::from(uri(path));
             open(&uri, way | OpenFlags::SQLITE_OPEN_URI)
         }
         (opened, _) => opened,
     };
-    opened.map_err(|error| ArchiveError::of(path, &error))
+    opened.map_err(|error| ArchiveError::from_sqlite(path, &error))
 }
 
 /// As SQLite takes a file that does not change (sqlite.org/uri.html).
@@ -187,12 +187,12 @@ fn version(connection: &Connection) -> rusqlite::Result<i64> {
 
 /// Makes an archive. It is complete or is not there: it is made beside its place and linked to it.
 fn make(path: &Path, schema: &[&str]) -> Result<(), ArchiveError> {
-    let beside = with(path, &format!(".{}.new", std::process::id()));
-    let failed = |error: std::io::Error| ArchiveError::io(path, "it cannot be made", &error);
+    let beside = with_suffix(path, &format!(".{}.new", std::process::id()));
+    let failed = |error: std::io::Error| ArchiveError::from_io(path, "it cannot be made", &error);
     // One that was left over by a process of this number.
     let _ = fs::remove_file(&beside);
     let made = fill(&beside, schema)
-        .map_err(|error| ArchiveError::of(path, &error))
+        .map_err(|error| ArchiveError::from_sqlite(path, &error))
         .and_then(|()| File::open(&beside).and_then(|file| file.sync_all()).map_err(failed))
         .and_then(|()| put(&beside, path).map_err(failed));
     let _ = fs::remove_file(&beside);
@@ -237,7 +237,7 @@ fn migrate(
     path: &Path,
     schema: &[&str],
 ) -> Result<Option<String>, ArchiveError> {
-    let failed = |error: rusqlite::Error| ArchiveError::of(path, &error);
+    let failed = |error: rusqlite::Error| ArchiveError::from_sqlite(path, &error);
     let _held = lock(path)?;
     let from = version(connection).map_err(failed)?;
     if from < 0 || from >= schema.len() as i64 {
@@ -245,7 +245,7 @@ fn migrate(
         return Ok(None);
     }
     let now = chrono::Local::now().format("%Y-%m-%dT%H-%M-%S");
-    let backup = with(path, &format!(".schema-{from}-{now}"));
+    let backup = with_suffix(path, &format!(".schema-{from}-{now}"));
     let name = backup.to_string_lossy();
     connection.execute("VACUUM INTO ?1", [name.as_ref()]).map_err(failed)?;
     let _ = fs::set_permissions(&backup, fs::Permissions::from_mode(0o600));

@@ -23,7 +23,7 @@ pub struct Summary {
 
 impl Summary {
     /// Of a record and what judging says of it.
-    pub fn of(record: &RunRecord, judged: &Judged) -> Summary {
+    pub fn new(record: &RunRecord, judged: &Judged) -> Summary {
         let figures = Measure::every().into_iter().filter_map(|measure| {
             let value = measure.of(record).filter(|value| value.is_finite())?;
             Some((measure.name(), value))
@@ -86,13 +86,19 @@ impl Archive {
     ///
     /// # Errors
     /// When there is no such run, or it cannot be written.
-    pub fn judged(&mut self, id: &RunId, summary: &Summary) -> Result<(), ArchiveError> {
+    pub fn save_summary(&mut self, id: &RunId, summary: &Summary) -> Result<(), ArchiveError> {
         let number = self.number(id)?;
-        self.relaxed(|archive| archive.write(|connection| note(connection, number, summary)))
+        self.without_sync(|archive| {
+            archive.write(|connection| write_summary(connection, number, summary))
+        })
     }
 }
 
-fn note(connection: &rusqlite::Connection, number: i64, summary: &Summary) -> rusqlite::Result<()> {
+fn write_summary(
+    connection: &rusqlite::Connection,
+    number: i64,
+    summary: &Summary,
+) -> rusqlite::Result<()> {
     let [errors, warnings, notes] = summary.counts;
     connection.prepare_cached(JUDGED)?.execute(params![
         number,

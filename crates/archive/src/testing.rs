@@ -1,6 +1,6 @@
 //! Invented runs.
 
-use crate::{Archive, Lineage, Place, RunId, Summary};
+use crate::{Archive, Lineage, Location, RunId, Summary};
 use record::{
     Bytes, DeviceFacts, Direction, FilesystemFacts, Histogram, Invocation, JobRecord, RunRecord,
     TargetFacts,
@@ -69,7 +69,7 @@ pub(crate) fn record(name: &str, hour: u64) -> RunRecord {
 /// An archive in a directory of its own.
 pub(crate) fn archive() -> (tempfile::TempDir, Archive) {
     let directory = testbed::scratch();
-    let place = Place::named(directory.path().join("archive.db"));
+    let place = Location::explicit(directory.path().join("archive.db"));
     let archive = Archive::open(&place).unwrap();
     (directory, archive)
 }
@@ -77,6 +77,6 @@ pub(crate) fn archive() -> (tempfile::TempDir, Archive) {
 /// Adds a run of its own, judged.
 pub(crate) fn add(archive: &mut Archive, record: &RunRecord) -> RunId {
     let id = archive.add(record, &Lineage::alone("run")).unwrap();
-    archive.judged(&id, &Summary::of(record, &judge::judge(record))).unwrap();
+    archive.save_summary(&id, &Summary::new(record, &judge::judge(record))).unwrap();
     id
 }

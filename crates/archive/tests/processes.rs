@@ -1,7 +1,7 @@
 //! Several programs at one archive, and programs that are killed while they save. It runs itself with
 //! `add PATH COUNT SEED` to have programs that add runs and print the id of each once it is added.
 
-use archive::{Archive, Filter, Lineage, Place, RunId};
+use archive::{Archive, Filter, Lineage, Location, RunId};
 use record::{Invocation, Message, RunRecord};
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
@@ -57,13 +57,13 @@ fn record(seed: u64, number: u64) -> RunRecord {
 }
 
 fn add(path: &Path, count: u64, seed: u64) {
-    let mut archive = Archive::open(&Place::named(path)).unwrap();
+    let mut archive = Archive::open(&Location::explicit(path)).unwrap();
     for number in 0..count {
         let id = archive.add(&record(seed, number), &Lineage::alone("run")).unwrap();
         println!("{number} {id}");
         std::io::stdout().flush().unwrap();
     }
-    assert_eq!(archive.remarks(), [""; 0], "nothing was wrong with it");
+    assert_eq!(archive.messages(), [""; 0], "nothing was wrong with it");
 }
 
 fn adding(path: &Path, count: u64, seed: u64) -> Child {
@@ -98,7 +98,7 @@ fn two_programs_add_at_once() {
         assert!(child.wait().unwrap().success());
     }
     assert_eq!(ids.len(), 100);
-    let archive = Archive::open(&Place::named(&path)).unwrap();
+    let archive = Archive::open(&Location::explicit(&path)).unwrap();
     for (seed, number, id) in ids {
         assert_eq!(archive.load(&find(&archive, &id)).unwrap(), record(seed, number));
     }
@@ -127,8 +127,8 @@ fn a_kill_at_any_moment_loses_nothing() {
         if added.is_empty() && !path.exists() {
             continue;
         }
-        let mut archive = Archive::open(&Place::named(&path)).unwrap();
-        assert_eq!(archive.remarks(), [""; 0], "kill {seed}: it is as it should be");
+        let mut archive = Archive::open(&Location::explicit(&path)).unwrap();
+        assert_eq!(archive.messages(), [""; 0], "kill {seed}: it is as it should be");
         for (number, id) in &added {
             assert_eq!(archive.load(&find(&archive, id)).unwrap(), record(seed, *number));
         }

@@ -15,7 +15,7 @@ use std::path::Path;
 /// # Errors
 /// When it is neither, or cannot be read; with exit code 2.
 pub fn load(name: &Path) -> Result<RecordSet> {
-    load_from(name, &Choice::of(None, false))
+    load_from(name, &Choice::from_options(None, false))
 }
 
 /// The same with another archive than the one that the environment names.
@@ -44,15 +44,15 @@ pub fn before(name: &Path) -> Option<(String, RecordSet)> {
     if fs::symlink_metadata(name).is_ok() {
         return None;
     }
-    let archive = open_existing(&Choice::of(None, false)).ok()?;
-    let (row, earlier) = archive.before(name.to_str()?).ok()??;
+    let archive = open_existing(&Choice::from_options(None, false)).ok()?;
+    let (row, earlier) = archive.load_previous(name.to_str()?).ok()??;
     Some((row.id.short().to_owned(), earlier))
 }
 
 fn from_archive(name: &str, archive: &Choice) -> Result<RecordSet, String> {
     let opened =
         open_existing(archive).map_err(|why| format!("nor an archive to look in: {why}"))?;
-    opened.load_set(name).map_err(|error| match error {
+    opened.load_named(name).map_err(|error| match error {
         ArchiveError::Unknown { .. } => format!("and in {}, {error}", opened.path().display()),
         other => other.to_string(),
     })
@@ -63,7 +63,7 @@ fn from_archive(name: &str, archive: &Choice) -> Result<RecordSet, String> {
 /// # Errors
 /// That there is none, or what is wrong with it.
 pub fn open_existing(archive: &Choice) -> Result<Archive, String> {
-    match archive.place() {
+    match archive.location() {
         Ok(Some(place)) => Archive::open_existing(&place).map_err(|error| error.to_string()),
         Ok(None) => Err("FATHOM_ARCHIVE says that there is to be none".into()),
         Err(error) => Err(error.to_string()),

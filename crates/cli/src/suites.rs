@@ -9,7 +9,7 @@ pub mod scratch;
 use crate::exit;
 use crate::output::say;
 use anyhow::{Context, Result};
-use archive::{Choice, Place};
+use archive::{Choice, Location};
 use clap::Args;
 use job::options::Value;
 use job::value::Units;
@@ -183,10 +183,10 @@ impl ArchiveArguments {
     /// When that file is no archive.
     pub fn choice(&self) -> Result<Choice> {
         if let Some(path) = &self.archive {
-            let checked = Place::named(path).check();
+            let checked = Location::explicit(path).check();
             checked.map_err(|error| Refusal::usage(format!("--archive: {error}")))?;
         }
-        Ok(Choice::of(self.archive.as_deref(), self.no_archive))
+        Ok(Choice::from_options(self.archive.as_deref(), self.no_archive))
     }
 }
 

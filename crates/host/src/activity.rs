@@ -6,12 +6,12 @@ impl Host {
     /// What the kernel does with a device beside our I/O: with an array of md, or a filesystem of
     /// btrfs that it holds a part of. `None` when nothing, or nothing that is told.
     pub(crate) fn activity(&self, device: &str) -> Option<String> {
-        self.of_array(device).or_else(|| self.of_btrfs(device))
+        self.array_activity(device).or_else(|| self.btrfs_activity(device))
     }
 
     /// What md does to an array at the moment: "resync 12.5 %"; `None` when nothing, or for other
     /// devices (the kernel's Documentation/admin-guide/md.rst).
-    fn of_array(&self, device: &str) -> Option<String> {
+    fn array_activity(&self, device: &str) -> Option<String> {
         let md = format!("/sys/class/block/{device}/md");
         let action = self
             .text(format!("{md}/sync_action"))
@@ -25,7 +25,7 @@ impl Host {
 
     /// The exclusive operation of a filesystem ("balance", "device remove", paused ones included);
     /// a scrub is none, and no file tells of it.
-    fn of_btrfs(&self, device: &str) -> Option<String> {
+    fn btrfs_activity(&self, device: &str) -> Option<String> {
         const BTRFS: &str = "/sys/fs/btrfs";
         let holds = |id: &String| self.exists(format!("{BTRFS}/{id}/devices/{device}"));
         let id = self.names(BTRFS).into_iter().find(holds)?;

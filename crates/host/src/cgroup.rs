@@ -11,12 +11,12 @@ use std::path::{Path, PathBuf};
 const NO_LIMIT: u64 = 1 << 60;
 
 /// Where this process stands in one hierarchy, and where the hierarchy is mounted.
-struct Place {
+struct GroupPath {
     mount: PathBuf,
     path: String,
 }
 
-impl Place {
+impl GroupPath {
     /// The directories from the process's own group up to the root of the hierarchy.
     fn directories(&self) -> impl Iterator<Item = PathBuf> {
         let path = Path::new(self.path.trim_start_matches('/'));
@@ -34,7 +34,7 @@ struct Hierarchies {
 impl Hierarchies {
     /// Where this process is in the hierarchy of a controller of version 1, or in the unified one for
     /// "".
-    fn place(&self, controller: &str) -> Option<Place> {
+    fn find(&self, controller: &str) -> Option<GroupPath> {
         let path = self.own.lines().find_map(|line| {
             let (_, rest) = line.split_once(':')?;
             let (controllers, path) = rest.split_once(':')?;
@@ -45,7 +45,7 @@ impl Hierarchies {
             let named = || mount.options.iter().any(|option| option == controller);
             mount.kind == wanted && (controller.is_empty() || named())
         })?;
-        Some(Place { mount: mount.point.clone(), path })
+        Some(GroupPath { mount: mount.point.clone(), path })
     }
 }
 
@@ -53,7 +53,7 @@ impl Host {
     /// What the control group of this process is limited to.
     pub(crate) fn cgroup(&self) -> CgroupFacts {
         let hierarchies = self.hierarchies();
-        let place = |controller: &str| hierarchies.place(controller);
+        let place = |controller: &str| hierarchies.find(controller);
         let unified = place("");
         let mut io_max = BTreeMap::new();
         let blkio = place("blkio");
@@ -75,7 +75,7 @@ impl Host {
     /// The file that says how long the control group was kept off the CPU.
     pub(crate) fn cpu_stat(&self) -> Option<PathBuf> {
         let hierarchies = self.hierarchies();
-        let places = [hierarchies.place(""), hierarchies.place("cpu")];
+        let places = [hierarchies.find(""), hierarchies.find("cpu")];
         let files = places.into_iter().flatten();
         let mut files = files.filter_map(|p| p.directories().next()).map(|d| d.join("cpu.stat"));
         files.find(|file| self.text(file).is_some_and(|text| text.contains("throttled_")))
@@ -87,22 +87,22 @@ impl Host {
     }
 
     /// CPUs by quota, the fewest along the path.
-    fn cpu_quota(&self, v2: Option<&Place>, v1: Option<&Place>) -> Option<f64> {
-        let of_v2 = v2.into_iter().flat_map(Place::directories).filter_map(|directory| {
+    fn cpu_quota(&self, v2: Option<&GroupPath>, v1: Option<&GroupPath>) -> Option<f64> {
+        let of_v2 = v2.into_iter().flat_map(GroupPath::directories).filter_map(|directory| {
             let text = self.text(directory.join("cpu.max"))?;
             let (quota, period) = text.split_once(' ')?;
             Some(quota.parse::<f64>().ok()? / period.trim().parse::<f64>().ok()?)
         });
-        let of_v1 = v1.into_iter().flat_map(Place::directories).filter_map(|directory| {
+        let of_v1 = v1.into_iter().flat_map(GroupPath::directories).filter_map(|directory| {
             let quota = self.number(directory.join("cpu.cfs_quota_us"))?;
             Some(quota as f64 / self.number(directory.join("cpu.cfs_period_us"))? as f64)
         });
         of_v2.chain(of_v1).filter(|cpus| cpus.is_finite()).min_by(f64::total_cmp)
     }
 
-    fn memory_max(&self, v2: Option<&Place>, v1: Option<&Place>) -> Option<Bytes> {
-        let limits = |place: Option<&Place>, file: &str| -> Vec<u64> {
-            let directories = place.into_iter().flat_map(Place::directories);
+    fn memory_max(&self, v2: Option<&GroupPath>, v1: Option<&GroupPath>) -> Option<Bytes> {
+        let limits = |place: Option<&GroupPath>, file: &str| -> Vec<u64> {
+            let directories = place.into_iter().flat_map(GroupPath::directories);
             directories.filter_map(|directory| self.number(directory.join(file))).collect()
         };
         let both = [limits(v2, "memory.max"), limits(v1, "memory.limit_in_bytes")].concat();
@@ -111,8 +111,8 @@ impl Host {
 
     fn io_limits(
         &self,
-        v2: Option<&Place>,
-        v1: Option<&Place>,
+        v2: Option<&GroupPath>,
+        v1: Option<&GroupPath>,
         found: &mut BTreeMap<String, BTreeMap<String, u64>>,
     ) {
         let mut tighten = |device: &str, name: &str, limit: u64| {
@@ -120,7 +120,7 @@ impl Host {
             let known = known.entry(name.to_owned()).or_insert(limit);
             *known = limit.min(*known);
         };
-        for directory in v2.into_iter().flat_map(Place::directories) {
+        for directory in v2.into_iter().flat_map(GroupPath::directories) {
             for line in self.text(directory.join("io.max")).unwrap_or_default().lines() {
                 let (device, limits) = line.split_once(' ').unwrap_or((line, ""));
                 for (name, limit) in limits.split(' ').filter_map(|pair| pair.split_once('=')) {
@@ -136,7 +136,7 @@ impl Host {
             ("read_iops", "riops"),
             ("write_iops", "wiops"),
         ];
-        for directory in v1.into_iter().flat_map(Place::directories) {
+        for directory in v1.into_iter().flat_map(GroupPath::directories) {
             for (file, name) in FILES {
                 let file = directory.join(format!("blkio.throttle.{file}_device"));
                 for line in self.text(file).unwrap_or_default().lines() {

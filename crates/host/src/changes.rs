@@ -21,7 +21,7 @@ struct Made {
     /// Groups that were made, parents first, without those that are to stay.
     groups: Vec<PathBuf>,
     /// The group this process was in, where it was moved as a whole.
-    left: Option<PathBuf>,
+    original_group: Option<PathBuf>,
 }
 
 /// A control group to join.
@@ -43,7 +43,7 @@ pub struct GroupToJoin<'a> {
 const ATTEMPTS: u32 = 50;
 const PAUSE: std::time::Duration = std::time::Duration::from_millis(10);
 
-fn refused(text: String) -> io::Error {
+fn invalid_input(text: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, text)
 }
 
@@ -92,12 +92,12 @@ impl Changes {
         if !names.clone().any(|name| name == wanted) {
             let list: Vec<&str> = names.by_ref().collect();
             let text = format!("{device} has no scheduler '{wanted}', only {}", list.join(", "));
-            return Err(refused(text));
+            return Err(invalid_input(text));
         }
         fs::write(&file, wanted)?;
         match self.scheduler(device)? {
             active if active == wanted || !self.host.is_live() => Ok(()),
-            active => Err(refused(format!("{device} stayed with {active}"))),
+            active => Err(invalid_input(format!("{device} stayed with {active}"))),
         }
     }
 
@@ -117,7 +117,7 @@ impl Changes {
             return fs::write(directory.join("tasks"), thread.to_string());
         }
         fs::write(directory.join("cgroup.procs"), std::process::id().to_string())?;
-        made.left.get_or_insert(self.host.real(group.own));
+        made.original_group.get_or_insert(self.host.real(group.own));
         Ok(())
     }
 
@@ -143,7 +143,7 @@ impl Changes {
                 ));
             }
         }
-        if let Some(own) = made.left
+        if let Some(own) = made.original_group
             && let Err(error) = fs::write(own.join("cgroup.procs"), std::process::id().to_string())
         {
             failed.push(format!("this process could not go back to {}: {error}", own.display()));
@@ -188,7 +188,7 @@ fn set_weight(directory: &Path, version: u8, weight: u64) -> io::Result<()> {
     let Some((file, value)) = there else {
         let [(a, _), (b, _)] = files;
         let place = directory.display();
-        return Err(refused(format!(
+        return Err(invalid_input(format!(
             "{place} has neither {a} nor {b}: this kernel gives groups a weight only with the bfq \
              scheduler or iocost"
         )));

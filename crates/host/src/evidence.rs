@@ -11,9 +11,9 @@ use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
-/// What was found before the first I/O; becomes [`Evidence`] with [`Host::look_after`].
+/// What was found before the first I/O; becomes [`Evidence`] with [`Host::evidence_after`].
 #[derive(Clone, Debug, Default)]
-pub struct Before {
+pub struct EvidenceBefore {
     files: BTreeMap<String, Option<FileLook>>,
     traffic: BTreeMap<u32, Traffic>,
 }
@@ -23,22 +23,22 @@ impl Host {
     /// files the first [`Evidence::FILES_MAX`] different ones are looked at.
     ///
     /// Changes nothing: files are opened for reading only and none is read.
-    pub fn look_before<'a>(&self, files: impl IntoIterator<Item = &'a str>) -> Before {
+    pub fn evidence_before<'a>(&self, files: impl IntoIterator<Item = &'a str>) -> EvidenceBefore {
         let mut looks = BTreeMap::new();
         for file in files {
             if looks.len() < Evidence::FILES_MAX && !looks.contains_key(file) {
-                looks.insert(file.to_owned(), self.look_at(file));
+                looks.insert(file.to_owned(), self.file_state(file));
             }
         }
-        Before { files: looks, traffic: self.traffic() }
+        EvidenceBefore { files: looks, traffic: self.traffic() }
     }
 
     /// Looks again after the last I/O, and at the content of those files that are named in
     /// `contents`: 64 blocks of each are read past the page cache.
-    pub fn look_after(&self, before: Before, contents: &[String]) -> Evidence {
+    pub fn evidence_after(&self, before: EvidenceBefore, contents: &[String]) -> Evidence {
         let neighbours = neighbours::busiest(&before.traffic, self.traffic());
         let files = before.files.into_iter().map(|(path, before)| {
-            let after = self.look_at(&path);
+            let after = self.file_state(&path);
             let wanted = contents.contains(&path);
             let content = after
                 .as_ref()
@@ -50,7 +50,7 @@ impl Host {
     }
 
     /// `None` when there is no file or device of this name, or it may not be read.
-    fn look_at(&self, path: &str) -> Option<FileLook> {
+    fn file_state(&self, path: &str) -> Option<FileLook> {
         let file = open(&self.real(path))?;
         let kind = file.metadata().ok()?.file_type();
         let size = self.size_of(&file, path)?;

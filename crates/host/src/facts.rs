@@ -11,7 +11,7 @@ mod transport;
 mod uses;
 
 use crate::Host;
-use crate::health::Silence;
+use crate::health::NoHealth;
 pub use mounts::Mount;
 use record::{DeviceFacts, DeviceKind, Facts};
 use std::collections::BTreeMap;
@@ -60,7 +60,7 @@ impl Host {
 
     /// Facts about some block devices, by kernel name, and about each below them.
     pub fn devices(&self, names: &[String]) -> BTreeMap<String, DeviceFacts> {
-        let mut survey = Survey::of(self);
+        let mut survey = Survey::new(self);
         names.iter().for_each(|name| survey.descend(name));
         survey.devices
     }
@@ -68,8 +68,8 @@ impl Host {
     /// Adds to facts about the machine those about each target and each block device below them, as
     /// [`Host::facts`] does.
     pub fn survey(&self, mut facts: Facts, targets: &[TargetQuery]) -> Facts {
-        let mut survey = Survey::of(self);
-        for query in merged(targets) {
+        let mut survey = Survey::new(self);
+        for query in merge_queries(targets) {
             let target = survey.target(&query);
             let under = target.filesystem.iter().flat_map(|f| &f.devices);
             let names: Vec<String> = target.device.iter().chain(under).cloned().collect();
@@ -85,7 +85,7 @@ impl Host {
 }
 
 /// Each path once: many jobs may name one target, and one of them writing it is enough.
-fn merged(queries: &[TargetQuery]) -> impl Iterator<Item = TargetQuery> {
+fn merge_queries(queries: &[TargetQuery]) -> impl Iterator<Item = TargetQuery> {
     let mut will_write: BTreeMap<&str, bool> = BTreeMap::new();
     for query in queries {
         *will_write.entry(&query.path).or_default() |= query.will_write;
@@ -107,7 +107,7 @@ struct Survey<'a> {
 }
 
 impl<'a> Survey<'a> {
-    fn of(host: &'a Host) -> Self {
+    fn new(host: &'a Host) -> Self {
         const BTRFS: &str = "/sys/fs/btrfs";
         let loops = host.names("/sys/class/block").into_iter().filter(|n| n.starts_with("loop"));
         let btrfs = host.names(BTRFS).into_iter();
@@ -150,7 +150,7 @@ impl<'a> Survey<'a> {
     }
 
     /// Says once that something could not be found out.
-    fn note(&mut self, text: String) {
+    fn add_unknown(&mut self, text: String) {
         if !self.unknown.contains(&text) {
             self.unknown.push(text);
         }
@@ -165,28 +165,28 @@ impl<'a> Survey<'a> {
         device.interrupts = self.host.interrupts(name);
         device.activity = self.host.activity(name);
         if device.interrupts.iter().any(|interrupt| interrupt.cpus.is_empty()) {
-            self.note(format!("{name}: which CPUs serve its interrupts is not told"));
+            self.add_unknown(format!("{name}: which CPUs serve its interrupts is not told"));
         }
         if let DeviceKind::Loop { backing_file } = &device.kind {
             device.below = self.below_loop(name, &backing_file.clone());
         }
-        match self.host.ask_health(name) {
+        match self.host.read_health(name) {
             Ok(health) => device.health = Some(health),
-            Err(Silence::Forbidden) => {
-                self.note(format!("{name}: {} ask it for its health", Facts::ROOT_ONLY));
+            Err(NoHealth::Forbidden) => {
+                self.add_unknown(format!("{name}: {} ask it for its health", Facts::ROOT_ONLY));
             }
-            Err(Silence::Nothing) => {}
+            Err(NoHealth::Unsupported) => {}
         }
         let below = device.below.clone();
         self.devices.insert(name.to_owned(), device);
         for lower in &below {
             self.descend(lower);
         }
-        self.inherit(name, &below);
+        self.inherit_virtual(name, &below);
     }
 
     /// What is made of virtual disks is virtual.
-    fn inherit(&mut self, name: &str, below: &[String]) {
+    fn inherit_virtual(&mut self, name: &str, below: &[String]) {
         let is_virtual = |lower: &String| self.devices.get(lower).is_some_and(|d| d.is_virtual);
         let any = below.iter().any(is_virtual);
         if let Some(device) = self.devices.get_mut(name) {
@@ -203,7 +203,7 @@ impl<'a> Survey<'a> {
         match self.mount_of(Path::new(&file)).filter(|_| file == backing_file) {
             Some(mount) => self.devices_of(mount),
             None => {
-                self.note(format!(
+                self.add_unknown(format!(
                     "{name}: which device holds its file {backing_file} is not known"
                 ));
                 Vec::new()

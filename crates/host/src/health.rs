@@ -12,9 +12,9 @@ use std::os::unix::fs::OpenOptionsExt;
 
 /// Why a disk's health is not known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Silence {
+pub(crate) enum NoHealth {
     /// It has none to tell: a virtual disk, memory, a stacked device.
-    Nothing,
+    Unsupported,
     /// Only root may ask.
     Forbidden,
 }
@@ -23,18 +23,18 @@ impl Host {
     /// Health of a whole disk, by kernel name; `None` where there is none to tell or it may not be
     /// asked. The disk is only asked, and not woken when it sleeps.
     pub fn health(&self, device: &str) -> Option<Health> {
-        self.ask_health(device).ok()
+        self.read_health(device).ok()
     }
 
-    pub(crate) fn ask_health(&self, device: &str) -> Result<Health, Silence> {
-        let kernel = self.kernel().ok_or(Silence::Nothing)?;
-        let language = self.language(device).ok_or(Silence::Nothing)?;
+    pub(crate) fn read_health(&self, device: &str) -> Result<Health, NoHealth> {
+        let kernel = self.kernel().ok_or(NoHealth::Unsupported)?;
+        let language = self.language(device).ok_or(NoHealth::Unsupported)?;
         let disk = self.open_disk(device)?;
         let health = match language {
             Language::Nvme => nvme::ask(kernel, &disk),
             Language::Scsi => ata::ask(kernel, &disk).or_else(|| scsi::ask(kernel, &disk)),
         };
-        health.ok_or(Silence::Nothing)
+        health.ok_or(NoHealth::Unsupported)
     }
 
     fn language(&self, device: &str) -> Option<Language> {
@@ -49,13 +49,13 @@ impl Host {
         self.exists(format!("{directory}/device/scsi_level")).then_some(Language::Scsi)
     }
 
-    fn open_disk(&self, device: &str) -> Result<File, Silence> {
+    fn open_disk(&self, device: &str) -> Result<File, NoHealth> {
         let flags = rustix::fs::OFlags::NONBLOCK.bits() as i32;
         let path = self.real(format!("/dev/{device}"));
         let opened = OpenOptions::new().read(true).custom_flags(flags).open(path);
         opened.map_err(|error| match error.kind() {
-            std::io::ErrorKind::PermissionDenied => Silence::Forbidden,
-            _ => Silence::Nothing,
+            std::io::ErrorKind::PermissionDenied => NoHealth::Forbidden,
+            _ => NoHealth::Unsupported,
         })
     }
 }
@@ -91,6 +91,6 @@ mod tests {
 
     #[test]
     fn what_is_no_disk_is_not_asked() {
-        assert_eq!(Host::at("/").ask_health("no-such-disk"), Err(Silence::Nothing));
+        assert_eq!(Host::at("/").read_health("no-such-disk"), Err(NoHealth::Unsupported));
     }
 }

@@ -1,7 +1,7 @@
 //! Interrupts of block devices.
 
 use crate::Host;
-use crate::tree::cpu_list;
+use crate::host::cpu_list;
 use record::InterruptFacts;
 use std::collections::BTreeMap;
 

@@ -4,11 +4,10 @@
 //!
 //! [`Host::facts`] describes the machine and the stack of devices under each target.
 //! [`Sampler`] looks at the machine ten times a second while a run goes on, and
-//! [`Host::look_before`] and [`Host::look_after`] at the files and the neighbours at both its ends.
+//! [`Host::evidence_before`] and [`Host::evidence_after`] at the files and the neighbours at both its ends.
 
 mod activity;
 mod arrays;
-mod below;
 mod caches;
 mod cgroup;
 mod changes;
@@ -16,19 +15,20 @@ mod counters;
 mod evidence;
 mod facts;
 mod health;
+mod host;
+mod identity;
 mod interrupts;
 mod kernel;
-mod lookout;
 mod pressure;
+mod sample_reader;
 mod sampler;
-mod slow;
-mod tree;
-mod whose;
+mod slow_reader;
+mod walk;
 
 pub use changes::{Changes, GroupToJoin};
-pub use evidence::Before;
+pub use evidence::EvidenceBefore;
 pub use facts::{Mount, TargetQuery};
+pub use host::Host;
 pub use kernel::{Kernel, NvmeAdmin, PageCache, ScsiAnswer};
-pub use lookout::{Detail, Lookout};
-pub use sampler::{Sampler, Watched};
-pub use tree::Host;
+pub use sample_reader::{Detail, SampleReader};
+pub use sampler::{Sampler, SamplerConfig};

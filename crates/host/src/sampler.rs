@@ -1,7 +1,7 @@
 //! Looking at the machine ten times a second while a run goes on.
 
 use crate::Host;
-use crate::lookout::{Detail, Lookout};
+use crate::sample_reader::{Detail, SampleReader};
 use record::{Sample, Timeline};
 use std::cell::Cell;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -17,7 +17,7 @@ const SLOW_PERIOD: Duration = Duration::from_secs(1);
 
 /// What a sampler watches, and how.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Watched {
+pub struct SamplerConfig {
     /// Kernel names of block devices; unknown ones are left out of the samples.
     pub devices: Vec<String>,
     /// Time between two samples; `None`: only the first and the last one are taken.
@@ -75,13 +75,13 @@ impl Sampler {
     /// When the system cannot start another thread.
     pub fn start(
         host: Host,
-        watched: Watched,
+        watched: SamplerConfig,
         origin: Instant,
         tids: impl Fn() -> Vec<u32> + Send + 'static,
     ) -> std::io::Result<Sampler> {
         let stop = Arc::new(Stop::default());
-        let Watched { devices, period, cpus } = watched;
-        let lookout = Lookout::new(host, devices, origin);
+        let SamplerConfig { devices, period, cpus } = watched;
+        let reader = SampleReader::new(host, devices, origin);
         let last_slow = Cell::new(Instant::now());
         let look = move |at_an_end: bool| {
             let now = Instant::now();
@@ -93,14 +93,14 @@ impl Sampler {
             if detail != Detail::Counters {
                 last_slow.set(now);
             }
-            lookout.look(&tids(), detail)
+            reader.read(&tids(), detail)
         };
         let first = look(true);
         let grid = Grid { origin, period };
         let thread = std::thread::Builder::new().name("fathom-sampler".into()).spawn({
             let stop = Arc::clone(&stop);
             move || {
-                keep_to(&cpus);
+                pin_to(&cpus);
                 run(&stop, look, first, grid, SAMPLES_MAX)
             }
         })?;
@@ -125,7 +125,7 @@ impl Drop for Sampler {
 }
 
 /// Keeps the calling thread to some CPUs. Where that is not allowed it stays where it is.
-fn keep_to(cpus: &[u32]) {
+fn pin_to(cpus: &[u32]) {
     let mut set = rustix::thread::CpuSet::new();
     let known = cpus.iter().filter(|cpu| (**cpu as usize) < rustix::thread::CpuSet::MAX_CPU);
     known.for_each(|cpu| set.set(*cpu as usize));
@@ -200,7 +200,7 @@ mod tests {
     fn first_and_last_samples_are_always_there() {
         let origin = Instant::now();
         let tid = rustix::thread::gettid().as_raw_nonzero().get() as u32;
-        let watched = Watched { devices: vec!["no-such".into()], ..Watched::default() };
+        let watched = SamplerConfig { devices: vec!["no-such".into()], ..SamplerConfig::default() };
         let sampler = Sampler::start(Host::at("/"), watched, origin, move || vec![tid, 0]).unwrap();
         let timeline = sampler.finish();
         assert_eq!(timeline.samples.len(), 2);
@@ -215,7 +215,8 @@ mod tests {
     #[test]
     fn a_moment_before_the_origin_is_zero() {
         let origin = Instant::now() + Duration::from_secs(3600);
-        let sampler = Sampler::start(Host::at("/"), Watched::default(), origin, Vec::new).unwrap();
+        let sampler =
+            Sampler::start(Host::at("/"), SamplerConfig::default(), origin, Vec::new).unwrap();
         assert!(sampler.finish().samples.iter().all(|s| s.at == Nanos(0)));
     }
 
@@ -262,7 +263,7 @@ mod tests {
         let guard = Arc::new(());
         let held = Arc::clone(&guard);
         let sampler =
-            Sampler::start(Host::at("/"), Watched::default(), Instant::now(), move || {
+            Sampler::start(Host::at("/"), SamplerConfig::default(), Instant::now(), move || {
                 let _ = &held;
                 Vec::new()
             })

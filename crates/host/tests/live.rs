@@ -1,7 +1,7 @@
 //! Facts and samples of the machine the tests run on: loop devices over scratch files, which need
 //! root.
 
-use host::{Host, Sampler, TargetQuery, Watched};
+use host::{Host, Sampler, SamplerConfig, TargetQuery};
 use record::{DeviceKind, Facts, TargetKind, Use};
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -228,10 +228,10 @@ fn one_path_named_twice_counts_as_written_when_one_job_writes_it() {
 fn the_sampler_sees_what_a_device_does() {
     let directory = scratch();
     let disk = disk(&directory.path().join("image"));
-    let watched = Watched {
+    let watched = SamplerConfig {
         devices: vec![disk.name().to_owned()],
         period: Some(Duration::from_millis(100)),
-        ..Watched::default()
+        ..SamplerConfig::default()
     };
     let origin = Instant::now();
     let sampler = Sampler::start(Host::at("/"), watched, origin, Vec::new).unwrap();

@@ -2,20 +2,20 @@
 //!
 //! Each process that runs something listens at `PID.sock` in a directory of its user's own
 //! ([`directory`]). Who connects is told [`Line::Run`], the last moments that were made, and from
-//! then on a [`Line::Moment`] a second, [`Line::Ended`] and [`Line::Kept`]. Nothing is made while
+//! then on a [`Line::Moment`] a second, [`Line::Ended`] and [`Line::Saved`]. Nothing is made while
 //! nobody listens, and one who does not read is left behind, never waited for.
 
 mod client;
+mod directory;
 mod hub;
-mod place;
 mod server;
 
-pub use client::{Follow, Listed, list};
-pub use hub::{Hub, Wanted};
-pub use place::{PlaceError, directory, usual};
+pub use client::{FeedProcess, FeedReader, list};
+pub use directory::{DirectoryError, default_directory};
+pub use hub::{Hub, Subscription};
 pub use server::Server;
 
-use crate::run::{Ended, Head, Kept, Moment};
+use crate::run::{Moment, RunEnd, RunInfo, SavedTo};
 use serde::{Deserialize, Serialize};
 
 /// A line of a feed.
@@ -23,13 +23,14 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "lowercase")]
 pub enum Line {
     /// Which run is under way; what follows is about it.
-    Run(Head),
+    Run(RunInfo),
     /// What it does now.
     Moment(Box<Moment>),
     /// How it ended.
-    Ended(Ended),
+    Ended(RunEnd),
     /// Where it is now.
-    Kept(Kept),
+    #[serde(rename = "kept")]
+    Saved(SavedTo),
 }
 
 impl Line {

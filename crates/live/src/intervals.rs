@@ -23,7 +23,7 @@ pub struct Interval {
 impl Intervals {
     /// The interval that an entry ends, if it ends one: not the first look after watching began,
     /// and none that was taken at the moment of another.
-    pub fn take(&mut self, entry: Entry) -> Option<Interval> {
+    pub fn push(&mut self, entry: Entry) -> Option<Interval> {
         match entry {
             Entry::Watch(_) => {
                 *self = Intervals::default();
@@ -51,19 +51,19 @@ impl Intervals {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::log::{Devices, Look, Start};
+    use crate::log::{Devices, Start, TimedSample};
     use record::{DeviceFacts, Nanos};
 
     fn look(seconds: u64) -> Entry {
         let at = Nanos(seconds * Nanos::SECOND.0);
         let sample = Sample { at, ..Sample::default() };
-        Entry::Sample(Box::new(Look { unix_ms: seconds * 1000, sample }))
+        Entry::Sample(Box::new(TimedSample { unix_ms: seconds * 1000, sample }))
     }
 
     #[test]
     fn an_interval_needs_two_looks_of_one_watching() {
         let mut intervals = Intervals::default();
-        let mut seconds = |entry| intervals.take(entry).map(|interval| interval.rates.seconds);
+        let mut seconds = |entry| intervals.push(entry).map(|interval| interval.rates.seconds);
         assert_eq!(seconds(Entry::Watch(Start::default())), None);
         assert_eq!(seconds(look(1)), None);
         assert_eq!(seconds(look(3)), Some(2.0));
@@ -76,11 +76,11 @@ mod tests {
     #[test]
     fn the_devices_may_change_while_time_goes_on() {
         let mut intervals = Intervals::default();
-        intervals.take(look(1));
+        intervals.push(look(1));
         let device = DeviceFacts { name: "sda".into(), ..DeviceFacts::default() };
         let devices = [("sda".to_owned(), device)].into();
-        intervals.take(Entry::Stack(Devices { tops: None, devices }));
+        intervals.push(Entry::Stack(Devices { tops: None, devices }));
         assert_eq!(intervals.stack().rows[0].name, "sda");
-        assert!(intervals.take(look(2)).is_some());
+        assert!(intervals.push(look(2)).is_some());
     }
 }

@@ -6,8 +6,8 @@
 //! Everything but [`Terminal`] and the sockets of [`feed`] is pure: samples in, text or a picture out.
 
 mod cursor;
+mod disk_history;
 pub mod feed;
-mod history;
 mod intervals;
 pub mod json;
 mod keys;
@@ -22,10 +22,10 @@ mod terminal;
 pub mod units;
 mod view;
 
-pub use history::History;
+pub use disk_history::DiskHistory;
 pub use intervals::{Interval, Intervals};
 pub use rates::{CpuShares, DiskRates, MemoryNow, PagingRates, PressureShares, Rates};
-pub use screen::{Do, Key, Screen, Title};
+pub use screen::{Action, Key, Screen, Title};
 pub use stack::{Row, Stack};
 pub use terminal::{Event, Terminal};
 pub use view::{Palette, draw};

@@ -21,7 +21,7 @@ pub enum Entry {
     /// The devices watched from here on.
     Stack(Devices),
     /// A look at the machine.
-    Sample(Box<Look>),
+    Sample(Box<TimedSample>),
 }
 
 /// How watching began.
@@ -64,7 +64,7 @@ impl Devices {
 
 /// A look at the machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Look {
+pub struct TimedSample {
     /// Wall clock, in milliseconds since 1970 (UTC).
     pub unix_ms: u64,
     /// What was seen; its time counts from when watching began.
@@ -173,7 +173,7 @@ mod tests {
     fn look(unix_ms: u64) -> Entry {
         let mut sample = Sample { at: Nanos(unix_ms), ..Sample::default() };
         sample.workers.insert(77, WorkerSample::default());
-        Entry::Sample(Box::new(Look { unix_ms, sample }))
+        Entry::Sample(Box::new(TimedSample { unix_ms, sample }))
     }
 
     fn read(text: &[u8]) -> (Vec<Entry>, u64, Option<LogError>) {

@@ -3,7 +3,7 @@
 //! Units are base units: seconds, bytes, ratios from 0 to 1. Counters count from the start of each
 //! run, and begin at 0 again with the next one of a process, which Prometheus takes for a restart.
 
-use crate::run::{DirectionNow, Head, JobNow, Moment};
+use crate::run::{DirectionNow, JobNow, Moment, RunInfo};
 use crate::{CpuShares, DiskRates};
 use record::Severity;
 use std::fmt::Write;
@@ -12,20 +12,20 @@ use std::fmt::Write;
 pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// The metrics of runs under way, each with its latest moment where there is one.
-pub fn text(runs: &[(&Head, Option<&Moment>)]) -> String {
+pub fn text(runs: &[(&RunInfo, Option<&Moment>)]) -> String {
     let mut text = Text::default();
     text.family("fathom_runs", GAUGE, "Runs under way.");
     text.sample(&[], runs.len() as f64);
-    of_runs(&mut text, runs);
-    of_jobs(&mut text, runs);
-    of_machine(&mut text, runs);
+    write_runs(&mut text, runs);
+    write_jobs(&mut text, runs);
+    write_machine(&mut text, runs);
     text.0
 }
 
 const GAUGE: &str = "gauge";
 const COUNTER: &str = "counter";
 
-type Runs<'a> = [(&'a Head, Option<&'a Moment>)];
+type Runs<'a> = [(&'a RunInfo, Option<&'a Moment>)];
 type Labels<'a> = &'a [(&'a str, &'a str)];
 
 /// The text so far, and which metric its next samples are of.
@@ -61,24 +61,24 @@ fn escaped(value: &str) -> String {
     value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
-fn of_runs(text: &mut Text, runs: &Runs<'_>) {
+fn write_runs(text: &mut Text, runs: &Runs<'_>) {
     text.family("fathom_run_info", GAUGE, "What is run, by process.");
-    for (head, _) in runs {
-        let (pid, run) = (head.pid.to_string(), head.run.to_string());
+    for (info, _) in runs {
+        let (pid, run) = (info.pid.to_string(), info.run.to_string());
         let labels = [
             ("pid", pid.as_str()),
             ("run", &run),
-            ("name", &head.name),
-            ("host", &head.hostname),
-            ("version", &head.fathom_version),
+            ("name", &info.name),
+            ("host", &info.hostname),
+            ("version", &info.fathom_version),
         ];
         text.sample(&labels, 1.0);
     }
-    let mut each = |name, kind, help, value: fn(&Head, &Moment) -> Option<f64>| {
+    let mut each = |name, kind, help, value: fn(&RunInfo, &Moment) -> Option<f64>| {
         text.family(name, kind, help);
-        for (head, moment) in moments(runs) {
-            if let Some(value) = value(head, moment) {
-                text.sample(&[("pid", &head.pid.to_string())], value);
+        for (info, moment) in moments(runs) {
+            if let Some(value) = value(info, moment) {
+                text.sample(&[("pid", &info.pid.to_string())], value);
             }
         }
     };
@@ -86,7 +86,7 @@ fn of_runs(text: &mut Text, runs: &Runs<'_>) {
         "fathom_run_start_time_seconds",
         GAUGE,
         "When the run began, in seconds since 1970.",
-        |head, _| Some(head.started_unix_ms as f64 / 1000.0),
+        |info, _| Some(info.started_unix_ms as f64 / 1000.0),
     );
     each("fathom_run_elapsed_seconds", GAUGE, "Time since the run began.", |_, moment| {
         Some(moment.elapsed_seconds)
@@ -113,19 +113,19 @@ fn of_runs(text: &mut Text, runs: &Runs<'_>) {
         |_, moment| moment.own_cpu_seconds,
     );
     text.family("fathom_run_findings", GAUGE, "Findings about the figures so far, by severity.");
-    for (head, moment) in moments(runs) {
+    for (info, moment) in moments(runs) {
         for (severity, name) in
             [(Severity::Note, "note"), (Severity::Warning, "warning"), (Severity::Error, "error")]
         {
             let count = moment.findings.iter().filter(|one| one.severity == severity).count();
-            let labels = [("pid", head.pid.to_string()), ("severity", name.into())];
+            let labels = [("pid", info.pid.to_string()), ("severity", name.into())];
             text.sample(&borrowed(&labels), count as f64);
         }
     }
 }
 
-fn moments<'a>(runs: &'a Runs<'a>) -> impl Iterator<Item = (&'a Head, &'a Moment)> {
-    runs.iter().filter_map(|(head, moment)| Some((*head, (*moment)?)))
+fn moments<'a>(runs: &'a Runs<'a>) -> impl Iterator<Item = (&'a RunInfo, &'a Moment)> {
+    runs.iter().filter_map(|(info, moment)| Some((*info, (*moment)?)))
 }
 
 fn borrowed<'a>(labels: &'a [(&'static str, String)]) -> Vec<(&'a str, &'a str)> {
@@ -133,21 +133,21 @@ fn borrowed<'a>(labels: &'a [(&'static str, String)]) -> Vec<(&'a str, &'a str)>
 }
 
 /// The labels of a job; its group is among them only where two jobs of a run have one name.
-fn job_labels(head: &Head, moment: &Moment, job: &JobNow) -> Vec<(&'static str, String)> {
-    let mut labels = vec![("pid", head.pid.to_string()), ("job", job.name.clone())];
+fn job_labels(info: &RunInfo, moment: &Moment, job: &JobNow) -> Vec<(&'static str, String)> {
+    let mut labels = vec![("pid", info.pid.to_string()), ("job", job.name.clone())];
     if moment.jobs.iter().filter(|other| other.name == job.name).count() > 1 {
         labels.push(("group", job.group.to_string()));
     }
     labels
 }
 
-fn of_jobs(text: &mut Text, runs: &Runs<'_>) {
+fn write_jobs(text: &mut Text, runs: &Runs<'_>) {
     let mut each = |name, kind, help, value: fn(&JobNow) -> Option<f64>| {
         text.family(name, kind, help);
-        for (head, moment) in moments(runs) {
+        for (info, moment) in moments(runs) {
             for job in &moment.jobs {
                 if let Some(value) = value(job) {
-                    text.sample(&borrowed(&job_labels(head, moment, job)), value);
+                    text.sample(&borrowed(&job_labels(info, moment, job)), value);
                 }
             }
         }
@@ -163,17 +163,17 @@ fn of_jobs(text: &mut Text, runs: &Runs<'_>) {
         Some(job.errors as f64)
     });
     text.family("fathom_job_state", GAUGE, "1 for the state that the job is in.");
-    for (head, moment) in moments(runs) {
+    for (info, moment) in moments(runs) {
         for job in &moment.jobs {
-            let mut labels = job_labels(head, moment, job);
+            let mut labels = job_labels(info, moment, job);
             labels.push(("state", job.state.name().into()));
             text.sample(&borrowed(&labels), 1.0);
         }
     }
-    of_directions(text, runs);
+    write_directions(text, runs);
 }
 
-fn of_directions(text: &mut Text, runs: &Runs<'_>) {
+fn write_directions(text: &mut Text, runs: &Runs<'_>) {
     let mut each = |name, kind, help, value: fn(&DirectionNow) -> f64| {
         text.family(name, kind, help);
         for_each_direction(runs, |labels, now| text.sample(&borrowed(&labels), value(now)));
@@ -207,11 +207,11 @@ fn for_each_direction(
     runs: &Runs<'_>,
     mut call: impl FnMut(Vec<(&'static str, String)>, &DirectionNow),
 ) {
-    for (head, moment) in moments(runs) {
+    for (info, moment) in moments(runs) {
         for job in &moment.jobs {
             for (direction, now) in job.directions.iter() {
                 let Some(now) = now else { continue };
-                let mut labels = job_labels(head, moment, job);
+                let mut labels = job_labels(info, moment, job);
                 labels.push(("direction", direction.name().into()));
                 call(labels, now);
             }
@@ -219,12 +219,12 @@ fn for_each_direction(
     }
 }
 
-fn of_machine(text: &mut Text, runs: &Runs<'_>) {
+fn write_machine(text: &mut Text, runs: &Runs<'_>) {
     let mut each = |name, help, value: fn(&DiskRates) -> f64| {
         text.family(name, GAUGE, help);
-        for (head, moment) in moments(runs) {
+        for (info, moment) in moments(runs) {
             for (device, rates) in moment.machine.iter().flat_map(|machine| &machine.disks) {
-                let labels = [("pid", head.pid.to_string()), ("device", device.clone())];
+                let labels = [("pid", info.pid.to_string()), ("device", device.clone())];
                 text.sample(&borrowed(&labels), value(rates));
             }
         }
@@ -254,9 +254,9 @@ fn of_machine(text: &mut Text, runs: &Runs<'_>) {
         GAUGE,
         "Share of the time in which the CPUs did something.",
     );
-    for (head, moment) in moments(runs) {
+    for (info, moment) in moments(runs) {
         if let Some(cpu) = moment.machine.as_ref().and_then(|machine| machine.cpu) {
-            text.sample(&[("pid", &head.pid.to_string())], CpuShares::busy(&cpu) / 100.0);
+            text.sample(&[("pid", &info.pid.to_string())], CpuShares::busy(&cpu) / 100.0);
         }
     }
 }
@@ -269,7 +269,7 @@ mod tests {
     use record::PerDirection;
     use std::collections::{BTreeMap, BTreeSet};
 
-    fn run() -> (Head, Moment) {
+    fn run() -> (RunInfo, Moment) {
         let latency = LatencyNow { p50_ns: 80_000, p99_ns: 1_500_000, ..LatencyNow::default() };
         let read = DirectionNow {
             ios: 12_345_678,
@@ -294,13 +294,13 @@ mod tests {
             machine: Some(Rates { disks, ..Rates::default() }),
             ..Moment::default()
         };
-        (Head { pid: 7, run: 2, ..Head::default() }, moment)
+        (RunInfo { pid: 7, run: 2, ..RunInfo::default() }, moment)
     }
 
     #[test]
     fn samples_have_their_units_and_labels() {
-        let (head, moment) = run();
-        let text = text(&[(&head, Some(&moment))]);
+        let (info, moment) = run();
+        let text = text(&[(&info, Some(&moment))]);
         for line in [
             "fathom_runs 1",
             "fathom_job_ios_total{pid=\"7\",job=\"a\\\"b\\\\c\\nd\",direction=\"read\"} 12345678",
@@ -319,10 +319,10 @@ mod tests {
 
     #[test]
     fn every_metric_is_described_once_and_no_sample_is_there_twice() {
-        let (head, moment) = run();
-        let other = Head { pid: 8, ..head.clone() };
-        let begun = Head { pid: 9, ..head.clone() };
-        let text = text(&[(&head, Some(&moment)), (&other, Some(&moment)), (&begun, None)]);
+        let (info, moment) = run();
+        let other = RunInfo { pid: 8, ..info.clone() };
+        let begun = RunInfo { pid: 9, ..info.clone() };
+        let text = text(&[(&info, Some(&moment)), (&other, Some(&moment)), (&begun, None)]);
         let (mut described, mut seen, mut family) = (BTreeSet::new(), BTreeSet::new(), "");
         for line in text.lines() {
             if let Some(rest) = line.strip_prefix("# HELP ") {

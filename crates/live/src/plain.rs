@@ -34,7 +34,7 @@ impl Plain {
             self.stack = stack.clone();
             let names = stack.rows.iter().map(|row| row.name.chars().count());
             self.name = names.max().unwrap_or(0).max(NAME_MIN);
-            text += &described(stack);
+            text += &device_comments(stack);
         }
         if changed || self.since_header.is_none_or(|lines| lines >= HEADER_EVERY) {
             text += &self.header(time.chars().count());
@@ -100,7 +100,7 @@ impl Plain {
 }
 
 /// The devices in the order of their lines, as remarks.
-fn described(stack: &Stack) -> String {
+fn device_comments(stack: &Stack) -> String {
     let mut text = String::new();
     for row in &stack.rows {
         let on = row.also_on.iter().map(|name| format!(" on {name}"));

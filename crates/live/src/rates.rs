@@ -130,7 +130,7 @@ impl Rates {
         }
         let disks = later.disks.iter().filter_map(|(name, now)| {
             let before = earlier.disks.get(name)?;
-            Some((name.clone(), DiskRates::of(now.since(before), seconds)))
+            Some((name.clone(), DiskRates::from_counts(now.since(before), seconds)))
         });
         let spent: Vec<CpuSample> = later
             .cpus
@@ -143,8 +143,8 @@ impl Rates {
         Some(Rates {
             seconds,
             disks: disks.collect(),
-            cpu: CpuShares::of(&all),
-            cpus: spent.iter().map(CpuShares::of).collect(),
+            cpu: CpuShares::from_times(&all),
+            cpus: spent.iter().map(CpuShares::from_times).collect(),
             memory: MemoryNow {
                 available: later.memory_available,
                 cached: later.memory_cached,
@@ -159,7 +159,7 @@ impl Rates {
 }
 
 impl DiskRates {
-    fn of(counted: DiskSample, seconds: f64) -> DiskRates {
+    fn from_counts(counted: DiskSample, seconds: f64) -> DiskRates {
         let per_second = |count: u64| count as f64 / seconds;
         let mean = |ticks_ms: u64, ios: u64| (ios > 0).then(|| ticks_ms as f64 / ios as f64);
         let elapsed_ms = seconds * 1000.0;
@@ -182,7 +182,7 @@ impl DiskRates {
 }
 
 impl CpuShares {
-    fn of(spent: &CpuSample) -> Option<CpuShares> {
+    fn from_times(spent: &CpuSample) -> Option<CpuShares> {
         let CpuSample { user_ms, system_ms, idle_ms, iowait_ms, irq_ms, softirq_ms, steal_ms } =
             *spent;
         let total = user_ms + system_ms + idle_ms + iowait_ms + irq_ms + softirq_ms + steal_ms;

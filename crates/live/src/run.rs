@@ -1,17 +1,17 @@
 //! What a run does now: [`Moment`]s, for the picture of `fathom run --live`, for whoever listens to
 //! its [feed](crate::feed), and for [metrics](crate::metrics).
 //!
-//! A [`Maker`] makes them from looks at the run. A [`Trail`] keeps what curves are drawn from.
+//! A [`MomentBuilder`] makes them from looks at the run. A [`RunHistory`] keeps what curves are drawn from.
 
-mod maker;
+mod history;
+mod moment_builder;
 pub mod plain;
 mod screen;
-mod trail;
 mod view;
 
-pub use maker::{Look, Maker};
+pub use history::{Quantity, RunHistory};
+pub use moment_builder::{MomentBuilder, RunObservation};
 pub use screen::RunScreen;
-pub use trail::{Of, Trail};
 pub use view::draw;
 
 use crate::{Rates, Row, Stack};
@@ -25,7 +25,7 @@ pub const SCHEMA: u32 = 1;
 
 /// Which run it is, told once before its moments.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Head {
+pub struct RunInfo {
     /// [`SCHEMA`] of the program that runs it.
     pub schema: u32,
     /// Version of that program.
@@ -50,12 +50,12 @@ pub struct Head {
     pub devices: Vec<Row>,
 }
 
-impl Head {
+impl RunInfo {
     /// Of a record of the run so far, as the `run`th of process `pid`.
-    pub fn of(record: &RunRecord, pid: u32, run: u32) -> Head {
+    pub fn new(record: &RunRecord, pid: u32, run: u32) -> RunInfo {
         let mut names: Vec<&str> = record.jobs.iter().map(|job| job.name.as_str()).collect();
         names.dedup();
-        Head {
+        RunInfo {
             schema: SCHEMA,
             fathom_version: record.fathom_version.clone(),
             pid,
@@ -91,7 +91,7 @@ fn devices(record: &RunRecord) -> Vec<Row> {
 /// What a run does now, and did so far.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Moment {
-    /// [`Head::run`].
+    /// [`RunInfo::run`].
     pub run: u32,
     /// When, in milliseconds since 1970 UTC.
     pub unix_ms: u64,
@@ -104,7 +104,7 @@ pub struct Moment {
     /// Files being made, while they are.
     pub layout: Option<LayoutProgress>,
     /// The workers of one name and group together, in the order they were given; those beyond
-    /// [`Maker::JOBS_MAX`] are one.
+    /// [`MomentBuilder::JOBS_MAX`] are one.
     pub jobs: Vec<JobNow>,
     /// What the machine did since the moment before; `None` in the first.
     pub machine: Option<Rates>,
@@ -222,7 +222,7 @@ pub struct DirectionNow {
     pub latency: Option<LatencyNow>,
 }
 
-/// Completion latencies of the last seconds, see [`Maker`].
+/// Completion latencies of the last seconds, see [`MomentBuilder`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LatencyNow {
     /// Over how long, in seconds.
@@ -274,8 +274,8 @@ pub struct FindingNow {
 
 /// How a run ended.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Ended {
-    /// [`Head::run`].
+pub struct RunEnd {
+    /// [`RunInfo::run`].
     pub run: u32,
     /// When, in milliseconds since 1970 UTC.
     pub unix_ms: u64,
@@ -287,8 +287,8 @@ pub struct Ended {
 
 /// Where a run is now that it has ended.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Kept {
-    /// [`Head::run`].
+pub struct SavedTo {
+    /// [`RunInfo::run`].
     pub run: u32,
     /// Its name in the archive.
     pub id: String,
@@ -321,10 +321,10 @@ mod tests {
 
     #[test]
     fn a_run_is_told_by_its_jobs_and_the_devices_under_their_files() {
-        let head = Head::of(&record(), 7, 2);
-        assert_eq!((head.pid, head.run, head.workers, head.name.as_str()), (7, 2, 3, "x, y"));
-        let devices: Vec<&str> = head.devices.iter().map(|row| row.name.as_str()).collect();
+        let info = RunInfo::new(&record(), 7, 2);
+        assert_eq!((info.pid, info.run, info.workers, info.name.as_str()), (7, 2, 3, "x, y"));
+        let devices: Vec<&str> = info.devices.iter().map(|row| row.name.as_str()).collect();
         assert_eq!(devices, ["sda", "sdb"]);
-        assert!(head.devices.iter().all(|row| row.legs_of.is_none()));
+        assert!(info.devices.iter().all(|row| row.member_of.is_none()));
     }
 }

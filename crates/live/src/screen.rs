@@ -1,7 +1,7 @@
 //! What is on the terminal, and what keys do to it.
 
 use crate::cursor::Cursor;
-use crate::{History, Rates, Stack};
+use crate::{DiskHistory, Rates, Stack};
 
 /// What is watched, for the first line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub enum Key {
 
 /// What is to be done after a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Do {
+pub enum Action {
     /// Nothing.
     Nothing,
     /// Draw the picture.
@@ -60,7 +60,7 @@ pub struct Screen {
     pub(crate) clock: String,
     pub(crate) stack: Stack,
     pub(crate) rates: Option<Rates>,
-    pub(crate) history: History,
+    pub(crate) history: DiskHistory,
     /// Intervals that passed since the picture was told to stand still.
     pub(crate) behind: usize,
     pub(crate) paused: bool,
@@ -87,7 +87,7 @@ impl Screen {
     }
 
     /// Something to tell in the last line.
-    pub fn note(&mut self, text: String) {
+    pub fn set_note(&mut self, text: String) {
         self.note = Some(text);
     }
 
@@ -104,7 +104,7 @@ impl Screen {
     }
 
     /// An interval has passed; `clock` is the time at its end.
-    pub fn take(&mut self, rates: Rates, clock: &str) {
+    pub fn add_interval(&mut self, rates: Rates, clock: &str) {
         self.history.push(&rates);
         if self.paused {
             self.behind += 1;
@@ -115,23 +115,23 @@ impl Screen {
     }
 
     /// A key was pressed.
-    pub fn press(&mut self, key: Key) -> Do {
+    pub fn press(&mut self, key: Key) -> Action {
         let last = self.stack.rows.len().saturating_sub(1);
         match key {
-            Key::Char('q') | Key::Control('c') => return Do::Quit,
+            Key::Char('q') | Key::Control('c') => return Action::Quit,
             Key::Escape if self.help => self.help = false,
-            Key::Escape => return Do::Quit,
-            Key::Control('z') => return Do::Suspend,
-            Key::Control('l') => return Do::Redraw,
+            Key::Escape => return Action::Quit,
+            Key::Control('z') => return Action::Suspend,
+            Key::Control('l') => return Action::Redraw,
             Key::Char('?' | 'h') => self.help = !self.help,
             Key::Char('p' | ' ') => {
                 self.paused = !self.paused;
                 self.behind = 0;
             }
             key if self.cursor.press(key, last) => {}
-            _ => return Do::Nothing,
+            _ => return Action::Nothing,
         }
-        Do::Draw
+        Action::Draw
     }
 
     /// Moves the rows shown so that the one that keys move is among them.
@@ -156,25 +156,25 @@ mod tests {
     fn keys_end_it_stop_it_and_open_its_help() {
         let mut screen = screen(3);
         for key in [Key::Char('q'), Key::Control('c'), Key::Escape] {
-            assert_eq!(screen.press(key), Do::Quit);
+            assert_eq!(screen.press(key), Action::Quit);
         }
-        assert_eq!(screen.press(Key::Control('z')), Do::Suspend);
-        assert_eq!(screen.press(Key::Char('x')), Do::Nothing);
-        assert_eq!((screen.press(Key::Char('?')), screen.help), (Do::Draw, true));
-        assert_eq!((screen.press(Key::Escape), screen.help), (Do::Draw, false));
+        assert_eq!(screen.press(Key::Control('z')), Action::Suspend);
+        assert_eq!(screen.press(Key::Char('x')), Action::Nothing);
+        assert_eq!((screen.press(Key::Char('?')), screen.help), (Action::Draw, true));
+        assert_eq!((screen.press(Key::Escape), screen.help), (Action::Draw, false));
     }
 
     #[test]
     fn a_paused_picture_stands_still_while_time_goes_on() {
         let mut screen = screen(1);
         let rates = |seconds| Rates { seconds, ..Rates::default() };
-        screen.take(rates(1.0), "a");
+        screen.add_interval(rates(1.0), "a");
         screen.press(Key::Char('p'));
-        screen.take(rates(2.0), "b");
+        screen.add_interval(rates(2.0), "b");
         assert_eq!((screen.rates.as_ref().unwrap().seconds, screen.clock.as_str()), (1.0, "a"));
         assert_eq!(screen.history.span(9, screen.behind), 1.0);
         screen.press(Key::Char('p'));
-        screen.take(rates(3.0), "c");
+        screen.add_interval(rates(3.0), "c");
         assert_eq!((screen.rates.as_ref().unwrap().seconds, screen.clock.as_str()), (3.0, "c"));
         assert_eq!(screen.history.span(9, screen.behind), 6.0);
     }
@@ -209,7 +209,7 @@ mod tests {
         assert_eq!(screen.cursor.selected, 1);
         screen.set_stack(Stack::default());
         assert_eq!(screen.cursor.selected, 0);
-        assert_eq!(screen.press(Key::Down), Do::Draw);
+        assert_eq!(screen.press(Key::Down), Action::Draw);
         screen.scroll_to(5);
     }
 }

@@ -23,7 +23,8 @@ pub struct Row {
     /// that lead to it are drawn from. Empty at the top.
     pub follows: Vec<bool>,
     /// What it is one of several legs of; `None` when it is alone.
-    pub legs_of: Option<Legs>,
+    #[serde(rename = "legs_of")]
+    pub member_of: Option<MemberOf>,
     /// Devices right below it that stand in another row above, under what came first.
     pub also_on: Vec<String>,
 }
@@ -31,7 +32,7 @@ pub struct Row {
 /// What a leg is a leg of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Legs {
+pub enum MemberOf {
     /// The device of this name.
     Device(String),
     /// The filesystem that lies on all tops.
@@ -42,7 +43,7 @@ impl Stack {
     /// The devices under a path that lies on `tops`, several where a filesystem spans them.
     pub fn under(devices: &BTreeMap<String, DeviceFacts>, tops: &[String]) -> Stack {
         let mut builder = Builder { devices, partitions: true, rows: Vec::new() };
-        let legs = (tops.len() > 1).then_some(Legs::Filesystem);
+        let legs = (tops.len() > 1).then_some(MemberOf::Filesystem);
         for top in tops {
             builder.descend(top, &[], legs.as_ref());
         }
@@ -70,16 +71,16 @@ impl Stack {
     /// Share of the reads of all legs of the same thing that a leg served, in percent; `None` for
     /// what is no leg, or when none read.
     pub fn share_of_reads(&self, row: &Row, rates: &Rates) -> Option<f64> {
-        let legs_of = row.legs_of.as_ref()?;
+        let member_of = row.member_of.as_ref()?;
         let reads = |name: &str| rates.disks.get(name).map_or(0, |disk| disk.counted.read_ios);
-        let legs = self.rows.iter().filter(|other| other.legs_of.as_ref() == Some(legs_of));
+        let legs = self.rows.iter().filter(|other| other.member_of.as_ref() == Some(member_of));
         let all: u64 = legs.map(|leg| reads(&leg.name)).sum();
         (all > 0).then(|| reads(&row.name) as f64 * 100.0 / all as f64)
     }
 
     /// Whether any device is one of several legs.
-    pub fn has_legs(&self) -> bool {
-        self.rows.iter().any(|row| row.legs_of.is_some())
+    pub fn has_members(&self) -> bool {
+        self.rows.iter().any(|row| row.member_of.is_some())
     }
 }
 
@@ -115,7 +116,7 @@ impl Builder<'_> {
         below
     }
 
-    fn descend(&mut self, name: &str, follows: &[bool], legs_of: Option<&Legs>) {
+    fn descend(&mut self, name: &str, follows: &[bool], member_of: Option<&MemberOf>) {
         if self.rows.iter().any(|row| row.name == name) {
             return;
         }
@@ -128,10 +129,10 @@ impl Builder<'_> {
             name: name.to_owned(),
             what: device.map(what).unwrap_or_default(),
             follows: follows.to_vec(),
-            legs_of: legs_of.cloned(),
+            member_of: member_of.cloned(),
             also_on,
         });
-        let legs = (below.len() > 1).then(|| Legs::Device(name.to_owned()));
+        let legs = (below.len() > 1).then(|| MemberOf::Device(name.to_owned()));
         for (at, lower) in new.iter().enumerate() {
             let follows = [follows, &[at + 1 < new.len()]].concat();
             self.descend(lower, &follows, legs.as_ref());
@@ -212,7 +213,7 @@ mod tests {
         assert_eq!(stack.rows[1].follows, [true]);
         assert_eq!(stack.rows[2].follows, [true, false]);
         assert_eq!(stack.rows[3].follows, [false]);
-        let legs: Vec<bool> = stack.rows.iter().map(|row| row.legs_of.is_some()).collect();
+        let legs: Vec<bool> = stack.rows.iter().map(|row| row.member_of.is_some()).collect();
         assert_eq!(legs, [false, true, false, true, false]);
     }
 
@@ -276,9 +277,10 @@ mod tests {
         let devices = devices(&[("sda", DeviceKind::Disk, &[]), ("sdb", DeviceKind::Disk, &[])]);
         let stack = Stack::under(&devices, &["sda".into(), "sdb".into()]);
         assert!(
-            stack.has_legs() && stack.rows.iter().all(|row| row.legs_of == Some(Legs::Filesystem))
+            stack.has_members()
+                && stack.rows.iter().all(|row| row.member_of == Some(MemberOf::Filesystem))
         );
-        assert!(!Stack::under(&devices, &["sda".into()]).has_legs());
+        assert!(!Stack::under(&devices, &["sda".into()]).has_members());
         assert_eq!(names(&Stack::under(&devices, &["gone".into()])), [("gone", 0)]);
     }
 

@@ -56,12 +56,12 @@ impl Terminal {
     ///
     /// # Errors
     /// When there is none, or it cannot be set up.
-    pub fn take(palette: Palette) -> io::Result<Terminal> {
+    pub fn open(palette: Palette) -> io::Result<Terminal> {
         static HOOK: std::sync::Once = std::sync::Once::new();
         HOOK.call_once(|| {
             let before = panic::take_hook();
             panic::set_hook(Box::new(move |about| {
-                let _ = give_back();
+                let _ = restore_terminal();
                 before(about);
             }));
         });
@@ -69,14 +69,14 @@ impl Terminal {
             true => None,
             false => Some(File::open("/dev/tty")?),
         };
-        set_up()?;
+        prepare_terminal()?;
         let out = BufWriter::with_capacity(PICTURE, io::stdout());
         match ratatui::Terminal::new(CrosstermBackend::new(out)) {
             Ok(inner) => {
                 Ok(Terminal { inner, palette, keyboard, keys: VecDeque::new(), size: size() })
             }
             Err(error) => {
-                let _ = give_back();
+                let _ = restore_terminal();
                 Err(error)
             }
         }
@@ -100,9 +100,9 @@ impl Terminal {
     }
 
     /// Puts the terminal back where one is taken: for a program that ends without further ado.
-    pub fn put_back() {
+    pub fn restore() {
         // There is nobody left to be told.
-        let _ = give_back();
+        let _ = restore_terminal();
     }
 
     /// Forgets what is on the terminal: the next picture is drawn whole.
@@ -179,19 +179,19 @@ impl Terminal {
     ///
     /// # Errors
     /// Those of setting the terminal up.
-    pub fn suspended(&mut self, pause: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
-        give_back()?;
+    pub fn suspend(&mut self, pause: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+        restore_terminal()?;
         pause()?;
-        self.retake()
+        self.reopen()
     }
 
     /// Takes the terminal again after the program was stopped without being asked.
     ///
     /// # Errors
     /// Those of setting the terminal up.
-    pub fn retake(&mut self) -> io::Result<()> {
-        give_back()?;
-        set_up()?;
+    pub fn reopen(&mut self) -> io::Result<()> {
+        restore_terminal()?;
+        prepare_terminal()?;
         self.clear()
     }
 }
@@ -199,7 +199,7 @@ impl Terminal {
 impl Drop for Terminal {
     fn drop(&mut self) {
         // A terminal that went away needs nothing.
-        let _ = give_back();
+        let _ = restore_terminal();
     }
 }
 
@@ -213,13 +213,13 @@ fn gone() -> io::Error {
     io::Error::new(ErrorKind::UnexpectedEof, "the terminal is gone")
 }
 
-fn set_up() -> io::Result<()> {
+fn prepare_terminal() -> io::Result<()> {
     enable_raw_mode()?;
     TAKEN.store(true, Ordering::SeqCst);
-    execute!(io::stdout(), EnterAlternateScreen, Hide).inspect_err(|_| drop(give_back()))
+    execute!(io::stdout(), EnterAlternateScreen, Hide).inspect_err(|_| drop(restore_terminal()))
 }
 
-fn give_back() -> io::Result<()> {
+fn restore_terminal() -> io::Result<()> {
     if !TAKEN.swap(false, Ordering::SeqCst) {
         return Ok(());
     }

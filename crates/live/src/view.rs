@@ -2,8 +2,8 @@
 //! out where the terminal is small.
 
 pub(crate) mod cpu;
+pub(crate) mod curves;
 pub(crate) mod disks;
-pub(crate) mod history;
 mod machine;
 mod palette;
 
@@ -24,10 +24,11 @@ const CURVES_MAX: usize = 17;
 
 /// Draws what is on the screen into the whole of the frame.
 pub fn draw(frame: &mut Frame<'_>, screen: &mut Screen, palette: Palette) {
-    let edges = edges(frame, |width| title(screen, width, palette), |_| footer(screen, palette));
-    let Some((_, room)) = edges else { return };
+    let title_and_footer =
+        title_and_footer(frame, |width| title(screen, width, palette), |_| footer(screen, palette));
+    let Some((_, room)) = title_and_footer else { return };
     if screen.help {
-        put(frame, 1, clipped(help(palette), room));
+        draw_lines(frame, 1, truncated(help(palette), room));
     } else {
         sections(frame, screen, room, palette);
     }
@@ -35,7 +36,7 @@ pub fn draw(frame: &mut Frame<'_>, screen: &mut Screen, palette: Palette) {
 
 /// Draws the first line and the last, of lines made for a width. The width, and how many lines are
 /// left between them; `None`: there is no room for both.
-pub(crate) fn edges(
+pub(crate) fn title_and_footer(
     frame: &mut Frame<'_>,
     first: impl FnOnce(usize) -> Line<'static>,
     last: impl FnOnce(usize) -> Line<'static>,
@@ -46,14 +47,14 @@ pub(crate) fn edges(
     if width == 0 || height == 0 {
         return None;
     }
-    put(frame, 0, vec![first(width)]);
+    draw_lines(frame, 0, vec![first(width)]);
     let room = height.checked_sub(2)?;
-    put(frame, height - 1, vec![last(width)]);
+    draw_lines(frame, height - 1, vec![last(width)]);
     Some((width, room))
 }
 
 /// Draws lines from a row of the terminal on; what does not fit is cut.
-pub(crate) fn put(frame: &mut Frame<'_>, row: usize, lines: Vec<Line<'_>>) {
+pub(crate) fn draw_lines(frame: &mut Frame<'_>, row: usize, lines: Vec<Line<'_>>) {
     let area = frame.area();
     let height = lines.len().min(usize::from(area.height).saturating_sub(row));
     // Both fit: they are within the height of the terminal.
@@ -73,7 +74,7 @@ struct Heights {
 
 impl Heights {
     /// Shares out `room` lines after `fixed` are taken, in order of worth.
-    fn of(room: usize, fixed: usize, disks: usize, cores: usize) -> Heights {
+    fn share_out(room: usize, fixed: usize, disks: usize, cores: usize) -> Heights {
         let mut left = room.saturating_sub(fixed);
         let mut heights = Heights::default();
         let mut take = |wanted: usize| {
@@ -97,7 +98,7 @@ fn sections(frame: &mut Frame<'_>, screen: &mut Screen, room: usize, palette: Pa
     let width = usize::from(frame.area().width);
     let Some(rates) = screen.rates.clone() else {
         let text = "  the first figures come after one interval";
-        put(frame, 1, clipped(vec![palette.dim(text).into()], room));
+        draw_lines(frame, 1, truncated(vec![palette.dim(text).into()], room));
         return;
     };
     let arrays = machine::arrays(&rates, width, palette);
@@ -106,7 +107,8 @@ fn sections(frame: &mut Frame<'_>, screen: &mut Screen, room: usize, palette: Pa
     // CPUs and memory take a line each.
     let fixed = disk_heads + arrays.len() + 2 + pressure.len();
     let rows = screen.stack.rows.len().max(1);
-    let heights = Heights::of(room, fixed, rows, cpu::lines_wanted(rates.cpus.len(), width, room));
+    let heights =
+        Heights::share_out(room, fixed, rows, cpu::lines_wanted(rates.cpus.len(), width, room));
     screen.scroll_to(heights.disks);
     let mut lines: Vec<Line<'_>> = Vec::new();
     let heading = |lines: &mut Vec<Line<'_>>, text: &str, key: Vec<Span<'static>>| {
@@ -126,13 +128,13 @@ fn sections(frame: &mut Frame<'_>, screen: &mut Screen, room: usize, palette: Pa
     lines.extend(pressure);
     lines.truncate(room);
     let after = 1 + lines.len();
-    put(frame, 1, lines);
+    draw_lines(frame, 1, lines);
     if heights.curves > 0 {
-        put(frame, after, history::lines(screen, heights.curves, width, palette));
+        draw_lines(frame, after, curves::lines(screen, heights.curves, width, palette));
     }
 }
 
-pub(crate) fn clipped(mut lines: Vec<Line<'static>>, room: usize) -> Vec<Line<'static>> {
+pub(crate) fn truncated(mut lines: Vec<Line<'static>>, room: usize) -> Vec<Line<'static>> {
     lines.truncate(room);
     lines
 }

@@ -5,7 +5,7 @@ use crate::process_context::{ChangesInEffect, apply};
 use crate::unix_ms;
 use anyhow::Result;
 use engine::{Outcome, Outside, Run};
-use host::{Before, Changes, Host, Sampler, Watched};
+use host::{Changes, EvidenceBefore, Host, Sampler, SamplerConfig};
 use plan::Plan;
 use record::{DiskResult, Evidence, Facts, Health, Message, Nanos, Timeline};
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ pub(crate) struct Measured {
 
 /// What was read before the first I/O.
 struct Start {
-    evidence: Before,
+    evidence: EvidenceBefore,
     disks: DiskSnapshot,
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn measure(
     let watched = plan.disks.clone();
     let contents = plan.contents(facts);
     let devices: Vec<String> = facts.devices.keys().cloned().collect();
-    let sampling = Watched {
+    let sampling = SamplerConfig {
         devices: devices.clone(),
         period: period(sample_hz.unwrap_or(SAMPLE_HZ)),
         cpus: spare_cpus(&plan, facts),
@@ -82,10 +82,10 @@ pub(crate) fn measure(
     outcome.messages.extend(not_restored.into_iter().map(|text| Message::warning(None, text)));
     let start = start.lock().unwrap_or_else(PoisonError::into_inner).take();
     // Without a start no I/O was made.
-    let start =
-        start.unwrap_or_else(|| Start { evidence: Before::default(), disks: after.clone() });
+    let start = start
+        .unwrap_or_else(|| Start { evidence: EvidenceBefore::default(), disks: after.clone() });
     let disks = disk_results(&watched, &start.disks, &after);
-    let mut evidence = host.look_after(start.evidence, &contents);
+    let mut evidence = host.evidence_after(start.evidence, &contents);
     evidence.health_after = health_after(host, facts);
     Ok(Measured { outcome, timeline, evidence, disks, started_unix_ms })
 }
@@ -100,7 +100,7 @@ fn read_start(
     let (start, host, files) = (Arc::clone(start), host.clone(), files(plan));
     let devices = devices.to_vec();
     move || {
-        let evidence = host.look_before(files.iter().map(String::as_str));
+        let evidence = host.evidence_before(files.iter().map(String::as_str));
         let disks = DiskSnapshot::take(&host, &devices);
         *start.lock().unwrap_or_else(PoisonError::into_inner) = Some(Start { evidence, disks });
     }

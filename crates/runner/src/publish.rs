@@ -5,9 +5,9 @@ use crate::follow::GRACE;
 use crate::observer::RunInProgress;
 use crate::unix_ms;
 use engine::LOOK_AT_LEAST;
-use host::{Detail, Host, Lookout};
+use host::{Detail, Host, SampleReader};
 use live::feed::{self, Hub, Line, Server};
-use live::run::{Ended, FindingNow, Head, Kept, Look, Maker};
+use live::run::{FindingNow, MomentBuilder, RunEnd, RunInfo, RunObservation, SavedTo};
 use record::{RunRecord, Sample, Snapshot, Timeline};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
@@ -35,7 +35,7 @@ pub(crate) fn archived(id: &str) {
     let hub = HUB.get().and_then(Weak::upgrade);
     let latest = hub.as_ref().and_then(|hub| hub.latest());
     if let (Some(hub), Some((head, _))) = (hub, latest) {
-        hub.tell(Line::Kept(Kept { run: head.run, id: id.into() }));
+        hub.publish(Line::Saved(SavedTo { run: head.run, id: id.into() }));
     }
 }
 
@@ -52,7 +52,7 @@ impl Publisher {
     pub fn open() -> Publisher {
         let hub = Arc::new(Hub::default());
         HUB.get_or_init(|| Arc::downgrade(&hub));
-        let server = Server::open(&feed::usual(), Arc::clone(&hub)).ok();
+        let server = Server::open(&feed::default_directory(), Arc::clone(&hub)).ok();
         Publisher { hub, runs: AtomicU32::new(0), _server: server }
     }
 
@@ -65,7 +65,7 @@ impl Publisher {
     pub fn during<R>(&self, host: &Host, run: &RunInProgress, body: impl FnOnce() -> R) -> R {
         let number = self.runs.fetch_add(1, Ordering::Relaxed) + 1;
         let record = run.so_far();
-        self.hub.tell(Line::Run(Head::of(&record, std::process::id(), number)));
+        self.hub.publish(Line::Run(RunInfo::new(&record, std::process::id(), number)));
         let over = AtomicBool::new(false);
         std::thread::scope(|scope| {
             let _end = End { over: &over, hub: &self.hub };
@@ -81,7 +81,7 @@ impl Publisher {
     /// Publishes how the run ended.
     pub fn ended(&self, record: &RunRecord) {
         let errors = record.jobs.iter().flat_map(|job| &job.errors).map(|error| error.count).sum();
-        self.hub.tell(Line::Ended(Ended {
+        self.hub.publish(Line::Ended(RunEnd {
             run: self.runs.load(Ordering::Relaxed),
             unix_ms: unix_ms(),
             interrupted_by: record.interrupted_by,
@@ -107,8 +107,8 @@ impl Drop for End<'_> {
 struct FeedWriter<'a> {
     hub: &'a Hub,
     run: &'a RunInProgress<'a>,
-    lookout: Lookout,
-    maker: Maker,
+    reader: SampleReader,
+    builder: MomentBuilder,
     workers: &'a RunRecord,
     number: u32,
     samples: Vec<Sample>,
@@ -134,8 +134,8 @@ impl<'a> FeedWriter<'a> {
         FeedWriter {
             hub,
             run,
-            lookout: Lookout::new(host.clone(), devices, run.run.origin()),
-            maker: Maker::new(number, &workers.jobs),
+            reader: SampleReader::new(host.clone(), devices, run.run.origin()),
+            builder: MomentBuilder::new(number, &workers.jobs),
             workers,
             number,
             samples: Vec::new(),
@@ -149,11 +149,11 @@ impl<'a> FeedWriter<'a> {
 
     fn write_until(mut self, over: &AtomicBool) {
         let over = || over.load(Ordering::Relaxed);
-        while self.hub.wait_until_wanted(over) {
+        while self.hub.wait_for_subscriber(over) {
             let due = Instant::now() + PACE;
             if self.last.is_some_and(|last| last.elapsed() > 5 * PACE) {
                 // No client read the feed meanwhile: the counters since then belong to no second.
-                self.maker = Maker::new(self.number, &self.workers.jobs);
+                self.builder = MomentBuilder::new(self.number, &self.workers.jobs);
             }
             let asks = Instant::now() >= self.ask_at;
             if asks {
@@ -182,13 +182,13 @@ impl<'a> FeedWriter<'a> {
         let RunInProgress { run, signals, .. } = *self.run;
         let snapshot = run.snapshot();
         let laid_out = has_results.then(|| run.so_far().jobs);
-        let sample = self.lookout.look(&run.watcher().tids(), Detail::Slow);
+        let sample = self.reader.read(&run.watcher().tids(), Detail::Slow);
         if self.samples.len() == SAMPLES_MAX {
             self.samples.remove(1);
         }
         self.samples.push(sample.clone());
         self.has_measured = has_measured(&snapshot);
-        let moment = self.maker.take(Look {
+        let moment = self.builder.build(RunObservation {
             unix_ms: unix_ms(),
             remaining_seconds: report::status::remaining_seconds(&snapshot),
             snapshot,
@@ -198,7 +198,7 @@ impl<'a> FeedWriter<'a> {
             findings: self.findings.clone(),
             messages: self.workers.messages.clone(),
         });
-        self.hub.tell(Line::Moment(Box::new(moment)));
+        self.hub.publish(Line::Moment(Box::new(moment)));
     }
 
     /// Judges the figures so far.

@@ -4,7 +4,7 @@ use crate::error::{Refusal, describe};
 use crate::publish;
 use crate::suite_run::empty_set;
 use anyhow::Result;
-use archive::{Archive, ArchiveError, Choice, Lineage, RunId, SetId, Summary, Together};
+use archive::{Archive, ArchiveError, Choice, Lineage, RunId, SetId, SetInfo, Summary};
 use judge::Judged;
 use record::{RecordSet, RunRecord};
 use report::Kept;
@@ -60,7 +60,7 @@ impl RunArchive {
         keeper
     }
 
-    /// Adds the runs to the set that was archived before under this name (see [`Together::name`]).
+    /// Adds the runs to the set that was archived before under this name (see [`SetInfo::name`]).
     pub fn continuing(self, name: &Path) -> RunArchive {
         RunArchive { together: Some(name.to_string_lossy().into_owned()), ..self }
     }
@@ -142,7 +142,7 @@ impl RunArchive {
     /// Archives figures and verdict of the run that was added last.
     pub fn add_summary(&mut self, record: &RunRecord, judged: &Judged) {
         let (Some(id), Some(archive)) = (&self.last, &mut self.archive) else { return };
-        if let Err(error) = archive.judged(id, &Summary::of(record, judged)) {
+        if let Err(error) = archive.save_summary(id, &Summary::new(record, judged)) {
             self.notes.push(format!(
                 "run {} is in the archive without figures and verdict, which 'fathom runs rejudge \
                  {}' adds: {error}",
@@ -156,11 +156,11 @@ impl RunArchive {
         let archive = match &mut self.archive {
             Some(archive) => archive,
             None => {
-                let place = self.choice.place()?.ok_or(ArchiveError::NoPlace)?;
+                let place = self.choice.location()?.ok_or(ArchiveError::NoLocation)?;
                 self.archive.insert(Archive::open(&place)?)
             }
         };
-        self.notes.extend(archive.remarks());
+        self.notes.extend(archive.messages());
         let kind = self.set.kind.clone();
         let together = match &self.together {
             None => None,
@@ -170,17 +170,17 @@ impl RunArchive {
                     None => {
                         let known = match name.is_empty() {
                             true => None,
-                            false => archive.set_called(&kind, name)?,
+                            false => archive.find_set(&kind, name)?,
                         };
                         known.map_or_else(|| archive.new_set(), Ok)?
                     }
                 };
                 self.set_id = Some(id.clone());
-                Some(Together { id, seed: self.set.seed, name: name.clone() })
+                Some(SetInfo { id, seed: self.set.seed, name: name.clone() })
             }
         };
-        let added = archive.add(record, &Lineage { kind, together });
-        self.notes.extend(archive.remarks());
+        let added = archive.add(record, &Lineage { kind, set: together });
+        self.notes.extend(archive.messages());
         added
     }
 
@@ -210,7 +210,7 @@ impl RunArchive {
     fn places(&self) -> Vec<PathBuf> {
         let now = chrono::Local::now().format("%Y-%m-%dT%H-%M-%S");
         let name = format!("fathom-{}-{now}-{}.json", self.set.kind, std::process::id());
-        let archive = self.choice.place().ok().flatten();
+        let archive = self.choice.location().ok().flatten();
         let beside = archive.and_then(|place| place.path.parent().map(Path::to_owned));
         let here = env::current_dir().ok();
         let places = [beside.filter(|path| path.is_dir()), here, Some(env::temp_dir())];

@@ -47,7 +47,7 @@ impl Signals {
                         first = Some(Instant::now());
                     }
                     (signal, Some(at)) if at.elapsed() > SAME => {
-                        live::Terminal::put_back();
+                        live::Terminal::restore();
                         signal_hook::low_level::exit(128 + signal);
                     }
                     _ => {}

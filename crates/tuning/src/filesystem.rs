@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::journal::{Entry, Journal};
-use crate::places::Ground;
+use crate::mkfs_target::MkfsTarget;
 use crate::programs::{find, run, text};
 use host::Host;
 use std::fs::DirBuilder;
@@ -62,43 +62,43 @@ pub(crate) fn must_be_root(setting: &str) -> Result<(), Error> {
     }
 }
 
-/// Makes a filesystem on the ground and mounts it in a directory of its own.
+/// Makes a filesystem on the mkfs_target and mounts it in a directory of its own.
 pub(crate) fn make(
     host: &Host,
     journal: &mut Journal,
-    ground: &Ground,
+    mkfs_target: &MkfsTarget,
     kind: &str,
     options: Option<&str>,
 ) -> Result<Filesystem, Error> {
     check(kind)?;
-    let ready = ground.ready(host, journal)?;
-    let device = ready.device.as_str();
+    let attached = mkfs_target.attach(host, journal)?;
+    let device = attached.device.as_str();
     // Signatures of the filesystem before, at places this one does not write, would stay.
     run("wipefs", &["--all", "--quiet", device], journal)?;
-    let keeps_blocks = matches!(ground, Ground::Scratch { .. });
+    let keeps_blocks = matches!(mkfs_target, MkfsTarget::Scratch { .. });
     let line = [arguments(kind, keeps_blocks), vec![device]].concat();
-    run(&format!("mkfs.{kind}"), &line, journal).map_err(|error| too_small(error, ground))?;
-    let point = journal.beside("mnt");
+    run(&format!("mkfs.{kind}"), &line, journal).map_err(|error| too_small(error, mkfs_target))?;
+    let point = journal.sibling_path("mnt");
     let directory = Entry::Directory { path: point.clone() };
-    journal.note(vec![directory, Entry::Mounted { point: point.clone() }])?;
+    journal.record(vec![directory, Entry::Mounted { point: point.clone() }])?;
     let made = DirBuilder::new().recursive(true).mode(0o700).create(&point);
     made.map_err(|error| Error::io(&point, "cannot be made", &error))?;
     let mut line = vec!["-t", if kind == "fat" { "vfat" } else { kind }];
     line.extend(options.iter().flat_map(|options| ["-o", options]));
     line.extend([device, text(&point)?]);
     run("mount", &line, journal)?;
-    Ok(Filesystem { point, notes: ready.notes })
+    Ok(Filesystem { point, notes: attached.notes })
 }
 
 /// What keeps a program from making a filesystem on a file made for it is the file's size.
-fn too_small(error: Error, ground: &Ground) -> Error {
-    match ground {
-        Ground::Scratch { size, .. } => {
+fn too_small(error: Error, mkfs_target: &MkfsTarget) -> Error {
+    match mkfs_target {
+        MkfsTarget::Scratch { size, .. } => {
             let mib = size.0 >> 20;
             let cure = format!("--fs-size is {mib} MiB; give more");
             Error::refused(format!("{}; {cure}", error.text))
         }
-        Ground::Device { .. } => error,
+        MkfsTarget::Device { .. } => error,
     }
 }
 

@@ -109,11 +109,11 @@ pub(crate) struct Journal {
 /// Whose a journal is.
 pub(crate) enum Owner {
     /// A process that is there.
-    Lives(u32),
+    Running(u32),
     /// None any more; the journal is now ours.
-    Gone(Journal),
+    Ended(Journal),
     /// None any more, but a program it started goes on.
-    Lingers,
+    ProgramRunning,
 }
 
 impl Journal {
@@ -161,11 +161,11 @@ impl Journal {
             return Err(Error::failed(format!("{}: {text}", path.display())));
         }
         Ok(Some(match locked {
-            true => Owner::Gone(Journal { path: path.to_owned(), lock, document }),
+            true => Owner::Ended(Journal { path: path.to_owned(), lock, document }),
             false if host.process_start(document.pid) == Some(document.start) => {
-                Owner::Lives(document.pid)
+                Owner::Running(document.pid)
             }
-            false => Owner::Lingers,
+            false => Owner::ProgramRunning,
         }))
     }
 
@@ -181,7 +181,7 @@ impl Journal {
 
     /// Notes what is about to be changed, and comes back when the note is safe on disk. What a file of
     /// /sys held is noted once: the first is what it is to hold again.
-    pub fn note(&mut self, entries: Vec<Entry>) -> Result<(), Error> {
+    pub fn record(&mut self, entries: Vec<Entry>) -> Result<(), Error> {
         let before = self.document.entries.len();
         for entry in entries {
             if !self.document.entries.iter().any(|noted| noted.is_same_place(&entry)) {
@@ -191,7 +191,7 @@ impl Journal {
         if self.document.entries.len() == before {
             return Ok(());
         }
-        if let Err(error) = self.is_nobody_elses(&self.document.entries[before..]) {
+        if let Err(error) = self.check_exclusive(&self.document.entries[before..]) {
             self.document.entries.truncate(before);
             return Err(error);
         }
@@ -199,7 +199,7 @@ impl Journal {
     }
 
     /// Takes out what was put back. The last one takes the files of the journal with it.
-    pub fn strike(&mut self, entry: &Entry) -> Result<(), Error> {
+    pub fn remove_entry(&mut self, entry: &Entry) -> Result<(), Error> {
         self.document.entries.retain(|other| other != entry);
         match self.document.entries.is_empty() {
             true => remove(&self.path),
@@ -208,19 +208,19 @@ impl Journal {
     }
 
     /// A file that a started program is to have opened: the lock then lasts until it has ended.
-    pub fn handle(&self) -> io::Result<File> {
+    pub fn lock_handle(&self) -> io::Result<File> {
         self.lock.try_clone()
     }
 
     /// Ends as its process would. Another test that starts a program at this moment has a copy of
     /// every open file until that program runs, so closing alone does not unlock at once.
     #[cfg(test)]
-    pub fn die(self) {
+    pub fn simulate_crash(self) {
         flock(&self.lock, FlockOperation::Unlock).unwrap();
     }
 
     /// A path beside the journal that nobody else uses.
-    pub fn beside(&self, extension: &str) -> PathBuf {
+    pub fn sibling_path(&self, extension: &str) -> PathBuf {
         self.path.with_extension(extension)
     }
 
@@ -230,7 +230,7 @@ impl Journal {
     }
 
     /// Two sessions that change one thing would each put back what the other made of it.
-    fn is_nobody_elses(&self, entries: &[Entry]) -> Result<(), Error> {
+    fn check_exclusive(&self, entries: &[Entry]) -> Result<(), Error> {
         let state = self.path.parent().unwrap_or(Path::new("/"));
         let files = fs::read_dir(state).map_err(|e| Error::io(state, "cannot be read", &e))?;
         let others = files.flatten().map(|file| file.path());
@@ -255,7 +255,7 @@ impl Journal {
     }
 
     fn save(&self) -> Result<(), Error> {
-        let beside = self.beside("new");
+        let beside = self.sibling_path("new");
         let saved = replace(&beside, &self.path, &self.document);
         if saved.is_err() {
             // What went wrong is reported; a left-over that cannot be removed adds nothing to it.
@@ -296,11 +296,11 @@ fn replace(beside: &Path, path: &Path, document: &Document) -> io::Result<()> {
 fn make_directory(state: &Path) -> Result<(), Error> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(state);
     made.map_err(|error| unwritable(state, &error))?;
-    owned(state)
+    check_owner(state)
 }
 
 /// Refuses a directory that another user could have written what it says into.
-pub(crate) fn owned(state: &Path) -> Result<(), Error> {
+pub(crate) fn check_owner(state: &Path) -> Result<(), Error> {
     let metadata = fs::metadata(state).map_err(|e| Error::io(state, "cannot be read", &e))?;
     let user = rustix::process::geteuid().as_raw();
     match metadata.uid() == user && metadata.mode() & 0o022 == 0 {
@@ -345,13 +345,13 @@ mod tests {
         let state = tempfile::tempdir().unwrap();
         let mut journal = Journal::begin(&host, state.path()).unwrap();
         assert_eq!(names(state.path()).len(), 1, "only the lock");
-        journal.note(vec![value("a"), value("b")]).unwrap();
+        journal.record(vec![value("a"), value("b")]).unwrap();
         let later = Entry::Value { file: "a".into(), old: "bfq".into() };
-        journal.note(vec![later]).unwrap();
+        journal.record(vec![later]).unwrap();
         let document: Document = serde_json::from_slice(&fs::read(&journal.path).unwrap()).unwrap();
         assert_eq!(document.entries, [value("a"), value("b")]);
-        journal.strike(&value("a")).unwrap();
-        journal.strike(&value("b")).unwrap();
+        journal.remove_entry(&value("a")).unwrap();
+        journal.remove_entry(&value("b")).unwrap();
         drop(journal);
         assert!(names(state.path()).is_empty(), "{:?}", names(state.path()));
     }
@@ -362,21 +362,24 @@ mod tests {
         let host = Host::at("/");
         let state = tempfile::tempdir().unwrap();
         let mut journal = Journal::begin(&host, state.path()).unwrap();
-        journal.note(vec![value("a")]).unwrap();
+        journal.record(vec![value("a")]).unwrap();
         let path = journal.path.clone();
         let owner = || Journal::take_over(&host, &path).unwrap().unwrap();
-        assert!(matches!(owner(), Owner::Lives(pid) if pid == std::process::id()));
+        assert!(matches!(owner(), Owner::Running(pid) if pid == std::process::id()));
         journal.document.start += 1;
         journal.save().unwrap();
-        assert!(matches!(owner(), Owner::Lingers), "the number belongs to another process now");
-        let program = journal.handle().unwrap();
+        assert!(
+            matches!(owner(), Owner::ProgramRunning),
+            "the number belongs to another process now"
+        );
+        let program = journal.lock_handle().unwrap();
         drop(journal);
-        assert!(matches!(owner(), Owner::Lingers));
+        assert!(matches!(owner(), Owner::ProgramRunning));
         flock(&program, FlockOperation::Unlock).unwrap();
-        let Owner::Gone(mut left) = owner() else { panic!("nobody holds it") };
+        let Owner::Ended(mut left) = owner() else { panic!("nobody holds it") };
         assert_eq!(left.entries(), [value("a")]);
         assert!(left.is_of_this_boot(&host));
-        left.strike(&value("a")).unwrap();
+        left.remove_entry(&value("a")).unwrap();
         drop(left);
         assert!(Journal::take_over(&host, &path).unwrap().is_none());
         assert!(names(state.path()).is_empty(), "{:?}", names(state.path()));

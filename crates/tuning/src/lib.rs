@@ -7,7 +7,8 @@
 mod error;
 mod filesystem;
 mod journal;
-mod places;
+mod leftovers;
+mod mkfs_target;
 mod programs;
 mod queue;
 mod remount;
@@ -15,12 +16,11 @@ mod restore;
 mod session;
 mod setting;
 mod state;
-mod undo;
 
 pub use error::{Error, Kind};
-pub use places::Ground;
-pub use restore::restore;
-pub use session::{Arranged, Session};
+pub use leftovers::restore_leftovers;
+pub use mkfs_target::MkfsTarget;
+pub use restore::RestoreReport;
+pub use session::{CellSetup, Session};
 pub use setting::Setting;
 pub use state::{STATE_VARIABLE, state_directory};
-pub use undo::PutBack;

@@ -55,7 +55,7 @@ pub(crate) fn find(program: &str) -> Result<PathBuf, Error> {
 /// It is not there or fails; what it said.
 pub(crate) fn run(program: &str, arguments: &[&str], journal: &Journal) -> Result<(), Error> {
     let path = find(program)?;
-    let held = journal.handle().map_err(|e| Error::io(&path, "cannot be started", &e))?;
+    let held = journal.lock_handle().map_err(|e| Error::io(&path, "cannot be started", &e))?;
     let mut command = Command::new(&path);
     // Its standard input is the locked file: none of these programs reads it, and the lock lasts as
     // long as it is open. A group of its own, so that a Ctrl-C does not end it half-way.
@@ -106,7 +106,7 @@ mod tests {
         let state = tempfile::tempdir().unwrap();
         let journal = Journal::begin(&host, state.path()).unwrap();
         // It asks whether another opening of the file could lock it.
-        let lock = journal.beside("lock");
+        let lock = journal.sibling_path("lock");
         let line = format!("! flock --nonblock {} true", lock.display());
         run("sh", &["-c", &line], &journal).unwrap();
         drop(journal);

@@ -24,7 +24,7 @@ pub(crate) fn files(host: &Host, setting: Setting, target: &str) -> Result<Vec<P
     let mut disks = BTreeSet::new();
     for name in devices(&fact) {
         match setting {
-            Setting::ReadAhead => disks.extend(whole(&facts, name)),
+            Setting::ReadAhead => disks.extend(whole_disk(&facts, name)),
             _ => with_requests(&facts, name, &mut disks),
         }
     }
@@ -33,13 +33,13 @@ pub(crate) fn files(host: &Host, setting: Setting, target: &str) -> Result<Vec<P
     let files: Vec<PathBuf> = match (setting, disks.first()) {
         (_, None) => Vec::new(),
         (Setting::ReadAhead, Some(disk)) if filesystem == "btrfs" => {
-            host.btrfs_read_ahead(disk).into_iter().map(file).collect()
+            host.btrfs_bdi_directory(disk).into_iter().map(file).collect()
         }
         _ => disks.iter().map(|disk| file(format!("/sys/class/block/{disk}/queue"))).collect(),
     };
     match files.iter().all(|file| host.exists(file)) && !files.is_empty() {
         true => Ok(files),
-        false => Err(Error::refused(without(setting, target, &fact))),
+        false => Err(Error::refused(missing_setting_text(setting, target, &fact))),
     }
 }
 
@@ -55,7 +55,7 @@ fn devices(target: &TargetFacts) -> BTreeSet<&str> {
 }
 
 /// A partition's disk, and of all else the device itself.
-fn whole(facts: &Facts, name: &str) -> Vec<String> {
+fn whole_disk(facts: &Facts, name: &str) -> Vec<String> {
     match facts.devices.get(name) {
         Some(device) if device.kind == DeviceKind::Partition => device.below.clone(),
         _ => vec![name.to_owned()],
@@ -74,7 +74,7 @@ fn with_requests(facts: &Facts, name: &str, found: &mut BTreeSet<String>) {
     }
 }
 
-fn without(setting: Setting, target: &str, fact: &TargetFacts) -> String {
+fn missing_setting_text(setting: Setting, target: &str, fact: &TargetFacts) -> String {
     let name = setting.name();
     match (&fact.device, &fact.filesystem) {
         (Some(device), _) => {
@@ -101,18 +101,18 @@ pub(crate) fn set(
         return Ok(None);
     }
     let original = original(journal, file).unwrap_or_else(|| current.clone());
-    journal.note(noted(host, file, current))?;
+    journal.record(entries_before_change(host, file, current))?;
     if original == value {
-        return back(host, journal, file).map(|()| None);
+        return restore_file(host, journal, file).map(|()| None);
     }
-    write(host, file, value).map_err(|error| refused(host, file, value, &error))?;
+    write(host, file, value).map_err(|error| write_error(host, file, value, &error))?;
     let became = read(host, file).ok_or_else(|| unreadable(file))?;
     match became == value {
         true => Ok(None),
         false if is_scheduler(file) => {
-            Err(Error::failed(format!("{}: the kernel stayed with {became}", shown(file))))
+            Err(Error::failed(format!("{}: the kernel stayed with {became}", display_name(file))))
         }
-        false => Ok(Some(format!("{}: the kernel made {became} of {value}", shown(file)))),
+        false => Ok(Some(format!("{}: the kernel made {became} of {value}", display_name(file)))),
     }
 }
 
@@ -127,7 +127,7 @@ fn original(journal: &Journal, file: &Path) -> Option<String> {
 /// What is to be noted before a file is changed. A new scheduler begins with its own defaults, takes
 /// the settings of the old one with it, and changes how many requests there are and whether writing
 /// back is throttled (wbt): all that is put back after the scheduler, and so noted before it.
-fn noted(host: &Host, file: &Path, current: String) -> Vec<Entry> {
+fn entries_before_change(host: &Host, file: &Path, current: String) -> Vec<Entry> {
     let mut files = Vec::new();
     if is_scheduler(file) {
         let queue = file.parent().unwrap_or(file);
@@ -148,12 +148,12 @@ fn is_writable(file: &Path) -> bool {
 
 /// Brings a file, and where it is a scheduler's what depends on it, to what was noted. It stays
 /// noted.
-fn back(host: &Host, journal: &Journal, file: &Path) -> Result<(), Error> {
+fn restore_file(host: &Host, journal: &Journal, file: &Path) -> Result<(), Error> {
     let queue = file.parent().unwrap_or(file);
     for entry in journal.entries().iter().rev() {
         let Entry::Value { file: noted, old } = entry else { continue };
         if noted == file || (is_scheduler(file) && noted.starts_with(queue)) {
-            put_back(host, noted, old)?;
+            restore_value(host, noted, old)?;
         }
     }
     Ok(())
@@ -161,20 +161,24 @@ fn back(host: &Host, journal: &Journal, file: &Path) -> Result<(), Error> {
 
 /// Brings all files that were changed, but those of the queues that hold `in_use`, to what was
 /// noted.
-pub(crate) fn back_but(host: &Host, journal: &Journal, in_use: &[PathBuf]) -> Result<(), Error> {
+pub(crate) fn restore_other_files(
+    host: &Host,
+    journal: &Journal,
+    in_use: &[PathBuf],
+) -> Result<(), Error> {
     let used: Vec<&Path> = in_use.iter().filter_map(|file| file.parent()).collect();
     for entry in journal.entries().iter().rev() {
         if let Entry::Value { file, old } = entry
             && !used.iter().any(|queue| file.starts_with(queue))
         {
-            put_back(host, file, old)?;
+            restore_value(host, file, old)?;
         }
     }
     Ok(())
 }
 
 /// Writes what a file held, unless it holds it; what was done.
-pub(crate) fn put_back(host: &Host, file: &Path, old: &str) -> Result<Option<String>, Error> {
+pub(crate) fn restore_value(host: &Host, file: &Path, old: &str) -> Result<Option<String>, Error> {
     if !file.starts_with("/sys") || file.components().any(|part| part.as_os_str() == "..") {
         return Err(Error::failed(format!("{}: no file of /sys, left alone", file.display())));
     }
@@ -187,9 +191,9 @@ pub(crate) fn put_back(host: &Host, file: &Path, old: &str) -> Result<Option<Str
     write(host, file, old).map_err(|error| Error::io(file, &what, &error))?;
     match read(host, file) {
         Some(now) if now != old && host.is_live() => {
-            Err(Error::failed(format!("{}: {what}, it is now {now}", shown(file))))
+            Err(Error::failed(format!("{}: {what}, it is now {now}", display_name(file))))
         }
-        _ => Ok(Some(format!("{} is {old} again", shown(file)))),
+        _ => Ok(Some(format!("{} is {old} again", display_name(file)))),
     }
 }
 
@@ -216,7 +220,7 @@ fn unreadable(file: &Path) -> Error {
 }
 
 /// "sda: scheduler" for a file of its queue.
-fn shown(file: &Path) -> String {
+fn display_name(file: &Path) -> String {
     let parts: Vec<_> = file.iter().map(|part| part.to_string_lossy()).collect();
     match &parts[..] {
         [_, _, class, block, disk, queue, rest @ ..]
@@ -229,8 +233,8 @@ fn shown(file: &Path) -> String {
 }
 
 /// Why the kernel did not take a value.
-fn refused(host: &Host, file: &Path, value: &str, error: &io::Error) -> Error {
-    let (place, name) = (shown(file), file.display());
+fn write_error(host: &Host, file: &Path, value: &str, error: &io::Error) -> Error {
+    let (place, name) = (display_name(file), file.display());
     match error.kind() {
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Error::refused(format!(
             "{place} cannot be set to {value}: {name} may be written by root alone, and not in most \

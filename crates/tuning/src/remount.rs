@@ -8,7 +8,7 @@ use crate::Error;
 use crate::filesystem::must_be_root;
 use crate::journal::{Journal, Remounted};
 use crate::programs::{run, text};
-use crate::undo::wait_until;
+use crate::restore::wait_until;
 use host::{Host, Mount, TargetQuery};
 use record::Facts;
 use std::collections::BTreeSet;
@@ -16,53 +16,53 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Options of every mount, which mountinfo shows whenever they hold (proc_pid_mountinfo(5)).
-const SHOWN: &[&str] =
+const ALWAYS_SHOWN: &[&str] =
     &["ro", "rw", "noatime", "nodiratime", "relatime", "nosuid", "nodev", "noexec", "sync"];
 /// Those of them that keep others from harm; they stay unless the value says otherwise.
-const KEPT: &[(&str, &str)] =
+const PROTECTIVE: &[(&str, &str)] =
     &[("ro", "rw"), ("nosuid", "suid"), ("nodev", "dev"), ("noexec", "exec")];
 /// Shown by kernels with SELinux, and taken by no mount.
-const NOT_TAKEN: &str = "seclabel";
+const NOT_MOUNTABLE: &str = "seclabel";
 
 /// What is mounted where a filesystem of the user was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum MountState {
     /// That filesystem, as it was.
-    AsBefore,
+    Unchanged,
     /// That filesystem, otherwise.
-    Otherwise,
+    Changed,
     /// Nothing.
-    Absent,
+    Unmounted,
     /// Another filesystem.
-    Hidden,
+    Covered,
 }
 
 /// Looks what is mounted there now.
-pub(crate) fn state(host: &Host, before: &Remounted) -> State {
+pub(crate) fn state(host: &Host, before: &Remounted) -> MountState {
     let Some(now) = host.mounts().into_iter().rfind(|mount| mount.point == before.point) else {
-        return State::Absent;
+        return MountState::Unmounted;
     };
     let place = |path: &str| fs::canonicalize(path).unwrap_or_else(|_| path.into());
     if place(&now.source) != place(&before.source) {
-        return State::Hidden;
+        return MountState::Covered;
     }
     let set = |options: &[String]| options.iter().cloned().collect::<BTreeSet<String>>();
-    match set(&taken(&now)) == set(&before.options) {
-        true => State::AsBefore,
-        false => State::Otherwise,
+    match set(&mountable_options(&now)) == set(&before.options) {
+        true => MountState::Unchanged,
+        false => MountState::Changed,
     }
 }
 
 /// The options of a mount that a mount takes.
-fn taken(mount: &Mount) -> Vec<String> {
-    mount.options.iter().filter(|option| *option != NOT_TAKEN).cloned().collect()
+fn mountable_options(mount: &Mount) -> Vec<String> {
+    mount.options.iter().filter(|option| *option != NOT_MOUNTABLE).cloned().collect()
 }
 
 /// The filesystem that holds a target, if it may be unmounted for a while.
 ///
 /// # Errors
 /// Why it may not.
-pub(crate) fn look(host: &Host, target: &str) -> Result<Remounted, Error> {
+pub(crate) fn find_mounted(host: &Host, target: &str) -> Result<Remounted, Error> {
     must_be_root("mount")?;
     let query = TargetQuery { path: target.to_owned(), will_write: false };
     let facts = host.survey(Facts::default(), &[query]);
@@ -76,7 +76,7 @@ pub(crate) fn look(host: &Host, target: &str) -> Result<Remounted, Error> {
         return Err(Error::failed(format!("mount: {} is not mounted any more", point.display())));
     };
     let device = held.devices.first().cloned();
-    if let Some(why) = forbidden(host, own, device.as_deref(), &mounts) {
+    if let Some(why) = reason_to_refuse(host, own, device.as_deref(), &mounts) {
         return Err(Error::refused(format!(
             "mount: {target} is on the filesystem at {}, which {why}; name a place on a filesystem \
              of its own, or let one be made with fs=",
@@ -86,11 +86,16 @@ pub(crate) fn look(host: &Host, target: &str) -> Result<Remounted, Error> {
     let named = own.source.starts_with("/dev/") && Path::new(&own.source).exists();
     let by_name = device.map(|name| format!("/dev/{}", name.replace('!', "/")));
     let source = if named { own.source.clone() } else { by_name.unwrap_or_default() };
-    Ok(Remounted { point, source, kind: own.kind.clone(), options: taken(own) })
+    Ok(Remounted { point, source, kind: own.kind.clone(), options: mountable_options(own) })
 }
 
 /// Why a mount is not to be unmounted, were it only for a while.
-fn forbidden(host: &Host, own: &Mount, device: Option<&str>, mounts: &[Mount]) -> Option<String> {
+fn reason_to_refuse(
+    host: &Host,
+    own: &Mount,
+    device: Option<&str>,
+    mounts: &[Mount],
+) -> Option<String> {
     let Some(device) = device else {
         return Some(format!("is on no disk ({}) and would lose what it holds", own.kind));
     };
@@ -138,7 +143,7 @@ pub(crate) fn change(
     })?;
     let options = options(&before.options, value);
     let refused = |error: Error| Error::refused(format!("mount={value}: {}", error.text));
-    plainly(before, &options, journal).map_err(refused)?;
+    mount(before, &options, journal).map_err(refused)?;
     let mount = host.mounts().into_iter().rfind(|mount| mount.point == before.point);
     let holds = mount.map(|mount| mount.options).unwrap_or_default();
     verify(point, value, &holds)
@@ -147,7 +152,7 @@ pub(crate) fn change(
 /// The value, and of the options before those that keep others from harm.
 fn options(before: &[String], value: &str) -> String {
     let given: Vec<&str> = value.split(',').collect();
-    let kept = KEPT.iter().filter(|(option, opposite)| {
+    let kept = PROTECTIVE.iter().filter(|(option, opposite)| {
         before.iter().any(|b| b == option) && !given.contains(opposite) && !given.contains(option)
     });
     kept.map(|(option, _)| *option).chain(given.iter().copied()).collect::<Vec<_>>().join(",")
@@ -158,7 +163,7 @@ fn options(before: &[String], value: &str) -> String {
 fn verify(point: &str, value: &str, holds: &[String]) -> Result<Vec<String>, Error> {
     let missing = |option: &&str| !holds.iter().any(|held| held == option);
     let missing: Vec<&str> = value.split(',').filter(missing).collect();
-    if let Some(option) = missing.iter().find(|option| SHOWN.contains(option)) {
+    if let Some(option) = missing.iter().find(|option| ALWAYS_SHOWN.contains(option)) {
         return Err(Error::failed(format!(
             "mount={value}: {point} is mounted without {option} ({})",
             holds.join(",")
@@ -180,10 +185,10 @@ fn verify(point: &str, value: &str, holds: &[String]) -> Result<Vec<String>, Err
 /// It could not be mounted, or not as it was.
 pub(crate) fn restore(before: &Remounted, journal: &Journal) -> Result<(), Error> {
     let all = before.options.join(",");
-    let Err(error) = plainly(before, &all, journal) else { return Ok(()) };
+    let Err(error) = mount(before, &all, journal) else { return Ok(()) };
     let common: Vec<&str> =
-        before.options.iter().map(String::as_str).filter(|o| SHOWN.contains(o)).collect();
-    plainly(before, &common.join(","), journal)?;
+        before.options.iter().map(String::as_str).filter(|o| ALWAYS_SHOWN.contains(o)).collect();
+    mount(before, &common.join(","), journal)?;
     let point = before.point.display();
     Err(Error::failed(format!(
         "{point} is mounted again, but not with all its options ({all}): {}",
@@ -191,7 +196,7 @@ pub(crate) fn restore(before: &Remounted, journal: &Journal) -> Result<(), Error
     )))
 }
 
-fn plainly(before: &Remounted, options: &str, journal: &Journal) -> Result<(), Error> {
+fn mount(before: &Remounted, options: &str, journal: &Journal) -> Result<(), Error> {
     let point = text(&before.point)?;
     run("mount", &["-t", &before.kind, "-o", options, &before.source, point], journal)
 }
@@ -236,13 +241,13 @@ mod tests {
         let own = mount(1, "8:1", "/", "/data");
         let why = |own: &Mount, others: &[Mount]| {
             let all = [std::slice::from_ref(own), others].concat();
-            forbidden(&host, own, Some("sda1"), &all)
+            reason_to_refuse(&host, own, Some("sda1"), &all)
         };
         assert_eq!(why(&own, &[mount(2, "8:2", "/", "/database")]), None);
         assert!(why(&own, &[mount(2, "8:1", "/", "/other")]).unwrap().contains("/other as well"));
         assert!(why(&own, &[mount(2, "8:2", "/", "/data/b")]).unwrap().contains("at /data/b"));
         assert!(why(&mount(1, "8:1", "/", "/"), &[]).unwrap().contains("system's own"));
         assert!(why(&mount(1, "8:1", "/sub", "/data"), &[]).unwrap().contains("but /sub"));
-        assert!(forbidden(&host, &own, None, &[]).unwrap().contains("no disk"));
+        assert!(reason_to_refuse(&host, &own, None, &[]).unwrap().contains("no disk"));
     }
 }

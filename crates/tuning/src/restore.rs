@@ -1,147 +1,207 @@
-//! Putting back what sessions left that died.
+//! Putting back what a journal notes. Whatever was done already, by hand or by an attempt that was
+//! cut short, is found done and left so.
 
-use crate::Error;
-use crate::journal::{Journal, Owner, owned};
-use crate::undo::{PutBack, back_to};
+use crate::journal::{Entry, Journal, Remounted};
+use crate::programs::{run, text};
+use crate::remount;
+use crate::{Error, queue};
 use host::Host;
 use std::fs;
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::io::{self, ErrorKind};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How long a program that outlived its session (mkfs) may take to its end.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How long something may stay in use by those who look at every new device or mount.
+const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Puts back what is noted in the journals of a directory whose sessions do not live any more. Those
-/// of living ones are left alone. To do it twice does no harm.
-///
-/// # Errors
-/// The directory cannot be read, or belongs to somebody else. What could not be put back is in the
-/// value.
-pub fn restore(host: &Host, state: &Path) -> Result<PutBack, Error> {
-    let mut put_back = PutBack::default();
-    match fs::metadata(state) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(put_back),
-        _ => owned(state)?,
-    }
-    for path in with_extension(state, "json")? {
-        match one(host, &path) {
-            Ok(of_one) => put_back.add(of_one),
-            Err(error) => put_back.failed.push(error.text),
-        }
-    }
-    tidy(host, state)?;
-    Ok(put_back)
+/// What was put back, in sentences for the user.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RestoreReport {
+    /// What was done.
+    pub done: Vec<String>,
+    /// What could not be, and why; it stays noted for another attempt.
+    pub failed: Vec<String>,
+    /// What belongs to somebody who lives and was left alone.
+    pub left: Vec<String>,
 }
 
-/// Puts back what one journal notes.
-fn one(host: &Host, path: &Path) -> Result<PutBack, Error> {
+impl RestoreReport {
+    pub(crate) fn merge(&mut self, other: RestoreReport) {
+        self.done.extend(other.done);
+        self.failed.extend(other.failed);
+        self.left.extend(other.left);
+    }
+}
+
+/// Undoes the entries of `journal` from the last one down to the one with index `from`. After
+/// another boot only what is on disk is left to be undone.
+pub(crate) fn restore_entries(host: &Host, journal: &mut Journal, from: usize) -> RestoreReport {
+    let mut put_back = RestoreReport::default();
+    let same_boot = journal.is_of_this_boot(host);
+    let entries: Vec<Entry> = journal.entries().iter().skip(from).cloned().collect();
+    // What is still mounted or attached keeps what is below it.
+    let mut is_in_use = false;
+    for entry in entries.iter().rev() {
+        let persists = matches!(entry, Entry::File { .. } | Entry::Directory { .. });
+        let carries = persists || matches!(entry, Entry::Loop { .. });
+        if is_in_use && carries {
+            continue;
+        }
+        let undone = match same_boot || persists {
+            true => undo(host, entry, journal),
+            false => Ok(None),
+        };
+        match undone.and_then(|what| journal.remove_entry(entry).map(|()| what)) {
+            Ok(what) => put_back.done.extend(what),
+            Err(error) => {
+                is_in_use |= matches!(entry, Entry::Mounted { .. } | Entry::Loop { .. });
+                put_back.failed.push(error.text);
+            }
+        }
+    }
+    put_back
+}
+
+/// Undoes one entry; what was done, `None` when there was nothing to do.
+fn undo(host: &Host, entry: &Entry, journal: &Journal) -> Result<Option<String>, Error> {
+    match entry {
+        Entry::Value { file, old } => queue::restore_value(host, file, old),
+        Entry::File { path } => removed(path, fs::remove_file(path)),
+        Entry::Directory { path } => removed(path, fs::remove_dir(path)),
+        Entry::Loop { file } => detach(host, file, journal),
+        Entry::Mounted { point } => unmount(host, point, journal),
+        Entry::Remounted(before) => remount_as_before(host, before, journal),
+    }
+}
+
+fn removed(path: &Path, removed: io::Result<()>) -> Result<Option<String>, Error> {
+    match removed {
+        Ok(()) => Ok(Some(format!("removed {}", path.display()))),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::io(path, "cannot be removed; remove it by hand", &error)),
+    }
+}
+
+/// Detaches every loop device that shows a file of ours.
+fn detach(host: &Host, file: &Path, journal: &Journal) -> Result<Option<String>, Error> {
+    let loops = host.loop_devices_over(file);
+    for name in &loops {
+        run("losetup", &["--detach", &format!("/dev/{name}")], journal)?;
+    }
+    // While somebody still looks at the device, the kernel detaches it later.
+    let detached = wait_until(|| host.loop_devices_over(file).is_empty());
+    match (loops.is_empty(), detached) {
+        (true, _) => Ok(None),
+        (false, true) => Ok(Some(format!("detached {}", loops.join(", ")))),
+        (false, false) => {
+            Err(Error::failed(format!("{} is in use and stays attached", loops.join(", "))))
+        }
+    }
+}
+
+fn is_mounted(host: &Host, point: &Path) -> bool {
+    host.mounts().iter().any(|mount| mount.point == point)
+}
+
+/// Unmounts whatever is mounted at a directory of ours.
+fn unmount(host: &Host, point: &Path, journal: &Journal) -> Result<Option<String>, Error> {
+    if !is_mounted(host, point) {
+        return Ok(None);
+    }
+    let name = text(point)?;
+    let mut last = Ok(());
+    wait_until(|| {
+        last = run("umount", &[name], journal);
+        !is_mounted(host, point)
+    });
+    match is_mounted(host, point) {
+        false => Ok(Some(format!("unmounted {name}"))),
+        true => Err(last.err().unwrap_or_else(|| Error::failed(format!("{name} stays mounted")))),
+    }
+}
+
+fn remount_as_before(
+    host: &Host,
+    before: &Remounted,
+    journal: &Journal,
+) -> Result<Option<String>, Error> {
+    let point = before.point.display();
+    match remount::state(host, before) {
+        remount::MountState::Unchanged => return Ok(None),
+        remount::MountState::Covered => {
+            return Err(Error::failed(format!(
+                "{point}: something else is mounted there now; unmount it, then restore again"
+            )));
+        }
+        remount::MountState::Changed => {
+            unmount(host, &before.point, journal)?;
+        }
+        remount::MountState::Unmounted => {}
+    }
+    remount::restore(before, journal)?;
+    Ok(Some(format!("mounted {} at {point} as it was", before.source)))
+}
+
+/// Tries until it holds or patience ends; whether it held.
+pub(crate) fn wait_until(mut holds: impl FnMut() -> bool) -> bool {
     let begun = Instant::now();
     loop {
-        match Journal::take_over(host, path)? {
-            None => return Ok(PutBack::default()),
-            Some(Owner::Gone(mut journal)) => return Ok(back_to(host, &mut journal, 0)),
-            Some(Owner::Lives(pid)) => {
-                let left = vec![format!("process {pid} still works with its own changes")];
-                return Ok(PutBack { left, ..PutBack::default() });
-            }
-            Some(Owner::Lingers) if begun.elapsed() < PATIENCE => std::thread::sleep(PAUSE),
-            Some(Owner::Lingers) => {
-                return Err(Error::failed(format!(
-                    "{}: a program that an ended sweep started goes on; try again when it has ended",
-                    path.display()
-                )));
-            }
+        if holds() {
+            return true;
         }
-    }
-}
-
-/// Removes what a session left that ended before it noted anything, or while it did.
-fn tidy(host: &Host, state: &Path) -> Result<(), Error> {
-    for extension in ["lock", "new"] {
-        for path in with_extension(state, extension)? {
-            let is_needed = path.with_extension("json").exists() || lives(host, &path);
-            // One that cannot be removed does no harm.
-            let _ = if is_needed { Ok(()) } else { fs::remove_file(&path) };
+        if begun.elapsed() > PATIENCE {
+            return false;
         }
+        std::thread::sleep(PAUSE);
     }
-    Ok(())
-}
-
-/// Whether the process lives that a file of a journal is named after.
-fn lives(host: &Host, path: &Path) -> bool {
-    let name = path.file_stem().unwrap_or_default().to_string_lossy();
-    let mut parts = name.split('-').map(str::parse::<u64>);
-    let (Some(Ok(pid)), Some(Ok(start))) = (parts.next(), parts.next()) else { return true };
-    u32::try_from(pid).is_ok_and(|pid| host.process_start(pid) == Some(start))
-}
-
-fn with_extension(state: &Path, extension: &str) -> Result<Vec<PathBuf>, Error> {
-    let entries = fs::read_dir(state).map_err(|e| Error::io(state, "cannot be read", &e))?;
-    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|e| e == extension));
-    paths.sort();
-    Ok(paths)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::journal::Entry;
 
-    #[test]
-    fn what_the_living_changed_is_left_alone_and_what_the_dead_left_is_undone() {
+    fn journal(state: &Path, entries: &[Entry]) -> (Host, Journal) {
         let host = Host::at("/");
-        let state = tempfile::tempdir().unwrap();
-        let (kept, gone) = (state.path().join("kept"), state.path().join("gone"));
-        fs::write(&kept, "").unwrap();
-        fs::write(&gone, "").unwrap();
-        let mut living = Journal::begin(&host, state.path()).unwrap();
-        living.note(vec![Entry::File { path: kept.clone() }]).unwrap();
-        let mut dead = Journal::begin(&host, state.path()).unwrap();
-        dead.note(vec![Entry::File { path: gone.clone() }]).unwrap();
-        dead.die();
-        fs::write(state.path().join("1-1-1.lock"), "").unwrap();
-        fs::write(state.path().join("1-1-1.new"), "{").unwrap();
-        for attempt in 0..2 {
-            let put_back = restore(&host, state.path()).unwrap();
-            assert!(put_back.failed.is_empty() && put_back.left.len() == 1, "{put_back:?}");
-            assert_eq!(put_back.done.len(), usize::from(attempt == 0), "{put_back:?}");
-        }
-        assert!(kept.exists() && !gone.exists());
-        assert_eq!(fs::read_dir(state.path()).unwrap().count(), 3, "kept, and two of the living");
-    }
-
-    /// After a reboot the kernel's settings, mounts and loop devices are gone, files are not.
-    #[test]
-    fn after_another_boot_only_files_are_removed() {
-        let host = Host::at("/");
-        let state = tempfile::tempdir().unwrap();
-        let file = state.path().join("scratch.img");
-        fs::write(&file, "").unwrap();
-        let sysfs = "/sys/kernel/mm/transparent_hugepage/none-such";
-        let document = format!(
-            r#"{{"schema":1,"pid":1,"start":0,"boot":"another","entries":[
-                {{"file":{{"path":"{}"}}}},{{"loop":{{"file":"{}"}}}},
-                {{"value":{{"file":"{sysfs}","old":"x"}}}},
-                {{"mounted":{{"point":"/proc"}}}}]}}"#,
-            file.display(),
-            file.display()
-        );
-        fs::write(state.path().join("1-0-1.json"), document).unwrap();
-        let put_back = restore(&host, state.path()).unwrap();
-        assert!(put_back.failed.is_empty() && put_back.done.len() == 1, "{put_back:?}");
-        assert!(!file.exists() && Path::new("/proc/self").exists());
-        assert_eq!(fs::read_dir(state.path()).unwrap().count(), 0);
+        let mut journal = Journal::begin(&host, state).unwrap();
+        journal.record(entries.to_vec()).unwrap();
+        (host, journal)
     }
 
     #[test]
-    fn without_a_directory_there_is_nothing_to_do_and_a_strangers_is_not_believed() {
-        let host = Host::at("/");
-        assert_eq!(restore(&host, Path::new("/none/such")).unwrap(), PutBack::default());
+    fn files_and_directories_go_in_reverse_order_and_only_down_to_the_mark() {
         let state = tempfile::tempdir().unwrap();
-        std::os::unix::fs::chown(state.path(), Some(4711), None).unwrap();
-        assert!(restore(&host, state.path()).unwrap_err().text.contains("others may write there"));
+        let directory = state.path().join("made");
+        let file = directory.join("file");
+        let kept = Entry::File { path: state.path().join("kept") };
+        let entries = [
+            kept.clone(),
+            Entry::Directory { path: directory.clone() },
+            Entry::File { path: file.clone() },
+            Entry::File { path: directory.join("never made") },
+        ];
+        fs::create_dir(&directory).unwrap();
+        fs::write(&file, "x").unwrap();
+        let (host, mut journal) = journal(state.path(), &entries);
+        let put_back = restore_entries(&host, &mut journal, 1);
+        assert!(put_back.failed.is_empty() && put_back.done.len() == 2, "{put_back:?}");
+        assert!(!directory.exists());
+        assert_eq!(journal.entries(), [kept]);
+        assert!(restore_entries(&host, &mut journal, 0).done.is_empty());
+    }
+
+    #[test]
+    fn what_cannot_be_put_back_stays_noted() {
+        let state = tempfile::tempdir().unwrap();
+        let directory = state.path().join("full");
+        fs::create_dir(&directory).unwrap();
+        fs::write(directory.join("of another"), "x").unwrap();
+        let entry = Entry::Directory { path: directory.clone() };
+        let (host, mut journal) = journal(state.path(), std::slice::from_ref(&entry));
+        let put_back = restore_entries(&host, &mut journal, 0);
+        assert!(put_back.failed[0].contains("remove it by hand"), "{put_back:?}");
+        assert_eq!(journal.entries(), std::slice::from_ref(&entry));
+        fs::remove_file(directory.join("of another")).unwrap();
+        assert_eq!(restore_entries(&host, &mut journal, 0).failed, Vec::<String>::new());
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::filesystem::{self, Filesystem};
 use crate::journal::{Entry, Journal};
-use crate::undo::{PutBack, back_to};
-use crate::{Error, Ground, Setting, queue, remount, restore};
+use crate::restore::{RestoreReport, restore_entries};
+use crate::{Error, MkfsTarget, Setting, queue, remount, restore_leftovers};
 use host::Host;
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 pub struct Session {
     host: Host,
     journal: Journal,
-    ground: Option<Ground>,
+    mkfs_target: Option<MkfsTarget>,
     stop: Box<dyn Fn() -> bool>,
     /// So many of the first entries of the journal are for all cells.
     base: usize,
@@ -20,7 +20,7 @@ pub struct Session {
 
 /// What a cell has to know of the machine that was made for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Arranged {
+pub struct CellSetup {
     /// Arguments for the job ("--directory=…"), to be given after its own.
     pub arguments: Vec<String>,
     /// Where the machine is not quite what was asked for.
@@ -29,7 +29,7 @@ pub struct Arranged {
 
 impl Session {
     /// Begins, with nothing changed. What sessions left that died is put back first: told in the
-    /// second value. Filesystems are made on `ground`. While `stop` says so, nothing long is begun
+    /// second value. Filesystems are made on `mkfs_target`. While `stop` says so, nothing long is begun
     /// or gone on with.
     ///
     /// # Errors
@@ -37,11 +37,11 @@ impl Session {
     pub fn begin(
         host: Host,
         state: &Path,
-        ground: Option<Ground>,
+        mkfs_target: Option<MkfsTarget>,
         stop: Box<dyn Fn() -> bool>,
-    ) -> Result<(Session, PutBack), Error> {
+    ) -> Result<(Session, RestoreReport), Error> {
         let host = host.without_kernel();
-        let before = restore(&host, state)?;
+        let before = restore_leftovers(&host, state)?;
         if !before.failed.is_empty() {
             return Err(Error::failed(format!(
                 "what an earlier sweep changed could not be put back: {}; put it back with fathom \
@@ -50,7 +50,7 @@ impl Session {
             )));
         }
         let journal = Journal::begin(&host, state)?;
-        Ok((Session { host, journal, ground, stop, base: 0 }, before))
+        Ok((Session { host, journal, mkfs_target, stop, base: 0 }, before))
     }
 
     /// Tries each of the combinations once, so that what the machine cannot do is found before hours
@@ -58,7 +58,7 @@ impl Session {
     /// filesystem is made for a trial. Lines for the user.
     ///
     /// # Errors
-    /// As [`Session::arrange`].
+    /// As [`Session::set_up`].
     pub fn rehearse(
         &mut self,
         combinations: &[Vec<(Setting, String)>],
@@ -66,14 +66,16 @@ impl Session {
     ) -> Result<Vec<String>, Error> {
         let mut notes = Vec::new();
         for values in combinations {
-            self.goes_on()?;
+            self.check_stop()?;
             let kind = values.iter().find(|(setting, _)| *setting == Setting::Fs);
-            if let (Some((_, kind)), Some(ground @ Ground::Device { .. })) = (kind, &self.ground) {
+            if let (Some((_, kind)), Some(mkfs_target @ MkfsTarget::Device { .. })) =
+                (kind, &self.mkfs_target)
+            {
                 filesystem::check(kind)?;
-                ground.check(&self.host)?;
+                mkfs_target.check(&self.host)?;
                 continue;
             }
-            for note in self.arrange(values, targets)?.notes {
+            for note in self.set_up(values, targets)?.notes {
                 if !notes.contains(&note) {
                     notes.push(note);
                 }
@@ -90,11 +92,11 @@ impl Session {
     /// # Errors
     /// A value is none, the target does not suit, or the machine did not follow. What was changed
     /// until then is put back by the next call, or at the end.
-    pub fn arrange(
+    pub fn set_up(
         &mut self,
         values: &[(Setting, String)],
         targets: &[String],
-    ) -> Result<Arranged, Error> {
+    ) -> Result<CellSetup, Error> {
         for (setting, value) in values {
             setting.check(value)?;
         }
@@ -103,31 +105,31 @@ impl Session {
         if kind.is_some() || options.is_some() {
             self.back_to_base()?;
         }
-        let mut arranged = Arranged::default();
+        let mut setup = CellSetup::default();
         let mut targets = targets.to_vec();
         match (kind, options) {
             (Some(kind), options) => {
                 let Filesystem { point, notes } = self.make(kind, options)?;
                 let point = point.display().to_string();
-                arranged.arguments.push(format!("--directory={point}"));
-                arranged.notes.extend(notes);
+                setup.arguments.push(format!("--directory={point}"));
+                setup.notes.extend(notes);
                 targets = vec![point];
             }
-            (None, Some(options)) => arranged.notes.extend(self.remount(options, &targets)?),
+            (None, Some(options)) => setup.notes.extend(self.remount(options, &targets)?),
             (None, None) => {}
         }
-        arranged.notes.extend(self.queues(values, &targets)?);
-        Ok(arranged)
+        setup.notes.extend(self.queues(values, &targets)?);
+        Ok(setup)
     }
 
     /// Puts everything back, the last change first. What could not be put back stays noted.
-    pub fn put_back(&mut self) -> PutBack {
+    pub fn put_back(&mut self) -> RestoreReport {
         self.base = 0;
-        back_to(&self.host, &mut self.journal, 0)
+        restore_entries(&self.host, &mut self.journal, 0)
     }
 
     fn back_to_base(&mut self) -> Result<(), Error> {
-        let put_back = back_to(&self.host, &mut self.journal, self.base);
+        let put_back = restore_entries(&self.host, &mut self.journal, self.base);
         match put_back.failed.is_empty() {
             true => Ok(()),
             false => Err(Error::failed(put_back.failed.join("; "))),
@@ -136,18 +138,18 @@ impl Session {
 
     fn make(&mut self, kind: &str, options: Option<&str>) -> Result<Filesystem, Error> {
         filesystem::check(kind)?;
-        let Some(ground) = self.ground.clone() else {
+        let Some(mkfs_target) = self.mkfs_target.clone() else {
             return Err(Error::usage(format!(
                 "fs={kind}: nothing to make a filesystem on is named"
             )));
         };
-        ground.lay_out(&mut self.journal, &self.stop)?;
+        mkfs_target.create_file(&mut self.journal, &self.stop)?;
         self.base = self.journal.entries().len();
-        self.goes_on()?;
-        filesystem::make(&self.host, &mut self.journal, &ground, kind, options)
+        self.check_stop()?;
+        filesystem::make(&self.host, &mut self.journal, &mkfs_target, kind, options)
     }
 
-    fn goes_on(&self) -> Result<(), Error> {
+    fn check_stop(&self) -> Result<(), Error> {
         match (self.stop)() {
             false => Ok(()),
             true => Err(Error::failed("ended by a signal")),
@@ -158,14 +160,14 @@ impl Session {
         require(Setting::Mount, targets)?;
         let mut notes = Vec::new();
         for target in targets {
-            let before = remount::look(&self.host, target)?;
+            let before = remount::find_mounted(&self.host, target)?;
             let entry = Entry::Remounted(before.clone());
             let is_done =
                 |noted: &Entry| matches!(noted, Entry::Remounted(r) if r.point == before.point);
             if self.journal.entries().iter().any(is_done) {
                 continue;
             }
-            self.journal.note(vec![entry])?;
+            self.journal.record(vec![entry])?;
             notes.extend(remount::change(&self.host, &self.journal, &before, options)?);
         }
         Ok(notes)
@@ -187,7 +189,7 @@ impl Session {
             }
         }
         let files: Vec<PathBuf> = wanted.iter().map(|(file, _)| file.clone()).collect();
-        queue::back_but(&self.host, &self.journal, &files)?;
+        queue::restore_other_files(&self.host, &self.journal, &files)?;
         let mut notes = Vec::new();
         for (file, value) in wanted {
             notes.extend(queue::set(&self.host, &mut self.journal, &file, value)?);

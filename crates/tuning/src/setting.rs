@@ -23,7 +23,7 @@ impl Setting {
         [Setting::Fs, Setting::Mount, Setting::Scheduler, Setting::NrRequests, Setting::ReadAhead];
 
     /// The setting of this name.
-    pub fn named(name: &str) -> Option<Setting> {
+    pub fn from_name(name: &str) -> Option<Setting> {
         Setting::ALL.into_iter().find(|setting| setting.name() == name)
     }
 
@@ -85,9 +85,9 @@ mod tests {
     #[test]
     fn names_lead_to_settings_and_back() {
         for setting in Setting::ALL {
-            assert_eq!(Setting::named(setting.name()), Some(setting));
+            assert_eq!(Setting::from_name(setting.name()), Some(setting));
         }
-        assert_eq!(Setting::named("iodepth"), None);
+        assert_eq!(Setting::from_name("iodepth"), None);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What cannot be done, with the reason: as a page for people, as JSON for programs.
 
-use crate::frame::{self, Here};
+use crate::layout::{self, NavItem};
 use crate::site::Site;
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -19,12 +19,12 @@ pub struct Failure {
 
 impl Failure {
     /// The request is wrong.
-    pub fn wrong(text: impl Into<String>) -> Failure {
+    pub fn bad_request(text: impl Into<String>) -> Failure {
         Failure { status: StatusCode::BAD_REQUEST, text: text.into() }
     }
 
     /// What it asks for is not there.
-    pub fn missing(text: impl Into<String>) -> Failure {
+    pub fn not_found(text: impl Into<String>) -> Failure {
         Failure { status: StatusCode::NOT_FOUND, text: text.into() }
     }
 
@@ -34,12 +34,12 @@ impl Failure {
     }
 
     /// Something failed here.
-    pub fn ours(text: impl Into<String>) -> Failure {
+    pub fn internal(text: impl Into<String>) -> Failure {
         Failure { status: StatusCode::INTERNAL_SERVER_ERROR, text: text.into() }
     }
 
     /// A stranger asks, or one with a wrong token.
-    pub fn stranger(is_wrong: bool) -> Failure {
+    pub fn unauthorized(is_wrong: bool) -> Failure {
         let text = match is_wrong {
             true => "That is not the token of this fathom serve.",
             false => "This needs the token that fathom serve printed, or that of its --token-file.",
@@ -48,7 +48,7 @@ impl Failure {
     }
 
     /// What an answer that is an error says, where whatever made it gave no reason.
-    fn of_status(status: StatusCode) -> Failure {
+    fn from_status(status: StatusCode) -> Failure {
         let text = match status {
             StatusCode::NOT_FOUND => "There is no such page.",
             StatusCode::METHOD_NOT_ALLOWED => "This address does not take that method.",
@@ -80,9 +80,12 @@ impl Failure {
                     @if self.status == StatusCode::UNAUTHORIZED { (login()) }
                     @else { p { a href="/" { "To the runs" } } }
                 };
-                let here =
-                    if self.status == StatusCode::UNAUTHORIZED { Here::Out } else { Here::None };
-                frame::page(site, reason, here, body).into_response()
+                let item = if self.status == StatusCode::UNAUTHORIZED {
+                    NavItem::LoggedOut
+                } else {
+                    NavItem::None
+                };
+                layout::page(site, reason, item, body).into_response()
             }
         };
         let mut response = (self.status, body).into_response();
@@ -104,17 +107,17 @@ impl IntoResponse for Failure {
 
 /// Marks an answer that says itself what is wrong.
 #[derive(Clone, Copy, Debug)]
-pub struct Worded;
+pub struct HasErrorText;
 
 /// Gives an answer that is an error its words.
-pub fn worded(site: &Site, is_api: bool, mut response: Response) -> Response {
+pub fn render(site: &Site, is_api: bool, mut response: Response) -> Response {
     let status = response.status();
     let is_error = status.is_client_error() || status.is_server_error();
-    if !is_error || response.extensions().get::<Worded>().is_some() {
+    if !is_error || response.extensions().get::<HasErrorText>().is_some() {
         return response;
     }
     let failure = response.extensions_mut().remove::<Failure>();
-    let mut shown = failure.unwrap_or_else(|| Failure::of_status(status)).shown(site, is_api);
+    let mut shown = failure.unwrap_or_else(|| Failure::from_status(status)).shown(site, is_api);
     if let Some(allowed) = response.headers_mut().remove(header::ALLOW) {
         shown.headers_mut().insert(header::ALLOW, allowed);
     }

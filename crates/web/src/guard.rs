@@ -34,9 +34,9 @@ pub enum Caller {
     /// A browser with a session.
     Session,
     /// A browser that followed an address with the token, or typed it: it is given a session.
-    Newcomer,
+    TokenInUrl,
     /// Nobody we know.
-    Stranger {
+    Unknown {
         /// A token was given, but not ours.
         is_wrong: bool,
     },
@@ -69,13 +69,13 @@ impl Guard {
 
     /// Whether `text` is what our forms carry.
     pub fn is_ours(&self, text: &str) -> bool {
-        is_same(text.as_bytes(), self.csrf.as_bytes())
+        is_equal_constant_time(text.as_bytes(), self.csrf.as_bytes())
     }
 
     /// Whether `text` is the token.
     pub fn is_token(&self, text: &str) -> bool {
         let digest: [u8; 32] = Sha256::digest(text).into();
-        is_same(&digest, &self.token)
+        is_equal_constant_time(&digest, &self.token)
     }
 
     /// Whether the pages may be asked for under the name in the `Host` line.
@@ -94,21 +94,21 @@ impl Guard {
             let is_token = given.is_some_and(|(scheme, token)| {
                 scheme.eq_ignore_ascii_case("bearer") && self.is_token(token.trim())
             });
-            return if is_token { Caller::Program } else { Caller::Stranger { is_wrong: true } };
+            return if is_token { Caller::Program } else { Caller::Unknown { is_wrong: true } };
         }
         let given = token_in(uri);
         if given.as_deref().is_some_and(|token| self.is_token(token)) {
-            return Caller::Newcomer;
+            return Caller::TokenInUrl;
         }
         let sessions = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
         let mut cookies = sessions.flat_map(|line| line.split(';')).filter_map(|cookie| {
             let (name, value) = cookie.trim().split_once('=')?;
             (name == self.cookie).then_some(value)
         });
-        if cookies.any(|value| is_same(value.as_bytes(), self.session.as_bytes())) {
+        if cookies.any(|value| is_equal_constant_time(value.as_bytes(), self.session.as_bytes())) {
             return Caller::Session;
         }
-        Caller::Stranger { is_wrong: given.is_some() }
+        Caller::Unknown { is_wrong: given.is_some() }
     }
 
     /// The line that gives a browser its session; it ends with the browser.
@@ -124,7 +124,7 @@ impl Guard {
 
 /// Whether a browser says that a page of another site sent this. One that says nothing is believed:
 /// what counts is the secret of the form.
-pub fn is_foreign(headers: &HeaderMap) -> bool {
+pub fn is_cross_site(headers: &HeaderMap) -> bool {
     let line = |name| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
     let site = line(header::HeaderName::from_static("sec-fetch-site"));
     if site.is_some_and(|site| site != "same-origin" && site != "none") {
@@ -150,7 +150,7 @@ fn host_of(line: &str) -> Option<String> {
 }
 
 /// Whether two texts are the same, in a time that depends on their lengths alone.
-fn is_same(one: &[u8], other: &[u8]) -> bool {
+fn is_equal_constant_time(one: &[u8], other: &[u8]) -> bool {
     one.len() == other.len() && one.iter().zip(other).fold(0, |all, (a, b)| all | (a ^ b)) == 0
 }
 
@@ -160,7 +160,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// A token of 32 random bytes.
-pub fn token_of(random: &[u8; 32]) -> String {
+pub fn token_from_bytes(random: &[u8; 32]) -> String {
     hex(random)
 }
 
@@ -202,10 +202,10 @@ mod tests {
 
     #[test]
     fn only_the_token_and_its_session_open() {
-        let stranger = Caller::Stranger { is_wrong: false };
-        let wrong = Caller::Stranger { is_wrong: true };
+        let stranger = Caller::Unknown { is_wrong: false };
+        let wrong = Caller::Unknown { is_wrong: true };
         assert_eq!(caller(&[], "/runs"), stranger);
-        assert_eq!(caller(&[], "/?token=0123456789abcdef"), Caller::Newcomer);
+        assert_eq!(caller(&[], "/?token=0123456789abcdef"), Caller::TokenInUrl);
         assert_eq!(caller(&[], "/?a=b&token=0123456789abcdeg"), wrong);
         assert_eq!(caller(&[("authorization", "Bearer 0123456789abcdef")], "/"), Caller::Program);
         for line in ["Bearer 0123456789abcde", "Basic 0123456789abcdef", "Bearer", "Bearer "] {
@@ -266,9 +266,9 @@ mod tests {
     #[test]
     fn what_another_site_sends_is_foreign() {
         let host = ("host", "127.0.0.1:8642");
-        assert!(!is_foreign(&headers(&[host])));
-        assert!(!is_foreign(&headers(&[host, ("origin", "http://127.0.0.1:8642")])));
-        assert!(!is_foreign(&headers(&[host, ("sec-fetch-site", "same-origin")])));
+        assert!(!is_cross_site(&headers(&[host])));
+        assert!(!is_cross_site(&headers(&[host, ("origin", "http://127.0.0.1:8642")])));
+        assert!(!is_cross_site(&headers(&[host, ("sec-fetch-site", "same-origin")])));
         for line in [
             ("origin", "http://evil.example"),
             ("origin", "null"),
@@ -276,7 +276,7 @@ mod tests {
             ("sec-fetch-site", "cross-site"),
             ("sec-fetch-site", "same-site"),
         ] {
-            assert!(is_foreign(&headers(&[host, line])), "{line:?}");
+            assert!(is_cross_site(&headers(&[host, line])), "{line:?}");
         }
     }
 
@@ -286,6 +286,6 @@ mod tests {
         for text in ["", "short", "two words of 0123456789abcdef", "ärger-0123456789abcdef"] {
             assert!(token_from(text).is_err(), "{text}");
         }
-        assert_eq!(token_of(&[0xab; 32]).len(), 64);
+        assert_eq!(token_from_bytes(&[0xab; 32]).len(), 64);
     }
 }

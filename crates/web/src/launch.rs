@@ -2,11 +2,11 @@
 
 /// What a run that was started here has come to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Launched {
+pub struct LaunchedRun {
     /// Its exit code; `None` while it goes on.
     pub ended: Option<i32>,
     /// What it said: its report, then its messages.
-    pub said: String,
+    pub output: String,
 }
 
 /// Starts runs. Who may use the pages may use it, so it keeps the guards of `fathom run` and allows
@@ -19,5 +19,5 @@ pub trait Launcher: Send + Sync {
     fn start(&self, job: &str, target: &str) -> Result<u32, String>;
 
     /// What has become of one that was started here.
-    fn look(&self, pid: u32) -> Option<Launched>;
+    fn status(&self, pid: u32) -> Option<LaunchedRun>;
 }

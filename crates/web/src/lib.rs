@@ -4,23 +4,23 @@
 //! that goes on. Whoever asks has to hold the token ([`guard`]); what a page shows is judged anew from
 //! the record by the rules of this program, as the report of `fathom runs show` is.
 
+mod access;
 mod api;
-mod archive_access;
-mod door;
 mod failure;
-pub mod figures;
-mod follow;
-mod frame;
+mod format;
 pub mod guard;
 mod launch;
+mod layout;
+mod live_runs;
 mod metrics;
+pub mod metrics_server;
 mod pages;
+mod queries;
 mod routes;
 mod server;
 mod site;
-mod words;
 
-pub use launch::{Launched, Launcher};
+pub use launch::{LaunchedRun, Launcher};
 pub use site::{Inspect, Open};
 
 use crate::guard::Guard;

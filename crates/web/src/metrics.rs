@@ -1,7 +1,7 @@
 //! `/metrics` for Prometheus: what runs now, and how many runs the archive holds.
 
 use crate::failure::Failure;
-use crate::follow::Known;
+use crate::live_runs::RunState;
 use crate::site::Site;
 use archive::Filter;
 use axum::extract::State;
@@ -21,22 +21,22 @@ pub async fn answer(State(site): State<Site>) -> Result<Response, Failure> {
     let archived = site.archived(|_, archive| Ok(archive.count(&Filter::all())?)).await?;
     let followers = site
         .work(|site| {
-            let listed = site.feeds().list().map_err(Failure::ours)?;
+            let listed = site.live_runs().list().map_err(Failure::internal)?;
             Ok(listed
                 .iter()
-                .filter_map(|listed| site.feeds().follow(listed.pid))
+                .filter_map(|listed| site.live_runs().follow(listed.pid))
                 .collect::<Vec<_>>())
         })
         .await?;
     let until = tokio::time::Instant::now() + PATIENCE;
-    let mut known: Vec<Arc<Known>> = Vec::new();
+    let mut known: Vec<Arc<RunState>> = Vec::new();
     for mut follower in followers {
         let first = follower.wait_for(|known| known.moment.is_some() || known.is_gone);
         let _ = tokio::time::timeout_at(until, first).await;
         let now = follower.borrow().clone();
         known.push(now);
     }
-    let goes_on = |known: &&Arc<Known>| known.ended.is_none() && !known.is_gone;
+    let goes_on = |known: &&Arc<RunState>| known.ended.is_none() && !known.is_gone;
     let runs: Vec<_> = known
         .iter()
         .filter(goes_on)

@@ -3,14 +3,14 @@
 pub mod compare;
 pub mod live;
 pub mod machine;
+pub mod reports;
 pub mod run;
 pub mod runs;
-pub mod shown;
 pub mod start;
 pub mod sweep;
 pub mod trends;
 
-use crate::words::{bandwidth, count, latency};
+use crate::format::{bandwidth, count, latency};
 use archive::Row;
 use maud::{Markup, html};
 use record::Severity;

@@ -1,10 +1,10 @@
 //! Which page answers which address.
 
 use crate::failure::Failure;
-use crate::frame::{ASSETS, Asset};
+use crate::layout::{ASSETS, Asset};
 use crate::pages::{compare, live, machine, run, runs, start, sweep, trends};
 use crate::site::Site;
-use crate::{api, door, metrics};
+use crate::{access, api, metrics};
 use axum::Router;
 use axum::http::{StatusCode, header};
 use axum::middleware::from_fn_with_state;
@@ -24,8 +24,8 @@ pub fn router(site: Site) -> Router {
     });
     let pages = Router::new()
         .route("/", get(runs::home))
-        .route("/login", get(door::way_in).post(door::login))
-        .route("/logout", post(door::logout))
+        .route("/login", get(access::login_form).post(access::login))
+        .route("/logout", post(access::logout))
         .route("/runs", get(runs::page))
         .route("/runs/{id}", get(run::page))
         .route("/runs/{id}/record.json", get(run::record))
@@ -45,11 +45,11 @@ pub fn router(site: Site) -> Router {
     pages
         .merge(assets)
         .merge(api::router())
-        .fallback(|| async { Failure::missing("There is no such page.") })
-        .layer(from_fn_with_state(site.clone(), door::admit))
+        .fallback(|| async { Failure::not_found("There is no such page.") })
+        .layer(from_fn_with_state(site.clone(), access::admit))
         .layer(TimeoutLayer::with_status_code(StatusCode::REQUEST_TIMEOUT, PATIENCE))
         .layer(CatchPanicLayer::custom(|_| StatusCode::INTERNAL_SERVER_ERROR.into_response()))
-        .layer(from_fn_with_state(site.clone(), door::dress))
+        .layer(from_fn_with_state(site.clone(), access::add_headers))
         .with_state(site)
 }
 

@@ -1,9 +1,9 @@
 //! What all pages share.
 
 use crate::failure::Failure;
-use crate::follow::Feeds;
 use crate::guard::Guard;
 use crate::launch::Launcher;
+use crate::live_runs::LiveRuns;
 use archive::{Archive, ArchiveError};
 use judge::Inspection;
 use record::Facts;
@@ -25,7 +25,7 @@ struct Inner {
     open: Open,
     inspect: Inspect,
     launcher: Option<Box<dyn Launcher>>,
-    feeds: Feeds,
+    live_runs: LiveRuns,
     closing: watch::Sender<bool>,
 }
 
@@ -38,8 +38,8 @@ impl Site {
         launcher: Option<Box<dyn Launcher>>,
         closing: watch::Sender<bool>,
     ) -> Site {
-        let feeds = Feeds::new();
-        Site(Arc::new(Inner { guard, open, inspect, launcher, feeds, closing }))
+        let live_runs = LiveRuns::new();
+        Site(Arc::new(Inner { guard, open, inspect, launcher, live_runs, closing }))
     }
 
     /// Who may see what.
@@ -53,8 +53,8 @@ impl Site {
     }
 
     /// The runs under way.
-    pub fn feeds(&self) -> &Feeds {
-        &self.0.feeds
+    pub fn live_runs(&self) -> &LiveRuns {
+        &self.0.live_runs
     }
 
     /// Becomes true when the program ends.
@@ -67,7 +67,7 @@ impl Site {
     /// # Errors
     /// What is wrong with the path.
     pub fn inspect(&self, path: &str) -> Result<(Inspection, Facts), Failure> {
-        (self.0.inspect)(path).map_err(Failure::wrong)
+        (self.0.inspect)(path).map_err(Failure::bad_request)
     }
 
     /// Does `work`, which may take a while, where it keeps nobody else waiting.
@@ -81,7 +81,7 @@ impl Site {
         let site = self.clone();
         let done = tokio::task::spawn_blocking(move || work(&site)).await;
         done.unwrap_or_else(|_| {
-            Err(Failure::ours("A defect of fathom: please report it, with what was asked for."))
+            Err(Failure::internal("A defect of fathom: please report it, with what was asked for."))
         })
     }
 

@@ -494,7 +494,7 @@ fn watch_log(input: &[u8]) -> String {
     loop {
         match reader.next_entry() {
             Ok(Some(entry)) => {
-                let Some(interval) = intervals.take(entry) else { continue };
+                let Some(interval) = intervals.push(entry) else { continue };
                 shown += &plain.lines("now", intervals.stack(), &interval.rates);
                 let line = json::line(interval.unix_ms, intervals.stack(), &interval.rates);
                 shown += &line.unwrap_or_else(|error| error.to_string());

@@ -1,6 +1,6 @@
 //! Conditions as SQL. Everything typed goes in as a value.
 
-use super::{Condition, Filter, Of, Operator};
+use super::{Condition, Filter, Operator, Subject};
 use rusqlite::types::Value;
 
 /// The part of a statement behind FROM, with its values.
@@ -22,7 +22,7 @@ impl Filter {
         let mut clause = Clause { sql: String::new(), values: Vec::new() };
         for (index, condition) in self.conditions().iter().enumerate() {
             clause.sql += if index == 0 { " WHERE " } else { " AND " };
-            clause.take(condition);
+            clause.add(condition);
         }
         clause
     }
@@ -59,9 +59,9 @@ impl Operator {
 }
 
 impl Clause {
-    fn take(&mut self, condition: &Condition) {
+    fn add(&mut self, condition: &Condition) {
         match condition {
-            Condition::Is { of, patterns, not } => self.is(*of, patterns, *not),
+            Condition::Is { subject, patterns, not } => self.is(*subject, patterns, *not),
             Condition::Column { column, operator, limit } => {
                 self.sql += &format!("{column} {} ?", operator.sign());
                 self.values.push(Value::Real(*limit));
@@ -88,32 +88,32 @@ impl Clause {
     }
 
     /// One of the values is like one of the patterns.
-    fn is(&mut self, of: Of, patterns: &[String], not: bool) {
+    fn is(&mut self, subject: Subject, patterns: &[String], not: bool) {
         let like = |column: &str| {
             vec![format!("{column} LIKE ? ESCAPE '\\'"); patterns.len()].join(" OR ")
         };
         if not {
             self.sql += "NOT ";
         }
-        match of {
-            Of::Column(column) => {
+        match subject {
+            Subject::Column(column) => {
                 // What is not there is unlike all.
                 self.sql += &format!("({})", like(&format!("coalesce({column}, '')")));
             }
-            Of::Fact(name) => {
+            Subject::Fact(name) => {
                 self.sql += &format!(
                     "EXISTS (SELECT 1 FROM facts WHERE run = number AND name = '{name}' AND ({}))",
                     like("value")
                 );
             }
-            Of::Tag => {
+            Subject::Tag => {
                 self.sql += &format!(
                     "EXISTS (SELECT 1 FROM tags WHERE run = number AND ({}))",
                     like("tag")
                 );
             }
         }
-        let begins = matches!(of, Of::Column("id" | "set_id"));
+        let begins = matches!(subject, Subject::Column("id" | "set_id"));
         let pattern = |pattern: &String| {
             let end = if begins { "%" } else { "" };
             Value::Text(escaped(pattern, true) + end)

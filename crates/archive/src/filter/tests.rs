@@ -14,7 +14,7 @@ fn mistake(text: &str) -> String {
 fn words_are_conditions_and_others_are_looked_for() {
     let found = conditions("host=web*,db1 rw!=read iops>100k p99<=1.5ms \"two words\" bs=4096");
     let is = |of, patterns: &[&str], not| Condition::Is {
-        of,
+        subject: of,
         patterns: patterns.iter().map(ToString::to_string).collect(),
         not,
     };
@@ -26,27 +26,28 @@ fn words_are_conditions_and_others_are_looked_for() {
     assert_eq!(
         found,
         [
-            is(Of::Column("host"), &["web*", "db1"], false),
-            is(Of::Fact("rw"), &["read"], true),
+            is(Subject::Column("host"), &["web*", "db1"], false),
+            is(Subject::Fact("rw"), &["read"], true),
             figure("iops", Operator::Greater, 100_000.0),
             figure("p99", Operator::LessOrEqual, 1_500_000.0),
             Condition::Text("two words".into()),
-            is(Of::Fact("bs"), &["4k"], false),
+            is(Subject::Fact("bs"), &["4k"], false),
         ]
     );
     assert_eq!(
         conditions("read.bw>=2GiB/s"),
         [figure("read.bandwidth", Operator::GreaterOrEqual, 2_147_483_648.0)]
     );
-    assert!(
-        conditions("").is_empty() && Filter::parse("sort=iops", NOW).unwrap().is_unconditional()
-    );
+    assert!(conditions("").is_empty() && Filter::parse("sort=iops", NOW).unwrap().matches_all());
 }
 
 #[test]
 fn quotes_keep_blanks_within_values() {
-    let model =
-        Condition::Is { of: Of::Fact("model"), patterns: vec!["Fast SSD".into()], not: false };
+    let model = Condition::Is {
+        subject: Subject::Fact("model"),
+        patterns: vec!["Fast SSD".into()],
+        not: false,
+    };
     assert_eq!(conditions("model=\"Fast SSD\""), [model]);
     assert_eq!(conditions("/mnt/x=y"), [Condition::Text("/mnt/x=y".into())]);
     assert_eq!(conditions("\"text=a=b c\""), [Condition::Text("a=b c".into())]);

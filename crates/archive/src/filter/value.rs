@@ -5,7 +5,7 @@ use chrono::{NaiveDate, NaiveDateTime, NaiveTime, TimeDelta};
 
 /// What a number counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum NumberKind {
     /// Things: "100k" is 100 000.
     Count,
     /// Bytes: "1G" is 10⁹, "1GiB" 2³⁰.
@@ -40,39 +40,41 @@ const BYTES: [(&str, f64); 9] = [
     ("ti", 1_099_511_627_776.0),
 ];
 
-impl Kind {
+impl NumberKind {
     pub(super) fn read(self, text: &str) -> Result<f64, String> {
         let expected = match self {
-            Kind::Count => "a number such as 5000 or 100k was expected",
-            Kind::Bytes => "bytes a second such as 500M or 2GiB were expected",
-            Kind::Latency | Kind::Milliseconds => "a time with its unit was expected, such as 1ms",
+            NumberKind::Count => "a number such as 5000 or 100k was expected",
+            NumberKind::Bytes => "bytes a second such as 500M or 2GiB were expected",
+            NumberKind::Latency | NumberKind::Milliseconds => {
+                "a time with its unit was expected, such as 1ms"
+            }
         };
         let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
         let (number, unit) = text.split_at(end);
         let number: f64 = number.parse().map_err(|_| expected.to_owned())?;
         let lower = unit.to_lowercase();
         let (units, unit) = match self {
-            Kind::Count => (&COUNTS[..], lower.as_str()),
-            Kind::Bytes => {
+            NumberKind::Count => (&COUNTS[..], lower.as_str()),
+            NumberKind::Bytes => {
                 let bytes = lower.trim_end_matches("/s");
                 (&BYTES[..], bytes.strip_suffix('b').unwrap_or(bytes))
             }
-            Kind::Latency | Kind::Milliseconds => (&TIMES[..], unit),
+            NumberKind::Latency | NumberKind::Milliseconds => (&TIMES[..], unit),
         };
         let factor = units.iter().find(|(name, _)| *name == unit).map(|(_, factor)| factor);
         let value = number * factor.ok_or(expected)?;
-        Ok(if self == Kind::Milliseconds { value / 1e6 } else { value })
+        Ok(if self == NumberKind::Milliseconds { value / 1e6 } else { value })
     }
 }
 
 /// A whole number.
-pub(super) fn count(text: &str) -> Result<u32, String> {
+pub(super) fn whole_number(text: &str) -> Result<u32, String> {
     text.parse().map_err(|_| "a whole number was expected".into())
 }
 
 /// A moment, as the beginning and the end of what it names, in milliseconds since 1970 UTC: "7d" is
 /// so long ago, "2026-11-01" a day, "2026-11-01T12:30" a minute, in local time.
-pub(super) fn moment(text: &str, now: Now) -> Result<[f64; 2], String> {
+pub(super) fn time_range(text: &str, now: Now) -> Result<[f64; 2], String> {
     let of = |time: NaiveDateTime, lasts: TimeDelta| {
         let utc = |time: NaiveDateTime| {
             let seconds = time.and_utc().timestamp() - i64::from(now.utc_offset_seconds);
@@ -104,7 +106,7 @@ pub(super) fn moment(text: &str, now: Now) -> Result<[f64; 2], String> {
         .strip_suffix('w')
         .and_then(|weeks| weeks.parse().ok())
         .map(|w: f64| w * 7.0 * 86_400e3);
-    let ago = weeks.map_or_else(|| Kind::Milliseconds.read(text), Ok).map_err(|_| {
+    let ago = weeks.map_or_else(|| NumberKind::Milliseconds.read(text), Ok).map_err(|_| {
         "a time such as 7d (so long ago), 12h, 2w, today, 2026-11-01 or 2026-11-01T12:30 was expected"
             .to_owned()
     })?;

@@ -1,5 +1,5 @@
 use crate::testing::{BEGAN, HOUR, add, archive, record};
-use crate::{Archive, Filter, Found, Lineage, Named, Now, RunId, Together};
+use crate::{Archive, Filter, FindingCounts, Lineage, Now, RunId, RunOrSet, SetInfo};
 use judge::Measure;
 use record::{Cell, Coordinate, RunRecord};
 use std::time::{Duration, Instant};
@@ -20,16 +20,16 @@ fn what_is_added_is_listed_loaded_and_counted() {
     assert_eq!((row.job.as_str(), row.device.as_str()), ("web", "nvme0n1p1, nvme0n1"));
     assert_eq!((row.iops, row.verdict, row.found), (None, None, None), "not judged yet");
     assert_eq!(archive.load(&id).unwrap(), run);
-    assert_eq!(archive.same_as(&run).unwrap(), Some(id.clone()));
-    assert_eq!(archive.same_as(&record("web", 2)).unwrap(), None);
+    assert_eq!(archive.find_same(&run).unwrap(), Some(id.clone()));
+    assert_eq!(archive.find_same(&record("web", 2)).unwrap(), None);
     let judged = judge::judge(&run);
-    archive.judged(&id, &crate::Summary::of(&run, &judged)).unwrap();
+    archive.save_summary(&id, &crate::Summary::new(&run, &judged)).unwrap();
     let row = archive.row(&id).unwrap();
     assert_eq!(row.iops, Some(2000.0));
     assert_eq!(row.max_ns, Some(101_999.0));
     assert!(row.verdict.is_some_and(|verdict| verdict.contains('(')));
     let notes = judged.findings.iter().filter(|f| f.severity == record::Severity::Note).count();
-    assert_eq!(row.found.map(|found: Found| found.notes as usize), Some(notes));
+    assert_eq!(row.found.map(|found: FindingCounts| found.notes as usize), Some(notes));
     assert_eq!(archive.count(&Filter::all()).unwrap(), 1);
     assert_eq!(archive.list(&Filter::all()).unwrap(), [archive.row(&id).unwrap()]);
 }
@@ -46,12 +46,12 @@ fn the_run_before_is_the_last_that_did_the_same_without_errors() {
         add(&mut archive, &other);
     }
     let last = add(&mut archive, &record("web", 6));
-    let before = |id: &RunId| archive.row_before(id).unwrap().map(|row| row.id);
+    let before = |id: &RunId| archive.previous_row(id).unwrap().map(|row| row.id);
     assert_eq!(
         [&last, &ids[2], &ids[0]].map(before),
         [Some(&ids[2]), Some(&ids[1]), None].map(Option::<&RunId>::cloned)
     );
-    let (row, set) = archive.before(last.as_str()).unwrap().unwrap();
+    let (row, set) = archive.load_previous(last.as_str()).unwrap().unwrap();
     assert_eq!((row.id, set.runs), (ids[2].clone(), vec![record("web", 2)]));
 }
 
@@ -64,16 +64,16 @@ fn the_set_before_is_another_of_the_same() {
         for round in 0..2 {
             let mut run = record("web", begun + u64::from(round));
             run.cell = Some(Cell { name: "web".into(), round, ..Cell::default() });
-            let together = Together { id: id.clone(), seed: 1, name: String::new() };
-            let lineage = Lineage { kind: "repeat".into(), together: Some(together) };
+            let together = SetInfo { id: id.clone(), seed: 1, name: String::new() };
+            let lineage = Lineage { kind: "repeat".into(), set: Some(together) };
             archive.add(&run, &lineage).unwrap();
         }
         sets.push(id);
     }
-    let (row, set) = archive.before(sets[1].as_str()).unwrap().unwrap();
+    let (row, set) = archive.load_previous(sets[1].as_str()).unwrap().unwrap();
     assert_eq!((row.set.as_ref(), set.runs.len()), (Some(&sets[0]), 2));
-    assert_eq!(archive.before(sets[0].as_str()).unwrap(), None);
-    assert!(archive.before("nobody").is_err());
+    assert_eq!(archive.load_previous(sets[0].as_str()).unwrap(), None);
+    assert!(archive.load_previous("nobody").is_err());
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn filters_let_through_what_they_say() {
     }
     let gamma = archive.find("latest").unwrap();
     archive.tag(&gamma, "before-update").unwrap();
-    archive.note(&gamma, "with 50% load").unwrap();
+    archive.set_note(&gamma, "with 50% load").unwrap();
     for (filter, found) in [
         ("", &["gamma", "beta", "alpha"][..]),
         ("sort=time limit=2", &["alpha", "beta"]),
@@ -139,38 +139,40 @@ fn names_are_ids_their_beginnings_tags_and_latest() {
     let (_directory, mut archive) = archive();
     let first = add(&mut archive, &record("alpha", 0));
     let set = archive.new_set().unwrap();
-    let together = Together { id: set.clone(), seed: u64::MAX, name: "/sweeps/a".into() };
-    let lineage = Lineage { kind: "sweep".into(), together: Some(together) };
+    let together = SetInfo { id: set.clone(), seed: u64::MAX, name: "/sweeps/a".into() };
+    let lineage = Lineage { kind: "sweep".into(), set: Some(together) };
     let runs = [cell("beta", 1, 0), cell("beta", 2, 1)];
     let [one, two] = runs.clone().map(|run| archive.add(&run, &lineage).unwrap());
     let last = add(&mut archive, &record("gamma", 3));
-    let run = |id: &RunId| Named::Run(id.clone());
-    assert_eq!(archive.named("latest").unwrap(), run(&last));
-    assert_eq!(archive.named("latest~1").unwrap(), Named::Set(set.clone()));
-    assert_eq!(archive.named("latest~2").unwrap(), run(&first));
+    let run = |id: &RunId| RunOrSet::Run(id.clone());
+    assert_eq!(archive.resolve("latest").unwrap(), run(&last));
+    assert_eq!(archive.resolve("latest~1").unwrap(), RunOrSet::Set(set.clone()));
+    assert_eq!(archive.resolve("latest~2").unwrap(), run(&first));
     assert_eq!(archive.find("latest~1").unwrap(), two);
-    assert_eq!(archive.named(first.as_str()).unwrap(), run(&first));
-    assert_eq!(archive.named(&first.short().to_uppercase()).unwrap(), run(&first));
-    assert_eq!(archive.named(set.short()).unwrap(), Named::Set(set.clone()));
-    assert_eq!(archive.set_called("sweep", "/sweeps/a").unwrap(), Some(set.clone()));
-    assert_eq!(archive.set_called("sweep", "/sweeps/b").unwrap(), None);
-    let loaded = archive.load_set(set.as_str()).unwrap();
+    assert_eq!(archive.resolve(first.as_str()).unwrap(), run(&first));
+    assert_eq!(archive.resolve(&first.short().to_uppercase()).unwrap(), run(&first));
+    assert_eq!(archive.resolve(set.short()).unwrap(), RunOrSet::Set(set.clone()));
+    assert_eq!(archive.find_set("sweep", "/sweeps/a").unwrap(), Some(set.clone()));
+    assert_eq!(archive.find_set("sweep", "/sweeps/b").unwrap(), None);
+    let loaded = archive.load_named(set.as_str()).unwrap();
     assert_eq!((loaded.kind.as_str(), loaded.seed), ("sweep", u64::MAX));
     assert_eq!(loaded.runs, runs);
     assert!(archive.find(set.as_str()).unwrap_err().to_string().contains("of several"));
     assert_eq!(archive.find_all(set.as_str()).unwrap(), [one.clone(), two.clone()]);
     for unknown in ["latest~3", "latest~x", "latest~", "", "abc", "zzzz", "%", "00000000000000000"]
     {
-        let error = archive.named(unknown).unwrap_err().to_string();
+        let error = archive.resolve(unknown).unwrap_err().to_string();
         assert!(error.contains("no run is called"), "{unknown}: {error}");
     }
     archive.tag(&one, "base").unwrap();
-    assert_eq!(archive.named("base").unwrap(), run(&one));
+    assert_eq!(archive.resolve("base").unwrap(), run(&one));
     archive.tag(&two, "base").unwrap();
-    assert_eq!(archive.named("base").unwrap(), Named::Set(set));
+    assert_eq!(archive.resolve("base").unwrap(), RunOrSet::Set(set));
     archive.tag(&last, "base").unwrap();
-    assert!(archive.named("base").unwrap_err().to_string().contains(last.short()));
-    assert!(archive.named("bse").unwrap_err().to_string().contains("did you mean the tag 'base'?"));
+    assert!(archive.resolve("base").unwrap_err().to_string().contains(last.short()));
+    assert!(
+        archive.resolve("bse").unwrap_err().to_string().contains("did you mean the tag 'base'?")
+    );
     assert!(archive.untag(&last, "base").unwrap() && !archive.untag(&last, "base").unwrap());
     assert_eq!(archive.tags().unwrap(), [("base".to_owned(), 2)]);
     for wrong in ["", "two words", "latest", "latest~2", "-x", "a\nb", &"x".repeat(65)] {
@@ -181,26 +183,26 @@ fn names_are_ids_their_beginnings_tags_and_latest() {
 #[test]
 fn a_cell_that_was_made_again_replaces_the_one_before() {
     let (_directory, mut archive) = archive();
-    let together = Together { id: archive.new_set().unwrap(), seed: 7, name: String::new() };
-    let lineage = Lineage { kind: "sweep".into(), together: Some(together.clone()) };
+    let together = SetInfo { id: archive.new_set().unwrap(), seed: 7, name: String::new() };
+    let lineage = Lineage { kind: "sweep".into(), set: Some(together.clone()) };
     for run in [cell("a", 1, 0), cell("a", 1, 1), cell("a", 2, 0)] {
         archive.add(&run, &lineage).unwrap();
     }
-    let loaded = archive.load_together(&together.id).unwrap();
+    let loaded = archive.load_set(&together.id).unwrap();
     assert_eq!(loaded.runs, [cell("a", 1, 1), cell("a", 2, 0)]);
 }
 
 #[test]
 fn what_is_removed_is_gone_with_all_that_was_known_of_it() {
     let (_directory, mut archive) = archive();
-    let together = Together { id: archive.new_set().unwrap(), seed: 7, name: String::new() };
-    let lineage = Lineage { kind: "sweep".into(), together: Some(together.clone()) };
+    let together = SetInfo { id: archive.new_set().unwrap(), seed: 7, name: String::new() };
+    let lineage = Lineage { kind: "sweep".into(), set: Some(together.clone()) };
     let gone = archive.add(&cell("a", 1, 0), &lineage).unwrap();
     archive.tag(&gone, "x").unwrap();
     let stays = add(&mut archive, &record("b", 2));
     archive.remove(std::slice::from_ref(&gone)).unwrap();
     assert!(archive.row(&gone).is_err() && archive.load(&gone).is_err());
-    assert!(archive.load_together(&together.id).is_err());
+    assert!(archive.load_set(&together.id).is_err());
     for table in ["runs", "records", "tags", "sets"] {
         let sql = format!("SELECT count(*) FROM {table}");
         let left: i64 = archive.connection.query_row(&sql, [], |row| row.get(0)).unwrap();

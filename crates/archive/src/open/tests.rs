@@ -16,7 +16,7 @@ fn names(directory: &Path) -> Vec<String> {
 fn an_archive_is_made_with_its_directory_and_for_its_owner_alone() {
     let directory = testbed::scratch();
     let path = directory.path().join("a/b/archive.db");
-    let place = Place { path: path.clone(), is_named: false };
+    let place = Location { path: path.clone(), is_explicit: false };
     assert!(matches!(Archive::open_existing(&place), Err(ArchiveError::Missing { .. })));
     assert!(!path.parent().unwrap().exists(), "reading makes nothing");
     drop(Archive::open(&place).unwrap());
@@ -35,7 +35,7 @@ fn an_archive_is_made_with_its_directory_and_for_its_owner_alone() {
 #[test]
 fn an_empty_file_is_taken_as_a_place() {
     let directory = testbed::scratch();
-    let place = Place::named(directory.path().join("made-by-mktemp"));
+    let place = Location::explicit(directory.path().join("made-by-mktemp"));
     File::create(&place.path).unwrap();
     add(&mut Archive::open(&place).unwrap(), &record("a", 1));
     assert_eq!(Archive::open(&place).unwrap().count(&Filter::all()).unwrap(), 1);
@@ -54,7 +54,7 @@ fn what_is_another_programs_is_refused_and_left_alone() {
         (&folder, "a directory"),
     ] {
         let before = fs::read(path).ok();
-        let place = Place::named(path);
+        let place = Location::explicit(path);
         for error in
             [Archive::open(&place).err(), Archive::open_existing(&place).err(), place.check().err()]
         {
@@ -87,8 +87,8 @@ fn an_older_schema_is_copied_and_then_brought_up_in_place() {
     drop(archive);
     let next = "ALTER TABLE runs ADD COLUMN colour TEXT NOT NULL DEFAULT 'green'";
     let newer = [SCHEMA, &[next]].concat();
-    let mut remarks = Vec::new();
-    let connection = open(&place, Mode::Existing, &newer, &mut remarks).unwrap();
+    let mut messages = Vec::new();
+    let connection = open(&place, Mode::Existing, &newer, &mut messages).unwrap();
     let colour: String = connection
         .query_row("SELECT colour FROM runs WHERE job = 'a'", [], |row| row.get(0))
         .unwrap();
@@ -98,11 +98,11 @@ fn an_older_schema_is_copied_and_then_brought_up_in_place() {
     let backup: Vec<String> =
         names(directory.path()).into_iter().filter(|name| name.contains(".schema-1-")).collect();
     assert_eq!(backup.len(), 1);
-    assert!(remarks[0].contains(&backup[0]), "{remarks:?}");
-    let old = Place::named(directory.path().join(&backup[0]));
+    assert!(messages[0].contains(&backup[0]), "{messages:?}");
+    let old = Location::explicit(directory.path().join(&backup[0]));
     let old = Archive::open(&old).unwrap();
     assert_eq!(old.count(&Filter::all()).unwrap(), 1, "the copy is an archive as it was");
-    assert!(open(&place, Mode::Existing, &newer, &mut remarks).is_ok() && remarks.len() == 1);
+    assert!(open(&place, Mode::Existing, &newer, &mut messages).is_ok() && messages.len() == 1);
 }
 
 #[test]
@@ -130,23 +130,23 @@ fn spoil(path: &Path, from: u64, bytes: usize) {
 #[test]
 fn a_damaged_archive_is_put_aside_and_a_new_one_begun() {
     // Where only we write, a head that is gone is damage as well.
-    for (from, bytes, is_named) in [(100, 8000, true), (100, 8000, false), (0, 100, false)] {
+    for (from, bytes, is_explicit) in [(100, 8000, true), (100, 8000, false), (0, 100, false)] {
         let (directory, mut archive) = archive();
         for hour in 0..5 {
             add(&mut archive, &record("a", hour));
         }
-        let place = Place { is_named, ..archive.place.clone() };
+        let place = Location { is_explicit, ..archive.place.clone() };
         drop(archive);
         spoil(&place.path, from, bytes);
         assert!(matches!(Archive::open_existing(&place), Err(ArchiveError::Damaged { .. })));
         let mut archive = Archive::open(&place).unwrap();
-        let remarks = archive.remarks();
-        assert!(remarks.len() == 1 && remarks[0].contains("was damaged"), "{remarks:?}");
+        let messages = archive.messages();
+        assert!(messages.len() == 1 && messages[0].contains("was damaged"), "{messages:?}");
         add(&mut archive, &record("b", 9));
         assert_eq!(archive.list(&Filter::all()).unwrap().len(), 1);
         let aside = names(directory.path()).into_iter().find(|name| name.contains(".corrupt-"));
         let aside = directory.path().join(aside.unwrap());
-        assert!(remarks[0].contains(aside.to_str().unwrap()));
+        assert!(messages[0].contains(aside.to_str().unwrap()));
         assert!(fs::metadata(aside).unwrap().len() > 8000, "nothing is removed");
     }
 }
@@ -163,10 +163,10 @@ fn damage_that_shows_while_a_run_is_added_costs_no_run() {
     let length = fs::metadata(&place.path).unwrap().len();
     spoil(&place.path, 4096, length as usize - 4096);
     let mut archive = Archive::open(&place).unwrap();
-    assert_eq!(archive.remarks(), [""; 0]);
+    assert_eq!(archive.messages(), [""; 0]);
     let id = archive.add(&record("b", 9), &Lineage::alone("run")).unwrap();
     assert_eq!(archive.load(&id).unwrap(), record("b", 9));
-    assert!(archive.remarks()[0].contains("was damaged"));
+    assert!(archive.messages()[0].contains("was damaged"));
     assert!(names(directory.path()).iter().any(|name| name.contains(".corrupt-")));
 }
 
@@ -199,7 +199,7 @@ fn an_archive_that_cannot_be_written_to_is_read_all_the_same() {
     fs::copy(&place.path, there.join("archive.db")).unwrap();
     let path = there.to_str().unwrap();
     let _mounted = testbed::Mounted::new(&["--bind", "-o", "ro"], path, there.clone());
-    let place = Place::named(there.join("archive.db"));
+    let place = Location::explicit(there.join("archive.db"));
     let archive = Archive::open_existing(&place).unwrap();
     assert_eq!(archive.load(&id).unwrap(), record("a", 1));
     let mut archive = archive;

@@ -7,7 +7,7 @@ mod show;
 
 use crate::output::{Output, say};
 use anyhow::Result;
-use archive::{Archive, Choice, Filter, Now, Place, Row, RunId};
+use archive::{Archive, Choice, Filter, Location, Now, Row, RunId};
 use clap::{Args, Subcommand};
 use report::runs::Listed;
 use report::style::Style;
@@ -66,7 +66,7 @@ enum Verb {
 /// Lists, or does what the verb says. 0: done; 1: something could not be written or read; 2: the words
 /// or a name cannot be used; 3: refused.
 pub fn main(arguments: &Arguments) -> Result<u8> {
-    let choice = Choice::of(arguments.archive.as_deref(), false);
+    let choice = Choice::from_options(arguments.archive.as_deref(), false);
     let is_for_list = arguments.all || arguments.json;
     let done = match &arguments.verb {
         Some(_) if is_for_list => Err(Refusal::usage(
@@ -89,8 +89,8 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
 ///
 /// # Errors
 /// When there is to be none.
-fn place(choice: &Choice) -> Result<Place> {
-    choice.place().map_err(refused)?.ok_or_else(|| {
+fn place(choice: &Choice) -> Result<Location> {
+    choice.location().map_err(refused)?.ok_or_else(|| {
         Refusal::usage(
             "FATHOM_ARCHIVE says that there is to be no archive; name one with --archive=PATH",
         )
@@ -119,7 +119,7 @@ pub fn refused(error: archive::ArchiveError) -> anyhow::Error {
 /// # Errors
 /// The word that says nothing.
 pub fn filter(words: &[String]) -> Result<Filter> {
-    Filter::of_words(words, Now::here()).map_err(|error| Refusal::usage(error.to_string()))
+    Filter::from_words(words, Now::local()).map_err(|error| Refusal::usage(error.to_string()))
 }
 
 /// Every run that the names stand for, each once, in the order of the names.
@@ -166,7 +166,7 @@ fn list(arguments: &Arguments, choice: &Choice) -> Result<()> {
     }
     let lines = if arguments.all { rows.iter().map(listed).collect() } else { folded(&rows) };
     if lines.is_empty() {
-        let what = if filter.is_unconditional() { "No runs." } else { "No runs match." };
+        let what = if filter.matches_all() { "No runs." } else { "No runs match." };
         return output.write(&format!("{what}\n"));
     }
     let shown = &lines[..lines.len().min(most)];
@@ -205,7 +205,7 @@ pub fn listed(row: &Row) -> Listed {
         host: row.host.clone(),
         job: row.job.clone(),
         device: row.device.clone(),
-        what: row.does(),
+        what: row.access_pattern(),
         iops: row.iops,
         bandwidth: row.bandwidth,
         p99_ns: row.p99_ns,

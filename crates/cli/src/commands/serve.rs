@@ -7,7 +7,7 @@ use crate::exit;
 use crate::output::{Output, say};
 use crate::suites::{self};
 use anyhow::{Context, Result};
-use archive::{Archive, ArchiveError, Choice, Place};
+use archive::{Archive, ArchiveError, Choice, Location};
 use clap::Args;
 use host::{Host, TargetQuery};
 use judge::Inspection;
@@ -71,7 +71,7 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     let (shown, token) = match token {
         Some(token) => (format!("http://{}/", reachable(address)), token),
         None => {
-            let token = guard::token_of(&random()?);
+            let token = guard::token_from_bytes(&random()?);
             (format!("http://{address}/?token={token}"), token)
         }
     };
@@ -90,15 +90,16 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
 
 /// Where the archive is. It is made where there is none: pages are there to be looked at before the
 /// first run, too.
-fn place(arguments: &Arguments) -> Result<Place> {
+fn place(arguments: &Arguments) -> Result<Location> {
     let wrong = |error: ArchiveError| Refusal::usage(format!("the archive: {error}"));
-    let chosen = Choice::of(arguments.archive.as_deref(), false).place().map_err(wrong)?;
+    let chosen =
+        Choice::from_options(arguments.archive.as_deref(), false).location().map_err(wrong)?;
     let Some(place) = chosen else {
         let text = "FATHOM_ARCHIVE says that there is to be no archive: name one with --archive";
         return Err(Refusal::usage(text));
     };
     let mut archive = Archive::open(&place).map_err(wrong)?;
-    archive.remarks().iter().for_each(|remark| say(&format!("fathom: warning: {remark}\n")));
+    archive.messages().iter().for_each(|remark| say(&format!("fathom: warning: {remark}\n")));
     Ok(place)
 }
 

@@ -44,7 +44,7 @@ pub struct Arguments {
 pub fn main(arguments: &Arguments) -> Result<u8> {
     let mut words = arguments.filter.clone();
     words.extend(arguments.job.iter().map(|job| format!("job={job}")));
-    let choice = Choice::of(arguments.archive.as_deref(), false);
+    let choice = Choice::from_options(arguments.archive.as_deref(), false);
     let trends = open(&choice)?.trends(&filter(&words)?, &arguments.metric, usize::MAX);
     let Trends { trends, broken_runs, .. } = trends.map_err(refused)?;
     if broken_runs > 0 {

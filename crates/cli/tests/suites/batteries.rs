@@ -28,8 +28,8 @@ fn fits(ran: &Ran) {
 fn kept(ran: &Ran, directory: &Path) -> record::RecordSet {
     let line = ran.out.lines().find_map(|line| line.strip_prefix("Runs:   ")).unwrap();
     let id = line.split(' ').next().unwrap();
-    let place = archive::Place::named(directory.join("data/fathom/archive.db"));
-    archive::Archive::open_existing(&place).unwrap().load_set(id).unwrap()
+    let place = archive::Location::explicit(directory.join("data/fathom/archive.db"));
+    archive::Archive::open_existing(&place).unwrap().load_named(id).unwrap()
 }
 
 #[test]

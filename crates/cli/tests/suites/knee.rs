@@ -40,9 +40,9 @@ fn a_curve_is_measured_told_and_kept_and_its_job_is_one_for_fio_too() {
         assert!(ran.out.contains(part), "{part}: {}", ran.out);
     }
     let kept = ran.out.lines().find_map(|line| line.strip_prefix("Runs:   ")).unwrap();
-    let archive = archive::Place::named(at.join("archive.db"));
+    let archive = archive::Location::explicit(at.join("archive.db"));
     let archive = archive::Archive::open_existing(&archive).unwrap();
-    let set = archive.load_set(kept.split(' ').next().unwrap()).unwrap();
+    let set = archive.load_named(kept.split(' ').next().unwrap()).unwrap();
     assert_eq!((set.kind.as_str(), set.seed, set.runs.len()), ("knee", 7, 1 + 2 * 5));
     let cell = set.runs[1].cell.as_ref().unwrap();
     assert_eq!((cell.at[0].dimension.as_str(), cell.at.len()), ("iodepth", 1));

@@ -3,8 +3,8 @@
 
 use crate::common::tty::{SEEN_RUNNING, Tty};
 use crate::common::{FATHOM, Running, scratch, wait_until};
-use live::feed::{self, Follow, Line, Listed};
-use live::run::{Head, Moment, State};
+use live::feed::{self, FeedProcess, FeedReader, Line};
+use live::run::{Moment, RunInfo, State};
 use rustix::process::Signal;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
@@ -47,24 +47,24 @@ impl Told {
 
     /// What is listed, once something is that runs.
     #[track_caller]
-    fn listed(&self) -> Listed {
+    fn listed(&self) -> FeedProcess {
         let directory = self.directory();
         let mut listed = None;
         wait_until("a run that is listed", || {
-            listed = feed::list(&directory).unwrap().pop().filter(|one| one.head.is_some());
+            listed = feed::list(&directory).unwrap().pop().filter(|one| one.info.is_some());
             listed.is_some()
         });
         listed.unwrap()
     }
 
     #[track_caller]
-    fn follow(&self) -> Follow {
-        Follow::at(&self.listed().path).unwrap()
+    fn follow(&self) -> FeedReader {
+        FeedReader::connect(&self.listed().path).unwrap()
     }
 }
 
 #[track_caller]
-fn head(follow: &mut Follow) -> Head {
+fn head(follow: &mut FeedReader) -> RunInfo {
     match follow.next_line().unwrap() {
         Some(Line::Run(head)) => head,
         other => panic!("no run: {other:?}"),
@@ -73,7 +73,7 @@ fn head(follow: &mut Follow) -> Head {
 
 /// The next moment that satisfies a condition.
 #[track_caller]
-fn moment(follow: &mut Follow, wanted: impl Fn(&Moment) -> bool) -> Moment {
+fn moment(follow: &mut FeedReader, wanted: impl Fn(&Moment) -> bool) -> Moment {
     loop {
         match follow.next_line().unwrap() {
             Some(Line::Moment(moment)) if wanted(&moment) => return *moment,
@@ -90,7 +90,7 @@ fn who_listens_is_told_what_the_run_does_and_how_it_ended() {
     assert_eq!(listed.pid, told.running.pid());
     let mode = std::fs::metadata(told.directory()).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o700);
-    let mut follow = Follow::at(&listed.path).unwrap();
+    let mut follow = FeedReader::connect(&listed.path).unwrap();
     let head = head(&mut follow);
     assert_eq!((head.pid, head.run, head.workers), (told.running.pid(), 1, 2));
     assert_eq!((head.name.as_str(), head.arguments[1].as_str()), ("reader", "run"));
@@ -125,7 +125,7 @@ fn who_listens_is_told_what_the_run_does_and_how_it_ended() {
     };
     assert_eq!((ended.run, ended.interrupted_by, ended.errors), (1, Some(2), 0));
     while let Some(line) = follow.next_line().unwrap() {
-        assert!(matches!(line, Line::Kept(_)), "{line:?}");
+        assert!(matches!(line, Line::Saved(_)), "{line:?}");
     }
     let Told { running, runtime } = told;
     running.end().expect(130);
@@ -174,7 +174,7 @@ fn repeats_tell_of_each_run_and_so_does_the_name_fio() {
             Line::Run(head) => runs.push(head.run),
             Line::Moment(moment) => assert_eq!(Some(&moment.run), runs.last()),
             Line::Ended(ended) => assert_eq!(Some(&ended.run), runs.last()),
-            Line::Kept(_) => {}
+            Line::Saved(_) => {}
         }
     }
     assert_eq!(runs, [1, 2]);
@@ -274,7 +274,7 @@ fn a_feed_is_made_only_while_somebody_listens() {
     let mut follow = told.follow();
     head(&mut follow);
     let mut past = 0;
-    while follow.next_within(Duration::from_millis(50)).is_ok() {
+    while follow.next_line_within(Duration::from_millis(50)).is_ok() {
         past += 1;
     }
     assert!(past <= 3, "{past} moments were made for nobody");

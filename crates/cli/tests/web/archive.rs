@@ -1,7 +1,7 @@
 //! Every run goes into the archive, quietly; and nothing that is wrong with it costs a run.
 
 use crate::common::*;
-use archive::{Archive, Filter, Place, Row};
+use archive::{Archive, Filter, Location, Row};
 use rustix::process::Signal;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -20,7 +20,7 @@ fn archiving(directory: &Path, arguments: &[&str]) -> Ran {
 }
 
 fn open(path: &Path) -> Archive {
-    Archive::open_existing(&Place::named(path)).unwrap()
+    Archive::open_existing(&Location::explicit(path)).unwrap()
 }
 
 /// What is in an archive, what ran last first.
@@ -97,7 +97,7 @@ fn repeats_are_a_set_and_sets_are_compared_by_name() {
     assert!(ran.out.ends_with(&format!("\nRuns:   {0} (fathom runs show {0})\n", set.short())));
     let rounds: Vec<_> = found.iter().map(|row| row.round).collect();
     assert_eq!(rounds, [2, 1, 0, 2, 1, 0].map(Some));
-    let loaded = open(&at.join("archive.db")).load_set(set.as_str()).unwrap();
+    let loaded = open(&at.join("archive.db")).load_named(set.as_str()).unwrap();
     assert_eq!((loaded.kind.as_str(), loaded.runs.len()), ("repeat", 3));
     let names = ["compare", "latest~1", set.short(), "--tolerance=99%"];
     let ran = archiving(at, &names).expect(0);
@@ -139,7 +139,7 @@ fn a_sweep_is_a_set_that_is_gone_on_with() {
     assert_eq!(found.len(), 3);
     let set = found[0].set.clone().unwrap();
     assert!(found.iter().all(|row| row.set.as_ref() == Some(&set)));
-    let loaded = open(&at.join("archive.db")).load_set("latest").unwrap();
+    let loaded = open(&at.join("archive.db")).load_named("latest").unwrap();
     assert_eq!(loaded.runs.len(), 2, "the one made again replaces the one before");
 }
 

@@ -101,7 +101,7 @@ impl Host {
         };
         let kind = self.kind(name, &own);
         let real = self.canonical(&own).unwrap_or_default();
-        let Attachment { transport, is_virtual } = transport::of(self, &kind, &disk, &real);
+        let Attachment { transport, is_virtual } = transport::attachment(self, &kind, &disk, &real);
         let mut facts = DeviceFacts {
             name: name.to_owned(),
             dev: self.text(own.join("dev")).unwrap_or_default(),

@@ -20,21 +20,21 @@ impl Survey<'_> {
         device: Option<&str>,
     ) -> Option<DirectLimits> {
         if !self.host.is_live() {
-            return self.of_device(device);
+            return self.device_limits(device);
         }
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
         let opened = match kind {
             TargetKind::File | TargetKind::Block => open(path, flags, Mode::empty()),
             TargetKind::Directory | TargetKind::Missing if will_write => unnamed_file(path),
-            TargetKind::Directory | TargetKind::Missing => return self.of_device(device),
+            TargetKind::Directory | TargetKind::Missing => return self.device_limits(device),
             TargetKind::Char | TargetKind::Fifo | TargetKind::Other => return None,
         };
-        let Ok(file) = opened else { return self.of_device(device) };
-        stated(&file).or_else(|| self.tried(&file, device))
+        let Ok(file) = opened else { return self.device_limits(device) };
+        stated_limits(&file).or_else(|| self.probe_limits(&file, device))
     }
 
     /// What a block device implies: offsets by its logical block, memory by what its DMA needs.
-    fn of_device(&self, device: Option<&str>) -> Option<DirectLimits> {
+    fn device_limits(&self, device: Option<&str>) -> Option<DirectLimits> {
         let name = device?;
         let offset = u32::try_from(self.host.device(name)?.logical_block.0).ok()?;
         let disk = self.host.disk_of_partition(name).unwrap_or_else(|| name.to_owned());
@@ -45,11 +45,11 @@ impl Survey<'_> {
     }
 
     /// Sets O_DIRECT on the open file: the filesystem refuses with EINVAL where it has no direct I/O.
-    fn tried(&self, file: &OwnedFd, device: Option<&str>) -> Option<DirectLimits> {
+    fn probe_limits(&self, file: &OwnedFd, device: Option<&str>) -> Option<DirectLimits> {
         let flags = rustix::fs::fcntl_getfl(file).ok()?;
         match rustix::fs::fcntl_setfl(file, flags | OFlags::DIRECT) {
             Err(Errno::INVAL) => Some(DirectLimits::default()),
-            _ => self.of_device(device),
+            _ => self.device_limits(device),
         }
     }
 }
@@ -60,7 +60,7 @@ fn unnamed_file(directory: &Path) -> rustix::io::Result<OwnedFd> {
 }
 
 /// statx answers 0 and 0 for a file that takes no direct I/O.
-fn stated(file: impl AsFd) -> Option<DirectLimits> {
+fn stated_limits(file: impl AsFd) -> Option<DirectLimits> {
     let stat = statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?;
     let told = stat.stx_mask & StatxFlags::DIOALIGN.bits() != 0;
     told.then_some(DirectLimits {

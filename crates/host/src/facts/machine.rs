@@ -1,7 +1,7 @@
 //! Facts about the machine as a whole.
 
 use crate::Host;
-use crate::tree::cpu_list;
+use crate::host::cpu_list;
 use record::{Bytes, CpuFacts, CpuPlace, Facts};
 use std::collections::BTreeMap;
 

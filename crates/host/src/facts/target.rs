@@ -17,7 +17,7 @@ impl Survey<'_> {
             Ok(metadata) => self.present(query, path, &metadata),
             Err(error) => {
                 if error.kind() != ErrorKind::NotFound {
-                    self.note(format!("{}: cannot be looked at: {error}", query.path));
+                    self.add_unknown(format!("{}: cannot be looked at: {error}", query.path));
                 }
                 self.missing(query, path)
             }
@@ -37,14 +37,14 @@ impl Survey<'_> {
         let mut target = TargetFacts {
             kind,
             size: Bytes(if kind == TargetKind::File { metadata.len() } else { 0 }),
-            readable: allowed(&real, Access::READ_OK),
-            writable: allowed(&real, Access::WRITE_OK),
+            readable: may_access(&real, Access::READ_OK),
+            writable: may_access(&real, Access::WRITE_OK),
             parent_exists: true,
             canonical: canonical.to_string_lossy().into_owned(),
             ..TargetFacts::default()
         };
         if matches!(kind, TargetKind::File | TargetKind::Directory) {
-            self.placed(&mut target, &canonical);
+            self.add_filesystem(&mut target, &canonical);
         }
         target.direct = self.direct(kind, &real, query.will_write, target.device.as_deref());
         target
@@ -53,7 +53,7 @@ impl Survey<'_> {
     fn missing(&mut self, query: &TargetQuery, path: &Path) -> TargetFacts {
         let (nearest, rest) = self.nearest_existing(path);
         let real = self.host.real(&nearest);
-        let may_create = allowed(&real, Access::WRITE_OK | Access::EXEC_OK) && real.is_dir();
+        let may_create = may_access(&real, Access::WRITE_OK | Access::EXEC_OK) && real.is_dir();
         let mut target = TargetFacts {
             kind: TargetKind::Missing,
             readable: may_create,
@@ -62,7 +62,7 @@ impl Survey<'_> {
             canonical: nearest.join(&rest).to_string_lossy().into_owned(),
             ..TargetFacts::default()
         };
-        self.placed(&mut target, &nearest);
+        self.add_filesystem(&mut target, &nearest);
         let device = target.device.as_deref();
         target.direct = self.direct(TargetKind::Missing, &real, query.will_write, device);
         target
@@ -80,8 +80,8 @@ impl Survey<'_> {
         TargetFacts {
             kind: TargetKind::Block,
             size: device.size,
-            readable: allowed(&real, Access::READ_OK) && !refused,
-            writable: allowed(&real, Access::WRITE_OK) && !refused && !device.read_only,
+            readable: may_access(&real, Access::READ_OK) && !refused,
+            writable: may_access(&real, Access::WRITE_OK) && !refused && !device.read_only,
             parent_exists: true,
             device: Some(name.to_owned()),
             direct: self.direct(TargetKind::Block, &real, query.will_write, Some(name)),
@@ -100,7 +100,7 @@ impl Survey<'_> {
     ) -> TargetFacts {
         let path = canonical.to_string_lossy().into_owned();
         let real = self.host.real(canonical);
-        self.note(format!(
+        self.add_unknown(format!(
             "{path}: /sys does not list this device, so its partitions and what is stacked on it \
              were not checked"
         ));
@@ -111,7 +111,7 @@ impl Survey<'_> {
             kind: TargetKind::Block,
             size: Bytes(size.as_ref().copied().unwrap_or(0)),
             readable: size.is_ok(),
-            writable: size.is_ok() && allowed(&real, Access::WRITE_OK),
+            writable: size.is_ok() && may_access(&real, Access::WRITE_OK),
             parent_exists: true,
             direct: self.direct(TargetKind::Block, &real, query.will_write, None),
             uses: self.uses_of_unlisted(&dev, &path, query.will_write),
@@ -137,16 +137,16 @@ impl Survey<'_> {
     }
 
     /// Fills in the filesystem and the device of something that lies in one.
-    fn placed(&mut self, target: &mut TargetFacts, existing: &Path) {
+    fn add_filesystem(&mut self, target: &mut TargetFacts, existing: &Path) {
         let Some(mount) = self.mount_of(existing).cloned() else {
             let canonical = &target.canonical;
-            self.note(format!("{canonical}: which filesystem holds it is not known"));
+            self.add_unknown(format!("{canonical}: which filesystem holds it is not known"));
             return;
         };
         let devices = self.devices_of(&mount);
         if devices.is_empty() && mount.kind == "overlay" {
             let canonical = &target.canonical;
-            self.note(format!(
+            self.add_unknown(format!(
                 "{canonical}: lies in an overlay (a container); the device under it cannot be seen \
                  from here"
             ));
@@ -179,7 +179,7 @@ impl Survey<'_> {
             }
             Err(error) => {
                 let point = &facts.mount_point;
-                self.note(format!("{point}: its free space could not be read: {error}"));
+                self.add_unknown(format!("{point}: its free space could not be read: {error}"));
             }
         }
         facts
@@ -198,6 +198,6 @@ fn kind_of(file_type: FileType) -> TargetKind {
 }
 
 /// By the effective user, as opening it will be judged.
-fn allowed(path: &Path, access: Access) -> bool {
+fn may_access(path: &Path, access: Access) -> bool {
     accessat(CWD, path, access, AtFlags::EACCESS).is_ok()
 }

@@ -56,11 +56,11 @@ const BUSES: [(&str, &str); 16] = [
 
 /// The attachment of a device. `disk` is the directory of the whole disk in /sys/class/block, `real`
 /// that of the device itself in /sys/devices.
-pub(super) fn of(host: &Host, kind: &DeviceKind, disk: &Path, real: &Path) -> Attachment {
-    let made_of = |what: &str| Attachment { transport: Some(what.to_owned()), is_virtual: true };
+pub(super) fn attachment(host: &Host, kind: &DeviceKind, disk: &Path, real: &Path) -> Attachment {
+    let virtual_on = |what: &str| Attachment { transport: Some(what.to_owned()), is_virtual: true };
     match kind {
-        DeviceKind::Zram | DeviceKind::Ram => return made_of("memory"),
-        DeviceKind::Loop { .. } => return made_of("file"),
+        DeviceKind::Zram | DeviceKind::Ram => return virtual_on("memory"),
+        DeviceKind::Loop { .. } => return virtual_on("file"),
         DeviceKind::Network => {
             return Attachment { transport: Some("network".into()), is_virtual: false };
         }
@@ -69,7 +69,7 @@ pub(super) fn of(host: &Host, kind: &DeviceKind, disk: &Path, real: &Path) -> At
     }
     let disk_name = disk.file_name().unwrap_or_default().to_string_lossy();
     if IN_MEMORY.iter().any(|driver| disk_name.starts_with(driver)) {
-        return made_of("memory");
+        return virtual_on("memory");
     }
     let text = |file: &str| host.text(disk.join(file)).unwrap_or_default().trim().to_owned();
     let mut transport = bus(real).map(str::to_owned);

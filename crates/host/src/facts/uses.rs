@@ -28,7 +28,7 @@ impl Survey<'_> {
         if !holders.is_empty() {
             uses.push(Use::Holders { names: holders });
         }
-        uses.extend(self.contents(name, path));
+        uses.extend(self.signatures_on(name, path));
         if exclusively {
             uses.extend(self.busy(name, path));
         }
@@ -48,7 +48,7 @@ impl Survey<'_> {
             mount_point: mount.point.to_string_lossy().into_owned(),
         });
         let mut uses: Vec<Use> = mounted.collect();
-        uses.extend(self.contents(path, path));
+        uses.extend(self.signatures_on(path, path));
         if exclusively {
             uses.extend(self.busy(path, path));
         }
@@ -66,7 +66,7 @@ impl Survey<'_> {
             related.insert(disk);
         }
         if let Some(file) = self.host.backing_file(name) {
-            waiting.extend(self.loops_over(&file));
+            waiting.extend(self.loop_devices_over(&file));
             waiting.extend(self.host.device_by_path(&file));
         }
         while let Some(next) = waiting.pop() {
@@ -82,11 +82,11 @@ impl Survey<'_> {
     /// list among them.
     fn stacked_on(&self, name: &str) -> Vec<String> {
         let mut names = self.host.holders(name);
-        names.extend(self.loops_over(&format!("/dev/{}", name.replace('!', "/"))));
+        names.extend(self.loop_devices_over(&format!("/dev/{}", name.replace('!', "/"))));
         names
     }
 
-    fn loops_over(&self, file: &str) -> Vec<String> {
+    fn loop_devices_over(&self, file: &str) -> Vec<String> {
         let over = |name: &&String| self.loops.get(*name).is_some_and(|f| f == file);
         self.loops.keys().filter(over).cloned().collect()
     }
@@ -119,7 +119,7 @@ impl Survey<'_> {
         devices.filter(|d| related.contains(d)).map(|device| Use::Swap { device }).collect()
     }
 
-    fn contents(&mut self, name: &str, path: &str) -> Vec<Use> {
+    fn signatures_on(&mut self, name: &str, path: &str) -> Vec<Use> {
         let looked = File::open(self.host.real(path)).and_then(|mut file| signatures(&mut file));
         match looked {
             Ok(found) => {
@@ -131,7 +131,7 @@ impl Survey<'_> {
                 found.into_iter().map(signature).collect()
             }
             Err(error) => {
-                self.note(format!(
+                self.add_unknown(format!(
                     "{path}: cannot be read, so what it holds (a filesystem, a partition table) \
                      was not checked: {error}"
                 ));
@@ -150,7 +150,7 @@ impl Survey<'_> {
         match open(path, flags, Mode::empty()) {
             Err(Errno::BUSY) => Some(Use::Busy { device: name.to_owned() }),
             Err(error) => {
-                self.note(format!(
+                self.add_unknown(format!(
                     "{path}: whether somebody has it opened exclusively was not checked: {error}"
                 ));
                 None

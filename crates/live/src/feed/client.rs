@@ -1,8 +1,8 @@
 //! Who listens: which processes run something, and what each tells.
 
-use super::place;
-use super::{Line, PlaceError};
-use crate::run::Head;
+use super::directory;
+use super::{DirectoryError, Line};
+use crate::run::RunInfo;
 use std::fs;
 use std::io::{self, BufRead, BufReader, ErrorKind};
 use std::os::unix::net::UnixStream;
@@ -17,41 +17,41 @@ const LINE_MAX: u64 = 8 << 20;
 
 /// A process that runs something.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Listed {
+pub struct FeedProcess {
     /// Its process id.
     pub pid: u32,
     /// Where it listens.
     pub path: PathBuf,
     /// What it runs, or ran last; `None`: nothing yet.
-    pub head: Option<Head>,
+    pub info: Option<RunInfo>,
 }
 
-/// The processes that run something in a directory ([`usual`](super::usual)), by their numbers. What
+/// The processes that run something in a directory ([`usual`](super::default_directory)), by their numbers. What
 /// those left that are gone is removed.
 ///
 /// # Errors
 /// When the directory is not the user's own. That there is none means that nothing runs.
-pub fn list(directory: &Path) -> Result<Vec<Listed>, PlaceError> {
-    match place::check(directory) {
-        Err(PlaceError::Io { error, .. }) if error.kind() == ErrorKind::NotFound => {
+pub fn list(directory: &Path) -> Result<Vec<FeedProcess>, DirectoryError> {
+    match directory::check(directory) {
+        Err(DirectoryError::Io { error, .. }) if error.kind() == ErrorKind::NotFound => {
             return Ok(Vec::new());
         }
         result => result?,
     }
     let listed = |(pid, path): (u32, PathBuf)| {
         let mut follow = connect(&path)?;
-        let head = match follow.next_within(PATIENCE) {
-            Ok(Some(Line::Run(head))) => Some(head),
+        let info = match follow.next_line_within(PATIENCE) {
+            Ok(Some(Line::Run(info))) => Some(info),
             _ => None,
         };
-        Some(Listed { pid, path, head })
+        Some(FeedProcess { pid, path, info })
     };
     Ok(sockets(directory).into_iter().filter_map(listed).collect())
 }
 
 /// Removes what processes that are gone left in a directory. That a process lives is not enough: its
 /// number may be another's by now.
-pub(super) fn sweep(directory: &Path) {
+pub(super) fn remove_stale(directory: &Path) {
     for (_, path) in sockets(directory) {
         drop(connect(&path));
     }
@@ -72,8 +72,8 @@ fn sockets(directory: &Path) -> Vec<(u32, PathBuf)> {
 }
 
 /// Connects to a socket; one that nobody listens at any more is removed.
-fn connect(path: &Path) -> Option<Follow> {
-    match Follow::at(path) {
+fn connect(path: &Path) -> Option<FeedReader> {
+    match FeedReader::connect(path) {
         Ok(follow) => Some(follow),
         Err(error) => {
             if error.kind() == ErrorKind::ConnectionRefused {
@@ -87,19 +87,19 @@ fn connect(path: &Path) -> Option<Follow> {
 
 /// Reads the lines of a process.
 #[derive(Debug)]
-pub struct Follow {
+pub struct FeedReader {
     stream: BufReader<UnixStream>,
     /// A line that came in part.
     part: Vec<u8>,
 }
 
-impl Follow {
+impl FeedReader {
     /// Of the process that listens at a socket.
     ///
     /// # Errors
     /// When nobody listens there.
-    pub fn at(path: &Path) -> io::Result<Follow> {
-        Ok(Follow { stream: BufReader::new(UnixStream::connect(path)?), part: Vec::new() })
+    pub fn connect(path: &Path) -> io::Result<FeedReader> {
+        Ok(FeedReader { stream: BufReader::new(UnixStream::connect(path)?), part: Vec::new() })
     }
 
     /// The next line, waited for as long as it takes; `None`: the process has ended.
@@ -115,7 +115,7 @@ impl Follow {
     ///
     /// # Errors
     /// [`ErrorKind::WouldBlock`] when none came in time, and those of reading.
-    pub fn next_within(&mut self, patience: Duration) -> io::Result<Option<Line>> {
+    pub fn next_line_within(&mut self, patience: Duration) -> io::Result<Option<Line>> {
         self.stream.get_ref().set_read_timeout(Some(patience))?;
         self.read()
     }
@@ -149,7 +149,7 @@ impl Follow {
 mod tests {
     use super::super::{Hub, Server};
     use super::*;
-    use crate::run::{Ended, Kept, Moment};
+    use crate::run::{Moment, RunEnd, SavedTo};
     use std::os::unix::net::UnixListener;
     use std::sync::Arc;
 
@@ -165,22 +165,22 @@ mod tests {
         assert_eq!(list(&directory).unwrap(), []);
         let hub = Arc::new(Hub::default());
         let server = Server::open(&directory, Arc::clone(&hub)).unwrap();
-        let head = Head { run: 1, name: "a".into(), ..Head::default() };
-        hub.tell(Line::Run(head.clone()));
+        let info = RunInfo { run: 1, name: "a".into(), ..RunInfo::default() };
+        hub.publish(Line::Run(info.clone()));
         let [listed] = &list(&directory).unwrap()[..] else { panic!() };
-        assert_eq!((listed.pid, &listed.head), (std::process::id(), &Some(head.clone())));
-        let mut follow = Follow::at(&listed.path).unwrap();
+        assert_eq!((listed.pid, &listed.info), (std::process::id(), &Some(info.clone())));
+        let mut follow = FeedReader::connect(&listed.path).unwrap();
         let told = [
             Line::Moment(Box::new(Moment { run: 1, elapsed_seconds: 2.5, ..Moment::default() })),
-            Line::Ended(Ended { run: 1, errors: 3, ..Ended::default() }),
-            Line::Kept(Kept { run: 1, id: "k2".into() }),
+            Line::Ended(RunEnd { run: 1, errors: 3, ..RunEnd::default() }),
+            Line::Saved(SavedTo { run: 1, id: "k2".into() }),
         ];
-        assert_eq!(follow.next_line().unwrap(), Some(Line::Run(head)));
+        assert_eq!(follow.next_line().unwrap(), Some(Line::Run(info)));
         for line in told {
-            hub.tell(line.clone());
+            hub.publish(line.clone());
             assert_eq!(follow.next_line().unwrap(), Some(line));
         }
-        let late = follow.next_within(Duration::from_millis(1)).unwrap_err();
+        let late = follow.next_line_within(Duration::from_millis(1)).unwrap_err();
         assert_eq!(late.kind(), ErrorKind::WouldBlock);
         drop(server);
         assert_eq!(list(&directory).unwrap(), []);
@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn what_is_gone_is_removed_and_what_is_no_socket_of_ours_is_left_alone() {
         let (_scratch, directory) = scratch();
-        place::make(&directory).unwrap();
+        directory::make(&directory).unwrap();
         let path = |name: &str| directory.join(name);
         drop(UnixListener::bind(path("12.sock")).unwrap());
         std::fs::write(path("notes.sock"), "").unwrap();
@@ -205,12 +205,12 @@ mod tests {
     #[test]
     fn lines_of_a_newer_program_are_passed_over_and_one_cut_off_is_the_end() {
         let (_scratch, directory) = scratch();
-        place::make(&directory).unwrap();
+        directory::make(&directory).unwrap();
         let path = directory.join("1.sock");
         let listener = UnixListener::bind(&path).unwrap();
-        let mut follow = Follow::at(&path).unwrap();
+        let mut follow = FeedReader::connect(&path).unwrap();
         let (mut stream, _) = listener.accept().unwrap();
-        let known = Line::Kept(Kept::default());
+        let known = Line::Saved(SavedTo::default());
         let text = format!("{{\"dance\":{{}}}}\n\n\u{fffd}\n{}{{\"kept\":", known.text());
         io::Write::write_all(&mut stream, text.as_bytes()).unwrap();
         drop(stream);

@@ -1,7 +1,7 @@
 //! Between who makes moments and who wants them: told what there is, it hands it to all who listen.
 
 use super::Line;
-use crate::run::{Head, Moment};
+use crate::run::{Moment, RunInfo};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Write};
@@ -32,9 +32,9 @@ struct State {
     /// Who wants moments beside the listeners.
     wanted: usize,
     listeners: Vec<Listener>,
-    head: Option<Arc<Head>>,
+    info: Option<Arc<RunInfo>>,
     latest: Option<Arc<Moment>>,
-    /// Lines of this run, from that of its head on, the oldest moments left out.
+    /// Lines of this run, from that of its info on, the oldest moments left out.
     past: VecDeque<Arc<str>>,
     past_bytes: usize,
 }
@@ -77,9 +77,9 @@ impl Listener {
 
 /// Somebody wants moments, for as long as this lives.
 #[derive(Debug)]
-pub struct Wanted(Arc<Hub>);
+pub struct Subscription(Arc<Hub>);
 
-impl Drop for Wanted {
+impl Drop for Subscription {
     fn drop(&mut self) {
         self.0.lock().wanted -= 1;
     }
@@ -91,17 +91,17 @@ impl Hub {
     }
 
     /// Moments are wanted from now on.
-    pub fn want(self: &Arc<Hub>) -> Wanted {
+    pub fn subscribe(self: &Arc<Hub>) -> Subscription {
         self.lock().wanted += 1;
         self.changed.notify_all();
-        Wanted(Arc::clone(self))
+        Subscription(Arc::clone(self))
     }
 
     /// Sends the lines to one who connected, from those of the run under way on.
     ///
     /// # Errors
     /// When its connection cannot be set up; it is told nothing then.
-    pub fn listen(&self, stream: UnixStream) -> std::io::Result<()> {
+    pub fn add_listener(&self, stream: UnixStream) -> std::io::Result<()> {
         stream.set_nonblocking(true)?;
         let mut listener = Listener { stream, behind: VecDeque::new() };
         // One that only tried whether somebody is here is gone again.
@@ -124,7 +124,7 @@ impl Hub {
 
     /// Waits until somebody wants moments, or `over` says that there will be none; whether they are
     /// wanted.
-    pub fn wait_until_wanted(&self, over: impl Fn() -> bool) -> bool {
+    pub fn wait_for_subscriber(&self, over: impl Fn() -> bool) -> bool {
         let is_wanted = |state: &State| state.wanted > 0 || !state.listeners.is_empty();
         let waits = |state: &mut State| !is_wanted(state) && !over();
         let state = self.changed.wait_while(self.lock(), waits);
@@ -146,19 +146,19 @@ impl Hub {
     }
 
     /// Tells all.
-    pub fn tell(&self, line: Line) {
+    pub fn publish(&self, line: Line) {
         let text: Arc<str> = line.text().into();
         let mut state = self.lock();
         state
             .listeners
             .retain_mut(|listener| listener.is_there() && listener.push(text.as_bytes()));
         match line {
-            Line::Run(head) => {
+            Line::Run(info) => {
                 (state.past, state.past_bytes) = (VecDeque::new(), 0);
-                (state.head, state.latest) = (Some(Arc::new(head)), None);
+                (state.info, state.latest) = (Some(Arc::new(info)), None);
             }
             Line::Moment(moment) => state.latest = Some(moment.into()),
-            Line::Ended(_) | Line::Kept(_) => {}
+            Line::Ended(_) | Line::Saved(_) => {}
         }
         state.past_bytes += text.len();
         state.past.push_back(text);
@@ -170,9 +170,9 @@ impl Hub {
     }
 
     /// The run under way, or the last one, and its latest moment.
-    pub fn latest(&self) -> Option<(Arc<Head>, Option<Arc<Moment>>)> {
+    pub fn latest(&self) -> Option<(Arc<RunInfo>, Option<Arc<Moment>>)> {
         let state = self.lock();
-        Some((state.head.clone()?, state.latest.clone()))
+        Some((state.info.clone()?, state.latest.clone()))
     }
 
     /// Waits a little for those who are behind and still read.
@@ -201,8 +201,8 @@ mod tests {
     use super::*;
     use std::io::{BufRead, BufReader, Read};
 
-    fn head(run: u32) -> Line {
-        Line::Run(Head { run, ..Head::default() })
+    fn info(run: u32) -> Line {
+        Line::Run(RunInfo { run, ..RunInfo::default() })
     }
 
     fn moment(run: u32, text: usize) -> Line {
@@ -212,18 +212,18 @@ mod tests {
 
     fn connected(hub: &Hub) -> UnixStream {
         let (ours, theirs) = UnixStream::pair().unwrap();
-        hub.listen(theirs).unwrap();
+        hub.add_listener(theirs).unwrap();
         ours
     }
 
     #[test]
     fn who_comes_late_is_told_the_run_and_its_last_moments() {
         let hub = Hub::default();
-        hub.tell(head(1));
-        hub.tell(moment(1, 5));
-        hub.tell(head(2));
+        hub.publish(info(1));
+        hub.publish(moment(1, 5));
+        hub.publish(info(2));
         for _ in 0..30 {
-            hub.tell(moment(2, PAST_MAX / 20));
+            hub.publish(moment(2, PAST_MAX / 20));
         }
         let listener = connected(&hub);
         let reader = std::thread::spawn(move || {
@@ -236,7 +236,7 @@ mod tests {
         drop(hub);
         let lines = reader.join().unwrap();
         let lines: Vec<Line> = lines.iter().map(|line| Line::parse(line).unwrap()).collect();
-        assert_eq!(lines[0], head(2));
+        assert_eq!(lines[0], info(2));
         assert!(lines[1..].iter().all(|line| *line == moment(2, PAST_MAX / 20)));
         assert!((18..=20).contains(&(lines.len() - 1)), "{}", lines.len());
     }
@@ -254,7 +254,7 @@ mod tests {
         let line = moment(1, 1 << 20);
         let mut sent = 0;
         while hub.lock().listeners.len() == 2 {
-            hub.tell(line.clone());
+            hub.publish(line.clone());
             sent += line.text().len();
             // Only the one that reads comes after.
             while hub.lock().listeners.last().is_some_and(|one| !one.behind.is_empty()) {
@@ -270,15 +270,15 @@ mod tests {
     #[test]
     fn moments_are_wanted_while_somebody_listens_or_says_so() {
         let hub = Arc::new(Hub::default());
-        assert!(!hub.wait_until_wanted(|| true));
-        let wanted = hub.want();
-        assert!(hub.wait_until_wanted(|| false));
+        assert!(!hub.wait_for_subscriber(|| true));
+        let wanted = hub.subscribe();
+        assert!(hub.wait_for_subscriber(|| false));
         drop(wanted);
-        assert!(!hub.wait_until_wanted(|| true));
+        assert!(!hub.wait_for_subscriber(|| true));
         let listener = connected(&hub);
-        assert!(hub.wait_until_wanted(|| false));
+        assert!(hub.wait_for_subscriber(|| false));
         drop(listener);
-        hub.tell(head(1));
+        hub.publish(info(1));
         assert!(hub.lock().listeners.is_empty(), "who went away is noticed at the next line");
         assert!(hub.wait(Duration::ZERO, || true) && !hub.wait(Duration::ZERO, || false));
     }
@@ -286,7 +286,7 @@ mod tests {
     #[test]
     fn too_many_are_turned_away_and_those_gone_make_room() {
         let hub = Hub::default();
-        hub.tell(head(1));
+        hub.publish(info(1));
         let mut all: Vec<UnixStream> = (0..LISTENERS_MAX).map(|_| connected(&hub)).collect();
         let mut turned_away = connected(&hub);
         assert_eq!(turned_away.read(&mut [0; 1]).unwrap(), 0);

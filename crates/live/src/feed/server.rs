@@ -1,6 +1,6 @@
 //! The socket that a process listens at.
 
-use super::place::{self, PlaceError};
+use super::directory::{self, DirectoryError};
 use super::{Hub, client};
 use std::fs;
 use std::io;
@@ -27,11 +27,11 @@ impl Server {
     ///
     /// # Errors
     /// When the directory is not the user's own, or the socket cannot be made.
-    pub fn open(directory: &Path, hub: Arc<Hub>) -> Result<Server, PlaceError> {
-        place::make(directory)?;
-        client::sweep(directory);
+    pub fn open(directory: &Path, hub: Arc<Hub>) -> Result<Server, DirectoryError> {
+        directory::make(directory)?;
+        client::remove_stale(directory);
         let path = directory.join(format!("{}.sock", std::process::id()));
-        let io = |error| PlaceError::Io { path: path.display().to_string(), error };
+        let io = |error| DirectoryError::Io { path: path.display().to_string(), error };
         // A process of this number that is gone may have left it: it is not ours yet.
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(io(error)),
@@ -41,7 +41,7 @@ impl Server {
         let theirs = Arc::clone(&hub);
         let serve = move || {
             for stream in listener.incoming() {
-                if stream.and_then(|stream| theirs.listen(stream)).is_err() {
+                if stream.and_then(|stream| theirs.add_listener(stream)).is_err() {
                     std::thread::sleep(AFTER_FAILURE);
                 }
             }

@@ -3,8 +3,8 @@
 
 mod jobs;
 
-use super::{Moment, Of, RunScreen, State};
-use crate::view::{clipped, cpu, disks, edges, history, put};
+use super::{Moment, Quantity, RunScreen, State};
+use crate::view::{cpu, curves, disks, draw_lines, title_and_footer, truncated};
 use crate::{Palette, units};
 use ratatui::Frame;
 use ratatui::style::Style;
@@ -18,14 +18,17 @@ const WORDS_FIRST: usize = 4;
 
 /// Draws a run into the whole of the frame.
 pub fn draw(frame: &mut Frame<'_>, screen: &mut RunScreen, palette: Palette) {
-    let edges =
-        edges(frame, |width| title(screen, width, palette), |width| footer(screen, width, palette));
-    let Some((width, room)) = edges else { return };
+    let title_and_footer = title_and_footer(
+        frame,
+        |width| title(screen, width, palette),
+        |width| footer(screen, width, palette),
+    );
+    let Some((width, room)) = title_and_footer else { return };
     let lines = match screen.help {
-        true => clipped(help(screen.is_anothers, palette), room),
+        true => truncated(help(screen.is_other_process, palette), room),
         false => sections(screen, room, width, palette),
     };
-    put(frame, 1, lines);
+    draw_lines(frame, 1, lines);
 }
 
 fn sections(
@@ -35,12 +38,15 @@ fn sections(
     palette: Palette,
 ) -> Vec<Line<'static>> {
     let Some(moment) = screen.moment.clone() else {
-        return clipped(vec![palette.dim("  the first figures come after a second").into()], room);
+        return truncated(
+            vec![palette.dim("  the first figures come after a second").into()],
+            room,
+        );
     };
     let mut words = words(screen, &moment, width, palette);
     let rows = jobs::rows(&moment);
     let devices = screen.disks.stack.rows.len();
-    let heights = Heights::of(room, rows, devices, words.len());
+    let heights = Heights::share_out(room, rows, devices, words.len());
     words.truncate(heights.words);
     let mut lines = vec![progress(&moment, width, palette)];
     let heading = |lines: &mut Vec<Line<'static>>, text: &str, beside: Vec<Span<'static>>| {
@@ -65,7 +71,7 @@ fn sections(
     if heights.curves > 0 {
         lines.extend(curves(screen, &moment, heights.curves, width, palette));
     }
-    clipped(lines, room)
+    truncated(lines, room)
 }
 
 /// How many lines each section has.
@@ -84,7 +90,7 @@ struct Heights {
 impl Heights {
     /// Shares out `room` lines, in order of worth. How far it is, and the names of the jobs' columns
     /// are there in any case.
-    fn of(room: usize, rows: usize, devices: usize, words: usize) -> Heights {
+    fn share_out(room: usize, rows: usize, devices: usize, words: usize) -> Heights {
         let mut left = room.saturating_sub(2);
         let mut heights = Heights::default();
         let take = |left: &mut usize, wanted: usize| {
@@ -119,7 +125,7 @@ impl Heights {
 
 /// What is run at the left; how long it has been at the right.
 fn title(screen: &RunScreen, width: usize, palette: Palette) -> Line<'static> {
-    let head = &screen.head;
+    let info = &screen.info;
     let right = screen.moment.as_ref().map_or_else(String::new, |moment| {
         let passed = units::duration(moment.elapsed_seconds);
         match moment.remaining_seconds {
@@ -128,7 +134,7 @@ fn title(screen: &RunScreen, width: usize, palette: Palette) -> Line<'static> {
         }
     });
     let program = "fathom run";
-    let what = visible(&format!("{}  {}", head.name, head.hostname));
+    let what = visible(&format!("{}  {}", info.name, info.hostname));
     let room = width.saturating_sub(program.len() + 4 + right.chars().count());
     let what = disks::cut(&what, room);
     let used = program.len() + 2 + what.chars().count() + right.chars().count();
@@ -209,15 +215,20 @@ fn words(
             jobs => format!("{}: ", jobs.join(", ")),
         };
         let text = visible(&format!("[{}] {about}{}", finding.check, finding.text));
-        lines.extend(worded(finding.severity, &text, width, palette));
+        lines.extend(message_lines(finding.severity, &text, width, palette));
     }
-    for (severity, text) in &screen.said {
-        lines.extend(worded(*severity, &visible(text), width, palette));
+    for (severity, text) in &screen.messages {
+        lines.extend(message_lines(*severity, &visible(text), width, palette));
     }
     lines
 }
 
-fn worded(severity: Severity, text: &str, width: usize, palette: Palette) -> Vec<Line<'static>> {
+fn message_lines(
+    severity: Severity,
+    text: &str,
+    width: usize,
+    palette: Palette,
+) -> Vec<Line<'static>> {
     let (mark, style) = match severity {
         Severity::Note => ("·", palette.dimmed()),
         Severity::Warning => ("!", palette.wait()),
@@ -257,35 +268,43 @@ fn curves(
     palette: Palette,
 ) -> Vec<Line<'static>> {
     let Some(job) = moment.jobs.get(screen.cursor.selected) else { return Vec::new() };
-    let across = width.saturating_sub(history::LEAD + 1).max(1);
-    let span = units::duration(screen.trail.span(across));
+    let across = width.saturating_sub(curves::LEAD + 1).max(1);
+    let span = units::duration(screen.history.span(across));
     let heading = format!("{}, the last {span}", visible(&job.name));
     let mut lines = vec![palette.heading(&heading, Vec::new(), width)];
     let high = (room - 1) / 2;
-    let of = |what| screen.trail.of(what, Some(screen.cursor.selected), None, across);
+    let of = |what| screen.history.rates(what, Some(screen.cursor.selected), None, across);
     let bytes = |rate| units::bytes(rate).trim_end().to_owned() + "/s";
     let style = palette.read();
-    lines.extend(history::curve("IOPS", &of(Of::Iops), units::count, high, across, style, palette));
+    lines.extend(curves::curve(
+        "IOPS",
+        &of(Quantity::Iops),
+        units::count,
+        high,
+        across,
+        style,
+        palette,
+    ));
     let style = palette.write();
-    lines.extend(history::curve("bytes", &of(Of::Bytes), bytes, high, across, style, palette));
+    lines.extend(curves::curve("bytes", &of(Quantity::Bytes), bytes, high, across, style, palette));
     lines
 }
 
 fn footer(screen: &RunScreen, width: usize, palette: Palette) -> Line<'static> {
     let mut spans = Vec::new();
-    let quits = if screen.is_anothers { "quit" } else { "end the run" };
+    let quits = if screen.is_other_process { "quit" } else { "end the run" };
     for (key, meaning) in [("q", quits), ("↑↓", "select"), ("?", "help")] {
         spans.push(palette.bold(format!(" {key}")));
         spans.push(palette.dim(format!(" {meaning} ")));
     }
-    if let Some((Severity::Error, text)) = screen.said.back() {
+    if let Some((Severity::Error, text)) = screen.messages.back() {
         return palette.warn(disks::cut(&format!(" {}", visible(text)), width)).into();
     }
     spans.into()
 }
 
-fn help(is_anothers: bool, palette: Palette) -> Vec<Line<'static>> {
-    let quits = match is_anothers {
+fn help(is_other_process: bool, palette: Palette) -> Vec<Line<'static>> {
+    let quits = match is_other_process {
         true => ("q  Esc  Ctrl-C", "quit; the run goes on"),
         false => ("q  Ctrl-C", "end the run and report what was measured; again: at once"),
     };

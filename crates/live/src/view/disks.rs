@@ -39,7 +39,7 @@ enum Kind {
 }
 
 /// All of them, from left to right.
-fn columns(has_legs: bool) -> Vec<Column> {
+fn columns(has_members: bool) -> Vec<Column> {
     let column =
         |kind, group, name, alone, width, rank| Column { kind, group, name, alone, width, rank };
     let mut columns = vec![
@@ -54,15 +54,15 @@ fn columns(has_legs: bool) -> Vec<Column> {
         column(Kind::Busy, "", "busy", "busy", 6, 2),
         column(Kind::Bar, "", "", "", BAR + 1, 8),
     ];
-    if has_legs {
+    if has_members {
         columns.push(column(Kind::Share, "share", "reads", "share", 9, 3));
     }
     columns
 }
 
 /// Those that fit.
-fn fitting(has_legs: bool, room: usize) -> Vec<Column> {
-    let mut columns = columns(has_legs);
+fn fitting(has_members: bool, room: usize) -> Vec<Column> {
+    let mut columns = columns(has_members);
     while columns.iter().map(|column| column.width).sum::<usize>() > room {
         let Some(worst) = columns.iter().map(|column| column.rank).max() else { break };
         columns.retain(|column| column.rank != worst);
@@ -98,7 +98,7 @@ pub(crate) fn lines(
     let mut name = widest.clamp(narrowest, *NAME.end()) + 1;
     // Long names give way before figures do, down to a third of the line.
     name = name.min((width / 3).max(narrowest));
-    let columns = fitting(screen.stack.has_legs(), width.saturating_sub(name));
+    let columns = fitting(screen.stack.has_members(), width.saturating_sub(name));
     let mut lines = Vec::new();
     if heads > 1 {
         lines.push(groups(&columns, name, palette));

@@ -68,7 +68,7 @@ fn screen(cpus: usize) -> Screen {
     });
     screen.set_stack(mirror());
     for _ in 0..30 {
-        screen.take(rates(cpus), "14:02:11");
+        screen.add_interval(rates(cpus), "14:02:11");
     }
     screen
 }
@@ -125,7 +125,7 @@ fn columns_stand_still_whatever_the_figures() {
     for reads in [0, 1, 999, 1_000_000] {
         let mut next = rates(2);
         next.disks.insert("md0".into(), disk(reads));
-        screen.take(next, "14:02:12");
+        screen.add_interval(next, "14:02:12");
         assert_eq!(end_of(&mut screen, "▸ md0"), before, "{reads}");
     }
 }
@@ -170,7 +170,7 @@ fn of_a_few_short_ios_only_a_bound_is_told() {
     for (reads, told) in [(1, " <1 ms"), (3, " <334 µs"), (1000, " <1 µs")] {
         let mut next = rates(1);
         next.disks.insert("md0".into(), DiskRates { read_ms: Some(0.0), ..disk(reads) });
-        screen.take(next, "");
+        screen.add_interval(next, "");
         let lines = picture(&mut screen, 100, 30);
         let line = lines.iter().find(|line| line.contains("▸ md0")).unwrap();
         assert!(line.contains(told), "{line}");
@@ -185,7 +185,7 @@ fn before_the_first_interval_and_without_devices_it_says_so() {
     bare.set_stack(Stack::default());
     assert!(picture(&mut bare, 80, 24).join("\n").contains("no block device"));
     let mut gone = screen(1);
-    gone.take(Rates { seconds: 1.0, ..Rates::default() }, "");
+    gone.add_interval(Rates { seconds: 1.0, ..Rates::default() }, "");
     assert!(picture(&mut gone, 80, 24).join("\n").contains("not there"));
 }
 
@@ -219,7 +219,7 @@ fn an_array_that_lost_a_member_says_which() {
     array.working = 1;
     array.sync = None;
     array.members = vec![record::ArrayMember { name: "sdb1".into(), number: 1, marks: "F".into() }];
-    screen.take(next, "");
+    screen.add_interval(next, "");
     let text = picture(&mut screen, 100, 30).join("\n");
     assert!(text.contains("md0 is degraded: 1 of 2 members work; faulty: sdb1"), "{text}");
 }
@@ -227,7 +227,7 @@ fn an_array_that_lost_a_member_says_which() {
 #[test]
 fn help_and_notes_replace_what_they_cover() {
     let mut screen = screen(1);
-    screen.note("the log is cut off".into());
+    screen.set_note("the log is cut off".into());
     assert!(picture(&mut screen, 80, 24)[23].contains("the log is cut off"));
     screen.press(crate::Key::Char('?'));
     let text = picture(&mut screen, 80, 24).join("\n");
@@ -236,10 +236,10 @@ fn help_and_notes_replace_what_they_cover() {
 
 #[test]
 fn heights_are_shared_out_in_order_of_worth() {
-    let small = Heights::of(8, 5, 5, 2);
+    let small = Heights::share_out(8, 5, 5, 2);
     assert_eq!((small.disks, small.paging, small.cores, small.curves), (3, false, 0, 0));
-    let large = Heights::of(38, 6, 5, 2);
+    let large = Heights::share_out(38, 6, 5, 2);
     assert_eq!((large.disks, large.paging, large.cores, large.headings), (5, true, 2, true));
     assert!(large.curves >= CURVES_MIN);
-    assert_eq!(Heights::of(0, 6, 5, 2), Heights::default());
+    assert_eq!(Heights::share_out(0, 6, 5, 2), Heights::default());
 }

@@ -90,7 +90,7 @@ fn queues_that_a_cell_does_not_use_are_as_they_were() {
     };
     set(&host, &mut journal, &a, "8").unwrap();
     set(&host, &mut journal, &b, "8").unwrap();
-    back_but(&host, &journal, &[b]).unwrap();
+    restore_other_files(&host, &journal, &[b]).unwrap();
     assert_eq!((value("sda").unwrap(), value("sdb").unwrap()), ("64".into(), "8".into()));
 }
 
@@ -100,19 +100,19 @@ fn nothing_but_sys_is_written_whatever_a_journal_says() {
     fs::create_dir_all(root.path().join("etc")).unwrap();
     fs::write(root.path().join("etc/passwd"), "root").unwrap();
     for file in ["/etc/passwd", "/sys/../etc/passwd"] {
-        assert!(put_back(&host, Path::new(file), "x").is_err(), "{file}");
+        assert!(restore_value(&host, Path::new(file), "x").is_err(), "{file}");
     }
-    assert_eq!(put_back(&host, Path::new("/sys/gone"), "x").unwrap(), None);
+    assert_eq!(restore_value(&host, Path::new("/sys/gone"), "x").unwrap(), None);
 }
 
 #[test]
 fn what_the_kernel_refuses_is_told_with_what_it_offers() {
     let (_root, _state, host, _journal) = machine();
     let invalid = io::Error::from(ErrorKind::InvalidInput);
-    let text = refused(&host, &queue("sda", "scheduler"), "cfq", &invalid).text;
+    let text = write_error(&host, &queue("sda", "scheduler"), "cfq", &invalid).text;
     assert!(text.ends_with("only mq-deadline, bfq, none"), "{text}");
     let denied = io::Error::from(ErrorKind::PermissionDenied);
-    let text = refused(&host, &queue("sda", "nr_requests"), "9", &denied).text;
+    let text = write_error(&host, &queue("sda", "nr_requests"), "9", &denied).text;
     assert!(
         text.contains("/sys/class/block/sda/queue/nr_requests may be written by root"),
         "{text}"

@@ -1,10 +1,10 @@
 //! What the addresses of the API answer.
 
-use crate::archive_access::{self, Asked};
 use crate::failure::Failure;
 use crate::pages::machine;
 use crate::pages::run::check_note;
 use crate::pages::trends;
+use crate::queries::{self, RunsQuery};
 use crate::site::Site;
 use axum::Json;
 use axum::body::Bytes;
@@ -28,11 +28,11 @@ fn json_text(text: impl Into<axum::body::Body>) -> Response {
 /// Runs.
 pub async fn runs(
     State(site): State<Site>,
-    Query(asked): Query<Asked>,
+    Query(query): Query<RunsQuery>,
 ) -> Result<Json<Value>, Failure> {
     site.archived(move |_, archive| {
-        let listed = asked.list(archive)?;
-        Ok(Json(json!({"total": listed.total, "offset": asked.offset, "runs": listed.rows})))
+        let listed = query.list(archive)?;
+        Ok(Json(json!({"total": listed.total, "offset": query.offset, "runs": listed.rows})))
     })
     .await
 }
@@ -40,10 +40,10 @@ pub async fn runs(
 /// How a figure went over time.
 pub async fn trends(
     State(site): State<Site>,
-    Query(asked): Query<trends::Asked>,
+    Query(query): Query<trends::TrendsQuery>,
 ) -> Result<Json<Value>, Failure> {
     site.archived(move |_, archive| {
-        let all = asked.trends(archive, usize::MAX)?.trends;
+        let all = query.trends(archive, usize::MAX)?.trends;
         Ok(Json(all.iter().map(report::trend::json).collect()))
     })
     .await
@@ -52,7 +52,7 @@ pub async fn trends(
 /// Adds a record.
 pub async fn add(State(site): State<Site>, body: Bytes) -> Result<Response, Failure> {
     site.archived(move |_, archive| {
-        let (id, was_there) = archive_access::add(archive, &body)?;
+        let (id, was_there) = queries::add(archive, &body)?;
         let status = if was_there { StatusCode::OK } else { StatusCode::CREATED };
         Ok((status, Json(json!({"id": id}))).into_response())
     })
@@ -64,7 +64,7 @@ pub async fn record(
     State(site): State<Site>,
     Path(name): Path<String>,
 ) -> Result<Response, Failure> {
-    archive_access::with_run(&site, name, |_, archive, id| Ok(json_text(archive.json(&id)?))).await
+    queries::with_run(&site, name, |_, archive, id| Ok(json_text(archive.json(&id)?))).await
 }
 
 /// Removes a run.
@@ -72,7 +72,7 @@ pub async fn remove(
     State(site): State<Site>,
     Path(name): Path<String>,
 ) -> Result<StatusCode, Failure> {
-    archive_access::with_run(&site, name, |_, archive, id| {
+    queries::with_run(&site, name, |_, archive, id| {
         archive.remove(&[id])?;
         Ok(StatusCode::NO_CONTENT)
     })
@@ -84,7 +84,7 @@ pub async fn report(
     State(site): State<Site>,
     Path(name): Path<String>,
 ) -> Result<Response, Failure> {
-    archive_access::with_run(&site, name, |_, archive, id| {
+    queries::with_run(&site, name, |_, archive, id| {
         let record = archive.load(&id)?;
         let judged = judge::judge(&record);
         Ok(json_text(report::render(&record, &judged, &[Format::Json], &Dress::default())))
@@ -97,7 +97,7 @@ pub async fn tag(
     State(site): State<Site>,
     Path((name, tag)): Path<(String, String)>,
 ) -> Result<StatusCode, Failure> {
-    archive_access::with_run(&site, name, move |_, archive, id| {
+    queries::with_run(&site, name, move |_, archive, id| {
         archive.tag(&id, &tag)?;
         Ok(StatusCode::NO_CONTENT)
     })
@@ -109,9 +109,9 @@ pub async fn untag(
     State(site): State<Site>,
     Path((name, tag)): Path<(String, String)>,
 ) -> Result<StatusCode, Failure> {
-    archive_access::with_run(&site, name, move |_, archive, id| match archive.untag(&id, &tag)? {
+    queries::with_run(&site, name, move |_, archive, id| match archive.untag(&id, &tag)? {
         true => Ok(StatusCode::NO_CONTENT),
-        false => Err(Failure::missing(format!("run {} has no tag '{tag}'", id.short()))),
+        false => Err(Failure::not_found(format!("run {} has no tag '{tag}'", id.short()))),
     })
     .await
 }
@@ -129,10 +129,10 @@ pub async fn note(
     body: Bytes,
 ) -> Result<StatusCode, Failure> {
     let sent: Note = serde_json::from_slice(&body)
-        .map_err(|error| Failure::wrong(format!("expected {{\"note\": \"…\"}}: {error}")))?;
+        .map_err(|error| Failure::bad_request(format!("expected {{\"note\": \"…\"}}: {error}")))?;
     check_note(&sent.note)?;
-    archive_access::with_run(&site, name, move |_, archive, id| {
-        archive.note(&id, &sent.note)?;
+    queries::with_run(&site, name, move |_, archive, id| {
+        archive.set_note(&id, &sent.note)?;
         Ok(StatusCode::NO_CONTENT)
     })
     .await
@@ -140,7 +140,7 @@ pub async fn note(
 
 /// What is to be compared.
 #[derive(Deserialize)]
-pub struct Compared {
+pub struct CompareQuery {
     before: String,
     after: String,
 }
@@ -148,10 +148,11 @@ pub struct Compared {
 /// Compares two runs or sets.
 pub async fn compare(
     State(site): State<Site>,
-    Query(asked): Query<Compared>,
+    Query(query): Query<CompareQuery>,
 ) -> Result<Response, Failure> {
     site.archived(move |_, archive| {
-        let (before, after) = (archive.load_set(&asked.before)?, archive.load_set(&asked.after)?);
+        let (before, after) =
+            (archive.load_named(&query.before)?, archive.load_named(&query.after)?);
         let comparison = judge::compare::compare(&before, &after, &Options::default());
         Ok(json_text(report::compare::json(&comparison)))
     })
@@ -161,10 +162,10 @@ pub async fn compare(
 /// What is under a path.
 pub async fn machine(
     State(site): State<Site>,
-    Query(asked): Query<machine::Asked>,
+    Query(query): Query<machine::MachineQuery>,
 ) -> Result<Response, Failure> {
     site.work(move |site| {
-        let (inspection, facts) = site.inspect(asked.path())?;
+        let (inspection, facts) = site.inspect(query.path())?;
         Ok(json_text(report::inspect::json(&inspection, &facts)))
     })
     .await
@@ -173,9 +174,9 @@ pub async fn machine(
 /// What runs now.
 pub async fn live(State(site): State<Site>) -> Result<Json<Value>, Failure> {
     site.work(|site| {
-        let listed = site.feeds().list().map_err(Failure::ours)?;
+        let listed = site.live_runs().list().map_err(Failure::internal)?;
         let processes: Vec<Value> =
-            listed.iter().map(|listed| json!({"pid": listed.pid, "run": listed.head})).collect();
+            listed.iter().map(|listed| json!({"pid": listed.pid, "run": listed.info})).collect();
         Ok(Json(json!({"processes": processes})))
     })
     .await
@@ -186,14 +187,14 @@ pub async fn moment(
     State(site): State<Site>,
     Path(pid): Path<u32>,
 ) -> Result<Json<Value>, Failure> {
-    let follower = site.work(move |site| Ok(site.feeds().follow(pid))).await?;
-    let missing = || Failure::missing(format!("process {pid} runs nothing that can be seen"));
+    let follower = site.work(move |site| Ok(site.live_runs().follow(pid))).await?;
+    let missing = || Failure::not_found(format!("process {pid} runs nothing that can be seen"));
     let mut follower = follower.ok_or_else(missing)?;
     let first = follower.wait_for(|known| known.moment.is_some() || known.is_gone);
     // What is known by then is told.
     let _ = tokio::time::timeout(PATIENCE, first).await;
     let known = follower.borrow().clone();
     Ok(Json(json!({
-        "run": known.head, "moment": known.moment, "ended": known.ended, "kept": known.kept,
+        "run": known.head, "moment": known.moment, "ended": known.ended, "kept": known.saved,
     })))
 }

@@ -1,6 +1,6 @@
 //! The description of the API.
 
-use super::{ENDPOINTS, Endpoint, Good, Parameter, Place};
+use super::{ENDPOINTS, Endpoint, Parameter, ParameterIn, Success};
 use axum::Json;
 use serde_json::{Map, Value, json};
 
@@ -39,31 +39,31 @@ fn document() -> Value {
 }
 
 fn operation(endpoint: &Endpoint) -> Value {
-    let (status, answer) = match endpoint.good {
-        Good::Json(schema, means) => {
-            ("200", json!({"description": means, "content": content(schema)}))
+    let (status, answer) = match endpoint.success {
+        Success::Json(schema, description) => {
+            ("200", json!({"description": description, "content": content(schema)}))
         }
-        Good::Made(schema, means) => {
-            ("201", json!({"description": means, "content": content(Some(schema))}))
+        Success::Made(schema, description) => {
+            ("201", json!({"description": description, "content": content(Some(schema))}))
         }
-        Good::Nothing(means) => ("204", json!({"description": means})),
+        Success::Nothing(description) => ("204", json!({"description": description})),
     };
     let mut operation = json!({
-        "summary": endpoint.does,
+        "summary": endpoint.summary,
         "parameters": endpoint.parameters.iter().map(parameter).collect::<Vec<_>>(),
         "responses": {status: answer, "default": {"$ref": "#/components/responses/Error"}},
     });
-    if let Some((means, schema)) = endpoint.body {
+    if let Some((description, schema)) = endpoint.body {
         operation["requestBody"] =
-            json!({"required": true, "description": means, "content": content(schema)});
+            json!({"required": true, "description": description, "content": content(schema)});
     }
     operation
 }
 
 fn parameter(parameter: &Parameter) -> Value {
-    let place = match parameter.place {
-        Place::Path => "path",
-        Place::Query => "query",
+    let location = match parameter.location {
+        ParameterIn::Path => "path",
+        ParameterIn::Query => "query",
     };
     let kind = match parameter.name {
         "limit" | "offset" | "pid" => "integer",
@@ -71,9 +71,9 @@ fn parameter(parameter: &Parameter) -> Value {
     };
     json!({
         "name": parameter.name,
-        "in": place,
+        "in": location,
         "required": parameter.is_required,
-        "description": parameter.means,
+        "description": parameter.description,
         "schema": {"type": kind},
     })
 }

@@ -1,10 +1,10 @@
 //! Runs compared: any two, or more beside each other.
 
 use crate::failure::Failure;
-use crate::frame::{self, Here};
-use crate::pages::shown;
+use crate::layout::{self, NavItem};
+use crate::pages::reports;
 use crate::site::Site;
-use archive::Named;
+use archive::RunOrSet;
 use axum::extract::{Query, State};
 use axum::response::Html;
 use maud::html;
@@ -18,12 +18,12 @@ const MOST: usize = 8;
 /// There are not two, or too many; one is not there.
 pub async fn page(
     State(site): State<Site>,
-    Query(asked): Query<Vec<(String, String)>>,
+    Query(query): Query<Vec<(String, String)>>,
 ) -> Result<Html<String>, Failure> {
-    let names = asked.into_iter().filter(|(key, name)| key == "run" && !name.trim().is_empty());
+    let names = query.into_iter().filter(|(key, name)| key == "run" && !name.trim().is_empty());
     let names: Vec<String> = names.map(|(_, name)| name.trim().to_owned()).collect();
     if !(2..=MOST).contains(&names.len()) {
-        return Err(Failure::wrong(format!(
+        return Err(Failure::bad_request(format!(
             "{} chosen: 2 to {MOST} runs can be compared; choose them in the list of runs",
             names.len()
         )));
@@ -31,14 +31,14 @@ pub async fn page(
     site.archived(move |site, archive| {
         let mut sets = Vec::new();
         for name in &names {
-            let (id, label) = match archive.named(name)? {
-                Named::Run(id) => {
+            let (id, label) = match archive.resolve(name)? {
+                RunOrSet::Run(id) => {
                     let row = archive.row(&id)?;
                     (id.to_string(), format!("{} {}", row.job, id.short()))
                 }
-                Named::Set(id) => (id.to_string(), format!("set {}", id.short())),
+                RunOrSet::Set(id) => (id.to_string(), format!("set {}", id.short())),
             };
-            sets.push((label, archive.load_set(&id)?, id));
+            sets.push((label, archive.load_named(&id)?, id));
         }
         // The earlier is what the later is held against, in whichever order they were chosen.
         sets.sort_by_key(|(_, set, _)| set.runs.first().map(|run| run.invocation.started_unix_ms));
@@ -49,9 +49,9 @@ pub async fn page(
                     a href={ "/runs/" (id) } { (label) }
                 }
             }
-            (shown::report(sets.into_iter().map(|(label, set, _)| (label, set)).collect()))
+            (reports::report(sets.into_iter().map(|(label, set, _)| (label, set)).collect()))
         };
-        Ok(frame::page(site, "Comparison", Here::Runs, body))
+        Ok(layout::page(site, "Comparison", NavItem::Runs, body))
     })
     .await
 }

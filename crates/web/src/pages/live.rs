@@ -1,18 +1,18 @@
 //! What runs now: which processes, and what one of them does, as it does it.
 
 use crate::failure::Failure;
-use crate::follow::{Follower, Known};
-use crate::frame::{self, Here};
-use crate::launch::Launched;
+use crate::format::latency as latency_words;
+use crate::launch::LaunchedRun;
+use crate::layout::{self, NavItem};
+use crate::live_runs::{Follower, RunState};
 use crate::pages::{mark, spark};
 use crate::site::Site;
-use crate::words::latency as latency_words;
 use axum::extract::{Path, State};
 use axum::http::{HeaderValue, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{Html, IntoResponse, Response};
-use live::feed::Listed;
-use live::run::{DirectionNow, FindingNow, Head, JobNow, LatencyNow, Moment};
+use live::feed::FeedProcess;
+use live::run::{DirectionNow, FindingNow, JobNow, LatencyNow, Moment, RunInfo};
 use live::units;
 use live::{CpuShares, Rates};
 use maud::{Markup, html};
@@ -30,7 +30,7 @@ const PATIENCE: Duration = Duration::from_millis(1500);
 /// When the directory of the sockets cannot be trusted.
 pub async fn list(State(site): State<Site>) -> Result<Html<String>, Failure> {
     site.work(|site| {
-        let listed = site.feeds().list().map_err(Failure::ours)?;
+        let listed = site.live_runs().list().map_err(Failure::internal)?;
         let body = html! {
             h1 { "Live" }
             @if listed.is_empty() {
@@ -49,14 +49,14 @@ pub async fn list(State(site): State<Site>) -> Result<Html<String>, Failure> {
                 }
             }
         };
-        Ok(frame::page(site, "Live", Here::Live, body))
+        Ok(layout::page(site, "Live", NavItem::Live, body))
     })
     .await
 }
 
-fn listed_row(listed: &Listed) -> Markup {
+fn listed_row(listed: &FeedProcess) -> Markup {
     let address = format!("/live/{}", listed.pid);
-    let Some(head) = &listed.head else {
+    let Some(head) = &listed.info else {
         return html! {
             tr { th scope="row" { a href=(address) { "about to begin" } }
                  td data-name="Process" { (listed.pid) } td {} td {} }
@@ -72,7 +72,7 @@ fn listed_row(listed: &Listed) -> Markup {
     }
 }
 
-fn command(head: &Head) -> String {
+fn command(head: &RunInfo) -> String {
     head.arguments.join(" ")
 }
 
@@ -81,12 +81,16 @@ fn command(head: &Head) -> String {
 /// # Errors
 /// When the process runs nothing, and was not started from here.
 pub async fn run(State(site): State<Site>, Path(pid): Path<u32>) -> Result<Response, Failure> {
-    let launched = site.work(move |site| Ok(site.launcher().and_then(|of| of.look(pid)))).await?;
-    let follower = site.work(move |site| Ok(site.feeds().follow(pid))).await?;
+    let launched = site
+        .work(move |site| Ok(site.launcher().and_then(|launcher| launcher.status(pid))))
+        .await?;
+    let follower = site.work(move |site| Ok(site.live_runs().follow(pid))).await?;
     let Some(mut follower) = follower else {
         return match launched {
             Some(launched) => Ok(started(&site, pid, &launched).into_response()),
-            None => Err(Failure::missing(format!("Process {pid} runs nothing that can be seen."))),
+            None => {
+                Err(Failure::not_found(format!("Process {pid} runs nothing that can be seen.")))
+            }
         };
     };
     // A page without a picture is still right: the first moment comes by itself.
@@ -99,11 +103,11 @@ pub async fn run(State(site): State<Site>, Path(pid): Path<u32>) -> Result<Respo
         p.muted #live-state role="status" { "as it was when this page was loaded" }
         div data-live={ "/live/" (pid) "/events" } { (shown(&known)) }
     };
-    Ok(frame::page_with(&site, "Live", Here::Live, head, body).into_response())
+    Ok(layout::page_with(&site, "Live", NavItem::Live, head, body).into_response())
 }
 
 /// A run that was started here and has not begun to measure, or ended.
-fn started(site: &Site, pid: u32, launched: &Launched) -> Html<String> {
+fn started(site: &Site, pid: u32, launched: &LaunchedRun) -> Html<String> {
     let head = html! {
         @if launched.ended.is_none() { meta http-equiv="refresh" content="1"; }
     };
@@ -119,12 +123,12 @@ fn started(site: &Site, pid: u32, launched: &Launched) -> Html<String> {
                 p { a href="/runs" { "To the runs" } " · " a href="/start" { "To the form" } }
             }
         }
-        @if !launched.said.is_empty() {
+        @if !launched.output.is_empty() {
             h2 { "What it said" }
-            pre tabindex="0" { (launched.said) }
+            pre tabindex="0" { (launched.output) }
         }
     };
-    frame::page_with(site, "Started", Here::Start, head, body)
+    layout::page_with(site, "Started", NavItem::Start, head, body)
 }
 
 /// A run as it goes on, as events: `moment` with the part of the page that shows it, and at last
@@ -133,13 +137,13 @@ fn started(site: &Site, pid: u32, launched: &Launched) -> Html<String> {
 /// # Errors
 /// When the process runs nothing.
 pub async fn events(State(site): State<Site>, Path(pid): Path<u32>) -> Result<Response, Failure> {
-    let follower = site.work(move |site| Ok(site.feeds().follow(pid))).await?;
-    let was_started = site.launcher().is_some_and(|launcher| launcher.look(pid).is_some());
+    let follower = site.work(move |site| Ok(site.live_runs().follow(pid))).await?;
+    let was_started = site.launcher().is_some_and(|launcher| launcher.status(pid).is_some());
     let Some(follower) = follower else {
         return match was_started {
             // A browser asks again after an error, and takes an end for one.
-            true => Ok(sse(tokio_stream::iter([Ok(ended(pid, &Known::default(), true))]))),
-            false => Err(Failure::missing(format!("Process {pid} runs nothing."))),
+            true => Ok(sse(tokio_stream::iter([Ok(ended(pid, &RunState::default(), true))]))),
+            false => Err(Failure::not_found(format!("Process {pid} runs nothing."))),
         };
     };
     let (moments, ends) = (moments(follower), until(site.closing()));
@@ -153,7 +157,7 @@ pub async fn events(State(site): State<Site>, Path(pid): Path<u32>) -> Result<Re
 }
 
 /// What becomes known, until the process is gone.
-fn moments(follower: Follower) -> impl Stream<Item = std::sync::Arc<Known>> + Send {
+fn moments(follower: Follower) -> impl Stream<Item = std::sync::Arc<RunState>> + Send {
     let mut is_over = false;
     tokio_stream::wrappers::WatchStream::new(follower).take_while(move |known| {
         let goes_on = !is_over;
@@ -178,8 +182,8 @@ fn whole(
 }
 
 /// The last event: where to go.
-fn ended(pid: u32, known: &Known, was_started: bool) -> Event {
-    let to = match (&known.kept, was_started) {
+fn ended(pid: u32, known: &RunState, was_started: bool) -> Event {
+    let to = match (&known.saved, was_started) {
         (Some(kept), _) => format!("/runs/{}", kept.id),
         (None, true) => format!("/live/{pid}"),
         (None, false) => "/runs".to_owned(),
@@ -195,7 +199,7 @@ fn sse(events: impl Stream<Item = Result<Event, Infallible>> + Send + 'static) -
 }
 
 /// The part of the page that shows a run.
-fn shown(known: &Known) -> Markup {
+fn shown(known: &RunState) -> Markup {
     let Some(head) = &known.head else { return html! { p { "It is about to begin." } } };
     html! {
         h2 { (head.name) }
@@ -210,13 +214,13 @@ fn shown(known: &Known) -> Markup {
                 @if let Some(signal) = ended.interrupted_by { " by signal " (signal) }
                 @if ended.errors > 0 { " with " (ended.errors) " errors" }
                 "."
-                @if let Some(kept) = &known.kept { " " a href={ "/runs/" (kept.id) } { "Its report" } }
+                @if let Some(kept) = &known.saved { " " a href={ "/runs/" (kept.id) } { "Its report" } }
             }
         }
     }
 }
 
-fn now(known: &Known, moment: &Moment) -> Markup {
+fn now(known: &RunState, moment: &Moment) -> Markup {
     let elapsed = moment.elapsed_seconds;
     html! {
         p {

@@ -1,7 +1,7 @@
 //! The machine page: what is under a path, as `fathom inspect` finds it.
 
 use crate::failure::Failure;
-use crate::frame::{self, Here};
+use crate::layout::{self, NavItem};
 use crate::site::Site;
 use axum::extract::{Query, State};
 use axum::response::Html;
@@ -10,15 +10,15 @@ use judge::inspect::{Mark, Section};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-/// What is asked.
+/// What is query.
 #[derive(Deserialize)]
-pub struct Asked {
+pub struct MachineQuery {
     /// A directory, a file or a device.
     #[serde(default)]
     pub path: String,
 }
 
-impl Asked {
+impl MachineQuery {
     /// The path; without one, the directory that the program was started in.
     pub fn path(&self) -> &str {
         if self.path.is_empty() { "." } else { &self.path }
@@ -31,21 +31,21 @@ impl Asked {
 /// What is wrong with the path.
 pub async fn page(
     State(site): State<Site>,
-    Query(asked): Query<Asked>,
+    Query(query): Query<MachineQuery>,
 ) -> Result<Html<String>, Failure> {
     site.work(move |site| {
-        let (inspection, facts) = site.inspect(asked.path())?;
+        let (inspection, facts) = site.inspect(query.path())?;
         let body = html! {
             h1 { "Machine" }
             p.lead { (facts.hostname) " · " (facts.kernel) }
             form.search method="get" role="search" {
                 label for="path" { "Path or device" }
-                input #path type="text" name="path" value=(asked.path()) required spellcheck="false";
+                input #path type="text" name="path" value=(query.path()) required spellcheck="false";
                 button { "Look" }
             }
             (shown(&inspection))
         };
-        Ok(frame::page(site, "Machine", Here::Machine, body))
+        Ok(layout::page(site, "Machine", NavItem::Machine, body))
     })
     .await
 }

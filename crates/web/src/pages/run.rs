@@ -1,12 +1,12 @@
 //! A run: its report, and what people add to it.
 
-use crate::archive_access;
 use crate::failure::Failure;
-use crate::frame::{self, Here, csrf};
-use crate::pages::shown;
+use crate::format::{encoded, when};
+use crate::layout::{self, NavItem, csrf};
+use crate::pages::reports;
+use crate::queries;
 use crate::site::Site;
-use crate::words::{encoded, when};
-use archive::{Named, Row};
+use archive::{Row, RunOrSet};
 use axum::Form;
 use axum::extract::{Path, State};
 use axum::http::header;
@@ -21,19 +21,19 @@ use serde::Deserialize;
 pub async fn page(State(site): State<Site>, Path(name): Path<String>) -> Result<Response, Failure> {
     site.archived(move |site, archive| {
         // What was made together is shown together.
-        if let Named::Set(set) = archive.named(&name)? {
+        if let RunOrSet::Set(set) = archive.resolve(&name)? {
             return Ok(Redirect::to(&format!("/sets/{set}")).into_response());
         }
-        let id = archive_access::find(archive, &name)?;
+        let id = queries::find(archive, &name)?;
         let row = archive.row(&id)?;
-        let set = archive.load_set(id.as_str())?;
+        let set = archive.load_named(id.as_str())?;
         let title = if row.job.is_empty() { row.id.short() } else { row.job.as_str() };
         let title = title.to_owned();
         let body = html! {
             (about(site, &row))
-            (shown::report_on(archive, id.as_str(), &title, set)?)
+            (reports::report_on(archive, id.as_str(), &title, set)?)
         };
-        Ok(frame::page(site, &title, Here::Runs, body).into_response())
+        Ok(layout::page(site, &title, NavItem::Runs, body).into_response())
     })
     .await
 }
@@ -92,7 +92,7 @@ pub async fn record(
     State(site): State<Site>,
     Path(name): Path<String>,
 ) -> Result<Response, Failure> {
-    archive_access::with_run(&site, name, |_, archive, id| {
+    queries::with_run(&site, name, |_, archive, id| {
         let as_file = format!("attachment; filename=\"fathom-{}.json\"", id.short());
         let lines = [
             (header::CONTENT_TYPE, "application/json".to_owned()),
@@ -148,7 +148,7 @@ pub const NOTE_MAX: usize = 10_000;
 /// When not.
 pub fn check_note(note: &str) -> Result<(), Failure> {
     match note.chars().count() > NOTE_MAX {
-        true => Err(Failure::wrong(format!("a note has {NOTE_MAX} characters at most"))),
+        true => Err(Failure::bad_request(format!("a note has {NOTE_MAX} characters at most"))),
         false => Ok(()),
     }
 }
@@ -164,7 +164,7 @@ pub async fn note(
 ) -> Result<Redirect, Failure> {
     let note = sent.note.trim().replace("\r\n", "\n");
     check_note(&note)?;
-    changed(&site, name, move |archive, id| Ok(archive.note(id, &note)?)).await
+    changed(&site, name, move |archive, id| Ok(archive.set_note(id, &note)?)).await
 }
 
 /// Changes what is known of a run, and shows it.
@@ -173,7 +173,7 @@ async fn changed(
     name: String,
     change: impl FnOnce(&mut archive::Archive, &archive::RunId) -> Result<(), Failure> + Send + 'static,
 ) -> Result<Redirect, Failure> {
-    archive_access::with_run(site, name, |_, archive, id| {
+    queries::with_run(site, name, |_, archive, id| {
         change(archive, &id)?;
         Ok(Redirect::to(&format!("/runs/{id}")))
     })
@@ -188,7 +188,7 @@ pub async fn asked_to_remove(
     State(site): State<Site>,
     Path(name): Path<String>,
 ) -> Result<Html<String>, Failure> {
-    archive_access::with_run(&site, name, |site, archive, id| {
+    queries::with_run(&site, name, |site, archive, id| {
         let row = archive.row(&id)?;
         let at = format!("/runs/{}", row.id);
         let body = html! {
@@ -204,7 +204,7 @@ pub async fn asked_to_remove(
                 a href=(at) { "Keep it" }
             }
         };
-        Ok(frame::page(site, "Remove", Here::Runs, body))
+        Ok(layout::page(site, "Remove", NavItem::Runs, body))
     })
     .await
 }
@@ -217,7 +217,7 @@ pub async fn remove(
     State(site): State<Site>,
     Path(name): Path<String>,
 ) -> Result<Redirect, Failure> {
-    archive_access::with_run(&site, name, |_, archive, id| {
+    queries::with_run(&site, name, |_, archive, id| {
         archive.remove(&[id])?;
         Ok(Redirect::to("/runs"))
     })

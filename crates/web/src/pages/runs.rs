@@ -1,11 +1,11 @@
 //! The runs: searched, sorted, chosen.
 
-use crate::archive_access::{Asked, Listed};
-use crate::failure::{Failure, Worded};
-use crate::frame::{self, Here};
+use crate::failure::{Failure, HasErrorText};
+use crate::format::{encoded, when};
+use crate::layout::{self, NavItem};
 use crate::pages::{choice, chooser, figures, filter_field};
+use crate::queries::{RunPage, RunsQuery};
 use crate::site::Site;
-use crate::words::{encoded, when};
 use archive::Row;
 use axum::Extension;
 use axum::extract::{Query, State};
@@ -35,44 +35,44 @@ pub async fn home() -> Redirect {
 /// The archive cannot be read. A mistake in the filter is shown beside it.
 pub async fn page(
     State(site): State<Site>,
-    Query(asked): Query<Asked>,
+    Query(query): Query<RunsQuery>,
 ) -> Result<Response, Failure> {
     site.archived(move |site, archive| {
-        let listed = match asked.list(archive) {
+        let listed = match query.list(archive) {
             Ok(listed) => listed,
             Err(failure) if failure.status.is_client_error() => {
                 let body = html! {
                     h1 { "Runs" }
-                    (search(&asked))
+                    (search(&query))
                     p.failure role="alert" { (failure.text) }
                 };
-                let page = frame::page(site, "Runs", Here::Runs, body);
-                return Ok((failure.status, Extension(Worded), page).into_response());
+                let page = layout::page(site, "Runs", NavItem::Runs, body);
+                return Ok((failure.status, Extension(HasErrorText), page).into_response());
             }
             Err(failure) => return Err(failure),
         };
         let body = html! {
             h1 { "Runs" }
-            (search(&asked))
-            @if listed.total == 0 { (none(&asked)) } @else { (list(&asked, &listed)) }
+            (search(&query))
+            @if listed.total == 0 { (none(&query)) } @else { (list(&query, &listed)) }
         };
-        Ok(frame::page(site, "Runs", Here::Runs, body).into_response())
+        Ok(layout::page(site, "Runs", NavItem::Runs, body).into_response())
     })
     .await
 }
 
-fn search(asked: &Asked) -> Markup {
+fn search(query: &RunsQuery) -> Markup {
     html! {
         form.search method="get" action="/runs" role="search" {
-            (filter_field(&asked.filter, "job=reader since=7d iops>100k tag=before"))
-            @if !asked.sort.is_empty() { input type="hidden" name="sort" value=(asked.sort); }
+            (filter_field(&query.filter, "job=reader since=7d iops>100k tag=before"))
+            @if !query.sort.is_empty() { input type="hidden" name="sort" value=(query.sort); }
             button { "Show" }
         }
     }
 }
 
-fn none(asked: &Asked) -> Markup {
-    match asked.filter.trim() {
+fn none(query: &RunsQuery) -> Markup {
+    match query.filter.trim() {
         "" => html! {
             p { "The archive is empty. Every run goes into it: " code { "fathom run" } ", "
                 code { "fathom test" } ", or fio's command line under the name fio." }
@@ -81,30 +81,30 @@ fn none(asked: &Asked) -> Markup {
     }
 }
 
-fn list(asked: &Asked, listed: &Listed) -> Markup {
-    let last = asked.offset + listed.rows.len() as u64;
+fn list(query: &RunsQuery, listed: &RunPage) -> Markup {
+    let last = query.offset + listed.rows.len() as u64;
     let caption = html! {
         @if listed.rows.is_empty() { (listed.total) " runs, none here" }
-        @else { "Runs " (asked.offset + 1) " to " (last) " of " (listed.total) }
+        @else { "Runs " (query.offset + 1) " to " (last) " of " (listed.total) }
     };
     let heads = html! {
-        @for column in COLUMNS { (heading(asked, column)) }
+        @for column in COLUMNS { (heading(query, column)) }
         th scope="col" { "Tags" }
     };
     html! {
         (choice(&caption, &heads, &html! { @for row in &listed.rows { (line(row)) } }))
-        (paging(asked, listed))
+        (paging(query, listed))
     }
 }
 
-fn heading(asked: &Asked, (name, sort, is_down): (&str, &str, bool)) -> Markup {
+fn heading(query: &RunsQuery, (name, sort, is_down): (&str, &str, bool)) -> Markup {
     let is_number = ["IOPS", "Bandwidth", "p99"].contains(&name);
     let class = is_number.then_some("number");
     if sort.is_empty() {
         return html! { th scope="col" class=[class] { (name) } };
     }
     let down = format!("-{sort}");
-    let order = match asked.sort.as_str() {
+    let order = match query.sort.as_str() {
         "" if sort == "time" => Some("descending"),
         now if now == sort => Some("ascending"),
         now if now == down => Some("descending"),
@@ -116,7 +116,7 @@ fn heading(asked: &Asked, (name, sort, is_down): (&str, &str, bool)) -> Markup {
         None => is_down,
     };
     let next = if is_down { down } else { sort.to_owned() };
-    let query = encoded(&[("filter", &asked.filter), ("sort", &next)]);
+    let query = encoded(&[("filter", &query.filter), ("sort", &next)]);
     let arrow = match order {
         Some("ascending") => " ▲",
         Some(_) => " ▼",
@@ -181,17 +181,17 @@ pub fn tags(row: &Row) -> Markup {
     }
 }
 
-fn paging(asked: &Asked, listed: &Listed) -> Markup {
-    let Listed { total, limit, .. } = listed;
-    if total <= limit && asked.offset == 0 {
+fn paging(query: &RunsQuery, listed: &RunPage) -> Markup {
+    let RunPage { total, limit, .. } = listed;
+    if total <= limit && query.offset == 0 {
         return html! {};
     }
     let to = |offset: u64| {
-        let (offset, limit) = (offset.to_string(), asked.limit.map(|limit| limit.to_string()));
+        let (offset, limit) = (offset.to_string(), query.limit.map(|limit| limit.to_string()));
         let limit = limit.as_deref().unwrap_or_default();
         let pairs = [
-            ("filter", asked.filter.as_str()),
-            ("sort", &asked.sort),
+            ("filter", query.filter.as_str()),
+            ("sort", &query.sort),
             ("limit", limit),
             ("offset", if offset == "0" { "" } else { &offset }),
         ];
@@ -199,12 +199,12 @@ fn paging(asked: &Asked, listed: &Listed) -> Markup {
     };
     html! {
         nav.pages aria-label="Pages of runs" {
-            @if asked.offset > 0 {
-                a rel="prev" href=(to(asked.offset.saturating_sub(*limit))) { "Page before" }
+            @if query.offset > 0 {
+                a rel="prev" href=(to(query.offset.saturating_sub(*limit))) { "Page before" }
             }
-            span { "Page " (asked.offset / limit + 1) " of " (total.div_ceil(*limit)) }
-            @if asked.offset.saturating_add(*limit) < *total {
-                a rel="next" href=(to(asked.offset + limit)) { "Next page" }
+            span { "Page " (query.offset / limit + 1) " of " (total.div_ceil(*limit)) }
+            @if query.offset.saturating_add(*limit) < *total {
+                a rel="next" href=(to(query.offset + limit)) { "Next page" }
             }
         }
     }

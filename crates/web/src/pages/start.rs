@@ -1,7 +1,7 @@
 //! The form that starts a run.
 
 use crate::failure::Failure;
-use crate::frame::{self, Here, csrf};
+use crate::layout::{self, NavItem, csrf};
 use crate::site::Site;
 use axum::Form;
 use axum::extract::State;
@@ -15,7 +15,7 @@ const EXAMPLE: &str = "[randread]\nrw=randread\nbs=4k\nsize=256m\nioengine=io_ur
 
 /// What the form sends.
 #[derive(Deserialize)]
-pub struct Sent {
+pub struct StartForm {
     job: String,
     target: String,
 }
@@ -33,7 +33,10 @@ pub async fn page(State(site): State<Site>) -> Result<Html<String>, Failure> {
 ///
 /// # Errors
 /// Where runs may not be started.
-pub async fn start(State(site): State<Site>, Form(sent): Form<Sent>) -> Result<Response, Failure> {
+pub async fn start(
+    State(site): State<Site>,
+    Form(sent): Form<StartForm>,
+) -> Result<Response, Failure> {
     allowed(&site)?;
     // Forms end lines as the network does; job files do not.
     let job = sent.job.replace("\r\n", "\n");
@@ -75,5 +78,5 @@ fn form(site: &Site, job: &str, target: &str, why: Option<&str>) -> Html<String>
              programs are refused, and one run goes on at a time."
         }
     };
-    frame::page(site, "Start a run", Here::Start, body)
+    layout::page(site, "Start a run", NavItem::Start, body)
 }

@@ -1,11 +1,11 @@
 //! Runs that were made together: repeats, the cells of a sweep, the steps of a test.
 
-use crate::archive_access;
 use crate::failure::Failure;
-use crate::frame::{self, Here};
-use crate::pages::{choice, chooser, figures, metric_options, shown};
+use crate::format::when;
+use crate::layout::{self, NavItem};
+use crate::pages::{choice, chooser, figures, metric_options, reports};
+use crate::queries;
 use crate::site::Site;
-use crate::words::when;
 use archive::Row;
 use axum::extract::{Path, Query, State};
 use axum::response::Html;
@@ -20,7 +20,7 @@ const REPORTED: usize = 200;
 
 /// What is asked of a sweep.
 #[derive(Default, Deserialize)]
-pub struct Asked {
+pub struct SweepQuery {
     /// The figure that is drawn.
     #[serde(default)]
     metric: String,
@@ -33,12 +33,12 @@ pub struct Asked {
 pub async fn page(
     State(site): State<Site>,
     Path(name): Path<String>,
-    Query(asked): Query<Asked>,
+    Query(query): Query<SweepQuery>,
 ) -> Result<Html<String>, Failure> {
     site.archived(move |site, archive| {
-        let id = archive_access::set(archive, &name)?;
-        let rows = archive_access::rows_of(archive, &id)?;
-        let set = archive.load_together(&id)?;
+        let id = queries::set(archive, &name)?;
+        let rows = queries::rows_of(archive, &id)?;
+        let set = archive.load_set(&id)?;
         let title = titled(&set.kind);
         let is_varied = set.runs.iter().any(|run| {
             run.cell.as_ref().is_some_and(|cell| !cell.at.is_empty())
@@ -48,12 +48,12 @@ pub async fn page(
                 p.muted { a href="/runs" { "Runs" } " › " (title) " " span.mono { (id.short()) } " · "
                           (rows.len()) " runs · " (when(first)) " · " (first.host) }
             }
-            @if is_varied { (pictures(&set, &asked)?) }
-            @if set.runs.len() <= REPORTED { (shown::report_on(archive, id.as_str(), &title, set)?) }
+            @if is_varied { (pictures(&set, &query)?) }
+            @if set.runs.len() <= REPORTED { (reports::report_on(archive, id.as_str(), &title, set)?) }
             @else { h1 { (title) } }
             (members(&rows))
         };
-        Ok(frame::page(site, &title, Here::Runs, body))
+        Ok(layout::page(site, &title, NavItem::Runs, body))
     })
     .await
 }
@@ -66,15 +66,15 @@ fn titled(kind: &str) -> String {
 
 /// The sweep by a figure that was chosen: as it is drawn best, and as a landscape where there are two
 /// dimensions. The report draws it by the usual one.
-fn pictures(set: &RecordSet, asked: &Asked) -> Result<Markup, Failure> {
+fn pictures(set: &RecordSet, query: &SweepQuery) -> Result<Markup, Failure> {
     let mut all = Vec::new();
-    if !asked.metric.is_empty() {
-        let metric = Some(Measure::parse(&asked.metric).map_err(Failure::wrong)?);
+    if !query.metric.is_empty() {
+        let metric = Some(Measure::parse(&query.metric).map_err(Failure::bad_request)?);
         let source = [Source::new("", "", set.clone())];
         let drawn = |kind| {
             picture(&source, &Request { kind, metric: metric.clone(), ..Request::default() })
         };
-        let usual = drawn(None).map_err(Failure::wrong)?;
+        let usual = drawn(None).map_err(Failure::bad_request)?;
         if usual.kind == Kind::Heatmap {
             all.extend(drawn(Some(Kind::Surface)));
         }
@@ -84,7 +84,7 @@ fn pictures(set: &RecordSet, asked: &Asked) -> Result<Markup, Failure> {
         form.inline method="get" {
             label for="metric" { "Draw it by" }
             select #metric name="metric" {
-                (metric_options(&asked.metric))
+                (metric_options(&query.metric))
             }
             button { "Draw" }
         }

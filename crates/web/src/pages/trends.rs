@@ -1,9 +1,9 @@
 //! Figures over time: where their level changed, and what changed on the machine then.
 
-use crate::archive_access;
 use crate::failure::Failure;
-use crate::frame::{self, Here};
+use crate::layout::{self, NavItem};
 use crate::pages::{METRICS, filter_field, metric_options};
+use crate::queries;
 use crate::site::Site;
 use archive::{Archive, Trends};
 use axum::extract::{Query, State};
@@ -19,7 +19,7 @@ const DRAWN: usize = 1000;
 
 /// What is asked for.
 #[derive(Default, Deserialize)]
-pub struct Asked {
+pub struct TrendsQuery {
     /// Words of [`archive::Filter`].
     #[serde(default)]
     filter: String,
@@ -28,7 +28,7 @@ pub struct Asked {
     metric: String,
 }
 
-impl Asked {
+impl TrendsQuery {
     fn metric(&self) -> &str {
         if self.metric.is_empty() { METRICS[0] } else { &self.metric }
     }
@@ -38,8 +38,8 @@ impl Asked {
     /// # Errors
     /// What is wrong with the filter or the figure; the archive cannot be read.
     pub fn trends(&self, archive: &Archive, runs_max: usize) -> Result<Trends, Failure> {
-        let measure = Measure::parse(self.metric()).map_err(Failure::wrong)?;
-        Ok(archive.trends(&archive_access::filter(&self.filter)?, &measure, runs_max)?)
+        let measure = Measure::parse(self.metric()).map_err(Failure::bad_request)?;
+        Ok(archive.trends(&queries::filter(&self.filter)?, &measure, runs_max)?)
     }
 }
 
@@ -49,13 +49,13 @@ impl Asked {
 /// What is wrong with the filter or the figure; the archive cannot be read.
 pub async fn page(
     State(site): State<Site>,
-    Query(asked): Query<Asked>,
+    Query(query): Query<TrendsQuery>,
 ) -> Result<Html<String>, Failure> {
     site.archived(move |site, archive| {
-        let Trends { trends, skipped_workloads, broken_runs } = asked.trends(archive, DRAWN)?;
+        let Trends { trends, skipped_workloads, broken_runs } = query.trends(archive, DRAWN)?;
         let body = html! {
             h1 { "Trends" }
-            (search(&asked))
+            (search(&query))
             @if trends.is_empty() { p { "No run that matches has this figure." } }
             @if broken_runs > 0 {
                 p.muted { (broken_runs) " with errors or interrupted left out." }
@@ -65,17 +65,17 @@ pub async fn page(
                 p.muted { (skipped_workloads) " more workloads have fewer runs: filter to see them." }
             }
         };
-        Ok(frame::page(site, "Trends", Here::Trends, body))
+        Ok(layout::page(site, "Trends", NavItem::Trends, body))
     })
     .await
 }
 
-fn search(asked: &Asked) -> Markup {
+fn search(query: &TrendsQuery) -> Markup {
     html! {
         form.search method="get" action="/trends" role="search" {
-            (filter_field(&asked.filter, "job=reader host=lab since=90d"))
+            (filter_field(&query.filter, "job=reader host=lab since=90d"))
             label for="metric" { "Figure" }
-            select #metric name="metric" { (metric_options(asked.metric())) }
+            select #metric name="metric" { (metric_options(query.metric())) }
             button { "Show" }
         }
     }

@@ -65,7 +65,7 @@ fn copy(call: &Call) -> Result<u8> {
     let mut copying =
         Copying { call, work: &work, options: &options, runs, remarks, told: Told::new(call) };
     let mut set = runner::empty_set(NAME, 0);
-    let mut archive = RunArchive::for_one_run(Choice::of(None, false), NAME);
+    let mut archive = RunArchive::for_one_run(Choice::from_options(None, false), NAME);
     let end = suites::run_task(&mut copying, &runner, &options, &mut set, &mut archive);
     let Some(record) = set.runs.first() else {
         return Ok(suites::exit_code(end?, false));

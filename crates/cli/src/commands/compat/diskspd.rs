@@ -67,7 +67,7 @@ fn fail(error: &anyhow::Error) -> u8 {
 
 fn run(call: &Call, line: &[String]) -> Result<u8> {
     let own = &call.own;
-    let archive = RunArchive::for_set(Choice::of(None, own.no_archive), KIND, 0)
+    let archive = RunArchive::for_set(Choice::from_options(None, own.no_archive), KIND, 0)
         .with_record_file(own.record.as_ref().map(Into::into))
         .leaving_out(only_created);
     archive.check_record_file()?;

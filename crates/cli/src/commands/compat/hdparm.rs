@@ -29,7 +29,7 @@ fn hdparm(arguments: &[String]) -> Result<u8> {
         return Output::Stdout.write(HELP).map(|()| 0);
     }
     let call = Call::parse(arguments).map_err(remarks::refused)?;
-    let archive = RunArchive::for_set(Choice::of(None, false), "hdparm", 0);
+    let archive = RunArchive::for_set(Choice::from_options(None, false), "hdparm", 0);
     let mut archive = archive.with_record_file(call.record.as_ref().map(PathBuf::from));
     archive.check_record_file()?;
     engine::look_at_clock();

@@ -40,7 +40,7 @@ fn run_words(words: &[String]) -> Result<u8> {
 
 fn run(call: &Call, command: &str) -> Result<u8> {
     let own = &call.own;
-    let archive = RunArchive::for_set(Choice::of(None, own.no_archive), "iozone", 0)
+    let archive = RunArchive::for_set(Choice::from_options(None, own.no_archive), "iozone", 0)
         .with_record_file(own.record.clone().map(PathBuf::from));
     archive.check_record_file()?;
     check_workbook(call)?;

@@ -4,9 +4,9 @@ use super::request::{OutputMode, program};
 use crate::output::{Held, Output, Stream, hold};
 use anyhow::Result;
 use job::{Dialect, Eta, Invocation};
-use live::feed::Wanted;
-use live::run::{Head, Moment, RunScreen};
-use live::{Do, Event, Palette, Terminal};
+use live::feed::Subscription;
+use live::run::{Moment, RunInfo, RunScreen};
+use live::{Action, Event, Palette, Terminal};
 use record::Severity;
 use runner::Pauses;
 use runner::RunInProgress;
@@ -153,7 +153,7 @@ struct Picture {
     pauses: Pauses,
     screen: RunScreen,
     shown: Option<Arc<Moment>>,
-    _wanted: Wanted,
+    _wanted: Subscription,
 }
 
 impl Picture {
@@ -162,15 +162,15 @@ impl Picture {
         let pauses = Pauses::catch()?;
         run.signals.catch_hang_up()?;
         let colour = Output::Stdout.style().colour;
-        let Ok(terminal) = Terminal::take(Palette { colour }) else { return Ok(None) };
-        let head = run.hub.latest().map_or_else(Head::default, |(head, _)| (*head).clone());
+        let Ok(terminal) = Terminal::open(Palette { colour }) else { return Ok(None) };
+        let head = run.hub.latest().map_or_else(RunInfo::default, |(head, _)| (*head).clone());
         let mut picture = Picture {
             terminal,
             held: hold(),
             pauses,
             screen: RunScreen::new(head),
             shown: None,
-            _wanted: run.hub.want(),
+            _wanted: run.hub.subscribe(),
         };
         // One that cannot be drawn on is found out at the next glance.
         let _ = picture.draw();
@@ -188,28 +188,28 @@ impl Picture {
         while let Some(event) = self.terminal.wait(Duration::ZERO)? {
             let asked = match event {
                 Event::Key(key) => self.screen.press(key),
-                Event::Resized => Do::Draw,
+                Event::Resized => Action::Draw,
             };
             match asked {
-                Do::Nothing => {}
-                Do::Draw => draws = true,
-                Do::Redraw => {
+                Action::Nothing => {}
+                Action::Draw => draws = true,
+                Action::Redraw => {
                     self.terminal.clear()?;
                     draws = true;
                 }
-                Do::Suspend => {
-                    self.terminal.suspended(|| self.pauses.stop())?;
+                Action::Suspend => {
+                    self.terminal.suspend(|| self.pauses.stop())?;
                     draws = true;
                 }
                 // As if the terminal had sent it: a second time ends it at once.
-                Do::Quit => low_level::raise(SIGINT)?,
+                Action::Quit => low_level::raise(SIGINT)?,
             }
         }
         if self.pauses.is_to_stop() {
-            self.terminal.suspended(|| self.pauses.stop())?;
+            self.terminal.suspend(|| self.pauses.stop())?;
             draws = true;
         } else if self.pauses.was_continued() {
-            self.terminal.retake()?;
+            self.terminal.reopen()?;
             draws = true;
         }
         if draws { self.draw() } else { Ok(()) }
@@ -224,13 +224,13 @@ impl Picture {
                 Stream::Out => Severity::Note,
                 Stream::Err => Severity::Warning,
             };
-            self.screen.say(severity, &text);
+            self.screen.add_message(severity, &text);
         }
         let latest = run.hub.latest().and_then(|(_, moment)| moment);
         if let Some(moment) = latest {
             let known = self.shown.as_ref().is_some_and(|shown| Arc::ptr_eq(shown, &moment));
             if !known {
-                self.screen.take((*moment).clone());
+                self.screen.set_moment((*moment).clone());
                 self.shown = Some(moment);
                 is_new = true;
             }

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use job::Invocation;
-use live::feed::Wanted;
+use live::feed::Subscription;
 use runner::Runner;
 use std::io;
 use std::net::{TcpListener, ToSocketAddrs};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// Figures are made for whoever asks, for as long as this lives.
 pub struct Metrics {
-    _wanted: Option<Wanted>,
+    _wanted: Option<Subscription>,
 }
 
 impl Metrics {
@@ -45,8 +45,8 @@ impl Metrics {
             Some((head, moment)) => live::metrics::text(&[(&head, moment.as_deref())]),
             None => live::metrics::text(&[]),
         };
-        web::figures::serve(listener, Arc::new(source)).context("cannot serve --metrics")?;
-        Ok(Metrics { _wanted: Some(hub.want()) })
+        web::metrics_server::serve(listener, Arc::new(source)).context("cannot serve --metrics")?;
+        Ok(Metrics { _wanted: Some(hub.subscribe()) })
     }
 }
 

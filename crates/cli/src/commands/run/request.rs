@@ -4,7 +4,7 @@ use super::live_view;
 use crate::exit;
 use crate::output::{Output, describe, say};
 use anyhow::Result;
-use archive::{Choice, Place};
+use archive::{Choice, Location};
 use job::{Dialect, Format, Invocation};
 use plan::{Plan, PlanError};
 use record::{Message, Severity};
@@ -103,7 +103,7 @@ impl RunRequest<'_> {
 
     /// Which archive its runs go to.
     pub fn archive(&self) -> Choice {
-        Choice::of(self.invocation.archive.as_deref(), self.invocation.no_archive)
+        Choice::from_options(self.invocation.archive.as_deref(), self.invocation.no_archive)
     }
 
     /// As what its runs are archived.
@@ -168,7 +168,7 @@ impl RunRequest<'_> {
             if asked.no_archive {
                 return Err("--archive: --no-archive is given as well; leave out one".into());
             }
-            Place::named(path).check().map_err(|error| format!("--archive: {error}"))?;
+            Location::explicit(path).check().map_err(|error| format!("--archive: {error}"))?;
         }
         self.check_repeated_logs()?;
         check_logs(asked, self.dialect)?;

@@ -3,7 +3,7 @@
 use super::{open, place, refused};
 use crate::archived;
 use crate::output::{describe, say};
-use ::archive::{Archive, Choice, Lineage, RunId, Summary, Together};
+use ::archive::{Archive, Choice, Lineage, RunId, SetInfo, Summary};
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use record::{RecordSet, RunRecord};
@@ -156,7 +156,7 @@ pub struct Import {
 /// When the archive cannot be used, or a file could not be read.
 pub fn import(arguments: &Import, choice: &Choice) -> Result<()> {
     let mut archive = Archive::open(&place(choice)?).map_err(refused)?;
-    archive.remarks().iter().for_each(|remark| say(&format!("fathom: {remark}\n")));
+    archive.messages().iter().for_each(|remark| say(&format!("fathom: {remark}\n")));
     let mut unread = 0;
     for file in &arguments.files {
         let set = match report::native::load_set(file) {
@@ -210,7 +210,7 @@ fn add(archive: &mut Archive, set: &RecordSet, file: &Path) -> Result<(Vec<RunId
     let mut known = Vec::new();
     let mut new = Vec::new();
     for run in &set.runs {
-        match archive.same_as(run).map_err(refused)? {
+        match archive.find_same(run).map_err(refused)? {
             Some(id) => known.push(id),
             None => new.push(run),
         }
@@ -219,8 +219,8 @@ fn add(archive: &mut Archive, set: &RecordSet, file: &Path) -> Result<(Vec<RunId
     let mut added = Vec::new();
     for run in new {
         let id = archive.add(run, &lineage).map_err(refused)?;
-        let summary = Summary::of(run, &judge::judge(run));
-        archive.judged(&id, &summary).map_err(refused)?;
+        let summary = Summary::new(run, &judge::judge(run));
+        archive.save_summary(&id, &summary).map_err(refused)?;
         added.push(id);
     }
     Ok((added, known))
@@ -241,6 +241,6 @@ fn lineage(archive: &Archive, set: &RecordSet, file: &Path, known: &[RunId]) -> 
         Some(id) => id,
         None => archive.new_set().map_err(refused)?,
     };
-    let together = Together { id, seed: set.seed, name };
-    Ok(Lineage { kind: set.kind.clone(), together: Some(together) })
+    let together = SetInfo { id, seed: set.seed, name };
+    Ok(Lineage { kind: set.kind.clone(), set: Some(together) })
 }

@@ -62,7 +62,7 @@ pub fn note(arguments: &Note, choice: &Choice) -> Result<()> {
     let mut archive = open(choice)?;
     let text = arguments.text.join(" ");
     for id in find(&archive, std::slice::from_ref(&arguments.name))? {
-        archive.note(&id, &text).map_err(refused)?;
+        archive.set_note(&id, &text).map_err(refused)?;
     }
     Ok(())
 }

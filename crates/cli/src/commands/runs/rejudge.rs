@@ -66,7 +66,7 @@ fn again(archive: &mut Archive, id: &RunId) -> Result<Option<Row>> {
         Err(error) => return Err(refused(error)),
     };
     let judged = judge::judge(&record);
-    archive.judged(id, &Summary::of(&record, &judged)).map_err(refused)?;
+    archive.save_summary(id, &Summary::new(&record, &judged)).map_err(refused)?;
     archive.row(id).map(Some).map_err(refused)
 }
 

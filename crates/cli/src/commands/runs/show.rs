@@ -3,7 +3,7 @@
 use super::{open, refused};
 use crate::output::Output;
 use anyhow::Result;
-use archive::{Archive, Choice, Named, Row, RunId, SetId};
+use archive::{Archive, Choice, Row, RunId, RunOrSet, SetId};
 use clap::Args;
 use judge::Judged;
 use record::{RecordSet, RunRecord};
@@ -33,14 +33,14 @@ pub fn main(arguments: &Arguments, choice: &Choice) -> Result<()> {
     let formats = if arguments.json { [Format::JsonPlus] } else { [Format::Normal] };
     let dress = Dress { style, ..Dress::default() };
     for name in &arguments.names {
-        let (heading, report) = match archive.named(name).map_err(refused)? {
-            Named::Run(id) => {
+        let (heading, report) = match archive.resolve(name).map_err(refused)? {
+            RunOrSet::Run(id) => {
                 let (record, row) = (archive.load(&id).map_err(refused)?, archive.row(&id));
                 let judged = judge::judge(&record);
                 let heading = of_run(&row.map_err(refused)?, &judged, &style);
                 (heading, report::render(&record, &judged, &formats, &dress))
             }
-            Named::Set(id) => of_set(&archive, &id, &formats, &dress)?,
+            RunOrSet::Set(id) => of_set(&archive, &id, &formats, &dress)?,
         };
         match arguments.json {
             true => output.write(&report)?,
@@ -57,7 +57,7 @@ fn of_set(
     formats: &[Format],
     dress: &Dress,
 ) -> Result<(String, String)> {
-    let set = archive.load_together(id).map_err(refused)?;
+    let set = archive.load_set(id).map_err(refused)?;
     let style = &dress.style;
     let runs = counted(set.runs.len(), "run");
     let title = format!("Set {}: {runs} of fathom {}", id.as_str(), set.kind);
@@ -102,7 +102,8 @@ fn of_run(row: &Row, judged: &Judged, style: &Style) -> String {
     let mut out = style.bold(&format!("Run {}", row.id)) + "\n";
     let when = report::runs::moment(row.started_unix_ms, row.utc_offset_seconds);
     let host = if row.host.is_empty() { String::new() } else { format!(" on {}", row.host) };
-    out += &(style.wrap(&format!("{when}{host}: {} ({})", row.does(), row.kind), 2) + "\n");
+    out +=
+        &(style.wrap(&format!("{when}{host}: {} ({})", row.access_pattern(), row.kind), 2) + "\n");
     out += &command(std::slice::from_ref(&row.command), style);
     if let Some(set) = &row.set {
         out += &format!("  part of {}\n", set.short());

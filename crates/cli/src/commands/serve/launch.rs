@@ -12,7 +12,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use web::{Launched, Launcher};
+use web::{LaunchedRun, Launcher};
 
 /// Runs that are remembered after they ended.
 const REMEMBERED: usize = 32;
@@ -88,14 +88,14 @@ impl Launcher for Children {
         Ok(pid)
     }
 
-    fn look(&self, pid: u32) -> Option<Launched> {
+    fn status(&self, pid: u32) -> Option<LaunchedRun> {
         let mut all = self.all();
         let started = all.values_mut().rev().find(|started| started.child.id() == pid)?;
         let ended = (!started.goes_on()).then(|| {
             let status = started.status.unwrap_or_default();
             status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
         });
-        Some(Launched { ended, said: text(&started.out) + &text(&started.err) })
+        Some(LaunchedRun { ended, output: text(&started.out) + &text(&started.err) })
     }
 }
 

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use suite::sweep::{Design, Dimension, Place, Sweep};
 use suite::{Step, Suite};
-use tuning::{Arranged, Session, Setting};
+use tuning::{CellSetup, Session, Setting};
 
 /// Mistakes told at a time.
 const TOLD: usize = 20;
@@ -28,7 +28,7 @@ pub const TARGET: &str = "target";
 /// # Errors
 /// The name, and the nearest one that can.
 pub fn check_name(dimension: &Dimension) -> Result<(), String> {
-    if dimension.name == TARGET || Setting::named(&dimension.name).is_some() {
+    if dimension.name == TARGET || Setting::from_name(&dimension.name).is_some() {
         return Ok(());
     }
     let (_, option) = parted(&dimension.name);
@@ -54,7 +54,7 @@ fn parted(name: &str) -> (Option<&str>, &str) {
 
 /// What the job of a cell has to do, whatever it says: what is varied, and what the machine made for
 /// the cell asks of it.
-fn overrides(at: &[Coordinate], arranged: &Arranged) -> Vec<Override> {
+fn overrides(at: &[Coordinate], arranged: &CellSetup) -> Vec<Override> {
     let one = |coordinate: &Coordinate| {
         let value = coordinate.value.clone();
         if coordinate.dimension == TARGET {
@@ -69,7 +69,7 @@ fn overrides(at: &[Coordinate], arranged: &Arranged) -> Vec<Override> {
         let (name, value) = argument.trim_start_matches('-').split_once('=')?;
         Some(Override { job: None, name: name.into(), value: value.into() })
     };
-    let options = at.iter().filter(|c| Setting::named(&c.dimension).is_none()).map(one);
+    let options = at.iter().filter(|c| Setting::from_name(&c.dimension).is_none()).map(one);
     options.chain(arranged.arguments.iter().filter_map(made)).collect()
 }
 
@@ -84,10 +84,10 @@ pub struct Jobs<'a> {
 impl Jobs<'_> {
     /// The job of a cell, on a machine that is as it is.
     fn at(&self, at: &[Coordinate]) -> Result<Invocation, JobErrors> {
-        self.parse(at, &Arranged::default())
+        self.parse(at, &CellSetup::default())
     }
 
-    fn parse(&self, at: &[Coordinate], arranged: &Arranged) -> Result<Invocation, JobErrors> {
+    fn parse(&self, at: &[Coordinate], arranged: &CellSetup) -> Result<Invocation, JobErrors> {
         job::parse_with(self.arguments, &overrides(at, arranged), Dialect::Fathom, self.inputs)
     }
 
@@ -95,7 +95,7 @@ impl Jobs<'_> {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn on(&self, at: &[Coordinate], arranged: &Arranged) -> Result<Invocation> {
+    pub fn on(&self, at: &[Coordinate], arranged: &CellSetup) -> Result<Invocation> {
         self.parse(at, arranged).map_err(refused)
     }
 
@@ -115,7 +115,7 @@ impl Jobs<'_> {
         let alone = probes(design);
         self.parse_all(alone.iter().cloned())?;
         self.parse_all((0..design.cells()).map(|cell| design.at(cell)))?;
-        let first = self.on(&design.at(0), &Arranged::default())?;
+        let first = self.on(&design.at(0), &CellSetup::default())?;
         check_settings(&first).map_err(Refusal::usage)?;
         check_targets(design)?;
         settings::check(design, self)?;
@@ -130,7 +130,7 @@ impl Jobs<'_> {
 
     /// Has a cell planned, for what stands against it to be found. What it does.
     fn prepare(&self, at: &[Coordinate], runner: &Runner) -> Result<Plan> {
-        let mut invocation = self.on(at, &Arranged::default())?;
+        let mut invocation = self.on(at, &CellSetup::default())?;
         replay::attach(&mut invocation, runner.host()).map_err(Refusal::usage)?;
         let prepared = runner.plan(&invocation).map_err(|error| {
             let named = at.iter().map(|c| format!("{}={}", c.dimension, c.value));
@@ -225,7 +225,7 @@ fn idle(design: &Design, probes: &[Vec<Coordinate>], plans: &[Plan]) -> Vec<Stri
     let option = |dimension: &Dimension| {
         dimension.values.len() > 1
             && dimension.name != TARGET
-            && Setting::named(&dimension.name).is_none()
+            && Setting::from_name(&dimension.name).is_none()
     };
     let dimensions = design.dimensions.iter().enumerate().filter(|(_, one)| option(one));
     let idle = dimensions.filter(|(index, _)| !changes(*index));
@@ -314,10 +314,10 @@ impl SuiteTask for Cells<'_> {
 
     fn invocation(&mut self, step: &Step, runner: &Runner) -> Result<Invocation> {
         let at = &step.cell.at;
-        let mut invocation = self.jobs.on(at, &Arranged::default())?;
+        let mut invocation = self.jobs.on(at, &CellSetup::default())?;
         if let Some(session) = &mut self.session {
             let began = Instant::now();
-            let arranged = session.arrange(&settings::of(at), &settings::targets(&invocation));
+            let arranged = session.set_up(&settings::of(at), &settings::targets(&invocation));
             self.sweep.took_setting(Nanos(began.elapsed().as_nanos() as u64));
             let arranged = arranged.map_err(settings::failed)?;
             invocation = self.jobs.on(at, &arranged)?;

@@ -12,7 +12,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use suite::sweep::{Design, Manifest};
-use tuning::{Arranged, Ground, Kind, Session, Setting};
+use tuning::{CellSetup, Kind, MkfsTarget, Session, Setting};
 
 /// A scratch filesystem where nothing is said of its size: what every type can be made of.
 const FS_SIZE: Bytes = Bytes(1 << 30);
@@ -22,13 +22,13 @@ const ELSEWHERE: &str = "/proc/fathom-sweep";
 
 /// The settings among the coordinates of a cell.
 pub fn of(at: &[Coordinate]) -> Vec<(Setting, String)> {
-    let setting = |c: &Coordinate| Some((Setting::named(&c.dimension)?, c.value.clone()));
+    let setting = |c: &Coordinate| Some((Setting::from_name(&c.dimension)?, c.value.clone()));
     at.iter().filter_map(setting).collect()
 }
 
 /// Whether any of these is varied.
 pub fn varies(design: &Design, wanted: impl Fn(Setting) -> bool) -> bool {
-    design.dimensions.iter().filter_map(|one| Setting::named(&one.name)).any(wanted)
+    design.dimensions.iter().filter_map(|one| Setting::from_name(&one.name)).any(wanted)
 }
 
 /// What is wrong with the machine or what was asked of it, with its exit code.
@@ -70,7 +70,7 @@ fn named(directory: &Path) -> &Path {
 pub fn check(design: &Design, jobs: &Jobs) -> Result<()> {
     let mut wrong: Vec<String> = Vec::new();
     for dimension in &design.dimensions {
-        let Some(setting) = Setting::named(&dimension.name) else { continue };
+        let Some(setting) = Setting::from_name(&dimension.name) else { continue };
         let check = |value: &String| setting.check(value).err().map(|error| error.text);
         wrong.extend(dimension.values.iter().filter_map(check));
     }
@@ -82,7 +82,7 @@ pub fn check(design: &Design, jobs: &Jobs) -> Result<()> {
         return Ok(());
     }
     let arranged =
-        Arranged { arguments: vec![format!("--directory={ELSEWHERE}")], ..Arranged::default() };
+        CellSetup { arguments: vec![format!("--directory={ELSEWHERE}")], ..CellSetup::default() };
     let invocation = jobs.on(&design.at(0), &arranged)?;
     // Below another directory an absolute name is one like any other: there, and not where it says.
     let names = invocation.jobs.iter().flat_map(|job| &job.target.filenames);
@@ -104,7 +104,7 @@ fn check_directories(design: &Design, jobs: &Jobs) -> Result<()> {
     for directory in design.dimensions[index].values.iter().filter(|it| Path::new(it).is_dir()) {
         let mut at = design.at(0);
         at[index].value.clone_from(directory);
-        let invocation = jobs.on(&at, &Arranged::default())?;
+        let invocation = jobs.on(&at, &CellSetup::default())?;
         let mut names = invocation.jobs.iter().flat_map(|job| &job.target.filenames);
         if let Some(name) = names.find(|name| name.starts_with('/')) {
             return Err(Refusal::usage(format!(
@@ -124,17 +124,18 @@ fn elsewhere(path: &str) -> anyhow::Error {
 }
 
 /// What filesystems are made on: what was named, or a scratch file beside what the job works on.
-fn ground(manifest: &Manifest, invocation: &Invocation) -> Result<Option<Ground>> {
+fn ground(manifest: &Manifest, invocation: &Invocation) -> Result<Option<MkfsTarget>> {
     if !varies(&manifest.design, |setting| setting == Setting::Fs) {
         return Ok(None);
     }
     let named = manifest.fs_on.as_deref().unwrap_or(".");
     let size = manifest.fs_size.unwrap_or(FS_SIZE);
     Ok(Some(match Path::new(named).is_dir() {
-        true => Ground::Scratch { directory: named.into(), size },
-        false => {
-            Ground::Device { path: named.into(), allow_destroy: invocation.allow_destroy.clone() }
-        }
+        true => MkfsTarget::Scratch { directory: named.into(), size },
+        false => MkfsTarget::Device {
+            path: named.into(),
+            allow_destroy: invocation.allow_destroy.clone(),
+        },
     }))
 }
 
@@ -167,7 +168,7 @@ pub fn begin(
         let values = of(&at);
         if !combinations.contains(&values) {
             combinations.push(values);
-            worked_on.extend(targets(&jobs.on(&at, &Arranged::default())?));
+            worked_on.extend(targets(&jobs.on(&at, &CellSetup::default())?));
         }
     }
     worked_on.sort();

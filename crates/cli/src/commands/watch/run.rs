@@ -5,9 +5,9 @@ use super::show::{Form, clock, coloured, write};
 use crate::exit;
 use crate::output::say;
 use anyhow::{Context, Result, bail};
-use live::feed::{self, Follow, Line, Listed};
-use live::run::{Head, RunScreen, plain};
-use live::{Do, Event, Palette, Terminal};
+use live::feed::{self, FeedProcess, FeedReader, Line};
+use live::run::{RunInfo, RunScreen, plain};
+use live::{Action, Event, Palette, Terminal};
 use record::Severity;
 use runner::Refusal;
 use std::io::{self, ErrorKind};
@@ -22,7 +22,7 @@ const GLANCE: Duration = Duration::from_millis(50);
 /// When there is none, or several and none is named.
 pub fn watch(pid: Option<u32>, form: Option<Form>, last: &mut dyn FnMut() -> bool) -> Result<u8> {
     let listed = find(pid)?;
-    let follow = Follow::at(&listed.path)
+    let follow = FeedReader::connect(&listed.path)
         .with_context(|| format!("process {} does not run anything any more", listed.pid))?;
     let ends = Ends::catch(form.is_none())?;
     let mut watching = Watching { follow, ended: None, head: None };
@@ -37,10 +37,10 @@ pub fn watch(pid: Option<u32>, form: Option<Form>, last: &mut dyn FnMut() -> boo
 }
 
 /// The process that is meant.
-fn find(pid: Option<u32>) -> Result<Listed> {
-    let all = feed::list(&feed::usual())?;
-    let told = |listed: &Listed| {
-        let name = listed.head.as_ref().map_or("", |head| head.name.as_str());
+fn find(pid: Option<u32>) -> Result<FeedProcess> {
+    let all = feed::list(&feed::default_directory())?;
+    let told = |listed: &FeedProcess| {
+        let name = listed.info.as_ref().map_or("", |head| head.name.as_str());
         format!("\n  --run={}  {}", listed.pid, shown(name))
     };
     let list = || all.iter().map(told).collect::<String>();
@@ -67,10 +67,10 @@ fn shown(text: &str) -> String {
 }
 
 struct Watching {
-    follow: Follow,
-    head: Option<Head>,
+    follow: FeedReader,
+    head: Option<RunInfo>,
     /// How the last run ended.
-    ended: Option<live::run::Ended>,
+    ended: Option<live::run::RunEnd>,
 }
 
 impl Watching {
@@ -80,7 +80,7 @@ impl Watching {
     /// # Errors
     /// Those of reading, and when the process ended without saying how its run did.
     fn next(&mut self) -> Result<Option<Line>> {
-        match self.follow.next_within(GLANCE) {
+        match self.follow.next_line_within(GLANCE) {
             Ok(None) => {
                 if self.ended.is_none() {
                     bail!("the process ended without saying how its run ended");
@@ -91,7 +91,7 @@ impl Watching {
                 match &line {
                     Line::Run(head) => (self.head, self.ended) = (Some(head.clone()), None),
                     Line::Ended(ended) => self.ended = Some(ended.clone()),
-                    Line::Moment(_) | Line::Kept(_) => {}
+                    Line::Moment(_) | Line::Saved(_) => {}
                 }
                 Ok(Some(line))
             }
@@ -126,7 +126,7 @@ impl Watching {
     }
 
     fn picture(&mut self, ends: &Ends, last: &mut dyn FnMut() -> bool) -> Result<()> {
-        let mut terminal = Terminal::take(Palette { colour: coloured() })
+        let mut terminal = Terminal::open(Palette { colour: coloured() })
             .context("cannot draw on this terminal; --plain writes lines instead")?;
         let end = self.draw(&mut terminal, ends, last);
         drop(terminal);
@@ -146,20 +146,25 @@ impl Watching {
         ends: &Ends,
         last: &mut dyn FnMut() -> bool,
     ) -> Result<()> {
-        let mut screen = RunScreen::of_another(Head::default());
+        let mut screen = RunScreen::of_other_process(RunInfo::default());
         while !ends.came() {
             let mut draws = true;
             match self.next() {
-                Ok(Some(Line::Run(head))) => screen = RunScreen::of_another(head),
+                Ok(Some(Line::Run(head))) => screen = RunScreen::of_other_process(head),
                 Ok(Some(Line::Moment(moment))) => {
-                    screen.take(*moment);
+                    screen.set_moment(*moment);
                     if last() {
                         return Ok(());
                     }
                 }
-                Ok(Some(Line::Ended(_))) => screen.say(Severity::Note, "this run has ended"),
-                Ok(Some(Line::Kept(kept))) => {
-                    screen.say(Severity::Note, &format!("kept in the archive as {}", kept.id));
+                Ok(Some(Line::Ended(_))) => {
+                    screen.add_message(Severity::Note, "this run has ended")
+                }
+                Ok(Some(Line::Saved(kept))) => {
+                    screen.add_message(
+                        Severity::Note,
+                        &format!("kept in the archive as {}", kept.id),
+                    );
                 }
                 Ok(None) => return Ok(()),
                 Err(error) if is_late(&error) => draws = false,
@@ -205,21 +210,21 @@ fn react(terminal: &mut Terminal, screen: &mut RunScreen, ends: &Ends) -> Result
     while let Some(event) = terminal.wait(Duration::ZERO)? {
         let asked = match event {
             Event::Key(key) => screen.press(key),
-            Event::Resized => Do::Draw,
+            Event::Resized => Action::Draw,
         };
         match asked {
-            Do::Quit => return Ok(None),
-            Do::Suspend => terminal.suspended(|| ends.stop())?,
-            Do::Redraw => terminal.clear()?,
-            Do::Draw | Do::Nothing => {}
+            Action::Quit => return Ok(None),
+            Action::Suspend => terminal.suspend(|| ends.stop())?,
+            Action::Redraw => terminal.clear()?,
+            Action::Draw | Action::Nothing => {}
         }
-        draws |= asked != Do::Nothing;
+        draws |= asked != Action::Nothing;
     }
     if ends.is_to_stop() {
-        terminal.suspended(|| ends.stop())?;
+        terminal.suspend(|| ends.stop())?;
         draws = true;
     } else if ends.was_continued() {
-        terminal.retake()?;
+        terminal.reopen()?;
         draws = true;
     }
     Ok(Some(draws))

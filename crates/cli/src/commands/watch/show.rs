@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use chrono::{DateTime, Local};
 use live::log::{Entry, Start};
 use live::plain::Plain;
-use live::{Do, Event, Interval, Intervals, Palette, Screen, Terminal, Title, json};
+use live::{Action, Event, Interval, Intervals, Palette, Screen, Terminal, Title, json};
 use std::io::{self, ErrorKind, Write};
 use std::time::{Duration, Instant};
 
@@ -83,7 +83,7 @@ pub fn lines(
             if let Entry::Watch(start) = &entry {
                 lines.begin(start);
             }
-            let Some(interval) = intervals.take(entry) else { continue };
+            let Some(interval) = intervals.push(entry) else { continue };
             if !write(&lines.text(&intervals, &interval)?)? || last() {
                 return Ok(());
             }
@@ -123,7 +123,7 @@ pub fn screen(
     last: &mut dyn FnMut() -> bool,
 ) -> Result<()> {
     let palette = Palette { colour: coloured() };
-    let terminal = Terminal::take(palette).map_err(|error| {
+    let terminal = Terminal::open(palette).map_err(|error| {
         let why = describe(&error.into());
         anyhow::anyhow!("cannot draw on this terminal ({why}); --plain writes lines instead")
     })?;
@@ -170,15 +170,15 @@ impl Session {
             if let Entry::Watch(start) = &entry {
                 self.screen.set_title(title(start, source.pace()));
             }
-            let interval = self.intervals.take(entry);
+            let interval = self.intervals.push(entry);
             self.screen.set_stack(self.intervals.stack().clone());
             if let Some(Interval { unix_ms, rates }) = interval {
-                self.screen.take(rates, &clock(unix_ms, false));
+                self.screen.add_interval(rates, &clock(unix_ms, false));
                 ended |= last();
             }
         }
         if source.due().is_none() {
-            self.screen.note("the log ends here; q quits".into());
+            self.screen.set_note("the log ends here; q quits".into());
         }
         self.terminal.draw(&mut self.screen)?;
         Ok(ended)
@@ -193,19 +193,19 @@ impl Session {
         };
         let asked = match self.terminal.wait(patience)? {
             Some(Event::Key(key)) => self.screen.press(key),
-            Some(Event::Resized) => Do::Draw,
-            None => Do::Nothing,
+            Some(Event::Resized) => Action::Draw,
+            None => Action::Nothing,
         };
-        if asked == Do::Quit {
+        if asked == Action::Quit {
             return Ok(true);
         }
-        if asked == Do::Suspend || ends.is_to_stop() {
-            self.terminal.suspended(|| ends.stop())?;
+        if asked == Action::Suspend || ends.is_to_stop() {
+            self.terminal.suspend(|| ends.stop())?;
         } else if ends.was_continued() {
-            self.terminal.retake()?;
-        } else if asked == Do::Redraw {
+            self.terminal.reopen()?;
+        } else if asked == Action::Redraw {
             self.terminal.clear()?;
-        } else if asked == Do::Nothing {
+        } else if asked == Action::Nothing {
             return Ok(false);
         }
         self.terminal.draw(&mut self.screen)?;

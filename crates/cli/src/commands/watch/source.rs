@@ -4,8 +4,8 @@ use super::wrong_file;
 use crate::commands::inspect;
 use crate::output::say;
 use anyhow::Result;
-use host::{Detail, Host, Lookout, TargetQuery};
-use live::log::{Devices, Entry, Look, Reader, SCHEMA, Start};
+use host::{Detail, Host, SampleReader, TargetQuery};
+use live::log::{Devices, Entry, Reader, SCHEMA, Start, TimedSample};
 use record::{Facts, Nanos};
 use runner::Refusal;
 use std::collections::VecDeque;
@@ -40,7 +40,7 @@ const FOLLOWED: Duration = Duration::from_millis(900);
 /// This machine.
 pub struct Live {
     host: Host,
-    lookout: Lookout,
+    reader: SampleReader,
     /// What there is to tell before the next look.
     news: Vec<Entry>,
     /// What lies on the disks; `None`: all are watched.
@@ -76,10 +76,10 @@ impl Live {
         };
         let devices = devices(&host, path.as_deref());
         let origin = Instant::now();
-        let lookout = lookout(&host, &devices, origin);
+        let reader = reader(&host, &devices, origin);
         Ok(Live {
             host,
-            lookout,
+            reader,
             news: vec![Entry::Watch(start), Entry::Stack(devices.clone())],
             path,
             devices,
@@ -100,7 +100,7 @@ impl Live {
         let now = devices(&self.host, self.path.as_deref());
         let is_gone = now.devices.is_empty() && !self.devices.devices.is_empty();
         if !is_gone && (now.tops != self.devices.tops || !legs(&now).eq(legs(&self.devices))) {
-            self.lookout = lookout(&self.host, &now, self.origin);
+            self.reader = reader(&self.host, &now, self.origin);
             self.news.push(Entry::Stack(now.clone()));
             self.devices = now;
         }
@@ -119,9 +119,9 @@ impl Source for Live {
 
     fn take(&mut self) -> Result<Vec<Entry>> {
         self.follow_disks();
-        let sample = self.lookout.look(&[], Detail::Slow);
+        let sample = self.reader.read(&[], Detail::Slow);
         let mut entries = std::mem::take(&mut self.news);
-        entries.push(Entry::Sample(Box::new(Look { unix_ms: unix_ms(), sample })));
+        entries.push(Entry::Sample(Box::new(TimedSample { unix_ms: unix_ms(), sample })));
         // Beats that were missed, in a program that was stopped, are left out.
         let passed = self.origin.elapsed().as_nanos() / self.interval.as_nanos().max(1);
         let next = u64::try_from((passed + 1) * self.interval.as_nanos()).unwrap_or(u64::MAX);
@@ -155,10 +155,10 @@ fn without_serials(mut devices: Devices) -> Devices {
     devices
 }
 
-fn lookout(host: &Host, devices: &Devices, origin: Instant) -> Lookout {
+fn reader(host: &Host, devices: &Devices, origin: Instant) -> SampleReader {
     let mut names: Vec<String> = devices.stack().rows.into_iter().map(|row| row.name).collect();
     names.sort_unstable();
-    Lookout::new(host.clone(), names, origin)
+    SampleReader::new(host.clone(), names, origin)
 }
 
 /// A log that is shown again.

@@ -1,10 +1,10 @@
 //! The table of jobs: a line for each direction of each. Columns that do not fit are left out, the
 //! least telling ones first.
 
-use super::super::{DirectionNow, JobNow, Moment, Of, RunScreen, State};
+use super::super::{DirectionNow, JobNow, Moment, Quantity, RunScreen, State};
 use super::visible;
+use crate::view::curves::mark;
 use crate::view::disks::cut;
-use crate::view::history::mark;
 use crate::{Palette, units};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
@@ -158,7 +158,7 @@ fn line(
         columns.iter().map(|column| cell(column, job, (direction, now), is_first, palette)),
     );
     if let Some(direction) = direction.filter(|_| spark > 0) {
-        let rates = screen.trail.of(Of::Iops, Some(place), Some(direction), spark);
+        let rates = screen.history.rates(Quantity::Iops, Some(place), Some(direction), spark);
         let most = rates.iter().copied().fold(0.0, f64::max);
         let marks: String = rates.iter().map(|rate| mark(*rate, most, 1, 0)).collect();
         spans.push(Span::styled(format!("  {marks}"), style_of(direction, palette)));

@@ -1,6 +1,6 @@
 //! Pictures of invented runs.
 
-use super::super::{DepthNow, DirectionNow, FindingNow, Head, JobNow, LatencyNow};
+use super::super::{DepthNow, DirectionNow, FindingNow, JobNow, LatencyNow, RunInfo};
 use super::*;
 use crate::{CpuShares, DiskRates, Rates, Row};
 use ratatui::Terminal;
@@ -79,14 +79,14 @@ fn moment(second: u32) -> Moment {
 
 fn screen() -> RunScreen {
     let device = Row { name: "nvme0n1".into(), ..Row::default() };
-    let head = Head {
+    let info = RunInfo {
         name: "mixed, later".into(),
         hostname: "host".into(),
         devices: vec![device],
-        ..Head::default()
+        ..RunInfo::default()
     };
-    let mut screen = RunScreen::new(head);
-    (1..=30).for_each(|second| screen.take(moment(second)));
+    let mut screen = RunScreen::new(info);
+    (1..=30).for_each(|second| screen.set_moment(moment(second)));
     screen
 }
 
@@ -175,15 +175,15 @@ fn a_small_terminal_shows_rates_and_how_far_it_is() {
 fn no_size_is_too_small_and_every_row_is_whole() {
     for (width, height) in [(1, 1), (3, 2), (12, 3), (20, 5), (39, 8), (300, 3), (60, 90)] {
         let mut screen = screen();
-        screen.say(Severity::Error, "something failed");
+        screen.add_message(Severity::Error, "something failed");
         let lines = picture(&mut screen, width, height);
         assert_eq!(lines.len(), usize::from(height));
         screen.press(crate::Key::Char('?'));
         picture(&mut screen, width, height);
     }
-    let mut empty = RunScreen::new(Head::default());
+    let mut empty = RunScreen::new(RunInfo::default());
     picture(&mut empty, 80, 24);
-    empty.take(Moment::default());
+    empty.set_moment(Moment::default());
     shows(&picture(&mut empty, 80, 24), &["starting"]);
 }
 
@@ -191,11 +191,11 @@ fn no_size_is_too_small_and_every_row_is_whole() {
 fn files_being_made_and_the_end_are_told() {
     let mut screen = screen();
     let layout = LayoutProgress { job: "mixed".into(), files: 1, total: 400, done: 100 };
-    screen.take(Moment { layout: Some(layout), ..moment(31) });
+    screen.set_moment(Moment { layout: Some(layout), ..moment(31) });
     shows(&picture(&mut screen, 100, 30), &["25 %  laying out mixed"]);
-    screen.take(Moment { ending: true, ..moment(32) });
+    screen.set_moment(Moment { ending: true, ..moment(32) });
     shows(&picture(&mut screen, 100, 30), &["ending: waiting for I/O in flight"]);
-    screen.take(Moment { remaining_seconds: None, ..moment(33) });
+    screen.set_moment(Moment { remaining_seconds: None, ..moment(33) });
     let lines = picture(&mut screen, 100, 30);
     assert!(lines[0].trim_end().ends_with(" 33 s"), "{lines:#?}");
 }
@@ -203,15 +203,15 @@ fn files_being_made_and_the_end_are_told() {
 #[test]
 fn what_was_said_is_shown_and_what_a_terminal_would_obey_is_not() {
     let mut screen = screen();
-    screen.say(Severity::Warning, "first line\nsecond \u{1b}[2J line\n");
+    screen.add_message(Severity::Warning, "first line\nsecond \u{1b}[2J line\n");
     shows(&picture(&mut screen, 100, 40), &["! first line", "! second ?[2J line"]);
     for at in 0..100 {
-        screen.say(Severity::Note, &format!("remark {at}"));
+        screen.add_message(Severity::Note, &format!("remark {at}"));
     }
-    assert!(screen.said.len() <= 20);
+    assert!(screen.messages.len() <= 20);
     let mut evil = moment(34);
     evil.jobs[0].name = "a\u{1b}]0;b".into();
-    screen.take(evil);
+    screen.set_moment(evil);
     shows(&picture(&mut screen, 100, 40), &["a?]0;b (4)"]);
 }
 
@@ -221,27 +221,27 @@ fn the_selected_job_is_in_sight_and_its_curve_is_drawn() {
     let jobs =
         (0..30).map(|n| job(&format!("job{n}"), 1, State::Running, &[(Direction::Read, 1.0)]));
     many.jobs = jobs.collect();
-    let mut screen = RunScreen::new(Head::default());
-    screen.take(many);
+    let mut screen = RunScreen::new(RunInfo::default());
+    screen.set_moment(many);
     screen.press(crate::Key::End);
     shows(&picture(&mut screen, 80, 20), &["▸ job29"]);
     screen.press(crate::Key::Up);
     screen.press(crate::Key::PageUp);
     screen.press(crate::Key::Home);
     shows(&picture(&mut screen, 80, 20), &["▸ job0"]);
-    assert_eq!(screen.press(crate::Key::Escape), crate::Do::Draw);
-    assert_eq!(screen.press(crate::Key::Char('q')), crate::Do::Quit);
-    assert_eq!(screen.press(crate::Key::Control('z')), crate::Do::Suspend);
+    assert_eq!(screen.press(crate::Key::Escape), crate::Action::Draw);
+    assert_eq!(screen.press(crate::Key::Char('q')), crate::Action::Quit);
+    assert_eq!(screen.press(crate::Key::Control('z')), crate::Action::Suspend);
 }
 
 #[test]
 fn rows_are_shared_out_by_worth() {
-    let tiny = Heights::of(4, 3, 1, 5);
+    let tiny = Heights::share_out(4, 3, 1, 5);
     assert_eq!((tiny.jobs, tiny.words, tiny.machine, tiny.curves), (2, 0, false, 0));
-    let heights = Heights::of(22, 3, 1, 2);
+    let heights = Heights::share_out(22, 3, 1, 2);
     assert!(heights.machine && heights.headings && heights.curves >= 5, "{heights:?}");
     for room in 0..80 {
-        let heights = Heights::of(room, 7, 3, 9);
+        let heights = Heights::share_out(room, 7, 3, 9);
         let machine = if heights.machine { 2 + heights.devices } else { 0 };
         let headings = if heights.headings { 4 } else { 0 };
         let all = 2 + heights.jobs + machine + heights.words + headings + heights.curves;

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 const CPUS_MAX: usize = 64;
 
 /// Where the slow figures are, found once.
-pub(crate) struct SlowWatch {
+pub(crate) struct SlowReader {
     /// Interrupts of the watched devices.
     interrupts: Vec<u32>,
     /// Files with a CPU's frequency in kHz.
@@ -31,13 +31,13 @@ struct Sensor {
     disturbs: bool,
 }
 
-impl SlowWatch {
-    pub(crate) fn of(host: &Host, devices: &[String]) -> SlowWatch {
+impl SlowReader {
+    pub(crate) fn new(host: &Host, devices: &[String]) -> SlowReader {
         let mut numbers: Vec<u32> =
             devices.iter().flat_map(|device| host.interrupt_numbers(device)).collect();
         numbers.sort_unstable();
         numbers.dedup();
-        SlowWatch {
+        SlowReader {
             interrupts: numbers,
             frequencies: per_cpu(host, "cpufreq/scaling_cur_freq"),
             throttles: per_cpu(host, "thermal_throttle/core_throttle_count"),
@@ -48,7 +48,7 @@ impl SlowWatch {
     }
 
     /// Looks. `at_an_end`: also at what must not be disturbed while I/O goes on.
-    pub(crate) fn look(&self, host: &Host, at_an_end: bool) -> SlowSample {
+    pub(crate) fn read(&self, host: &Host, at_an_end: bool) -> SlowSample {
         let number = |file: &PathBuf| host.number(file).unwrap_or(0);
         let sensors = self.sensors.iter().filter(|sensor| at_an_end || !sensor.disturbs);
         let degrees = |sensor: &Sensor| {
@@ -166,14 +166,14 @@ mod tests {
             make(&format!("{cpu}/thermal_throttle/core_throttle_count"), &format!("{throttled}\n"));
         }
         let host = Host::at(root.path());
-        let watch = SlowWatch::of(&host, &[]);
-        let seen = watch.look(&host, false);
+        let reader = SlowReader::new(&host, &[]);
+        let seen = reader.read(&host, false);
         assert_eq!(seen.cpu_khz, [3_400_000, 800_000, 900_000]);
         assert_eq!(seen.cpu_throttle_count, 7);
         let degrees = [("hwmon0 nvme Composite", 41850), ("thermal_zone0 x86_pkg_temp", 55000)];
         let expected = degrees.map(|(name, degrees)| (name.to_owned(), degrees));
         assert_eq!(seen.temperature_mc, BTreeMap::from(expected));
-        assert_eq!(watch.look(&host, true).temperature_mc.len(), 3);
+        assert_eq!(reader.read(&host, true).temperature_mc.len(), 3);
     }
 
     #[test]

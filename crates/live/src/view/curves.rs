@@ -22,7 +22,7 @@ pub(super) fn lines(
         vec![palette.heading(&format!("{}, the last {span}", row.name), Vec::new(), width)];
     let high = (room - 1) / 2;
     for (which, name, style) in [(0, "reads", palette.read()), (1, "writes", palette.write())] {
-        let rates = screen.history.of(&row.name, which, across, screen.behind);
+        let rates = screen.history.rates(&row.name, which, across, screen.behind);
         let most = |rate| units::bytes(rate).trim_end().to_owned() + "/s";
         lines.extend(curve(name, &rates, most, high, across, style, palette));
     }

@@ -5,18 +5,18 @@ use std::collections::BTreeSet;
 
 /// Values of one fact that are kept one by one: a job of ten thousand files is found by the first
 /// ones.
-const MOST: usize = 64;
+const VALUES_MAX: usize = 64;
 /// Values that are joined in a column, before "and N more".
-const JOINED: usize = 4;
+const JOINED_MAX: usize = 4;
 
 /// Names of the facts of which a run may have several values.
-pub(crate) const SEVERAL: [&str; 8] =
+pub(crate) const MULTI_VALUED: [&str; 8] =
     ["job", "rw", "engine", "bs", "target", "device", "model", "filesystem"];
 
 /// What a record says, as it stands in the columns.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Searchable {
-    /// The values of each of [`SEVERAL`], each once, in the order they come.
+pub(crate) struct SearchTerms {
+    /// The values of each of [`MULTI_VALUED`], each once, in the order they come.
     pub values: [Vec<String>; 8],
     /// The deepest queue asked for.
     pub iodepth: u32,
@@ -26,8 +26,8 @@ pub(crate) struct Searchable {
     pub command: String,
 }
 
-impl Searchable {
-    pub(crate) fn of(record: &RunRecord) -> Searchable {
+impl SearchTerms {
+    pub(crate) fn from_record(record: &RunRecord) -> SearchTerms {
         let jobs = || record.jobs.iter();
         let workloads = || jobs().map(|job| &job.workload);
         let facts = &record.facts;
@@ -35,16 +35,16 @@ impl Searchable {
         let models = stacks().filter_map(|name| facts.devices.get(name)?.model.clone());
         let filesystems = facts.targets.values().filter_map(|target| target.filesystem.as_ref());
         let values = [
-            each_once(jobs().map(|job| job.name.clone())),
-            each_once(workloads().map(|workload| workload.rw.clone())),
-            each_once(workloads().map(|workload| workload.ioengine.clone())),
-            each_once(jobs().flat_map(block_sizes)),
-            each_once(workloads().flat_map(|workload| workload.files.iter().cloned())),
-            each_once(stacks().map(str::to_owned)),
-            each_once(models.map(|model| model.trim().to_owned())),
-            each_once(filesystems.map(|filesystem| filesystem.kind.clone())),
+            unique(jobs().map(|job| job.name.clone())),
+            unique(workloads().map(|workload| workload.rw.clone())),
+            unique(workloads().map(|workload| workload.ioengine.clone())),
+            unique(jobs().flat_map(block_sizes)),
+            unique(workloads().flat_map(|workload| workload.files.iter().cloned())),
+            unique(stacks().map(str::to_owned)),
+            unique(models.map(|model| model.trim().to_owned())),
+            unique(filesystems.map(|filesystem| filesystem.kind.clone())),
         ];
-        Searchable {
+        SearchTerms {
             values,
             iodepth: workloads().map(|workload| workload.iodepth).max().unwrap_or_default(),
             errors: jobs().map(errors).sum(),
@@ -56,16 +56,16 @@ impl Searchable {
     pub(crate) fn joined(&self, index: usize) -> String {
         let values = &self.values[index];
         match values.len() {
-            few if few <= JOINED => values.join(", "),
-            many => format!("{} and {} more", values[..JOINED].join(", "), many - JOINED),
+            few if few <= JOINED_MAX => values.join(", "),
+            many => format!("{} and {} more", values[..JOINED_MAX].join(", "), many - JOINED_MAX),
         }
     }
 
     /// Name and value of each fact.
     pub(crate) fn facts(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        let named = SEVERAL.into_iter().zip(&self.values);
+        let named = MULTI_VALUED.into_iter().zip(&self.values);
         named.flat_map(|(name, values)| {
-            values.iter().take(MOST).map(move |value| (name, &value[..]))
+            values.iter().take(VALUES_MAX).map(move |value| (name, &value[..]))
         })
     }
 }
@@ -76,7 +76,7 @@ fn errors(job: &JobRecord) -> u64 {
     counted.max(u64::from(job.error != 0))
 }
 
-fn each_once(values: impl Iterator<Item = String>) -> Vec<String> {
+fn unique(values: impl Iterator<Item = String>) -> Vec<String> {
     let mut seen = BTreeSet::new();
     values.filter(|value| !value.is_empty() && seen.insert(value.clone())).collect()
 }
@@ -107,13 +107,13 @@ mod tests {
     use super::*;
     use crate::testing::record;
 
-    fn of<'a>(searchable: &'a Searchable, name: &str) -> Vec<&'a str> {
+    fn of<'a>(searchable: &'a SearchTerms, name: &str) -> Vec<&'a str> {
         searchable.facts().filter(|(known, _)| *known == name).map(|(_, value)| value).collect()
     }
 
     #[test]
     fn facts_are_those_of_all_jobs_each_once() {
-        let found = Searchable::of(&record("web", 1));
+        let found = SearchTerms::from_record(&record("web", 1));
         assert_eq!(of(&found, "job"), ["web"]);
         assert_eq!(of(&found, "rw"), ["randread"]);
         assert_eq!(of(&found, "bs"), ["4k"]);
@@ -128,9 +128,9 @@ mod tests {
     fn many_values_are_counted_in_a_column_and_kept_one_by_one() {
         let mut run = record("web", 1);
         run.jobs[0].workload.files = (0..100).map(|n| format!("/mnt/f{n}")).collect();
-        let found = Searchable::of(&run);
+        let found = SearchTerms::from_record(&run);
         assert_eq!(found.joined(4), "/mnt/f0, /mnt/f1, /mnt/f2, /mnt/f3 and 96 more");
-        assert_eq!(of(&found, "target").len(), MOST);
+        assert_eq!(of(&found, "target").len(), VALUES_MAX);
     }
 
     #[test]

@@ -32,10 +32,10 @@ const HEADERS: [(HeaderName, &str); 6] = [
 ];
 
 /// Gives every answer its headers, and every error its words.
-pub async fn dress(State(site): State<Site>, request: Request, next: Next) -> Response {
+pub async fn add_headers(State(site): State<Site>, request: Request, next: Next) -> Response {
     let path = request.uri().path();
     let is_api = path.starts_with("/api/") || path == "/metrics";
-    let mut response = failure::worded(&site, is_api, next.run(request).await);
+    let mut response = failure::render(&site, is_api, next.run(request).await);
     let headers = response.headers_mut();
     for (name, value) in HEADERS {
         headers.insert(name, HeaderValue::from_static(value));
@@ -46,22 +46,22 @@ pub async fn dress(State(site): State<Site>, request: Request, next: Next) -> Re
 
 /// Lets in who may see the pages.
 pub async fn admit(State(site): State<Site>, request: Request, next: Next) -> Response {
-    match admitted(&site, request).await {
-        Ok(Pass::In(request)) => next.run(request).await,
-        Ok(Pass::Welcome(response)) => response,
+    match check_access(&site, request).await {
+        Ok(Access::Granted(request)) => next.run(request).await,
+        Ok(Access::OpenSession(response)) => response,
         Err(failure) => failure.into_response(),
     }
 }
 
 /// What becomes of a request.
-enum Pass {
+enum Access {
     /// A page answers it.
-    In(Request),
+    Granted(Request),
     /// A newcomer is given a session, and asks again without the token.
-    Welcome(Response),
+    OpenSession(Response),
 }
 
-async fn admitted(site: &Site, request: Request) -> Result<Pass, Failure> {
+async fn check_access(site: &Site, request: Request) -> Result<Access, Failure> {
     let guard = site.guard();
     if !guard.is_host(request.headers()) {
         let text = "This address is not one of this program's: ask for it as 127.0.0.1 or \
@@ -69,29 +69,31 @@ async fn admitted(site: &Site, request: Request) -> Result<Pass, Failure> {
         return Err(Failure { status: StatusCode::MISDIRECTED_REQUEST, text: text.into() });
     }
     let changes = ![Method::GET, Method::HEAD].contains(request.method());
-    if changes && guard::is_foreign(request.headers()) {
+    if changes && guard::is_cross_site(request.headers()) {
         return Err(Failure::forbidden("A page of another site sent this; nothing was done."));
     }
     if is_open(request.uri().path()) {
-        return Ok(Pass::In(request));
+        return Ok(Access::Granted(request));
     }
     match guard.caller(request.headers(), request.uri()) {
-        Caller::Program => Ok(Pass::In(request)),
-        Caller::Session if changes => Ok(Pass::In(with_secret(guard, request).await?)),
-        Caller::Session => Ok(Pass::In(request)),
-        Caller::Newcomer if changes => Err(Failure::stranger(true)),
-        Caller::Newcomer => Ok(Pass::Welcome(welcome(guard, &without_token(request.uri())))),
-        Caller::Stranger { is_wrong } => Err(Failure::stranger(is_wrong)),
+        Caller::Program => Ok(Access::Granted(request)),
+        Caller::Session if changes => Ok(Access::Granted(check_csrf(guard, request).await?)),
+        Caller::Session => Ok(Access::Granted(request)),
+        Caller::TokenInUrl if changes => Err(Failure::unauthorized(true)),
+        Caller::TokenInUrl => {
+            Ok(Access::OpenSession(open_session(guard, &without_token(request.uri()))))
+        }
+        Caller::Unknown { is_wrong } => Err(Failure::unauthorized(is_wrong)),
     }
 }
 
 /// What anybody may ask for: what is the same in every copy of fathom, and the way in.
 fn is_open(path: &str) -> bool {
-    path == "/login" || crate::frame::ASSETS.iter().any(|asset| asset.path == path)
+    path == "/login" || crate::layout::ASSETS.iter().any(|asset| asset.path == path)
 }
 
 /// The request, if it holds the secret of our forms.
-async fn with_secret(guard: &Guard, request: Request) -> Result<Request, Failure> {
+async fn check_csrf(guard: &Guard, request: Request) -> Result<Request, Failure> {
     let refusal = || {
         let text = "This did not come from a page of this fathom serve, or from one that was loaded \
                     before it was started anew: load the page again. Nothing was done.";
@@ -136,7 +138,7 @@ fn fields(bytes: &[u8]) -> Option<Vec<(String, String)>> {
 }
 
 /// Gives a browser its session, and sends it on.
-fn welcome(guard: &Guard, to: &str) -> Response {
+fn open_session(guard: &Guard, to: &str) -> Response {
     let mut response = Redirect::to(to).into_response();
     if let Ok(cookie) = HeaderValue::from_str(&guard.set_cookie()) {
         response.headers_mut().insert(header::SET_COOKIE, cookie);
@@ -172,8 +174,8 @@ pub async fn login(
     Form(login): Form<Login>,
 ) -> Result<Response, Failure> {
     match site.guard().is_token(login.token.trim()) {
-        true => Ok(welcome(site.guard(), "/")),
-        false => Err(Failure::stranger(true)),
+        true => Ok(open_session(site.guard(), "/")),
+        false => Err(Failure::unauthorized(true)),
     }
 }
 
@@ -190,8 +192,8 @@ pub async fn logout(State(site): State<Site>) -> Response {
 ///
 /// # Errors
 /// Always: as one that asks for the token.
-pub async fn way_in() -> Failure {
-    Failure::stranger(false)
+pub async fn login_form() -> Failure {
+    Failure::unauthorized(false)
 }
 
 #[cfg(test)]

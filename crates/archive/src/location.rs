@@ -12,17 +12,17 @@ const OFF: &str = "off";
 
 /// Where an archive is, or is to be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Location {
     /// The file.
     pub path: PathBuf,
     /// Somebody named it: what lies there and is no archive is theirs, and left alone.
-    pub is_named: bool,
+    pub is_explicit: bool,
 }
 
-impl Place {
+impl Location {
     /// The file of this name.
-    pub fn named(path: impl Into<PathBuf>) -> Place {
-        Place { path: path.into(), is_named: true }
+    pub fn explicit(path: impl Into<PathBuf>) -> Location {
+        Location { path: path.into(), is_explicit: true }
     }
 
     /// Whether what lies there could be an archive; what is not there can. Nothing is opened.
@@ -38,13 +38,13 @@ impl Place {
     ///
     /// # Errors
     /// When there is no home directory either.
-    pub fn usual() -> Result<Place, ArchiveError> {
+    pub fn standard() -> Result<Location, ArchiveError> {
         let given = env::var_os("XDG_DATA_HOME").map(PathBuf::from);
         let home = || env::home_dir().filter(|home| home.is_absolute());
         let data = given.filter(|path| path.is_absolute());
         let data = data.or_else(|| Some(home()?.join(".local/share")));
-        let path = data.ok_or(ArchiveError::NoPlace)?.join("fathom/archive.db");
-        Ok(Place { path, is_named: false })
+        let path = data.ok_or(ArchiveError::NoLocation)?.join("fathom/archive.db");
+        Ok(Location { path, is_explicit: false })
     }
 }
 
@@ -57,34 +57,34 @@ pub enum Choice {
     At(PathBuf),
     /// The usual one.
     #[default]
-    Usual,
+    Standard,
 }
 
 impl Choice {
     /// By `--archive` and `--no-archive`, then FATHOM_ARCHIVE, then the usual one.
-    pub fn of(path: Option<&Path>, off: bool) -> Choice {
-        Choice::by(path, off, env::var_os(VARIABLE).as_deref())
+    pub fn from_options(path: Option<&Path>, off: bool) -> Choice {
+        Choice::from_values(path, off, env::var_os(VARIABLE).as_deref())
     }
 
-    fn by(path: Option<&Path>, off: bool, variable: Option<&OsStr>) -> Choice {
+    fn from_values(path: Option<&Path>, off: bool, variable: Option<&OsStr>) -> Choice {
         match (path, off, variable) {
             (_, true, _) => Choice::Off,
             (Some(path), false, _) => Choice::At(path.to_owned()),
             (None, false, Some(value)) if value.is_empty() || value == OFF => Choice::Off,
             (None, false, Some(value)) => Choice::At(value.into()),
-            (None, false, None) => Choice::Usual,
+            (None, false, None) => Choice::Standard,
         }
     }
 
     /// Where that is; `None`: nowhere.
     ///
     /// # Errors
-    /// See [`Place::usual`].
-    pub fn place(&self) -> Result<Option<Place>, ArchiveError> {
+    /// See [`Location::standard`].
+    pub fn location(&self) -> Result<Option<Location>, ArchiveError> {
         match self {
             Choice::Off => Ok(None),
-            Choice::At(path) => Ok(Some(Place::named(path))),
-            Choice::Usual => Place::usual().map(Some),
+            Choice::At(path) => Ok(Some(Location::explicit(path))),
+            Choice::Standard => Location::standard().map(Some),
         }
     }
 }
@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn options_come_before_the_variable() {
         let by = |path: Option<&str>, off, variable: Option<&str>| {
-            Choice::by(path.map(Path::new), off, variable.map(OsStr::new))
+            Choice::from_values(path.map(Path::new), off, variable.map(OsStr::new))
         };
         let at = |path: &str| Choice::At(path.into());
         assert_eq!(by(Some("a.db"), false, Some("b.db")), at("a.db"));
@@ -105,6 +105,6 @@ mod tests {
         assert_eq!(by(None, false, Some("b.db")), at("b.db"));
         assert_eq!(by(None, false, Some("")), Choice::Off);
         assert_eq!(by(None, false, Some("off")), Choice::Off);
-        assert_eq!(by(None, false, None), Choice::Usual);
+        assert_eq!(by(None, false, None), Choice::Standard);
     }
 }

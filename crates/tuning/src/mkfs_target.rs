@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 /// What filesystems are made on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ground {
+pub enum MkfsTarget {
     /// A loop device with direct I/O over a file, which is made and removed again.
     Scratch {
         /// The file's directory.
@@ -34,51 +34,57 @@ pub enum Ground {
 const BLOCK: usize = 4 << 20;
 
 /// What a device lies ready as, and what the user should know of it.
-pub(crate) struct Ready {
+pub(crate) struct AttachedDevice {
     /// The path of the device.
     pub device: String,
     /// Lines for the user.
     pub notes: Vec<String>,
 }
 
-impl Ground {
+impl MkfsTarget {
     /// Looks whether filesystems may be made there, without a change.
     ///
     /// # Errors
     /// What stands against it.
     pub(crate) fn check(&self, host: &Host) -> Result<(), Error> {
         match self {
-            Ground::Scratch { directory, size } => has_room(directory, *size),
-            Ground::Device { path, allow_destroy } => may_be_overwritten(host, path, allow_destroy),
+            MkfsTarget::Scratch { directory, size } => has_room(directory, *size),
+            MkfsTarget::Device { path, allow_destroy } => {
+                may_be_overwritten(host, path, allow_destroy)
+            }
         }
     }
 
-    /// Makes the file of a scratch ground, filled once, so that no cell pays for laying it out.
-    pub(crate) fn lay_out(
+    /// Makes the file of a scratch mkfs_target, filled once, so that no cell pays for laying it out.
+    pub(crate) fn create_file(
         &self,
         journal: &mut Journal,
         stop: &dyn Fn() -> bool,
     ) -> Result<(), Error> {
-        let Ground::Scratch { directory, size } = self else { return Ok(()) };
+        let MkfsTarget::Scratch { directory, size } = self else { return Ok(()) };
         let file = scratch_file(directory, journal)?;
         if file.exists() {
             return Ok(());
         }
         has_room(directory, *size)?;
-        journal.note(vec![Entry::File { path: file.clone() }])?;
+        journal.record(vec![Entry::File { path: file.clone() }])?;
         fill(&file, *size, stop).map_err(|error| Error::io(&file, "cannot be filled", &error))
     }
 
     /// The block device to make a filesystem on; a scratch file is attached to one.
-    pub(crate) fn ready(&self, host: &Host, journal: &mut Journal) -> Result<Ready, Error> {
+    pub(crate) fn attach(
+        &self,
+        host: &Host,
+        journal: &mut Journal,
+    ) -> Result<AttachedDevice, Error> {
         match self {
-            Ground::Device { path, .. } => {
+            MkfsTarget::Device { path, .. } => {
                 self.check(host)?;
-                Ok(Ready { device: path.clone(), notes: Vec::new() })
+                Ok(AttachedDevice { device: path.clone(), notes: Vec::new() })
             }
-            Ground::Scratch { directory, .. } => {
+            MkfsTarget::Scratch { directory, .. } => {
                 let file = scratch_file(directory, journal)?;
-                attach(host, journal, &file)
+                attach_loop(host, journal, &file)
             }
         }
     }
@@ -91,10 +97,10 @@ fn scratch_file(directory: &Path, journal: &Journal) -> Result<PathBuf, Error> {
     Ok(directory.join(format!("fathom-scratch-{}.img", journal.name())))
 }
 
-fn attach(host: &Host, journal: &mut Journal, file: &Path) -> Result<Ready, Error> {
-    journal.note(vec![Entry::Loop { file: file.to_owned() }])?;
+fn attach_loop(host: &Host, journal: &mut Journal, file: &Path) -> Result<AttachedDevice, Error> {
+    journal.record(vec![Entry::Loop { file: file.to_owned() }])?;
     run("losetup", &["--find", "--direct-io=on", text(file)?], journal)?;
-    let Some(name) = host.loops_over(file).into_iter().next() else {
+    let Some(name) = host.loop_devices_over(file).into_iter().next() else {
         return Err(Error::failed(format!("{}: no loop device shows it", file.display())));
     };
     let is_direct =
@@ -105,7 +111,7 @@ fn attach(host: &Host, journal: &mut Journal, file: &Path) -> Result<Ready, Erro
         file.display()
     );
     let notes = if is_direct { Vec::new() } else { vec![note] };
-    Ok(Ready { device: format!("/dev/{name}"), notes })
+    Ok(AttachedDevice { device: format!("/dev/{name}"), notes })
 }
 
 fn has_room(directory: &Path, size: Bytes) -> Result<(), Error> {
@@ -173,10 +179,10 @@ fn fill(path: &Path, size: Bytes, stop: &dyn Fn() -> bool) -> io::Result<()> {
         left -= length;
     }
     file.sync_all()?;
-    forget(&file)
+    drop_from_cache(&file)
 }
 
 /// Its pages are of no use to a loop device that goes past the cache.
-fn forget(file: &File) -> io::Result<()> {
+fn drop_from_cache(file: &File) -> io::Result<()> {
     Ok(fadvise(file, 0, None, Advice::DontNeed)?)
 }

@@ -25,7 +25,7 @@ impl Host {
     }
 
     /// Kernel names of the loop devices that show a file, named by its path without links.
-    pub fn loops_over(&self, file: &Path) -> Vec<String> {
+    pub fn loop_devices_over(&self, file: &Path) -> Vec<String> {
         let mut loops = self.names("/sys/class/block");
         loops.retain(|name| name.starts_with("loop"));
         loops.retain(|name| self.backing_file(name).is_some_and(|shown| Path::new(&shown) == file));
@@ -35,7 +35,7 @@ impl Host {
     /// Directory of what a mounted btrfs reads ahead by, whatever its devices' own settings are: it
     /// has a backing device information of its own. `device` is the kernel name of one of its
     /// devices.
-    pub fn btrfs_read_ahead(&self, device: &str) -> Option<String> {
+    pub fn btrfs_bdi_directory(&self, device: &str) -> Option<String> {
         const BTRFS: &str = "/sys/fs/btrfs";
         let holds = |id: &String| self.exists(format!("{BTRFS}/{id}/devices/{device}"));
         let id = self.names(BTRFS).into_iter().find(holds)?;
@@ -82,7 +82,7 @@ mod tests {
             ("sys/class/block/loop2/size", "0\n"),
             ("sys/class/block/loop3/loop/backing_file", "/a/x\n"),
         ]);
-        assert_eq!(host.loops_over(Path::new("/a/x")), ["loop0", "loop3"]);
-        assert!(host.loops_over(Path::new("/a")).is_empty());
+        assert_eq!(host.loop_devices_over(Path::new("/a/x")), ["loop0", "loop3"]);
+        assert!(host.loop_devices_over(Path::new("/a")).is_empty());
     }
 }

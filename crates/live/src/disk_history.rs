@@ -8,12 +8,12 @@ const KEPT: usize = 1000;
 
 /// Rates of the last intervals, of every disk.
 #[derive(Clone, Debug, Default)]
-pub struct History {
+pub struct DiskHistory {
     disks: BTreeMap<String, VecDeque<[f64; 2]>>,
     seconds: VecDeque<f64>,
 }
 
-impl History {
+impl DiskHistory {
     /// Adds an interval. A disk that is not in it did nothing.
     pub fn push(&mut self, rates: &Rates) {
         let known = self.seconds.len();
@@ -39,7 +39,7 @@ impl History {
 
     /// Bytes a second that a disk read (0) or wrote (1) in the last intervals, at most so many and
     /// the newest `behind` of all left out; in time order.
-    pub fn of(&self, disk: &str, which: usize, intervals: usize, behind: usize) -> Vec<f64> {
+    pub fn rates(&self, disk: &str, which: usize, intervals: usize, behind: usize) -> Vec<f64> {
         let Some(rows) = self.disks.get(disk) else { return Vec::new() };
         let end = rows.len().saturating_sub(behind);
         let range = end.saturating_sub(intervals)..end;
@@ -65,24 +65,26 @@ mod tests {
 
     #[test]
     fn disks_that_come_and_go_stay_aligned_in_time() {
-        let mut history = History::default();
+        let mut history = DiskHistory::default();
         for (name, read) in [("sda", 1.0), ("sdb", 2.0), ("sda", 3.0)] {
             history.push(&rates(name, read));
         }
-        assert_eq!(history.of("sda", 0, 10, 0), [1.0, 0.0, 3.0]);
-        assert_eq!(history.of("sdb", 0, 10, 0), [0.0, 2.0, 0.0]);
-        assert_eq!(history.of("sda", 0, 2, 1), [1.0, 0.0]);
+        assert_eq!(history.rates("sda", 0, 10, 0), [1.0, 0.0, 3.0]);
+        assert_eq!(history.rates("sdb", 0, 10, 0), [0.0, 2.0, 0.0]);
+        assert_eq!(history.rates("sda", 0, 2, 1), [1.0, 0.0]);
         assert_eq!((history.span(10, 0), history.span(1, 1)), (6.0, 2.0));
-        assert!(history.of("sdc", 0, 10, 0).is_empty() && history.of("sda", 1, 10, 9).is_empty());
+        assert!(
+            history.rates("sdc", 0, 10, 0).is_empty() && history.rates("sda", 1, 10, 9).is_empty()
+        );
     }
 
     #[test]
     fn what_is_long_ago_is_forgotten() {
-        let mut history = History::default();
+        let mut history = DiskHistory::default();
         for at in 0..KEPT + 5 {
             history.push(&rates("sda", at as f64));
         }
-        let all = history.of("sda", 0, KEPT * 2, 0);
+        let all = history.rates("sda", 0, KEPT * 2, 0);
         assert_eq!((all.len(), all[0]), (KEPT, 5.0));
     }
 }

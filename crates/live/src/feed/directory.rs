@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// Why the directory of the sockets cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum PlaceError {
+pub enum DirectoryError {
     /// It is not what it should be, or not the user's own.
     #[error(
         "'{path}' is {what}: sockets of runs are only kept in a directory of one's own, mode 0700"
@@ -31,7 +31,7 @@ pub enum PlaceError {
 
 /// The directory of this user's sockets: `fathom` below the runtime directory of the session, where
 /// there is one that is the user's own (XDG Base Directory Specification), else `/tmp/fathom-UID`.
-pub fn usual() -> PathBuf {
+pub fn default_directory() -> PathBuf {
     let user = rustix::process::geteuid().as_raw();
     // sudo may leave that of who called it in place: what is made there would bar them from it.
     let is_own = |path: &OsString| rustix::fs::stat(path).is_ok_and(|stat| stat.st_uid == user);
@@ -48,8 +48,8 @@ pub fn directory(runtime: Option<OsString>, user: u32) -> PathBuf {
 ///
 /// # Errors
 /// When it is somebody else's, or anybody else may write to it or read it.
-pub(super) fn make(path: &Path) -> Result<(), PlaceError> {
-    let io = |error: rustix::io::Errno| PlaceError::Io {
+pub(super) fn make(path: &Path) -> Result<(), DirectoryError> {
+    let io = |error: rustix::io::Errno| DirectoryError::Io {
         path: path.display().to_string(),
         error: error.into(),
     };
@@ -63,12 +63,12 @@ pub(super) fn make(path: &Path) -> Result<(), PlaceError> {
 ///
 /// # Errors
 /// What is wrong with it.
-pub(super) fn check(path: &Path) -> Result<(), PlaceError> {
+pub(super) fn check(path: &Path) -> Result<(), DirectoryError> {
     let shown = || path.display().to_string();
-    let foreign = |what| Err(PlaceError::Foreign { path: shown(), what });
+    let foreign = |what| Err(DirectoryError::Foreign { path: shown(), what });
     // Not what a link leads to: in /tmp anybody may have made one.
     let stat = rustix::fs::lstat(path)
-        .map_err(|error| PlaceError::Io { path: shown(), error: error.into() })?;
+        .map_err(|error| DirectoryError::Io { path: shown(), error: error.into() })?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
         return foreign("no directory");
     }

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::site::Site;
-use archive::{Archive, ArchiveError, Filter, FilterError, Named, Now, Row, RunId, SetId};
+use archive::{Archive, ArchiveError, Filter, FilterError, Now, Row, RunId, RunOrSet, SetId};
 use axum::http::StatusCode;
 use record::RunRecord;
 use serde::Deserialize;
@@ -25,13 +25,13 @@ impl From<ArchiveError> for Failure {
 
 impl From<FilterError> for Failure {
     fn from(error: FilterError) -> Failure {
-        Failure::wrong(error.to_string())
+        Failure::bad_request(error.to_string())
     }
 }
 
 /// Which runs are asked for.
 #[derive(Clone, Debug, Default, Deserialize)]
-pub struct Asked {
+pub struct RunsQuery {
     /// Words of [`Filter::parse`].
     #[serde(default)]
     pub filter: String,
@@ -46,7 +46,7 @@ pub struct Asked {
 }
 
 /// Runs, and how many there are.
-pub struct Listed {
+pub struct RunPage {
     /// Those asked for.
     pub rows: Vec<Row>,
     /// All that the filter lets through.
@@ -55,20 +55,20 @@ pub struct Listed {
     pub limit: u64,
 }
 
-impl Asked {
+impl RunsQuery {
     /// As a filter.
     fn parsed(&self) -> Result<Filter, Failure> {
         let limit = self.limit.unwrap_or(PAGE);
         if !(1..=PAGE_MAX).contains(&limit) {
-            return Err(Failure::wrong(format!("limit: expected 1 to {PAGE_MAX}")));
+            return Err(Failure::bad_request(format!("limit: expected 1 to {PAGE_MAX}")));
         }
         // SQLite counts no further.
         if i64::try_from(self.offset).is_err() {
-            return Err(Failure::wrong("offset: there are not so many runs"));
+            return Err(Failure::bad_request("offset: there are not so many runs"));
         }
         let mut filter = filter(&self.filter)?;
         if !self.sort.is_empty() {
-            let order = Filter::of_words(&[format!("sort={}", self.sort)], Now::here());
+            let order = Filter::from_words(&[format!("sort={}", self.sort)], Now::local());
             filter.sort = order?.sort;
         }
         filter.limit = Some(filter.limit.map_or(limit, |own| own.clamp(1, limit)));
@@ -80,11 +80,11 @@ impl Asked {
     ///
     /// # Errors
     /// What is wrong with the filter; the archive cannot be read.
-    pub fn list(&self, archive: &Archive) -> Result<Listed, Failure> {
+    pub fn list(&self, archive: &Archive) -> Result<RunPage, Failure> {
         let filter = self.parsed()?;
         let total = archive.count(&filter)?;
         let limit = filter.limit.unwrap_or(PAGE);
-        Ok(Listed { rows: archive.list(&filter)?, total, limit })
+        Ok(RunPage { rows: archive.list(&filter)?, total, limit })
     }
 }
 
@@ -93,7 +93,7 @@ impl Asked {
 /// # Errors
 /// The word that says nothing.
 pub fn filter(words: &str) -> Result<Filter, Failure> {
-    Ok(Filter::parse(words, Now::here())?)
+    Ok(Filter::parse(words, Now::local())?)
 }
 
 /// A run by its name: `latest` is the last run, whatever it was made together with.
@@ -120,16 +120,18 @@ pub async fn with_run<T: Send + 'static>(
 
 /// Every run of a set.
 pub fn rows_of(archive: &Archive, set: &SetId) -> Result<Vec<Row>, Failure> {
-    let filter = Filter::of_words(&[format!("set={set}"), "sort=time".into()], Now::here());
-    let filter = filter.map_err(|error| Failure::ours(error.to_string()))?;
+    let filter = Filter::from_words(&[format!("set={set}"), "sort=time".into()], Now::local());
+    let filter = filter.map_err(|error| Failure::internal(error.to_string()))?;
     Ok(archive.list(&filter)?)
 }
 
 /// A set by its name.
 pub fn set(archive: &Archive, name: &str) -> Result<SetId, Failure> {
-    match archive.named(name)? {
-        Named::Set(id) => Ok(id),
-        Named::Run(_) => Err(Failure::missing(format!("'{name}' is one run and no set of runs"))),
+    match archive.resolve(name)? {
+        RunOrSet::Set(id) => Ok(id),
+        RunOrSet::Run(_) => {
+            Err(Failure::not_found(format!("'{name}' is one run and no set of runs")))
+        }
     }
 }
 
@@ -139,12 +141,12 @@ pub fn set(archive: &Archive, name: &str) -> Result<SetId, Failure> {
 /// It is no record of ours; the archive cannot be written.
 pub fn add(archive: &mut Archive, json: &[u8]) -> Result<(RunId, bool), Failure> {
     let record = record_from(json)?;
-    if let Some(id) = archive.same_as(&record)? {
+    if let Some(id) = archive.find_same(&record)? {
         return Ok((id, true));
     }
     let id = archive.add(&record, &archive::Lineage::alone("run"))?;
     let judged = judge::judge(&record);
-    archive.judged(&id, &archive::Summary::of(&record, &judged))?;
+    archive.save_summary(&id, &archive::Summary::new(&record, &judged))?;
     Ok((id, false))
 }
 
@@ -155,11 +157,12 @@ fn record_from(json: &[u8]) -> Result<RunRecord, Failure> {
         schema: u32,
         fathom_version: String,
     }
-    let wrong =
-        |error: serde_json::Error| Failure::wrong(format!("this is no record of fathom: {error}"));
+    let wrong = |error: serde_json::Error| {
+        Failure::bad_request(format!("this is no record of fathom: {error}"))
+    };
     let heading: Heading = serde_json::from_slice(json).map_err(wrong)?;
     if heading.schema > record::SCHEMA_VERSION {
-        return Err(Failure::wrong(format!(
+        return Err(Failure::bad_request(format!(
             "this record has schema {}, made by fathom {}; this fathom reads those up to {}",
             heading.schema,
             heading.fathom_version,
@@ -175,12 +178,15 @@ mod tests {
 
     #[test]
     fn what_is_asked_for_is_bounded() {
-        let asked = |limit, offset| Asked { limit, offset, ..Asked::default() }.parsed();
+        let asked = |limit, offset| RunsQuery { limit, offset, ..RunsQuery::default() }.parsed();
         assert_eq!(asked(None, 0).unwrap().limit, Some(PAGE));
         assert!(asked(Some(0), 0).is_err() && asked(Some(100_000), 0).is_err());
         assert!(asked(None, u64::MAX).is_err());
-        let both =
-            Asked { filter: "limit=7 sort=job".into(), sort: "-iops".into(), ..Asked::default() };
+        let both = RunsQuery {
+            filter: "limit=7 sort=job".into(),
+            sort: "-iops".into(),
+            ..RunsQuery::default()
+        };
         let filter = both.parsed().unwrap();
         assert_eq!((filter.limit, filter.sort.descending), (Some(7), true));
     }

@@ -1,4 +1,4 @@
-//! Moments from looks at a run: differences to the look before.
+//! Moments from histograms at a run: differences to the observation before.
 
 use super::{DepthNow, DirectionNow, FindingNow, JobNow, LatencyNow, Moment, State};
 use crate::Rates;
@@ -8,13 +8,13 @@ use record::{
 };
 use std::collections::VecDeque;
 
-/// Latencies are those of so many seconds, or of the time between two looks where that is longer: a
+/// Latencies are those of so many seconds, or of the time between two histograms where that is longer: a
 /// second at a low rate has too few I/Os for a 99th percentile.
 const WINDOW_SECONDS: f64 = 5.0;
 
-/// A look at a run.
+/// A observation at a run.
 #[derive(Clone, Debug, Default)]
-pub struct Look {
+pub struct RunObservation {
     /// When, in milliseconds since 1970 UTC.
     pub unix_ms: u64,
     /// Live figures of the workers.
@@ -33,12 +33,12 @@ pub struct Look {
     pub messages: Vec<Message>,
 }
 
-/// Makes [`Moment`]s of one run from one [`Look`] after the other.
+/// Makes [`Moment`]s of one run from one [`RunObservation`] after the other.
 #[derive(Debug, Default)]
-pub struct Maker {
+pub struct MomentBuilder {
     run: u32,
-    rows: Vec<Row>,
-    /// The look before.
+    rows: Vec<JobRow>,
+    /// The observation before.
     before: Option<(Snapshot, Sample)>,
     /// What the workers laid out before, as far as it is needed again.
     laid_out: Vec<LaidOut>,
@@ -54,7 +54,7 @@ struct LaidOut {
 }
 
 impl LaidOut {
-    fn of(job: &JobRecord) -> LaidOut {
+    fn new(job: &JobRecord) -> LaidOut {
         let JobRecord { started, ended, .. } = *job;
         let in_flight = job.depth.achieved_mean * (ended - started).seconds();
         LaidOut { started, ended, in_flight }
@@ -72,7 +72,7 @@ impl LaidOut {
 
 /// Workers that are told of together.
 #[derive(Debug, Default)]
-struct Row {
+struct JobRow {
     name: String,
     group: u32,
     workload: String,
@@ -80,12 +80,12 @@ struct Row {
     /// Places of its workers among those of the run.
     workers: Vec<usize>,
     /// What is known from what they laid out last.
-    known: Known,
+    state: JobState,
 }
 
 /// What the workers of a row laid out, and what came since they did so before.
 #[derive(Debug, Default)]
-struct Known {
+struct JobState {
     /// Completion latencies so far with the moment they were laid out, in seconds from the run's
     /// origin; of the last [`WINDOW_SECONDS`].
     latencies: PerDirection<VecDeque<(f64, Histogram)>>,
@@ -96,92 +96,92 @@ struct Known {
     errors: u64,
 }
 
-impl Maker {
+impl MomentBuilder {
     /// Rows that are told of; the workers of all further ones are told of together. Bounds a line
     /// of the feed, and the memory for latencies.
     pub const JOBS_MAX: usize = 64;
 
     /// Of a run whose workers are these, in the order of their numbers.
-    pub fn new(run: u32, workers: &[JobRecord]) -> Maker {
-        let mut rows: Vec<Row> = Vec::new();
+    pub fn new(run: u32, workers: &[JobRecord]) -> MomentBuilder {
+        let mut rows: Vec<JobRow> = Vec::new();
         for (place, job) in workers.iter().enumerate() {
-            let same = |row: &&mut Row| row.name == job.name && row.group == job.group.group;
+            let same = |row: &&mut JobRow| row.name == job.name && row.group == job.group.group;
             let last = rows.len() >= Self::JOBS_MAX;
             match rows.iter_mut().find(same) {
-                Some(row) => row.take_in(place, job),
-                None if last => rows[Self::JOBS_MAX - 1].take_in_other(place, job),
-                None => rows.push(Row::of(place, job)),
+                Some(row) => row.add_worker(place, job),
+                None if last => rows[Self::JOBS_MAX - 1].add_other_worker(place, job),
+                None => rows.push(JobRow::new(place, job)),
             }
         }
-        Maker { run, rows, ..Maker::default() }
+        MomentBuilder { run, rows, ..MomentBuilder::default() }
     }
 
-    /// The moment of a look.
-    pub fn take(&mut self, look: Look) -> Moment {
-        if let Some(jobs) = &look.laid_out {
-            let laid_out: Vec<LaidOut> = jobs.iter().map(LaidOut::of).collect();
+    /// The moment of a observation.
+    pub fn build(&mut self, observation: RunObservation) -> Moment {
+        if let Some(jobs) = &observation.laid_out {
+            let laid_out: Vec<LaidOut> = jobs.iter().map(LaidOut::new).collect();
             for row in &mut self.rows {
-                row.learn(jobs);
-                row.known.depth = row.depth(&self.laid_out, &laid_out);
+                row.update(jobs);
+                row.state.depth = row.depth(&self.laid_out, &laid_out);
             }
             self.laid_out = laid_out;
         }
         let before = self.before.as_ref();
         let earlier = before.map(|(snapshot, _)| snapshot);
-        let jobs = self.rows.iter().map(|row| row.now(earlier, &look.snapshot)).collect();
+        let jobs = self.rows.iter().map(|row| row.now(earlier, &observation.snapshot)).collect();
         let own = |sample: &Sample| sample.own_cpu_ms.map(|ms| ms as f64 / 1000.0);
         let own_cpu_percent = before.and_then(|(_, before)| {
-            let seconds = (look.sample.at - before.at).seconds();
-            let spent = own(&look.sample)? - own(before)?;
+            let seconds = (observation.sample.at - before.at).seconds();
+            let spent = own(&observation.sample)? - own(before)?;
             (seconds > 0.0).then(|| (spent * 100.0 / seconds).max(0.0))
         });
         let moment = Moment {
             run: self.run,
-            unix_ms: look.unix_ms,
-            elapsed_seconds: look.snapshot.at.seconds(),
-            remaining_seconds: look.remaining_seconds,
-            ending: look.ending,
-            layout: look.snapshot.layout.clone(),
+            unix_ms: observation.unix_ms,
+            elapsed_seconds: observation.snapshot.at.seconds(),
+            remaining_seconds: observation.remaining_seconds,
+            ending: observation.ending,
+            layout: observation.snapshot.layout.clone(),
             jobs,
-            machine: before.and_then(|(_, before)| Rates::between(before, &look.sample)),
-            own_cpu_seconds: own(&look.sample),
+            machine: before.and_then(|(_, before)| Rates::between(before, &observation.sample)),
+            own_cpu_seconds: own(&observation.sample),
             own_cpu_percent,
-            findings: look.findings,
-            messages: look.messages,
+            findings: observation.findings,
+            messages: observation.messages,
         };
-        self.before = Some((look.snapshot, look.sample));
+        self.before = Some((observation.snapshot, observation.sample));
         moment
     }
 }
 
-impl Row {
-    fn of(place: usize, job: &JobRecord) -> Row {
-        let mut row = Row {
+impl JobRow {
+    fn new(place: usize, job: &JobRecord) -> JobRow {
+        let mut row = JobRow {
             name: job.name.clone(),
             group: job.group.group,
             workload: workload(job),
-            ..Row::default()
+            ..JobRow::default()
         };
-        row.take_in(place, job);
+        row.add_worker(place, job);
         row
     }
 
-    fn take_in(&mut self, place: usize, job: &JobRecord) {
+    fn add_worker(&mut self, place: usize, job: &JobRecord) {
         self.workers.push(place);
         self.depth += job.workload.iodepth;
     }
 
     /// A worker of another job, for which there is no row.
-    fn take_in_other(&mut self, place: usize, job: &JobRecord) {
-        self.take_in(place, job);
+    fn add_other_worker(&mut self, place: usize, job: &JobRecord) {
+        self.add_worker(place, job);
         self.name = "further jobs".into();
         self.workload = String::new();
     }
 
-    fn learn(&mut self, now: &[JobRecord]) {
+    fn update(&mut self, now: &[JobRecord]) {
         let jobs = || self.workers.iter().filter_map(|place| now.get(*place));
         let measured = || jobs().filter(|job| job.ended.0 > 0);
-        self.known.errors = jobs().flat_map(|job| &job.errors).map(|error| error.count).sum();
+        self.state.errors = jobs().flat_map(|job| &job.errors).map(|error| error.count).sum();
         let Some(at) = measured().map(|job| job.ended).max() else { return };
         for direction in Direction::ALL {
             let results = || measured().map(|job| (job, &job.results[direction]));
@@ -191,15 +191,15 @@ impl Row {
             let seconds = begun.zip(ended).map_or(0.0, |(begun, ended)| (ended - begun).seconds());
             let ios: u64 = results().map(|(_, result)| result.ios).sum();
             let bytes: Bytes = results().map(|(_, result)| result.bytes).sum();
-            self.known.means[direction] =
+            self.state.means[direction] =
                 (seconds > 0.0).then(|| (ios as f64 / seconds, bytes.0 as f64 / seconds));
             let mut so_far = Histogram::new();
             for (_, result) in results() {
                 let latency = &result.latency;
                 latency.clat.as_ref().or(latency.lat.as_ref()).inspect(|all| so_far.merge(all));
             }
-            let looks = &mut self.known.latencies[direction];
-            self.known.latency[direction] = latency_since(looks, at.seconds(), so_far);
+            let histograms = &mut self.state.latencies[direction];
+            self.state.latency[direction] = latency_since(histograms, at.seconds(), so_far);
         }
     }
 
@@ -227,8 +227,8 @@ impl Row {
                 };
                 workers().any(has).then(|| self.direction(direction, before, now))
             }),
-            depth: self.known.depth.map(|depth| DepthNow { requested: self.depth, now: depth }),
-            errors: self.known.errors,
+            depth: self.state.depth.map(|depth| DepthNow { requested: self.depth, now: depth }),
+            errors: self.state.errors,
         }
     }
 
@@ -252,7 +252,7 @@ impl Row {
             let since = sum(now, of).saturating_sub(before.map_or(0, |before| sum(before, of)));
             if seconds > 0.0 { since as f64 / seconds } else { 0.0 }
         };
-        let means = self.known.means[direction];
+        let means = self.state.means[direction];
         DirectionNow {
             ios: sum(now, |worker| &worker.ios),
             bytes: sum(now, |worker| &worker.bytes),
@@ -260,7 +260,7 @@ impl Row {
             bytes_per_second: rate(|worker| &worker.bytes),
             mean_iops: means.map(|(ios, _)| ios),
             mean_bytes_per_second: means.map(|(_, bytes)| bytes),
-            latency: self.known.latency[direction],
+            latency: self.state.latency[direction],
         }
     }
 }
@@ -293,22 +293,22 @@ fn short(bytes: u64) -> String {
 /// Takes in the latencies so far, laid out `at` (seconds from the run's origin), and gives those of
 /// the window.
 fn latency_since(
-    looks: &mut VecDeque<(f64, Histogram)>,
+    histograms: &mut VecDeque<(f64, Histogram)>,
     at: f64,
     so_far: Histogram,
 ) -> Option<LatencyNow> {
-    let last = looks.back();
+    let last = histograms.back();
     if last.is_some_and(|(_, last)| so_far.count() < last.count()) {
         // The window began anew.
-        looks.clear();
+        histograms.clear();
     }
-    looks.push_back((at, so_far));
+    histograms.push_back((at, so_far));
     // The first of those that stay is where the window begins.
-    while looks.len() > 2 && at - looks[1].0 >= WINDOW_SECONDS {
-        looks.pop_front();
+    while histograms.len() > 2 && at - histograms[1].0 >= WINDOW_SECONDS {
+        histograms.pop_front();
     }
-    let ((from, before), (_, now)) = (looks.front()?, looks.back()?);
-    let (since, seconds) = match looks.len() {
+    let ((from, before), (_, now)) = (histograms.front()?, histograms.back()?);
+    let (since, seconds) = match histograms.len() {
         1 => (now.clone(), 0.0),
         _ => (now.since(before), at - from),
     };

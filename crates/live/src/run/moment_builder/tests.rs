@@ -49,13 +49,17 @@ fn worker(state: WorkerState, ios: u64) -> WorkerStatus {
     }
 }
 
-fn look(second: u64, workers: Vec<WorkerStatus>, laid_out: Option<Vec<JobRecord>>) -> Look {
+fn observation(
+    second: u64,
+    workers: Vec<WorkerStatus>,
+    laid_out: Option<Vec<JobRecord>>,
+) -> RunObservation {
     let at = Nanos(second * Nanos::SECOND.0);
-    Look {
+    RunObservation {
         snapshot: Snapshot { at, workers, layout: None },
         laid_out,
         sample: Sample { at, own_cpu_ms: Some(second * 500), ..Sample::default() },
-        ..Look::default()
+        ..RunObservation::default()
     }
 }
 
@@ -66,10 +70,10 @@ fn read(moment: &Moment, row: usize) -> DirectionNow {
 #[test]
 fn workers_of_one_name_and_group_are_told_of_together() {
     let workers = [job("a", 0), job("b", 0), job("a", 0), job("a", 1)];
-    let mut maker = Maker::new(3, &workers);
+    let mut maker = MomentBuilder::new(3, &workers);
     let states = [WorkerState::Ramp, WorkerState::Failed, WorkerState::Running];
     let states = states.into_iter().chain([WorkerState::NotStarted]);
-    let moment = maker.take(look(2, states.map(|state| worker(state, 5)).collect(), None));
+    let moment = maker.build(observation(2, states.map(|state| worker(state, 5)).collect(), None));
     let rows: Vec<_> = moment
         .jobs
         .iter()
@@ -85,9 +89,10 @@ fn workers_of_one_name_and_group_are_told_of_together() {
 
 #[test]
 fn rates_are_what_came_since_the_look_before_or_the_first_io() {
-    let mut maker = Maker::new(1, &[job("a", 0)]);
+    let mut maker = MomentBuilder::new(1, &[job("a", 0)]);
     let mut take = |second, ios| {
-        let moment = maker.take(look(second, vec![worker(WorkerState::Running, ios)], None));
+        let moment =
+            maker.build(observation(second, vec![worker(WorkerState::Running, ios)], None));
         let now = read(&moment, 0);
         (now.iops, now.bytes_per_second, moment.own_cpu_percent)
     };
@@ -99,14 +104,14 @@ fn rates_are_what_came_since_the_look_before_or_the_first_io() {
 
 #[test]
 fn percentiles_are_of_the_last_seconds() {
-    let mut maker = Maker::new(1, &[job("a", 0)]);
+    let mut maker = MomentBuilder::new(1, &[job("a", 0)]);
     let mut latencies = Vec::new();
     let mut moments = Vec::new();
     for second in 2..12 {
         latencies.extend([100, 100, 100, second * 1000]);
         let jobs = vec![laid_out("a", second, &latencies, 4.0)];
         let workers = vec![worker(WorkerState::Running, 4)];
-        moments.push(maker.take(look(second, workers, Some(jobs))));
+        moments.push(maker.build(observation(second, workers, Some(jobs))));
     }
     let of = |at: usize| read(&moments[at], 0).latency.unwrap();
     assert_eq!((of(0).count, of(0).p50_ns, of(0).max_ns), (4, 100, 2000));
@@ -116,46 +121,48 @@ fn percentiles_are_of_the_last_seconds() {
     assert!((last.p999_ns as f64 - 11_000.0).abs() < 11_000.0 * 0.01, "{last:?}");
     let now = read(&moments[9], 0);
     assert_eq!((now.mean_iops, now.mean_bytes_per_second), (Some(4.0), Some(4.0 * 4096.0)));
-    // Nothing laid out anew: it is still what is known.
-    let again = maker.take(look(12, vec![worker(WorkerState::Running, 4)], None));
+    // Nothing laid out anew: it is still what is state.
+    let again = maker.build(observation(12, vec![worker(WorkerState::Running, 4)], None));
     assert_eq!(read(&again, 0).latency, Some(last));
 }
 
 #[test]
 fn what_has_stood_still_for_long_has_no_latency() {
-    let mut maker = Maker::new(1, &[job("a", 0)]);
+    let mut maker = MomentBuilder::new(1, &[job("a", 0)]);
     let mut latency = None;
     for second in 2..10 {
         let jobs = vec![laid_out("a", second, &[5, 5], 1.0)];
-        latency =
-            read(&maker.take(look(second, vec![worker(WorkerState::Running, 2)], Some(jobs))), 0)
-                .latency;
+        latency = read(
+            &maker.build(observation(second, vec![worker(WorkerState::Running, 2)], Some(jobs))),
+            0,
+        )
+        .latency;
     }
     assert_eq!(latency, None);
 }
 
 #[test]
 fn depth_is_of_the_time_since_and_summed_over_workers() {
-    let mut maker = Maker::new(1, &[job("a", 0), job("a", 0)]);
+    let mut maker = MomentBuilder::new(1, &[job("a", 0), job("a", 0)]);
     let both = |second, one, other| {
         Some(vec![laid_out("a", second, &[1], one), laid_out("a", second, &[1], other)])
     };
     let workers = || vec![worker(WorkerState::Running, 1); 2];
-    let first = maker.take(look(2, workers(), both(2, 4.0, 2.0)));
+    let first = maker.build(observation(2, workers(), both(2, 4.0, 2.0)));
     assert_eq!(first.jobs[0].depth, Some(DepthNow { requested: 16, now: 6.0 }));
     // 4 over the first second, 8 over two: 12 in the second one.
-    let second = maker.take(look(3, workers(), both(3, 8.0, 2.0)));
+    let second = maker.build(observation(3, workers(), both(3, 8.0, 2.0)));
     assert_eq!(second.jobs[0].depth.unwrap().now, 14.0);
     // One laid out nothing since: it has no part in it.
     let mut jobs = both(4, 8.0, 2.0).unwrap();
     jobs[0] = laid_out("a", 3, &[1], 8.0);
-    assert_eq!(maker.take(look(4, workers(), Some(jobs))).jobs[0].depth.unwrap().now, 2.0);
+    assert_eq!(maker.build(observation(4, workers(), Some(jobs))).jobs[0].depth.unwrap().now, 2.0);
 }
 
 #[test]
 fn errors_are_counted_and_further_jobs_told_of_together() {
     let many: Vec<JobRecord> = (0..200).map(|n| job(&format!("job{n}"), 0)).collect();
-    let mut maker = Maker::new(1, &many);
+    let mut maker = MomentBuilder::new(1, &many);
     let error = ErrorCount {
         errno: 5,
         text: String::new(),
@@ -169,11 +176,11 @@ fn errors_are_counted_and_further_jobs_told_of_together() {
     jobs[0].errors = vec![error.clone(), error.clone()];
     jobs[199].errors = vec![error];
     let workers = vec![worker(WorkerState::Running, 1); 200];
-    let moment = maker.take(look(2, workers, Some(jobs)));
-    assert_eq!(moment.jobs.len(), Maker::JOBS_MAX);
+    let moment = maker.build(observation(2, workers, Some(jobs)));
+    assert_eq!(moment.jobs.len(), MomentBuilder::JOBS_MAX);
     let last = moment.jobs.last().unwrap();
     assert_eq!((last.name.as_str(), last.workers, last.errors), ("further jobs", 137, 3));
-    assert_eq!((read(&moment, Maker::JOBS_MAX - 1).ios, moment.jobs[0].errors), (137, 6));
+    assert_eq!((read(&moment, MomentBuilder::JOBS_MAX - 1).ios, moment.jobs[0].errors), (137, 6));
 }
 
 #[test]

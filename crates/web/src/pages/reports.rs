@@ -26,7 +26,7 @@ pub fn report_on(
     set: RecordSet,
 ) -> Result<Markup, Failure> {
     let exhibit = Exhibit::new(name, set);
-    let exhibit = match archive.before(id)? {
+    let exhibit = match archive.load_previous(id)? {
         Some((row, earlier)) => exhibit.since(row.id.short(), earlier),
         None => exhibit,
     };

@@ -1,7 +1,7 @@
 //! Runs under way: each is read once, however many pages follow it.
 
-use live::feed::{self, Follow, Line, Listed};
-use live::run::{Ended, Head, Kept, Moment, Of, Trail};
+use live::feed::{self, FeedProcess, FeedReader, Line};
+use live::run::{Moment, Quantity, RunEnd, RunHistory, RunInfo, SavedTo};
 use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 /// How often a reader looks whether anybody still wants to know.
-const GLANCE: Duration = Duration::from_secs(1);
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Runs that are read at a time.
 const RUNS_MAX: usize = 64;
 /// Moments that a curve shows.
@@ -18,9 +18,9 @@ pub const CURVE: usize = 120;
 
 /// What is known of a run.
 #[derive(Clone, Debug, Default)]
-pub struct Known {
+pub struct RunState {
     /// Which it is; `None` before it said.
-    pub head: Option<Head>,
+    pub head: Option<RunInfo>,
     /// What it does now.
     pub moment: Option<Moment>,
     /// I/Os a second of the last moments.
@@ -28,33 +28,33 @@ pub struct Known {
     /// Bytes a second of the last moments.
     pub bytes: Vec<f64>,
     /// How it ended.
-    pub ended: Option<Ended>,
+    pub ended: Option<RunEnd>,
     /// Where it is now.
-    pub kept: Option<Kept>,
+    pub saved: Option<SavedTo>,
     /// Its process is gone.
     pub is_gone: bool,
 }
 
 /// Follows what is known of a run.
-pub type Follower = watch::Receiver<Arc<Known>>;
+pub type Follower = watch::Receiver<Arc<RunState>>;
 
 /// The runs that are read.
-pub struct Feeds {
+pub struct LiveRuns {
     directory: PathBuf,
-    read: Arc<Mutex<HashMap<u32, watch::Sender<Arc<Known>>>>>,
+    read: Arc<Mutex<HashMap<u32, watch::Sender<Arc<RunState>>>>>,
 }
 
-impl Feeds {
+impl LiveRuns {
     /// Those of this user.
-    pub fn new() -> Feeds {
-        Feeds { directory: feed::usual(), read: Arc::default() }
+    pub fn new() -> LiveRuns {
+        LiveRuns { directory: feed::default_directory(), read: Arc::default() }
     }
 
     /// The processes that run something.
     ///
     /// # Errors
     /// When the directory of their sockets cannot be trusted.
-    pub fn list(&self) -> Result<Vec<Listed>, String> {
+    pub fn list(&self) -> Result<Vec<FeedProcess>, String> {
         feed::list(&self.directory).map_err(|error| error.to_string())
     }
 
@@ -69,7 +69,7 @@ impl Feeds {
         }
         // The list is asked for: it knows which sockets are the user's own.
         let listed = self.list().ok()?.into_iter().find(|listed| listed.pid == pid)?;
-        let follow = Follow::at(&listed.path).ok()?;
+        let follow = FeedReader::connect(&listed.path).ok()?;
         let (sender, receiver) = watch::channel(Arc::default());
         let others = Arc::clone(&self.read);
         let reader = Reader { pid, follow, sender: sender.clone(), others };
@@ -86,18 +86,18 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Reads one feed until it ends, or nobody wants to know.
 struct Reader {
     pid: u32,
-    follow: Follow,
-    sender: watch::Sender<Arc<Known>>,
-    others: Arc<Mutex<HashMap<u32, watch::Sender<Arc<Known>>>>>,
+    follow: FeedReader,
+    sender: watch::Sender<Arc<RunState>>,
+    others: Arc<Mutex<HashMap<u32, watch::Sender<Arc<RunState>>>>>,
 }
 
 impl Reader {
     fn read(mut self) {
-        let mut known = Known::default();
-        let mut trail = Trail::default();
+        let mut known = RunState::default();
+        let mut history = RunHistory::default();
         loop {
-            match self.follow.next_within(GLANCE) {
-                Ok(Some(line)) => take(&mut known, &mut trail, line),
+            match self.follow.next_line_within(CHECK_INTERVAL) {
+                Ok(Some(line)) => take(&mut known, &mut history, line),
                 Ok(None) => known.is_gone = true,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
                     if self.is_forgotten() {
@@ -129,20 +129,20 @@ impl Reader {
     }
 }
 
-fn take(known: &mut Known, trail: &mut Trail, line: Line) {
+fn take(known: &mut RunState, history: &mut RunHistory, line: Line) {
     match line {
         Line::Run(head) => {
-            *trail = Trail::default();
-            *known = Known { head: Some(head), ..Known::default() };
+            *history = RunHistory::default();
+            *known = RunState { head: Some(head), ..RunState::default() };
         }
         Line::Moment(moment) => {
-            trail.push(&moment);
-            known.iops = trail.of(Of::Iops, None, None, CURVE);
-            known.bytes = trail.of(Of::Bytes, None, None, CURVE);
+            history.push(&moment);
+            known.iops = history.rates(Quantity::Iops, None, None, CURVE);
+            known.bytes = history.rates(Quantity::Bytes, None, None, CURVE);
             known.moment = Some(*moment);
         }
         Line::Ended(ended) => known.ended = Some(ended),
-        Line::Kept(kept) => known.kept = Some(kept),
+        Line::Saved(kept) => known.saved = Some(kept),
     }
 }
 
@@ -152,17 +152,17 @@ mod tests {
 
     #[test]
     fn another_run_of_a_process_begins_anew() {
-        let (mut known, mut trail) = (Known::default(), Trail::default());
+        let (mut known, mut history) = (RunState::default(), RunHistory::default());
         let mut tell = |line| {
-            take(&mut known, &mut trail, line);
+            take(&mut known, &mut history, line);
             known.clone()
         };
-        tell(Line::Run(Head { run: 1, ..Head::default() }));
+        tell(Line::Run(RunInfo { run: 1, ..RunInfo::default() }));
         let moment = Moment { run: 1, elapsed_seconds: 1.0, ..Moment::default() };
         assert_eq!(tell(Line::Moment(Box::new(moment))).iops.len(), 1);
-        assert!(tell(Line::Ended(Ended::default())).ended.is_some());
-        assert_eq!(tell(Line::Kept(Kept { run: 1, id: "k".into() })).kept.unwrap().id, "k");
-        let second = tell(Line::Run(Head { run: 2, ..Head::default() }));
-        assert!(second.ended.is_none() && second.kept.is_none() && second.iops.is_empty());
+        assert!(tell(Line::Ended(RunEnd::default())).ended.is_some());
+        assert_eq!(tell(Line::Saved(SavedTo { run: 1, id: "k".into() })).saved.unwrap().id, "k");
+        let second = tell(Line::Run(RunInfo { run: 2, ..RunInfo::default() }));
+        assert!(second.ended.is_none() && second.saved.is_none() && second.iops.is_empty());
     }
 }

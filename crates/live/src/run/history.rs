@@ -4,15 +4,15 @@ use super::{DirectionNow, Moment};
 use record::Direction;
 use std::collections::VecDeque;
 
-/// Rates of a run over its last moments, for each job and all together.
+/// MomentRates of a run over its last moments, for each job and all together.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Trail {
-    moments: VecDeque<Rates>,
+pub struct RunHistory {
+    moments: VecDeque<MomentRates>,
 }
 
 /// Of one moment.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Rates {
+struct MomentRates {
     elapsed_seconds: f64,
     /// By job, in their order: for reads, writes and trims, I/Os and bytes a second.
     jobs: Vec<[[f64; 2]; 3]>,
@@ -20,16 +20,16 @@ struct Rates {
 
 /// What is drawn of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Of {
+pub enum Quantity {
     /// I/Os a second.
     Iops,
     /// Bytes a second.
     Bytes,
 }
 
-impl Trail {
+impl RunHistory {
     /// Moments kept: ten minutes, where there is one a second.
-    pub const KEPT: usize = 600;
+    pub const MOMENTS_MAX: usize = 600;
 
     /// Adds a moment; the oldest one goes where there are too many. One of another run begins anew.
     pub fn push(&mut self, moment: &Moment) {
@@ -41,27 +41,27 @@ impl Trail {
         };
         let jobs = moment.jobs.iter().map(|job| Direction::ALL.map(|d| rates(&job.directions[d])));
         let elapsed_seconds = moment.elapsed_seconds;
-        self.moments.push_back(Rates { elapsed_seconds, jobs: jobs.collect() });
-        if self.moments.len() > Self::KEPT {
+        self.moments.push_back(MomentRates { elapsed_seconds, jobs: jobs.collect() });
+        if self.moments.len() > Self::MOMENTS_MAX {
             self.moments.pop_front();
         }
     }
 
     /// The rates of a job, by its place, or of all (`None`) in the last `moments` moments, in time
     /// order; in one direction, or in all (`None`).
-    pub fn of(
+    pub fn rates(
         &self,
-        what: Of,
+        quantity: Quantity,
         job: Option<usize>,
         direction: Option<Direction>,
         moments: usize,
     ) -> Vec<f64> {
-        let which = usize::from(what == Of::Bytes);
+        let which = usize::from(quantity == Quantity::Bytes);
         let of_job = |rates: &[[f64; 2]; 3]| match direction {
             Some(direction) => rates[direction as usize][which],
             None => rates.iter().map(|rates| rates[which]).sum(),
         };
-        let value = |moment: &Rates| match job {
+        let value = |moment: &MomentRates| match job {
             Some(place) => moment.jobs.get(place).map_or(0.0, of_job),
             None => moment.jobs.iter().map(of_job).sum(),
         };
@@ -96,26 +96,26 @@ mod tests {
 
     #[test]
     fn rates_are_by_job_direction_and_together() {
-        let mut trail = Trail::default();
-        trail.push(&moment(1.0, 5.0, 1.0));
-        trail.push(&moment(2.0, 6.0, 2.0));
-        assert_eq!(trail.of(Of::Iops, None, None, 9), [6.0, 8.0]);
-        assert_eq!(trail.of(Of::Iops, Some(1), None, 9), [1.0, 2.0]);
-        assert_eq!(trail.of(Of::Bytes, Some(0), None, 1), [3072.0]);
-        assert_eq!(trail.of(Of::Iops, None, Some(Direction::Write), 9), [1.0, 2.0]);
-        assert_eq!(trail.of(Of::Iops, Some(7), None, 9), [0.0, 0.0]);
-        assert_eq!((trail.span(9), trail.span(1)), (1.0, 0.0));
+        let mut history = RunHistory::default();
+        history.push(&moment(1.0, 5.0, 1.0));
+        history.push(&moment(2.0, 6.0, 2.0));
+        assert_eq!(history.rates(Quantity::Iops, None, None, 9), [6.0, 8.0]);
+        assert_eq!(history.rates(Quantity::Iops, Some(1), None, 9), [1.0, 2.0]);
+        assert_eq!(history.rates(Quantity::Bytes, Some(0), None, 1), [3072.0]);
+        assert_eq!(history.rates(Quantity::Iops, None, Some(Direction::Write), 9), [1.0, 2.0]);
+        assert_eq!(history.rates(Quantity::Iops, Some(7), None, 9), [0.0, 0.0]);
+        assert_eq!((history.span(9), history.span(1)), (1.0, 0.0));
     }
 
     #[test]
     fn what_is_long_ago_is_forgotten_and_another_run_begins_anew() {
-        let mut trail = Trail::default();
-        for at in 0..Trail::KEPT + 5 {
-            trail.push(&moment(at as f64, at as f64, 0.0));
+        let mut history = RunHistory::default();
+        for at in 0..RunHistory::MOMENTS_MAX + 5 {
+            history.push(&moment(at as f64, at as f64, 0.0));
         }
-        let all = trail.of(Of::Iops, None, None, usize::MAX);
-        assert_eq!((all.len(), all[0]), (Trail::KEPT, 5.0));
-        trail.push(&moment(1.0, 3.0, 0.0));
-        assert_eq!(trail.of(Of::Iops, None, None, 9), [3.0]);
+        let all = history.rates(Quantity::Iops, None, None, usize::MAX);
+        assert_eq!((all.len(), all[0]), (RunHistory::MOMENTS_MAX, 5.0));
+        history.push(&moment(1.0, 3.0, 0.0));
+        assert_eq!(history.rates(Quantity::Iops, None, None, 9), [3.0]);
     }
 }

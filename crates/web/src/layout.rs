@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 /// Where in the site a page stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Here {
+pub enum NavItem {
     /// Among the runs.
     Runs,
     /// At how figures went over time.
@@ -22,7 +22,7 @@ pub enum Here {
     /// At none of them.
     None,
     /// Outside: the way in is shown alone.
-    Out,
+    LoggedOut,
 }
 
 /// A file that is part of the program.
@@ -58,28 +58,34 @@ pub static ASSETS: [Asset; 3] = [
 ];
 
 /// A few digits that change with the assets, so that browsers may keep them.
-pub static EDITION: LazyLock<String> = LazyLock::new(|| {
+pub static ASSETS_VERSION: LazyLock<String> = LazyLock::new(|| {
     let mut digest = Sha256::new();
     ASSETS.iter().for_each(|asset| digest.update(asset.text.as_bytes()));
     digest.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect()
 });
 
 /// A page with `body` in its middle.
-pub fn page(site: &Site, title: &str, here: Here, body: Markup) -> Html<String> {
-    page_with(site, title, here, html! {}, body)
+pub fn page(site: &Site, title: &str, item: NavItem, body: Markup) -> Html<String> {
+    page_with(site, title, item, html! {}, body)
 }
 
 /// The same, with more in its head.
-pub fn page_with(site: &Site, title: &str, here: Here, head: Markup, body: Markup) -> Html<String> {
+pub fn page_with(
+    site: &Site,
+    title: &str,
+    item: NavItem,
+    head: Markup,
+    body: Markup,
+) -> Html<String> {
     let links = [
-        (Here::Runs, "/runs", "Runs"),
-        (Here::Trends, "/trends", "Trends"),
-        (Here::Live, "/live", "Live"),
-        (Here::Machine, "/machine", "Machine"),
-        (Here::Start, "/start", "Start"),
+        (NavItem::Runs, "/runs", "Runs"),
+        (NavItem::Trends, "/trends", "Trends"),
+        (NavItem::Live, "/live", "Live"),
+        (NavItem::Machine, "/machine", "Machine"),
+        (NavItem::Start, "/start", "Start"),
     ];
     let links =
-        links.into_iter().filter(|(at, ..)| *at != Here::Start || site.launcher().is_some());
+        links.into_iter().filter(|(at, ..)| *at != NavItem::Start || site.launcher().is_some());
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -88,23 +94,23 @@ pub fn page_with(site: &Site, title: &str, here: Here, head: Markup, body: Marku
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 title { (title) " · fathom" }
-                link rel="icon" href={ "/icon.svg?v=" (*EDITION) };
-                link rel="stylesheet" href={ "/style.css?v=" (*EDITION) };
-                script src={ "/fathom.js?v=" (*EDITION) } defer {}
+                link rel="icon" href={ "/icon.svg?v=" (*ASSETS_VERSION) };
+                link rel="stylesheet" href={ "/style.css?v=" (*ASSETS_VERSION) };
+                script src={ "/fathom.js?v=" (*ASSETS_VERSION) } defer {}
                 (head)
             }
             body {
                 a.skip href="#main" { "To the content" }
                 header.site {
                     a.name href="/" { "fathom" }
-                    @if here != Here::Out {
+                    @if item != NavItem::LoggedOut {
                         nav aria-label="Pages" {
                             @for (at, path, name) in links {
-                                a href=(path) aria-current=[(at == here).then_some("page")] { (name) }
+                                a href=(path) aria-current=[(at == item).then_some("page")] { (name) }
                             }
                         }
                         // What is refused is told to anybody: the secret of forms is not.
-                        @if here != Here::None {
+                        @if item != NavItem::None {
                             form.leave method="post" action="/logout" {
                                 (csrf(site))
                                 button.quiet { "Log out" }

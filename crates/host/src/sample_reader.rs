@@ -2,7 +2,7 @@
 //! at his own pace.
 
 use crate::Host;
-use crate::slow::SlowWatch;
+use crate::slow_reader::SlowReader;
 use record::{Nanos, OwnIo, Sample};
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -19,33 +19,33 @@ pub enum Detail {
 }
 
 /// Looks at the machine and at some of its block devices.
-pub struct Lookout {
+pub struct SampleReader {
     host: Host,
     devices: Vec<String>,
     origin: Instant,
-    slow: SlowWatch,
+    slow: SlowReader,
 }
 
-impl Lookout {
+impl SampleReader {
     /// Over block devices, by kernel name; unknown ones are left out of the samples. Times count
     /// from `origin`; moments before it count as 0.
-    pub fn new(host: Host, devices: Vec<String>, origin: Instant) -> Lookout {
-        let slow = SlowWatch::of(&host, &devices);
-        Lookout { host, devices, origin, slow }
+    pub fn new(host: Host, devices: Vec<String>, origin: Instant) -> SampleReader {
+        let slow = SlowReader::new(&host, &devices);
+        SampleReader { host, devices, origin, slow }
     }
 
     /// Looks. `tids`: the threads of this process whose times are wanted.
-    pub fn look(&self, tids: &[u32], detail: Detail) -> Sample {
+    pub fn read(&self, tids: &[u32], detail: Detail) -> Sample {
         let host = &self.host;
         let at = Instant::now().saturating_duration_since(self.origin);
         let [memory_available, memory_cached, memory_dirty, memory_writeback] =
             host.memory_bytes(["MemAvailable", "Cached", "Dirty", "Writeback"]);
-        let slow = || self.slow.look(host, detail == Detail::All);
+        let slow = || self.slow.read(host, detail == Detail::All);
         Sample {
             at: Nanos(u64::try_from(at.as_nanos()).unwrap_or(u64::MAX)),
             cpus: host.cpu_samples(),
-            disks: known(&self.devices, |name| Some((name.clone(), host.disk_sample(name)?))),
-            workers: known(tids, |tid| Some((*tid, host.worker_sample(*tid)?))),
+            disks: collect(&self.devices, |name| Some((name.clone(), host.disk_sample(name)?))),
+            workers: collect(tids, |tid| Some((*tid, host.worker_sample(*tid)?))),
             memory_available,
             memory_cached,
             memory_dirty,
@@ -59,6 +59,6 @@ impl Lookout {
     }
 }
 
-fn known<I, K: Ord, V>(items: &[I], look: impl Fn(&I) -> Option<(K, V)>) -> BTreeMap<K, V> {
-    items.iter().filter_map(look).collect()
+fn collect<I, K: Ord, V>(items: &[I], read: impl Fn(&I) -> Option<(K, V)>) -> BTreeMap<K, V> {
+    items.iter().filter_map(read).collect()
 }
