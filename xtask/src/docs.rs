@@ -10,11 +10,8 @@ use std::path::Path;
 pub type Document = (&'static str, fn() -> String);
 
 /// Every generated document.
-pub const DOCUMENTS: &[Document] = &[
-    ("docs/options.md", job::docs::markdown),
-    ("docs/fathom.1", job::docs::man),
-    ("docs/CHECKS.md", checks::markdown),
-];
+pub const DOCUMENTS: &[Document] =
+    &[("docs/options.md", job::docs::markdown), ("docs/CHECKS.md", checks::markdown)];
 
 /// Writes every document below `root`.
 pub fn write(root: &Path) -> Result<()> {
@@ -33,8 +30,6 @@ pub fn write(root: &Path) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Write as _;
-    use std::process::{Command, Stdio};
 
     #[test]
     fn documents_are_written_where_tidy_reads_them() {
@@ -43,19 +38,5 @@ mod tests {
         for (name, text) in DOCUMENTS {
             assert_eq!(fs::read_to_string(root.path().join(name)).unwrap(), text());
         }
-    }
-
-    #[test]
-    fn the_man_page_renders_without_a_warning() {
-        let mut groff = Command::new("groff")
-            .args(["-man", "-Tutf8", "-Kutf8", "-ww", "-z"])
-            .stdin(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("groff, which cargo xtask test installs");
-        groff.stdin.take().unwrap().write_all(job::docs::man().as_bytes()).unwrap();
-        let done = groff.wait_with_output().unwrap();
-        let warnings = String::from_utf8_lossy(&done.stderr);
-        assert!(done.status.success() && warnings.is_empty(), "{warnings}");
     }
 }

@@ -34,7 +34,7 @@ enum Command {
     Lab,
     /// Damage inputs for a parser until it fails or time is up.
     Fuzz(fuzz::Options),
-    /// Write docs/options.md and docs/fathom.1 from the options table, docs/CHECKS.md from the checks.
+    /// Write docs/options.md from the options table, docs/CHECKS.md from the checks.
     Docs,
 }
 

@@ -7,6 +7,7 @@ mod compat;
 mod diagnose;
 mod inspect;
 mod knee;
+mod manual;
 mod plot;
 mod precondition;
 mod report;
@@ -105,6 +106,10 @@ subcommands! {
     /// Discard the free blocks of a filesystem, or all blocks of a device: a dry run unless --commit
     /// is given.
     Trim(trim::Arguments) => trim::main,
+    /// Print the man page of the program or of a command, in roff.
+    Man(manual::ManArguments) => manual::man,
+    /// Print completions for bash, zsh, fish and other shells.
+    Completions(manual::CompletionArguments) => manual::completions,
     /// Copy as dd does, with its last lines, and what they are worth. Also when called as `dd`.
     #[command(disable_help_flag = true)]
     Dd(RawArguments) => |raw: &RawArguments| compat::main(compat::dd::main, &raw.words),

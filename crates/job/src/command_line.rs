@@ -70,8 +70,10 @@ pub enum Action {
     IdleCalibrate,
     /// Print the version.
     Version,
-    /// Print help on the program ([`crate::help::usage`]).
+    /// Print the help of the command ([`crate::help::overview`], [`crate::help::usage`]).
     Help,
+    /// Print every option ([`crate::help::all_options`]).
+    HelpAll,
 }
 
 /// A way to report.

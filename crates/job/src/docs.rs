@@ -1,5 +1,5 @@
-//! The reference on paper: Markdown for the web and a man page, both from the option tables, so
-//! that neither can say anything else than the parser does.
+//! The options reference in Markdown, and its texts for the man page: all from the option tables, so
+//! that no document says anything else than the parser does.
 
 use crate::help::spelling;
 use crate::options::{self, Group, Kind, OptionDef, Status};
@@ -8,7 +8,7 @@ use record::Nanos;
 use std::fmt::Write;
 
 /// Groups in the order of the reference, with their titles.
-const GROUPS: &[(Group, &str)] = &[
+pub const GROUPS: &[(Group, &str)] = &[
     (Group::Job, "Jobs"),
     (Group::Time, "Time"),
     (Group::Target, "Files and devices"),
@@ -28,7 +28,7 @@ const GROUPS: &[(Group, &str)] = &[
 ];
 
 /// Exit codes of `fathom run` and what they mean.
-const EXITS: &[(&str, &str)] = &[
+pub const EXITS: &[(&str, &str)] = &[
     ("0", "The jobs ran without error."),
     ("1", "A run had I/O errors, or a job did no I/O."),
     ("2", "The command line or a job file is wrong."),
@@ -37,7 +37,7 @@ const EXITS: &[(&str, &str)] = &[
 ];
 
 /// How values are written: kind, then form.
-const VALUES: &[(&str, &str)] = &[
+pub const VALUES: &[(&str, &str)] = &[
     (
         "Numbers and sizes",
         "Decimal, or hexadecimal after 0x. The suffixes k, m, g, t and p, with or without b, \
@@ -64,7 +64,7 @@ const VALUES: &[(&str, &str)] = &[
 ];
 
 /// What a job file is made of, a paragraph each.
-const JOB_FILES: &[&str] = &[
+pub const JOB_FILES: &[&str] = &[
     "A job file is text in sections. A line [NAME] begins a section, and each line after it is \
      one option: NAME=VALUE, or NAME alone for a switch. Blanks around a line mean nothing. A ';' \
      or '#' begins a comment wherever it stands. Quotes and backslashes mean nothing, and a line \
@@ -130,7 +130,7 @@ fn markdown_option(text: &mut String, def: &OptionDef) {
 }
 
 /// Type, default, range, engines, status.
-fn fields(def: &OptionDef) -> Vec<(&'static str, String)> {
+pub fn fields(def: &OptionDef) -> Vec<(&'static str, String)> {
     let mut fields = vec![("type", words(def.kind))];
     if !def.default.is_empty() {
         fields.push(("default", def.default.to_string()));
@@ -217,152 +217,27 @@ fn markdown_text(text: &str) -> String {
     out
 }
 
-/// The commands that run no job files, by what they are for.
-const COMMANDS: &[(&str, &str)] = &[
-    (
-        "fathom test, inspect, diagnose, knee, precondition, trim, watch",
-        "How fast the storage under a path is and what limits it, what it is made of, why it is \
-         slow, which depth suits it, bringing it into a steady state, and what it does now.",
-    ),
-    (
-        "fathom sweep, app, s3",
-        "One job over values of its options, work of real life in timed phases, object stores.",
-    ),
-    (
-        "fathom dd, hdparm, diskspd, iozone",
-        "The command lines and the output of these tools, and what their figures are worth. Links \
-         of these names to the program do the same.",
-    ),
-    (
-        "fathom runs, compare, trend, report, plot, serve",
-        "What was kept of runs: lists, comparisons, figures over time, reports, pictures, pages.",
-    ),
-];
-
-/// The man page fathom(1), in roff.
-pub fn man() -> String {
-    let mut text = ".TH FATHOM 1 \"\" \"fathom\" \"User Commands\"\n.ad l\n.nh\n".to_string();
-    let _ =
-        writeln!(text, ".SH NAME\nfathom \\- measure storage, and say what the number is worth");
-    text += ".SH SYNOPSIS\n.B fathom run\n[options] [job options] [job file ...]\n.br\n\
-             .B fathom fio\n[options] [job options] [job file ...]\n";
-    text += ".SH DESCRIPTION\n";
-    man_paragraph(
-        &mut text,
-        "fathom runs the job files of fio and reports in fio's formats. It keeps with every result \
-         what it needs to be believed: the device under the target, the machine during the run, \
-         the job as typed and as resolved.",
-    );
-    text += ".SH COMMANDS\n";
-    man_item(&mut text, "fathom run", "Run jobs. Options given beside a job file override it.");
-    man_item(
-        &mut text,
-        "fathom fio",
-        "The same with fio's rules and messages, for scripts made for fio. A link named fio to the \
-         program does the same.",
-    );
-    COMMANDS.iter().for_each(|(names, about)| man_item(&mut text, names, about));
-    man_paragraph(
-        &mut text,
-        "Each command explains itself with --help. What follows is of the first two.",
-    );
-    text += ".SH OPTIONS\n";
-    for option in OPTIONS {
-        let doc = format!("{}{}.", option.doc, program_mark(option));
-        man_item(&mut text, &spelling(option), &doc);
-    }
-    text += ".SH JOB FILES\n";
-    JOB_FILES.iter().for_each(|paragraph| man_paragraph(&mut text, paragraph));
-    text += ".SH VALUES\n";
-    VALUES.iter().for_each(|(kind, form)| man_item(&mut text, kind, form));
-    text += ".SH JOB OPTIONS\n";
-    for (group, title) in GROUPS {
-        let mut rows = options::all().filter(|def| def.group == *group).peekable();
-        if rows.peek().is_some() {
-            let _ = writeln!(text, ".SS \"{title}\"");
-        }
-        rows.for_each(|def| man_option(&mut text, def));
-    }
-    text += ".SH EXIT STATUS\n";
-    EXITS.iter().for_each(|(code, meaning)| man_item(&mut text, code, meaning));
-    text += ".SH SEE ALSO\n.BR fio (1)\n";
-    text
-}
-
-fn man_option(text: &mut String, def: &OptionDef) {
-    let names: Vec<&str> = def.names().collect();
-    man_item(text, &names.join(", "), &format!("{}.", def.doc.trim_end_matches('.')));
-    for (label, value) in fields(def) {
-        let _ = writeln!(text, ".br\n{label}: {}", roff(&value));
-    }
-    for choice in def.values {
-        let _ = writeln!(text, ".br\n\\fB{}\\fR: {}", roff(choice.name), roff(&choice.about()));
-    }
-    for paragraph in def.long.split("\n\n").filter(|paragraph| !paragraph.trim().is_empty()) {
-        let _ = writeln!(text, ".IP\n{}", roff(paragraph));
-    }
-}
-
-fn man_item(text: &mut String, label: &str, body: &str) {
-    let _ = writeln!(text, ".TP\n.B \"{}\"\n{}", roff(label).replace('"', "\\(dq"), roff(body));
-}
-
-fn man_paragraph(text: &mut String, body: &str) {
-    let _ = writeln!(text, ".PP\n{}", roff(body));
-}
-
-/// Text as roff: backslashes, hyphens, lines that would be requests and what is not ASCII are
-/// escaped, and lists without blanks may be broken after their commas and colons.
-fn roff(text: &str) -> String {
-    let escaped = text.replace('\\', "\\(rs").replace('-', "\\-");
-    let breakable = |word: &str| {
-        let long = word.len() > 40;
-        let mut out = String::with_capacity(word.len());
-        for character in word.chars() {
-            match character.is_ascii() {
-                true => out.push(character),
-                false => out += &format!("\\[u{:04X}]", u32::from(character)),
-            }
-            if long && matches!(character, ',' | ':') {
-                out += "\\:";
-            }
-        }
-        out
-    };
-    let escaped = escaped.split(' ').map(breakable).collect::<Vec<String>>().join(" ");
-    let guarded = escaped.lines().map(|line| match line.starts_with(['.', '\'']) {
-        true => format!("\\&{line}"),
-        false => line.into(),
-    });
-    guarded.collect::<Vec<String>>().join("\n")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn every_option_is_in_both_references_once() {
-        let (markdown, man) = (markdown(), man());
+    fn every_option_is_in_the_reference_once() {
+        let markdown = markdown();
         for def in options::all() {
             let names: Vec<String> = def.names().map(|name| format!("`{name}`")).collect();
             let heading = format!("\n### {}\n", names.join(", "));
             let same = |other: &&OptionDef| other.names().eq(def.names());
             let rows = options::all().filter(same).count();
             assert_eq!(markdown.matches(&heading).count(), rows, "{}", def.name);
-            let names: Vec<&str> = def.names().collect();
-            assert!(man.contains(&format!(".B \"{}\"\n", roff(&names.join(", ")))), "{}", def.name);
         }
         for option in OPTIONS {
             assert!(markdown.contains(&spelling(option)), "--{}", option.name);
-            assert!(man.contains(&roff(&spelling(option))), "--{}", option.name);
         }
     }
 
     #[test]
     fn text_never_turns_into_markup() {
         assert_eq!(markdown_text("a_b*[c]"), "a\\_b\\*\\[c\\]");
-        assert_eq!(roff(".x\n'y\n--z\\"), "\\&.x\n\\&'y\n\\-\\-z\\(rs");
-        assert_eq!(roff("n × m…"), "n \\[u00D7] m\\[u2026]");
     }
 }

@@ -13,7 +13,80 @@ const NAMES: usize = 24;
 /// Width of the labels of one option's help.
 const LABELS: usize = 20;
 
-/// What `--help` prints.
+/// What `fathom run --help` shows: the options that most runs need, by what they are for. The words
+/// about each come from the tables; `--help-all` lists every option.
+const OVERVIEW: &[(&str, &[&str])] = &[
+    ("What to measure", &["name", "filename", "directory", "size", "rw", "bs", "rwmixread"]),
+    ("How", &["ioengine", "iodepth", "direct", "numjobs", "fsync", "verify", "rate_iops"]),
+    ("How long", &["runtime", "time_based", "ramp_time", "repeat"]),
+    (
+        "Results",
+        &["output-format", "output", "live", "accept", "record", "archive", "status-interval"],
+    ),
+    ("Before a run", &["parse-only", "explain", "readonly", "allow-destroy"]),
+    ("Help", &["help-all", "cmdhelp", "enghelp"]),
+];
+
+/// What `fathom run --help` prints: what it is for, examples, the options of [`OVERVIEW`].
+pub fn overview() -> String {
+    let mut text = "\
+Run job files and jobs given as options (fio's), and say what the result is worth.
+
+Examples:
+  fathom run job.fio
+  fathom run --name=read --filename=/data/file --size=4g --rw=randread --bs=4k --direct=1
+             --ioengine=io_uring --iodepth=32 --runtime=30s --time_based
+  fathom run job.fio --repeat=5 --accept='read.p99 < 2ms' --junit=result.xml
+  fathom run job.fio --bs=16k --output-format=json --output=result.json
+
+Usage: fathom run [OPTIONS] [JOB OPTIONS] [JOB FILE]...
+"
+    .to_string();
+    for (title, names) in OVERVIEW {
+        let _ = writeln!(text, "\n{title}:");
+        for name in *names {
+            let program = OPTIONS.iter().find(|option| option.name == *name);
+            let (spelling, doc) = match (program, options::find(name)) {
+                (Some(option), _) => (spelling(option), option.doc),
+                (None, Some(def)) => (format!("--{name}={}", placeholder(def.kind)), def.doc),
+                (None, None) => continue,
+            };
+            let _ = writeln!(text, "  {spelling:<28} {doc}");
+        }
+    }
+    text += "\nAny option of a job file may be given as --OPTION=VALUE; it then holds for all jobs \
+             and\noverrides job files. Each --name begins a job. A job file '-' is standard \
+             input.\n";
+    text
+}
+
+/// How the value of a kind is named in help.
+pub fn placeholder(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Text => "TEXT",
+        Kind::Choice | Kind::ChoiceWith => "NAME",
+        Kind::Int { .. } => "N",
+        Kind::Time { .. } | Kind::Times { .. } => "TIME",
+        Kind::Bool | Kind::Flag => "0|1",
+        Kind::Ranges => "RANGE",
+        Kind::Floats { .. } => "NUMBERS",
+        Kind::Size { .. } => "SIZE",
+    }
+}
+
+/// Every option of the program and, for fathom's own users, every job option, a line each.
+pub fn all_options() -> String {
+    let mut text = usage(Dialect::Fathom);
+    for (group, title) in crate::docs::GROUPS {
+        let _ = writeln!(text, "\n{title}:");
+        for def in options::all().filter(|def| def.group == *group) {
+            let _ = writeln!(text, "  {:<28} {}", format!("--{}", def.name), def.doc);
+        }
+    }
+    text
+}
+
+/// What `fio --help` prints: every option of the program.
 pub fn usage(dialect: Dialect) -> String {
     let name = match dialect {
         Dialect::Fathom => "fathom run",

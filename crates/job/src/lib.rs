@@ -18,7 +18,7 @@ pub mod help;
 mod model;
 pub mod options;
 pub mod profile;
-mod program;
+pub mod program;
 mod secrets;
 mod showcmd;
 pub mod value;

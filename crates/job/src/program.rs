@@ -88,6 +88,7 @@ impl ProgramOption {
 /// Every option of the program.
 pub const OPTIONS: &[ProgramOption] = &[
     option("help", Role::Ends(|_| Action::Help), "Print this and exit").short('h'),
+    option("help-all", Role::Ends(|_| Action::HelpAll), "Print every option and exit").ours(),
     option("version", Role::Ends(|_| Action::Version), "Print the version and exit").short('v'),
     option("cmdhelp", Role::Ends(command_help), "Explain one job option, or list them all")
         .short('c')

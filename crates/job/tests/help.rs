@@ -1,6 +1,6 @@
 //! Help, held against fio's layout; fio is needed.
 
-use job::{Dialect, docs, help};
+use job::{Dialect, help};
 use std::process::Command;
 
 const FIO: &str = "/usr/bin/fio";
@@ -84,7 +84,7 @@ fn what_is_not_there_is_said_with_the_nearest() {
 #[test]
 fn usage_names_every_option_of_fios_usage() {
     let theirs = fio("--help");
-    let (fathom, fio) = (help::usage(Dialect::Fathom), help::usage(Dialect::Fio));
+    let (fathom, fio) = (help::all_options(), help::usage(Dialect::Fio));
     for line in theirs.lines().filter_map(|line| line.trim_start().strip_prefix("--")) {
         let name: String =
             line.chars().take_while(|c| c.is_ascii_alphabetic() || *c == '-').collect();
@@ -95,12 +95,12 @@ fn usage_names_every_option_of_fios_usage() {
 }
 
 #[test]
-fn the_man_page_is_roff_that_begins_as_one() {
-    let man = docs::man();
-    assert!(man.starts_with(".TH FATHOM 1"));
-    for line in man.lines().filter(|line| line.starts_with(['.', '\''])) {
-        let request = line.split(' ').next().unwrap_or_default();
-        let known = [".TH", ".SH", ".SS", ".TP", ".B", ".ad", ".nh", ".BR", ".PP", ".IP", ".br"];
-        assert!(known.contains(&request), "{line}");
+fn the_overview_fits_two_screens_and_names_only_known_options() {
+    let overview = help::overview();
+    assert!(overview.lines().count() <= 60 && overview.lines().all(|line| line.len() <= 100));
+    for line in overview.lines().filter_map(|line| line.strip_prefix("  --")) {
+        let name = line.split([' ', '=', '[']).next().unwrap();
+        let listed = help::all_options();
+        assert!(listed.lines().any(|l| l.trim_start().starts_with(&format!("--{name}"))), "{name}");
     }
 }

@@ -88,10 +88,9 @@ fn read(
 
 /// What `--help` prints.
 fn help(dialect: Dialect) -> String {
-    let usage = job::help::usage(dialect);
     match dialect {
-        Dialect::Fio => format!("{FIO_VERSION}\n{usage}"),
-        Dialect::Fathom => usage,
+        Dialect::Fio => format!("{FIO_VERSION}\n{}", job::help::usage(dialect)),
+        Dialect::Fathom => job::help::overview(),
     }
 }
 
@@ -152,6 +151,7 @@ fn act(
         Action::IdleCalibrate => Ok(report::tools::calibration(&runner::idle::calibrate(false))),
         Action::Version => Ok(format!("{FIO_VERSION}\n")),
         Action::Help => Ok(help(dialect)),
+        Action::HelpAll => Ok(job::help::all_options()),
     };
     match text {
         Ok(text) => output.write(&text).map(|()| 0),

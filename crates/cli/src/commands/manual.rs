@@ -1,0 +1,210 @@
+//! `fathom man` and `fathom completions`, made from the list of commands and the options table.
+
+use crate::output::Output;
+use anyhow::{Context, Result};
+use clap::{Arg, Args, Command, CommandFactory};
+use clap_complete::Shell;
+use clap_mangen::Man;
+use clap_mangen::roff::{Roff, bold, roman};
+use job::docs::{EXITS, GROUPS, JOB_FILES, VALUES};
+use job::options;
+use job::program::{OPTIONS, Takes};
+use runner::Refusal;
+use std::path::{Path, PathBuf};
+
+/// What `fathom man` takes.
+#[derive(Args)]
+pub struct ManArguments {
+    /// The command; otherwise the page of the whole program.
+    command: Option<String>,
+    /// Write the pages of all commands into this directory.
+    #[arg(long, value_name = "DIRECTORY", conflicts_with = "command")]
+    into: Option<PathBuf>,
+}
+
+/// What `fathom completions` takes.
+#[derive(Args)]
+pub struct CompletionArguments {
+    /// The shell.
+    shell: Shell,
+}
+
+/// Prints a man page in roff, or writes all pages.
+///
+/// # Errors
+/// An unknown command; a file that cannot be written.
+pub fn man(arguments: &ManArguments) -> Result<u8> {
+    let program = documented();
+    if let Some(directory) = &arguments.into {
+        return write_pages(&program, directory).map(|()| 0);
+    }
+    let page = match &arguments.command {
+        None => page(&program, "fathom"),
+        Some(name) => {
+            let command = program.find_subcommand(name).ok_or_else(|| {
+                Refusal::usage(format!("there is no command '{name}'; fathom --help lists them"))
+            })?;
+            page(command, &format!("fathom-{name}"))
+        }
+    }?;
+    Output::Stdout.write(&page).map(|()| 0)
+}
+
+/// Prints the completions for a shell.
+///
+/// # Errors
+/// When standard output cannot be written.
+pub fn completions(arguments: &CompletionArguments) -> Result<u8> {
+    let mut script = Vec::new();
+    clap_complete::generate(arguments.shell, &mut documented(), "fathom", &mut script);
+    Output::Stdout.write(&String::from_utf8_lossy(&script)).map(|()| 0)
+}
+
+fn write_pages(program: &Command, directory: &Path) -> Result<()> {
+    let commands = program.get_subcommands().filter(|command| !command.is_hide_set());
+    let pages = commands.map(|command| (command, format!("fathom-{}", command.get_name())));
+    for (command, name) in std::iter::once((program, "fathom".to_owned())).chain(pages) {
+        let path = directory.join(format!("{name}.1"));
+        std::fs::write(&path, page(command, &name)?)
+            .with_context(|| format!("cannot write '{}'", path.display()))?;
+    }
+    Ok(())
+}
+
+/// The commands of the program, `run` and `fio` with the options of the table in place of free words.
+fn documented() -> Command {
+    let mut program = crate::Cli::command();
+    for name in ["run", "fio"] {
+        program = program.mut_subcommand(name, |command| {
+            let about = command.get_about().cloned().unwrap_or_default();
+            Command::new(name).about(about).disable_help_flag(true).args(table_arguments())
+        });
+    }
+    program.build();
+    program
+}
+
+fn table_arguments() -> Vec<Arg> {
+    let of_program = OPTIONS.iter().map(|option| {
+        let argument = Arg::new(option.name).long(option.name).help(option.doc);
+        let argument = match option.short {
+            Some(short) => argument.short(short),
+            None => argument,
+        };
+        match option.takes {
+            Takes::Nothing => argument.num_args(0),
+            Takes::Value => argument.value_name(option.hint),
+            Takes::Maybe => argument.value_name(option.hint).num_args(0..=1).require_equals(true),
+        }
+    });
+    let of_jobs = GROUPS.iter().flat_map(|(group, title)| {
+        options::all().filter(move |def| def.group == *group).map(move |def| (def, *title))
+    });
+    let mut arguments: Vec<Arg> = of_program.collect();
+    for (def, title) in of_jobs {
+        // Engines may share the name of an option.
+        if arguments.iter().any(|known| known.get_id() == def.name) {
+            continue;
+        }
+        let argument = Arg::new(def.name).long(def.name).help(def.doc).help_heading(title);
+        let values = def.values.iter().filter(|choice| choice.works).map(|choice| choice.name);
+        let argument = argument.value_name(job::help::placeholder(def.kind));
+        arguments.push(match def.kind {
+            options::Kind::Choice => argument.value_parser(values.collect::<Vec<_>>()),
+            _ => argument,
+        });
+    }
+    arguments.push(Arg::new("job file").num_args(0..).help("Job files; '-' is standard input"));
+    arguments
+}
+
+/// A man page: the sections that clap knows; for `run` and `fio` also job files, values, and every job
+/// option in full.
+fn page(command: &Command, name: &str) -> Result<String> {
+    let has_jobs = matches!(command.get_name(), "run" | "fio");
+    let mut text = Vec::new();
+    let man = Man::new(command.clone()).title(name.to_uppercase()).manual("fathom").section("1");
+    man.render_title(&mut text)?;
+    man.render_name_section(&mut text)?;
+    if has_jobs {
+        job_sections(name).to_writer(&mut text)?;
+    } else {
+        man.render_synopsis_section(&mut text)?;
+        man.render_description_section(&mut text)?;
+        man.render_options_section(&mut text)?;
+        if command.has_subcommands() {
+            man.render_subcommands_section(&mut text)?;
+        }
+        if command.get_after_help().is_some() {
+            man.render_extra_section(&mut text)?;
+        }
+    }
+    Ok(String::from_utf8_lossy(&text).into_owned())
+}
+
+fn job_sections(name: &str) -> Roff {
+    let mut roff = Roff::new();
+    let synopsis = format!("{} [OPTIONS] [JOB OPTIONS] [JOB FILE]...", name.replace('-', " "));
+    roff.control("SH", ["SYNOPSIS"]).text([roman(synopsis)]);
+    roff.control("SH", ["OPTIONS"]);
+    for option in OPTIONS {
+        roff.control("TP", []).text([bold(job::help::spelling(option))]).text([roman(option.doc)]);
+    }
+    roff.control("SH", ["JOB FILES"]);
+    for paragraph in JOB_FILES {
+        roff.control("PP", []).text([roman(*paragraph)]);
+    }
+    roff.control("SH", ["VALUES"]);
+    for (kind, form) in VALUES {
+        roff.control("TP", []).text([bold(*kind)]).text([roman(*form)]);
+    }
+    roff.control("SH", ["JOB OPTIONS"]);
+    for (group, title) in GROUPS {
+        roff.control("SS", [*title]);
+        options::all().filter(|def| def.group == *group).for_each(|def| job_option(&mut roff, def));
+    }
+    roff.control("SH", ["EXIT STATUS"]);
+    for (code, meaning) in EXITS {
+        roff.control("TP", []).text([bold(*code)]).text([roman(*meaning)]);
+    }
+    roff
+}
+
+fn job_option(roff: &mut Roff, def: &options::OptionDef) {
+    let names = def.names().collect::<Vec<_>>().join(", ");
+    roff.control("TP", []).text([bold(names)]).text([roman(def.doc)]);
+    for (label, value) in job::docs::fields(def) {
+        roff.control("br", []).text([roman(format!("{label}: {value}"))]);
+    }
+    for choice in def.values {
+        let about = roman(format!(": {}", choice.about()));
+        roff.control("br", []).text([bold(choice.name), about]);
+    }
+    for paragraph in def.long.split("\n\n").filter(|paragraph| !paragraph.trim().is_empty()) {
+        roff.control("IP", []).text([roman(paragraph)]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_commands_are_consistent() {
+        documented().debug_assert();
+    }
+
+    #[test]
+    fn the_pages_name_every_command_and_every_option() {
+        let program = documented();
+        let whole = page(&program, "fathom").unwrap();
+        for command in program.get_subcommands().filter(|command| !command.is_hide_set()) {
+            let name = command.get_name().replace('-', "\\-");
+            assert!(whole.contains(&format!("fathom\\-{name}(1)")), "{name}");
+        }
+        let run = page(program.find_subcommand("run").unwrap(), "fathom-run").unwrap();
+        for def in options::all() {
+            assert!(run.contains(&def.name.replace('-', "\\-")), "{}", def.name);
+        }
+    }
+}
