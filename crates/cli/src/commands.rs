@@ -23,6 +23,7 @@ mod watch;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
+use job::Dialect;
 use std::ffi::OsString;
 
 /// The arguments of a command that parses its own options.
@@ -63,7 +64,7 @@ subcommands! {
     Test(test::Arguments) => test::main,
     /// Run job files and jobs given as options (fio's), and report.
     #[command(disable_help_flag = true)]
-    Run(RawArguments) => |raw: &RawArguments| Ok(run::fathom(&raw.words)),
+    Run(RawArguments) => |raw: &RawArguments| Ok(run::main(Dialect::Fathom, &raw.words)),
     /// Show what is under a path and what that means for a benchmark; changes nothing.
     Inspect(inspect::Arguments) => inspect::main,
     /// Find out in five steps why the storage under a path is slow.
@@ -122,7 +123,7 @@ subcommands! {
     Diskspd(RawArguments) => |raw: &RawArguments| compat::main(compat::diskspd::main, &raw.words),
     /// Run as fio: same options, same output. Also when called as `fio`.
     #[command(disable_help_flag = true)]
-    Fio(RawArguments) => |raw: &RawArguments| Ok(run::fio(&raw.words)),
+    Fio(RawArguments) => |raw: &RawArguments| Ok(run::main(Dialect::Fio, &raw.words)),
     /// Run as IOzone: its tests and tables, and what answered each of them. Also when called as
     /// `iozone`.
     #[command(disable_help_flag = true)]
@@ -137,7 +138,7 @@ pub fn named_tool(name: &str) -> Option<Tool> {
     match name {
         "dd" => Some(|words| compat::main(compat::dd::main, words)),
         "diskspd" => Some(|words| compat::main(compat::diskspd::main, words)),
-        "fio" => Some(|words| Ok(run::fio(words))),
+        "fio" => Some(|words| Ok(run::main(Dialect::Fio, words))),
         "hdparm" => Some(|words| compat::main(compat::hdparm::main, words)),
         "iozone" => Some(|words| compat::main(compat::iozone::main, words)),
         _ => None,

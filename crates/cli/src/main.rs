@@ -8,7 +8,7 @@ mod exit;
 mod output;
 mod suites;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches, Parser};
 use commands::Command;
 use std::ffi::OsStr;
 use std::path::Path;
@@ -22,13 +22,24 @@ struct Cli {
     command: Command,
 }
 
+/// Help of a command: what it is for, examples, then the options.
+const HELP: &str = "{about-with-newline}\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
+
+/// The command line of the program.
+fn command() -> clap::Command {
+    Cli::command().mut_subcommands(|command| command.help_template(HELP))
+}
+
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os();
     let name = arguments.next().unwrap_or_default();
     let name = Path::new(&name).file_stem().and_then(OsStr::to_str).unwrap_or_default();
     let done = match commands::named_tool(name) {
         Some(tool) => tool(&arguments.collect::<Vec<_>>()),
-        None => Cli::parse().command.run(),
+        None => match Cli::from_arg_matches(&command().get_matches()) {
+            Ok(cli) => cli.command.run(),
+            Err(error) => error.exit(),
+        },
     };
     ExitCode::from(done.unwrap_or_else(|error| error::fail(&error)))
 }

@@ -190,8 +190,9 @@ impl ArchiveArguments {
     }
 }
 
-/// What every command that makes several runs takes.
+/// Options of every command that makes several runs.
 #[derive(Args)]
+#[command(next_help_heading = "Results")]
 pub struct OutputArguments {
     /// Print JSON.
     #[arg(long)]

@@ -51,8 +51,16 @@ impl Work {
     }
 }
 
+/// What stands above the options in the help.
+const EXAMPLES: &str = "\
+Examples:
+  fathom app gzip,copy /data
+  fathom app postgres /data --rows=1000000 --cold --repeat=5
+  fathom app compile /data --reference=latest";
+
 /// What `fathom app` takes.
 #[derive(Args)]
+#[command(before_help = EXAMPLES)]
 pub struct Arguments {
     /// What to do; several with commas between them, one after the other in each round.
     #[arg(value_delimiter = ',', num_args = 1, action = clap::ArgAction::Set, required = true)]

@@ -11,8 +11,15 @@ use record::RecordSet;
 use runner::Refusal;
 use std::path::{Path, PathBuf};
 
+/// What stands above the options in the help.
+const EXAMPLES: &str = "\
+Examples:
+  fathom compare latest~1 latest
+  fathom compare before.json after.json --tolerance=3% --metrics=read.iops,read.p99";
+
 /// What `fathom compare` takes.
 #[derive(Args)]
+#[command(before_help = EXAMPLES)]
 pub struct Arguments {
     /// The earlier record, or set of records, as `fathom run --record=FILE` writes it; or the id, tag
     /// or other name of an archived run. Several, with commas between, repeat each other.

@@ -7,7 +7,7 @@ pub mod hdparm;
 pub mod iozone;
 mod remarks;
 
-use crate::commands::run::utf8_arguments;
+use crate::commands::run::command_line::utf8_arguments;
 use anyhow::Result;
 use runner::Refusal;
 use std::ffi::OsString;

@@ -11,8 +11,14 @@ use std::ffi::OsString;
 use suite::Place;
 use suite::test::Length;
 
+/// What stands above the options in the help.
+const EXAMPLES: &str = "\
+Examples:
+  fathom diagnose /data";
+
 /// What `fathom diagnose` takes.
 #[derive(Args)]
+#[command(before_help = EXAMPLES)]
 pub struct Arguments {
     /// A directory, or a file in it: the storage there is looked at, by one file that is removed.
     #[arg(default_value = ".")]

@@ -12,8 +12,15 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
+/// What stands above the options in the help.
+const EXAMPLES: &str = "\
+Examples:
+  fathom inspect /data
+  fathom inspect --json /dev/nvme0n1";
+
 /// What `fathom inspect` takes.
 #[derive(Args)]
+#[command(before_help = EXAMPLES)]
 pub struct Arguments {
     /// A directory, a file or a block device.
     #[arg(value_name = "PATH|DEVICE", default_value = ".")]

@@ -25,8 +25,16 @@ const TIME: Nanos = Nanos::from_millis(1500);
 /// O_DIRECT takes multiples of this at the least.
 const SECTOR: u64 = 512;
 
+/// What stands above the options in the help.
+const EXAMPLES: &str = "\
+Examples:
+  fathom knee /data
+  fathom knee /data --rw=randwrite --bs=16k --p99=2ms
+  fathom knee /dev/nvme0n1 --depths=1,2,4..512 --write-job=knee.fio";
+
 /// What `fathom knee` takes.
 #[derive(Args)]
+#[command(before_help = EXAMPLES)]
 pub struct Arguments {
     /// A directory, or a file in it: the storage there is measured, by one file that is removed. Or a
     /// block device, which is only read unless --rw writes and --allow-destroy names it.

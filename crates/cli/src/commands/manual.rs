@@ -2,7 +2,7 @@
 
 use crate::output::Output;
 use anyhow::{Context, Result};
-use clap::{Arg, Args, Command, CommandFactory};
+use clap::{Arg, Args, Command};
 use clap_complete::Shell;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
@@ -73,7 +73,7 @@ fn write_pages(program: &Command, directory: &Path) -> Result<()> {
 
 /// The commands of the program, `run` and `fio` with the options of the table in place of free words.
 fn documented() -> Command {
-    let mut program = crate::Cli::command();
+    let mut program = crate::command();
     for name in ["run", "fio"] {
         program = program.mut_subcommand(name, |command| {
             let about = command.get_about().cloned().unwrap_or_default();
@@ -205,6 +205,21 @@ mod tests {
         let run = page(program.find_subcommand("run").unwrap(), "fathom-run").unwrap();
         for def in options::all() {
             assert!(run.contains(&def.name.replace('-', "\\-")), "{}", def.name);
+        }
+    }
+
+    #[test]
+    fn every_command_shows_examples_that_parse() {
+        let program = crate::command();
+        for command in program.get_subcommands().filter(|command| !command.is_hide_set()) {
+            let Some(help) = command.get_before_help().map(ToString::to_string) else { continue };
+            let examples: Vec<&str> = help.lines().filter(|line| line.contains("fathom ")).collect();
+            assert!(!examples.is_empty(), "{}", command.get_name());
+            for example in examples {
+                let words = example.trim().split(' ').map(|word| word.trim_matches('\''));
+                let parsed = crate::command().try_get_matches_from(words);
+                assert!(parsed.is_ok(), "{example}: {}", parsed.unwrap_err());
+            }
         }
     }
 }

@@ -13,8 +13,15 @@ use std::path::{Path, PathBuf};
 /// Pixels of a PNG in each of the picture: sharp on screens with small pixels and on paper.
 pub const SCALE: f32 = 2.0;
 
+/// What stands above the options in the help.
+const EXAMPLES: &str = "\
+Examples:
+  fathom plot sweep-directory -o iops.svg
+  fathom plot before.json after.json -o latency.png --metric=read.p99";
+
 /// What `fathom plot` takes.
 #[derive(Args)]
+#[command(before_help = EXAMPLES)]
 pub struct Arguments {
     /// The directory of a sweep, a record or set of records, or the id, tag or other name of an
     /// archived run or set; as NAME=PATH to name it on the picture. Several are drawn together: as series in colours of their own, or side by side.

@@ -11,8 +11,15 @@ use std::ffi::OsString;
 use suite::Place;
 use suite::precondition::{Precondition, Setting, conclude};
 
+/// What stands above the options in the help.
+const EXAMPLES: &str = "\
+Examples:
+  fathom precondition /data/file --size=64g
+  fathom precondition /dev/nvme0n1 --allow-destroy=/dev/nvme0n1";
+
 /// What `fathom precondition` takes.
 #[derive(Args)]
+#[command(before_help = EXAMPLES)]
 pub struct Arguments {
     /// The block device or file that is overwritten. A file that is not there is made and stays.
     #[arg(value_name = "DEVICE|FILE")]

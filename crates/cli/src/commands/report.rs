@@ -9,8 +9,15 @@ use report::{html, pictures};
 use runner::Refusal;
 use std::path::{Path, PathBuf};
 
+/// What stands above the options in the help.
+const EXAMPLES: &str = "\
+Examples:
+  fathom report latest -o report.html
+  fathom report a.json b.json -o comparison.html";
+
 /// What `fathom report` takes.
 #[derive(Args)]
+#[command(before_help = EXAMPLES)]
 pub struct Arguments {
     /// A record, a set of records or the directory of a sweep; or the name of an archived run: its
     /// id, a tag, latest, latest~1. As NAME=RUN to name it in the report. Several are compared with

@@ -1,9 +1,10 @@
-//! `fathom run` and `fio`: parse, then the action that the command line asks for. [`once::run`] is the
-//! way of one run.
+//! `fathom run` and `fio`. [`main`] parses and dispatches, [`run`] is the way of a run.
 
+mod actions;
 mod checksum_test;
 mod client;
 mod clock_test;
+pub mod command_line;
 mod connection;
 pub mod console;
 mod debug;
@@ -11,7 +12,6 @@ mod gate;
 mod interim;
 mod live_view;
 mod metrics;
-mod once;
 mod repeat;
 pub mod request;
 mod server;
@@ -19,33 +19,24 @@ mod status_line;
 
 use crate::exit;
 use crate::output::{Output, describe, say};
-use anyhow::{Context, Result};
-use job::{Action, Dialect, Invocation, JobErrors};
-use report::FIO_VERSION;
-use request::{RunRequest, check_job_files, program, usage_code};
-use runner::Runner;
-use runner::inputs::Machine;
+use anyhow::Result;
+use command_line::UsageError;
+use console::Console;
+use gate::Gate;
+use job::{Action, Dialect};
+use metrics::Metrics;
+use record::RunRecord;
+use report::{Dress, Format};
+use request::{RunRequest, SEED, ShownMessages, header, program, usage_code};
+use runner::{Execution, RunArchive, Runner};
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::BufReader;
+use std::net::TcpListener;
 
-/// `fathom run …`.
-pub fn fathom(words: &[OsString]) -> u8 {
-    main(Dialect::Fathom, words)
-}
-
-/// `fio …`.
-pub fn fio(words: &[OsString]) -> u8 {
-    main(Dialect::Fio, words)
-}
-
-/// Why nothing was run: a line for the user.
-struct UsageError(String);
-
-fn main(dialect: Dialect, words: &[OsString]) -> u8 {
+/// Parses the command line and does what it asks for. Returns the exit code.
+pub fn main(dialect: Dialect, words: &[OsString]) -> u8 {
     engine::look_at_clock();
     let runner = Runner::new(dialect == Dialect::Fio);
-    let (invocation, others) = match read(dialect, words, &runner) {
+    let (invocation, others) = match command_line::read(dialect, words, &runner) {
         Ok(read) => read,
         Err(UsageError(text)) => {
             say(&format!("{text}\n"));
@@ -59,120 +50,96 @@ fn main(dialect: Dialect, words: &[OsString]) -> u8 {
         say(&format!("{}: error: {}\n", program(dialect), describe(&error)));
         code
     };
-    let output = match Output::open(invocation.output.as_deref()) {
+    let mut output = match Output::open(invocation.output.as_deref()) {
         Ok(output) => output,
         Err(error) => return failed(error, usage_code(dialect)),
     };
-    act(dialect, &runner, &invocation, &others, output)
-        .unwrap_or_else(|error| failed(error, exit::ERRORS))
-}
-
-/// The invocation, and those that run in turn with it, with the traces that they replay.
-fn read(
-    dialect: Dialect,
-    words: &[OsString],
-    runner: &Runner,
-) -> Result<(Invocation, Vec<Invocation>), UsageError> {
-    let usage = |text: String| UsageError(format!("command line: {text}"));
-    let arguments = utf8_arguments(words).map_err(usage)?;
-    let machine = Machine::new(runner.machine());
-    let (mut invocation, mut others) =
-        parse(&arguments, dialect, &machine).map_err(|errors| UsageError(errors.to_string()))?;
-    if invocation.action == Action::Run {
-        let mut all = std::iter::once(&mut invocation).chain(&mut others);
-        all.try_for_each(|one| runner::replay::attach(one, runner.host())).map_err(UsageError)?;
-    }
-    check_job_files(&invocation).map_err(usage)?;
-    Ok((invocation, others))
-}
-
-/// What `--help` prints.
-fn help(dialect: Dialect) -> String {
-    match dialect {
-        Dialect::Fio => format!("{FIO_VERSION}\n{}", job::help::usage(dialect)),
-        Dialect::Fathom => job::help::overview(),
-    }
-}
-
-/// The invocation, and those that run in turn with it.
-fn parse(
-    arguments: &[String],
-    dialect: Dialect,
-    machine: &Machine,
-) -> Result<(Invocation, Vec<Invocation>), JobErrors> {
-    let invocation = job::parse(arguments, dialect, machine)?;
-    let other =
-        |file: &String| job::parse_instead(arguments, std::slice::from_ref(file), dialect, machine);
-    let others = invocation.interleave.iter().map(other).collect::<Result<_, _>>()?;
-    Ok((invocation, others))
-}
-
-/// The arguments as text. Replacing what is not UTF-8 would name another file than the one meant.
-///
-/// # Errors
-/// The argument that is not UTF-8.
-pub fn utf8_arguments(arguments: &[OsString]) -> Result<Vec<String>, String> {
-    let text = |argument: &OsString| {
-        argument.to_str().map(str::to_owned).ok_or_else(|| {
-            format!("'{}' is not UTF-8 text; give names in UTF-8", argument.to_string_lossy())
-        })
-    };
-    arguments.iter().map(text).collect()
-}
-
-fn act(
-    dialect: Dialect,
-    runner: &Runner,
-    invocation: &Invocation,
-    others: &[Invocation],
-    mut output: Output,
-) -> Result<u8> {
-    let text = match &invocation.action {
+    let request = RunRequest { dialect, runner: &runner, invocation: &invocation, others: &others };
+    let done = match invocation.action {
         Action::Run if invocation.server.is_some() => {
-            return server::main(dialect, runner, invocation, output);
+            server::main(dialect, &runner, &invocation, output)
         }
         Action::Run | Action::ParseOnly if !invocation.clients.is_empty() => {
-            return client::main(&RunRequest { dialect, runner, invocation, others }, &mut output);
+            client::main(&request, &mut output)
         }
-        Action::Run => {
-            return once::main(&RunRequest { dialect, runner, invocation, others }, &mut output);
-        }
-        Action::ParseOnly => Ok(debug::parsed(program(dialect), invocation)),
-        Action::ShowCmd(text) | Action::Explain(text) => Ok(text.clone()),
-        Action::CmdHelp(option) => job::help::command(option.as_deref()),
-        Action::EngHelp(engine) => job::help::engine(engine.as_deref(), dialect),
-        Action::InflateLog(path) => return inflate(dialect, path, &mut output),
-        Action::ProfileHelp(text) => Ok(text.clone()),
-        Action::DebugHelp => Ok(job::debug::help(program(dialect))),
-        Action::CrcTest(names) => {
-            return checksum_test::main(dialect, names.as_deref(), &mut output);
-        }
-        Action::CpuClockTest => return clock_test::main(runner.machine(), &mut output),
-        Action::IdleCalibrate => Ok(report::tools::calibration(&runner::idle::calibrate(false))),
-        Action::Version => Ok(format!("{FIO_VERSION}\n")),
-        Action::Help => Ok(help(dialect)),
-        Action::HelpAll => Ok(job::help::all_options()),
+        Action::Run => run(&request, &mut output),
+        _ => actions::perform(dialect, &runner, &invocation, &mut output),
     };
-    match text {
-        Ok(text) => output.write(&text).map(|()| 0),
-        Err(mistake) => {
-            say(&format!("{}: {mistake}\n", program(dialect)));
-            Ok(usage_code(dialect))
-        }
-    }
+    done.unwrap_or_else(|error| failed(error, exit::ERRORS))
 }
 
-/// `--inflate-log`: what can be read of a damaged log is printed as well.
-fn inflate(dialect: Dialect, path: &str, output: &mut Output) -> Result<u8> {
-    let log = File::open(path).with_context(|| format!("--inflate-log={path}"))?;
-    let mut text = Vec::new();
-    let read = report::logs::inflate(BufReader::new(log), &mut text);
-    output.write(&String::from_utf8_lossy(&text))?;
-    match read {
-        Ok(()) => Ok(0),
-        Err(error) => {
-            say(&format!("{}: --inflate-log={path}: {error}\n", program(dialect)));
-            Ok(exit::ERRORS)
+/// The way of a run: check, plan, execute, gate, render, exit code.
+fn run(request: &RunRequest, output: &mut Output) -> Result<u8> {
+    let (invocation, as_fio) = (request.invocation, request.as_fio());
+    let (gate, listener) = match check(request) {
+        Ok(checked) => checked,
+        Err(text) => {
+            say(&format!("command line: {text}\n"));
+            return Ok(usage_code(request.dialect));
         }
+    };
+    let _server = Metrics::serve(listener, request.runner)?;
+    if let Some(repeats) = invocation.repeat {
+        return repeat::run(request, &gate, output, repeats);
+    }
+    let mut shown = ShownMessages::default();
+    let planned = match request.plan(invocation, &mut shown, output) {
+        Ok(planned) => planned,
+        Err(code) => return Ok(code),
+    };
+    output.write(&debug::before(program(request.dialect), invocation, &planned.plan))?;
+    if request.is_text() {
+        output.write(&header(invocation, &planned.plan))?;
+    }
+    let mut archive = RunArchive::for_one_run(request.archive(), request.kind())
+        .with_run_file(invocation.record.clone());
+    let mut console = Console::with_interim_reports(request, invocation, output);
+    let Execution { record, mut judged } =
+        request.runner.execute(planned, invocation, &mut archive, &mut console)?;
+    let trigger_failure = console.trigger_failure();
+    let aggregated = console.has_aggregated_logs();
+    console.add_since_last_report(&record, &mut judged);
+
+    let runs = std::slice::from_ref(&record);
+    let gate_code = gate.apply(runs, &mut judged, SEED);
+    shown.show(request, &record.messages, output)?;
+    output.write(&debug::after(invocation, &record))?;
+    show_failures(request, &record, output)?;
+    let dress = Dress { archived_as: archive.id(), ..request.dress(output) };
+    output.write(&report::render(&record, &judged, &request.formats(), &dress))?;
+    request.show_archive(&mut archive, false, output)?;
+    if as_fio {
+        request.remark(&report::verdict::for_fio(&judged), output)?;
+        gate::show_for_fio(&judged);
+    }
+    gate.write_junit(runs, &judged)?;
+    archive.run_file_result()?;
+
+    let trigger_code = trigger_failure.map(|text| {
+        say(&format!("{}: error: {text}\n", program(request.dialect)));
+        exit::ERRORS
+    });
+    let run_code = match exit::of(&record, as_fio) {
+        0 if aggregated => None,
+        0 => Some(exit::ERRORS),
+        code => Some(code),
+    };
+    Ok(run_code.or(trigger_code).or(gate_code).unwrap_or(0))
+}
+
+/// Checks the options together; the conditions and the address of `--metrics`.
+fn check<'a>(request: &RunRequest<'a>) -> Result<(Gate<'a>, Option<TcpListener>), String> {
+    request.check()?;
+    let gate = Gate::new(request.invocation, &repeat::jobs(request))?;
+    Ok((gate, Metrics::listen(request.invocation)?))
+}
+
+/// Prints which jobs an error ended, as fio does on standard output. A program that reads a document
+/// from standard output does not get these lines.
+fn show_failures(request: &RunRequest, record: &RunRecord, output: &Output) -> Result<()> {
+    let alone = !matches!(output, Output::Stdout) || request.formats() == [Format::Normal];
+    match request.as_fio() && request.is_text() && alone {
+        true => Output::Stdout.write(&report::normal::failures(record)),
+        false => Ok(()),
     }
 }

@@ -15,9 +15,18 @@ use runner::Refusal;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
+/// What stands above the options in the help.
+const EXAMPLES: &str = "\
+Examples:
+  fathom runs host=db1 since=7d
+  fathom runs 'read.p99>2ms' sort=-iops
+  fathom runs show latest
+  fathom runs export latest -o run.json";
+
 /// What `fathom runs` takes.
 #[derive(Args)]
 #[command(
+    before_help = EXAMPLES,
     after_help = "FILTER words all have to hold: host=, device=, model=, kernel=, job=, rw=, bs=, \
                   kind=, tag=, verdict=, finding=, since=7d, until=2026-11-01, figures (iops>100k, \
                   p99<1ms, read.bandwidth>=1g), sort=iops or sort=-iops; any other word is looked for \

@@ -28,9 +28,16 @@ use web::{Config, Launcher};
 /// Where pages are asked for when nobody says where.
 const USUAL: &str = "127.0.0.1:8642";
 
+/// What stands above the options in the help.
+const EXAMPLES: &str = "\
+Examples:
+  fathom serve
+  fathom serve --listen=0.0.0.0:9700 --token-file=token";
+
 /// What `fathom serve` takes.
 #[derive(Args)]
 #[command(
+    before_help = EXAMPLES,
     after_help = "Open the address it prints: the token in it opens the pages. Ctrl-C ends it. \
                   docs/WEB.md tells of the pages, the API and what is guarded."
 )]

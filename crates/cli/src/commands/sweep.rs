@@ -30,7 +30,7 @@ use tuning::Session;
 
 /// Sweeps and reports.
 pub fn main(words: &RawArguments) -> Result<u8> {
-    let words = run::utf8_arguments(&words.words).map_err(Refusal::usage)?;
+    let words = run::command_line::utf8_arguments(&words.words).map_err(Refusal::usage)?;
     let (arguments, job) = Arguments::part(words);
     sweep(&arguments, &job)
 }

@@ -13,8 +13,16 @@ use std::ffi::OsString;
 use suite::Place;
 use suite::test::{Length, SizeError};
 
+/// What stands above the options in the help.
+const EXAMPLES: &str = "\
+Examples:
+  fathom test /data
+  fathom test --quick --json /data
+  fathom test --thorough --size=16g /data";
+
 /// What `fathom test` takes.
 #[derive(Args)]
+#[command(before_help = EXAMPLES)]
 pub struct Arguments {
     /// A directory, or a file in it: the storage there is tested, by one file that is removed.
     #[arg(default_value = ".")]

@@ -10,9 +10,16 @@ use judge::Measure;
 use runner::Refusal;
 use std::path::PathBuf;
 
+/// What stands above the options in the help.
+const EXAMPLES: &str = "\
+Examples:
+  fathom trend job=nightly --metric=read.p99
+  fathom trend host=db1 -o trend.svg";
+
 /// What `fathom trend` takes.
 #[derive(Args)]
 #[command(
+    before_help = EXAMPLES,
     after_help = "FILTER words are those of fathom runs. Runs of one job, workload and host make a \
                   trend of their own; those that were interrupted or had errors are left out."
 )]

@@ -29,8 +29,16 @@ const TIME: Nanos = Nanos::from_millis(3000);
 /// How much of a device is written where nothing is said.
 const REGION: Bytes = Bytes(1 << 30);
 
+/// What stands above the options in the help.
+const EXAMPLES: &str = "\
+Examples:
+  fathom trim /data
+  fathom trim --commit /data
+  fathom trim --commit --before-after /data";
+
 /// What `fathom trim` takes.
 #[derive(Args)]
+#[command(before_help = EXAMPLES)]
 pub struct Arguments {
     /// A path on the filesystem whose free space is trimmed, or a block device.
     #[arg(value_name = "PATH|DEVICE")]

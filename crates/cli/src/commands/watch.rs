@@ -23,9 +23,17 @@ use std::path::PathBuf;
 /// hundredths of a second.
 const INTERVAL_MIN: Nanos = Nanos::from_millis(100);
 
+/// What stands above the options in the help.
+const EXAMPLES: &str = "\
+Examples:
+  fathom watch /data
+  fathom watch --plain --interval=500ms
+  fathom watch --run";
+
 /// What `fathom watch` takes.
 #[derive(Args)]
 #[command(
+    before_help = EXAMPLES,
     after_help = "Keys: q, Esc or Ctrl-C quit; arrows or j and k select a disk; p pauses; ? \
                         helps. docs/WATCH.md says what each figure is and where it comes from."
 )]

@@ -68,8 +68,15 @@ impl Work {
     }
 }
 
+/// What stands above the options in the help.
+const EXAMPLES: &str = "\
+Examples:
+  fathom s3 put --endpoint=http://127.0.0.1:9000 --bucket=bench
+  fathom s3 get --endpoint=https://s3.example.com --bucket=bench --concurrent=64 --duration=60s";
+
 /// What `fathom s3` takes.
 #[derive(Args)]
+#[command(before_help = EXAMPLES)]
 pub struct Arguments {
     /// What to measure.
     pub work: Work,

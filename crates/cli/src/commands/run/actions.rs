@@ -1,0 +1,72 @@
+//! What a command line asks for apart from a run: help, versions, checks of job files and of the machine.
+
+use super::request::{program, usage_code};
+use super::{checksum_test, clock_test, debug};
+use crate::exit;
+use crate::output::{Output, say};
+use anyhow::{Context, Result};
+use job::{Action, Dialect, Invocation};
+use report::FIO_VERSION;
+use runner::Runner;
+use std::fs::File;
+use std::io::BufReader;
+
+/// Does the action of an invocation that runs nothing.
+///
+/// # Errors
+/// When output cannot be written, or a file cannot be read.
+pub fn perform(
+    dialect: Dialect,
+    runner: &Runner,
+    invocation: &Invocation,
+    output: &mut Output,
+) -> Result<u8> {
+    let text = match &invocation.action {
+        // A run is not performed here.
+        Action::Run => Ok(String::new()),
+        Action::ParseOnly => Ok(debug::parsed(program(dialect), invocation)),
+        Action::ShowCmd(text) | Action::Explain(text) | Action::ProfileHelp(text) => {
+            Ok(text.clone())
+        }
+        Action::CmdHelp(option) => job::help::command(option.as_deref()),
+        Action::EngHelp(engine) => job::help::engine(engine.as_deref(), dialect),
+        Action::InflateLog(path) => return inflate(dialect, path, output),
+        Action::DebugHelp => Ok(job::debug::help(program(dialect))),
+        Action::CrcTest(names) => return checksum_test::main(dialect, names.as_deref(), output),
+        Action::CpuClockTest => return clock_test::main(runner.machine(), output),
+        Action::IdleCalibrate => Ok(report::tools::calibration(&runner::idle::calibrate(false))),
+        Action::Version => Ok(format!("{FIO_VERSION}\n")),
+        Action::Help => Ok(help(dialect)),
+        Action::HelpAll => Ok(job::help::all_options()),
+    };
+    match text {
+        Ok(text) => output.write(&text).map(|()| 0),
+        Err(mistake) => {
+            say(&format!("{}: {mistake}\n", program(dialect)));
+            Ok(usage_code(dialect))
+        }
+    }
+}
+
+/// What `--help` prints.
+fn help(dialect: Dialect) -> String {
+    match dialect {
+        Dialect::Fio => format!("{FIO_VERSION}\n{}", job::help::usage(dialect)),
+        Dialect::Fathom => job::help::overview(),
+    }
+}
+
+/// `--inflate-log`: what can be read of a damaged log is printed as well.
+fn inflate(dialect: Dialect, path: &str, output: &mut Output) -> Result<u8> {
+    let log = File::open(path).with_context(|| format!("--inflate-log={path}"))?;
+    let mut text = Vec::new();
+    let read = report::logs::inflate(BufReader::new(log), &mut text);
+    output.write(&String::from_utf8_lossy(&text))?;
+    match read {
+        Ok(()) => Ok(0),
+        Err(error) => {
+            say(&format!("{}: --inflate-log={path}: {error}\n", program(dialect)));
+            Ok(exit::ERRORS)
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! From the words of a command line to the invocation.
+
+use super::request::check_job_files;
+use job::{Action, Dialect, Invocation, JobErrors};
+use runner::Runner;
+use runner::inputs::Machine;
+use std::ffi::OsString;
+
+/// Why nothing was run: a line for the user.
+pub struct UsageError(pub String);
+
+/// The invocation, and those that run in turn with it, with the traces that they replay.
+///
+/// # Errors
+/// What is wrong with an option, a job file or a trace.
+pub fn read(
+    dialect: Dialect,
+    words: &[OsString],
+    runner: &Runner,
+) -> Result<(Invocation, Vec<Invocation>), UsageError> {
+    let usage = |text: String| UsageError(format!("command line: {text}"));
+    let arguments = utf8_arguments(words).map_err(usage)?;
+    let machine = Machine::new(runner.machine());
+    let (mut invocation, mut others) =
+        parse(&arguments, dialect, &machine).map_err(|errors| UsageError(errors.to_string()))?;
+    if invocation.action == Action::Run {
+        let mut all = std::iter::once(&mut invocation).chain(&mut others);
+        all.try_for_each(|one| runner::replay::attach(one, runner.host())).map_err(UsageError)?;
+    }
+    check_job_files(&invocation).map_err(usage)?;
+    Ok((invocation, others))
+}
+
+/// The invocation, and those that run in turn with it.
+fn parse(
+    arguments: &[String],
+    dialect: Dialect,
+    machine: &Machine,
+) -> Result<(Invocation, Vec<Invocation>), JobErrors> {
+    let invocation = job::parse(arguments, dialect, machine)?;
+    let other =
+        |file: &String| job::parse_instead(arguments, std::slice::from_ref(file), dialect, machine);
+    let others = invocation.interleave.iter().map(other).collect::<Result<_, _>>()?;
+    Ok((invocation, others))
+}
+
+/// The arguments as text. Replacing what is not UTF-8 would name another file than the one meant.
+///
+/// # Errors
+/// The argument that is not UTF-8.
+pub fn utf8_arguments(arguments: &[OsString]) -> Result<Vec<String>, String> {
+    let text = |argument: &OsString| {
+        argument.to_str().map(str::to_owned).ok_or_else(|| {
+            format!("'{}' is not UTF-8 text; give names in UTF-8", argument.to_string_lossy())
+        })
+    };
+    arguments.iter().map(text).collect()
+}
