@@ -23,7 +23,8 @@ struct Cli {
 }
 
 /// Help of a command: what it is for, examples, then the options.
-const HELP: &str = "{about-with-newline}\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
+const HELP: &str =
+    "{about-with-newline}\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
 
 /// The command line of the program.
 fn command() -> clap::Command {

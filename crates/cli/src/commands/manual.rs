@@ -213,7 +213,8 @@ mod tests {
         let program = crate::command();
         for command in program.get_subcommands().filter(|command| !command.is_hide_set()) {
             let Some(help) = command.get_before_help().map(ToString::to_string) else { continue };
-            let examples: Vec<&str> = help.lines().filter(|line| line.contains("fathom ")).collect();
+            let examples: Vec<&str> =
+                help.lines().filter(|line| line.contains("fathom ")).collect();
             assert!(!examples.is_empty(), "{}", command.get_name());
             for example in examples {
                 let words = example.trim().split(' ').map(|word| word.trim_matches('\''));
