@@ -149,8 +149,8 @@ impl Tsc {
     }
 }
 
-/// Remembers this moment, so that a clock that is started soon has less to wait for.
-pub fn look_at_clock() {
+/// Reads the counter, so that a clock that starts soon waits less for its calibration.
+pub fn prepare_clock() {
     remembered();
 }
 

@@ -1,42 +1,42 @@
-//! fathom's I/O engine: the hot loop, engines, offsets, pacing, payload.
+//! fathom's I/O engine: THE loop, engines, sources and observers of I/O, pacing, payload.
 //!
 //! The engine does not print, computes no statistics beyond counting, and does not know jobs: it
-//! runs a [`plan::Plan`] and gives [`record::JobRecord`]s.
+//! runs a [`plan::Plan`] and returns [`record::JobRecord`]s.
 
-mod checksums;
+mod checksum;
 mod clock;
 mod clock_test;
 mod engines;
-mod extended;
 mod files;
 mod hot;
+mod interim;
+mod job_record;
 pub mod kernel;
 mod live;
 mod logbook;
 mod meter;
 mod mutex;
+mod observers;
 mod offsets;
-mod ops;
 mod pacing;
 mod payload;
 mod random;
-mod rare;
 mod run;
+mod run_shared;
 #[cfg(test)]
 mod simulated;
-mod source;
-mod steady;
-mod steps;
+mod sources;
+mod steady_state;
 mod sys;
 mod trace;
-mod turns;
 mod worker;
 mod zones;
 
-pub use checksums::checksum;
-pub use clock::look_at_clock;
+pub use checksum::checksum;
+pub use clock::prepare_clock;
 pub use clock_test::{ClockTest, CpuClock, clock_test};
 pub use engines::http::object_store;
+pub use interim::INTERIM_CHECK;
 pub use logbook::Logbook;
-pub use run::{Enter, Event, Outcome, Outside, Run, RunDelay, Watcher};
-pub use worker::LOOK_AT_LEAST;
+pub use run::{Outcome, Run, Watcher};
+pub use run_shared::{Event, HostHooks, PrepareMachine, RunDelay};

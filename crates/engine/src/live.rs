@@ -1,13 +1,13 @@
-//! Live figures: each worker writes its own cache lines, anyone may read. Single-writer relaxed
-//! atomics, so keeping them costs the worker two plain additions an I/O.
+//! Live figures: each worker writes its own cache lines, anyone may read. With single-writer relaxed
+//! atomics they cost the worker two plain additions per I/O.
 
 use crate::trace::Trace;
 use record::{Direction, Nanos, PerDirection, WorkerState, WorkerStatus};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// Live figures of one worker. Aligned so that no two workers share a cache line, nor the pair of
-/// lines a processor fetches together.
+/// Live figures of one worker. Aligned so that two workers share neither a cache line nor the pair of
+/// lines that a processor prefetches together.
 #[repr(align(128))]
 #[derive(Default)]
 pub struct LiveWorker {
@@ -16,26 +16,26 @@ pub struct LiveWorker {
     state: AtomicU8,
     tid: AtomicU32,
     open_files: AtomicU32,
-    // Nanoseconds from the origin, plus one; 0: not yet.
+    // Start, in nanoseconds from the origin, plus one; 0: not yet.
     started: AtomicU64,
-    // When the measured window began, plus one; 0: not yet.
+    // Start of the measured window, plus one; 0: not yet.
     running_since: AtomicU64,
-    // Sum of completion latencies, for those who are watched by it.
+    // Sum of completion latencies, for a steady state of latency.
     latency: AtomicU64,
-    /// This worker is to end: another's `exitall`, or its own deadline.
+    /// The worker was asked to end.
     stop: AtomicBool,
-    /// The same, for those who wait outside of the loop and need one of their own.
-    told: Arc<AtomicBool>,
-    /// Where changes of state are told, when they are traced.
+    /// A copy of `stop` for code that outlives the worker.
+    stop_shared: Arc<AtomicBool>,
+    /// Set if changes of state are traced.
     trace: OnceLock<Arc<Trace>>,
 }
 
-/// How far a worker is.
+/// Progress of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// When its measured window began, in nanoseconds from the origin; `None`: not yet.
+    /// Start of its measured window, in nanoseconds from the origin; `None`: not yet.
     pub running_since: Option<u64>,
-    /// It does no more I/O, or is asked to end.
+    /// It issues no more I/O, or was asked to end.
     pub is_over: bool,
 }
 
@@ -84,12 +84,12 @@ impl LiveWorker {
         self.bytes[direction as usize].load(Ordering::Relaxed)
     }
 
-    /// Whether it is asked to stop, for one who outlives the borrow.
-    pub fn told_to_stop(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.told)
+    /// A stop flag that outlives the worker.
+    pub fn stop_flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.stop_shared)
     }
 
-    /// Says where the worker is.
+    /// Sets the state of the worker.
     pub fn set_state(&self, state: WorkerState) {
         let before = self.state.swap(state as u8, Ordering::Relaxed);
         if let Some(trace) = self.trace.get() {
@@ -97,38 +97,38 @@ impl LiveWorker {
         }
     }
 
-    /// From now on changes of state are told.
-    pub fn tell(&self, trace: &Arc<Trace>) {
-        // Told once; a second time would be to the same.
+    /// From now on, traces changes of state.
+    pub fn trace_states(&self, trace: &Arc<Trace>) {
+        // A second call would set the same trace.
         let _ = self.trace.set(Arc::clone(trace));
     }
 
-    /// Where the worker is.
+    /// The state of the worker.
     pub fn state(&self) -> WorkerState {
         STATES.get(usize::from(self.state.load(Ordering::Relaxed))).copied().unwrap_or_default()
     }
 
-    /// Says which thread the worker is.
+    /// Sets the id of the worker's thread.
     pub fn set_tid(&self, tid: u32) {
         self.tid.store(tid, Ordering::Relaxed);
     }
 
-    /// The worker's thread while it lives; 0 before and after.
+    /// The id of the worker's thread; 0 before it starts and after it ends.
     pub fn tid(&self) -> u32 {
         self.tid.load(Ordering::Relaxed)
     }
 
-    /// Says how many files are open.
+    /// Sets the number of open files.
     pub fn set_open_files(&self, count: u32) {
         self.open_files.store(count, Ordering::Relaxed);
     }
 
-    /// Says when the first I/O was issued, in nanoseconds from the origin.
+    /// Sets the start of the worker, in nanoseconds from the origin.
     pub fn set_started(&self, at: u64) {
         self.started.store(at + 1, Ordering::Relaxed);
     }
 
-    /// Says when the measured window began, in nanoseconds from the origin.
+    /// Sets the start of the measured window, in nanoseconds from the origin.
     pub fn set_running_since(&self, at: u64) {
         self.running_since.store(at + 1, Ordering::Relaxed);
     }
@@ -143,7 +143,7 @@ impl LiveWorker {
         self.latency.load(Ordering::Relaxed)
     }
 
-    /// How far the worker is.
+    /// The progress of the worker.
     pub fn progress(&self) -> Progress {
         let state = self.state();
         Progress {
@@ -155,7 +155,7 @@ impl LiveWorker {
     /// Asks the worker to end.
     pub fn ask_to_stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
-        self.told.store(true, Ordering::Relaxed);
+        self.stop_shared.store(true, Ordering::Relaxed);
     }
 
     /// Whether the worker was asked to end.
@@ -164,7 +164,7 @@ impl LiveWorker {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// A copy of the live figures, upon what the plan says of the worker.
+    /// The live figures, with the goals of the worker's plan.
     pub fn status(&self, plan: &plan::Worker) -> WorkerStatus {
         let load = |counters: &[AtomicU64; 3]| {
             PerDirection::from_fn(|d| counters[d as usize].load(Ordering::Relaxed))
@@ -220,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_state_survives_its_way_through_a_byte() {
+    fn every_state_survives_a_byte() {
         let live = LiveWorker::default();
         for (value, state) in STATES.into_iter().enumerate() {
             assert_eq!(state as usize, value);

@@ -1,8 +1,8 @@
-//! What workers log, from the moment they noted it until it is written to files after the run.
+//! The log entries of a run, kept until they are written to files after the run.
 //!
-//! Workers gather pages of entries and hand them to one thread, which packs them. What has been
-//! packed stays in memory up to a bound; the rest goes to a temporary file without a name. So memory
-//! is bounded, no worker ever writes to a file, and as little as can be is done while others measure.
+//! Workers collect pages of entries and send them to one thread, which packs them. Packed entries stay
+//! in memory up to a limit; the rest goes to an unnamed temporary file. Memory is bounded, no worker
+//! writes to a file, and little work is done during the measurement.
 
 use crate::mutex::lock;
 use crate::sys::thread;
@@ -20,76 +20,73 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-/// Packed entries of a whole run that stay in memory.
-const MOST_IN_MEMORY: usize = 64 << 20;
-/// Packed entries of a worker that are put away at once, unless `log_compression` says otherwise.
+/// Maximum bytes of packed entries in memory.
+const IN_MEMORY_MAX: usize = 64 << 20;
+/// Bytes of packed entries per block, unless `log_compression` says otherwise.
 const BLOCK: usize = 256 << 10;
-/// Pages a worker may be ahead of the thread that packs them.
+/// Pages that a worker may be ahead of the log thread.
 const PAGES_AHEAD: usize = 16;
 
-/// Entries of one worker on their way.
+/// Entries of one worker, on their way to the log thread.
 struct Page {
     worker: usize,
     entries: Vec<LogEntry>,
 }
 
-/// Hands entries over, a page at a time.
-pub(crate) struct Pen {
+/// Sends the entries of one worker to the log thread, a page at a time.
+pub(crate) struct LogHandle {
     worker: usize,
     page: Vec<LogEntry>,
-    room: usize,
+    page_size: usize,
     pages: Option<SyncSender<Page>>,
 }
 
-impl Pen {
-    /// Notes an entry. Waits only for a thread that is many pages behind.
-    pub fn note(&mut self, entry: LogEntry) {
+impl LogHandle {
+    /// Adds an entry. Waits only if the log thread is many pages behind.
+    pub fn add(&mut self, entry: LogEntry) {
         self.page.push(entry);
-        if self.page.len() >= self.room {
-            self.turn(Vec::with_capacity(self.room));
+        if self.page.len() >= self.page_size {
+            self.send_page(Vec::with_capacity(self.page_size));
         }
     }
 
-    fn turn(&mut self, fresh: Vec<LogEntry>) {
+    fn send_page(&mut self, fresh: Vec<LogEntry>) {
         let entries = std::mem::replace(&mut self.page, fresh);
         if let Some(pages) = self.pages.as_ref().filter(|_| !entries.is_empty()) {
-            // Nobody listens only after a bug of ours, which is told where the thread is joined.
+            // The receiver is gone only if the thread panicked, which is reported when it is joined.
             let _ = pages.send(Page { worker: self.worker, entries });
         }
     }
 }
 
-impl Drop for Pen {
+impl Drop for LogHandle {
     fn drop(&mut self) {
-        self.turn(Vec::new());
+        self.send_page(Vec::new());
     }
 }
 
-/// The thread that keeps what is logged.
+/// The thread that packs log entries.
 #[derive(Default)]
-pub(crate) struct Scribe {
+pub(crate) struct LogThread {
     pages: Mutex<Option<SyncSender<Page>>>,
     thread: Mutex<Option<JoinHandle<Logbook>>>,
     kept: Mutex<Logbook>,
 }
 
-impl Scribe {
-    /// Starts it where any of the workers logs anything.
-    ///
-    /// # Errors
-    /// No thread can be had.
-    pub fn start(workers: &[Worker], trace: &Arc<Trace>) -> io::Result<Scribe> {
+impl LogThread {
+    /// Starts the thread if any of the workers logs.
+    pub fn start(workers: &[Worker], trace: &Arc<Trace>) -> io::Result<LogThread> {
         let logging = || workers.iter().filter_map(|worker| worker.logs.as_ref());
         let Some(first) = logging().next() else {
-            return Ok(Scribe::default());
+            return Ok(LogThread::default());
         };
         let (pages, inbox) = sync_channel(PAGES_AHEAD * workers.len());
         let mut cpus: Vec<u32> =
             logging().flat_map(|logs| logs.compression_cpus.iter().copied()).collect();
         cpus.dedup();
         let beside = first.files.first().and_then(|(_, path)| Path::new(path).parent());
-        let keeper = Keeper {
-            shelves: workers.iter().map(Shelf::new).collect(),
+        let packer = LogPacker {
+            buffers: workers.iter().map(LogBuffer::new).collect(),
             trace: Arc::clone(trace),
             in_memory: 0,
             beside: beside.map(Path::to_owned).unwrap_or_default(),
@@ -98,40 +95,40 @@ impl Scribe {
         };
         let thread = std::thread::Builder::new().name("log keeper".into()).spawn(move || {
             if !cpus.is_empty() {
-                // CPUs that are not there were a wish; the logs are kept all the same.
+                // Without these CPUs, the thread runs on others.
                 let _ = thread::bind_to_cpus(&cpus);
             }
-            keeper.run(&inbox)
+            packer.run(&inbox)
         })?;
         let (pages, thread) = (Mutex::new(Some(pages)), Mutex::new(Some(thread)));
-        Ok(Scribe { pages, thread, kept: Mutex::default() })
+        Ok(LogThread { pages, thread, kept: Mutex::default() })
     }
 
-    /// A pen for worker `worker`, which gathers `room` entries at a time.
-    pub fn pen(&self, worker: usize, room: usize) -> Pen {
+    /// A handle for worker `worker`, with `page_size` entries per page.
+    pub fn handle(&self, worker: usize, page_size: usize) -> LogHandle {
         let pages = lock(&self.pages).clone();
-        let room = room.max(1);
-        Pen { worker, page: Vec::with_capacity(room), room, pages }
+        let page_size = page_size.max(1);
+        LogHandle { worker, page: Vec::with_capacity(page_size), page_size, pages }
     }
 
-    /// Waits until everything is kept, once no pen is left.
-    pub fn settle(&self) {
+    /// Waits until everything is packed. All handles must be dropped.
+    pub fn wait(&self) {
         drop(lock(&self.pages).take());
         let Some(thread) = lock(&self.thread).take() else { return };
         *lock(&self.kept) = thread.join().unwrap_or_else(|_| Logbook {
-            failure: Some("internal error: the keeper of the logs panicked".into()),
+            failure: Some("internal error: the log thread panicked".into()),
             ..Logbook::default()
         });
     }
 
-    /// Takes what was kept, once no pen is left.
+    /// Takes the entries. All handles must be dropped.
     pub fn finish(&self) -> Logbook {
-        self.settle();
+        self.wait();
         std::mem::take(&mut *lock(&self.kept))
     }
 }
 
-/// Where a block of packed entries is.
+/// Where a block of packed entries is stored.
 enum Place {
     Memory(Vec<u8>),
     File { at: u64, length: usize },
@@ -142,21 +139,21 @@ struct Block {
     compressed: bool,
 }
 
-/// The blocks of one worker, and what does not fill one yet.
-struct Shelf {
+/// The blocks of one worker, and the block that is being filled.
+struct LogBuffer {
     blocks: Vec<Block>,
     open: Vec<u8>,
     block: usize,
     compressed: bool,
-    /// Whose log, where its packing is traced.
+    /// Name of the worker if its packing is traced.
     traced: Option<String>,
 }
 
-impl Shelf {
-    fn new(worker: &Worker) -> Shelf {
+impl LogBuffer {
+    fn new(worker: &Worker) -> LogBuffer {
         let compression = worker.logs.as_ref().and_then(|logs| logs.compression);
         let block = compression.map_or(BLOCK, |bytes| bytes as usize);
-        Shelf {
+        LogBuffer {
             blocks: Vec::new(),
             open: Vec::new(),
             block,
@@ -166,9 +163,9 @@ impl Shelf {
     }
 }
 
-/// The work of the thread.
-struct Keeper {
-    shelves: Vec<Shelf>,
+/// Packs entries in the log thread.
+struct LogPacker {
+    buffers: Vec<LogBuffer>,
     in_memory: usize,
     beside: PathBuf,
     spill: Option<(File, u64)>,
@@ -176,7 +173,7 @@ struct Keeper {
     trace: Arc<Trace>,
 }
 
-impl Keeper {
+impl LogPacker {
     fn run(mut self, inbox: &Receiver<Page>) -> Logbook {
         for Page { worker, entries } in inbox {
             if self.failure.is_some() {
@@ -189,40 +186,40 @@ impl Keeper {
                 }
             }
         }
-        for worker in 0..self.shelves.len() {
-            if let Err(error) = self.put_away(worker) {
+        for worker in 0..self.buffers.len() {
+            if let Err(error) = self.close_block(worker) {
                 self.failure = Some(format!("what was logged could not be kept: {error}"));
             }
         }
-        let blocks = self.shelves.into_iter().map(|shelf| shelf.blocks).collect();
+        let blocks = self.buffers.into_iter().map(|buffer| buffer.blocks).collect();
         Logbook { blocks, spill: self.spill.map(|(file, _)| file), failure: self.failure }
     }
 
     fn pack(&mut self, worker: usize, entry: &LogEntry) -> io::Result<()> {
-        let shelf = &mut self.shelves[worker];
-        let packed = postcard::to_extend(entry, std::mem::take(&mut shelf.open));
-        shelf.open = packed.map_err(io::Error::other)?;
-        if shelf.open.len() >= shelf.block { self.put_away(worker) } else { Ok(()) }
+        let buffer = &mut self.buffers[worker];
+        let packed = postcard::to_extend(entry, std::mem::take(&mut buffer.open));
+        buffer.open = packed.map_err(io::Error::other)?;
+        if buffer.open.len() >= buffer.block { self.close_block(worker) } else { Ok(()) }
     }
 
-    fn put_away(&mut self, worker: usize) -> io::Result<()> {
-        let shelf = &mut self.shelves[worker];
-        let mut bytes = std::mem::take(&mut shelf.open);
-        if shelf.compressed {
-            if let Some(log) = &shelf.traced {
-                let (input, number) = (bytes.len(), shelf.blocks.len() + 1);
+    fn close_block(&mut self, worker: usize) -> io::Result<()> {
+        let buffer = &mut self.buffers[worker];
+        let mut bytes = std::mem::take(&mut buffer.open);
+        if buffer.compressed {
+            if let Some(log) = &buffer.traced {
+                let (input, number) = (bytes.len(), buffer.blocks.len() + 1);
                 let text = format!("deflate input size={input}, seq={number}, log={log}");
-                self.trace.say("compress", &text);
+                self.trace.line("compress", &text);
             }
             let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
             encoder.write_all(&bytes)?;
             bytes = encoder.finish()?;
-            if shelf.traced.is_some() {
-                self.trace.say("compress", &format!("deflated to size={}", bytes.len()));
+            if buffer.traced.is_some() {
+                self.trace.line("compress", &format!("deflated to size={}", bytes.len()));
             }
         }
         let length = bytes.len();
-        let place = if self.in_memory + length <= MOST_IN_MEMORY {
+        let place = if self.in_memory + length <= IN_MEMORY_MAX {
             self.in_memory += length;
             bytes.shrink_to_fit();
             Place::Memory(bytes)
@@ -236,19 +233,19 @@ impl Keeper {
             *end += length as u64;
             Place::File { at, length }
         };
-        let shelf = &mut self.shelves[worker];
-        shelf.blocks.push(Block { place, compressed: shelf.compressed });
+        let buffer = &mut self.buffers[worker];
+        buffer.blocks.push(Block { place, compressed: buffer.compressed });
         Ok(())
     }
 }
 
-/// A file without a name in `directory`, or where the system puts such files.
+/// An unnamed file in `directory`, or in the system's directory for temporary files.
 fn temporary(directory: &Path) -> io::Result<File> {
     let here = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
     tempfile::tempfile_in(here).or_else(|_| tempfile::tempfile())
 }
 
-/// Everything that was logged in a run.
+/// The log entries of a run.
 #[derive(Default)]
 pub struct Logbook {
     blocks: Vec<Vec<Block>>,
@@ -257,15 +254,15 @@ pub struct Logbook {
 }
 
 impl Logbook {
-    /// Why it does not hold everything.
+    /// Why entries are missing, if any are.
     pub fn failure(&self) -> Option<&str> {
         self.failure.as_deref()
     }
 
-    /// Calls `take` with every entry of worker `worker` (from 0), in the order they were noted.
+    /// Calls `take` with every entry of worker `worker` (from 0), in the order in which they were added.
     ///
     /// # Errors
-    /// What was put into a file cannot be read back.
+    /// The temporary file cannot be read.
     pub fn entries(&self, worker: usize, mut take: impl FnMut(LogEntry)) -> io::Result<()> {
         for block in self.blocks.get(worker).into_iter().flatten() {
             let packed = self.read(block)?;
@@ -320,16 +317,16 @@ mod tests {
     }
 
     #[test]
-    fn every_worker_gets_back_what_it_noted_in_order() {
+    fn entries_come_back_in_order_per_worker() {
         let workers = [worker(None), worker(Some(1024)), Worker::default()];
-        let scribe = Scribe::start(&workers, &Arc::default()).unwrap();
-        let (mut plain, mut compressed) = (scribe.pen(0, 100), scribe.pen(1, 7));
+        let log_thread = LogThread::start(&workers, &Arc::default()).unwrap();
+        let (mut plain, mut compressed) = (log_thread.handle(0, 100), log_thread.handle(1, 7));
         for number in 0..20_000 {
-            plain.note(io(number));
-            compressed.note(io(number * 1_000_003));
+            plain.add(io(number));
+            compressed.add(io(number * 1_000_003));
         }
         drop((plain, compressed));
-        let book = scribe.finish();
+        let book = log_thread.finish();
         assert_eq!(book.failure(), None);
         assert_eq!(all(&book, 0), (0..20_000).map(io).collect::<Vec<_>>());
         assert_eq!(all(&book, 1), (0..20_000).map(|n| io(n * 1_000_003)).collect::<Vec<_>>());
@@ -337,10 +334,10 @@ mod tests {
     }
 
     #[test]
-    fn what_memory_has_no_room_for_comes_back_from_a_file() {
-        let mut keeper = Keeper {
-            shelves: vec![Shelf::new(&worker(Some(1024))), Shelf::new(&worker(None))],
-            in_memory: MOST_IN_MEMORY - 3000,
+    fn entries_beyond_the_memory_limit_come_back_from_a_file() {
+        let mut packer = LogPacker {
+            buffers: vec![LogBuffer::new(&worker(Some(1024))), LogBuffer::new(&worker(None))],
+            in_memory: IN_MEMORY_MAX - 3000,
             beside: PathBuf::new(),
             spill: None,
             failure: None,
@@ -352,8 +349,8 @@ mod tests {
             pages.send(Page { worker, entries }).unwrap();
         }
         drop(pages);
-        keeper.shelves[1].block = 500;
-        let book = keeper.run(&inbox);
+        packer.buffers[1].block = 500;
+        let book = packer.run(&inbox);
         assert!(book.spill.is_some());
         let twice: Vec<LogEntry> = (0..5000).chain(0..5000).map(io).collect();
         assert_eq!(all(&book, 0), twice);
@@ -362,9 +359,9 @@ mod tests {
 
     #[test]
     fn without_logs_there_is_no_thread() {
-        let scribe = Scribe::start(&[Worker::default()], &Arc::default()).unwrap();
-        assert!(scribe.thread.lock().unwrap().is_none());
-        scribe.pen(0, 1).note(io(1));
-        assert!(all(&scribe.finish(), 0).is_empty());
+        let log_thread = LogThread::start(&[Worker::default()], &Arc::default()).unwrap();
+        assert!(log_thread.thread.lock().unwrap().is_none());
+        log_thread.handle(0, 1).add(io(1));
+        assert!(all(&log_thread.finish(), 0).is_empty());
     }
 }

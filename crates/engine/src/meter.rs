@@ -1,58 +1,56 @@
-//! What is counted of each I/O. A meter belongs to one worker and shares nothing.
+//! Counters and histograms of one worker. A meter is not shared.
 
 use record::{
     DepthUse, Direction, DirectionResult, Histogram, Interval, LatencyHistory, LatencyResult,
-    Nanos, PerDirection, Seams, SizeMap, SyncResult,
+    Nanos, PerDirection, SharedStamps, SizeMap, SyncResult,
 };
 
-/// The moments of one I/O, in nanoseconds from the run's origin.
+/// The stamps of one I/O, in nanoseconds from the run's origin.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stamps {
-    /// When its schedule meant it to start; equals `ready` without a schedule.
+    /// Start according to its schedule; equals `ready` without a schedule.
     pub intended: u64,
     /// When it was ready to be issued.
     pub ready: u64,
-    /// When the kernel had it. Stamped once a submission, so it is late by up to the length of the
-    /// submitting call for the first of a batch; synchronous rings have no such moment.
+    /// When the kernel accepted it. Stamped once per submission: for the first I/O of a batch it is
+    /// late by up to the duration of the call. Synchronous rings do not set it.
     pub issued: u64,
 }
 
-/// Seams that are passed over for each that is looked at.
-const SEAMS_BETWEEN: u32 = 1023;
+/// I/Os that share a stamp between two that are stamped to measure the difference.
+const SHARED_BETWEEN_SAMPLES: u32 = 1023;
 
-/// What is counted in one direction.
 #[derive(Clone, Default)]
-struct Lane {
+struct DirectionCounters {
     issued: u64,
     ios: u64,
     bytes: u64,
     short: u64,
     dropped: u64,
     interval_max: u64,
-    at_once: u64,
-    /// Time its I/Os took, all together, where latencies are not recorded.
-    taken: u64,
+    completed_inline: u64,
+    /// Total time of its I/Os, if latencies are not recorded.
+    time: u64,
     slat: Histogram,
     clat: Histogram,
     lat: Histogram,
     response: Histogram,
-    /// What of `clat` is in the history already.
+    /// The part of `clat` that is already in the history.
     in_history: Vec<u64>,
 }
 
-/// Totals at the start of the current interval.
 #[derive(Clone, Copy, Default)]
-struct Mark {
+struct Totals {
     ios: [u64; 3],
     bytes: [u64; 3],
     clat_sum: [u64; 3],
 }
 
 /// Counters of one worker. `LATENCY`: latencies are recorded. `QUEUED`: the ring is asynchronous.
-/// `RATED`: there is a schedule.
+/// `RATED`: I/O has a schedule.
 #[derive(Clone)]
 pub struct Meter<const LATENCY: bool, const QUEUED: bool, const RATED: bool> {
-    lanes: [Lane; 3],
+    directions: [DirectionCounters; 3],
     sync: SyncResult,
     depths: SizeMap,
     submits: SizeMap,
@@ -60,57 +58,54 @@ pub struct Meter<const LATENCY: bool, const QUEUED: bool, const RATED: bool> {
     begin: u64,
     interval_start: u64,
     step: u64,
-    mark: Mark,
+    /// Totals at the start of the current interval.
+    interval_totals: Totals,
     lag_max: u64,
     intervals: Vec<Interval>,
     history: LatencyHistory,
-    seams: Seams,
-    /// Seams to pass over before the next look.
-    to_look: u32,
+    shared_stamps: SharedStamps,
+    /// Shared stamps until the next sample.
+    until_sample: u32,
 }
 
-/// What a meter gives at the end.
+/// Final results of a meter.
 pub struct Metered {
-    /// Per direction.
     pub results: PerDirection<DirectionResult>,
-    /// Synchronisations.
     pub sync: SyncResult,
     /// Time series.
     pub intervals: Vec<Interval>,
     /// Completion latencies over time.
     pub history: LatencyHistory,
-    /// Queue depth; `requested` is the caller's to fill in.
+    /// Queue depth; the caller sets `requested`.
     pub depth: DepthUse,
-    /// Stamps shared by two I/Os.
-    pub seams: Seams,
-    /// Begin of the measured window, from the run's origin.
+    pub shared_stamps: SharedStamps,
+    /// Start of the measured window, from the run's origin.
     pub begin: u64,
 }
 
-/// What a loop needs of a meter.
+/// The methods of a meter that the loop calls.
 pub trait Metering {
     /// An I/O is issued.
     fn issued(&mut self, direction: Direction);
-    /// An I/O ended within the call that queued it: there is no submission to time. `depth` were in
-    /// flight with it.
-    fn at_once(&mut self, direction: Direction, depth: u32);
-    /// An I/O ended well: `bytes` moved.
+    /// An I/O ended in the call that queued it: there is no submission to time. `depth` I/Os were in
+    /// flight, itself included.
+    fn completed_inline(&mut self, direction: Direction, depth: u32);
+    /// An I/O ended well and moved `bytes`.
     fn completed(&mut self, direction: Direction, bytes: u64, stamps: &Stamps, done: u64);
-    /// A part of an I/O moved, the rest will be tried again.
+    /// A part of an I/O was done; the rest is tried again.
     fn short(&mut self, direction: Direction, bytes: u64);
     /// An I/O was given up.
     fn dropped(&mut self, direction: Direction);
     /// A synchronisation ended.
     fn synced(&mut self, stamps: &Stamps, done: u64);
-    /// `count` I/Os were handed over at once; `depth` are in flight with them.
+    /// `count` I/Os were submitted at once; `depth` are in flight, themselves included.
     fn submitted(&mut self, count: u32, depth: u32);
-    /// `count` completions were taken at once.
+    /// `count` completions were reaped at once.
     fn reaped(&mut self, count: u32);
-    /// An I/O follows another one at once: whether a stamp of that one serves as its beginning. False
-    /// every so many times.
+    /// Whether an I/O uses a stamp of the one before. False for one in 1024, which is a sample.
     fn shares_stamp(&mut self) -> bool;
-    /// The I/O was stamped by itself, `length` nanoseconds after the stamp it could have shared.
-    fn looked_at_seam(&mut self, length: u64);
+    /// A sample was stamped `later` nanoseconds after the stamp it could have shared.
+    fn sample_shared_stamp(&mut self, later: u64);
 }
 
 impl<const LATENCY: bool, const QUEUED: bool, const RATED: bool> Metering
@@ -118,14 +113,14 @@ impl<const LATENCY: bool, const QUEUED: bool, const RATED: bool> Metering
 {
     #[inline(always)]
     fn issued(&mut self, direction: Direction) {
-        self.lanes[direction as usize].issued += 1;
+        self.directions[direction as usize].issued += 1;
     }
 
     #[inline(always)]
-    fn at_once(&mut self, direction: Direction, depth: u32) {
+    fn completed_inline(&mut self, direction: Direction, depth: u32) {
         if QUEUED {
             self.depths.count_depth(depth, 1);
-            self.lanes[direction as usize].at_once += 1;
+            self.directions[direction as usize].completed_inline += 1;
             self.submits.count_batch(1, 1);
             self.completes.count_batch(1, 1);
         }
@@ -133,37 +128,37 @@ impl<const LATENCY: bool, const QUEUED: bool, const RATED: bool> Metering
 
     #[inline(always)]
     fn completed(&mut self, direction: Direction, bytes: u64, stamps: &Stamps, done: u64) {
-        let lane = &mut self.lanes[direction as usize];
-        lane.ios += 1;
-        lane.bytes += bytes;
+        let counters = &mut self.directions[direction as usize];
+        counters.ios += 1;
+        counters.bytes += bytes;
         if !LATENCY {
-            lane.taken += done.saturating_sub(stamps.ready);
+            counters.time += done.saturating_sub(stamps.ready);
             return;
         }
         let issued = if QUEUED { stamps.issued } else { stamps.ready };
         let clat = done.saturating_sub(issued);
-        lane.clat.record(clat);
-        lane.interval_max = lane.interval_max.max(clat);
+        counters.clat.record(clat);
+        counters.interval_max = counters.interval_max.max(clat);
         if QUEUED {
-            lane.slat.record(stamps.issued.saturating_sub(stamps.ready));
-            lane.lat.record(done.saturating_sub(stamps.ready));
+            counters.slat.record(stamps.issued.saturating_sub(stamps.ready));
+            counters.lat.record(done.saturating_sub(stamps.ready));
         }
         if RATED {
-            lane.response.record(done.saturating_sub(stamps.intended));
+            counters.response.record(done.saturating_sub(stamps.intended));
             self.lag_max = self.lag_max.max(issued.saturating_sub(stamps.intended));
         }
     }
 
     #[cold]
     fn short(&mut self, direction: Direction, bytes: u64) {
-        let lane = &mut self.lanes[direction as usize];
-        lane.short += 1;
-        lane.bytes += bytes;
+        let counters = &mut self.directions[direction as usize];
+        counters.short += 1;
+        counters.bytes += bytes;
     }
 
     #[cold]
     fn dropped(&mut self, direction: Direction) {
-        self.lanes[direction as usize].dropped += 1;
+        self.directions[direction as usize].dropped += 1;
     }
 
     #[inline]
@@ -183,28 +178,28 @@ impl<const LATENCY: bool, const QUEUED: bool, const RATED: bool> Metering
 
     #[inline(always)]
     fn reaped(&mut self, count: u32) {
-        // A look that finds nothing, while waiting for a scheduled start, completes no batch.
+        // A poll that finds nothing, before a scheduled start, completes no batch.
         self.completes.count_batch(count, u64::from(count > 0));
     }
 
     #[inline(always)]
     fn shares_stamp(&mut self) -> bool {
-        let passes = self.to_look > 0;
-        self.to_look = if passes { self.to_look - 1 } else { SEAMS_BETWEEN };
-        passes
+        let shares = self.until_sample > 0;
+        self.until_sample = if shares { self.until_sample - 1 } else { SHARED_BETWEEN_SAMPLES };
+        shares
     }
 
     #[cold]
-    fn looked_at_seam(&mut self, length: u64) {
-        self.seams.look(length);
+    fn sample_shared_stamp(&mut self, later: u64) {
+        self.shared_stamps.add_sample(later);
     }
 }
 
 impl<const LATENCY: bool, const QUEUED: bool, const RATED: bool> Meter<LATENCY, QUEUED, RATED> {
-    /// A meter whose window begins at `begin`; its series has steps of `step` nanoseconds.
+    /// A meter whose window starts at `begin`, with intervals of `step` nanoseconds.
     pub fn new(begin: u64, step: u64) -> Self {
         Meter {
-            lanes: Default::default(),
+            directions: Default::default(),
             sync: SyncResult::default(),
             depths: SizeMap::default(),
             submits: SizeMap::default(),
@@ -212,28 +207,28 @@ impl<const LATENCY: bool, const QUEUED: bool, const RATED: bool> Meter<LATENCY, 
             begin,
             interval_start: begin,
             step,
-            mark: Mark::default(),
+            interval_totals: Totals::default(),
             lag_max: 0,
             intervals: Vec::new(),
             history: LatencyHistory::new(Nanos(step)),
-            seams: Seams::default(),
-            to_look: 0,
+            shared_stamps: SharedStamps::default(),
+            until_sample: 0,
         }
     }
 
-    /// Forgets everything: the ramp is over, the window begins at `now`.
+    /// Clears everything: the ramp is over, the window starts at `now`.
     pub fn restart(&mut self, now: u64) {
         *self = Self::new(now, self.step);
     }
 
-    /// The next boundary of the series, from the run's origin: a multiple of the step, so that the
-    /// series of all workers line up.
+    /// The end of the current interval, from the run's origin: a multiple of the step, so that the
+    /// intervals of all workers line up.
     pub fn next_boundary(&self) -> u64 {
         (self.interval_start / self.step + 1) * self.step
     }
 
-    /// Closes every interval that ended by `now`, before anything that ends now is counted. What was
-    /// counted since the last call belongs to the first of them; a stall leaves explicit empty ones.
+    /// Closes every interval that ended by `now`. Call it before an I/O that ends now is counted. Counts
+    /// since the last call belong to the first interval; a stall leaves empty ones.
     pub fn roll(&mut self, now: u64) {
         while self.next_boundary() <= now {
             self.close_interval(self.next_boundary());
@@ -241,13 +236,14 @@ impl<const LATENCY: bool, const QUEUED: bool, const RATED: bool> Meter<LATENCY, 
     }
 
     fn close_interval(&mut self, end: u64) {
-        let totals = Mark {
-            ios: self.lanes.each_ref().map(|l| l.ios),
-            bytes: self.lanes.each_ref().map(|l| l.bytes),
-            clat_sum: self.lanes.each_ref().map(|l| l.clat.sum()),
+        let before = self.interval_totals;
+        let totals = Totals {
+            ios: self.directions.each_ref().map(|d| d.ios),
+            bytes: self.directions.each_ref().map(|d| d.bytes),
+            clat_sum: self.directions.each_ref().map(|d| d.clat.sum()),
         };
-        let delta = |of: fn(&Mark) -> &[u64; 3]| {
-            PerDirection::from_fn(|d| of(&totals)[d as usize] - of(&self.mark)[d as usize])
+        let delta = |field: fn(&Totals) -> &[u64; 3]| {
+            PerDirection::from_fn(|d| field(&totals)[d as usize] - field(&before)[d as usize])
         };
         self.intervals.push(Interval {
             start: Nanos(self.interval_start),
@@ -255,23 +251,23 @@ impl<const LATENCY: bool, const QUEUED: bool, const RATED: bool> Meter<LATENCY, 
             ios: delta(|m| &m.ios),
             bytes: delta(|m| &m.bytes),
             clat_ns_sum: delta(|m| &m.clat_sum),
-            clat_ns_max: PerDirection::from_fn(|d| self.lanes[d as usize].interval_max),
+            clat_ns_max: PerDirection::from_fn(|d| self.directions[d as usize].interval_max),
             lag_ns_max: std::mem::take(&mut self.lag_max),
         });
-        self.lanes.iter_mut().for_each(|l| l.interval_max = 0);
+        self.directions.iter_mut().for_each(|d| d.interval_max = 0);
         let counts = PerDirection::from_fn(|d| {
-            let lane = &mut self.lanes[d as usize];
-            lane.clat.coarse_since(&mut lane.in_history)
+            let counters = &mut self.directions[d as usize];
+            counters.clat.coarse_since(&mut counters.in_history)
         });
         self.history.push(Nanos(self.interval_start), counts);
-        self.mark = totals;
+        self.interval_totals = totals;
         self.interval_start = end;
     }
 
-    /// Closes the books at `end`.
+    /// The final results; the window ends at `end`.
     pub fn finish(mut self, end: u64) -> Metered {
         self.roll(end);
-        // What ends late, because the last I/O did, is no interval of its own.
+        // A short rest, left by an I/O that ended late, is added to the last interval.
         let late = end - self.interval_start < self.step / 10;
         if let Some(mut last) = self.intervals.pop_if(|_| late) {
             let start = last.start;
@@ -281,21 +277,21 @@ impl<const LATENCY: bool, const QUEUED: bool, const RATED: bool> Meter<LATENCY, 
         } else if end > self.interval_start {
             self.close_interval(end);
         }
-        let issued: u64 = self.lanes.iter().map(|l| l.issued).sum();
-        let ended: u64 = self.lanes.iter().map(|l| l.ios).sum();
+        let issued: u64 = self.directions.iter().map(|d| d.issued).sum();
+        let ended: u64 = self.directions.iter().map(|d| d.ios).sum();
         if !QUEUED {
-            // One at a time by construction: every call submits and completes one.
+            // Each call submits and completes one I/O.
             self.depths.count_depth(1, issued);
             self.submits.count_batch(1, issued);
             self.completes.count_batch(1, ended);
         }
-        // Little's law: the time all I/Os spent in flight over the window.
-        let taken = |lane: &Lane| match (LATENCY, QUEUED) {
-            (false, _) => lane.taken,
-            (true, false) => lane.clat.sum(),
-            (true, true) => lane.lat.sum(),
+        // Little's law: mean depth is the total time in flight over the window's length.
+        let time = |counters: &DirectionCounters| match (LATENCY, QUEUED) {
+            (false, _) => counters.time,
+            (true, false) => counters.clat.sum(),
+            (true, true) => counters.lat.sum(),
         };
-        let in_flight_ns: u64 = self.lanes.iter().map(taken).sum();
+        let in_flight_ns: u64 = self.directions.iter().map(time).sum();
         let depth = DepthUse {
             requested: 0,
             achieved_mean: in_flight_ns as f64 / end.saturating_sub(self.begin).max(1) as f64,
@@ -304,44 +300,43 @@ impl<const LATENCY: bool, const QUEUED: bool, const RATED: bool> Meter<LATENCY, 
             complete: self.completes,
         };
         let begin = self.begin;
-        let passed = self.seams.looked() * u64::from(SEAMS_BETWEEN) - u64::from(self.to_look);
-        let seams = Seams { shared: passed, ..self.seams };
+        let samples = self.shared_stamps.samples();
+        let shared = samples * u64::from(SHARED_BETWEEN_SAMPLES) - u64::from(self.until_sample);
         let [read, write, trim] =
-            self.lanes.map(|l| lane_result::<LATENCY, QUEUED, RATED>(l, begin, end));
-        let results = PerDirection { read, write, trim };
+            self.directions.map(|d| direction_result::<LATENCY, QUEUED, RATED>(d, begin, end));
         Metered {
-            results,
+            results: PerDirection { read, write, trim },
             sync: self.sync,
             intervals: self.intervals,
             history: self.history,
             depth,
-            seams,
+            shared_stamps: SharedStamps { shared, ..self.shared_stamps },
             begin,
         }
     }
 }
 
-fn lane_result<const LATENCY: bool, const QUEUED: bool, const RATED: bool>(
-    lane: Lane,
+fn direction_result<const LATENCY: bool, const QUEUED: bool, const RATED: bool>(
+    counters: DirectionCounters,
     begin: u64,
     end: u64,
 ) -> DirectionResult {
-    // What was issued in the ramp may be all that ends in the window.
-    let used = lane.issued > 0 || lane.bytes > 0;
+    // I/O that ends in the window may all have been issued in the ramp.
+    let used = counters.issued > 0 || counters.bytes > 0;
     let timed = used && LATENCY;
-    let submitted = lane.at_once == 0 || lane.at_once < lane.issued;
+    let submitted = counters.completed_inline == 0 || counters.completed_inline < counters.issued;
     DirectionResult {
-        ios_issued: lane.issued,
-        ios: lane.ios,
-        bytes: record::Bytes(lane.bytes),
-        short_ios: lane.short,
-        dropped_ios: lane.dropped,
+        ios_issued: counters.issued,
+        ios: counters.ios,
+        bytes: record::Bytes(counters.bytes),
+        short_ios: counters.short,
+        dropped_ios: counters.dropped,
         runtime: Nanos(if used { end.saturating_sub(begin) } else { 0 }),
         latency: LatencyResult {
-            slat: (timed && QUEUED && submitted).then_some(lane.slat),
-            clat: timed.then_some(lane.clat),
-            lat: (timed && QUEUED).then_some(lane.lat),
-            response: (timed && RATED).then_some(lane.response),
+            slat: (timed && QUEUED && submitted).then_some(counters.slat),
+            clat: timed.then_some(counters.clat),
+            lat: (timed && QUEUED).then_some(counters.lat),
+            response: (timed && RATED).then_some(counters.response),
         },
         prios: Vec::new(),
     }
@@ -357,7 +352,7 @@ mod tests {
         let stamps = Stamps { intended: 10, ready: 10, issued: 10 };
         for direction in [Direction::Trim, Direction::Trim, Direction::Write] {
             meter.issued(direction);
-            meter.at_once(direction, 1);
+            meter.completed_inline(direction, 1);
             meter.completed(direction, 512, &stamps, 50);
         }
         meter.issued(Direction::Write);

@@ -6,15 +6,16 @@ mod stamps;
 use crate::clock::Clock;
 use crate::engines::{Completion, Queued, Ring, RingSetup};
 use crate::files::OpenFiles;
+use crate::hot::op::{LoopRequest, LoopSource, Next, Op, OpKind, QueuePolicy, Source};
+use crate::hot::state::{Loop, Slots};
+use crate::job_record::JobRecordBuilder;
 use crate::live::LiveWorker;
 use crate::meter::{Meter, Metered};
-use crate::ops::{Next, Op, OpKind, Source};
 use crate::pacing::{Flows, Gate, GateContext, OpenGate, PacedGate};
 use crate::payload::Payload;
 use crate::random::Random;
-use crate::steps::{Loop, Policy, Slots, Wish};
 use crate::sys::buffers::BufferArea;
-use crate::worker::simulate::{Parts, steps_for};
+use crate::worker::simulate::slow_path;
 use plan::{BlockPlan, Engine, LockFile, RateLimit, RateProcess, ReadWrite, Retry, Worker};
 use proptest::prelude::*;
 use record::{Direction, JobRecord, Nanos};
@@ -189,6 +190,8 @@ struct Blocks {
     end: u64,
 }
 
+impl LoopSource for Blocks {}
+
 impl Source for Blocks {
     fn next(&mut self) -> Next {
         if self.next == self.end {
@@ -218,7 +221,7 @@ fn run<G: Gate, const RATED: bool>(worker: &Worker, gate: G, ios: u64) -> (JobRe
     run_source::<_, _, RATED>(worker, gate, Blocks { next: 0, end: ios })
 }
 
-fn run_source<G: Gate, S: Source, const RATED: bool>(
+fn run_source<G: Gate, S: LoopSource, const RATED: bool>(
     worker: &Worker,
     gate: G,
     source: S,
@@ -226,44 +229,44 @@ fn run_source<G: Gate, S: Source, const RATED: bool>(
     run_policy::<_, _, RATED>(worker, gate, source, all_at_once(worker.queue.depth))
 }
 
-fn all_at_once(depth: u32) -> Policy {
-    Policy {
+fn all_at_once(depth: u32) -> QueuePolicy {
+    QueuePolicy {
         depth,
         batch: depth,
         complete_min: 1,
         complete_max: depth,
         low: depth,
-        wish: Wish::None,
+        request: LoopRequest::None,
     }
 }
 
-fn run_policy<G: Gate, S: Source, const RATED: bool>(
+fn run_policy<G: Gate, S: LoopSource, const RATED: bool>(
     worker: &Worker,
     gate: G,
     source: S,
-    policy: Policy,
+    policy: QueuePolicy,
 ) -> (JobRecord, Metered) {
     run_ring::<_, _, _, true, RATED>(SimRing, worker, gate, source, policy)
 }
 
-fn run_ring<R: Ring, G: Gate, S: Source, const QUEUED: bool, const RATED: bool>(
+fn run_ring<R: Ring, G: Gate, S: LoopSource, const QUEUED: bool, const RATED: bool>(
     ring: R,
     worker: &Worker,
     gate: G,
     source: S,
-    policy: Policy,
+    policy: QueuePolicy,
 ) -> (JobRecord, Metered) {
     let depth = worker.queue.depth;
     let mut buffers = BufferArea::new(&worker.buffers, depth, BLOCK).unwrap();
     let live = LiveWorker::default();
-    let mut parts = Parts::new(worker);
+    let mut builder = JobRecordBuilder::new(worker, Nanos(500 * MS));
     let mut all = Loop {
         ring,
         clock: SimClock,
         source,
         gate,
         meter: Meter::<true, QUEUED, RATED>::new(0, 500 * MS),
-        steps: steps_for(worker, &live, OpenFiles::new(worker), &mut parts),
+        slow: slow_path(worker, &live, OpenFiles::new(worker), &mut builder),
         payload: Payload::new(worker),
         buffers: &mut buffers,
         live: &live,
@@ -280,7 +283,7 @@ fn run_ring<R: Ring, G: Gate, S: Source, const QUEUED: bool, const RATED: bool>(
         let read = &metered.results.read;
         assert_eq!(moved, (read.ios, read.bytes.0), "the live figures are the result's");
     }
-    (parts.record(), metered)
+    (builder.into_record(), metered)
 }
 
 fn reset(latency: u64) {
@@ -445,7 +448,7 @@ fn rates_are_kept_whatever_the_sizes() {
             worker.pacing.limit.read = Some(*limit);
             worker.pacing.process = process;
             let gate = paced(&worker).unwrap();
-            let source = crate::source::Workload::new(&worker);
+            let source = crate::sources::workload::Workload::new(&worker);
             let (_, metered) = run_source::<_, _, true>(&worker, gate, source);
             let read = &metered.results.read;
             let achieved = match limit {
@@ -475,7 +478,7 @@ fn rates_of_a_mix_decide_which_way_comes_next() {
         worker.pacing.limit.write = limits.1.map(RateLimit::Iops);
         worker.stop.runtime = Some(Nanos(10_000 * MS));
         let gate = paced(&worker).unwrap();
-        let source = crate::source::Workload::new(&worker);
+        let source = crate::sources::workload::Workload::new(&worker);
         let (_, metered) = run_source::<_, _, true>(&worker, gate, source);
         let (read, write) = (metered.results.read.ios, metered.results.write.ios);
         let expected = limits.0.unwrap() * 10;
@@ -487,16 +490,16 @@ fn rates_of_a_mix_decide_which_way_comes_next() {
     }
 }
 
-fn policies() -> impl Strategy<Value = Policy> {
+fn policies() -> impl Strategy<Value = QueuePolicy> {
     (1u32..40).prop_flat_map(|depth| {
         let parts = (1..=depth, 0..=depth, 1..=depth, 0..=depth);
-        parts.prop_map(move |(batch, complete_min, most, low)| Policy {
+        parts.prop_map(move |(batch, complete_min, most, low)| QueuePolicy {
             depth,
             batch,
             complete_min,
             complete_max: most.max(complete_min),
             low,
-            wish: Wish::None,
+            request: LoopRequest::None,
         })
     })
 }

@@ -1,20 +1,20 @@
-//! Traces of what workers do (`--debug`), gathered for whoever shows them. Line shapes are fio's.
+//! Trace lines of the workers (`--debug`), in fio's format.
 
 use crate::mutex::lock;
 use crate::sys::thread;
-use plan::trace::line;
+use plan::trace;
 use record::WorkerState;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Lines kept until they are taken; a worker that has more to say waits, so that no line is lost
-/// and memory stays bounded.
+/// Maximum lines that wait to be taken. A worker with more lines waits: no line is lost and memory is
+/// bounded.
 const LINES_MAX: usize = 20_000;
 
-/// How long a worker waits for that at most: what is traced must not hang because nobody looks.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// Maximum wait of a worker, so that it does not hang if nobody takes lines.
+const TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Lines of a run on their way.
+/// Trace lines of a run.
 #[derive(Default)]
 pub(crate) struct Trace {
     lines: Mutex<Vec<String>>,
@@ -23,24 +23,28 @@ pub(crate) struct Trace {
 
 impl Trace {
     /// Adds a line of the calling thread.
-    pub fn say(&self, area: &str, text: &str) {
+    pub fn line(&self, area: &str, text: &str) {
         let lines = lock(&self.lines);
         let full = |lines: &mut Vec<String>| lines.len() >= LINES_MAX;
-        let waited = self.taken.wait_timeout_while(lines, PATIENCE, full);
-        waited.unwrap_or_else(PoisonError::into_inner).0.push(line(area, thread::id(), text));
+        let waited = self.taken.wait_timeout_while(lines, TIMEOUT, full);
+        waited.unwrap_or_else(PoisonError::into_inner).0.push(trace::line(
+            area,
+            thread::id(),
+            text,
+        ));
     }
 
-    /// The lines since the last call.
+    /// Takes the lines since the last call.
     pub fn take(&self) -> Vec<String> {
         let lines = std::mem::take(&mut *lock(&self.lines));
         self.taken.notify_all();
         lines
     }
 
-    /// Adds that worker `tid` went from one state to another.
+    /// Adds a line for a change of state of worker `tid`.
     pub fn state(&self, tid: u32, before: WorkerState, now: WorkerState) {
         let text = format!("pid={tid}: runstate {} -> {}", name(before), name(now));
-        self.say("process", &text);
+        self.line("process", &text);
     }
 }
 
@@ -68,7 +72,7 @@ mod tests {
     #[test]
     fn lines_are_taken_once_and_in_order() {
         let trace = Trace::default();
-        trace.say("io", "first");
+        trace.line("io", "first");
         trace.state(7, WorkerState::Created, WorkerState::Ramp);
         let id = thread::id();
         let lines = trace.take();

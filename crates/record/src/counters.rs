@@ -135,39 +135,39 @@ impl SizeMap {
     }
 }
 
-/// I/Os that have a stamp in common. An I/O of a synchronous engine began, as far as its stamps tell,
-/// when the one before ended: what the loop does between the two is part of its clat. I/Os handed over
-/// together were ready when the first of them was: the same is part of their slat and lat. Every so
-/// many times one is stamped by itself, to see how much that is.
+/// I/Os that share a stamp with another. With a synchronous engine, the end of one I/O is the start of
+/// the next: the loop's time between the two is part of its clat. I/Os submitted together are ready
+/// when the first of them is: the loop's time is part of their slat and lat. A sample of the I/Os has
+/// stamps of its own, to measure that time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Seams {
-    /// I/Os whose beginning is a stamp of another one.
+pub struct SharedStamps {
+    /// Number of I/Os that start at a stamp of another.
     pub shared: u64,
-    /// How much later those were ready that were looked at, in nanoseconds, the cost of a stamp
-    /// included; `None`: none was looked at.
+    /// How much later the sampled I/Os were ready, in nanoseconds, including the cost of a stamp;
+    /// `None` without a sample.
     pub between: Option<Histogram>,
 }
 
-impl Seams {
-    /// Adds one that was looked at and was ready so many nanoseconds later.
-    pub fn look(&mut self, length: u64) {
-        self.between.get_or_insert_default().record(length);
+impl SharedStamps {
+    /// Adds a sampled I/O that was ready `later` nanoseconds after the stamp it could have shared.
+    pub fn add_sample(&mut self, later: u64) {
+        self.between.get_or_insert_default().record(later);
     }
 
-    /// How many were looked at.
-    pub fn looked(&self) -> u64 {
+    /// Number of sampled I/Os.
+    pub fn samples(&self) -> u64 {
         self.between.as_ref().map_or(0, Histogram::count)
     }
 
-    /// Adds those of another worker.
-    pub fn merge(&mut self, other: &Seams) {
+    /// Adds the figures of another worker.
+    pub fn merge(&mut self, other: &SharedStamps) {
         self.shared += other.shared;
         if let Some(between) = &other.between {
             self.between.get_or_insert_default().merge(between);
         }
     }
 
-    /// Each I/O had stamps of its own.
+    /// Whether each I/O had stamps of its own.
     pub fn is_empty(&self) -> bool {
         self.shared == 0
     }

@@ -31,8 +31,8 @@ mod work;
 
 pub use blocks::BlockStates;
 pub use counters::{
-    CpuUse, DepthUse, DirectionResult, ErrorCount, Interval, LatencyResult, PriorityResult, Seams,
-    SizeMap, SyncResult,
+    CpuUse, DepthUse, DirectionResult, ErrorCount, Interval, LatencyResult, PriorityResult,
+    SharedStamps, SizeMap, SyncResult,
 };
 pub use direction::{Direction, PerDirection};
 pub use engine::{ENGINES, Engine, EngineRow, NameUse, UNBUILT_ENGINES, UnbuiltEngine};

@@ -3,7 +3,7 @@
 use crate::{
     BlockStates, Bytes, CpuUse, DepthUse, Direction, DirectionResult, DiskSample, ErrorCount,
     Evidence, Exchange, Facts, Interval, LatencyDepth, LatencyHistory, Logs, Nanos, ObjectsPut,
-    PerDirection, Seams, Sentence, SteadyResult, SyncResult, Timeline, Work,
+    PerDirection, Sentence, SharedStamps, SteadyResult, SyncResult, Timeline, Work,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -328,8 +328,8 @@ pub struct JobRecord {
     /// Queue depth.
     pub depth: DepthUse,
     /// Stamps that end one I/O and begin the next.
-    #[serde(default, skip_serializing_if = "Seams::is_empty")]
-    pub seams: Seams,
+    #[serde(default, skip_serializing_if = "SharedStamps::is_empty")]
+    pub seams: SharedStamps,
     /// CPU use.
     pub cpu: CpuUse,
     /// The errno that ended it, 0 if none did. Tolerated errors are in `errors` only.

@@ -2,7 +2,7 @@
 
 use crate::observer::{RunInProgress, RunObserver};
 use anyhow::Result;
-use engine::{Event, LOOK_AT_LEAST, Run};
+use engine::{Event, INTERIM_CHECK, Run};
 use record::Nanos;
 use std::time::{Duration, Instant};
 
@@ -58,7 +58,7 @@ fn forward_events(run: &Run, observer: &mut dyn RunObserver) -> Result<()> {
         let Event::LayingOut { job, files, bytes } = event;
         observer.laying_out(&job, files, bytes)?;
     }
-    let traced = run.traced().concat();
+    let traced = run.trace_lines().concat();
     if traced.is_empty() { Ok(()) } else { observer.traced(&traced) }
 }
 
@@ -80,8 +80,8 @@ impl InterimSchedule {
 
     /// Asks the workers for their results.
     fn request(&mut self, run: &Run) {
-        run.ask();
-        self.requested.get_or_insert_with(|| Instant::now() + LOOK_AT_LEAST + GRACE);
+        run.request_interim_results();
+        self.requested.get_or_insert_with(|| Instant::now() + INTERIM_CHECK + GRACE);
     }
 
     /// Whether results are due; true once for each time.

@@ -4,7 +4,7 @@ use crate::disk_counters::{DiskSnapshot, disk_results};
 use crate::process_context::{ChangesInEffect, apply};
 use crate::unix_ms;
 use anyhow::Result;
-use engine::{Outcome, Outside, Run};
+use engine::{HostHooks, Outcome, Run};
 use host::{Changes, EvidenceBefore, Host, Sampler, SamplerConfig};
 use plan::Plan;
 use record::{DiskResult, Evidence, Facts, Health, Message, Nanos, Timeline};
@@ -55,8 +55,8 @@ pub(crate) fn measure(
     let delays = host.clone();
     let run_delay = Box::new(move |tid| Some(Nanos(delays.worker_sample(tid)?.delay_ns)));
     let changes = ChangesInEffect(Arc::new(Changes::new(host.clone())));
-    let outside = Outside { run_delay, enter: apply(&changes.0) };
-    let run = Run::start(plan, outside, before_io)?;
+    let hooks = HostHooks { run_delay, prepare: apply(&changes.0) };
+    let run = Run::start(plan, hooks, before_io)?;
     let started_unix_ms = unix_ms();
     let watcher = run.watcher();
     let sampler = Sampler::start(host.clone(), sampling, run.origin(), move || watcher.tids())?;
@@ -66,7 +66,7 @@ pub(crate) fn measure(
         let disks =
             start.as_ref().map(|start: &Start| disk_results(&watched, &start.disks, &after));
         Measured {
-            outcome: run.so_far(),
+            outcome: run.interim_results(),
             timeline: Timeline::default(),
             evidence: Evidence::default(),
             disks: disks.unwrap_or_default(),

@@ -1,6 +1,6 @@
 //! Settings of the machine that workers change (I/O scheduler, cgroup), and their restoration.
 
-use engine::Enter;
+use engine::PrepareMachine;
 use host::{Changes, GroupToJoin};
 use plan::{Cgroup, Worker};
 use std::io;
@@ -17,7 +17,7 @@ impl Drop for ChangesInEffect {
 }
 
 /// Applies the settings of each worker as it starts.
-pub(crate) fn apply(changes: &Arc<Changes>) -> Enter {
+pub(crate) fn apply(changes: &Arc<Changes>) -> PrepareMachine {
     let changes = Arc::clone(changes);
     Box::new(move |worker, thread| change(&changes, worker, thread))
 }

@@ -4,7 +4,7 @@
 use crate::follow::GRACE;
 use crate::observer::RunInProgress;
 use crate::unix_ms;
-use engine::LOOK_AT_LEAST;
+use engine::INTERIM_CHECK;
 use host::{Detail, Host, SampleReader};
 use live::feed::{self, Hub, Line, Server};
 use live::run::{FindingNow, MomentBuilder, RunEnd, RunInfo, RunObservation, SavedTo};
@@ -157,8 +157,8 @@ impl<'a> FeedWriter<'a> {
             }
             let asks = Instant::now() >= self.ask_at;
             if asks {
-                self.run.run.ask();
-                if self.hub.wait(LOOK_AT_LEAST + GRACE, over) {
+                self.run.run.request_interim_results();
+                if self.hub.wait(INTERIM_CHECK + GRACE, over) {
                     return;
                 }
             }
@@ -181,7 +181,7 @@ impl<'a> FeedWriter<'a> {
     fn moment(&mut self, has_results: bool) {
         let RunInProgress { run, signals, .. } = *self.run;
         let snapshot = run.snapshot();
-        let laid_out = has_results.then(|| run.so_far().jobs);
+        let laid_out = has_results.then(|| run.interim_results().jobs);
         let sample = self.reader.read(&run.watcher().tids(), Detail::Slow);
         if self.samples.len() == SAMPLES_MAX {
             self.samples.remove(1);

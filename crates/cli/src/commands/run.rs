@@ -34,7 +34,7 @@ use std::net::TcpListener;
 
 /// Parses the command line and does what it asks for. Returns the exit code.
 pub fn main(dialect: Dialect, words: &[OsString]) -> u8 {
-    engine::look_at_clock();
+    engine::prepare_clock();
     let runner = Runner::new(dialect == Dialect::Fio);
     let (invocation, others) = match command_line::read(dialect, words, &runner) {
         Ok(read) => read,

@@ -29,7 +29,7 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     let access = Access::of(arguments)?;
     let mut archive = arguments.kept.archive_of_one("s3")?;
     let mut output = Output::open(arguments.output.as_deref())?;
-    engine::look_at_clock();
+    engine::prepare_clock();
     let runner = Runner::new(false);
     let prefix = prefix(arguments);
     let base = format!("/{}/{prefix}", arguments.bucket);

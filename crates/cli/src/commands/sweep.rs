@@ -75,7 +75,7 @@ fn unusable(error: report::native::RecordError) -> anyhow::Error {
 /// A new sweep.
 fn begin(arguments: &Arguments, job: &[String]) -> Result<u8> {
     let design = design(arguments)?;
-    engine::look_at_clock();
+    engine::prepare_clock();
     let runner = Runner::new(false);
     let inputs = Remembered::new(Machine::new(runner.machine()));
     let jobs = Jobs { arguments: job, inputs: &inputs };
@@ -163,7 +163,7 @@ fn resume(arguments: &Arguments, given: &Path) -> Result<u8> {
     directory::tidy(&at)?;
     std::env::set_current_dir(&manifest.directory)
         .with_context(|| format!("{}: where the sweep was begun is gone", manifest.directory))?;
-    engine::look_at_clock();
+    engine::prepare_clock();
     let runner = Runner::new(false);
     let inputs = Remembered::of(&manifest, Machine::new(runner.machine()));
     let jobs = Jobs { arguments: &manifest.arguments, inputs: &inputs };

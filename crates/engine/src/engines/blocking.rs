@@ -1,7 +1,7 @@
 //! What the rings that block until an I/O is done have in common.
 
 use super::{Queued, Ring, RingSetup};
-use crate::ops::{Op, OpKind};
+use crate::hot::op::{Op, OpKind};
 use crate::sys::buffers::Slots;
 use crate::sys::io as calls;
 use crate::sys::zones;

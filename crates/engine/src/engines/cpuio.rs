@@ -8,7 +8,7 @@
 use super::sync_engine::SyncEngine;
 use super::{Queued, RingSetup, WaitLimit};
 use crate::files::FileError;
-use crate::ops::Op;
+use crate::hot::op::Op;
 use rustix::time::{ClockId, clock_gettime};
 use std::hint::black_box;
 use std::os::fd::RawFd;

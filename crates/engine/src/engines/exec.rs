@@ -3,7 +3,7 @@
 use super::sync_engine::SyncEngine;
 use super::{Queued, RingSetup, WaitLimit, negative_errno};
 use crate::files::{Action, FileError};
-use crate::ops::Op;
+use crate::hot::op::Op;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use rustix::time::Timespec;

@@ -4,7 +4,7 @@
 use super::blocking::maintain;
 use super::priority::IoPriorities;
 use super::{Completion, Queued, Ring, RingSetup};
-use crate::ops::{Op, OpKind};
+use crate::hot::op::{Op, OpKind};
 use crate::sys::uring::{Sqe, Uring, setup, sqe};
 use std::io;
 use std::os::fd::RawFd;

@@ -3,7 +3,7 @@
 use super::blocking::maintain;
 use super::priority::IoPriorities;
 use super::{Completion, Queued, Ring, RingSetup};
-use crate::ops::{Op, OpKind};
+use crate::hot::op::{Op, OpKind};
 use crate::sys::aio::{self, Context, ControlBlock, Event};
 use crate::sys::buffers::Slots;
 use std::io;

@@ -4,7 +4,7 @@
 use super::Queued;
 use super::RingSetup;
 use super::sync_engine::SyncEngine;
-use crate::ops::Op;
+use crate::hot::op::Op;
 use plan::{Engine, StatCall};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatxFlags};
 use rustix::io::Result;

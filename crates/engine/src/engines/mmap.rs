@@ -7,8 +7,8 @@
 
 use super::blocking::maintain;
 use super::{Queued, Ring, RingFile, RingSetup, borrow, negative_errno};
+use crate::hot::op::{Op, OpKind};
 use crate::mutex::lock;
-use crate::ops::{Op, OpKind};
 use crate::sys::buffers::Slots;
 use crate::sys::fault;
 use crate::sys::files::{Advice, free_bytes, resize, size_of};

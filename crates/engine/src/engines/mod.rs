@@ -32,7 +32,7 @@ mod tests;
 
 use crate::clock::RunClock;
 use crate::files::FileError;
-use crate::ops::Op;
+use crate::hot::op::Op;
 use crate::sys::buffers::BufferArea;
 use crate::sys::files::Advice;
 use helpers::HelperThreads;

@@ -1,7 +1,7 @@
 //! Moves nothing: the cost of the loop itself.
 
 use super::{Completion, Queued, Ring, RingSetup};
-use crate::ops::Op;
+use crate::hot::op::Op;
 use std::io;
 use std::os::fd::RawFd;
 use std::time::Duration;

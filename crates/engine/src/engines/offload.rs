@@ -11,7 +11,7 @@ use super::overlap::{OverlapQueue, Ticket};
 use super::{Completion, IoSettings, IoTimes, Queued, Ring, RingFile, RingSetup};
 use crate::clock::{Clock, RunClock};
 use crate::files::OpenFlags;
-use crate::ops::Op;
+use crate::hot::op::Op;
 use crate::sys::buffers::BufferArea;
 use plan::{Engine, EngineOptions, Worker};
 use std::any::Any;

@@ -1,8 +1,8 @@
 //! `serialize_overlap` with `io_submit_mode=offload`: I/O of all such workers on the same bytes goes
 //! one after the other, in the order in which the workers handed it over.
 
+use crate::hot::op::Op;
 use crate::mutex::lock;
-use crate::ops::Op;
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -91,7 +91,7 @@ impl Drop for Ticket {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ops::OpKind;
+    use crate::hot::op::OpKind;
     use std::sync::mpsc::channel;
     use std::time::Duration;
 

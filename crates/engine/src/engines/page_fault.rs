@@ -2,7 +2,7 @@
 
 use super::sync_engine::SyncEngine;
 use super::{Queued, RingSetup};
-use crate::ops::{Op, OpKind};
+use crate::hot::op::{Op, OpKind};
 use crate::sys::memory::{Mapping, page_size};
 use std::io;
 use std::os::fd::RawFd;

@@ -1,6 +1,6 @@
 //! What happens to a share of the I/Os: a flag set, a priority raised.
 
-use crate::ops::OpKind;
+use crate::hot::op::OpKind;
 use crate::sys::thread::io_priority_value;
 use plan::{EngineOptions, PriorityShare};
 use record::SplitMix64;

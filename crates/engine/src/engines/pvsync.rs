@@ -2,7 +2,7 @@
 
 use super::RingSetup;
 use super::blocking::{Blocking, Transfer};
-use crate::ops::{Op, OpKind};
+use crate::hot::op::{Op, OpKind};
 use crate::sys::io as calls;
 use std::io;
 use std::os::fd::RawFd;

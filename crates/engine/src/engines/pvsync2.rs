@@ -3,7 +3,7 @@
 use super::RingSetup;
 use super::blocking::{Blocking, Transfer};
 use super::priority::Percentage;
-use crate::ops::{Op, OpKind};
+use crate::hot::op::{Op, OpKind};
 use crate::sys::io as calls;
 use std::ffi::c_int;
 use std::io;

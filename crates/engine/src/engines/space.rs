@@ -2,7 +2,7 @@
 
 use super::sync_engine::SyncEngine;
 use super::{Queued, RingSetup, borrow};
-use crate::ops::{Op, OpKind};
+use crate::hot::op::{Op, OpKind};
 use plan::Engine;
 use rustix::fs::FallocateFlags;
 use std::os::fd::RawFd;

@@ -3,7 +3,7 @@
 
 use super::sync_engine::SyncEngine;
 use super::{Queued, RingSetup, borrow};
-use crate::ops::{Op, OpKind};
+use crate::hot::op::{Op, OpKind};
 use rustix::io::{Errno, Result, retry_on_intr};
 use rustix::pipe::{IoSliceRaw, PipeFlags, SpliceFlags};
 use std::io;

@@ -2,7 +2,7 @@
 
 use super::{Queued, WaitLimit};
 use crate::files::FileError;
-use crate::ops::Op;
+use crate::hot::op::Op;
 use std::io;
 use std::os::fd::RawFd;
 

@@ -11,7 +11,7 @@ use super::splice::Splice;
 use super::sync_engine::SyncEngine;
 use super::{Queued, Ring, RingSetup, WaitLimit};
 use crate::files::FileError;
-use crate::ops::{Op, OpKind};
+use crate::hot::op::{Op, OpKind};
 use crate::sys::buffers::Slots;
 use plan::Engine;
 use std::io;

@@ -6,7 +6,7 @@ use super::mmap::Mmap;
 use super::pvsync2::Pvsync2;
 use super::vsync::Vsync;
 use super::*;
-use crate::ops::OpKind;
+use crate::hot::op::OpKind;
 use crate::sys::files::flush_device_cache;
 use crate::sys::testing::{Loop, Tmpfs, scratch};
 use plan::Buffers;

@@ -2,7 +2,7 @@
 
 use super::blocking::maintain;
 use super::{Completion, Queued, Ring, RingSetup};
-use crate::ops::{Op, OpKind};
+use crate::hot::op::{Op, OpKind};
 use crate::sys::buffers::Slots;
 use crate::sys::io as calls;
 use std::io;

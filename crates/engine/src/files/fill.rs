@@ -2,7 +2,7 @@
 
 use crate::clock::RunClock;
 use crate::engines::{IoSettings, Queued, Ring, RingFile, RingSetup};
-use crate::ops::{Op, OpKind};
+use crate::hot::op::{Op, OpKind};
 use crate::payload::Payload;
 use crate::sys::buffers::BufferArea;
 use crate::sys::files::Span;

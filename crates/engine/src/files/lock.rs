@@ -4,8 +4,8 @@
 //! known by path within this process. Nobody waits for a lock while holding one, so no circle of
 //! waiting workers can form; nobody goes on using a lock others wait for, so nobody starves.
 
+use crate::hot::op::{Op, OpKind};
 use crate::mutex::lock;
-use crate::ops::{Op, OpKind};
 use plan::{LockFile, Worker};
 use std::collections::BTreeMap;
 use std::path::PathBuf;

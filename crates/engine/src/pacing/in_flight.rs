@@ -1,6 +1,6 @@
 //! I/O in flight, for those who may not overlap.
 
-use crate::ops::Op;
+use crate::hot::op::Op;
 
 /// What is in flight. No two of them share a byte.
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ fn range(op: &Op) -> (u32, u64, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ops::OpKind;
+    use crate::hot::op::OpKind;
 
     fn op(file: u32, offset: u64, length: u64) -> Op {
         Op { kind: OpKind::Write, file, offset, length, tag: 0 }

@@ -9,7 +9,7 @@ pub use flow::Flows;
 pub use paced::{GateContext, PacedGate, is_steered};
 pub use schedule::Schedule;
 
-use crate::ops::Op;
+use crate::hot::op::Op;
 use record::Direction;
 
 /// What a gate says to an I/O.

@@ -5,7 +5,7 @@ use super::in_flight::InFlight;
 use super::schedule::Schedule;
 use super::{Admit, Flows, Gate};
 use crate::files::FileLocks;
-use crate::ops::{Op, UNPACED};
+use crate::hot::op::{Op, UNPACED};
 use plan::{ThinkTime, Worker};
 use record::Direction;
 
@@ -305,7 +305,7 @@ impl Think {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ops::OpKind;
+    use crate::hot::op::OpKind;
     use record::Nanos;
 
     fn think(settings: ThinkTime) -> PacedGate {

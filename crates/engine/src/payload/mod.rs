@@ -2,7 +2,7 @@
 
 pub(crate) mod content;
 
-use crate::ops::{Op, OpKind};
+use crate::hot::op::{Op, OpKind};
 use crate::random::{Random, mix};
 use plan::{BufferContent, DedupeMode, Worker};
 

@@ -27,8 +27,10 @@ impl Ring for SimBlocking {
 /// Reads or writes blocks in order, each at hand but for the tenth, twentieth and so on.
 struct AtHand(Blocks, OpKind);
 
+impl LoopSource for AtHand {}
+
 impl Source for AtHand {
-    fn at_hand(&mut self) -> Option<Op> {
+    fn next_ready(&mut self) -> Option<Op> {
         let known = !self.0.next.is_multiple_of(10) && self.0.next < self.0.end;
         known.then(|| self.next()).and_then(|next| match next {
             Next::Io(op) => Some(op),
@@ -56,10 +58,10 @@ fn run_blocking(kind: OpKind, ios: u64) -> Metered {
 #[test]
 fn one_stamp_ends_an_io_and_begins_the_next() {
     reset(1000);
-    let Metered { results, seams, .. } = run_blocking(OpKind::Read, 10_000);
-    let between = seams.between.unwrap();
+    let Metered { results, shared_stamps, .. } = run_blocking(OpKind::Read, 10_000);
+    let between = shared_stamps.between.unwrap();
     // Those that have to be looked for are stamped by themselves, and the one after the first tick.
-    assert_eq!(seams.shared + between.count(), 9_000 - 1);
+    assert_eq!(shared_stamps.shared + between.count(), 9_000 - 1);
     assert_eq!(between.count(), 9_000 / 1024 + 1);
     assert_eq!((between.min(), between.max()), (10, 10), "what a look at the clock takes");
     let clat = results.read.latency.clat.unwrap();
@@ -71,17 +73,17 @@ fn one_stamp_ends_an_io_and_begins_the_next() {
 #[test]
 fn what_is_filled_short_or_waited_for_has_stamps_of_its_own() {
     reset(1000);
-    assert!(run_blocking(OpKind::Write, 1000).seams.is_empty());
+    assert!(run_blocking(OpKind::Write, 1000).shared_stamps.is_empty());
     reset(1000);
-    let whole = run_blocking(OpKind::Read, 1000).seams;
+    let whole = run_blocking(OpKind::Read, 1000).shared_stamps;
     reset(1000);
     world(|w| w.answers = [(13, 1024), (15, 4095)].into());
-    let short = run_blocking(OpKind::Read, 1000).seams;
+    let short = run_blocking(OpKind::Read, 1000).shared_stamps;
     // Only the rests are stamped by themselves, after what a short I/O makes to do.
     assert_eq!(short.shared, whole.shared);
     reset(1000);
     let (_, metered) = run::<_, false>(&worker(8), OpenGate, 1000);
-    assert!(metered.seams.is_empty(), "each had to be looked for");
+    assert!(metered.shared_stamps.is_empty(), "each had to be looked for");
 }
 
 #[test]
@@ -89,7 +91,7 @@ fn what_is_handed_over_together_was_ready_together() {
     reset(100_000);
     let source = AtHand(Blocks { next: 0, end: 1000 }, OpKind::Read);
     let (_, metered) = run_source::<_, _, false>(&worker(8), OpenGate, source);
-    let shared = metered.seams.shared;
+    let shared = metered.shared_stamps.shared;
     assert!((600..=900).contains(&shared), "{shared} of 1000");
     let slat = metered.results.read.latency.slat.unwrap();
     // One look at the clock when the first was ready, one for another that is not at hand, one when

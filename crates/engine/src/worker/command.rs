@@ -1,6 +1,6 @@
-//! Commands of the user before and after a worker's I/O (`exec_prerun`, `exec_postrun`).
+//! The user's commands before and after a worker's I/O (`exec_prerun`, `exec_postrun`).
 
-use super::Failure;
+use super::failure::{Failure, step};
 use crate::live::LiveWorker;
 use plan::Worker;
 use record::Message;
@@ -11,19 +11,16 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-/// How often it is looked whether the command has ended, or the run is to.
-const LOOK: Duration = Duration::from_millis(5);
+/// How often to check whether the command has ended or the worker was asked to stop.
+const POLL: Duration = Duration::from_millis(5);
 
-/// Gives `command` to the shell and waits for its end. All it says goes to `file`. With `live` it is
-/// killed, with all that it started, when the worker is asked to end.
-///
-/// # Errors
-/// The file cannot be made or the shell not started, or the command was killed.
+/// Runs `command` in a shell and waits for its end. Its output goes to `file`. With `live`, the command
+/// and its children are killed when the worker is asked to stop, which is an error.
 fn run(command: &str, file: &str, live: Option<&LiveWorker>) -> io::Result<ExitStatus> {
-    let words = File::create(file)
+    let output = File::create(file)
         .map_err(|e| io::Error::new(e.kind(), format!("its output, {file}: {e}")))?;
     let mut shell = Command::new("/bin/sh");
-    shell.args(["-c", command]).stdin(Stdio::null()).stdout(words.try_clone()?).stderr(words);
+    shell.args(["-c", command]).stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
     if live.is_some() {
         shell.process_group(0);
     }
@@ -37,11 +34,10 @@ fn run(command: &str, file: &str, live: Option<&LiveWorker>) -> io::Result<ExitS
             child.wait()?;
             return Err(io::Error::new(io::ErrorKind::Interrupted, "the run was ended"));
         }
-        std::thread::sleep(LOOK);
+        std::thread::sleep(POLL);
     }
 }
 
-/// An error for a command that did not do well.
 fn succeeded(status: ExitStatus) -> io::Result<()> {
     match status.success() {
         true => Ok(()),
@@ -49,15 +45,15 @@ fn succeeded(status: ExitStatus) -> io::Result<()> {
     }
 }
 
-/// `exec_prerun`: what it is to make ready is not, when it fails.
+/// Runs `exec_prerun`. The worker cannot run if it fails.
 pub(super) fn before(worker: &Worker, live: &LiveWorker) -> Result<(), Failure> {
     let Some(command) = &worker.surroundings.prerun else { return Ok(()) };
     let file = format!("{}.prerun.txt", worker.name);
     let done = run(command, &file, Some(live)).and_then(succeeded);
-    done.map_err(|error| Failure::Setup("run exec_prerun", error))
+    done.map_err(step("run exec_prerun"))
 }
 
-/// `exec_postrun`: what was measured stands whatever it does. Returns what the user should know.
+/// Runs `exec_postrun`. Returns a warning if it fails; the results stay.
 pub(super) fn after(worker: &Worker) -> Option<Message> {
     let command = worker.surroundings.postrun.as_ref()?;
     let file = format!("{}.postrun.txt", worker.name);

@@ -12,7 +12,7 @@
 //! This is how fio does it.
 
 use super::state::State;
-use crate::ops::{Op, OpKind};
+use crate::hot::op::{Op, OpKind};
 use plan::Zbd;
 use std::ops::Range;
 

@@ -2,7 +2,7 @@
 
 use super::target::{Zoned, ZonedTarget, ZonedTargets};
 use super::work::ZonedWork;
-use crate::ops::{Next, Op, OpKind, Source};
+use crate::hot::op::{Next, Op, OpKind, Source};
 use crate::random::Random;
 use crate::sys::zones::{Condition, ZoneKind, ZoneReport};
 use plan::{BlockPlan, File, ReadWrite, Worker, Zbd, ZonedFile};

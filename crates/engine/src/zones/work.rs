@@ -2,9 +2,10 @@
 
 use super::keeper::{Keeper, Verdict};
 use super::target::{ZonedTarget, ZonedTargets};
-use crate::ops::{Next, Op, OpKind, Source};
-use crate::source::Workload;
-use crate::worker::Builder;
+use crate::hot::op::{Next, Op, OpKind, Source};
+use crate::job_record::JobRecordBuilder;
+use crate::sources::RecordSource;
+use crate::sources::workload::Workload;
 use plan::{Worker, Zbd};
 use std::io;
 use std::sync::Arc;
@@ -299,15 +300,19 @@ impl ZonedWork {
             Err(error) => self.failed = Some(("report a zone", error)),
         }
     }
+}
 
-    /// What was gathered goes into the worker's record.
-    pub fn gather(&self, builder: &mut Builder<'_>) {
-        builder.zone_resets(self.resets);
+impl RecordSource for ZonedWork {
+    fn record(&mut self, _: u64, builder: &mut JobRecordBuilder<'_>) {
+        builder.job.zone_resets = self.resets;
         if let Some((what, error)) = &self.failed {
             builder.setup_failed(what, error);
         }
         if self.stuck || (!self.placed && self.skipped > 0) {
-            builder.no_zone();
+            builder.warn(
+                "it ended because no zone is left for its I/O: none holds data to read or trim, \
+                 or none of those that may be open lies in its region",
+            );
         }
     }
 }
@@ -330,7 +335,7 @@ impl Source for ZonedWork {
         self.workload.completed(&Op { kind, ..*op }, moved);
     }
 
-    fn window_begins(&mut self, _: u64) {
+    fn window_started(&mut self, _: u64) {
         self.resets = 0;
     }
 }

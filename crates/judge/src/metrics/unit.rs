@@ -7,8 +7,8 @@ use super::latency::{LatencyStats, merged};
 use super::steady::SteadyMetrics;
 use super::window::{busy, common_ns, union_ns};
 use record::{
-    BlockStates, Direction, ErrorCount, GroupKey, JobRecord, LatencyDepth, PerDirection, Seams,
-    Show, SizeMap,
+    BlockStates, Direction, ErrorCount, GroupKey, JobRecord, LatencyDepth, PerDirection,
+    SharedStamps, Show, SizeMap,
 };
 
 /// Figures of one report unit. A merged unit has the name and options of its first worker's job.
@@ -47,7 +47,7 @@ pub struct UnitMetrics {
     /// Queue depth.
     pub depth: DepthMetrics,
     /// Stamps that end one I/O and begin the next.
-    pub seams: Seams,
+    pub shared_stamps: SharedStamps,
     /// CPU use.
     pub cpu: CpuMetrics,
     /// Sum of the workers' measured windows, in nanoseconds.
@@ -158,7 +158,7 @@ pub(crate) fn measure(jobs: &[&JobRecord]) -> UnitMetrics {
                 .filter_map(|(_, r)| r.latency.clat.as_ref()),
         ),
         depth: depth(jobs),
-        seams: seams(jobs),
+        shared_stamps: shared_stamps(jobs),
         cpu: cpu(jobs),
         job_runtime_ns: ran().sum(),
         elapsed_ns: jobs.iter().map(|job| job.elapsed.0).max().unwrap_or(0),
@@ -210,9 +210,9 @@ fn depth(jobs: &[&JobRecord]) -> DepthMetrics {
     }
 }
 
-fn seams(jobs: &[&JobRecord]) -> Seams {
-    let mut all = Seams::default();
-    jobs.iter().for_each(|job| all.merge(&job.seams));
+fn shared_stamps(jobs: &[&JobRecord]) -> SharedStamps {
+    let mut all = SharedStamps::default();
+    jobs.iter().for_each(|job| all.merge(&job.shared_stamps));
     all
 }
 

@@ -193,8 +193,8 @@ pub(super) fn of_unit(unit: &UnitMetrics, bins: bool) -> Json {
         "common_ns" => unit.common_ns,
         "iodepth_requested" => unit.depth.requested,
         "iodepth_achieved" => unit.depth.achieved_mean,
-        "stamps_shared" => unit.seams.shared,
-        "stamps_between_ns" => unit.seams.between.as_ref().map(|between| object! {
+        "stamps_shared" => unit.shared_stamps.shared,
+        "stamps_between_ns" => unit.shared_stamps.between.as_ref().map(|between| object! {
             "N" => between.count(),
             "median" => between.percentile(50.0),
             "max" => between.max(),

@@ -230,8 +230,8 @@ fn shared_stamps_are_counted_and_looked_at() {
         (&own(&record)["stamps_shared"], &own(&record)["stamps_between_ns"]),
         (&0.into(), &Value::Null)
     );
-    record.jobs[0].seams.shared = 500;
-    [20, 20, 40].iter().for_each(|length| record.jobs[0].seams.look(*length));
+    record.jobs[0].shared_stamps.shared = 500;
+    [20, 20, 40].iter().for_each(|length| record.jobs[0].shared_stamps.add_sample(*length));
     let between = &own(&record)["stamps_between_ns"];
     assert_eq!(
         (&between["N"], &between["median"], &between["max"]),

@@ -43,8 +43,8 @@ fn stamps_that_were_shared_are_told_in_our_own_dress() {
     let mut record = sample::of(vec![job(1, 0, 0), job(2, 0, 0)]);
     assert!(!text(&record, false).contains("stamps"));
     for (job, length) in record.jobs.iter_mut().zip([20, 30]) {
-        job.seams.shared = 300;
-        (0..3).for_each(|_| job.seams.look(length));
+        job.shared_stamps.shared = 300;
+        (0..3).for_each(|_| job.shared_stamps.add_sample(length));
     }
     let line = "stamps    : shared by 50.0% of I/Os, which were ready 20 nsec later (max 30)";
     assert!(text(&record, false).contains(line), "{}", text(&record, false));

@@ -29,7 +29,7 @@ pub(super) fn render(out: &mut String, record: &RunRecord, unit: &UnitMetrics, d
         latency::percentiles(out, "sync", stats);
     }
     cpu_and_depth(out, unit, dress);
-    seams(out, unit, dress);
+    shared_stamps(out, unit, dress);
     issued(out, unit);
     errors(out, unit, dress);
     if let Some(asked) = unit.exchange.as_ref().filter(|_| !dress.as_fio) {
@@ -236,12 +236,12 @@ fn cpu_and_depth(out: &mut String, unit: &UnitMetrics, dress: &Dress) {
 }
 
 /// Where I/Os share stamps, how much of their latency may be the loop's own time.
-fn seams(out: &mut String, unit: &UnitMetrics, dress: &Dress) {
-    let Some(between) = unit.seams.between.as_ref().filter(|_| !dress.as_fio) else {
+fn shared_stamps(out: &mut String, unit: &UnitMetrics, dress: &Dress) {
+    let Some(between) = unit.shared_stamps.between.as_ref().filter(|_| !dress.as_fio) else {
         return;
     };
     let ios: u64 = unit.directions.iter().map(|(_, metrics)| metrics.ios).sum();
-    let share = unit.seams.shared as f64 * 100.0 / ios.max(1) as f64;
+    let share = unit.shared_stamps.shared as f64 * 100.0 / ios.max(1) as f64;
     let _ = writeln!(
         out,
         "     stamps    : shared by {:.1}% of I/Os, which were ready {} nsec later (max {})",

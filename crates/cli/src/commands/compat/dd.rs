@@ -39,7 +39,7 @@ fn dd(arguments: &[String]) -> Result<u8> {
 }
 
 fn copy(call: &Call) -> Result<u8> {
-    engine::look_at_clock();
+    engine::prepare_clock();
     let runner = Runner::new(false);
     let mut paths: Vec<(&str, bool)> = Vec::new();
     if let Input::Path(path) = &call.input {

@@ -31,7 +31,7 @@ pub fn main(arguments: &[String]) -> u8 {
 }
 
 fn diskspd(arguments: &[String]) -> Result<u8> {
-    engine::look_at_clock();
+    engine::prepare_clock();
     let read =
         |path: &str| inputs::read(path).map_err(|error| describe(&anyhow::Error::from(error)));
     let call = Call::parse(arguments, &Outside { read: &read, seed: runner::fresh_seed() })?;

@@ -32,7 +32,7 @@ fn hdparm(arguments: &[String]) -> Result<u8> {
     let archive = RunArchive::for_set(Choice::from_options(None, false), "hdparm", 0);
     let mut archive = archive.with_record_file(call.record.as_ref().map(PathBuf::from));
     archive.check_record_file()?;
-    engine::look_at_clock();
+    engine::prepare_clock();
     let runner = Runner::new(false);
     let paths: Vec<(&str, bool)> = call.targets.iter().map(|path| (path.as_str(), false)).collect();
     let facts = remarks::survey(&runner, &paths);

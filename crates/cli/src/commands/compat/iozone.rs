@@ -28,7 +28,7 @@ pub fn main(words: &[String]) -> u8 {
 }
 
 fn run_words(words: &[String]) -> Result<u8> {
-    engine::look_at_clock();
+    engine::prepare_clock();
     match parse(words).map_err(remarks::refused)? {
         Request::Help => Output::Stdout.write(&help()).map(|()| 0),
         Request::Version => Output::Stdout

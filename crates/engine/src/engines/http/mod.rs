@@ -18,7 +18,7 @@ mod uploads;
 use super::{Completion, IoTimes, Queued, Ring, RingSetup, WaitLimit};
 use crate::clock::{Clock, RunClock};
 use crate::files::FileError;
-use crate::ops::Op;
+use crate::hot::op::Op;
 use crate::sys::buffers::Slots;
 use crate::sys::memory::keep_freed;
 use errno::errno;

@@ -1,7 +1,7 @@
 //! Which request an operation on a numbered object is.
 
 use super::object::object_request;
-use crate::ops::{Op, OpKind};
+use crate::hot::op::{Op, OpKind};
 use objects::Action;
 use plan::{ObjectSet, ObjectWork};
 

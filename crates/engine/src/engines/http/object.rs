@@ -1,6 +1,6 @@
 //! The request on one object that an I/O becomes.
 
-use crate::ops::{Op, OpKind};
+use crate::hot::op::{Op, OpKind};
 use objects::Action;
 
 /// The request and the bytes it sends or receives; `None` if there is no request for the kind of

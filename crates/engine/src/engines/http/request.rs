@@ -3,7 +3,7 @@
 use super::numbered;
 use super::object::object_request;
 use crate::engines::RingSetup;
-use crate::ops::Op;
+use crate::hot::op::Op;
 use objects::Action;
 use plan::ObjectSet;
 use std::fmt::Write;
@@ -47,7 +47,7 @@ impl RequestBuilder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ops::OpKind;
+    use crate::hot::op::OpKind;
 
     fn asked(ranges: bool, kind: OpKind) -> (String, Option<(Action, u64)>) {
         let asking =

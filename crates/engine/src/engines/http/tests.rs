@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::engines::{IoSettings, RingFile};
-use crate::ops::OpKind;
+use crate::hot::op::OpKind;
 use crate::sys::buffers::BufferArea;
 use plan::{Buffers, EngineOptions, Objects, Worker};
 use std::collections::HashMap;

@@ -12,7 +12,7 @@ mod wait;
 use super::sync_engine::SyncEngine;
 use super::{Queued, RingSetup, WaitLimit};
 use crate::files::{Action, FileError};
-use crate::ops::{Op, OpKind};
+use crate::hot::op::{Op, OpKind};
 use address::Address;
 use datagrams::Datagrams;
 use std::io;

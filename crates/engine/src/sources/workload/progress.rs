@@ -1,0 +1,90 @@
+//! The amount of work, and how much of it is left.
+//!
+//! # Rules
+//! A loop is a pass over every file. The total is `bytes` (default: the files' regions) times the
+//! loops; later loops do what the first ones leave undone. With `io_size`, loops are added until less
+//! than one block of `bytes` is missing. Time-based work ends only by time or number of I/Os. fio
+//! counts alike.
+
+use plan::Worker;
+
+/// Amounts requested and done.
+#[derive(Clone, Debug)]
+pub(crate) struct Progress {
+    /// Bytes of all loops.
+    cap: u64,
+    /// Bytes that loops are added for; 0: no loops are added.
+    wanted: u64,
+    max_block: u64,
+    ios_left: u64,
+    loops_left: u64,
+    forever: bool,
+    bytes: u64,
+    loop_began_at: u64,
+    /// Bytes taken back that are not subtracted yet.
+    returned: u64,
+}
+
+impl Progress {
+    pub fn new(worker: &Worker) -> Progress {
+        let stop = &worker.stop;
+        let unlimited = stop.time_based;
+        let loops = stop.loops.max(1);
+        Progress {
+            cap: if unlimited {
+                u64::MAX
+            } else {
+                stop.bytes.unwrap_or_else(|| worker.region()).saturating_mul(loops)
+            },
+            wanted: stop.bytes.filter(|_| stop.wraps && !unlimited).unwrap_or(0),
+            max_block: worker.max_block(),
+            ios_left: stop.ios.unwrap_or(u64::MAX),
+            loops_left: loops,
+            forever: stop.time_based,
+            bytes: 0,
+            loop_began_at: 0,
+            returned: 0,
+        }
+    }
+
+    /// Whether everything was issued.
+    #[inline]
+    pub fn done(&self) -> bool {
+        self.bytes >= self.cap || self.ios_left == 0
+    }
+
+    /// `ios` I/Os of `bytes` in all were issued.
+    #[inline]
+    pub fn add(&mut self, ios: u64, bytes: u64) {
+        self.bytes = self.bytes.saturating_add(bytes);
+        self.ios_left = self.ios_left.saturating_sub(ios);
+        if self.returned > 0 {
+            self.take_back(0, 0);
+        }
+    }
+
+    /// Uncounts `ios` I/Os and `bytes` that were not issued; they may be counted later.
+    #[cold]
+    pub fn take_back(&mut self, ios: u64, bytes: u64) {
+        self.ios_left = self.ios_left.saturating_add(ios);
+        self.returned += bytes;
+        let now = self.returned.min(self.bytes - self.loop_began_at.min(self.bytes));
+        self.bytes -= now;
+        self.returned -= now;
+    }
+
+    /// How many I/Os of `size` may follow.
+    pub fn allows(&self, size: u64) -> u64 {
+        self.cap.saturating_sub(self.bytes).div_ceil(size).min(self.ios_left)
+    }
+
+    /// A pass over every file has ended. Returns whether another one follows. A pass without I/O is the
+    /// last.
+    pub fn next_loop(&mut self) -> bool {
+        let idle = self.bytes == self.loop_began_at;
+        self.loop_began_at = self.bytes;
+        self.loops_left = self.loops_left.saturating_sub(1);
+        let missing = self.wanted.saturating_sub(self.bytes);
+        !idle && (self.forever || self.loops_left > 0 || (missing > 0 && missing >= self.max_block))
+    }
+}
