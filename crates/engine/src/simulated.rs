@@ -1,5 +1,4 @@
-//! The loop on a simulated disk, in virtual time: stalls, short transfers, errors, rates, exactly
-//! repeatable.
+//! The loop on a simulated disk in virtual time: repeatable stalls, short transfers, errors and rates.
 
 mod stamps;
 
@@ -22,7 +21,6 @@ use record::{Direction, JobRecord, Nanos};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io;
-use std::os::fd::RawFd;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
@@ -33,12 +31,12 @@ const BLOCK: u64 = 4096;
 #[derive(Default)]
 struct World {
     now: u64,
-    /// What a look at the clock takes.
+    /// Time that reading the clock takes.
     tick: u64,
     latency: u64,
-    /// Nothing completes within this span; it completes at its end.
+    /// Nothing completes within this time span; it completes at its end.
     stall: std::ops::Range<u64>,
-    /// Answer of the n-th I/O, when not all its bytes.
+    /// The result of the n-th I/O, if not all its bytes.
     answers: BTreeMap<u64, i64>,
     count: u64,
     queued: Vec<(u32, i64)>,
@@ -52,8 +50,8 @@ struct World {
 }
 
 impl World {
-    /// Whether a fault that comes so often (per cent) comes now.
-    fn strikes(&mut self, percent: u32) -> bool {
+    /// Draws whether a fault of this probability, in per cent, occurs now.
+    fn is_hit(&mut self, percent: u32) -> bool {
         self.faults.as_mut().is_some_and(|random| random.percent(percent))
     }
 
@@ -63,11 +61,11 @@ impl World {
 
     fn answer(&mut self, op: &Op) -> i64 {
         let all = op.length as i64;
-        let result = if self.strikes(3) {
+        let result = if self.is_hit(3) {
             -i64::from(libc::EIO)
-        } else if self.strikes(2) {
+        } else if self.is_hit(2) {
             0
-        } else if op.length > 1 && self.strikes(10) {
+        } else if op.length > 1 && self.is_hit(10) {
             1 + self.below(op.length - 1) as i64
         } else {
             self.answers.get(&self.count).copied().unwrap_or(all)
@@ -79,9 +77,9 @@ impl World {
         result
     }
 
-    /// Some longer than others, so that they end in another order than they began in.
+    /// Different delays, so that I/O ends out of order.
     fn delay(&mut self) -> u64 {
-        let stalls = self.strikes(1);
+        let stalls = self.is_hit(1);
         self.latency + self.below(5 * MS) + if stalls { 700 * MS } else { 0 }
     }
 }
@@ -123,17 +121,13 @@ impl Ring for SimRing {
         Ok(SimRing)
     }
 
-    fn file_changed(&mut self, _: u32, _: RawFd) -> io::Result<()> {
-        Ok(())
-    }
-
     fn queue(&mut self, slot: u32, op: &Op) -> Queued {
         world(|w| {
-            if w.queued.len() + w.in_flight.len() > 0 && w.strikes(5) {
+            if w.queued.len() + w.in_flight.len() > 0 && w.is_hit(5) {
                 return Queued::Full;
             }
             let result = w.answer(op);
-            if w.strikes(5) {
+            if w.is_hit(5) {
                 return Queued::Done(result);
             }
             w.queued.push((slot, result));
@@ -144,7 +138,7 @@ impl Ring for SimRing {
     fn submit(&mut self) -> io::Result<u32> {
         world(|w| {
             let queued = w.queued.len() as u64;
-            let taken = if w.strikes(20) { w.below(queued + 1) } else { queued } as usize;
+            let taken = if w.is_hit(20) { w.below(queued + 1) } else { queued } as usize;
             for (slot, result) in w.queued.drain(..taken).collect::<Vec<_>>() {
                 let mut done = w.now + w.delay();
                 if w.stall.contains(&done) || w.stall.contains(&w.now) {
@@ -162,8 +156,8 @@ impl Ring for SimRing {
             let enough = min as usize <= w.in_flight.len();
             assert!(enough || timeout.is_some(), "waits for {min} of {}", w.in_flight.len());
             w.taken.clear();
-            if w.strikes(10) {
-                // As after a signal.
+            if w.is_hit(10) {
+                // As if a signal had arrived.
                 return Ok(0);
             }
             w.in_flight.sort_by_key(|(done, c)| (*done, c.slot));
@@ -216,7 +210,7 @@ fn worker(depth: u32) -> Worker {
     worker
 }
 
-/// Runs `ios` reads of a worker on the simulated disk; the record and what the meter gave.
+/// Runs `ios` reads of a worker on the simulated disk. Returns its record and the measurements.
 fn run<G: Gate, const RATED: bool>(worker: &Worker, gate: G, ios: u64) -> (JobRecord, Metered) {
     run_source::<_, _, RATED>(worker, gate, Blocks { next: 0, end: ios })
 }
@@ -310,7 +304,7 @@ fn every_io_is_issued_once_and_counted_once() {
 }
 
 #[test]
-fn a_short_io_is_finished_and_told() {
+fn a_short_io_is_completed_and_reported() {
     reset(50_000);
     world(|w| w.answers = [(3, 1024), (10, 4095)].into());
     let (job, metered) = run::<_, false>(&worker(4), OpenGate, 100);
@@ -332,7 +326,7 @@ fn an_error_ends_the_job_and_keeps_what_was_measured() {
 }
 
 #[test]
-fn continue_on_error_goes_on_and_counts() {
+fn continue_on_error_continues_and_counts_errors() {
     reset(50_000);
     world(|w| w.answers = [(20, -5), (21, -5), (60, -5)].into());
     let mut worker = worker(4);
@@ -356,7 +350,7 @@ fn the_runtime_ends_it_and_a_stall_leaves_empty_intervals() {
 }
 
 #[test]
-fn the_ramp_leaves_no_trace_in_the_figures() {
+fn the_ramp_does_not_count() {
     reset(MS);
     world(|w| w.stall = 0..900 * MS);
     let mut worker = worker(1);
@@ -368,7 +362,7 @@ fn the_ramp_leaves_no_trace_in_the_figures() {
     assert!((990..=1001).contains(&clat.count()), "{clat:?}");
 }
 
-/// The ask of users: a target that stalls 1 s under 1000 I/O/s shows about 1000 late I/Os, not one.
+/// A target that stalls for 1 s at a rate of 1000 I/O/s shows about 1000 late I/Os, not one.
 #[test]
 fn a_stall_under_a_rate_shows_in_every_io_that_was_due() {
     reset(100_000);
@@ -387,8 +381,8 @@ fn a_stall_under_a_rate_shows_in_every_io_that_was_due() {
     assert!((5990..=6010).contains(&ios), "the schedule was caught up: {ios}");
 }
 
-/// What a stall left behind is issued as soon as the depth allows, no faster and no slower, and the
-/// lag of the series shows it come and go.
+/// The backlog of a stall is issued as fast as the depth allows, and the lag of the series rises and
+/// falls.
 #[test]
 fn a_backlog_is_issued_as_the_depth_allows() {
     for depth in [1, 8] {
@@ -408,7 +402,7 @@ fn a_backlog_is_issued_as_the_depth_allows() {
         assert!(before.iter().all(|lag| *lag == 0), "{lags:?}");
         assert_eq!(lags[4..6], [0, 0], "nothing completes in a stall: {lags:?}");
         assert!((985..=1000).contains(&after[0]), "{lags:?}");
-        // At 400 us each, `depth` at a time, while one more comes each ms.
+        // At 400 µs each, `depth` at a time, while one more is due each ms.
         let caught_up_ms = 1000.0 / (f64::from(depth) / 0.4 - 1.0);
         let intervals = (caught_up_ms / 500.0).ceil() as usize;
         assert!(after[intervals..].iter().all(|lag| *lag == 0), "{lags:?}");
@@ -418,8 +412,8 @@ fn a_backlog_is_issued_as_the_depth_allows() {
     }
 }
 
-/// Over 100 000 I/Os a Poisson process keeps within 1 % of its rate in 998 of 1000 cases; the seed
-/// decides that this is one of them.
+/// Over 100 000 I/Os a Poisson process stays within 1 % of its rate in 998 of 1000 cases; with this seed
+/// it does.
 #[test]
 fn rates_are_kept_whatever_the_sizes() {
     const RATE: u64 = 50_000;
@@ -433,7 +427,7 @@ fn rates_are_kept_whatever_the_sizes() {
     for (blocks, limit) in mixes.iter().flat_map(|b| limits.iter().map(move |l| (b, l))) {
         for process in [RateProcess::Linear, RateProcess::Poisson] {
             reset(100_000);
-            // The loop spins while the next I/O is near; there is nothing to see in that.
+            // The loop spins while the next I/O is near, which this test ignores.
             world(|w| w.tick = 1000);
             let mut worker = worker(32);
             worker.pattern.rw = ReadWrite::RandRead;
@@ -461,7 +455,7 @@ fn rates_are_kept_whatever_the_sizes() {
 }
 
 #[test]
-fn rates_of_a_mix_decide_which_way_comes_next() {
+fn rates_of_a_mix_decide_the_next_direction() {
     for (limits, depth) in [((Some(100), Some(200)), 1), ((Some(50), None), 4)] {
         reset(MS);
         let mut worker = worker(depth);
@@ -505,10 +499,10 @@ fn policies() -> impl Strategy<Value = QueuePolicy> {
 }
 
 proptest! {
-    /// Short transfers, errors, refusals, signals, stalls, completions in any order: the loop ends,
-    /// nothing is in flight then, and every byte is accounted for.
+    /// With short transfers, errors, refusals, signals, stalls and completions in any order, the loop ends
+    /// with nothing in flight and every byte accounted for.
     #[test]
-    fn whatever_the_disk_does_the_books_balance(
+    fn counters_are_consistent_whatever_the_disk_does(
         seed: u64,
         policy in policies(),
         tolerant: bool,
@@ -551,9 +545,9 @@ proptest! {
     }
 }
 
-/// Errors and short transfers give their locks back like any other end of an I/O.
+/// Errors and short transfers release their locks.
 #[test]
-fn workers_that_share_a_locked_file_come_to_their_ends() {
+fn workers_that_share_a_locked_file_finish() {
     let (send, ended) = channel();
     for seed in 0..2 {
         let send = send.clone();

@@ -404,5 +404,5 @@ fn vsock_reaches_this_machine_or_says_what_it_takes() {
     }
     let line = [&common[..], &["--name=w", "--rw=write", "--hostname=x"]].concat();
     let ran = fathom(directory.path(), &line).expect(1);
-    assert!(ran.err.contains("expected the number of a machine"), "{}", ran.err);
+    assert!(ran.err.contains("expected a VSOCK CID"), "{}", ran.err);
 }

@@ -282,7 +282,7 @@ fn repeats_help_where_they_can_and_are_counted() {
     // A server that says so to each request is no clean one, whatever repeats make of it.
     for part in [
         "sent=8, good=4, retries=4 (200 x 4; repeated after 503 x 4)",
-        "the server answered 503 SlowDown: Please reduce your request rate.; it was asked again",
+        "the server answered 503 SlowDown: Please reduce your request rate.; the request was repeated",
         "warning [server-throttles] job: the server turned 4 of 8 requests away (50 %)",
         "each was repeated, and so is in the latency",
     ] {

@@ -208,7 +208,7 @@ fn who_ends_a_run_does_not_wait_for_a_silent_server() {
     assert_eq!(ran.requests("PUT"), [48, 40, 0]);
     let put = ran.exchanges().next().and_then(|exchange| exchange.of("PUT")).unwrap();
     assert_eq!((put.failed(), put.unfinished), (0, 8));
-    for part in ["sent=48, good=40, unfinished=8", "8 requests under way when the run was ended"] {
+    for part in ["sent=48, good=40, unfinished=8", "8 requests in flight at the interrupt"] {
         assert!(ran.said().contains(part), "{part}: {}", ran.said());
     }
 }

@@ -1,4 +1,4 @@
-//! What the rings that block until an I/O is done have in common.
+//! Rings whose calls block until the I/O has ended.
 
 use super::{Queued, Ring, RingSetup};
 use crate::hot::op::{Op, OpKind};
@@ -8,9 +8,9 @@ use crate::sys::zones;
 use std::io;
 use std::os::fd::RawFd;
 
-/// How such a ring moves data.
+/// How a blocking ring moves data.
 pub trait Transfer: Sized {
-    /// Makes it.
+    /// Makes it from the parameters of its ring.
     fn open(setup: &RingSetup<'_>) -> io::Result<Self>;
 
     /// A file was opened or is about to be closed (-1).
@@ -25,13 +25,13 @@ pub trait Transfer: Sized {
     /// `buffer` must be valid for `op.length` bytes and used by nothing else meanwhile.
     unsafe fn transfer(&mut self, fd: RawFd, buffer: *mut u8, op: &Op) -> i64;
 
-    /// Everything that is neither read nor write.
+    /// Does everything that is neither a read nor a write.
     fn maintain(&mut self, fd: RawFd, op: Op) -> i64 {
         maintain(fd, op)
     }
 }
 
-/// Trims and synchronisations, by the call that blocks: bytes trimmed or 0, or a negative errno.
+/// Trims, resets or synchronises with a blocking call. Returns bytes trimmed or 0, or a negative errno.
 pub fn maintain(fd: RawFd, op: Op) -> i64 {
     match op.kind {
         OpKind::Trim => calls::discard(fd, op.offset, op.length),
@@ -43,7 +43,7 @@ pub fn maintain(fd: RawFd, op: Op) -> i64 {
     }
 }
 
-/// A ring that moves data by `T` and is done when `queue` returns.
+/// A ring that moves data with `T`.
 pub struct Blocking<T> {
     slots: Slots,
     files: Vec<RawFd>,

@@ -1,4 +1,4 @@
-//! Runs a program. That it runs is one I/O; its latency is how long.
+//! Runs a program. The whole run is one I/O, and its duration is the latency.
 
 use super::sync_engine::SyncEngine;
 use super::{Queued, RingSetup, WaitLimit, negative_errno};
@@ -14,42 +14,42 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// A waiter looks this often whether the time is up.
-const LOOK: Duration = Duration::from_millis(50);
+/// Interval at which a waiting thread checks the wait limit.
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The `exec` engine.
 pub struct Exec {
     path: String,
     arguments: Vec<String>,
-    /// Beginning of the names of the files that take its output.
+    /// Prefix of the names of the files that receive its output.
     output: Option<String>,
     grace: Duration,
     limit: WaitLimit,
     child: Option<Running>,
-    /// How it ended; `None` while it runs, or when it was ended by us.
+    /// `None` while it runs, or if fathom ended it.
     status: Option<ExitStatus>,
 }
 
-/// A program under way, in a process group of its own so that all it started can be ended.
+/// A running program, in its own process group so that its children can be ended with it.
 struct Running {
     child: Child,
     group: Option<Pid>,
-    /// Readable once it has ended.
-    ended: OwnedFd,
+    /// Becomes readable when the program ends.
+    pidfd: OwnedFd,
 }
 
 impl Exec {
-    /// Of the program that the worker's options name.
+    /// For the program that the worker's options name.
     pub fn new(setup: &RingSetup<'_>) -> Exec {
         let (worker, program) = (setup.worker, &setup.options.program);
         let clone = if worker.clone == 0 { String::new() } else { format!(".{}", worker.clone) };
         let runtime = worker.stop.runtime.map_or(0, |runtime| runtime.0 / 1_000_000_000);
         let arguments = program.arguments.split_whitespace();
-        let filled =
+        let expand =
             |text: &str| text.replace("%r", &runtime.to_string()).replace("%n", &worker.name);
         Exec {
             path: program.path.clone().unwrap_or_default(),
-            arguments: arguments.map(filled).collect(),
+            arguments: arguments.map(expand).collect(),
             output: program.redirect.then(|| format!("{}{clone}", worker.name)),
             grace: Duration::from_secs(program.grace_seconds),
             limit: WaitLimit::default(),
@@ -66,7 +66,7 @@ impl Exec {
                 command.stdout(File::create(format!("{name}.stdout"))?);
                 command.stderr(File::create(format!("{name}.stderr"))?);
             }
-            // Standard output is for the report.
+            // stdout is for the report.
             None => {
                 command.stdout(io::stderr());
             }
@@ -75,7 +75,7 @@ impl Exec {
         let group = Pid::from_raw(child.id().cast_signed());
         let pid = group.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound));
         match pid.and_then(|pid| Ok(pidfd_open(pid, PidfdFlags::empty())?)) {
-            Ok(ended) => Ok(Running { child, group, ended }),
+            Ok(pidfd) => Ok(Running { child, group, pidfd }),
             Err(error) => {
                 child.kill()?;
                 child.wait()?;
@@ -84,10 +84,10 @@ impl Exec {
         }
     }
 
-    /// Waits for the program's end, and ends it when the time is up.
+    /// Waits for the program's end, and ends it at the wait limit.
     fn wait(&mut self) -> io::Result<()> {
         let Some(running) = &mut self.child else { return Ok(()) };
-        while !running.ends_within(self.limit.next_sleep(LOOK))? {
+        while !running.ends_within(self.limit.next_wait(CHECK_INTERVAL))? {
             if self.limit.is_reached() {
                 running.stop(self.grace)?;
                 self.child = None;
@@ -101,11 +101,11 @@ impl Exec {
 }
 
 impl Running {
-    fn ends_within(&self, patience: Duration) -> io::Result<bool> {
-        let mut watched = [PollFd::new(&self.ended, PollFlags::IN)];
+    fn ends_within(&self, timeout: Duration) -> io::Result<bool> {
+        let mut watched = [PollFd::new(&self.pidfd, PollFlags::IN)];
         let time = Timespec {
-            tv_sec: patience.as_secs().cast_signed(),
-            tv_nsec: patience.subsec_nanos().into(),
+            tv_sec: timeout.as_secs().cast_signed(),
+            tv_nsec: timeout.subsec_nanos().into(),
         };
         Ok(match poll(&mut watched, Some(&time)) {
             Err(rustix::io::Errno::INTR) => false,
@@ -115,18 +115,18 @@ impl Running {
 
     fn signal(&self, signal: Signal) {
         if let Some(group) = self.group {
-            // One that is gone needs no signal.
+            // A group that is gone needs no signal.
             let _ = kill_process_group(group, signal);
         }
     }
 
-    /// SIGTERM, and SIGKILL when it has not ended after `grace`.
+    /// Sends SIGTERM, and SIGKILL if the program has not ended after `grace`.
     fn stop(&mut self, grace: Duration) -> io::Result<()> {
         self.signal(Signal::TERM);
-        let patience = Instant::now() + grace;
+        let deadline = Instant::now() + grace;
         loop {
-            let rest = patience.saturating_duration_since(Instant::now());
-            if self.ends_within(rest.min(LOOK))? {
+            let rest = deadline.saturating_duration_since(Instant::now());
+            if self.ends_within(rest.min(CHECK_INTERVAL))? {
                 break;
             }
             if rest.is_zero() {
@@ -153,10 +153,8 @@ impl SyncEngine for Exec {
                 Err(error) => negative_errno(&error),
             });
         }
-        // Time based work lasts as long as it is to, whatever the program did.
-        while !self.limit.is_reached() {
-            std::thread::sleep(self.limit.next_sleep(LOOK));
-        }
+        // A time-based job lasts until its limit even if the program ends earlier.
+        self.limit.sleep_until(None);
         Queued::Full
     }
 
@@ -169,7 +167,7 @@ impl SyncEngine for Exec {
 impl Drop for Exec {
     fn drop(&mut self) {
         if let Some(running) = &mut self.child {
-            // Nobody is left who could be told of a failure.
+            // There is no one left to report an error to.
             let _ = running.stop(self.grace);
         }
     }

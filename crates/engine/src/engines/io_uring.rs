@@ -1,5 +1,5 @@
-//! io_uring: one issuer a ring, completions worked on when asked for, files and buffers registered
-//! where the kernel and the limits allow. Each of these is a choice made when the ring is opened.
+//! io_uring with a single issuer, deferred task work, and registered files and buffers, as far as
+//! the kernel and the limits allow. All choices are made when the ring is opened.
 
 use super::blocking::maintain;
 use super::priority::IoPriorities;
@@ -15,62 +15,63 @@ const RWF_DSYNC: u32 = 0x2;
 const RWF_NOWAIT: u32 = 0x8;
 const RWF_DONTCACHE: u32 = 0x80;
 /// IORING_MAX_REG_BUFFERS.
-const MOST_BUFFERS: usize = 1 << 14;
-/// What the kernel moves at most at once (MAX_RW_COUNT); a larger I/O ends short, as with read(2).
-const MOST_BYTES: u64 = 0x7fff_f000;
+const REGISTERED_BUFFERS_MAX: usize = 1 << 14;
+/// Maximum bytes per call (MAX_RW_COUNT); a larger I/O ends short, as with read(2).
+const TRANSFER_MAX: u64 = 0x7fff_f000;
 
-/// How data operations are written into an entry.
+/// How an entry refers to its buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
-    /// Registered buffers.
+enum BufferForm {
+    /// As a registered buffer.
     Fixed,
-    /// Plain address.
-    Plain,
-    /// One vector each, for kernels and users that want it.
+    /// By address.
+    Address,
+    /// As a vector of one element (`nonvectored=0`).
     Vectored,
 }
 
 /// The ring.
 pub struct IoUring {
-    /// Where not all I/Os have the same.
+    /// `None` if all I/Os have the same priority.
     priorities: Option<IoPriorities>,
     ring: Uring,
-    // Must not move: vectored entries point into it.
+    /// Must not move: vectored entries point into it.
     vectors: Box<[libc::iovec]>,
     fds: Box<[RawFd]>,
     files_registered: bool,
-    form: Form,
+    form: BufferForm,
     op_flags: u32,
     write_flags: u32,
     io_priority: u16,
-    // Every so many I/Os one is forced to a kernel worker; 0: none.
+    /// Each such I/O goes to a kernel worker; 0: none.
     force_async: u64,
     issued: u64,
     taken: u32,
 }
 
-/// What is asked of the kernel where nobody asked for something else. Each may be refused: by an older
-/// kernel, or for want of a limit.
+/// Kernel features that the ring uses unless the job says otherwise. An older kernel or a limit may
+/// refuse each of them.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wanted {
-    /// How many of the best flag sets are passed over.
-    pub poorer: usize,
-    /// The ring registered with its thread.
+pub(super) struct Features {
+    /// How many of the best flag sets are skipped.
+    pub skip_flag_sets: usize,
+    /// The ring is registered with its thread.
     pub ring: bool,
-    /// Registered files.
+    /// Files are registered.
     pub files: bool,
-    /// Registered buffers.
+    /// Buffers are registered.
     pub buffers: bool,
 }
 
-impl Wanted {
-    /// The best there is.
-    pub const ALL: Wanted = Wanted { poorer: 0, ring: true, files: true, buffers: true };
+impl Features {
+    /// All features.
+    pub const ALL: Features =
+        Features { skip_flag_sets: 0, ring: true, files: true, buffers: true };
 }
 
-/// Flag sets from the best to what every kernel has; the first that the kernel takes is used.
+/// Flag sets from the best to the one that every kernel has. The first that the kernel takes is used.
 fn flag_sets(base: u32) -> [u32; 4] {
-    // IOPOLL reaps inside enter, and SQPOLL submits from another task: no deferring there.
+    // IOPOLL reaps inside io_uring_enter, and SQPOLL submits from another task: neither can defer.
     let deferred = match base & (setup::IOPOLL | setup::SQPOLL) {
         0 => setup::SINGLE_ISSUER | setup::DEFER_TASKRUN | setup::TASKRUN_FLAG,
         setup::IOPOLL => setup::SINGLE_ISSUER,
@@ -80,7 +81,7 @@ fn flag_sets(base: u32) -> [u32; 4] {
     [base | deferred | setup::NO_SQARRAY, base | deferred, base | cooperative, base]
 }
 
-fn open_ring(setup: &RingSetup<'_>, wanted: Wanted) -> io::Result<Uring> {
+fn open_ring(setup: &RingSetup<'_>, features: Features) -> io::Result<Uring> {
     let options = setup.options;
     let mut base = 0;
     if options.hipri {
@@ -94,11 +95,11 @@ fn open_ring(setup: &RingSetup<'_>, wanted: Wanted) -> io::Result<Uring> {
     }
     let cpu = options.sqthread_poll_cpu.unwrap_or(0) as u32;
     let mut last = io::Error::from_raw_os_error(libc::ENOSYS);
-    for flags in flag_sets(base).into_iter().skip(wanted.poorer) {
+    for flags in flag_sets(base).into_iter().skip(features.skip_flag_sets) {
         match Uring::new(setup.depth, flags, cpu) {
             Ok(mut ring) => {
-                // It saves a look-up a call; without it the descriptor serves.
-                let _ = wanted.ring.then(|| ring.register_ring());
+                // Saves a look-up per call. Without it, the descriptor is used.
+                let _ = features.ring.then(|| ring.register_ring());
                 return Ok(ring);
             }
             Err(error) if error.raw_os_error() == Some(libc::EINVAL) => last = error,
@@ -109,29 +110,30 @@ fn open_ring(setup: &RingSetup<'_>, wanted: Wanted) -> io::Result<Uring> {
 }
 
 impl IoUring {
-    /// Makes the ring with what is wanted, as far as the kernel gives it.
-    ///
-    /// # Errors
-    /// No io_uring here; what a job asked for by name is refused.
-    pub(super) fn with(setup: &RingSetup<'_>, wanted: Wanted) -> io::Result<Self> {
-        let ring = open_ring(setup, wanted)?;
+    /// Makes the ring with the features that the kernel allows. Fails if there is no io_uring, or if
+    /// the kernel refuses what the job asks for by name.
+    pub(super) fn with(setup: &RingSetup<'_>, features: Features) -> io::Result<Self> {
+        let ring = open_ring(setup, features)?;
         let options = setup.options;
         let vectors: Box<[libc::iovec]> = setup.buffers.iovecs().into();
-        let mut form =
-            if options.nonvectored == Some(false) { Form::Vectored } else { Form::Plain };
-        let registers = wanted.buffers || options.fixedbufs;
-        if form == Form::Plain && registers && vectors.len() <= MOST_BUFFERS {
+        let mut form = if options.nonvectored == Some(false) {
+            BufferForm::Vectored
+        } else {
+            BufferForm::Address
+        };
+        let registers = features.buffers || options.fixedbufs;
+        if form == BufferForm::Address && registers && vectors.len() <= REGISTERED_BUFFERS_MAX {
             // SAFETY: the worker keeps its BufferArea until after it drops the ring.
             match unsafe { ring.register_buffers(&vectors) } {
-                Ok(()) => form = Form::Fixed,
-                // Pinning is refused for want of RLIMIT_MEMLOCK: plain addresses do as well, unless
-                // registered ones were asked for.
+                Ok(()) => form = BufferForm::Fixed,
+                // RLIMIT_MEMLOCK forbids pinning: use addresses, unless the job asks for registered
+                // buffers.
                 Err(error) if options.fixedbufs => return Err(error),
                 Err(_) => {}
             }
         }
         let fds: Box<[RawFd]> = setup.fds();
-        let registers = wanted.files || options.registerfiles;
+        let registers = features.files || options.registerfiles;
         let files_registered = registers
             && match ring.register_files(&fds) {
                 Ok(()) => true,
@@ -194,7 +196,7 @@ impl IoUring {
                 entry.length = u32::try_from(op.length).unwrap_or(u32::MAX);
                 entry.op_flags = flags;
             }
-            // Trims end inside `queue`; files are asked for no attributes.
+            // Trims end inside `queue`; this engine has no stats.
             OpKind::Trim | OpKind::ResetZone | OpKind::Stat => {}
         }
         if let Some(priorities) = &mut self.priorities
@@ -211,14 +213,14 @@ impl IoUring {
         entry.ioprio = self.io_priority;
         entry.op_flags = self.op_flags;
         entry.address = vector.iov_base as u64;
-        entry.length = op.length.min(MOST_BYTES) as u32;
+        entry.length = op.length.min(TRANSFER_MAX) as u32;
         match self.form {
-            Form::Fixed => {
+            BufferForm::Fixed => {
                 entry.opcode = opcodes[0];
                 entry.buffer_index = slot as u16;
             }
-            Form::Plain => entry.opcode = opcodes[1],
-            Form::Vectored => {
+            BufferForm::Address => entry.opcode = opcodes[1],
+            BufferForm::Vectored => {
                 entry.opcode = opcodes[2];
                 vector.iov_len = op.length as usize;
                 entry.address = std::ptr::from_ref(vector) as u64;
@@ -236,7 +238,7 @@ impl Ring for IoUring {
     const SYNCHRONOUS: bool = false;
 
     fn open(setup: &RingSetup<'_>) -> io::Result<Self> {
-        IoUring::with(setup, Wanted::ALL)
+        IoUring::with(setup, Features::ALL)
     }
 
     fn file_changed(&mut self, file: u32, fd: RawFd) -> io::Result<()> {
@@ -250,8 +252,8 @@ impl Ring for IoUring {
             return Queued::Done(maintain(self.fds[op.file as usize], *op));
         }
         let entry = self.entry(slot, op);
-        // SAFETY: the slot's buffer (and vector) is this ring's alone until the completion was
-        // taken: the contract of `Ring`.
+        // SAFETY: only this I/O uses the slot's buffer and vector until its completion was taken
+        // (contract of `Ring`).
         if unsafe { self.ring.push(entry) } { Queued::Pending } else { Queued::Full }
     }
 

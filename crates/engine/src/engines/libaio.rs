@@ -12,20 +12,20 @@ use std::time::Duration;
 
 /// The `libaio` engine.
 pub struct Libaio {
-    /// First, so that it waits for what is in flight before the blocks are freed.
+    /// The first field, so that it waits for the I/O in flight before the blocks are freed.
     context: Context,
     slots: Slots,
     files: Vec<RawFd>,
     blocks: Box<[ControlBlock]>,
     vectors: Box<[libc::iovec]>,
-    /// Blocks to hand over, from `next` on.
+    /// Blocks to submit, from `next` on.
     queued: Vec<*mut ControlBlock>,
     next: usize,
     in_flight: usize,
-    /// I/Os that ended without the kernel's taking them.
+    /// I/Os that ended because the kernel did not take them.
     refused: Vec<Completion>,
-    /// How many of `refused` the last `reap` gave.
-    given: usize,
+    /// How many of `refused` the last `reap` returned.
+    returned: usize,
     events: Box<[Event]>,
     read_opcode: u16,
     write_opcode: u16,
@@ -35,12 +35,12 @@ pub struct Libaio {
     userspace_reap: bool,
 }
 
-// SAFETY: the pointers lead into `blocks` and the slots, which move along with their owner.
+// SAFETY: the pointers point into `blocks` and the slots, whose memory does not move with the ring.
 unsafe impl Send for Libaio {}
 
-/// Pauses of a millisecond before an io_submit that finds no resources at all, with nothing in
-/// flight that could free some, is an error.
-const ATTEMPTS: u32 = 1000;
+/// How often, 1 ms apart, io_submit is tried again when it has no resources and nothing is in flight
+/// that could free some.
+const SUBMIT_ATTEMPTS_MAX: u32 = 1000;
 
 impl Ring for Libaio {
     const SYNCHRONOUS: bool = false;
@@ -61,7 +61,7 @@ impl Ring for Libaio {
             next: 0,
             in_flight: 0,
             refused: Vec::with_capacity(depth),
-            given: 0,
+            returned: 0,
             events: vec![Event::default(); depth].into(),
             read_opcode: if vectored { aio::READ_VECTORED } else { aio::READ },
             write_opcode: if vectored { aio::WRITE_VECTORED } else { aio::WRITE },
@@ -98,7 +98,7 @@ impl Ring for Libaio {
     }
 
     fn submit(&mut self) -> io::Result<u32> {
-        self.forget_given();
+        self.drop_returned();
         let mut taken = 0;
         let mut attempts = 0;
         while self.next < self.queued.len() {
@@ -115,7 +115,7 @@ impl Ring for Libaio {
                     return Ok(taken);
                 }
                 attempts += 1;
-                if attempts > ATTEMPTS {
+                if attempts > SUBMIT_ATTEMPTS_MAX {
                     return Err(io::Error::from_raw_os_error(libc::EAGAIN));
                 }
                 std::thread::sleep(Duration::from_millis(1));
@@ -130,20 +130,20 @@ impl Ring for Libaio {
     }
 
     fn reap(&mut self, min: u32, max: u32, timeout: Option<Duration>) -> io::Result<u32> {
-        self.forget_given();
+        self.drop_returned();
         let max = max as usize;
-        self.given = self.refused.len().min(max);
-        let room = (max - self.given).min(self.in_flight);
-        let min = (min as usize).saturating_sub(self.given).min(room);
+        self.returned = self.refused.len().min(max);
+        let room = (max - self.returned).min(self.in_flight);
+        let min = (min as usize).saturating_sub(self.returned).min(room);
         let count = if room == 0 { 0 } else { self.collect(min, room, timeout)? };
         self.in_flight -= count;
-        Ok((self.given + count) as u32)
+        Ok((self.returned + count) as u32)
     }
 
     #[inline]
     fn completion(&self, index: u32) -> Completion {
         let index = index as usize;
-        match index.checked_sub(self.given) {
+        match index.checked_sub(self.returned) {
             None => self.refused[index],
             Some(event) => {
                 let event = &self.events[event];
@@ -177,13 +177,13 @@ impl Libaio {
         block
     }
 
-    fn forget_given(&mut self) {
-        self.refused.drain(..self.given);
-        self.given = 0;
+    fn drop_returned(&mut self) {
+        self.refused.drain(..self.returned);
+        self.returned = 0;
     }
 
-    /// The kernel does not take the next block: a synchronisation it does not know is done by the
-    /// call that blocks, anything else ends with the error.
+    /// The kernel refused the next block. An unsupported synchronisation is done by the blocking call;
+    /// any other I/O ends with the error.
     fn refuse(&mut self, error: i64) {
         // SAFETY: a pointer into `self.blocks`; the kernel does not use a block it refused.
         let block = unsafe { *self.queued[self.next] };
@@ -224,7 +224,7 @@ fn explain(error: io::Error) -> io::Error {
     }
     io::Error::new(
         io::ErrorKind::WouldBlock,
-        "the limit on asynchronous I/O of the machine is reached: raise fs.aio-max-nr (sysctl) or \
-         lower iodepth or numjobs",
+        "the machine's limit on asynchronous I/O is reached: raise fs.aio-max-nr (sysctl), or lower \
+         iodepth or numjobs",
     )
 }

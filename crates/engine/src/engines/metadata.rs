@@ -1,9 +1,7 @@
-//! Files and directories made, asked for their attributes, and removed. No data moves; an I/O that
-//! succeeded counts as long as a block.
+//! Creates, stats and removes files and directories. No data moves; each success counts as one block.
 
-use super::Queued;
-use super::RingSetup;
 use super::sync_engine::SyncEngine;
+use super::{Queued, RingSetup, result};
 use crate::hot::op::Op;
 use plan::{Engine, StatCall};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatxFlags};
@@ -13,17 +11,17 @@ use std::os::fd::RawFd;
 
 type Call = fn(&std::ffi::CStr) -> Result<()>;
 
-/// One call on each name.
+/// One system call per name.
 pub struct Metadata {
     paths: Vec<CString>,
     call: Call,
 }
 
 impl Metadata {
-    /// What the worker's engine does to its files.
+    /// The call of the worker's engine.
     pub fn new(setup: &RingSetup<'_>) -> Metadata {
         let options = setup.options;
-        // A path with a NUL in it could not have been looked at before.
+        // The plan has looked at every path, so none contains a NUL.
         let path = |path: &str| CString::new(path).unwrap_or_default();
         Metadata {
             paths: setup.files.iter().map(|file| path(&file.path)).collect(),
@@ -40,13 +38,13 @@ impl Metadata {
     }
 }
 
-/// Opened and closed: there is no other call that makes a file as programs do.
+/// Opens and closes: programs create files by opening them.
 fn create(path: &std::ffi::CStr) -> Result<()> {
     let flags = OFlags::CREATE | OFlags::RDWR | OFlags::CLOEXEC;
     rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR).map(drop)
 }
 
-/// As with files, one that is there already is no error.
+/// A directory that exists is no error, as with files.
 fn make_directory(path: &std::ffi::CStr) -> Result<()> {
     match rustix::fs::mkdir(path, Mode::RWXU) {
         Err(rustix::io::Errno::EXIST) => Ok(()),
@@ -60,10 +58,7 @@ fn statx(path: &std::ffi::CStr) -> Result<()> {
 
 impl SyncEngine for Metadata {
     fn execute(&mut self, _: RawFd, _: &mut [u8], op: &Op) -> Queued {
-        let answer = rustix::io::retry_on_intr(|| (self.call)(&self.paths[op.file as usize]));
-        Queued::Done(match answer {
-            Ok(()) => op.length as i64,
-            Err(error) => -i64::from(error.raw_os_error()),
-        })
+        let done = rustix::io::retry_on_intr(|| (self.call)(&self.paths[op.file as usize]));
+        Queued::Done(result(done.map(|()| op.length)))
     }
 }

@@ -1,9 +1,9 @@
 //! memcpy to and from a mapping of the file.
 //!
-//! Regions too large to map at once are mapped in windows. With direct=1 every I/O is followed by
-//! an msync of its pages, as in fio: there is no way around the page cache here. A write beyond the
-//! end of a file makes it longer; a read there moves nothing. What SIGBUS stands for (the file was
-//! shortened meanwhile, the disk is full, the device is gone) becomes EIO or ENOSPC.
+//! Regions too large to map at once are mapped in windows. A mapping cannot bypass the page cache, so
+//! with direct=1 an msync of its pages follows every I/O, as in fio. A write beyond the end of a file
+//! extends it; a read there moves nothing. SIGBUS (the file was truncated, the disk is full, the
+//! device is gone) becomes EIO or ENOSPC.
 
 use super::blocking::maintain;
 use super::{Queued, Ring, RingFile, RingSetup, borrow, negative_errno};
@@ -33,16 +33,16 @@ struct Mapped {
     fd: RawFd,
     start: u64,
     end: u64,
-    /// Size of the file when last looked at.
+    /// Size of the file at the last check.
     size: u64,
     window: Option<Window>,
-    /// Pages were written through windows that are gone.
-    left_dirty: bool,
+    /// Pages were written through windows that are unmapped now.
+    unsynced: bool,
 }
 
 struct Window {
     mapping: Mapping,
-    /// Of its first byte in the file, a multiple of the page.
+    /// Offset of its first byte in the file, a multiple of the page size.
     offset: u64,
 }
 
@@ -53,8 +53,8 @@ impl Window {
     }
 }
 
-/// Most bytes mapped of a file at once: a page table of half a GiB when all of it is touched, or
-/// what a 32-bit address space can spare.
+/// Maximum bytes of a file mapped at once. Fully touched, 256 GiB need a page table of half a GiB; on
+/// 32 bits the address space is the limit.
 const WINDOW_MAX: u64 = if cfg!(target_pointer_width = "64") { 256 << 30 } else { 256 << 20 };
 
 impl Ring for Mmap {
@@ -80,7 +80,7 @@ impl Ring for Mmap {
     fn file_changed(&mut self, file: u32, fd: RawFd) -> io::Result<()> {
         let mapped = &mut self.files[file as usize];
         mapped.window = None;
-        mapped.left_dirty = false;
+        mapped.unsynced = false;
         mapped.fd = fd;
         mapped.size = if fd < 0 { 0 } else { size_of(borrow(fd))? };
         Ok(())
@@ -97,14 +97,14 @@ impl Ring for Mmap {
 }
 
 impl Mmap {
-    /// Copies; bytes, or the negative errno as the error.
+    /// Copies. Returns bytes moved, or the negative errno.
     #[inline]
     fn transfer(&mut self, slot: u32, op: &Op) -> Result<i64, i64> {
         let mapped = &mut self.files[op.file as usize];
         if mapped.fd < 0 {
             return Err(-i64::from(libc::EBADF));
         }
-        let length = mapped.reach(op)?;
+        let length = mapped.available(op)?;
         if length == 0 {
             return Ok(0);
         }
@@ -118,8 +118,8 @@ impl Mmap {
         let inside = window.mapping.base().as_ptr().wrapping_add(at);
         let buffer = self.slots.slot(slot);
         let length = length as usize;
-        // SAFETY: the range lies in the window, which `covers` or `map` made sure of; the buffer
-        // is as long as the I/O and belongs to it; `open` installed the handler.
+        // SAFETY: `covers` or `map` ensured that the range lies in the window; the buffer is as
+        // long as the I/O and belongs to it; `open` installed the handler.
         let copied = unsafe {
             match op.kind {
                 OpKind::Read => fault::copy(&window.mapping, inside, buffer, length),
@@ -139,10 +139,10 @@ impl Mmap {
     #[cold]
     fn map(&mut self, op: &Op) -> Result<(), i64> {
         let mapped = &mut self.files[op.file as usize];
-        mapped.left_dirty |= mapped.window.take().is_some();
-        let mut most = WINDOW_MAX;
+        mapped.unsynced |= mapped.window.take().is_some();
+        let mut max = WINDOW_MAX;
         loop {
-            let (offset, length) = mapped.window_for(op, most, self.page);
+            let (offset, length) = mapped.window_for(op, max, self.page);
             let made =
                 usize::try_from(length).map_err(|_| -i64::from(libc::ENOMEM)).and_then(|length| {
                     let file = borrow(mapped.fd);
@@ -155,7 +155,7 @@ impl Mmap {
                     mapped.window = Some(Window { mapping, offset });
                     return Ok(());
                 }
-                Err(error) if error == -i64::from(libc::ENOMEM) && most > op.length => most /= 2,
+                Err(error) if error == -i64::from(libc::ENOMEM) && max > op.length => max /= 2,
                 Err(error) => return Err(error),
             }
         }
@@ -168,14 +168,14 @@ impl Mmap {
         {
             return negative_errno(&error);
         }
-        if !mapped.left_dirty && mapped.window.is_some() {
+        if !mapped.unsynced && mapped.window.is_some() {
             return 0;
         }
         let result = match op.kind {
             OpKind::Fsync => calls::fsync(mapped.fd),
             _ => calls::fdatasync(mapped.fd),
         };
-        mapped.left_dirty = result < 0;
+        mapped.unsynced = result < 0;
         result
     }
 }
@@ -188,23 +188,23 @@ impl Mapped {
             end: file.start.saturating_add(file.length),
             size: 0,
             window: None,
-            left_dirty: false,
+            unsynced: false,
         }
     }
 
-    /// How much of `op` the file is long enough for; a write makes it long enough.
+    /// How many bytes of `op` lie within the file. A write extends the file first.
     #[inline]
-    fn reach(&mut self, op: &Op) -> Result<u64, i64> {
+    fn available(&mut self, op: &Op) -> Result<u64, i64> {
         let end = op.offset + op.length;
         if end > self.size {
-            // Between looking and growing another worker may make the file longer than this one
-            // would, and must not be cut back.
-            static GROWING: Mutex<()> = Mutex::new(());
-            let _growing = lock(&GROWING);
+            // Without the lock, another worker could extend the file further between the check and
+            // the resize, which would then truncate it.
+            static RESIZING: Mutex<()> = Mutex::new(());
+            let _resizing = lock(&RESIZING);
             let file = borrow(self.fd);
             self.size = size_of(file).map_err(|e| negative_errno(&e))?;
             if end > self.size && op.kind == OpKind::Write {
-                // To the end of the region at once, so that it is mapped once.
+                // To the end of the region, so that it is mapped once.
                 let size = end.max(self.end);
                 resize(file, size).map_err(|e| negative_errno(&e))?;
                 self.size = size;
@@ -213,25 +213,26 @@ impl Mapped {
         Ok(op.length.min(self.size.saturating_sub(op.offset)))
     }
 
-    /// What to map for `op`: the whole region, or the window of `most` bytes around it.
-    fn window_for(&self, op: &Op, most: u64, page: u64) -> (u64, u64) {
+    /// The offset and length to map for `op`: the whole region, or the window of `max` bytes around
+    /// the op.
+    fn window_for(&self, op: &Op, max: u64, page: u64) -> (u64, u64) {
         let down = |at: u64| at / page * page;
         let start = down(self.start.min(op.offset));
         let end = self.end.min(self.size).max(op.offset + op.length);
-        if end - start <= most {
+        if end - start <= max {
             return (start, end - start);
         }
-        let most = down(most).max(page);
-        let offset = start + (op.offset - start) / most * most;
-        let length = (op.offset + op.length - offset).max(most).min(end - offset);
+        let max = down(max).max(page);
+        let offset = start + (op.offset - start) / max * max;
+        let length = (op.offset + op.length - offset).max(max).min(end - offset);
         (offset, length)
     }
 
-    /// What a copy that failed means; the window is given up.
+    /// The error of a copy that faulted. The window is unmapped.
     #[cold]
     fn fault(&mut self, op: &Op) -> i64 {
         self.window = None;
-        self.left_dirty = true;
+        self.unsynced = true;
         let file = borrow(self.fd);
         let full = op.kind == OpKind::Write && free_bytes(file).is_ok_and(|f| f < op.length);
         -i64::from(if full { libc::ENOSPC } else { libc::EIO })
@@ -246,7 +247,7 @@ fn advise(mapping: &Mapping, advice: Option<Advice>, thp: bool) {
     };
     let huge = thp.then_some(libc::MADV_HUGEPAGE);
     for advice in pattern.into_iter().chain(huge) {
-        // Advice: a refusal changes nothing that could be reported.
+        // Advice may be refused without an effect on the result.
         let _ = mapping.advise(advice);
     }
 }

@@ -1,12 +1,11 @@
-//! Moves nothing: the cost of the loop itself.
+//! Moves nothing, to measure the cost of the loop itself.
 
 use super::{Completion, Queued, Ring, RingSetup};
 use crate::hot::op::Op;
 use std::io;
-use std::os::fd::RawFd;
 use std::time::Duration;
 
-/// Every I/O ends at once, within the call: depth 1.
+/// The `null` engine at depth 1: every I/O ends within the call.
 pub struct NullSync;
 
 impl Ring for NullSync {
@@ -16,19 +15,16 @@ impl Ring for NullSync {
         Ok(NullSync)
     }
 
-    fn file_changed(&mut self, _: u32, _: RawFd) -> io::Result<()> {
-        Ok(())
-    }
-
     #[inline(always)]
     fn queue(&mut self, _: u32, op: &Op) -> Queued {
         Queued::Done(op.length as i64)
     }
 }
 
-/// I/O is queued, submitted and reaped like a device's, and ends when it was submitted.
+/// The `null` engine at other depths: I/O is queued, submitted and reaped as with a device, and ends
+/// when it is submitted.
 pub struct NullQueue {
-    // Queued first, completed first.
+    // In the order in which they were queued.
     ring: Box<[Completion]>,
     mask: u32,
     queued: u32,
@@ -50,10 +46,6 @@ impl Ring for NullQueue {
             first: 0,
             taken: 0,
         })
-    }
-
-    fn file_changed(&mut self, _: u32, _: RawFd) -> io::Result<()> {
-        Ok(())
     }
 
     #[inline(always)]

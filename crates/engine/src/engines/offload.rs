@@ -8,12 +8,14 @@
 
 use super::helpers::HelperThreads;
 use super::overlap::{OverlapQueue, Ticket};
-use super::{Completion, IoSettings, IoTimes, Queued, Ring, RingFile, RingSetup};
+use super::{
+    Completion, IoSettings, IoTimes, Queued, Ring, RingFile, RingSetup, RingVisitor, visit_ring,
+};
 use crate::clock::{Clock, RunClock};
 use crate::files::OpenFlags;
 use crate::hot::op::Op;
 use crate::sys::buffers::BufferArea;
-use plan::{Engine, EngineOptions, Worker};
+use plan::{Engine, EngineOptions, Queue, Worker};
 use std::any::Any;
 use std::fs::File;
 use std::io;
@@ -97,7 +99,7 @@ impl Ring for Offload {
             helpers: Arc::clone(&helpers),
             failure: None,
         };
-        let main = thread_main(setup.worker.queue.engine);
+        let main = visit_ring(&Queue { depth: 1, ..setup.worker.queue.clone() }, ThreadMain);
         for slot in 0..depth {
             let (requests, receiver) = sync_channel(2);
             let channels = Channels {
@@ -299,20 +301,18 @@ impl ThreadContext {
     }
 }
 
-/// The main function of a thread that submits to an engine.
-fn thread_main(engine: Engine) -> fn(ThreadContext, &Channels) {
-    match engine {
-        Engine::Null => run_thread::<super::null::NullSync>,
-        Engine::Sync => run_thread::<super::sync::Sync>,
-        Engine::Psync => run_thread::<super::psync::Psync>,
-        Engine::Vsync => run_thread::<super::vsync::Vsync>,
-        Engine::Pvsync => run_thread::<super::pvsync::Pvsync>,
-        Engine::Pvsync2 => run_thread::<super::pvsync2::Pvsync2>,
-        Engine::Mmap => run_thread::<super::mmap::Mmap>,
-        Engine::Libaio => run_thread::<super::libaio::Libaio>,
-        Engine::Posixaio => run_thread::<super::posixaio::Posixaio>,
-        Engine::IoUring => run_thread::<super::io_uring::IoUring>,
-        _ => run_thread::<super::sync_ring::SyncRing>,
+/// Chooses the main function of a thread by its ring.
+struct ThreadMain;
+
+impl RingVisitor for ThreadMain {
+    type Output = fn(ThreadContext, &Channels);
+
+    fn visit<R: Ring + 'static, const QUEUED: bool>(self) -> Self::Output {
+        run_thread::<R>
+    }
+
+    fn visit_general<R: Ring + 'static, const QUEUED: bool>(self) -> Self::Output {
+        run_thread::<R>
     }
 }
 

@@ -1,12 +1,12 @@
-//! `serialize_overlap` with `io_submit_mode=offload`: I/O of all such workers on the same bytes goes
-//! one after the other, in the order in which the workers handed it over.
+//! `serialize_overlap` with `io_submit_mode=offload`: overlapping I/Os of all such workers run one
+//! after the other, in the order of submission.
 
 use crate::hot::op::Op;
 use crate::mutex::lock;
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// What is on its way, of all workers that take part.
+/// The I/Os in flight of all workers that take part.
 #[derive(Debug, Default)]
 pub struct OverlapQueue {
     state: Mutex<QueueState>,
@@ -28,7 +28,7 @@ struct Range {
     end: u64,
 }
 
-/// A place in the order; given up when it is dropped.
+/// An I/O's place in the order; dropping it ends the I/O.
 #[derive(Debug)]
 pub struct Ticket {
     all: Arc<OverlapQueue>,
@@ -40,7 +40,7 @@ impl OverlapQueue {
         lock(&self.state)
     }
 
-    /// A number for the file at `path`, the same for each path that leads to it.
+    /// The number of the file at `path`; all paths of one file have the same number.
     pub fn file_number(&self, path: &str) -> u32 {
         let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.into());
         let files = &mut self.lock().files;
@@ -51,7 +51,7 @@ impl OverlapQueue {
         }) as u32
     }
 
-    /// Takes a place for an I/O on the file of this number, behind all that came before.
+    /// Appends an I/O on the file with this number.
     pub fn enter(self: &Arc<Self>, file: u32, op: &Op) -> Ticket {
         let mut state = self.lock();
         let end = op.offset.saturating_add(op.length);
@@ -69,14 +69,14 @@ impl Range {
 }
 
 impl Ticket {
-    /// Waits until nothing that came before shares a byte with this. Those ahead wait for none
-    /// behind them, so all come to their turn.
+    /// Waits until no earlier I/O shares a byte with this one. Earlier I/Os never wait for later ones,
+    /// so there is no deadlock.
     pub fn wait(&self) {
-        let held_up = |state: &mut QueueState| {
-            let ahead = |other: &&Range| other.number < self.range.number;
-            state.ranges.iter().filter(ahead).any(|other| other.shares_bytes(&self.range))
+        let is_blocked = |state: &mut QueueState| {
+            let is_earlier = |other: &&Range| other.number < self.range.number;
+            state.ranges.iter().filter(is_earlier).any(|other| other.shares_bytes(&self.range))
         };
-        let waited = self.all.left.wait_while(self.all.lock(), held_up);
+        let waited = self.all.left.wait_while(self.all.lock(), is_blocked);
         drop(waited.unwrap_or_else(PoisonError::into_inner));
     }
 }
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn what_shares_bytes_goes_in_the_order_it_came() {
+    fn overlapping_io_runs_in_the_order_of_submission() {
         let all = Arc::<OverlapQueue>::default();
         let (first, second) = (all.enter(0, &op(0)), all.enter(0, &op(4095)));
         let third = all.enter(0, &op(4096));

@@ -1,4 +1,4 @@
-//! Anonymous memory touched page by page: what an I/O costs is its page faults.
+//! Touches anonymous memory page by page: an I/O costs its page faults.
 
 use super::sync_engine::SyncEngine;
 use super::{Queued, RingSetup};
@@ -7,22 +7,19 @@ use crate::sys::memory::{Mapping, page_size};
 use std::io;
 use std::os::fd::RawFd;
 
-/// The `page_fault` engine. Each file is a mapping of its own; a block is the pages it lies in.
+/// The `page_fault` engine. Each file is a separate mapping; an I/O touches the pages of its block.
 pub struct PageFault {
-    files: Vec<Touched>,
+    files: Vec<FileMapping>,
     page: usize,
 }
 
-struct Touched {
+struct FileMapping {
     mapping: Mapping,
     start: u64,
 }
 
 impl PageFault {
-    /// Maps the regions of the worker's files; nothing of them takes memory yet.
-    ///
-    /// # Errors
-    /// Address space cannot be had.
+    /// Maps the regions of the worker's files without allocating their memory.
     pub fn new(setup: &RingSetup<'_>) -> io::Result<PageFault> {
         let map = |file: &super::RingFile| {
             let length = usize::try_from(file.length.max(1))
@@ -31,7 +28,7 @@ impl PageFault {
             if setup.options.thp {
                 mapping.advise(libc::MADV_HUGEPAGE)?;
             }
-            Ok(Touched { mapping, start: file.start })
+            Ok(FileMapping { mapping, start: file.start })
         };
         let files = setup.files.iter().map(map).collect::<io::Result<_>>()?;
         Ok(PageFault { files, page: page_size() })
@@ -39,19 +36,19 @@ impl PageFault {
 }
 
 impl SyncEngine for PageFault {
-    /// Gives the memory back, so that the next loop meets it as the first one did.
+    /// Frees the memory, so that the next loop faults again.
     fn file_changed(&mut self, file: u32, _: RawFd) -> io::Result<()> {
         self.files[file as usize].mapping.advise(libc::MADV_DONTNEED)
     }
 
     fn execute(&mut self, _: RawFd, _: &mut [u8], op: &Op) -> Queued {
-        let Touched { mapping, start } = &self.files[op.file as usize];
+        let FileMapping { mapping, start } = &self.files[op.file as usize];
         let from = (op.offset - start) as usize;
         let end = (from + op.length as usize).min(mapping.length());
         for at in (from - from % self.page..end).step_by(self.page) {
             let byte = mapping.base().as_ptr().wrapping_add(at);
-            // SAFETY: the byte lies in the mapping, which is readable, writable, and known to
-            // nobody else.
+            // SAFETY: the byte lies in the mapping, which is readable and writable and used by
+            // nothing else.
             unsafe {
                 match op.kind {
                     OpKind::Write => byte.write_volatile(at as u8 | 1),

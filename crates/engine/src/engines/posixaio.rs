@@ -1,4 +1,4 @@
-//! POSIX AIO. The C library runs the requests of one descriptor one after the other.
+//! POSIX AIO. The C library runs the requests on one descriptor one after the other.
 
 use super::blocking::maintain;
 use super::{Completion, Queued, Ring, RingSetup};

@@ -1,11 +1,11 @@
-//! What happens to a share of the I/Os: a flag set, a priority raised.
+//! Random choices per I/O: whether a flag is set, and which priority it has.
 
 use crate::hot::op::OpKind;
 use crate::sys::thread::io_priority_value;
 use plan::{EngineOptions, PriorityShare};
 use record::SplitMix64;
 
-/// A coin that falls on one side for so many per cent.
+/// Random booleans with a given share of `true`. Every run draws the same sequence.
 #[derive(Clone, Debug)]
 pub struct Percentage {
     percent: u8,
@@ -13,8 +13,8 @@ pub struct Percentage {
 }
 
 impl Percentage {
-    /// True for `percent` of the draws, in an order that is the same in every run.
-    pub fn of(percent: u8) -> Percentage {
+    /// True for `percent` of the draws.
+    pub fn new(percent: u8) -> Percentage {
         Percentage { percent: percent.min(100), random: SplitMix64::new(0) }
     }
 
@@ -29,22 +29,22 @@ impl Percentage {
     }
 }
 
-/// Priorities of single I/Os (`cmdprio_percentage`, `cmdprio_bssplit` and what belongs to them). Two
-/// made from the same options draw the same.
+/// Priorities of single I/Os (the `cmdprio` options). The same options give the same sequence.
 #[derive(Clone, Debug)]
 pub struct IoPriorities {
-    usual: u16,
-    raised: [Raised; 2],
+    default: u16,
+    /// For reads and for writes.
+    directions: [PriorityShares; 2],
 }
 
-/// Which I/Os of a direction have a priority of their own.
+/// The priorities of one direction.
 #[derive(Clone, Debug)]
-struct Raised {
+struct PriorityShares {
     random: SplitMix64,
     shares: Vec<Share>,
 }
 
-/// So many per cent of the I/Os of a size (of all, without one) have this priority.
+/// `percent` of the I/Os of size `size` (`None`: of all I/Os) have this priority.
 #[derive(Clone, Copy, Debug)]
 struct Share {
     size: Option<u64>,
@@ -52,69 +52,69 @@ struct Share {
     priority: u16,
 }
 
-/// Class of raised I/O unless one is given.
+/// Default of `cmdprio_class`.
 const CLASS_REALTIME: u8 = 1;
 
 impl IoPriorities {
-    /// What `options` ask for; every other I/O has the priority `usual` (0: its thread's).
-    pub fn new(options: &EngineOptions, usual: u16) -> IoPriorities {
+    /// I/Os to which `options` give no priority have the priority `default` (0: that of the thread).
+    pub fn new(options: &EngineOptions, default: u16) -> IoPriorities {
         let classes = options.cmdprio_class.unwrap_or((CLASS_REALTIME, CLASS_REALTIME));
         let levels = options.cmdprio.unwrap_or((0, 0));
         let hints = options.cmdprio_hint.unwrap_or((0, 0));
         let (reads, writes) = options.cmdprio_percentage.unwrap_or((0, 0));
-        let raised = |percent: u8, split: &[PriorityShare], own: (u8, u8, u16)| {
-            let of_all = Share { size: None, percent, priority: value(own) };
+        let shares = |percent: u8, split: &[PriorityShare], value: (u8, u8, u16)| {
+            let any_size = Share { size: None, percent, priority: priority(value) };
             let by_size = split.iter().map(|share| Share {
                 size: Some(share.size),
                 percent: share.percent,
-                priority: value(share.priority.unwrap_or(own)),
+                priority: priority(share.priority.unwrap_or(value)),
             });
-            let shares = std::iter::once(of_all).chain(by_size).filter(|s| s.percent > 0);
-            Raised { random: SplitMix64::new(0), shares: shares.collect() }
+            let shares = std::iter::once(any_size).chain(by_size).filter(|s| s.percent > 0);
+            PriorityShares { random: SplitMix64::new(0), shares: shares.collect() }
         };
-        let [of_reads, of_writes] = &options.cmdprio_split;
+        let [read_split, write_split] = &options.cmdprio_split;
         IoPriorities {
-            usual,
-            raised: [
-                raised(reads, of_reads, (classes.0, levels.0, hints.0)),
-                raised(writes, of_writes, (classes.1, levels.1, hints.1)),
+            default,
+            directions: [
+                shares(reads, read_split, (classes.0, levels.0, hints.0)),
+                shares(writes, write_split, (classes.1, levels.1, hints.1)),
             ],
         }
     }
 
-    /// Whether every I/O has its thread's priority.
+    /// Whether every I/O has the priority of its thread.
     pub fn is_none(&self) -> bool {
-        self.usual == 0 && !self.differ()
+        self.default == 0 && !self.differ()
     }
 
-    /// Whether not all I/Os have the same.
+    /// Whether I/Os differ in priority.
     pub fn differ(&self) -> bool {
-        self.raised.iter().any(|raised| !raised.shares.is_empty())
+        self.directions.iter().any(|direction| !direction.shares.is_empty())
     }
 
-    /// The priority of the next I/O, which is of this kind and length; 0: its thread's.
+    /// The priority of the next I/O, of this kind and length; 0: that of the thread.
     #[inline(always)]
     pub fn next(&mut self, kind: OpKind, length: u64) -> u16 {
-        let raised = match kind {
-            OpKind::Read => &mut self.raised[0],
-            OpKind::Write => &mut self.raised[1],
-            _ => return self.usual,
+        let direction = match kind {
+            OpKind::Read => &mut self.directions[0],
+            OpKind::Write => &mut self.directions[1],
+            _ => return self.default,
         };
-        if raised.shares.is_empty() {
-            return self.usual;
+        if direction.shares.is_empty() {
+            return self.default;
         }
-        let mut left = raised.random.below(100);
-        for share in raised.shares.iter().filter(|s| s.size.is_none_or(|size| size == length)) {
+        let mut left = direction.random.below(100);
+        for share in direction.shares.iter().filter(|s| s.size.is_none_or(|size| size == length)) {
             match left.checked_sub(u64::from(share.percent)) {
                 Some(rest) => left = rest,
                 None => return share.priority,
             }
         }
-        self.usual
+        self.default
     }
 }
 
-fn value((class, level, hint): (u8, u8, u16)) -> u16 {
+fn priority((class, level, hint): (u8, u8, u16)) -> u16 {
     io_priority_value(class, level, hint)
 }
 
@@ -123,9 +123,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_come_out_as_asked() {
+    fn percentages_are_as_requested() {
         for percent in [0, 1, 30, 99, 100, 255] {
-            let mut chance = Percentage::of(percent);
+            let mut chance = Percentage::new(percent);
             let hits = (0..100_000).filter(|_| chance.draw()).count() as f64 / 1000.0;
             let expected = f64::from(percent.min(100));
             assert!((hits - expected).abs() < 0.5, "{percent}: {hits}");

@@ -10,7 +10,7 @@ use std::os::fd::RawFd;
 /// The `psync` engine.
 pub type Psync = Blocking<Positioned>;
 
-/// Reads and writes at an offset.
+/// Calls that take an offset.
 pub struct Positioned;
 
 impl Transfer for Positioned {
@@ -20,7 +20,7 @@ impl Transfer for Positioned {
 
     #[inline(always)]
     unsafe fn transfer(&mut self, fd: RawFd, buffer: *mut u8, op: &Op) -> i64 {
-        // SAFETY: as the trait asks of the caller.
+        // SAFETY: see the trait's contract.
         unsafe {
             match op.kind {
                 OpKind::Read => calls::pread(fd, buffer, op.length, op.offset),

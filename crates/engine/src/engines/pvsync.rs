@@ -21,7 +21,7 @@ impl Transfer for Vectored {
     #[inline(always)]
     unsafe fn transfer(&mut self, fd: RawFd, buffer: *mut u8, op: &Op) -> i64 {
         let vector = [libc::iovec { iov_base: buffer.cast(), iov_len: op.length as usize }];
-        // SAFETY: as the trait asks of the caller.
+        // SAFETY: see the trait's contract.
         unsafe {
             match op.kind {
                 OpKind::Read => calls::preadv(fd, &vector, op.offset),

@@ -35,14 +35,14 @@ impl Transfer for Flagged {
         }
         let hipri = if options.hipri { options.hipri_percentage.unwrap_or(100) } else { 0 };
         let write_flags = setup.io.write_flags as c_int;
-        Ok(Flagged { flags, write_flags, hipri: Percentage::of(hipri) })
+        Ok(Flagged { flags, write_flags, hipri: Percentage::new(hipri) })
     }
 
     #[inline(always)]
     unsafe fn transfer(&mut self, fd: RawFd, buffer: *mut u8, op: &Op) -> i64 {
         let vector = [libc::iovec { iov_base: buffer.cast(), iov_len: op.length as usize }];
         let flags = if self.hipri.draw() { self.flags | libc::RWF_HIPRI } else { self.flags };
-        // SAFETY: as the trait asks of the caller.
+        // SAFETY: see the trait's contract.
         unsafe {
             match op.kind {
                 OpKind::Read => calls::preadv2(fd, &vector, op.offset, flags),

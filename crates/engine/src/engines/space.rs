@@ -1,7 +1,7 @@
-//! The space of a file changes, none of its data: fallocate(2) and ftruncate(2).
+//! fallocate(2) and ftruncate(2): change the allocation or size of a file, not its data.
 
 use super::sync_engine::SyncEngine;
-use super::{Queued, RingSetup, borrow};
+use super::{Queued, RingSetup, borrow, result};
 use crate::hot::op::{Op, OpKind};
 use plan::Engine;
 use rustix::fs::FallocateFlags;
@@ -13,7 +13,7 @@ pub struct Space {
 }
 
 impl Space {
-    /// As the worker's engine has it.
+    /// The one that the worker asks for.
     pub fn new(setup: &RingSetup<'_>) -> Space {
         Space { truncates: setup.worker.queue.engine == Engine::Ftruncate }
     }
@@ -22,18 +22,15 @@ impl Space {
 impl SyncEngine for Space {
     fn execute(&mut self, fd: RawFd, _: &mut [u8], op: &Op) -> Queued {
         let file = borrow(fd);
-        let answer = rustix::io::retry_on_intr(|| match (self.truncates, op.kind) {
+        let done = rustix::io::retry_on_intr(|| match (self.truncates, op.kind) {
             (true, _) => rustix::fs::ftruncate(file, op.offset),
             (false, kind) => rustix::fs::fallocate(file, mode(kind), op.offset, op.length),
         });
-        Queued::Done(match answer {
-            Ok(()) => op.length as i64,
-            Err(error) => -i64::from(error.raw_os_error()),
-        })
+        Queued::Done(result(done.map(|()| op.length)))
     }
 }
 
-/// What a read, a write and a trim stand for, as fio's manual has it.
+/// The mode for a read, a write or a trim, as fio documents it.
 fn mode(kind: OpKind) -> FallocateFlags {
     match kind {
         OpKind::Read => FallocateFlags::KEEP_SIZE,

@@ -10,9 +10,9 @@ use std::os::fd::RawFd;
 /// The `sync` engine.
 pub type Sync = Blocking<Seeking>;
 
-/// Reads and writes at the descriptor's position, which is moved when it is elsewhere.
+/// Calls at the file position, preceded by lseek if the position differs from the offset.
 pub struct Seeking {
-    /// Of each file; `UNKNOWN` after opening and after errors.
+    /// Position of each file; `UNKNOWN` after opening and after errors.
     positions: Vec<u64>,
 }
 
@@ -37,7 +37,7 @@ impl Transfer for Seeking {
                 return moved;
             }
         }
-        // SAFETY: as the trait asks of the caller.
+        // SAFETY: see the trait's contract.
         let result = unsafe {
             match op.kind {
                 OpKind::Read => calls::read(fd, buffer, op.length),

@@ -6,8 +6,7 @@ use crate::hot::op::Op;
 use std::io;
 use std::os::fd::RawFd;
 
-/// A synchronous engine behind dynamic dispatch. [`SyncRing`](super::sync_ring::SyncRing) makes it a
-/// ring.
+/// A synchronous engine behind dynamic dispatch. [`SyncRing`](super::SyncRing) makes it a ring.
 pub trait SyncEngine: Send {
     /// See [`Ring::prepare`](super::Ring::prepare).
     fn prepare(&mut self) -> Result<(), FileError> {

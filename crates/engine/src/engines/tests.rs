@@ -1,24 +1,27 @@
-//! Every ring that moves data, against one expectation.
+//! The same expectations for every ring that moves data.
 
-use super::io_uring::{IoUring, Wanted};
+use super::io_uring::{Features, IoUring};
 use super::libaio::Libaio;
 use super::mmap::Mmap;
 use super::pvsync2::Pvsync2;
 use super::vsync::Vsync;
 use super::*;
+use crate::clock::RunClock;
 use crate::hot::op::OpKind;
+use crate::sys::buffers::BufferArea;
 use crate::sys::files::flush_device_cache;
 use crate::sys::testing::{Loop, Tmpfs, scratch};
-use plan::Buffers;
+use plan::{Buffers, EngineOptions, Worker};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::time::Duration;
 
 const BLOCK: u64 = 4096;
 const DEPTH: u32 = 8;
-/// Far more than any I/O here takes; a ring that loses an I/O fails instead of hanging.
+/// Far longer than any I/O here takes: a ring that loses an I/O fails instead of hanging.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A ring on one file.
@@ -53,7 +56,7 @@ impl<R: Ring> Rig<R> {
         Rig::new(Some(file), length, &EngineOptions::default())
     }
 
-    /// Runs `ops`, at most a depth of them, all at once where the ring can; their results.
+    /// Runs at most [`DEPTH`] `ops`, all at once if the ring can. Returns their results.
     fn run(&mut self, ops: &[Op]) -> Vec<i64> {
         assert!(ops.len() <= DEPTH as usize);
         let mut results = BTreeMap::new();
@@ -109,7 +112,7 @@ fn errno(number: i32) -> i64 {
     -i64::from(number)
 }
 
-/// Writes every block of a file, adjacent ones and in disorder, and reads them back.
+/// Writes every block of a file, in sequence and out of order, and reads them back.
 fn moves_data<R: Ring>(options: &EngineOptions) {
     let blocks = 32u64;
     let file = fresh(blocks * BLOCK);
@@ -143,7 +146,7 @@ fn moves_data<R: Ring>(options: &EngineOptions) {
     }
 }
 
-/// Reads across and beyond the end are short; a write there makes the file longer.
+/// Reads across and beyond the end are short; a write there extends the file.
 fn knows_the_end<R: Ring>() {
     let file = fresh(BLOCK + 100);
     let outside = file.try_clone().unwrap();
@@ -160,7 +163,7 @@ fn knows_the_end<R: Ring>() {
     assert!(rig.area.slice_mut(0, BLOCK as usize).iter().all(|b| *b == 5));
 }
 
-/// Closed, opened later, closed again; wrong mode.
+/// Errors on a file that is closed, opened later, closed again or opened in the wrong mode.
 fn reports_bad_descriptors<R: Ring>() {
     let mut rig: Rig<R> = Rig::new(None, BLOCK, &EngineOptions::default());
     assert_eq!(rig.one(OpKind::Read, 0, BLOCK), errno(libc::EBADF));
@@ -191,7 +194,7 @@ fn synchronises<R: Ring>() {
     assert_eq!(rig.one(OpKind::Trim, 0, BLOCK), errno(libc::ENOTTY), "trim of a regular file");
 }
 
-/// O_DIRECT: an aligned I/O works, one that is not is refused.
+/// With O_DIRECT, unaligned I/O is refused.
 fn refuses_misalignment<R: Ring>() {
     let directory = scratch();
     let mut options = OpenOptions::new();
@@ -221,7 +224,7 @@ fn reports_no_space<R: Ring>() {
     }
 }
 
-/// A block device: trims work; when what is under it goes, there are errors, no hangs.
+/// On a block device trims work. When its backing file is truncated, there are errors and no hangs.
 fn handles_devices<R: Ring>() {
     let device = Loop::new(1 << 20);
     let mut options = OpenOptions::new();
@@ -234,7 +237,7 @@ fn handles_devices<R: Ring>() {
     assert_eq!(rig.one(OpKind::Trim, 64 << 10, BLOCK), BLOCK as i64);
     assert_eq!(rig.one(OpKind::Read, 64 << 10, BLOCK), BLOCK as i64);
     assert!(rig.area.slice_mut(0, BLOCK as usize).iter().all(|b| *b == 0));
-    // What was read ahead would be served from memory.
+    // Otherwise reads would be served from read-ahead.
     let fd = rig.file.as_ref().map_or(-1, AsRawFd::as_raw_fd);
     rig.ring.file_changed(0, -1).unwrap();
     flush_device_cache(rig.file.as_ref().unwrap()).unwrap();
@@ -247,7 +250,7 @@ fn handles_devices<R: Ring>() {
     }
 }
 
-/// Dropped with I/O in flight, it waits: the buffers go right after it.
+/// A ring that is dropped waits for I/O in flight, because the buffers are freed next.
 fn waits_when_dropped<R: Ring>() {
     for _ in 0..20 {
         let file = fresh(64 * BLOCK);
@@ -260,7 +263,7 @@ fn waits_when_dropped<R: Ring>() {
     }
 }
 
-/// With a timeout and nothing to come, it comes back.
+/// With a timeout and nothing in flight, `reap` returns.
 fn does_not_wait_for_nothing<R: Ring>() {
     let mut rig: Rig<R> = Rig::plain(fresh(BLOCK), BLOCK);
     let begin = std::time::Instant::now();
@@ -391,7 +394,7 @@ fn pvsync2_passes_its_flags() {
     }
 }
 
-/// The kernel is done with the buffers when the ring is gone.
+/// The kernel does not use the buffers after the ring is dropped.
 #[test]
 fn io_uring_dropped_with_a_read_in_flight_waits_for_its_data() {
     let (source, mut sink) = std::io::pipe().unwrap();
@@ -400,7 +403,7 @@ fn io_uring_dropped_with_a_read_in_flight_waits_for_its_data() {
     assert_eq!(rig.ring.queue(0, &op(OpKind::Read, 0, BLOCK)), Queued::Pending);
     assert_eq!(rig.ring.submit().unwrap(), 1);
     let writer = std::thread::spawn(move || {
-        // Time for a drop that does not wait.
+        // Gives a drop that does not wait the time to return.
         std::thread::sleep(Duration::from_millis(30));
         sink.write_all(&[7; BLOCK as usize]).unwrap();
     });
@@ -432,7 +435,7 @@ fn vsync_joins_adjacent_writes_only() {
 }
 
 #[test]
-fn a_mappedfile_that_is_shortened_gives_errors() {
+fn a_truncated_mapped_file_gives_errors() {
     let file = fresh(8 * BLOCK);
     let outside = file.try_clone().unwrap();
     let mut rig: Rig<Mmap> = Rig::plain(file, 8 * BLOCK);
@@ -442,17 +445,17 @@ fn a_mappedfile_that_is_shortened_gives_errors() {
     assert_eq!(rig.one(OpKind::Read, 0, BLOCK), BLOCK as i64);
 }
 
-/// io_uring as a kernel gives it that lacks something: bit 0 no registered ring, bit 1 no registered
-/// files, bit 2 no registered buffers; from bit 3 on how many flag sets it does not know.
-struct Poorer<const LACKS: usize>(IoUring);
+/// io_uring on a kernel that lacks features: bit 0: no registered ring, bit 1: no registered files,
+/// bit 2: no registered buffers; from bit 3 on: the number of unknown flag sets.
+struct Degraded<const LACKS: usize>(IoUring);
 
-impl<const LACKS: usize> Ring for Poorer<LACKS> {
+impl<const LACKS: usize> Ring for Degraded<LACKS> {
     const SYNCHRONOUS: bool = false;
 
     fn open(setup: &RingSetup<'_>) -> io::Result<Self> {
         let [ring, files, buffers] = [0, 1, 2].map(|bit| LACKS >> bit & 1 == 0);
-        let wanted = Wanted { poorer: LACKS >> 3, ring, files, buffers };
-        IoUring::with(setup, wanted).map(Poorer)
+        let features = Features { skip_flag_sets: LACKS >> 3, ring, files, buffers };
+        IoUring::with(setup, features).map(Degraded)
     }
 
     fn file_changed(&mut self, file: u32, fd: RawFd) -> io::Result<()> {
@@ -477,10 +480,10 @@ impl<const LACKS: usize> Ring for Poorer<LACKS> {
 }
 
 rings! {
-    io_uring_by_descriptor: crate::engines::tests::Poorer<0b1>, refuses_misalignment;
-    io_uring_without_files: crate::engines::tests::Poorer<0b10>, refuses_misalignment;
-    io_uring_without_buffers: crate::engines::tests::Poorer<0b100>, refuses_misalignment;
-    io_uring_with_array: crate::engines::tests::Poorer<0b01_000>, refuses_misalignment;
-    io_uring_cooperative: crate::engines::tests::Poorer<0b10_000>, refuses_misalignment;
-    io_uring_of_old: crate::engines::tests::Poorer<0b11_111>, refuses_misalignment;
+    io_uring_by_descriptor: crate::engines::tests::Degraded<0b1>, refuses_misalignment;
+    io_uring_without_files: crate::engines::tests::Degraded<0b10>, refuses_misalignment;
+    io_uring_without_buffers: crate::engines::tests::Degraded<0b100>, refuses_misalignment;
+    io_uring_with_array: crate::engines::tests::Degraded<0b01_000>, refuses_misalignment;
+    io_uring_cooperative: crate::engines::tests::Degraded<0b10_000>, refuses_misalignment;
+    io_uring_of_an_old_kernel: crate::engines::tests::Degraded<0b11_111>, refuses_misalignment;
 }

@@ -1,4 +1,4 @@
-//! readv, writev: adjacent I/Os that were queued together go in one call.
+//! readv, writev: adjacent I/Os that are queued together become one call.
 
 use super::blocking::maintain;
 use super::{Completion, Queued, Ring, RingSetup};
@@ -11,22 +11,22 @@ use std::time::Duration;
 
 /// The `vsync` engine.
 ///
-/// I/Os are held back while each begins where the one before ends, in the same file and direction;
-/// one that does not has to wait until they are done. What was submitted is done by the `reap` that
-/// follows, and all of it completes there: the stamp between the two calls, and the one after, hold
-/// the transfer alone.
+/// I/Os form a batch while each begins where the one before ends, in the same file and direction.
+/// Any other I/O waits until the batch has ended. The `reap` after a `submit` does the transfer and
+/// returns all its completions, so the timestamps after `submit` and after `reap` enclose only the
+/// transfer.
 pub struct Vsync {
     slots: Slots,
     files: Vec<RawFd>,
     room: usize,
-    /// What the queued I/Os have in common: file, kind, where they begin; and their end.
+    /// The range of the queued I/Os.
     batch: Option<Batch>,
     queued: Vec<(u32, u64)>,
-    /// How many of `queued` were submitted: all or none.
+    /// How many of `queued` were submitted (all or none).
     submitted: usize,
     vectors: Vec<libc::iovec>,
     done: Vec<Completion>,
-    /// How many of `done` were taken by `reap`.
+    /// How many of `done` were returned by `reap`.
     taken: usize,
     /// First completion of the last `reap`.
     window: usize,
@@ -40,7 +40,7 @@ struct Batch {
     end: u64,
 }
 
-/// Most vectors the kernel takes in a call.
+/// UIO_MAXIOV: vectors per call.
 const VECTORS_MAX: usize = 1024;
 
 // SAFETY: the vectors are rebuilt from the slots at every submission; nothing points into a thread.
@@ -121,7 +121,7 @@ impl Ring for Vsync {
 }
 
 impl Vsync {
-    /// Does everything submitted.
+    /// Transfers everything that was submitted.
     fn transfer(&mut self) {
         let Some(batch) = self.batch.take() else { return };
         self.submitted = 0;
@@ -144,7 +144,8 @@ impl Vsync {
     }
 }
 
-/// Moves data until all is done, the file ends or an error comes: bytes moved, and the error.
+/// Transfers until the end of the batch, the end of the file or an error. Returns bytes moved and the
+/// error.
 ///
 /// # Safety
 /// As [`calls::preadv`].
@@ -157,7 +158,7 @@ unsafe fn transfer_all(fd: RawFd, batch: &Batch, vectors: &mut [libc::iovec]) ->
     let mut moved = 0;
     let mut rest = vectors;
     loop {
-        // SAFETY: as this function asks of its caller.
+        // SAFETY: see this function's contract.
         let answer = unsafe {
             match batch.kind {
                 OpKind::Read => calls::readv(fd, rest),
@@ -175,7 +176,7 @@ unsafe fn transfer_all(fd: RawFd, batch: &Batch, vectors: &mut [libc::iovec]) ->
     }
 }
 
-/// What is left of `vectors` without their first `count` bytes.
+/// `vectors` without their first `count` bytes.
 fn skip(vectors: &mut [libc::iovec], mut count: usize) -> &mut [libc::iovec] {
     let mut whole = 0;
     while whole < vectors.len() && count >= vectors[whole].iov_len {

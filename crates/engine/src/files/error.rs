@@ -1,27 +1,27 @@
-//! What goes wrong with a file as a whole.
+//! Errors of operations on a whole file.
 
 use std::fmt;
 use std::io;
 
-/// Something that could not be done to a file.
+/// An operation on a file that failed.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {action} '{path}': {}{}", system_text(source), self.hint())]
 pub struct FileError {
-    /// What was tried.
+    /// The operation.
     pub action: Action,
     /// The file.
     pub path: String,
-    /// What the system said.
+    /// The system's error.
     pub source: io::Error,
 }
 
-/// What the system says of an error, without the number Rust puts behind it.
+/// The system's text of an error, without the number that Rust appends.
 pub fn system_text(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error ").next().unwrap_or_default().to_owned()
 }
 
-/// What was tried.
+/// An operation on a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// open(2).
@@ -29,19 +29,19 @@ pub enum Action {
         /// With O_DIRECT.
         direct: bool,
     },
-    /// Making it durable.
+    /// fsync(2) or similar.
     Sync,
-    /// Writing behind the job's back what it left in the page cache.
+    /// Write-back of the page cache by the kernel.
     WriteBack,
-    /// Saying how long its data will stay.
+    /// Setting the write hint.
     Hint,
     /// Removing it.
     Unlink,
-    /// Reading it in advance.
+    /// Reading it before the run.
     PreRead,
-    /// Finding out what it holds.
+    /// Reading its length and extents.
     Inspect,
-    /// Making it as large as needed.
+    /// Allocating its space.
     Allocate,
     /// Filling it with data.
     Fill,
@@ -51,21 +51,21 @@ pub enum Action {
     Run,
     /// Looking up an address.
     Find,
-    /// Waiting at an address for others.
+    /// Listening on an address.
     Listen,
-    /// Taking the connection of another.
+    /// Accepting a connection.
     Accept,
-    /// Connecting to another.
+    /// Connecting.
     Connect,
 }
 
 impl FileError {
-    /// Of an action on `path`.
+    /// The failure of an operation on `path`.
     pub fn new(action: Action, path: &str, source: io::Error) -> Self {
         FileError { action, path: path.into(), source }
     }
 
-    /// The number of the error, 0 when the system gave none.
+    /// The errno; 0 if there is none.
     pub fn errno(&self) -> i32 {
         self.source.raw_os_error().unwrap_or(0)
     }

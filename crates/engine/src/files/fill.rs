@@ -1,4 +1,4 @@
-//! Writing data into files at depth, past the page cache where it can be.
+//! Writes data into files with a queue of writes, bypassing the page cache if possible.
 
 use crate::clock::RunClock;
 use crate::engines::{IoSettings, Queued, Ring, RingFile, RingSetup};
@@ -14,20 +14,19 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::time::Duration;
 
-/// Bytes of a write.
+/// Bytes per write.
 const BLOCK: u64 = 1 << 20;
-/// Writes in flight. What is in flight must be awaited after Ctrl-C: 8 MiB take a tenth of a second
-/// on a slow disk.
+/// Writes in flight. Ctrl-C has to wait for them: 8 MiB take 0.1 s on a slow disk.
 const DEPTH: u32 = 8;
-/// O_DIRECT takes what begins and ends on such a boundary, on every disk there is.
+/// Alignment that O_DIRECT accepts on every disk.
 const ALIGNMENT: u64 = 4096;
-/// Bytes through the page cache before they are made durable, so that neither a fsync at the end
-/// nor an interruption takes long.
+/// Bytes in the page cache before they are synchronised, so that neither the fsync at the end nor an
+/// interrupt takes long.
 const DIRTY_MAX: u64 = 8 << 20;
-/// How long completions are awaited before the caller is asked whether to go on.
-const PATIENCE: Duration = Duration::from_millis(50);
+/// Maximum wait for completions before the caller is asked whether to continue.
+const REAP_TIMEOUT: Duration = Duration::from_millis(50);
 
-/// Writes data of a job's kind.
+/// Writes data with the content that a job asks for.
 pub(super) struct Writer<R> {
     ring: R,
     area: BufferArea,
@@ -36,9 +35,9 @@ pub(super) struct Writer<R> {
 
 /// A file being filled.
 struct Target<'a> {
-    /// Through the page cache.
+    /// Without O_DIRECT.
     buffered: &'a File,
-    /// The ring's descriptor goes through the page cache too.
+    /// The ring's descriptor is buffered as well.
     cached: bool,
     dirty: u64,
 }
@@ -51,11 +50,11 @@ struct Piece {
 }
 
 impl<R: Ring> Writer<R> {
-    /// One for the files of `worker`.
+    /// For the files of `worker`.
     pub fn new(worker: &Worker) -> io::Result<Self> {
         let buffers = Buffers { memory: MemoryKind::Malloc, align: None, ..Buffers::default() };
         let mut area = BufferArea::new(&buffers, DEPTH, BLOCK)?;
-        let mut payload = Payload::new(&writing(worker));
+        let mut payload = Payload::new(&writing_worker(worker));
         for slot in 0..DEPTH {
             payload.prepare(area.slice_mut(slot, BLOCK as usize));
         }
@@ -72,11 +71,8 @@ impl<R: Ring> Writer<R> {
         Ok(Writer { ring, area, payload })
     }
 
-    /// Writes data into `spans` of `file`, whose path is `path`. `step` is told of bytes written
-    /// and says whether to go on.
-    ///
-    /// # Errors
-    /// The first error of a write; nothing is in flight any more then.
+    /// Writes data into `spans` of `file`, whose path is `path`. `step` gets the bytes written and returns
+    /// whether to continue. Returns the first error, when nothing is in flight any more.
     pub fn fill(
         &mut self,
         path: &str,
@@ -100,7 +96,7 @@ impl<R: Ring> Writer<R> {
         step: &mut dyn FnMut(u64) -> bool,
     ) -> io::Result<()> {
         let mut pieces = spans.iter().cloned().flat_map(pieces).peekable();
-        let mut flight = Flight::new();
+        let mut flight = InFlight::new();
         let mut result = Ok(());
         let mut going = true;
         loop {
@@ -117,9 +113,9 @@ impl<R: Ring> Writer<R> {
             if flight.is_empty() && (!going || pieces.peek().is_none()) {
                 return result;
             }
-            for index in 0..self.ring.reap(1, DEPTH, Some(PATIENCE))? {
+            for index in 0..self.ring.reap(1, DEPTH, Some(REAP_TIMEOUT))? {
                 let done = self.ring.completion(index);
-                let Some(op) = flight.land(done.slot) else { continue };
+                let Some(op) = flight.finish(done.slot) else { continue };
                 let ended = target.finish(self.buffer(done.slot), &op, done.result);
                 result = result.and(ended);
                 going &= result.is_ok() && step(op.length);
@@ -128,14 +124,14 @@ impl<R: Ring> Writer<R> {
         }
     }
 
-    /// Gives a write to the ring: what it moved, if it is done already. `None` when the ring has
-    /// no room. One that is not aligned is left to [`Target::finish`].
+    /// Queues a write. Returns bytes moved if it has ended already; `None` if the ring has no room.
+    /// [`Target::finish`] writes unaligned data.
     fn start(
         &mut self,
         slot: u32,
         op: &Op,
         aligned: bool,
-        flight: &mut Flight,
+        flight: &mut InFlight,
     ) -> Option<Option<i64>> {
         self.payload.fill(self.area.slice_mut(slot, op.length as usize), op);
         if !aligned {
@@ -156,28 +152,28 @@ impl<R: Ring> Writer<R> {
     }
 }
 
-/// Which slots are in use, and what for.
-struct Flight {
+/// The writes in flight, by slot.
+struct InFlight {
     ops: [Option<Op>; DEPTH as usize],
     free: Vec<u32>,
 }
 
-impl Flight {
-    fn new() -> Flight {
-        Flight { ops: [None; DEPTH as usize], free: (0..DEPTH).collect() }
+impl InFlight {
+    fn new() -> InFlight {
+        InFlight { ops: [None; DEPTH as usize], free: (0..DEPTH).collect() }
     }
 
     fn is_empty(&self) -> bool {
         self.free.len() == DEPTH as usize
     }
 
-    /// `slot` is used for `op` from now on.
+    /// Marks `slot` as used by `op`.
     fn start(&mut self, slot: u32, op: Op) {
         self.free.retain(|free| *free != slot);
         self.ops[slot as usize] = Some(op);
     }
 
-    fn land(&mut self, slot: u32) -> Option<Op> {
+    fn finish(&mut self, slot: u32) -> Option<Op> {
         let op = self.ops[slot as usize].take()?;
         self.free.push(slot);
         Some(op)
@@ -191,7 +187,7 @@ impl Piece {
 }
 
 impl Target<'_> {
-    /// Sees to it that all of `op` is written, `moved` bytes of which were (or a negative errno).
+    /// Writes the rest of `op` after `moved` bytes were written, or returns the error of a negative errno.
     fn finish(&mut self, buffer: &[u8], op: &Op, moved: i64) -> io::Result<()> {
         let refused = moved == -i64::from(libc::EINVAL);
         if moved < 0 && !refused {
@@ -199,7 +195,7 @@ impl Target<'_> {
         }
         let moved = moved.max(0) as u64;
         if moved < op.length {
-            // A short write, or one O_DIRECT does not take.
+            // A short write, or one that O_DIRECT refuses.
             let rest = &buffer[moved as usize..op.length as usize];
             self.buffered.write_all_at(rest, op.offset + moved)?;
         }
@@ -214,15 +210,15 @@ impl Target<'_> {
     }
 }
 
-/// `worker` as one that writes whole blocks: what its payload is made for.
-fn writing(worker: &Worker) -> Worker {
+/// A worker that writes whole blocks with the content of `worker`.
+fn writing_worker(worker: &Worker) -> Worker {
     let mut pattern = worker.pattern.clone();
     pattern.rw = ReadWrite::Write;
     pattern.blocks = PerDirection::all(BlockPlan::Fixed(BLOCK));
     Worker { pattern, buffers: worker.buffers.clone(), ..Worker::default() }
 }
 
-/// A range in blocks, what is not aligned apart.
+/// Splits a range into blocks, with unaligned parts as separate pieces.
 fn pieces(span: Span) -> impl Iterator<Item = Piece> {
     let mut position = span.start;
     std::iter::from_fn(move || {

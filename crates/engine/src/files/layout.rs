@@ -1,6 +1,6 @@
-//! Files are laid out before the run: made, made longer, and filled with real data where they are
-//! read or overwritten. What is there already is kept; only what is missing is written: space never
-//! allocated (holes), allocated and never written, or beyond the end.
+//! Lays out files before the run: creates and extends them, and fills them with data if the job reads or
+//! overwrites them. Existing data is kept. Only missing data is written: holes, allocated but
+//! unwritten extents, and space beyond the end.
 
 use super::fill::Writer;
 use super::open::make_directories;
@@ -15,71 +15,67 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What has to be done to the files of a worker.
+/// The work to lay out the files of a worker.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Survey {
-    files: Vec<Pending>,
+    files: Vec<FileWork>,
     directories: Vec<String>,
 }
 
-/// What has to be done to a file.
+/// The work to lay out one file.
 #[derive(Debug, PartialEq, Eq)]
-struct Pending {
+struct FileWork {
     index: usize,
     size: u64,
-    /// Its length now; `None`: it is not there.
+    /// Its current length; `None` if it does not exist.
     length: Option<u64>,
-    /// What has to be written.
+    /// The ranges to write.
     missing: Vec<Span>,
 }
 
-/// What was done.
+/// The result of a layout.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LayoutReport {
-    /// Files made, made longer or filled.
+    /// Number of files created, extended or filled.
     pub files: usize,
     /// Bytes of data written to them.
     pub bytes_written: u64,
-    /// Paths of files that are only written and were given no space: there is none for all of it.
+    /// Paths of files that are only written and for which there was no space to allocate.
     pub unallocated: Vec<String>,
 }
 
 /// Why files could not be laid out.
 #[derive(Debug, thiserror::Error)]
 pub enum LayoutError {
-    /// Something failed on a file.
+    /// An operation on a file failed.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The disk is full. What this run had made of the file was taken back.
+    /// The disk is full. The unfinished part of the file was removed.
     #[error(
-        "cannot lay out '{path}': the filesystem is full: {} MiB were still to be written and {} \
-         MiB are free; what was begun has been removed. Use a smaller size, fewer files or another \
-         directory",
+        "cannot lay out '{path}': the filesystem is full: {} MiB are missing and {} MiB are free. The \
+         unfinished part was removed. Use a smaller size, fewer files or another directory",
         needed.div_ceil(1 << 20), free >> 20
     )]
     NoSpace {
         /// The file.
         path: String,
-        /// Bytes that were not written yet.
+        /// Bytes not yet written.
         needed: u64,
-        /// Bytes free once its unfinished part was gone.
+        /// Bytes free after its unfinished part was removed.
         free: u64,
     },
-    /// The file is not there, and making files is forbidden.
-    #[error("'{path}' is not there and allow_file_create=0 forbids making it")]
+    /// The file does not exist, and the job forbids creating files.
+    #[error("'{path}' does not exist and allow_file_create=0 forbids creating it")]
     Forbidden {
         /// The file.
         path: String,
     },
-    /// Cancelled. What was written is kept; the next layout goes on from there.
+    /// Cancelled. Written data is kept; the next layout continues from there.
     #[error("laying out files was interrupted")]
     Interrupted,
 }
 
-/// Looks at the files of `worker`: what is missing of those the plan wants prepared.
-///
-/// # Errors
-/// A file cannot be opened or asked for its extents, or must not be made.
+/// Inspects the files of `worker` that the plan wants prepared.
 pub fn survey(worker: &Worker) -> Result<Survey, LayoutError> {
     let (mut files, mut directories) = (Vec::new(), Vec::new());
     for (index, planned) in worker.files.iter().enumerate() {
@@ -102,19 +98,19 @@ pub fn survey(worker: &Worker) -> Result<Survey, LayoutError> {
             None => (None, complement(&[], if fill { size } else { 0 })),
         };
         if !missing.is_empty() || length.is_none_or(|l| l < size) {
-            files.push(Pending { index, size, length, missing });
+            files.push(FileWork { index, size, length, missing });
         }
     }
     Ok(Survey { files, directories })
 }
 
 impl Survey {
-    /// How many files have to be worked on.
+    /// Number of files and directories to work on.
     pub fn files(&self) -> usize {
         self.files.len() + self.directories.len()
     }
 
-    /// What these files will hold together, in bytes.
+    /// Total size of these files, in bytes.
     pub fn size(&self) -> u64 {
         self.files.iter().map(|f| f.size).sum()
     }
@@ -124,11 +120,8 @@ impl Survey {
         self.files.iter().flat_map(|f| &f.missing).map(|s| s.end - s.start).sum()
     }
 
-    /// Does it: `worker` is the one surveyed. `progress` gets bytes written and bytes to write, at
-    /// most once a MiB. Stops soon after `cancel` is set.
-    ///
-    /// # Errors
-    /// See [`LayoutError`].
+    /// Lays out the files of `worker`, for which the survey was made. Calls `progress` with bytes written
+    /// and bytes to write, at most once per MiB. Stops soon after `cancel` is set.
     pub fn run(
         self,
         worker: &Worker,
@@ -136,7 +129,7 @@ impl Survey {
         cancel: &AtomicBool,
     ) -> Result<LayoutReport, LayoutError> {
         let total = self.missing();
-        let mut tool = Tool::Unmade;
+        let mut writer = LazyWriter::Unopened;
         let mut report = LayoutReport::default();
         for path in &self.directories {
             fs::create_dir_all(path).map_err(|e| FileError::new(Action::MakeDirectory, path, e))?;
@@ -155,10 +148,10 @@ impl Survey {
             if !step(0) {
                 return Err(LayoutError::Interrupted);
             }
-            let result = pending.lay_out(worker, &mut tool, &mut step);
+            let result = pending.lay_out(worker, &mut writer, &mut step);
             report.bytes_written += written;
-            let allocated = result
-                .map_err(|(action, error)| pending.give_up(worker, action, error, written))?;
+            let allocated =
+                result.map_err(|(action, error)| pending.undo(worker, action, error, written))?;
             if !allocated {
                 report.unallocated.push(worker.files[pending.index].path.clone());
             }
@@ -171,14 +164,14 @@ impl Survey {
     }
 }
 
-/// What data is written with: made when the first file needs it, kept for the others.
-enum Tool {
-    Unmade,
+/// Writes data. Opened for the first file that needs it and kept for the others.
+enum LazyWriter {
+    Unopened,
     Queued(Box<Writer<Libaio>>),
     Blocking(Box<Writer<Psync>>),
 }
 
-impl Tool {
+impl LazyWriter {
     fn fill(
         &mut self,
         worker: &Worker,
@@ -187,28 +180,28 @@ impl Tool {
         missing: &[Span],
         step: &mut dyn FnMut(u64) -> bool,
     ) -> io::Result<()> {
-        if matches!(self, Tool::Unmade) {
+        if matches!(self, LazyWriter::Unopened) {
             *self = match Writer::new(worker) {
-                Ok(writer) => Tool::Queued(Box::new(writer)),
-                // No asynchronous I/O left, or none at all, on this machine.
-                Err(_) => Tool::Blocking(Box::new(Writer::new(worker)?)),
+                Ok(writer) => LazyWriter::Queued(Box::new(writer)),
+                // This machine has no asynchronous I/O, or none left.
+                Err(_) => LazyWriter::Blocking(Box::new(Writer::new(worker)?)),
             };
         }
         match self {
-            Tool::Queued(writer) => writer.fill(path, file, missing, step),
-            Tool::Blocking(writer) => writer.fill(path, file, missing, step),
-            Tool::Unmade => Ok(()),
+            LazyWriter::Queued(writer) => writer.fill(path, file, missing, step),
+            LazyWriter::Blocking(writer) => writer.fill(path, file, missing, step),
+            LazyWriter::Unopened => Ok(()),
         }
     }
 }
 
-impl Pending {
-    /// Whether the file has the space it was to have. What is only written need not: who writes for
-    /// a time, or a part of it, may never come to where the disk is full.
+impl FileWork {
+    /// Returns whether the file's space is allocated. A file that is only written may go without: a job
+    /// that writes a part of it, or for a limited time, may never fill the disk.
     fn lay_out(
         &self,
         worker: &Worker,
-        tool: &mut Tool,
+        writer: &mut LazyWriter,
         step: &mut dyn FnMut(u64) -> bool,
     ) -> Result<bool, (Action, io::Error)> {
         let path = &worker.files[self.index].path;
@@ -227,16 +220,16 @@ impl Pending {
         if self.missing.is_empty() {
             return Ok(true);
         }
-        tool.fill(worker, path, &file, &self.missing, step).map_err(|e| (Action::Fill, e))?;
+        writer.fill(worker, path, &file, &self.missing, step).map_err(|e| (Action::Fill, e))?;
         if worker.layout.fsync && step(0) {
             file.sync_all().map_err(|e| (Action::Sync, e))?;
         }
-        // Reads of the run shall come from the disk; `invalidate` sees to the rest.
+        // Reads of the run should come from the disk; `invalidate` does the rest.
         let _ = advise(&file, 0, 0, Advice::DontNeed);
         Ok(true)
     }
 
-    /// Finds out that the filesystem takes no O_DIRECT before the file is filled for it, not after.
+    /// Checks that the filesystem supports O_DIRECT before the file is filled.
     fn check_direct(&self, path: &str) -> io::Result<()> {
         let opened = OpenOptions::new().read(true).custom_flags(libc::O_DIRECT).open(path);
         if opened.is_err() && self.length.is_none() {
@@ -245,8 +238,8 @@ impl Pending {
         opened.map(drop)
     }
 
-    /// Space as `fallocate` wants it; the size at once where data follows, so that the writes need
-    /// not wait for each other to make the file longer.
+    /// Allocates as `fallocate=` asks. If data follows, sets the size first, so that the writes need not
+    /// wait for each other to extend the file.
     fn allocate(&self, file: &File, how: &str) -> io::Result<()> {
         let longer = self.length.is_none_or(|l| l < self.size);
         if self.size == 0 {
@@ -266,29 +259,23 @@ impl Pending {
         Ok(())
     }
 
-    /// Takes back what was begun when the disk is full or takes no file this large.
-    fn give_up(
-        &self,
-        worker: &Worker,
-        action: Action,
-        error: io::Error,
-        written: u64,
-    ) -> LayoutError {
+    /// Removes the unfinished part if the disk is full or the file is too large for it.
+    fn undo(&self, worker: &Worker, action: Action, error: io::Error, written: u64) -> LayoutError {
         let path = &worker.files[self.index].path;
         let too_large = error.raw_os_error() == Some(libc::EFBIG);
         if !is_full(&error) && !too_large {
             return FileError::new(action, path, error).into();
         }
         let file = open(path, false);
-        let taken_back = match (self.length, &file) {
-            // Emptied first: the kernel may hold the file for a moment after its last write, and
-            // with it the space of a removed one.
+        let undone = match (self.length, &file) {
+            // Truncated first, because the kernel may keep a removed file and its space for a moment
+            // after its last write.
             (None, Ok(file)) => file.set_len(0).and_then(|()| fs::remove_file(path)),
             (None, Err(_)) => fs::remove_file(path),
             (Some(length), Ok(file)) => file.set_len(length),
             (Some(_), Err(_)) => Ok(()),
         };
-        if let Err(error) = taken_back {
+        if let Err(error) = undone {
             return FileError::new(Action::Unlink, path, error).into();
         }
         if too_large {
@@ -312,13 +299,13 @@ fn open(path: &str, create: bool) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create(create).truncate(false).mode(0o644).open(path)
 }
 
-/// Length of a file and, if `extents` are wanted, where it holds data within its first `size`
-/// bytes; `None` when it is not there.
+/// Length of a file and, with `extents`, its data extents within the first `size` bytes; `None` if it
+/// does not exist.
 fn inspect(path: &str, size: u64, extents: bool) -> io::Result<Option<(u64, Vec<Span>)>> {
     let file = match File::open(path) {
         Ok(file) => file,
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
-        // Files that may be written and not read.
+        // Files with write permission only.
         Err(e) if e.kind() == io::ErrorKind::PermissionDenied && !extents => {
             return Ok(Some((fs::metadata(path)?.len(), Vec::new())));
         }
@@ -333,7 +320,7 @@ fn inspect(path: &str, size: u64, extents: bool) -> io::Result<Option<(u64, Vec<
     Ok(Some((length, data)))
 }
 
-/// What of the first `size` bytes is in none of `spans`, which are in order.
+/// The parts of the first `size` bytes that are in none of `spans`, which are sorted.
 fn complement(spans: &[Span], size: u64) -> Vec<Span> {
     let mut missing = Vec::new();
     let mut position = 0;
@@ -349,7 +336,7 @@ fn complement(spans: &[Span], size: u64) -> Vec<Span> {
     missing
 }
 
-/// Whether there is no space left, on the disk or for this user.
+/// Whether the disk or the user's quota is full.
 fn is_full(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::ENOSPC | libc::EDQUOT))
 }

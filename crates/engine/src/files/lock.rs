@@ -1,8 +1,8 @@
-//! `lockfile`: workers that share a file take turns at it.
+//! `lockfile`: workers lock the files that they share.
 //!
-//! A lock is held while I/O of its worker is in flight on the file, not between I/Os. Locks are
-//! known by path within this process. Nobody waits for a lock while holding one, so no circle of
-//! waiting workers can form; nobody goes on using a lock others wait for, so nobody starves.
+//! A worker holds the lock while its I/O is in flight on the file, not between I/Os. Locks are
+//! identified by path within this process. A worker never waits for a lock while it holds one, so
+//! there are no deadlocks. A worker does not keep a lock for which others wait, so none starves.
 
 use crate::hot::op::{Op, OpKind};
 use crate::mutex::lock;
@@ -15,7 +15,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 pub struct FileLocks {
     mode: LockFile,
     files: Vec<Held>,
-    /// I/Os in flight on all of them.
+    /// I/Os in flight on all files.
     in_flight: u32,
 }
 
@@ -26,7 +26,7 @@ struct Held {
 }
 
 impl FileLocks {
-    /// The locks `worker` needs; `None` without `lockfile`.
+    /// The locks for `worker`; `None` without `lockfile`.
     pub fn new(worker: &Worker) -> Option<FileLocks> {
         if worker.selection.lock == LockFile::None || worker.files.is_empty() {
             return None;
@@ -39,8 +39,8 @@ impl FileLocks {
         Some(FileLocks { mode: worker.selection.lock, files, in_flight: 0 })
     }
 
-    /// Takes the lock `op` needs before it is issued. Waits for it when nothing of this worker is
-    /// in flight; else answers false instead of waiting: take completions, then ask again.
+    /// Takes the lock for `op`. Waits for it if this worker has nothing in flight; otherwise returns
+    /// false instead of waiting: take completions, then call again.
     pub fn acquire(&mut self, op: &Op) -> bool {
         let exclusive = self.mode == LockFile::Exclusive || op.kind != OpKind::Read;
         let held = &mut self.files[op.file as usize];
@@ -63,7 +63,7 @@ impl FileLocks {
         true
     }
 
-    /// Tells that `op`, for which the lock was taken, has ended.
+    /// Releases the lock of `op`, which has ended.
     pub fn release(&mut self, op: &Op) {
         let held = &mut self.files[op.file as usize];
         held.in_flight -= 1;
@@ -82,8 +82,8 @@ impl Drop for FileLocks {
     }
 }
 
-/// One name for a file, whether it exists already or not.
-fn identity(path: &str) -> PathBuf {
+/// The canonical path of a file, which may not exist yet.
+fn canonical_path(path: &str) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| PathBuf::from(path));
     path.canonicalize().unwrap_or_else(|_| match (path.parent(), path.file_name()) {
         (Some(parent), Some(name)) => {
@@ -124,7 +124,7 @@ impl State {
 impl Lock {
     fn of(path: &str) -> Arc<Lock> {
         static LOCKS: OnceLock<Mutex<BTreeMap<PathBuf, Weak<Lock>>>> = OnceLock::new();
-        let key = identity(path);
+        let key = canonical_path(path);
         let locks = LOCKS.get_or_init(Mutex::default);
         let mut locks = lock(locks);
         if let Some(lock) = locks.get(&key).and_then(Weak::upgrade) {
@@ -180,21 +180,21 @@ mod tests {
     }
 
     #[test]
-    fn without_lockfile_there_are_none() {
+    fn without_lockfile_there_are_no_locks() {
         assert!(FileLocks::new(&worker(LockFile::None, &["lock-none"])).is_none());
     }
 
     #[test]
-    fn a_file_keeps_its_name_when_it_is_made() {
+    fn a_file_has_the_same_path_before_and_after_its_creation() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("made");
-        let before = identity(path.to_str().unwrap());
+        let before = canonical_path(path.to_str().unwrap());
         std::fs::write(&path, "").unwrap();
-        assert_eq!(before, identity(dir.path().join(".").join("made").to_str().unwrap()));
+        assert_eq!(before, canonical_path(dir.path().join(".").join("made").to_str().unwrap()));
     }
 
     #[test]
-    fn one_worker_keeps_its_depth_until_somebody_waits() {
+    fn a_worker_keeps_its_depth_until_another_one_waits() {
         let worker = worker(LockFile::Exclusive, &["lock-depth"]);
         let mut mine = FileLocks::new(&worker).unwrap();
         let read = op(OpKind::Read, 0);
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn readers_share_and_an_own_reader_is_no_writer() {
+    fn readers_share_a_lock_and_a_read_lock_permits_no_write() {
         let worker = worker(LockFile::ReadWrite, &["lock-shared"]);
         let (read, write) = (op(OpKind::Read, 0), op(OpKind::Write, 0));
         let mut first = FileLocks::new(&worker).unwrap();

@@ -1,4 +1,4 @@
-//! A worker's files: laid out, opened, locked, read in advance, closed, removed.
+//! A worker's files: laying out, opening, locking, reading ahead, closing, removing.
 
 mod error;
 mod fill;

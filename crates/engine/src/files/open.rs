@@ -1,4 +1,4 @@
-//! Opening and closing, and what fio does around both: advice, invalidation, syncs, unlinking.
+//! Opening and closing files, with advice, cache invalidation, syncs and unlinking as in fio.
 
 use super::{Action, FileError};
 use crate::sys::files::{
@@ -11,8 +11,8 @@ use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
 
-/// Makes the directories a file's name contains (`filename=sub/x`), as fio does; those of
-/// `directory=` were checked to be there.
+/// Creates the directories in a file's name (`filename=sub/x`), as fio does. The plan has checked that
+/// the directories of `directory=` exist.
 pub(super) fn make_directories(path: &str) -> io::Result<()> {
     match std::path::Path::new(path).parent() {
         Some(parent) if !parent.as_os_str().is_empty() => std::fs::create_dir_all(parent),
@@ -23,7 +23,7 @@ pub(super) fn make_directories(path: &str) -> io::Result<()> {
 /// How the files of a worker are opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OpenFlags {
-    /// O_RDWR, else O_RDONLY. Jobs that only write open for both too, as fio does.
+    /// O_RDWR instead of O_RDONLY. As in fio, jobs that only write also use O_RDWR.
     pub write: bool,
     /// O_CREAT for regular files.
     pub create: bool,
@@ -34,36 +34,32 @@ pub struct OpenFlags {
 }
 
 impl OpenFlags {
-    /// What `worker` needs.
+    /// The flags for `worker`.
     pub fn of(worker: &Worker) -> OpenFlags {
         let rw = worker.pattern.rw;
-        // fallocate needs a file that may be written, whatever it stands for.
+        // fallocate needs a writable file for every kind of I/O.
         let changes_space = worker.queue.engine.changes_space();
-        let looks = worker.verify.as_ref().is_some_and(|verify| verify.only);
-        let write = !looks && (rw.writes() || rw.trims() || changes_space);
+        let verifies_only = worker.verify.as_ref().is_some_and(|verify| verify.only);
+        let write = !verifies_only && (rw.writes() || rw.trims() || changes_space);
         OpenFlags {
             write,
             create: worker.layout.allow_create
-                && ((rw.writes() && !looks) || worker.layout.on_open),
+                && ((rw.writes() && !verifies_only) || worker.layout.on_open),
             direct: worker.queue.direct,
             sync: worker.syncing.mode,
         }
     }
 
-    /// What file `index` of `worker` needs: one that a log only reads is opened for no more, so that
-    /// a source that may not be written can be copied, and a device is not told of a writer. One of
-    /// them may go through the page cache while others do not.
-    fn of_file(self, worker: &Worker, index: usize) -> OpenFlags {
+    /// The flags for file `index` of `worker`. A file that a replayed log only reads is opened read-only,
+    /// so that it need not be writable. Single files of a log may be buffered.
+    fn for_file(self, worker: &Worker, index: usize) -> OpenFlags {
         let log = worker.replay.as_ref().and_then(|replay| replay.recording.files.get(index));
         let only_read = log.is_some_and(|used| used.ios.write + used.ios.trim == 0);
         let buffered = log.is_some_and(|used| used.buffered);
         OpenFlags { write: self.write && !only_read, direct: self.direct && !buffered, ..self }
     }
 
-    /// Opens `path`, which is of this kind.
-    ///
-    /// # Errors
-    /// What open(2) says; EINVAL mostly means that the filesystem refuses O_DIRECT.
+    /// Opens `path`, which is of this kind. EINVAL usually means that the filesystem refuses O_DIRECT.
     pub fn open(&self, path: &str, kind: TargetKind) -> io::Result<File> {
         let device = matches!(kind, TargetKind::Block | TargetKind::Char);
         let mut flags = match self.sync {
@@ -85,7 +81,7 @@ impl OpenFlags {
             }
         }
         if device {
-            // Only the owner and the privileged may leave access times alone.
+            // Only the owner and privileged users may set O_NOATIME.
             match options.custom_flags(flags | libc::O_NOATIME).open(path) {
                 Err(e) if e.raw_os_error() == Some(libc::EPERM) => {}
                 result => return result,
@@ -95,22 +91,22 @@ impl OpenFlags {
     }
 }
 
-/// The files of one worker: which of them are open, and how.
+/// The open files of one worker.
 ///
-/// Every opening drops what is cached of the worker's region (`invalidate`, unless `pre_read`) and
+/// Every open drops the page cache of the worker's region (`invalidate`, unless `pre_read`) and
 /// advises the kernel of the pattern (`fadvise_hint`).
 pub struct OpenFiles<'w> {
     worker: &'w Worker,
     flags: OpenFlags,
     open: Vec<Option<File>>,
     used: Vec<bool>,
-    /// All that is open was synchronised since the last I/O.
+    /// All open files were synchronised since the last I/O.
     synced: bool,
     warnings: Vec<String>,
 }
 
 impl<'w> OpenFiles<'w> {
-    /// All closed.
+    /// With all files closed.
     pub fn new(worker: &'w Worker) -> Self {
         OpenFiles {
             worker,
@@ -127,23 +123,20 @@ impl<'w> OpenFiles<'w> {
         self.open[index as usize].as_ref().map_or(-1, AsRawFd::as_raw_fd)
     }
 
-    /// Opens file `index`, if it is not open; its descriptor.
-    ///
-    /// # Errors
-    /// It cannot be opened.
+    /// Opens file `index` if it is closed. Returns its descriptor.
     pub fn open(&mut self, index: u32) -> Result<RawFd, FileError> {
         let position = index as usize;
         if self.open[position].is_none() {
             let planned = &self.worker.files[position];
-            let flags = self.flags.of_file(self.worker, position);
+            let flags = self.flags.for_file(self.worker, position);
             let file = flags.open(&planned.path, planned.kind).map_err(|e| {
                 FileError::new(Action::Open { direct: flags.direct }, &planned.path, e)
             })?;
             self.hint(&file).map_err(|e| FileError::new(Action::Hint, &planned.path, e))?;
             self.prepare(position, &file);
-            if self.leaves_pages(position) {
-                // An error that nobody was told of is told to who opens the file next: what others
-                // wrote before is none of this worker's.
+            if self.checks_write_back(position) {
+                // Discards an unreported error of earlier writers, which the kernel reports to the
+                // next one who opens the file.
                 let _ = written_back(&file);
             }
             self.open[position] = Some(file);
@@ -153,12 +146,9 @@ impl<'w> OpenFiles<'w> {
         Ok(self.fd(index))
     }
 
-    /// Closes file `index`, if it is open, after an fsync where `fsync_on_close` asks for it.
-    /// Nothing may be in flight on it.
-    ///
-    /// # Errors
-    /// The fsync failed, or the kernel could not write what buffered writes left in the page cache,
-    /// which no write was told of; the file is closed all the same.
+    /// Closes file `index` if it is open, after the fsync of `fsync_on_close`. Nothing may be in flight on
+    /// it. Fails if the fsync failed, or if the kernel could not write back the buffered writes; the
+    /// file is closed in any case.
     pub fn close(&mut self, index: u32) -> Result<(), FileError> {
         let Some(file) = self.open[index as usize].take() else { return Ok(()) };
         if !self.flags.write {
@@ -168,79 +158,58 @@ impl<'w> OpenFiles<'w> {
         if self.worker.syncing.fsync_on_close && !self.synced {
             file.sync_all().map_err(|e| FileError::new(Action::Sync, path, e))?;
         }
-        if !self.leaves_pages(index as usize) {
+        if !self.checks_write_back(index as usize) {
             return Ok(());
         }
         written_back(&file).map_err(|e| FileError::new(Action::WriteBack, path, e))
     }
 
-    /// Whether the worker's writes to a file end in pages whose fate says something. A direct write
-    /// that meets pages of others counts as an error of the file, and where writes meet discards the
-    /// kernel was seen to count errors of a device that lost nothing.
-    fn leaves_pages(&self, index: usize) -> bool {
+    /// Whether write-back errors of a file are meaningful for the worker, which are those of buffered
+    /// writes. A direct write that meets cached pages of others counts as an error of the file. With
+    /// discards, the kernel was observed to count errors although no data was lost.
+    fn checks_write_back(&self, index: usize) -> bool {
         let kind = self.worker.files[index].kind;
         let discards = kind == TargetKind::Block && self.worker.pattern.rw.trims();
-        self.flags.write && !self.flags.of_file(self.worker, index).direct && !discards
+        self.flags.write && !self.flags.for_file(self.worker, index).direct && !discards
     }
 
-    /// Closes every file.
-    ///
-    /// # Errors
-    /// The first one of [`OpenFiles::close`]; all are closed all the same.
+    /// Closes every file. Returns the first error.
     pub fn close_all(&mut self) -> Result<(), FileError> {
-        let mut result = Ok(());
-        for index in 0..self.open.len() as u32 {
-            let closed = self.close(index);
-            result = result.and(closed);
-        }
-        result
+        (0..self.open.len() as u32).map(|index| self.close(index)).fold(Ok(()), Result::and)
     }
 
-    /// What `end_fsync` and `end_syncfs` ask for, on every file that was used; a closed one is
-    /// opened for it. What `fsync_on_close` asks for, on those that are still open.
-    ///
-    /// # Errors
-    /// The first failure; the others are synchronised all the same.
+    /// Does `end_fsync` and `end_syncfs` on every file that was used, and `fsync_on_close` on files that
+    /// are still open. Returns the first error.
     pub fn sync_at_end(&mut self) -> Result<(), FileError> {
         let syncing = &self.worker.syncing;
         let at_end = syncing.end_fsync || syncing.end_syncfs;
         if !self.flags.write || !(at_end || syncing.fsync_on_close) {
             return Ok(());
         }
-        let mut result = Ok(());
-        for (position, planned) in self.worker.files.iter().enumerate() {
-            if self.used[position] && (at_end || self.open[position].is_some()) {
-                let synced = self.sync(position);
-                let synced = synced.map_err(|e| FileError::new(Action::Sync, &planned.path, e));
-                result = result.and(synced);
-            }
-        }
+        let needs_sync = |at: &usize| self.used[*at] && (at_end || self.open[*at].is_some());
+        let sync = |position| self.sync_error(position, self.sync(position));
+        let result = (0..self.open.len()).filter(needs_sync).map(sync).fold(Ok(()), Result::and);
         self.synced = syncing.end_fsync || syncing.fsync_on_close;
         result
     }
 
-    /// Hands everything that was written to the target, file by file.
-    ///
-    /// # Errors
-    /// The first failure; the others are synchronised all the same.
+    /// Synchronises every file that was used. Returns the first error.
     pub fn sync_all(&self) -> Result<(), FileError> {
-        let mut result = Ok(());
-        for (position, planned) in self.worker.files.iter().enumerate() {
-            if self.used[position] && self.flags.write {
-                let synced = self.with_file(position, File::sync_all);
-                result =
-                    result.and(synced.map_err(|e| FileError::new(Action::Sync, &planned.path, e)));
-            }
-        }
-        result
+        let written = |position: &usize| self.used[*position] && self.flags.write;
+        let sync = |position| self.sync_error(position, self.with_file(position, File::sync_all));
+        (0..self.open.len()).filter(written).map(sync).fold(Ok(()), Result::and)
     }
 
-    /// The page cache drops what it has of a range of file `index`. Advice: a refusal changes nothing
-    /// that could be reported.
+    /// Drops the page cache of a range of file `index`. The kernel may ignore this advice.
     pub fn forget(&self, index: u32, offset: u64, length: u64) {
         if let Some(file) = &self.open[index as usize] {
             let _ = advise(file, offset, length, Advice::DontNeed);
         }
+    }
+
+    fn sync_error(&self, position: usize, synced: io::Result<()>) -> Result<(), FileError> {
+        let path = &self.worker.files[position].path;
+        synced.map_err(|error| FileError::new(Action::Sync, path, error))
     }
 
     fn sync(&self, position: usize) -> io::Result<()> {
@@ -256,7 +225,7 @@ impl<'w> OpenFiles<'w> {
         })
     }
 
-    /// Does something with a file, opened for it where it is closed.
+    /// Calls `act` with the file, which is opened for it if closed.
     fn with_file(
         &self,
         position: usize,
@@ -275,39 +244,31 @@ impl<'w> OpenFiles<'w> {
         act(file)
     }
 
-    /// Removes the worker's regular files, and the directories it worked on, for `unlink` and `unlink_each_loop`. Those that are
-    /// gone already are no error: other workers may share them.
-    ///
-    /// # Errors
-    /// The first failure; the others are removed all the same.
+    /// Removes the worker's regular files and directories, for `unlink` and `unlink_each_loop`. A file
+    /// that is gone already is no error, because workers may share files. Returns the first error.
     pub fn unlink_all(&self) -> Result<(), FileError> {
-        let mut result = Ok(());
-        for planned in &self.worker.files {
-            let gone = [TargetKind::File, TargetKind::Missing, TargetKind::Directory];
-            if !gone.contains(&planned.kind) {
-                continue;
-            }
+        let remove = |planned: &plan::File| {
             let removed = match planned.kind {
                 TargetKind::Directory => std::fs::remove_dir(&planned.path),
-                _ => std::fs::remove_file(&planned.path),
+                TargetKind::File | TargetKind::Missing => std::fs::remove_file(&planned.path),
+                _ => Ok(()),
             };
             match removed {
                 Err(e) if e.kind() != io::ErrorKind::NotFound => {
-                    let failed = Err(FileError::new(Action::Unlink, &planned.path, e));
-                    result = result.and(failed);
+                    Err(FileError::new(Action::Unlink, &planned.path, e))
                 }
-                _ => {}
+                _ => Ok(()),
             }
-        }
-        result
+        };
+        self.worker.files.iter().map(remove).fold(Ok(()), Result::and)
     }
 
-    /// What went wrong without keeping anything from running, since the last call.
+    /// The warnings since the last call.
     pub fn take_warnings(&mut self) -> Vec<String> {
         std::mem::take(&mut self.warnings)
     }
 
-    /// Tells the kernel how long what is written will stay.
+    /// Sets the write hint.
     fn hint(&self, file: &File) -> io::Result<()> {
         match self.worker.layout.write_hint {
             Some(hint) if self.flags.write => set_write_hint(file, hint, self.flags.direct),
@@ -332,20 +293,19 @@ impl<'w> OpenFiles<'w> {
                 && !self.used[position]
             {
                 self.warnings.push(format!(
-                    "{}: what the page cache holds of it could not be dropped ({error}); reads \
-                     may be served from memory",
+                    "{}: cannot drop its page cache ({error}); reads may be served from memory",
                     planned.path
                 ));
             }
         }
         if let Some(advice) = pattern_advice(self.worker) {
-            // Advice: a refusal changes nothing that could be reported.
+            // The kernel may ignore advice.
             let _ = advise(file, planned.start, planned.length, advice);
         }
     }
 }
 
-/// What the kernel is told of the pattern of `worker` (`fadvise_hint`); `None`: nothing.
+/// The advice about the pattern of `worker` (`fadvise_hint`).
 pub fn pattern_advice(worker: &Worker) -> Option<Advice> {
     match worker.layout.fadvise_hint.as_str() {
         "0" | "none" => None,

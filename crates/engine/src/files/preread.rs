@@ -1,4 +1,4 @@
-//! `pre_read`: files are read into the page cache before the run.
+//! `pre_read`: reads files into the page cache before the run.
 
 use super::{Action, FileError};
 use plan::Worker;
@@ -9,16 +9,13 @@ use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Reads the regions of all files of `worker` into the page cache, until `cancel` is set.
-///
-/// # Errors
-/// A file cannot be opened or read.
 pub fn pre_read(worker: &Worker, cancel: &AtomicBool) -> Result<(), FileError> {
     let mut buffer = vec![0; 1 << 20];
     for planned in &worker.files {
         if !matches!(planned.kind, TargetKind::File | TargetKind::Missing | TargetKind::Block) {
             continue;
         }
-        // Through the page cache even under direct=1: O_DIRECT would fill nothing.
+        // Without O_DIRECT even if direct=1, to fill the page cache.
         let end = planned.start.saturating_add(planned.length);
         File::open(&planned.path)
             .and_then(|file| read_through(&file, planned.start, end, &mut buffer, cancel))

@@ -1,4 +1,4 @@
-//! Layout and opening, on the real disk, in memory, and on a full filesystem.
+//! Layout and opening on a real disk, in memory and on a full filesystem.
 
 use super::layout::{LayoutReport, Survey};
 use super::*;
@@ -93,7 +93,7 @@ fn laid_out_data_neither_compresses_nor_repeats() {
 }
 
 #[test]
-fn a_file_that_fits_is_left_alone() {
+fn a_file_that_fits_is_unchanged() {
     let directory = scratch();
     let path = directory.path().join("there");
     quiet(&reader(&path, 2 * M)).unwrap();
@@ -133,7 +133,7 @@ fn an_odd_end_is_continued_without_a_gap() {
 }
 
 #[test]
-fn allocated_and_never_written_is_not_enough() {
+fn unwritten_extents_are_filled() {
     let directory = scratch();
     let path = directory.path().join("unwritten");
     let file = File::create(&path).unwrap();
@@ -167,7 +167,7 @@ fn memory_filesystems_are_filled_and_reused_too() {
 }
 
 #[test]
-fn a_full_disk_is_told_with_numbers_and_left_as_it_was() {
+fn a_full_disk_is_reported_with_figures_and_left_unchanged() {
     let tmpfs = Tmpfs::new(4 * M);
     let path = tmpfs.path().join("big");
     for how in ["native", "none"] {
@@ -176,7 +176,7 @@ fn a_full_disk_is_told_with_numbers_and_left_as_it_was() {
         let error = quiet(&worker).unwrap_err();
         assert!(error.to_string().contains("the filesystem is full"), "{error}");
         let LayoutError::NoSpace { needed, free, .. } = error else { panic!("{error}") };
-        // tmpfs counts its free pages by CPU and in batches.
+        // tmpfs counts its free pages per CPU and in batches.
         assert!(needed >= 12 * M && free.abs_diff(4 * M) <= M, "{needed} {free}");
         assert!(!path.exists(), "{how}");
         fs::write(&path, vec![3; M as usize]).unwrap();
@@ -187,7 +187,7 @@ fn a_full_disk_is_told_with_numbers_and_left_as_it_was() {
 }
 
 #[test]
-fn files_that_are_only_written_need_no_room_beforehand() {
+fn files_that_are_only_written_need_no_free_space_in_advance() {
     let disk = SmallDisk::new(16 * M);
     let path = disk.path().join("big");
     let free = || free_bytes(File::open(disk.path()).unwrap()).unwrap();
@@ -202,8 +202,9 @@ fn files_that_are_only_written_need_no_room_beforehand() {
             let mut worker = worker(&path, ReadWrite::Write, Prepare::Extend { size: 64 * M }, M);
             worker.layout.fallocate = how.into();
             let report = quiet(&worker).unwrap();
-            let told = if short { vec![path.to_str().unwrap().to_owned()] } else { Vec::new() };
-            assert_eq!((report.files, report.unallocated), (1, told), "{how}");
+            let unallocated =
+                if short { vec![path.to_str().unwrap().to_owned()] } else { Vec::new() };
+            assert_eq!((report.files, report.unallocated), (1, unallocated), "{how}");
             assert!(before.abs_diff(free()) < M, "{how} {had:?}: what it took is given back");
             let expected = if how == "truncate" { 64 * M } else { had.unwrap_or(0) };
             assert_eq!(fs::metadata(&path).unwrap().len(), expected, "{how} {had:?}");
@@ -212,7 +213,7 @@ fn files_that_are_only_written_need_no_room_beforehand() {
 }
 
 #[test]
-fn a_full_disk_is_left_as_it_was_past_the_page_cache_too() {
+fn a_full_disk_is_left_unchanged_with_direct_io_too() {
     let disk = SmallDisk::new(16 * M);
     let path = disk.path().join("big");
     for how in ["native", "none", "truncate", "keep", "posix"] {
@@ -220,14 +221,14 @@ fn a_full_disk_is_left_as_it_was_past_the_page_cache_too() {
         worker.layout.fallocate = how.into();
         let free = free_bytes(File::open(disk.path()).unwrap()).unwrap();
         let error = quiet(&worker).unwrap_err();
-        let LayoutError::NoSpace { needed, free: told, .. } = error else { panic!("{error}") };
+        let LayoutError::NoSpace { needed, free: reported, .. } = error else { panic!("{error}") };
         assert!(needed > 64 * M - 16 * M && needed <= 64 * M, "{how}: {needed}");
-        assert!(told.abs_diff(free) <= M && !path.exists(), "{how}: {told} of {free}");
+        assert!(reported.abs_diff(free) <= M && !path.exists(), "{how}: {reported} of {free}");
     }
 }
 
 #[test]
-fn an_interrupted_layout_goes_on_where_it_stopped() {
+fn an_interrupted_layout_continues_where_it_stopped() {
     let directory = scratch();
     let path = directory.path().join("interrupted");
     let worker = reader(&path, 64 * M);
@@ -241,7 +242,7 @@ fn an_interrupted_layout_goes_on_where_it_stopped() {
 }
 
 #[test]
-fn what_cannot_be_made_is_an_error_that_says_so() {
+fn a_file_that_cannot_be_created_is_an_error() {
     let directory = scratch();
     let mut worker = reader(&directory.path().join("absent"), M);
     worker.layout.allow_create = false;
@@ -288,7 +289,7 @@ fn files_are_opened_as_the_job_needs() {
 }
 
 #[test]
-fn what_a_log_only_reads_is_opened_for_no_more() {
+fn a_file_that_a_log_only_reads_is_opened_read_only() {
     let directory = scratch();
     let paths = ["source", "target"].map(|name| directory.path().join(name));
     fs::write(&paths[0], "x").unwrap();
@@ -311,7 +312,7 @@ fn what_a_log_only_reads_is_opened_for_no_more() {
 }
 
 #[test]
-fn readers_make_nothing_unless_asked() {
+fn readers_create_no_file_unless_asked() {
     let directory = scratch();
     let path = directory.path().join("file");
     let mut worker = worker(&path, ReadWrite::Read, Prepare::OnOpen { size: M }, M);
@@ -340,7 +341,7 @@ fn devices_are_opened_and_their_cache_is_dropped() {
 }
 
 #[test]
-fn reading_in_advance_reports_what_it_cannot_open() {
+fn pre_read_reports_files_that_it_cannot_open() {
     let worker = reader(Path::new("/no/such/file"), M);
     let error = pre_read(&worker, &AtomicBool::new(false)).unwrap_err();
     assert_eq!((error.action, error.errno()), (Action::PreRead, libc::ENOENT));

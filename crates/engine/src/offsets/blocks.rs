@@ -1,15 +1,16 @@
-//! How much data an I/O moves.
+//! Block sizes.
 
 use crate::random::Random;
 use plan::BlockPlan;
+use record::Direction;
 
 /// Sizes of one direction.
 #[derive(Clone, Debug)]
 pub(crate) struct Blocks {
     kind: Kind,
-    /// Smallest size; at least 1.
+    /// Smallest size, in bytes, at least 1.
     pub min: u64,
-    /// Largest size.
+    /// Largest size, in bytes.
     pub max: u64,
     /// Every size is a multiple of this.
     pub unit: u64,
@@ -22,18 +23,19 @@ enum Kind {
         step: u64,
         count: u64,
     },
-    /// Ascending sizes; `under` is the share of this size and all smaller ones, in per cent.
+    /// Ascending sizes.
     Split(Vec<Share>),
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Share {
     size: u64,
-    under: u64,
+    /// Share of this size and all smaller ones, in per cent.
+    cumulative: u64,
 }
 
 impl Blocks {
-    /// Sizes as planned. Entries without a share never come; a size of 0 counts as 1.
+    /// The planned sizes. Entries without a share are never drawn; a size of 0 counts as 1.
     pub fn new(plan: &BlockPlan) -> Blocks {
         match plan {
             BlockPlan::Fixed(size) => Blocks::fixed(*size),
@@ -44,7 +46,7 @@ impl Blocks {
                     return Blocks::fixed(min);
                 }
                 let kind = Kind::Range { step, count };
-                Blocks { kind, min, max: min + (count - 1) * step, unit: common(min, step) }
+                Blocks { kind, min, max: min + (count - 1) * step, unit: gcd(min, step) }
             }
             BlockPlan::Split(entries) => Blocks::split(entries),
         }
@@ -58,12 +60,12 @@ impl Blocks {
     fn split(entries: &[(u64, u32)]) -> Blocks {
         let mut sorted: Vec<_> = entries.iter().filter(|e| e.0 > 0 && e.1 > 0).copied().collect();
         sorted.sort_unstable();
-        let mut under = 0;
+        let mut cumulative = 0;
         let shares: Vec<Share> = sorted
             .iter()
             .map(|&(size, percent)| {
-                under += u64::from(percent);
-                Share { size, under }
+                cumulative += u64::from(percent);
+                Share { size, cumulative }
             })
             .collect();
         match shares.as_slice() {
@@ -72,13 +74,13 @@ impl Blocks {
             [first, .., last] => Blocks {
                 min: first.size,
                 max: last.size,
-                unit: shares.iter().fold(0, |unit, share| common(unit, share.size)),
+                unit: shares.iter().fold(0, |unit, share| gcd(unit, share.size)),
                 kind: Kind::Split(shares),
             },
         }
     }
 
-    /// The size, when there is but one.
+    /// The size, if there is only one.
     pub fn only(&self) -> Option<u64> {
         matches!(self.kind, Kind::Fixed).then_some(self.min)
     }
@@ -90,15 +92,14 @@ impl Blocks {
             Kind::Fixed => self.min,
             Kind::Range { step, count } => self.min + random.below(*count) * step,
             Kind::Split(shares) => {
-                let total = shares[shares.len() - 1].under;
+                let total = shares[shares.len() - 1].cumulative;
                 let drawn = random.below(total);
-                shares.iter().find(|s| drawn < s.under).map_or(self.max, |s| s.size)
+                shares.iter().find(|s| drawn < s.cumulative).map_or(self.max, |s| s.size)
             }
         }
     }
 
-    /// Draws a size of at most `room`; when the drawn one is larger, the largest that fits. `None`
-    /// when not even the smallest does.
+    /// Draws a size and limits it to the largest that fits into `room`; `None` if none fits.
     #[inline]
     pub fn draw_within(&self, room: u64, random: &mut Random) -> Option<u64> {
         if room < self.min {
@@ -120,9 +121,19 @@ impl Blocks {
     }
 }
 
-/// Greatest common divisor; that of 0 and a number is the number.
-pub(crate) fn common(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { common(b, a % b) }
+/// The parameters of one draw of an offset and a size.
+pub(crate) struct Draw<'a> {
+    pub direction: Direction,
+    pub blocks: &'a Blocks,
+    /// Random numbers for offsets.
+    pub random: &'a mut Random,
+    /// Random numbers for sizes.
+    pub sizes: &'a mut Random,
+}
+
+/// Greatest common divisor; `gcd(0, n)` is `n`.
+pub(crate) fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 #[cfg(test)]
@@ -160,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn little_room_takes_the_largest_that_fits() {
+    fn little_room_gets_the_largest_size_that_fits() {
         let mut random = Random::new(1, 0);
         let split = Blocks::new(&BlockPlan::Split(vec![(4096, 1), (16384, 99)]));
         assert_eq!(split.draw_within(10_000, &mut random), Some(4096));

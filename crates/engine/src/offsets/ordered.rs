@@ -1,39 +1,40 @@
-//! Blocks in sequence, but not from the beginning to the end.
+//! Blocks in descending or interleaved order.
 //!
 //! # Rules
-//! A pass has as many I/Os as the region has whole blocks, N. Descending, these are N - 1 to 0.
-//! Interleaved by S, the block after p is p + S as long as p + S is below N - 2; then a round begins one
-//! block further on than the round before. So the last blocks may be left out, and the first ones come
-//! again until N I/Os were done. In a region of no more than S blocks every I/O is of the first one.
-//! This is what IOzone 3.489 was seen to do.
+//! A pass has one I/O per whole block of the region, N in all. Descending, these are N - 1 to 0.
+//! Interleaved by S, the block after p is p + S while p + S is below N - 2; then the next round begins one
+//! block after the start of the last round. So the last blocks may be omitted, and the first ones
+//! repeated, until N I/Os are done. In a region of at most S blocks every I/O is on the first one.
+//! IOzone 3.489 was observed to do the same.
 
 use plan::SequentialOrder;
 
-/// Positions in one region, relative to its beginning.
+/// Positions in one region, relative to its start.
 #[derive(Clone, Debug)]
 pub(crate) struct Ordered {
     order: SequentialOrder,
     size: u64,
     count: u64,
     done: u64,
-    /// Block of the last I/O, and the one its round began with.
-    at: u64,
-    round: u64,
+    /// Block of the last I/O.
+    block: u64,
+    /// First block of the round.
+    round_start: u64,
 }
 
 impl Ordered {
     /// Blocks of `size` bytes in a region of `length`.
     pub fn new(length: u64, order: SequentialOrder, size: u64) -> Ordered {
         let size = size.max(1);
-        Ordered { order, size, count: length / size, done: 0, at: 0, round: 0 }
+        Ordered { order, size, count: length / size, done: 0, block: 0, round_start: 0 }
     }
 
     /// Begins another pass.
     pub fn restart(&mut self) {
-        (self.done, self.at, self.round) = (0, 0, 0);
+        (self.done, self.block, self.round_start) = (0, 0, 0);
     }
 
-    /// The next (offset, length); `None` when the pass is over.
+    /// The next offset and length; `None` at the end of the pass.
     #[inline]
     pub fn next(&mut self) -> Option<(u64, u64)> {
         if self.done == self.count {
@@ -52,14 +53,14 @@ impl Ordered {
         if self.done == 0 || stride >= self.count {
             return 0;
         }
-        // Below the count, and that is a number of blocks: no sum of both overflows.
-        if self.at + stride + 2 < self.count {
-            self.at += stride;
+        // Both are below the number of blocks, so the sum does not overflow.
+        if self.block + stride + 2 < self.count {
+            self.block += stride;
         } else {
-            self.round += 1;
-            self.at = self.round;
+            self.round_start += 1;
+            self.block = self.round_start;
         }
-        self.at
+        self.block
     }
 }
 
@@ -87,7 +88,7 @@ mod tests {
         assert_eq!(blocks(3, SequentialOrder::Ascending), [0, 1, 2]);
     }
 
-    /// Each of these is what IOzone 3.489 was seen to read (`iozone -i 0 -i 5 -j S -r 4 -s 4*N`).
+    /// IOzone 3.489 was observed to read each of these (`iozone -i 0 -i 5 -j S -r 4 -s 4*N`).
     #[test]
     fn interleaved_is_as_iozone_reads_in_strides() {
         let read = |count, stride| blocks(count, SequentialOrder::Interleaved(stride));

@@ -1,19 +1,19 @@
-//! Every number of a range once, in random order, without memory of what was given.
+//! Every number of a range once, in random order, in constant memory.
 //!
-//! A counter runs through the next power of two; each value of it goes through a chain of keyed
-//! bijections of that many bits (fold the upper half into the lower one, multiply by an odd number,
-//! add), and results beyond the range are passed over: the restriction of a bijection is one as
-//! well. Walking the cycle from each such result would give the same set for more work.
+//! A counter runs up to the next power of two. Each value goes through keyed bijections of that many
+//! bits (multiply by an odd number, add, fold the upper half into the lower one). Results beyond the
+//! range are skipped, so the rest is a bijection of the range. Cycle walking would give the same set
+//! with more work.
 //!
-//! A Feistel network does the same and was measured: with halves as short as those of usual ranges
-//! it takes six rounds before the counter no longer shows, and twice the time.
+//! A Feistel network was measured as well: for ranges of usual size it needs six rounds until the
+//! counter is no longer visible, and twice the time.
 
 use crate::random::Random;
 
-/// Bijections in a row. With one less, short ranges show the steps of the counter.
+/// Number of bijections. With one less, the counter is visible in short ranges.
 const ROUNDS: usize = 4;
 
-/// Results made at a time: independent of each other, so the processor works on several at once.
+/// Results computed at a time. They are independent, so the processor computes several in parallel.
 const BATCH: usize = 16;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,7 +23,7 @@ struct RoundKey {
     add: u64,
 }
 
-/// A random order of `0..count`, a pass at a time.
+/// A random order of `0..count`, pass by pass.
 #[derive(Clone, Debug)]
 pub(crate) struct Permutation {
     ready: [u64; BATCH],
@@ -32,15 +32,15 @@ pub(crate) struct Permutation {
     count: u64,
     given: u64,
     counter: u64,
-    /// As many low bits as values have.
+    /// The bits of a value.
     mask: u64,
-    /// Half of these bits.
+    /// Half the number of bits.
     half: u32,
     keys: [RoundKey; ROUNDS],
 }
 
 impl Permutation {
-    /// A first pass over `0..count`, or over `0..2^62` when that is less.
+    /// The first pass over `0..count`, or over `0..2^62` if that is less.
     pub fn new(count: u64, random: &mut Random) -> Permutation {
         let count = count.min(1 << 62);
         let bits = (64 - count.saturating_sub(1).leading_zeros()).max(2);
@@ -70,14 +70,14 @@ impl Permutation {
         self.ready_end = 0;
     }
 
-    /// The next number; `None` once all of the pass were given.
+    /// The next number; `None` at the end of the pass.
     #[inline]
     pub fn next(&mut self) -> Option<u64> {
         self.make_ready();
         self.at_hand()
     }
 
-    /// Makes the next numbers, where all that were made are given.
+    /// Computes the next numbers if none is ready.
     #[inline]
     pub fn make_ready(&mut self) {
         if self.ready_next == self.ready_end {
@@ -85,30 +85,30 @@ impl Permutation {
         }
     }
 
-    /// The next number if it was made already.
+    /// The next number if one is ready.
     #[inline(always)]
     pub fn at_hand(&mut self) -> Option<u64> {
         if self.ready_next == self.ready_end {
             return None;
         }
-        // The mask only tells the compiler what is so anyway.
+        // The mask only saves the bounds check.
         let value = self.ready[self.ready_next as usize & (BATCH - 1)];
         self.ready_next += 1;
         Some(value)
     }
 
-    /// Where `value`, below the count, lies in the order: another number for each.
+    /// The position of `value` (below the count) in the order: a bijection.
     #[inline]
     pub fn place(&self, value: u64) -> u64 {
         let mut place = self.permuted(value);
-        // Walking the cycle from a result out of range ends within it: a bijection as well.
+        // Cycle walking from a result out of range ends within the range.
         while place >= self.count {
             place = self.permuted(place);
         }
         place
     }
 
-    /// How many numbers of this pass were not given yet.
+    /// How many numbers are left in this pass.
     pub fn left(&self) -> u64 {
         self.count - self.given + u64::from(self.ready_end - self.ready_next)
     }
@@ -118,7 +118,7 @@ impl Permutation {
         self.ready_next = 0;
         let wanted = (self.count - self.given).min(BATCH as u64) as usize;
         let mut made = 0;
-        // A result out of range is overwritten by the next one: no branch to mispredict.
+        // The next result overwrites one that is out of range, without a branch to mispredict.
         while made < wanted {
             let value = self.permuted(self.counter);
             self.counter += 1;

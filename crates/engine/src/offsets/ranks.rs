@@ -1,4 +1,4 @@
-//! Ranks drawn by the laws of Zipf and of Pareto, without a table: the hottest is rank 0.
+//! Random ranks with Zipf and Pareto distributions, without a table. Rank 0 is the most frequent.
 
 use crate::random::Random;
 
@@ -6,18 +6,18 @@ use crate::random::Random;
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Ranks {
     Zipf(Zipf),
-    /// The exponent of an even draw, and the last rank.
+    /// The exponent of a uniform random number, and the last rank.
     Pareto(f64, f64),
 }
 
 impl Ranks {
-    /// Zipf's law: rank k, counted from 1, in proportion to k to the power of -theta.
+    /// Zipf: the frequency of rank k, counted from 1, is proportional to k^-theta.
     pub fn zipf(theta: f64, count: u64) -> Ranks {
         Ranks::Zipf(Zipf::new(theta, count.max(1)))
     }
 
-    /// Pareto's law: all but a share `power` of the draws go to that share of the ranks, and so on
-    /// within it. As in fio, a rank is the last one times an even draw to the power of
+    /// Pareto: a share of 1 - `power` of the draws goes to a share `power` of the ranks, recursively. As
+    /// in fio, a rank is the last rank times a uniform number to the power of
     /// ln(power) / ln(1 - power).
     pub fn pareto(power: f64, count: u64) -> Ranks {
         Ranks::Pareto(power.ln() / (1.0 - power).ln(), count.max(1) as f64 - 1.0)
@@ -34,16 +34,16 @@ impl Ranks {
 }
 
 /// Zipf's law by rejection-inversion (W. Hörmann, G. Derflinger, "Rejection-inversion to generate
-/// variates from monotone discrete distributions", 1996): exact for any count and exponent, and
-/// hardly more than one try a draw.
+/// variates from monotone discrete distributions", 1996): exact for any count and exponent, with
+/// little more than one attempt per draw.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Zipf {
     theta: f64,
     count: f64,
-    /// Area under the curve from the left of the first rank on, and up to the right of the last one.
+    /// Area under the curve up to the left edge of the first rank and to the right edge of the last.
     first: f64,
     last: f64,
-    /// Draws this close to the right of their rank are accepted unseen.
+    /// Draws this close to the right edge of their rank are accepted without a further test.
     squeeze: f64,
 }
 
@@ -81,15 +81,15 @@ impl Zipf {
     fn area(&self, x: f64) -> f64 {
         let log = x.ln();
         let power = (1.0 - self.theta) * log;
-        // (e^p - 1) / p, which tends to 1 where theta is close to 1.
+        // (e^p - 1) / p, which tends to 1 for theta near 1.
         let mean = if power.abs() > 1e-8 { power.exp_m1() / power } else { 1.0 + power / 2.0 };
         mean * log
     }
 
-    /// Where the area from 1 on is so large.
+    /// The x at which [`Zipf::area`] has this value.
     #[inline]
     fn inverse(&self, area: f64) -> f64 {
-        // Rounding may carry it beyond the pole.
+        // Rounding may exceed the pole.
         let power = (area * (1.0 - self.theta)).max(-1.0);
         let mean = if power.abs() > 1e-8 { power.ln_1p() / power } else { 1.0 - power / 2.0 };
         (mean * area).exp()
@@ -109,7 +109,7 @@ mod tests {
         counts
     }
 
-    /// Panics unless every rank has its share, within five standard deviations of chance.
+    /// Panics unless every rank has its share within five standard deviations.
     fn agrees(counts: &[u32], share: impl Fn(u64) -> f64) {
         for (rank, count) in counts.iter().enumerate() {
             let expected = share(rank as u64) * f64::from(DRAWS);

@@ -1,23 +1,23 @@
-//! Offsets one after the other, with or without holes.
+//! Sequential offsets, with or without gaps.
 //!
 //! # Rules
-//! Each direction has its own position, beginning at 0. After an I/O the position is its end plus
-//! the skip. With a skip of at least 0, an end that meets the region's end ends the pass, and so does
-//! a position that only the skip carried beyond it, unless that is beyond the size of the whole file
-//! as well: it goes back to 0 then. With a negative skip, a position before
-//! the beginning becomes the region's length plus the skip. An I/O that does not fit ends the pass.
+//! Each direction has its own position, starting at 0. After an I/O the position is its end plus the
+//! skip. With a skip of at least 0, an I/O that reaches the region's end ends the pass. So does a skip
+//! beyond the region's end, but a skip beyond the end of the file goes back to 0. With a negative
+//! skip, a position below 0 becomes the region's length plus the skip. An I/O that does not fit ends
+//! the pass.
 
 use super::blocks::Blocks;
 use crate::random::Random;
 use record::{Direction, PerDirection};
 
-/// Positions in one region, relative to its beginning.
+/// Positions in one region, relative to its start.
 #[derive(Clone, Debug)]
 pub(crate) struct Sequential {
     length: u64,
     whole: u64,
     skip: i64,
-    /// End of the last I/O; `None`: nothing was done yet.
+    /// End of the last I/O; `None` before the first one.
     ends: PerDirection<Option<u64>>,
 }
 
@@ -27,8 +27,7 @@ impl Sequential {
         Sequential { length, whole, skip, ends: PerDirection::all(None) }
     }
 
-    /// Begins another pass: from the beginning in every direction, or with `only_ended` in those
-    /// that came to the end.
+    /// Begins another pass in all directions, or with `only_ended` in those that reached the end.
     pub fn restart(&mut self, blocks: &PerDirection<Blocks>, only_ended: bool) {
         for direction in Direction::ALL {
             let ended = self.room(direction).is_none_or(|(_, room)| room < blocks[direction].min);
@@ -38,7 +37,7 @@ impl Sequential {
         }
     }
 
-    /// The next (offset, length); `None` when the pass is over.
+    /// The next offset and length; `None` at the end of the pass.
     #[inline]
     pub fn next(
         &mut self,
@@ -52,7 +51,7 @@ impl Sequential {
         Some((position, size))
     }
 
-    /// Where the next I/O begins and how many bytes are left from there.
+    /// The position of the next I/O and the bytes left from there.
     #[inline]
     fn room(&self, direction: Direction) -> Option<(u64, u64)> {
         let Some(end) = self.ends[direction] else { return Some((0, self.length)) };
@@ -98,11 +97,11 @@ mod tests {
     }
 
     #[test]
-    fn tails_are_left_alone() {
+    fn a_rest_smaller_than_a_block_is_skipped() {
         assert_eq!(offsets(18 * K, 0, 9), [0., 4., 8., 12.]);
     }
 
-    /// Each of these is what fio 3.33 was seen to do.
+    /// fio 3.33 was observed to do each of these.
     #[test]
     fn holes_are_where_fio_has_them() {
         assert_eq!(offsets(32 * K, 4096, 8), [0., 8., 16., 24., 0., 8., 16., 24.]);

@@ -1,21 +1,21 @@
-//! Places that are not hit alike: hot blocks, bells, zones, sequences.
+//! Non-uniform distributions: hot blocks, bell curves, zones, sequences.
 
 use super::permutation::Permutation;
 use super::ranks::Ranks;
 use crate::random::Random;
 use plan::{Distribution, Size};
 
-/// Ranks are strewn by this seed when their center is given, so that all who give it share their
-/// hot blocks, as in fio.
-const SHARED: u64 = 0x68_6f_74;
+/// Seed of the permutation of ranks if a center is given: as in fio, all jobs with the same center
+/// share their hot blocks.
+const SHARED_SEED: u64 = 0x68_6f_74;
 
-/// As in fio, a bell gets no wider than by half of the range.
-const WIDEST: f64 = 50.0;
+/// Maximum deviation in per cent of the range, as in fio.
+const DEVIATION_MAX: f64 = 50.0;
 
-/// Even draws whose mean makes a bell.
+/// Number of uniform draws whose mean gives the bell curve.
 const BELL_DRAWS: u64 = 12;
 
-/// Draws numbers below a count as a distribution has them.
+/// Draws numbers below a count with a given distribution.
 #[derive(Clone, Debug)]
 pub(crate) struct Skewed {
     count: u64,
@@ -25,12 +25,12 @@ pub(crate) struct Skewed {
 #[derive(Clone, Debug)]
 enum Shape {
     Even,
-    /// Ranks, strewn and moved by so much.
-    Strewn(Ranks, Box<Permutation>, u64),
-    /// Ranks in their order, moved by so much.
+    /// Permuted ranks, shifted by a number.
+    Permuted(Ranks, Box<Permutation>, u64),
+    /// Ranks in their order, shifted by a number.
     InOrder(Ranks, u64),
     Bell {
-        /// How far the mean of the draws may be moved in all.
+        /// Total range by which the mean of the draws is shifted at random.
         width: f64,
         shift: u64,
     },
@@ -38,24 +38,24 @@ enum Shape {
     Sequence {
         list: Vec<u64>,
         next: usize,
-        /// Where the group begins, and how much farther the next one does.
+        /// Start of the group.
         base: u64,
+        /// Distance between two groups.
         stride: u64,
     },
 }
 
-/// A part of the range and how often it is hit.
+/// A part of the range and its share of the draws.
 #[derive(Clone, Copy, Debug)]
 struct Zone {
-    /// Share of this zone and all before it, per cent.
-    under: u64,
+    /// Share of this zone and all before it, in per cent.
+    cumulative: u64,
     start: u64,
     length: u64,
 }
 
 impl Skewed {
-    /// Numbers of blocks, each `size` bytes after the one before. Zipf's and Pareto's ranks are
-    /// strewn over them.
+    /// Numbers of blocks of `size` bytes. The ranks of Zipf and Pareto are permuted.
     pub fn over_blocks(
         distribution: &Distribution,
         count: u64,
@@ -63,22 +63,22 @@ impl Skewed {
         stride: bool,
         random: &mut Random,
     ) -> Skewed {
-        let strewn = |ranks, center: Option<f64>, random: &mut Random| match center {
-            None => Shape::Strewn(ranks, Box::new(Permutation::new(count, random)), 0),
+        let permuted = |ranks, center: Option<f64>, random: &mut Random| match center {
+            None => Shape::Permuted(ranks, Box::new(Permutation::new(count, random)), 0),
             Some(center) => {
-                let order = Permutation::new(count, &mut Random::new(SHARED, 0));
+                let order = Permutation::new(count, &mut Random::new(SHARED_SEED, 0));
                 let shift = (at(center, count) + count - order.place(0)) % count;
-                Shape::Strewn(ranks, Box::new(order), shift)
+                Shape::Permuted(ranks, Box::new(order), shift)
             }
         };
         let shape = match distribution {
             _ if count == 0 => Shape::Even,
             Distribution::Uniform => Shape::Even,
             Distribution::Zipf { theta, center } => {
-                strewn(Ranks::zipf(*theta, count), *center, random)
+                permuted(Ranks::zipf(*theta, count), *center, random)
             }
             Distribution::Pareto { power, center } => {
-                strewn(Ranks::pareto(*power, count), *center, random)
+                permuted(Ranks::pareto(*power, count), *center, random)
             }
             Distribution::Normal { deviation, center } => bell(*deviation, *center, count),
             Distribution::Zoned(zones) => Shape::Zones(split(zones, count, size.max(1))),
@@ -92,7 +92,7 @@ impl Skewed {
         Skewed { count, shape }
     }
 
-    /// Numbers whose ranks lie in their order from the center on, or from a drawn place.
+    /// Numbers whose ranks ascend from the center, or from a random number if there is none.
     pub fn in_order(distribution: &Distribution, count: u64, random: &mut Random) -> Skewed {
         let mut shift = |center: Option<f64>| match center {
             None => random.below(count),
@@ -111,13 +111,13 @@ impl Skewed {
         Skewed { count, shape }
     }
 
-    /// The next number; 0 when there are none.
+    /// The next number; 0 if the count is 0.
     #[inline]
     pub fn draw(&mut self, random: &mut Random) -> u64 {
         let count = self.count;
         match &mut self.shape {
             Shape::Even => random.below(count),
-            Shape::Strewn(ranks, order, shift) => {
+            Shape::Permuted(ranks, order, shift) => {
                 (order.place(ranks.draw(random)) + *shift) % count
             }
             Shape::InOrder(ranks, shift) => (ranks.draw(random) + *shift) % count,
@@ -129,7 +129,7 @@ impl Skewed {
             }
             Shape::Zones(zones) => {
                 let drawn = random.below(100);
-                match zones.iter().find(|zone| drawn < zone.under) {
+                match zones.iter().find(|zone| drawn < zone.cumulative) {
                     Some(zone) => zone.start + random.below(zone.length),
                     None => 0,
                 }
@@ -147,22 +147,22 @@ impl Skewed {
     }
 }
 
-/// The number at a share of the range.
+/// The number at the share `center` of the range.
 fn at(center: f64, count: u64) -> u64 {
     ((center * count as f64) as u64).min(count.saturating_sub(1))
 }
 
-/// The mean of twelve even draws, moved evenly by up to half of the deviation to either side: this is
-/// what fio draws, and its standard deviation is the root of 1/144 + (deviation/100)²/12.
+/// The mean of twelve uniform draws, shifted uniformly by up to half of the deviation in both
+/// directions, as in fio. Its standard deviation is the square root of 1/144 + (deviation/100)²/12.
 fn bell(deviation: f64, center: Option<f64>, count: u64) -> Shape {
-    let width = (count as f64 * deviation.min(WIDEST) / 100.0).ceil();
+    let width = (count as f64 * deviation.min(DEVIATION_MAX) / 100.0).ceil();
     let shift = (at(center.unwrap_or(0.5), count) + count - count / 2) % count.max(1);
     Shape::Bell { width, shift }
 }
 
-/// Zones in numbers of blocks. Each has one at least, so that its share of the I/O has a place.
+/// Zones in numbers of blocks. Each zone has at least one block.
 fn split(zones: &[plan::ZoneShare], count: u64, size: u64) -> Vec<Zone> {
-    let (mut under, mut percent, mut bytes) = (0, 0.0, 0u64);
+    let (mut cumulative, mut percent, mut bytes) = (0, 0.0, 0u64);
     let reached = |percent: f64, bytes: u64| match bytes {
         0 => ((percent / 100.0 * count as f64).round() as u64).min(count),
         bytes => (bytes / size).min(count),
@@ -176,8 +176,8 @@ fn split(zones: &[plan::ZoneShare], count: u64, size: u64) -> Vec<Zone> {
                 Size::Bytes(part) => bytes = bytes.saturating_add(part.0),
                 Size::Zones(_) => {}
             }
-            under += u64::from(zone.access);
-            Zone { under, start, length: reached(percent, bytes).saturating_sub(start).max(1) }
+            cumulative += u64::from(zone.access);
+            Zone { cumulative, start, length: reached(percent, bytes).saturating_sub(start).max(1) }
         })
         .collect()
 }
@@ -228,7 +228,7 @@ mod tests {
         assert_eq!(hot(Some(1.0), 1)[0], 999);
     }
 
-    /// Standard deviations that fio 3.33 was seen to have over 128 files, in parts of the range.
+    /// Standard deviations of fio 3.33 over 128 files, as parts of the range.
     #[test]
     fn bells_are_as_wide_as_fio_s() {
         for (deviation, expected) in [

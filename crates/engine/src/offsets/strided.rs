@@ -1,26 +1,26 @@
-//! Offsets zone by zone: so much is moved in one, then the next one's turn has come.
+//! Offsets zone by zone (`zonemode=strided`): a number of bytes in one zone, then the next zone.
 //!
 //! # Rules
-//! As fio has them. A zone begins `skip` behind the end of the one before; one that would begin
-//! behind the region's end is the first again. Within a zone I/O goes in sequence, from the zone's
-//! beginning when its range is used up, or at random, each place once before one comes again. An I/O
-//! in sequence that begins in a zone may reach over its end. One that does not fit into the region
-//! ends the pass. A zone cut short by the region's end has random I/O only where it lies.
+//! As in fio, a zone starts `skip` bytes after the end of the last one; beyond the region's end, the
+//! first zone is next. Within a zone, sequential I/O starts over at the zone's end, and random I/O
+//! visits each block once before it repeats one. Sequential I/O that starts in a zone may exceed its
+//! end. I/O that does not fit into the region ends the pass. A zone that the region's end cuts short
+//! has random I/O only in its remaining part.
 
-use super::blocks::Blocks;
-use super::scattered::{Scatter, Scattered};
+use super::blocks::{Blocks, Draw};
+use super::random_offsets::{RandomOffsets, RandomOptions};
 use crate::random::Random;
 use plan::{Placing, Strides};
-use record::{Direction, PerDirection};
+use record::PerDirection;
 
-/// Offsets in one region, relative to its beginning.
+/// Offsets in one region, relative to its start.
 #[derive(Clone, Debug)]
 pub(crate) struct Strided {
     length: u64,
     strides: Strides,
-    /// Where the zone begins.
+    /// Start of the current zone.
     zone: u64,
-    /// Bytes moved in it.
+    /// Bytes moved in the zone.
     moved: u64,
     within: Within,
 }
@@ -30,17 +30,17 @@ enum Within {
     Sequence {
         /// Bytes skipped after each I/O.
         skip: i64,
-        /// Where each direction goes on.
-        places: PerDirection<u64>,
+        /// Position of each direction.
+        positions: PerDirection<u64>,
     },
-    /// In a whole zone, and in the one that the region's end cuts short.
-    Random { whole: Box<Scattered>, cut: Option<Box<Scattered>> },
+    /// Offsets for a whole zone and for one that the region's end cuts short.
+    Random { whole: Box<RandomOffsets>, cut: Option<Box<RandomOffsets>> },
 }
 
 impl Strided {
-    /// Sequential with so many bytes skipped after each I/O.
+    /// Sequential, with `skip` bytes skipped after each I/O.
     pub fn sequential(length: u64, strides: Strides, skip: i64) -> Strided {
-        let within = Within::Sequence { skip, places: PerDirection::default() };
+        let within = Within::Sequence { skip, positions: PerDirection::default() };
         Strided { length, strides, zone: 0, moved: 0, within }
     }
 
@@ -48,12 +48,13 @@ impl Strided {
     pub fn random(
         length: u64,
         strides: Strides,
-        scatter: Scatter,
+        options: RandomOptions,
         placing: &Placing,
         blocks: &PerDirection<Blocks>,
         random: &mut Random,
     ) -> Strided {
-        let mut made = |length| Box::new(Scattered::new(length, scatter, placing, blocks, random));
+        let mut made =
+            |length| Box::new(RandomOffsets::new(length, options, placing, blocks, random));
         let range = strides.range.min(length);
         let step = strides.range.saturating_add(strides.skip).max(1);
         let last = length.saturating_sub(1) / step * step;
@@ -64,28 +65,22 @@ impl Strided {
         Strided { length, strides, zone: 0, moved: 0, within }
     }
 
-    /// Begins again with the first zone.
+    /// Begins another pass with the first zone.
     pub fn restart(&mut self, random: &mut Random) {
         self.zone = 0;
         self.moved = 0;
         self.enter(random);
     }
 
-    /// The next (offset, length); `None` when the pass is over.
+    /// The next offset and length; `None` at the end of the pass.
     #[inline]
-    pub fn next(
-        &mut self,
-        direction: Direction,
-        blocks: &Blocks,
-        random: &mut Random,
-        sizes: &mut Random,
-    ) -> Option<(u64, u64)> {
+    pub fn next(&mut self, draw: &mut Draw<'_>) -> Option<(u64, u64)> {
         if self.moved >= self.strides.moved {
-            self.next_zone(random);
+            self.next_zone(draw.random);
         }
         let found = match &mut self.within {
-            Within::Sequence { .. } => self.in_sequence(direction, blocks, sizes),
-            Within::Random { .. } => self.at_random(direction, blocks, random, sizes),
+            Within::Sequence { .. } => self.next_sequential(draw),
+            Within::Random { .. } => self.next_random(draw),
         };
         self.moved = self.moved.saturating_add(found.map_or(0, |(_, size)| size));
         found
@@ -101,72 +96,61 @@ impl Strided {
         self.enter(random);
     }
 
-    /// Begins a zone, or begins it again.
+    /// Starts the current zone from its beginning.
     fn enter(&mut self, random: &mut Random) {
         match &mut self.within {
-            Within::Sequence { places, .. } => *places = PerDirection::all(self.zone),
+            Within::Sequence { positions, .. } => *positions = PerDirection::all(self.zone),
             Within::Random { whole, cut } => {
                 current(self.zone, self.length, self.strides, whole, cut).restart(random);
             }
         }
     }
 
-    fn in_sequence(
-        &mut self,
-        direction: Direction,
-        blocks: &Blocks,
-        sizes: &mut Random,
-    ) -> Option<(u64, u64)> {
+    fn next_sequential(&mut self, draw: &mut Draw<'_>) -> Option<(u64, u64)> {
         let Strided { length, strides, zone, moved, ref mut within } = *self;
-        let Within::Sequence { skip, places } = within else { return None };
+        let Within::Sequence { skip, positions } = within else { return None };
         if moved.is_multiple_of(strides.range) {
-            *places = PerDirection::all(zone);
+            *positions = PerDirection::all(zone);
         }
-        let mut place = places[direction];
-        if place >= zone.saturating_add(strides.range) {
-            place = zone;
-        } else if place != zone {
-            place = place.checked_add_signed(*skip)?;
+        let mut position = positions[draw.direction];
+        if position >= zone.saturating_add(strides.range) {
+            position = zone;
+        } else if position != zone {
+            position = position.checked_add_signed(*skip)?;
         }
-        let size = blocks.draw_within(length.saturating_sub(place), sizes)?;
-        places[direction] = place + size;
-        Some((place, size))
+        let size = draw.blocks.draw_within(length.saturating_sub(position), draw.sizes)?;
+        positions[draw.direction] = position + size;
+        Some((position, size))
     }
 
-    fn at_random(
-        &mut self,
-        direction: Direction,
-        blocks: &Blocks,
-        random: &mut Random,
-        sizes: &mut Random,
-    ) -> Option<(u64, u64)> {
-        // The second try is after all of the zone was covered, the third in the first zone, when
-        // this one is too short for a block.
+    fn next_random(&mut self, draw: &mut Draw<'_>) -> Option<(u64, u64)> {
+        // The second attempt starts the zone over, the third one goes to the first zone if this one is
+        // too short for a block.
         for attempt in 0..3 {
             let Strided { length, strides, zone, ref mut within, .. } = *self;
             let Within::Random { whole, cut } = within else { return None };
-            let places = current(zone, length, strides, whole, cut);
-            if let Some((offset, size)) = places.next(direction, blocks, random, sizes) {
+            let offsets = current(zone, length, strides, whole, cut);
+            if let Some((offset, size)) = offsets.next(draw) {
                 return Some((zone + offset, size));
             }
             if attempt == 1 {
                 self.moved = 0;
                 self.zone = 0;
             }
-            self.enter(random);
+            self.enter(draw.random);
         }
         None
     }
 }
 
-/// The places of the zone that begins at `zone`.
+/// The offsets for the zone at `zone`.
 fn current<'a>(
     zone: u64,
     length: u64,
     strides: Strides,
-    whole: &'a mut Scattered,
-    cut: &'a mut Option<Box<Scattered>>,
-) -> &'a mut Scattered {
+    whole: &'a mut RandomOffsets,
+    cut: &'a mut Option<Box<RandomOffsets>>,
+) -> &'a mut RandomOffsets {
     match cut {
         Some(cut) if length - zone < strides.range => cut,
         _ => whole,
@@ -177,6 +161,7 @@ fn current<'a>(
 mod tests {
     use super::*;
     use plan::BlockPlan;
+    use record::Direction;
 
     const K: u64 = 1024;
 
@@ -187,10 +172,17 @@ mod tests {
     fn offsets(mut strided: Strided, block: u64, most: usize) -> Vec<u64> {
         let blocks = Blocks::new(&BlockPlan::Fixed(block * K));
         let (mut places, mut sizes) = (Random::new(1, 0), Random::new(1, 2));
-        std::iter::from_fn(|| strided.next(Direction::Read, &blocks, &mut places, &mut sizes))
-            .take(most)
-            .map(|(offset, _)| offset / K)
-            .collect()
+        std::iter::from_fn(|| {
+            strided.next(&mut Draw {
+                direction: Direction::Read,
+                blocks: &blocks,
+                random: &mut places,
+                sizes: &mut sizes,
+            })
+        })
+        .take(most)
+        .map(|(offset, _)| offset / K)
+        .collect()
     }
 
     fn sequential(length: u64, (moved, range, skip): (u64, u64, u64), block: u64) -> Vec<u64> {
@@ -198,7 +190,7 @@ mod tests {
         offsets(strided, block, 8)
     }
 
-    /// Each of these is what fio 3.33 was seen to do.
+    /// fio 3.33 was observed to do each of these.
     #[test]
     fn zones_are_where_fio_has_them() {
         assert_eq!(sequential(32, (4, 4, 4), 4), [0, 8, 16, 24, 0, 8, 16, 24]);
@@ -217,11 +209,12 @@ mod tests {
 
     fn random(length: u64, strides: Strides, most: usize) -> Vec<u64> {
         let blocks = PerDirection::all(Blocks::new(&BlockPlan::Fixed(4 * K)));
-        let choice = super::super::Choice::Once(4 * K);
-        let scatter = Scatter { choice, run_length: 1, identical: false, shares: false };
+        let mode = super::super::RandomMode::EachBlockOnce(4 * K);
+        let options =
+            RandomOptions { mode, run_length: 1, identical: false, has_sequential_share: false };
         let placing = Placing::default();
         let mut places = Random::new(1, 0);
-        let strided = Strided::random(length * K, strides, scatter, &placing, &blocks, &mut places);
+        let strided = Strided::random(length * K, strides, options, &placing, &blocks, &mut places);
         offsets(strided, 4, most)
     }
 
@@ -241,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_zone_cut_short_is_used_as_far_as_it_goes() {
+    fn a_zone_cut_short_is_used_up_to_its_end() {
         let found = random(40, strides(16, 16, 0), 16);
         assert_eq!(sorted(&found[8..12]), [32, 32, 36, 36]);
         assert_eq!(sorted(&found[12..16]), [0, 4, 8, 12]);

@@ -1,20 +1,20 @@
-//! I/O in flight, for those who may not overlap.
+//! The I/Os in flight of a worker that must not overlap.
 
 use crate::hot::op::Op;
 
-/// What is in flight. No two of them share a byte.
+/// The ranges in flight. No two of them share a byte.
 #[derive(Clone, Debug)]
 pub(super) struct InFlight {
     ranges: Vec<(u32, u64, u64)>,
 }
 
 impl InFlight {
-    /// For up to `depth` at once.
+    /// For up to `depth` I/Os.
     pub fn new(depth: u32) -> InFlight {
         InFlight { ranges: Vec::with_capacity(depth as usize + 1) }
     }
 
-    /// Lets an I/O in; false when one in flight shares bytes with it.
+    /// Adds an I/O; false if it overlaps with one in flight.
     #[inline]
     pub fn enter(&mut self, op: &Op) -> bool {
         let (file, start, end) = range(op);
@@ -26,7 +26,7 @@ impl InFlight {
         enters
     }
 
-    /// It has ended.
+    /// Removes an I/O that ended.
     #[inline]
     pub fn leave(&mut self, op: &Op) {
         let range = range(op);
@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_shares_bytes_waits() {
+    fn only_overlapping_io_waits() {
         let mut in_flight = InFlight::new(4);
         assert!(in_flight.enter(&op(0, 4096, 4096)));
         for (other, enters) in [

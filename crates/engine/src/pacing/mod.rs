@@ -4,6 +4,7 @@ mod flow;
 mod in_flight;
 mod paced;
 mod schedule;
+mod think;
 
 pub use flow::Flows;
 pub use paced::{GateContext, PacedGate, is_steered};
@@ -12,45 +13,45 @@ pub use schedule::Schedule;
 use crate::hot::op::Op;
 use record::Direction;
 
-/// What a gate says to an I/O.
+/// The answer of [`Gate::admit`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admit {
-    /// Issue it now. `intended` is when it was due, `None` without a schedule.
+    /// Issue the I/O now. `intended` is when it was due; `None` without a schedule.
     Now {
         /// From the run's origin, in nanoseconds.
         intended: Option<u64>,
     },
-    /// Not before `until`; completions may be taken meanwhile.
+    /// Ask again at `until`; completions may be taken meanwhile.
     Wait {
         /// From the run's origin, in nanoseconds.
         until: u64,
     },
-    /// Wait until something that is in flight has ended, then ask again.
+    /// Ask again when an I/O in flight has ended.
     Busy,
-    /// Wait until nothing is in flight, then ask again.
+    /// Ask again when nothing is in flight.
     Drain,
 }
 
 /// Decides when I/O may start.
 pub trait Gate {
-    /// Which way the next I/O of a mix has to go; `None`: as the mix draws.
+    /// The direction of the next I/O of a mix; `None`: as the mix draws.
     #[inline(always)]
     fn turn(&self, now: u64) -> Option<Direction> {
         let _ = now;
         None
     }
 
-    /// Asked until it answers [`Admit::Now`] for an I/O; only then the next is asked about.
+    /// Called for one I/O until it returns [`Admit::Now`], and only then for the next.
     fn admit(&mut self, op: &Op, in_flight: u32, now: u64) -> Admit;
 
-    /// The ring had no room for the I/O that was just admitted: it will be asked about again.
+    /// The ring had no room for the I/O that was just admitted. `admit` will be called for it again.
     fn take_back(&mut self, op: &Op, intended: Option<u64>);
 
-    /// An I/O ended, as a whole, in part or with an error.
+    /// An I/O ended: wholly, in part or with an error.
     fn completed(&mut self, op: &Op);
 }
 
-/// Always open.
+/// A gate that admits every I/O at once.
 pub struct OpenGate;
 
 impl Gate for OpenGate {

@@ -1,15 +1,16 @@
-//! A gate with a schedule, pauses, locks or an eye on what is in flight.
+//! The gate of workers with a rate, pauses, a flow, locks or serialised overlaps.
 
 use super::flow::Flow;
 use super::in_flight::InFlight;
 use super::schedule::Schedule;
+use super::think::{Pause, ThinkCycles, ThinkTime};
 use super::{Admit, Flows, Gate};
 use crate::files::FileLocks;
 use crate::hot::op::{Op, UNPACED};
-use plan::{ThinkTime, Worker};
+use plan::Worker;
 use record::Direction;
 
-/// What a gate needs to know beside its worker.
+/// What a gate needs besides its worker.
 pub struct GateContext<'a> {
     /// The flows of the run.
     pub flows: &'a Flows,
@@ -20,50 +21,52 @@ pub struct GateContext<'a> {
 /// Holds I/O back for rate, thinktime, thinkcycles, flow, lockfile and serialize_overlap.
 pub struct PacedGate {
     schedule: Option<Schedule>,
-    think: Option<Think>,
-    work: Option<Work>,
+    think_time: Option<ThinkTime>,
+    think_cycles: Option<ThinkCycles>,
     flow: Option<Flow>,
     locks: Option<FileLocks>,
     in_flight: Option<InFlight>,
-    // The first I/O is due when it is first asked about: the schedule counts from there.
+    /// When the first I/O was requested; the schedule counts from there.
     origin: Option<u64>,
-    // What the schedule said of the I/O that is held back: it is asked once an I/O.
+    /// The due time of the I/O being held back. The schedule is advanced once per I/O.
     due: Option<Option<u64>>,
-    mixed: bool,
+    is_steered: bool,
 }
 
 impl PacedGate {
-    /// The gate `worker` needs; `None` when nothing holds its I/O back.
-    pub fn new(worker: &Worker, around: &GateContext<'_>) -> Option<PacedGate> {
-        let gate = PacedGate::always(worker, around);
-        let paces = gate.schedule.is_some() || gate.think.is_some() || gate.work.is_some();
+    /// The gate of `worker`; `None` if nothing holds its I/O back.
+    pub fn new(worker: &Worker, context: &GateContext<'_>) -> Option<PacedGate> {
+        let gate = PacedGate::always(worker, context);
+        let paces =
+            gate.schedule.is_some() || gate.think_time.is_some() || gate.think_cycles.is_some();
         let waits = gate.locks.is_some() || gate.in_flight.is_some();
         (paces || waits || gate.flow.is_some()).then_some(gate)
     }
 
-    /// The same, also where nothing holds anything back.
-    pub fn always(worker: &Worker, around: &GateContext<'_>) -> PacedGate {
-        let schedule = Schedule::new(&worker.pacing, worker.pattern.seed);
-        let think = Think::new(&worker.pacing.think, worker.pacing.ignore_thinktime);
-        let work = Work::new(worker.pacing.think.cycles, around.cycle_ns);
-        let flow = around.flows.join(worker);
-        let locks = FileLocks::new(worker);
-        let mixed = is_steered(worker);
-        // One at a time cannot overlap; what is offloaded waits in its thread, for other workers too.
-        let alone = worker.queue.depth == 1 || worker.queue.offload;
-        let serializes = worker.placing.serialize_overlap && !alone;
-        let in_flight = serializes.then(|| InFlight::new(worker.queue.depth));
-        PacedGate { schedule, think, work, flow, locks, in_flight, origin: None, due: None, mixed }
+    /// The gate of `worker`, even if nothing holds its I/O back.
+    pub fn always(worker: &Worker, context: &GateContext<'_>) -> PacedGate {
+        // At depth 1 nothing overlaps; offloaded I/O waits in its thread, for other workers too.
+        let can_overlap = worker.queue.depth > 1 && !worker.queue.offload;
+        let serializes = worker.placing.serialize_overlap && can_overlap;
+        PacedGate {
+            schedule: Schedule::new(&worker.pacing, worker.pattern.seed),
+            think_time: ThinkTime::new(&worker.pacing.think, worker.pacing.ignore_thinktime),
+            think_cycles: ThinkCycles::new(worker.pacing.think.cycles, context.cycle_ns),
+            flow: context.flows.join(worker),
+            locks: FileLocks::new(worker),
+            in_flight: serializes.then(|| InFlight::new(worker.queue.depth)),
+            origin: None,
+            due: None,
+            is_steered: is_steered(worker),
+        }
     }
 
     /// Whether I/O has an intended start.
     pub fn is_scheduled(&self) -> bool {
         self.schedule.is_some()
     }
-}
 
-impl PacedGate {
-    /// Takes the place in flight and the lock of the file; what to do where another has them.
+    /// Takes the range and the lock of the file; `Some` if another I/O has them.
     fn lock(&mut self, op: &Op) -> Option<Admit> {
         if let Some(others) = &mut self.in_flight
             && !others.enter(op)
@@ -81,7 +84,7 @@ impl PacedGate {
         None
     }
 
-    /// What was held for an I/O is free again.
+    /// Releases the range and the lock.
     fn unlock(&mut self, op: &Op) {
         if let Some(others) = &mut self.in_flight {
             others.leave(op);
@@ -92,7 +95,7 @@ impl PacedGate {
     }
 }
 
-/// Whether the rates of a mix of reads and writes decide which comes next.
+/// Whether the rates of a mix of reads and writes decide the direction of the next I/O.
 pub fn is_steered(worker: &Worker) -> bool {
     let (rw, limit) = (worker.pattern.rw, &worker.pacing.limit);
     let mixes = rw.reads() && rw.writes() && (1..100).contains(&worker.pattern.mix_read);
@@ -100,10 +103,11 @@ pub fn is_steered(worker: &Worker) -> bool {
 }
 
 impl Gate for PacedGate {
-    /// While one direction is ahead of its rate and the other is not, the other goes; while both
-    /// are ahead, the one that is due first. A direction without a rate is always due.
+    /// If only one direction is due, it is next; if neither is, the one that is due first. A direction
+    /// without a rate is always due.
     fn turn(&self, now: u64) -> Option<Direction> {
-        let (origin, schedule) = (self.origin?, self.schedule.as_ref().filter(|_| self.mixed)?);
+        let (origin, schedule) =
+            (self.origin?, self.schedule.as_ref().filter(|_| self.is_steered)?);
         let due = |d| schedule.due(d).map_or(0, |due| origin + due);
         let (read, write) = (due(Direction::Read), due(Direction::Write));
         match (read <= now, write <= now) {
@@ -121,12 +125,12 @@ impl Gate for PacedGate {
             return self.lock(op).unwrap_or(Admit::Now { intended: None });
         }
         let origin = *self.origin.get_or_insert(now);
-        if let Some(work) = &mut self.work
-            && work.goes_on(now)
+        if let Some(cycles) = &mut self.think_cycles
+            && cycles.are_due(now)
         {
             return Admit::Wait { until: now };
         }
-        if let Some(think) = &mut self.think {
+        if let Some(think) = &mut self.think_time {
             match think.hold(in_flight, now) {
                 Pause::None => {}
                 Pause::Drain => return Admit::Drain,
@@ -156,11 +160,11 @@ impl Gate for PacedGate {
             return held;
         }
         self.due = None;
-        if let Some(think) = &mut self.think {
+        if let Some(think) = &mut self.think_time {
             think.issued += 1;
         }
         if let Some(flow) = &mut self.flow {
-            flow.goes();
+            flow.count();
         }
         Admit::Now { intended: due }
     }
@@ -175,9 +179,9 @@ impl Gate for PacedGate {
         }
         self.due = Some(intended);
         if let Some(flow) = &mut self.flow {
-            flow.takes_back();
+            flow.uncount();
         }
-        if let Some(think) = &mut self.think {
+        if let Some(think) = &mut self.think_time {
             think.issued -= 1;
         }
     }
@@ -190,115 +194,12 @@ impl Gate for PacedGate {
         if op.tag == UNPACED {
             return;
         }
-        if let Some(think) = &mut self.think {
+        if let Some(think) = &mut self.think_time {
             think.completed += 1;
         }
-        if let Some(work) = &mut self.work {
-            work.owed = work.owed.saturating_add(work.each);
+        if let Some(cycles) = &mut self.think_cycles {
+            cycles.add();
         }
-    }
-}
-
-/// The computing that `thinkcycles` asks for after each completion. The loop is asked to come back at
-/// once all the while, so that it sees the end of the run.
-struct Work {
-    each: u64,
-    owed: u64,
-    until: u64,
-}
-
-impl Work {
-    fn new(cycles: u64, cycle_ns: f64) -> Option<Work> {
-        let each = (cycles as f64 * cycle_ns).round() as u64;
-        (each > 0).then_some(Work { each, owed: 0, until: 0 })
-    }
-
-    fn goes_on(&mut self, now: u64) -> bool {
-        let owed = std::mem::take(&mut self.owed);
-        if owed > 0 {
-            self.until = self.until.max(now).saturating_add(owed);
-        }
-        now < self.until
-    }
-}
-
-/// What thinktime says to an I/O.
-enum Pause {
-    None,
-    Drain,
-    Until(u64),
-    /// A pause that lasted so many nanoseconds is over.
-    Over(u64),
-}
-
-/// Pauses between I/Os.
-struct Think {
-    settings: ThinkTime,
-    time: u64,
-    blocks: u64,
-    issued: u64,
-    completed: u64,
-    counted_at_pause: u64,
-    // End of the last pause, or the first I/O: thinktime_iotime counts from there.
-    working_since: Option<u64>,
-    pause: Option<(u64, u64)>,
-    shifts_schedule: bool,
-}
-
-impl Think {
-    fn new(settings: &ThinkTime, shifts_schedule: bool) -> Option<Think> {
-        let time = settings.time?.0;
-        (time > 0).then(|| Think {
-            time,
-            blocks: settings.blocks.unwrap_or(1).max(1),
-            settings: settings.clone(),
-            issued: 0,
-            completed: 0,
-            counted_at_pause: 0,
-            working_since: None,
-            pause: None,
-            shifts_schedule,
-        })
-    }
-
-    fn hold(&mut self, in_flight: u32, now: u64) -> Pause {
-        if let Some(pause) = self.rest_of_pause(now) {
-            return pause;
-        }
-        if let Some((from, _)) = self.pause.take() {
-            self.working_since = Some(now);
-            return Pause::Over(now - from);
-        }
-        if !self.is_due(now) {
-            return Pause::None;
-        }
-        // As fio has it: I/O in flight ends before the pause begins.
-        if in_flight > 0 {
-            return Pause::Drain;
-        }
-        self.counted_at_pause = self.count();
-        self.pause = Some((now, now.saturating_add(self.time)));
-        self.rest_of_pause(now).unwrap_or(Pause::None)
-    }
-
-    /// What is left of the pause at `now`. While it has to spin, it is asked again at once, so that
-    /// the end of the run is seen meanwhile.
-    fn rest_of_pause(&self, now: u64) -> Option<Pause> {
-        let (from, until) = self.pause.filter(|(_, until)| now < *until)?;
-        let spins = now < from.saturating_add(self.settings.spin.0);
-        Some(Pause::Until(if spins { now } else { until }))
-    }
-
-    fn count(&self) -> u64 {
-        if self.settings.count_issued { self.issued } else { self.completed }
-    }
-
-    /// After so many blocks, or so much time, or whichever of both comes first when both are given.
-    fn is_due(&mut self, now: u64) -> bool {
-        let since = *self.working_since.get_or_insert(now);
-        let by_time = self.settings.iotime.is_some_and(|limit| now - since >= limit.0);
-        let counts_blocks = self.settings.iotime.is_none() || self.settings.blocks.is_some();
-        by_time || (counts_blocks && self.count() - self.counted_at_pause >= self.blocks)
     }
 }
 
@@ -306,6 +207,7 @@ impl Think {
 mod tests {
     use super::*;
     use crate::hot::op::OpKind;
+    use plan::ThinkTime;
     use record::Nanos;
 
     fn think(settings: ThinkTime) -> PacedGate {
@@ -326,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_without_limits_needs_no_gate() {
+    fn a_worker_without_limits_has_no_gate() {
         assert!(gate(&Worker::default()).is_none());
     }
 
@@ -358,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn cycles_are_spent_after_each_completion_and_beside_pauses() {
+    fn cycles_are_spent_after_each_completion_in_addition_to_pauses() {
         let mut gate = think(ThinkTime { cycles: 600, ..ThinkTime::default() });
         issue(&mut gate, 0);
         assert_eq!(gate.admit(&OP, 0, 10), Admit::Wait { until: 10 });
@@ -372,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn pauses_are_not_made_up_for_where_the_schedule_shifts() {
+    fn pauses_are_not_caught_up_if_the_schedule_shifts() {
         for (ignore, due) in [(false, 2_000_000), (true, 12_000_000)] {
             let mut worker = Worker::default();
             worker.pacing.limit.read = Some(plan::RateLimit::Iops(1000));
@@ -396,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_back_keeps_its_place_in_the_schedule() {
+    fn io_that_is_taken_back_keeps_its_place_in_the_schedule() {
         let mut worker = Worker::default();
         worker.pacing.limit.read = Some(plan::RateLimit::Iops(1000));
         let mut gate = gate(&worker).unwrap();

@@ -1,15 +1,15 @@
-//! When I/O is due: the schedule of a rated worker.
+//! When I/O is due: the schedule of a worker with a rate.
 
 use crate::random::Random;
 use plan::{Pacing, RateLimit, RateProcess};
 use record::{Direction, PerDirection};
 
-/// Intended starts of a worker's I/O, in nanoseconds from the start of the worker. Directions are
+/// Intended starts of a worker's I/O, in nanoseconds from the worker's start. Directions are
 /// independent of each other.
 ///
-/// The first I/O of a direction is due at 0. Each pushes the following one by its bytes (or by one
-/// I/O) over the rate: by exactly that (linear), or by an exponential gap with that mean (Poisson).
-/// Fractions of a nanosecond are carried, so nothing drifts however long the run is.
+/// The first I/O of a direction is due at 0. The gap to the next one is its bytes (or one I/O) divided
+/// by the rate: exactly (linear), or an exponential gap with that mean (Poisson). Fractions of a
+/// nanosecond are carried over, so there is no drift.
 #[derive(Clone, Debug)]
 pub struct Schedule {
     directions: PerDirection<Option<DirectionSchedule>>,
@@ -27,12 +27,12 @@ enum Gaps {
     Poisson(Poisson),
 }
 
-/// Gaps of `cost` × 10⁹ / `rate` ns, with the rest carried in units of 1/`rate` ns.
+/// Gaps of `cost` × 10⁹ / `rate` ns. The remainder is carried over in units of 1/`rate` ns.
 #[derive(Clone, Debug)]
 struct Linear {
     rate: u64,
     by_bytes: bool,
-    /// The gap of this cost was worked out last.
+    /// Bytes or I/Os for which `whole` and `part` were computed.
     cost: u64,
     whole: u64,
     part: u64,
@@ -56,7 +56,7 @@ impl Schedule {
     pub fn new(pacing: &Pacing, seed: u64) -> Option<Schedule> {
         let directions = pacing.limit.map(|direction, limit| {
             limit.map(|limit| {
-                // Apart from the streams that offsets, sizes, directions and files use.
+                // Offsets, sizes, directions and files use the streams below 16.
                 let random = Random::new(seed, 16 + direction as u64);
                 DirectionSchedule { due: 0, gaps: Gaps::new(limit, pacing.process, random) }
             })
@@ -66,7 +66,7 @@ impl Schedule {
     }
 
     /// When the next I/O of `direction`, moving `bytes`, is due; `None` when the direction is not
-    /// limited. Asked once an I/O.
+    /// limited. Called once per I/O.
     #[inline]
     pub fn next(&mut self, direction: Direction, bytes: u64) -> Option<u64> {
         let schedule = self.directions[direction].as_mut()?;
@@ -81,8 +81,7 @@ impl Schedule {
         self.directions[direction].as_ref().map(|schedule| schedule.due)
     }
 
-    /// Moves everything that is still to come by `ns`. For pauses that are not to be caught up with
-    /// (`rate_ignore_thinktime`); without it the schedule stands and the worker catches up.
+    /// Delays all later I/O by `ns`, for pauses that must not be caught up (`rate_ignore_thinktime`).
     pub fn shift(&mut self, ns: u64) {
         for direction in Direction::ALL {
             if let Some(schedule) = &mut self.directions[direction] {
@@ -119,16 +118,16 @@ impl Gaps {
 impl Linear {
     fn new(rate: u64, by_bytes: bool) -> Linear {
         let mut linear = Linear { rate, by_bytes, cost: 0, whole: 0, part: 0, carried: 0 };
-        linear.work_out(1);
+        linear.set_cost(1);
         linear
     }
 
     #[inline]
     fn next(&mut self, bytes: u64) -> u64 {
         if self.by_bytes && bytes != self.cost {
-            self.work_out(bytes);
+            self.set_cost(bytes);
         }
-        // Both are below the rate, so one step back is enough; a rate may be near 2^64.
+        // Compares without adding, because a rate may be near 2^64.
         let room = self.rate - self.part;
         if self.carried >= room {
             self.carried -= room;
@@ -140,7 +139,7 @@ impl Linear {
     }
 
     #[cold]
-    fn work_out(&mut self, cost: u64) {
+    fn set_cost(&mut self, cost: u64) {
         let (product, rate) = (u128::from(cost) * u128::from(SECOND), u128::from(self.rate));
         self.cost = cost;
         self.whole = u64::try_from(product / rate).unwrap_or(u64::MAX);
@@ -183,7 +182,7 @@ mod tests {
         }
 
         #[test]
-        fn linear_iops_do_not_mind_sizes(rate in 1u64..10_000_000, sizes in prop::collection::vec(1u64..1 << 24, 1..50)) {
+        fn linear_iops_are_independent_of_sizes(rate in 1u64..10_000_000, sizes in prop::collection::vec(1u64..1 << 24, 1..50)) {
             let mut schedule = schedule(RateLimit::Iops(rate), RateProcess::Linear);
             for (index, size) in sizes.into_iter().enumerate() {
                 let exact = u128::from(index as u64) * 1_000_000_000 / u128::from(rate);
@@ -253,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn seeds_decide() {
+    fn equal_seeds_give_equal_schedules() {
         let mut pacing = Pacing { process: RateProcess::Poisson, ..Pacing::default() };
         pacing.limit.read = Some(RateLimit::Iops(1000));
         let draw = |seed| {

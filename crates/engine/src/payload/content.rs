@@ -1,66 +1,61 @@
-//! Bytes for buffers, at memory speed.
+//! Content of buffers, at memory speed.
 
 use crate::random::mix;
 
-/// Fills a buffer with random bytes; the same for the same seed, whatever the length.
-///
-/// A counter goes through a 64×64-bit multiplication that is folded, as in wyrand (Wang Yi, public
-/// domain); its lower half, moved by the counter, gives a second word. Pairs of words do not depend
-/// on each other, so the processor makes several at once.
+const STEP: u64 = 0xa076_1d64_78bd_642f;
+const TWIST: u64 = 0xe703_7ed1_a0b4_28db;
+/// Bytes per random word.
+const WORD: usize = 16;
+
+/// The random word of a counter: its 64×64-bit multiplication, folded as in wyrand (Wang Yi, public
+/// domain), and the lower half of the product plus the rotated counter. Words are independent of each
+/// other, so the processor computes several in parallel.
+#[inline(always)]
+fn word(counter: u64) -> [u8; WORD] {
+    let product = u128::from(counter) * u128::from(counter ^ TWIST);
+    let (high, low) = ((product >> 64) as u64, product as u64);
+    let mut word = [0; WORD];
+    word[..8].copy_from_slice(&(high ^ low).to_ne_bytes());
+    word[8..].copy_from_slice(&low.wrapping_add(counter.rotate_left(29)).to_ne_bytes());
+    word
+}
+
+/// Fills a buffer with random bytes. The same seed gives the same bytes.
 #[inline]
 pub(crate) fn random(buffer: &mut [u8], seed: u64) {
-    const STEP: u64 = 0xa076_1d64_78bd_642f;
-    const TWIST: u64 = 0xe703_7ed1_a0b4_28db;
-    let mut counter = mix(seed);
-    let mut pair = || {
+    random_from(buffer, mix(seed));
+}
+
+/// Fills a buffer with the words after `counter`.
+#[inline]
+fn random_from(buffer: &mut [u8], mut counter: u64) {
+    let mut next = || {
         counter = counter.wrapping_add(STEP);
-        let product = u128::from(counter) * u128::from(counter ^ TWIST);
-        let (high, low) = ((product >> 64) as u64, product as u64);
-        [high ^ low, low.wrapping_add(counter.rotate_left(29))]
+        word(counter)
     };
-    let mut pairs = buffer.chunks_exact_mut(16);
-    for place in &mut pairs {
-        let [first, second] = pair();
-        place[..8].copy_from_slice(&first.to_ne_bytes());
-        place[8..].copy_from_slice(&second.to_ne_bytes());
+    let mut chunks = buffer.chunks_exact_mut(WORD);
+    for chunk in &mut chunks {
+        chunk.copy_from_slice(&next());
     }
-    let rest = pairs.into_remainder();
-    let words = pair().map(u64::to_ne_bytes);
+    let rest = chunks.into_remainder();
     let length = rest.len();
-    rest.copy_from_slice(&words.as_flattened()[..length]);
+    rest.copy_from_slice(&next()[..length]);
 }
 
-/// Fills a buffer with the random bytes that belong at `position`: whatever part of a range is
-/// filled at a time, each of its bytes is the same for the same seed.
+/// Fills a buffer with the random bytes at `position` of an endless sequence: the parts of a range may
+/// be filled separately.
 pub(crate) fn random_at(buffer: &mut [u8], seed: u64, position: u64) {
-    const STEP: u64 = 0xa076_1d64_78bd_642f;
-    const TWIST: u64 = 0xe703_7ed1_a0b4_28db;
-    const WORD: u64 = 16;
-    let base = mix(seed);
-    let word = |number: u64| {
-        let counter = base.wrapping_add(STEP.wrapping_mul(number + 1));
-        let product = u128::from(counter) * u128::from(counter ^ TWIST);
-        let (high, low) = ((product >> 64) as u64, product as u64);
-        [(high ^ low).to_ne_bytes(), low.wrapping_add(counter.rotate_left(29)).to_ne_bytes()]
-    };
-    let before = ((WORD - position % WORD) % WORD).min(buffer.len() as u64) as usize;
-    let (head, rest) = buffer.split_at_mut(before);
-    if !head.is_empty() {
-        let from = (position % WORD) as usize;
-        head.copy_from_slice(&word(position / WORD).as_flattened()[from..from + before]);
-    }
-    let mut number = position.div_ceil(WORD);
-    let mut words = rest.chunks_exact_mut(WORD as usize);
-    for place in &mut words {
-        place.copy_from_slice(word(number).as_flattened());
-        number += 1;
-    }
-    let tail = words.into_remainder();
-    let length = tail.len();
-    tail.copy_from_slice(&word(number).as_flattened()[..length]);
+    let first = position / WORD as u64;
+    let skipped = (position % WORD as u64) as usize;
+    let length = buffer.len();
+    let head = if skipped == 0 { 0 } else { (WORD - skipped).min(length) };
+    let counter = mix(seed).wrapping_add(STEP.wrapping_mul(first));
+    let (start, rest) = buffer.split_at_mut(head);
+    start.copy_from_slice(&word(counter.wrapping_add(STEP))[skipped..skipped + head]);
+    random_from(rest, if head == 0 { counter } else { counter.wrapping_add(STEP) });
 }
 
-/// Fills a buffer with a pattern, repeated from its beginning; zeros for an empty pattern.
+/// Fills a buffer with a repeated pattern; zeros for an empty pattern.
 pub(crate) fn pattern(buffer: &mut [u8], pattern: &[u8]) {
     match pattern {
         [] => buffer.fill(0),
@@ -69,7 +64,7 @@ pub(crate) fn pattern(buffer: &mut [u8], pattern: &[u8]) {
             let first = pattern.len().min(buffer.len());
             buffer[..first].copy_from_slice(&pattern[..first]);
             let mut filled = first;
-            // Doubling keeps the copies long, and whole patterns keep the phase.
+            // Doubling keeps the copies long, and copying whole patterns keeps their phase.
             while filled < buffer.len() {
                 let more = filled.min(buffer.len() - filled);
                 buffer.copy_within(..more, filled);
@@ -79,8 +74,8 @@ pub(crate) fn pattern(buffer: &mut [u8], pattern: &[u8]) {
     }
 }
 
-/// Makes every sector of 512 bytes differ from all others and from what it was before: 16 bytes at
-/// its end tell where it goes and how many buffers were stamped before.
+/// Makes every sector of 512 bytes unique: its last 16 bytes depend on its offset and on the number of
+/// buffers scrambled before.
 #[inline]
 pub(crate) fn scramble(buffer: &mut [u8], offset: u64, count: u64) {
     let mut place = mix(offset ^ count.rotate_left(32));
@@ -119,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_of_a_place_are_the_same_however_they_are_filled() {
+    fn bytes_at_a_position_are_the_same_for_any_split_of_a_range() {
         let mut whole = [0; 300];
         random_at(&mut whole, 7, 1000);
         for (from, to) in [(0, 1), (1, 9), (8, 40), (24, 300), (299, 300), (5, 5)] {

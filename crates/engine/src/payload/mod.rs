@@ -1,4 +1,4 @@
-//! What write buffers hold.
+//! Content of write buffers.
 
 pub(crate) mod content;
 
@@ -6,22 +6,21 @@ use crate::hot::op::{Op, OpKind};
 use crate::random::{Random, mix};
 use plan::{BufferContent, DedupeMode, Worker};
 
-/// Makes the content of write buffers as a job asks for it.
+/// Fills write buffers with the content that a job asks for.
 ///
 /// # Rules
-/// - Random content is made once a buffer. Scrambling then changes 16 bytes of every 512 before each
-///   write, so that no two written sectors are alike; refilling makes it all anew.
-/// - A pattern or zeros stay what they are: scrambling does not touch them. In a job that refills, or
-///   reads as well, they are made again before each write: reads go through the same buffers.
-/// - A copy leaves buffers alone: a write carries what the read before it brought.
-/// - A compressible buffer is made anew for each write: in every chunk, random bytes and then the
-///   pattern or zeros. A share of 100 % has no random bytes.
-/// - A share of dedupable writes repeats the last write that was not one, or one of the working set:
-///   the first of those writes, as many as the working set has blocks, of its own or of all workers
-///   that share theirs.
+/// - Random content is made once per buffer. Before each write, scrambling changes 16 bytes of every
+///   512, so that no two written sectors are equal; refilling makes new content.
+/// - Scrambling does not change patterns and zeros. A job that refills or also reads writes them into
+///   the buffer before each write, because reads use the same buffers.
+/// - A copy does not touch buffers: a write carries the data of the read before it.
+/// - A compressible buffer is filled for each write: in every chunk, random bytes and then the pattern
+///   or zeros. With 100 % there are no random bytes.
+/// - A share of the writes are duplicates: of the last unique write, or of a write of the working set.
+///   The working set has the first unique writes of the worker, or of all workers that share theirs.
 #[derive(Clone, Debug)]
 pub struct Payload {
-    task: Task,
+    before_write: BeforeWrite,
     filler: Filler,
     writes: bool,
     seed: u64,
@@ -29,78 +28,78 @@ pub struct Payload {
     count: u64,
 }
 
-/// What is done before each write.
+/// What happens to the buffer before each write.
 #[derive(Clone, Debug)]
-enum Task {
+enum BeforeWrite {
     Nothing,
     Scramble,
     Refill,
-    Repeat(Dedupe),
+    RefillOrRepeat(Dedupe),
 }
 
-/// How a whole buffer is made from a seed.
+/// Fills a whole buffer from a seed.
 #[derive(Clone, Debug)]
 struct Filler {
-    /// What is not random.
+    /// Content of the bytes that are not random; empty for zeros.
     pattern: Vec<u8>,
-    /// Bytes of a chunk, the random ones first; 0: the buffer is a single chunk.
+    /// Bytes per chunk, the random ones first; 0: the buffer is one chunk.
     chunk: usize,
-    /// Share of a chunk that is random, per cent.
+    /// Share of random bytes in a chunk, in per cent.
     random_percent: u64,
 }
 
 #[derive(Clone, Debug)]
 struct Dedupe {
     percent: u32,
-    /// Blocks of the working set; 0: repeats the last unique one.
+    /// Blocks of the working set; 0: duplicates repeat the last unique write.
     working_set: u64,
     /// Unique writes so far.
     unique: u64,
-    /// Seeds of all whose unique writes make the working set.
+    /// Seeds of the workers whose unique writes make the working set.
     seeds: Vec<u64>,
     random: Random,
 }
 
 impl Payload {
-    /// What the worker's buffers ask for.
+    /// For a worker's buffers.
     pub fn new(worker: &Worker) -> Payload {
         let buffers = &worker.buffers;
         let filler = Filler::new(worker);
         let writes = worker.pattern.rw.writes();
-        let seed = seed_of(worker.number, worker.pattern.seed);
+        let seed = content_seed(worker.number, worker.pattern.seed);
         let is_random = filler.random_percent > 0;
         let dedupe = buffers.dedupe_percentage.filter(|percent| *percent > 0 && is_random);
-        let task = if !writes || buffers.content == BufferContent::AsRead {
-            Task::Nothing
+        let before_write = if !writes || buffers.content == BufferContent::AsRead {
+            BeforeWrite::Nothing
         } else if let Some(percent) = dedupe {
-            Task::Repeat(Dedupe {
+            BeforeWrite::RefillOrRepeat(Dedupe {
                 percent: u32::from(percent.min(100)),
                 working_set: working_set(worker),
                 unique: 0,
                 seeds: worker
                     .duplicates
                     .iter()
-                    .map(|(number, seed)| seed_of(*number, *seed))
+                    .map(|(number, seed)| content_seed(*number, *seed))
                     .collect(),
                 random: Random::new(seed, 0),
             })
         } else if !is_random {
             let overwritten = worker.pattern.rw.reads();
-            if buffers.refill || overwritten { Task::Refill } else { Task::Nothing }
+            if buffers.refill || overwritten { BeforeWrite::Refill } else { BeforeWrite::Nothing }
         } else if buffers.refill || buffers.compress_percentage.is_some_and(|p| p > 0) {
-            Task::Refill
+            BeforeWrite::Refill
         } else if buffers.scramble {
-            Task::Scramble
+            BeforeWrite::Scramble
         } else {
-            Task::Nothing
+            BeforeWrite::Nothing
         };
-        Payload { task, filler, writes, seed, prepared: 0, count: 0 }
+        Payload { before_write, filler, writes, seed, prepared: 0, count: 0 }
     }
 
-    /// Gives a slot's whole buffer its first content. Called once for each slot, before the run.
+    /// Fills a slot's whole buffer. Called once per slot, before the run.
     pub fn prepare(&mut self, slot_buffer: &mut [u8]) {
         if !self.writes {
-            // Touched all the same: no page is to be found for it while I/O is timed.
+            // Touches the pages, so that none is allocated while I/O is timed.
             slot_buffer.fill(0);
             return;
         }
@@ -108,10 +107,10 @@ impl Payload {
         self.filler.fill(slot_buffer, self.seed.wrapping_sub(self.prepared));
     }
 
-    /// Gives a buffer the content for a write; anything else leaves it alone.
+    /// Fills the buffer of a write; does nothing for other I/O.
     #[inline(always)]
     pub fn fill(&mut self, buffer: &mut [u8], op: &Op) {
-        if matches!(self.task, Task::Nothing) || op.kind != OpKind::Write {
+        if matches!(self.before_write, BeforeWrite::Nothing) || op.kind != OpKind::Write {
             return;
         }
         self.fill_write(buffer, op.offset);
@@ -119,11 +118,11 @@ impl Payload {
 
     fn fill_write(&mut self, buffer: &mut [u8], offset: u64) {
         self.count += 1;
-        match &mut self.task {
-            Task::Nothing => {}
-            Task::Scramble => content::scramble(buffer, offset ^ self.seed, self.count),
-            Task::Refill => self.filler.fill(buffer, self.seed.wrapping_add(self.count)),
-            Task::Repeat(dedupe) => {
+        match &mut self.before_write {
+            BeforeWrite::Nothing => {}
+            BeforeWrite::Scramble => content::scramble(buffer, offset ^ self.seed, self.count),
+            BeforeWrite::Refill => self.filler.fill(buffer, self.seed.wrapping_add(self.count)),
+            BeforeWrite::RefillOrRepeat(dedupe) => {
                 let (seed, number) = dedupe.next(self.seed);
                 self.filler.fill(buffer, seed.wrapping_add(number));
             }
@@ -167,30 +166,29 @@ impl Filler {
 }
 
 impl Dedupe {
-    /// Which of the unique contents comes next, by the seed of whose it is and its number there; a
-    /// new one has a new number. Of the others it takes what they have written by now if they are as
-    /// far as this one.
+    /// The seed and the number of the next write's content: new content, or a duplicate of this or
+    /// another worker's. Assumes that the other workers have made as many unique writes as this one.
     fn next(&mut self, own: u64) -> (u64, u64) {
         if self.unique > 0 && self.random.percent(self.percent) {
             if self.working_set == 0 {
                 return (own, self.unique);
             }
             let number = 1 + self.random.below(self.working_set.min(self.unique));
-            let whose = self.random.below(self.seeds.len() as u64) as usize;
-            return (self.seeds.get(whose).copied().unwrap_or(own), number);
+            let worker = self.random.below(self.seeds.len() as u64) as usize;
+            return (self.seeds.get(worker).copied().unwrap_or(own), number);
         }
         self.unique += 1;
         (own, self.unique)
     }
 }
 
-/// Seed of a worker's content: workers write different data even with equal seeds, else storage that
-/// finds duplicates would find them.
-fn seed_of(number: u32, seed: u64) -> u64 {
+/// Seed of a worker's content. Workers write different data even with equal seeds; otherwise storage
+/// could deduplicate it.
+fn content_seed(number: u32, seed: u64) -> u64 {
     mix(mix(seed).wrapping_add(number.into()))
 }
 
-/// Blocks of the working set; 0 without one.
+/// Number of blocks in the working set; 0 without one.
 fn working_set(worker: &Worker) -> u64 {
     if worker.buffers.dedupe_mode != DedupeMode::WorkingSet {
         return 0;

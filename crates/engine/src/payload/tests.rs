@@ -12,7 +12,7 @@ fn worker(buffers: Buffers) -> Worker {
     worker
 }
 
-/// What `count` writes of one slot carry.
+/// The content of `count` writes of one slot.
 fn writes(worker: &Worker, count: usize) -> Vec<Vec<u8>> {
     let mut payload = Payload::new(worker);
     let mut buffer = vec![0; BLOCK];
@@ -36,7 +36,7 @@ fn repeats(writes: &[Vec<u8>]) -> Vec<usize> {
     counts
 }
 
-/// Share of bytes that a compressor for runs of a repeated 4-byte word would save.
+/// Share of bytes that a compressor of repeated 4-byte words would save.
 fn savings(writes: &[Vec<u8>]) -> f64 {
     let (mut saved, mut all) = (0, 0);
     for write in writes {
@@ -55,7 +55,7 @@ fn random_and_scrambled_buffers_are_all_different() {
 }
 
 #[test]
-fn without_scrambling_the_buffer_stays() {
+fn without_scrambling_the_buffer_does_not_change() {
     let plain = Buffers { scramble: false, ..Buffers::default() };
     assert_eq!(repeats(&writes(&worker(plain.clone()), 10)), [10]);
     let refilled = Buffers { refill: true, ..plain };
@@ -63,7 +63,7 @@ fn without_scrambling_the_buffer_stays() {
 }
 
 #[test]
-fn zeros_and_patterns_stay_what_they_are() {
+fn zeros_and_patterns_do_not_change() {
     let zero = Buffers { content: BufferContent::Zero, ..Buffers::default() };
     assert!(writes(&worker(zero), 3).iter().flatten().all(|b| *b == 0));
     let content = BufferContent::Pattern(b"xyz".to_vec());
@@ -74,7 +74,7 @@ fn zeros_and_patterns_stay_what_they_are() {
 }
 
 #[test]
-fn zeros_are_made_anew_where_buffers_are_refilled() {
+fn zeros_are_refilled_if_buffers_are_refilled() {
     let zero = Buffers { content: BufferContent::Zero, refill: true, ..Buffers::default() };
     let worker = worker(zero);
     let mut buffer = vec![9; 512];
@@ -122,7 +122,7 @@ fn compressible_shares_are_achieved() {
 }
 
 #[test]
-fn no_compression_asked_for_is_plain_random() {
+fn without_compression_the_content_is_random() {
     let buffers = Buffers { compress_percentage: Some(0), ..Buffers::default() };
     let writes = writes(&worker(buffers), 20);
     assert!(savings(&writes) < 0.001);
@@ -142,7 +142,7 @@ fn repeated_writes_have_their_share() {
 }
 
 #[test]
-fn a_working_set_is_all_that_is_repeated() {
+fn only_the_working_set_is_repeated() {
     let buffers = Buffers {
         dedupe_percentage: Some(50),
         dedupe_mode: DedupeMode::WorkingSet,
@@ -157,7 +157,7 @@ fn a_working_set_is_all_that_is_repeated() {
 }
 
 #[test]
-fn a_working_set_may_be_that_of_several_workers() {
+fn several_workers_may_share_a_working_set() {
     let buffers = Buffers {
         dedupe_percentage: Some(50),
         dedupe_mode: DedupeMode::WorkingSet,
@@ -184,7 +184,7 @@ fn a_working_set_may_be_that_of_several_workers() {
 fn readers_do_nothing_and_seeds_decide() {
     let mut reader = worker(Buffers { refill: true, ..Buffers::default() });
     reader.pattern.rw = ReadWrite::Read;
-    assert!(matches!(Payload::new(&reader).task, Task::Nothing));
+    assert!(matches!(Payload::new(&reader).before_write, BeforeWrite::Nothing));
     let mut other = worker(Buffers::default());
     assert_eq!(writes(&other, 3), writes(&worker(Buffers::default()), 3));
     other.pattern.seed = 1;

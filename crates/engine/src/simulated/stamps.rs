@@ -1,8 +1,8 @@
-//! Which stamps I/Os share, and which they have to themselves.
+//! Which timestamps I/Os share.
 
 use super::*;
 
-/// The simulated disk, waited for within the call.
+/// The simulated disk with blocking calls.
 struct SimBlocking;
 
 impl Ring for SimBlocking {
@@ -10,10 +10,6 @@ impl Ring for SimBlocking {
 
     fn open(_: &RingSetup<'_>) -> io::Result<Self> {
         Ok(SimBlocking)
-    }
-
-    fn file_changed(&mut self, _: u32, _: RawFd) -> io::Result<()> {
-        Ok(())
     }
 
     fn queue(&mut self, _: u32, op: &Op) -> Queued {
@@ -24,7 +20,7 @@ impl Ring for SimBlocking {
     }
 }
 
-/// Reads or writes blocks in order, each at hand but for the tenth, twentieth and so on.
+/// Reads or writes blocks in order. All but every tenth are ready at once.
 struct AtHand(Blocks, OpKind);
 
 impl LoopSource for AtHand {}
@@ -48,7 +44,7 @@ impl Source for AtHand {
     fn completed(&mut self, _: &Op, _: u64) {}
 }
 
-/// Reads or writes `ios` blocks that are at hand, one at a time, each within its call.
+/// Reads or writes `ios` ready blocks, one at a time, with blocking calls.
 fn run_blocking(kind: OpKind, ios: u64) -> Metered {
     let worker = worker(1);
     let source = AtHand(Blocks { next: 0, end: ios }, kind);
@@ -60,7 +56,7 @@ fn one_stamp_ends_an_io_and_begins_the_next() {
     reset(1000);
     let Metered { results, shared_stamps, .. } = run_blocking(OpKind::Read, 10_000);
     let between = shared_stamps.between.unwrap();
-    // Those that have to be looked for are stamped by themselves, and the one after the first tick.
+    // I/O that is not ready has its own timestamp, and so has the one after the first tick.
     assert_eq!(shared_stamps.shared + between.count(), 9_000 - 1);
     assert_eq!(between.count(), 9_000 / 1024 + 1);
     assert_eq!((between.min(), between.max()), (10, 10), "what a look at the clock takes");
@@ -71,7 +67,7 @@ fn one_stamp_ends_an_io_and_begins_the_next() {
 }
 
 #[test]
-fn what_is_filled_short_or_waited_for_has_stamps_of_its_own() {
+fn filled_short_or_delayed_io_has_its_own_stamps() {
     reset(1000);
     assert!(run_blocking(OpKind::Write, 1000).shared_stamps.is_empty());
     reset(1000);
@@ -79,7 +75,7 @@ fn what_is_filled_short_or_waited_for_has_stamps_of_its_own() {
     reset(1000);
     world(|w| w.answers = [(13, 1024), (15, 4095)].into());
     let short = run_blocking(OpKind::Read, 1000).shared_stamps;
-    // Only the rests are stamped by themselves, after what a short I/O makes to do.
+    // Only the rest of a short I/O has its own timestamp.
     assert_eq!(short.shared, whole.shared);
     reset(1000);
     let (_, metered) = run::<_, false>(&worker(8), OpenGate, 1000);
@@ -87,14 +83,14 @@ fn what_is_filled_short_or_waited_for_has_stamps_of_its_own() {
 }
 
 #[test]
-fn what_is_handed_over_together_was_ready_together() {
+fn io_submitted_together_was_ready_at_the_same_time() {
     reset(100_000);
     let source = AtHand(Blocks { next: 0, end: 1000 }, OpKind::Read);
     let (_, metered) = run_source::<_, _, false>(&worker(8), OpenGate, source);
     let shared = metered.shared_stamps.shared;
     assert!((600..=900).contains(&shared), "{shared} of 1000");
     let slat = metered.results.read.latency.slat.unwrap();
-    // One look at the clock when the first was ready, one for another that is not at hand, one when
-    // they were handed over.
+    // The clock is read when the first is ready, for another one that is not ready at once, and at the
+    // submission.
     assert!(slat.max() <= 30, "{slat:?}");
 }

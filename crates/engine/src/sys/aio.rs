@@ -1,4 +1,4 @@
-//! Linux native AIO by its four system calls.
+//! The four system calls of Linux native AIO.
 
 use super::io::{last_errno, retry};
 use super::memory::errno;
@@ -10,7 +10,7 @@ use std::time::Duration;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ControlBlock {
-    /// Comes back in the event.
+    /// Returned in the event.
     pub data: u64,
     #[cfg(target_endian = "little")]
     key: u32,
@@ -28,16 +28,16 @@ pub struct ControlBlock {
     pub buffer: u64,
     /// Length of the buffer, or number of vectors.
     pub length: u64,
-    /// Where in the file.
+    /// Offset in the file.
     pub offset: i64,
     reserved: u64,
-    /// Flags of the block itself.
+    /// Flags of the block.
     pub flags: u32,
     result_fd: u32,
 }
 
 impl ControlBlock {
-    /// One that does `opcode`, with everything else 0.
+    /// A block with this opcode and everything else 0.
     pub fn new(opcode: u16) -> ControlBlock {
         ControlBlock { opcode, ..ControlBlock::default() }
     }
@@ -70,7 +70,7 @@ pub struct Event {
     result2: i64,
 }
 
-/// Beginning of the memory the kernel shares under the context's number (`struct aio_ring`).
+/// Header of the memory that the kernel shares at the address of the context id (`struct aio_ring`).
 #[repr(C)]
 struct SharedRing {
     id: u32,
@@ -85,7 +85,7 @@ struct SharedRing {
 
 const MAGIC: u32 = 0xa10a_10a1;
 
-/// An AIO context; dropping it waits for what is in flight.
+/// An AIO context. Dropping it waits for I/O in flight.
 #[derive(Debug)]
 pub struct Context {
     id: libc::c_ulong,
@@ -95,7 +95,7 @@ impl Context {
     /// A context for `depth` I/Os in flight.
     ///
     /// # Errors
-    /// EAGAIN when all contexts together would exceed fs.aio-max-nr; ENOSYS without AIO.
+    /// EAGAIN if all contexts together would exceed fs.aio-max-nr; ENOSYS without AIO.
     pub fn new(depth: u32) -> io::Result<Context> {
         let mut id: libc::c_ulong = 0;
         // SAFETY: io_setup writes the context's number at the address, and `id` is that.
@@ -108,22 +108,22 @@ impl Context {
         }
     }
 
-    /// Hands `blocks` to the kernel; how many it took, from the first one on, or a negative errno
-    /// that concerns the first one.
+    /// Submits `blocks`. Returns how many the kernel took, from the first one on, or a negative errno for
+    /// the first one.
     ///
     /// # Safety
-    /// The blocks must be live, and the buffers (and vectors) they name must be valid and used by
-    /// nothing else until their events came.
+    /// The blocks must be live. Their buffers and vectors must be valid and used by nothing else until
+    /// their events were taken.
     #[inline]
     pub unsafe fn submit(&self, blocks: &[*mut ControlBlock]) -> i64 {
-        // SAFETY: as this function asks of its caller.
+        // SAFETY: see this function's contract.
         retry(|| unsafe {
             libc::syscall(libc::SYS_io_submit, self.id, blocks.len(), blocks.as_ptr()) as isize
         })
     }
 
-    /// Fills `events`, waiting for at least `min` of them, no longer than `timeout`; how many, or
-    /// a negative errno (EINTR when a signal came).
+    /// Waits for at least `min` events, at most for `timeout`. Returns how many it wrote to `events`, or a
+    /// negative errno (EINTR after a signal).
     #[inline]
     pub fn wait(&self, min: usize, events: &mut [Event], timeout: Option<Duration>) -> i64 {
         let limit = timeout.map(timespec);
@@ -137,8 +137,7 @@ impl Context {
         if answer < 0 { last_errno() } else { answer as i64 }
     }
 
-    /// Takes events from the memory the kernel shares, without a system call; `None` when the
-    /// kernel's layout is not the known one.
+    /// Takes events from the shared memory without a system call; `None` if its layout is unknown.
     pub fn take(&self, events: &mut [Event]) -> Option<usize> {
         let ring = self.id as *const SharedRing;
         // SAFETY: the context's number is the address of a live mapping of at least a page, which
@@ -152,7 +151,7 @@ impl Context {
         if head >= header.entries || tail >= header.entries {
             return None;
         }
-        // SAFETY: the events follow the header, whose length it states itself.
+        // SAFETY: the events follow the header, which contains its own length.
         let first = unsafe { ring.byte_add(header.header_length as usize).cast::<Event>() };
         let mut count = 0;
         while count < events.len() && head != tail {
@@ -174,7 +173,7 @@ impl Drop for Context {
     }
 }
 
-/// A duration as the kernel takes it.
+/// A duration as a timespec.
 pub fn timespec(duration: Duration) -> libc::timespec {
     // SAFETY: all-zero is a value of this struct of integers.
     let mut time: libc::timespec = unsafe { std::mem::zeroed() };

@@ -1,4 +1,4 @@
-//! The memory I/O goes through.
+//! Memory for I/O buffers.
 
 use super::memory::{Mapping, READ_WRITE, check, errno, page_size};
 use plan::{Buffers, MemoryKind};
@@ -9,13 +9,11 @@ use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::ptr::NonNull;
 
-/// One buffer a slot, zeroed at first (unless backed by a file that holds something), freed on
-/// drop.
+/// One buffer per slot, zeroed unless backed by a file with data, freed on drop.
 ///
-/// Every buffer begins on a page, unless an alignment was asked for (`mem_align`). The first one
-/// then begins that many bytes after a page boundary: 512 gives memory that is aligned to 512 bytes
-/// and no better, 2 MiB memory aligned to 2 MiB; the others follow one largest block after another.
-/// This is how fio has it.
+/// Every buffer starts on a page boundary, unless `mem_align` is set. Then the first one starts that
+/// many bytes after a page boundary: 512 gives memory aligned to 512 bytes and no more, 2 MiB gives
+/// memory aligned to 2 MiB. The others follow at intervals of the largest block. fio does the same.
 pub struct BufferArea {
     base: NonNull<u8>,
     stride: usize,
@@ -23,7 +21,7 @@ pub struct BufferArea {
     _memory: Memory,
 }
 
-/// Where the buffers of a [`BufferArea`] are; a copy a ring may keep.
+/// The addresses of the buffers of a [`BufferArea`], which a ring may keep.
 #[derive(Clone, Copy, Debug)]
 pub struct Slots {
     base: NonNull<u8>,
@@ -38,18 +36,15 @@ impl Slots {
     }
 }
 
-// SAFETY: addresses only; whoever dereferences them answers for it.
+// SAFETY: these are addresses only; dereferencing them is unsafe by itself.
 unsafe impl Send for Slots {}
 
 // SAFETY: the memory belongs to the process, not to a thread, and the area is its only owner.
 unsafe impl Send for BufferArea {}
 
 impl BufferArea {
-    /// Makes `depth` buffers of `max_block` bytes of the kind that `buffers` asks for. Blocks of 0
-    /// bytes need no memory.
-    ///
-    /// # Errors
-    /// Too much memory; no huge pages free; no permission for the file of `mem=mmap:FILE`.
+    /// Allocates `depth` buffers of `max_block` bytes as `buffers` asks for. Blocks of 0 bytes need no
+    /// memory.
     pub fn new(buffers: &Buffers, depth: u32, max_block: u64) -> io::Result<BufferArea> {
         let page = page_size();
         let too_much = || io::Error::new(io::ErrorKind::OutOfMemory, TOO_MUCH);
@@ -79,7 +74,7 @@ impl BufferArea {
         self.slots().slot(slot)
     }
 
-    /// The addresses of all buffers. They hold as long as the area lives.
+    /// The addresses of all buffers. They are valid as long as the area lives.
     #[inline(always)]
     pub fn slots(&self) -> Slots {
         Slots { base: self.base, stride: self.stride }
@@ -88,26 +83,26 @@ impl BufferArea {
     /// The first `length` bytes of the buffer of `slot`.
     ///
     /// # Panics
-    /// When there is no such slot or its buffer is shorter: an error of the caller.
+    /// If there is no such slot or its buffer is shorter.
     #[inline(always)]
     pub fn slice_mut(&mut self, slot: u32, length: usize) -> &mut [u8] {
         assert!(slot < self.slots && length <= self.stride, "outside of the buffers");
         // SAFETY: the range lies in memory this area owns, which is initialised (zeroed or a
-        // file's content). `&mut self` keeps other slices away; the kernel writes only to the
+        // file's content). `&mut self` excludes other slices; the kernel writes only to the
         // buffers of I/Os in flight, and the loop touches a buffer only before giving it to a ring
         // and after taking its completion.
         unsafe { std::slice::from_raw_parts_mut(self.slot(slot), length) }
     }
 
-    /// Bytes that each buffer has at least.
+    /// Minimum length of each buffer, in bytes.
     pub fn length(&self) -> usize {
         self.stride
     }
 
-    /// The buffer of `slot` as an area of its own, which frees nothing.
+    /// The buffer of `slot` as a separate area that frees nothing.
     ///
     /// # Safety
-    /// This area must outlive the part, and the buffer may be used through one of the two at a time.
+    /// This area must outlive the part, and only one of the two may use the buffer at a time.
     pub unsafe fn part(&self, slot: u32) -> BufferArea {
         // SAFETY: an address within an allocation, or the dangling one itself, is not null.
         let base = unsafe { NonNull::new_unchecked(self.slot(slot)) };
@@ -122,13 +117,13 @@ impl BufferArea {
     }
 }
 
-const TOO_MUCH: &str = "iodepth times the largest block size is more memory than there can be";
+const TOO_MUCH: &str = "iodepth times the largest block size exceeds the address space";
 
-/// A type of the largest alignment a dangling base may need.
+/// A type with the largest alignment that a dangling base may need.
 #[repr(align(4096))]
 struct Page;
 
-/// Where in raw memory the first buffer begins.
+/// The offset of the first buffer in its memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Place {
     alignment: usize,
@@ -144,7 +139,7 @@ impl Place {
         Some(Place { alignment: page, offset: asked })
     }
 
-    /// Bytes that may be lost before the first buffer.
+    /// Maximum number of unused bytes before the first buffer.
     fn slack(self) -> usize {
         self.alignment.saturating_add(self.offset)
     }
@@ -156,7 +151,7 @@ impl Place {
     }
 }
 
-/// The memory behind the buffers, and how it is given back.
+/// The memory of the buffers, and how to free it.
 enum Memory {
     None,
     Heap { start: NonNull<u8>, layout: Layout },
@@ -201,7 +196,8 @@ impl Memory {
         // SAFETY: the kernel chooses a free place for the segment just made.
         let start = unsafe { libc::shmat(id, std::ptr::null(), 0) };
         let attached = if start as isize == -1 { Err(io::Error::last_os_error()) } else { Ok(()) };
-        // Marked for removal at once: it goes with the last process attached, even after a crash.
+        // Marked for removal at once, so that it is removed with the last attached process, even after
+        // a crash.
         // SAFETY: the command takes no argument.
         unsafe { libc::shmctl(id, libc::IPC_RMID, std::ptr::null_mut()) };
         attached?;
@@ -236,12 +232,11 @@ impl Drop for Memory {
     }
 }
 
-/// Has the kernel back what is there of whole pages with huge ones, where it likes to: a transfer then
-/// has fewer pieces. Where it does not, nothing is lost.
+/// Advises the kernel to use huge pages, so that a transfer has fewer segments.
 fn prefer_huge_pages(start: NonNull<u8>, total: usize) {
-    // No huge page fits into less, and advice cuts the heap's mapping in pieces.
-    const LEAST: usize = 2 << 20;
-    if total < LEAST {
+    // Smaller areas contain no huge page, and advice would split the heap's mapping.
+    const MIN_LENGTH: usize = 2 << 20;
+    if total < MIN_LENGTH {
         return;
     }
     let skipped = start.as_ptr().align_offset(page_size());
@@ -255,7 +250,7 @@ fn huge_length(total: usize, page: u64) -> io::Result<usize> {
     total.checked_next_multiple_of(page).ok_or_else(|| errno(libc::ENOMEM))
 }
 
-/// The file of `mem=mmap:FILE`; removed at the end if it was not there before.
+/// The file of `mem=mmap:FILE`; removed at the end if it did not exist before.
 struct BackingFile {
     file: File,
     made: Option<PathBuf>,
@@ -281,7 +276,7 @@ impl BackingFile {
 impl Drop for BackingFile {
     fn drop(&mut self) {
         if let Some(path) = &self.made {
-            // Nobody is left who could be told that it is still there.
+            // There is no one left to report an error to.
             let _ = fs::remove_file(path);
         }
     }
@@ -362,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_and_too_much() {
+    fn empty_and_impossible_areas() {
         let mut none = BufferArea::new(&Buffers::default(), 4, 0).unwrap();
         assert_eq!(none.slice_mut(3, 0).len(), 0);
         for (depth, block) in [(u32::MAX, u64::MAX), (u32::MAX, 1 << 40), (2, u64::MAX / 2)] {
@@ -372,7 +367,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "outside of the buffers")]
-    fn a_slice_beyond_its_buffer_is_an_error_of_ours() {
+    fn a_slice_beyond_its_buffer_panics() {
         BufferArea::new(&Buffers::default(), 1, 4096).unwrap().slice_mut(0, 4097);
     }
 }

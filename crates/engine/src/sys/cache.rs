@@ -1,15 +1,15 @@
-//! What of a file is in the page cache.
+//! How much of a file is in the page cache.
 
-use super::memory::check;
+use super::memory::{check, page_size};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-/// What of a file is in the page cache, in bytes.
+/// How much of a file is in the page cache, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PageCache {
     /// In the cache.
     pub cached: u64,
-    /// Of it, newer than on the device or on its way there; `None` where only mincore tells.
+    /// Dirty or under write-back; `None` if only mincore is available.
     pub dirty: Option<u64>,
 }
 
@@ -32,11 +32,8 @@ struct Stat {
     recently_evicted: u64,
 }
 
-/// What of the first `length` bytes of a file or block device is in the page cache.
-///
-/// # Errors
-/// Those of cachestat and mmap: the file may not be asked (no right to write and not the owner), or
-/// has no page cache.
+/// How much of the first `length` bytes of a file or block device is in the page cache. Fails without
+/// write permission or ownership, and for files without a page cache.
 pub fn page_cache(file: BorrowedFd<'_>, length: u64) -> io::Result<PageCache> {
     if length == 0 {
         return Ok(PageCache { cached: 0, dirty: Some(0) });
@@ -47,11 +44,6 @@ pub fn page_cache(file: BorrowedFd<'_>, length: u64) -> io::Result<PageCache> {
     }
 }
 
-fn page_size() -> u64 {
-    // SAFETY: no memory is involved.
-    u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
-}
-
 fn cachestat(file: BorrowedFd<'_>, length: u64) -> io::Result<PageCache> {
     let range = Range { offset: 0, length };
     let mut stat = Stat::default();
@@ -60,16 +52,16 @@ fn cachestat(file: BorrowedFd<'_>, length: u64) -> io::Result<PageCache> {
         libc::syscall(SYS_CACHESTAT, file.as_raw_fd(), &raw const range, &raw mut stat, 0_u32)
     };
     check(done as i32)?;
-    let page = page_size();
+    let page = page_size() as u64;
     let dirty = Some((stat.dirty + stat.writeback) * page);
     Ok(PageCache { cached: stat.cache * page, dirty })
 }
 
-/// Bytes mapped at a time: the answer of mincore is a byte a page.
+/// Bytes mapped at a time; mincore returns one byte per page.
 const CHUNK: u64 = 1 << 30;
 
 fn mincore(file: BorrowedFd<'_>, length: u64) -> io::Result<PageCache> {
-    let page = page_size();
+    let page = page_size() as u64;
     let mut cached = 0;
     let mut at = 0;
     while at < length {
@@ -116,7 +108,7 @@ mod tests {
     const SIZE: u64 = 1 << 20;
 
     #[test]
-    fn both_calls_tell_what_was_read_and_what_was_dropped() {
+    fn both_calls_report_what_was_read_and_what_was_dropped() {
         let directory = testbed::scratch();
         let path = directory.path().join("file");
         let mut file = std::fs::File::create_new(path).unwrap();

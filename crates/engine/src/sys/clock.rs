@@ -1,6 +1,6 @@
-//! Clocks by their numbers.
+//! Clocks by number.
 
-/// What clock `id` of clock_gettime(2) shows, in nanoseconds; 0 where there is no such clock.
+/// The time of clock `id` of clock_gettime(2), in nanoseconds; 0 if there is no such clock.
 pub fn now(id: i32) -> i64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the address is a timespec of ours; a number that is no clock leaves it as it is.

@@ -1,4 +1,4 @@
-//! Commands to disks that read what they say of themselves. None of them can write.
+//! Read-only commands to disks: identification, logs, health.
 
 use super::memory::check;
 use std::io;
@@ -25,19 +25,19 @@ struct AdminCommand {
 /// _IOWR('N', 0x41, struct nvme_admin_cmd), which is 72 bytes.
 const NVME_IOCTL_ADMIN_CMD: u32 = 0xC048_4E41;
 
-/// Commands that only tell: Get Log Page, Identify, Get Features (NVMe base specification 2.0,
+/// Read-only commands: Get Log Page, Identify, Get Features (NVMe base specification 2.0,
 /// section 5).
-const NVME_TELLING: [u8; 3] = [0x02, 0x06, 0x0a];
+const NVME_READ_ONLY: [u8; 3] = [0x02, 0x06, 0x0a];
 
-/// How long a disk may take to answer.
-const PATIENCE_MS: u32 = 5_000;
+/// Timeout of a command.
+const TIMEOUT_MS: u32 = 5_000;
 
-/// An NVMe admin command that fills `data`; `words` are its dwords 10 to 15. Its result, which is
-/// where Get Features answers.
+/// Sends an NVMe admin command that fills `data`; `words` are its dwords 10 to 15. Returns its result,
+/// which is the answer of Get Features.
 ///
 /// # Errors
-/// EINVAL for a command that does more than tell; EIO when the controller answers with a status other
-/// than success; those of the call.
+/// EINVAL for a command that is not read-only; EIO if the controller returns a status other than
+/// success.
 pub fn nvme_admin(
     device: BorrowedFd<'_>,
     opcode: u8,
@@ -45,7 +45,7 @@ pub fn nvme_admin(
     words: [u32; 6],
     data: &mut [u8],
 ) -> io::Result<u32> {
-    if !NVME_TELLING.contains(&opcode) {
+    if !NVME_READ_ONLY.contains(&opcode) {
         return Err(io::Error::from_raw_os_error(libc::EINVAL));
     }
     let mut command = AdminCommand {
@@ -54,10 +54,10 @@ pub fn nvme_admin(
         address: if data.is_empty() { 0 } else { data.as_mut_ptr() as u64 },
         length: data.len() as u32,
         words,
-        timeout_ms: PATIENCE_MS,
+        timeout_ms: TIMEOUT_MS,
         ..AdminCommand::default()
     };
-    // SAFETY: the kernel reads and writes one command of ours and, since the command only tells,
+    // SAFETY: the kernel reads and writes one command of ours and, since the command is read-only,
     // writes at most `length` bytes at `address`, which is `data`.
     let status =
         unsafe { libc::ioctl(device.as_raw_fd(), NVME_IOCTL_ADMIN_CMD as _, &raw mut command) };
@@ -101,44 +101,43 @@ const SG_DXFER_FROM_DEV: i32 = -3;
 
 /// ATA PASS-THROUGH (16) of SAT-5.
 const ATA_PASS_THROUGH: u8 = 0x85;
-/// Commands that only tell: TEST UNIT READY, INQUIRY, MODE SENSE (6 and 10), LOG SENSE (SPC-5).
-const SCSI_TELLING: [u8; 5] = [0x00, 0x12, 0x1a, 0x5a, 0x4d];
-/// ATA commands that only tell: IDENTIFY DEVICE, CHECK POWER MODE (ACS-4). SMART (0xb0) with the
-/// features of [`SMART_TELLING`] as well.
-const ATA_TELLING: [u8; 2] = [0xec, 0xe5];
+/// Read-only commands: TEST UNIT READY, INQUIRY, MODE SENSE (6 and 10), LOG SENSE (SPC-5).
+const SCSI_READ_ONLY: [u8; 5] = [0x00, 0x12, 0x1a, 0x5a, 0x4d];
+/// Read-only ATA commands: IDENTIFY DEVICE, CHECK POWER MODE (ACS-4). SMART (0xb0) with the
+/// features of [`SMART_READ_ONLY`] as well.
+const ATA_READ_ONLY: [u8; 2] = [0xec, 0xe5];
 /// READ DATA, READ THRESHOLDS, RETURN STATUS.
-const SMART_TELLING: [u8; 3] = [0xd0, 0xd1, 0xda];
+const SMART_READ_ONLY: [u8; 3] = [0xd0, 0xd1, 0xda];
 
-fn only_tells(command: &[u8]) -> bool {
+fn is_read_only(command: &[u8]) -> bool {
     match command {
         // Features are in byte 4, the command in byte 14.
         [ATA_PASS_THROUGH, rest @ ..] if rest.len() == 15 => {
-            ATA_TELLING.contains(&rest[13])
-                || (rest[13] == 0xb0 && SMART_TELLING.contains(&rest[3]))
+            ATA_READ_ONLY.contains(&rest[13])
+                || (rest[13] == 0xb0 && SMART_READ_ONLY.contains(&rest[3]))
         }
-        [first, ..] => SCSI_TELLING.contains(first),
+        [first, ..] => SCSI_READ_ONLY.contains(first),
         [] => false,
     }
 }
 
-/// What a SCSI device answered.
+/// The answer of a SCSI device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScsiAnswer {
-    /// Bytes that came.
+    /// Bytes received.
     pub length: usize,
     /// SCSI status: 0 good, 2 check condition.
     pub status: u8,
-    /// Sense data; ATA registers come back in it.
+    /// Sense data, which also contains ATA registers.
     pub sense: [u8; 64],
 }
 
-/// A SCSI command that fills `data` (SG_IO).
+/// Sends a SCSI command that fills `data` (SG_IO). A status other than good is an answer, not an error.
 ///
 /// # Errors
-/// EINVAL for a command that does more than tell; EIO when the host adapter could not deliver it;
-/// those of the call. A status other than good is an answer.
+/// EINVAL for a command that is not read-only; EIO if the host adapter could not deliver it.
 pub fn scsi(device: BorrowedFd<'_>, command: &[u8], data: &mut [u8]) -> io::Result<ScsiAnswer> {
-    if !only_tells(command) || command.len() > 16 {
+    if !is_read_only(command) || command.len() > 16 {
         return Err(io::Error::from_raw_os_error(libc::EINVAL));
     }
     let mut sense = [0; 64];
@@ -152,7 +151,7 @@ pub fn scsi(device: BorrowedFd<'_>, command: &[u8], data: &mut [u8]) -> io::Resu
         data: data.as_mut_ptr(),
         command: command.as_ptr(),
         sense: sense.as_mut_ptr(),
-        timeout_ms: PATIENCE_MS,
+        timeout_ms: TIMEOUT_MS,
         flags: 0,
         id: 0,
         user: 0,
@@ -188,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_change_a_disk_is_refused_before_the_kernel_is_asked() {
+    fn commands_that_could_change_a_disk_never_reach_the_kernel() {
         let file = File::open("/dev/null").unwrap();
         // Format NVM, Firmware Commit, Sanitize, Security Send.
         for opcode in [0x80, 0x10, 0x84, 0x81] {
@@ -211,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_disk_has_no_answer() {
+    fn a_file_that_is_no_disk_gives_an_error() {
         let file = File::open("/dev/null").unwrap();
         let mut page = [0; 512];
         let nvme = nvme_admin(file.as_fd(), 0x02, u32::MAX, [0; 6], &mut page).unwrap_err();

@@ -1,9 +1,8 @@
-//! Copies to and from mapped files that survive the file's shrinking, a full disk or a dead device.
+//! Copies to and from mapped files that survive a truncated file, a full disk or a dead device.
 //!
-//! The kernel answers a load or store that cannot be served with SIGBUS, which ends the process.
-//! While a copy of ours is under way in a mapping of ours, the handler puts a page of zeros where
-//! the fault was, notes it, and the copy goes on; the caller learns that it failed. Any other
-//! SIGBUS ends the process as before.
+//! The kernel sends SIGBUS for a load or store that it cannot serve, which ends the process. During a
+//! copy in a guarded mapping, the handler maps a page of zeros at the fault and records it. The copy
+//! continues and the caller gets an error. Any other SIGBUS ends the process as before.
 
 use super::memory::{Mapping, check, page_size};
 use std::cell::Cell;
@@ -12,17 +11,14 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering, compiler_fence};
 
 thread_local! {
-    /// First address of the mapping a copy is under way in, and the one after its last.
+    /// Start and end address of the mapping of the current copy.
     static GUARDED: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
     static FAULTED: Cell<bool> = const { Cell::new(false) };
 }
 
 static PAGE: AtomicUsize = AtomicUsize::new(4096);
 
-/// Makes [`copy`] safe from SIGBUS, once for the process.
-///
-/// # Errors
-/// The handler cannot be installed.
+/// Installs the SIGBUS handler for [`copy`], once for the process.
 pub fn install() -> io::Result<()> {
     static RESULT: OnceLock<Result<(), i32>> = OnceLock::new();
     let result = RESULT.get_or_init(|| {
@@ -53,12 +49,12 @@ extern "C" fn on_fault(_: i32, info: *mut libc::siginfo_t, _: *mut libc::c_void)
     unsafe { libc::signal(libc::SIGBUS, libc::SIG_DFL) };
 }
 
-/// Puts an anonymous page at `place`, leaving errno alone.
+/// Maps an anonymous page at `place` and preserves errno.
 fn patch(place: usize, page: usize) -> bool {
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
     // SAFETY: the page belongs to a mapping this thread has exclusively guarded, so replacing it
-    // takes nothing from anybody else; errno is this thread's own.
+    // affects nothing else; errno is this thread's own.
     unsafe {
         let errno = libc::__errno_location();
         let before = *errno;
@@ -68,8 +64,8 @@ fn patch(place: usize, page: usize) -> bool {
     }
 }
 
-/// Copies `length` bytes; false when a part of `mapping` could not be reached: what was copied is
-/// worthless then, and the mapping has to be made anew.
+/// Copies `length` bytes. Returns false if a part of `mapping` was not accessible; then the copied data
+/// is invalid and the mapping must be replaced.
 ///
 /// # Safety
 /// Both ranges must be valid for such a copy and not overlap, one of them must lie in `mapping`,
@@ -79,7 +75,7 @@ pub unsafe fn copy(mapping: &Mapping, from: *const u8, to: *mut u8, length: usiz
     FAULTED.set(false);
     GUARDED.set((start, start + mapping.length()));
     compiler_fence(Ordering::SeqCst);
-    // SAFETY: as this function asks of its caller.
+    // SAFETY: see this function's contract.
     unsafe { std::ptr::copy_nonoverlapping(from, to, length) };
     compiler_fence(Ordering::SeqCst);
     GUARDED.set((0, 0));

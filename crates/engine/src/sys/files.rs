@@ -1,29 +1,27 @@
-//! Calls about a whole file or device: allocation, advice, cache, size, extents.
+//! Calls on a whole file or device: allocation, advice, cache, size, extents.
 
-use super::io::retry;
+use super::io::sync_file_range;
 use super::memory::{check, errno};
 use plan::WriteHint;
+pub use rustix::fs::Advice;
+use rustix::fs::{FallocateFlags, FileType, SeekFrom};
+use rustix::io::retry_on_intr;
 use std::io;
+use std::num::NonZeroU64;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
-
-fn answer(result: i64) -> io::Result<u64> {
-    u64::try_from(result).map_err(|_| errno(-result as i32))
-}
 
 fn signed(value: u64) -> io::Result<i64> {
     i64::try_from(value).map_err(|_| errno(libc::EFBIG))
 }
 
-/// fallocate(2) from the beginning; with `keep_size` the file's size does not change.
+/// fallocate(2) from offset 0; with `keep_size` the file's size does not change.
 pub fn allocate(file: impl AsFd, length: u64, keep_size: bool) -> io::Result<()> {
-    let mode = if keep_size { libc::FALLOC_FL_KEEP_SIZE } else { 0 };
-    let (fd, length) = (file.as_fd(), signed(length)?);
-    // SAFETY: no memory is involved.
-    answer(retry(|| unsafe { libc::fallocate64(fd.as_raw_fd(), mode, 0, length) as isize }))?;
-    Ok(())
+    let mode = if keep_size { FallocateFlags::KEEP_SIZE } else { FallocateFlags::empty() };
+    signed(length)?;
+    Ok(retry_on_intr(|| rustix::fs::fallocate(&file, mode, 0, length))?)
 }
 
-/// posix_fallocate(3) from the beginning: where the filesystem cannot allocate, it writes.
+/// posix_fallocate(3) from offset 0, which writes if the filesystem cannot allocate.
 pub fn allocate_posix(file: impl AsFd, length: u64) -> io::Result<()> {
     let (fd, length) = (file.as_fd(), signed(length)?);
     loop {
@@ -36,25 +34,9 @@ pub fn allocate_posix(file: impl AsFd, length: u64) -> io::Result<()> {
     }
 }
 
-/// Advice for posix_fadvise(2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Advice {
-    /// Little read-ahead.
-    Random,
-    /// More read-ahead.
-    Sequential,
-    /// Read once.
-    NoReuse,
-    /// Clean pages leave the cache.
-    DontNeed,
-}
-
-/// How long data written to `file` is expected to stay (fcntl(2), F_SET_RW_HINT). With `direct`
-/// the descriptor's own hint is set where the kernel still has one (before 5.17), as only direct
-/// I/O used it.
-///
-/// # Errors
-/// EINVAL where the kernel or the kind of file knows no hints.
+/// Sets the expected lifetime of data written to `file` (fcntl(2), F_SET_RW_HINT). With `direct`, sets
+/// the descriptor's hint if the kernel has one (before 5.17), which only direct I/O used. EINVAL if
+/// the kernel or the kind of file has no hints.
 pub fn set_write_hint(file: impl AsFd, hint: WriteHint, direct: bool) -> io::Result<()> {
     const F_SET_RW_HINT: i32 = 1036;
     const F_SET_FILE_RW_HINT: i32 = 1038;
@@ -76,20 +58,9 @@ pub fn set_write_hint(file: impl AsFd, hint: WriteHint, direct: bool) -> io::Res
     set(F_SET_RW_HINT)
 }
 
-/// posix_fadvise(2); a length of 0 is up to the end.
+/// posix_fadvise(2); a length of 0 means up to the end.
 pub fn advise(file: impl AsFd, offset: u64, length: u64, advice: Advice) -> io::Result<()> {
-    let advice = match advice {
-        Advice::Random => libc::POSIX_FADV_RANDOM,
-        Advice::Sequential => libc::POSIX_FADV_SEQUENTIAL,
-        Advice::NoReuse => libc::POSIX_FADV_NOREUSE,
-        Advice::DontNeed => libc::POSIX_FADV_DONTNEED,
-    };
-    let (fd, offset, length) = (file.as_fd(), signed(offset)?, signed(length)?);
-    // SAFETY: no memory is involved.
-    match unsafe { libc::posix_fadvise64(fd.as_raw_fd(), offset, length, advice) } {
-        0 => Ok(()),
-        number => Err(errno(number)),
-    }
+    Ok(rustix::fs::fadvise(file, offset, NonZeroU64::new(length), advice)?)
 }
 
 /// _IO(0x12, 97).
@@ -97,7 +68,7 @@ const BLKFLSBUF: u32 = 0x1261;
 /// _IOR(0x12, 114, size_t).
 const BLKGETSIZE64: u32 = 0x8008_1272;
 
-/// Writes back and drops what the kernel caches of a block device. Needs CAP_SYS_ADMIN.
+/// Writes back and drops the page cache of a block device. Needs CAP_SYS_ADMIN.
 pub fn flush_device_cache(device: impl AsFd) -> io::Result<()> {
     // SAFETY: BLKFLSBUF takes no argument.
     check(unsafe { libc::ioctl(device.as_fd().as_raw_fd(), BLKFLSBUF as _, 0) })
@@ -111,77 +82,50 @@ pub fn device_size(device: impl AsFd) -> io::Result<u64> {
     Ok(size)
 }
 
-/// Size of a file or block device, in bytes; 0 for what has none.
+/// Size of a file or block device, in bytes; 0 for other kinds.
 pub fn size_of(file: impl AsFd) -> io::Result<u64> {
-    let fd = file.as_fd();
-    // SAFETY: all-zero is a value of this struct of integers.
-    let mut stat: libc::stat64 = unsafe { std::mem::zeroed() };
-    // SAFETY: the address is a stat64 of ours.
-    check(unsafe { libc::fstat64(fd.as_raw_fd(), &raw mut stat) })?;
-    match stat.st_mode & libc::S_IFMT {
-        libc::S_IFBLK => device_size(fd),
+    let stat = rustix::fs::fstat(&file)?;
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::BlockDevice => device_size(file),
         _ => Ok(u64::try_from(stat.st_size).unwrap_or(0)),
     }
 }
 
 /// ftruncate(2).
 pub fn resize(file: impl AsFd, size: u64) -> io::Result<()> {
-    let (fd, size) = (file.as_fd(), signed(size)?);
-    // SAFETY: no memory is involved.
-    answer(retry(|| unsafe { libc::ftruncate64(fd.as_raw_fd(), size) as isize }))?;
-    Ok(())
+    signed(size)?;
+    Ok(retry_on_intr(|| rustix::fs::ftruncate(&file, size))?)
 }
 
-/// syncfs(2): everything of the filesystem `file` is on.
+/// syncfs(2) for the filesystem of `file`.
 pub fn sync_filesystem(file: impl AsFd) -> io::Result<()> {
-    let fd = file.as_fd();
-    // SAFETY: no memory is involved.
-    answer(retry(|| unsafe { libc::syncfs(fd.as_raw_fd()) as isize }))?;
-    Ok(())
+    Ok(retry_on_intr(|| rustix::fs::syncfs(&file))?)
 }
 
-/// Whether what was written of the file's pages reached its storage, as far as it was tried.
-///
-/// # Errors
-/// The first error of writing pages back that this open file was not told of yet. Files whose
-/// pages are not written back have none.
+/// Returns the first write-back error of the file that was not yet reported to this descriptor. Files
+/// without write-back have none.
 pub fn written_back(file: impl AsFd) -> io::Result<()> {
-    // Waits for the pages of a range, then tells of errors of the whole file: no file reaches so
-    // far, so that nothing is waited for.
-    const BEYOND_ALL: i64 = 1 << 62;
-    let fd = file.as_fd();
-    let only_wait = libc::SYNC_FILE_RANGE_WAIT_BEFORE;
-    // SAFETY: no memory is involved.
-    let told = answer(retry(|| unsafe {
-        libc::sync_file_range(fd.as_raw_fd(), BEYOND_ALL, 1, only_wait) as isize
-    }));
-    match told {
-        Err(error)
-            if matches!(error.raw_os_error(), Some(libc::EIO | libc::ENOSPC | libc::EDQUOT)) =>
-        {
-            Err(error)
-        }
+    // Waits for the pages of a range and returns errors of the whole file. The range is beyond the end
+    // of any file, so there is nothing to wait for.
+    const BEYOND_ALL: u64 = 1 << 62;
+    let fd = file.as_fd().as_raw_fd();
+    match -sync_file_range(fd, BEYOND_ALL, 1, libc::SYNC_FILE_RANGE_WAIT_BEFORE) as i32 {
+        error @ (libc::EIO | libc::ENOSPC | libc::EDQUOT) => Err(errno(error)),
         _ => Ok(()),
     }
 }
 
-/// Bytes a caller without privilege may still write on the filesystem of `file`.
+/// Bytes that an unprivileged user may still write to the filesystem of `file`.
 pub fn free_bytes(file: impl AsFd) -> io::Result<u64> {
-    // SAFETY: all-zero is a value of this struct of integers.
-    let mut stat: libc::statvfs64 = unsafe { std::mem::zeroed() };
-    let fd = file.as_fd().as_raw_fd();
-    // SAFETY: the address is a statvfs64 of ours.
-    check(unsafe { libc::fstatvfs64(fd, &raw mut stat) })?;
+    let stat = rustix::fs::fstatvfs(file)?;
     Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
 }
 
 /// A range of a file, in bytes.
 pub type Span = std::ops::Range<u64>;
 
-/// The parts of the first `length` bytes that hold data written to the disk or on its way there:
-/// neither holes nor allocated and never written. In order, not overlapping.
-///
-/// Asks the filesystem's extent map where there is one; else only holes are told apart.
+/// The parts of the first `length` bytes that contain data: neither holes nor unwritten extents. Sorted,
+/// not overlapping. Without an extent map, only holes are recognised.
 pub fn data_spans(file: BorrowedFd<'_>, length: u64) -> io::Result<Vec<Span>> {
     match mapped_spans(file, length) {
         Err(e) if matches!(e.raw_os_error(), Some(libc::EOPNOTSUPP | libc::ENOTTY)) => {
@@ -216,7 +160,7 @@ struct ExtentQuery {
 const EXTENTS: usize = 128;
 /// _IOWR('f', 11, struct fiemap), whose fixed part is 32 bytes.
 const FS_IOC_FIEMAP: u32 = 0xC020_660B;
-/// Writes back first, so that data on its way to allocated blocks is not taken for unwritten.
+/// Writes back first, so that data in the page cache does not count as unwritten.
 const FIEMAP_FLAG_SYNC: u32 = 0x1;
 const FIEMAP_EXTENT_LAST: u32 = 0x1;
 const FIEMAP_EXTENT_UNWRITTEN: u32 = 0x800;
@@ -232,14 +176,14 @@ fn mapped_spans(file: BorrowedFd<'_>, length: u64) -> io::Result<Vec<Span>> {
     Ok(spans)
 }
 
-/// Extents of one file that are looked at for [`extents`]: about 10 ms.
+/// Maximum number of extents that [`extents`] reads, which takes about 10 ms.
 const EXTENTS_MAX: u32 = 100_000;
 
-/// How much of the first `length` bytes lies in holes, and in extents that were never written. The
-/// file is left as it is: what is only in the page cache counts as unwritten or as a hole.
+/// How much of the first `length` bytes lies in holes and in unwritten extents. Does not write back, so
+/// data that is only in the page cache counts as unwritten or as a hole.
 ///
 /// # Errors
-/// EOPNOTSUPP or ENOTTY where the filesystem does not tell; E2BIG for a file in too many pieces.
+/// EOPNOTSUPP or ENOTTY if the filesystem has no extent map; E2BIG for too many extents.
 pub fn extents(file: BorrowedFd<'_>, length: u64) -> io::Result<record::Extents> {
     let (mut mapped, mut unwritten, mut left) = (0, 0, EXTENTS_MAX);
     each_extent(file, length, 0, |extent| {
@@ -258,7 +202,7 @@ pub fn extents(file: BorrowedFd<'_>, length: u64) -> io::Result<record::Extents>
     Ok(record::Extents { holes, unwritten: record::Bytes(unwritten) })
 }
 
-/// Shows `look` the extents of the first `length` bytes, in order, until it has seen enough.
+/// Calls `look` with the extents of the first `length` bytes, in order, until it returns false.
 fn each_extent(
     file: BorrowedFd<'_>,
     length: u64,
@@ -294,18 +238,14 @@ fn each_extent(
 }
 
 fn seek_spans(file: BorrowedFd<'_>, length: u64) -> io::Result<Vec<Span>> {
-    let seek = |offset: u64, whence: i32| {
-        // SAFETY: no memory is involved.
-        retry(|| unsafe { libc::lseek64(file.as_raw_fd(), offset as i64, whence) as isize })
-    };
     let mut spans = Vec::new();
     let mut start = 0;
     while start < length {
-        let data = match seek(start, libc::SEEK_DATA) {
-            end if end == -i64::from(libc::ENXIO) => break,
-            data => answer(data)?,
+        let data = match rustix::fs::seek(file, SeekFrom::Data(start)) {
+            Err(rustix::io::Errno::NXIO) => break,
+            data => data?,
         };
-        let hole = answer(seek(data, libc::SEEK_HOLE))?;
+        let hole = rustix::fs::seek(file, SeekFrom::Hole(data))?;
         push(&mut spans, data, hole, length);
         start = hole.max(start + 1);
     }

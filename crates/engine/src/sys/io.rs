@@ -1,8 +1,7 @@
-//! Calls that move or keep data, with answers as rings give them: bytes moved, or a negative errno.
+//! Calls that transfer or synchronise data. They return bytes moved, or a negative errno, as rings do.
 //!
-//! Transfers go by system call: the C library's functions for them are points at which a thread may
-//! be cancelled, and in a program of several threads each pays for that with two locked
-//! instructions.
+//! Transfers use system calls directly: the C library's functions are cancellation points, which cost
+//! two locked instructions per call in a program with several threads.
 
 use std::ffi::c_int;
 use std::os::fd::RawFd;
@@ -14,7 +13,7 @@ pub fn last_errno() -> i64 {
     -i64::from(unsafe { *libc::__errno_location() })
 }
 
-/// Repeats `call` while signals interrupt it; its answer, or a negative errno.
+/// Repeats `call` while signals interrupt it. Returns its result, or a negative errno.
 #[inline(always)]
 pub fn retry(mut call: impl FnMut() -> isize) -> i64 {
     loop {
@@ -29,7 +28,7 @@ pub fn retry(mut call: impl FnMut() -> isize) -> i64 {
     }
 }
 
-/// Whether a system call takes an offset in one word; the others differ in how they take two.
+/// Whether system calls take an offset in one word. Others split it in different ways.
 const WIDE: bool = cfg!(target_pointer_width = "64");
 
 /// pread(2).
@@ -38,7 +37,7 @@ const WIDE: bool = cfg!(target_pointer_width = "64");
 /// `buffer` must be valid for writes of `length` bytes, and nothing else may use them meanwhile.
 #[inline(always)]
 pub unsafe fn pread(fd: RawFd, buffer: *mut u8, length: u64, offset: u64) -> i64 {
-    // SAFETY: as this function asks of its caller.
+    // SAFETY: see this function's contract.
     retry(|| unsafe {
         if WIDE {
             libc::syscall(libc::SYS_pread64, fd, buffer, length, offset) as isize
@@ -54,7 +53,7 @@ pub unsafe fn pread(fd: RawFd, buffer: *mut u8, length: u64, offset: u64) -> i64
 /// `buffer` must be valid for reads of `length` bytes, and nothing may change them meanwhile.
 #[inline(always)]
 pub unsafe fn pwrite(fd: RawFd, buffer: *const u8, length: u64, offset: u64) -> i64 {
-    // SAFETY: as this function asks of its caller.
+    // SAFETY: see this function's contract.
     retry(|| unsafe {
         if WIDE {
             libc::syscall(libc::SYS_pwrite64, fd, buffer, length, offset) as isize
@@ -64,23 +63,23 @@ pub unsafe fn pwrite(fd: RawFd, buffer: *const u8, length: u64, offset: u64) -> 
     })
 }
 
-/// read(2) at the descriptor's position.
+/// read(2) at the file position.
 ///
 /// # Safety
 /// As [`pread`].
 #[inline(always)]
 pub unsafe fn read(fd: RawFd, buffer: *mut u8, length: u64) -> i64 {
-    // SAFETY: as this function asks of its caller.
+    // SAFETY: see this function's contract.
     retry(|| unsafe { libc::syscall(libc::SYS_read, fd, buffer, length as usize) as isize })
 }
 
-/// write(2) at the descriptor's position.
+/// write(2) at the file position.
 ///
 /// # Safety
 /// As [`pwrite`].
 #[inline(always)]
 pub unsafe fn write(fd: RawFd, buffer: *const u8, length: u64) -> i64 {
-    // SAFETY: as this function asks of its caller.
+    // SAFETY: see this function's contract.
     retry(|| unsafe { libc::syscall(libc::SYS_write, fd, buffer, length as usize) as isize })
 }
 
@@ -90,11 +89,8 @@ pub unsafe fn write(fd: RawFd, buffer: *const u8, length: u64) -> i64 {
 /// As [`pread`], for every entry of `vectors`.
 #[inline(always)]
 pub unsafe fn preadv(fd: RawFd, vectors: &[libc::iovec], offset: u64) -> i64 {
-    let (low, high) = halves(offset);
-    // SAFETY: as this function asks of its caller.
-    retry(|| unsafe {
-        libc::syscall(libc::SYS_preadv, fd, vectors.as_ptr(), vectors.len(), low, high) as isize
-    })
+    // SAFETY: see this function's contract.
+    unsafe { vectored(libc::SYS_preadv, fd, vectors, offset, 0) }
 }
 
 /// pwritev(2).
@@ -103,11 +99,8 @@ pub unsafe fn preadv(fd: RawFd, vectors: &[libc::iovec], offset: u64) -> i64 {
 /// As [`pwrite`], for every entry of `vectors`.
 #[inline(always)]
 pub unsafe fn pwritev(fd: RawFd, vectors: &[libc::iovec], offset: u64) -> i64 {
-    let (low, high) = halves(offset);
-    // SAFETY: as this function asks of its caller.
-    retry(|| unsafe {
-        libc::syscall(libc::SYS_pwritev, fd, vectors.as_ptr(), vectors.len(), low, high) as isize
-    })
+    // SAFETY: see this function's contract.
+    unsafe { vectored(libc::SYS_pwritev, fd, vectors, offset, 0) }
 }
 
 /// preadv2(2). Some C libraries hide the error of a refused flag; the system call does not.
@@ -116,12 +109,8 @@ pub unsafe fn pwritev(fd: RawFd, vectors: &[libc::iovec], offset: u64) -> i64 {
 /// As [`preadv`].
 #[inline(always)]
 pub unsafe fn preadv2(fd: RawFd, vectors: &[libc::iovec], offset: u64, flags: c_int) -> i64 {
-    let (low, high) = halves(offset);
-    // SAFETY: as this function asks of its caller.
-    retry(|| unsafe {
-        libc::syscall(libc::SYS_preadv2, fd, vectors.as_ptr(), vectors.len(), low, high, flags)
-            as isize
-    })
+    // SAFETY: see this function's contract.
+    unsafe { vectored(libc::SYS_preadv2, fd, vectors, offset, flags) }
 }
 
 /// pwritev2(2).
@@ -130,43 +119,57 @@ pub unsafe fn preadv2(fd: RawFd, vectors: &[libc::iovec], offset: u64, flags: c_
 /// As [`pwritev`].
 #[inline(always)]
 pub unsafe fn pwritev2(fd: RawFd, vectors: &[libc::iovec], offset: u64, flags: c_int) -> i64 {
-    let (low, high) = halves(offset);
-    // SAFETY: as this function asks of its caller.
-    retry(|| unsafe {
-        libc::syscall(libc::SYS_pwritev2, fd, vectors.as_ptr(), vectors.len(), low, high, flags)
-            as isize
-    })
+    // SAFETY: see this function's contract.
+    unsafe { vectored(libc::SYS_pwritev2, fd, vectors, offset, flags) }
 }
 
-/// An offset as the kernel takes it in two words: on 64-bit machines the second one is ignored.
+/// One of the four calls above; those without flags ignore the last argument.
+///
+/// # Safety
+/// As that call.
+#[inline(always)]
+unsafe fn vectored(
+    call: libc::c_long,
+    fd: RawFd,
+    vectors: &[libc::iovec],
+    offset: u64,
+    flags: c_int,
+) -> i64 {
+    let (low, high) = halves(offset);
+    let (start, count) = (vectors.as_ptr(), vectors.len());
+    // SAFETY: see this function's contract.
+    retry(|| unsafe { libc::syscall(call, fd, start, count, low, high, flags) as isize })
+}
+
+/// An offset in two words, as the kernel takes it; 64-bit kernels ignore the second one.
 #[inline(always)]
 fn halves(offset: u64) -> (libc::c_ulong, libc::c_ulong) {
     (offset as libc::c_ulong, (offset >> 32) as libc::c_ulong)
 }
 
-/// readv(2) at the descriptor's position.
+/// readv(2) at the file position.
 ///
 /// # Safety
 /// As [`preadv`].
 pub unsafe fn readv(fd: RawFd, vectors: &[libc::iovec]) -> i64 {
-    // SAFETY: as this function asks of its caller.
+    // SAFETY: see this function's contract.
     retry(|| unsafe {
         libc::syscall(libc::SYS_readv, fd, vectors.as_ptr(), vectors.len()) as isize
     })
 }
 
-/// writev(2) at the descriptor's position.
+/// writev(2) at the file position.
 ///
 /// # Safety
 /// As [`pwritev`].
 pub unsafe fn writev(fd: RawFd, vectors: &[libc::iovec]) -> i64 {
-    // SAFETY: as this function asks of its caller.
+    // SAFETY: see this function's contract.
     retry(|| unsafe {
         libc::syscall(libc::SYS_writev, fd, vectors.as_ptr(), vectors.len()) as isize
     })
 }
 
-/// lseek(2) from the beginning.
+/// lseek(2) with SEEK_SET.
 #[inline(always)]
 pub fn seek(fd: RawFd, offset: u64) -> i64 {
     // SAFETY: no memory is involved.
@@ -191,8 +194,7 @@ pub fn sync_file_range(fd: RawFd, offset: u64, length: u64, flags: u32) -> i64 {
     retry(|| unsafe { libc::sync_file_range(fd, offset as i64, length as i64, flags) as isize })
 }
 
-/// Discards a range of a block device; `length` when it was done. Anything else answers ENOTTY, as
-/// the kernel has it.
+/// Discards a range of a block device. Returns `length`; -ENOTTY if it is no block device.
 pub fn discard(fd: RawFd, offset: u64, length: u64) -> i64 {
     let range = [offset, length];
     // SAFETY: BLKDISCARD reads two 64-bit numbers at the address, and `range` is that.

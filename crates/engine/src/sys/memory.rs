@@ -1,4 +1,4 @@
-//! Pages: their size, mappings that unmap themselves, memory pinned in RAM.
+//! Memory pages: their size, mappings, locked memory.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -6,16 +6,14 @@ use std::ptr::NonNull;
 
 /// Size of a page of memory, in bytes.
 pub fn page_size() -> usize {
-    // SAFETY: sysconf only reads a constant of the system.
-    let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    usize::try_from(size).ok().filter(|s| s.is_power_of_two()).unwrap_or(4096)
+    rustix::param::page_size()
 }
 
-/// Memory that is freed stays the process's for whoever asks next, up to 64 MiB. Else the C library
-/// gives it back to the kernel, and each page costs a fault when it is asked for again: with content
-/// encrypted in bursts that was a quarter of a run's CPU time.
+/// Makes the allocator keep up to 64 MiB of freed memory. Otherwise the C library returns it to the
+/// kernel, and each page costs a fault when it is allocated again: with content encrypted in bursts
+/// that was a quarter of a run's CPU time.
 pub fn keep_freed() {
-    // Once one of them is set neither follows what the program does: both are.
+    // Setting one of them makes both static, so set both.
     #[cfg(target_env = "gnu")]
     for (option, bytes) in [(libc::M_TRIM_THRESHOLD, 64 << 20), (libc::M_MMAP_THRESHOLD, 4 << 20)] {
         // SAFETY: it takes two numbers, and locks what it changes.
@@ -23,7 +21,7 @@ pub fn keep_freed() {
     }
 }
 
-/// What a mapping may be used for.
+/// The access rights of a mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
     /// Loads.
@@ -83,7 +81,7 @@ impl Mapping {
         Ok(Mapping { base, length })
     }
 
-    /// First byte.
+    /// Address of the first byte.
     pub fn base(&self) -> NonNull<u8> {
         self.base
     }
@@ -93,14 +91,14 @@ impl Mapping {
         self.length
     }
 
-    /// madvise(2) over the whole of it.
+    /// madvise(2) for the whole mapping.
     pub fn advise(&self, advice: i32) -> io::Result<()> {
         // SAFETY: the range is this mapping; advice that changes content (MADV_DONTNEED and
         // MADV_REMOVE on private pages) is never given to memory that is borrowed.
         check(unsafe { libc::madvise(self.base.as_ptr().cast(), self.length, advice) })
     }
 
-    /// msync(2), waiting, over `length` bytes from `offset` (a multiple of the page).
+    /// msync(2) with MS_SYNC of `length` bytes from `offset` (a multiple of the page size).
     pub fn sync(&self, offset: usize, length: usize) -> io::Result<()> {
         if offset > self.length || length > self.length - offset {
             return Err(errno(libc::EINVAL));
@@ -117,11 +115,8 @@ impl Drop for Mapping {
     }
 }
 
-/// Takes `bytes` of memory from the machine for as long as the value lives: they are touched and
-/// locked in RAM, so that less is left for the page cache. `None` for 0 bytes.
-///
-/// # Errors
-/// ENOMEM or EPERM when the limit on locked memory (RLIMIT_MEMLOCK) or the memory is too small.
+/// Locks `bytes` of memory in RAM while the value lives, which leaves less for the page cache. `None` for
+/// 0 bytes. ENOMEM or EPERM if RLIMIT_MEMLOCK or the memory is too small.
 pub fn lock_memory(bytes: u64) -> io::Result<Option<Mapping>> {
     if bytes == 0 {
         return Ok(None);
@@ -138,7 +133,7 @@ pub fn errno(number: i32) -> io::Error {
     io::Error::from_raw_os_error(number)
 }
 
-/// Turns the answer of a call that gives -1 and errno into a result.
+/// Converts the result of a call that returns -1 and sets errno.
 pub fn check(answer: i32) -> io::Result<()> {
     if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
@@ -163,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mapping_that_cannot_be_is_an_error() {
+    fn an_impossible_mapping_is_an_error() {
         assert!(Mapping::anonymous(usize::MAX / 2, libc::MAP_PRIVATE).is_err());
         assert!(Mapping::anonymous(0, libc::MAP_PRIVATE).is_err());
     }

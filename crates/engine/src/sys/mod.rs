@@ -1,4 +1,4 @@
-//! All calls of the system that need `unsafe`, each with the reason why it is sound.
+//! System calls that need `unsafe`, each with the reason why it is sound.
 
 pub mod aio;
 pub mod buffers;

@@ -1,4 +1,4 @@
-//! POSIX AIO: the C library's pool of threads behind aio_read(3) and aio_write(3).
+//! POSIX AIO: the thread pool of the C library behind aio_read(3) and aio_write(3).
 
 use super::aio::timespec;
 use super::io::last_errno;
@@ -19,15 +19,15 @@ pub enum Request {
     Fdatasync,
 }
 
-/// Control blocks, one a slot. Dropping them waits for those in flight.
+/// Control blocks, one per slot. Dropping them waits for the requests in flight.
 pub struct Blocks {
     blocks: Box<[UnsafeCell<libc::aiocb>]>,
     in_flight: Vec<u32>,
     waiting: Vec<*const libc::aiocb>,
 }
 
-// SAFETY: the blocks belong to the process; the C library's threads reach them wherever their
-// owner is, because they stay in their box.
+// SAFETY: the blocks do not belong to a thread. They stay in their box, so the C library's threads can
+// reach them wherever the owner is.
 unsafe impl Send for Blocks {}
 
 impl Blocks {
@@ -41,12 +41,11 @@ impl Blocks {
         Blocks { blocks, in_flight: Vec::with_capacity(room), waiting: Vec::with_capacity(room) }
     }
 
-    /// Starts a request with the block of `slot`; 0, or a negative errno (EAGAIN: no resources
-    /// now).
+    /// Starts a request with the block of `slot`. Returns 0 or a negative errno (EAGAIN: no resources now).
     ///
     /// # Safety
     /// The block must not be in flight, and `length` bytes at `buffer` must be valid and used by
-    /// nothing else until [`Blocks::take`] gave the slot.
+    /// nothing else until [`Blocks::take`] returned the slot.
     pub unsafe fn start(
         &mut self,
         slot: u32,
@@ -80,13 +79,13 @@ impl Blocks {
         0
     }
 
-    /// How many are in flight.
+    /// Number of requests in flight.
     pub fn in_flight(&self) -> usize {
         self.in_flight.len()
     }
 
-    /// Gives up to `max` of the requests that ended to `done`: slot, and bytes or a negative
-    /// errno. In the order they were started.
+    /// Calls `done` for up to `max` ended requests, in the order of their start, with the slot and the
+    /// bytes moved or a negative errno.
     pub fn take(&mut self, max: usize, mut done: impl FnMut(u32, i64)) -> usize {
         let mut count = 0;
         let blocks = &self.blocks;
@@ -109,8 +108,8 @@ impl Blocks {
         count
     }
 
-    /// Waits until one of those in flight ends, a signal comes or `timeout` is over; whether there
-    /// may be more to take.
+    /// Waits until a request ends, a signal arrives or `timeout` is over. Returns whether there may be
+    /// more to take.
     pub fn suspend(&mut self, timeout: Option<Duration>) -> bool {
         if self.in_flight.is_empty() {
             return false;

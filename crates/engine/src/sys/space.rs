@@ -1,4 +1,4 @@
-//! The free space of a filesystem: where it is, and telling the device of it.
+//! The free space of a filesystem: its ranges, and discarding it.
 
 use super::memory::check;
 use record::{Bytes, FreeSpace};
@@ -16,12 +16,12 @@ struct TrimRange {
 /// _IOWR('X', 121, struct fstrim_range), which is 24 bytes.
 const FITRIM: u32 = 0xC018_5879;
 
-/// Discards the free space of the filesystem that `file` lies on, from `offset` on and `length` bytes
-/// at most, in pieces of `minimum` bytes at least; bytes discarded.
+/// Discards the free space of the filesystem of `file`, from `offset` on and at most `length` bytes, in
+/// pieces of at least `minimum` bytes. Returns the bytes discarded.
 ///
 /// # Errors
-/// EPERM without CAP_SYS_ADMIN; EOPNOTSUPP where the device takes no discards; ENOTTY where the
-/// filesystem does not know how; EINVAL for a range outside of it; EROFS, EIO.
+/// EPERM without CAP_SYS_ADMIN; EOPNOTSUPP if the device has no discards; ENOTTY if the filesystem has
+/// no trim; EINVAL for a range outside of it; EROFS, EIO.
 pub fn trim_free_space(
     file: BorrowedFd<'_>,
     offset: u64,
@@ -71,7 +71,7 @@ impl Mapping {
     }
 }
 
-/// Mappings asked for at once.
+/// Mappings per call.
 const MAPPINGS: usize = 256;
 
 /// struct fsmap_head, with room for so many answers.
@@ -93,11 +93,11 @@ const FMR_OF_LAST: u32 = 0x20;
 /// FMR_OWNER(0, 1).
 const FMR_OWN_FREE: u64 = 1;
 
-/// The free ranges of the filesystem that `file` lies on, as far as they lie between `offset` and
-/// `end`: how many and how large, and those of `minimum` bytes and more.
+/// The number and size of the free ranges of the filesystem of `file` between `offset` and `end`, and
+/// of those with at least `minimum` bytes.
 ///
 /// # Errors
-/// ENOTTY or EOPNOTSUPP where the filesystem does not tell; EPERM.
+/// ENOTTY or EOPNOTSUPP if the filesystem has no such map; EPERM.
 pub fn free_space(
     file: BorrowedFd<'_>,
     offset: u64,
@@ -126,7 +126,7 @@ pub fn free_space(
             count(&mut found, to.saturating_sub(from), minimum);
         }
         match mappings.last() {
-            // It goes on after the mapping in the low key.
+            // The next call continues after the mapping in the low key.
             Some(last) if last.flags & FMR_OF_LAST == 0 => low = *last,
             _ => return Ok(found),
         }
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_filesystem_cannot_do_is_an_error() {
+    fn an_unsupported_call_is_an_error() {
         let file = std::fs::File::open("/proc/self/status").unwrap();
         let trimmed = trim_free_space(file.as_fd(), 0, 4096, 0).unwrap_err();
         assert_eq!(trimmed.raw_os_error(), Some(libc::ENOTTY));
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_are_counted_by_what_is_large_enough() {
+    fn ranges_of_the_minimum_length_are_counted_separately() {
         let mut found = FreeSpace::default();
         for length in [0, 4096, 65_536] {
             count(&mut found, length, 8192);

@@ -12,7 +12,7 @@ pub struct Tmpfs {
 }
 
 impl Tmpfs {
-    /// One of `size` bytes.
+    /// Mounts one of `size` bytes.
     pub fn new(size: u64) -> Tmpfs {
         let directory = scratch();
         let options = ["-t", "tmpfs", "-o", &format!("size={size}")];
@@ -20,7 +20,7 @@ impl Tmpfs {
         Tmpfs { mounted, _directory: directory }
     }
 
-    /// Where it is mounted.
+    /// Its mount point.
     pub fn path(&self) -> &Path {
         self.mounted.path()
     }
@@ -34,7 +34,7 @@ pub struct SmallDisk {
 }
 
 impl SmallDisk {
-    /// One on a device of `size` bytes.
+    /// Mounts one on a device of `size` bytes.
     pub fn new(size: u64) -> SmallDisk {
         let device = Loop::new(size);
         system("mkfs.ext4", &["-q", "-m0", &device.device]);
@@ -43,7 +43,7 @@ impl SmallDisk {
         SmallDisk { mounted, _device: device, _directory: directory }
     }
 
-    /// Where it is mounted.
+    /// Its mount point.
     pub fn path(&self) -> &Path {
         self.mounted.path()
     }

@@ -1,20 +1,21 @@
-//! The thread that runs a worker: identity, cost, placement, priorities.
+//! The thread of a worker: id, CPU use, placement, priorities.
 
 use super::memory::{check, errno};
 use plan::NumaMemory;
 use record::{CpuUse, Nanos};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::thread::{CpuSet, Gid, Uid, sched_setaffinity, set_thread_gid, set_thread_uid};
 use std::io;
 
 /// The thread's id.
 pub fn id() -> u32 {
-    // SAFETY: gettid takes nothing and cannot fail.
-    unsafe { libc::gettid() as u32 }
+    rustix::thread::gettid().as_raw_pid().cast_unsigned()
 }
 
-/// What the thread has used so far, from getrusage(RUSAGE_THREAD).
+/// The thread's resource use so far, from getrusage(RUSAGE_THREAD).
 pub fn usage() -> CpuUse {
-    // getrusage tells the time up to the last tick or switch, milliseconds ago. The thread's clock is
-    // exact, and reading it brings the account that getrusage tells of up to date.
+    // getrusage alone returns the time up to the last tick or switch, milliseconds ago. Reading the
+    // thread's CPU clock updates the account first.
     let _ = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     // SAFETY: all-zero is a value of this struct of integers.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
@@ -32,27 +33,17 @@ pub fn usage() -> CpuUse {
 }
 
 /// Binds the thread to CPUs.
-///
-/// # Errors
-/// None of them exists or is allowed.
 pub fn bind_to_cpus(cpus: &[u32]) -> io::Result<()> {
-    // SAFETY: all-zero is the empty set.
-    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-    for &cpu in cpus.iter().filter(|c| **c < libc::CPU_SETSIZE as u32) {
-        // SAFETY: the index is below the size of the set.
-        unsafe { libc::CPU_SET(cpu as usize, &mut set) };
-    }
-    // SAFETY: the set lives during the call; 0 is this thread.
-    check(unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set) })
+    let mut set = CpuSet::new();
+    let cpus = cpus.iter().map(|cpu| *cpu as usize).filter(|cpu| *cpu < CpuSet::MAX_CPU);
+    cpus.for_each(|cpu| set.set(cpu));
+    Ok(sched_setaffinity(None, &set)?)
 }
 
 /// Sets the thread's nice value.
-///
-/// # Errors
-/// Lower than allowed for this user.
 pub fn set_nice(nice: i32) -> io::Result<()> {
-    // SAFETY: no memory is involved; on Linux 0 is the calling thread alone.
-    check(unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, nice) })
+    // On Linux, no process id means the calling thread alone.
+    Ok(rustix::process::setpriority_process(None, nice)?)
 }
 
 /// I/O priority as the kernel encodes it (linux/ioprio.h: class << 13, hint << 3, level).
@@ -60,27 +51,16 @@ pub fn io_priority_value(class: u8, level: u8, hint: u16) -> u16 {
     (u16::from(class) << 13) | ((hint & 0x3ff) << 3) | u16::from(level & 7)
 }
 
-/// Makes the thread alone run as another group and user; the group first, while it still may.
-///
-/// # Errors
-/// Not allowed to this user.
+/// Changes group and user of this thread only; the group first, while the thread still may.
 pub fn become_user(uid: Option<u32>, gid: Option<u32>) -> io::Result<()> {
-    // The wrappers of the C library would change every thread of the process.
-    if let Some(gid) = gid {
-        // SAFETY: no memory is involved.
-        check(unsafe { libc::syscall(libc::SYS_setgid, gid) } as i32)?;
-    }
-    if let Some(uid) = uid {
-        // SAFETY: no memory is involved.
-        check(unsafe { libc::syscall(libc::SYS_setuid, uid) } as i32)?;
-    }
+    // The C library's functions would change every thread of the process.
+    gid.map(|gid| set_thread_gid(Gid::from_raw(gid))).transpose()?;
+    uid.map(|uid| set_thread_uid(Uid::from_raw(uid))).transpose()?;
     Ok(())
 }
 
-/// Sets the thread's I/O priority, as [`io_priority_value`] encodes it.
-///
-/// # Errors
-/// The real-time class needs CAP_SYS_ADMIN or CAP_SYS_NICE.
+/// Sets the thread's I/O priority, as [`io_priority_value`] encodes it. The real-time class needs
+/// CAP_SYS_ADMIN or CAP_SYS_NICE.
 pub fn set_io_priority(value: u16) -> io::Result<()> {
     const IOPRIO_WHO_PROCESS: i32 = 1;
     // SAFETY: no memory is involved; 0 is the calling thread.
@@ -89,31 +69,21 @@ pub fn set_io_priority(value: u16) -> io::Result<()> {
     check(result as i32)
 }
 
-/// Raises the process's limit on open files as far as it may: workers are threads and share one
-/// table of descriptors, where 1000 jobs in processes have one each.
+/// Raises the process's limit on open files to the maximum: workers are threads and share one table of
+/// descriptors.
 pub fn raise_open_files() {
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: both calls get the address of an rlimit of ours. A refusal leaves the limit as it is;
-    // an open that fails for it says so.
-    unsafe {
-        if libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) == 0 {
-            limit.rlim_cur = limit.rlim_max;
-            libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit);
-        }
-    }
+    let limit = getrlimit(Resource::Nofile);
+    // If this is refused, the open that fails because of the limit reports so.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
-/// Makes timed sleeps of this thread end within a microsecond of their time, where 50 is the
-/// default (PR_SET_TIMERSLACK).
+/// Lets timed sleeps of this thread end within 1 µs of their time instead of 50 µs (PR_SET_TIMERSLACK).
 pub fn sharpen_timers() {
     // SAFETY: no memory is involved. A refusal leaves sleeps a little longer, which the loop bears.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_000, 0, 0, 0) };
 }
 
-/// Sets where the thread's new memory comes from (set_mempolicy(2)).
-///
-/// # Errors
-/// The kernel knows no NUMA, or not these nodes.
+/// Sets the NUMA policy of the thread's new memory (set_mempolicy(2)).
 pub fn set_memory_policy(policy: &NumaMemory) -> io::Result<()> {
     let (mode, nodes): (i32, &[u32]) = match policy {
         NumaMemory::Default => (libc::MPOL_DEFAULT, &[]),
@@ -139,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn work_shows_in_the_usage_of_its_thread_alone() {
+    fn work_counts_only_for_its_own_thread() {
         let before = usage();
         std::thread::spawn(|| {
             let own = usage().user;
@@ -171,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cpu_that_is_not_there_is_refused() {
+    fn a_missing_cpu_is_refused() {
         assert!(bind_to_cpus(&[1023]).is_err());
         assert!(bind_to_cpus(&[]).is_err());
     }

@@ -1,7 +1,7 @@
 //! The processor's time-stamp counter.
 
-/// Reads the counter. Not ordered against the instructions around it: a stamp beside a system call
-/// needs no fence, and a fence would cost more than the error it removes (some nanoseconds).
+/// Reads the counter without a fence: a timestamp next to a system call needs none, and a fence would
+/// cost more than the error it removes (some nanoseconds).
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub fn read() -> u64 {
@@ -9,12 +9,11 @@ pub fn read() -> u64 {
     unsafe { std::arch::x86_64::_rdtsc() }
 }
 
-/// Reads the counter once everything before has been done (RDTSCP): what was loaded before was
-/// there before.
+/// Reads the counter after all earlier loads (RDTSCP).
 #[cfg(target_arch = "x86_64")]
 pub fn read_after_loads() -> u64 {
     let mut cpu = 0;
-    // SAFETY: RDTSCP exists wherever the counter is invariant, writes only what it is given.
+    // SAFETY: RDTSCP exists wherever the counter is invariant, writes only to its argument.
     unsafe { std::arch::x86_64::__rdtscp(&raw mut cpu) }
 }
 

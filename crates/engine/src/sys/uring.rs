@@ -20,13 +20,13 @@ pub mod setup {
     pub const CQSIZE: u32 = 1 << 3;
     /// Sizes above the limit are cut to it.
     pub const CLAMP: u32 = 1 << 4;
-    /// No interrupt of a running task for completions.
+    /// Completions do not interrupt a running task.
     pub const COOP_TASKRUN: u32 = 1 << 8;
-    /// The ring says when completions wait for the task.
+    /// The ring shows when completions wait for the task.
     pub const TASKRUN_FLAG: u32 = 1 << 9;
     /// Only one task submits.
     pub const SINGLE_ISSUER: u32 = 1 << 12;
-    /// Completions are worked on only when asked for.
+    /// Completions are processed only on request.
     pub const DEFER_TASKRUN: u32 = 1 << 13;
     /// No indirection between submission ring and entries.
     pub const NO_SQARRAY: u32 = 1 << 16;
@@ -80,9 +80,9 @@ pub mod sqe {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sqe {
-    /// What to do.
+    /// Opcode.
     pub opcode: u8,
-    /// How the entry is treated.
+    /// Flags of the entry.
     pub flags: u8,
     /// I/O priority.
     pub ioprio: u16,
@@ -96,7 +96,7 @@ pub struct Sqe {
     pub length: u32,
     /// Flags of the operation.
     pub op_flags: u32,
-    /// Comes back with the completion.
+    /// Returned with the completion.
     pub user_data: u64,
     /// Registered buffer.
     pub buffer_index: u16,
@@ -233,14 +233,14 @@ pub struct Uring {
     cq_tail: *const AtomicU32,
     cq_mask: u32,
     cqes: *const Cqe,
-    // Entries written but not yet shown to the kernel end here.
+    /// End of the entries written but not yet visible to the kernel.
     tail: u32,
     submitted: u32,
     flags: u32,
     has_timeouts: bool,
-    // What enter is given for the ring, and a flag that says what it is.
+    /// The ring as io_uring_enter takes it, and the flag for its kind.
     entered_as: (RawFd, u32),
-    // Unmapped before the descriptor closes: fields drop in this order.
+    // Unmapped before the descriptor closes, because fields drop in this order.
     _rings: Mapping,
     _entries: Mapping,
     fd: OwnedFd,
@@ -328,11 +328,11 @@ impl Uring {
         self.flags & setup::SQPOLL != 0
     }
 
-    /// Puts an entry into the submission ring; false when it is full.
+    /// Puts an entry into the submission ring; false if it is full.
     ///
     /// # Safety
-    /// The memory the entry names (buffer, vectors) must stay valid, and be used by nobody else,
-    /// until its completion was taken.
+    /// The buffer and vectors of the entry must stay valid and be used by nothing else until its
+    /// completion was taken.
     #[inline(always)]
     pub unsafe fn push(&mut self, entry: Sqe) -> bool {
         let head = Self::load(self.sq_head, Ordering::Acquire);
@@ -347,8 +347,8 @@ impl Uring {
         true
     }
 
-    /// Shows the entries pushed to the kernel. Returns how many it took: fewer than were pushed, or
-    /// none, when it is out of resources until completions were taken.
+    /// Submits the pushed entries. Returns how many the kernel took: fewer, or 0, if it is out of resources
+    /// until completions are taken.
     pub fn submit(&mut self) -> io::Result<u32> {
         let pushed = self.tail.wrapping_sub(self.submitted);
         Self::store(self.sq_tail, self.tail);
@@ -360,7 +360,7 @@ impl Uring {
             }
             return Ok(pushed);
         }
-        // Under DEFER_TASKRUN completions are only worked on inside an enter that asks for them.
+        // With DEFER_TASKRUN, completions are only processed inside an enter that asks for them.
         let asks = self.flags & (setup::DEFER_TASKRUN | setup::IOPOLL) != 0;
         let flags = if asks { ENTER_GETEVENTS } else { 0 };
         let taken = self.call(pushed, 0, flags, None).or_else(unless_transient)?;
@@ -368,17 +368,17 @@ impl Uring {
         Ok(taken)
     }
 
-    /// Waits until at least `min` completions are there, for `timeout` at most; a signal ends it as
-    /// well. Submits nothing: what is pushed stays for [`Uring::submit`] to count.
+    /// Waits for at least `min` completions, until `timeout` or a signal. Submits nothing, because
+    /// [`Uring::submit`] counts submissions.
     pub fn wait(&mut self, min: u32, timeout: Option<Duration>) -> io::Result<()> {
         let wakeup = if self.is_polled() { self.wakeup() } else { 0 };
         self.call(0, min, ENTER_GETEVENTS | wakeup, timeout).or_else(unless_transient)?;
         Ok(())
     }
 
-    /// The flag that wakes the polling thread when it sleeps, else 0.
+    /// The flag that wakes the polling thread if it sleeps, otherwise 0.
     fn wakeup(&self) -> u32 {
-        // The tail must be visible before the flag is read, or the poller may sleep on it.
+        // The tail must be visible before the flag is read; otherwise the poller may miss it and sleep.
         std::sync::atomic::fence(Ordering::SeqCst);
         let sleeps = Self::load(self.sq_flags, Ordering::Relaxed) & SQ_NEED_WAKEUP != 0;
         if sleeps { ENTER_SQ_WAKEUP } else { 0 }
@@ -406,8 +406,8 @@ impl Uring {
             None => (std::ptr::null(), 0, 0),
         };
         let (ring, registered) = self.entered_as;
-        // SAFETY: `argument` and the timespec it points to live until the call returns; the kernel
-        // reads nothing else of ours but the rings.
+        // SAFETY: `argument` and the timespec it points to live until the call returns; otherwise the
+        // kernel only reads the rings.
         let result = unsafe {
             libc::syscall(
                 libc::SYS_io_uring_enter,
@@ -422,7 +422,7 @@ impl Uring {
         if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result as u32) }
     }
 
-    /// Completions that can be taken now.
+    /// Number of completions that can be taken now.
     #[inline(always)]
     pub fn ready(&self) -> u32 {
         Self::load(self.cq_tail, Ordering::Acquire)
@@ -432,12 +432,12 @@ impl Uring {
     /// Whether completions may wait for this thread to enter the kernel.
     #[inline(always)]
     pub fn has_deferred_work(&self) -> bool {
-        // Under IOPOLL nothing completes but inside an enter that asks for it.
+        // With IOPOLL, I/O completes only inside an enter that asks for it.
         self.flags & setup::IOPOLL != 0
             || Self::load(self.sq_flags, Ordering::Relaxed) & SQ_TASKRUN != 0
     }
 
-    /// Completion `index` of those ready. Panics never: an index beyond them reads a stale entry.
+    /// Completion `index` of those ready. An index beyond them reads a stale entry.
     #[inline(always)]
     pub fn peek(&self, index: u32) -> Cqe {
         let head = Self::load(self.cq_head, Ordering::Relaxed);
@@ -470,11 +470,9 @@ impl Uring {
         self.register(REGISTER_BUFFERS, buffers.as_ptr().cast(), buffers.len() as u32)
     }
 
-    /// Registers the ring itself with the calling thread, the only one that may enter it from then on
-    /// (io_uring_register_ring_fd(3)): the kernel then looks for it in less places at each call.
-    ///
-    /// # Errors
-    /// Kernels before 5.18; a thread that has 16 of them.
+    /// Registers the ring with the calling thread, which is then the only one that may enter it
+    /// (io_uring_register_ring_fd(3)). This saves a look-up per call. Needs Linux 5.18, and at most 16
+    /// rings per thread.
     pub fn register_ring(&mut self) -> io::Result<()> {
         let fd = self.fd.as_raw_fd();
         let mut update = Update { offset: ANY_INDEX, reserved: 0, data: fd as u64 };
@@ -483,11 +481,11 @@ impl Uring {
         Ok(())
     }
 
-    /// The thread would hold the ring, with all that is pinned for it, until it ends.
+    /// Without this, the thread would keep the ring and its pinned memory until it ends.
     fn unregister_ring(&mut self) {
         if let (index, ENTER_REGISTERED_RING) = self.entered_as {
             let update = Update { offset: index as u32, reserved: 0, data: 0 };
-            // What cannot be unregistered was not registered with this thread.
+            // Fails only if the ring was not registered with this thread.
             let _ = self.register(UNREGISTER_RING_FDS, (&raw const update).cast(), 1);
         }
     }
@@ -505,14 +503,14 @@ impl Uring {
 }
 
 impl Drop for Uring {
-    /// Waits for what is in flight: closing the descriptor alone would leave the kernel writing into
-    /// buffers that are freed next.
+    /// Waits for I/O in flight: closing the descriptor alone would let the kernel write into buffers that
+    /// are freed next.
     fn drop(&mut self) {
         loop {
             self.advance(self.ready());
             let in_flight =
                 self.submitted.wrapping_sub(Self::load(self.cq_head, Ordering::Relaxed));
-            // A ring that cannot be waited on any more has nothing left to give.
+            // A ring that cannot be waited on has no completions left.
             if in_flight == 0 || self.wait(1, None).is_err() {
                 break;
             }
@@ -521,8 +519,7 @@ impl Drop for Uring {
     }
 }
 
-/// 0 for what time or completions cure: a signal, a timeout, a lack of memory or of room for
-/// completions.
+/// 0 for transient errors: a signal, a timeout, a lack of memory or of room for completions.
 fn unless_transient(error: io::Error) -> io::Result<u32> {
     match error.raw_os_error() {
         Some(libc::EINTR | libc::ETIME | libc::EAGAIN | libc::EBUSY) => Ok(0),

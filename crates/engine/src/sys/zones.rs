@@ -1,5 +1,5 @@
-//! Zones of a block device, by the ioctls of linux/blkzoned.h. Offsets and lengths are bytes here;
-//! the kernel counts in sectors of 512.
+//! Zones of a block device, with the ioctls of linux/blkzoned.h. Offsets and lengths are in bytes; the
+//! kernel uses sectors of 512 bytes.
 
 use super::io::retry;
 use super::memory::errno;
@@ -13,49 +13,49 @@ const BLKREPORTZONE: u32 = 0xc010_1282;
 const BLKRESETZONE: u32 = 0x4010_1283;
 /// _IOW(0x12, 136, struct blk_zone_range).
 const BLKFINISHZONE: u32 = 0x4010_1288;
-/// BLK_ZONE_REP_CAPACITY: the capacity of zones is reported apart from their length.
+/// BLK_ZONE_REP_CAPACITY: the report has the capacity of zones besides their length.
 const HAS_CAPACITY: u32 = 1;
-/// Zones asked for at once.
+/// Zones per report.
 const BATCH: usize = 1024;
 
-/// What the device says of one zone.
+/// The device's report of one zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ZoneReport {
-    /// Where it begins.
+    /// Start, in bytes.
     pub start: u64,
-    /// Distance to the next zone.
+    /// Distance to the start of the next zone.
     pub length: u64,
-    /// Bytes of it that can be used.
+    /// Usable bytes.
     pub capacity: u64,
-    /// Where the next write goes.
+    /// Write pointer.
     pub pointer: u64,
-    /// What may be written where.
+    /// Kind.
     pub kind: ZoneKind,
-    /// How it stands.
+    /// Condition.
     pub condition: Condition,
 }
 
-/// What may be written where in a zone.
+/// Where a zone may be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ZoneKind {
-    /// Anything anywhere.
+    /// Anywhere.
     Conventional,
-    /// At the write pointer.
+    /// Only at the write pointer.
     Sequential,
 }
 
-/// How a zone stands.
+/// The condition of a zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
-    /// Nothing is written, or it is conventional.
+    /// Empty, or conventional.
     Empty,
-    /// A part is written: it counts against the device's limits of open and active zones.
+    /// Partly written: counts towards the device's limits of open and active zones.
     Active,
-    /// Nothing more can be written.
+    /// Full.
     Full,
-    /// It can only be read.
+    /// Read-only.
     ReadOnly,
-    /// It is out of service.
+    /// Out of service.
     Offline,
 }
 
@@ -111,7 +111,7 @@ impl RawZone {
             0xe => Condition::Full,
             _ => Condition::Offline,
         };
-        // The pointer of a full zone means nothing.
+        // The pointer of a full zone is undefined.
         let pointer = match condition {
             Condition::Full => start + capacity,
             _ => (self.pointer * SECTOR).clamp(start, start + capacity),
@@ -120,10 +120,8 @@ impl RawZone {
     }
 }
 
-/// The zones from the one that holds `from` on, at most 1024 of them; none behind the last one.
-///
-/// # Errors
-/// ENOTTY or EOPNOTSUPP where the device has no zones.
+/// The zones from the one at `from` on, at most 1024; none beyond the last one. ENOTTY or EOPNOTSUPP if
+/// the device has no zones.
 pub fn report(device: impl AsFd, from: u64) -> io::Result<Vec<ZoneReport>> {
     let mut room = Box::new(RawReport {
         sector: from / SECTOR,
@@ -137,15 +135,12 @@ pub fn report(device: impl AsFd, from: u64) -> io::Result<Vec<ZoneReport>> {
     Ok(room.zones[..count].iter().map(|zone| zone.read(has_capacity)).collect())
 }
 
-/// Makes whole zones empty: their data is gone. `length` when it was done, else a negative errno.
+/// Resets whole zones, which erases their data. Returns `length` or a negative errno.
 pub fn reset(device: RawFd, start: u64, length: u64) -> i64 {
     on_range(device, BLKRESETZONE, start, length)
 }
 
-/// Makes whole zones full, whatever was written of them.
-///
-/// # Errors
-/// Those of the device.
+/// Makes whole zones full.
 pub fn finish(device: impl AsFd, start: u64, length: u64) -> io::Result<()> {
     match on_range(device.as_fd().as_raw_fd(), BLKFINISHZONE, start, length) {
         error if error < 0 => Err(errno(-error as i32)),
@@ -162,8 +157,8 @@ fn on_range(device: RawFd, request: u32, start: u64, length: u64) -> i64 {
 }
 
 fn control<T>(device: RawFd, request: u32, argument: *mut T) -> io::Result<()> {
-    // SAFETY: the callers give the struct of their request: two 64-bit numbers for a range, and for
-    // a report one that says itself for how many zones it has room.
+    // SAFETY: the callers pass the struct of their request: two 64-bit numbers for a range, and a report
+    // that contains the number of zones for which it has room.
     match retry(|| unsafe { libc::ioctl(device, request as _, argument) as isize }) {
         error if error < 0 => Err(errno(-error as i32)),
         _ => Ok(()),
@@ -182,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_zones_has_no_answer() {
+    fn a_file_without_zones_gives_an_error() {
         let file = std::fs::File::open("/dev/null").unwrap();
         let refused = report(&file, 0).unwrap_err().raw_os_error();
         assert_eq!(refused, Some(libc::ENOTTY));
@@ -191,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_zone_ends_at_its_capacity_and_an_old_kernel_tells_none() {
+    fn a_full_zone_ends_at_its_capacity_or_at_its_end_on_an_old_kernel() {
         let zone = RawZone { start: 8, length: 8, pointer: 8, kind: 2, ..RawZone::NONE };
         let full = RawZone { condition: 0xe, capacity: 6, ..zone }.read(true);
         assert_eq!((full.pointer, full.capacity), (14 * 512, 6 * 512));

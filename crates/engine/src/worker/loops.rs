@@ -4,27 +4,15 @@ use super::failure::{Failure, step};
 use super::link::SupervisorLink;
 use super::source::ObservedSource;
 use crate::clock::RunClock;
-use crate::engines::http::Http;
-use crate::engines::io_uring::IoUring;
-use crate::engines::libaio::Libaio;
-use crate::engines::mmap::Mmap;
-use crate::engines::null::{NullQueue, NullSync};
 use crate::engines::offload::Offload;
-use crate::engines::posixaio::Posixaio;
-use crate::engines::psync::Psync;
-use crate::engines::pvsync::Pvsync;
-use crate::engines::pvsync2::Pvsync2;
-use crate::engines::sync::Sync;
-use crate::engines::sync_ring::SyncRing;
-use crate::engines::vsync::Vsync;
-use crate::engines::{IoSettings, Ring, RingFile, RingSetup};
+use crate::engines::{IoSettings, Ring, RingFile, RingSetup, RingVisitor, visit_ring};
 use crate::files::{OpenFiles, pattern_advice};
 use crate::job_record::{JobRecordBuilder, default_priority};
 use crate::pacing::{OpenGate, PacedGate};
 use crate::run_shared::RunShared;
 use crate::sources::workload::Workload;
 use crate::sys::buffers::BufferArea;
-use plan::{Engine, Worker};
+use plan::Worker;
 
 /// In kernels since 6.11.
 const RWF_ATOMIC: u32 = 0x40;
@@ -39,6 +27,18 @@ pub(super) struct ReadyWorker<'a, 'w> {
     pub builder: &'a mut JobRecordBuilder<'w>,
 }
 
+impl<'w> RingVisitor for ReadyWorker<'_, 'w> {
+    type Output = Result<OpenFiles<'w>, Failure>;
+
+    fn visit<R: Ring + 'static, const QUEUED: bool>(self) -> Self::Output {
+        self.run_specialized::<R, QUEUED>()
+    }
+
+    fn visit_general<R: Ring + 'static, const QUEUED: bool>(self) -> Self::Output {
+        self.run_general::<R, QUEUED>()
+    }
+}
+
 impl<'w> ReadyWorker<'_, 'w> {
     pub fn worker(&self) -> &'w Worker {
         &self.shared.plan.workers[self.index]
@@ -50,21 +50,7 @@ impl<'w> ReadyWorker<'_, 'w> {
         if queue.offload {
             return self.run_general::<Offload, true>();
         }
-        match queue.engine {
-            Engine::Null if queue.depth == 1 => self.run_specialized::<NullSync, false>(),
-            Engine::Null => self.run_specialized::<NullQueue, true>(),
-            Engine::Sync => self.run_specialized::<Sync, false>(),
-            Engine::Psync => self.run_specialized::<Psync, false>(),
-            Engine::Vsync => self.run_specialized::<Vsync, true>(),
-            Engine::Pvsync => self.run_specialized::<Pvsync, false>(),
-            Engine::Pvsync2 => self.run_specialized::<Pvsync2, false>(),
-            Engine::Mmap => self.run_specialized::<Mmap, false>(),
-            Engine::Libaio => self.run_specialized::<Libaio, true>(),
-            Engine::Posixaio => self.run_specialized::<Posixaio, true>(),
-            Engine::IoUring => self.run_specialized::<IoUring, true>(),
-            Engine::Http => self.run_general::<Http, true>(),
-            _ => self.run_general::<SyncRing, false>(),
-        }
+        visit_ring(queue, self)
     }
 
     /// Opens the ring and reads the zones, as far as that is possible without other workers.

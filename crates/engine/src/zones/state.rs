@@ -1,27 +1,25 @@
-//! What is known of the zones of one target.
+//! The state of the zones of one target.
 
 use crate::sys::zones::{Condition, ZoneKind, ZoneReport};
 
 /// One zone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Zone {
-    /// Where it begins.
+    /// Start, in bytes.
     pub start: u64,
-    /// Where the next one begins.
+    /// Start of the next zone.
     pub end: u64,
-    /// Where its usable part ends.
+    /// End of its usable part.
     pub limit: u64,
-    /// Where the next write goes, and what is read ends.
+    /// Write pointer.
     pub pointer: u64,
-    /// Writes go to the pointer.
+    /// Writes must be at the write pointer.
     pub sequential: bool,
-    /// It may be read.
     pub readable: bool,
-    /// It may be written.
     pub writable: bool,
-    /// Who changes it has to wait: a write is in flight, or it is reset or finished.
+    /// Reserved for a write, reset or finish.
     pub busy: bool,
-    /// Bytes below the pointer that are still in flight.
+    /// Bytes below the write pointer that are still in flight.
     pub in_flight: u64,
 }
 
@@ -41,40 +39,40 @@ impl Zone {
         }
     }
 
-    /// Bytes that can still be written.
+    /// Bytes left for writes.
     pub fn room(&self) -> u64 {
         self.limit - self.pointer
     }
 
-    /// Where what can be read ends.
+    /// End of the readable data.
     pub fn written(&self) -> u64 {
         self.pointer - self.in_flight
     }
 }
 
-/// The zones of a target. Those that a part is written of are *open*: as many as the device, or
-/// `max_open_zones`, allows.
+/// The zones of a target. Partly written zones are *open*; the device and `max_open_zones` limit their
+/// number.
 #[derive(Debug)]
-pub(super) struct State {
+pub(super) struct ZoneStates {
     pub zones: Vec<Zone>,
-    /// Distance from the beginning of a zone to that of the next.
+    /// Distance between the starts of two zones, in bytes.
     pub size: u64,
     /// Open zones, in the order in which they were opened.
     pub open: Vec<u32>,
 }
 
-impl State {
-    /// From what the device says. `size` is the distance of its zones.
-    pub fn new(reports: &[ZoneReport], size: u64) -> State {
+impl ZoneStates {
+    /// From the device's report. `size` is the distance between the starts of two zones.
+    pub fn new(reports: &[ZoneReport], size: u64) -> ZoneStates {
         let active = |(_, report): &(u32, &ZoneReport)| report.condition == Condition::Active;
-        State {
+        ZoneStates {
             zones: reports.iter().map(Zone::of).collect(),
             size,
             open: (0..).zip(reports).filter(active).map(|(index, _)| index).collect(),
         }
     }
 
-    /// The zone that holds `offset`; the last one for what is behind it.
+    /// The zone of `offset`; the last zone if `offset` is beyond it.
     pub fn index(&self, offset: u64) -> u32 {
         (offset / self.size).min(self.zones.len() as u64 - 1) as u32
     }
@@ -84,14 +82,14 @@ impl State {
     }
 
     /// Counts a zone as open.
-    pub fn note_open(&mut self, index: u32) {
+    pub fn mark_open(&mut self, index: u32) {
         if !self.open.contains(&index) {
             self.open.push(index);
         }
     }
 
-    /// It is full, or empty: it counts no more.
-    pub fn note_closed(&mut self, index: u32) {
+    /// Counts a zone as full or empty.
+    pub fn mark_closed(&mut self, index: u32) {
         self.open.retain(|open| *open != index);
     }
 
@@ -108,15 +106,15 @@ impl State {
         let zone = self.zone(index);
         zone.pointer = zone.limit;
         zone.busy = false;
-        self.note_closed(index);
+        self.mark_closed(index);
     }
 
-    /// The device was asked for one zone again.
+    /// The device reported one zone again.
     pub fn was_reported(&mut self, index: u32, report: &ZoneReport) {
         *self.zone(index) = Zone::of(report);
         match report.condition {
-            Condition::Active => self.note_open(index),
-            _ => self.note_closed(index),
+            Condition::Active => self.mark_open(index),
+            _ => self.mark_closed(index),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The zones of the targets of a run, shared by the workers on them.
 
-use super::state::State;
+use super::state::ZoneStates;
 use crate::mutex::lock;
 use crate::sys::memory::errno;
 use crate::sys::zones::{Condition, ZoneKind, ZoneReport, finish, report, reset};
@@ -12,9 +12,9 @@ use std::os::fd::AsRawFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
-/// What can be asked of a target beside I/O.
-pub(super) trait Zoned: Send + Sync {
-    /// The zones from the one that holds `from` on, as many as fit.
+/// The zone operations of a target.
+pub(super) trait ZoneDevice: Send + Sync {
+    /// The zones from the one at `from` on, as many as fit into one report.
     fn report(&self, from: u64) -> io::Result<Vec<ZoneReport>>;
     /// Makes a zone empty.
     fn reset(&self, start: u64, length: u64) -> io::Result<()>;
@@ -25,7 +25,7 @@ pub(super) trait Zoned: Send + Sync {
 /// A zoned block device.
 struct Device(File);
 
-impl Zoned for Device {
+impl ZoneDevice for Device {
     fn report(&self, from: u64) -> io::Result<Vec<ZoneReport>> {
         report(&self.0, from)
     }
@@ -42,14 +42,14 @@ impl Zoned for Device {
     }
 }
 
-/// A target without zones: they are invented, and are empty when the run begins.
-pub(super) struct Invented {
+/// A target without zones, which are emulated and empty at the start of the run.
+pub(super) struct EmulatedZones {
     pub size: u64,
     pub capacity: u64,
     pub whole: u64,
 }
 
-impl Zoned for Invented {
+impl ZoneDevice for EmulatedZones {
     fn report(&self, from: u64) -> io::Result<Vec<ZoneReport>> {
         let zone = |start: u64| {
             let length = self.size.min(self.whole - start);
@@ -78,19 +78,19 @@ impl Zoned for Invented {
 
 /// A target and its zones.
 pub(super) struct ZonedTarget {
-    state: Mutex<State>,
+    state: Mutex<ZoneStates>,
     changed: Condvar,
-    pub device: Box<dyn Zoned>,
+    pub device: Box<dyn ZoneDevice>,
 }
 
 impl ZonedTarget {
-    /// Asks the device for all of its zones.
-    pub fn new(device: Box<dyn Zoned>, size: u64) -> io::Result<ZonedTarget> {
+    /// Reads all zones of the device.
+    pub fn new(device: Box<dyn ZoneDevice>, size: u64) -> io::Result<ZonedTarget> {
         let mut reports: Vec<ZoneReport> = Vec::new();
         loop {
             let from = reports.last().map_or(0, |zone| zone.start + zone.length);
             let more = device.report(from)?;
-            // A device that reports the same zones again has no others.
+            // A device that repeats zones has no more.
             if more.first().is_none_or(|first| first.start < from) {
                 break;
             }
@@ -99,40 +99,37 @@ impl ZonedTarget {
         if reports.is_empty() || size == 0 {
             return Err(io::Error::other("it reports no zones"));
         }
-        let state = Mutex::new(State::new(&reports, size));
+        let state = Mutex::new(ZoneStates::new(&reports, size));
         Ok(ZonedTarget { state, changed: Condvar::new(), device })
     }
 
-    /// Takes the zones for a moment.
-    pub fn state(&self) -> MutexGuard<'_, State> {
+    /// Locks the zones.
+    pub fn state(&self) -> MutexGuard<'_, ZoneStates> {
         lock(&self.state)
     }
 
-    /// Wakes those that wait for a zone.
-    pub fn tell(&self) {
+    /// Wakes the workers that wait for a zone.
+    pub fn notify(&self) {
         self.changed.notify_all();
     }
 
-    /// Waits until another worker is done with a zone, for `patience` at most.
-    pub fn wait(&self, patience: Duration) {
+    /// Waits until another worker releases a zone, at most for `max`.
+    pub fn wait(&self, max: Duration) {
         let state = self.state();
         if state.zones.iter().any(|zone| zone.busy) {
-            // Whoever waits looks again, whatever woke it.
-            drop(self.changed.wait_timeout(state, patience));
+            // The caller checks again in any case.
+            drop(self.changed.wait_timeout(state, max));
         }
     }
 }
 
-/// The zoned targets of a run, by what names each.
+/// The zoned targets of a run, by name.
 #[derive(Default)]
 pub(crate) struct ZonedTargets(Mutex<HashMap<String, Arc<ZonedTarget>>>);
 
 impl ZonedTargets {
-    /// Reads the zones of a worker's targets, where no worker before it has.
-    ///
-    /// # Errors
-    /// A target cannot be opened or does not tell its zones, or more of them are open than the
-    /// worker may have.
+    /// Reads the zones of a worker's targets that no other worker has read. Fails if a target cannot be
+    /// opened or reports no zones, or if more zones are open than the worker may open.
     pub fn prepare(&self, worker: &Worker) -> io::Result<()> {
         let Some(zoned) = &worker.zbd else { return Ok(()) };
         let mut known = lock(&self.0);
@@ -161,7 +158,7 @@ impl ZonedTargets {
         ZonedTargets(Mutex::new(HashMap::from([(name.to_owned(), Arc::new(target))])))
     }
 
-    /// The targets of a worker that was prepared, by file.
+    /// The targets of a prepared worker, by file.
     pub(super) fn of(&self, worker: &Worker) -> Vec<Arc<ZonedTarget>> {
         let known = lock(&self.0);
         let files = worker.zbd.iter().flat_map(|zoned| &zoned.files);
@@ -169,10 +166,10 @@ impl ZonedTargets {
     }
 }
 
-fn open(file: &ZonedFile, path: &str, writes: bool) -> io::Result<Box<dyn Zoned>> {
+fn open(file: &ZonedFile, path: &str, writes: bool) -> io::Result<Box<dyn ZoneDevice>> {
     if !file.device {
         let ZonedFile { size, capacity, whole, .. } = *file;
-        return Ok(Box::new(Invented { size, capacity, whole }));
+        return Ok(Box::new(EmulatedZones { size, capacity, whole }));
     }
     let device = OpenOptions::new().read(true).write(writes).open(path)?;
     Ok(Box::new(Device(device)))

@@ -1,6 +1,6 @@
-//! The rules, on an invented device that keeps to them strictly.
+//! The rules, on a simulated device that enforces them.
 
-use super::target::{Zoned, ZonedTarget, ZonedTargets};
+use super::target::{ZoneDevice, ZonedTarget, ZonedTargets};
 use super::work::ZonedWork;
 use crate::hot::op::{Next, Op, OpKind, Source};
 use crate::random::Random;
@@ -14,7 +14,7 @@ const K: u64 = 1024;
 const SIZE: u64 = 64 * K;
 const CAPACITY: u64 = 48 * K;
 
-/// A device of eight zones: what was done to it, and what it says of itself.
+/// A simulated device of eight zones.
 #[derive(Clone)]
 struct Device(Arc<Mutex<Vec<ZoneReport>>>);
 
@@ -43,7 +43,7 @@ impl Device {
         })
     }
 
-    /// Does an I/O as a strict device would.
+    /// Does an I/O and checks the rules.
     #[track_caller]
     fn write(&self, op: &Op) {
         let zone = &mut self.0.lock().unwrap()[(op.offset / SIZE) as usize];
@@ -79,10 +79,10 @@ impl Device {
     }
 }
 
-impl Zoned for Device {
+impl ZoneDevice for Device {
     fn report(&self, from: u64) -> io::Result<Vec<ZoneReport>> {
         let zones = self.0.lock().unwrap();
-        // Two at a time, as a driver with little room would.
+        // Two at a time, like a driver with a small buffer.
         Ok(zones.iter().skip((from / SIZE) as usize).take(2).copied().collect())
     }
 
@@ -126,7 +126,7 @@ fn work(worker: &Worker, targets: &ZonedTargets) -> ZonedWork {
     ZonedWork::new(worker, worker.zbd.as_ref().unwrap(), targets)
 }
 
-/// Runs work with up to four I/Os in flight, which end in any order; what was done, in KiB.
+/// Runs with up to four I/Os in flight that end in any order. Returns the I/Os, in KiB.
 #[track_caller]
 fn run(worker: &Worker, device: &Device, most_active: usize) -> Vec<(char, u64, u64)> {
     let targets = targets(device);
@@ -171,13 +171,13 @@ fn sequential_writes_fill_each_zone_from_its_pointer_on() {
     let offsets: Vec<u64> = done.iter().map(|d| d.1).collect();
     let expected: Vec<u64> = (0..48).step_by(8).chain([104]).collect();
     assert_eq!(offsets[..7], expected);
-    // A full zone is reset when the pass comes to it.
+    // A full zone is reset when the pass reaches it.
     assert_eq!(offsets[7..13], [128, 136, 144, 152, 160, 168]);
     assert_eq!(device.pointers(), [48, 48, 48, 48, 0, 0, 0, 0]);
 }
 
 #[test]
-fn amounts_are_of_what_was_written_when_they_are_asked_for() {
+fn a_job_writes_its_amount_or_each_zone_once() {
     let device = Device::new();
     let mut worker = worker(ReadWrite::Write, 4 * K, 0..4);
     (worker.stop.bytes, worker.stop.wraps) = (Some(512 * K), true);
@@ -199,7 +199,7 @@ fn random_writes_keep_to_pointers_and_limits() {
 }
 
 #[test]
-fn a_worker_keeps_to_its_own_limit_beside_that_of_all() {
+fn a_worker_keeps_to_its_own_limit_of_open_zones() {
     let device = Device::new();
     let mut worker = worker(ReadWrite::RandWrite, 4 * K, 2..8);
     let zbd = worker.zbd.as_mut().unwrap();
@@ -209,7 +209,7 @@ fn a_worker_keeps_to_its_own_limit_beside_that_of_all() {
 }
 
 #[test]
-fn a_rest_that_holds_no_block_is_finished_or_written() {
+fn a_rest_too_small_for_a_block_is_finished_or_written() {
     let device = Device::new();
     let done = run(&worker(ReadWrite::Write, 20 * K, 0..2), &device, 2);
     assert_eq!(done.iter().map(|d| d.2).collect::<Vec<_>>(), [20, 20, 20, 20]);
@@ -221,7 +221,7 @@ fn a_rest_that_holds_no_block_is_finished_or_written() {
 }
 
 #[test]
-fn reads_keep_to_what_is_written() {
+fn reads_stay_below_the_write_pointer() {
     for rw in [ReadWrite::Read, ReadWrite::RandRead] {
         let device = Device::new().filled(1, 40 * K).filled(3, 4 * K).filled(6, 2 * K);
         let done = run(&worker(rw, 4 * K, 0..8), &device, 3);
@@ -257,7 +257,7 @@ fn reads_of_a_mix_follow_the_writes() {
 }
 
 #[test]
-fn trims_reset_zones_that_hold_something() {
+fn trims_reset_zones_that_hold_data() {
     let device = Device::new().filled(1, 4 * K).filled(4, CAPACITY);
     let done = run(&worker(ReadWrite::Trim, SIZE, 0..8), &device, 1);
     assert_eq!(done, [('t', 64, 64), ('t', 256, 64)]);
@@ -268,7 +268,7 @@ fn trims_reset_zones_that_hold_something() {
 }
 
 #[test]
-fn conventional_zones_are_written_anywhere_and_those_out_of_service_nowhere() {
+fn conventional_zones_are_written_anywhere_and_offline_zones_nowhere() {
     let device = Device::new()
         .with(0, |zone| {
             (zone.kind, zone.capacity, zone.pointer) = (ZoneKind::Conventional, SIZE, SIZE);
@@ -287,7 +287,7 @@ fn conventional_zones_are_written_anywhere_and_those_out_of_service_nowhere() {
 }
 
 #[test]
-fn zones_are_reset_before_they_are_full_when_asked_for() {
+fn zones_are_reset_before_they_are_full_if_requested() {
     let mut worker = worker(ReadWrite::RandWrite, 4 * K, 0..4);
     let zbd = worker.zbd.as_mut().unwrap();
     (zbd.reset_threshold, zbd.reset_every) = (0.25, 4);
@@ -324,7 +324,7 @@ fn two_workers_share_pointers_and_limits() {
 }
 
 #[test]
-fn what_was_never_issued_keeps_nobody_waiting() {
+fn io_that_was_never_issued_blocks_nobody() {
     let device = Device::new();
     let targets = targets(&device);
     let worker = worker(ReadWrite::Write, 4 * K, 0..1);
@@ -338,7 +338,7 @@ fn what_was_never_issued_keeps_nobody_waiting() {
 }
 
 #[test]
-fn after_a_failed_write_the_device_says_where_its_zone_goes_on() {
+fn after_a_failed_write_the_write_pointer_is_read_from_the_device() {
     for recover in [true, false] {
         let device = Device::new();
         let targets = targets(&device);
@@ -346,7 +346,7 @@ fn after_a_failed_write_the_device_says_where_its_zone_goes_on() {
         worker.zbd.as_mut().unwrap().recover = recover;
         let mut work = work(&worker, &targets);
         let Next::Io(op) = work.next() else { panic!() };
-        // A part of it came through.
+        // A part of it was written.
         device.write(&Op { length: 4 * K, ..op });
         work.completed(&Op { length: 0, ..op }, 0);
         let Next::Io(op) = work.next() else { panic!() };

@@ -1,6 +1,6 @@
-//! A worker's I/O, placed as zones allow.
+//! A worker's I/O on zoned targets.
 
-use super::keeper::{Keeper, Verdict};
+use super::placement::{Placement, ZonePlacer};
 use super::target::{ZonedTarget, ZonedTargets};
 use crate::hot::op::{Next, Op, OpKind, Source};
 use crate::job_record::JobRecordBuilder;
@@ -11,50 +11,50 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a worker that has nothing in flight waits for others before it looks at the time.
-const PATIENCE: Duration = Duration::from_millis(1);
-/// I/Os without a place before the time is looked at.
-const MOST_SKIPPED: u32 = 1 << 14;
+/// How long a worker with nothing in flight waits for other workers before it checks the time.
+const WAIT_MAX: Duration = Duration::from_millis(1);
+/// Skipped I/Os before the loop checks the time.
+const SKIPS_PER_CALL: u32 = 1 << 14;
 
 /// One file of the worker.
 struct File {
     target: Arc<ZonedTarget>,
-    keeper: Keeper,
-    /// A device whose zones are reset instead of trimmed.
-    device: bool,
-    /// Bytes its region holds beyond which zones are reset; what it holds; writes until the next
-    /// reset.
-    threshold: u64,
-    held: u64,
-    countdown: u64,
-    /// Zones this worker made busy: index and what is to be undone when it never ends.
+    placer: ZonePlacer,
+    /// A zoned device: its zones are reset, not trimmed.
+    is_device: bool,
+    /// Bytes of data from which on zones are reset.
+    reset_threshold: u64,
+    /// Bytes of data in the region.
+    data_bytes: u64,
+    writes_until_reset: u64,
+    /// Zones that this worker reserved.
     busy: Vec<u32>,
 }
 
-/// I/O as it is drawn, placed by the rules of zones.
+/// Drawn I/O, placed by the rules of zones.
 pub(crate) struct ZonedWork {
     workload: Workload,
     files: Vec<File>,
-    /// Drawn, and waiting for its zone; whether that is to be reset.
+    /// The I/O that waits for its zone, and whether the zone must be reset.
     waiting: Option<(Op, bool)>,
-    /// Nothing ended since it had to wait.
-    waited: bool,
+    /// It waits, and nothing has ended since.
+    has_waited: bool,
     skipped: u64,
-    /// Skipped I/Os that make it certain that no other can be placed.
-    most_skipped: u64,
-    /// Writes between two resets beyond the threshold; 0: none are asked for.
+    /// After so many skipped I/Os no other can be placed.
+    max_skipped: u64,
+    /// Writes between two resets above the threshold; 0: no such resets.
     reset_every: u64,
     recover: bool,
     resets: u64,
-    /// Zones that were reset for a write; only where somebody asks for them.
+    /// Zones that were reset for a write; only kept for verification.
     emptied: Option<Vec<Op>>,
     failed: Option<(&'static str, io::Error)>,
-    /// An I/O found a place.
-    placed: bool,
-    /// There was no zone for an I/O.
-    stuck: bool,
-    /// Where one I/O finds no place, no later one of the pass does.
-    one_pass: bool,
+    /// At least one I/O was placed.
+    has_placed: bool,
+    /// No I/O can be placed any more.
+    is_impossible: bool,
+    /// The first skipped I/O ends the pass.
+    ends_at_first_skip: bool,
 }
 
 impl ZonedWork {
@@ -68,16 +68,16 @@ impl ZonedWork {
             .map(|((file, zoned), target)| {
                 let region = file.start..file.start + file.length;
                 let state = target.state();
-                let keeper = Keeper::new(region, &state, plan, min, mixed);
-                let held = keeper.held(&state);
+                let placer = ZonePlacer::new(region, &state, plan, min, mixed);
+                let data_bytes = placer.data_bytes(&state);
                 drop(state);
                 File {
-                    keeper,
+                    placer,
                     target,
-                    device: zoned.device,
-                    threshold: (file.length as f64 * plan.reset_threshold) as u64,
-                    held,
-                    countdown: plan.reset_every,
+                    is_device: zoned.device,
+                    reset_threshold: (file.length as f64 * plan.reset_threshold) as u64,
+                    data_bytes,
+                    writes_until_reset: plan.reset_every,
                     busy: Vec::new(),
                 }
             })
@@ -86,23 +86,23 @@ impl ZonedWork {
             workload: Workload::new(worker),
             files,
             waiting: None,
-            waited: false,
+            has_waited: false,
             skipped: 0,
-            most_skipped: 2 * (worker.region() / min + 1),
+            max_skipped: 2 * (worker.region() / min + 1),
             reset_every: plan.reset_every,
             recover: plan.recover,
             resets: 0,
             emptied: worker.verify.as_ref().map(|_| Vec::new()),
             failed: None,
-            placed: false,
-            stuck: false,
-            one_pass: !mixed && !plan.random,
+            has_placed: false,
+            is_impossible: false,
+            ends_at_first_skip: !mixed && !plan.random,
         }
     }
 
-    /// Draws until an I/O has a place.
+    /// Draws until an I/O can be placed.
     fn draw(&mut self) -> Next {
-        let mut looked = 0;
+        let mut skipped_now = 0;
         loop {
             let (op, reset) = match self.waiting.take() {
                 Some(waiting) => waiting,
@@ -112,92 +112,95 @@ impl ZonedWork {
                 },
             };
             match self.place(op, reset) {
-                Verdict::Go(placed) => {
-                    (self.waited, self.skipped, self.placed) = (false, 0, true);
+                Placement::Go(placed) => {
+                    (self.has_waited, self.skipped, self.has_placed) = (false, 0, true);
                     if placed.length < op.length {
                         self.workload.take_back(0, op.length - placed.length);
                     }
                     return Next::Io(placed);
                 }
-                Verdict::Reset(zone) if self.failed.is_some() => {
+                Placement::Reset(zone) if self.failed.is_some() => {
                     self.release(op.file, zone);
                     return Next::End;
                 }
-                Verdict::Reset(_) => self.waiting = Some((op, false)),
-                Verdict::Busy => {
+                Placement::Reset(_) => self.waiting = Some((op, false)),
+                Placement::Busy => {
                     self.waiting = Some((op, reset));
                     self.wait(op.file);
                     return Next::Busy;
                 }
-                Verdict::Skip => {
-                    (looked, self.skipped) = (looked + 1, self.skipped + 1);
+                Placement::Skip => {
+                    (skipped_now, self.skipped) = (skipped_now + 1, self.skipped + 1);
                     self.workload.take_back(1, op.length);
-                    if self.one_pass {
+                    if self.ends_at_first_skip {
                         self.workload.end_pass();
                     }
-                    if self.skipped > self.most_skipped {
+                    if self.skipped > self.max_skipped {
                         return Next::End;
                     }
-                    if looked > MOST_SKIPPED {
+                    if skipped_now > SKIPS_PER_CALL {
                         return Next::Busy;
                     }
                 }
-                Verdict::Nowhere => {
-                    self.stuck = true;
+                Placement::Impossible => {
+                    self.is_impossible = true;
                     return Next::End;
                 }
             }
         }
     }
 
-    /// A zone that was reset for a write and not asked for yet.
+    /// Takes a zone that was reset for a write.
     pub fn emptied(&mut self) -> Option<Op> {
         self.emptied.as_mut()?.pop()
     }
 
-    /// A new I/O, and whether its zone is to be reset first.
+    /// Begins a drawn I/O. Returns it and whether its zone must be reset first.
     fn begin(&mut self, op: Op) -> (Op, bool) {
         let file = &mut self.files[op.file as usize];
-        file.keeper.begin(&op);
+        file.placer.begin(&op);
         let mut reset = false;
-        if self.reset_every > 0 && op.kind == OpKind::Write && file.held >= file.threshold {
-            file.countdown -= 1;
-            reset = file.countdown == 0;
+        if self.reset_every > 0
+            && op.kind == OpKind::Write
+            && file.data_bytes >= file.reset_threshold
+        {
+            file.writes_until_reset -= 1;
+            reset = file.writes_until_reset == 0;
             if reset {
-                file.countdown = self.reset_every;
+                file.writes_until_reset = self.reset_every;
             }
         }
         (op, reset)
     }
 
-    fn place(&mut self, op: Op, reset: bool) -> Verdict {
+    fn place(&mut self, op: Op, reset: bool) -> Placement {
         let file = &mut self.files[op.file as usize];
         let mut state = file.target.state();
-        let verdict = file.keeper.place(&mut state, &op, reset);
-        match verdict {
-            Verdict::Go(mut placed) => {
+        let placement = file.placer.place(&mut state, &op, reset);
+        match placement {
+            Placement::Go(mut placed) => {
                 let index = state.index(placed.offset);
                 let changes = matches!(placed.kind, OpKind::Write | OpKind::Trim);
                 if changes && state.zone(index).sequential {
                     file.busy.push(index);
                 }
-                if placed.kind == OpKind::Trim && file.device {
+                if placed.kind == OpKind::Trim && file.is_device {
                     placed.kind = OpKind::ResetZone;
                 }
                 if placed.kind == OpKind::Write {
-                    file.held += placed.length;
+                    file.data_bytes += placed.length;
                 }
-                Verdict::Go(placed)
+                Placement::Go(placed)
             }
-            Verdict::Reset(index) => {
+            Placement::Reset(index) => {
                 let zone = state.zone(index).clone();
                 drop(state);
                 match file.target.device.reset(zone.start, zone.end - zone.start) {
                     Ok(()) => {
                         self.resets += 1;
-                        file.held = file.held.saturating_sub(zone.pointer - zone.start);
+                        file.data_bytes = file.data_bytes.saturating_sub(zone.pointer - zone.start);
                         file.target.state().was_reset(index);
-                        file.target.tell();
+                        file.target.notify();
                         if let Some(emptied) = &mut self.emptied {
                             let (offset, length) = (zone.start, zone.end - zone.start);
                             emptied.push(Op { kind: OpKind::ResetZone, offset, length, ..op });
@@ -205,30 +208,30 @@ impl ZonedWork {
                     }
                     Err(error) => self.failed = Some(("reset a zone", error)),
                 }
-                verdict
+                placement
             }
             other => other,
         }
     }
 
-    /// Lets others have a zone again that this worker took.
+    /// Gives a reserved zone back.
     fn release(&mut self, file: u32, index: u32) {
         let target = &self.files[file as usize].target;
         target.state().zone(index).busy = false;
-        target.tell();
+        target.notify();
     }
 
-    /// Passes time when it is others who keep this worker waiting: the loop takes completions of its
-    /// own first.
+    /// Waits for other workers, but only if called twice without a completion: the loop takes its own
+    /// completions first.
     fn wait(&mut self, file: u32) {
-        if self.waited {
-            self.files[file as usize].target.wait(PATIENCE);
+        if self.has_waited {
+            self.files[file as usize].target.wait(WAIT_MAX);
         }
-        self.waited = true;
+        self.has_waited = true;
     }
 
-    /// A write, trim or reset of a zone moved bytes, or failed.
-    fn ended(&mut self, op: &Op, moved: u64) {
+    /// A write, trim or reset ended with `moved` bytes (0 after an error).
+    fn change_ended(&mut self, op: &Op, moved: u64) {
         let recover = self.recover;
         let file = &mut self.files[op.file as usize];
         let mut state = file.target.state();
@@ -237,40 +240,40 @@ impl ZonedWork {
             return;
         }
         if op.kind == OpKind::Write {
-            let finish = file.keeper.wrote(&mut state, op.offset, moved);
+            let finish = file.placer.write_ended(&mut state, op.offset, moved);
             let zone = state.zone(index).clone();
             drop(state);
             if let Some(index) = finish {
                 self.finish(op.file, index);
             } else if moved == 0 && recover {
-                self.report(op.file, index);
+                self.recover_pointer(op.file, index);
             }
             if !zone.busy || finish.is_some() {
-                self.done(op.file, index);
+                self.unreserve(op.file, index);
             }
             return;
         }
         if moved > 0 {
             let zone = state.zone(index);
-            file.held = file.held.saturating_sub(zone.pointer - zone.start);
+            file.data_bytes = file.data_bytes.saturating_sub(zone.pointer - zone.start);
             state.was_reset(index);
-            file.keeper.close(&mut state, index);
+            file.placer.close(&mut state, index);
         } else {
             state.zone(index).busy = false;
         }
         drop(state);
-        self.done(op.file, index);
+        self.unreserve(op.file, index);
     }
 
-    fn done(&mut self, file: u32, index: u32) {
+    fn unreserve(&mut self, file: u32, index: u32) {
         let file = &mut self.files[file as usize];
         if let Some(at) = file.busy.iter().position(|busy| *busy == index) {
             file.busy.swap_remove(at);
         }
-        file.target.tell();
+        file.target.notify();
     }
 
-    /// What is left of a zone holds no block: the device need not keep it open.
+    /// Finishes a zone whose rest is too small for a block.
     fn finish(&mut self, file: u32, index: u32) {
         let file = &mut self.files[file as usize];
         let zone = file.target.state().zone(index).clone();
@@ -278,7 +281,7 @@ impl ZonedWork {
             Ok(()) => {
                 let mut state = file.target.state();
                 state.was_finished(index);
-                file.keeper.close(&mut state, index);
+                file.placer.close(&mut state, index);
             }
             Err(error) => {
                 self.failed = Some(("finish a zone", error));
@@ -287,8 +290,8 @@ impl ZonedWork {
         }
     }
 
-    /// Asks the device where a zone goes on after a write that failed.
-    fn report(&mut self, file: u32, index: u32) {
+    /// Reads the write pointer from the device after a failed write.
+    fn recover_pointer(&mut self, file: u32, index: u32) {
         let file = &mut self.files[file as usize];
         let start = file.target.state().zone(index).start;
         match file.target.device.report(start) {
@@ -308,7 +311,7 @@ impl RecordSource for ZonedWork {
         if let Some((what, error)) = &self.failed {
             builder.setup_failed(what, error);
         }
-        if self.stuck || (!self.placed && self.skipped > 0) {
+        if self.is_impossible || (!self.has_placed && self.skipped > 0) {
             builder.warn(
                 "it ended because no zone is left for its I/O: none holds data to read or trim, \
                  or none of those that may be open lies in its region",
@@ -327,9 +330,9 @@ impl Source for ZonedWork {
     }
 
     fn completed(&mut self, op: &Op, moved: u64) {
-        self.waited = false;
+        self.has_waited = false;
         if matches!(op.kind, OpKind::Write | OpKind::Trim | OpKind::ResetZone) {
-            self.ended(op, moved);
+            self.change_ended(op, moved);
         }
         let kind = if op.kind == OpKind::ResetZone { OpKind::Trim } else { op.kind };
         self.workload.completed(&Op { kind, ..*op }, moved);
@@ -341,7 +344,7 @@ impl Source for ZonedWork {
 }
 
 impl Drop for ZonedWork {
-    /// An I/O that was never issued must not keep others waiting, nor move the pointer.
+    /// I/O that was never issued must not block other workers, nor move a write pointer.
     fn drop(&mut self) {
         for file in &mut self.files {
             let mut state = file.target.state();
@@ -351,7 +354,7 @@ impl Drop for ZonedWork {
                 (zone.busy, zone.in_flight) = (false, 0);
             }
             drop(state);
-            file.target.tell();
+            file.target.notify();
         }
     }
 }

@@ -1,12 +1,12 @@
-//! Which request an operation on a numbered object is.
+//! Which request an I/O on a numbered object becomes.
 
 use super::object::object_request;
 use crate::hot::op::{Op, OpKind};
 use objects::Action;
 use plan::{ObjectSet, ObjectWork};
 
-/// The request and the bytes it is to send or to bring, its object's name written to `path`; `None`
-/// where there is none for its kind.
+/// The request and the bytes it sends or receives; `None` if there is no request for the kind of I/O.
+/// Writes the object's path to `path`.
 pub(super) fn request(set: &ObjectSet, op: &Op, path: &mut String) -> Option<(Action, u64)> {
     if set.work == ObjectWork::List {
         path.clear();
@@ -38,7 +38,7 @@ mod tests {
     }
 
     #[test]
-    fn operations_are_requests_on_the_object_of_their_number() {
+    fn io_becomes_requests_on_the_object_of_its_number() {
         let name = "/b/p/3/00000007";
         let is = |(path, request): (String, _), action, length| {
             assert_eq!((path.as_str(), request), (name, Some((action, length))));
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_of_what_is_below_the_prefix() {
+    fn a_listing_is_of_the_prefix() {
         let list = Action::List { max_keys: 1000, continuation: None };
         let asked = asked(ObjectWork::List, None, OpKind::Read);
         assert_eq!(asked, ("/b/p/3/".into(), Some((list, 0))));

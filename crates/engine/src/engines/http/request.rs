@@ -8,13 +8,13 @@ use objects::Action;
 use plan::ObjectSet;
 use std::fmt::Write;
 
-/// How I/Os become requests.
+/// Turns I/Os into requests.
 pub(super) struct RequestBuilder {
-    /// Path of each file, a slash in front.
+    /// Path of each file, starting with a slash.
     files: Vec<String>,
-    /// Files are objects; else each of their blocks is one.
+    /// Whether each file is an object; otherwise each block is one.
     ranges: bool,
-    /// Objects have numbers; there are no files.
+    /// Set if objects have numbers and there are no files.
     numbered: Option<ObjectSet>,
 }
 
@@ -28,8 +28,8 @@ impl RequestBuilder {
         }
     }
 
-    /// The request of an I/O and how many bytes it is to send or to bring, its object's name written
-    /// to `path`; `None` where there is none for its kind.
+    /// The request for an I/O, and the bytes it sends or receives; `None` if there is no request for the
+    /// kind of I/O. Writes the object's path to `path`.
     pub fn request(&self, op: &Op, path: &mut String) -> Option<(Action, u64)> {
         if let Some(set) = &self.numbered {
             return numbered::request(set, op, path);
@@ -37,7 +37,7 @@ impl RequestBuilder {
         path.clear();
         path.push_str(self.files.get(op.file as usize)?);
         if !self.ranges {
-            // Text of any length goes into a string.
+            // Writing to a string cannot fail.
             let _ = write!(path, "_{}_{}", op.offset, op.length);
         }
         object_request(op, self.ranges)
@@ -50,11 +50,11 @@ mod tests {
     use crate::hot::op::OpKind;
 
     fn asked(ranges: bool, kind: OpKind) -> (String, Option<(Action, u64)>) {
-        let asking =
+        let builder =
             RequestBuilder { files: vec!["/bucket/object".into()], ranges, numbered: None };
         let op = Op { kind, file: 0, offset: 8192, length: 4096, tag: 0 };
         let mut path = "left over".to_owned();
-        let request = asking.request(&op, &mut path);
+        let request = builder.request(&op, &mut path);
         (path, request)
     }
 
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn or_a_file_is_one_and_read_by_range() {
+    fn a_file_can_be_an_object_that_is_read_by_range() {
         let get = Action::Get { range: Some((8192, 4096)) };
         assert_eq!(asked(true, OpKind::Read), ("/bucket/object".into(), Some((get, 4096))));
     }

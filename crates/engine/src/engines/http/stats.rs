@@ -1,4 +1,4 @@
-//! The books of the http engine: every request of the window, by its kind.
+//! Statistics of the http engine: every request of the window, by kind.
 
 use super::store;
 use objects::{Answer, Failure, Outcome, Store, Verb};
@@ -7,21 +7,21 @@ use std::collections::BTreeMap;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// What was asked and answered.
+/// Counters of requests and answers.
 pub(super) struct RequestStats {
     exchange: Exchange,
-    /// One for each of the exchange's requests.
+    /// The verb of each entry of `exchange.requests`.
     verbs: Vec<Verb>,
     /// When the window began, from the run's origin.
     begin: u64,
-    /// Connections that were made before.
+    /// Connections made before the window.
     connections_before: u64,
-    /// Kinds of failures that were told in words, and whether as repeated.
-    told: Vec<(Verb, String, bool)>,
+    /// The kinds of failures that have a message, and whether the request was repeated.
+    reported: Vec<(Verb, String, bool)>,
 }
 
 impl RequestStats {
-    /// Nothing was asked yet of this store.
+    /// Empty statistics for this store.
     pub fn new(store: &Store, protocol: &str) -> RequestStats {
         let endpoints: Vec<String> = store.endpoints.iter().map(ToString::to_string).collect();
         RequestStats {
@@ -36,11 +36,11 @@ impl RequestStats {
             verbs: Vec::new(),
             begin: 0,
             connections_before: 0,
-            told: Vec::new(),
+            reported: Vec::new(),
         }
     }
 
-    /// The window begins; what was counted before does not count. Failures told before stay told.
+    /// The window begins: resets the counters. Failures that have a message get no second one.
     pub fn restart(&mut self, now: u64, connections: u64) {
         self.begin = now;
         self.connections_before = connections;
@@ -51,12 +51,12 @@ impl RequestStats {
         self.exchange.hosts = hosts(&self.exchange.endpoints);
     }
 
-    /// Takes a request that is over, on the object at `path`, and the keys that it brought.
+    /// Counts a request that ended, on the object at `path`, and the number of keys in its answer.
     pub fn count(&mut self, outcome: &Outcome, keys: u64, path: &str) {
-        self.count_lost(outcome, path);
+        self.count_attempts(outcome, path);
         self.count_times(outcome.stamps.connect, outcome.stamps.tls);
         let begin = self.begin;
-        let kind = self.kind(outcome.verb);
+        let kind = self.verb_stats(outcome.verb);
         kind.sent += 1;
         kind.resent += u64::from(outcome.resent);
         match &outcome.result {
@@ -64,10 +64,10 @@ impl RequestStats {
             Err(Failure::GivenUp) => kind.unfinished += 1,
             Err(failure) => {
                 count_failure(failure, &mut kind.statuses, &mut kind.failures);
-                self.tell(outcome.verb, failure, path, outcome.endpoint, false);
+                self.report_failure(outcome.verb, failure, path, outcome.endpoint, false);
             }
         }
-        if let Some(host) = self.host(outcome.endpoint) {
+        if let Some(host) = self.host_stats(outcome.endpoint) {
             match &outcome.result {
                 Ok(answer) => {
                     host.good += 1;
@@ -80,22 +80,22 @@ impl RequestStats {
         }
     }
 
-    /// The books of an endpoint, where there are several.
-    fn host(&mut self, endpoint: Option<usize>) -> Option<&mut HostResult> {
+    /// The statistics of an endpoint, if there are several.
+    fn host_stats(&mut self, endpoint: Option<usize>) -> Option<&mut HostResult> {
         self.exchange.hosts.get_mut(endpoint?)
     }
 
-    /// Takes the attempts before the last.
-    fn count_lost(&mut self, outcome: &Outcome, path: &str) {
+    /// Counts the attempts before the last one.
+    fn count_attempts(&mut self, outcome: &Outcome, path: &str) {
         for lost in &outcome.lost {
             self.count_times(lost.connect, lost.tls);
-            let kind = self.kind(outcome.verb);
+            let kind = self.verb_stats(outcome.verb);
             kind.sent += 1;
             kind.retries += 1;
             let (statuses, failures) = (&mut kind.repeated_statuses, &mut kind.repeated_failures);
             count_failure(&lost.failure, statuses, failures);
-            self.tell(outcome.verb, &lost.failure, path, lost.endpoint, true);
-            if let Some(host) = self.host(lost.endpoint) {
+            self.report_failure(outcome.verb, &lost.failure, path, lost.endpoint, true);
+            if let Some(host) = self.host_stats(lost.endpoint) {
                 host.failed += 1;
             }
         }
@@ -110,7 +110,7 @@ impl RequestStats {
         }
     }
 
-    fn kind(&mut self, verb: Verb) -> &mut RequestResult {
+    fn verb_stats(&mut self, verb: Verb) -> &mut RequestResult {
         let at = self.verbs.iter().position(|known| *known == verb).unwrap_or_else(|| {
             self.verbs.push(verb);
             let request = verb.name().to_owned();
@@ -120,8 +120,8 @@ impl RequestStats {
         &mut self.exchange.requests[at]
     }
 
-    /// Keeps the words of the first failure of each kind, and of the first that was repeated.
-    fn tell(
+    /// Keeps a message for the first failure of each kind, and for the first one that was repeated.
+    fn report_failure(
         &mut self,
         verb: Verb,
         failure: &Failure,
@@ -129,39 +129,39 @@ impl RequestStats {
         endpoint: Option<usize>,
         repeated: bool,
     ) {
-        let told = (verb, failure.kind(), repeated);
-        if self.told.contains(&told) {
+        let reported = (verb, failure.kind(), repeated);
+        if self.reported.contains(&reported) {
             return;
         }
-        let more = if repeated { "; it was asked again" } else { "" };
-        let host =
-            self.host(endpoint).map_or(String::new(), |host| format!(" at {}", host.endpoint));
+        let more = if repeated { "; the request was repeated" } else { "" };
+        let host = self
+            .host_stats(endpoint)
+            .map_or(String::new(), |host| format!(" at {}", host.endpoint));
         self.exchange.failures.push(format!("{} of {path}{host}: {failure}{more}", verb.name()));
-        self.told.push(told);
+        self.reported.push(reported);
     }
 
-    /// What its user should know: the failures in words, the first of each kind, and what was not
-    /// waited for.
+    /// Messages for the user: the first failure of each kind, and the number of abandoned requests.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = self.exchange.failures.clone();
         let unfinished: u64 = self.exchange.requests.iter().map(|kind| kind.unfinished).sum();
         if unfinished > 0 {
             notes.push(format!(
-                "{unfinished} requests under way when the run was ended had no answer soon after, \
-                 and were given up"
+                "{unfinished} requests in flight at the interrupt got no answer in time and were \
+                 abandoned"
             ));
         }
         notes
     }
 
-    /// The books, with so many connections made in all.
+    /// The statistics, given the total number of connections made.
     pub fn exchange(&self, connections: u64) -> Exchange {
         let connections = connections.saturating_sub(self.connections_before);
         Exchange { connections, ..self.exchange.clone() }
     }
 }
 
-/// One for each of several endpoints.
+/// One entry per endpoint, if there are several.
 fn hosts(endpoints: &[String]) -> Vec<HostResult> {
     let of = |endpoint: &String| HostResult { endpoint: endpoint.clone(), ..HostResult::default() };
     if endpoints.len() > 1 { endpoints.iter().map(of).collect() } else { Vec::new() }
@@ -188,7 +188,7 @@ fn count_answer(
     let last = second(&mut kind.seconds, to / SECOND);
     last.requests += 1;
     last.keys += keys;
-    // What a request moved before the window is left out.
+    // Bytes moved before the window do not count.
     let whole = stamps.ended.saturating_sub(stamps.begun).max(1) as f64;
     let mut at = from;
     while at < to {
@@ -199,7 +199,7 @@ fn count_answer(
     }
 }
 
-/// By its status, unless that says that all is well.
+/// Counts a failure by its HTTP status, or by its kind if the status is a success.
 fn count_failure(
     failure: &Failure,
     statuses: &mut BTreeMap<u16, u64>,
@@ -231,10 +231,10 @@ mod tests {
         assert_eq!(objects::Verb::ALL.map(objects::Verb::name), record::REQUESTS);
     }
 
-    fn ledger() -> RequestStats {
-        let mut ledger = RequestStats::new(&Store::default(), "s3");
-        ledger.restart(SECOND, 3);
-        ledger
+    fn stats() -> RequestStats {
+        let mut stats = RequestStats::new(&Store::default(), "s3");
+        stats.restart(SECOND, 3);
+        stats
     }
 
     fn outcome(begun: u64, ended: u64, result: Result<Answer, Failure>) -> Outcome {
@@ -262,12 +262,12 @@ mod tests {
     }
 
     #[test]
-    fn good_answers_are_counted_with_their_times() {
-        let mut ledger = ledger();
-        ledger.count(&outcome(SECOND + 100, SECOND + 200, answer(4096)), 0, "/b/o");
-        let exchange = ledger.exchange(5);
+    fn successful_answers_are_counted_with_their_times() {
+        let mut stats = stats();
+        stats.count(&outcome(SECOND + 100, SECOND + 200, answer(4096)), 0, "/b/o");
+        let exchange = stats.exchange(5);
         assert_eq!((exchange.connections, exchange.connect.max()), (2, 5));
-        let get = exchange.of("GET").expect("GET was asked");
+        let get = exchange.of("GET").expect("GET was requested");
         assert_eq!((get.sent, get.good, get.bytes.0, get.failed()), (1, 1, 4096, 0));
         assert_eq!((get.first_byte.max(), get.whole.max()), (20, 100));
         assert_eq!(get.statuses[&200], 1);
@@ -275,10 +275,10 @@ mod tests {
 
     #[test]
     fn bytes_are_spread_over_the_seconds_of_a_request() {
-        let mut ledger = ledger();
+        let mut stats = stats();
         // Half a second before the window, two and a half within.
-        ledger.count(&outcome(SECOND / 2, 7 * SECOND / 2, answer(300)), 0, "/b/o");
-        let exchange = ledger.exchange(0);
+        stats.count(&outcome(SECOND / 2, 7 * SECOND / 2, answer(300)), 0, "/b/o");
+        let exchange = stats.exchange(0);
         let seconds = &exchange.requests[0].seconds;
         let bytes: Vec<f64> = seconds.iter().map(|second| second.bytes.round()).collect();
         assert_eq!(bytes, [100.0, 100.0, 50.0]);
@@ -286,21 +286,21 @@ mod tests {
     }
 
     #[test]
-    fn failures_are_counted_by_kind_and_told_once() {
-        let mut ledger = ledger();
+    fn failures_are_counted_by_kind_and_reported_once() {
+        let mut stats = stats();
         let gone = Failure::Status { status: 404, code: "NoSuchKey".into(), message: "".into() };
         for _ in 0..2 {
-            ledger.count(&outcome(SECOND, SECOND + 9, Err(gone.clone())), 0, "/b/o");
+            stats.count(&outcome(SECOND, SECOND + 9, Err(gone.clone())), 0, "/b/o");
         }
         let resent = Outcome { resent: true, ..outcome(SECOND, SECOND + 9, Err(Failure::Timeout)) };
-        ledger.count(&resent, 0, "/b/o");
-        // S3 may say 200 before it knows.
+        stats.count(&resent, 0, "/b/o");
+        // S3 may answer 200 before it detects an error.
         let hidden =
             Failure::Status { status: 200, code: "InternalError".into(), message: "".into() };
-        ledger.count(&outcome(SECOND, SECOND + 9, Err(hidden)), 0, "/b/o");
-        assert_eq!(ledger.notes().len(), 3);
-        assert!(ledger.notes()[0].contains("GET of /b/o: the server answered 404 NoSuchKey"));
-        let exchange = ledger.exchange(0);
+        stats.count(&outcome(SECOND, SECOND + 9, Err(hidden)), 0, "/b/o");
+        assert_eq!(stats.notes().len(), 3);
+        assert!(stats.notes()[0].contains("GET of /b/o: the server answered 404 NoSuchKey"));
+        let exchange = stats.exchange(0);
         let get = &exchange.requests[0];
         assert_eq!((get.sent, get.good, get.retries, get.failed()), (4, 0, 0, 4));
         assert_eq!(get.resent, 1);
@@ -310,8 +310,8 @@ mod tests {
     }
 
     #[test]
-    fn what_repeats_overcame_is_counted_apart() {
-        let mut ledger = ledger();
+    fn failures_that_a_repeat_overcame_are_counted_separately() {
+        let mut stats = stats();
         let slow = Failure::Status { status: 503, code: "SlowDown".into(), message: "".into() };
         let lost = |failure: &Failure, connect, tls| Attempt {
             failure: failure.clone(),
@@ -323,64 +323,71 @@ mod tests {
             let first = lost(&slow, Some((0, 70)), Some((70, 100)));
             let lost = vec![first, lost(&Failure::Broken(104), None, None)];
             let outcome = outcome(SECOND, SECOND + 9, result);
-            ledger.count(&Outcome { lost, ..outcome }, 0, "/b/o");
+            stats.count(&Outcome { lost, ..outcome }, 0, "/b/o");
         }
-        let words =
-            ["/b/o: the server answered 503 SlowDown; it was asked again", "asked again", ""];
-        assert_eq!(ledger.notes().len(), 3, "{:?}", ledger.notes());
-        assert!(ledger.notes().iter().zip(words).all(|(note, word)| note.contains(word)));
-        assert!(!ledger.notes()[2].contains("again"), "{:?}", ledger.notes());
-        let exchange = ledger.exchange(0);
+        let words = [
+            "/b/o: the server answered 503 SlowDown; the request was repeated",
+            "was repeated",
+            "",
+        ];
+        assert_eq!(stats.notes().len(), 3, "{:?}", stats.notes());
+        assert!(stats.notes().iter().zip(words).all(|(note, word)| note.contains(word)));
+        assert!(!stats.notes()[2].contains("repeated"), "{:?}", stats.notes());
+        let exchange = stats.exchange(0);
         let get = &exchange.requests[0];
         assert_eq!((get.sent, get.good, get.retries, get.failed()), (6, 1, 4, 1));
         assert_eq!(get.repeated_statuses, [(503, 2)].into());
         assert_eq!(get.repeated_failures, [("reset".to_owned(), 2)].into());
         assert_eq!(get.statuses, [(200, 1), (503, 1)].into());
-        // Of each request the first attempt and the last had to connect.
+        // The first and the last attempt of each request had to connect.
         assert_eq!((exchange.connect.count(), exchange.connect.max()), (4, 70));
         assert_eq!((exchange.handshake.count(), exchange.handshake.max()), (2, 30));
     }
 
     #[test]
-    fn each_of_several_endpoints_has_what_went_to_it() {
+    fn each_of_several_endpoints_has_its_own_counters() {
         let endpoint = |port| objects::Endpoint { host: "h".into(), port };
         let store = Store { endpoints: vec![endpoint(1), endpoint(2)], ..Store::default() };
-        let mut ledger = RequestStats::new(&store, "s3");
+        let mut stats = RequestStats::new(&store, "s3");
         let at = |endpoint, result| Outcome { endpoint, ..outcome(SECOND, SECOND + 9, result) };
-        ledger.count(&at(Some(0), answer(4096)), 0, "/b/o");
-        ledger.restart(SECOND, 0);
-        ledger.count(&at(Some(0), answer(10)), 0, "/b/o");
-        ledger.count(&at(Some(1), Err(Failure::Connect(111))), 0, "/b/o");
+        stats.count(&at(Some(0), answer(4096)), 0, "/b/o");
+        stats.restart(SECOND, 0);
+        stats.count(&at(Some(0), answer(10)), 0, "/b/o");
+        stats.count(&at(Some(1), Err(Failure::Connect(111))), 0, "/b/o");
         let slow = Failure::Status { status: 503, code: "SlowDown".into(), message: "".into() };
         let lost = Attempt { failure: slow, endpoint: Some(1), connect: None, tls: None };
         let overcome = Outcome { lost: vec![lost], ..at(Some(0), answer(10)) };
-        ledger.count(&overcome, 0, "/b/o");
-        ledger.count(&at(Some(1), Err(Failure::GivenUp)), 0, "/b/o");
-        let hosts = ledger.exchange(0).hosts;
+        stats.count(&overcome, 0, "/b/o");
+        stats.count(&at(Some(1), Err(Failure::GivenUp)), 0, "/b/o");
+        let hosts = stats.exchange(0).hosts;
         let counts: Vec<_> = hosts.iter().map(|h| (h.good, h.failed, h.bytes.0)).collect();
         assert_eq!(counts, [(2, 0, 20), (0, 2, 0)]);
-        assert!(ledger.notes()[0].contains("/b/o at h:2: no connection"), "{:?}", ledger.notes());
+        assert!(stats.notes()[0].contains("/b/o at h:2: no connection"), "{:?}", stats.notes());
         let alone = Store { endpoints: vec![endpoint(1)], ..Store::default() };
         assert_eq!(RequestStats::new(&alone, "s3").exchange(0).hosts, []);
     }
 
     #[test]
-    fn what_was_not_waited_for_is_no_failure() {
-        let mut ledger = ledger();
-        ledger.count(&outcome(SECOND, SECOND + 9, Err(Failure::GivenUp)), 0, "/b/o");
-        assert!(ledger.notes()[0].starts_with("1 requests under way"), "{:?}", ledger.notes());
-        let exchange = ledger.exchange(0);
+    fn abandoned_requests_are_no_failures() {
+        let mut stats = stats();
+        stats.count(&outcome(SECOND, SECOND + 9, Err(Failure::GivenUp)), 0, "/b/o");
+        assert!(
+            stats.notes()[0].starts_with("1 requests in flight at the interrupt"),
+            "{:?}",
+            stats.notes()
+        );
+        let exchange = stats.exchange(0);
         let get = &exchange.requests[0];
         assert_eq!((get.sent, get.good, get.failed(), get.unfinished), (1, 0, 0, 1));
         assert!(get.statuses.is_empty() && get.failures.is_empty() && exchange.failures.is_empty());
     }
 
     #[test]
-    fn what_was_before_the_window_is_forgotten_but_for_its_words() {
-        let mut ledger = ledger();
-        ledger.count(&outcome(SECOND, SECOND + 9, Err(Failure::Timeout)), 0, "/b/o");
-        ledger.restart(2 * SECOND, 4);
-        let exchange = ledger.exchange(4);
+    fn requests_before_the_window_count_only_as_messages() {
+        let mut stats = stats();
+        stats.count(&outcome(SECOND, SECOND + 9, Err(Failure::Timeout)), 0, "/b/o");
+        stats.restart(2 * SECOND, 4);
+        let exchange = stats.exchange(4);
         assert!(exchange.requests.is_empty() && exchange.connect.is_empty());
         assert_eq!((exchange.connections, exchange.failures.len()), (0, 1));
     }

@@ -1,10 +1,10 @@
-//! What a plan says of an object store, as its connections want it.
+//! Turns the plan of an object store into the client's description of it.
 
 use objects::{Access, Addressing, CustomerKey, Endpoint, Hashing, Protocol, Security, Store};
 use plan::{Objects, Payload, StoreKind, Tls};
 use std::time::Duration;
 
-/// The store of a worker's objects.
+/// The store of a worker's objects, for the client.
 pub fn store(planned: &Objects) -> Store {
     let endpoints = planned.endpoints.iter();
     let customer_key = planned.customer_key.as_ref();
@@ -60,7 +60,7 @@ fn access(planned: &plan::Access) -> Access {
     }
 }
 
-/// What of a request is signed, as records have it.
+/// What the signature of a request covers, as in records.
 pub(super) fn content(store: &Store) -> &'static str {
     match &store.access {
         _ if store.hashes_content() => "signed",
@@ -69,7 +69,7 @@ pub(super) fn content(store: &Store) -> &'static str {
     }
 }
 
-/// How connections are protected, as records have it.
+/// How connections are protected, as in records.
 pub(super) fn tls(store: &Store) -> &'static str {
     match store.security {
         Security::Plain => "off",

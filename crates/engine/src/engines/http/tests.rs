@@ -1,4 +1,4 @@
-//! The ring against a small server in this process, which keeps objects in memory.
+//! The ring against a small server in this process that keeps objects in memory.
 
 use super::*;
 use crate::engines::{IoSettings, RingFile};
@@ -14,12 +14,12 @@ use std::thread;
 
 const BLOCK: u64 = 8192;
 const DEPTH: u32 = 4;
-/// Far more than any request here takes.
+/// Far longer than any request here takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 type Kept = Arc<Mutex<HashMap<String, Vec<u8>>>>;
 
-/// A server; its port. It lives as long as the process.
+/// Starts a server that lives as long as the process. Returns its port.
 fn serve(kept: Kept) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has ports");
     let port = listener.local_addr().expect("it is bound").port();
@@ -32,7 +32,7 @@ fn serve(kept: Kept) -> u16 {
     port
 }
 
-/// Answers request after request; an error ends the connection.
+/// Answers requests until an error, which ends the connection.
 fn answer_all(stream: &TcpStream, kept: &Kept) -> Option<()> {
     let mut reader = BufReader::new(stream);
     let mut writer = stream;
@@ -130,11 +130,11 @@ impl Rig {
             overlaps: None,
         });
         let mut ring = ring.expect("it opens");
-        ring.memory.keeps = true;
+        ring.memory.keeps_received = true;
         Rig { ring, area }
     }
 
-    /// Does I/Os of a block at once, at these offsets; their results by slot.
+    /// Does one I/O of a block at each offset, all at once. Returns their results by slot.
     fn run(&mut self, kind: OpKind, offsets: &[u64]) -> Vec<i64> {
         for (slot, offset) in (0..).zip(offsets) {
             let op = Op { kind, file: 0, offset: *offset, length: BLOCK, tag: 0 };
@@ -148,8 +148,8 @@ impl Rig {
             let count = self.ring.reap(1, DEPTH, None).expect("it can wait");
             for index in 0..count {
                 let done = self.ring.completion(index);
-                let moments = self.ring.io_times(index).expect("requests have moments");
-                assert!(moments.issued < moments.ended);
+                let times = self.ring.io_times(index).expect("requests have times");
+                assert!(times.issued < times.ended);
                 assert!(results[done.slot as usize].replace(done.result).is_none());
             }
         }
@@ -158,7 +158,7 @@ impl Rig {
 }
 
 #[test]
-fn what_is_put_is_what_is_fetched_until_it_is_removed() {
+fn an_object_can_be_fetched_until_it_is_deleted() {
     let kept = Kept::default();
     let mut rig = Rig::new(serve(Arc::clone(&kept)), false);
     for slot in 0..DEPTH {
@@ -186,7 +186,7 @@ fn what_is_put_is_what_is_fetched_until_it_is_removed() {
 }
 
 #[test]
-fn what_is_not_there_is_an_error_of_any_request() {
+fn a_missing_object_is_an_error_of_any_request() {
     let mut rig = Rig::new(serve(Kept::default()), false);
     assert_eq!(rig.run(OpKind::Read, &[0, BLOCK]), [-i64::from(libc::ENOENT); 2]);
     assert_eq!(rig.run(OpKind::Trim, &[0]), [-i64::from(libc::ENOENT)]);
@@ -211,7 +211,7 @@ fn objects_that_are_files_are_read_by_range() {
 }
 
 #[test]
-fn nobody_at_the_port_is_an_error_of_each_io() {
+fn a_refused_connection_is_an_error_of_each_io() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has ports");
     let port = listener.local_addr().expect("it is bound").port();
     drop(listener);
@@ -222,8 +222,8 @@ fn nobody_at_the_port_is_an_error_of_each_io() {
 }
 
 #[test]
-fn a_run_that_is_called_off_waits_for_a_silent_server_no_longer_than_a_moment() {
-    // The system takes connections for it; it answers nothing.
+fn an_interrupted_run_waits_only_briefly_for_a_silent_server() {
+    // The kernel accepts connections for it, but it never answers.
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has ports");
     let mut rig = Rig::new(listener.local_addr().expect("it is bound").port(), false);
     let called_off = Arc::new(AtomicBool::new(false));
@@ -233,21 +233,21 @@ fn a_run_that_is_called_off_waits_for_a_silent_server_no_longer_than_a_moment() 
     let begun = std::time::Instant::now();
     assert_eq!(rig.run(OpKind::Write, &[0, BLOCK]), [-i64::from(libc::ECANCELED); 2]);
     let took = begun.elapsed();
-    assert!(took >= Duration::from_nanos(GRACE_NS) && took < PATIENCE / 2, "{took:?}");
+    assert!(took >= Duration::from_nanos(INTERRUPT_GRACE_NS) && took < PATIENCE / 2, "{took:?}");
     let notes = rig.ring.end();
-    assert!(notes[0].starts_with("2 requests under way"), "{notes:?}");
+    assert!(notes[0].starts_with("2 requests in flight"), "{notes:?}");
     let exchange = rig.ring.exchange().expect("it asked");
     let put = exchange.of("PUT").expect("it was asked");
     assert_eq!((put.sent, put.failed(), put.unfinished), (2, 0, 2));
 }
 
 #[test]
-fn the_window_begins_with_what_the_last_reap_brought() {
+fn the_window_begins_with_the_last_reap() {
     let mut rig = Rig::new(serve(Kept::default()), false);
     rig.run(OpKind::Write, &[0, BLOCK]);
     let so_far = |rig: &mut Rig| rig.ring.exchange_so_far().expect("it asked");
     assert_eq!(so_far(&mut rig).of("PUT").map(|put| put.sent), Some(2));
-    // The loop counts a completion after it has looked whether the window begins.
+    // The loop counts a completion after it has checked whether the window begins.
     let op = Op { kind: OpKind::Write, file: 0, offset: 0, length: BLOCK, tag: 0 };
     assert_eq!(rig.ring.queue(0, &op), Queued::Pending);
     let begun = std::time::Instant::now();
@@ -260,13 +260,13 @@ fn the_window_begins_with_what_the_last_reap_brought() {
     let exchange = so_far(&mut rig);
     assert_eq!(exchange.of("PUT").map(|put| put.sent), Some(1));
     assert_eq!(exchange.connections, 0);
-    // What was counted before the window begins is not in it.
+    // Requests counted before the window do not belong to it.
     rig.ring.window_begins(0);
     assert_eq!(rig.ring.exchange().expect("it asked").requests, []);
 }
 
 #[test]
-fn what_is_no_request_is_refused() {
+fn io_without_a_request_is_refused() {
     let mut rig = Rig::new(serve(Kept::default()), false);
     let op = Op { kind: OpKind::Fsync, file: 0, offset: 0, length: 0, tag: 0 };
     assert_eq!(rig.ring.queue(0, &op), Queued::Done(-i64::from(libc::EINVAL)));

@@ -1,42 +1,42 @@
-//! Multipart uploads: one I/O is an object, put by a request that begins, one for each part, and one
-//! that ends. Here is what comes next; who asks and what is counted is the ring's.
+//! Multipart uploads: one I/O puts one object with a request that begins the upload, one per part,
+//! and one that completes it. This file decides which request is next; the ring sends and counts.
 //!
-//! An upload that fails is given up at the server, so that no parts stay there; the I/O has failed
-//! then, whatever becomes of that.
+//! A failed upload is aborted at the server so that no parts remain there. Its I/O has failed whether
+//! or not the abort succeeds.
 
 use super::errno::errno;
 use objects::{Action, Answer, Failure};
 
 /// A request of an upload.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ask {
-    /// The client's slot: those of I/O slot `i` are `i * width` and the following.
+pub struct UploadRequest {
+    /// The client's slot: I/O slot `i` has the client slots from `i * width` on.
     pub slot: u32,
-    /// What is asked.
+    /// What to request.
     pub action: Action,
     /// Bytes of content to send.
     pub length: u64,
 }
 
-/// The uploads of a ring, one for each slot.
+/// The uploads of a ring, one per slot.
 pub struct Uploads {
-    /// Parts in flight of one upload.
+    /// Maximum number of parts of one upload in flight.
     width: u32,
     part_size: u64,
-    all: Vec<Upload>,
-    /// What each slot of the client has asked last.
-    asked: Vec<Asked>,
+    uploads: Vec<Upload>,
+    /// The last request of each client slot.
+    last_requests: Vec<PartRequest>,
 }
 
-/// The kinds of requests.
+/// The kinds of requests of an upload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Asked {
+enum PartRequest {
     #[default]
     Begin,
-    /// With its number.
+    /// With the part's number.
     Part(u32),
     End,
-    Drop,
+    Abort,
 }
 
 /// One upload.
@@ -44,12 +44,12 @@ enum Asked {
 struct Upload {
     id: String,
     length: u64,
-    /// Entity tags of the parts, empty before they were sent.
+    /// Entity tags of the parts; empty until they were sent.
     tags: Vec<String>,
     /// The next part to send, from 1.
     next: u32,
     in_flight: u32,
-    /// Errno of what failed first.
+    /// Errno of the first failure.
     failed: Option<i32>,
 }
 
@@ -60,101 +60,101 @@ impl Uploads {
         Uploads {
             width,
             part_size: part_size.max(1),
-            all: vec![Upload::default(); depth as usize],
-            asked: vec![Asked::Begin; depth as usize * width as usize],
+            uploads: vec![Upload::default(); depth as usize],
+            last_requests: vec![PartRequest::Begin; depth as usize * width as usize],
         }
     }
 
-    /// Slots of the client for each slot of the ring.
+    /// Client slots per slot of the ring.
     pub fn width(&self) -> u32 {
         self.width
     }
 
     /// An I/O begins. An object of no bytes has one part of none.
-    pub fn begin(&mut self, slot: u32, length: u64) -> Ask {
+    pub fn begin(&mut self, slot: u32, length: u64) -> UploadRequest {
         let parts = length.div_ceil(self.part_size).max(1);
-        let upload = &mut self.all[slot as usize];
+        let upload = &mut self.uploads[slot as usize];
         *upload = Upload { length, next: 1, in_flight: 1, ..Upload::default() };
         upload.tags.resize(parts as usize, String::new());
         let client_slot = slot * self.width;
-        self.asked[client_slot as usize] = Asked::Begin;
-        Ask { slot: client_slot, action: Action::BeginUpload, length: 0 }
+        self.last_requests[client_slot as usize] = PartRequest::Begin;
+        UploadRequest { slot: client_slot, action: Action::BeginUpload, length: 0 }
     }
 
-    /// A request of slot `client_slot` of the client ended. What is to be asked next goes to `asks`.
-    /// What became of the I/O, when it is done: the errno of what failed first.
-    pub fn ended(
+    /// A request of client slot `client_slot` ended. Adds the requests to send now to `next`. Returns
+    /// the result of the I/O once it has ended, with the errno of the first failure.
+    pub fn request_ended(
         &mut self,
         client_slot: u32,
         result: &Result<Answer, Failure>,
-        asks: &mut Vec<Ask>,
+        next: &mut Vec<UploadRequest>,
     ) -> Option<Result<(), i32>> {
         let slot = client_slot / self.width;
-        let upload = &mut self.all[slot as usize];
+        let upload = &mut self.uploads[slot as usize];
         upload.in_flight -= 1;
-        match (self.asked[client_slot as usize], result) {
-            (Asked::Begin, Err(failure)) => return Some(Err(errno(failure))),
-            (Asked::Drop, _) => return Some(Err(upload.failed.unwrap_or(libc::EIO))),
-            (Asked::End, Ok(_)) => return Some(Ok(())),
-            (Asked::Begin, Ok(answer)) => match objects::answer::upload(&answer.document) {
+        match (self.last_requests[client_slot as usize], result) {
+            (PartRequest::Begin, Err(failure)) => return Some(Err(errno(failure))),
+            (PartRequest::Abort, _) => return Some(Err(upload.failed.unwrap_or(libc::EIO))),
+            (PartRequest::End, Ok(_)) => return Some(Ok(())),
+            (PartRequest::Begin, Ok(answer)) => match objects::answer::upload(&answer.document) {
                 Ok(id) => upload.id = id,
                 Err(failure) => return Some(Err(errno(&failure))),
             },
-            (Asked::Part(number), Ok(answer)) => match &answer.tag {
+            (PartRequest::Part(number), Ok(answer)) => match &answer.tag {
                 Some(tag) => upload.tags[number as usize - 1].clone_from(tag),
-                // Without its tag a part cannot be named in the end.
+                // The completing request names each part by its tag.
                 None => _ = upload.failed.get_or_insert(libc::EBADMSG),
             },
-            (Asked::Part(_) | Asked::End, Err(failure)) => {
+            (PartRequest::Part(_) | PartRequest::End, Err(failure)) => {
                 upload.failed.get_or_insert(errno(failure));
             }
         }
-        self.go_on(slot, client_slot, asks);
+        self.continue_upload(slot, client_slot, next);
         None
     }
 
-    /// Sends parts while there are any, then ends the upload, or gives it up.
-    fn go_on(&mut self, slot: u32, client_slot: u32, asks: &mut Vec<Ask>) {
+    /// Sends the remaining parts, then completes the upload, or aborts it after a failure.
+    fn continue_upload(&mut self, slot: u32, client_slot: u32, next: &mut Vec<UploadRequest>) {
         let first = slot * self.width;
-        // Before the first part all of the slots are free; later the one that just ended is.
-        let begins = self.all[slot as usize].next == 1;
+        // Before the first part all slots are free, later only the one whose request just ended.
+        let begins = self.uploads[slot as usize].next == 1;
         let free = if begins { first..first + self.width } else { client_slot..client_slot + 1 };
         for client_slot in free {
             match self.part(slot, client_slot) {
-                Some(ask) => asks.push(ask),
+                Some(request) => next.push(request),
                 None => break,
             }
         }
-        let upload = &mut self.all[slot as usize];
+        let upload = &mut self.uploads[slot as usize];
         if upload.in_flight == 0 {
             let id = upload.id.clone();
-            let (asked, action) = match upload.failed {
+            let (last, action) = match upload.failed {
                 None => {
                     let tags = upload.tags.clone();
-                    (Asked::End, Action::EndUpload { upload: id, tags })
+                    (PartRequest::End, Action::EndUpload { upload: id, tags })
                 }
-                Some(_) => (Asked::Drop, Action::DropUpload { upload: id }),
+                Some(_) => (PartRequest::Abort, Action::DropUpload { upload: id }),
             };
             upload.in_flight = 1;
-            self.asked[first as usize] = asked;
-            asks.push(Ask { slot: first, action, length: 0 });
+            self.last_requests[first as usize] = last;
+            next.push(UploadRequest { slot: first, action, length: 0 });
         }
     }
 
-    /// The next part, where one is left to send.
-    fn part(&mut self, slot: u32, client_slot: u32) -> Option<Ask> {
-        let upload = &mut self.all[slot as usize];
+    /// The next part, if one is left to send.
+    fn part(&mut self, slot: u32, client_slot: u32) -> Option<UploadRequest> {
+        let upload = &mut self.uploads[slot as usize];
         if upload.failed.is_some() || upload.next as usize > upload.tags.len() {
             return None;
         }
         let number = upload.next;
         upload.next += 1;
         upload.in_flight += 1;
-        self.asked[client_slot as usize] = Asked::Part(number);
+        self.last_requests[client_slot as usize] = PartRequest::Part(number);
         let from = u64::from(number - 1) * self.part_size;
         let length = self.part_size.min(upload.length - from);
         let action = Action::PutPart { upload: upload.id.clone(), number, from };
-        Some(Ask { slot: client_slot, action, length })
+        Some(UploadRequest { slot: client_slot, action, length })
     }
 }
 
@@ -173,63 +173,63 @@ mod tests {
         Ok(Answer { tag: Some(tag.into()), ..Answer::default() })
     }
 
-    /// An upload of 25 bytes in parts of 10, two in flight, in slot 1; its first two parts are asked
-    /// for.
-    fn under_way() -> (Uploads, Vec<Ask>) {
+    /// An upload of 25 bytes in slot 1, in parts of 10 with two in flight, after the requests for its first
+    /// two parts.
+    fn under_way() -> (Uploads, Vec<UploadRequest>) {
         let mut uploads = Uploads::new(2, 2, 10);
-        let ask = uploads.begin(1, 25);
-        assert_eq!((ask.slot, ask.action), (2, Action::BeginUpload));
-        let mut asks = Vec::new();
-        assert_eq!(uploads.ended(2, &begun(), &mut asks), None);
-        (uploads, asks)
+        let request = uploads.begin(1, 25);
+        assert_eq!((request.slot, request.action), (2, Action::BeginUpload));
+        let mut next = Vec::new();
+        assert_eq!(uploads.request_ended(2, &begun(), &mut next), None);
+        (uploads, next)
     }
 
-    fn part(slot: u32, number: u32, length: u64) -> Ask {
+    fn part(slot: u32, number: u32, length: u64) -> UploadRequest {
         let from = u64::from(number - 1) * 10;
-        Ask { slot, action: Action::PutPart { upload: "u".into(), number, from }, length }
+        UploadRequest { slot, action: Action::PutPart { upload: "u".into(), number, from }, length }
     }
 
     #[test]
-    fn an_object_is_its_parts_in_their_order() {
-        let (mut uploads, asks) = under_way();
-        assert_eq!(asks, [part(2, 1, 10), part(3, 2, 10)]);
-        let mut asks = Vec::new();
-        assert_eq!(uploads.ended(3, &tagged("b"), &mut asks), None);
-        assert_eq!(asks, [part(3, 3, 5)]);
-        asks.clear();
-        assert_eq!(uploads.ended(2, &tagged("a"), &mut asks), None);
-        assert_eq!(asks, [], "one part is still in flight");
-        assert_eq!(uploads.ended(3, &tagged("c"), &mut asks), None);
+    fn an_object_is_put_as_its_parts_in_order() {
+        let (mut uploads, next) = under_way();
+        assert_eq!(next, [part(2, 1, 10), part(3, 2, 10)]);
+        let mut next = Vec::new();
+        assert_eq!(uploads.request_ended(3, &tagged("b"), &mut next), None);
+        assert_eq!(next, [part(3, 3, 5)]);
+        next.clear();
+        assert_eq!(uploads.request_ended(2, &tagged("a"), &mut next), None);
+        assert_eq!(next, [], "one part is still in flight");
+        assert_eq!(uploads.request_ended(3, &tagged("c"), &mut next), None);
         let tags = ["a", "b", "c"].map(String::from).to_vec();
-        assert_eq!(asks[0].action, Action::EndUpload { upload: "u".into(), tags });
-        let done = uploads.ended(2, &Ok(Answer::default()), &mut Vec::new());
+        assert_eq!(next[0].action, Action::EndUpload { upload: "u".into(), tags });
+        let done = uploads.request_ended(2, &Ok(Answer::default()), &mut Vec::new());
         assert_eq!(done, Some(Ok(())));
     }
 
     #[test]
-    fn what_fails_is_given_up_once_nothing_is_in_flight() {
+    fn a_failed_upload_is_aborted_when_nothing_is_in_flight() {
         let (mut uploads, _) = under_way();
-        let mut asks = Vec::new();
-        assert_eq!(uploads.ended(2, &Err(Failure::Timeout), &mut asks), None);
-        assert_eq!(asks, []);
-        assert_eq!(uploads.ended(3, &tagged("b"), &mut asks), None);
-        assert_eq!(asks[0].action, Action::DropUpload { upload: "u".into() });
-        let done = uploads.ended(2, &Ok(Answer::default()), &mut Vec::new());
+        let mut next = Vec::new();
+        assert_eq!(uploads.request_ended(2, &Err(Failure::Timeout), &mut next), None);
+        assert_eq!(next, []);
+        assert_eq!(uploads.request_ended(3, &tagged("b"), &mut next), None);
+        assert_eq!(next[0].action, Action::DropUpload { upload: "u".into() });
+        let done = uploads.request_ended(2, &Ok(Answer::default()), &mut Vec::new());
         assert_eq!(done, Some(Err(libc::ETIMEDOUT)));
-        // The slot serves again.
+        // The slot can be used again.
         assert_eq!(uploads.begin(1, 5).slot, 2);
     }
 
     #[test]
-    fn a_part_without_a_tag_and_an_upload_without_a_name_are_failures() {
+    fn a_part_without_a_tag_and_an_upload_without_an_id_are_failures() {
         let (mut uploads, _) = under_way();
-        let mut asks = Vec::new();
-        uploads.ended(2, &Ok(Answer::default()), &mut asks);
-        uploads.ended(3, &tagged("b"), &mut asks);
-        let over = uploads.ended(2, &Ok(Answer::default()), &mut asks);
+        let mut next = Vec::new();
+        uploads.request_ended(2, &Ok(Answer::default()), &mut next);
+        uploads.request_ended(3, &tagged("b"), &mut next);
+        let over = uploads.request_ended(2, &Ok(Answer::default()), &mut next);
         assert_eq!(over, Some(Err(libc::EBADMSG)));
         uploads.begin(0, 5);
-        let nameless = uploads.ended(0, &Ok(Answer::default()), &mut asks);
+        let nameless = uploads.request_ended(0, &Ok(Answer::default()), &mut next);
         assert!(matches!(nameless, Some(Err(_))), "{nameless:?}");
     }
 }

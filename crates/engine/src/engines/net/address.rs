@@ -1,4 +1,4 @@
-//! Where the ends of a connection are.
+//! Addresses of sockets.
 
 use plan::{Protocol, Socket};
 use socket2::{Domain, SockAddr, Type};
@@ -8,7 +8,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 /// VMADDR_CID_ANY.
 const ANY_CID: u32 = u32::MAX;
 
-/// An address, and the kind of socket it is for.
+/// An address and its kind of socket.
 pub(super) struct Address {
     pub address: SockAddr,
     domain: Domain,
@@ -18,11 +18,9 @@ pub(super) struct Address {
 }
 
 impl Address {
-    /// The one `socket` connects to, or waits at.
-    ///
-    /// # Errors
-    /// A name that is not known, or that stands for no address of this protocol.
-    pub fn of(socket: &Socket) -> io::Result<Address> {
+    /// The address that `socket` connects to or listens at. Fails if the host name is unknown or has no
+    /// address of the protocol.
+    pub fn resolve(socket: &Socket) -> io::Result<Address> {
         let host = socket.host.as_deref();
         let (kind, domain) = match socket.protocol {
             Protocol::Tcp => (Type::STREAM, Domain::IPV4),
@@ -36,7 +34,7 @@ impl Address {
             Protocol::Unix => SockAddr::unix(host.unwrap_or_default())?,
             Protocol::Vsock => {
                 let cid = host.map_or(Ok(ANY_CID), str::parse).map_err(|_| {
-                    io::Error::new(io::ErrorKind::InvalidInput, "expected the number of a machine")
+                    io::Error::new(io::ErrorKind::InvalidInput, "expected a VSOCK CID, a number")
                 })?;
                 SockAddr::vsock(cid, socket.port.into())
             }
@@ -47,9 +45,6 @@ impl Address {
     }
 
     /// A socket of this kind with the worker's options.
-    ///
-    /// # Errors
-    /// The protocol is not there, or refuses an option.
     pub fn socket(&self, plan: &Socket) -> io::Result<socket2::Socket> {
         let socket = socket2::Socket::new(self.domain, self.kind, None)?;
         if plan.window > 0 {
@@ -64,8 +59,8 @@ impl Address {
         Ok(socket)
     }
 
-    /// The group of receivers it stands for.
-    pub fn group(&self) -> Option<IpAddr> {
+    /// The address, if it is a multicast group.
+    pub fn multicast_group(&self) -> Option<IpAddr> {
         self.address.as_socket().map(|a| a.ip()).filter(IpAddr::is_multicast)
     }
 }
@@ -76,7 +71,7 @@ fn internet(host: Option<&str>, port: u16, six: bool) -> io::Result<SocketAddr> 
             if six { Ipv6Addr::UNSPECIFIED.into() } else { Ipv4Addr::UNSPECIFIED.into() };
         return Ok((any, port).into());
     };
-    let known = (host, port).to_socket_addrs()?.find(|address| address.is_ipv6() == six);
+    let resolved = (host, port).to_socket_addrs()?.find(|address| address.is_ipv6() == six);
     let version = if six { "IPv6" } else { "IPv4" };
-    known.ok_or_else(|| io::Error::other(format!("it has no address of {version}")))
+    resolved.ok_or_else(|| io::Error::other(format!("the host has no {version} address")))
 }

@@ -1,9 +1,9 @@
-//! Messages of UDP. Some may be lost; their numbers tell.
+//! UDP messages. Sequence numbers show which were lost.
 //!
-//! What passes beside the data is what fio's own end sends and understands, read off its messages:
-//! eight bytes before the first message and after the last, and 24 bytes at the end of each message
-//! that is long enough for them: a constant, its number, and its length, each of 64 bits, least byte
-//! first. The word of the end is in the sender's byte order in fio, so both are understood.
+//! The protocol is fio's, as observed on the wire: eight bytes before the first message and after the
+//! last, and a trailer of 24 bytes in each message that is long enough: a constant, the sequence
+//! number and the length, each as 64 bits, little-endian. fio sends the closing word in the sender's
+//! byte order, so both orders are accepted.
 
 use super::address::Address;
 use super::wait::{CHECK_INTERVAL, TransferError, Transferred, check_retry};
@@ -14,23 +14,23 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
-/// "link", and that it opens.
+/// "link", opening.
 const OPEN: [u8; 8] = [b'l', b'i', b'n', b'k', 0, 0, 0, 0x98];
-/// "link", and that it closes.
+/// "link", closing.
 const CLOSE: [u8; 8] = [b'k', b'n', b'i', b'l', 0x89, 0, 0, 0];
-const CLOSE_TURNED: [u8; 8] = [b'l', b'i', b'n', b'k', 0, 0, 0, 0x89];
-/// What the numbers of a message begin with.
-const NUMBERED: &[u8; 8] = b"ceUnuqse";
-const NUMBERS: usize = 24;
-/// How often the end is told: the message may be lost like any other.
-const ENDS: u32 = 3;
-const BETWEEN_ENDS: Duration = Duration::from_millis(5);
+const CLOSE_SWAPPED: [u8; 8] = [b'l', b'i', b'n', b'k', 0, 0, 0, 0x89];
+/// The first eight bytes of a trailer.
+const TRAILER_MAGIC: &[u8; 8] = b"ceUnuqse";
+const TRAILER_LENGTH: usize = 24;
+/// How often the closing word is sent, since it may be lost.
+const CLOSE_REPEATS: u32 = 3;
+const CLOSE_INTERVAL: Duration = Duration::from_millis(5);
 
-/// One end.
+/// One side of the exchange.
 pub(super) struct Datagrams {
     socket: UdpSocket,
-    /// Where messages go: the host named, or whoever sent the last one.
-    to: Option<SocketAddr>,
+    /// The receiver of messages: the given host, or the sender of the last message.
+    peer: Option<SocketAddr>,
     sent: u64,
     expected: u64,
     received: u64,
@@ -38,21 +38,18 @@ pub(super) struct Datagrams {
 }
 
 impl Datagrams {
-    fn new(socket: Socket, to: Option<SocketAddr>) -> io::Result<Datagrams> {
+    fn new(socket: Socket, peer: Option<SocketAddr>) -> io::Result<Datagrams> {
         socket.set_read_timeout(Some(CHECK_INTERVAL))?;
         socket.set_write_timeout(Some(CHECK_INTERVAL))?;
-        Ok(Datagrams { socket: socket.into(), to, sent: 0, expected: 0, received: 0, lost: 0 })
+        Ok(Datagrams { socket: socket.into(), peer, sent: 0, expected: 0, received: 0, lost: 0 })
     }
 
-    /// One that waits for messages, as a member of the group that `address` may stand for.
-    ///
-    /// # Errors
-    /// The port is in use, the group cannot be joined.
-    pub fn bound(plan: &Plan, address: &Address) -> io::Result<Datagrams> {
+    /// A receiver. It joins the group if `address` is a multicast group.
+    pub fn bind(plan: &Plan, address: &Address) -> io::Result<Datagrams> {
         let socket = address.socket(plan)?;
-        let group = address.group();
+        let group = address.multicast_group();
         if group.is_some() {
-            // Every member on this machine binds to the group's port.
+            // All members on this machine bind to the group's port.
             socket.set_reuse_address(true)?;
         }
         socket.bind(&address.address)?;
@@ -66,13 +63,10 @@ impl Datagrams {
         Datagrams::new(socket, None)
     }
 
-    /// One that sends to `address`, and says so there.
-    ///
-    /// # Errors
-    /// There is no way to it.
-    pub fn towards(plan: &Plan, address: &Address) -> io::Result<Datagrams> {
+    /// A sender to `address`. It sends the opening word.
+    pub fn connect(plan: &Plan, address: &Address) -> io::Result<Datagrams> {
         let socket = address.socket(plan)?;
-        match address.group() {
+        match address.multicast_group() {
             Some(IpAddr::V4(_)) => {
                 socket.set_multicast_ttl_v4(plan.ttl)?;
                 if let Some(interface) = interface(plan)? {
@@ -83,18 +77,18 @@ impl Datagrams {
             None => {}
         }
         let datagrams = Datagrams::new(socket, address.address.as_socket())?;
-        datagrams.tell(&OPEN)?;
+        datagrams.send_word(&OPEN)?;
         Ok(datagrams)
     }
 
-    fn tell(&self, word: &[u8; 8]) -> io::Result<()> {
-        match self.to {
-            Some(to) => self.socket.send_to(word, to).map(drop),
+    fn send_word(&self, word: &[u8; 8]) -> io::Result<()> {
+        match self.peer {
+            Some(peer) => self.socket.send_to(word, peer).map(drop),
             None => Ok(()),
         }
     }
 
-    /// Waits until the other side begins: by saying so, or by its first message if that was lost.
+    /// Waits for the opening word, or for the first message if that word was lost.
     pub fn await_open(&mut self, limit: &WaitLimit) -> Result<(), TransferError> {
         let mut head = [0; 9];
         loop {
@@ -104,7 +98,7 @@ impl Datagrams {
                         self.socket.recv_from(&mut head)?;
                         return Ok(());
                     }
-                    // Left from a sender before this one.
+                    // Left by an earlier sender.
                     Some(Word::Close) => drop(self.socket.recv_from(&mut head)?),
                     None => return Ok(()),
                 },
@@ -116,15 +110,15 @@ impl Datagrams {
     /// Sends one message.
     pub fn send(&mut self, buffer: &mut [u8], limit: &WaitLimit) -> Transferred {
         let length = buffer.len();
-        if let Some(place) = length.checked_sub(NUMBERS) {
-            let numbers = &mut buffer[place..];
-            numbers[..8].copy_from_slice(NUMBERED);
-            numbers[8..16].copy_from_slice(&self.sent.to_le_bytes());
-            numbers[16..].copy_from_slice(&(length as u64).to_le_bytes());
+        if let Some(place) = length.checked_sub(TRAILER_LENGTH) {
+            let trailer = &mut buffer[place..];
+            trailer[..8].copy_from_slice(TRAILER_MAGIC);
+            trailer[8..16].copy_from_slice(&self.sent.to_le_bytes());
+            trailer[16..].copy_from_slice(&(length as u64).to_le_bytes());
         }
-        let Some(to) = self.to else { return Err(TransferError::Closed) };
+        let Some(peer) = self.peer else { return Err(TransferError::Closed) };
         loop {
-            match self.socket.send_to(buffer, to) {
+            match self.socket.send_to(buffer, peer) {
                 Ok(moved) => {
                     self.sent += 1;
                     return Ok(moved);
@@ -134,45 +128,45 @@ impl Datagrams {
         }
     }
 
-    /// Receives one message, for no longer than `patience`.
+    /// Receives one message. Fails with ETIMEDOUT after `timeout`.
     pub fn receive(
         &mut self,
         buffer: &mut [u8],
         limit: &WaitLimit,
-        patience: Option<Duration>,
+        timeout: Option<Duration>,
     ) -> Transferred {
-        let begun = Instant::now();
+        let started = Instant::now();
         loop {
             match self.socket.recv_from(buffer) {
                 Ok((length, from)) => match word(&buffer[..length]) {
                     Some(Word::Close) => return Err(TransferError::Closed),
                     Some(Word::Open) => {}
                     None => {
-                        self.note(&buffer[..length]);
-                        self.to = self.to.filter(|_| patience.is_some()).or(Some(from));
+                        self.count_message(&buffer[..length]);
+                        self.peer = self.peer.filter(|_| timeout.is_some()).or(Some(from));
                         return Ok(length);
                     }
                 },
                 Err(error) => check_retry(error, limit)?,
             }
-            if patience.is_some_and(|patience| begun.elapsed() > patience) {
+            if timeout.is_some_and(|timeout| started.elapsed() > timeout) {
                 return Err(io::Error::from_raw_os_error(libc::ETIMEDOUT).into());
             }
         }
     }
 
-    /// Looks at the number of a message that came.
-    fn note(&mut self, message: &[u8]) {
+    /// Counts a received message, and the messages missing before it.
+    fn count_message(&mut self, message: &[u8]) {
         self.received += 1;
-        let numbers = message.len().checked_sub(NUMBERS).map(|place| &message[place..]);
-        let Some(number) = numbers.filter(|n| n[..8] == *NUMBERED).map(|n| &n[8..16]) else {
+        let trailer = message.len().checked_sub(TRAILER_LENGTH).map(|place| &message[place..]);
+        let Some(number) = trailer.filter(|n| n[..8] == *TRAILER_MAGIC).map(|n| &n[8..16]) else {
             return;
         };
         let mut bytes = [0; 8];
         bytes.copy_from_slice(number);
         let number = u64::from_le_bytes(bytes);
         if number < self.expected {
-            // It is late, and was taken for lost.
+            // It arrived out of order and was counted as lost.
             self.lost = self.lost.saturating_sub(1);
         } else {
             self.lost += number - self.expected;
@@ -180,25 +174,25 @@ impl Datagrams {
         }
     }
 
-    /// Says that nothing more comes.
-    pub fn tell_end(&self) {
-        for turn in 0..ENDS {
+    /// Sends the closing word.
+    pub fn close(&self) {
+        for turn in 0..CLOSE_REPEATS {
             if turn > 0 {
-                std::thread::sleep(BETWEEN_ENDS);
+                std::thread::sleep(CLOSE_INTERVAL);
             }
-            // Whoever is not there any more need not know.
-            let _ = self.tell(&CLOSE);
+            // A receiver that is gone needs no closing word.
+            let _ = self.send_word(&CLOSE);
         }
     }
 
-    /// What got lost, as a sentence.
-    pub fn losses(&self) -> Option<String> {
+    /// A message about lost messages, if any.
+    pub fn loss_message(&self) -> Option<String> {
         let all = self.received + self.lost;
         (self.lost > 0).then(|| format!("{} of {all} messages were lost", self.lost))
     }
 }
 
-/// What passes beside the data.
+/// A message of the protocol itself.
 enum Word {
     Open,
     Close,
@@ -207,14 +201,14 @@ enum Word {
 fn word(message: &[u8]) -> Option<Word> {
     match message {
         _ if message == OPEN => Some(Word::Open),
-        _ if message == CLOSE || message == CLOSE_TURNED => Some(Word::Close),
+        _ if message == CLOSE || message == CLOSE_SWAPPED => Some(Word::Close),
         _ => None,
     }
 }
 
 fn interface(plan: &Plan) -> io::Result<Option<Ipv4Addr>> {
     let parsed = plan.interface.as_deref().map(str::parse).transpose();
-    parsed.map_err(|_| io::Error::other("interface= takes the address of a local interface"))
+    parsed.map_err(|_| io::Error::other("interface= needs the address of a local interface"))
 }
 
 #[cfg(test)]
@@ -229,15 +223,15 @@ mod tests {
             ..Plan::default()
         };
         let waiting = plan(Some("127.0.0.1"), 0);
-        let reader = Datagrams::bound(&waiting, &Address::of(&waiting).unwrap()).unwrap();
+        let reader = Datagrams::bind(&waiting, &Address::resolve(&waiting).unwrap()).unwrap();
         let port = reader.socket.local_addr().unwrap().port();
         let sending = plan(Some("127.0.0.1"), port);
-        let writer = Datagrams::towards(&sending, &Address::of(&sending).unwrap()).unwrap();
+        let writer = Datagrams::connect(&sending, &Address::resolve(&sending).unwrap()).unwrap();
         (reader, writer)
     }
 
     #[test]
-    fn messages_that_do_not_arrive_are_counted() {
+    fn lost_messages_are_counted() {
         let (mut reader, mut writer) = pair();
         let limit = WaitLimit::default();
         let mut message = [7; 64];
@@ -247,13 +241,13 @@ mod tests {
             assert!(matches!(writer.send(&mut message, &limit), Ok(64)));
             assert!(matches!(reader.receive(&mut message, &limit, None), Ok(64)));
         }
-        assert_eq!(reader.losses().as_deref(), Some("4 of 10 messages were lost"));
-        writer.tell_end();
+        assert_eq!(reader.loss_message().as_deref(), Some("4 of 10 messages were lost"));
+        writer.close();
         assert!(matches!(reader.receive(&mut message, &limit, None), Err(TransferError::Closed)));
     }
 
     #[test]
-    fn a_message_stands_for_an_opening_that_was_lost_and_stays() {
+    fn a_first_message_replaces_a_lost_opening_word_and_is_kept() {
         let (mut reader, mut writer) = pair();
         let limit = WaitLimit::default();
         let mut word = [0; 8];

@@ -1,8 +1,8 @@
-//! Data through sockets: the `net` and `netsplice` engines.
+//! The `net` and `netsplice` engines: data through sockets.
 //!
-//! A side that waits is bound before any worker of its batch starts, so that the others find it;
-//! connections are made when the worker starts, and neither belongs to an I/O. An I/O is a block
-//! sent or received as a whole, with `pingpong` one that came back as well.
+//! The listening side binds before any worker of its batch starts, so that the others can connect.
+//! Connections are made when the worker starts. Neither belongs to an I/O. An I/O sends or receives a
+//! whole block; with `pingpong` it also includes the block's way back.
 
 mod address;
 mod datagrams;
@@ -10,7 +10,7 @@ mod stream;
 mod wait;
 
 use super::sync_engine::SyncEngine;
-use super::{Queued, RingSetup, WaitLimit};
+use super::{Queued, RingSetup, WaitLimit, negative_errno};
 use crate::files::{Action, FileError};
 use crate::hot::op::{Op, OpKind};
 use address::Address;
@@ -21,11 +21,11 @@ use std::time::Duration;
 use stream::{Listener, Stream};
 use wait::{TransferError, Transferred};
 
-/// How long an answer to a message is awaited before it counts as lost.
-const ANSWER: Duration = Duration::from_secs(5);
+/// After this time an unanswered message counts as lost.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
 enum Link {
-    Apart,
+    Unbound,
     Listening(Listener),
     Stream(Stream),
     Datagrams(Datagrams),
@@ -40,16 +40,13 @@ pub struct Net {
     time_based: bool,
     link: Link,
     limit: WaitLimit,
-    /// Takes the answer to what was sent.
+    /// Receives the answers of `pingpong`.
     answer: Vec<u8>,
     closed: bool,
 }
 
 impl Net {
-    /// The worker's end, not yet bound.
-    ///
-    /// # Errors
-    /// The plan has none.
+    /// The worker's side, not yet bound.
     pub fn new(setup: &RingSetup<'_>) -> io::Result<Net> {
         let worker = setup.worker;
         let socket = worker.socket.clone().ok_or(io::ErrorKind::NotFound)?;
@@ -59,7 +56,7 @@ impl Net {
             block,
             writes: setup.io.writes,
             time_based: worker.stop.time_based,
-            link: Link::Apart,
+            link: Link::Unbound,
             limit: WaitLimit::default(),
             answer: if socket.pingpong { vec![0; block as usize] } else { Vec::new() },
             socket,
@@ -67,13 +64,13 @@ impl Net {
         })
     }
 
-    fn failed(&self, action: Action, error: io::Error) -> FileError {
+    fn error(&self, action: Action, error: io::Error) -> FileError {
         FileError::new(action, &self.label, error)
     }
 
     fn bind(&mut self, address: &Address) -> io::Result<()> {
         self.link = match self.socket.protocol.is_udp() {
-            true => Link::Datagrams(Datagrams::bound(&self.socket, address)?),
+            true => Link::Datagrams(Datagrams::bind(&self.socket, address)?),
             false => Link::Listening(Listener::new(&self.socket, address)?),
         };
         Ok(())
@@ -82,21 +79,21 @@ impl Net {
     fn connect(&mut self) -> Result<(), FileError> {
         let address = self.address()?;
         let made = match self.socket.protocol.is_udp() {
-            true => Datagrams::towards(&self.socket, &address).map(Link::Datagrams),
+            true => Datagrams::connect(&self.socket, &address).map(Link::Datagrams),
             false => {
-                Stream::connected(&self.socket, &address, self.block, &self.limit).map(Link::Stream)
+                Stream::connect(&self.socket, &address, self.block, &self.limit).map(Link::Stream)
             }
         };
-        self.link = made.map_err(|e| self.failed(Action::Connect, e))?;
+        self.link = made.map_err(|e| self.error(Action::Connect, e))?;
         Ok(())
     }
 
     fn address(&self) -> Result<Address, FileError> {
-        Address::of(&self.socket).map_err(|e| self.failed(Action::Find, e))
+        Address::resolve(&self.socket).map_err(|e| self.error(Action::Find, e))
     }
 
-    /// Waits for the other side, where this one does.
-    fn join(&mut self) -> Result<(), TransferError> {
+    /// If this side listens, waits for the other side.
+    fn accept(&mut self) -> Result<(), TransferError> {
         match &mut self.link {
             Link::Listening(listener) => {
                 let stream = listener.accept(&self.socket, self.block, &self.limit)?;
@@ -114,20 +111,22 @@ impl Net {
             (Link::Stream(stream), false) => stream.receive(buffer, &self.limit),
             (Link::Datagrams(datagrams), true) => datagrams.send(buffer, &self.limit),
             (Link::Datagrams(datagrams), false) => datagrams.receive(buffer, &self.limit, None),
-            // Nobody came before the time was up.
-            (Link::Apart | Link::Listening(_), _) => Err(TransferError::Limit),
+            // No one connected before the wait limit.
+            (Link::Unbound | Link::Listening(_), _) => Err(TransferError::Limit),
         }
     }
 
-    /// The way back of a block that came, or went, as a whole.
-    fn answer(&mut self, buffer: &mut [u8], sent: bool) -> Transferred {
+    /// The way back of a block that was received or sent as a whole.
+    fn transfer_back(&mut self, buffer: &mut [u8], sent: bool) -> Transferred {
         if !sent {
             return self.transfer(buffer, true);
         }
         let mut answer = std::mem::take(&mut self.answer);
         let back = &mut answer[..buffer.len()];
         let moved = match &mut self.link {
-            Link::Datagrams(datagrams) => datagrams.receive(back, &self.limit, Some(ANSWER)),
+            Link::Datagrams(datagrams) => {
+                datagrams.receive(back, &self.limit, Some(ANSWER_TIMEOUT))
+            }
             _ => self.transfer(back, false),
         };
         self.answer = answer;
@@ -135,7 +134,7 @@ impl Net {
     }
 }
 
-/// Whether an error only says that the other side is gone.
+/// Whether the error means that the other side is gone.
 fn is_gone(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe)
 }
@@ -146,7 +145,7 @@ impl SyncEngine for Net {
             return Ok(());
         }
         let address = self.address()?;
-        self.bind(&address).map_err(|e| self.failed(Action::Listen, e))
+        self.bind(&address).map_err(|e| self.error(Action::Listen, e))
     }
 
     fn begin(&mut self, limit: &WaitLimit) -> Result<(), FileError> {
@@ -154,11 +153,11 @@ impl SyncEngine for Net {
         if !self.socket.waits {
             self.connect()?;
         }
-        match self.join() {
-            Err(TransferError::Failed(error)) => return Err(self.failed(Action::Accept, error)),
+        match self.accept() {
+            Err(TransferError::Failed(error)) => return Err(self.error(Action::Accept, error)),
             Err(_) if limit.has_timed_out() => {
                 let error = io::Error::from_raw_os_error(libc::ETIMEDOUT);
-                return Err(self.failed(Action::Accept, error));
+                return Err(self.error(Action::Accept, error));
             }
             Err(_) | Ok(()) => {}
         }
@@ -170,13 +169,13 @@ impl SyncEngine for Net {
         let sends = op.kind == OpKind::Write;
         let mut moved = self.transfer(buffer, sends);
         if self.socket.pingpong && moved.as_ref().is_ok_and(|moved| *moved == buffer.len()) {
-            moved = self.answer(buffer, sends);
+            moved = self.transfer_back(buffer, sends);
         }
         match moved {
             Ok(moved) => Queued::Done(moved as i64),
             Err(TransferError::Limit) => Queued::Full,
             Err(TransferError::Failed(error)) if !(self.time_based && is_gone(&error)) => {
-                Queued::Done(-i64::from(error.raw_os_error().unwrap_or(libc::EIO)))
+                Queued::Done(negative_errno(&error))
             }
             Err(TransferError::Closed | TransferError::Failed(_)) => {
                 self.closed = true;
@@ -189,12 +188,12 @@ impl SyncEngine for Net {
         let mut notes = Vec::new();
         if let Link::Datagrams(datagrams) = &mut self.link {
             if self.writes {
-                datagrams.tell_end();
+                datagrams.close();
             }
-            notes.extend(datagrams.losses());
+            notes.extend(datagrams.loss_message());
         }
         if self.closed && !self.time_based {
-            notes.push("the other side ended before all of size had been moved".into());
+            notes.push("the other side ended before all of size was moved".into());
         }
         notes
     }

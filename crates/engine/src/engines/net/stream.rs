@@ -1,4 +1,4 @@
-//! Sockets that connect.
+//! Connections: TCP, UNIX and VSOCK sockets.
 
 use super::address::Address;
 use super::wait::{CHECK_INTERVAL, TransferError, Transferred, check_retry};
@@ -9,26 +9,23 @@ use socket2::Socket;
 use std::io::{self, Read, Write};
 use std::time::Duration;
 
-/// Connections that may wait to be accepted.
+/// Maximum number of connections waiting to be accepted.
 const BACKLOG: i32 = 128;
-/// How long a connection is tried for.
-const CONNECT: Duration = Duration::from_secs(30);
+/// Timeout of connect.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
 fn is_tcp(plan: &Plan) -> bool {
     matches!(plan.protocol, Protocol::Tcp | Protocol::TcpV6)
 }
 
-/// One who waits for a connection. The path of a UNIX socket is gone with it.
+/// A listening socket. Dropping it removes the path of a UNIX socket.
 pub(super) struct Listener {
     socket: Socket,
     path: Option<String>,
 }
 
 impl Listener {
-    /// Bound and listening. A socket that was left at the path of this one is replaced.
-    ///
-    /// # Errors
-    /// The port is in use, the path is taken by something else.
+    /// Binds and listens. Replaces a socket that was left at its path.
     pub fn new(plan: &Plan, address: &Address) -> io::Result<Listener> {
         let socket = address.socket(plan)?;
         match &address.path {
@@ -62,7 +59,7 @@ impl Listener {
 impl Drop for Listener {
     fn drop(&mut self) {
         if let Some(path) = &self.path {
-            // Nobody is left who could be told.
+            // There is no one left to report an error to.
             let _ = std::fs::remove_file(path);
         }
     }
@@ -72,7 +69,7 @@ fn remove_socket(path: &str) -> io::Result<()> {
     use std::os::unix::fs::FileTypeExt;
     match std::fs::symlink_metadata(path) {
         Ok(metadata) if metadata.file_type().is_socket() => std::fs::remove_file(path),
-        // Anything else is left to bind(2), which refuses it.
+        // bind(2) refuses any other file.
         _ => Ok(()),
     }
 }
@@ -95,10 +92,7 @@ impl Stream {
     }
 
     /// Connects.
-    ///
-    /// # Errors
-    /// Nobody listens there, or nobody answers.
-    pub fn connected(
+    pub fn connect(
         plan: &Plan,
         address: &Address,
         block: u64,
@@ -108,44 +102,42 @@ impl Stream {
         if address.path.is_some() {
             socket.connect(&address.address)?;
         } else {
-            socket.connect_timeout(&address.address, limit.next_sleep(CONNECT))?;
+            socket.connect_timeout(&address.address, limit.next_wait(CONNECT_TIMEOUT))?;
         }
         Stream::new(socket, plan, block)
     }
 
-    /// Fills the buffer; less only when the other side ends.
+    /// Fills the buffer; less only if the other side ends.
     pub fn receive(&self, buffer: &mut [u8], limit: &WaitLimit) -> Transferred {
-        let mut done = 0;
-        while done < buffer.len() {
-            let rest = &mut buffer[done..];
-            let step = match &self.pipe {
-                Some(pipe) => pipe.fill(&self.socket, None, rest).map_err(io::Error::from),
-                None => (&self.socket).read(rest),
-            };
-            match step {
-                Ok(0) if done == 0 => return Err(TransferError::Closed),
-                Ok(0) => break,
-                Ok(step) => done += step,
-                Err(error) => check_retry(error, limit)?,
-            }
-        }
-        Ok(done)
+        let moved = transfer(buffer, limit, |rest| match &self.pipe {
+            Some(pipe) => pipe.fill(&self.socket, None, rest).map_err(io::Error::from),
+            None => (&self.socket).read(rest),
+        })?;
+        if moved == 0 && !buffer.is_empty() { Err(TransferError::Closed) } else { Ok(moved) }
     }
 
     /// Sends the buffer.
     pub fn send(&self, buffer: &mut [u8], limit: &WaitLimit) -> Transferred {
-        let mut done = 0;
-        while done < buffer.len() {
-            let rest = &mut buffer[done..];
-            let step = match &self.pipe {
-                Some(pipe) => pipe.drain(&self.socket, None, rest).map_err(io::Error::from),
-                None => (&self.socket).write(rest),
-            };
-            match step {
-                Ok(step) => done += step,
-                Err(error) => check_retry(error, limit)?,
-            }
-        }
-        Ok(done)
+        transfer(buffer, limit, |rest| match &self.pipe {
+            Some(pipe) => pipe.drain(&self.socket, None, rest).map_err(io::Error::from),
+            None => (&self.socket).write(rest),
+        })
     }
+}
+
+/// Repeats `step` on the rest of the buffer until it is done or nothing more moves.
+fn transfer(
+    buffer: &mut [u8],
+    limit: &WaitLimit,
+    mut step: impl FnMut(&mut [u8]) -> io::Result<usize>,
+) -> Transferred {
+    let mut done = 0;
+    while done < buffer.len() {
+        match step(&mut buffer[done..]) {
+            Ok(0) => break,
+            Ok(moved) => done += moved,
+            Err(error) => check_retry(error, limit)?,
+        }
+    }
+    Ok(done)
 }

@@ -2,7 +2,7 @@
 //! none of them checks amounts, loops or files.
 
 use crate::hot::op::{Op, OpKind};
-use crate::offsets::{Blocks, Choice, Grid, Layout, Permutation};
+use crate::offsets::{Blocks, Grid, OffsetPattern, Permutation, RandomMode};
 use crate::random::Random;
 use record::{Direction, PerDirection};
 
@@ -34,22 +34,24 @@ impl FastPath {
         directions: &[Direction],
         reads: u32,
         blocks: &PerDirection<Blocks>,
-        layout: Layout,
+        pattern: OffsetPattern,
         random: &mut Random,
     ) -> Option<FastPath> {
         let first = *directions.first()?;
         let size = blocks[first].only()?;
         let mixed = directions.len() > 1;
-        let offsets = match layout {
-            Layout::Sequential(0) if !mixed => {
+        let offsets = match pattern {
+            OffsetPattern::Sequential(0) if !mixed => {
                 FastOffsets::Sequential { block: 0, blocks: length / size, next: base }
             }
-            Layout::Scattered(scatter) if scatter.run_length == 1 && !scatter.shares => {
-                match scatter.choice {
-                    Choice::Once(size) => {
+            OffsetPattern::Random(options)
+                if options.run_length == 1 && !options.has_sequential_share =>
+            {
+                match options.mode {
+                    RandomMode::EachBlockOnce(size) => {
                         FastOffsets::Once(Box::new(Permutation::new(length / size, random)))
                     }
-                    Choice::Anywhere(align) => {
+                    RandomMode::Anywhere(align) => {
                         let alike = directions
                             .iter()
                             .all(|d| blocks[*d].only() == Some(size) && align[*d] == align[first]);
@@ -58,7 +60,9 @@ impl FastPath {
                         }
                         FastOffsets::Anywhere(Grid::new(length, size, align[first]))
                     }
-                    Choice::Mapped(_) | Choice::Skewed(_) | Choice::Renewed(_) => return None,
+                    RandomMode::EachByteOnce(_)
+                    | RandomMode::Skewed(_)
+                    | RandomMode::Sprandom(_) => return None,
                 }
             }
             _ => return None,

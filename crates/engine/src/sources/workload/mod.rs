@@ -21,7 +21,7 @@ mod syncs;
 mod trim_writes;
 
 use crate::hot::op::{LoopSource, Next, Op, OpKind, Source};
-use crate::offsets::{Blocks, Layout, Offsets};
+use crate::offsets::{Blocks, OffsetPattern, Offsets};
 use crate::pacing::is_steered;
 use crate::random::Random;
 use crate::sources::RecordSource;
@@ -105,7 +105,7 @@ impl Workload {
         let pattern = &worker.pattern;
         let blocks = pattern.blocks.map(|_, plan| Blocks::new(plan));
         let (directions, used) = directions(worker);
-        let layout = Layout::new(worker, used, &blocks);
+        let layout = OffsetPattern::new(worker, used, &blocks);
         let mut places = Random::new(pattern.seed, 0);
         let trims_then_writes = pattern.rw.writes() && pattern.rw.trims();
         let syncs = Syncs::new(worker);

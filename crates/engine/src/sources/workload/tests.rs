@@ -443,7 +443,7 @@ proptest! {
         let unit = used
             .iter()
             .map(|d| Blocks::new(&worker.pattern.blocks[*d]).unit)
-            .fold(0, crate::offsets::common);
+            .fold(0, crate::offsets::gcd);
         let whole: u64 = lengths.iter().map(|length| length / unit * unit).sum();
         prop_assert_eq!(covered, whole);
         for op in &ops {

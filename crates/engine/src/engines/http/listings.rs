@@ -1,32 +1,33 @@
-//! Lists of all that is below a prefix, page by page: each page is a request, and an I/O of its own.
-//! Each slot goes through the whole list for itself, and after its last page begins again.
+//! Listings of all keys below a prefix. Each page is one request and one I/O. Each slot lists all
+//! pages by itself and starts over after the last one.
 
 use objects::answer::Listing;
 use objects::{Action, Outcome, Protocol, Verb};
 
-/// How far the lists of a ring's slots are.
-pub struct Lists {
+/// The progress of each slot's listing.
+pub struct Listings {
     protocol: Protocol,
     max_keys: u32,
-    /// Where the next page of each slot begins; `None`: it is the first one.
+    /// The continuation token of each slot's next page; `None` for the first page.
     next: Vec<Option<String>>,
 }
 
-impl Lists {
-    /// For slots `0..depth`, with so many keys to a page.
-    pub fn new(depth: u32, protocol: Protocol, max_keys: u32) -> Lists {
-        Lists { protocol, max_keys, next: vec![None; depth as usize] }
+impl Listings {
+    /// For slots `0..depth`, with at most `max_keys` keys per page.
+    pub fn new(depth: u32, protocol: Protocol, max_keys: u32) -> Listings {
+        Listings { protocol, max_keys, next: vec![None; depth as usize] }
     }
 
-    /// What the slot asks for next.
+    /// The slot's next request.
     pub fn page(&mut self, slot: u32) -> Action {
         let continuation = self.next[slot as usize].take();
         Action::List { max_keys: self.max_keys, continuation }
     }
 
-    /// A request of the slot is over. How many keys it brought; an answer that is no list has failed.
-    /// After a failure the slot's list begins again: what to go on with may itself be what failed.
-    pub fn ended(&mut self, slot: u32, outcome: &mut Outcome) -> u64 {
+    /// A request of the slot ended. Returns the number of keys in its answer. An answer that is no
+    /// listing becomes a failure. After a failure the slot's listing starts over, because the token
+    /// itself may be the cause.
+    pub fn request_ended(&mut self, slot: u32, outcome: &mut Outcome) -> u64 {
         let (Verb::List, Ok(answer)) = (outcome.verb, &outcome.result) else { return 0 };
         match Listing::read(self.protocol, &answer.document, self.max_keys) {
             Ok(listing) => {
@@ -72,45 +73,45 @@ mod tests {
         }
     }
 
-    fn asks(lists: &mut Lists, slot: u32, from: Option<&str>) {
+    fn asks(listings: &mut Listings, slot: u32, from: Option<&str>) {
         let continuation = from.map(str::to_owned);
-        assert_eq!(lists.page(slot), Action::List { max_keys: 2, continuation });
+        assert_eq!(listings.page(slot), Action::List { max_keys: 2, continuation });
     }
 
     #[test]
-    fn each_slot_goes_through_all_pages_and_begins_again() {
-        let mut lists = Lists::new(2, Protocol::S3, 2);
+    fn each_slot_lists_all_pages_and_starts_over() {
+        let mut listings = Listings::new(2, Protocol::S3, 2);
         let (first, last) = (page(&["a", "b"], Some("t")), page(&["c"], None));
-        asks(&mut lists, 0, None);
-        asks(&mut lists, 1, None);
-        assert_eq!(lists.ended(0, &mut outcome(Verb::List, Ok(&first))), 2);
-        asks(&mut lists, 0, Some("t"));
-        assert_eq!(lists.ended(1, &mut outcome(Verb::List, Ok(&last))), 1);
-        asks(&mut lists, 1, None);
-        assert_eq!(lists.ended(0, &mut outcome(Verb::List, Ok(&last))), 1);
-        asks(&mut lists, 0, None);
+        asks(&mut listings, 0, None);
+        asks(&mut listings, 1, None);
+        assert_eq!(listings.request_ended(0, &mut outcome(Verb::List, Ok(&first))), 2);
+        asks(&mut listings, 0, Some("t"));
+        assert_eq!(listings.request_ended(1, &mut outcome(Verb::List, Ok(&last))), 1);
+        asks(&mut listings, 1, None);
+        assert_eq!(listings.request_ended(0, &mut outcome(Verb::List, Ok(&last))), 1);
+        asks(&mut listings, 0, None);
     }
 
     #[test]
-    fn after_a_failure_a_list_begins_again() {
-        let mut lists = Lists::new(1, Protocol::S3, 2);
+    fn a_listing_starts_over_after_a_failure() {
+        let mut listings = Listings::new(1, Protocol::S3, 2);
         let first = page(&["a", "b"], Some("t"));
         for result in [Err(Failure::Timeout), Ok("<html/>")] {
-            asks(&mut lists, 0, None);
-            lists.ended(0, &mut outcome(Verb::List, Ok(&first)));
-            asks(&mut lists, 0, Some("t"));
+            asks(&mut listings, 0, None);
+            listings.request_ended(0, &mut outcome(Verb::List, Ok(&first)));
+            asks(&mut listings, 0, Some("t"));
             let mut failed = outcome(Verb::List, result);
-            assert_eq!(lists.ended(0, &mut failed), 0);
+            assert_eq!(listings.request_ended(0, &mut failed), 0);
             assert!(failed.result.is_err(), "{failed:?}");
         }
-        asks(&mut lists, 0, None);
+        asks(&mut listings, 0, None);
     }
 
     #[test]
-    fn other_answers_are_left_alone() {
-        let mut lists = Lists::new(1, Protocol::S3, 2);
+    fn answers_to_other_requests_are_unchanged() {
+        let mut listings = Listings::new(1, Protocol::S3, 2);
         let mut put = outcome(Verb::Put, Ok("no list"));
-        assert_eq!(lists.ended(0, &mut put), 0);
+        assert_eq!(listings.request_ended(0, &mut put), 0);
         assert!(put.result.is_ok());
     }
 }

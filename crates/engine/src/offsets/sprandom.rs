@@ -1,49 +1,50 @@
-//! Writes that leave a device as a long random load would: see `plan::Renewal`.
+//! `sprandom`: writes that bring a device into the state after a long random load. See
+//! [`plan::Renewal`].
 
 use super::permutation::Permutation;
 use crate::random::Random;
 use plan::Renewal;
 use std::collections::VecDeque;
 
-/// Blocks in the order in which they are written, some of each region again in the next one.
+/// The order of writes. Some blocks of each region are written again in a later one.
 #[derive(Clone, Debug)]
-pub(crate) struct Renewed {
+pub(crate) struct SprandomOrder {
     renewal: Renewal,
     fresh: Box<Permutation>,
     region: usize,
     writes_left: u64,
-    /// Blocks of this region that are still to be drawn for a later one.
+    /// Blocks of this region still to be drawn for a later one.
     stale_left: u64,
-    /// Drawn for this region.
-    again: Vec<u64>,
-    /// Drawn for those to come, the next one first; the last is that of which this region draws.
-    later: VecDeque<Vec<u64>>,
+    /// Blocks to write again in this region.
+    rewrites: Vec<u64>,
+    /// Blocks to write again in later regions, the next region first. This region draws for the last.
+    later_rewrites: VecDeque<Vec<u64>>,
 }
 
-impl Renewed {
-    /// Over `blocks` blocks. Memory: 8 bytes for each block that waits to be written again.
-    pub fn new(renewal: &Renewal, blocks: u64, random: &mut Random) -> Renewed {
-        let most = renewal.stale.iter().max().map_or(0, |most| *most as usize);
-        let room = || Vec::with_capacity(most);
-        let mut made = Renewed {
+impl SprandomOrder {
+    /// Over `blocks` blocks. Needs 8 bytes of memory per block that waits to be written again.
+    pub fn new(renewal: &Renewal, blocks: u64, random: &mut Random) -> SprandomOrder {
+        let max = renewal.stale.iter().max().map_or(0, |max| *max as usize);
+        let room = || Vec::with_capacity(max);
+        let mut made = SprandomOrder {
             renewal: renewal.clone(),
             fresh: Box::new(Permutation::new(blocks, random)),
             region: 0,
             writes_left: 0,
             stale_left: 0,
-            again: room(),
-            later: (0..renewal.lag.max(1)).map(|_| room()).collect(),
+            rewrites: room(),
+            later_rewrites: (0..renewal.lag.max(1)).map(|_| room()).collect(),
         };
         made.enter();
         made
     }
 
-    /// Begins again, in another order.
+    /// Begins another pass, in another order.
     pub fn restart(&mut self, random: &mut Random) {
         self.fresh.restart(random);
         self.region = 0;
-        self.again.clear();
-        self.later.iter_mut().for_each(Vec::clear);
+        self.rewrites.clear();
+        self.later_rewrites.iter_mut().for_each(Vec::clear);
         self.enter();
     }
 
@@ -53,7 +54,7 @@ impl Renewed {
         self.stale_left = stale.min(self.writes_left);
     }
 
-    /// The next block; `None` when all is written.
+    /// The next block; `None` at the end of the pass.
     #[inline]
     pub fn next(&mut self, random: &mut Random) -> Option<u64> {
         while self.writes_left == 0 {
@@ -61,19 +62,19 @@ impl Renewed {
                 return None;
             }
             self.region += 1;
-            self.again.clear();
-            self.later.push_back(std::mem::take(&mut self.again));
-            self.again = self.later.pop_front().unwrap_or_default();
+            self.rewrites.clear();
+            self.later_rewrites.push_back(std::mem::take(&mut self.rewrites));
+            self.rewrites = self.later_rewrites.pop_front().unwrap_or_default();
             self.enter();
         }
-        let again = random.below(self.writes_left) < self.again.len() as u64;
-        let block = match (again, self.again.len()) {
-            (true, count) => self.again.swap_remove(random.below(count as u64) as usize),
+        let rewrites = random.below(self.writes_left) < self.rewrites.len() as u64;
+        let block = match (rewrites, self.rewrites.len()) {
+            (true, count) => self.rewrites.swap_remove(random.below(count as u64) as usize),
             (false, _) => self.fresh.next()?,
         };
-        // Each write of the region is as likely to be among those written again.
+        // Every write of the region is equally likely to be repeated.
         if random.below(self.writes_left) < self.stale_left
-            && let Some(later) = self.later.back_mut()
+            && let Some(later) = self.later_rewrites.back_mut()
         {
             later.push(block);
             self.stale_left -= 1;
@@ -88,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_block_is_written_and_a_region_s_stale_ones_in_the_next() {
+    fn every_block_is_written_and_stale_ones_again_in_the_next_region() {
         for (lag, stale) in [(1, [40, 30, 20, 0]), (2, [40, 30, 0, 0]), (3, [40, 0, 0, 0])] {
             writes_again_after(lag, stale);
         }
@@ -99,7 +100,7 @@ mod tests {
         let writes = blocks + stale.iter().sum::<u64>();
         let renewal = Renewal { stale: stale.to_vec(), writes, lag: lag as u64 };
         let mut random = Random::new(1, 0);
-        let mut renewed = Renewed::new(&renewal, blocks, &mut random);
+        let mut renewed = SprandomOrder::new(&renewal, blocks, &mut random);
         for _ in 0..2 {
             let order: Vec<u64> = std::iter::from_fn(|| renewed.next(&mut random)).collect();
             assert_eq!(order.len() as u64, writes);

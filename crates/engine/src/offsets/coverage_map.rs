@@ -1,45 +1,45 @@
-//! What a pass has touched when its I/Os differ in size: a bitmap of small units, with summaries
-//! above it so that a free unit is found in a handful of steps however full the map is.
+//! The coverage of a pass whose I/Os differ in size: a bitmap of small units, with summary levels above
+//! it, so that a free unit is found in a few steps however full the map is.
 
 use crate::random::Random;
 
-/// Which sizes a map has to serve, in bytes.
+/// The block sizes that a map must support, in bytes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Grain {
+pub(crate) struct Granularity {
     /// Every size is a multiple of this.
     pub unit: u64,
     /// Smallest size.
     pub min: u64,
 }
 
-/// A map of units finer than this, over a large region, is made coarser.
-const FINE: u64 = 4096;
-/// Most units of a map finer than [`FINE`]: 32 MiB of memory.
-const MOST_FINE_UNITS: u64 = 1 << 28;
+/// Smaller units are enlarged if the region is large.
+const FINE_UNIT: u64 = 4096;
+/// Maximum number of units below [`FINE_UNIT`]: 32 MiB of memory.
+const FINE_UNITS_MAX: u64 = 1 << 28;
 
-/// Most units of any map: 8 GiB of memory, 256 TiB in blocks of 4 KiB.
-const MOST_UNITS: u64 = 1 << 36;
+/// Maximum number of units: 8 GiB of memory, 256 TiB in blocks of 4 KiB.
+const UNITS_MAX: u64 = 1 << 36;
 
 /// The units of a region, free or used.
 #[derive(Clone, Debug)]
-pub(crate) struct Map {
-    /// Bit set: used, or on the levels above the first, all of a word below is used.
+pub(crate) struct CoverageMap {
+    /// A set bit means: used. Above the first level: all bits of the word below are set.
     levels: Vec<Vec<u64>>,
     units: u64,
     unit: u64,
     min_units: u64,
 }
 
-impl Map {
-    /// All of `length` bytes free, but for a rest shorter than a unit. `None` when no memory would
-    /// hold it, as for the endless regions of `fill_device`.
-    pub fn new(length: u64, grain: Grain) -> Option<Map> {
+impl CoverageMap {
+    /// A free map of `length` bytes, without a rest shorter than a unit. `None` if it would not fit
+    /// into memory, as with the endless regions of `fill_device`.
+    pub fn new(length: u64, grain: Granularity) -> Option<CoverageMap> {
         let mut unit = grain.unit.max(1);
-        while unit < FINE && length / unit > MOST_FINE_UNITS && unit * 2 <= grain.min {
+        while unit < FINE_UNIT && length / unit > FINE_UNITS_MAX && unit * 2 <= grain.min {
             unit *= 2;
         }
         let units = length / unit;
-        if units > MOST_UNITS {
+        if units > UNITS_MAX {
             return None;
         }
         let mut levels = Vec::new();
@@ -52,17 +52,17 @@ impl Map {
             }
             bits = words;
         }
-        let mut map = Map { levels, units, unit, min_units: (grain.min / unit).max(1) };
+        let mut map = CoverageMap { levels, units, unit, min_units: (grain.min / unit).max(1) };
         map.restart();
         Some(map)
     }
 
-    /// Everything is free again.
+    /// Frees everything.
     pub fn restart(&mut self) {
         let mut bits = self.units;
         for level in &mut self.levels {
             level.fill(0);
-            // What lies beyond the end counts as used.
+            // Bits beyond the end count as used.
             if let (Some(last), 1..) = (level.last_mut(), bits % 64) {
                 *last = !0 << (bits % 64);
             }
@@ -70,24 +70,24 @@ impl Map {
         }
     }
 
-    /// Takes a free range at random, of `size` bytes or fewer if the free run is shorter, and gives
-    /// (offset, length). Up to `most` bytes when a rest too small for any block would be left
-    /// behind. `None` when nothing is free.
+    /// Takes a random free range of `size` bytes, or fewer if the free run is shorter, or up to `max`
+    /// bytes if the rest would be too small for any block. Returns its offset and length; `None` if
+    /// nothing is free.
     #[inline]
-    pub fn take(&mut self, size: u64, most: u64, random: &mut Random) -> Option<(u64, u64)> {
+    pub fn take(&mut self, size: u64, max: u64, random: &mut Random) -> Option<(u64, u64)> {
         let drawn = random.below(self.units);
         let start = self.next_free(drawn).or_else(|| self.next_free(0))?;
         let wanted = (size / self.unit).max(1);
         let (start, count) = if self.min_units == 1 {
             (start, self.free_run(start, wanted))
         } else {
-            self.unfragmented(start, wanted, most / self.unit)
+            self.unfragmented(start, wanted, max / self.unit)
         };
         self.mark(start, count);
         Some((start * self.unit, count * self.unit))
     }
 
-    /// Takes what is free from `offset` on, up to `size` bytes: its length, 0 when it is used.
+    /// Takes the free bytes from `offset` on, at most `size`. Returns how many.
     #[inline]
     pub fn take_at(&mut self, offset: u64, size: u64) -> u64 {
         let start = offset / self.unit;
@@ -96,9 +96,9 @@ impl Map {
         count * self.unit
     }
 
-    /// Moves and shortens a range so that no free run shorter than the smallest size stays beside
-    /// it, as far as that can be avoided.
-    fn unfragmented(&self, start: u64, wanted: u64, most: u64) -> (u64, u64) {
+    /// Moves or shortens a range so that no free run shorter than the smallest size remains next to it,
+    /// if possible.
+    fn unfragmented(&self, start: u64, wanted: u64, max: u64) -> (u64, u64) {
         let before = self.free_before(start, self.min_units);
         let start = if before < self.min_units { start - before } else { start };
         let run = self.free_run(start, wanted + self.min_units);
@@ -108,7 +108,7 @@ impl Map {
             (start, count)
         } else if before >= self.min_units {
             (start + rest, count)
-        } else if run <= most {
+        } else if run <= max {
             (start, run)
         } else {
             (start, count.min(run.saturating_sub(self.min_units)).max(self.min_units.min(count)))
@@ -135,12 +135,12 @@ impl Map {
         None
     }
 
-    /// How many units from `start` on are free, at most `most`.
+    /// Number of free units from `start` on, at most `max`.
     #[inline]
-    fn free_run(&self, start: u64, most: u64) -> u64 {
+    fn free_run(&self, start: u64, max: u64) -> u64 {
         let words = &self.levels[0];
         let mut count = 0;
-        while count < most {
+        while count < max {
             let at = start + count;
             let Some(word) = words.get((at / 64) as usize) else { break };
             let left = 64 - at % 64;
@@ -150,14 +150,14 @@ impl Map {
                 break;
             }
         }
-        count.min(most)
+        count.min(max)
     }
 
-    /// How many units right before `start` are free, at most `most`.
-    fn free_before(&self, start: u64, most: u64) -> u64 {
+    /// Number of free units right before `start`, at most `max`.
+    fn free_before(&self, start: u64, max: u64) -> u64 {
         let words = &self.levels[0];
         let mut count = 0;
-        while count < most && count < start {
+        while count < max && count < start {
             let last = start - count - 1;
             let here = last % 64 + 1;
             let word = words[(last / 64) as usize] << (64 - here);
@@ -167,7 +167,7 @@ impl Map {
                 break;
             }
         }
-        count.min(most)
+        count.min(max)
     }
 
     #[inline]
@@ -202,11 +202,11 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn grain(unit: u64, min: u64) -> Grain {
-        Grain { unit, min }
+    fn grain(unit: u64, min: u64) -> Granularity {
+        Granularity { unit, min }
     }
 
-    fn pass(map: &mut Map, size: u64, random: &mut Random) -> Vec<(u64, u64)> {
+    fn pass(map: &mut CoverageMap, size: u64, random: &mut Random) -> Vec<(u64, u64)> {
         let mut ranges: Vec<_> =
             std::iter::from_fn(|| map.take(1 + random.bits() % size, size, &mut Random::new(1, 1)))
                 .collect();
@@ -221,7 +221,7 @@ mod tests {
         ) {
             let min = unit * times;
             let max = min + unit * more;
-            let mut map = Map::new(length, grain(unit, min)).unwrap();
+            let mut map = CoverageMap::new(length, grain(unit, min)).unwrap();
             let mut random = Random::new(seed, 0);
             for _ in 0..2 {
                 let mut end = 0;
@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn fragments_smaller_than_the_smallest_block_are_few() {
         let mut random = Random::new(1, 0);
-        let mut map = Map::new(1 << 20, grain(1, 1000)).unwrap();
+        let mut map = CoverageMap::new(1 << 20, grain(1, 1000)).unwrap();
         let mut small = 0;
         let mut all = 0;
         while let Some((_, length)) = map.take(1000 + random.below(3001), 4000, &mut random) {
@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn runs_across_words_are_found_and_marked() {
-        let mut map = Map::new(1000, grain(1, 1)).unwrap();
+        let mut map = CoverageMap::new(1000, grain(1, 1)).unwrap();
         assert_eq!(map.take_at(60, 200), 200);
         assert_eq!(map.take_at(60, 1), 0);
         assert_eq!(map.take_at(0, 500), 60);
@@ -262,10 +262,10 @@ mod tests {
 
     #[test]
     fn large_regions_get_coarser_units_not_more_memory() {
-        let map = Map::new(1 << 40, grain(1, 4096)).unwrap();
+        let map = CoverageMap::new(1 << 40, grain(1, 4096)).unwrap();
         assert_eq!(map.unit, 4096);
-        let map = Map::new(1 << 30, grain(1, 512)).unwrap();
+        let map = CoverageMap::new(1 << 30, grain(1, 512)).unwrap();
         assert_eq!(map.unit, 4);
-        assert!(Map::new(u64::MAX, grain(4096, 4096)).is_none());
+        assert!(CoverageMap::new(u64::MAX, grain(4096, 4096)).is_none());
     }
 }
