@@ -6,12 +6,15 @@ use anyhow::{Context, Result};
 use std::fs;
 use std::path::Path;
 
-/// A generated document: its path below the root, and what makes its text.
-pub type Document = (&'static str, fn() -> String);
+/// A generated document: its path below the root, and what makes its text from the present one.
+pub type Document = (&'static str, fn(&str) -> String);
 
 /// Every generated document.
-pub const DOCUMENTS: &[Document] =
-    &[("docs/options.md", job::docs::markdown), ("docs/CHECKS.md", checks::markdown)];
+pub const DOCUMENTS: &[Document] = &[
+    ("docs/options.md", |_| job::docs::markdown()),
+    ("docs/CHECKS.md", |_| checks::markdown()),
+    ("CONTRIBUTING.md", crate::rooms::contributing),
+];
 
 /// Writes every document below `root`.
 pub fn write(root: &Path) -> Result<()> {
@@ -21,7 +24,8 @@ pub fn write(root: &Path) -> Result<()> {
         if let Some(directory) = path.parent() {
             fs::create_dir_all(directory).with_context(writing)?;
         }
-        fs::write(&path, text()).with_context(writing)?;
+        let present = fs::read_to_string(&path).unwrap_or_default();
+        fs::write(&path, text(&present)).with_context(writing)?;
         println!("{name}");
     }
     Ok(())
@@ -36,7 +40,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         write(root.path()).unwrap();
         for (name, text) in DOCUMENTS {
-            assert_eq!(fs::read_to_string(root.path().join(name)).unwrap(), text());
+            assert_eq!(fs::read_to_string(root.path().join(name)).unwrap(), text(""));
         }
     }
 }

@@ -6,6 +6,7 @@ mod cargo;
 mod docs;
 mod fuzz;
 mod lab;
+mod rooms;
 mod rust_text;
 mod test;
 mod tidy;
@@ -34,7 +35,7 @@ enum Command {
     Lab,
     /// Damage inputs for a parser until it fails or time is up.
     Fuzz(fuzz::Options),
-    /// Write docs/options.md from the options table, docs/CHECKS.md from the checks.
+    /// Write the documents that are made from tables: options, checks, crates.
     Docs,
 }
 

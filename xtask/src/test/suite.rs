@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// Programs whose tests measure time or count what the whole machine does. They run last, one at a
 /// time, with nothing beside them.
-const QUIET: &[&str] = &["cli checks", "cli engines"];
+const QUIET: &[&str] = &["cli checks", "cli timing"];
 
 /// Programs that run side by side. Most of what they do is waiting.
 const WIDTH: usize = 3;

@@ -1,6 +1,7 @@
 //! Which crate may depend on which. Arrows go one way, so a number is made in one room only.
 
 use super::Finding;
+use crate::rooms::{ROOMS, XTASK_SEES};
 use crate::workspace;
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
@@ -8,46 +9,7 @@ use std::fs;
 use std::path::Path;
 use toml::{Table, Value};
 
-/// A crate's directory and the crates of this workspace it may see. `*`: all of them.
-const MAY_SEE: &[(&str, &[&str])] = &[
-    ("record", &[]),
-    ("trace", &["record"]),
-    ("job", &["record", "trace", "testbed"]),
-    ("host", &["record", "testbed"]),
-    ("tuning", &["record", "host", "testbed"]),
-    ("plan", &["record", "job", "host", "trace"]),
-    ("objects", &["testbed", "test-servers"]),
-    ("engine", &["record", "plan", "trace", "objects", "testbed"]),
-    ("judge", &["record", "plan"]),
-    ("suite", &["record", "judge"]),
-    ("apps", &["record", "host", "suite", "testbed"]),
-    ("live", &["record"]),
-    ("remote", &["record", "job"]),
-    ("report", &["record", "judge", "suite", "charts"]),
-    ("compat", &["record", "trace", "job", "judge", "suite", "report"]),
-    ("charts", &[]),
-    ("archive", &["record", "judge", "testbed"]),
-    ("web", &["record", "judge", "report", "archive", "live"]),
-    (
-        "runner",
-        &[
-            "archive", "engine", "host", "job", "judge", "live", "plan", "record", "report",
-            "suite", "trace",
-        ],
-    ),
-    ("cli", &["*"]),
-    ("testbed", &["record"]),
-    ("test-servers", &["testbed"]),
-    (
-        "xtask",
-        &[
-            "compat", "job", "judge", "live", "record", "report", "suite", "testbed", "remote",
-            "trace", "objects",
-        ],
-    ),
-];
-
-/// Every dependency of one crate of the workspace on another that [`MAY_SEE`] does not name. Test
+/// Every dependency of one crate of the workspace on another that [`ROOMS`] does not name. Test
 /// and build dependencies count: a test that needs a forbidden room stands in `cli`.
 pub fn check(root: &Path) -> Result<Vec<Finding>> {
     let shared = manifest(&root.join("Cargo.toml"))?;
@@ -72,8 +34,9 @@ pub fn check(root: &Path) -> Result<Vec<Finding>> {
     }
     let mut findings = Vec::new();
     for (path, from, table) in &manifests {
-        let Some((_, allowed)) = MAY_SEE.iter().find(|(name, _)| name == from) else {
-            let message = format!("crate '{from}' has no row in xtask/src/tidy/arrows.rs: add it");
+        let room = ROOMS.iter().find(|room| room.name == from).map(|room| room.sees);
+        let Some(allowed) = room.or((from == "xtask").then_some(XTASK_SEES)) else {
+            let message = format!("crate '{from}' has no row in xtask/src/rooms.rs: add it");
             findings.push(Finding::new(path, 0, message));
             continue;
         };

@@ -3,8 +3,12 @@
 //! Every check takes the root of a workspace, so its test can give it one that breaks the rule.
 
 mod arrows;
+mod circles;
+mod finding;
+mod functions;
 mod generated;
 mod hot;
+mod imports;
 mod layout;
 mod length;
 mod options;
@@ -13,40 +17,16 @@ mod unfinished;
 mod unsafety;
 
 use anyhow::Result;
-use std::fmt;
-use std::path::{Path, PathBuf};
-
-/// A place where a rule is broken.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Finding {
-    /// File below the root.
-    pub path: PathBuf,
-    /// Line from 1; 0: the file as a whole.
-    pub line: usize,
-    /// What is wrong and what to do about it.
-    pub message: String,
-}
-
-impl Finding {
-    fn new(path: impl Into<PathBuf>, line: usize, message: impl Into<String>) -> Finding {
-        Finding { path: path.into(), line, message: message.into() }
-    }
-}
-
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            0 => write!(f, "{}: {}", self.path.display(), self.message),
-            line => write!(f, "{}:{line}: {}", self.path.display(), self.message),
-        }
-    }
-}
+use finding::Finding;
+use std::path::Path;
 
 type Check = fn(&Path) -> Result<Vec<Finding>>;
 
 const CHECKS: &[(&str, Check)] = &[
     ("crate arrows", arrows::check),
+    ("circles of imports", circles::check),
     ("file length", length::check),
+    ("function length", functions::check),
     ("hot loop", hot::check),
     ("unsafe code", unsafety::check),
     ("unfinished work", unfinished::check),

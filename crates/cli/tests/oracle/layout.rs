@@ -112,16 +112,8 @@ fn the_guide_s_files() {
     });
 }
 
-/// Draws a section whose files no other section has.
-fn section(seed: u64) -> String {
-    let mut random = Seeded::new(seed);
-    let name = format!("j{seed}");
-    let mut options = vec![format!("[{name}]"), "new_group".into()];
-    let mut set = |option: &str, value: &str| options.push(format!("{option}={value}"));
-    let rw = random.one(&["read", "write", "randread", "randwrite", "rw", "randrw"]);
-    set("rw", rw);
-    let engine = random.one(&["psync", "psync", "sync", "libaio", "io_uring", "mmap"]);
-    set("ioengine", engine);
+/// Where the files of a section lie and what they are called.
+fn names(random: &mut Seeded, name: &str, set: &mut impl FnMut(&str, &str)) {
     if random.percent(60) {
         set("directory", random.one(&["0", "0:1", "0:1:2", "./1/", "2"]));
     }
@@ -138,6 +130,19 @@ fn section(seed: u64) -> String {
         }
         _ => {}
     }
+}
+
+/// Draws a section whose files no other section has.
+fn section(seed: u64) -> String {
+    let mut random = Seeded::new(seed);
+    let name = format!("j{seed}");
+    let mut options = vec![format!("[{name}]"), "new_group".into()];
+    let mut set = |option: &str, value: &str| options.push(format!("{option}={value}"));
+    let rw = random.one(&["read", "write", "randread", "randwrite", "rw", "randrw"]);
+    set("rw", rw);
+    let engine = random.one(&["psync", "psync", "sync", "libaio", "io_uring", "mmap"]);
+    set("ioengine", engine);
+    names(&mut random, &name, &mut set);
     set("numjobs", &random.between(1, 4).to_string());
     let files = random.between(1, 4);
     set("nrfiles", &files.to_string());

@@ -38,51 +38,35 @@ fn both(arguments: &[&str]) -> [BTreeMap<String, Vec<Vec<String>>>; 2] {
     [logs(ours.path()), logs(theirs.path())]
 }
 
+/// Options with which one I/O a line is logged.
+const PER_IO: &[&[&str]] = &[
+    &["--rw=read", "--ioengine=psync", "--write_bw_log=x", "--write_iops_log=x"],
+    &["--rw=randrw", "--ioengine=libaio", "--iodepth=4", "--write_lat_log=x"],
+    &["--rw=write", "--ioengine=psync", "--write_lat_log=x", "--log_offset=1"],
+    &[
+        "--rw=read",
+        "--ioengine=psync",
+        "--write_bw_log=x",
+        "--log_prio=1",
+        "--prio=3",
+        "--prioclass=2",
+    ],
+    &["--rw=read", "--ioengine=psync", "--write_iops_log=x", "--prio=0", "--prioclass=1"],
+    &["--rw=read", "--ioengine=psync", "--write_bw_log=x", "--log_offset=1", "--log_prio=1"],
+    &["--rw=read", "--ioengine=psync", "--numjobs=3", "--write_bw_log=x"],
+    &["--rw=read", "--ioengine=psync", "--numjobs=3", "--write_bw_log=x", "--per_job_logs=0"],
+    &["--rw=read", "--ioengine=psync", "--numjobs=2", "--group_reporting", "--write_lat_log=x"],
+    &["--rw=read", "--ioengine=psync", "--write_lat_log=x", "--disable_slat=1"],
+    &["--rw=read", "--ioengine=psync", "--write_lat_log=x", "--disable_clat=1"],
+    &["--rw=read", "--ioengine=psync", "--write_lat_log=x", "--disable_lat=1", "--write_bw_log=y"],
+    &["--rw=read", "--ioengine=psync", "--write_bw_log=x", "--disable_bw=1", "--write_iops_log=x"],
+    &["--rw=read", "--ioengine=psync", "--write_bw_log=x", "--write_lat_log=x", "--gtod_reduce=1"],
+    &["--rw=read", "--ioengine=psync", "--write_hist_log=x"],
+];
+
 #[test]
 fn names_and_columns_are_those_of_the_oracle() {
-    let per_io: &[&[&str]] = &[
-        &["--rw=read", "--ioengine=psync", "--write_bw_log=x", "--write_iops_log=x"],
-        &["--rw=randrw", "--ioengine=libaio", "--iodepth=4", "--write_lat_log=x"],
-        &["--rw=write", "--ioengine=psync", "--write_lat_log=x", "--log_offset=1"],
-        &[
-            "--rw=read",
-            "--ioengine=psync",
-            "--write_bw_log=x",
-            "--log_prio=1",
-            "--prio=3",
-            "--prioclass=2",
-        ],
-        &["--rw=read", "--ioengine=psync", "--write_iops_log=x", "--prio=0", "--prioclass=1"],
-        &["--rw=read", "--ioengine=psync", "--write_bw_log=x", "--log_offset=1", "--log_prio=1"],
-        &["--rw=read", "--ioengine=psync", "--numjobs=3", "--write_bw_log=x"],
-        &["--rw=read", "--ioengine=psync", "--numjobs=3", "--write_bw_log=x", "--per_job_logs=0"],
-        &["--rw=read", "--ioengine=psync", "--numjobs=2", "--group_reporting", "--write_lat_log=x"],
-        &["--rw=read", "--ioengine=psync", "--write_lat_log=x", "--disable_slat=1"],
-        &["--rw=read", "--ioengine=psync", "--write_lat_log=x", "--disable_clat=1"],
-        &[
-            "--rw=read",
-            "--ioengine=psync",
-            "--write_lat_log=x",
-            "--disable_lat=1",
-            "--write_bw_log=y",
-        ],
-        &[
-            "--rw=read",
-            "--ioengine=psync",
-            "--write_bw_log=x",
-            "--disable_bw=1",
-            "--write_iops_log=x",
-        ],
-        &[
-            "--rw=read",
-            "--ioengine=psync",
-            "--write_bw_log=x",
-            "--write_lat_log=x",
-            "--gtod_reduce=1",
-        ],
-        &["--rw=read", "--ioengine=psync", "--write_hist_log=x"],
-    ];
-    for arguments in per_io {
+    for arguments in PER_IO {
         let [ours, theirs] = both(arguments);
         assert_eq!(
             ours.keys().collect::<Vec<_>>(),
