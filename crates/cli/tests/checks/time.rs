@@ -105,11 +105,9 @@ fn a_paced_job_without_a_stall_omits_nothing() {
     let _alone = alone();
     let own = MemoryFilesystem::new(64 << 20);
     let arguments = [&READ[..], &["--runtime=1", "--rate_iops=500"]].concat();
-    let record = recorded_by(&FIRST, own.path(), 0, &arguments);
-    if undisturbed(&record) {
-        silent(&record, "coordinated-omission");
-        silent(&record, "client-bound");
-    }
+    let record = undisturbed(|| recorded_by(&FIRST, own.path(), 0, &arguments));
+    silent(&record, "coordinated-omission");
+    silent(&record, "client-bound");
 }
 
 #[test]

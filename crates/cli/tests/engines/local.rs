@@ -1,7 +1,7 @@
 //! Engines that move no data of files: what they leave behind and count, against the oracle where it
 //! knows them; and that nothing is said of storage where there is none.
 
-use crate::common::{Ran, as_fio, fathom, fio, recorded, scratch, undisturbed};
+use crate::common::{Ran, as_fio, fathom, fio, recorded, scratch};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
@@ -155,34 +155,6 @@ fn contradictions_are_refused_and_touch_nothing() {
         let ran = fathom(directory.path(), &arguments).expect(code);
         assert!(ran.err.contains(word), "{job}: {}", ran.err);
         assert_eq!(left(directory.path()), before, "{job}");
-    }
-}
-
-#[test]
-fn a_load_holds_and_ends_with_the_io() {
-    let directory = scratch();
-    let load = |percent: f64, options: &[&str]| {
-        let share = format!("--cpuload={percent}");
-        let base = ["--name=t", "--ioengine=cpuio", "--cpuchunks=5000", &share];
-        let record = recorded(directory.path(), 0, &[&base, options].concat());
-        let job = &record.jobs[0];
-        let used = (job.cpu.user.0 + job.cpu.system.0) as f64 * 100.0;
-        // It is busy by the clock: what others took of that time it did not use.
-        let least = if undisturbed(&record) { percent * 0.92 } else { percent * 0.2 };
-        let used = used / (job.ended - job.started).0 as f64;
-        assert!((least..=percent * 1.08).contains(&used), "{used}");
-        job.clone()
-    };
-    let job = load(30.0, &["--runtime=2", "--time_based"]);
-    let cycles = job.results.read.ios;
-    assert!((40..=121).contains(&cycles), "2 s hold 120 cycles of 16.7 ms: {cycles}");
-    assert_eq!(job.results.read.bytes.0, 0);
-    load(60.0, &["--runtime=1", "--time_based", "--cpumode=qsort"]);
-    let io = ["--name=io", "--ioengine=null", "--size=1g", "--time_based", "--runtime=1"];
-    let ends = ["--exit_on_io_done=1", "--runtime=60"];
-    for options in [&ends[..], &[]] {
-        let job = load(10.0, &[options, &io].concat());
-        assert!((900_000_000..30_000_000_000).contains(&job.elapsed.0), "{:?}", job.elapsed);
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the engines issue, when, where and from which process.
+//! What the engines issue, where, and from which process. When they issue it is in `timing`.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -6,13 +6,9 @@ mod common;
 mod coverage;
 mod local;
 mod net;
-mod offload;
-mod open_loop;
-mod pacing;
 mod placement;
 mod placement_spread;
 mod priorities;
 mod process;
 mod shared_cursor;
-mod steady;
 mod write_flags;
