@@ -5,34 +5,34 @@ use crate::{Archive, ArchiveError, RunId, SetId};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use record::{Coordinate, RunRecord};
-use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+use rusqlite::{Connection, TransactionBehavior, params};
 use std::io::Write;
 
-/// The level of compression: beyond it a record takes twice the time for some percent of its size.
+/// Compression level: higher ones take twice the time for a few percent.
 const LEVEL: u32 = 3;
 
-/// Where a run comes from.
+/// The origin of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lineage {
-    /// What made it: "run", "fio", "dd", or what made the set it is of.
+    /// The command that made it or its set: "run", "fio", "dd".
     pub kind: String,
-    /// The set it is of.
+    /// Its set, if it was made together with other runs.
     pub set: Option<SetInfo>,
 }
 
-/// Runs that are made together.
+/// A set of runs that are made together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SetInfo {
-    /// Their set ([`Archive::new_set`]); it is there with its first run.
+    /// Its id ([`Archive::new_set`]). The set exists once it has a run.
     pub id: SetId,
-    /// Seed of random choices in judging them.
+    /// Seed for the random choices of the judgement.
     pub seed: u64,
-    /// Where they are gone on with: the directory of a sweep; else empty.
+    /// The directory of a sweep, which can be continued; empty for other sets.
     pub name: String,
 }
 
 impl Lineage {
-    /// A run of its own.
+    /// A single run.
     pub fn alone(kind: impl Into<String>) -> Lineage {
         Lineage { kind: kind.into(), set: None }
     }
@@ -45,11 +45,11 @@ const ADD: &str = "INSERT INTO runs (set_id, cell, round, coordinates, kind, sta
      RETURNING number, id";
 
 impl Archive {
-    /// Adds a run. When this returns, the disk has it. An archive that is found damaged is put
-    /// aside for a new one (see [`Archive::messages`]).
+    /// Adds a run durably. An archive that is found damaged is replaced by a new one (see
+    /// [`Archive::messages`]).
     ///
     /// # Errors
-    /// When it cannot be written; it is not there then.
+    /// When it cannot be written; nothing is added then.
     pub fn add(&mut self, record: &RunRecord, lineage: &Lineage) -> Result<RunId, ArchiveError> {
         let json = serde_json::to_vec(record).map_err(|error| ArchiveError::Unusable {
             path: self.path().to_owned(),
@@ -74,27 +74,26 @@ impl Archive {
         }
     }
 
-    /// A name for runs that are going to be made together.
+    /// A new random id for a set.
     ///
     /// # Errors
     /// When the archive cannot be read.
     pub fn new_set(&self) -> Result<SetId, ArchiveError> {
-        let drawn =
-            self.connection.query_row("SELECT lower(hex(randomblob(8)))", [], |row| row.get(0));
+        let sql = "SELECT lower(hex(randomblob(8)))";
+        let drawn = self.connection.query_row(sql, [], |row| row.get(0));
         drawn.map(SetId).map_err(|error| self.failed(&error))
     }
 
-    /// The set of this kind and name (see [`SetInfo::name`]), the last one of several.
+    /// The latest set of this kind and name (see [`SetInfo::name`]).
     ///
     /// # Errors
     /// When the archive cannot be read.
     pub fn find_set(&self, kind: &str, name: &str) -> Result<Option<SetId>, ArchiveError> {
         let sql = "SELECT id FROM sets WHERE kind = ?1 AND name = ?2 ORDER BY rowid DESC LIMIT 1";
-        let found = self.connection.query_row(sql, [kind, name], |row| row.get(0)).optional();
-        Ok(found.map_err(|error| self.failed(&error))?.map(SetId))
+        self.query_first(sql, [kind, name], |row| row.get(0).map(SetId))
     }
 
-    /// The run that was made from this very record, if it was added before.
+    /// The run with the same record, if it was added before.
     ///
     /// # Errors
     /// When the archive cannot be read.
@@ -103,30 +102,27 @@ impl Archive {
              AND command = ?4 AND cell IS ?5 AND round IS ?6 AND coordinates IS ?7";
         let invocation = &record.invocation;
         let [cell, coordinates] = cell(record);
-        let found = self.connection.query_row(
-            sql,
-            params![
-                invocation.started_unix_ms as i64,
-                invocation.ended_unix_ms as i64,
-                record.facts.hostname,
-                invocation.arguments.join(" "),
-                cell,
-                record.cell.as_ref().map(|cell| cell.round),
-                coordinates,
-            ],
-            |row| row.get(0),
-        );
-        Ok(found.optional().map_err(|error| self.failed(&error))?.map(RunId))
+        let values = params![
+            invocation.started_unix_ms as i64,
+            invocation.ended_unix_ms as i64,
+            record.facts.hostname,
+            invocation.arguments.join(" "),
+            cell,
+            record.cell.as_ref().map(|cell| cell.round),
+            coordinates,
+        ];
+        self.query_first(sql, values, |row| row.get(0).map(RunId))
     }
 
-    /// What changes the archive, as one transaction.
+    /// Runs a change as one transaction.
     pub(crate) fn write<T>(
         &mut self,
         change: impl Fn(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, ArchiveError> {
         let path = &self.place.path;
         let failed = |error: rusqlite::Error| ArchiveError::from_sqlite(path, &error);
-        // Immediate: one that began by reading could not go on when another wrote meanwhile.
+        // Immediate: a transaction that starts with a read fails if another program writes
+        // meanwhile.
         let transaction = self
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
@@ -136,7 +132,7 @@ impl Archive {
         Ok(made)
     }
 
-    /// Does something without waiting until the disk has it; what was there before stays safe.
+    /// Runs a change without waiting until it is durable. Earlier data stay safe.
     pub(crate) fn without_sync<T>(
         &mut self,
         act: impl FnOnce(&mut Archive) -> Result<T, ArchiveError>,
@@ -152,7 +148,7 @@ impl Archive {
     }
 }
 
-/// A run on its way in.
+/// A run to insert.
 struct Entry<'a> {
     record: &'a RunRecord,
     lineage: &'a Lineage,

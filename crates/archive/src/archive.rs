@@ -3,26 +3,26 @@
 use crate::ArchiveError;
 use crate::location::Location;
 use crate::open::{self, Mode, SCHEMA};
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension, Params, Row};
 use std::path::Path;
 
 /// An open archive. Several programs may have it open at once.
 pub struct Archive {
     pub(crate) connection: Connection,
     pub(crate) place: Location,
-    /// Which file it is: device and inode.
+    /// Device and inode of the file.
     pub(crate) file: Option<(u64, u64)>,
     messages: Vec<String>,
 }
 
 impl Archive {
-    /// Opens it to add to; it is made where there is none, brought to the schema of this program
-    /// where it is older (a copy stays beside), and put aside where it is damaged, for a new one
-    /// (see [`Archive::messages`]).
+    /// Opens the archive for adding. Makes it if there is none, migrates an older schema (a copy
+    /// stays beside it), and replaces a damaged archive by a new one, keeping the old file (see
+    /// [`Archive::messages`]).
     ///
     /// # Errors
-    /// When it cannot be made or opened, is something else that somebody named, or is of a newer
-    /// program.
+    /// When it cannot be made or opened, an explicitly named file is not an archive, or a newer
+    /// fathom made it.
     pub fn open(place: &Location) -> Result<Archive, ArchiveError> {
         match Archive::try_open(place, Mode::Make) {
             Err(ArchiveError::Damaged { reason, .. }) => Archive::instead(place, None, &reason),
@@ -30,11 +30,11 @@ impl Archive {
         }
     }
 
-    /// Opens one that is there to read, list and label: nothing is made or put aside. Where it may
-    /// not be written to, reading works all the same.
+    /// Opens an existing archive to read, list and label. Nothing is made or replaced. A read-only
+    /// file can be read.
     ///
     /// # Errors
-    /// As [`Archive::open`]; when there is none, and when it is damaged.
+    /// As [`Archive::open`]; also when there is no archive or it is damaged.
     pub fn open_existing(place: &Location) -> Result<Archive, ArchiveError> {
         Archive::try_open(place, Mode::Existing)
     }
@@ -46,8 +46,8 @@ impl Archive {
         Ok(Archive { connection, place: place.clone(), file, messages })
     }
 
-    /// A new one in place of a damaged one, which is put aside: unless somebody else did that
-    /// meanwhile. `seen` is the file that was found damaged.
+    /// Replaces a damaged archive by a new one and keeps the old file, unless another program did
+    /// so meanwhile. `seen` identifies the file that was found damaged.
     fn instead(
         place: &Location,
         seen: Option<(u64, u64)>,
@@ -66,16 +66,16 @@ impl Archive {
         let aside = crate::quarantine::put_aside(&place.path)?;
         let mut fresh = Archive::try_open(place, Mode::Make)?;
         fresh.messages.push(format!(
-            "{}: the archive was damaged ({reason}); it lies in {} now, and a new one was begun",
+            "{}: the archive was damaged ({reason}); it was moved to {}, and a new one was made",
             place.path.display(),
             aside.display()
         ));
         Ok(fresh)
     }
 
-    /// Puts the file aside that was found damaged while it was used, and goes on with a new one.
+    /// Replaces an archive that was found damaged while in use.
     pub(crate) fn replace_damaged(&mut self, reason: &str) -> Result<(), ArchiveError> {
-        // What is still open of the old one is closed only when the new one is there.
+        // The old file stays open until the new one exists.
         let mut fresh = Archive::instead(&self.place, self.file, reason)?;
         fresh.messages.splice(0..0, std::mem::take(&mut self.messages));
         *self = fresh;
@@ -87,9 +87,34 @@ impl Archive {
         &self.place.path
     }
 
-    /// What the user should know of opening and using it, a line each, once.
+    /// Messages for the user about opening and using the archive. Each is returned once.
     pub fn messages(&mut self) -> Vec<String> {
         std::mem::take(&mut self.messages)
+    }
+
+    /// All rows of a query.
+    pub(crate) fn query<T>(
+        &self,
+        sql: &str,
+        parameters: impl Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, ArchiveError> {
+        let query = || {
+            let mut statement = self.connection.prepare_cached(sql)?;
+            statement.query_map(parameters, read)?.collect::<rusqlite::Result<Vec<T>>>()
+        };
+        query().map_err(|error| self.failed(&error))
+    }
+
+    /// The first row of a query, if it has one.
+    pub(crate) fn query_first<T>(
+        &self,
+        sql: &str,
+        parameters: impl Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>, ArchiveError> {
+        let found = self.connection.query_row(sql, parameters, read).optional();
+        found.map_err(|error| self.failed(&error))
     }
 
     pub(crate) fn failed(&self, error: &rusqlite::Error) -> ArchiveError {

@@ -1,26 +1,26 @@
-//! What can go wrong with an archive.
+//! Errors of an archive.
 
 use crate::RunId;
 use rusqlite::ErrorCode;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why the archive could not be used, or has not what is asked for.
+/// Why an operation on the archive failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
-    /// Nothing says where the archive is.
+    /// The location of the archive is not known.
     #[error(
-        "there is no place for the archive: neither XDG_DATA_HOME nor a home directory is known; \
+        "the location of the archive is unknown: neither XDG_DATA_HOME nor a home directory is set; \
          name a file with --archive or FATHOM_ARCHIVE"
     )]
     NoLocation,
-    /// There is none to read from.
+    /// There is no archive to read.
     #[error("{path}: there is no archive yet; the first run makes it")]
     Missing {
-        /// Where it would be.
+        /// The file.
         path: PathBuf,
     },
-    /// Somebody named it where there is no directory for it; none is made.
+    /// The directory of an explicitly named archive does not exist.
     #[error(
         "{path}: its directory is not there; make it first, or name another file with --archive or \
          FATHOM_ARCHIVE"
@@ -29,7 +29,7 @@ pub enum ArchiveError {
         /// The file.
         path: PathBuf,
     },
-    /// The file is something else; it was left alone.
+    /// The file is not an archive; it was left alone.
     #[error(
         "{path}: this is {what}, not an archive of fathom, and was left alone; name another file \
          with --archive or FATHOM_ARCHIVE"
@@ -37,12 +37,12 @@ pub enum ArchiveError {
     Foreign {
         /// The file.
         path: PathBuf,
-        /// What it is.
+        /// What it is instead.
         what: &'static str,
     },
     /// A newer program made it.
     #[error(
-        "{path}: this archive has schema {found}, and this fathom knows those up to {known}: use a \
+        "{path}: this archive has schema {found}, and this fathom reads schemas up to {known}: use a \
          newer fathom, or another file with --archive"
     )]
     Newer {
@@ -58,10 +58,10 @@ pub enum ArchiveError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What SQLite says.
+        /// The error of SQLite.
         reason: String,
     },
-    /// The system does not let us.
+    /// The system refuses an operation.
     #[error("{path}: {reason}")]
     Unusable {
         /// The file.
@@ -79,7 +79,7 @@ pub enum ArchiveError {
         /// The tag that was most likely meant, as words; empty without one.
         near: String,
     },
-    /// Several have it.
+    /// Several runs or sets have this name.
     #[error("'{name}' is the name of several: {candidates}")]
     Ambiguous {
         /// As typed.
@@ -87,7 +87,7 @@ pub enum ArchiveError {
         /// Their ids, the first few of them.
         candidates: String,
     },
-    /// A record that cannot be read.
+    /// A record cannot be read.
     #[error("run {id}: its record cannot be read: {reason}")]
     Unreadable {
         /// The run.
@@ -95,7 +95,7 @@ pub enum ArchiveError {
         /// Why.
         reason: String,
     },
-    /// A word that cannot be a tag.
+    /// A word is not a valid tag.
     #[error("'{tag}' cannot be a tag: {reason}")]
     Tag {
         /// As typed.
@@ -106,7 +106,7 @@ pub enum ArchiveError {
 }
 
 impl ArchiveError {
-    /// Of SQLite, in words that say what to do.
+    /// From an error of SQLite, in words that say what to do.
     pub(crate) fn from_sqlite(path: &Path, error: &rusqlite::Error) -> ArchiveError {
         let path = path.to_owned();
         let code = error.sqlite_error_code();
@@ -128,7 +128,7 @@ impl ArchiveError {
         ArchiveError::Unusable { path, reason }
     }
 
-    /// Of the system.
+    /// From an error of the system.
     pub(crate) fn from_io(path: &Path, what: &str, error: &io::Error) -> ArchiveError {
         let error = error.to_string();
         let error = error.split(" (os error ").next().unwrap_or_default();

@@ -1,8 +1,9 @@
-//! Which runs are asked for, read from words in one place: those of `fathom runs`, of the pages and
-//! of the API.
+//! Filters of runs, read from words: the same for `fathom runs`, the pages and the API.
 
 mod sql;
 mod value;
+
+pub use value::Now;
 
 use crate::search_terms::{MULTI_VALUED, size};
 use judge::Measure;
@@ -10,13 +11,13 @@ use judge::Measure;
 /// Which runs are wanted, in which order, and how many of them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Filter {
-    /// All of them have to hold.
+    /// All conditions have to hold.
     conditions: Vec<Condition>,
-    /// In which order.
+    /// The order.
     pub sort: Sort,
-    /// At most so many.
+    /// Most runs to list.
     pub limit: Option<u64>,
-    /// Without the first so many.
+    /// Number of runs to skip.
     pub offset: u64,
 }
 
@@ -24,63 +25,43 @@ pub struct Filter {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sort {
     column: &'static str,
-    /// The largest first.
+    /// Largest first.
     pub descending: bool,
 }
 
 impl Default for Sort {
-    /// What ran last comes first.
+    /// The latest run first.
     fn default() -> Sort {
         Sort { column: "started_ms", descending: true }
     }
 }
 
-/// The moment that "since=7d" counts back from, and how dates are meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Now {
-    /// Milliseconds since 1970 UTC.
-    pub unix_ms: u64,
-    /// How far local time is ahead of UTC, in seconds.
-    pub utc_offset_seconds: i32,
-}
-
-impl Now {
-    /// By the clock and time zone of this machine.
-    pub fn local() -> Now {
-        let now = chrono::Local::now();
-        Now {
-            unix_ms: now.timestamp_millis().max(0) as u64,
-            utc_offset_seconds: now.offset().local_minus_utc(),
-        }
-    }
-}
-
-/// A word that is no condition.
+/// A word that is not a condition.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{word}': {problem}")]
 pub struct FilterError {
     /// As typed.
     pub word: String,
-    /// What is wrong, and what was expected.
+    /// The problem, and what was expected.
     pub problem: String,
 }
 
 /// One condition.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Condition {
-    /// One of the values of a fact or column is like one of these.
+    /// One of the values of a fact or column matches one of the patterns.
     Is { subject: Subject, patterns: Vec<String>, not: bool },
     /// A column compared with a number.
     Column { column: &'static str, operator: Operator, limit: f64 },
     /// A figure compared with a number, in the measure's unit.
     Figure { measure: String, operator: Operator, limit: f64 },
-    /// A signal ended it early, or none did.
+    /// Whether a signal ended it early.
     Interrupted(bool),
-    /// The text stands somewhere.
+    /// The text occurs in one of the text columns.
     Text(String),
 }
 
-/// What has values.
+/// The thing whose values are matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subject {
     Column(&'static str),
@@ -108,7 +89,7 @@ const OPERATORS: [(&str, Operator); 6] = [
     (">", Operator::Greater),
 ];
 
-/// Keys of words, and where they are looked for.
+/// Keys with text values, and the column or fact they are compared with.
 const WORDS: [(&str, Subject); 11] = [
     ("host", Subject::Column("host")),
     ("kernel", Subject::Column("kernel")),
@@ -132,7 +113,7 @@ const ALIASES: [(&str, &str); 5] = [
     ("blocksize", "bs"),
 ];
 
-/// Keys of numbers, their columns, and what they are counted in.
+/// Keys with numbers, their columns and units.
 const NUMBERS: [(&str, &str, value::NumberKind); 6] = [
     ("errors", "errors", value::NumberKind::Count),
     ("warnings", "found_warnings", value::NumberKind::Count),
@@ -142,7 +123,7 @@ const NUMBERS: [(&str, &str, value::NumberKind); 6] = [
     ("max", "max_ns", value::NumberKind::Latency),
 ];
 
-/// What lists can be sorted by.
+/// Sort keys and their columns.
 const SORTS: [(&str, &str); 15] = [
     ("time", "started_ms"),
     ("iops", "iops"),
@@ -161,23 +142,23 @@ const SORTS: [(&str, &str); 15] = [
     ("duration", "(ended_ms - started_ms)"),
 ];
 
-/// Keys that are none of a run.
+/// Keys that are not properties of a run.
 const OTHERS: [&str; 7] = ["since", "until", "sort", "limit", "offset", "interrupted", "text"];
 
 impl Filter {
     /// Reads a line of words: `host=web* kind=test,sweep since=7d iops>100k p99<1ms "any text"`.
-    /// Double quotes keep blanks together.
+    /// Double quotes enclose values with blanks.
     ///
     /// # Errors
-    /// The word that is none, and what was expected.
+    /// The word that is not a condition, and what was expected.
     pub fn parse(text: &str, now: Now) -> Result<Filter, FilterError> {
         Filter::from_words(&split(text)?, now)
     }
 
-    /// The same of words that are parted already.
+    /// As [`Filter::parse`], with the words already separated.
     ///
     /// # Errors
-    /// As [`Filter::parse`].
+    /// The word that is not a condition, and what was expected.
     pub fn from_words(words: &[String], now: Now) -> Result<Filter, FilterError> {
         let mut filter = Filter::default();
         for word in words.iter().filter(|word| !word.is_empty()) {
@@ -187,12 +168,12 @@ impl Filter {
         Ok(filter)
     }
 
-    /// Every run, what ran last first.
+    /// Every run, the latest first.
     pub fn all() -> Filter {
         Filter::default()
     }
 
-    /// Whether every run is one of those wanted.
+    /// Whether the filter matches every run.
     pub fn matches_all(&self) -> bool {
         self.conditions.is_empty()
     }
@@ -235,7 +216,7 @@ impl Filter {
     }
 }
 
-/// Key, operator and value of a word that is more than text.
+/// Key, operator and value of a condition; `None` for plain text.
 fn split_condition(word: &str) -> Option<(&str, Operator, &str)> {
     let at = word.find(['=', '!', '<', '>'])?;
     let (key, rest) = word.split_at(at);
@@ -286,7 +267,7 @@ fn condition(key: &str, operator: Operator, value: &str) -> Result<Condition, St
     Ok(Condition::Figure { measure: measure.name(), operator, limit: kind.read(value)? })
 }
 
-/// A block size as it is kept: "4096" is "4k".
+/// A block size as the archive stores it: "4096" is "4k".
 fn block(value: &str) -> String {
     value.parse().map_or_else(|_| value.to_lowercase(), size)
 }
@@ -311,7 +292,7 @@ fn unknown_key(key: &str) -> String {
         let numbers = NUMBERS.into_iter().map(|(name, ..)| name);
         words.chain(MULTI_VALUED).chain(numbers).chain(OTHERS).chain(["iops", "bandwidth", "p99"])
     };
-    // Of a short word half would be another word.
+    // A short key with more differences would be another key.
     let most = (key.len() / 3).clamp(1, 2);
     let near = names().min_by_key(|name| strsim::damerau_levenshtein(key, name));
     let near = near.filter(|name| strsim::damerau_levenshtein(key, name) <= most);
@@ -326,7 +307,7 @@ fn unknown_key(key: &str) -> String {
     )
 }
 
-/// Words between blanks; double quotes keep blanks together.
+/// Splits at blanks, except within double quotes.
 fn split(text: &str) -> Result<Vec<String>, FilterError> {
     let (mut words, mut word, mut quoted) = (Vec::new(), None::<String>, false);
     for c in text.chars() {

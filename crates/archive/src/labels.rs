@@ -1,12 +1,12 @@
-//! What people add to runs, and taking runs away.
+//! Tags and notes of runs, and removing runs.
 
 use crate::{Archive, ArchiveError, RunId};
 use rusqlite::params;
 
-/// Characters of a tag at most.
+/// Most characters of a tag.
 const LONGEST: usize = 64;
 
-/// Whether a word can be a tag: it is one word on every command line, and no other name.
+/// Whether a word is a valid tag: one word on every command line, and not another name.
 ///
 /// # Errors
 /// Why not.
@@ -15,56 +15,43 @@ fn check(tag: &str) -> Result<(), ArchiveError> {
     let reason = match tag {
         "" => "it is empty",
         _ if tag.chars().count() > LONGEST => "it has more than 64 characters",
-        _ if !tag.chars().all(plain) => "letters, digits and . _ - + : / @ can be in one",
-        _ if tag.starts_with('-') => "it begins as an option does",
-        _ if tag == "latest" || tag.starts_with("latest~") => {
-            "it is the name of what was made last"
-        }
+        _ if !tag.chars().all(plain) => "it may have letters, digits and . _ - + : / @",
+        _ if tag.starts_with('-') => "it begins like an option",
+        _ if tag == "latest" || tag.starts_with("latest~") => "it names the latest run",
         _ => return Ok(()),
     };
     Err(ArchiveError::Tag { tag: tag.into(), reason })
 }
 
 impl Archive {
-    /// Gives a run a tag, which may be there already.
+    /// Adds a tag to a run. It may have the tag already.
     ///
     /// # Errors
-    /// When there is no such run, or the word cannot be a tag.
+    /// When there is no such run, or the word is not a valid tag.
     pub fn tag(&mut self, id: &RunId, tag: &str) -> Result<(), ArchiveError> {
         check(tag)?;
         let number = self.number(id)?;
-        self.write(|connection| {
-            connection
-                .execute("INSERT OR IGNORE INTO tags VALUES (?1, ?2)", params![number, tag])
-                .map(drop)
-        })
+        let sql = "INSERT OR IGNORE INTO tags VALUES (?1, ?2)";
+        self.write(|connection| connection.execute(sql, params![number, tag]).map(drop))
     }
 
-    /// Takes a tag from a run; whether it had it.
+    /// Removes a tag from a run. Returns whether the run had it.
     ///
     /// # Errors
     /// When there is no such run.
     pub fn untag(&mut self, id: &RunId, tag: &str) -> Result<bool, ArchiveError> {
         let number = self.number(id)?;
-        self.write(|connection| {
-            let sql = "DELETE FROM tags WHERE run = ?1 AND tag = ?2";
-            connection.execute(sql, params![number, tag]).map(|count| count > 0)
-        })
+        let sql = "DELETE FROM tags WHERE run = ?1 AND tag = ?2";
+        self.write(|connection| connection.execute(sql, params![number, tag]).map(|n| n > 0))
     }
 
-    /// Every tag, with how many runs have it.
+    /// Every tag with the number of runs that have it.
     ///
     /// # Errors
     /// When the archive cannot be read.
     pub fn tags(&self) -> Result<Vec<(String, u64)>, ArchiveError> {
-        let read = || {
-            let sql = "SELECT tag, count(*) FROM tags GROUP BY tag ORDER BY tag";
-            let mut statement = self.connection.prepare_cached(sql)?;
-            let count = |row: &rusqlite::Row| Ok((row.get(0)?, row.get::<_, i64>(1)? as u64));
-            let tags = statement.query_map([], count)?;
-            tags.collect::<rusqlite::Result<Vec<_>>>()
-        };
-        read().map_err(|error| self.failed(&error))
+        let sql = "SELECT tag, count(*) FROM tags GROUP BY tag ORDER BY tag";
+        self.query(sql, [], |row| Ok((row.get(0)?, row.get::<_, i64>(1)? as u64)))
     }
 
     /// Sets the note on a run; an empty one removes it.
@@ -73,25 +60,20 @@ impl Archive {
     /// When there is no such run.
     pub fn set_note(&mut self, id: &RunId, note: &str) -> Result<(), ArchiveError> {
         let number = self.number(id)?;
-        self.write(|connection| {
-            let sql = "UPDATE runs SET note = ?2 WHERE number = ?1";
-            connection.execute(sql, params![number, note]).map(drop)
-        })
+        let sql = "UPDATE runs SET note = ?2 WHERE number = ?1";
+        self.write(|connection| connection.execute(sql, params![number, note]).map(drop))
     }
 
-    /// Removes runs with all that is known of them, all or none; the space is used again by those
-    /// that come.
+    /// Removes runs with their records and labels, all or none. New runs reuse the space.
     ///
     /// # Errors
-    /// When one of them is not there.
+    /// When one of them does not exist.
     pub fn remove(&mut self, ids: &[RunId]) -> Result<(), ArchiveError> {
         let numbers =
             ids.iter().map(|id| self.number(id)).collect::<Result<Vec<i64>, ArchiveError>>()?;
         self.write(|connection| {
             for number in &numbers {
-                connection
-                    .prepare_cached("DELETE FROM runs WHERE number = ?1")?
-                    .execute([number])?;
+                connection.execute("DELETE FROM runs WHERE number = ?1", [number])?;
             }
             let sql = "DELETE FROM sets WHERE id NOT IN \
                  (SELECT set_id FROM runs WHERE set_id IS NOT NULL)";

@@ -1,5 +1,5 @@
-//! The archive: an SQLite file with every run's record, what can be searched for in columns, and
-//! which runs were made together. docs/ARCHIVE.md describes it.
+//! The archive: an SQLite file with the record of every run, its searchable properties in columns,
+//! and the sets of runs that were made together. docs/ARCHIVE.md describes it.
 //!
 //! ```no_run
 //! # fn example(record: &record::RunRecord) -> Result<(), archive::ArchiveError> {
@@ -31,7 +31,8 @@ pub use archive::Archive;
 pub use error::ArchiveError;
 pub use filter::{Filter, FilterError, Now, Sort};
 pub use id::{RunId, SetId};
-pub use list::{FindingCounts, Point, Row};
+pub use list::{FindingCounts, Row};
+pub use load::read_record;
 pub use location::{Choice, Location};
 pub use names::RunOrSet;
 pub use summary::Summary;

@@ -5,31 +5,31 @@ use crate::{Archive, ArchiveError, RunId, SetId};
 use judge::Measure;
 use record::Coordinate;
 use rusqlite::types::Value;
-use rusqlite::{OptionalExtension, Row as Line, params_from_iter};
+use rusqlite::{Row as Line, params_from_iter};
 use serde::Serialize;
 
-/// A run as it stands in a list. Texts of several values are joined with ", ".
+/// A run in a list. Several values of a column are joined with ", ".
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
-    /// Its name.
+    /// Its id.
     pub id: RunId,
-    /// The runs it was made together with.
+    /// Its set.
     pub set: Option<SetId>,
-    /// What it is in the set; runs with the same name repeat each other.
+    /// Its cell in the set; runs with the same cell repeat each other.
     pub cell: Option<String>,
-    /// Which repeat, from 0.
+    /// Number of the repeat, from 0.
     pub round: Option<u32>,
-    /// Where it stands among runs over varied dimensions.
+    /// Its coordinates in a sweep.
     pub coordinates: Vec<Coordinate>,
-    /// What made it: "run", "fio", "test", "sweep", "dd" …
+    /// The command that made it: "run", "fio", "test", "sweep", "dd" …
     pub kind: String,
     /// When it began, in milliseconds since 1970 UTC.
     pub started_unix_ms: u64,
     /// When it ended.
     pub ended_unix_ms: u64,
-    /// How far local time was ahead of UTC, in seconds.
+    /// Offset of local time from UTC, in seconds.
     pub utc_offset_seconds: i32,
-    /// Where it ran.
+    /// Host name.
     pub host: String,
     /// Kernel release.
     pub kernel: String,
@@ -61,10 +61,10 @@ pub struct Row {
     pub interrupted_by: Option<i32>,
     /// Bytes of its record's JSON.
     pub record_bytes: u64,
-    /// What somebody noted on it.
+    /// The user's note.
     pub note: String,
-    /// I/Os a second, all jobs and directions together; as all that follows `None` before it was
-    /// judged, and where it has none.
+    /// I/Os a second, all jobs and directions together. This and all figures below are `None`
+    /// before the run was judged, or if it has none.
     pub iops: Option<f64>,
     /// Bytes a second.
     pub bandwidth: Option<f64>,
@@ -78,18 +78,18 @@ pub struct Row {
     pub p99_9_ns: Option<f64>,
     /// The longest latency, in nanoseconds.
     pub max_ns: Option<f64>,
-    /// What limited it and how sure that is ("device (high)").
+    /// What limited it, with the confidence ("device (high)").
     pub verdict: Option<String>,
-    /// What was found; `None`: it was not judged.
+    /// Its findings; `None` before it was judged.
     pub found: Option<FindingCounts>,
-    /// Version of fathom whose rules judged it.
+    /// Version of the fathom that judged it.
     pub judged_by: Option<String>,
     /// Its tags, in order.
     pub tags: Vec<String>,
 }
 
 impl Row {
-    /// What it did, in short: "randread 4k, depth 32".
+    /// Pattern, block size and queue depth: "randread 4k, depth 32".
     pub fn access_pattern(&self) -> String {
         let depth = match self.iodepth {
             0 | 1 => String::new(),
@@ -106,7 +106,7 @@ impl Row {
     }
 }
 
-/// Findings by severity.
+/// Number of findings by severity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FindingCounts {
     /// Errors.
@@ -117,17 +117,6 @@ pub struct FindingCounts {
     pub notes: u32,
 }
 
-/// A figure of one of several runs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Point {
-    /// The run.
-    pub id: RunId,
-    /// When it began, in milliseconds since 1970 UTC.
-    pub started_unix_ms: u64,
-    /// The figure, in the unit of its measure.
-    pub value: f64,
-}
-
 const COLUMNS: &str = "SELECT id, set_id, cell, round, coordinates, kind, started_ms, ended_ms, \
      utc_offset, host, kernel, fathom, job, rw, engine, bs, iodepth, target, device, model, \
      filesystem, command, errors, interrupted_by, record_bytes, note, iops, bandwidth, mean_ns, \
@@ -135,52 +124,52 @@ const COLUMNS: &str = "SELECT id, set_id, cell, round, coordinates, kind, starte
      judged_by, (SELECT group_concat(tag, ' ') FROM tags WHERE run = number) FROM runs";
 
 impl Archive {
-    /// The runs a filter lets through, in its order.
+    /// The runs a filter selects, in its order.
     ///
     /// # Errors
     /// When the archive cannot be read.
     pub fn list(&self, filter: &Filter) -> Result<Vec<Row>, ArchiveError> {
         let clause = filter.clause();
-        self.all(&format!("{COLUMNS}{}", clause.sql), clause.values, row)
+        self.query(&format!("{COLUMNS}{}", clause.sql), params_from_iter(clause.values), row)
     }
 
-    /// How many there are, whatever its limit and offset.
+    /// The number of runs a filter selects, regardless of its limit and offset.
     ///
     /// # Errors
     /// As [`Archive::list`].
     pub fn count(&self, filter: &Filter) -> Result<u64, ArchiveError> {
         let clause = filter.condition();
         let sql = format!("SELECT count(*) FROM runs{}", clause.sql);
-        let counted = self.all(&sql, clause.values, |line| line.get::<_, i64>(0))?;
+        let counted =
+            self.query(&sql, params_from_iter(clause.values), |line| line.get::<_, i64>(0))?;
         Ok(counted.first().map_or(0, |count| *count as u64))
     }
 
-    /// Their ids alone.
+    /// The ids of the runs a filter selects.
     ///
     /// # Errors
     /// As [`Archive::list`].
     pub fn ids(&self, filter: &Filter) -> Result<Vec<RunId>, ArchiveError> {
         let clause = filter.clause();
         let sql = format!("SELECT id FROM runs{}", clause.sql);
-        self.all(&sql, clause.values, |line| line.get(0).map(RunId))
+        self.query(&sql, params_from_iter(clause.values), |line| line.get(0).map(RunId))
     }
 
-    /// A figure of all of them that have it, in the filter's order.
+    /// A figure of all runs that have it, in the filter's order.
     ///
     /// # Errors
-    /// As [`Archive::list`].
-    pub fn series(&self, filter: &Filter, measure: &Measure) -> Result<Vec<Point>, ArchiveError> {
+    /// When the archive cannot be read.
+    pub fn figures(
+        &self,
+        filter: &Filter,
+        measure: &Measure,
+    ) -> Result<Vec<(RunId, f64)>, ArchiveError> {
         let clause = filter.clause();
-        let figures = "SELECT id, started_ms, value FROM (SELECT run, value FROM figures WHERE name \
-             = ?) JOIN runs ON number = run";
-        let mut values = vec![Value::Text(measure.name())];
-        values.extend(clause.values);
-        self.all(&format!("{figures}{}", clause.sql), values, |line| {
-            Ok(Point {
-                id: RunId(line.get(0)?),
-                started_unix_ms: line.get::<_, i64>(1)? as u64,
-                value: line.get(2)?,
-            })
+        let sql = "SELECT id, value FROM (SELECT run, value FROM figures WHERE name = ?) JOIN runs \
+             ON number = run";
+        let values = [Value::Text(measure.name())].into_iter().chain(clause.values);
+        self.query(&format!("{sql}{}", clause.sql), params_from_iter(values), |line| {
+            Ok((RunId(line.get(0)?), line.get(1)?))
         })
     }
 
@@ -190,12 +179,11 @@ impl Archive {
     /// When there is no such run.
     pub fn row(&self, id: &RunId) -> Result<Row, ArchiveError> {
         let sql = format!("{COLUMNS} WHERE id = ?1");
-        let found = self.connection.query_row(&sql, [&id.0], row).optional();
-        found.map_err(|error| self.failed(&error))?.ok_or_else(|| self.unknown(&id.0))
+        self.query_first(&sql, [&id.0], row)?.ok_or_else(|| self.unknown(&id.0))
     }
 
-    /// The last run before one that did the same on the same host and device, without errors. Of runs
-    /// made together it is that in the same place of an earlier set.
+    /// The latest earlier run of the same workload on the same host and device, without errors. For
+    /// a run of a set it is the run of the same cell and round in an earlier set.
     ///
     /// # Errors
     /// When the archive cannot be read.
@@ -209,29 +197,13 @@ impl Archive {
              AND (started_ms, number) < (SELECT started_ms, number FROM runs WHERE id = ?1) \
              ORDER BY started_ms DESC, number DESC LIMIT 1"
         );
-        let found = self.connection.query_row(&sql, [&id.0], row).optional();
-        found.map_err(|error| self.failed(&error))
-    }
-
-    fn all<T>(
-        &self,
-        sql: &str,
-        values: Vec<Value>,
-        read: fn(&Line) -> rusqlite::Result<T>,
-    ) -> Result<Vec<T>, ArchiveError> {
-        let all = || {
-            let mut statement = self.connection.prepare_cached(sql)?;
-            let lines = statement.query_map(params_from_iter(values), read)?;
-            lines.collect::<rusqlite::Result<Vec<T>>>()
-        };
-        all().map_err(|error| self.failed(&error))
+        self.query_first(&sql, [&id.0], row)
     }
 }
 
 fn row(line: &Line) -> rusqlite::Result<Row> {
     let coordinates: Option<String> = line.get(4)?;
     let coordinates = coordinates.filter(|text| text != "[]");
-    let found = |index: usize| line.get::<_, Option<u32>>(index);
     let tags: Option<String> = line.get(38)?;
     let mut tags: Vec<String> =
         tags.iter().flat_map(|tags| tags.split(' ')).map(str::to_owned).collect();
@@ -273,10 +245,12 @@ fn row(line: &Line) -> rusqlite::Result<Row> {
         p99_9_ns: line.get(31)?,
         max_ns: line.get(32)?,
         verdict: line.get(33)?,
-        found: found(34)?
-            .zip(found(35)?)
-            .zip(found(36)?)
-            .map(|((errors, warnings), notes)| FindingCounts { errors, warnings, notes }),
+        found: match (line.get(34)?, line.get(35)?, line.get(36)?) {
+            (Some(errors), Some(warnings), Some(notes)) => {
+                Some(FindingCounts { errors, warnings, notes })
+            }
+            _ => None,
+        },
         judged_by: line.get(37)?,
         tags,
     })

@@ -1,29 +1,41 @@
-//! Records as they were added.
+//! Loading records.
 
 use crate::{Archive, ArchiveError, Row, RunId, RunOrSet, SetId};
 use flate2::read::GzDecoder;
 use record::{RecordSet, RunRecord, SCHEMA_VERSION};
-use rusqlite::OptionalExtension;
 use serde::Deserialize;
 use std::io::Read;
 
-/// The part of a record that says whether the rest can be read.
-#[derive(Deserialize)]
-struct Heading {
-    schema: u32,
-    #[serde(default)]
-    fathom_version: String,
+/// Reads a record from its JSON.
+///
+/// # Errors
+/// When it is not a record, or a newer fathom made it.
+pub fn read_record(json: &[u8]) -> Result<RunRecord, String> {
+    /// The part of a record that says whether the rest can be read.
+    #[derive(Deserialize)]
+    struct Heading {
+        schema: u32,
+        fathom_version: String,
+    }
+    let heading: Heading = serde_json::from_slice(json).map_err(|error| error.to_string())?;
+    if heading.schema > SCHEMA_VERSION {
+        return Err(format!(
+            "it has schema {}, made by fathom {}; this fathom reads schemas up to \
+             {SCHEMA_VERSION}: use a newer fathom",
+            heading.schema, heading.fathom_version
+        ));
+    }
+    serde_json::from_slice(json).map_err(|error| error.to_string())
 }
 
 impl Archive {
     /// The JSON of a run's record.
     ///
     /// # Errors
-    /// When there is no such run, or what lies there cannot be unpacked.
+    /// When there is no such run, or its record cannot be decompressed.
     pub fn json(&self, id: &RunId) -> Result<Vec<u8>, ArchiveError> {
         let sql = "SELECT json FROM records JOIN runs ON number = run WHERE id = ?1";
-        let packed = self.connection.query_row(sql, [&id.0], |row| row.get::<_, Vec<u8>>(0));
-        let packed = packed.optional().map_err(|error| self.failed(&error))?;
+        let packed = self.query_first(sql, [&id.0], |row| row.get::<_, Vec<u8>>(0))?;
         let packed = packed.ok_or_else(|| self.unknown(&id.0))?;
         let mut json = Vec::new();
         GzDecoder::new(&packed[..]).read_to_end(&mut json).map_err(|error| {
@@ -35,26 +47,16 @@ impl Archive {
     /// The record of a run.
     ///
     /// # Errors
-    /// When there is no such run, its record cannot be read, or is of a newer program.
+    /// When there is no such run, its record cannot be read, or a newer fathom made it.
     pub fn load(&self, id: &RunId) -> Result<RunRecord, ArchiveError> {
-        let json = self.json(id)?;
-        let unreadable = |reason: String| ArchiveError::Unreadable { id: id.clone(), reason };
-        let heading: Heading =
-            serde_json::from_slice(&json).map_err(|error| unreadable(error.to_string()))?;
-        if heading.schema > SCHEMA_VERSION {
-            return Err(unreadable(format!(
-                "it has schema {}, made by fathom {}, and this fathom reads those up to \
-                 {SCHEMA_VERSION}: use a newer fathom",
-                heading.schema, heading.fathom_version
-            )));
-        }
-        serde_json::from_slice(&json).map_err(|error| unreadable(error.to_string()))
+        let unreadable = |reason| ArchiveError::Unreadable { id: id.clone(), reason };
+        read_record(&self.json(id)?).map_err(unreadable)
     }
 
-    /// What a name stands for, as records: a run is a set of one, of kind "run".
+    /// The records of the run or set with this name. A run is a set of one, of kind "run".
     ///
     /// # Errors
-    /// Those of [`Archive::resolve`] and of [`Archive::load`].
+    /// As [`Archive::resolve`] and [`Archive::load`].
     pub fn load_named(&self, name: &str) -> Result<RecordSet, ArchiveError> {
         match self.resolve(name)? {
             RunOrSet::Run(id) => {
@@ -71,8 +73,8 @@ impl Archive {
         }
     }
 
-    /// All runs of a set, in the order they came. Of one that was made again, as a cell of a sweep
-    /// that was gone on with, the last.
+    /// All runs of a set, in the order they were added. Of a cell that was run again in a continued
+    /// sweep, only the latest.
     ///
     /// # Errors
     /// As [`Archive::load_named`].
@@ -82,8 +84,7 @@ impl Archive {
             let seed: String = row.get(1)?;
             Ok((row.get(0)?, seed.parse().unwrap_or_default(), row.get(2)?))
         };
-        let found = self.connection.query_row(sql, [&id.0], heading).optional();
-        let found = found.map_err(|error| self.failed(&error))?;
+        let found = self.query_first(sql, [&id.0], heading)?;
         let (kind, seed, fathom_version) = found.ok_or_else(|| self.unknown(&id.0))?;
         let mut runs: Vec<RunRecord> = Vec::new();
         for run in self.members(id)? {
@@ -95,11 +96,11 @@ impl Archive {
         Ok(RecordSet { schema, fathom_version, kind, seed, runs })
     }
 
-    /// What a run or set is to be held against: the last before it that did the same on the same host
-    /// and device, with the row of its first run.
+    /// The run or set to compare a run or set with: the latest earlier one of the same workload on
+    /// the same host and device, with the row of its first run.
     ///
     /// # Errors
-    /// When nothing has that name, or the archive cannot be read.
+    /// When the name is unknown, or the archive cannot be read.
     pub fn load_previous(&self, name: &str) -> Result<Option<(Row, RecordSet)>, ArchiveError> {
         let (id, is_set) = match self.resolve(name)? {
             RunOrSet::Run(id) => (Some(id), false),
@@ -114,17 +115,28 @@ impl Archive {
         Ok(Some((earlier, set)))
     }
 
-    /// The runs of a set, in the order they came.
+    /// The runs of a set, in the order they were added.
     ///
     /// # Errors
     /// When the archive cannot be read.
     pub fn members(&self, id: &SetId) -> Result<Vec<RunId>, ArchiveError> {
-        let read = || {
-            let sql = "SELECT id FROM runs WHERE set_id = ?1 ORDER BY number";
-            let mut statement = self.connection.prepare_cached(sql)?;
-            let ids = statement.query_map([&id.0], |row| row.get(0).map(RunId))?;
-            ids.collect::<rusqlite::Result<Vec<_>>>()
-        };
-        read().map_err(|error| self.failed(&error))
+        let sql = "SELECT id FROM runs WHERE set_id = ?1 ORDER BY number";
+        self.query(sql, [&id.0], |row| row.get(0).map(RunId))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_json_and_newer_records_are_refused() {
+        for json in ["", "{}", "[]", "null", "{\"schema\":1}"] {
+            assert!(read_record(json.as_bytes()).is_err(), "{json}");
+        }
+        let newer = r#"{"schema":999,"fathom_version":"9.9"}"#;
+        assert!(read_record(newer.as_bytes()).unwrap_err().contains("made by fathom 9.9"));
+        let json = serde_json::to_vec(&RunRecord::default()).unwrap();
+        assert_eq!(read_record(&json).unwrap(), RunRecord::default());
     }
 }

@@ -1,43 +1,35 @@
-//! Where the archive is.
+//! The location of the archive.
 
 use crate::ArchiveError;
 use std::env;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-/// The variable that names it.
+/// The environment variable that names the archive.
 const VARIABLE: &str = "FATHOM_ARCHIVE";
-/// As what that says that there is to be none.
+/// The value of the variable that disables the archive.
 const OFF: &str = "off";
 
-/// Where an archive is, or is to be made.
+/// The file of an archive, which may not exist yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
     /// The file.
     pub path: PathBuf,
-    /// Somebody named it: what lies there and is no archive is theirs, and left alone.
+    /// The user named it. A file there that is not an archive is left alone.
     pub is_explicit: bool,
 }
 
 impl Location {
-    /// The file of this name.
+    /// A file that the user named.
     pub fn explicit(path: impl Into<PathBuf>) -> Location {
         Location { path: path.into(), is_explicit: true }
-    }
-
-    /// Whether what lies there could be an archive; what is not there can. Nothing is opened.
-    ///
-    /// # Errors
-    /// What it is instead, or that it cannot be looked at.
-    pub fn check(&self) -> Result<(), ArchiveError> {
-        crate::open::check(self)
     }
 
     /// `$XDG_DATA_HOME/fathom/archive.db`, below `~/.local/share` where that is not set (XDG Base
     /// Directory Specification).
     ///
     /// # Errors
-    /// When there is no home directory either.
+    /// When there is no home directory.
     pub fn standard() -> Result<Location, ArchiveError> {
         let given = env::var_os("XDG_DATA_HOME").map(PathBuf::from);
         let home = || env::home_dir().filter(|home| home.is_absolute());
@@ -48,20 +40,20 @@ impl Location {
     }
 }
 
-/// Which archive a call was told to use.
+/// The archive that the options and the environment select.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Choice {
-    /// None (`--no-archive`, or the variable says "off" or nothing).
+    /// None (`--no-archive`, or the variable is "off" or empty).
     Off,
-    /// The file of this name.
+    /// This file.
     At(PathBuf),
-    /// The usual one.
+    /// The standard location.
     #[default]
     Standard,
 }
 
 impl Choice {
-    /// By `--archive` and `--no-archive`, then FATHOM_ARCHIVE, then the usual one.
+    /// From `--archive` and `--no-archive`, then FATHOM_ARCHIVE, then the standard location.
     pub fn from_options(path: Option<&Path>, off: bool) -> Choice {
         Choice::from_values(path, off, env::var_os(VARIABLE).as_deref())
     }
@@ -76,7 +68,7 @@ impl Choice {
         }
     }
 
-    /// Where that is; `None`: nowhere.
+    /// The location; `None` without an archive.
     ///
     /// # Errors
     /// See [`Location::standard`].

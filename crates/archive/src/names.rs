@@ -1,30 +1,29 @@
-//! What names stand for.
+//! Names of runs and sets: ids, tags, `latest`.
 
 use crate::{Archive, ArchiveError, RunId, SetId};
-use rusqlite::{OptionalExtension, params};
 
-/// Digits of an id that are a name: fewer are a typing error.
+/// Fewest digits of an id that are accepted as a name.
 const ID_DIGITS_MIN: usize = 4;
-/// Candidates that are told.
+/// Most candidates that an error message lists.
 const CANDIDATES_SHOWN: usize = 4;
-/// Differences of a tag from what was typed within which it is meant.
+/// Largest edit distance of a tag that is suggested for an unknown name.
 const TAG_DISTANCE_MAX: usize = 2;
 
-/// What a name stands for.
+/// A run or a set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunOrSet {
     /// One run.
     Run(RunId),
-    /// Several that were made together.
+    /// A set.
     Set(SetId),
 }
 
 impl Archive {
-    /// What a name stands for: the id of a run or set or four or more digits it begins with, a tag,
-    /// `latest` (what was made last: a run, or runs together), `latest~2` (two before that).
+    /// The run or set with this name: an id or its first four or more digits, a tag, `latest` (the
+    /// latest run or set), `latest~2` (two before that).
     ///
     /// # Errors
-    /// When it stands for nothing, or for several things.
+    /// When nothing or several things have this name.
     pub fn resolve(&self, name: &str) -> Result<RunOrSet, ArchiveError> {
         if let Some(back) = steps_back(name) {
             return self.latest(back)?.ok_or_else(|| self.unknown(name));
@@ -43,10 +42,10 @@ impl Archive {
         }
     }
 
-    /// The one run a name stands for; of `latest`, the last.
+    /// The run with this name. `latest` is the latest run, also of a set.
     ///
     /// # Errors
-    /// As [`Archive::resolve`], and when it stands for several runs made together.
+    /// As [`Archive::resolve`]; also when the name is that of a set with several runs.
     pub fn find(&self, name: &str) -> Result<RunId, ArchiveError> {
         let set = match self.resolve(name)? {
             RunOrSet::Run(id) => return Ok(id),
@@ -63,7 +62,7 @@ impl Archive {
         }
     }
 
-    /// Every run a name stands for.
+    /// Every run with this name: of a set, all its runs.
     ///
     /// # Errors
     /// As [`Archive::resolve`].
@@ -74,14 +73,14 @@ impl Archive {
         }
     }
 
-    /// The number of a run, by which tables are joined.
+    /// The row number of a run, by which tables are joined.
     pub(crate) fn number(&self, id: &RunId) -> Result<i64, ArchiveError> {
         let sql = "SELECT number FROM runs WHERE id = ?1";
-        let found = self.connection.query_row(sql, [&id.0], |row| row.get(0)).optional();
-        found.map_err(|error| self.failed(&error))?.ok_or_else(|| self.unknown(&id.0))
+        let found = self.query_first(sql, [&id.0], |row| row.get(0))?;
+        found.ok_or_else(|| self.unknown(&id.0))
     }
 
-    /// The error that nothing is called so.
+    /// The error for an unknown name.
     pub(crate) fn unknown(&self, name: &str) -> ArchiveError {
         let tags = self.tags().unwrap_or_default();
         let distance = |tag: &&(String, u64)| strsim::levenshtein(name, &tag.0);
@@ -91,27 +90,26 @@ impl Archive {
         ArchiveError::Unknown { name: name.into(), near }
     }
 
-    /// What was made last, or so many things before; runs made together are one thing, at the time
-    /// of their last.
+    /// The latest run or set, or the one `back` steps before it. A set has the time of its latest
+    /// run.
     fn latest(&self, back: u64) -> Result<Option<RunOrSet>, ArchiveError> {
         let sql = "SELECT set_id, id FROM runs WHERE number IN (SELECT number FROM (SELECT number, \
              max(started_ms) AS at FROM runs GROUP BY coalesce(set_id, id))) ORDER BY started_ms \
              DESC, number DESC LIMIT 1 OFFSET ?1";
-        let named = |row: &rusqlite::Row| named(row.get(0)?, row.get(1)?);
-        let found = self.connection.query_row(sql, params![back as i64], named).optional();
-        found.map_err(|error| self.failed(&error))
+        self.query_first(sql, [back as i64], |row| {
+            Ok(match row.get(0)? {
+                Some(set) => RunOrSet::Set(SetId(set)),
+                None => RunOrSet::Run(RunId(row.get(1)?)),
+            })
+        })
     }
 
-    /// What has a tag: a run, or the set all its runs are of.
+    /// The run with a tag; if several runs of one set have it, the set.
     fn find_tag(&self, tag: &str) -> Result<Option<RunOrSet>, ArchiveError> {
-        let read = || {
-            let sql = "SELECT set_id, id FROM runs JOIN tags ON run = number WHERE tag = ?1 \
-                 ORDER BY number";
-            let mut statement = self.connection.prepare_cached(sql)?;
-            let found = statement.query_map([tag], |row| Ok((row.get(0)?, row.get(1)?)))?;
-            found.collect::<rusqlite::Result<Vec<(Option<String>, String)>>>()
-        };
-        let found = read().map_err(|error| self.failed(&error))?;
+        let sql = "SELECT set_id, id FROM runs JOIN tags ON run = number WHERE tag = ?1 \
+             ORDER BY number";
+        let found: Vec<(Option<String>, String)> =
+            self.query(sql, [tag], |row| Ok((row.get(0)?, row.get(1)?)))?;
         match &found[..] {
             [] => Ok(None),
             [(_, id)] => Ok(Some(RunOrSet::Run(RunId(id.clone())))),
@@ -128,24 +126,17 @@ impl Archive {
     }
 
     fn with_id_prefix(&self, digits: &str) -> Result<Vec<RunOrSet>, ArchiveError> {
-        let read = |sql: &str, named: fn(String) -> RunOrSet| {
-            let mut statement = self.connection.prepare_cached(sql)?;
-            // 'g' comes after every digit.
-            let end = format!("{digits}g");
-            let found = statement.query_map([digits, &end], |row| row.get(0).map(named))?;
-            found.collect::<rusqlite::Result<Vec<_>>>()
-        };
+        // 'g' comes after every digit.
+        let range = [digits, &format!("{digits}g")];
         let runs = "SELECT id FROM runs WHERE id >= ?1 AND id < ?2 LIMIT 20";
         let sets = "SELECT id FROM sets WHERE id >= ?1 AND id < ?2 LIMIT 20";
-        let both = read(runs, |id| RunOrSet::Run(RunId(id))).and_then(|mut found| {
-            found.extend(read(sets, |id| RunOrSet::Set(SetId(id)))?);
-            Ok(found)
-        });
-        both.map_err(|error| self.failed(&error))
+        let mut found = self.query(runs, range, |row| row.get(0).map(RunId).map(RunOrSet::Run))?;
+        found.extend(self.query(sets, range, |row| row.get(0).map(SetId).map(RunOrSet::Set))?);
+        Ok(found)
     }
 }
 
-/// How many things before the last: of "latest", 0, of "latest~2", 2.
+/// The steps back in a name: 0 for "latest", 2 for "latest~2".
 fn steps_back(name: &str) -> Option<u64> {
     let rest = name.strip_prefix("latest")?;
     match rest.strip_prefix('~') {
@@ -154,17 +145,10 @@ fn steps_back(name: &str) -> Option<u64> {
     }
 }
 
-fn named(set: Option<String>, id: String) -> rusqlite::Result<RunOrSet> {
-    Ok(match set {
-        Some(set) => RunOrSet::Set(SetId(set)),
-        None => RunOrSet::Run(RunId(id)),
-    })
-}
-
 fn ambiguous(name: &str, several: &[RunOrSet]) -> ArchiveError {
     let shown = |named: &RunOrSet| match named {
         RunOrSet::Run(id) => id.short().to_owned(),
-        RunOrSet::Set(id) => format!("{} (runs made together)", id.short()),
+        RunOrSet::Set(id) => format!("{} (a set)", id.short()),
     };
     let mut candidates =
         several.iter().take(CANDIDATES_SHOWN).map(shown).collect::<Vec<_>>().join(", ");

@@ -1,4 +1,4 @@
-//! Opening the file: is it ours, is it there, is its schema ours.
+//! Opening the file: checks that it is an archive, makes one, brings it to the current schema.
 
 use crate::ArchiveError;
 use crate::location::Location;
@@ -10,29 +10,29 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Each brings an archive from the schema of its index to the next.
+/// SQL scripts; each brings an archive from the schema of its index to the next.
 pub(crate) const SCHEMA: &[&str] = &[include_str!("schema/1.sql")];
 
-/// "fthm" in the header says whose file it is (sqlite.org/fileformat.html, application ID).
+/// "fthm" in the header identifies an archive (sqlite.org/fileformat.html, application ID).
 pub(crate) const APPLICATION: i32 = i32::from_be_bytes(*b"fthm");
-/// How a file of SQLite begins.
+/// The first bytes of an SQLite file.
 const MAGIC: &[u8] = b"SQLite format 3\0";
-/// Where the application id stands in it, in big-endian order.
+/// Offset of the application id in the file, in big-endian order.
 const APPLICATION_AT: usize = 68;
-/// How long another program may hold it: saving takes milliseconds, a checkpoint on a busy disk
-/// seconds.
+/// Time to wait for a lock of another program: saving takes milliseconds, a checkpoint on a busy
+/// disk seconds.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What is to be done with it.
+/// Whether a missing archive is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// It is made where it is not there.
+    /// Make it if it does not exist.
     Make,
-    /// It has to be there.
+    /// Fail if it does not exist.
     Existing,
 }
 
-/// What a file is, by its beginning.
+/// What a file is, by its first bytes.
 #[derive(Debug, PartialEq, Eq)]
 enum Kind {
     Missing,
@@ -40,7 +40,7 @@ enum Kind {
     Foreign(&'static str),
 }
 
-/// Opens it, with the schema of this program.
+/// Opens the archive with the schema of this program.
 pub(crate) fn open(
     place: &Location,
     mode: Mode,
@@ -60,7 +60,7 @@ pub(crate) fn open(
         (Kind::Foreign(what), _) if place.is_explicit => {
             return Err(ArchiveError::Foreign { path: path.clone(), what });
         }
-        // Where only we write, what is no archive was one.
+        // Only fathom writes at the standard location: the file was an archive.
         (Kind::Foreign(what), _) => {
             return Err(ArchiveError::Damaged {
                 path: path.clone(),
@@ -83,28 +83,30 @@ pub(crate) fn open(
     Ok(connection)
 }
 
-/// Whether a file that is there could be an archive; what is not there can.
-///
-/// # Errors
-/// What it is instead.
-pub(crate) fn check(place: &Location) -> Result<(), ArchiveError> {
-    match kind(&place.path)? {
-        Kind::Foreign(what) if place.is_explicit => {
-            Err(ArchiveError::Foreign { path: place.path.clone(), what })
+impl Location {
+    /// Whether the file could be an archive; a file that does not exist yet can. Nothing is opened.
+    ///
+    /// # Errors
+    /// What it is instead, or that it cannot be looked at.
+    pub fn check(&self) -> Result<(), ArchiveError> {
+        match kind(&self.path)? {
+            Kind::Foreign(what) if self.is_explicit => {
+                Err(ArchiveError::Foreign { path: self.path.clone(), what })
+            }
+            Kind::Missing if self.is_explicit && directory(self).is_some_and(|d| !d.is_dir()) => {
+                Err(ArchiveError::NoDirectory { path: self.path.clone() })
+            }
+            _ => Ok(()),
         }
-        Kind::Missing if place.is_explicit && directory(place).is_some_and(|at| !at.is_dir()) => {
-            Err(ArchiveError::NoDirectory { path: place.path.clone() })
-        }
-        _ => Ok(()),
     }
 }
 
-/// The directory that an archive is in; `None`: the working directory.
+/// The directory of an archive; `None` for the working directory.
 fn directory(place: &Location) -> Option<&Path> {
     place.path.parent().filter(|parent| !parent.as_os_str().is_empty())
 }
 
-/// Makes the usual directory; where somebody named a place, a name that is mistyped shall make none.
+/// Makes the standard directory. For a path the user gave, a typing error must not make one.
 fn make_directory(place: &Location) -> Result<(), ArchiveError> {
     let Some(directory) = directory(place).filter(|directory| !directory.is_dir()) else {
         return Ok(());
@@ -123,7 +125,7 @@ fn kind(path: &Path) -> Result<Kind, ArchiveError> {
         Err(error) => return Err(failed(error)),
         Ok(there) if there.is_dir() => return Ok(Kind::Foreign("a directory")),
         Ok(there) if !there.is_file() => return Ok(Kind::Foreign("no plain file")),
-        // As mktemp(1) makes them.
+        // mktemp(1) makes empty files.
         Ok(there) if there.len() == 0 => return Ok(Kind::Missing),
         Ok(_) => {}
     }
@@ -142,7 +144,7 @@ pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
     fs::metadata(path).ok().map(|there| (there.dev(), there.ino()))
 }
 
-/// A connection that sees everything as it is to be seen: durable at each commit.
+/// Opens a connection whose commits are durable.
 fn connect(path: &Path, writable: bool) -> Result<Connection, ArchiveError> {
     let way =
         if writable { OpenFlags::SQLITE_OPEN_READ_WRITE } else { OpenFlags::SQLITE_OPEN_READ_ONLY };
@@ -151,13 +153,13 @@ fn connect(path: &Path, writable: bool) -> Result<Connection, ArchiveError> {
         let connection = Connection::open_with_flags(path, flags)?;
         connection.busy_timeout(PATIENCE)?;
         connection.execute_batch("PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL")?;
-        // The first page that is really read.
+        // Nothing is read before the first query.
         connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
         Ok(connection)
     };
     let opened = match (open(path, way), writable) {
-        // Without a place for its shared memory a file can only be read as it lies there. Whatever
-        // a program that ended before its time left beside it would be missed.
+        // Without room for shared memory, a file can only be read as immutable. That would miss the
+        // transactions in a write-ahead log that a killed program left.
         (Err(_), false) if !with_suffix(path, "-wal").exists() => {
             let uri = PathBuf::from(uri(path));
             open(&uri, way | OpenFlags::SQLITE_OPEN_URI)
@@ -167,7 +169,7 @@ fn connect(path: &Path, writable: bool) -> Result<Connection, ArchiveError> {
     opened.map_err(|error| ArchiveError::from_sqlite(path, &error))
 }
 
-/// As SQLite takes a file that does not change (sqlite.org/uri.html).
+/// The URI of an immutable file (sqlite.org/uri.html).
 fn uri(path: &Path) -> String {
     let mut text = String::from("file:");
     for byte in path.as_os_str().as_encoded_bytes() {
@@ -185,11 +187,11 @@ fn version(connection: &Connection) -> rusqlite::Result<i64> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
-/// Makes an archive. It is complete or is not there: it is made beside its place and linked to it.
+/// Makes an archive atomically: it is written to a temporary file beside it, then linked.
 fn make(path: &Path, schema: &[&str]) -> Result<(), ArchiveError> {
     let beside = with_suffix(path, &format!(".{}.new", std::process::id()));
     let failed = |error: std::io::Error| ArchiveError::from_io(path, "it cannot be made", &error);
-    // One that was left over by a process of this number.
+    // Left by an earlier process with this id.
     let _ = fs::remove_file(&beside);
     let made = fill(&beside, schema)
         .map_err(|error| ArchiveError::from_sqlite(path, &error))
@@ -199,22 +201,22 @@ fn make(path: &Path, schema: &[&str]) -> Result<(), ArchiveError> {
     made
 }
 
-/// A new file with the schema. The journal that lets several programs at it comes last: closed then,
-/// the file is all there is.
+/// Writes a new file with the schema. The write-ahead log is enabled last, so that closing leaves a
+/// single file.
 fn fill(path: &Path, schema: &[&str]) -> rusqlite::Result<()> {
     let mut connection = Connection::open(path)?;
-    // Command lines and notes are nobody else's business.
+    // Command lines and notes are private.
     let _ = fs::set_permissions(path, fs::Permissions::from_mode(0o600));
     let transaction = connection.transaction()?;
     transaction.pragma_update(None, "application_id", APPLICATION)?;
     advance(&transaction, 0, schema)?;
     transaction.commit()?;
-    // A filesystem that cannot share memory keeps the other kind of journal.
+    // A filesystem without shared memory keeps the rollback journal.
     connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
     connection.close().map_err(|(_, error)| error)
 }
 
-/// Gives the file its name, unless another program was faster.
+/// Renames the file, unless another program made the archive first.
 fn put(from: &Path, to: &Path) -> std::io::Result<()> {
     match fs::hard_link(from, to) {
         Err(_) if fs::metadata(to).is_ok_and(|there| there.len() > 0) => Ok(()),
@@ -231,7 +233,7 @@ fn advance(connection: &Connection, from: i64, schema: &[&str]) -> rusqlite::Res
     connection.pragma_update(None, "user_version", schema.len() as i64)
 }
 
-/// Brings an older archive to this schema, after a copy was made beside it.
+/// Brings an older archive to this schema, after making a copy beside it.
 fn migrate(
     connection: &mut Connection,
     path: &Path,
@@ -241,7 +243,7 @@ fn migrate(
     let _held = lock(path)?;
     let from = version(connection).map_err(failed)?;
     if from < 0 || from >= schema.len() as i64 {
-        // Another program did it while we waited.
+        // Another program migrated it meanwhile.
         return Ok(None);
     }
     let now = chrono::Local::now().format("%Y-%m-%dT%H-%M-%S");
@@ -254,7 +256,7 @@ fn migrate(
     advance(&transaction, from, schema).map_err(failed)?;
     transaction.commit().map_err(failed)?;
     Ok(Some(format!(
-        "{}: the archive was brought from schema {from} to {}; as it was it lies in {}",
+        "{}: the archive was migrated from schema {from} to {}; a copy of the old one is {}",
         path.display(),
         schema.len(),
         backup.display()

@@ -1,4 +1,4 @@
-//! Damaged archives are put aside, never removed: much of one can be read as a rule (`.recover` of
+//! Damaged archives are renamed, never removed: usually most of one can be recovered (`.recover` in
 //! the sqlite3 shell).
 
 use crate::ArchiveError;
@@ -8,17 +8,18 @@ use std::fs::{self, File, OpenOptions};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// What SQLite keeps beside a file.
+/// Suffixes of the files of an archive.
 const SUFFIXES: [&str; 3] = ["", "-wal", "-shm"];
 
-/// A path with something behind its name.
+/// A path with a suffix appended to its name.
 pub(crate) fn with_suffix(path: &Path, end: &str) -> PathBuf {
     let mut name: OsString = path.as_os_str().to_owned();
     name.push(end);
     name.into()
 }
 
-/// Of several programs that find it damaged, or want to migrate it, one does. Until the value goes.
+/// Locks the archive against other programs that want to replace or migrate it, until the value is
+/// dropped.
 pub(crate) fn lock(path: &Path) -> Result<File, ArchiveError> {
     let lock = with_suffix(path, ".lock");
     let failed =
@@ -28,7 +29,7 @@ pub(crate) fn lock(path: &Path) -> Result<File, ArchiveError> {
     Ok(file)
 }
 
-/// Renames an archive with what belongs to it; where it is now.
+/// Renames the files of an archive. Returns the new path.
 pub(crate) fn put_aside(path: &Path) -> Result<PathBuf, ArchiveError> {
     let now = chrono::Local::now().format("%Y-%m-%dT%H-%M-%S");
     let free = |end: String| {

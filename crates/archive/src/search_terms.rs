@@ -1,24 +1,23 @@
-//! What of a record can be searched for.
+//! The searchable properties of a record.
 
 use record::{Direction, JobRecord, PerDirection, RunRecord};
 use std::collections::BTreeSet;
 
-/// Values of one fact that are kept one by one: a job of ten thousand files is found by the first
-/// ones.
+/// Most values of one fact that are stored: a job of ten thousand files is found by the first ones.
 const VALUES_MAX: usize = 64;
-/// Values that are joined in a column, before "and N more".
+/// Most values that are joined in a column, before "and N more".
 const JOINED_MAX: usize = 4;
 
-/// Names of the facts of which a run may have several values.
+/// Facts of which a run may have several values.
 pub(crate) const MULTI_VALUED: [&str; 8] =
     ["job", "rw", "engine", "bs", "target", "device", "model", "filesystem"];
 
-/// What a record says, as it stands in the columns.
+/// The searchable properties of a record.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct SearchTerms {
-    /// The values of each of [`MULTI_VALUED`], each once, in the order they come.
+    /// The values of each of [`MULTI_VALUED`], without repetitions, in their order.
     pub values: [Vec<String>; 8],
-    /// The deepest queue asked for.
+    /// The largest queue depth requested.
     pub iodepth: u32,
     /// I/O errors.
     pub errors: u64,
@@ -70,7 +69,7 @@ impl SearchTerms {
     }
 }
 
-/// Errors of a worker; one that ended it counts where no kind of it was counted.
+/// Errors of a worker. An error that ended it counts if no other was counted.
 fn errors(job: &JobRecord) -> u64 {
     let counted: u64 = job.errors.iter().map(|error| error.count).sum();
     counted.max(u64::from(job.error != 0))
@@ -93,7 +92,7 @@ fn block_sizes(job: &JobRecord) -> Vec<String> {
     used.iter().map(of).filter(|size| size != "0").collect()
 }
 
-/// A size as job options take it: in the largest unit that has it whole.
+/// A size as job files write it, in the largest unit that divides it.
 pub(crate) fn size(bytes: u64) -> String {
     let units = [(1 << 40, "t"), (1 << 30, "g"), (1 << 20, "m"), (1 << 10, "k")];
     match units.into_iter().find(|(unit, _)| bytes > 0 && bytes.is_multiple_of(*unit)) {

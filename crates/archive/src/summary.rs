@@ -1,28 +1,27 @@
-//! What a run came to, for the columns.
+//! The judgement of a run, for the columns of the archive.
 
 use crate::{Archive, ArchiveError, RunId};
 use judge::{Judged, Measure};
 use record::{Direction, Histogram, JobRecord, RunRecord, Severity};
 use rusqlite::params;
 
-/// What judging a run says, in short: figures, verdict, findings. It can be made again of the record
-/// by newer rules.
+/// Figures, verdict and findings of a run. Newer rules can derive them again from the record.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary {
     /// Figures by the names of [`Measure`], in its units.
     pub figures: Vec<(String, f64)>,
     /// The longest latency, in nanoseconds.
     pub max_ns: Option<f64>,
-    /// What limited each job and how sure that is, each once: "device (high)".
+    /// The limit of each job and its confidence, without repetitions: "device (high)".
     pub verdicts: Vec<(&'static str, &'static str)>,
-    /// Ids of the checks that found something, each once.
+    /// Ids of the checks that found something, without repetitions.
     pub findings: Vec<&'static str>,
     /// Findings that are errors, warnings and notes.
     pub counts: [u32; 3],
 }
 
 impl Summary {
-    /// Of a record and what judging says of it.
+    /// From a record and its judgement.
     pub fn new(record: &RunRecord, judged: &Judged) -> Summary {
         let figures = Measure::every().into_iter().filter_map(|measure| {
             let value = measure.of(record).filter(|value| value.is_finite())?;
@@ -63,7 +62,7 @@ impl Summary {
     }
 }
 
-/// The longest latency of any I/O, of the kind that [`Measure`] takes percentiles of.
+/// The longest latency of any I/O, of the kind whose percentiles [`Measure`] takes.
 fn longest(record: &RunRecord) -> Option<f64> {
     let jobs = || record.jobs.iter().filter(|job| job.show.stats);
     let longest = |of: fn(&JobRecord, Direction) -> Option<&Histogram>| {
@@ -81,8 +80,8 @@ const JUDGED: &str = "UPDATE runs SET iops = ?2, bandwidth = ?3, mean_ns = ?4, p
      found_warnings = ?11, found_notes = ?12, judged_by = ?13 WHERE number = ?1";
 
 impl Archive {
-    /// Notes what judging says of a run, in place of what an earlier judgement said. All of it can
-    /// be made again of the record, so it is not waited until the disk has it.
+    /// Saves the judgement of a run, replacing an earlier one. It can be derived again from the
+    /// record, so this does not wait until it is durable.
     ///
     /// # Errors
     /// When there is no such run, or it cannot be written.

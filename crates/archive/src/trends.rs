@@ -28,9 +28,7 @@ impl Archive {
         measure: &Measure,
         runs_max: usize,
     ) -> Result<Trends, ArchiveError> {
-        let points = self.series(filter, measure)?;
-        let values: HashMap<_, f64> =
-            points.into_iter().map(|point| (point.id, point.value)).collect();
+        let values: HashMap<_, f64> = self.figures(filter, measure)?.into_iter().collect();
         let (whole, broken): (Vec<Row>, Vec<Row>) = self
             .list(filter)?
             .into_iter()

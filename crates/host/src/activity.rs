@@ -1,10 +1,10 @@
-//! What goes on in a device beside our I/O.
+//! Background activity of a device: resync, balance and the like.
 
 use crate::Host;
 
 impl Host {
-    /// What the kernel does with a device beside our I/O: with an array of md, or a filesystem of
-    /// btrfs that it holds a part of. `None` when nothing, or nothing that is told.
+    /// Background activity of an md array, or of the btrfs on a device; `None` if there is none or
+    /// it is unknown.
     pub(crate) fn activity(&self, device: &str) -> Option<String> {
         self.array_activity(device).or_else(|| self.btrfs_activity(device))
     }
@@ -23,18 +23,16 @@ impl Host {
         })
     }
 
-    /// The exclusive operation of a filesystem ("balance", "device remove", paused ones included);
-    /// a scrub is none, and no file tells of it.
+    /// The exclusive operation of a btrfs ("balance", "device remove"), also if paused. No file
+    /// shows a scrub.
     fn btrfs_activity(&self, device: &str) -> Option<String> {
-        const BTRFS: &str = "/sys/fs/btrfs";
-        let holds = |id: &String| self.exists(format!("{BTRFS}/{id}/devices/{device}"));
-        let id = self.names(BTRFS).into_iter().find(holds)?;
-        let operation = self.text(format!("{BTRFS}/{id}/exclusive_operation"))?;
+        let directory = self.btrfs_directory(device)?;
+        let operation = self.text(format!("{directory}/exclusive_operation"))?;
         (operation != "none").then(|| format!("btrfs {operation}"))
     }
 }
 
-/// "done / whole", in percent.
+/// "done / total" as percent.
 fn progress(text: &str) -> Option<f64> {
     let (done, whole) = text.split_once('/')?;
     let (done, whole): (f64, f64) = (done.trim().parse().ok()?, whole.trim().parse().ok()?);
@@ -63,7 +61,7 @@ mod tests {
         assert_eq!(host.activity("sda"), None);
     }
     #[test]
-    fn a_device_of_btrfs_says_what_is_done_to_the_filesystem() {
+    fn a_device_of_btrfs_shows_its_exclusive_operation() {
         let root = tempfile::tempdir().unwrap();
         let filesystem = root.path().join("sys/fs/btrfs/5a34");
         std::fs::create_dir_all(filesystem.join("devices/sdd")).unwrap();

@@ -1,21 +1,21 @@
-//! Arrays of md, as /proc/mdstat tells of them.
+//! Arrays of md, from /proc/mdstat.
 
 use crate::Host;
 use record::{ArrayMember, ArraySample, ArraySync};
 use std::collections::BTreeMap;
 
-/// /proc/mdstat counts in these.
+/// The unit of /proc/mdstat.
 const KIB: u64 = 1024;
 
 impl Host {
-    /// All arrays of md by kernel name; none where there is no md.
+    /// All md arrays by kernel name.
     pub(crate) fn arrays(&self) -> BTreeMap<String, ArraySample> {
         self.text("/proc/mdstat").map(|text| parse(&text)).unwrap_or_default()
     }
 }
 
-/// Each array is a line "NAME : STATE LEVEL MEMBERS…" and indented ones that belong to it (the
-/// kernel's md_seq_show).
+/// Each array is a line "NAME : STATE LEVEL MEMBERS…" followed by indented lines (the kernel's
+/// md_seq_show).
 fn parse(text: &str) -> BTreeMap<String, ArraySample> {
     let mut arrays: BTreeMap<String, ArraySample> = BTreeMap::new();
     let mut current = None;
@@ -64,13 +64,14 @@ fn further_line(line: &str, array: &mut ArraySample) {
     }
 }
 
-/// "[3/2]": members it should have, and members that work.
+/// "[3/2]": number of members, and of working members.
 fn counts(word: &str) -> Option<(u32, u32)> {
     let (wanted, working) = word.strip_prefix('[')?.strip_suffix(']')?.split_once('/')?;
     Some((wanted.parse().ok()?, working.parse().ok()?))
 }
 
-/// "[=>…] recovery =  8.5% (1787364/20955136) finish=1.4min speed=223420K/sec", or "resync=DELAYED".
+/// "[=>…] recovery =  8.5% (1787364/20955136) finish=1.4min speed=223420K/sec", or
+/// "resync=DELAYED".
 fn sync(line: &str) -> Option<ArraySync> {
     let bar = line.trim_start().starts_with("[=") || line.trim_start().starts_with("[>");
     let line = line.rsplit("..]").next().filter(|_| bar).unwrap_or(line).trim();

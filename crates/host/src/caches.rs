@@ -1,15 +1,15 @@
-//! What the kernel keeps of files in memory, given up on demand.
+//! Dropping the page cache.
 
 use crate::Host;
 use std::fs;
 use std::io;
 
 impl Host {
-    /// Gives up everything the kernel keeps that could be read again: page cache, names and
-    /// attributes of files (/proc/sys/vm/drop_caches, 3). What is not written yet stays: sync first.
+    /// Drops the page cache, dentries and inodes (/proc/sys/vm/drop_caches, 3). Dirty pages stay:
+    /// sync first.
     ///
     /// # Errors
-    /// Only root may, and not in every container.
+    /// When the user is not root, or a container forbids it.
     pub fn drop_caches(&self) -> io::Result<()> {
         fs::write(self.real("/proc/sys/vm/drop_caches"), "3")
     }

@@ -7,10 +7,10 @@ use record::{Bytes, CgroupFacts, CgroupPlace};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Limits above this are the kernel's way to say that there is none.
+/// Larger values mean that there is no limit.
 const NO_LIMIT: u64 = 1 << 60;
 
-/// Where this process stands in one hierarchy, and where the hierarchy is mounted.
+/// The group of this process in a hierarchy, and the mount point of the hierarchy.
 struct GroupPath {
     mount: PathBuf,
     path: String,
@@ -24,7 +24,7 @@ impl GroupPath {
     }
 }
 
-/// The hierarchies of control groups and where this process is in them.
+/// The hierarchies of control groups and the groups of this process in them.
 struct Hierarchies {
     /// Lines of `number:controllers:path` (cgroups(7)).
     own: String,
@@ -32,8 +32,8 @@ struct Hierarchies {
 }
 
 impl Hierarchies {
-    /// Where this process is in the hierarchy of a controller of version 1, or in the unified one for
-    /// "".
+    /// The group of this process in the hierarchy of a controller of version 1, or in the unified
+    /// hierarchy for "".
     fn find(&self, controller: &str) -> Option<GroupPath> {
         let path = self.own.lines().find_map(|line| {
             let (_, rest) = line.split_once(':')?;
@@ -50,7 +50,7 @@ impl Hierarchies {
 }
 
 impl Host {
-    /// What the control group of this process is limited to.
+    /// The limits of the control group of this process.
     pub(crate) fn cgroup(&self) -> CgroupFacts {
         let hierarchies = self.hierarchies();
         let place = |controller: &str| hierarchies.find(controller);
@@ -72,7 +72,7 @@ impl Host {
         }
     }
 
-    /// The file that says how long the control group was kept off the CPU.
+    /// The cpu.stat file of the control group, if it counts throttling.
     pub(crate) fn cpu_stat(&self) -> Option<PathBuf> {
         let hierarchies = self.hierarchies();
         let places = [hierarchies.find(""), hierarchies.find("cpu")];
@@ -86,7 +86,7 @@ impl Host {
         Hierarchies { own, mounts: self.mounts() }
     }
 
-    /// CPUs by quota, the fewest along the path.
+    /// The smallest CPU quota along the path, in CPUs.
     fn cpu_quota(&self, v2: Option<&GroupPath>, v1: Option<&GroupPath>) -> Option<f64> {
         let of_v2 = v2.into_iter().flat_map(GroupPath::directories).filter_map(|directory| {
             let text = self.text(directory.join("cpu.max"))?;

@@ -1,14 +1,14 @@
-//! What a run changes of the machine, and puts back: I/O schedulers and control groups.
+//! Changes of the machine that a run makes and restores: I/O schedulers and control groups.
 
-use crate::Host;
+use crate::{Host, bracketed};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Changes made for a run. All are put back when the value goes, whatever ended the run; what is to
-/// be told of that comes from [`Changes::put_back`].
+/// Changes made for a run. All are restored on drop, however the run ended. [`Changes::put_back`]
+/// reports failures.
 pub struct Changes {
     host: Host,
     made: Mutex<Made>,
@@ -16,11 +16,11 @@ pub struct Changes {
 
 #[derive(Default)]
 struct Made {
-    /// Device → the scheduler it had.
+    /// Devices with their original schedulers.
     schedulers: BTreeMap<String, String>,
-    /// Groups that were made, parents first, without those that are to stay.
+    /// Groups that were made and do not stay, parents first.
     groups: Vec<PathBuf>,
-    /// The group this process was in, where it was moved as a whole.
+    /// The original group of this process, if the whole process was moved.
     original_group: Option<PathBuf>,
 }
 
@@ -31,15 +31,15 @@ pub struct GroupToJoin<'a> {
     pub directory: &'a str,
     /// Version of the hierarchy, 1 or 2.
     pub version: u8,
-    /// Where this process is in that hierarchy.
+    /// The group of this process in that hierarchy.
     pub own: &'a str,
-    /// Its weight, if it is to have one.
+    /// The weight to set.
     pub weight: Option<u64>,
     /// It stays after the run.
     pub stays: bool,
 }
 
-/// How often a group that still holds an ending thread is tried to be removed, and how far apart.
+/// Attempts to remove a group that still holds an ending thread, and the pause between them.
 const ATTEMPTS: u32 = 50;
 const PAUSE: std::time::Duration = std::time::Duration::from_millis(10);
 
@@ -57,7 +57,7 @@ impl Changes {
         self.made.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Switches a device to a scheduler, and looks whether it did.
+    /// Sets the scheduler of a device and checks it.
     ///
     /// # Errors
     /// The device has no such scheduler, the file cannot be written, or the kernel did not follow.
@@ -75,10 +75,8 @@ impl Changes {
     /// The active scheduler of a device.
     fn scheduler(&self, device: &str) -> io::Result<String> {
         let text = fs::read_to_string(self.scheduler_file(device))?;
-        let active = text.split_whitespace().find_map(|name| name.strip_prefix('['));
-        // A device that has but one does not bracket it.
-        let active = active.and_then(|name| name.strip_suffix(']')).unwrap_or(text.trim());
-        Ok(active.to_owned())
+        // A device with a single scheduler does not bracket it.
+        Ok(bracketed(&text).unwrap_or(text.trim()).to_owned())
     }
 
     fn scheduler_file(&self, device: &str) -> PathBuf {
@@ -97,12 +95,13 @@ impl Changes {
         fs::write(&file, wanted)?;
         match self.scheduler(device)? {
             active if active == wanted || !self.host.is_live() => Ok(()),
-            active => Err(invalid_input(format!("{device} stayed with {active}"))),
+            active => Err(invalid_input(format!("{device}: the scheduler is still {active}"))),
         }
     }
 
-    /// Puts a thread into a control group, which is made where it is not there. In version 2 threads
-    /// of one process cannot be in different groups that have I/O: the whole process goes.
+    /// Moves a thread into a control group, which is made if it does not exist. In version 2,
+    /// threads of a process cannot be in different groups with I/O control: the whole process
+    /// moves.
     ///
     /// # Errors
     /// The group cannot be made, has no weight, or may not be joined.
@@ -132,21 +131,24 @@ impl Changes {
         Ok(())
     }
 
-    /// Puts everything back. Returns what could not be.
+    /// Restores everything. Returns the failures.
     pub fn put_back(&self) -> Vec<String> {
         let made = std::mem::take(&mut *self.made());
         let mut failed = Vec::new();
         for (device, scheduler) in made.schedulers {
             if let Err(error) = self.write_scheduler(&device, &scheduler) {
                 failed.push(format!(
-                    "{device} could not be put back to its I/O scheduler {scheduler}: {error}"
+                    "{device}: the I/O scheduler {scheduler} could not be restored: {error}"
                 ));
             }
         }
         if let Some(own) = made.original_group
             && let Err(error) = fs::write(own.join("cgroup.procs"), std::process::id().to_string())
         {
-            failed.push(format!("this process could not go back to {}: {error}", own.display()));
+            failed.push(format!(
+                "this process could not return to the control group {}: {error}",
+                own.display()
+            ));
         }
         for group in made.groups.into_iter().rev() {
             if let Err(error) = remove(&group) {
@@ -162,7 +164,7 @@ impl Changes {
 
 impl Drop for Changes {
     fn drop(&mut self) {
-        // What failed was told where put_back was called; here nobody listens any more.
+        // Failures are reported by an explicit call of put_back.
         self.put_back();
     }
 }
@@ -219,7 +221,7 @@ mod tests {
     const SCHEDULER: &str = "sys/block/sda/queue/scheduler";
 
     #[test]
-    fn a_scheduler_that_is_not_there_is_refused_and_what_is_there_is_named() {
+    fn an_unknown_scheduler_is_refused_and_the_known_ones_are_listed() {
         let (root, changes) = tree(&[(SCHEDULER, "none [mq-deadline] bfq\n")]);
         let error = changes.set_scheduler("sda", "cfq").unwrap_err().to_string();
         assert_eq!(error, "sda has no scheduler 'cfq', only none, mq-deadline, bfq");
@@ -232,12 +234,12 @@ mod tests {
     /// A file takes what is written to it and knows no brackets; going back to the old one then
     /// fails and is told.
     #[test]
-    fn what_was_switched_is_switched_back() {
+    fn a_changed_scheduler_is_restored() {
         let (root, changes) = tree(&[(SCHEDULER, "none [mq-deadline] bfq\n")]);
         changes.set_scheduler("sda", "bfq").unwrap();
         assert_eq!(text(&root, SCHEDULER), "bfq");
         let failed = changes.put_back();
-        assert!(failed[0].contains("sda could not be put back"), "{failed:?}");
+        assert!(failed[0].contains("sda: the I/O scheduler mq-deadline could not"), "{failed:?}");
         fs::write(root.path().join(SCHEDULER), "none [mq-deadline] bfq\n").unwrap();
         changes.set_scheduler("sda", "none").unwrap();
         fs::write(root.path().join(SCHEDULER), "[none] mq-deadline bfq\n").unwrap();

@@ -1,4 +1,4 @@
-//! The counters the kernel keeps, read once.
+//! Counters of the kernel: disks, CPUs, threads, memory.
 
 use crate::Host;
 use record::{CpuSample, DiskSample, WorkerSample};
@@ -7,14 +7,14 @@ use record::{CpuSample, DiskSample, WorkerSample};
 const SECTOR_BYTES: u64 = 512;
 
 impl Host {
-    /// The counters of one block device now, by kernel name ("sda1", "dm-0"); `None` when there is
-    /// no such device.
+    /// The counters of a block device by kernel name ("sda1", "dm-0"); `None` if there is no such
+    /// device.
     pub fn disk_sample(&self, name: &str) -> Option<DiskSample> {
         parse_disk(&self.text(format!("/sys/class/block/{name}/stat"))?)
     }
 
-    /// How long a thread of this process has run and waited for a CPU so far; `None` when there is
-    /// no such thread, or the kernel keeps no such times.
+    /// Run time and CPU wait time of a thread of this process; `None` if there is no such thread,
+    /// or the kernel does not count them.
     pub fn worker_sample(&self, tid: u32) -> Option<WorkerSample> {
         parse_schedstat(&self.text(format!("/proc/self/task/{tid}/schedstat"))?)
     }
@@ -25,13 +25,13 @@ impl Host {
         Some(ticks * 1000 / rustix::param::clock_ticks_per_second().max(1))
     }
 
-    /// Times of every CPU since boot; those of CPUs that are offline are 0.
+    /// Times of every CPU since boot; 0 for offline CPUs.
     pub(crate) fn cpu_samples(&self) -> Vec<CpuSample> {
         let ticks_per_second = rustix::param::clock_ticks_per_second();
         self.text("/proc/stat").map(|text| parse_cpus(&text, ticks_per_second)).unwrap_or_default()
     }
 
-    /// The figures of /proc/meminfo, in bytes, in the order asked for; 0 for unknown names.
+    /// Figures of /proc/meminfo in bytes, in the order of `names`; 0 for unknown names.
     pub(crate) fn memory_bytes<const N: usize>(&self, names: [&str; N]) -> [u64; N] {
         let text = self.text("/proc/meminfo").unwrap_or_default();
         let mut found = [0; N];
@@ -78,12 +78,16 @@ fn parse_schedstat(text: &str) -> Option<WorkerSample> {
     Some(WorkerSample { run_ns: fields.next()?.ok()?, delay_ns: fields.next()?.ok()? })
 }
 
-/// Ticks in user mode and in the kernel, the 14th and 15th field of proc_pid_stat(5). The second
-/// field is a name in brackets, which may hold spaces and brackets.
+/// The fields of /proc/PID/stat (proc_pid_stat(5)) from the third on. The second is a name in
+/// brackets, which may hold spaces and brackets.
+pub(crate) fn stat_fields(text: &str) -> Option<impl Iterator<Item = &str>> {
+    Some(text.rsplit_once(')')?.1.split_whitespace())
+}
+
+/// Ticks in user mode and in the kernel, the 14th and 15th field.
 fn parse_cpu_ticks(text: &str) -> Option<u64> {
-    let mut behind_name = text.rsplit_once(')')?.1.split_whitespace().skip(11).map(str::parse);
-    let (user, system): (u64, u64) = (behind_name.next()?.ok()?, behind_name.next()?.ok()?);
-    Some(user + system)
+    let mut ticks = stat_fields(text)?.skip(11).map(str::parse::<u64>);
+    Some(ticks.next()?.ok()? + ticks.next()?.ok()?)
 }
 
 fn parse_cpus(text: &str, ticks_per_second: u64) -> Vec<CpuSample> {

@@ -1,4 +1,4 @@
-//! What is looked at before the first I/O of a run and after the last one.
+//! Evidence: the files and other processes before the first I/O of a run and after the last.
 
 mod content;
 mod neighbours;
@@ -11,7 +11,7 @@ use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
-/// What was found before the first I/O; becomes [`Evidence`] with [`Host::evidence_after`].
+/// The evidence before the first I/O; [`Host::evidence_after`] makes [`Evidence`] of it.
 #[derive(Clone, Debug, Default)]
 pub struct EvidenceBefore {
     files: BTreeMap<String, Option<FileLook>>,
@@ -19,10 +19,10 @@ pub struct EvidenceBefore {
 }
 
 impl Host {
-    /// Looks at the files of a run, laid out and not yet used, and at the other processes. Of many
-    /// files the first [`Evidence::FILES_MAX`] different ones are looked at.
+    /// Examines the files of a run after their layout and the other processes. Of many files, only
+    /// the first [`Evidence::FILES_MAX`] are examined.
     ///
-    /// Changes nothing: files are opened for reading only and none is read.
+    /// Changes nothing: files are opened for reading only, and none is read.
     pub fn evidence_before<'a>(&self, files: impl IntoIterator<Item = &'a str>) -> EvidenceBefore {
         let mut looks = BTreeMap::new();
         for file in files {
@@ -33,8 +33,8 @@ impl Host {
         EvidenceBefore { files: looks, traffic: self.traffic() }
     }
 
-    /// Looks again after the last I/O, and at the content of those files that are named in
-    /// `contents`: 64 blocks of each are read past the page cache.
+    /// Examines them again after the last I/O, and samples the content of the files in `contents`:
+    /// 64 blocks of each are read with O_DIRECT.
     pub fn evidence_after(&self, before: EvidenceBefore, contents: &[String]) -> Evidence {
         let neighbours = neighbours::busiest(&before.traffic, self.traffic());
         let files = before.files.into_iter().map(|(path, before)| {
@@ -49,7 +49,7 @@ impl Host {
         Evidence { files: files.collect(), neighbours, health_after: BTreeMap::new() }
     }
 
-    /// `None` when there is no file or device of this name, or it may not be read.
+    /// `None` if there is no such file or device, or it cannot be read.
     fn file_state(&self, path: &str) -> Option<FileLook> {
         let file = open(&self.real(path))?;
         let kind = file.metadata().ok()?.file_type();
@@ -57,7 +57,7 @@ impl Host {
         let kernel = self.kernel();
         let cache = kernel.and_then(|kernel| kernel.page_cache(&file, size).ok());
         let dirty = cache.and_then(|cache| cache.dirty);
-        // What is only in the page cache has no block yet, and would be taken for never written.
+        // Dirty pages may have no block yet, and would seem never written.
         let settled = dirty == Some(0) || cache.is_some_and(|cache| cache.cached == 0);
         let told = kind.is_file() && settled;
         let extents: Option<Extents> =
@@ -80,8 +80,8 @@ impl Host {
     }
 }
 
-/// Opens a file or block device for reading; nothing else, since to open a pipe or a terminal is to
-/// do something to it.
+/// Opens a file or block device for reading. Opening anything else, such as a pipe, can have an
+/// effect.
 fn open(path: &Path) -> Option<File> {
     let kind = path.metadata().ok()?.file_type();
     if !kind.is_file() && !kind.is_block_device() {
@@ -91,6 +91,6 @@ fn open(path: &Path) -> Option<File> {
     let with = |flags: rustix::fs::OFlags| {
         OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path).ok()
     };
-    // Only the owner may leave the access time alone.
+    // Only the owner may use O_NOATIME.
     with(flags).or_else(|| with(rustix::fs::OFlags::NONBLOCK))
 }

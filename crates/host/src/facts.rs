@@ -17,20 +17,20 @@ use record::{DeviceFacts, DeviceKind, Facts};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A path to look at.
+/// A target to examine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetQuery {
     /// As the job names it.
     pub path: String,
-    /// Whether the job will write or trim it. A device then is asked, by an exclusive opening for
-    /// reading, whether somebody claims it; a directory, by an unnamed file, for its O_DIRECT
-    /// alignment.
+    /// Whether the job will write or trim it. If so, a device is opened exclusively for reading to
+    /// see whether it is in use, and a directory is probed for its O_DIRECT alignment with an
+    /// unnamed file.
     pub will_write: bool,
 }
 
 impl Host {
-    /// Facts about the machine, each target and each block device below them. Never fails: what
-    /// could not be read is named in [`Facts::unknown`].
+    /// Facts about the machine, each target and each block device below them. Never fails:
+    /// [`Facts::unknown`] names what could not be read.
     ///
     /// Changes nothing: devices are opened for reading only.
     pub fn facts(&self, targets: &[TargetQuery]) -> Facts {
@@ -45,8 +45,8 @@ impl Host {
         facts
     }
 
-    /// Kernel names of the whole disks and what is made of disks, in order: no partitions, and
-    /// nothing that holds nothing (a loop device without a file, a card reader without a card).
+    /// Kernel names of all disks and stacked devices, in order, without partitions and empty
+    /// devices (a loop device without a file, a card reader without a card).
     pub fn disks(&self) -> Vec<String> {
         let mut names = self.names("/sys/class/block");
         names.retain(|name| {
@@ -58,15 +58,14 @@ impl Host {
         names
     }
 
-    /// Facts about some block devices, by kernel name, and about each below them.
+    /// Facts about block devices and all devices below them, by kernel name.
     pub fn devices(&self, names: &[String]) -> BTreeMap<String, DeviceFacts> {
         let mut survey = Survey::new(self);
         names.iter().for_each(|name| survey.descend(name));
         survey.devices
     }
 
-    /// Adds to facts about the machine those about each target and each block device below them, as
-    /// [`Host::facts`] does.
+    /// Adds facts about each target and each block device below them, as [`Host::facts`] does.
     pub fn survey(&self, mut facts: Facts, targets: &[TargetQuery]) -> Facts {
         let mut survey = Survey::new(self);
         for query in merge_queries(targets) {
@@ -84,7 +83,7 @@ impl Host {
     }
 }
 
-/// Each path once: many jobs may name one target, and one of them writing it is enough.
+/// Each path once. It will be written if any of its queries says so.
 fn merge_queries(queries: &[TargetQuery]) -> impl Iterator<Item = TargetQuery> {
     let mut will_write: BTreeMap<&str, bool> = BTreeMap::new();
     for query in queries {
@@ -94,13 +93,13 @@ fn merge_queries(queries: &[TargetQuery]) -> impl Iterator<Item = TargetQuery> {
     will_write.into_iter().map(query)
 }
 
-/// What is read once for all targets, and what is found on the way.
+/// Data that are read once for all targets, and the facts found so far.
 struct Survey<'a> {
     host: &'a Host,
     mounts: Vec<Mount>,
-    /// Loop devices that show something, and what.
+    /// Loop devices with their backing files.
     loops: BTreeMap<String, String>,
-    /// Of each multi-device filesystem the kernel has mounted, its devices.
+    /// The devices of each mounted btrfs.
     btrfs: Vec<Vec<String>>,
     devices: BTreeMap<String, DeviceFacts>,
     unknown: Vec<String>,
@@ -124,9 +123,9 @@ impl<'a> Survey<'a> {
         }
     }
 
-    /// The block devices a mounted filesystem lies on, that of its mount first; none for tmpfs,
-    /// network and the like. Btrfs has an anonymous device number: there the source leads to its
-    /// first device and /sys/fs/btrfs to the others.
+    /// The block devices of a mounted filesystem, that of its mount first; none for tmpfs, network
+    /// filesystems and the like. Btrfs has an anonymous device number, so the mount source gives
+    /// its first device and /sys/fs/btrfs the others.
     fn devices_of(&self, mount: &Mount) -> Vec<String> {
         let by_number = self.host.device_by_number(&mount.dev);
         let by_source = || {
@@ -145,18 +144,18 @@ impl<'a> Survey<'a> {
 
     /// The mount that holds an existing path.
     fn mount_of(&self, canonical: &Path) -> Option<&Mount> {
-        let id = self.host.is_live().then(|| direct::mount_id(canonical)).flatten();
+        let id = self.host.is_live().then(|| mounts::mount_id(canonical)).flatten();
         mounts::covering(&self.mounts, canonical, id)
     }
 
-    /// Says once that something could not be found out.
+    /// Records an unknown fact, once.
     fn add_unknown(&mut self, text: String) {
         if !self.unknown.contains(&text) {
             self.unknown.push(text);
         }
     }
 
-    /// Records a device and everything below it.
+    /// Adds a device and all devices below it.
     fn descend(&mut self, name: &str) {
         if self.devices.contains_key(name) {
             return;
@@ -165,7 +164,7 @@ impl<'a> Survey<'a> {
         device.interrupts = self.host.interrupts(name);
         device.activity = self.host.activity(name);
         if device.interrupts.iter().any(|interrupt| interrupt.cpus.is_empty()) {
-            self.add_unknown(format!("{name}: which CPUs serve its interrupts is not told"));
+            self.add_unknown(format!("{name}: the CPUs that serve its interrupts are unknown"));
         }
         if let DeviceKind::Loop { backing_file } = &device.kind {
             device.below = self.below_loop(name, &backing_file.clone());
@@ -179,14 +178,8 @@ impl<'a> Survey<'a> {
         }
         let below = device.below.clone();
         self.devices.insert(name.to_owned(), device);
-        for lower in &below {
-            self.descend(lower);
-        }
-        self.inherit_virtual(name, &below);
-    }
-
-    /// What is made of virtual disks is virtual.
-    fn inherit_virtual(&mut self, name: &str, below: &[String]) {
+        below.iter().for_each(|lower| self.descend(lower));
+        // A device made of virtual disks is virtual.
         let is_virtual = |lower: &String| self.devices.get(lower).is_some_and(|d| d.is_virtual);
         let any = below.iter().any(is_virtual);
         if let Some(device) = self.devices.get_mut(name) {
@@ -194,7 +187,7 @@ impl<'a> Survey<'a> {
         }
     }
 
-    /// The devices that hold the file of a loop device, or the device it shows.
+    /// The devices under the backing file of a loop device, or its backing device.
     fn below_loop(&mut self, name: &str, backing_file: &str) -> Vec<String> {
         let Some(file) = self.host.backing_file(name) else { return Vec::new() };
         if let Some(device) = self.host.device_by_path(&file) {
@@ -204,7 +197,7 @@ impl<'a> Survey<'a> {
             Some(mount) => self.devices_of(mount),
             None => {
                 self.add_unknown(format!(
-                    "{name}: which device holds its file {backing_file} is not known"
+                    "{name}: the device that holds its file {backing_file} is unknown"
                 ));
                 Vec::new()
             }

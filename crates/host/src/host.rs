@@ -1,4 +1,4 @@
-//! Reading small files of /proc and /sys below a root that tests can move.
+//! A machine, and reading its small files in /proc and /sys.
 
 use crate::Kernel;
 use std::fs::{self, File};
@@ -6,10 +6,10 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What most files of /proc and /sys fit in, in bytes: the kernel gives them by pages.
+/// Initial buffer for files of /proc and /sys, in bytes.
 const SMALL_FILE: usize = 4096;
 
-/// A machine, seen through its /proc and /sys.
+/// A machine, read through its /proc and /sys.
 #[derive(Clone)]
 pub struct Host {
     root: PathBuf,
@@ -17,38 +17,37 @@ pub struct Host {
 }
 
 impl Host {
-    /// The machine whose /proc, /sys and /dev lie under `root`: "/" for the one we run on, a
-    /// directory with a recorded tree in tests. In a recorded tree the targets are looked up under
-    /// `root` too, and a plain file `dev/NAME` stands for the block device NAME when the tree's
-    /// sys/class/block knows it.
+    /// The machine whose /proc, /sys and /dev are under `root`: "/" for this machine, a directory
+    /// with a recorded tree in tests. In a recorded tree the targets are under `root` too, and a
+    /// plain file `dev/NAME` represents the block device NAME if sys/class/block has it.
     pub fn at(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into(), kernel: None }
     }
 
-    /// The same machine, with a kernel to ask what no file tells. Without one such facts stay
+    /// The same machine with an implementation of kernel queries. Without one those facts are
     /// unknown.
     pub fn with_kernel(self, kernel: Arc<dyn Kernel>) -> Self {
         Self { kernel: Some(kernel), ..self }
     }
 
-    /// The same machine, with nobody to ask: who looks again and again at what files tell does not
-    /// trouble its devices each time.
+    /// The same machine without kernel queries, so that repeated surveys do not send commands to
+    /// its devices.
     pub fn without_kernel(self) -> Self {
         Self { kernel: None, ..self }
     }
 
-    /// The kernel to ask, where there is one.
+    /// The implementation of kernel queries, if there is one.
     pub(crate) fn kernel(&self) -> Option<&dyn Kernel> {
         self.kernel.as_deref()
     }
 
-    /// Whether this is the machine we run on, where system calls tell more than files do.
+    /// Whether this is the machine we run on, where system calls work too.
     pub fn is_live(&self) -> bool {
         self.root == Path::new("/")
     }
 
-    /// Where a path of this machine is to be found. A relative path of the live machine stays
-    /// relative to the working directory.
+    /// The real path of a path of this machine. On the live machine a relative path stays relative
+    /// to the working directory.
     pub fn real(&self, path: impl AsRef<Path>) -> PathBuf {
         let path = path.as_ref();
         if self.is_live() {
@@ -57,7 +56,7 @@ impl Host {
         self.root.join(path.strip_prefix("/").unwrap_or(path))
     }
 
-    /// The whole of a file, trailing white space cut; `None` when it cannot be read.
+    /// The content of a file without trailing white space; `None` if it cannot be read.
     pub fn text(&self, path: impl AsRef<Path>) -> Option<String> {
         let bytes = self.bytes(path)?;
         Some(String::from_utf8_lossy(&bytes).trim_end().to_owned())
@@ -65,8 +64,8 @@ impl Host {
 
     /// The bytes of a file; `None` when it cannot be read.
     pub(crate) fn bytes(&self, path: impl AsRef<Path>) -> Option<Vec<u8>> {
-        // A file of /proc or /sys has no size to ask for. There are hundreds of them to read before
-        // a run, so each is read with as few calls as can be.
+        // Files of /proc and /sys have no size. Hundreds are read before a run, so each takes as
+        // few calls as possible.
         let mut file = File::open(self.real(path)).ok()?;
         let mut bytes = vec![0; SMALL_FILE];
         let mut length = 0;
@@ -90,7 +89,7 @@ impl Host {
         self.text(path)?.trim().parse().ok()
     }
 
-    /// The names in a directory, in order; none when it is not there.
+    /// The names in a directory, sorted; none if it does not exist.
     pub fn names(&self, path: impl AsRef<Path>) -> Vec<String> {
         let Ok(entries) = fs::read_dir(self.real(path)) else { return Vec::new() };
         let mut names: Vec<String> =
@@ -99,12 +98,12 @@ impl Host {
         names
     }
 
-    /// Whether something is there.
+    /// Whether a path exists.
     pub fn exists(&self, path: impl AsRef<Path>) -> bool {
         self.real(path).exists()
     }
 
-    /// The path with links resolved, as this machine would name it.
+    /// The path with links resolved, within this machine.
     ///
     /// # Errors
     /// Those of `realpath(3)`: a component is missing, may not be searched, or links run in a
@@ -117,6 +116,11 @@ impl Host {
         let root = fs::canonicalize(&self.root)?;
         Ok(Path::new("/").join(resolved.strip_prefix(&root).unwrap_or(&resolved)))
     }
+}
+
+/// The chosen one of a list that marks it with brackets ("none [mq-deadline] bfq").
+pub fn bracketed(text: &str) -> Option<&str> {
+    Some(text.split_once('[')?.1.split_once(']')?.0)
 }
 
 /// A list of CPU numbers as the kernel writes it ("0-3,8,10-11").

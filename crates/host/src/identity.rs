@@ -1,22 +1,20 @@
-//! What tells one boot, process or loop device from another: who changed a machine has to find
-//! again what was changed.
+//! Identities of boots, processes and loop devices, to find again what was changed.
 
 use crate::Host;
+use crate::counters::stat_fields;
 use std::path::Path;
 
 impl Host {
-    /// The kernel's name of this boot (random(4)).
+    /// The id of this boot (random(4)).
     pub fn boot_id(&self) -> Option<String> {
         self.text("/proc/sys/kernel/random/boot_id").filter(|id| !id.is_empty())
     }
 
-    /// When a process started, in clock ticks since boot (proc_pid_stat(5), field 22), which with
-    /// its number names it for good; `None` when there is none, or only one that has ended and was
-    /// not waited for.
+    /// Start time of a process in clock ticks since boot (proc_pid_stat(5), field 22). With the
+    /// process id it identifies a process. `None` if there is no such process, or only a zombie.
     pub fn process_start(&self, pid: u32) -> Option<u64> {
         let stat = self.text(format!("/proc/{pid}/stat"))?;
-        // The second field is the program's name in brackets and may hold anything.
-        let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+        let mut fields = stat_fields(&stat)?;
         let state = fields.next()?;
         if matches!(state, "Z" | "X") {
             return None;
@@ -24,7 +22,7 @@ impl Host {
         fields.nth(18)?.parse().ok()
     }
 
-    /// Kernel names of the loop devices that show a file, named by its path without links.
+    /// Kernel names of the loop devices over a file; `file` is a path without links.
     pub fn loop_devices_over(&self, file: &Path) -> Vec<String> {
         let mut loops = self.names("/sys/class/block");
         loops.retain(|name| name.starts_with("loop"));
@@ -32,15 +30,18 @@ impl Host {
         loops
     }
 
-    /// Directory of what a mounted btrfs reads ahead by, whatever its devices' own settings are: it
-    /// has a backing device information of its own. `device` is the kernel name of one of its
-    /// devices.
+    /// Directory of the backing device information of a mounted btrfs, which sets its read-ahead
+    /// instead of its devices. `device` is the kernel name of one of them.
     pub fn btrfs_bdi_directory(&self, device: &str) -> Option<String> {
-        const BTRFS: &str = "/sys/fs/btrfs";
-        let holds = |id: &String| self.exists(format!("{BTRFS}/{id}/devices/{device}"));
-        let id = self.names(BTRFS).into_iter().find(holds)?;
-        let directory = self.canonical(format!("{BTRFS}/{id}/bdi")).ok()?;
+        let directory = self.canonical(format!("{}/bdi", self.btrfs_directory(device)?)).ok()?;
         Some(directory.display().to_string())
+    }
+
+    /// Directory in /sys of the mounted btrfs that a device belongs to.
+    pub(crate) fn btrfs_directory(&self, device: &str) -> Option<String> {
+        const BTRFS: &str = "/sys/fs/btrfs";
+        let mut directories = self.names(BTRFS).into_iter().map(|id| format!("{BTRFS}/{id}"));
+        directories.find(|directory| self.exists(format!("{directory}/devices/{device}")))
     }
 }
 
@@ -61,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_is_known_by_its_start_whatever_its_name_and_a_dead_one_is_none() {
+    fn the_start_time_is_parsed_for_any_name_and_a_zombie_has_none() {
         let rest = "1 1 1 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 4711 2 3";
         let (_root, host) = tree(&[
             ("proc/7/stat", &format!("7 (a) S (b) S {rest}")),

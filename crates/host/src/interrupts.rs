@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 /// One line of /proc/interrupts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Line {
-    /// What is served ("nvme0q1", "virtio1-req.0").
+    /// The device and queue ("nvme0q1", "virtio1-req.0").
     pub name: String,
-    /// Interrupts so far, by the column of the CPU.
+    /// Interrupts so far for each CPU column.
     pub counts: Vec<u64>,
 }
 
@@ -31,8 +31,8 @@ fn parse_line(line: &str, cpus: usize) -> Option<(u32, Line)> {
 }
 
 impl Host {
-    /// Numbers of the interrupts of the hardware a block device is attached to: those of the nearest
-    /// device above it that has any. Several disks of one controller share them.
+    /// Interrupt numbers of a block device: those of the nearest device above it with any. Disks of
+    /// one controller share them.
     pub(crate) fn interrupt_numbers(&self, device: &str) -> Vec<u32> {
         let start = self.canonical(format!("/sys/class/block/{device}"));
         let Ok(start) = start else { return Vec::new() };
@@ -50,8 +50,7 @@ impl Host {
         Vec::new()
     }
 
-    /// The interrupts of a block device; those that serve no queue (configuration changes) are left
-    /// out.
+    /// The interrupts of a block device, without those that serve no queue.
     pub(crate) fn interrupts(&self, device: &str) -> Vec<InterruptFacts> {
         let numbers = self.interrupt_numbers(device);
         if numbers.is_empty() {
@@ -68,8 +67,8 @@ impl Host {
     }
 }
 
-/// Whether an interrupt of this name serves I/O: not those for changes of configuration, and not that
-/// of NVMe's administration queue. A controller with one interrupt for both is named after the other.
+/// Whether an interrupt of this name serves I/O, and not configuration changes or the NVMe admin
+/// queue. A controller with a single interrupt has the name of the I/O queue.
 pub(crate) fn serves_a_queue(name: &str) -> bool {
     let administers = name.starts_with("nvme") && name.ends_with("q0");
     !name.ends_with("-config") && !administers
@@ -95,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_has_the_interrupts_of_what_it_is_attached_to() {
+    fn a_disk_has_the_interrupts_of_its_controller() {
         let root = tempfile::tempdir().unwrap();
         let make = |path: &str, text: &str| {
             let path = root.path().join(path);

@@ -1,27 +1,27 @@
-//! What only system calls tell. They need unsafe code, which stands in the engine; the program hands
-//! them in, tests hand in recorded answers.
+//! Queries that need system calls. Their unsafe code is in the engine; the program provides an
+//! implementation, tests provide recorded answers.
 
 use record::Extents;
 use std::fs::File;
 use std::io;
 
-/// Questions to the kernel that no file answers.
+/// Queries of the kernel that no file answers.
 pub trait Kernel: Send + Sync {
-    /// How much of the first `length` bytes of a file or device is in the page cache (cachestat, or
-    /// mincore on kernels before 6.5).
+    /// The part of the first `length` bytes of a file or device in the page cache (cachestat, or
+    /// mincore before Linux 6.5).
     ///
     /// # Errors
     /// Those of the calls.
     fn page_cache(&self, file: &File, length: u64) -> io::Result<PageCache>;
 
-    /// What the blocks of the first `length` bytes of a file are (FIEMAP).
+    /// The extents of the first `length` bytes of a file (FIEMAP).
     ///
     /// # Errors
-    /// EOPNOTSUPP where the filesystem does not tell.
+    /// EOPNOTSUPP if the filesystem lacks FIEMAP.
     fn extents(&self, file: &File, length: u64) -> io::Result<Extents>;
 
-    /// An NVMe admin command that reads `data` (NVMe base specification 2.0, section 5); its result,
-    /// which is where Get Features answers.
+    /// An NVMe admin command that reads `data` (NVMe base specification 2.0, section 5); its
+    /// result, which is where Get Features answers.
     ///
     /// # Errors
     /// Those of the call; a status of the controller other than success is `EIO`.
@@ -34,19 +34,19 @@ pub trait Kernel: Send + Sync {
     fn scsi(&self, device: &File, command: &[u8], data: &mut [u8]) -> io::Result<ScsiAnswer>;
 }
 
-/// What of a file is in the page cache, in bytes.
+/// Cached bytes of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PageCache {
     /// In the cache.
     pub cached: u64,
-    /// Of it, newer than on the device; `None` where only mincore tells.
+    /// Dirty bytes; `None` if only mincore is available.
     pub dirty: Option<u64>,
 }
 
-/// What a SCSI device answered.
+/// The answer of a SCSI device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScsiAnswer {
-    /// Bytes that came.
+    /// Bytes received.
     pub length: usize,
     /// SCSI status: 0 good, 2 check condition.
     pub status: u8,
@@ -54,7 +54,7 @@ pub struct ScsiAnswer {
     pub sense: [u8; 64],
 }
 
-/// The words of an NVMe admin command that matter to reading logs.
+/// The fields of an NVMe admin command that reads data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NvmeAdmin {
     /// Opcode: 0x02 Get Log Page, 0x06 Identify, 0x0a Get Features.

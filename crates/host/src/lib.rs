@@ -1,10 +1,10 @@
-//! What the machine is before a run, and samples of what it does during one. This is the only
-//! reader of /proc and /sys; it reports and never judges. What a job itself has changed for its own
-//! run is changed and put back by [`Changes`].
+//! Facts about the machine before a run, and samples of it during one. This is the only reader of
+//! /proc and /sys; it reports and never judges. [`Changes`] makes the changes that a job asks for
+//! and restores them.
 //!
-//! [`Host::facts`] describes the machine and the stack of devices under each target.
-//! [`Sampler`] looks at the machine ten times a second while a run goes on, and
-//! [`Host::evidence_before`] and [`Host::evidence_after`] at the files and the neighbours at both its ends.
+//! [`Host::facts`] describes the machine and the stack of devices under each target. [`Sampler`]
+//! samples the machine ten times a second during a run. [`Host::evidence_before`] and
+//! [`Host::evidence_after`] examine the files and the other processes at its ends.
 
 mod activity;
 mod arrays;
@@ -28,7 +28,7 @@ mod walk;
 pub use changes::{Changes, GroupToJoin};
 pub use evidence::EvidenceBefore;
 pub use facts::{Mount, TargetQuery};
-pub use host::Host;
+pub use host::{Host, bracketed};
 pub use kernel::{Kernel, NvmeAdmin, PageCache, ScsiAnswer};
 pub use sample_reader::{Detail, SampleReader};
 pub use sampler::{Sampler, SamplerConfig};

@@ -1,20 +1,19 @@
-//! What the memory moves to and from devices, and what tasks wait for.
+//! Paging and pressure stall information.
 
 use crate::Host;
 use record::{PagingSample, PressureSample};
 
-/// pgpgin and pgpgout count in these.
+/// The unit of pgpgin and pgpgout.
 const KIB: u64 = 1024;
 
 impl Host {
-    /// What went between memory and devices so far; `None` where the kernel does not count it.
+    /// Paging counters; `None` if the kernel has none.
     pub(crate) fn paging(&self) -> Option<PagingSample> {
         let page = rustix::param::page_size() as u64;
         parse_paging(&self.text("/proc/vmstat")?, page)
     }
 
-    /// Time tasks stood still so far; `None` in kernels without pressure stall information, or
-    /// where it is switched off.
+    /// Stall times; `None` in kernels without pressure stall information or if it is disabled.
     pub(crate) fn pressure(&self) -> Option<PressureSample> {
         let of = |resource: &str| self.text(format!("/proc/pressure/{resource}"));
         let (cpu, io, memory) = (of("cpu")?, of("io")?, of("memory")?);

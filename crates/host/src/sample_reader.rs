@@ -1,5 +1,4 @@
-//! One look at the machine: what a sampler repeats while a run goes on, and who only watches does
-//! at his own pace.
+//! Reads one sample of the machine.
 
 use crate::Host;
 use crate::slow_reader::SlowReader;
@@ -7,18 +6,18 @@ use record::{Nanos, OwnIo, Sample};
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-/// How much a look takes in.
+/// The amount of data in a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// Counters alone.
+    /// Only counters.
     Counters,
-    /// Also what costs more to look at.
+    /// Also data that cost more to read.
     Slow,
-    /// Also what may disturb the disks.
+    /// Also data whose reading may disturb the disks.
     All,
 }
 
-/// Looks at the machine and at some of its block devices.
+/// Reads samples of the machine and of some block devices.
 pub struct SampleReader {
     host: Host,
     devices: Vec<String>,
@@ -27,14 +26,14 @@ pub struct SampleReader {
 }
 
 impl SampleReader {
-    /// Over block devices, by kernel name; unknown ones are left out of the samples. Times count
-    /// from `origin`; moments before it count as 0.
+    /// `devices` are kernel names; unknown ones are left out of the samples. Times count from
+    /// `origin`; earlier times are 0.
     pub fn new(host: Host, devices: Vec<String>, origin: Instant) -> SampleReader {
         let slow = SlowReader::new(&host, &devices);
         SampleReader { host, devices, origin, slow }
     }
 
-    /// Looks. `tids`: the threads of this process whose times are wanted.
+    /// Reads a sample. `tids` are the threads of this process to include.
     pub fn read(&self, tids: &[u32], detail: Detail) -> Sample {
         let host = &self.host;
         let at = Instant::now().saturating_duration_since(self.origin);

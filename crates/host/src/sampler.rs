@@ -1,75 +1,54 @@
-//! Looking at the machine ten times a second while a run goes on.
+//! A thread that samples the machine during a run.
 
 use crate::Host;
 use crate::sample_reader::{Detail, SampleReader};
 use record::{Sample, Timeline};
 use std::cell::Cell;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Samples kept. The kernel's counters only grow, so leaving out every other sample loses detail in
-/// time and nothing else; a run of a week then takes as little memory as one of six minutes.
+/// Most samples kept. Counters only grow, so dropping every other sample only loses time
+/// resolution. A run of a week needs as little memory as one of six minutes.
 const SAMPLES_MAX: usize = 3600;
 
-/// Time between two looks at what costs more than counters.
+/// Time between two readings of the data that cost more than counters.
 const SLOW_PERIOD: Duration = Duration::from_secs(1);
 
-/// What a sampler watches, and how.
+/// The settings of a sampler.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SamplerConfig {
     /// Kernel names of block devices; unknown ones are left out of the samples.
     pub devices: Vec<String>,
-    /// Time between two samples; `None`: only the first and the last one are taken.
+    /// Time between two samples; with `None` only the first and the last one are taken.
     pub period: Option<Duration>,
-    /// CPUs the sampler keeps to, so that it is out of the workers' way; empty: all.
+    /// CPUs of the sampler thread, away from the workers; empty for all.
     pub cpus: Vec<u32>,
 }
 
-/// A thread that samples the machine: CPUs, memory, the devices under the targets, and how long the
-/// workers ran and waited for a CPU. The first sample is taken before [`Sampler::start`] returns,
-/// the last one within [`Sampler::finish`]; between them one a period, and in a run of more than
-/// 3600 periods one every 2, 4, 8 … of them, the earlier ones thinned likewise.
+/// A thread that samples the machine: CPUs, memory, the devices under the targets, and run and wait
+/// times of the workers. The first sample is taken before [`Sampler::start`] returns, the last one
+/// in [`Sampler::finish`], and one each period between them. In a run of more than 3600 periods
+/// there is one every 2, 4, 8 … periods, and earlier samples are thinned likewise.
 pub struct Sampler {
-    stop: Arc<Stop>,
+    /// Dropping it stops the thread.
+    stop: Option<Sender<()>>,
     thread: Option<JoinHandle<Timeline>>,
 }
 
-#[derive(Default)]
-struct Stop {
-    asked: Mutex<bool>,
-    changed: Condvar,
-}
-
-impl Stop {
-    fn ask(&self) {
-        *self.asked.lock().unwrap_or_else(PoisonError::into_inner) = true;
-        self.changed.notify_all();
-    }
-
-    /// Waits for the moment or for the request to stop, whichever is first; true when asked to stop.
-    fn wait_until(&self, moment: Option<Instant>) -> bool {
-        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        while !*asked {
-            let Some(moment) = moment else {
-                asked = self.changed.wait(asked).unwrap_or_else(PoisonError::into_inner);
-                continue;
-            };
-            let left = moment.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                break;
-            }
-            let woken = self.changed.wait_timeout(asked, left);
-            asked = woken.unwrap_or_else(PoisonError::into_inner).0;
-        }
-        *asked
-    }
+/// Waits until the moment or the request to stop. Returns whether to stop.
+fn wait_until(stop: &Receiver<()>, moment: Option<Instant>) -> bool {
+    let Some(moment) = moment else {
+        let _ = stop.recv();
+        return true;
+    };
+    let left = moment.saturating_duration_since(Instant::now());
+    stop.recv_timeout(left) != Err(RecvTimeoutError::Timeout)
 }
 
 impl Sampler {
-    /// Starts sampling. Times count from `origin`, and samples are taken at whole periods after it;
-    /// moments before it count as 0. `tids` gives the thread ids of the workers that live at the
-    /// moment.
+    /// Starts sampling. Times count from `origin`, and samples are taken at whole periods after it.
+    /// `tids` returns the thread ids of the current workers.
     ///
     /// # Errors
     /// When the system cannot start another thread.
@@ -79,7 +58,7 @@ impl Sampler {
         origin: Instant,
         tids: impl Fn() -> Vec<u32> + Send + 'static,
     ) -> std::io::Result<Sampler> {
-        let stop = Arc::new(Stop::default());
+        let (stop, stopped) = mpsc::channel();
         let SamplerConfig { devices, period, cpus } = watched;
         let reader = SampleReader::new(host, devices, origin);
         let last_slow = Cell::new(Instant::now());
@@ -97,34 +76,32 @@ impl Sampler {
         };
         let first = look(true);
         let grid = Grid { origin, period };
-        let thread = std::thread::Builder::new().name("fathom-sampler".into()).spawn({
-            let stop = Arc::clone(&stop);
-            move || {
+        let thread =
+            std::thread::Builder::new().name("fathom-sampler".into()).spawn(move || {
                 pin_to(&cpus);
-                run(&stop, look, first, grid, SAMPLES_MAX)
-            }
-        })?;
-        Ok(Sampler { stop, thread: Some(thread) })
+                run(&stopped, look, first, grid, SAMPLES_MAX)
+            })?;
+        Ok(Sampler { stop: Some(stop), thread: Some(thread) })
     }
 
     /// Takes the last sample, ends the thread and gives all samples.
     pub fn finish(mut self) -> Timeline {
-        self.stop.ask();
+        self.stop = None;
         self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default()
     }
 }
 
 impl Drop for Sampler {
     fn drop(&mut self) {
-        self.stop.ask();
+        self.stop = None;
         if let Some(thread) = self.thread.take() {
-            // A panic in the thread was already printed; a second one here would abort.
+            // A panic in the thread was already printed; another one here would abort.
             let _ = thread.join();
         }
     }
 }
 
-/// Keeps the calling thread to some CPUs. Where that is not allowed it stays where it is.
+/// Pins the calling thread to CPUs, if that is allowed.
 fn pin_to(cpus: &[u32]) {
     let mut set = rustix::thread::CpuSet::new();
     let known = cpus.iter().filter(|cpu| (**cpu as usize) < rustix::thread::CpuSet::MAX_CPU);
@@ -134,14 +111,14 @@ fn pin_to(cpus: &[u32]) {
     }
 }
 
-/// The moments at which samples are due.
+/// The times at which samples are due.
 struct Grid {
     origin: Instant,
     period: Option<Duration>,
 }
 
 impl Grid {
-    /// The next whole period after the origin that has not passed.
+    /// The next whole period after the origin.
     fn next(&self) -> Option<Instant> {
         let period = self.period?.as_nanos().max(1);
         let passed = Instant::now().saturating_duration_since(self.origin).as_nanos();
@@ -150,16 +127,16 @@ impl Grid {
     }
 }
 
-/// Samples on a fixed grid, so that a late wake-up does not shift those after it.
+/// Samples on a fixed grid, so that a late wake-up does not shift later samples.
 fn run(
-    stop: &Stop,
+    stop: &Receiver<()>,
     look: impl Fn(bool) -> Sample,
     first: Sample,
     mut grid: Grid,
     samples_max: usize,
 ) -> Timeline {
     let mut samples = vec![first];
-    while !stop.wait_until(grid.next()) {
+    while !wait_until(stop, grid.next()) {
         samples.push(look(false));
         if samples.len() >= samples_max {
             thin(&mut samples);
@@ -170,7 +147,7 @@ fn run(
     Timeline { samples }
 }
 
-/// Leaves out every other sample; the first one stays.
+/// Drops every other sample, not the first.
 fn thin(samples: &mut Vec<Sample>) {
     let mut keep = false;
     samples.retain(|_| {
@@ -183,6 +160,7 @@ fn thin(samples: &mut Vec<Sample>) {
 mod tests {
     use super::*;
     use record::Nanos;
+    use std::sync::Arc;
 
     fn grid(period: Duration) -> Grid {
         Grid { origin: Instant::now(), period: Some(period) }
@@ -222,27 +200,26 @@ mod tests {
 
     #[test]
     fn stopping_does_not_wait_for_the_next_sample() {
-        let stop = Arc::new(Stop::default());
-        let thread = std::thread::spawn({
-            let stop = Arc::clone(&stop);
-            move || run(&stop, numbered(), Sample::default(), grid(Duration::from_secs(3600)), 10)
+        let (stop, stopped) = mpsc::channel();
+        let thread = std::thread::spawn(move || {
+            run(&stopped, numbered(), Sample::default(), grid(Duration::from_secs(3600)), 10)
         });
-        stop.ask();
+        drop(stop);
         assert_eq!(thread.join().unwrap().samples.len(), 2);
     }
 
     #[test]
     fn long_runs_thin_their_samples_and_keep_the_ends() {
-        let stop = Stop::default();
+        let (stop, stopped) = mpsc::channel();
         let number = numbered();
         let look = |at_an_end| {
             let sample = number(at_an_end);
             if sample.at == Nanos(13) {
-                stop.ask();
+                stop.send(()).unwrap();
             }
             sample
         };
-        let timeline = run(&stop, look, Sample::default(), grid(Duration::from_micros(100)), 4);
+        let timeline = run(&stopped, look, Sample::default(), grid(Duration::from_micros(100)), 4);
         let at: Vec<u64> = timeline.samples.iter().map(|s| s.at.0).collect();
         assert!(at.len() <= 5, "{at:?}");
         assert_eq!(at[0], 0);

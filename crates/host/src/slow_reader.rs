@@ -1,4 +1,4 @@
-//! What is looked at once a second: interrupts, frequencies, temperatures, throttling, paging,
+//! Data that are read once a second: interrupts, frequencies, temperatures, throttling, paging,
 //! pressure, arrays.
 
 use crate::{Host, interrupts};
@@ -6,20 +6,20 @@ use record::{ArraySample, SlowSample};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// CPUs whose frequency and throttling are read; on larger machines these stand for the others.
+/// Most CPUs whose frequency and throttling are read. They represent the others.
 const CPUS_MAX: usize = 64;
 
-/// Where the slow figures are, found once.
+/// The files with these data, found once.
 pub(crate) struct SlowReader {
     /// Interrupts of the watched devices.
     interrupts: Vec<u32>,
     /// Files with a CPU's frequency in kHz.
     frequencies: Vec<PathBuf>,
-    /// Files with how often a CPU was slowed down by heat.
+    /// Files with the number of thermal throttling events of a CPU.
     throttles: Vec<PathBuf>,
-    /// Sensors: name and file, in thousandths of a degree.
+    /// Temperature sensors.
     sensors: Vec<Sensor>,
-    /// Of the control group: cpu.stat.
+    /// The cpu.stat file of the control group.
     cpu_stat: Option<PathBuf>,
     devices: Vec<String>,
 }
@@ -27,7 +27,7 @@ pub(crate) struct SlowReader {
 struct Sensor {
     name: String,
     file: PathBuf,
-    /// Reading it sends the disk a command.
+    /// Reading it sends a command to the disk.
     disturbs: bool,
 }
 
@@ -47,7 +47,7 @@ impl SlowReader {
         }
     }
 
-    /// Looks. `at_an_end`: also at what must not be disturbed while I/O goes on.
+    /// Reads the data. With `at_an_end` also sensors whose reading disturbs I/O.
     pub(crate) fn read(&self, host: &Host, at_an_end: bool) -> SlowSample {
         let number = |file: &PathBuf| host.number(file).unwrap_or(0);
         let sensors = self.sensors.iter().filter(|sensor| at_an_end || !sensor.disturbs);
@@ -102,7 +102,7 @@ fn per_cpu(host: &Host, file: &str) -> Vec<PathBuf> {
     files.filter(|file| host.exists(file)).take(CPUS_MAX).collect()
 }
 
-/// Every temperature of hwmon (Documentation/hwmon/sysfs-interface.rst) and of the thermal zones.
+/// All temperatures of hwmon (Documentation/hwmon/sysfs-interface.rst) and of the thermal zones.
 fn sensors(host: &Host) -> Vec<Sensor> {
     let mut found = Vec::new();
     for chip in host.names("/sys/class/hwmon") {

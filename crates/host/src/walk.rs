@@ -6,8 +6,8 @@ use std::io;
 use std::path::Path;
 
 impl Host {
-    /// Every regular file below `directory`, in the order of their paths, named as `directory` is.
-    /// Links are not followed, so that nothing outside is found and no circle is walked.
+    /// Every regular file below `directory`, sorted by path. Links are not followed, so that the
+    /// walk stays inside and ends.
     ///
     /// # Errors
     /// The first directory that cannot be read.
@@ -18,7 +18,7 @@ impl Host {
             let real = self.real(Path::new(if directory.is_empty() { "/" } else { &directory }));
             for entry in fs::read_dir(real)? {
                 let entry = entry?;
-                // A name that is no text cannot be named by a job either.
+                // A job cannot name a file whose name is not UTF-8.
                 let Some(name) = entry.file_name().to_str().map(str::to_owned) else { continue };
                 let path = format!("{directory}/{name}");
                 let kind = entry.file_type()?;

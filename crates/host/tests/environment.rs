@@ -11,7 +11,7 @@ fn server(path: &str) -> Facts {
 }
 
 #[test]
-fn a_server_tells_its_system_settings_and_processors() {
+fn system_settings_and_processors_of_a_server_are_read() {
     let facts = server("/data");
     let environment = &facts.environment;
     assert_eq!(environment.os, "Debian GNU/Linux 13 (trixie)");
@@ -48,7 +48,7 @@ fn the_tightest_limit_along_the_path_of_the_control_group_counts() {
 }
 
 #[test]
-fn a_disk_tells_its_queues_interrupts_and_where_partitions_begin() {
+fn queues_interrupts_and_partition_starts_of_a_disk_are_read() {
     let facts = server("/raw");
     let (disk, partition) = (&facts.devices["nvme0n1"], &facts.devices["nvme0n1p1"]);
     assert_eq!(disk.hardware_queues, Some(2));

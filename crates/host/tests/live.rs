@@ -57,7 +57,7 @@ fn a_file_lies_in_a_filesystem_and_may_be_sized_and_opened() {
 }
 
 #[test]
-fn a_missing_path_tells_about_its_directory() {
+fn a_missing_path_has_the_facts_of_its_directory() {
     let directory = scratch();
     let base = directory.path().to_str().unwrap();
     let query = |path: &str| {
@@ -95,7 +95,7 @@ fn a_relative_path_is_looked_up_from_the_working_directory() {
 }
 
 #[test]
-fn a_loop_device_is_free_until_it_carries_something() {
+fn a_loop_device_is_free_until_it_holds_data() {
     let directory = scratch();
     let disk = disk(&directory.path().join("image"));
     let before = facts(&disk.device);

@@ -79,7 +79,7 @@ fn dm_crypt_mounted_read_only() {
 }
 
 #[test]
-fn a_whole_disk_is_used_by_all_that_stands_on_it() {
+fn a_disk_has_the_uses_of_all_devices_stacked_on_it() {
     let facts = stacks("/dev/nvme0n1");
     let target = &facts.targets["/dev/nvme0n1"];
     assert_eq!((target.kind, target.size.0), (TargetKind::Block, 256 << 20));
@@ -160,7 +160,7 @@ fn a_free_virtio_disk_is_free() {
 }
 
 #[test]
-fn what_is_made_of_several_names_all_and_says_what_is_virtual() {
+fn a_stacked_device_lists_its_members_and_inherits_virtual() {
     let facts = facts("fabric.tree", &["/dev/bcache0", "/dev/sdb"]);
     assert_eq!(facts.stack_under("/dev/bcache0"), ["bcache0", "nvme0n1", "sda"]);
     assert_eq!(facts.devices["nvme0n1"].transport.as_deref(), Some("nvme-tcp"));

@@ -1,15 +1,15 @@
-//! The row that keys move in a table, and the rows that are shown.
+//! The selected row of a table, and the rows that are visible.
 
 use crate::Key;
 
-/// Where in a table keys are.
+/// The selected and the visible rows of a table.
 #[derive(Clone, Debug)]
 pub(crate) struct Cursor {
-    /// Row that keys move.
+    /// The selected row.
     pub selected: usize,
-    /// The first row shown.
+    /// The first visible row.
     pub first: usize,
-    /// Rows that were shown last.
+    /// Number of visible rows.
     page: usize,
 }
 
@@ -20,7 +20,7 @@ impl Default for Cursor {
 }
 
 impl Cursor {
-    /// A key was pressed where `last` is the last row; whether it is one that moves.
+    /// Handles a key; `last` is the last row. Returns whether the key moves the selection.
     pub fn press(&mut self, key: Key, last: usize) -> bool {
         self.selected = match key {
             Key::Up | Key::Char('k') => self.selected.saturating_sub(1),
@@ -34,7 +34,7 @@ impl Cursor {
         true
     }
 
-    /// Moves the rows shown, `page` of `rows`, so that row `at` is among them.
+    /// Scrolls so that row `at` is among the `page` visible ones of `rows`.
     pub fn scroll_to(&mut self, at: usize, page: usize, rows: usize) {
         self.page = page.max(1);
         let lowest = at.saturating_sub(self.page - 1);

@@ -1,12 +1,12 @@
-//! What the disks did over the last minutes.
+//! Rates of the disks over the last minutes.
 
 use crate::Rates;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Intervals kept: more than any terminal is wide.
+/// Most intervals kept, more than the width of any terminal.
 const KEPT: usize = 1000;
 
-/// Rates of the last intervals, of every disk.
+/// Rates of every disk in the last intervals.
 #[derive(Clone, Debug, Default)]
 pub struct DiskHistory {
     disks: BTreeMap<String, VecDeque<[f64; 2]>>,
@@ -14,7 +14,7 @@ pub struct DiskHistory {
 }
 
 impl DiskHistory {
-    /// Adds an interval. A disk that is not in it did nothing.
+    /// Adds an interval. A disk that is missing in it was idle.
     pub fn push(&mut self, rates: &Rates) {
         let known = self.seconds.len();
         for name in rates.disks.keys() {
@@ -37,8 +37,8 @@ impl DiskHistory {
         }
     }
 
-    /// Bytes a second that a disk read (0) or wrote (1) in the last intervals, at most so many and
-    /// the newest `behind` of all left out; in time order.
+    /// Bytes a second that a disk read (0) or wrote (1) in the last `intervals`, without the newest
+    /// `behind`, in time order.
     pub fn rates(&self, disk: &str, which: usize, intervals: usize, behind: usize) -> Vec<f64> {
         let Some(rows) = self.disks.get(disk) else { return Vec::new() };
         let end = rows.len().saturating_sub(behind);
@@ -46,7 +46,7 @@ impl DiskHistory {
         rows.range(range).map(|row| row.get(which).copied().unwrap_or(0.0)).collect()
     }
 
-    /// Time that the same intervals take together, in seconds.
+    /// Total time of the same intervals, in seconds.
     pub fn span(&self, intervals: usize, behind: usize) -> f64 {
         let end = self.seconds.len().saturating_sub(behind);
         self.seconds.range(end.saturating_sub(intervals)..end).sum()
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_long_ago_is_forgotten() {
+    fn old_intervals_are_dropped() {
         let mut history = DiskHistory::default();
         for at in 0..KEPT + 5 {
             history.push(&rates("sda", at as f64));

@@ -1,9 +1,9 @@
-//! The feed of a run: lines of JSON over a unix socket, for whoever wants to see what it does.
+//! The feed of a run: lines of JSON over a unix socket.
 //!
-//! Each process that runs something listens at `PID.sock` in a directory of its user's own
-//! ([`directory`]). Who connects is told [`Line::Run`], the last moments that were made, and from
-//! then on a [`Line::Moment`] a second, [`Line::Ended`] and [`Line::Saved`]. Nothing is made while
-//! nobody listens, and one who does not read is left behind, never waited for.
+//! Each process with a run listens at `PID.sock` in a private directory ([`default_directory`]). A
+//! client receives [`Line::Run`], the last moments, then a [`Line::Moment`] a second,
+//! [`Line::Ended`] and [`Line::Saved`]. Moments are computed only while somebody listens. The run
+//! never waits for a slow client.
 
 mod client;
 mod directory;
@@ -22,25 +22,25 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Line {
-    /// Which run is under way; what follows is about it.
+    /// The run that the following lines are about.
     Run(RunInfo),
-    /// What it does now.
+    /// Its state, once a second.
     Moment(Box<Moment>),
-    /// How it ended.
+    /// Its end.
     Ended(RunEnd),
-    /// Where it is now.
+    /// Its id in the archive.
     #[serde(rename = "kept")]
     Saved(SavedTo),
 }
 
 impl Line {
-    /// As it is sent, its end included.
+    /// The line as it is sent, with its line feed.
     pub fn text(&self) -> String {
         // Every key is text, so there is no failure.
         serde_json::to_string(self).unwrap_or_default() + "\n"
     }
 
-    /// From a line; `None` for one that is not known, of a newer program or not whole.
+    /// Parses a line; `None` if it is unknown, from a newer program, or incomplete.
     pub fn parse(line: &str) -> Option<Line> {
         serde_json::from_str(line).ok()
     }

@@ -1,28 +1,28 @@
-//! From looks at the machine to what happened between them.
+//! Intervals between samples of the machine.
 
 use crate::log::Entry;
 use crate::{Rates, Stack};
 use record::Sample;
 
-/// Follows the entries of a log, or of a machine that is watched.
+/// Computes intervals from the entries of a log or of a watched machine.
 #[derive(Debug, Default)]
 pub struct Intervals {
     stack: Stack,
     previous: Option<Sample>,
 }
 
-/// What happened between two looks.
+/// The time between two samples.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interval {
-    /// Wall clock at its end, in milliseconds since 1970 (UTC).
+    /// Wall clock at its end, in milliseconds since 1970 UTC.
     pub unix_ms: u64,
-    /// What happened in it.
+    /// The rates in it.
     pub rates: Rates,
 }
 
 impl Intervals {
-    /// The interval that an entry ends, if it ends one: not the first look after watching began,
-    /// and none that was taken at the moment of another.
+    /// The interval that an entry ends. The first sample ends none, nor does one without time since
+    /// the previous.
     pub fn push(&mut self, entry: Entry) -> Option<Interval> {
         match entry {
             Entry::Watch(_) => {
@@ -42,7 +42,7 @@ impl Intervals {
         }
     }
 
-    /// The devices that are watched now.
+    /// The devices watched now.
     pub fn stack(&self) -> &Stack {
         &self.stack
     }

@@ -1,10 +1,10 @@
-//! Rates as JSON, a line an interval.
+//! Rates as JSON, one line for each interval.
 
 use crate::{Rates, Stack};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The form of the lines; raised as that of the log is.
+/// Version of the format, raised under the same rule as that of the log.
 pub const SCHEMA: u32 = 1;
 
 #[derive(Serialize)]
@@ -16,10 +16,10 @@ struct Line<'a> {
     share_of_reads_percent: BTreeMap<&'a str, f64>,
 }
 
-/// An interval that ended at `unix_ms` (milliseconds since 1970, UTC), as a line, its end included.
+/// An interval that ended at `unix_ms` (milliseconds since 1970 UTC) as a line, with its line feed.
 ///
 /// # Errors
-/// None in practice: every key is text.
+/// None in practice: every key is a string.
 pub fn line(unix_ms: u64, stack: &Stack, rates: &Rates) -> std::io::Result<String> {
     let share = |row| Some((stack.share_of_reads(row, rates)?, row));
     let shares = stack.rows.iter().filter_map(share);

@@ -1,19 +1,40 @@
-//! Keys from the bytes a terminal sends (ECMA-48 and xterm's control sequences).
+//! Parses keys from the bytes of a terminal (ECMA-48 and xterm's control sequences).
 
-use crate::Key;
+/// A key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Key {
+    /// A printable character.
+    Char(char),
+    /// Arrow up.
+    Up,
+    /// Arrow down.
+    Down,
+    /// A page up.
+    PageUp,
+    /// A page down.
+    PageDown,
+    /// To the first row.
+    Home,
+    /// To the last row.
+    End,
+    /// Escape.
+    Escape,
+    /// Ctrl with a letter.
+    Control(char),
+}
 
 const ESCAPE: u8 = 0x1b;
 
-/// The first key of some bytes, and how many of them it is; `None` for one that means nothing, or
-/// that is not whole. Never takes none of some.
+/// The first key and its length in bytes; `None` for an unknown or incomplete key. The length is 0
+/// only if there are no bytes.
 pub(crate) fn first(bytes: &[u8]) -> (Option<Key>, usize) {
     match *bytes {
         [] => (None, 0),
         [ESCAPE, b'[', ..] => control_sequence(bytes),
-        // Arrows and ends while the terminal is in its application mode.
+        // Arrows, Home and End in application mode.
         [ESCAPE, b'O', letter, ..] => (by_letter(letter), 3),
         [ESCAPE] => (Some(Key::Escape), 1),
-        // Alt and a key.
+        // Alt with a key.
         [ESCAPE, _, ..] => (None, 2),
         [letter @ 1..=26, ..] => (Some(Key::Control(char::from(letter - 1 + b'a'))), 1),
         [letter @ b' '..=b'~', ..] => (Some(Key::Char(char::from(letter))), 1),
@@ -21,7 +42,7 @@ pub(crate) fn first(bytes: &[u8]) -> (Option<Key>, usize) {
     }
 }
 
-/// Whether bytes end within a key, whose rest may be on its way.
+/// Whether the bytes end within a key.
 pub(crate) fn is_cut_off(bytes: &[u8]) -> bool {
     match bytes {
         [ESCAPE] | [ESCAPE, b'O'] => true,
@@ -97,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_means_nothing_is_passed_over_whole() {
+    fn unknown_keys_are_skipped_completely() {
         assert_eq!(
             all("é\x1b[1;5Cx\x1b[15~\x1bqy\x7f\0".as_bytes()),
             [Key::Char('x'), Key::Char('y')]
@@ -116,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn no_bytes_make_it_stand_still() {
+    fn every_byte_sequence_is_consumed() {
         for one in 0..=255 {
             for two in [ESCAPE, b'[', b'O', b'~', b'A', 0, 200] {
                 all(&[one, two, ESCAPE, b'[', two, one]);

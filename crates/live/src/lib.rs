@@ -1,9 +1,10 @@
-//! What a machine does now: rates from two samples of it ([`Rates`]), as lines for a pipe
+//! Live views. What a machine does now: rates from two samples ([`Rates`]), as lines for a pipe
 //! ([`plain`]), as a log that can be read again ([`log`]), and as a picture on a terminal
-//! ([`Screen`], [`Terminal`]). What a run does now: [`run`], told to others by its [`feed`] and as
-//! [`metrics`].
+//! ([`Screen`], [`Terminal`]). What a run does now: [`run`], sent to other processes by its
+//! [`feed`] and as [`metrics`].
 //!
-//! Everything but [`Terminal`] and the sockets of [`feed`] is pure: samples in, text or a picture out.
+//! Everything but [`Terminal`] and the sockets of [`feed`] is pure: samples in, text or a picture
+//! out.
 
 mod cursor;
 mod disk_history;
@@ -19,13 +20,13 @@ pub mod run;
 mod screen;
 mod stack;
 mod terminal;
-pub mod units;
 mod view;
 
 pub use disk_history::DiskHistory;
 pub use intervals::{Interval, Intervals};
+pub use keys::Key;
 pub use rates::{CpuShares, DiskRates, MemoryNow, PagingRates, PressureShares, Rates};
-pub use screen::{Action, Key, Screen, Title};
+pub use screen::{Action, Screen, Title};
 pub use stack::{Row, Stack};
 pub use terminal::{Event, Terminal};
 pub use view::{Palette, draw};

@@ -1,30 +1,30 @@
-//! A log of samples: JSON lines, each whole in itself, that can be read again.
+//! A log of samples as JSON lines.
 
 use record::{DeviceFacts, Sample};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Read};
 
-/// The form of the lines. A new optional key does not raise it; one that changes meaning or leaves
-/// does.
+/// Version of the format. Raised when a key changes its meaning or is removed, not for a new
+/// optional key.
 pub const SCHEMA: u32 = 1;
 
-/// Bytes a line may have; a sample of a machine with 1000 disks has a tenth.
+/// Most bytes of a line. A sample of a machine with 1000 disks needs a tenth of this.
 const LINE_MAX: u64 = 4 << 20;
 
-/// One line.
+/// A line of the log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Entry {
-    /// Watching begins: the first line, and again where a log was gone on with.
+    /// The start of watching: the first line, and again where a log was continued.
     Watch(Start),
     /// The devices watched from here on.
     Stack(Devices),
-    /// A look at the machine.
+    /// A sample of the machine.
     Sample(Box<TimedSample>),
 }
 
-/// How watching began.
+/// The settings of a watch.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Start {
     /// See [`SCHEMA`].
@@ -33,9 +33,9 @@ pub struct Start {
     pub fathom_version: String,
     /// Wall clock, in milliseconds since 1970 (UTC).
     pub started_unix_ms: u64,
-    /// Time between two looks, as asked for.
+    /// Requested time between two samples.
     pub interval_ns: u64,
-    /// The path watched; `None`: all disks.
+    /// The path watched; `None` for all disks.
     pub path: Option<String>,
     /// Host name.
     pub hostname: String,
@@ -43,17 +43,17 @@ pub struct Start {
     pub kernel: String,
 }
 
-/// The devices that are watched.
+/// The watched devices.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Devices {
-    /// Those the path lies right on, by kernel name; `None` when all disks are watched.
+    /// The devices directly under the path, by kernel name; `None` when all disks are watched.
     pub tops: Option<Vec<String>>,
     /// Every device of the stack, by kernel name.
     pub devices: BTreeMap<String, DeviceFacts>,
 }
 
 impl Devices {
-    /// As they are shown.
+    /// The devices in display order.
     pub fn stack(&self) -> crate::Stack {
         match &self.tops {
             Some(tops) => crate::Stack::under(&self.devices, tops),
@@ -62,29 +62,29 @@ impl Devices {
     }
 }
 
-/// A look at the machine.
+/// A sample of the machine with its wall clock time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TimedSample {
     /// Wall clock, in milliseconds since 1970 (UTC).
     pub unix_ms: u64,
-    /// What was seen; its time counts from when watching began.
+    /// The sample. Its time counts from the start of watching.
     pub sample: Sample,
 }
 
 /// Why a log cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
-    /// The first line is not that of a log.
-    #[error("is no log of 'fathom watch': its first line does not say so")]
+    /// The first line is not the start of a log.
+    #[error("is not a log of 'fathom watch': its first line is no start of one")]
     Foreign,
     /// A newer fathom wrote it.
     #[error(
-        "is a log of form {found}, made by a newer fathom ({version}); this one reads up to form {SCHEMA}"
+        "is a log of format {found}, made by a newer fathom ({version}); this one reads formats up to {SCHEMA}"
     )]
     Newer {
-        /// Its form.
+        /// Its format.
         found: u32,
-        /// What made it.
+        /// The version that wrote it.
         version: String,
     },
     /// It cannot be read.
@@ -100,13 +100,13 @@ pub struct Reader<R> {
 }
 
 impl<R: BufRead> Reader<R> {
-    /// Reads from where `from` stands.
+    /// Reads from the current position of `from`.
     pub fn new(from: R) -> Reader<R> {
         Reader { from, begun: false, damaged: 0 }
     }
 
-    /// Lines that could not be read and were passed over: of a program that was killed, or a disk
-    /// that was full, while it wrote one.
+    /// Number of damaged lines that were skipped. A program that is killed or a full disk leaves
+    /// such lines.
     pub fn damaged(&self) -> u64 {
         self.damaged
     }
@@ -114,7 +114,7 @@ impl<R: BufRead> Reader<R> {
     /// The next line; `None` at the end.
     ///
     /// # Errors
-    /// When it is no log, one of a newer form, or cannot be read.
+    /// When it is not a log, has a newer format, or cannot be read.
     pub fn next_entry(&mut self) -> Result<Option<Entry>, LogError> {
         loop {
             let mut line = Vec::new();
@@ -137,7 +137,7 @@ impl<R: BufRead> Reader<R> {
         }
     }
 
-    /// A first line that is no start. One of a newer form may hold what this one does not know.
+    /// The error for a first line that is not a start. A newer format may have unknown keys.
     fn not_begun(&self, line: &[u8]) -> LogError {
         let value: Option<serde_json::Value> = serde_json::from_slice(line).ok();
         let watch = value.as_ref().and_then(|value| value.get("watch"));
@@ -153,10 +153,10 @@ impl<R: BufRead> Reader<R> {
     }
 }
 
-/// An entry as a line, its end included.
+/// An entry as a line, with its line feed.
 ///
 /// # Errors
-/// None in practice: every key is text.
+/// None in practice: every key is a string.
 pub fn line(entry: &Entry) -> io::Result<String> {
     Ok(serde_json::to_string(entry)? + "\n")
 }
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read_again() {
+    fn a_log_reads_back_as_written() {
         let entries = [start(), Entry::Stack(Devices::default()), look(5), start(), look(6)];
         let text: String = entries.iter().map(|entry| line(entry).unwrap()).collect();
         assert_eq!(text.lines().count(), entries.len());
@@ -210,12 +210,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_log_or_too_new_is_refused() {
+    fn other_files_and_newer_logs_are_refused() {
         for foreign in ["", "hello\n", "{\"schema\":1}\n", "\0\0\0", &line(&look(5)).unwrap()] {
             assert!(matches!(read(foreign.as_bytes()).2, Some(LogError::Foreign)), "{foreign}");
         }
         let newer = "{\"watch\":{\"schema\":9,\"fathom_version\":\"7.0\",\"new\":[]}}\n";
         let error = read(newer.as_bytes()).2.unwrap();
-        assert!(error.to_string().contains("form 9") && error.to_string().contains("7.0"));
+        assert!(error.to_string().contains("format 9") && error.to_string().contains("7.0"));
     }
 }

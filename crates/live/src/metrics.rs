@@ -1,7 +1,7 @@
-//! What runs do now as metrics for Prometheus (its text format, version 0.0.4).
+//! Metrics of the runs under way, in the text format of Prometheus (version 0.0.4).
 //!
-//! Units are base units: seconds, bytes, ratios from 0 to 1. Counters count from the start of each
-//! run, and begin at 0 again with the next one of a process, which Prometheus takes for a restart.
+//! Units are base units: seconds, bytes, ratios from 0 to 1. Counters start at 0 with each run of a
+//! process, which Prometheus takes for a restart.
 
 use crate::run::{DirectionNow, JobNow, Moment, RunInfo};
 use crate::{CpuShares, DiskRates};
@@ -11,254 +11,219 @@ use std::fmt::Write;
 /// The content type of the text.
 pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// The metrics of runs under way, each with its latest moment where there is one.
+type Labels = Vec<(&'static str, String)>;
+/// What has samples of a metric, each with its labels.
+type Labelled<T> = Vec<(Labels, T)>;
+type RunNow<'a> = (&'a RunInfo, &'a Moment);
+
+/// The metrics of runs under way, each with its latest moment if it has one.
 pub fn text(runs: &[(&RunInfo, Option<&Moment>)]) -> String {
     let mut text = Text::default();
-    text.family("fathom_runs", GAUGE, "Runs under way.");
-    text.sample(&[], runs.len() as f64);
-    write_runs(&mut text, runs);
-    write_jobs(&mut text, runs);
-    write_machine(&mut text, runs);
+    text.gauge("fathom_runs", "Runs under way.", &vec![(Vec::new(), runs.len())], |runs| {
+        Some(*runs as f64)
+    });
+    let infos = runs.iter().map(|(info, _)| (info_labels(info), ())).collect();
+    text.gauge("fathom_run_info", "What is run, by process.", &infos, |()| Some(1.0));
+    let with_moment = runs.iter().filter_map(|(info, moment)| Some((*info, (*moment)?)));
+    let runs = with_moment.map(|run| (vec![("pid", run.0.pid.to_string())], run)).collect();
+    write_runs(&mut text, &runs);
+    write_jobs(&mut text, &runs);
+    write_directions(&mut text, &directions(&runs));
+    write_machine(&mut text, &runs);
     text.0
 }
 
-const GAUGE: &str = "gauge";
-const COUNTER: &str = "counter";
-
-type Runs<'a> = [(&'a RunInfo, Option<&'a Moment>)];
-type Labels<'a> = &'a [(&'a str, &'a str)];
-
-/// The text so far, and which metric its next samples are of.
+/// The text so far.
 #[derive(Default)]
-struct Text(String, &'static str);
+struct Text(String);
 
 impl Text {
-    fn family(&mut self, name: &'static str, kind: &str, help: &str) {
-        self.1 = name;
-        // Writing to text does not fail.
-        let _ = write!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}\n");
+    fn gauge<T>(
+        &mut self,
+        name: &str,
+        help: &str,
+        items: &Labelled<T>,
+        value: impl Fn(&T) -> Option<f64>,
+    ) {
+        self.family((name, "gauge", help), items, value);
     }
 
-    fn sample(&mut self, labels: Labels<'_>, value: f64) {
-        self.0 += self.1;
-        for (at, (name, value)) in labels.iter().enumerate() {
-            let _ =
-                write!(self.0, "{}{name}=\"{}\"", if at == 0 { '{' } else { ',' }, escaped(value));
+    /// A metric that counts from the start of the run; its name ends with `_total`.
+    fn counter<T>(
+        &mut self,
+        name: &str,
+        help: &str,
+        items: &Labelled<T>,
+        value: impl Fn(&T) -> Option<f64>,
+    ) {
+        self.family((name, "counter", help), items, value);
+    }
+
+    fn family<T>(
+        &mut self,
+        (name, kind, help): (&str, &str, &str),
+        items: &Labelled<T>,
+        value: impl Fn(&T) -> Option<f64>,
+    ) {
+        // Writing to a String cannot fail.
+        let _ = write!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}\n");
+        for (labels, item) in items {
+            let Some(value) = value(item) else { continue };
+            let labels: Vec<String> = labels
+                .iter()
+                .map(|(name, value)| format!("{name}=\"{}\"", escaped(value)))
+                .collect();
+            let _ = match labels.is_empty() {
+                true => writeln!(self.0, "{name} {value}"),
+                false => writeln!(self.0, "{name}{{{}}} {value}", labels.join(",")),
+            };
         }
-        let end = if labels.is_empty() { "" } else { "}" };
-        let _ = match value {
-            v if v.is_nan() => writeln!(self.0, "{end} NaN"),
-            v if v.is_infinite() => {
-                writeln!(self.0, "{end} {}Inf", if v > 0.0 { '+' } else { '-' })
-            }
-            v => writeln!(self.0, "{end} {v}"),
-        };
     }
 }
 
-/// A label's value: backslash, quote and end of line are escaped.
+/// A label's value with backslash, quote and end of line escaped.
 fn escaped(value: &str) -> String {
     value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
-fn write_runs(text: &mut Text, runs: &Runs<'_>) {
-    text.family("fathom_run_info", GAUGE, "What is run, by process.");
-    for (info, _) in runs {
-        let (pid, run) = (info.pid.to_string(), info.run.to_string());
-        let labels = [
-            ("pid", pid.as_str()),
-            ("run", &run),
-            ("name", &info.name),
-            ("host", &info.hostname),
-            ("version", &info.fathom_version),
-        ];
-        text.sample(&labels, 1.0);
-    }
-    let mut each = |name, kind, help, value: fn(&RunInfo, &Moment) -> Option<f64>| {
-        text.family(name, kind, help);
-        for (info, moment) in moments(runs) {
-            if let Some(value) = value(info, moment) {
-                text.sample(&[("pid", &info.pid.to_string())], value);
-            }
-        }
-    };
-    each(
-        "fathom_run_start_time_seconds",
-        GAUGE,
-        "When the run began, in seconds since 1970.",
-        |info, _| Some(info.started_unix_ms as f64 / 1000.0),
-    );
-    each("fathom_run_elapsed_seconds", GAUGE, "Time since the run began.", |_, moment| {
-        Some(moment.elapsed_seconds)
-    });
-    each(
-        "fathom_run_remaining_seconds",
-        GAUGE,
-        "Time until the run will probably have ended; absent where it cannot be told.",
-        |_, moment| moment.remaining_seconds,
-    );
-    each(
-        "fathom_run_layout_bytes",
-        GAUGE,
-        "Bytes of the files being made before the run; absent while none are.",
-        |_, moment| Some(moment.layout.as_ref()?.total as f64),
-    );
-    each("fathom_run_layout_done_bytes", GAUGE, "Bytes of them that are written.", |_, moment| {
-        Some(moment.layout.as_ref()?.done as f64)
-    });
-    each(
-        "fathom_process_cpu_seconds_total",
-        COUNTER,
-        "CPU time of the program that runs it, all its threads.",
-        |_, moment| moment.own_cpu_seconds,
-    );
-    text.family("fathom_run_findings", GAUGE, "Findings about the figures so far, by severity.");
-    for (info, moment) in moments(runs) {
-        for (severity, name) in
-            [(Severity::Note, "note"), (Severity::Warning, "warning"), (Severity::Error, "error")]
-        {
-            let count = moment.findings.iter().filter(|one| one.severity == severity).count();
-            let labels = [("pid", info.pid.to_string()), ("severity", name.into())];
-            text.sample(&borrowed(&labels), count as f64);
-        }
-    }
-}
-
-fn moments<'a>(runs: &'a Runs<'a>) -> impl Iterator<Item = (&'a RunInfo, &'a Moment)> {
-    runs.iter().filter_map(|(info, moment)| Some((*info, (*moment)?)))
-}
-
-fn borrowed<'a>(labels: &'a [(&'static str, String)]) -> Vec<(&'a str, &'a str)> {
-    labels.iter().map(|(name, value)| (*name, value.as_str())).collect()
-}
-
-/// The labels of a job; its group is among them only where two jobs of a run have one name.
-fn job_labels(info: &RunInfo, moment: &Moment, job: &JobNow) -> Vec<(&'static str, String)> {
-    let mut labels = vec![("pid", info.pid.to_string()), ("job", job.name.clone())];
-    if moment.jobs.iter().filter(|other| other.name == job.name).count() > 1 {
-        labels.push(("group", job.group.to_string()));
-    }
+/// `labels` and one more.
+fn with(labels: &Labels, name: &'static str, value: impl Into<String>) -> Labels {
+    let mut labels = labels.clone();
+    labels.push((name, value.into()));
     labels
 }
 
-fn write_jobs(text: &mut Text, runs: &Runs<'_>) {
-    let mut each = |name, kind, help, value: fn(&JobNow) -> Option<f64>| {
-        text.family(name, kind, help);
-        for (info, moment) in moments(runs) {
-            for job in &moment.jobs {
-                if let Some(value) = value(job) {
-                    text.sample(&borrowed(&job_labels(info, moment, job)), value);
-                }
-            }
-        }
-    };
-    each("fathom_job_workers", GAUGE, "Workers of the job.", |job| Some(job.workers.into()));
-    each("fathom_job_queue_depth", GAUGE, "I/Os in flight, mean over the last second.", |job| {
-        Some(job.depth?.now)
+fn info_labels(info: &RunInfo) -> Labels {
+    vec![
+        ("pid", info.pid.to_string()),
+        ("run", info.run.to_string()),
+        ("name", info.name.clone()),
+        ("host", info.hostname.clone()),
+        ("version", info.fathom_version.clone()),
+    ]
+}
+
+fn write_runs(text: &mut Text, runs: &Labelled<RunNow<'_>>) {
+    let start = "When the run began, in seconds since 1970.";
+    text.gauge("fathom_run_start_time_seconds", start, runs, |(info, _)| {
+        Some(info.started_unix_ms as f64 / 1000.0)
     });
-    each("fathom_job_queue_depth_requested", GAUGE, "I/Os in flight as asked for.", |job| {
+    text.gauge("fathom_run_elapsed_seconds", "Time since the run began.", runs, |(_, now)| {
+        Some(now.elapsed_seconds)
+    });
+    let remaining = "Expected time until the run ends; absent while it is unknown.";
+    text.gauge("fathom_run_remaining_seconds", remaining, runs, |(_, now)| now.remaining_seconds);
+    let layout = "Bytes of the files being made before the run; absent while none are.";
+    text.gauge("fathom_run_layout_bytes", layout, runs, |(_, now)| {
+        Some(now.layout.as_ref()?.total as f64)
+    });
+    let done = "Bytes of them that are written.";
+    text.gauge("fathom_run_layout_done_bytes", done, runs, |(_, now)| {
+        Some(now.layout.as_ref()?.done as f64)
+    });
+    let cpu = "CPU time of the program that runs it, all its threads.";
+    text.counter("fathom_process_cpu_seconds_total", cpu, runs, |(_, now)| now.own_cpu_seconds);
+    let severities =
+        [(Severity::Note, "note"), (Severity::Warning, "warning"), (Severity::Error, "error")];
+    let findings = runs.iter().flat_map(|(labels, (_, now))| {
+        severities.map(|(severity, name)| {
+            let count = now.findings.iter().filter(|one| one.severity == severity).count();
+            (with(labels, "severity", name), count)
+        })
+    });
+    let help = "Findings about the figures so far, by severity.";
+    text.gauge("fathom_run_findings", help, &findings.collect(), |count| Some(*count as f64));
+}
+
+/// The jobs of all runs. The group is a label only if two jobs of a run have the same name.
+fn jobs<'a>(runs: &Labelled<RunNow<'a>>) -> Labelled<&'a JobNow> {
+    let of_run = |(labels, (_, now)): &(Labels, RunNow<'a>)| {
+        let jobs = now.jobs.iter().map(|job| {
+            let labels = with(labels, "job", &job.name);
+            match now.jobs.iter().filter(|other| other.name == job.name).count() {
+                1 => (labels, job),
+                _ => (with(&labels, "group", job.group.to_string()), job),
+            }
+        });
+        jobs.collect::<Vec<_>>()
+    };
+    runs.iter().flat_map(of_run).collect()
+}
+
+fn write_jobs(text: &mut Text, runs: &Labelled<RunNow<'_>>) {
+    let jobs = jobs(runs);
+    text.gauge("fathom_job_workers", "Workers of the job.", &jobs, |job| Some(job.workers.into()));
+    let depth = "I/Os in flight, mean over the last second.";
+    text.gauge("fathom_job_queue_depth", depth, &jobs, |job| Some(job.depth?.now));
+    let requested = "I/Os in flight as asked for.";
+    text.gauge("fathom_job_queue_depth_requested", requested, &jobs, |job| {
         Some(job.depth?.requested.into())
     });
-    each("fathom_job_errors_total", COUNTER, "I/O errors and failed verifications.", |job| {
-        Some(job.errors as f64)
-    });
-    text.family("fathom_job_state", GAUGE, "1 for the state that the job is in.");
-    for (info, moment) in moments(runs) {
-        for job in &moment.jobs {
-            let mut labels = job_labels(info, moment, job);
-            labels.push(("state", job.state.name().into()));
-            text.sample(&borrowed(&labels), 1.0);
-        }
-    }
-    write_directions(text, runs);
+    let errors = "I/O errors and failed verifications.";
+    text.counter("fathom_job_errors_total", errors, &jobs, |job| Some(job.errors as f64));
+    let states = jobs.iter().map(|(labels, job)| (with(labels, "state", job.state.name()), ()));
+    let help = "1 for the state that the job is in.";
+    text.gauge("fathom_job_state", help, &states.collect(), |()| Some(1.0));
 }
 
-fn write_directions(text: &mut Text, runs: &Runs<'_>) {
-    let mut each = |name, kind, help, value: fn(&DirectionNow) -> f64| {
-        text.family(name, kind, help);
-        for_each_direction(runs, |labels, now| text.sample(&borrowed(&labels), value(now)));
+fn directions<'a>(runs: &Labelled<RunNow<'a>>) -> Labelled<&'a DirectionNow> {
+    let of_job = |(labels, job): (Labels, &'a JobNow)| {
+        let directions = job.directions.iter().filter_map(|(direction, now)| {
+            Some((with(&labels, "direction", direction.name()), now.as_ref()?))
+        });
+        directions.collect::<Vec<_>>()
     };
-    each("fathom_job_ios_total", COUNTER, "I/Os completed, ramp included.", |now| now.ios as f64);
-    each("fathom_job_bytes_total", COUNTER, "Bytes moved, ramp included.", |now| now.bytes as f64);
-    each("fathom_job_iops", GAUGE, "I/Os completed a second, over the last second.", |now| {
-        now.iops
+    jobs(runs).into_iter().flat_map(of_job).collect()
+}
+
+fn write_directions(text: &mut Text, all: &Labelled<&DirectionNow>) {
+    let ios = "I/Os completed, ramp included.";
+    text.counter("fathom_job_ios_total", ios, all, |now| Some(now.ios as f64));
+    let bytes = "Bytes moved, ramp included.";
+    text.counter("fathom_job_bytes_total", bytes, all, |now| Some(now.bytes as f64));
+    let iops = "I/Os completed a second, over the last second.";
+    text.gauge("fathom_job_iops", iops, all, |now| Some(now.iops));
+    let rate = "Bytes moved a second, over the last second.";
+    text.gauge("fathom_job_bytes_per_second", rate, all, |now| Some(now.bytes_per_second));
+    let quantiles = all.iter().flat_map(|(labels, now)| {
+        let latency = now.latency.iter().flat_map(|latency| latency.quantiles());
+        latency.map(|(share, ns)| (with(labels, "quantile", share.to_string()), ns))
     });
-    each(
-        "fathom_job_bytes_per_second",
-        GAUGE,
-        "Bytes moved a second, over the last second.",
-        |now| now.bytes_per_second,
-    );
-    text.family(
-        "fathom_job_latency_seconds",
-        GAUGE,
-        "Completion latency of the last seconds; absent where nothing completed.",
-    );
-    for_each_direction(runs, |labels, now| {
-        for (share, ns) in now.latency.iter().flat_map(|latency| latency.quantiles()) {
-            let mut labels = labels.clone();
-            labels.push(("quantile", share.to_string()));
-            text.sample(&borrowed(&labels), ns as f64 / 1e9);
-        }
+    let help = "Completion latency of the last seconds; absent where nothing completed.";
+    text.gauge("fathom_job_latency_seconds", help, &quantiles.collect(), |ns| {
+        Some(*ns as f64 / 1e9)
     });
 }
 
-fn for_each_direction(
-    runs: &Runs<'_>,
-    mut call: impl FnMut(Vec<(&'static str, String)>, &DirectionNow),
-) {
-    for (info, moment) in moments(runs) {
-        for job in &moment.jobs {
-            for (direction, now) in job.directions.iter() {
-                let Some(now) = now else { continue };
-                let mut labels = job_labels(info, moment, job);
-                labels.push(("direction", direction.name().into()));
-                call(labels, now);
-            }
-        }
-    }
-}
-
-fn write_machine(text: &mut Text, runs: &Runs<'_>) {
-    let mut each = |name, help, value: fn(&DiskRates) -> f64| {
-        text.family(name, GAUGE, help);
-        for (info, moment) in moments(runs) {
-            for (device, rates) in moment.machine.iter().flat_map(|machine| &machine.disks) {
-                let labels = [("pid", info.pid.to_string()), ("device", device.clone())];
-                text.sample(&borrowed(&labels), value(rates));
-            }
-        }
+fn write_machine(text: &mut Text, runs: &Labelled<RunNow<'_>>) {
+    let disks: Labelled<&DiskRates> = runs
+        .iter()
+        .flat_map(|(labels, (_, now))| now.machine.iter().map(move |machine| (labels, machine)))
+        .flat_map(|(labels, machine)| {
+            machine.disks.iter().map(move |(name, disk)| (with(labels, "device", name), disk))
+        })
+        .collect();
+    let mut gauge = |name, help, value: fn(&DiskRates) -> f64| {
+        text.gauge(name, help, &disks, |disk| Some(value(disk)));
     };
-    each("fathom_device_busy_ratio", "Share of the time with I/O in flight.", |disk| {
+    gauge("fathom_device_busy_ratio", "Share of the time with I/O in flight.", |disk| {
         disk.busy_percent / 100.0
     });
-    each(
-        "fathom_device_queue_depth",
-        "I/Os waiting or served, mean over the last second.",
-        |disk| disk.queue,
-    );
-    each("fathom_device_reads_per_second", "Reads completed a second.", |disk| {
-        disk.reads_per_second
+    let queue = "I/Os waiting or served, mean over the last second.";
+    gauge("fathom_device_queue_depth", queue, |disk| disk.queue);
+    let reads = "Reads completed a second.";
+    gauge("fathom_device_reads_per_second", reads, |disk| disk.reads_per_second);
+    let read = "Bytes read a second.";
+    gauge("fathom_device_read_bytes_per_second", read, |disk| disk.read_bytes_per_second);
+    let writes = "Writes completed a second.";
+    gauge("fathom_device_writes_per_second", writes, |disk| disk.writes_per_second);
+    let written = "Bytes written a second.";
+    gauge("fathom_device_write_bytes_per_second", written, |disk| disk.write_bytes_per_second);
+    let help = "Share of the time in which the CPUs did something.";
+    text.gauge("fathom_cpu_busy_ratio", help, runs, |(_, now)| {
+        let cpu = now.machine.as_ref()?.cpu.as_ref()?;
+        Some(CpuShares::busy(cpu) / 100.0)
     });
-    each("fathom_device_read_bytes_per_second", "Bytes read a second.", |disk| {
-        disk.read_bytes_per_second
-    });
-    each("fathom_device_writes_per_second", "Writes completed a second.", |disk| {
-        disk.writes_per_second
-    });
-    each("fathom_device_write_bytes_per_second", "Bytes written a second.", |disk| {
-        disk.write_bytes_per_second
-    });
-    text.family(
-        "fathom_cpu_busy_ratio",
-        GAUGE,
-        "Share of the time in which the CPUs did something.",
-    );
-    for (info, moment) in moments(runs) {
-        if let Some(cpu) = moment.machine.as_ref().and_then(|machine| machine.cpu) {
-            text.sample(&[("pid", &info.pid.to_string())], CpuShares::busy(&cpu) / 100.0);
-        }
-    }
 }
 
 #[cfg(test)]
@@ -341,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_runs_is_a_text_as_well() {
+    fn without_runs_the_count_is_zero() {
         assert!(text(&[]).starts_with("# HELP fathom_runs "));
         assert!(text(&[]).contains("\nfathom_runs 0\n"));
     }

@@ -1,13 +1,16 @@
-//! Lines for a pipe: stable columns, one line a disk an interval.
+//! Lines for a pipe with fixed columns: one line for each disk and interval.
 
 use crate::{CpuShares, DiskRates, Rates, Stack};
 use record::ArraySample;
 use std::fmt::Write;
 
 const MIB: f64 = (1 << 20) as f64;
-/// Lines after which the names of the columns are repeated.
+/// The header of the figures of a disk.
+const COLUMNS: &str = "      r/s    rMiB/s      r_ms       w/s    wMiB/s      w_ms     d/s     \
+                       f/s   queue  busy% rshare%";
+/// Lines after which the header is repeated.
 const HEADER_EVERY: usize = 40;
-/// Characters that names have at least.
+/// Smallest width of the column of names.
 const NAME_MIN: usize = 10;
 
 /// Writes intervals as lines.
@@ -20,13 +23,13 @@ pub struct Plain {
 }
 
 impl Plain {
-    /// With a line a CPU where `per_cpu`.
+    /// With `per_cpu` there is a line for each CPU.
     pub fn new(per_cpu: bool) -> Plain {
         Plain { per_cpu, ..Plain::default() }
     }
 
-    /// The lines of an interval that ended at `time` (a word), with the names of the columns before
-    /// them where they are due: at the beginning, every forty lines, and when the devices changed.
+    /// The lines of an interval that ended at `time`, with a header at the beginning, every forty
+    /// lines, and when the devices change.
     pub fn lines(&mut self, time: &str, stack: &Stack, rates: &Rates) -> String {
         let mut text = String::new();
         let changed = *stack != self.stack;
@@ -46,25 +49,8 @@ impl Plain {
     }
 
     fn header(&self, time: usize) -> String {
-        let name = self.name;
-        format!(
-            "# {:<width$} {:<name$} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>7} {:>7} {:>7} {:>6} \
-             {:>7}\n",
-            "time",
-            "device",
-            "r/s",
-            "rMiB/s",
-            "r_ms",
-            "w/s",
-            "wMiB/s",
-            "w_ms",
-            "d/s",
-            "f/s",
-            "queue",
-            "busy%",
-            "rshare%",
-            width = time.saturating_sub(2),
-        )
+        let (name, time) = (self.name, time.saturating_sub(2));
+        format!("# {:<time$} {:<name$} {COLUMNS}\n", "time", "device")
     }
 
     fn body(&self, time: &str, rates: &Rates) -> String {
@@ -99,7 +85,7 @@ impl Plain {
     }
 }
 
-/// The devices in the order of their lines, as remarks.
+/// The devices as comment lines, in display order.
 fn device_comments(stack: &Stack) -> String {
     let mut text = String::new();
     for row in &stack.rows {
@@ -137,7 +123,7 @@ fn disk_figures(disk: &DiskRates, share: Option<f64>) -> String {
     )
 }
 
-/// Members where some are missing, and work on the whole array.
+/// Missing members, and a resync or check of the array.
 fn array_figures(array: &ArraySample) -> Vec<(String, String)> {
     let mut lines = Vec::new();
     if array.working < array.wanted {

@@ -1,4 +1,4 @@
-//! Rates from two samples: what happened between them, a second.
+//! Rates from two samples.
 
 use record::{
     ArraySample, CpuSample, DiskSample, PagingSample, PressureSample, Sample, SlowSample,
@@ -11,17 +11,17 @@ use std::collections::BTreeMap;
 pub struct Rates {
     /// Time between the samples.
     pub seconds: f64,
-    /// Block devices by kernel name: those that both samples hold.
+    /// Block devices in both samples, by kernel name.
     pub disks: BTreeMap<String, DiskRates>,
-    /// All CPUs together; `None` where no time was counted.
+    /// All CPUs together; `None` if no CPU time was counted.
     pub cpu: Option<CpuShares>,
     /// Each CPU (index = CPU number); `None` for those offline.
     pub cpus: Vec<Option<CpuShares>>,
     /// Memory at the later sample.
     pub memory: MemoryNow,
-    /// What went between memory and devices.
+    /// Transfers between memory and devices.
     pub paging: Option<PagingRates>,
-    /// What tasks waited for.
+    /// Share of the time in which tasks waited.
     pub pressure: Option<PressureShares>,
     /// Arrays of md by kernel name, at the later sample.
     pub arrays: BTreeMap<String, ArraySample>,
@@ -34,41 +34,41 @@ pub struct DiskRates {
     pub reads_per_second: f64,
     /// Bytes read a second.
     pub read_bytes_per_second: f64,
-    /// Mean time of the reads that completed, in milliseconds; `None` without any.
+    /// Mean latency of the completed reads, in milliseconds; `None` without any.
     pub read_ms: Option<f64>,
     /// Writes completed a second.
     pub writes_per_second: f64,
     /// Bytes written a second.
     pub write_bytes_per_second: f64,
-    /// Mean time of the writes that completed, in milliseconds; `None` without any.
+    /// Mean latency of the completed writes, in milliseconds; `None` without any.
     pub write_ms: Option<f64>,
     /// Discards completed a second.
     pub discards_per_second: f64,
     /// Flushes completed a second.
     pub flushes_per_second: f64,
-    /// Mean time of the flushes that completed, in milliseconds; `None` without any.
+    /// Mean latency of the completed flushes, in milliseconds; `None` without any.
     pub flush_ms: Option<f64>,
-    /// Mean number of I/Os in the device or waiting for it: the times of all I/Os that completed,
-    /// over the time that passed (Little's law).
+    /// Mean number of I/Os in the device or its queue: total latency of the completed I/Os over the
+    /// elapsed time (Little's law).
     pub queue: f64,
     /// Share of the time with at least one I/O in flight, in percent.
     pub busy_percent: f64,
-    /// The counts the rates come from; `in_flight` is of the later moment.
+    /// The counts behind the rates; `in_flight` is that of the later sample.
     pub counted: DiskSample,
 }
 
-/// What a CPU spent its time on, in percent; all of them are 100.
+/// Shares of CPU time in percent; their sum is 100.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CpuShares {
-    /// Programs, nice ones and virtual machines included.
+    /// User space, including nice and guest time.
     pub user: f64,
-    /// The kernel for them.
+    /// Kernel.
     pub system: f64,
     /// Interrupts.
     pub irq: f64,
     /// Soft interrupts: most completions of I/O and the network.
     pub softirq: f64,
-    /// Taken by the hypervisor.
+    /// Stolen by the hypervisor.
     pub steal: f64,
     /// Idle while I/O was outstanding.
     pub iowait: f64,
@@ -79,7 +79,7 @@ pub struct CpuShares {
 /// Memory, in bytes (/proc/meminfo).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MemoryNow {
-    /// What programs could still get without swapping.
+    /// Available to programs without swapping.
     pub available: u64,
     /// Page cache.
     pub cached: u64,
@@ -89,7 +89,7 @@ pub struct MemoryNow {
     pub writeback: u64,
 }
 
-/// What went between memory and block devices; see [`PagingSample`] for what is counted.
+/// Transfers between memory and block devices; see [`PagingSample`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PagingRates {
     /// Read from block devices, in bytes a second.
@@ -106,23 +106,23 @@ pub struct PagingRates {
     pub major_faults_per_second: f64,
 }
 
-/// Share of the time in which tasks stood still, in percent.
+/// Share of the time in which tasks were stalled, in percent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PressureShares {
     /// At least one task waited for a CPU.
     pub cpu_some: f64,
     /// At least one task waited for I/O.
     pub io_some: f64,
-    /// All tasks that had something to do waited for I/O.
+    /// All non-idle tasks waited for I/O.
     pub io_full: f64,
     /// At least one task waited for memory.
     pub memory_some: f64,
-    /// All tasks that had something to do waited for memory.
+    /// All non-idle tasks waited for memory.
     pub memory_full: f64,
 }
 
 impl Rates {
-    /// What happened from one sample to a later one; `None` when no time passed between them.
+    /// Rates between two samples; `None` when no time passed.
     pub fn between(earlier: &Sample, later: &Sample) -> Option<Rates> {
         let seconds = (later.at - earlier.at).seconds();
         if seconds <= 0.0 {
@@ -174,7 +174,7 @@ impl DiskRates {
             flushes_per_second: per_second(counted.flush_ios),
             flush_ms: mean(counted.flush_ticks_ms, counted.flush_ios),
             queue: counted.queue_ms as f64 / elapsed_ms,
-            // The two clocks are not read at one moment.
+            // The two clocks are not read at the same time.
             busy_percent: (counted.busy_ms as f64 * 100.0 / elapsed_ms).min(100.0),
             counted,
         }
@@ -198,7 +198,7 @@ impl CpuShares {
         })
     }
 
-    /// Share in which it did something, or was taken away.
+    /// Share of busy and stolen time.
     pub fn busy(&self) -> f64 {
         self.user + self.system + self.irq + self.softirq + self.steal
     }
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_is_what_it_counted_over_the_time_that_passed() {
+    fn disk_rates_are_counts_over_elapsed_time() {
         let before = DiskSample { read_ios: 100, busy_ms: 5, ..DiskSample::default() };
         let after = DiskSample {
             read_ios: 300,

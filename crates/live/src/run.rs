@@ -1,7 +1,8 @@
-//! What a run does now: [`Moment`]s, for the picture of `fathom run --live`, for whoever listens to
-//! its [feed](crate::feed), and for [metrics](crate::metrics).
+//! The live state of a run: [`Moment`]s, for the picture of `fathom run --live`, for its
+//! [feed](crate::feed) and for [metrics](crate::metrics).
 //!
-//! A [`MomentBuilder`] makes them from looks at the run. A [`RunHistory`] keeps what curves are drawn from.
+//! A [`MomentBuilder`] makes them from observations of the run. A [`RunHistory`] keeps the rates
+//! for curves.
 
 mod history;
 mod moment_builder;
@@ -19,39 +20,38 @@ use record::{LayoutProgress, Message, PerDirection, RunRecord, Severity, WorkerS
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Version of the lines of a feed. Raised when a field changes its meaning or leaves; a new one that
-/// a reader may pass over does not need it.
+/// Version of the feed. Raised when a field changes its meaning or is removed, not for a new field.
 pub const SCHEMA: u32 = 1;
 
-/// Which run it is, told once before its moments.
+/// The identity of a run, sent once before its moments.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunInfo {
     /// [`SCHEMA`] of the program that runs it.
     pub schema: u32,
     /// Version of that program.
     pub fathom_version: String,
-    /// Its process.
+    /// Process id.
     pub pid: u32,
-    /// Which run of that process it is, from 1: a suite makes many.
+    /// Number of the run in its process, from 1. A suite makes many.
     pub run: u32,
-    /// Its machine.
+    /// Host name.
     pub hostname: String,
-    /// Names of the jobs, in order, with commas.
+    /// Names of the jobs, separated by commas.
     pub name: String,
     /// The command line, program name first.
     pub arguments: Vec<String>,
     /// Working directory.
     pub directory: String,
-    /// When it began, in milliseconds since 1970 UTC.
+    /// Start, in milliseconds since 1970 UTC.
     pub started_unix_ms: u64,
-    /// How many workers it has.
+    /// Number of workers.
     pub workers: u32,
     /// The block devices under its targets, from the top of each stack down.
     pub devices: Vec<Row>,
 }
 
 impl RunInfo {
-    /// Of a record of the run so far, as the `run`th of process `pid`.
+    /// From the record of the run so far.
     pub fn new(record: &RunRecord, pid: u32, run: u32) -> RunInfo {
         let mut names: Vec<&str> = record.jobs.iter().map(|job| job.name.as_str()).collect();
         names.dedup();
@@ -71,8 +71,8 @@ impl RunInfo {
     }
 }
 
-/// The devices under the files of all jobs, each once. Those of one filesystem are legs of it; those
-/// of several files are nothing of each other.
+/// The devices under the files of all jobs, without repetitions. Devices of one filesystem are
+/// members of it.
 fn devices(record: &RunRecord) -> Vec<Row> {
     let files = record.jobs.iter().flat_map(|job| &job.workload.files);
     let tops: BTreeSet<Vec<&str>> = files.map(|file| record.facts.tops_of(file)).collect();
@@ -88,7 +88,7 @@ fn devices(record: &RunRecord) -> Vec<Row> {
     rows
 }
 
-/// What a run does now, and did so far.
+/// The state of a run at a moment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Moment {
     /// [`RunInfo::run`].
@@ -97,44 +97,44 @@ pub struct Moment {
     pub unix_ms: u64,
     /// Time since the run's origin, in seconds.
     pub elapsed_seconds: f64,
-    /// Time until it will probably have ended, in seconds; `None`: it cannot be told.
+    /// Expected remaining time in seconds; `None` if unknown.
     pub remaining_seconds: Option<f64>,
-    /// It was asked to end, and waits for what is in flight.
+    /// The run is ending and waits for I/O in flight.
     pub ending: bool,
-    /// Files being made, while they are.
+    /// Progress of the file layout, while it lasts.
     pub layout: Option<LayoutProgress>,
-    /// The workers of one name and group together, in the order they were given; those beyond
-    /// [`MomentBuilder::JOBS_MAX`] are one.
+    /// Jobs in the order of the job file. A job holds the workers of one name and group. All jobs
+    /// beyond [`MomentBuilder::JOBS_MAX`] are combined.
     pub jobs: Vec<JobNow>,
-    /// What the machine did since the moment before; `None` in the first.
+    /// Rates of the machine since the previous moment; `None` in the first.
     pub machine: Option<Rates>,
     /// CPU time of the program so far, all its threads, in seconds.
     pub own_cpu_seconds: Option<f64>,
-    /// CPU time of the program since the moment before, in percent of one CPU.
+    /// CPU time of the program since the previous moment, in percent of one CPU.
     pub own_cpu_percent: Option<f64>,
-    /// What is to be known about the figures, as far as it shows while the run goes on.
+    /// Findings so far.
     pub findings: Vec<FindingNow>,
-    /// What the user should know, in the order it arose.
+    /// Messages for the user, in order.
     pub messages: Vec<Message>,
 }
 
-/// Where the workers of a job are, most of what happens first.
+/// The state of a worker, the most advanced first.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
-    /// Measured.
+    /// I/O is measured.
     Running,
-    /// Running, not yet measured.
+    /// I/O during the ramp, not measured yet.
     Ramp,
-    /// Reading back what was written.
+    /// Reading back and verifying.
     Verifying,
-    /// Waiting for a synchronisation.
+    /// Waiting for fsync.
     Syncing,
-    /// Reading files into the page cache before.
+    /// Reading files into the page cache before the job.
     PreReading,
-    /// Closing files, taking results together.
+    /// Closing files and collecting results.
     Ending,
     /// Not started yet.
     #[default]
@@ -146,7 +146,7 @@ pub enum State {
 }
 
 impl State {
-    /// As it is shown.
+    /// The name in the feed and in views.
     pub fn name(self) -> &'static str {
         match self {
             State::Running => "running",
@@ -180,22 +180,22 @@ impl From<WorkerState> for State {
     }
 }
 
-/// What the workers of a job do.
+/// The state of a job.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct JobNow {
     /// Name of the job.
     pub name: String,
     /// fio's groupid.
     pub group: u32,
-    /// How many workers.
+    /// Number of workers.
     pub workers: u32,
-    /// Where the foremost of them is.
+    /// State of the most advanced worker.
     pub state: State,
-    /// How many of them are there.
+    /// Number of workers in this state.
     pub in_state: u32,
-    /// Pattern, block size and engine, in a word each ("randread 4k io_uring").
+    /// Pattern, block size and engine ("randread 4k io_uring").
     pub workload: String,
-    /// What they do in each direction they have.
+    /// Figures for each direction it has.
     pub directions: PerDirection<Option<DirectionNow>>,
     /// Queue depth; `None` before anything was measured.
     pub depth: Option<DepthNow>,
@@ -203,31 +203,31 @@ pub struct JobNow {
     pub errors: u64,
 }
 
-/// What is done in one direction.
+/// Figures for one direction of a job.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DirectionNow {
     /// I/Os completed so far, ramp included.
     pub ios: u64,
     /// Bytes moved so far, ramp included.
     pub bytes: u64,
-    /// I/Os a second since the moment before.
+    /// I/Os a second since the previous moment.
     pub iops: f64,
-    /// Bytes a second since the moment before.
+    /// Bytes a second since the previous moment.
     pub bytes_per_second: f64,
-    /// I/Os a second in what was measured so far; `None` before anything was.
+    /// I/Os a second over the measurement so far; `None` before it starts.
     pub mean_iops: Option<f64>,
-    /// Bytes a second in what was measured so far; `None` before anything was.
+    /// Bytes a second over the measurement so far; `None` before it starts.
     pub mean_bytes_per_second: Option<f64>,
-    /// Completion latency of the last seconds; `None` where nothing completed in them.
+    /// Completion latency in the last seconds; `None` if nothing completed.
     pub latency: Option<LatencyNow>,
 }
 
 /// Completion latencies of the last seconds, see [`MomentBuilder`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LatencyNow {
-    /// Over how long, in seconds.
+    /// Length of the window, in seconds.
     pub seconds: f64,
-    /// Of how many I/Os.
+    /// Number of I/Os.
     pub count: u64,
     /// Mean, in nanoseconds.
     pub mean_ns: f64,
@@ -237,42 +237,42 @@ pub struct LatencyNow {
     pub p99_ns: u64,
     /// 99.9th percentile, in nanoseconds.
     pub p999_ns: u64,
-    /// Longest, in nanoseconds, to the accuracy of a histogram's bucket.
+    /// Maximum, in nanoseconds, to the accuracy of a histogram bucket.
     pub max_ns: u64,
 }
 
 impl LatencyNow {
-    /// The percentiles it has, each with its share from 0 to 1.
+    /// The percentiles with their shares from 0 to 1.
     pub fn quantiles(&self) -> [(f64, u64); 3] {
         [(0.5, self.p50_ns), (0.99, self.p99_ns), (0.999, self.p999_ns)]
     }
 }
 
-/// Queue depth, of all workers together.
+/// Queue depth of all workers together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DepthNow {
-    /// Asked for.
+    /// Requested.
     pub requested: u32,
-    /// Mean since the moment before, weighted by time.
+    /// Mean over time since the previous moment.
     pub now: f64,
 }
 
-/// What is to be known about the figures.
+/// A finding about the figures so far.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FindingNow {
     /// Id of the check ("served-from-cache").
     pub check: String,
-    /// How grave.
+    /// Severity.
     pub severity: Severity,
-    /// The jobs it is about; empty: the whole run.
+    /// The affected jobs; empty for the whole run.
     pub jobs: Vec<String>,
-    /// What was seen.
+    /// The observation.
     pub text: String,
-    /// What to do.
+    /// The remedy.
     pub cure: String,
 }
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunEnd {
     /// [`RunInfo::run`].
@@ -285,12 +285,12 @@ pub struct RunEnd {
     pub errors: u64,
 }
 
-/// Where a run is now that it has ended.
+/// The place of a finished run in the archive.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SavedTo {
     /// [`RunInfo::run`].
     pub run: u32,
-    /// Its name in the archive.
+    /// Its id in the archive.
     pub id: String,
 }
 
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_told_by_its_jobs_and_the_devices_under_their_files() {
+    fn run_info_has_the_jobs_and_the_devices_under_their_files() {
         let info = RunInfo::new(&record(), 7, 2);
         assert_eq!((info.pid, info.run, info.workers, info.name.as_str()), (7, 2, 3, "x, y"));
         let devices: Vec<&str> = info.devices.iter().map(|row| row.name.as_str()).collect();

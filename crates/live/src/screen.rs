@@ -1,9 +1,9 @@
-//! What is on the terminal, and what keys do to it.
+//! The state of the view of a machine, and its keys.
 
 use crate::cursor::Cursor;
-use crate::{DiskHistory, Rates, Stack};
+use crate::{DiskHistory, Key, Rates, Stack};
 
-/// What is watched, for the first line.
+/// The first line of the view.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Title {
     /// "fathom watch".
@@ -14,84 +14,61 @@ pub struct Title {
     pub pace: String,
 }
 
-/// A key, as far as it means something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Key {
-    /// One that writes.
-    Char(char),
-    /// Arrow up.
-    Up,
-    /// Arrow down.
-    Down,
-    /// A page up.
-    PageUp,
-    /// A page down.
-    PageDown,
-    /// To the first row.
-    Home,
-    /// To the last row.
-    End,
-    /// Escape.
-    Escape,
-    /// Ctrl and a letter.
-    Control(char),
-}
-
-/// What is to be done after a key.
+/// The action that a key asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Nothing.
     Nothing,
-    /// Draw the picture.
+    /// Draw.
     Draw,
-    /// Draw the picture from nothing.
+    /// Clear and draw.
     Redraw,
-    /// Put the terminal back and stop until continued.
+    /// Restore the terminal and stop the process until it is continued.
     Suspend,
-    /// End.
+    /// Quit.
     Quit,
 }
 
-/// What is on the terminal.
+/// The state of the view of a machine.
 #[derive(Clone, Debug, Default)]
 pub struct Screen {
     pub(crate) title: Title,
-    /// The moment shown, and whether the picture stands still.
+    /// The time shown.
     pub(crate) clock: String,
     pub(crate) stack: Stack,
     pub(crate) rates: Option<Rates>,
     pub(crate) history: DiskHistory,
-    /// Intervals that passed since the picture was told to stand still.
+    /// Intervals since the view was paused.
     pub(crate) behind: usize,
     pub(crate) paused: bool,
     pub(crate) help: bool,
-    /// Where in the table of devices keys are.
+    /// The selected device.
     pub(crate) cursor: Cursor,
     pub(crate) note: Option<String>,
 }
 
 impl Screen {
-    /// Without figures yet.
+    /// A view without figures yet.
     pub fn new(title: Title) -> Screen {
         Screen { title, ..Screen::default() }
     }
 
-    /// What is watched from now on.
+    /// Changes the first line.
     pub fn set_title(&mut self, title: Title) {
         self.title = title;
     }
 
-    /// Whether the picture was told to stand still.
+    /// Whether the view is paused.
     pub fn is_paused(&self) -> bool {
         self.paused
     }
 
-    /// Something to tell in the last line.
+    /// Shows a note in the last line.
     pub fn set_note(&mut self, text: String) {
         self.note = Some(text);
     }
 
-    /// Other devices are watched from now on. The row that keys move stays on its device.
+    /// Changes the devices. The selection stays on its device.
     pub fn set_stack(&mut self, stack: Stack) {
         if stack == self.stack {
             return;
@@ -103,7 +80,7 @@ impl Screen {
         self.stack = stack;
     }
 
-    /// An interval has passed; `clock` is the time at its end.
+    /// Adds an interval; `clock` is the time at its end.
     pub fn add_interval(&mut self, rates: Rates, clock: &str) {
         self.history.push(&rates);
         if self.paused {
@@ -114,7 +91,7 @@ impl Screen {
         self.clock = clock.to_owned();
     }
 
-    /// A key was pressed.
+    /// Handles a key.
     pub fn press(&mut self, key: Key) -> Action {
         let last = self.stack.rows.len().saturating_sub(1);
         match key {
@@ -134,7 +111,7 @@ impl Screen {
         Action::Draw
     }
 
-    /// Moves the rows shown so that the one that keys move is among them.
+    /// Scrolls so that the selected row is visible.
     pub(crate) fn scroll_to(&mut self, page: usize) {
         self.cursor.scroll_to(self.cursor.selected, page, self.stack.rows.len());
     }
@@ -165,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_paused_picture_stands_still_while_time_goes_on() {
+    fn a_paused_view_keeps_its_figures_while_intervals_pass() {
         let mut screen = screen(1);
         let rates = |seconds| Rates { seconds, ..Rates::default() };
         screen.add_interval(rates(1.0), "a");

@@ -1,57 +1,57 @@
-//! The block devices to show, in the order and with the indents in which they stand on each other.
+//! Block devices in display order, with their nesting.
 
 use crate::Rates;
 use record::{DeviceFacts, DeviceKind};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Devices, from the top of each stack down.
+/// Devices, each stack from the top down.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stack {
-    /// A row a device; each device once.
+    /// One row for each device.
     pub rows: Vec<Row>,
 }
 
-/// A device among others.
+/// A row of a stack.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Row {
     /// Kernel name.
     pub name: String,
-    /// What it is, in a word or two: "raid1", "vg-home", "disk.img"; empty for a plain disk.
+    /// A short description: "raid1", "vg-home", "disk.img"; empty for a plain disk.
     pub what: String,
-    /// For each level above it whether more of that level follows, then for itself: what lines
-    /// that lead to it are drawn from. Empty at the top.
+    /// For each level above it, then for itself, whether another row of that level follows. The
+    /// tree lines are drawn from this. Empty at the top.
     pub follows: Vec<bool>,
-    /// What it is one of several legs of; `None` when it is alone.
+    /// The array, volume or filesystem of which it is one of several members; `None` for others.
     #[serde(rename = "legs_of")]
     pub member_of: Option<MemberOf>,
-    /// Devices right below it that stand in another row above, under what came first.
+    /// Devices directly below it that are shown above, under another device.
     pub also_on: Vec<String>,
 }
 
-/// What a leg is a leg of.
+/// What a device is a member of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MemberOf {
     /// The device of this name.
     Device(String),
-    /// The filesystem that lies on all tops.
+    /// The filesystem on all top devices.
     Filesystem,
 }
 
 impl Stack {
-    /// The devices under a path that lies on `tops`, several where a filesystem spans them.
+    /// The devices under a path on `tops`. A filesystem may span several.
     pub fn under(devices: &BTreeMap<String, DeviceFacts>, tops: &[String]) -> Stack {
         let mut builder = Builder { devices, partitions: true, rows: Vec::new() };
-        let legs = (tops.len() > 1).then_some(MemberOf::Filesystem);
+        let members = (tops.len() > 1).then_some(MemberOf::Filesystem);
         for top in tops {
-            builder.descend(top, &[], legs.as_ref());
+            builder.descend(top, &[], members.as_ref());
         }
         Stack { rows: builder.rows }
     }
 
-    /// All devices of a machine, partitions left out: what stands on a partition stands on its
-    /// disk. Loop devices over files, of which a desktop may have dozens, come last.
+    /// All devices of a machine without partitions, which are replaced by their disks. Loop devices
+    /// over files come last, because a desktop may have dozens.
     pub fn whole(devices: &BTreeMap<String, DeviceFacts>) -> Stack {
         let mut builder = Builder { devices, partitions: false, rows: Vec::new() };
         let mut names: Vec<&String> =
@@ -68,17 +68,17 @@ impl Stack {
         Stack { rows: builder.rows }
     }
 
-    /// Share of the reads of all legs of the same thing that a leg served, in percent; `None` for
-    /// what is no leg, or when none read.
+    /// Share of the reads of all members that a member served, in percent; `None` for other
+    /// devices, or without reads.
     pub fn share_of_reads(&self, row: &Row, rates: &Rates) -> Option<f64> {
         let member_of = row.member_of.as_ref()?;
         let reads = |name: &str| rates.disks.get(name).map_or(0, |disk| disk.counted.read_ios);
-        let legs = self.rows.iter().filter(|other| other.member_of.as_ref() == Some(member_of));
-        let all: u64 = legs.map(|leg| reads(&leg.name)).sum();
+        let members = self.rows.iter().filter(|other| other.member_of.as_ref() == Some(member_of));
+        let all: u64 = members.map(|member| reads(&member.name)).sum();
         (all > 0).then(|| reads(&row.name) as f64 * 100.0 / all as f64)
     }
 
-    /// Whether any device is one of several legs.
+    /// Whether any device is a member.
     pub fn has_members(&self) -> bool {
         self.rows.iter().any(|row| row.member_of.is_some())
     }
@@ -95,13 +95,14 @@ impl Builder<'_> {
         self.devices.get(name).is_some_and(|device| device.kind == DeviceKind::Partition)
     }
 
-    /// Whether it is a loop device over a file, not over a device.
+    /// Whether it is a loop device over a file.
     fn is_over_a_file(&self, name: &str) -> bool {
         let kind = self.devices.get(name).map(|device| &device.kind);
         matches!(kind, Some(DeviceKind::Loop { backing_file }) if !backing_file.starts_with("/dev/"))
     }
 
-    /// What a device stands on, in natural order; through partitions where they are left out.
+    /// The devices below a device, in natural order, with partitions replaced by disks if they are
+    /// left out.
     fn below(&self, device: &DeviceFacts) -> Vec<String> {
         let mut below: Vec<String> = Vec::new();
         for name in &device.below {
@@ -132,20 +133,20 @@ impl Builder<'_> {
             member_of: member_of.cloned(),
             also_on,
         });
-        let legs = (below.len() > 1).then(|| MemberOf::Device(name.to_owned()));
+        let members = (below.len() > 1).then(|| MemberOf::Device(name.to_owned()));
         for (at, lower) in new.iter().enumerate() {
             let follows = [follows, &[at + 1 < new.len()]].concat();
-            self.descend(lower, &follows, legs.as_ref());
+            self.descend(lower, &follows, members.as_ref());
         }
     }
 }
 
-/// What a device is, where its name does not say it.
+/// A description of a device whose name does not say enough.
 fn what(device: &DeviceFacts) -> String {
     match &device.kind {
         DeviceKind::DeviceMapper { name, .. } => name.clone(),
         DeviceKind::Md { level } => level.clone(),
-        // A name that a terminal would obey is not shown as it is.
+        // Control characters could change the terminal.
         DeviceKind::Loop { backing_file } => backing_file
             .rsplit('/')
             .next()
@@ -213,12 +214,12 @@ mod tests {
         assert_eq!(stack.rows[1].follows, [true]);
         assert_eq!(stack.rows[2].follows, [true, false]);
         assert_eq!(stack.rows[3].follows, [false]);
-        let legs: Vec<bool> = stack.rows.iter().map(|row| row.member_of.is_some()).collect();
-        assert_eq!(legs, [false, true, false, true, false]);
+        let members: Vec<bool> = stack.rows.iter().map(|row| row.member_of.is_some()).collect();
+        assert_eq!(members, [false, true, false, true, false]);
     }
 
     #[test]
-    fn of_a_whole_machine_partitions_are_left_out() {
+    fn the_stack_of_a_machine_has_no_partitions() {
         let mut devices = mirror();
         devices.extend(super::tests::devices(&[
             (
@@ -255,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_leg_says_what_share_of_the_reads_it_served() {
+    fn a_member_has_its_share_of_the_reads() {
         let stack = Stack::under(&mirror(), &["md0".into()]);
         let disk = |read_ios| DiskRates {
             counted: DiskSample { read_ios, ..DiskSample::default() },
@@ -292,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_whole_machine_loop_devices_over_files_come_after_what_they_lie_on() {
+    fn loop_devices_over_files_come_last() {
         let over = |file: &str| DeviceKind::Loop { backing_file: file.into() };
         let devices = devices(&[
             ("loop0", over("/srv/one.img"), &["sda"]),

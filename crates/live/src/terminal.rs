@@ -1,4 +1,4 @@
-//! The terminal: taken for a picture, and put back however the program ends.
+//! The terminal: set up for drawing, and restored however the program ends.
 
 use crate::{Key, Palette, Screen, draw, keys};
 use ratatui::Frame;
@@ -17,45 +17,44 @@ use std::panic;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Whether the terminal is ours, for a panic to put it back.
+/// Whether the terminal is set up, so that a panic restores it.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// Bytes of a picture, so that it goes out in one piece.
+/// Buffer size, so that a picture is written in one piece.
 const PICTURE: usize = 64 << 10;
 
-/// How long the rest of a key may take to come: of one that is Escape there is none.
+/// Time to wait for the rest of a key. The Escape key has no rest.
 const KEY: Duration = Duration::from_millis(50);
 
-/// What happened at the terminal.
+/// An event of the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A key was pressed.
     Key(Key),
-    /// It has another size, and wants to be drawn.
+    /// The size changed; the picture must be drawn again.
     Resized,
 }
 
-/// The terminal at standard output. Keys come from standard input, or, where that is none, from the
-/// terminal of the session.
+/// The terminal at standard output. Keys come from standard input, or from /dev/tty if that is not
+/// a terminal.
 ///
-/// While it lives there is no echo, keys come at once, and the picture is on a screen of its own.
-/// All of that is undone when it is dropped, and when the program panics.
+/// The terminal is in raw mode and on the alternate screen. It is restored on drop and on a panic.
 pub struct Terminal {
     inner: ratatui::Terminal<CrosstermBackend<BufWriter<Stdout>>>,
     palette: Palette,
-    /// Where keys come from where that is not standard input.
+    /// The source of keys if that is not standard input.
     keyboard: Option<File>,
-    /// Keys that were read and not told yet.
+    /// Keys that were read and not returned yet.
     keys: VecDeque<Key>,
     /// Rows and columns.
     size: Option<(u16, u16)>,
 }
 
 impl Terminal {
-    /// Takes the terminal.
+    /// Sets up the terminal.
     ///
     /// # Errors
-    /// When there is none, or it cannot be set up.
+    /// When there is no terminal, or it cannot be set up.
     pub fn open(palette: Palette) -> io::Result<Terminal> {
         static HOOK: std::sync::Once = std::sync::Once::new();
         HOOK.call_once(|| {
@@ -82,42 +81,42 @@ impl Terminal {
         }
     }
 
-    /// Draws.
+    /// Draws the view of a machine.
     ///
     /// # Errors
-    /// Those of writing to the terminal.
+    /// Errors of writing to the terminal.
     pub fn draw(&mut self, screen: &mut Screen) -> io::Result<()> {
         self.draw_with(|frame, palette| draw(frame, screen, palette))
     }
 
-    /// Draws what is drawn into a frame.
+    /// Draws with a function.
     ///
     /// # Errors
-    /// Those of writing to the terminal.
+    /// Errors of writing to the terminal.
     pub fn draw_with(&mut self, draw: impl FnOnce(&mut Frame<'_>, Palette)) -> io::Result<()> {
         let palette = self.palette;
         self.inner.draw(|frame| draw(frame, palette)).map(drop)
     }
 
-    /// Puts the terminal back where one is taken: for a program that ends without further ado.
+    /// Restores the terminal if it is set up, for a program that exits at once.
     pub fn restore() {
-        // There is nobody left to be told.
+        // An error could not be reported.
         let _ = restore_terminal();
     }
 
-    /// Forgets what is on the terminal: the next picture is drawn whole.
+    /// Clears the terminal, so that the next picture is drawn completely.
     ///
     /// # Errors
-    /// Those of writing to the terminal.
+    /// Errors of writing to the terminal.
     pub fn clear(&mut self) -> io::Result<()> {
-        // The library's own way asks the terminal where its cursor is, and waits for an answer that
-        // one that is no longer ours does not give.
+        // The library's clear() queries the cursor position and waits for an answer, which does not
+        // come while the process is in the background.
         self.inner.backend_mut().clear()?;
         self.inner.swap_buffers();
         Ok(())
     }
 
-    /// Waits for a key or a new size, at most so long. Keys that mean nothing are passed over.
+    /// Waits for a key or a new size, at most this long. Unknown keys are skipped.
     ///
     /// # Errors
     /// When the terminal is gone.
@@ -132,7 +131,7 @@ impl Terminal {
         Ok(self.keys.pop_front().map(Event::Key))
     }
 
-    /// Whether there are bytes to read within a time; a signal ends it early.
+    /// Waits for bytes to read. A signal ends the wait.
     fn is_ready(&self, patience: Duration) -> io::Result<bool> {
         let mut wanted = [PollFd::from_borrowed_fd(self.keyboard(), PollFlags::IN)];
         let patience = Timespec::try_from(patience).map_err(io::Error::other)?;
@@ -144,7 +143,7 @@ impl Terminal {
         }
     }
 
-    /// Reads the keys that are there.
+    /// Reads the available keys.
     fn read(&mut self) -> io::Result<()> {
         let mut bytes = [0; 256];
         let mut length = 0;
@@ -174,21 +173,20 @@ impl Terminal {
         self.keyboard.as_ref().map_or_else(|| STDIN.as_fd(), File::as_fd)
     }
 
-    /// Puts the terminal back, calls `pause`, which returns when the terminal may be taken again,
-    /// and takes it again.
+    /// Restores the terminal, calls `pause`, and sets the terminal up again.
     ///
     /// # Errors
-    /// Those of setting the terminal up.
+    /// Errors of setting up the terminal.
     pub fn suspend(&mut self, pause: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
         restore_terminal()?;
         pause()?;
         self.reopen()
     }
 
-    /// Takes the terminal again after the program was stopped without being asked.
+    /// Sets up the terminal again after the process was stopped by a signal.
     ///
     /// # Errors
-    /// Those of setting the terminal up.
+    /// Errors of setting up the terminal.
     pub fn reopen(&mut self) -> io::Result<()> {
         restore_terminal()?;
         prepare_terminal()?;
@@ -198,12 +196,12 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // A terminal that went away needs nothing.
+        // A terminal that is gone needs no restoring.
         let _ = restore_terminal();
     }
 }
 
-/// Rows and columns; `None` when they are not told.
+/// Rows and columns; `None` if unknown.
 fn size() -> Option<(u16, u16)> {
     let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
     Some((size.ws_row, size.ws_col))

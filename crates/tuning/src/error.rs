@@ -1,26 +1,26 @@
-//! Why the machine could not be made what was asked for.
+//! Errors of setting up or restoring the machine.
 
 use std::io;
 use std::path::Path;
 
-/// What went wrong, and what to do.
+/// An error with its cause and remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text}")]
 pub struct Error {
-    /// Whose fault it is.
+    /// The kind of error.
     pub kind: Kind,
-    /// For the user, in whole sentences, with the setting and what was expected.
+    /// The message for the user, with the setting and what was expected.
     pub text: String,
 }
 
-/// Whose fault it is.
+/// The kind of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The value is none of the setting's.
+    /// The value is not valid for the setting.
     Usage,
-    /// The target does not suit, or this user may not.
+    /// The target is unsuitable, or the user lacks permission.
     Refused,
-    /// The machine did not follow.
+    /// An operation failed.
     Failed,
 }
 
@@ -37,7 +37,7 @@ impl Error {
         Error { kind: Kind::Failed, text: text.into() }
     }
 
-    /// A call on a file failed; `what` says what it was to do ("cannot be made").
+    /// An operation on a file failed; `what` names it ("cannot be made").
     pub(crate) fn io(file: &Path, what: &str, error: &io::Error) -> Error {
         Error::failed(format!("{}: {what}: {error}", file.display()))
     }

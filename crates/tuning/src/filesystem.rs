@@ -1,4 +1,4 @@
-//! Filesystems that are made for a cell.
+//! Filesystems made for a cell.
 
 use crate::Error;
 use crate::journal::{Entry, Journal};
@@ -9,17 +9,16 @@ use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 
-/// A filesystem that lies ready.
+/// A new filesystem.
 pub(crate) struct Filesystem {
-    /// Where it is mounted.
+    /// Mount point.
     pub point: PathBuf,
-    /// Lines for the user.
+    /// Messages for the user.
     pub notes: Vec<String>,
 }
 
-/// How mkfs is to go about it: without questions and words; on a scratch file without discards,
-/// which would give back what was laid out; and complete, where ext4 would go on in the background
-/// while it is measured.
+/// Options of mkfs: quiet and without questions; on a scratch file without discards, which would
+/// free its blocks; for ext4 without lazy initialization, which would run during the measurement.
 fn arguments(kind: &str, keeps_blocks: bool) -> Vec<&'static str> {
     let (always, whole): (&[&str], &[&str]) = match kind {
         "ext2" | "ext3" | "ext4" if keeps_blocks => {
@@ -39,10 +38,10 @@ fn arguments(kind: &str, keeps_blocks: bool) -> Vec<&'static str> {
     [always, if keeps_blocks { whole } else { &[] }].concat()
 }
 
-/// Looks whether a type of filesystem can be made here.
+/// Checks that a type of filesystem can be made here.
 ///
 /// # Errors
-/// Its mkfs is missing, and how to get it; or this user is not root.
+/// Its mkfs is missing, or the user is not root.
 pub(crate) fn check(kind: &str) -> Result<(), Error> {
     let missing = |error: Error| Error { text: format!("fs={kind}: {}", error.text), ..error };
     for program in [&format!("mkfs.{kind}"), "wipefs", "mount", "umount", "losetup"] {
@@ -52,7 +51,7 @@ pub(crate) fn check(kind: &str) -> Result<(), Error> {
 }
 
 /// # Errors
-/// This user is not root.
+/// The user is not root.
 pub(crate) fn must_be_root(setting: &str) -> Result<(), Error> {
     match rustix::process::geteuid().is_root() {
         true => Ok(()),
@@ -73,7 +72,7 @@ pub(crate) fn make(
     check(kind)?;
     let attached = mkfs_target.attach(host, journal)?;
     let device = attached.device.as_str();
-    // Signatures of the filesystem before, at places this one does not write, would stay.
+    // Signatures of an earlier filesystem may be where the new one does not write.
     run("wipefs", &["--all", "--quiet", device], journal)?;
     let keeps_blocks = matches!(mkfs_target, MkfsTarget::Scratch { .. });
     let line = [arguments(kind, keeps_blocks), vec![device]].concat();
@@ -90,7 +89,7 @@ pub(crate) fn make(
     Ok(Filesystem { point, notes: attached.notes })
 }
 
-/// What keeps a program from making a filesystem on a file made for it is the file's size.
+/// On a scratch file, mkfs fails because the file is too small.
 fn too_small(error: Error, mkfs_target: &MkfsTarget) -> Error {
     match mkfs_target {
         MkfsTarget::Scratch { size, .. } => {

@@ -1,9 +1,8 @@
-//! What is to be put back, on disk before it is changed.
+//! The journal of a session: the old state of everything it changes, on disk before each change.
 //!
-//! A journal is two files: NAME.json, replaced as a whole and synced before each change, and
-//! NAME.lock, locked (flock(2)) for as long as its session lives. The lock is also held by every
-//! program the session starts, so that whoever gets it knows that nothing of the session still
-//! changes the machine.
+//! A journal is two files: NAME.json, replaced and synced before each change, and NAME.lock, locked
+//! (flock(2)) while its session runs. Every program that the session starts holds the lock too, so
+//! that the lock is free only when nothing of the session can still change the machine.
 
 use crate::Error;
 use host::Host;
@@ -15,18 +14,18 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Grows with every change that an older program would misread.
+/// Raised with every change that an older program would misread.
 const SCHEMA: u32 = 1;
 
-/// One thing to put back. All of them may be undone twice without harm.
+/// One change to undo. Undoing twice does no harm.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Entry {
-    /// A file of /sys had this value.
+    /// A file in /sys was changed.
     Value {
         /// The file.
         file: PathBuf,
-        /// What it held.
+        /// Its old value.
         old: String,
     },
     /// A file was made.
@@ -39,22 +38,22 @@ pub(crate) enum Entry {
         /// The directory.
         path: PathBuf,
     },
-    /// A file was, or was about to be, attached to a loop device.
+    /// A file was or was about to be attached to a loop device.
     Loop {
-        /// The file, its path without links.
+        /// The file, by its path without links.
         file: PathBuf,
     },
-    /// A filesystem was, or was about to be, mounted.
+    /// A filesystem was or was about to be mounted.
     Mounted {
-        /// Where.
+        /// Mount point.
         point: PathBuf,
     },
-    /// The user's filesystem was mounted so.
+    /// A filesystem of the user was remounted; its old mount.
     Remounted(Remounted),
 }
 
 impl Entry {
-    /// Whether both are about one thing.
+    /// Whether both are about the same thing.
     fn is_same_place(&self, other: &Entry) -> bool {
         match (self.place(), other.place()) {
             (None, None) => self == other,
@@ -62,7 +61,7 @@ impl Entry {
         }
     }
 
-    /// The file or mount of the machine that was changed; `None` for what was made.
+    /// The changed file or mount point; `None` for things that were made.
     fn place(&self) -> Option<&Path> {
         match self {
             Entry::Value { file, .. } => Some(file),
@@ -72,16 +71,16 @@ impl Entry {
     }
 }
 
-/// How a filesystem of the user was mounted.
+/// The old mount of a filesystem of the user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Remounted {
-    /// Where.
+    /// Mount point.
     pub point: PathBuf,
-    /// What: the path of a block device.
+    /// Source: the path of a block device.
     pub source: String,
-    /// The type of filesystem.
+    /// Type of the filesystem.
     pub kind: String,
-    /// The options, as mountinfo shows them.
+    /// Options, as in mountinfo.
     pub options: Vec<String>,
 }
 
@@ -91,33 +90,33 @@ pub(crate) struct Document {
     pub schema: u32,
     /// The process that made the changes.
     pub pid: u32,
-    /// When it started, in clock ticks since boot.
+    /// Its start time, in clock ticks since boot.
     pub start: u64,
-    /// The boot it ran in; what the kernel held is gone with it.
+    /// The boot it ran in. State of the kernel ends with the boot.
     pub boot: String,
-    /// What is to be put back, the oldest first.
+    /// The changes to undo, the oldest first.
     pub entries: Vec<Entry>,
 }
 
-/// The journal of a session, or one that a session left.
+/// The journal of this session, or one left by an ended session.
 pub(crate) struct Journal {
     path: PathBuf,
     lock: File,
     document: Document,
 }
 
-/// Whose a journal is.
+/// The owner of a journal.
 pub(crate) enum Owner {
-    /// A process that is there.
+    /// A running process.
     Running(u32),
-    /// None any more; the journal is now ours.
+    /// The process has ended; the journal is now ours.
     Ended(Journal),
-    /// None any more, but a program it started goes on.
+    /// The process has ended, but a program it started is running.
     ProgramRunning,
 }
 
 impl Journal {
-    /// One with nothing in it, which is not on disk until something is.
+    /// An empty journal. Its file is written with the first entry.
     pub fn begin(host: &Host, state: &Path) -> Result<Journal, Error> {
         static COUNT: AtomicU32 = AtomicU32::new(1);
         make_directory(state)?;
@@ -136,8 +135,7 @@ impl Journal {
         Ok(Journal { path, lock, document })
     }
 
-    /// The journal at `path`, if nobody lives who would put it back. `None`: it is not there any
-    /// more.
+    /// The owner of the journal at `path`; `None` if it does not exist any more.
     pub fn take_over(host: &Host, path: &Path) -> Result<Option<Owner>, Error> {
         let lock_path = path.with_extension("lock");
         let mut options = OpenOptions::new();
@@ -169,18 +167,18 @@ impl Journal {
         }))
     }
 
-    /// What is to be put back, the oldest first.
+    /// The changes to undo, the oldest first.
     pub fn entries(&self) -> &[Entry] {
         &self.document.entries
     }
 
-    /// Whether the machine was not started anew since.
+    /// Whether the machine has not been rebooted since.
     pub fn is_of_this_boot(&self, host: &Host) -> bool {
         host.boot_id().is_some_and(|boot| boot == self.document.boot)
     }
 
-    /// Notes what is about to be changed, and comes back when the note is safe on disk. What a file of
-    /// /sys held is noted once: the first is what it is to hold again.
+    /// Records changes durably before they are made. Of a file in /sys only the first old value is
+    /// kept.
     pub fn record(&mut self, entries: Vec<Entry>) -> Result<(), Error> {
         let before = self.document.entries.len();
         for entry in entries {
@@ -198,7 +196,7 @@ impl Journal {
         self.save().inspect_err(|_| self.document.entries.truncate(before))
     }
 
-    /// Takes out what was put back. The last one takes the files of the journal with it.
+    /// Removes an entry that was undone. With the last one the file is removed.
     pub fn remove_entry(&mut self, entry: &Entry) -> Result<(), Error> {
         self.document.entries.retain(|other| other != entry);
         match self.document.entries.is_empty() {
@@ -207,29 +205,29 @@ impl Journal {
         }
     }
 
-    /// A file that a started program is to have opened: the lock then lasts until it has ended.
+    /// A handle for a program to inherit, so that the lock lasts until it has ended.
     pub fn lock_handle(&self) -> io::Result<File> {
         self.lock.try_clone()
     }
 
-    /// Ends as its process would. Another test that starts a program at this moment has a copy of
-    /// every open file until that program runs, so closing alone does not unlock at once.
+    /// Ends like its process. Programs that other tests start at this moment hold copies of every
+    /// open file, so closing alone may not unlock at once.
     #[cfg(test)]
     pub fn simulate_crash(self) {
         flock(&self.lock, FlockOperation::Unlock).unwrap();
     }
 
-    /// A path beside the journal that nobody else uses.
+    /// A unique path beside the journal.
     pub fn sibling_path(&self, extension: &str) -> PathBuf {
         self.path.with_extension(extension)
     }
 
-    /// A name that nobody else uses.
+    /// A unique name.
     pub fn name(&self) -> String {
         self.path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// Two sessions that change one thing would each put back what the other made of it.
+    /// Two sessions that change the same thing would restore each other's values.
     fn check_exclusive(&self, entries: &[Entry]) -> Result<(), Error> {
         let state = self.path.parent().unwrap_or(Path::new("/"));
         let files = fs::read_dir(state).map_err(|e| Error::io(state, "cannot be read", &e))?;
@@ -237,15 +235,15 @@ impl Journal {
         let others = others.filter(|path| {
             *path != self.path && path.extension().is_some_and(|extension| extension == "json")
         });
-        // One that cannot be read is gone by now, or was told when this session began.
+        // An unreadable one was removed meanwhile, or reported when this session began.
         let read = |path: PathBuf| serde_json::from_slice::<Document>(&fs::read(path).ok()?).ok();
         for other in others.filter_map(read) {
             let shared =
                 entries.iter().find(|entry| other.entries.iter().any(|o| o.is_same_place(entry)));
             if let Some(place) = shared.and_then(Entry::place) {
                 return Err(Error::refused(format!(
-                    "{} is varied by another sweep (process {}): wait for its end, or put back what \
-                     it left with fathom sweep --restore",
+                    "{} is changed by another sweep (process {}): wait for its end, or restore what it \
+                     left with fathom sweep --restore",
                     place.display(),
                     other.pid
                 )));
@@ -258,7 +256,7 @@ impl Journal {
         let beside = self.sibling_path("new");
         let saved = replace(&beside, &self.path, &self.document);
         if saved.is_err() {
-            // What went wrong is reported; a left-over that cannot be removed adds nothing to it.
+            // The error is reported; a failure to remove the temporary file adds nothing.
             let _ = fs::remove_file(&beside);
         }
         saved.map_err(|error| unwritable(&self.path, &error))
@@ -267,7 +265,7 @@ impl Journal {
 
 impl Drop for Journal {
     fn drop(&mut self) {
-        // With something left to put back, the files are what a later restore starts from.
+        // With entries left, a later restore needs the files.
         if self.document.entries.is_empty() {
             let _ = fs::remove_file(self.path.with_extension("lock"));
         }
@@ -276,7 +274,7 @@ impl Drop for Journal {
 
 fn unwritable(path: &Path, error: &io::Error) -> Error {
     Error::refused(format!(
-        "{}: cannot note what of the machine is to be put back, so nothing is changed: {error}",
+        "{}: the journal of changes cannot be written, so nothing is changed: {error}",
         path.display()
     ))
 }
@@ -292,21 +290,21 @@ fn replace(beside: &Path, path: &Path, document: &Document) -> io::Result<()> {
     File::open(directory)?.sync_all()
 }
 
-/// Nobody else may look into it or add to it: what a journal says is done, by root.
+/// The directory must be private, because root carries out what a journal says.
 fn make_directory(state: &Path) -> Result<(), Error> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(state);
     made.map_err(|error| unwritable(state, &error))?;
     check_owner(state)
 }
 
-/// Refuses a directory that another user could have written what it says into.
+/// Refuses a directory that another user can write to.
 pub(crate) fn check_owner(state: &Path) -> Result<(), Error> {
     let metadata = fs::metadata(state).map_err(|e| Error::io(state, "cannot be read", &e))?;
     let user = rustix::process::geteuid().as_raw();
     match metadata.uid() == user && metadata.mode() & 0o022 == 0 {
         true => Ok(()),
         false => Err(Error::refused(format!(
-            "{}: others may write there, and what it says is done to the machine: name a directory \
+            "{}: others may write there, and root would carry out what they write: name a directory \
              of your own with {}",
             state.display(),
             crate::STATE_VARIABLE
@@ -340,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_noted_is_on_disk_and_what_is_struck_is_not() {
+    fn recorded_entries_are_on_disk_until_they_are_removed() {
         let host = Host::at("/");
         let state = tempfile::tempdir().unwrap();
         let mut journal = Journal::begin(&host, state.path()).unwrap();
@@ -386,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_that_cannot_be_had_is_told_and_nothing_is_noted() {
+    fn an_unusable_directory_is_an_error() {
         let host = Host::at("/");
         let state = tempfile::tempdir().unwrap();
         let file = state.path().join("file");

@@ -1,4 +1,4 @@
-//! Putting back what sessions left that died.
+//! Restoring the changes of sessions that ended without doing so.
 
 use crate::Error;
 use crate::journal::{Journal, Owner, check_owner};
@@ -9,16 +9,16 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long a program that outlived its session (mkfs) may take to its end.
+/// Time to wait for a program (mkfs) that outlived its session.
 const PATIENCE: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Puts back what is noted in the journals of a directory whose sessions do not live any more. Those
-/// of living ones are left alone. To do it twice does no harm.
+/// Undoes the journals of ended sessions in a directory. Those of running sessions are left alone.
+/// Running it twice does no harm.
 ///
 /// # Errors
-/// The directory cannot be read, or belongs to somebody else. What could not be put back is in the
-/// value.
+/// The directory cannot be read, or belongs to another user. The report holds what could not be
+/// restored.
 pub fn restore_leftovers(host: &Host, state: &Path) -> Result<RestoreReport, Error> {
     let mut put_back = RestoreReport::default();
     match fs::metadata(state) {
@@ -35,7 +35,7 @@ pub fn restore_leftovers(host: &Host, state: &Path) -> Result<RestoreReport, Err
     Ok(put_back)
 }
 
-/// Puts back what one journal notes.
+/// Undoes one journal.
 fn restore_journal(host: &Host, path: &Path) -> Result<RestoreReport, Error> {
     let begun = Instant::now();
     loop {
@@ -43,13 +43,13 @@ fn restore_journal(host: &Host, path: &Path) -> Result<RestoreReport, Error> {
             None => return Ok(RestoreReport::default()),
             Some(Owner::Ended(mut journal)) => return Ok(restore_entries(host, &mut journal, 0)),
             Some(Owner::Running(pid)) => {
-                let left = vec![format!("process {pid} still works with its own changes")];
+                let left = vec![format!("process {pid} is still using its changes")];
                 return Ok(RestoreReport { left, ..RestoreReport::default() });
             }
             Some(Owner::ProgramRunning) if begun.elapsed() < PATIENCE => std::thread::sleep(PAUSE),
             Some(Owner::ProgramRunning) => {
                 return Err(Error::failed(format!(
-                    "{}: a program that an ended sweep started goes on; try again when it has ended",
+                    "{}: a program of an ended sweep is still running; try again when it has ended",
                     path.display()
                 )));
             }
@@ -57,19 +57,19 @@ fn restore_journal(host: &Host, path: &Path) -> Result<RestoreReport, Error> {
     }
 }
 
-/// Removes what a session left that ended before it noted anything, or while it did.
+/// Removes files of sessions that ended before or while they wrote a journal.
 fn remove_orphans(host: &Host, state: &Path) -> Result<(), Error> {
     for extension in ["lock", "new"] {
         for path in with_extension(state, extension)? {
             let is_needed = path.with_extension("json").exists() || is_running(host, &path);
-            // One that cannot be removed does no harm.
+            // A remaining file does no harm.
             let _ = if is_needed { Ok(()) } else { fs::remove_file(&path) };
         }
     }
     Ok(())
 }
 
-/// Whether the process lives that a file of a journal is named after.
+/// Whether the process in the name of a journal file is running.
 fn is_running(host: &Host, path: &Path) -> bool {
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     let mut parts = name.split('-').map(str::parse::<u64>);
@@ -91,7 +91,7 @@ mod tests {
     use crate::journal::Entry;
 
     #[test]
-    fn what_the_living_changed_is_left_alone_and_what_the_dead_left_is_undone() {
+    fn changes_of_running_sessions_stay_and_those_of_ended_ones_are_undone() {
         let host = Host::at("/");
         let state = tempfile::tempdir().unwrap();
         let (kept, gone) = (state.path().join("kept"), state.path().join("gone"));

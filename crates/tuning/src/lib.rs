@@ -1,8 +1,8 @@
-//! Settings of the machine that a sweep varies: set, looked at whether they hold, and put back.
+//! Settings of the machine that a sweep varies: set, verified and restored.
 //!
-//! A [`Session`] makes the machine what a cell asks for. Before each change it notes in a journal
-//! on disk what is to be put back, so that even after SIGKILL [`restore`] finds it. What a sweep
-//! can vary is a [`Setting`].
+//! A [`Session`] sets up the machine for a cell. Before each change it records the old state in a
+//! journal on disk, so that [`restore_leftovers`] can restore it even after SIGKILL. A [`Setting`]
+//! is something a sweep can vary.
 
 mod error;
 mod filesystem;

@@ -1,4 +1,4 @@
-//! What filesystems are made on.
+//! The targets of mkfs.
 
 use crate::Error;
 use crate::journal::{Entry, Journal};
@@ -11,41 +11,41 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// What filesystems are made on.
+/// Where filesystems are made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MkfsTarget {
-    /// A loop device with direct I/O over a file, which is made and removed again.
+    /// A loop device with direct I/O over a temporary file.
     Scratch {
         /// The file's directory.
         directory: PathBuf,
         /// Its size.
         size: Bytes,
     },
-    /// A block device, all of whose data is lost.
+    /// A block device, which loses all data.
     Device {
         /// Its path.
         path: String,
-        /// Devices that the user allows to be overwritten; it has to be among them.
+        /// Devices that the user allows to be overwritten.
         allow_destroy: Vec<String>,
     },
 }
 
-/// Written at a time while a scratch file is filled, in bytes.
+/// Bytes of a write while a scratch file is filled.
 const BLOCK: usize = 4 << 20;
 
-/// What a device lies ready as, and what the user should know of it.
+/// A device that is ready for mkfs.
 pub(crate) struct AttachedDevice {
-    /// The path of the device.
+    /// Its path.
     pub device: String,
-    /// Lines for the user.
+    /// Messages for the user.
     pub notes: Vec<String>,
 }
 
 impl MkfsTarget {
-    /// Looks whether filesystems may be made there, without a change.
+    /// Checks that filesystems may be made there. Changes nothing.
     ///
     /// # Errors
-    /// What stands against it.
+    /// The reason why not.
     pub(crate) fn check(&self, host: &Host) -> Result<(), Error> {
         match self {
             MkfsTarget::Scratch { directory, size } => has_room(directory, *size),
@@ -55,7 +55,8 @@ impl MkfsTarget {
         }
     }
 
-    /// Makes the file of a scratch mkfs_target, filled once, so that no cell pays for laying it out.
+    /// Makes the file of a scratch mkfs_target, filled once, so that no cell pays for laying it
+    /// out.
     pub(crate) fn create_file(
         &self,
         journal: &mut Journal,
@@ -71,7 +72,7 @@ impl MkfsTarget {
         fill(&file, *size, stop).map_err(|error| Error::io(&file, "cannot be filled", &error))
     }
 
-    /// The block device to make a filesystem on; a scratch file is attached to one.
+    /// The block device for mkfs. A scratch file is attached to a loop device.
     pub(crate) fn attach(
         &self,
         host: &Host,
@@ -90,7 +91,7 @@ impl MkfsTarget {
     }
 }
 
-/// The file in `directory`, its path without links, as the kernel shows it of a loop device.
+/// The scratch file in `directory`, by its path without links, as loop devices show it.
 fn scratch_file(directory: &Path, journal: &Journal) -> Result<PathBuf, Error> {
     let directory = fs::canonicalize(directory)
         .map_err(|error| Error::io(directory, "cannot hold a scratch file", &error))?;
@@ -106,8 +107,8 @@ fn attach_loop(host: &Host, journal: &mut Journal, file: &Path) -> Result<Attach
     let is_direct =
         host.text(format!("/sys/class/block/{name}/loop/dio")).is_some_and(|d| d == "1");
     let note = format!(
-        "{}: no O_DIRECT there, so what is done to the scratch filesystem passes the page cache \
-         twice; name a directory on a disk's filesystem",
+        "{}: O_DIRECT is not available there, so I/O to the scratch filesystem passes the page cache \
+         twice; name a directory on a filesystem of a disk",
         file.display()
     );
     let notes = if is_direct { Vec::new() } else { vec![note] };
@@ -132,21 +133,21 @@ fn has_room(directory: &Path, size: Bytes) -> Result<(), Error> {
     Ok(())
 }
 
-/// The house's guard. What is mounted, swapped to, part of another device or held by somebody is not
-/// made a filesystem of, whatever is allowed; all else may go only if the user named it.
+/// Refuses a device that is mounted, swap, part of another device or in use, and every device that
+/// the user did not allow to be overwritten.
 fn may_be_overwritten(host: &Host, path: &str, allowed: &[String]) -> Result<(), Error> {
     let query = TargetQuery { path: path.to_owned(), will_write: true };
     let facts = host.survey(Facts::default(), &[query]);
     let target = facts.targets.get(path).cloned().unwrap_or_default();
     if target.kind != TargetKind::Block {
-        return Err(Error::refused(format!("{path} is no block device to make filesystems on")));
+        return Err(Error::refused(format!("{path} is not a block device")));
     }
     let name = target.device.map(|device| format!("/dev/{device}"));
     let names = [Some(path), Some(target.canonical.as_str()), name.as_deref()];
     if !allowed.iter().any(|allowed| names.contains(&Some(allowed.as_str()))) {
         return Err(Error::refused(format!(
-            "{path}: each filesystem made there destroys what it holds; give --allow-destroy={path} \
-             if it may go"
+            "{path}: making filesystems destroys all data on it; give --allow-destroy={path} to allow \
+             that"
         )));
     }
     let in_use = target.uses.iter().find_map(|used| match used {
@@ -162,7 +163,7 @@ fn may_be_overwritten(host: &Host, path: &str, allowed: &[String]) -> Result<(),
     }
 }
 
-/// Fills a new file with what neither compresses nor repeats, so that it is allocated for good.
+/// Fills a new file with random data, so that all its blocks are allocated.
 fn fill(path: &Path, size: Bytes, stop: &dyn Fn() -> bool) -> io::Result<()> {
     let mut file = OpenOptions::new().create_new(true).write(true).mode(0o600).open(path)?;
     let mut block = vec![0; BLOCK];
@@ -182,7 +183,7 @@ fn fill(path: &Path, size: Bytes, stop: &dyn Fn() -> bool) -> io::Result<()> {
     drop_from_cache(&file)
 }
 
-/// Its pages are of no use to a loop device that goes past the cache.
+/// Drops the file's pages: the loop device uses direct I/O.
 fn drop_from_cache(file: &File) -> io::Result<()> {
     Ok(fadvise(file, 0, None, Advice::DontNeed)?)
 }

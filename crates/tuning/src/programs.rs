@@ -1,4 +1,4 @@
-//! The system's own programs, which know each filesystem's ways: mkfs, mount, umount, losetup.
+//! Running the programs of the system: mkfs, mount, umount, losetup.
 
 use crate::Error;
 use crate::journal::Journal;
@@ -6,6 +6,11 @@ use std::env;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long a device or mount may stay in use by programs that look at every new one.
+const PATIENCE: Duration = Duration::from_secs(5);
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// Debian's package of each program.
 const PACKAGES: &[(&str, &str)] = &[
@@ -30,10 +35,10 @@ const PACKAGES: &[(&str, &str)] = &[
     ("mkfs.xfs", "xfsprogs"),
 ];
 
-/// Where a program is: on PATH, or where administrators' programs are, which users' PATH lacks.
+/// Finds a program on PATH or in the system directories, which the PATH of users may lack.
 ///
 /// # Errors
-/// It is nowhere; how to get it.
+/// It is not installed; the message says how to install it.
 pub(crate) fn find(program: &str) -> Result<PathBuf, Error> {
     let path = env::var_os("PATH").unwrap_or_default();
     let system = ["/usr/sbin", "/sbin", "/usr/bin", "/bin"].map(PathBuf::from);
@@ -48,17 +53,16 @@ pub(crate) fn find(program: &str) -> Result<PathBuf, Error> {
     })
 }
 
-/// Runs a program to its end; `journal` counts as held until it has ended, whatever becomes of this
-/// process.
+/// Runs a program to its end. It holds the lock of the journal, even if this process ends first.
 ///
 /// # Errors
-/// It is not there or fails; what it said.
+/// It is missing or fails; the message holds its output.
 pub(crate) fn run(program: &str, arguments: &[&str], journal: &Journal) -> Result<(), Error> {
     let path = find(program)?;
     let held = journal.lock_handle().map_err(|e| Error::io(&path, "cannot be started", &e))?;
     let mut command = Command::new(&path);
-    // Its standard input is the locked file: none of these programs reads it, and the lock lasts as
-    // long as it is open. A group of its own, so that a Ctrl-C does not end it half-way.
+    // The locked file is its standard input, which none of these programs reads, so that it holds
+    // the lock. A process group of its own keeps Ctrl-C from interrupting it.
     command.args(arguments).env("LC_ALL", "C").stdin(Stdio::from(held)).process_group(0);
     let output = command.output().map_err(|e| Error::io(&path, "cannot be started", &e))?;
     if output.status.success() {
@@ -66,7 +70,7 @@ pub(crate) fn run(program: &str, arguments: &[&str], journal: &Journal) -> Resul
     }
     let said = [output.stdout, output.stderr].map(|s| String::from_utf8_lossy(&s).into_owned());
     let said = if said[1].trim().is_empty() { &said[0] } else { &said[1] };
-    // What some of them print behind it is how they are called.
+    // Some programs print their usage after the error.
     let words = said.lines().take_while(|line| !line.starts_with("Usage:"));
     let lines: Vec<&str> = words.map(str::trim).filter(|line| !line.is_empty()).collect();
     let line = [&[program], arguments].concat().join(" ");
@@ -74,7 +78,7 @@ pub(crate) fn run(program: &str, arguments: &[&str], journal: &Journal) -> Resul
     Err(Error::failed(format!("{line}: {why}")))
 }
 
-/// A path as an argument of a program, and for messages.
+/// A path as UTF-8, for arguments and messages.
 ///
 /// # Errors
 /// It is not UTF-8.
@@ -82,6 +86,20 @@ pub(crate) fn text(path: &Path) -> Result<&str, Error> {
     path.to_str().ok_or_else(|| {
         Error::usage(format!("'{}' is not UTF-8 text; give names in UTF-8", path.display()))
     })
+}
+
+/// Tries until `holds` or the time is up; whether it held.
+pub(crate) fn wait_until(mut holds: impl FnMut() -> bool) -> bool {
+    let begun = Instant::now();
+    loop {
+        if holds() {
+            return true;
+        }
+        if begun.elapsed() > PATIENCE {
+            return false;
+        }
+        std::thread::sleep(PAUSE);
+    }
 }
 
 #[cfg(test)]

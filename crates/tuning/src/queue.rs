@@ -1,8 +1,8 @@
-//! Settings of block devices' queues: files of /sys with one value each.
+//! Settings of the queues of block devices: files in /sys with one value each.
 
 use crate::journal::{Entry, Journal};
 use crate::{Error, Setting};
-use host::{Host, TargetQuery};
+use host::{Host, TargetQuery, bracketed};
 use record::{DeviceKind, Facts, TargetFacts};
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,12 +12,11 @@ use std::path::{Path, PathBuf};
 
 const SCHEDULER: &str = "scheduler";
 
-/// The files of a setting for everything under a target.
+/// The files of a setting for all devices under a target.
 ///
-/// The scheduler and its requests are those of the first devices below the target that have requests
-/// of their own: a loop device's, not those of the disk its file is on; each member's of a RAID or of
-/// a volume, not those of the disk that is made of them. What is read ahead is decided where the
-/// filesystem or the target lies: by the volume itself, or by btrfs.
+/// The scheduler and its requests belong to the topmost devices with requests of their own: a loop
+/// device, not the disk under its file; each member of a RAID or volume, not the RAID itself.
+/// Read-ahead belongs to the device of the filesystem or target: the volume itself, or btrfs.
 pub(crate) fn files(host: &Host, setting: Setting, target: &str) -> Result<Vec<PathBuf>, Error> {
     let facts = survey(host, target);
     let fact = facts.targets.get(target).cloned().unwrap_or_default();
@@ -54,7 +53,7 @@ fn devices(target: &TargetFacts) -> BTreeSet<&str> {
     target.device.iter().chain(filesystem).map(String::as_str).collect()
 }
 
-/// A partition's disk, and of all else the device itself.
+/// The disk of a partition, otherwise the device itself.
 fn whole_disk(facts: &Facts, name: &str) -> Vec<String> {
     match facts.devices.get(name) {
         Some(device) if device.kind == DeviceKind::Partition => device.below.clone(),
@@ -88,8 +87,8 @@ fn missing_setting_text(setting: Setting, target: &str, fact: &TargetFacts) -> S
     }
 }
 
-/// Sets one file, having noted what it held, and looks what it became. A line for the user where
-/// the kernel made something else of the value.
+/// Sets a file after recording its old value, and verifies it. Returns a message if the kernel
+/// chose another value.
 pub(crate) fn set(
     host: &Host,
     journal: &mut Journal,
@@ -110,13 +109,15 @@ pub(crate) fn set(
     match became == value {
         true => Ok(None),
         false if is_scheduler(file) => {
-            Err(Error::failed(format!("{}: the kernel stayed with {became}", display_name(file))))
+            Err(Error::failed(format!("{}: the kernel kept {became}", display_name(file))))
         }
-        false => Ok(Some(format!("{}: the kernel made {became} of {value}", display_name(file)))),
+        false => {
+            Ok(Some(format!("{}: the kernel set {became} instead of {value}", display_name(file))))
+        }
     }
 }
 
-/// What a file held before this session first changed it.
+/// The value of a file before this session changed it.
 fn original(journal: &Journal, file: &Path) -> Option<String> {
     journal.entries().iter().find_map(|entry| match entry {
         Entry::Value { file: noted, old } if noted == file => Some(old.clone()),
@@ -124,9 +125,9 @@ fn original(journal: &Journal, file: &Path) -> Option<String> {
     })
 }
 
-/// What is to be noted before a file is changed. A new scheduler begins with its own defaults, takes
-/// the settings of the old one with it, and changes how many requests there are and whether writing
-/// back is throttled (wbt): all that is put back after the scheduler, and so noted before it.
+/// The entries to record before a file is changed. A new scheduler starts with its own defaults,
+/// drops the settings of the old one, and changes nr_requests and writeback throttling (wbt). These
+/// are restored after the scheduler, so they are recorded before it.
 fn entries_before_change(host: &Host, file: &Path, current: String) -> Vec<Entry> {
     let mut files = Vec::new();
     if is_scheduler(file) {
@@ -146,8 +147,7 @@ fn is_writable(file: &Path) -> bool {
     fs::metadata(file).is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o200 != 0)
 }
 
-/// Brings a file, and where it is a scheduler's what depends on it, to what was noted. It stays
-/// noted.
+/// Restores a file, and for a scheduler the settings that depend on it. The entries stay recorded.
 fn restore_file(host: &Host, journal: &Journal, file: &Path) -> Result<(), Error> {
     let queue = file.parent().unwrap_or(file);
     for entry in journal.entries().iter().rev() {
@@ -159,8 +159,7 @@ fn restore_file(host: &Host, journal: &Journal, file: &Path) -> Result<(), Error
     Ok(())
 }
 
-/// Brings all files that were changed, but those of the queues that hold `in_use`, to what was
-/// noted.
+/// Restores all changed files, except those of the queues of `in_use`.
 pub(crate) fn restore_other_files(
     host: &Host,
     journal: &Journal,
@@ -177,12 +176,12 @@ pub(crate) fn restore_other_files(
     Ok(())
 }
 
-/// Writes what a file held, unless it holds it; what was done.
+/// Restores the old value of a file. Returns what was done, if anything.
 pub(crate) fn restore_value(host: &Host, file: &Path, old: &str) -> Result<Option<String>, Error> {
     if !file.starts_with("/sys") || file.components().any(|part| part.as_os_str() == "..") {
-        return Err(Error::failed(format!("{}: no file of /sys, left alone", file.display())));
+        return Err(Error::failed(format!("{}: not a file of /sys, left alone", file.display())));
     }
-    // A device that is gone took its settings with it.
+    // The settings of a removed device are gone.
     let Some(current) = read(host, file) else { return Ok(None) };
     if current == old {
         return Ok(None);
@@ -201,14 +200,13 @@ fn is_scheduler(file: &Path) -> bool {
     file.file_name().is_some_and(|name| name == SCHEDULER)
 }
 
-/// The value a file holds; of a list of schedulers the one in brackets, or the only one.
+/// The value of a file; of a list of schedulers the active one.
 fn read(host: &Host, file: &Path) -> Option<String> {
     let text = host.text(file)?;
     if !is_scheduler(file) {
         return Some(text);
     }
-    let active = text.split_whitespace().find_map(|n| n.strip_prefix('[')?.strip_suffix(']'));
-    Some(active.unwrap_or(text.trim()).to_owned())
+    Some(bracketed(&text).unwrap_or(text.trim()).to_owned())
 }
 
 fn write(host: &Host, file: &Path, value: &str) -> io::Result<()> {
@@ -219,7 +217,7 @@ fn unreadable(file: &Path) -> Error {
     Error::refused(format!("{}: cannot be read", file.display()))
 }
 
-/// "sda: scheduler" for a file of its queue.
+/// "sda: scheduler" for a file of a queue.
 fn display_name(file: &Path) -> String {
     let parts: Vec<_> = file.iter().map(|part| part.to_string_lossy()).collect();
     match &parts[..] {
@@ -232,13 +230,13 @@ fn display_name(file: &Path) -> String {
     }
 }
 
-/// Why the kernel did not take a value.
+/// The error for a value that the kernel refused.
 fn write_error(host: &Host, file: &Path, value: &str, error: &io::Error) -> Error {
     let (place, name) = (display_name(file), file.display());
     match error.kind() {
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Error::refused(format!(
-            "{place} cannot be set to {value}: {name} may be written by root alone, and not in most \
-             containers ({error})"
+            "{place} cannot be set to {value}: only root may write {name}, and not in most containers \
+             ({error})"
         )),
         ErrorKind::InvalidInput | ErrorKind::NotFound if is_scheduler(file) => {
             let offered = host.text(file).unwrap_or_default();

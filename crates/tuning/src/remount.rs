@@ -1,43 +1,41 @@
-//! The user's own filesystem, mounted with other options for a while.
+//! Mounting a filesystem of the user with other options, and restoring it.
 //!
-//! It is unmounted and mounted anew, not remounted in place: a remount keeps many options of the
-//! filesystem whatever it is given (journalling modes, or what has no opposite), and could neither
-//! set them nor put them back; and so each cell begins with an empty cache.
+//! It is unmounted and mounted again. A remount in place cannot change or restore many options
+//! (journalling modes, options without an opposite). So each cell also starts with an empty cache.
 
 use crate::Error;
 use crate::filesystem::must_be_root;
 use crate::journal::{Journal, Remounted};
-use crate::programs::{run, text};
-use crate::restore::wait_until;
+use crate::programs::{run, text, wait_until};
 use host::{Host, Mount, TargetQuery};
 use record::Facts;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Options of every mount, which mountinfo shows whenever they hold (proc_pid_mountinfo(5)).
+/// Options of every mount that mountinfo always shows when they are set (proc_pid_mountinfo(5)).
 const ALWAYS_SHOWN: &[&str] =
     &["ro", "rw", "noatime", "nodiratime", "relatime", "nosuid", "nodev", "noexec", "sync"];
-/// Those of them that keep others from harm; they stay unless the value says otherwise.
+/// Protective options with their opposites. They stay unless the value changes them.
 const PROTECTIVE: &[(&str, &str)] =
     &[("ro", "rw"), ("nosuid", "suid"), ("nodev", "dev"), ("noexec", "exec")];
-/// Shown by kernels with SELinux, and taken by no mount.
+/// Shown by kernels with SELinux, but not accepted by mount.
 const NOT_MOUNTABLE: &str = "seclabel";
 
-/// What is mounted where a filesystem of the user was.
+/// The current mount at the mount point of a filesystem of the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MountState {
-    /// That filesystem, as it was.
+    /// The filesystem with its old options.
     Unchanged,
-    /// That filesystem, otherwise.
+    /// The filesystem with other options.
     Changed,
-    /// Nothing.
+    /// No mount.
     Unmounted,
     /// Another filesystem.
     Covered,
 }
 
-/// Looks what is mounted there now.
+/// The current mount.
 pub(crate) fn state(host: &Host, before: &Remounted) -> MountState {
     let Some(now) = host.mounts().into_iter().rfind(|mount| mount.point == before.point) else {
         return MountState::Unmounted;
@@ -53,22 +51,22 @@ pub(crate) fn state(host: &Host, before: &Remounted) -> MountState {
     }
 }
 
-/// The options of a mount that a mount takes.
+/// The options of a mount that mount accepts.
 fn mountable_options(mount: &Mount) -> Vec<String> {
     mount.options.iter().filter(|option| *option != NOT_MOUNTABLE).cloned().collect()
 }
 
-/// The filesystem that holds a target, if it may be unmounted for a while.
+/// The filesystem of a target, if it may be unmounted.
 ///
 /// # Errors
-/// Why it may not.
+/// The reason why not.
 pub(crate) fn find_mounted(host: &Host, target: &str) -> Result<Remounted, Error> {
     must_be_root("mount")?;
     let query = TargetQuery { path: target.to_owned(), will_write: false };
     let facts = host.survey(Facts::default(), &[query]);
     let held = facts.targets.get(target).and_then(|target| target.filesystem.clone());
     let Some(held) = held else {
-        return Err(Error::refused(format!("mount: {target} lies in no filesystem; name a file")));
+        return Err(Error::refused(format!("mount: {target} is not in a filesystem; name a file")));
     };
     let mounts = host.mounts();
     let point = PathBuf::from(&held.mount_point);
@@ -78,8 +76,8 @@ pub(crate) fn find_mounted(host: &Host, target: &str) -> Result<Remounted, Error
     let device = held.devices.first().cloned();
     if let Some(why) = reason_to_refuse(host, own, device.as_deref(), &mounts) {
         return Err(Error::refused(format!(
-            "mount: {target} is on the filesystem at {}, which {why}; name a place on a filesystem \
-             of its own, or let one be made with fs=",
+            "mount: {target} is on the filesystem at {}, which {why}; name a path on another \
+             filesystem, or have one made with fs=",
             point.display()
         )));
     }
@@ -89,7 +87,7 @@ pub(crate) fn find_mounted(host: &Host, target: &str) -> Result<Remounted, Error
     Ok(Remounted { point, source, kind: own.kind.clone(), options: mountable_options(own) })
 }
 
-/// Why a mount is not to be unmounted, were it only for a while.
+/// The reason not to unmount a mount, if any.
 fn reason_to_refuse(
     host: &Host,
     own: &Mount,
@@ -97,7 +95,7 @@ fn reason_to_refuse(
     mounts: &[Mount],
 ) -> Option<String> {
     let Some(device) = device else {
-        return Some(format!("is on no disk ({}) and would lose what it holds", own.kind));
+        return Some(format!("is not on a disk ({}) and would lose its data", own.kind));
     };
     if own.point == Path::new("/") {
         return Some("is the system's own".into());
@@ -108,7 +106,7 @@ fn reason_to_refuse(
         return Some(format!("is mounted at {} as well", other.point.display()));
     }
     if is_part {
-        return Some(format!("shows but {} of its filesystem", own.root));
+        return Some(format!("shows only {} of its filesystem", own.root));
     }
     let below = |other: &&Mount| other.id != own.id && other.point.starts_with(&own.point);
     if let Some(other) = mounts.iter().find(below) {
@@ -118,10 +116,10 @@ fn reason_to_refuse(
     (detaches.as_deref() == Some("1")).then(|| "would lose its loop device when unmounted".into())
 }
 
-/// Mounts the filesystem with other options than it has. It is noted already.
+/// Mounts a recorded filesystem with other options.
 ///
 /// # Errors
-/// It is in use, or the options are not taken.
+/// It is in use, or the options are refused.
 pub(crate) fn change(
     host: &Host,
     journal: &Journal,
@@ -136,8 +134,8 @@ pub(crate) fn change(
     });
     unmounted.map_err(|error| {
         Error::refused(format!(
-            "mount={value}: {point} cannot be unmounted, most likely because somebody uses it \
-             (fuser -vm {point} tells who): {}",
+            "mount={value}: {point} cannot be unmounted, probably because it is in use \
+             (fuser -vm {point} shows by whom): {}",
             error.text
         ))
     })?;
@@ -149,7 +147,7 @@ pub(crate) fn change(
     verify(point, value, &holds)
 }
 
-/// The value, and of the options before those that keep others from harm.
+/// The value, with the protective ones of the old options.
 fn options(before: &[String], value: &str) -> String {
     let given: Vec<&str> = value.split(',').collect();
     let kept = PROTECTIVE.iter().filter(|(option, opposite)| {
@@ -158,8 +156,8 @@ fn options(before: &[String], value: &str) -> String {
     kept.map(|(option, _)| *option).chain(given.iter().copied()).collect::<Vec<_>>().join(",")
 }
 
-/// Holds the options that the kernel shows against those that were given; what it does not show,
-/// most likely because it is as it is without, is told.
+/// Compares the options that the kernel shows with the given ones. Returns a note for each that is
+/// not shown, probably because it is the default.
 fn verify(point: &str, value: &str, holds: &[String]) -> Result<Vec<String>, Error> {
     let missing = |option: &&str| !holds.iter().any(|held| held == option);
     let missing: Vec<&str> = value.split(',').filter(missing).collect();
@@ -178,11 +176,11 @@ fn verify(point: &str, value: &str, holds: &[String]) -> Result<Vec<String>, Err
     Ok(said.map(note).collect())
 }
 
-/// Mounts a filesystem of the user as it was. With options that mountinfo shows but no mount takes
-/// it is mounted nevertheless, and that is the error.
+/// Mounts a filesystem of the user with its old options. If mount refuses them, it is mounted with
+/// the common ones, and an error is returned.
 ///
 /// # Errors
-/// It could not be mounted, or not as it was.
+/// It could not be mounted, or not with all its options.
 pub(crate) fn restore(before: &Remounted, journal: &Journal) -> Result<(), Error> {
     let all = before.options.join(",");
     let Err(error) = mount(before, &all, journal) else { return Ok(()) };
@@ -210,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_keeps_others_from_harm_stays_unless_it_is_taken_back() {
+    fn protective_options_stay_unless_they_are_changed() {
         let before = strings(&["rw", "nosuid", "nodev", "relatime", "commit=30"]);
         assert_eq!(options(&before, "noatime"), "nosuid,nodev,noatime");
         assert_eq!(options(&before, "suid,nodev"), "suid,nodev");
@@ -218,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_kernel_shows_must_be_there_and_what_it_may_hide_is_told() {
+    fn options_always_shown_must_be_there_and_others_are_noted() {
         let holds = strings(&["rw", "noatime", "data=writeback"]);
         assert!(verify("/m", "noatime,data=writeback,defaults", &holds).unwrap().is_empty());
         let told = verify("/m", "barrier", &holds).unwrap();
@@ -247,7 +245,7 @@ mod tests {
         assert!(why(&own, &[mount(2, "8:1", "/", "/other")]).unwrap().contains("/other as well"));
         assert!(why(&own, &[mount(2, "8:2", "/", "/data/b")]).unwrap().contains("at /data/b"));
         assert!(why(&mount(1, "8:1", "/", "/"), &[]).unwrap().contains("system's own"));
-        assert!(why(&mount(1, "8:1", "/sub", "/data"), &[]).unwrap().contains("but /sub"));
-        assert!(reason_to_refuse(&host, &own, None, &[]).unwrap().contains("no disk"));
+        assert!(why(&mount(1, "8:1", "/sub", "/data"), &[]).unwrap().contains("only /sub"));
+        assert!(reason_to_refuse(&host, &own, None, &[]).unwrap().contains("not on a disk"));
     }
 }

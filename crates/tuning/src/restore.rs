@@ -1,28 +1,23 @@
-//! Putting back what a journal notes. Whatever was done already, by hand or by an attempt that was
-//! cut short, is found done and left so.
+//! Undoing the entries of a journal. Changes that were already undone, by hand or by an interrupted
+//! attempt, are skipped.
 
 use crate::journal::{Entry, Journal, Remounted};
-use crate::programs::{run, text};
+use crate::programs::{run, text, wait_until};
 use crate::remount;
 use crate::{Error, queue};
 use host::Host;
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
-use std::time::{Duration, Instant};
 
-/// How long something may stay in use by those who look at every new device or mount.
-const PATIENCE: Duration = Duration::from_secs(5);
-const PAUSE: Duration = Duration::from_millis(20);
-
-/// What was put back, in sentences for the user.
+/// The result of restoring, in sentences for the user.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RestoreReport {
-    /// What was done.
+    /// What was restored.
     pub done: Vec<String>,
-    /// What could not be, and why; it stays noted for another attempt.
+    /// What could not be restored, and why. It stays in the journal for another attempt.
     pub failed: Vec<String>,
-    /// What belongs to somebody who lives and was left alone.
+    /// Changes of running sessions, which were left alone.
     pub left: Vec<String>,
 }
 
@@ -34,13 +29,13 @@ impl RestoreReport {
     }
 }
 
-/// Undoes the entries of `journal` from the last one down to the one with index `from`. After
-/// another boot only what is on disk is left to be undone.
+/// Undoes the entries of `journal` from the last down to index `from`. After a reboot only files
+/// and directories are left to undo.
 pub(crate) fn restore_entries(host: &Host, journal: &mut Journal, from: usize) -> RestoreReport {
     let mut put_back = RestoreReport::default();
     let same_boot = journal.is_of_this_boot(host);
     let entries: Vec<Entry> = journal.entries().iter().skip(from).cloned().collect();
-    // What is still mounted or attached keeps what is below it.
+    // A remaining mount or loop device keeps the entries below it in use.
     let mut is_in_use = false;
     for entry in entries.iter().rev() {
         let persists = matches!(entry, Entry::File { .. } | Entry::Directory { .. });
@@ -63,7 +58,7 @@ pub(crate) fn restore_entries(host: &Host, journal: &mut Journal, from: usize) -
     put_back
 }
 
-/// Undoes one entry; what was done, `None` when there was nothing to do.
+/// Undoes one entry. Returns what was done; `None` if there was nothing to do.
 fn undo(host: &Host, entry: &Entry, journal: &Journal) -> Result<Option<String>, Error> {
     match entry {
         Entry::Value { file, old } => queue::restore_value(host, file, old),
@@ -83,13 +78,13 @@ fn removed(path: &Path, removed: io::Result<()>) -> Result<Option<String>, Error
     }
 }
 
-/// Detaches every loop device that shows a file of ours.
+/// Detaches every loop device over a file.
 fn detach(host: &Host, file: &Path, journal: &Journal) -> Result<Option<String>, Error> {
     let loops = host.loop_devices_over(file);
     for name in &loops {
         run("losetup", &["--detach", &format!("/dev/{name}")], journal)?;
     }
-    // While somebody still looks at the device, the kernel detaches it later.
+    // The kernel detaches a device only when nobody has it open.
     let detached = wait_until(|| host.loop_devices_over(file).is_empty());
     match (loops.is_empty(), detached) {
         (true, _) => Ok(None),
@@ -104,7 +99,7 @@ fn is_mounted(host: &Host, point: &Path) -> bool {
     host.mounts().iter().any(|mount| mount.point == point)
 }
 
-/// Unmounts whatever is mounted at a directory of ours.
+/// Unmounts a mount point.
 fn unmount(host: &Host, point: &Path, journal: &Journal) -> Result<Option<String>, Error> {
     if !is_mounted(host, point) {
         return Ok(None);
@@ -143,20 +138,6 @@ fn remount_as_before(
     Ok(Some(format!("mounted {} at {point} as it was", before.source)))
 }
 
-/// Tries until it holds or patience ends; whether it held.
-pub(crate) fn wait_until(mut holds: impl FnMut() -> bool) -> bool {
-    let begun = Instant::now();
-    loop {
-        if holds() {
-            return true;
-        }
-        if begun.elapsed() > PATIENCE {
-            return false;
-        }
-        std::thread::sleep(PAUSE);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -191,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_put_back_stays_noted() {
+    fn a_failed_restore_stays_in_the_journal() {
         let state = tempfile::tempdir().unwrap();
         let directory = state.path().join("full");
         fs::create_dir(&directory).unwrap();

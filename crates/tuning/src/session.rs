@@ -1,4 +1,4 @@
-//! The machine, made what each cell asks for.
+//! Setting up the machine for each cell of a sweep.
 
 use crate::filesystem::{self, Filesystem};
 use crate::journal::{Entry, Journal};
@@ -7,33 +7,32 @@ use crate::{Error, MkfsTarget, Setting, queue, remount, restore_leftovers};
 use host::Host;
 use std::path::{Path, PathBuf};
 
-/// Changes of the machine for cells of a sweep, one after the other. All is put back with
-/// [`Session::put_back`], or when the value goes.
+/// Sets up the machine for the cells of a sweep. [`Session::put_back`] restores everything, as does
+/// dropping the value.
 pub struct Session {
     host: Host,
     journal: Journal,
     mkfs_target: Option<MkfsTarget>,
     stop: Box<dyn Fn() -> bool>,
-    /// So many of the first entries of the journal are for all cells.
+    /// Number of the first journal entries that are for all cells.
     base: usize,
 }
 
-/// What a cell has to know of the machine that was made for it.
+/// The setup of the machine for a cell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CellSetup {
-    /// Arguments for the job ("--directory=…"), to be given after its own.
+    /// Arguments to append to those of the job ("--directory=…").
     pub arguments: Vec<String>,
-    /// Where the machine is not quite what was asked for.
+    /// Differences from the requested settings.
     pub notes: Vec<String>,
 }
 
 impl Session {
-    /// Begins, with nothing changed. What sessions left that died is put back first: told in the
-    /// second value. Filesystems are made on `mkfs_target`. While `stop` says so, nothing long is begun
-    /// or gone on with.
+    /// Starts a session after restoring what ended sessions left, which the second value reports.
+    /// Filesystems are made on `mkfs_target`. When `stop` returns true, long operations end.
     ///
     /// # Errors
-    /// There is no place to note what is to be put back, or something left could not be put back.
+    /// The journal cannot be written, or leftovers could not be restored.
     pub fn begin(
         host: Host,
         state: &Path,
@@ -44,7 +43,7 @@ impl Session {
         let before = restore_leftovers(&host, state)?;
         if !before.failed.is_empty() {
             return Err(Error::failed(format!(
-                "what an earlier sweep changed could not be put back: {}; put it back with fathom \
+                "the changes of an earlier sweep could not be restored: {}; restore them with fathom \
                  sweep --restore",
                 before.failed.join("; ")
             )));
@@ -53,9 +52,9 @@ impl Session {
         Ok((Session { host, journal, mkfs_target, stop, base: 0 }, before))
     }
 
-    /// Tries each of the combinations once, so that what the machine cannot do is found before hours
-    /// of measuring; then all is as before but for a scratch file. On a device of the user no
-    /// filesystem is made for a trial. Lines for the user.
+    /// Tries each combination once, so that errors appear before hours of measuring, then restores
+    /// the machine except for a scratch file. No trial filesystem is made on a device of the user.
+    /// Returns messages for the user.
     ///
     /// # Errors
     /// As [`Session::set_up`].
@@ -85,13 +84,12 @@ impl Session {
         Ok(notes)
     }
 
-    /// Makes the machine what one cell asks for, whatever it was for the cell before: what this cell
-    /// does not ask for is as it was at first, filesystems are new, and filesystems of the user
-    /// newly mounted.
+    /// Sets up the machine for a cell, whatever the previous cell had. Other settings are restored,
+    /// filesystems are new, and filesystems of the user are freshly mounted.
     ///
     /// # Errors
-    /// A value is none, the target does not suit, or the machine did not follow. What was changed
-    /// until then is put back by the next call, or at the end.
+    /// A value is invalid, the target is unsuitable, or an operation failed. Changes made until
+    /// then are restored by the next call, or at the end.
     pub fn set_up(
         &mut self,
         values: &[(Setting, String)],
@@ -122,7 +120,7 @@ impl Session {
         Ok(setup)
     }
 
-    /// Puts everything back, the last change first. What could not be put back stays noted.
+    /// Restores everything, the last change first. Failures stay in the journal.
     pub fn put_back(&mut self) -> RestoreReport {
         self.base = 0;
         restore_entries(&self.host, &mut self.journal, 0)
@@ -139,9 +137,7 @@ impl Session {
     fn make(&mut self, kind: &str, options: Option<&str>) -> Result<Filesystem, Error> {
         filesystem::check(kind)?;
         let Some(mkfs_target) = self.mkfs_target.clone() else {
-            return Err(Error::usage(format!(
-                "fs={kind}: nothing to make a filesystem on is named"
-            )));
+            return Err(Error::usage(format!("fs={kind}: no target for filesystems is named")));
         };
         mkfs_target.create_file(&mut self.journal, &self.stop)?;
         self.base = self.journal.entries().len();
@@ -173,7 +169,7 @@ impl Session {
         Ok(notes)
     }
 
-    /// Sets what is a file of a queue, and leaves no other queue changed.
+    /// Applies the settings of queues, and restores all other queues.
     fn queues(
         &mut self,
         values: &[(Setting, String)],
@@ -200,7 +196,7 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // What failed stays noted, and is told by whoever asks for it to be restored.
+        // Failures stay in the journal and are reported by the next restore.
         self.put_back();
     }
 }

@@ -1,24 +1,24 @@
-//! What can be varied, by name.
+//! The settings that a sweep can vary.
 
 use crate::Error;
 
-/// Something of the machine that a sweep can vary.
+/// A setting of the machine that a sweep can vary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Setting {
-    /// The filesystem that the work is done on: one newly made for the cell.
+    /// The type of the filesystem, newly made for the cell.
     Fs,
-    /// The options that the filesystem under the target is mounted with.
+    /// The mount options of the filesystem of the target.
     Mount,
     /// The I/O scheduler of the disks under the target.
     Scheduler,
-    /// Requests a disk queues (nr_requests).
+    /// Requests in the queue of a disk (nr_requests).
     NrRequests,
-    /// What is read ahead of sequential reads through the page cache, in KiB (read_ahead_kb).
+    /// Read-ahead of the page cache, in KiB (read_ahead_kb).
     ReadAhead,
 }
 
 impl Setting {
-    /// All, in the order in which they are to be set: each may undo what comes after it.
+    /// All settings in the order of applying them: each may reset later ones.
     pub const ALL: [Setting; 5] =
         [Setting::Fs, Setting::Mount, Setting::Scheduler, Setting::NrRequests, Setting::ReadAhead];
 
@@ -38,15 +38,15 @@ impl Setting {
         }
     }
 
-    /// Whether to change it means to make or mount a filesystem: seconds, not milliseconds.
+    /// Whether changing it makes or mounts a filesystem, which takes seconds.
     pub fn is_expensive(self) -> bool {
         matches!(self, Setting::Fs | Setting::Mount)
     }
 
-    /// Looks whether a value can be one of this setting at all, whatever the machine.
+    /// Checks the syntax of a value.
     ///
     /// # Errors
-    /// What a value looks like.
+    /// The expected syntax.
     pub fn check(self, value: &str) -> Result<(), Error> {
         let of = |allowed: fn(char) -> bool| !value.is_empty() && value.chars().all(allowed);
         let (fits, expected) = match self {
@@ -59,7 +59,7 @@ impl Setting {
                 "a type of filesystem, such as ext4 or xfs",
             ),
             Setting::Mount => (
-                // A dash at its beginning would be an option of mount(8) itself.
+                // A leading dash would be an option of mount(8) itself.
                 of(|c| !c.is_whitespace() && !c.is_control()) && !value.starts_with('-'),
                 "options of mount(8), such as noatime",
             ),
@@ -73,7 +73,7 @@ impl Setting {
     }
 }
 
-/// What fits the kernel's own type for either, and is not less than `least`.
+/// Whether the value is a number of at least `least` that fits the kernel's type.
 fn number(value: &str, least: u32) -> bool {
     value.bytes().all(|b| b.is_ascii_digit()) && value.parse().is_ok_and(|n: u32| n >= least)
 }

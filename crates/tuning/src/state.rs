@@ -1,23 +1,23 @@
-//! Where it is kept what is to be put back.
+//! The directory of the journals.
 
 use crate::Error;
 use std::env;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Names another directory for what is to be put back than the user's own.
+/// The environment variable that names another directory for journals.
 pub const STATE_VARIABLE: &str = "FATHOM_STATE_DIR";
 
-/// The directory for what is to be put back: $FATHOM_STATE_DIR, or fathom/machine below the user's
-/// directory for state (XDG Base Directory Specification: $XDG_STATE_HOME, ~/.local/state).
+/// The directory of the journals: $FATHOM_STATE_DIR, or fathom/machine in the user's state
+/// directory (XDG Base Directory Specification: $XDG_STATE_HOME, ~/.local/state).
 ///
 /// # Errors
-/// None of the three is known.
+/// None of the three variables is set.
 pub fn state_directory() -> Result<PathBuf, Error> {
     directory(&|name| env::var_os(name)).ok_or_else(|| {
         Error::refused(format!(
-            "{STATE_VARIABLE}, XDG_STATE_HOME and HOME are all unset or no absolute paths, so there \
-             is no place to note what of the machine is to be put back: set one of them"
+            "{STATE_VARIABLE}, XDG_STATE_HOME and HOME are all unset or relative, so there is no \
+             directory for the journal of changes: set one of them"
         ))
     })
 }

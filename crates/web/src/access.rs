@@ -1,6 +1,7 @@
-//! What every request passes before a page sees it, and every answer before it leaves.
+//! Middleware: access control for every request, headers for every response.
 
-use crate::failure::{self, Failure};
+use crate::error_page;
+use crate::failure::Failure;
 use crate::guard::{self, Caller, Guard};
 use crate::site::Site;
 use axum::Form;
@@ -12,11 +13,11 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
 use serde::Deserialize;
 
-/// A form holds so much at most: a job's text is the longest.
+/// Most bytes of a form. The longest field is the text of a job.
 const FORM_BYTES: usize = 1 << 20;
 
-/// What browsers may do with an answer: load our style, our script and our pictures, send forms to
-/// us, and nothing else.
+/// The content security policy: browsers may load our style, script and pictures, and send forms to
+/// us.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; \
     script-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; \
     base-uri 'none'";
@@ -24,18 +25,18 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:
 const HEADERS: [(HeaderName, &str); 6] = [
     (header::CONTENT_SECURITY_POLICY, POLICY),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    // Not "no-referrer": browsers then send forms with "Origin: null", as a page of nobody.
+    // With "no-referrer" browsers send forms with "Origin: null".
     (header::REFERRER_POLICY, "same-origin"),
     (header::X_FRAME_OPTIONS, "DENY"),
     (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
 ];
 
-/// Gives every answer its headers, and every error its words.
+/// Adds headers to every response and a body to every error.
 pub async fn add_headers(State(site): State<Site>, request: Request, next: Next) -> Response {
     let path = request.uri().path();
     let is_api = path.starts_with("/api/") || path == "/metrics";
-    let mut response = failure::render(&site, is_api, next.run(request).await);
+    let mut response = error_page::render(&site, is_api, next.run(request).await);
     let headers = response.headers_mut();
     for (name, value) in HEADERS {
         headers.insert(name, HeaderValue::from_static(value));
@@ -44,7 +45,7 @@ pub async fn add_headers(State(site): State<Site>, request: Request, next: Next)
     response
 }
 
-/// Lets in who may see the pages.
+/// Refuses requests without access.
 pub async fn admit(State(site): State<Site>, request: Request, next: Next) -> Response {
     match check_access(&site, request).await {
         Ok(Access::Granted(request)) => next.run(request).await,
@@ -53,19 +54,19 @@ pub async fn admit(State(site): State<Site>, request: Request, next: Next) -> Re
     }
 }
 
-/// What becomes of a request.
+/// The decision on a request.
 enum Access {
-    /// A page answers it.
+    /// It is handled.
     Granted(Request),
-    /// A newcomer is given a session, and asks again without the token.
+    /// The browser gets a session and is redirected to the address without the token.
     OpenSession(Response),
 }
 
 async fn check_access(site: &Site, request: Request) -> Result<Access, Failure> {
     let guard = site.guard();
     if !guard.is_host(request.headers()) {
-        let text = "This address is not one of this program's: ask for it as 127.0.0.1 or \
-                    localhost, or name it with fathom serve --host NAME.";
+        let text = "This host name is not known to the server: use 127.0.0.1 or localhost, or \
+                    allow the name with fathom serve --host NAME.";
         return Err(Failure { status: StatusCode::MISDIRECTED_REQUEST, text: text.into() });
     }
     let changes = ![Method::GET, Method::HEAD].contains(request.method());
@@ -87,16 +88,16 @@ async fn check_access(site: &Site, request: Request) -> Result<Access, Failure> 
     }
 }
 
-/// What anybody may ask for: what is the same in every copy of fathom, and the way in.
+/// Whether a path needs no token: the assets and the login page.
 fn is_open(path: &str) -> bool {
     path == "/login" || crate::layout::ASSETS.iter().any(|asset| asset.path == path)
 }
 
-/// The request, if it holds the secret of our forms.
+/// The request, if it holds the CSRF secret.
 async fn check_csrf(guard: &Guard, request: Request) -> Result<Request, Failure> {
     let refusal = || {
-        let text = "This did not come from a page of this fathom serve, or from one that was loaded \
-                    before it was started anew: load the page again. Nothing was done.";
+        let text = "This did not come from a page of this fathom serve, or the page was loaded before \
+                    the server was restarted: load the page again. Nothing was done.";
         Failure::forbidden(text)
     };
     if let Some(secret) = request.headers().get("x-csrf-token") {
@@ -111,7 +112,7 @@ async fn check_csrf(guard: &Guard, request: Request) -> Result<Request, Failure>
         status: StatusCode::PAYLOAD_TOO_LARGE,
         text: format!("A form may hold {FORM_BYTES} bytes; this one holds more."),
     };
-    // One that says so itself is not waited for.
+    // A declared length needs no reading.
     if body.size_hint().lower() > FORM_BYTES as u64 {
         return Err(too_long());
     }
@@ -131,13 +132,13 @@ fn is_form(headers: &HeaderMap) -> bool {
     kind.trim().eq_ignore_ascii_case("application/x-www-form-urlencoded")
 }
 
-/// Names and values of a form as it is sent: as in the query of an address.
+/// Names and values of an encoded form.
 fn fields(bytes: &[u8]) -> Option<Vec<(String, String)>> {
     let text = std::str::from_utf8(bytes).ok()?;
     serde_urlencoded::from_str(text).ok()
 }
 
-/// Gives a browser its session, and sends it on.
+/// Redirects a browser and sets its session cookie.
 fn open_session(guard: &Guard, to: &str) -> Response {
     let mut response = Redirect::to(to).into_response();
     if let Ok(cookie) = HeaderValue::from_str(&guard.set_cookie()) {
@@ -146,7 +147,7 @@ fn open_session(guard: &Guard, to: &str) -> Response {
     response
 }
 
-/// The address without the token: it is to be in no history.
+/// The address without the token, which must not stay in the browser's history.
 fn without_token(uri: &Uri) -> String {
     let query = uri.query().unwrap_or_default();
     let rest: Vec<&str> = query.split('&').filter(|part| !part.starts_with("token=")).collect();
@@ -154,12 +155,12 @@ fn without_token(uri: &Uri) -> String {
         true => uri.path().to_owned(),
         false => format!("{}?{}", uri.path(), rest.join("&")),
     };
-    // A path of two slashes would be the address of another host.
+    // A path that starts with two slashes is the address of another host.
     let path = whole.parse::<PathAndQuery>().ok().filter(|path| !path.as_str().starts_with("//"));
     path.map_or_else(|| "/".to_owned(), |path| path.to_string())
 }
 
-/// What the way in sends.
+/// The login form.
 #[derive(Deserialize)]
 pub struct Login {
     token: String,
@@ -168,7 +169,7 @@ pub struct Login {
 /// Opens a session.
 ///
 /// # Errors
-/// The token is not ours.
+/// The token is wrong.
 pub async fn login(
     State(site): State<Site>,
     Form(login): Form<Login>,
@@ -188,10 +189,10 @@ pub async fn logout(State(site): State<Site>) -> Response {
     response
 }
 
-/// The way in.
+/// The login page.
 ///
 /// # Errors
-/// Always: as one that asks for the token.
+/// Always: the error page asks for the token.
 pub async fn login_form() -> Failure {
     Failure::unauthorized(false)
 }

@@ -1,55 +1,19 @@
-//! What programs ask for, under `/api/v1`: one table of all addresses, from which both the router and
-//! the description ([OpenAPI 3.1](https://spec.openapis.org/oas/v3.1.0)) are made.
+//! The API for programs, under `/api/v1`: one table of all addresses, from which both the router
+//! and the description ([OpenAPI 3.1](https://spec.openapis.org/oas/v3.1.0)) are made.
 
 mod answers;
 mod description;
+mod endpoint;
 
+use self::endpoint::{Endpoint, Parameter, ParameterIn, Success, query_parameter};
 use crate::site::Site;
-use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::routing::{MethodRouter, delete, get, post, put};
+use axum::{Json, Router};
 use std::collections::BTreeMap;
 
-/// Bytes of a record that is added, at most: so much is a run of days with all its logs.
+/// Largest record that can be added, in bytes: a run of days with all its logs.
 pub const RECORD_BYTES: usize = 256 << 20;
-
-/// Where a parameter stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ParameterIn {
-    Path,
-    Query,
-}
-
-/// What an address takes.
-struct Parameter {
-    name: &'static str,
-    location: ParameterIn,
-    is_required: bool,
-    description: &'static str,
-}
-
-/// What is answered when all is well.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Success {
-    /// 200, with JSON of this shape: a name among the schemas, or none of its own.
-    Json(Option<&'static str>, &'static str),
-    /// 201, with JSON of this shape.
-    Made(&'static str, &'static str),
-    /// 204.
-    Nothing(&'static str),
-}
-
-/// One address with one method.
-struct Endpoint {
-    method: &'static str,
-    path: &'static str,
-    summary: &'static str,
-    parameters: &'static [Parameter],
-    /// What the body holds, where there is one: words, and a name among the schemas.
-    body: Option<(&'static str, Option<&'static str>)>,
-    success: Success,
-    handler: fn() -> MethodRouter<Site>,
-}
 
 const ID: Parameter = Parameter {
     name: "id",
@@ -67,18 +31,9 @@ const FILTER: Parameter = Parameter {
     name: "filter",
     location: ParameterIn::Query,
     is_required: false,
-    description: "Which runs, in the words of fathom runs: job=reader host=lab rw=randread since=7d \
+    description: "Which runs, as a filter of fathom runs: job=reader host=lab rw=randread since=7d \
             iops>100k p99<1ms tag=before.",
 };
-
-/// A parameter of a query.
-const fn query_parameter(
-    name: &'static str,
-    is_required: bool,
-    description: &'static str,
-) -> Parameter {
-    Parameter { name, location: ParameterIn::Query, is_required, description }
-}
 
 /// Every address.
 const ENDPOINTS: &[Endpoint] = &[
@@ -89,7 +44,7 @@ const ENDPOINTS: &[Endpoint] = &[
         parameters: &[],
         body: None,
         success: Success::Json(None, "An OpenAPI document."),
-        handler: || get(description::answer),
+        handler: || get(|| async { Json(description::document(ENDPOINTS)) }),
     },
     Endpoint {
         method: "get",
@@ -100,13 +55,16 @@ const ENDPOINTS: &[Endpoint] = &[
             query_parameter(
                 "sort",
                 false,
-                "What they are sorted by; the least first with a - before it.",
+                "The sort key, smallest first; with - before it largest first.",
             ),
-            query_parameter("limit", false, "How many at most: 1 to 1000, usually 50."),
-            query_parameter("offset", false, "How many are left out before."),
+            query_parameter("limit", false, "Most runs to return: 1 to 1000, by default 50."),
+            query_parameter("offset", false, "Number of runs to skip."),
         ],
         body: None,
-        success: Success::Json(Some("Runs"), "The runs asked for, and how many there are in all."),
+        success: Success::Json(
+            Some("Runs"),
+            "The runs asked for, and the number of all that match.",
+        ),
         handler: || get(answers::runs),
     },
     Endpoint {
@@ -115,9 +73,9 @@ const ENDPOINTS: &[Endpoint] = &[
         summary: "Add a record that another archive or --record made",
         parameters: &[],
         body: Some(("A record of fathom (docs/record.md).", None)),
-        success: Success::Made(
+        success: Success::Created(
             "Added",
-            "Its id; that of the same record, where it was there already.",
+            "Its id; the existing id if the same record was added before.",
         ),
         handler: || post(answers::add).layer(DefaultBodyLimit::max(RECORD_BYTES)),
     },
@@ -136,13 +94,13 @@ const ENDPOINTS: &[Endpoint] = &[
         summary: "Remove a run",
         parameters: &[ID],
         body: None,
-        success: Success::Nothing("It is gone."),
+        success: Success::NoContent("The run is removed."),
         handler: || delete(answers::remove),
     },
     Endpoint {
         method: "get",
         path: "/api/v1/runs/{id}/report",
-        summary: "A run judged now: fio's JSON with verdicts and findings under \"fathom\"",
+        summary: "A run judged by the rules of this fathom: fio's JSON with verdicts and findings under \"fathom\"",
         parameters: &[ID],
         body: None,
         success: Success::Json(None, "What fathom run --output-format=json prints."),
@@ -154,25 +112,25 @@ const ENDPOINTS: &[Endpoint] = &[
         summary: "Give a run a tag",
         parameters: &[ID, TAG],
         body: None,
-        success: Success::Nothing("It has the tag."),
+        success: Success::NoContent("The run has the tag."),
         handler: || put(answers::tag),
     },
     Endpoint {
         method: "delete",
         path: "/api/v1/runs/{id}/tags/{tag}",
-        summary: "Take a tag from a run",
+        summary: "Remove a tag from a run",
         parameters: &[ID, TAG],
         body: None,
-        success: Success::Nothing("It has the tag no more."),
+        success: Success::NoContent("The tag is removed."),
         handler: || delete(answers::untag),
     },
     Endpoint {
         method: "put",
         path: "/api/v1/runs/{id}/note",
-        summary: "Write a note on a run, in location of the one before",
+        summary: "Replace the note of a run",
         parameters: &[ID],
         body: Some(("The note; an empty one removes it.", Some("Note"))),
-        success: Success::Nothing("The note is kept."),
+        success: Success::NoContent("The note is saved."),
         handler: || put(answers::note),
     },
     Endpoint {
@@ -180,42 +138,52 @@ const ENDPOINTS: &[Endpoint] = &[
         path: "/api/v1/compare",
         summary: "Compare two runs or sets, as fathom compare --json does",
         parameters: &[
-            query_parameter("before", true, "The earlier: the name of a run or of a set."),
-            query_parameter("after", true, "The later."),
+            query_parameter("before", true, "The earlier run or set, by name."),
+            query_parameter("after", true, "The later run or set, by name."),
         ],
         body: None,
-        success: Success::Json(None, "Every figure with its ratio, interval and what that says."),
+        success: Success::Json(
+            None,
+            "Every figure with its ratio, confidence interval and verdict.",
+        ),
         handler: || get(answers::compare),
     },
     Endpoint {
         method: "get",
         path: "/api/v1/trends",
-        summary: "How a figure went over time, as fathom trend --json says it",
+        summary: "A figure over time, as fathom trend --json prints it",
         parameters: &[
             FILTER,
-            query_parameter("metric", false, "The figure: iops, p99, read.p99, ...; usually iops."),
+            query_parameter(
+                "metric",
+                false,
+                "The figure: iops, p99, read.p99, ...; by default iops.",
+            ),
         ],
         body: None,
-        success: Success::Json(None, "A trend for each workload, that with most runs first."),
+        success: Success::Json(
+            None,
+            "A trend for each workload, the one with the most runs first.",
+        ),
         handler: || get(answers::trends),
     },
     Endpoint {
         method: "get",
         path: "/api/v1/machine",
-        summary: "What is under a path, as fathom inspect --json says it",
+        summary: "The storage under a path, as fathom inspect --json prints it",
         parameters: &[query_parameter(
             "path",
             false,
-            "A directory, file or device; usually where it runs.",
+            "A directory, file or device; by default the directory of fathom serve.",
         )],
         body: None,
-        success: Success::Json(None, "The fourteen sections, and the facts they are from."),
+        success: Success::Json(None, "The fourteen sections, and the facts behind them."),
         handler: || get(answers::machine),
     },
     Endpoint {
         method: "get",
         path: "/api/v1/live",
-        summary: "What runs now",
+        summary: "Runs under way",
         parameters: &[],
         body: None,
         success: Success::Json(Some("Live"), "The processes that measure (docs/LIVE.md)."),
@@ -224,20 +192,20 @@ const ENDPOINTS: &[Endpoint] = &[
     Endpoint {
         method: "get",
         path: "/api/v1/live/{pid}",
-        summary: "What one process does now",
+        summary: "The run of one process",
         parameters: &[Parameter {
             name: "pid",
             location: ParameterIn::Path,
             is_required: true,
-            description: "The number of the process.",
+            description: "The process id.",
         }],
         body: None,
-        success: Success::Json(None, "Which run it is, and its last moment (docs/LIVE.md)."),
+        success: Success::Json(None, "The run and its latest moment (docs/LIVE.md)."),
         handler: || get(answers::moment),
     },
 ];
 
-/// The addresses with what answers them.
+/// The routes of all addresses.
 pub fn router() -> Router<Site> {
     let mut paths: BTreeMap<&str, MethodRouter<Site>> = BTreeMap::new();
     for endpoint in ENDPOINTS {

@@ -1,43 +1,24 @@
-//! Figures and times as pages show them.
+//! Times and addresses as pages write them.
 
 use archive::Row;
 use chrono::{DateTime, FixedOffset};
-use live::units;
 
-/// "812", "12.3k".
-pub fn count(value: f64) -> String {
-    units::count(value).trim().to_owned()
-}
-
-/// "48.0 MiB/s".
-pub fn bandwidth(bytes_per_second: f64) -> String {
-    format!("{}/s", units::bytes(bytes_per_second).trim())
-}
-
-/// "81.3 µs", "41 ns".
-pub fn latency(ns: f64) -> String {
-    match ns < 1000.0 {
-        true => format!("{ns:.0} ns"),
-        false => units::time_ms(ns / 1e6).trim().to_owned(),
-    }
-}
-
-/// "2026-11-21 21:36" by the clock of the machine that ran it.
+/// The start of a run in the local time of its machine: "2026-11-21 21:36".
 pub fn when(row: &Row) -> String {
     time(row.started_unix_ms, row.utc_offset_seconds, "%Y-%m-%d %H:%M")
 }
 
-/// A time with this offset from UTC, in seconds, in this form.
+/// A time with this offset from UTC in seconds, in this format.
 pub fn time(unix_ms: u64, offset: i32, form: &str) -> String {
     let at = i64::try_from(unix_ms).ok().and_then(DateTime::from_timestamp_millis);
     let offset = FixedOffset::east_opt(offset);
     match (at, offset) {
         (Some(at), Some(offset)) => at.with_timezone(&offset).format(form).to_string(),
-        _ => "at no time".to_owned(),
+        _ => "unknown time".to_owned(),
     }
 }
 
-/// Text as it stands in the query of an address.
+/// The query of an address. Empty values are left out.
 pub fn encoded(pairs: &[(&str, &str)]) -> String {
     let pairs: Vec<_> = pairs.iter().filter(|(_, value)| !value.is_empty()).collect();
     serde_urlencoded::to_string(pairs).unwrap_or_default()
@@ -51,8 +32,8 @@ mod tests {
     fn times_are_those_of_the_machine_that_ran_it() {
         let form = "%Y-%m-%d %H:%M";
         assert_eq!(time(0, 3600, form), "1970-01-01 01:00");
-        assert_eq!(time(u64::MAX, 0, form), "at no time");
-        assert_eq!(time(0, i32::MAX, form), "at no time");
+        assert_eq!(time(u64::MAX, 0, form), "unknown time");
+        assert_eq!(time(0, i32::MAX, form), "unknown time");
     }
 
     #[test]

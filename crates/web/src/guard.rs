@@ -1,41 +1,41 @@
-//! Who may see the pages: a token, a session in a cookie, and requests that come from our own pages.
+//! Access control: a token, a session cookie, and a secret in forms.
 //!
-//! The token opens a session: a cookie that scripts cannot read and that other sites' pages do not
-//! send. A browser tells cookies apart by host and not by port, so its name holds the port. What
-//! changes something needs the session's second secret too (OWASP's synchroniser token), which only
-//! our pages hold: another program on the same host could make a browser send the cookie. A name
-//! that leads to this machine without our knowing (DNS rebinding) is refused by the `Host` line.
+//! The token opens a session: a cookie that scripts cannot read and that pages of other sites do
+//! not send. Browsers separate cookies by host but not by port, so its name holds the port. A
+//! request that changes something also needs a second secret (OWASP's synchroniser token), which
+//! only our pages hold, because another program on the same host could make a browser send the
+//! cookie. An unknown host name in the `Host` header (DNS rebinding) is refused.
 
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, Uri, header};
 use sha2::{Digest, Sha256};
 use std::net::IpAddr;
 
-/// A token is so long at least, in characters.
+/// Fewest characters of a token.
 pub const TOKEN_MIN: usize = 16;
-/// A token is so long at most.
+/// Most characters of a token.
 pub const TOKEN_MAX: usize = 512;
 
-/// What decides who may see what.
+/// Checks the access of requests.
 pub struct Guard {
     token: [u8; 32],
     session: String,
-    /// What forms carry in their field `csrf`, and scripts in `X-CSRF-Token`.
+    /// The secret in the field `csrf` of forms and in the header `X-CSRF-Token` of scripts.
     csrf: String,
     cookie: String,
     hosts: Vec<String>,
 }
 
-/// Who asks.
+/// The sender of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caller {
     /// A program that sent the token itself.
     Program,
     /// A browser with a session.
     Session,
-    /// A browser that followed an address with the token, or typed it: it is given a session.
+    /// A browser with the token in the address, which gets a session.
     TokenInUrl,
-    /// Nobody we know.
+    /// Neither a token nor a session.
     Unknown {
         /// A token was given, but not ours.
         is_wrong: bool,
@@ -43,8 +43,8 @@ pub enum Caller {
 }
 
 impl Guard {
-    /// `secret` is random and new for each start, so that sessions end with the program. `hosts` are
-    /// names by which the pages may be asked for, besides `localhost` and addresses.
+    /// `secret` is random and new for each start, so that sessions end with the program. `hosts`
+    /// are the allowed host names besides `localhost` and IP addresses.
     pub fn new(token: &str, secret: &[u8; 32], port: u16, hosts: &[String]) -> Guard {
         let derived = |what: &str| {
             let mut digest = Sha256::new();
@@ -62,12 +62,12 @@ impl Guard {
         }
     }
 
-    /// What forms carry.
+    /// The secret in forms.
     pub fn csrf(&self) -> &str {
         &self.csrf
     }
 
-    /// Whether `text` is what our forms carry.
+    /// Whether `text` is the secret in forms.
     pub fn is_ours(&self, text: &str) -> bool {
         is_equal_constant_time(text.as_bytes(), self.csrf.as_bytes())
     }
@@ -78,7 +78,7 @@ impl Guard {
         is_equal_constant_time(&digest, &self.token)
     }
 
-    /// Whether the pages may be asked for under the name in the `Host` line.
+    /// Whether the `Host` header has an allowed name.
     pub fn is_host(&self, headers: &HeaderMap) -> bool {
         let mut lines = headers.get_all(header::HOST).iter();
         let (Some(line), None) = (lines.next(), lines.next()) else { return false };
@@ -87,7 +87,7 @@ impl Guard {
         address.is_ok() || host == "localhost" || self.hosts.contains(&host)
     }
 
-    /// Who sent a request.
+    /// The sender of a request.
     pub fn caller(&self, headers: &HeaderMap, uri: &Uri) -> Caller {
         if let Some(line) = headers.get(header::AUTHORIZATION) {
             let given = line.to_str().ok().and_then(|line| line.split_once(' '));
@@ -111,19 +111,19 @@ impl Guard {
         Caller::Unknown { is_wrong: given.is_some() }
     }
 
-    /// The line that gives a browser its session; it ends with the browser.
+    /// The `Set-Cookie` value that opens a session, which ends with the browser.
     pub fn set_cookie(&self) -> String {
         format!("{}={}; HttpOnly; SameSite=Strict; Path=/", self.cookie, self.session)
     }
 
-    /// The line that takes it away.
+    /// The `Set-Cookie` value that ends the session.
     pub fn unset_cookie(&self) -> String {
         format!("{}=; HttpOnly; SameSite=Strict; Path=/; Max-Age=0", self.cookie)
     }
 }
 
-/// Whether a browser says that a page of another site sent this. One that says nothing is believed:
-/// what counts is the secret of the form.
+/// Whether the browser says that a page of another site sent this. Requests without these headers
+/// pass; the secret in the form decides.
 pub fn is_cross_site(headers: &HeaderMap) -> bool {
     let line = |name| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
     let site = line(header::HeaderName::from_static("sec-fetch-site"));
@@ -145,11 +145,11 @@ fn token_in(uri: &Uri) -> Option<String> {
 /// "localhost" of "localhost:8642", in small letters; an IPv6 address in its brackets.
 fn host_of(line: &str) -> Option<String> {
     let authority: Authority = line.parse().ok()?;
-    // A name and a password before it are no part of a host.
+    // User name and password are not part of a host.
     (!line.contains('@')).then(|| authority.host().to_ascii_lowercase())
 }
 
-/// Whether two texts are the same, in a time that depends on their lengths alone.
+/// Whether two texts are equal, in a time that depends only on their lengths.
 fn is_equal_constant_time(one: &[u8], other: &[u8]) -> bool {
     one.len() == other.len() && one.iter().zip(other).fold(0, |all, (a, b)| all | (a ^ b)) == 0
 }
@@ -167,12 +167,12 @@ pub fn token_from_bytes(random: &[u8; 32]) -> String {
 /// The token in a file's text: its first line.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The problem with it.
 pub fn token_from(text: &str) -> Result<String, String> {
     let token = text.lines().next().unwrap_or_default().trim();
     let is_plain = token.chars().all(|letter| letter.is_ascii_graphic());
     match token.len() {
-        _ if !is_plain => Err("its first line is to be one word of ASCII letters".into()),
+        _ if !is_plain => Err("its first line must be one word of ASCII characters".into()),
         TOKEN_MIN..=TOKEN_MAX => Ok(token.to_owned()),
         length => Err(format!(
             "its first line has {length} characters; expected a token of {TOKEN_MIN} to {TOKEN_MAX} \
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_site_sends_is_foreign() {
+    fn requests_from_other_sites_are_detected() {
         let host = ("host", "127.0.0.1:8642");
         assert!(!is_cross_site(&headers(&[host])));
         assert!(!is_cross_site(&headers(&[host, ("origin", "http://127.0.0.1:8642")])));

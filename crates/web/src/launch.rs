@@ -1,23 +1,23 @@
-//! Runs that are started from a page.
+//! Starting runs from a page.
 
-/// What a run that was started here has come to.
+/// The state of a run that was started from a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaunchedRun {
-    /// Its exit code; `None` while it goes on.
+    /// Its exit code; `None` while it is running.
     pub ended: Option<i32>,
-    /// What it said: its report, then its messages.
+    /// Its output: the report, then the messages.
     pub output: String,
 }
 
-/// Starts runs. Who may use the pages may use it, so it keeps the guards of `fathom run` and allows
-/// nothing that a command line would have to allow.
+/// Starts runs. Everybody with access to the pages may use it, so it keeps the safety checks of
+/// `fathom run` and grants none of the permissions that a command line can give.
 pub trait Launcher: Send + Sync {
-    /// Starts a run of job text in or on `target`; the number of its process.
+    /// Starts a run of a job in or on `target`. Returns its process id.
     ///
     /// # Errors
     /// Why not, in a sentence.
     fn start(&self, job: &str, target: &str) -> Result<u32, String>;
 
-    /// What has become of one that was started here.
+    /// The state of a run that was started from a page.
     fn status(&self, pid: u32) -> Option<LaunchedRun>;
 }

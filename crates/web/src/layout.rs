@@ -1,4 +1,4 @@
-//! What is around every page.
+//! The frame of every page: head, navigation, assets.
 
 use crate::site::Site;
 use axum::response::Html;
@@ -6,41 +6,41 @@ use maud::{DOCTYPE, Markup, html};
 use sha2::{Digest, Sha256};
 use std::sync::LazyLock;
 
-/// Where in the site a page stands.
+/// The item of the navigation that a page belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NavItem {
-    /// Among the runs.
+    /// Runs.
     Runs,
-    /// At how figures went over time.
+    /// Figures over time.
     Trends,
-    /// At what runs now.
+    /// Runs under way.
     Live,
-    /// At the machine.
+    /// The machine.
     Machine,
-    /// At the form that starts a run.
+    /// The form that starts a run.
     Start,
-    /// At none of them.
+    /// No item.
     None,
-    /// Outside: the way in is shown alone.
+    /// The login page, without navigation.
     LoggedOut,
 }
 
 /// A file that is part of the program.
 pub struct Asset {
-    /// Where it is asked for.
+    /// Its address.
     pub path: &'static str,
-    /// What it is.
+    /// Its content type.
     pub kind: &'static str,
-    /// What it holds.
+    /// Its content.
     pub text: LazyLock<String>,
 }
 
-/// Everything that pages load besides themselves.
+/// The files that pages load.
 pub static ASSETS: [Asset; 3] = [
     Asset {
         path: "/style.css",
         kind: "text/css; charset=utf-8",
-        // What a report looks like comes first, then what is around it.
+        // The style of reports comes first, then that of the pages around them.
         text: LazyLock::new(|| {
             report::html::style().to_owned() + include_str!("../assets/style.css")
         }),
@@ -57,19 +57,19 @@ pub static ASSETS: [Asset; 3] = [
     },
 ];
 
-/// A few digits that change with the assets, so that browsers may keep them.
+/// A digest of the assets, so that browsers may cache them.
 pub static ASSETS_VERSION: LazyLock<String> = LazyLock::new(|| {
     let mut digest = Sha256::new();
     ASSETS.iter().for_each(|asset| digest.update(asset.text.as_bytes()));
     digest.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect()
 });
 
-/// A page with `body` in its middle.
+/// A page around `body`.
 pub fn page(site: &Site, title: &str, item: NavItem, body: Markup) -> Html<String> {
     page_with(site, title, item, html! {}, body)
 }
 
-/// The same, with more in its head.
+/// A page around `body`, with additions to its head.
 pub fn page_with(
     site: &Site,
     title: &str,
@@ -109,7 +109,7 @@ pub fn page_with(
                                 a href=(path) aria-current=[(at == item).then_some("page")] { (name) }
                             }
                         }
-                        // What is refused is told to anybody: the secret of forms is not.
+                        // Anybody may see an error page; it must not hold the CSRF secret.
                         @if item != NavItem::None {
                             form.leave method="post" action="/logout" {
                                 (csrf(site))
@@ -125,7 +125,7 @@ pub fn page_with(
     Html(page.into_string())
 }
 
-/// The field that every form of ours holds.
+/// The hidden field with the CSRF secret, which every form has.
 pub fn csrf(site: &Site) -> Markup {
     html! { input type="hidden" name="csrf" value=(site.guard().csrf()); }
 }

@@ -1,11 +1,12 @@
 //! The archive of runs as web pages, and as an API for programs: `fathom serve`.
 //!
-//! Pages are made here, whole, with their pictures: a browser needs no script but to follow a run
-//! that goes on. Whoever asks has to hold the token ([`guard`]); what a page shows is judged anew from
-//! the record by the rules of this program, as the report of `fathom runs show` is.
+//! Pages are rendered here with their pictures. A browser needs a script only to follow a run under
+//! way. Every request needs the token ([`guard`]). Runs are judged by the rules of this fathom, as
+//! in `fathom runs show`.
 
 mod access;
 mod api;
+mod error_page;
 mod failure;
 mod format;
 pub mod guard;
@@ -30,27 +31,27 @@ use std::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
-/// Threads for what takes a while: the archive, judging, pictures.
+/// Threads for slow work: the archive, judging, pictures.
 const WORKERS: usize = 4;
 
-/// What is served, and to whom.
+/// The settings of the server.
 pub struct Config {
-    /// Where it is asked for.
+    /// The socket.
     pub listener: TcpListener,
-    /// Who may see it.
+    /// Access control.
     pub guard: Guard,
     /// Opens the archive, once for each request.
     pub open: Open,
-    /// What the machine page shows.
+    /// Inspects a path for the machine page.
     pub inspect: Inspect,
-    /// Starts runs from a page, where that is allowed.
+    /// Starts runs from a page, if that is allowed.
     pub launcher: Option<Box<dyn Launcher>>,
 }
 
-/// Serves until SIGINT, SIGTERM or SIGHUP comes, and says which.
+/// Serves until SIGINT, SIGTERM or SIGHUP. Returns the signal.
 ///
 /// # Errors
-/// Neither threads nor handlers of signals can be had, or the listener cannot be used.
+/// Threads or signal handlers cannot be set up, or the listener cannot be used.
 pub fn serve(config: Config) -> io::Result<i32> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -79,7 +80,7 @@ pub fn serve(config: Config) -> io::Result<i32> {
         server::serve(listener, routes::router(site), closing, stop).await;
         io::Result::Ok(came)
     });
-    // A worker may be busy with a page that nobody waits for any more.
+    // A worker may still be busy with a page.
     runtime.shutdown_background();
     came
 }

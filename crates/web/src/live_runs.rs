@@ -1,4 +1,4 @@
-//! Runs under way: each is read once, however many pages follow it.
+//! Runs under way. Each feed is read once, however many pages follow it.
 
 use live::feed::{self, FeedProcess, FeedReader, Line};
 use live::run::{Moment, Quantity, RunEnd, RunHistory, RunInfo, SavedTo};
@@ -9,33 +9,33 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// How often a reader looks whether anybody still wants to know.
+/// How often a reader checks whether anybody still follows it.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
-/// Runs that are read at a time.
+/// Most runs that are read at a time.
 const RUNS_MAX: usize = 64;
-/// Moments that a curve shows.
+/// Number of moments in a curve.
 pub const CURVE: usize = 120;
 
-/// What is known of a run.
+/// The state of a run.
 #[derive(Clone, Debug, Default)]
 pub struct RunState {
-    /// Which it is; `None` before it said.
+    /// The run; `None` before it sent this.
     pub head: Option<RunInfo>,
-    /// What it does now.
+    /// Its latest moment.
     pub moment: Option<Moment>,
     /// I/Os a second of the last moments.
     pub iops: Vec<f64>,
     /// Bytes a second of the last moments.
     pub bytes: Vec<f64>,
-    /// How it ended.
+    /// Its end.
     pub ended: Option<RunEnd>,
-    /// Where it is now.
+    /// Its id in the archive.
     pub saved: Option<SavedTo>,
     /// Its process is gone.
     pub is_gone: bool,
 }
 
-/// Follows what is known of a run.
+/// Receives the state of a run.
 pub type Follower = watch::Receiver<Arc<RunState>>;
 
 /// The runs that are read.
@@ -45,7 +45,7 @@ pub struct LiveRuns {
 }
 
 impl LiveRuns {
-    /// Those of this user.
+    /// The runs of this user.
     pub fn new() -> LiveRuns {
         LiveRuns { directory: feed::default_directory(), read: Arc::default() }
     }
@@ -58,7 +58,7 @@ impl LiveRuns {
         feed::list(&self.directory).map_err(|error| error.to_string())
     }
 
-    /// Follows a process; `None` when it runs nothing, or more are followed than can be.
+    /// Follows a process; `None` when it runs nothing, or too many are followed.
     pub fn follow(&self, pid: u32) -> Option<Follower> {
         let mut read = lock(&self.read);
         if let Some(known) = read.get(&pid).filter(|known| !known.borrow().is_gone) {
@@ -67,7 +67,7 @@ impl LiveRuns {
         if read.len() >= RUNS_MAX {
             return None;
         }
-        // The list is asked for: it knows which sockets are the user's own.
+        // Only sockets of this list belong to the user.
         let listed = self.list().ok()?.into_iter().find(|listed| listed.pid == pid)?;
         let follow = FeedReader::connect(&listed.path).ok()?;
         let (sender, receiver) = watch::channel(Arc::default());
@@ -83,7 +83,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Reads one feed until it ends, or nobody wants to know.
+/// Reads one feed until it ends or nobody follows it.
 struct Reader {
     pid: u32,
     follow: FeedReader,
@@ -118,7 +118,7 @@ impl Reader {
         }
     }
 
-    /// Whether nobody follows any more; then nobody can begin to any more either.
+    /// Whether nobody follows any more. If so, the feed is removed under the same lock.
     fn is_forgotten(&self) -> bool {
         let mut others = lock(&self.others);
         let is_forgotten = self.sender.receiver_count() == 0;

@@ -1,4 +1,4 @@
-//! `/metrics` for Prometheus: what runs now, and how many runs the archive holds.
+//! `/metrics` for Prometheus: runs under way, and the number of archived runs.
 
 use crate::failure::Failure;
 use crate::live_runs::RunState;
@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long is waited for the moments of runs under way, all together: they are a second apart.
+/// Time to wait for the moments of all runs under way together: they are a second apart.
 const PATIENCE: Duration = Duration::from_millis(1500);
 
 /// The metrics.

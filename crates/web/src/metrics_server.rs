@@ -1,4 +1,4 @@
-//! The figures of runs of one process for Prometheus, and nothing else: no archive behind it.
+//! A server of the metrics of one process for Prometheus, without an archive.
 
 use crate::server;
 use axum::Router;
@@ -15,14 +15,13 @@ use tokio::net::TcpListener;
 use tokio::runtime::Builder;
 use tokio::sync::watch;
 
-/// Gives the figures as they are now.
+/// Returns the current metrics.
 pub type Source = Arc<dyn Fn() -> String + Send + Sync>;
 
-/// Answers `GET /metrics` with what `source` gives, until the process ends; whatever else is asked
-/// for is not there.
+/// Answers `GET /metrics` from `source` until the process ends, and nothing else.
 ///
 /// # Errors
-/// When the socket or the thread cannot be had.
+/// When the socket cannot be used or the thread cannot be started.
 pub fn serve(listener: net::TcpListener, source: Source) -> io::Result<()> {
     listener.set_nonblocking(true)?;
     let runtime = Builder::new_current_thread().enable_all().build()?;

@@ -1,15 +1,14 @@
-//! What pages and the API ask of the archive.
+//! Queries of the archive that the pages and the API share.
 
 use crate::failure::Failure;
 use crate::site::Site;
 use archive::{Archive, ArchiveError, Filter, FilterError, Now, Row, RunId, RunOrSet, SetId};
 use axum::http::StatusCode;
-use record::RunRecord;
 use serde::Deserialize;
 
-/// Runs on a page, usually.
+/// Runs on a page by default.
 pub const PAGE: u64 = 50;
-/// Runs that are listed at once, at most.
+/// Most runs that are listed at once.
 const PAGE_MAX: u64 = 1000;
 
 impl From<ArchiveError> for Failure {
@@ -29,29 +28,29 @@ impl From<FilterError> for Failure {
     }
 }
 
-/// Which runs are asked for.
+/// The runs a request asks for.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct RunsQuery {
     /// Words of [`Filter::parse`].
     #[serde(default)]
     pub filter: String,
-    /// What [`Filter`] calls `sort`.
+    /// A sort key of [`Filter`].
     #[serde(default)]
     pub sort: String,
-    /// How many at most.
+    /// Most runs to list.
     pub limit: Option<u64>,
-    /// How many are left out before.
+    /// Number of runs to skip.
     #[serde(default)]
     pub offset: u64,
 }
 
-/// Runs, and how many there are.
+/// A page of a list of runs.
 pub struct RunPage {
-    /// Those asked for.
+    /// The runs on it.
     pub rows: Vec<Row>,
-    /// All that the filter lets through.
+    /// The number of all runs that the filter selects.
     pub total: u64,
-    /// How many were asked for at most.
+    /// Most runs on it.
     pub limit: u64,
 }
 
@@ -62,9 +61,9 @@ impl RunsQuery {
         if !(1..=PAGE_MAX).contains(&limit) {
             return Err(Failure::bad_request(format!("limit: expected 1 to {PAGE_MAX}")));
         }
-        // SQLite counts no further.
+        // The largest integer of SQLite.
         if i64::try_from(self.offset).is_err() {
-            return Err(Failure::bad_request("offset: there are not so many runs"));
+            return Err(Failure::bad_request("offset: too large"));
         }
         let mut filter = filter(&self.filter)?;
         if !self.sort.is_empty() {
@@ -88,24 +87,23 @@ impl RunsQuery {
     }
 }
 
-/// The runs that words ask for.
+/// A filter from its words.
 ///
 /// # Errors
-/// The word that says nothing.
+/// The word that is not a condition.
 pub fn filter(words: &str) -> Result<Filter, Failure> {
     Ok(Filter::parse(words, Now::local())?)
 }
 
-/// A run by its name: `latest` is the last run, whatever it was made together with.
+/// A run by its name. `latest` is the latest run, also of a set.
 pub fn find(archive: &Archive, name: &str) -> Result<RunId, Failure> {
     Ok(archive.find(name)?)
 }
 
-/// Does `work` with the archive and the run of that name in it: what all pages and addresses about one
-/// run begin with.
+/// Runs `work` with the archive and the id of the run with this name.
 ///
 /// # Errors
-/// There is no such run, or the archive cannot be had; those of the work.
+/// There is no such run, the archive cannot be opened, or the work fails.
 pub async fn with_run<T: Send + 'static>(
     site: &Site,
     name: String,
@@ -140,7 +138,8 @@ pub fn set(archive: &Archive, name: &str) -> Result<SetId, Failure> {
 /// # Errors
 /// It is no record of ours; the archive cannot be written.
 pub fn add(archive: &mut Archive, json: &[u8]) -> Result<(RunId, bool), Failure> {
-    let record = record_from(json)?;
+    let record = archive::read_record(json)
+        .map_err(|why| Failure::bad_request(format!("this is not a record of fathom: {why}")))?;
     if let Some(id) = archive.find_same(&record)? {
         return Ok((id, true));
     }
@@ -150,34 +149,12 @@ pub fn add(archive: &mut Archive, json: &[u8]) -> Result<(RunId, bool), Failure>
     Ok((id, false))
 }
 
-fn record_from(json: &[u8]) -> Result<RunRecord, Failure> {
-    /// What tells a record from other JSON.
-    #[derive(Deserialize)]
-    struct Heading {
-        schema: u32,
-        fathom_version: String,
-    }
-    let wrong = |error: serde_json::Error| {
-        Failure::bad_request(format!("this is no record of fathom: {error}"))
-    };
-    let heading: Heading = serde_json::from_slice(json).map_err(wrong)?;
-    if heading.schema > record::SCHEMA_VERSION {
-        return Err(Failure::bad_request(format!(
-            "this record has schema {}, made by fathom {}; this fathom reads those up to {}",
-            heading.schema,
-            heading.fathom_version,
-            record::SCHEMA_VERSION
-        )));
-    }
-    serde_json::from_slice(json).map_err(wrong)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn what_is_asked_for_is_bounded() {
+    fn limit_and_offset_are_bounded() {
         let asked = |limit, offset| RunsQuery { limit, offset, ..RunsQuery::default() }.parsed();
         assert_eq!(asked(None, 0).unwrap().limit, Some(PAGE));
         assert!(asked(Some(0), 0).is_err() && asked(Some(100_000), 0).is_err());
@@ -189,16 +166,5 @@ mod tests {
         };
         let filter = both.parsed().unwrap();
         assert_eq!((filter.limit, filter.sort.descending), (Some(7), true));
-    }
-
-    #[test]
-    fn what_is_no_record_is_told() {
-        for json in ["", "{}", "[]", "null", "{\"schema\":1}"] {
-            assert!(record_from(json.as_bytes()).unwrap_err().text.contains("no record"), "{json}");
-        }
-        let newer = r#"{"schema":999,"fathom_version":"9.9"}"#;
-        assert!(record_from(newer.as_bytes()).unwrap_err().text.contains("9.9"));
-        let json = serde_json::to_vec(&RunRecord::default()).unwrap();
-        assert_eq!(record_from(&json).unwrap(), RunRecord::default());
     }
 }

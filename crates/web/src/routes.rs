@@ -1,4 +1,4 @@
-//! Which page answers which address.
+//! The routes of the pages.
 
 use crate::failure::Failure;
 use crate::layout::{ASSETS, Asset};
@@ -14,10 +14,10 @@ use std::time::Duration;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::timeout::TimeoutLayer;
 
-/// How long a request may take, until its answer begins.
+/// Time until the response to a request must begin.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// All pages, behind the door.
+/// All routes with their middleware.
 pub fn router(site: Site) -> Router {
     let assets = ASSETS.iter().fold(Router::new(), |router: Router<Site>, asset| {
         router.route(asset.path, get(move || async move { file(asset) }))
@@ -53,7 +53,7 @@ pub fn router(site: Site) -> Router {
         .with_state(site)
 }
 
-/// A file that is part of the program; its address changes when it does.
+/// An asset. Its address changes with its content, so browsers may cache it.
 fn file(asset: &'static Asset) -> Response {
     let kept = "public, max-age=31536000, immutable";
     let lines = [(header::CONTENT_TYPE, asset.kind), (header::CACHE_CONTROL, kept)];

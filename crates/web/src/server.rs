@@ -1,39 +1,37 @@
-//! The connections: how many there may be, and how long one may say nothing.
+//! The connections: how many there may be, and how long one may be idle.
 
 use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use std::future::Future;
-use std::io;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio_util::io::{InspectReader, InspectWriter};
 
-/// Connections at a time; others wait to be accepted.
+/// Most connections at a time; others wait to be accepted.
 const CONNECTIONS_MAX: usize = 256;
 /// Time for the head of a request, and between two requests of a connection.
-const HEAD: Duration = Duration::from_secs(5);
-/// A connection on which no byte moves for so long is dropped: who reads a page has read it.
-const SILENCE: Duration = Duration::from_secs(40);
-/// Bytes of the head of a request.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
+/// A connection on which no byte moves for this long is closed.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(40);
+/// Most bytes of the head of a request.
 const HEAD_BYTES: usize = 32 << 10;
-/// Lines of the head of a request.
+/// Most lines of the head of a request.
 const HEAD_LINES: usize = 100;
-/// How long answers under way are waited for at the end.
-const GRACE: Duration = Duration::from_secs(2);
-/// How long nothing is accepted after that failed (no free file descriptors).
-const BREATH: Duration = Duration::from_millis(100);
+/// Time for answers under way to finish when the server stops.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
+/// Pause after a failed accept (no free file descriptors).
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// Answers who connects, until `stop` is done; then ends what is under way. Those who follow
-/// something are told by `closing`, which becomes true.
+/// Serves connections until `stop` completes, then closes them. `closing` becomes true for handlers
+/// that would not end by themselves.
 pub async fn serve(
     listener: TcpListener,
     app: Router,
@@ -61,25 +59,35 @@ pub async fn serve(
                     drop(slot);
                 });
             }
-            Err(_) => sleep(BREATH).await,
+            Err(_) => sleep(ACCEPT_PAUSE).await,
         }
     }
     drop(listener);
     closing.send_replace(true);
-    // Whoever is not done then is cut off when the set is dropped.
-    let _ = timeout(GRACE, async { while connections.join_next().await.is_some() {} }).await;
+    // Dropping the set closes the connections that are still open.
+    let _ =
+        timeout(SHUTDOWN_TIMEOUT, async { while connections.join_next().await.is_some() {} }).await;
 }
 
-/// One connection, from its first byte to its last.
+/// Serves one connection.
 async fn answer(stream: TcpStream, app: Router, mut closing: watch::Receiver<bool>) {
-    // A page is written whole: waiting for more would only delay it.
+    // A page is written in one piece: Nagle's algorithm would only delay it.
     let _ = stream.set_nodelay(true);
     let begun = Instant::now();
+    // When a byte last moved, in milliseconds after `begun`.
     let moved = Arc::new(AtomicU64::new(0));
-    let stream = Watched { stream, begun, moved: Arc::clone(&moved) };
+    let note = |moved: Arc<AtomicU64>| {
+        move |bytes: &[u8]| {
+            if !bytes.is_empty() {
+                moved.store(begun.elapsed().as_millis() as u64, Ordering::Relaxed);
+            }
+        }
+    };
+    let stream = InspectReader::new(stream, note(Arc::clone(&moved)));
+    let stream = InspectWriter::new(stream, note(Arc::clone(&moved)));
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEAD)
+        .header_read_timeout(HEAD_TIMEOUT)
         .max_buf_size(HEAD_BYTES)
         .max_headers(HEAD_LINES)
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(app));
@@ -88,87 +96,17 @@ async fn answer(stream: TcpStream, app: Router, mut closing: watch::Receiver<boo
     loop {
         let last = begun + Duration::from_millis(moved.load(Ordering::Relaxed));
         tokio::select! {
-            // What a client does wrong has been answered, or the client is gone.
+            // Errors have been answered, or the client is gone.
             _ = connection.as_mut() => return,
             _ = closing.wait_for(|closing| *closing), if !is_closing => {
                 is_closing = true;
                 connection.as_mut().graceful_shutdown();
             }
-            () = sleep_until(last + SILENCE) => {
+            () = sleep_until(last + IDLE_TIMEOUT) => {
                 if begun + Duration::from_millis(moved.load(Ordering::Relaxed)) == last {
                     return;
                 }
             }
         }
-    }
-}
-
-/// A stream that tells when a byte last moved.
-struct Watched {
-    stream: TcpStream,
-    begun: Instant,
-    /// Milliseconds after `begun`.
-    moved: Arc<AtomicU64>,
-}
-
-impl Watched {
-    fn moved(&self) {
-        let now = self.begun.elapsed().as_millis();
-        self.moved.store(u64::try_from(now).unwrap_or(u64::MAX), Ordering::Relaxed);
-    }
-
-    fn wrote(&self, written: &Poll<io::Result<usize>>) {
-        if matches!(written, Poll::Ready(Ok(1..))) {
-            self.moved();
-        }
-    }
-}
-
-impl AsyncRead for Watched {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
-        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
-        if buffer.filled().len() > before {
-            self.moved();
-        }
-        read
-    }
-}
-
-impl AsyncWrite for Watched {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.wrote(&written);
-        written
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        slices: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
-        self.wrote(&written);
-        written
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
     }
 }

@@ -1,4 +1,4 @@
-//! What all pages share.
+//! The state that all handlers share.
 
 use crate::failure::Failure;
 use crate::guard::Guard;
@@ -10,13 +10,13 @@ use record::Facts;
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// Looks at a path as `fathom inspect` does; what is wrong with the path otherwise.
+/// Inspects a path as `fathom inspect` does, or says what is wrong with the path.
 pub type Inspect = Box<dyn Fn(&str) -> Result<(Inspection, Facts), String> + Send + Sync>;
 
-/// Opens the archive for one request; why it cannot be had otherwise.
+/// Opens the archive for one request.
 pub type Open = Box<dyn Fn() -> Result<Archive, ArchiveError> + Send + Sync>;
 
-/// What all pages share.
+/// The state that all handlers share.
 #[derive(Clone)]
 pub struct Site(Arc<Inner>);
 
@@ -30,7 +30,7 @@ struct Inner {
 }
 
 impl Site {
-    /// The site over an archive.
+    /// The state of a server.
     pub fn new(
         guard: Guard,
         open: Open,
@@ -42,27 +42,27 @@ impl Site {
         Site(Arc::new(Inner { guard, open, inspect, launcher, live_runs, closing }))
     }
 
-    /// Who may see what.
+    /// Access control.
     pub fn guard(&self) -> &Guard {
         &self.0.guard
     }
 
-    /// What starts runs, where that was allowed.
+    /// Starts runs, if that is allowed.
     pub fn launcher(&self) -> Option<&dyn Launcher> {
         self.0.launcher.as_deref()
     }
 
-    /// The runs under way.
+    /// Runs under way.
     pub fn live_runs(&self) -> &LiveRuns {
         &self.0.live_runs
     }
 
-    /// Becomes true when the program ends.
+    /// Becomes true when the server stops.
     pub fn closing(&self) -> watch::Receiver<bool> {
         self.0.closing.subscribe()
     }
 
-    /// What is under a path.
+    /// Inspects a path.
     ///
     /// # Errors
     /// What is wrong with the path.
@@ -70,10 +70,10 @@ impl Site {
         (self.0.inspect)(path).map_err(Failure::bad_request)
     }
 
-    /// Does `work`, which may take a while, where it keeps nobody else waiting.
+    /// Runs slow `work` on a thread for blocking work.
     ///
     /// # Errors
-    /// Those of the work.
+    /// The work fails.
     pub async fn work<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Site) -> Result<T, Failure> + Send + 'static,
@@ -81,14 +81,16 @@ impl Site {
         let site = self.clone();
         let done = tokio::task::spawn_blocking(move || work(&site)).await;
         done.unwrap_or_else(|_| {
-            Err(Failure::internal("A defect of fathom: please report it, with what was asked for."))
+            Err(Failure::internal(
+                "A defect of fathom: please report it, with the address you asked for.",
+            ))
         })
     }
 
-    /// Does `work` with the archive.
+    /// Runs `work` with the archive.
     ///
     /// # Errors
-    /// The archive cannot be had; those of the work.
+    /// The archive cannot be opened, or the work fails.
     pub async fn archived<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Site, &mut Archive) -> Result<T, Failure> + Send + 'static,

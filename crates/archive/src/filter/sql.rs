@@ -1,23 +1,23 @@
-//! Conditions as SQL. Everything typed goes in as a value.
+//! Conditions as SQL. What the user typed is always bound as a value.
 
 use super::{Condition, Filter, Operator, Subject};
 use rusqlite::types::Value;
 
-/// The part of a statement behind FROM, with its values.
+/// The part of a statement after FROM, with its values.
 pub(crate) struct Clause {
     /// " WHERE …", " ORDER BY …", " LIMIT …".
     pub sql: String,
-    /// Values of its question marks, in their order.
+    /// Values of its placeholders, in order.
     pub values: Vec<Value>,
 }
 
-/// Columns that words are looked for in.
+/// The columns that text is searched in.
 const TEXT: &str = "job || ' ' || host || ' ' || kind || ' ' || target || ' ' || device || ' ' || \
      model || ' ' || command || ' ' || note || ' ' || coalesce(cell, '') || ' ' || \
      coalesce(verdict, '')";
 
 impl Filter {
-    /// Which runs, without order and limit.
+    /// The WHERE clause.
     pub(crate) fn condition(&self) -> Clause {
         let mut clause = Clause { sql: String::new(), values: Vec::new() };
         for (index, condition) in self.conditions().iter().enumerate() {
@@ -27,7 +27,7 @@ impl Filter {
         clause
     }
 
-    /// All of it.
+    /// WHERE, ORDER BY and LIMIT.
     pub(crate) fn clause(&self) -> Clause {
         let mut clause = self.condition();
         let way = if self.sort.descending { "DESC" } else { "ASC" };
@@ -87,7 +87,7 @@ impl Clause {
         }
     }
 
-    /// One of the values is like one of the patterns.
+    /// One of the values matches one of the patterns.
     fn is(&mut self, subject: Subject, patterns: &[String], not: bool) {
         let like = |column: &str| {
             vec![format!("{column} LIKE ? ESCAPE '\\'"); patterns.len()].join(" OR ")
@@ -97,7 +97,7 @@ impl Clause {
         }
         match subject {
             Subject::Column(column) => {
-                // What is not there is unlike all.
+                // NULL matches nothing, also with NOT.
                 self.sql += &format!("({})", like(&format!("coalesce({column}, '')")));
             }
             Subject::Fact(name) => {
@@ -122,8 +122,8 @@ impl Clause {
     }
 }
 
-/// As LIKE takes it: what is a sign there stands for itself. With `wild`, * and ? stand for what
-/// they do in file names.
+/// A pattern for LIKE, with its special characters escaped. With `wild`, * and ? work as in file
+/// names.
 fn escaped(text: &str, wild: bool) -> String {
     let mut like = String::new();
     for c in text.chars() {

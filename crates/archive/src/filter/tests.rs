@@ -108,7 +108,7 @@ fn mistakes_name_the_word_and_what_was_expected() {
 }
 
 #[test]
-fn nothing_typed_becomes_sql() {
+fn user_input_never_becomes_sql() {
     let filter = Filter::parse("host=x';DROP job=%_\\* '; p99>1ns", NOW).unwrap();
     let clause = filter.clause();
     assert!(!clause.sql.contains("DROP") && !clause.sql.contains("%_"), "{}", clause.sql);

@@ -1,18 +1,37 @@
-//! Numbers, times and moments as they are typed.
+//! Numbers, durations and dates as they are typed.
 
-use super::Now;
 use chrono::{NaiveDate, NaiveDateTime, NaiveTime, TimeDelta};
 
-/// What a number counts.
+/// The current time, from which "since=7d" counts back, and the time zone of dates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Now {
+    /// Milliseconds since 1970 UTC.
+    pub unix_ms: u64,
+    /// How far local time is ahead of UTC, in seconds.
+    pub utc_offset_seconds: i32,
+}
+
+impl Now {
+    /// By the clock and time zone of this machine.
+    pub fn local() -> Now {
+        let now = chrono::Local::now();
+        Now {
+            unix_ms: now.timestamp_millis().max(0) as u64,
+            utc_offset_seconds: now.offset().local_minus_utc(),
+        }
+    }
+}
+
+/// The unit of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NumberKind {
     /// Things: "100k" is 100 000.
     Count,
     /// Bytes: "1G" is 10⁹, "1GiB" 2³⁰.
     Bytes,
-    /// Time, in nanoseconds; its unit is needed.
+    /// Time in nanoseconds; the unit is required.
     Latency,
-    /// Time, in milliseconds; its unit is needed.
+    /// Time in milliseconds; the unit is required.
     Milliseconds,
 }
 
@@ -72,8 +91,8 @@ pub(super) fn whole_number(text: &str) -> Result<u32, String> {
     text.parse().map_err(|_| "a whole number was expected".into())
 }
 
-/// A moment, as the beginning and the end of what it names, in milliseconds since 1970 UTC: "7d" is
-/// so long ago, "2026-11-01" a day, "2026-11-01T12:30" a minute, in local time.
+/// Start and end of a date or time, in milliseconds since 1970 UTC: "7d" is 7 days ago,
+/// "2026-11-01" a day and "2026-11-01T12:30" a minute in local time.
 pub(super) fn time_range(text: &str, now: Now) -> Result<[f64; 2], String> {
     let of = |time: NaiveDateTime, lasts: TimeDelta| {
         let utc = |time: NaiveDateTime| {

@@ -12,7 +12,7 @@ fn jobs(archive: &Archive, filter: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_is_added_is_listed_loaded_and_counted() {
+fn added_runs_are_listed_loaded_and_counted() {
     let (_directory, mut archive) = archive();
     let run = record("web", 1);
     let id = archive.add(&run, &Lineage::alone("run")).unwrap();
@@ -123,10 +123,10 @@ fn filters_let_through_what_they_say() {
     let (limit, rest) = verdict.split_once(" (").unwrap();
     let filter = format!("verdict={limit} confidence={} limit=1", &rest[..rest.len() - 1]);
     assert_eq!(jobs(&archive, &filter), ["gamma"]);
-    let series = archive
-        .series(&Filter::parse("sort=time", NOW).unwrap(), &Measure::parse("read.iops").unwrap());
-    let series: Vec<f64> = series.unwrap().into_iter().map(|point| point.value).collect();
-    assert_eq!(series, [1000.0, 2000.0, 3000.0]);
+    let by_time = Filter::parse("sort=time", NOW).unwrap();
+    let figures = archive.figures(&by_time, &Measure::parse("read.iops").unwrap()).unwrap();
+    let figures: Vec<f64> = figures.into_iter().map(|(_, value)| value).collect();
+    assert_eq!(figures, [1000.0, 2000.0, 3000.0]);
 }
 
 fn cell(name: &str, hour: u64, round: u32) -> RunRecord {
@@ -181,7 +181,7 @@ fn names_are_ids_their_beginnings_tags_and_latest() {
 }
 
 #[test]
-fn a_cell_that_was_made_again_replaces_the_one_before() {
+fn a_repeated_cell_replaces_the_earlier_one() {
     let (_directory, mut archive) = archive();
     let together = SetInfo { id: archive.new_set().unwrap(), seed: 7, name: String::new() };
     let lineage = Lineage { kind: "sweep".into(), set: Some(together.clone()) };
@@ -193,7 +193,7 @@ fn a_cell_that_was_made_again_replaces_the_one_before() {
 }
 
 #[test]
-fn what_is_removed_is_gone_with_all_that_was_known_of_it() {
+fn removing_a_run_removes_its_record_and_labels() {
     let (_directory, mut archive) = archive();
     let together = SetInfo { id: archive.new_set().unwrap(), seed: 7, name: String::new() };
     let lineage = Lineage { kind: "sweep".into(), set: Some(together.clone()) };

@@ -42,7 +42,7 @@ fn an_empty_file_is_taken_as_a_place() {
 }
 
 #[test]
-fn what_is_another_programs_is_refused_and_left_alone() {
+fn files_of_other_programs_are_refused_and_left_alone() {
     let directory = testbed::scratch();
     let [database, text, folder] = ["b.db", "c.txt", "d"].map(|name| directory.path().join(name));
     Connection::open(&database).unwrap().execute_batch("CREATE TABLE theirs (x)").unwrap();

@@ -1,4 +1,4 @@
-//! What some blocks of a file or device hold.
+//! Samples of the content of a file or device.
 
 use record::Content;
 use std::collections::HashSet;
@@ -7,11 +7,11 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
 const BLOCK: usize = 4096;
-/// Enough to tell a tenth from a half; few enough to take no time even on a disk that spins.
+/// Enough to distinguish a tenth from a half, and fast even on a rotating disk.
 const BLOCKS: u64 = 64;
 
-/// Looks at [`BLOCKS`] blocks spread evenly over the first `size` bytes, each at a place of its own
-/// within its share. `None` when they cannot be read past the page cache, which would answer instead.
+/// Samples [`BLOCKS`] blocks, one at a pseudo-random position in each of as many equal parts of the
+/// first `size` bytes. `None` if they cannot be read with O_DIRECT.
 pub(super) fn sample(path: &Path, size: u64) -> Option<Content> {
     let direct = rustix::fs::OFlags::DIRECT.bits() as i32;
     let file = OpenOptions::new().read(true).custom_flags(direct).open(path).ok()?;
@@ -19,7 +19,7 @@ pub(super) fn sample(path: &Path, size: u64) -> Option<Content> {
     let count = BLOCKS.min(whole);
     let places = (0..count).map(|n| {
         let share = whole / count;
-        // Any odd multiplier spreads; a fixed one makes every look at a file the same.
+        // A fixed odd multiplier spreads the positions and makes them reproducible.
         n * whole / count + n.wrapping_mul(0x9E37_79B9_7F4A_7C15) % share.max(1)
     });
     let mut blocks = Vec::new();
@@ -30,7 +30,7 @@ pub(super) fn sample(path: &Path, size: u64) -> Option<Content> {
     (!blocks.is_empty()).then(|| describe(&blocks))
 }
 
-/// One block, read into the part of `room` that is aligned as O_DIRECT needs it.
+/// Reads one block into the part of `room` that is aligned for O_DIRECT.
 fn read(file: &File, room: &mut [u8], offset: u64) -> Option<Vec<u8>> {
     let start = room.as_ptr().align_offset(BLOCK);
     let block = room.get_mut(start..start + BLOCK)?;

@@ -1,28 +1,28 @@
-//! What other processes did to storage meanwhile.
+//! Storage traffic of other processes during a run.
 
 use crate::Host;
 use record::{Bytes, Neighbour};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// Processes looked at; on a machine with more the rest goes unnamed.
+/// Most processes that are examined.
 const PROCESSES_MAX: usize = 4096;
-/// Neighbours named.
+/// Most neighbours that are reported.
 const NAMED_MAX: usize = 5;
-/// Traffic below this disturbs nobody.
+/// Less traffic than this is ignored.
 const BYTES_MIN: u64 = 1 << 20;
 
 /// Storage traffic of a process so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Traffic {
-    /// Left empty for one without traffic, to whom nobody needs to put a name.
+    /// Empty for a process without traffic.
     name: String,
     read: u64,
     written: u64,
 }
 
 impl Host {
-    /// The traffic of every process whose figures may be read, but for our own.
+    /// The traffic of every other process whose counters are readable.
     pub(super) fn traffic(&self) -> BTreeMap<u32, Traffic> {
         let own = std::process::id();
         let pids = self.names("/proc").into_iter().filter_map(|name| name.parse::<u32>().ok());
@@ -50,8 +50,8 @@ impl Host {
     }
 }
 
-/// Those that moved most between both looks. One that started meanwhile counts from its start; one
-/// that ended meanwhile is not seen.
+/// The processes with the most traffic between both readings. A new process counts from its start;
+/// one that ended is missing.
 pub(super) fn busiest(
     before: &BTreeMap<u32, Traffic>,
     after: BTreeMap<u32, Traffic>,

@@ -1,7 +1,7 @@
 //! One block device, as /sys/class/block describes it.
 
 use super::transport::{self, Attachment};
-use crate::Host;
+use crate::{Host, bracketed};
 use record::{Bytes, DeviceFacts, DeviceKind};
 use std::path::{Path, PathBuf};
 
@@ -25,7 +25,7 @@ impl Host {
         Some(path.file_name()?.to_string_lossy().into_owned())
     }
 
-    /// Path of the block device with this number; `None` where the machine has none.
+    /// Path of the block device with this number, if there is one.
     pub fn device_path(&self, major: u32, minor: u32) -> Option<String> {
         let name = self.device_by_number(&format!("{major}:{minor}"))?;
         // The kernel writes "!" for "/" in the names of a few drivers ("cciss!c0d0").
@@ -69,18 +69,19 @@ impl Host {
         names
     }
 
-    /// What is stacked right on a device.
+    /// Devices stacked directly on a device.
     pub(super) fn holders(&self, name: &str) -> Vec<String> {
         self.names(format!("{}/holders", directory(name)))
     }
 
-    /// The file or device a loop device shows, without the kernel's mark for an unlinked one.
+    /// The backing file or device of a loop device, without the kernel's mark for an unlinked file.
     pub(crate) fn backing_file(&self, name: &str) -> Option<String> {
         let path = self.text(format!("{}/loop/backing_file", directory(name)))?;
         Some(path.strip_suffix(" (deleted)").unwrap_or(&path).to_owned())
     }
 
-    /// Devices right below, as far as /sys itself knows: a loop's file is another's business.
+    /// Devices directly below according to /sys, which does not include the device under a loop's
+    /// file.
     pub(super) fn below(&self, name: &str) -> Vec<String> {
         if let Some(disk) = self.disk_of_partition(name) {
             return vec![disk];
@@ -88,7 +89,7 @@ impl Host {
         self.names(format!("{}/slaves", directory(name)))
     }
 
-    /// What /sys says about one device in files of its own; `None` when there is no such device.
+    /// Facts about a device from its own directory in /sys; `None` if there is no such device.
     pub(super) fn device(&self, name: &str) -> Option<DeviceFacts> {
         if !self.is_device(name) {
             return None;
@@ -150,7 +151,7 @@ impl Host {
         }
     }
 
-    /// The kernel says -1 where a stacked device is misaligned by no single distance.
+    /// The kernel says -1 if a stacked device is misaligned by several distances.
     fn alignment_offset(&self, own: &Path) -> Option<u64> {
         match self.text(own.join("alignment_offset"))?.parse::<i64>().ok()? {
             -1 => Some(u64::MAX),
@@ -158,12 +159,12 @@ impl Host {
         }
     }
 
-    /// Queues of the driver; none for stacked devices, which have no requests of their own.
+    /// Queues of the driver; `None` for stacked devices, which have no requests.
     fn hardware_queues(&self, disk: &Path) -> Option<u32> {
         Some(self.names(disk.join("mq")).len() as u32).filter(|queues| *queues > 0)
     }
 
-    /// The nearest directory above the device that knows; the kernel says -1 for none.
+    /// From the nearest directory above the device; the kernel says -1 for none.
     fn numa_node(&self, real: &Path) -> Option<i32> {
         let known = real.ancestors().take_while(|d| d.starts_with("/sys/devices"));
         let mut found = known.filter_map(|d| self.text(d.join("numa_node")));
@@ -197,7 +198,7 @@ impl Host {
         }
     }
 
-    /// What the device says of itself; each bus has its own names for it.
+    /// Model, firmware and serial number. Each bus has its own file names.
     fn identity(&self, own: &Path, facts: &mut DeviceFacts) {
         let text = |file: &str| {
             let value = self.text(own.join(file))?.trim().to_owned();
@@ -231,11 +232,10 @@ fn serial_page(page: &[u8]) -> Option<String> {
 /// "none [mq-deadline] kyber": the one in brackets is active. A device without a queue of requests
 /// has the bare word "none".
 fn schedulers(text: &str) -> (Option<String>, Vec<String>) {
-    let strip = |word: &str| word.trim_matches(['[', ']']).to_owned();
-    let all: Vec<String> = text.split_whitespace().map(strip).collect();
-    let active = text.split_whitespace().find(|w| w.starts_with('[')).map(strip);
+    let all: Vec<String> =
+        text.split_whitespace().map(|word| word.trim_matches(['[', ']']).to_owned()).collect();
     let only = || (all.len() == 1).then(|| all[0].clone());
-    (active.or_else(only), all)
+    (bracketed(text).map(str::to_owned).or_else(only), all)
 }
 
 #[cfg(test)]

@@ -1,17 +1,17 @@
-//! The alignment O_DIRECT needs.
+//! The alignment that O_DIRECT requires.
 
 use super::Survey;
 use record::{DirectLimits, TargetKind};
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatxFlags, open, statx};
+use rustix::fs::{AtFlags, Mode, OFlags, StatxFlags, open, statx};
 use rustix::io::Errno;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
 impl Survey<'_> {
-    /// What the kernel says of the target itself (statx, since Linux 6.1); else whether it can be
-    /// opened so, with the block of the device under it as alignment. For a directory that will be
-    /// written, or that of a missing path, an unnamed file in it answers for those to come: it
-    /// never has a name and is gone when closed. `None` when nothing tells.
+    /// From statx on the target (since Linux 6.1), else from trying O_DIRECT, with the block size
+    /// of the device as alignment. For a directory that will be written, or the directory of a
+    /// missing path, an unnamed file stands for the later ones; it is gone when closed. `None` if
+    /// unknown.
     pub(super) fn direct(
         &self,
         kind: TargetKind,
@@ -33,7 +33,7 @@ impl Survey<'_> {
         stated_limits(&file).or_else(|| self.probe_limits(&file, device))
     }
 
-    /// What a block device implies: offsets by its logical block, memory by what its DMA needs.
+    /// From a block device: offsets by its logical block, memory by its DMA alignment.
     fn device_limits(&self, device: Option<&str>) -> Option<DirectLimits> {
         let name = device?;
         let offset = u32::try_from(self.host.device(name)?.logical_block.0).ok()?;
@@ -44,7 +44,7 @@ impl Survey<'_> {
         (offset > 0).then_some(DirectLimits { memory, offset })
     }
 
-    /// Sets O_DIRECT on the open file: the filesystem refuses with EINVAL where it has no direct I/O.
+    /// Sets O_DIRECT on the open file. A filesystem without direct I/O refuses with EINVAL.
     fn probe_limits(&self, file: &OwnedFd, device: Option<&str>) -> Option<DirectLimits> {
         let flags = rustix::fs::fcntl_getfl(file).ok()?;
         match rustix::fs::fcntl_setfl(file, flags | OFlags::DIRECT) {
@@ -59,7 +59,7 @@ fn unnamed_file(directory: &Path) -> rustix::io::Result<OwnedFd> {
     open(directory, flags, Mode::RUSR | Mode::WUSR)
 }
 
-/// statx answers 0 and 0 for a file that takes no direct I/O.
+/// statx returns 0 and 0 for a file without direct I/O.
 fn stated_limits(file: impl AsFd) -> Option<DirectLimits> {
     let stat = statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?;
     let told = stat.stx_mask & StatxFlags::DIOALIGN.bits() != 0;
@@ -67,10 +67,4 @@ fn stated_limits(file: impl AsFd) -> Option<DirectLimits> {
         memory: stat.stx_dio_mem_align,
         offset: stat.stx_dio_offset_align,
     })
-}
-
-/// The kernel's number of the mount that holds a path (since Linux 5.8).
-pub(super) fn mount_id(path: &Path) -> Option<u64> {
-    let stat = statx(CWD, path, AtFlags::empty(), StatxFlags::MNT_ID).ok()?;
-    (stat.stx_mask & StatxFlags::MNT_ID.bits() != 0).then_some(stat.stx_mnt_id)
 }

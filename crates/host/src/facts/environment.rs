@@ -1,12 +1,12 @@
-//! The system around a run: what it is, how it is tuned, what it is limited to.
+//! The operating system: its name, tuning and limits.
 
-use crate::Host;
+use crate::{Host, bracketed};
 use record::{Bytes, Environment, Facts};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::ErrorKind;
 
-/// Settings that matter to I/O: name → file. Those that are not there are left out.
+/// Settings that matter for I/O, with their files. Missing files are left out.
 const TUNABLES: &[(&str, &str)] = &[
     ("vm.dirty_ratio", "/proc/sys/vm/dirty_ratio"),
     ("vm.dirty_bytes", "/proc/sys/vm/dirty_bytes"),
@@ -26,7 +26,7 @@ const TUNABLES: &[(&str, &str)] = &[
     ("cpuidle governor", "/sys/devices/system/cpu/cpuidle/current_governor"),
 ];
 
-/// The system; what is there and may not be read is named in `unknown`.
+/// The environment. Settings that exist but are unreadable are added to `unknown`.
 pub(super) fn environment(host: &Host, unknown: &mut Vec<String>) -> Environment {
     let text = |path: &str| host.text(path).unwrap_or_default();
     let tunables = tunables(host);
@@ -59,11 +59,14 @@ fn mitigations(host: &Host) -> BTreeMap<String, String> {
 }
 
 fn tunables(host: &Host) -> BTreeMap<String, String> {
-    let read = |(name, path): &(&str, &str)| Some(((*name).to_owned(), chosen(&host.text(path)?)));
+    let read = |(name, path): &(&str, &str)| {
+        let text = host.text(path)?;
+        Some(((*name).to_owned(), bracketed(&text).unwrap_or(&text).to_owned()))
+    };
     TUNABLES.iter().filter_map(read).collect()
 }
 
-/// Of those that could not be read, which may not be.
+/// The settings that this user may not read.
 fn forbidden(host: &Host, known: &BTreeMap<String, String>) -> Option<String> {
     let refused = |path: &str| {
         let opened = File::open(host.real(path));
@@ -73,12 +76,6 @@ fn forbidden(host: &Host, known: &BTreeMap<String, String>) -> Option<String> {
     let hidden: Vec<&str> =
         missing.filter(|(_, path)| refused(path)).map(|(name, _)| *name).collect();
     (!hidden.is_empty()).then(|| format!("{} read {}", Facts::ROOT_ONLY, hidden.join(", ")))
-}
-
-/// Of "always [madvise] never" what stands in brackets; other texts as they are.
-fn chosen(text: &str) -> String {
-    let inside = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
-    inside.map_or(text, |(chosen, _)| chosen).to_owned()
 }
 
 fn load(text: &str) -> [f64; 3] {
@@ -96,8 +93,8 @@ mod tests {
             os_name("ID=debian\nPRETTY_NAME=\"Debian GNU/Linux 13\"\n"),
             "Debian GNU/Linux 13"
         );
-        assert_eq!(chosen("always [madvise] never"), "madvise");
-        assert_eq!(chosen("20"), "20");
+        assert_eq!(bracketed("always [madvise] never"), Some("madvise"));
+        assert_eq!(bracketed("20"), None);
         assert_eq!(load("0.50 1.25 2.00 1/200 4711"), [0.5, 1.25, 2.0]);
         assert_eq!(load(""), [0.0; 3]);
     }

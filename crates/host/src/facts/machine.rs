@@ -5,7 +5,7 @@ use crate::host::cpu_list;
 use record::{Bytes, CpuFacts, CpuPlace, Facts};
 use std::collections::BTreeMap;
 
-/// Fills in what does not depend on any target.
+/// Fills in the facts that do not depend on a target.
 pub(super) fn machine(host: &Host, facts: &mut Facts) {
     let uname = rustix::system::uname();
     let kernel_file = |name: &str| host.text(format!("/proc/sys/kernel/{name}"));
@@ -55,7 +55,7 @@ fn places(host: &Host, online: &[u32]) -> BTreeMap<u32, CpuPlace> {
         let topology = |name: &str| host.text(format!("{CPUS}/cpu{cpu}/topology/{name}"));
         let list = topology("core_cpus_list").or_else(|| topology("thread_siblings_list"))?;
         let place = CpuPlace {
-            // -1 where there is no such thing as a socket.
+            // -1 on machines without sockets.
             socket: topology("physical_package_id").and_then(|id| id.parse().ok()).unwrap_or(0),
             core: *cpu_list(&list).iter().min()?,
             capacity: host.number(format!("{CPUS}/cpu{cpu}/cpu_capacity")).map(|n| n as u32),
@@ -71,8 +71,7 @@ fn value_of<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     pairs.find(|(key, _)| key.trim() == name).map(|(_, value)| value.trim())
 }
 
-/// x86 and MIPS, POWER, RISC-V and old ARM each have their own word for it; newer ARM has numbers
-/// only.
+/// The key differs between x86, MIPS, POWER, RISC-V and old ARM; newer ARM has only numbers.
 fn model(cpuinfo: &str) -> String {
     let names = ["model name", "cpu model", "cpu", "uarch", "Model", "Hardware"];
     if let Some(name) = names.iter().find_map(|name| value_of(cpuinfo, name)) {
@@ -85,8 +84,8 @@ fn model(cpuinfo: &str) -> String {
     }
 }
 
-/// Firmware tables first, as they name the product, then the clocks a guest is offered. On x86 the
-/// CPU flag decides: clouds' bare machines carry the same firmware strings as their guests.
+/// From the firmware tables, which name the product, then from the clocks offered to a guest. On
+/// x86 the CPU flag decides, because bare-metal cloud machines have the firmware strings of guests.
 fn hypervisor(host: &Host, flagged: bool) -> Option<String> {
     let x86 = host.text("/proc/cpuinfo").is_some_and(|t| value_of(&t, "flags").is_some());
     if x86 && !flagged {

@@ -1,31 +1,32 @@
-//! Which filesystem holds a path: /proc/self/mountinfo.
+//! Mounts, from /proc/self/mountinfo.
 
 use crate::Host;
+use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 use std::path::{Path, PathBuf};
 
 /// One line of /proc/self/mountinfo.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mount {
-    /// The kernel's number of the mount.
+    /// The kernel's id of the mount.
     pub id: u64,
     /// "major:minor" of the filesystem's device; anonymous ("0:35") for btrfs, tmpfs, network.
     pub dev: String,
-    /// What of the filesystem is mounted: "/", but for a bind mount of a part or a subvolume.
+    /// The mounted directory of the filesystem: "/", except for bind mounts and subvolumes.
     pub root: String,
-    /// Where it is mounted.
+    /// Mount point.
     pub point: PathBuf,
     /// Type ("ext4").
     pub kind: String,
-    /// What is mounted ("/dev/sda1").
+    /// Source ("/dev/sda1").
     pub source: String,
-    /// Options of the mount, then those of the filesystem that say more.
+    /// Options of the mount, then those of the filesystem.
     pub options: Vec<String>,
-    /// Mounted read-only, or the filesystem is.
+    /// The mount or the filesystem is read-only.
     pub read_only: bool,
 }
 
 impl Host {
-    /// All mounts this process sees, in the order they were made.
+    /// All mounts visible to this process, in the order they were made.
     pub fn mounts(&self) -> Vec<Mount> {
         let text = self.text("/proc/self/mountinfo").unwrap_or_default();
         text.lines().filter_map(parse).collect()
@@ -71,9 +72,9 @@ pub(crate) fn unescape(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The mount that holds an absolute path without links. The kernel's own answer (`mount_id`, from
-/// statx) is best: it is right even where one mount hides another. Without it the longest mount
-/// point that covers the path, and of several on one point the last, which is on top.
+/// The mount that holds an absolute path without links: the one with `mount_id` (from statx), which
+/// is right even if mounts cover each other. Without an id, the one with the longest mount point,
+/// and of several on one point the last, which is on top.
 pub(crate) fn covering<'a>(
     mounts: &'a [Mount],
     path: &Path,
@@ -84,6 +85,12 @@ pub(crate) fn covering<'a>(
         let covers = mounts.iter().filter(|m| path.starts_with(&m.point));
         covers.max_by_key(|m| m.point.components().count())
     })
+}
+
+/// The id of the mount that holds a path (since Linux 5.8).
+pub(super) fn mount_id(path: &Path) -> Option<u64> {
+    let stat = statx(CWD, path, AtFlags::empty(), StatxFlags::MNT_ID).ok()?;
+    (stat.stx_mask & StatxFlags::MNT_ID.bits() != 0).then_some(stat.stx_mnt_id)
 }
 
 #[cfg(test)]

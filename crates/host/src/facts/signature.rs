@@ -1,20 +1,20 @@
-//! What a device carries: the magic numbers of filesystems, partition tables and volume managers,
-//! from their published on-disk formats. A guard against overwriting somebody's data, so it errs
-//! towards finding something.
+//! Signatures of filesystems, partition tables and volume managers on a device, from their
+//! published on-disk formats. This protects data from being overwritten, so it errs towards finding
+//! something.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
 /// A signature found on a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signature {
-    /// What it is of ("ext4", "LVM2 member", "GPT").
+    /// The format ("ext4", "LVM2 member", "GPT").
     pub what: &'static str,
     /// Byte offset of the magic.
     pub offset: u64,
 }
 
-/// Read at each end. The signatures at the start lie within 512 KiB but for VMFS, those at the end
-/// within the last two labels of ZFS.
+/// Bytes read at each end. Except for VMFS, the signatures at the start are within 512 KiB, and
+/// those at the end within the last two labels of ZFS.
 const HEAD_BYTES: u64 = 2 * 1024 * 1024 + 4096;
 const TAIL_BYTES: u64 = 768 * 1024;
 
@@ -37,8 +37,7 @@ impl Ends {
         Ok(ends)
     }
 
-    /// Bytes at an offset from the start of the device; `None` when it has no such place or lies
-    /// between the ends.
+    /// Bytes at an offset; `None` if it is between the ends or beyond the device.
     fn at(&self, offset: u64, length: usize) -> Option<&[u8]> {
         let slice = |bytes: &'_ [u8], from: u64| {
             let from = usize::try_from(offset.checked_sub(from)?).ok()?;
@@ -49,6 +48,12 @@ impl Ends {
         }
         let range = slice(&self.tail, self.size.saturating_sub(TAIL_BYTES))?;
         Some(&self.tail[range])
+    }
+
+    /// The first of these offsets with one of these magic numbers.
+    fn find(&self, places: impl IntoIterator<Item = u64>, magics: &[&[u8]]) -> Option<u64> {
+        let mut places = places.into_iter();
+        places.find(|at| magics.iter().any(|magic| self.has(*at, magic)))
     }
 
     fn has(&self, offset: u64, magic: &[u8]) -> bool {
@@ -63,7 +68,7 @@ impl Ends {
         self.array(offset).map(u32::from_le_bytes)
     }
 
-    /// The offset this far before the end.
+    /// The offset at this distance from the end.
     fn before_end(&self, distance: u64) -> Option<u64> {
         self.size.checked_sub(distance)
     }
@@ -92,7 +97,7 @@ pub fn signatures(device: &mut (impl Read + Seek)) -> io::Result<Vec<Signature>>
     Ok(found)
 }
 
-/// Formats that a magic at one place tells.
+/// Formats that are identified by a magic number at a fixed offset.
 const MAGICS: &[(&str, u64, &[u8])] = &[
     ("xfs", 0, b"XFSB"),
     ("xfs log", 0, b"\xfe\xed\xba\xbe"),
@@ -158,13 +163,13 @@ fn found(what: &'static str, offset: u64) -> Option<Signature> {
     Some(Signature { what, offset })
 }
 
-/// ext2, ext3, ext4 and their journals on devices of their own share a magic of two bytes; which of
-/// them it is depends on features, and whether it is one at all on a block size that can be.
+/// ext2, ext3, ext4 and external journals share a magic number of two bytes. The features tell them
+/// apart; a valid block size confirms the match.
 fn ext(ends: &Ends) -> Option<Signature> {
     const SUPERBLOCK: u64 = 1024;
     const HAS_JOURNAL: u32 = 0x4;
     const JOURNAL_DEVICE: u32 = 0x8;
-    // Extents, 64bit, mmp, flex_bg … : everything ext3 does not have.
+    // Other features (extents, 64bit, mmp, flex_bg …) mean ext4.
     const INCOMPATIBLE_OF_EXT3: u32 = 0x2 | 0x4 | 0x10;
     // sparse_super, large_file, btree_dir.
     const READ_ONLY_OF_EXT3: u32 = 0x1 | 0x2 | 0x4;
@@ -184,7 +189,7 @@ fn ext(ends: &Ends) -> Option<Signature> {
     found(if compatible & HAS_JOURNAL != 0 { "ext3" } else { "ext2" }, magic)
 }
 
-/// The words "FAT12" … are remarks, not magic; a boot sector has to go with them.
+/// The strings "FAT12" … are not magic numbers, so the boot sector must be plausible too.
 fn fat(ends: &Ends) -> Option<Signature> {
     let sector_bytes = u16::from_le_bytes(ends.array(11)?);
     let jump = ends.at(0, 1)?[0];
@@ -200,12 +205,11 @@ fn fat(ends: &Ends) -> Option<Signature> {
 /// The header is in the second block and, as a backup, in the last one; blocks of 512 or 4096.
 fn gpt(ends: &Ends) -> Option<Signature> {
     let places = [Some(512), Some(4096), ends.before_end(512), ends.before_end(4096)];
-    let mut places = places.into_iter().flatten();
-    places.find(|at| ends.has(*at, b"EFI PART")).and_then(|at| found("GPT", at))
+    found("GPT", ends.find(places.into_iter().flatten(), &[b"EFI PART"])?)
 }
 
-/// Every boot sector ends in 55 AA, so the table itself has to be plausible: each entry empty or
-/// with a type, a size and one of the two boot flags, and at least one not empty.
+/// Every boot sector ends in 55 AA, so the table must be plausible: each entry empty or with a
+/// type, a size and a valid boot flag, and at least one not empty.
 fn mbr(ends: &Ends) -> Option<Signature> {
     const PROTECTIVE: u8 = 0xee;
     if !ends.has(510, &[0x55, 0xaa]) {
@@ -218,7 +222,7 @@ fn mbr(ends: &Ends) -> Option<Signature> {
         let sectors = u32::from_le_bytes([entry[12], entry[13], entry[14], entry[15]]);
         match (flag, kind, sectors) {
             (0, 0, 0) => {}
-            // GPT is found by itself; its guard in the old table is not a second table.
+            // The protective entry of a GPT is not a second table.
             (0 | 0x80, PROTECTIVE, _) => {}
             (0 | 0x80, 1.., 1..) => partitions += 1,
             _ => return None,
@@ -231,21 +235,22 @@ const MD_MAGIC: [u8; 4] = [0xfc, 0x4e, 0x2b, 0xa9];
 
 /// Metadata 1.1 is at the very start, 1.2 after 4 KiB.
 fn md_at_start(ends: &Ends) -> Option<Signature> {
-    let is = |offset| ends.has(offset, &MD_MAGIC) && ends.le32(offset + 4) == Some(1);
-    [(0, "md member (1.1)"), (4096, "md member (1.2)")]
-        .into_iter()
-        .find(|(offset, _)| is(*offset))
-        .and_then(|(offset, what)| found(what, offset))
+    let mut versions = [(0, "md member (1.1)"), (4096, "md member (1.2)")].into_iter();
+    let (offset, what) = versions.find(|(offset, _)| is_md_1(ends, *offset))?;
+    found(what, offset)
 }
 
 /// Metadata 1.0: at least 8 KiB from the end, on a boundary of 4 KiB.
 fn md_at_end(ends: &Ends) -> Option<Signature> {
     let offset = ends.before_end(8192)? / 4096 * 4096;
-    let is = ends.has(offset, &MD_MAGIC) && ends.le32(offset + 4) == Some(1);
-    if is { found("md member (1.0)", offset) } else { None }
+    if is_md_1(ends, offset) { found("md member (1.0)", offset) } else { None }
 }
 
-/// Metadata 0.90: the last 64 KiB that lie on such a boundary, in the byte order of its maker.
+fn is_md_1(ends: &Ends, offset: u64) -> bool {
+    ends.has(offset, &MD_MAGIC) && ends.le32(offset + 4) == Some(1)
+}
+
+/// Metadata 0.90: the last 64 KiB at a multiple of 64 KiB, in the byte order of its host.
 fn md_old(ends: &Ends) -> Option<Signature> {
     const RESERVED: u64 = 64 * 1024;
     let offset = (ends.size / RESERVED * RESERVED).checked_sub(RESERVED)?;
@@ -264,9 +269,8 @@ fn zfs(ends: &Ends) -> Option<Signature> {
     let last = ends.size / LABEL;
     let labels = [Some(0), Some(1), last.checked_sub(2), last.checked_sub(1)];
     let starts = labels.into_iter().flatten().map(|label| label * LABEL + LABEL / 2);
-    let mut uberblocks = starts.flat_map(|start| (0..128).map(move |n| start + n * 1024));
-    let magic = uberblocks.find(|at| ends.has(*at, &MAGIC) || ends.has(*at, &swapped))?;
-    found("zfs member", magic)
+    let uberblocks = starts.flat_map(|start| (0..128).map(move |n| start + n * 1024));
+    found("zfs member", ends.find(uberblocks, &[&MAGIC, &swapped])?)
 }
 
 /// Internal metadata ends the device: its superblock is the last 4 KiB, the magic 60 bytes in.
@@ -279,38 +283,31 @@ fn drbd(ends: &Ends) -> Option<Signature> {
 
 /// The volume recognition sequence: sectors of 2 KiB from 32 KiB on.
 fn udf(ends: &Ends) -> Option<Signature> {
-    let mut places = (16..64).map(|sector| sector * 2048 + 1);
-    let offset = places.find(|at| ends.has(*at, b"NSR02") || ends.has(*at, b"NSR03"))?;
-    found("udf", offset)
+    let places = (16..64).map(|sector| sector * 2048 + 1);
+    found("udf", ends.find(places, &[b"NSR02", b"NSR03"])?)
 }
 
 /// Intel's firmware RAID: the last sector but one.
 fn imsm(ends: &Ends) -> Option<Signature> {
-    let mut places = [512, 4096].into_iter().filter_map(|s| ends.before_end(2 * s));
-    let offset = places.find(|at| ends.has(*at, b"Intel Raid ISM Cfg Sig. "))?;
-    found("Intel RAID member", offset)
+    let places = [512, 4096].into_iter().filter_map(|sector| ends.before_end(2 * sector));
+    found("Intel RAID member", ends.find(places, &[b"Intel Raid ISM Cfg Sig. "])?)
 }
 
 /// SNIA's format of firmware RAID: its anchor is in the last sector.
 fn ddf(ends: &Ends) -> Option<Signature> {
-    let offset = ends.before_end(512)?;
-    if ends.has(offset, b"\xde\x11\xde\x11") { found("DDF RAID member", offset) } else { None }
+    found("DDF RAID member", ends.find(ends.before_end(512), &[b"\xde\x11\xde\x11"])?)
 }
 
-/// The last ten bytes of the first page, whatever size of page it was made for. A suspended machine
-/// leaves its own words there.
+/// The last ten bytes of the first page, whose size depends on the host. A suspended machine has
+/// its own signature there.
 fn swap(ends: &Ends, page: u64) -> Option<Signature> {
-    const SLEEPING: [&[u8]; 4] = [b"S1SUSPEND", b"S2SUSPEND", b"ULSUSPEND", b"LINHIB0001"];
+    const SUSPENDED: [&[u8]; 4] = [b"S1SUSPEND", b"S2SUSPEND", b"ULSUSPEND", b"LINHIB0001"];
     let offset = page - 10;
-    if ends.has(offset, b"SWAPSPACE2") || ends.has(offset, b"SWAP-SPACE") {
-        return found("swap", offset);
+    match ends.find([offset], &[b"SWAPSPACE2", b"SWAP-SPACE"]) {
+        Some(_) => found("swap", offset),
+        None => found("suspended machine", ends.find([offset], &SUSPENDED)?),
     }
-    if SLEEPING.iter().any(|words| ends.has(offset, words)) {
-        return found("suspended machine", offset);
-    }
-    None
 }
 
 #[cfg(test)]
-#[path = "signature_tests.rs"]
 mod tests;

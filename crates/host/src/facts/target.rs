@@ -1,4 +1,4 @@
-//! One path a job names.
+//! Facts about a target path.
 
 use super::mounts::Mount;
 use super::{Survey, TargetQuery};
@@ -10,14 +10,14 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 impl Survey<'_> {
-    /// Everything about one path.
+    /// All facts about a target.
     pub(super) fn target(&mut self, query: &TargetQuery) -> TargetFacts {
         let path = Path::new(&query.path);
         match fs::metadata(self.host.real(path)) {
             Ok(metadata) => self.present(query, path, &metadata),
             Err(error) => {
                 if error.kind() != ErrorKind::NotFound {
-                    self.add_unknown(format!("{}: cannot be looked at: {error}", query.path));
+                    self.add_unknown(format!("{}: cannot be examined: {error}", query.path));
                 }
                 self.missing(query, path)
             }
@@ -72,7 +72,7 @@ impl Survey<'_> {
         let path = canonical.to_string_lossy().into_owned();
         let real = self.host.real(canonical);
         let device = self.host.device(name).unwrap_or_default();
-        // Permission bits say nothing where a container or a sandbox forbids devices.
+        // A container or sandbox may forbid devices despite the permission bits.
         let opened = File::open(&real);
         let forbidden = |e: &io::Error| e.kind() == ErrorKind::PermissionDenied;
         let refused = opened.as_ref().err().is_some_and(forbidden);
@@ -120,8 +120,8 @@ impl Survey<'_> {
         }
     }
 
-    /// The part of a path that is there, links resolved, and the part that is not. A link that
-    /// leads nowhere counts as what it points to, as creating the file would follow it.
+    /// The existing part of a path with links resolved, and the missing part. A dangling link
+    /// counts as its destination, because creating the file follows it.
     fn nearest_existing(&self, path: &Path) -> (PathBuf, PathBuf) {
         let followed = fs::read_link(self.host.real(path))
             .map(|to| path.parent().unwrap_or(Path::new("")).join(to));
@@ -136,19 +136,19 @@ impl Survey<'_> {
         (PathBuf::from("/"), path)
     }
 
-    /// Fills in the filesystem and the device of something that lies in one.
+    /// Fills in the filesystem and the device of a target in a filesystem.
     fn add_filesystem(&mut self, target: &mut TargetFacts, existing: &Path) {
         let Some(mount) = self.mount_of(existing).cloned() else {
             let canonical = &target.canonical;
-            self.add_unknown(format!("{canonical}: which filesystem holds it is not known"));
+            self.add_unknown(format!("{canonical}: its filesystem is unknown"));
             return;
         };
         let devices = self.devices_of(&mount);
         if devices.is_empty() && mount.kind == "overlay" {
             let canonical = &target.canonical;
             self.add_unknown(format!(
-                "{canonical}: lies in an overlay (a container); the device under it cannot be seen \
-                 from here"
+                "{canonical}: is in an overlay filesystem (a container); the device under it is not \
+                 visible"
             ));
         }
         target.device = devices.first().cloned();
@@ -197,7 +197,7 @@ fn kind_of(file_type: FileType) -> TargetKind {
     }
 }
 
-/// By the effective user, as opening it will be judged.
+/// Whether the effective user has this access.
 fn may_access(path: &Path, access: Access) -> bool {
     accessat(CWD, path, access, AtFlags::EACCESS).is_ok()
 }

@@ -1,4 +1,4 @@
-//! How a device is attached, read from where it hangs in /sys/devices.
+//! How a device is attached, from its path in /sys/devices.
 
 use crate::Host;
 use record::DeviceKind;
@@ -9,14 +9,14 @@ use std::path::Path;
 pub(super) struct Attachment {
     /// "nvme", "sata", …; `None` for devices made of other devices.
     pub transport: Option<String>,
-    /// A hypervisor's disk, or one made of memory or files.
+    /// A disk of a hypervisor, or one in memory or files.
     pub is_virtual: bool,
 }
 
-/// Drivers' disks that exist in memory only.
+/// Drivers of disks in memory.
 const IN_MEMORY: [&str; 3] = ["nullb", "brd", "zloop"];
 
-/// Beginnings of models that hypervisors and clouds give their disks.
+/// Prefixes of the models of virtual disks.
 const VIRTUAL_MODELS: [&str; 13] = [
     "QEMU",
     "VMware",
@@ -33,8 +33,8 @@ const VIRTUAL_MODELS: [&str; 13] = [
     "Parallels",
 ];
 
-/// Parts of the path in /sys/devices that name the bus, the most telling first: a SATA disk may
-/// hang off USB, and every SCSI disk off PCI.
+/// Parts of the path in /sys/devices that name the bus, the most specific first: a SATA disk may be
+/// behind USB, and every SCSI disk is behind PCI.
 const BUSES: [(&str, &str); 16] = [
     ("pseudo_", "memory"),
     ("session", "iscsi"),
@@ -54,8 +54,8 @@ const BUSES: [(&str, &str); 16] = [
     ("host", "scsi"),
 ];
 
-/// The attachment of a device. `disk` is the directory of the whole disk in /sys/class/block, `real`
-/// that of the device itself in /sys/devices.
+/// The attachment of a device. `disk` is the directory of the whole disk in /sys/class/block,
+/// `real` that of the device itself in /sys/devices.
 pub(super) fn attachment(host: &Host, kind: &DeviceKind, disk: &Path, real: &Path) -> Attachment {
     let virtual_on = |what: &str| Attachment { transport: Some(what.to_owned()), is_virtual: true };
     match kind {
@@ -76,7 +76,7 @@ pub(super) fn attachment(host: &Host, kind: &DeviceKind, disk: &Path, real: &Pat
     if transport.as_deref() == Some("nvme") {
         transport = Some(nvme(host, disk));
     }
-    // A SATA disk on a SAS controller tells by its vendor.
+    // A SATA disk on a SAS controller has this vendor.
     if transport.as_deref() == Some("sas") && text("device/vendor") == "ATA" {
         transport = Some("sata".to_owned());
     }
@@ -101,7 +101,7 @@ fn bus(real: &Path) -> Option<&'static str> {
     found.map(|(_, transport)| *transport)
 }
 
-/// "nvme" on PCI, "nvme-tcp", "nvme-rdma" … over a fabric. With multipath the disk hangs off a
+/// "nvme" on PCI, "nvme-tcp", "nvme-rdma" … over a fabric. With multipath the disk belongs to a
 /// subsystem, which links its controllers.
 fn nvme(host: &Host, disk: &Path) -> String {
     let device = disk.join("device");

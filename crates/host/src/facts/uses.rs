@@ -1,4 +1,4 @@
-//! Why a block device is not free to be overwritten.
+//! Uses of a block device that speak against overwriting it.
 
 use super::Survey;
 use super::mounts::unescape;
@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 use std::fs::File;
 
 impl Survey<'_> {
-    /// Everything that speaks against writing to a device. The device itself is only ever opened
-    /// for reading; `exclusively` asks the kernel besides whether somebody claims it.
+    /// All uses of a device. The device is only opened for reading; with `exclusively` also with
+    /// O_EXCL, to see whether it is claimed.
     pub(super) fn uses(&mut self, name: &str, path: &str, exclusively: bool) -> Vec<Use> {
         let related = self.related(name);
         let mut uses = self.mounted(&related);
@@ -20,7 +20,7 @@ impl Survey<'_> {
         if !partitions.is_empty() {
             uses.push(Use::Partitions { names: partitions });
         }
-        // A partition's own disk may be a loop or dm device; it is below, not on top.
+        // The disk of a partition may be a loop or dm device, which is below it, not on top.
         let disk = self.host.disk_of_partition(name);
         let other = |n: &&String| *n != name && disk.as_ref() != Some(*n);
         let holders: Vec<String> =
@@ -35,7 +35,7 @@ impl Survey<'_> {
         uses
     }
 
-    /// The same for a device that /sys does not list, by its "major:minor" and path alone.
+    /// All known uses of a device that /sys does not list.
     pub(super) fn uses_of_unlisted(
         &mut self,
         dev: &str,
@@ -55,9 +55,9 @@ impl Survey<'_> {
         uses
     }
 
-    /// The device and every other that writing to it would reach: upwards its partitions and what
-    /// is stacked on any of them; for a partition the disk it is on and what is stacked on that; for
-    /// a loop device over a device or over a file that other loop devices show, those.
+    /// The device and all others that a write to it affects: its partitions and the devices stacked
+    /// on them; for a partition also its disk and the devices stacked on that; for a loop device
+    /// also its backing device and other loop devices over the same file.
     fn related(&self, name: &str) -> BTreeSet<String> {
         let mut related = BTreeSet::new();
         let mut waiting = vec![name.to_owned()];
@@ -78,8 +78,8 @@ impl Survey<'_> {
         related
     }
 
-    /// What is right on top of a device: its holders, and loop devices, which the kernel does not
-    /// list among them.
+    /// Devices directly on a device: its holders, and loop devices, which are not listed as
+    /// holders.
     fn stacked_on(&self, name: &str) -> Vec<String> {
         let mut names = self.host.holders(name);
         names.extend(self.loop_devices_over(&format!("/dev/{}", name.replace('!', "/"))));
@@ -91,7 +91,7 @@ impl Survey<'_> {
         self.loops.keys().filter(over).cloned().collect()
     }
 
-    /// Whether a related device is one stacked on another, rather than a disk or a partition.
+    /// Whether a device is stacked on another, and not a partition.
     fn is_stacked(&self, name: &str) -> bool {
         let kind = self.host.device(name).map(|d| d.kind);
         let below = !self.host.below(name).is_empty() && kind != Some(DeviceKind::Partition);
@@ -140,8 +140,8 @@ impl Survey<'_> {
         }
     }
 
-    /// A mount, swap, or a stacked device claims what it uses; opening with O_EXCL then fails. This
-    /// sees the mounts of other namespaces too, which /proc does not show.
+    /// Mounts, swap and stacked devices claim a device, and O_EXCL then fails. This also sees
+    /// mounts of other namespaces, which /proc does not show.
     fn busy(&mut self, name: &str, path: &str) -> Option<Use> {
         if !self.host.is_live() {
             return None;
@@ -151,7 +151,7 @@ impl Survey<'_> {
             Err(Errno::BUSY) => Some(Use::Busy { device: name.to_owned() }),
             Err(error) => {
                 self.add_unknown(format!(
-                    "{path}: whether somebody has it opened exclusively was not checked: {error}"
+                    "{path}: whether it is opened exclusively was not checked: {error}"
                 ));
                 None
             }

@@ -1,7 +1,7 @@
-//! ATA SMART through SCSI (SAT-5 ATA PASS-THROUGH (16), ACS-4 sections 7.13 and 7.46; the meaning of
-//! attributes is the vendors' common usage).
+//! ATA SMART through SCSI (SAT-5 ATA PASS-THROUGH (16), ACS-4 sections 7.13 and 7.46; the meaning
+//! of attributes is the vendors' common usage).
 
-use super::little;
+use super::bytes::read_le;
 use crate::{Kernel, ScsiAnswer};
 use record::Health;
 use std::fs::File;
@@ -22,9 +22,9 @@ struct Registers {
     high: u8,
 }
 
-pub(super) fn ask(kernel: &dyn Kernel, disk: &File) -> Option<Health> {
+pub(super) fn query(kernel: &dyn Kernel, disk: &File) -> Option<Health> {
     let mut identity = vec![0; SECTOR];
-    // A disk that sleeps is left alone: whatever else is asked would spin it up.
+    // Any other command would spin up a sleeping disk.
     let power = command(kernel, disk, CHECK_POWER_MODE, 0, &mut [])?;
     if registers(&power).is_some_and(|registers| registers.count == 0) {
         return None;
@@ -55,7 +55,7 @@ fn command(
     block[4] = features;
     block[6] = u8::from(reads);
     if command == SMART {
-        // The signature every SMART command has in its LBA.
+        // The signature of SMART commands in the LBA.
         (block[10], block[12]) = (0x4f, 0xc2);
     }
     block[14] = command;
@@ -69,7 +69,7 @@ fn registers(answer: &ScsiAnswer) -> Option<Registers> {
     descriptor.then(|| Registers { count: sense[13], middle: sense[17], high: sense[19] })
 }
 
-/// The signature comes back as it is, or turned round when the disk predicts its failure.
+/// The signature is returned unchanged, or inverted when the disk predicts its failure.
 fn passed(registers: &Registers) -> Option<bool> {
     match (registers.middle, registers.high) {
         (0x4f, 0xc2) => Some(true),
@@ -92,11 +92,11 @@ fn attributes(data: &[u8]) -> impl Iterator<Item = Attribute> {
         .0
         .iter()
         .filter(|row| row[0] != 0)
-        .map(|row| Attribute { id: row[0], value: row[3], raw: little(row, 5, 6).unwrap_or(0) })
+        .map(|row| Attribute { id: row[0], value: row[3], raw: read_le(row, 5, 6).unwrap_or(0) })
 }
 
 fn read(identity: &[u8], data: Option<&[u8]>, passed: Option<bool>) -> Option<Health> {
-    let word = |number: usize| little(identity, number * 2, 2).unwrap_or(0);
+    let word = |number: usize| read_le(identity, number * 2, 2).unwrap_or(0);
     let all: Vec<Attribute> = data.map(|data| attributes(data).collect()).unwrap_or_default();
     let raw = |id: u8| all.iter().find(|attribute| attribute.id == id).map(|a| a.raw);
     // Reallocated, pending, uncorrectable sectors.
@@ -112,7 +112,7 @@ fn read(identity: &[u8], data: Option<&[u8]>, passed: Option<bool>) -> Option<He
         warnings: failing.then(|| "it predicts its own failure".to_owned()).into_iter().collect(),
         // The lowest byte is the temperature, those above are extremes.
         temperature_c: raw(194).or_else(|| raw(190)).map(|raw| (raw & 0xff) as i32),
-        // Rotating disks number other things so.
+        // On rotating disks these attributes have other meanings.
         used_percent: wear.filter(|_| word(217) == 1),
         media_errors: (!bad.is_empty()).then(|| bad.iter().sum()),
         power_on_hours: raw(9).map(|hours| hours & 0xffff_ffff),

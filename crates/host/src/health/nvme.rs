@@ -1,7 +1,7 @@
-//! The NVMe SMART / Health Information log and what gives it meaning (NVMe base specification 2.0:
+//! The NVMe SMART / Health Information log and related data (NVMe base specification 2.0:
 //! Identify Controller figure 275, log page 02h figure 207, feature 06h section 5.27.1.4).
 
-use super::little;
+use super::bytes::read_le;
 use crate::{Kernel, NvmeAdmin};
 use record::{Bytes, Health};
 use std::fs::File;
@@ -18,7 +18,7 @@ const LOG_BYTES: usize = 512;
 /// A unit of "data units written": a thousand sectors.
 const DATA_UNIT: u64 = 512_000;
 
-/// Bits of the critical warning, and what they mean.
+/// Bits of the critical warning.
 const WARNINGS: [(u8, &str); 6] = [
     (0x01, "spare below its threshold"),
     (0x02, "temperature beyond a threshold"),
@@ -28,7 +28,7 @@ const WARNINGS: [(u8, &str); 6] = [
     (0x20, "persistent memory region read-only or unreliable"),
 ];
 
-pub(super) fn ask(kernel: &dyn Kernel, disk: &File) -> Option<Health> {
+pub(super) fn query(kernel: &dyn Kernel, disk: &File) -> Option<Health> {
     let mut log = vec![0; LOG_BYTES];
     // Dword 10: the page, and how many dwords less one.
     let words = [0x02 | (LOG_BYTES as u32 / 4 - 1) << 16, 0, 0, 0, 0, 0];
@@ -50,17 +50,17 @@ pub(super) fn ask(kernel: &dyn Kernel, disk: &File) -> Option<Health> {
 fn read(log: &[u8], identity: Option<&Vec<u8>>, cache: Option<u32>) -> Option<Health> {
     let critical = *log.first()?;
     let byte = |at: usize| log.get(at).map(|byte| u32::from(*byte));
-    // Counters have 16 bytes, of which no disk has filled more than 8.
-    let counter = |at: usize| little(log, at, 8);
-    let limit = |at: usize| kelvin(little(identity?, at, 2)?);
+    // Counters have 16 bytes; no disk uses more than 8.
+    let counter = |at: usize| read_le(log, at, 8);
+    let limit = |at: usize| kelvin(read_le(identity?, at, 2)?);
     let has_cache = identity.and_then(|identity| identity.get(525)).map(|vwc| vwc & 1 == 1);
-    let transitions = [216, 220].map(|at| little(log, at, 4).unwrap_or(0));
+    let transitions = [216, 220].map(|at| read_le(log, at, 4).unwrap_or(0));
     let warnings = WARNINGS.iter().filter(|(bit, _)| critical & bit != 0);
     Some(Health {
         source: "nvme".into(),
         passed: Some(critical == 0),
         warnings: warnings.map(|(_, text)| (*text).to_owned()).collect(),
-        temperature_c: little(log, 1, 2).and_then(kelvin),
+        temperature_c: read_le(log, 1, 2).and_then(kelvin),
         temperature_warning_c: limit(266),
         temperature_critical_c: limit(268),
         used_percent: byte(5),
@@ -69,7 +69,7 @@ fn read(log: &[u8], identity: Option<&Vec<u8>>, cache: Option<u32>) -> Option<He
         media_errors: counter(160),
         error_log_entries: counter(176),
         throttle_count: Some(transitions.iter().sum()),
-        hot_minutes: little(log, 192, 4),
+        hot_minutes: read_le(log, 192, 4),
         power_on_hours: counter(128),
         unsafe_shutdowns: counter(144),
         written: counter(48).map(|units| Bytes(units.saturating_mul(DATA_UNIT))),
@@ -80,7 +80,7 @@ fn read(log: &[u8], identity: Option<&Vec<u8>>, cache: Option<u32>) -> Option<He
     })
 }
 
-/// Degrees Celsius; 0 K says that it is not known.
+/// Degrees Celsius; 0 K means unknown.
 fn kelvin(value: u64) -> Option<i32> {
     (value > 0).then(|| value as i32 - 273)
 }
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_disk_does_not_tell_stays_unknown() {
+    fn missing_health_values_stay_unknown() {
         let health = read(&vec![0; LOG_BYTES], None, None).unwrap();
         assert_eq!((health.passed, health.temperature_c), (Some(true), None));
         assert_eq!((health.temperature_warning_c, health.volatile_write_cache), (None, None));

@@ -1,7 +1,7 @@
 //! SCSI log and mode pages (SPC-5: LOG SENSE 6.6, MODE SENSE 6.13, Informational Exceptions 2Fh,
 //! Temperature 0Dh; SBC-4: Solid State Media 11h, Caching mode page 08h).
 
-use super::big;
+use super::bytes::read_be;
 use crate::Kernel;
 use record::Health;
 use std::fs::File;
@@ -13,7 +13,7 @@ const SOLID_STATE: u8 = 0x11;
 const EXCEPTIONS: u8 = 0x2f;
 const CACHING: u8 = 0x08;
 
-pub(super) fn ask(kernel: &dyn Kernel, disk: &File) -> Option<Health> {
+pub(super) fn query(kernel: &dyn Kernel, disk: &File) -> Option<Health> {
     let page = |page: u8| log_page(kernel, disk, page);
     let pages = [EXCEPTIONS, TEMPERATURE, SOLID_STATE].map(page);
     let mode = mode_page(kernel, disk);
@@ -21,7 +21,7 @@ pub(super) fn ask(kernel: &dyn Kernel, disk: &File) -> Option<Health> {
     read(exceptions.as_deref(), temperature.as_deref(), solid_state.as_deref(), mode.as_deref())
 }
 
-/// The current values of a log page; `None` when the disk has it not.
+/// The current values of a log page; `None` if the disk lacks it.
 fn log_page(kernel: &dyn Kernel, disk: &File, page: u8) -> Option<Vec<u8>> {
     const ROOM: u8 = 252;
     let mut data = vec![0; usize::from(ROOM)];
@@ -42,10 +42,10 @@ fn mode_page(kernel: &dyn Kernel, disk: &File) -> Option<Vec<u8>> {
     (answer.status == 0).then_some(data)
 }
 
-/// The value of the parameter with this code, from behind its header of 4 bytes.
+/// The value of the parameter with this code, without its header of 4 bytes.
 fn parameter(page: &[u8], code: u64) -> Option<&[u8]> {
     let mut at = 4;
-    while let Some(found) = big(page, at, 2) {
+    while let Some(found) = read_be(page, at, 2) {
         let length = usize::from(*page.get(at + 3)?);
         let value = page.get(at + 4..at + 4 + length)?;
         if found == code {
@@ -56,7 +56,7 @@ fn parameter(page: &[u8], code: u64) -> Option<&[u8]> {
     None
 }
 
-/// `None` when the disk told none of it.
+/// `None` if the disk returned none of the pages.
 fn read(
     exceptions: Option<&[u8]>,
     temperature: Option<&[u8]>,
@@ -72,7 +72,7 @@ fn read(
     let passed = code.map(|code| code == 0);
     let degrees = |page: &[u8], at: usize| {
         let degrees = *page.get(at)?;
-        // All ones: not known.
+        // All ones: unknown.
         (degrees != 0xff).then_some(i32::from(degrees))
     };
     let known = |page: Option<&[u8]>, code: u64| {
@@ -89,7 +89,7 @@ fn read(
         passed,
         warnings: warnings.into_iter().collect(),
         temperature_c: known(temperature, 0).or_else(|| general.and_then(|g| degrees(g, 2))),
-        // The temperature above which it should not be used.
+        // The reference temperature, the highest for continuous use.
         temperature_critical_c: known(temperature, 1),
         used_percent: used.map(|used| u32::from(*used)),
         volatile_write_cache: mode.and_then(write_cache),
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_that_tells_nothing_has_no_health() {
+    fn a_disk_without_answers_has_no_health() {
         assert_eq!(read(None, None, None, None), None);
         let healthy = read(Some(&[0x2f, 0, 0, 8, 0, 0, 3, 4, 0, 0, 0xff, 0]), None, None, None);
         let healthy = healthy.unwrap();

@@ -1,4 +1,4 @@
-//! Who listens: which processes run something, and what each tells.
+//! The client side: the processes with a run, and reading their feeds.
 
 use super::directory;
 use super::{DirectoryError, Line};
@@ -9,28 +9,27 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How long a process may take to say what it runs. It does so at once, unless it runs nothing.
+/// Time for a process to send its run. It does so at once if it has one.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Bytes of a line at most; a longer one is none of ours.
+/// Most bytes of a line.
 const LINE_MAX: u64 = 8 << 20;
 
-/// A process that runs something.
+/// A process with a feed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FeedProcess {
     /// Its process id.
     pub pid: u32,
-    /// Where it listens.
+    /// Its socket.
     pub path: PathBuf,
-    /// What it runs, or ran last; `None`: nothing yet.
+    /// Its current or last run; `None` before the first.
     pub info: Option<RunInfo>,
 }
 
-/// The processes that run something in a directory ([`usual`](super::default_directory)), by their numbers. What
-/// those left that are gone is removed.
+/// The processes with a socket in a directory, by process id. Stale sockets are removed.
 ///
 /// # Errors
-/// When the directory is not the user's own. That there is none means that nothing runs.
+/// When the directory is not private. A missing directory means that nothing runs.
 pub fn list(directory: &Path) -> Result<Vec<FeedProcess>, DirectoryError> {
     match directory::check(directory) {
         Err(DirectoryError::Io { error, .. }) if error.kind() == ErrorKind::NotFound => {
@@ -49,15 +48,15 @@ pub fn list(directory: &Path) -> Result<Vec<FeedProcess>, DirectoryError> {
     Ok(sockets(directory).into_iter().filter_map(listed).collect())
 }
 
-/// Removes what processes that are gone left in a directory. That a process lives is not enough: its
-/// number may be another's by now.
+/// Removes stale sockets from a directory. Whether the process exists does not decide, because its
+/// id may have been reused.
 pub(super) fn remove_stale(directory: &Path) {
     for (_, path) in sockets(directory) {
         drop(connect(&path));
     }
 }
 
-/// The sockets in a directory, by the numbers of their processes.
+/// The sockets in a directory with their process ids.
 fn sockets(directory: &Path) -> Vec<(u32, PathBuf)> {
     let entries = fs::read_dir(directory).into_iter().flatten().filter_map(Result::ok);
     let socket = |entry: fs::DirEntry| {
@@ -71,13 +70,13 @@ fn sockets(directory: &Path) -> Vec<(u32, PathBuf)> {
     sockets
 }
 
-/// Connects to a socket; one that nobody listens at any more is removed.
+/// Connects to a socket, or removes it if nobody listens there.
 fn connect(path: &Path) -> Option<FeedReader> {
     match FeedReader::connect(path) {
         Ok(follow) => Some(follow),
         Err(error) => {
             if error.kind() == ErrorKind::ConnectionRefused {
-                // Somebody else may have been faster.
+                // Another process may have removed it.
                 let _ = fs::remove_file(path);
             }
             None
@@ -85,16 +84,16 @@ fn connect(path: &Path) -> Option<FeedReader> {
     }
 }
 
-/// Reads the lines of a process.
+/// Reads the feed of a process.
 #[derive(Debug)]
 pub struct FeedReader {
     stream: BufReader<UnixStream>,
-    /// A line that came in part.
+    /// An incomplete line.
     part: Vec<u8>,
 }
 
 impl FeedReader {
-    /// Of the process that listens at a socket.
+    /// Connects to the socket of a process.
     ///
     /// # Errors
     /// When nobody listens there.
@@ -102,30 +101,30 @@ impl FeedReader {
         Ok(FeedReader { stream: BufReader::new(UnixStream::connect(path)?), part: Vec::new() })
     }
 
-    /// The next line, waited for as long as it takes; `None`: the process has ended.
+    /// Waits for the next line; `None` when the process has ended.
     ///
     /// # Errors
-    /// Those of reading.
+    /// Errors of reading.
     pub fn next_line(&mut self) -> io::Result<Option<Line>> {
         self.stream.get_ref().set_read_timeout(None)?;
         self.read()
     }
 
-    /// The next line, waited for at most so long.
+    /// Waits for the next line, at most this long.
     ///
     /// # Errors
-    /// [`ErrorKind::WouldBlock`] when none came in time, and those of reading.
+    /// [`ErrorKind::WouldBlock`] on a timeout; errors of reading.
     pub fn next_line_within(&mut self, patience: Duration) -> io::Result<Option<Line>> {
         self.stream.get_ref().set_read_timeout(Some(patience))?;
         self.read()
     }
 
-    /// The connection, to wait for with others. What was read already is not seen there.
+    /// The connection, to poll it with others. Buffered data are not visible there.
     pub fn stream(&self) -> &UnixStream {
         self.stream.get_ref()
     }
 
-    /// Lines that are not known are passed over.
+    /// Skips unknown lines.
     fn read(&mut self) -> io::Result<Option<Line>> {
         loop {
             let room = LINE_MAX.saturating_sub(self.part.len() as u64);
@@ -187,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_gone_is_removed_and_what_is_no_socket_of_ours_is_left_alone() {
+    fn stale_sockets_are_removed_and_other_files_are_left_alone() {
         let (_scratch, directory) = scratch();
         directory::make(&directory).unwrap();
         let path = |name: &str| directory.join(name);

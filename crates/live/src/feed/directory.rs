@@ -1,4 +1,4 @@
-//! Where the sockets are: a directory that is the user's own and nobody else's.
+//! The directory of the sockets, which is private to the user.
 
 use rustix::fs::{FileType, Mode};
 use std::env;
@@ -6,48 +6,46 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why the directory of the sockets cannot be used.
+/// Why the directory cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum DirectoryError {
-    /// It is not what it should be, or not the user's own.
-    #[error(
-        "'{path}' is {what}: sockets of runs are only kept in a directory of one's own, mode 0700"
-    )]
+    /// It is not a directory, or not private.
+    #[error("'{path}' is {what}: sockets of runs need a private directory with mode 0700")]
     Foreign {
         /// The directory.
         path: String,
-        /// What is wrong with it.
+        /// The problem.
         what: &'static str,
     },
-    /// It cannot be made, or not be looked at.
+    /// It cannot be made or examined.
     #[error("'{path}': {error}")]
     Io {
         /// The directory.
         path: String,
-        /// Why not.
+        /// The error.
         error: io::Error,
     },
 }
 
-/// The directory of this user's sockets: `fathom` below the runtime directory of the session, where
-/// there is one that is the user's own (XDG Base Directory Specification), else `/tmp/fathom-UID`.
+/// The directory of this user's sockets: `fathom` in the runtime directory of the session if the
+/// user owns it (XDG Base Directory Specification), else `/tmp/fathom-UID`.
 pub fn default_directory() -> PathBuf {
     let user = rustix::process::geteuid().as_raw();
-    // sudo may leave that of who called it in place: what is made there would bar them from it.
+    // sudo may keep the variable of the calling user, who could not use what root makes there.
     let is_own = |path: &OsString| rustix::fs::stat(path).is_ok_and(|stat| stat.st_uid == user);
     directory(env::var_os("XDG_RUNTIME_DIR").filter(is_own), user)
 }
 
-/// The same, for a session with this runtime directory and a user.
+/// The directory for this runtime directory and user.
 pub fn directory(runtime: Option<OsString>, user: u32) -> PathBuf {
     let runtime = runtime.map(PathBuf::from).filter(|path| path.is_absolute());
     runtime.map_or_else(|| format!("/tmp/fathom-{user}").into(), |path| path.join("fathom"))
 }
 
-/// Makes the directory where it is not there.
+/// Makes the directory if it does not exist.
 ///
 /// # Errors
-/// When it is somebody else's, or anybody else may write to it or read it.
+/// When another user owns it or has access to it.
 pub(super) fn make(path: &Path) -> Result<(), DirectoryError> {
     let io = |error: rustix::io::Errno| DirectoryError::Io {
         path: path.display().to_string(),
@@ -59,14 +57,14 @@ pub(super) fn make(path: &Path) -> Result<(), DirectoryError> {
     }
 }
 
-/// Whether the directory is the user's own, and nobody else's.
+/// Checks that the directory is private to the user.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The problem.
 pub(super) fn check(path: &Path) -> Result<(), DirectoryError> {
     let shown = || path.display().to_string();
     let foreign = |what| Err(DirectoryError::Foreign { path: shown(), what });
-    // Not what a link leads to: in /tmp anybody may have made one.
+    // Links are not followed: in /tmp anybody may have made one.
     let stat = rustix::fs::lstat(path)
         .map_err(|error| DirectoryError::Io { path: shown(), error: error.into() })?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {

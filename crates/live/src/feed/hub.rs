@@ -1,4 +1,4 @@
-//! Between who makes moments and who wants them: told what there is, it hands it to all who listen.
+//! Distributes the lines of a feed to all listeners.
 
 use super::Line;
 use crate::run::{Moment, RunInfo};
@@ -10,17 +10,16 @@ use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Bytes that are kept for one who listens and does not read. Who is further behind is dropped.
+/// Most bytes that are buffered for a listener. One further behind is dropped.
 const BEHIND_MAX: usize = 4 << 20;
-/// Bytes of past moments that are kept for those who come later.
+/// Most bytes of past moments that are kept for later listeners.
 const PAST_MAX: usize = 1 << 20;
-/// Who listens at once; more are turned away.
+/// Most listeners at a time; more are turned away.
 const LISTENERS_MAX: usize = 64;
-/// How long the end waits for those who still read.
+/// Time for listeners to read the last lines.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
-/// Where moments go. Shared by who makes them and who wants them; nothing in it ever waits for a
-/// reader, but [`Hub::flush`] at the end.
+/// Distributes lines to listeners. Only [`Hub::flush`] ever waits for one.
 #[derive(Debug, Default)]
 pub struct Hub {
     state: Mutex<State>,
@@ -29,17 +28,17 @@ pub struct Hub {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Who wants moments beside the listeners.
+    /// Number of subscriptions within this process.
     wanted: usize,
     listeners: Vec<Listener>,
     info: Option<Arc<RunInfo>>,
     latest: Option<Arc<Moment>>,
-    /// Lines of this run, from that of its info on, the oldest moments left out.
+    /// Lines of this run: the first one, then the latest moments.
     past: VecDeque<Arc<str>>,
     past_bytes: usize,
 }
 
-/// One who reads the lines.
+/// A client of the feed.
 #[derive(Debug)]
 struct Listener {
     stream: UnixStream,
@@ -47,7 +46,7 @@ struct Listener {
 }
 
 impl Listener {
-    /// Writes what can be written at once; false: it went away, or is too far behind.
+    /// Writes as much as possible without blocking; false if the client is gone or too far behind.
     fn push(&mut self, bytes: &[u8]) -> bool {
         if self.behind.len() + bytes.len() > BEHIND_MAX {
             return false;
@@ -65,7 +64,7 @@ impl Listener {
         true
     }
 
-    /// Whether it is still there: who only reads never sends, so there is nothing or the end.
+    /// Whether the client is connected. Clients never send, so a readable socket is a closed one.
     fn is_there(&self) -> bool {
         let mut wanted = [PollFd::new(&self.stream, PollFlags::IN)];
         match poll(&mut wanted, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {
@@ -75,7 +74,7 @@ impl Listener {
     }
 }
 
-/// Somebody wants moments, for as long as this lives.
+/// Moments are computed while this value lives.
 #[derive(Debug)]
 pub struct Subscription(Arc<Hub>);
 
@@ -90,21 +89,21 @@ impl Hub {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Moments are wanted from now on.
+    /// Requests moments for this process.
     pub fn subscribe(self: &Arc<Hub>) -> Subscription {
         self.lock().wanted += 1;
         self.changed.notify_all();
         Subscription(Arc::clone(self))
     }
 
-    /// Sends the lines to one who connected, from those of the run under way on.
+    /// Adds a client. It receives the kept lines first.
     ///
     /// # Errors
-    /// When its connection cannot be set up; it is told nothing then.
+    /// When the connection cannot be set up.
     pub fn add_listener(&self, stream: UnixStream) -> std::io::Result<()> {
         stream.set_nonblocking(true)?;
         let mut listener = Listener { stream, behind: VecDeque::new() };
-        // One that only tried whether somebody is here is gone again.
+        // A client that only probed the socket is gone already.
         if !listener.is_there() {
             return Ok(());
         }
@@ -122,8 +121,7 @@ impl Hub {
         Ok(())
     }
 
-    /// Waits until somebody wants moments, or `over` says that there will be none; whether they are
-    /// wanted.
+    /// Waits for a listener or subscription, or until `over`. Returns whether there is one.
     pub fn wait_for_subscriber(&self, over: impl Fn() -> bool) -> bool {
         let is_wanted = |state: &State| state.wanted > 0 || !state.listeners.is_empty();
         let waits = |state: &mut State| !is_wanted(state) && !over();
@@ -131,21 +129,21 @@ impl Hub {
         is_wanted(&state.unwrap_or_else(PoisonError::into_inner)) && !over()
     }
 
-    /// Waits so long, or until `over`; whether it is over.
+    /// Waits for this time, or until `over`. Returns whether it is over.
     pub fn wait(&self, patience: Duration, over: impl Fn() -> bool) -> bool {
         let waits = |_: &mut State| !over();
         drop(self.changed.wait_timeout_while(self.lock(), patience, waits));
         over()
     }
 
-    /// Has those who wait look again whether it is over.
+    /// Wakes the waiting threads to check `over` again.
     pub fn wake(&self) {
-        // With the lock, so that nobody is between looking and waiting.
+        // The lock ensures that no thread is between its check and its wait.
         drop(self.lock());
         self.changed.notify_all();
     }
 
-    /// Tells all.
+    /// Sends a line to all listeners.
     pub fn publish(&self, line: Line) {
         let text: Arc<str> = line.text().into();
         let mut state = self.lock();
@@ -163,19 +161,19 @@ impl Hub {
         state.past_bytes += text.len();
         state.past.push_back(text);
         while state.past_bytes > PAST_MAX && state.past.len() > 2 {
-            // The first line is that of the run.
+            // The first line describes the run.
             let oldest = state.past.remove(1).map_or(0, |line| line.len());
             state.past_bytes -= oldest;
         }
     }
 
-    /// The run under way, or the last one, and its latest moment.
+    /// The current or last run and its latest moment.
     pub fn latest(&self) -> Option<(Arc<RunInfo>, Option<Arc<Moment>>)> {
         let state = self.lock();
         Some((state.info.clone()?, state.latest.clone()))
     }
 
-    /// Waits a little for those who are behind and still read.
+    /// Waits briefly for listeners that are behind.
     pub fn flush(&self) {
         let until = Instant::now() + LAST_WORDS;
         let mut state = self.lock();
@@ -190,7 +188,7 @@ impl Hub {
                 return;
             }
             let Ok(left) = Timespec::try_from(left) else { return };
-            // Interrupted or not: what can be written is tried again until the time is up.
+            // Also after an interrupt the next turn tries to write until the time is up.
             let _ = poll(&mut waiting, Some(&left));
         }
     }
@@ -217,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_late_is_told_the_run_and_its_last_moments() {
+    fn a_late_listener_receives_the_run_and_its_last_moments() {
         let hub = Hub::default();
         hub.publish(info(1));
         hub.publish(moment(1, 5));
@@ -242,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn one_who_does_not_read_is_dropped_and_costs_the_others_nothing() {
+    fn a_listener_that_does_not_read_is_dropped_without_affecting_others() {
         let hub = Hub::default();
         let _stuck = connected(&hub);
         let reading = connected(&hub);

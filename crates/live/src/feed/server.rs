@@ -1,4 +1,4 @@
-//! The socket that a process listens at.
+//! The server side: the socket of a process.
 
 use super::directory::{self, DirectoryError};
 use super::{Hub, client};
@@ -9,12 +9,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long to wait after a connection that could not be taken: of too many open files, say, each
-/// further try would fail at once.
+/// Pause after a failed accept, for example with too many open files.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 
-/// Listens at the socket of this process for as long as it lives. The thread that does so sleeps
-/// while nobody connects.
+/// Listens at the socket of this process. Its thread sleeps until a client connects.
 #[derive(Debug)]
 pub struct Server {
     hub: Arc<Hub>,
@@ -22,17 +20,16 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens in a directory, where sockets of processes that are gone are removed. Who connects
-    /// is handed to the hub.
+    /// Listens in a directory after removing stale sockets. Clients are added to the hub.
     ///
     /// # Errors
-    /// When the directory is not the user's own, or the socket cannot be made.
+    /// When the directory is not private, or the socket cannot be made.
     pub fn open(directory: &Path, hub: Arc<Hub>) -> Result<Server, DirectoryError> {
         directory::make(directory)?;
         client::remove_stale(directory);
         let path = directory.join(format!("{}.sock", std::process::id()));
         let io = |error| DirectoryError::Io { path: path.display().to_string(), error };
-        // A process of this number that is gone may have left it: it is not ours yet.
+        // An earlier process with this id may have left it.
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(io(error)),
             _ => {}
@@ -46,7 +43,7 @@ impl Server {
                 }
             }
         };
-        // It lives as long as the process: there is one feed a process.
+        // The thread lives as long as the process, which has one feed.
         std::thread::Builder::new().name("feed".into()).spawn(serve).map_err(io)?;
         Ok(Server { hub, path })
     }
@@ -55,7 +52,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.hub.flush();
-        // Whoever looks next removes it otherwise.
+        // If this fails, the next client removes it.
         let _ = fs::remove_file(&self.path);
     }
 }

@@ -1,16 +1,16 @@
-//! What curves are drawn from: the rates of the last moments, bounded.
+//! Rates of the last moments, for curves.
 
 use super::{DirectionNow, Moment};
 use record::Direction;
 use std::collections::VecDeque;
 
-/// MomentRates of a run over its last moments, for each job and all together.
+/// Rates of a run over its last moments, for each job and in total.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunHistory {
     moments: VecDeque<MomentRates>,
 }
 
-/// Of one moment.
+/// The rates of one moment.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct MomentRates {
     elapsed_seconds: f64,
@@ -18,7 +18,7 @@ struct MomentRates {
     jobs: Vec<[[f64; 2]; 3]>,
 }
 
-/// What is drawn of it.
+/// The quantity of a curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
     /// I/Os a second.
@@ -28,10 +28,11 @@ pub enum Quantity {
 }
 
 impl RunHistory {
-    /// Moments kept: ten minutes, where there is one a second.
+    /// Most moments kept: ten minutes at one a second.
     pub const MOMENTS_MAX: usize = 600;
 
-    /// Adds a moment; the oldest one goes where there are too many. One of another run begins anew.
+    /// Adds a moment and drops the oldest one if there are too many. A moment of another run clears
+    /// the history.
     pub fn push(&mut self, moment: &Moment) {
         if self.moments.back().is_some_and(|last| last.elapsed_seconds > moment.elapsed_seconds) {
             self.moments.clear();
@@ -47,8 +48,8 @@ impl RunHistory {
         }
     }
 
-    /// The rates of a job, by its place, or of all (`None`) in the last `moments` moments, in time
-    /// order; in one direction, or in all (`None`).
+    /// Rates in the last `moments`, in time order: of one job by its index or of all (`None`), in
+    /// one direction or in all (`None`).
     pub fn rates(
         &self,
         quantity: Quantity,
@@ -69,7 +70,7 @@ impl RunHistory {
         self.moments.iter().skip(skipped).map(value).collect()
     }
 
-    /// Time that the last `moments` moments span, in seconds.
+    /// Time span of the last `moments`, in seconds.
     pub fn span(&self, moments: usize) -> f64 {
         let skipped = self.moments.len().saturating_sub(moments);
         let ends = self.moments.get(skipped).zip(self.moments.back());
@@ -108,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_long_ago_is_forgotten_and_another_run_begins_anew() {
+    fn old_moments_are_dropped_and_another_run_clears_the_history() {
         let mut history = RunHistory::default();
         for at in 0..RunHistory::MOMENTS_MAX + 5 {
             history.push(&moment(at as f64, at as f64, 0.0));

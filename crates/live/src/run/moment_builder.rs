@@ -1,4 +1,4 @@
-//! Moments from histograms at a run: differences to the observation before.
+//! Builds moments from observations of a run, as differences to the previous observation.
 
 use super::{DepthNow, DirectionNow, FindingNow, JobNow, LatencyNow, Moment, State};
 use crate::Rates;
@@ -8,48 +8,48 @@ use record::{
 };
 use std::collections::VecDeque;
 
-/// Latencies are those of so many seconds, or of the time between two histograms where that is longer: a
-/// second at a low rate has too few I/Os for a 99th percentile.
+/// Window of the latencies, or the time between two observations if that is longer. One second at a
+/// low rate has too few I/Os for a 99th percentile.
 const WINDOW_SECONDS: f64 = 5.0;
 
-/// A observation at a run.
+/// An observation of a run.
 #[derive(Clone, Debug, Default)]
 pub struct RunObservation {
-    /// When, in milliseconds since 1970 UTC.
+    /// Time, in milliseconds since 1970 UTC.
     pub unix_ms: u64,
     /// Live figures of the workers.
     pub snapshot: Snapshot,
-    /// What the workers laid out last; `None`: it was not asked for this time.
+    /// The results so far of the workers; `None` if they were not collected this time.
     pub laid_out: Option<Vec<JobRecord>>,
     /// The machine.
     pub sample: Sample,
-    /// Time until it will probably have ended, in seconds.
+    /// Expected remaining time in seconds.
     pub remaining_seconds: Option<f64>,
-    /// It was asked to end.
+    /// The run is ending.
     pub ending: bool,
-    /// What is to be known about the figures.
+    /// Findings so far.
     pub findings: Vec<FindingNow>,
-    /// What the user should know.
+    /// Messages for the user.
     pub messages: Vec<Message>,
 }
 
-/// Makes [`Moment`]s of one run from one [`RunObservation`] after the other.
+/// Builds the [`Moment`]s of one run from successive [`RunObservation`]s.
 #[derive(Debug, Default)]
 pub struct MomentBuilder {
     run: u32,
     rows: Vec<JobRow>,
-    /// The observation before.
+    /// The previous observation.
     before: Option<(Snapshot, Sample)>,
-    /// What the workers laid out before, as far as it is needed again.
+    /// The queue depths of the results before.
     laid_out: Vec<LaidOut>,
 }
 
-/// The depth of a worker's queue until it laid it out.
+/// The queue depth of a worker in its results so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct LaidOut {
     started: Nanos,
     ended: Nanos,
-    /// I/Os in flight, summed over time: in seconds.
+    /// I/Os in flight integrated over time, in seconds.
     in_flight: f64,
 }
 
@@ -60,9 +60,9 @@ impl LaidOut {
         LaidOut { started, ended, in_flight }
     }
 
-    /// I/Os in flight since an earlier time; `None` where nothing was laid out since.
+    /// Mean I/Os in flight since earlier results; `None` without newer ones.
     fn since(&self, earlier: Option<&LaidOut>) -> Option<f64> {
-        // What was laid out before the window began anew is of another window.
+        // Results from before a restart of the measurement do not count.
         let earlier = earlier.filter(|one| one.started == self.started && one.ended.0 > 0);
         let seconds = (self.ended - earlier.map_or(self.started, |one| one.ended)).seconds();
         let spent = self.in_flight - earlier.map_or(0.0, |one| one.in_flight);
@@ -70,38 +70,38 @@ impl LaidOut {
     }
 }
 
-/// Workers that are told of together.
+/// Workers that are shown together.
 #[derive(Debug, Default)]
 struct JobRow {
     name: String,
     group: u32,
     workload: String,
     depth: u32,
-    /// Places of its workers among those of the run.
+    /// Indices of its workers.
     workers: Vec<usize>,
-    /// What is known from what they laid out last.
+    /// Figures from their latest results.
     state: JobState,
 }
 
-/// What the workers of a row laid out, and what came since they did so before.
+/// Figures of a job from the results of its workers.
 #[derive(Debug, Default)]
 struct JobState {
-    /// Completion latencies so far with the moment they were laid out, in seconds from the run's
-    /// origin; of the last [`WINDOW_SECONDS`].
+    /// Histograms of the completion latencies so far with their times in seconds since the run's
+    /// origin, for the last [`WINDOW_SECONDS`].
     latencies: PerDirection<VecDeque<(f64, Histogram)>>,
     latency: PerDirection<Option<LatencyNow>>,
-    /// I/Os and bytes a second over what was measured.
+    /// I/Os and bytes a second over the measurement.
     means: PerDirection<Option<(f64, f64)>>,
     depth: Option<f64>,
     errors: u64,
 }
 
 impl MomentBuilder {
-    /// Rows that are told of; the workers of all further ones are told of together. Bounds a line
-    /// of the feed, and the memory for latencies.
+    /// Most jobs shown; all further ones are combined. Bounds the lines of the feed and the memory
+    /// for latencies.
     pub const JOBS_MAX: usize = 64;
 
-    /// Of a run whose workers are these, in the order of their numbers.
+    /// For a run with these workers, in order.
     pub fn new(run: u32, workers: &[JobRecord]) -> MomentBuilder {
         let mut rows: Vec<JobRow> = Vec::new();
         for (place, job) in workers.iter().enumerate() {
@@ -116,7 +116,7 @@ impl MomentBuilder {
         MomentBuilder { run, rows, ..MomentBuilder::default() }
     }
 
-    /// The moment of a observation.
+    /// The moment of an observation.
     pub fn build(&mut self, observation: RunObservation) -> Moment {
         if let Some(jobs) = &observation.laid_out {
             let laid_out: Vec<LaidOut> = jobs.iter().map(LaidOut::new).collect();
@@ -171,7 +171,7 @@ impl JobRow {
         self.depth += job.workload.iodepth;
     }
 
-    /// A worker of another job, for which there is no row.
+    /// Adds a worker of a job beyond the maximum.
     fn add_other_worker(&mut self, place: usize, job: &JobRecord) {
         self.add_worker(place, job);
         self.name = "further jobs".into();
@@ -203,7 +203,7 @@ impl JobRow {
         }
     }
 
-    /// I/Os in flight of all workers that did anything since they laid out what they had before.
+    /// I/Os in flight of all workers with results since the previous ones.
     fn depth(&self, before: &[LaidOut], now: &[LaidOut]) -> Option<f64> {
         let of = |place: &usize| now.get(*place)?.since(before.get(*place));
         let depths: Vec<f64> = self.workers.iter().filter_map(of).collect();
@@ -265,7 +265,7 @@ impl JobRow {
     }
 }
 
-/// "randread 4k io_uring"; sizes that differ are told from the smallest to the largest.
+/// "randread 4k io_uring"; differing block sizes are a range.
 fn workload(job: &JobRecord) -> String {
     let workload = &job.workload;
     let sizes = workload.block_size.iter().map(|(_, size)| *size).filter(|(_, max)| max.0 > 0);
@@ -290,8 +290,8 @@ fn short(bytes: u64) -> String {
     }
 }
 
-/// Takes in the latencies so far, laid out `at` (seconds from the run's origin), and gives those of
-/// the window.
+/// Adds the histogram of latencies up to `at` (seconds since the run's origin) and returns the
+/// latencies of the window.
 fn latency_since(
     histograms: &mut VecDeque<(f64, Histogram)>,
     at: f64,
@@ -299,11 +299,11 @@ fn latency_since(
 ) -> Option<LatencyNow> {
     let last = histograms.back();
     if last.is_some_and(|(_, last)| so_far.count() < last.count()) {
-        // The window began anew.
+        // The measurement was restarted.
         histograms.clear();
     }
     histograms.push_back((at, so_far));
-    // The first of those that stay is where the window begins.
+    // The first remaining histogram is the start of the window.
     while histograms.len() > 2 && at - histograms[1].0 >= WINDOW_SECONDS {
         histograms.pop_front();
     }

@@ -1,13 +1,14 @@
-//! Moments as lines: for a pipe.
+//! Moments as lines for a pipe.
 
 use super::{JobNow, Moment};
 use std::fmt::Write;
 
-/// What the columns are.
+/// The header of the columns.
 pub const HEAD: &str = "# time     job              state       dir         io/s      MiB/s     p50_us     \
                         p99_us   p99.9_us   depth\n";
 
-/// A moment that was at `clock`: a line for each direction of each job. What is not known is "-".
+/// The lines of a moment at time `clock`, one for each direction of each job. Unknown figures are
+/// "-".
 pub fn lines(clock: &str, moment: &Moment) -> String {
     let mut text = String::new();
     for job in &moment.jobs {
@@ -37,8 +38,8 @@ pub fn lines(clock: &str, moment: &Moment) -> String {
     text
 }
 
-/// The columns that say what a line is of. Blanks and what a terminal would obey are none of a name:
-/// lines are read by their columns.
+/// The columns with time, job, state and direction. Blanks and control characters of names are
+/// replaced, because lines are parsed by columns.
 fn named(clock: &str, job: &JobNow, direction: &str) -> String {
     let plain = |c: char| if c.is_control() || c.is_whitespace() { '_' } else { c };
     let name: String = job.name.chars().map(plain).collect();

@@ -1,4 +1,4 @@
-//! What is on the terminal while a run goes on, and what keys do to it.
+//! The state of the live view of a run, and its keys.
 
 use super::{Moment, RunHistory, RunInfo};
 use crate::cursor::Cursor;
@@ -6,10 +6,10 @@ use crate::{Action, Key, Screen, Stack, Title};
 use record::Severity;
 use std::collections::VecDeque;
 
-/// Lines that were said meanwhile and are shown.
+/// Most messages that are shown.
 const MESSAGES_MAX: usize = 20;
 
-/// What is on the terminal while a run goes on.
+/// The state of the live view of a run.
 #[derive(Clone, Debug, Default)]
 pub struct RunScreen {
     pub(super) info: RunInfo,
@@ -17,16 +17,16 @@ pub struct RunScreen {
     pub(super) history: RunHistory,
     /// The table of devices.
     pub(super) disks: Screen,
-    /// The job whose curves are shown, and the first of the rows shown.
+    /// The selected job, whose curves are shown, and the first visible row.
     pub(super) cursor: Cursor,
     pub(super) help: bool,
-    /// Another process runs it: a key ends the watching alone.
+    /// Another process runs it: quitting leaves the run alone.
     pub(super) is_other_process: bool,
     pub(super) messages: VecDeque<(Severity, String)>,
 }
 
 impl RunScreen {
-    /// Of a run, before its first moment.
+    /// The view of a run before its first moment.
     pub fn new(info: RunInfo) -> RunScreen {
         let mut disks = Screen::new(Title::default());
         disks.set_stack(Stack { rows: info.devices.clone() });
@@ -35,19 +35,19 @@ impl RunScreen {
         RunScreen { info, disks, ..RunScreen::default() }
     }
 
-    /// Of a run of another process, before its first moment.
+    /// The view of another process's run before its first moment.
     pub fn of_other_process(info: RunInfo) -> RunScreen {
         RunScreen { is_other_process: true, ..RunScreen::new(info) }
     }
 
-    /// What the run does now.
+    /// Shows a moment.
     pub fn set_moment(&mut self, moment: Moment) {
         self.history.push(&moment);
         self.cursor.selected = self.cursor.selected.min(moment.jobs.len().saturating_sub(1));
         self.moment = Some(moment);
     }
 
-    /// Something was said meanwhile: shown until other things are said.
+    /// Adds a message, which is shown until newer ones replace it.
     pub fn add_message(&mut self, severity: Severity, text: &str) {
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
         self.messages.extend(lines.map(|line| (severity, line.to_owned())));
@@ -55,7 +55,7 @@ impl RunScreen {
         self.messages.drain(..excess);
     }
 
-    /// A key was pressed.
+    /// Handles a key.
     pub fn press(&mut self, key: Key) -> Action {
         let last = self.moment.as_ref().map_or(0, |moment| moment.jobs.len().saturating_sub(1));
         match key {
@@ -64,7 +64,7 @@ impl RunScreen {
             Key::Control('l') => return Action::Redraw,
             Key::Char('?' | 'h') => self.help = !self.help,
             Key::Escape if self.is_other_process && !self.help => return Action::Quit,
-            // A run of one's own is too dear to be ended by mistake.
+            // Escape is too easy to press by mistake to end the user's own run.
             Key::Escape => self.help = false,
             key if self.cursor.press(key, last) => {}
             _ => return Action::Nothing,

@@ -1,19 +1,20 @@
-//! The picture of a run: how far it is, its jobs, devices and CPUs, what was found, and curves of
-//! the selected job. What matters least is left out where the terminal is small.
+//! The live view of a run: progress, jobs, devices, CPUs, findings, and curves of the selected job.
+//! On a small terminal the least important sections are left out.
 
 mod jobs;
 
 use super::{Moment, Quantity, RunScreen, State};
-use crate::view::{cpu, curves, disks, draw_lines, title_and_footer, truncated};
-use crate::{Palette, units};
+use crate::Palette;
+use crate::view::layout::{self, cut, draw_lines, title_and_footer, truncated, visible};
+use crate::view::{cpu, curves, disks};
 use ratatui::Frame;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use record::Severity;
+use record::{Severity, human};
 
-/// Lines of curves, their heading included.
+/// Lines of the curves with their heading.
 const CURVES: std::ops::RangeInclusive<usize> = 5..=17;
-/// Findings and what was said take so many lines before curves do.
+/// Lines of findings and messages that take precedence over curves.
 const WORDS_FIRST: usize = 4;
 
 /// Draws a run into the whole of the frame.
@@ -39,7 +40,7 @@ fn sections(
 ) -> Vec<Line<'static>> {
     let Some(moment) = screen.moment.clone() else {
         return truncated(
-            vec![palette.dim("  the first figures come after a second").into()],
+            vec![palette.dim("  the first figures appear after one second").into()],
             room,
         );
     };
@@ -74,11 +75,11 @@ fn sections(
     truncated(lines, room)
 }
 
-/// How many lines each section has.
+/// The number of lines of each section.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Heights {
     headings: bool,
-    /// Rows of jobs, without the names of columns.
+    /// Rows of jobs, without the header.
     jobs: usize,
     machine: bool,
     /// Rows of devices.
@@ -88,8 +89,8 @@ struct Heights {
 }
 
 impl Heights {
-    /// Shares out `room` lines, in order of worth. How far it is, and the names of the jobs' columns
-    /// are there in any case.
+    /// Distributes `room` lines by importance. The progress bar and the header of the jobs are
+    /// always there.
     fn share_out(room: usize, rows: usize, devices: usize, words: usize) -> Heights {
         let mut left = room.saturating_sub(2);
         let mut heights = Heights::default();
@@ -123,36 +124,21 @@ impl Heights {
     }
 }
 
-/// What is run at the left; how long it has been at the right.
+/// The run on the left; the time it has taken on the right.
 fn title(screen: &RunScreen, width: usize, palette: Palette) -> Line<'static> {
     let info = &screen.info;
     let right = screen.moment.as_ref().map_or_else(String::new, |moment| {
-        let passed = units::duration(moment.elapsed_seconds);
+        let passed = human::duration(moment.elapsed_seconds);
         match moment.remaining_seconds {
-            Some(left) if !moment.ending => format!("{passed}, {} left", units::duration(left)),
+            Some(left) if !moment.ending => format!("{passed}, {} left", human::duration(left)),
             _ => passed,
         }
     });
-    let program = "fathom run";
     let what = visible(&format!("{}  {}", info.name, info.hostname));
-    let room = width.saturating_sub(program.len() + 4 + right.chars().count());
-    let what = disks::cut(&what, room);
-    let used = program.len() + 2 + what.chars().count() + right.chars().count();
-    Line::from(vec![
-        palette.bold(program),
-        Span::raw("  "),
-        Span::raw(what),
-        Span::raw(" ".repeat(width.saturating_sub(used))),
-        palette.dim(right),
-    ])
+    layout::title("fathom run", &what, palette.dim(right), width, palette)
 }
 
-/// What a terminal would obey is not shown as it is.
-fn visible(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
-}
-
-/// How far it is, as a bar.
+/// The progress bar.
 fn progress(moment: &Moment, width: usize, palette: Palette) -> Line<'static> {
     let (share, doing) = match &moment.layout {
         Some(layout) => (
@@ -167,7 +153,7 @@ fn progress(moment: &Moment, width: usize, palette: Palette) -> Line<'static> {
     };
     let share = share.map(|share| share.clamp(0.0, 1.0));
     let figure = share.map_or("     ".to_owned(), |share| format!("{:3.0} %", share * 100.0));
-    let doing = disks::cut(&doing, width / 2);
+    let doing = cut(&doing, width / 2);
     let across = width.saturating_sub(doing.chars().count() + figure.chars().count() + 6);
     let full = (share.unwrap_or(0.0) * across as f64).round() as usize;
     let style = if moment.ending { palette.wait() } else { palette.user() };
@@ -181,7 +167,7 @@ fn progress(moment: &Moment, width: usize, palette: Palette) -> Line<'static> {
     .into()
 }
 
-/// What it does, in a few words.
+/// The state of the run in a few words.
 fn doing(moment: &Moment) -> String {
     if moment.ending {
         return "ending: waiting for I/O in flight".into();
@@ -189,19 +175,19 @@ fn doing(moment: &Moment) -> String {
     let states = || moment.jobs.iter().map(|job| job.state);
     let state = states().min().unwrap_or_default();
     match state {
-        // The foremost of all has not failed: others have not begun.
+        // No job has started.
         State::Waiting => "starting".into(),
         state => state.name().into(),
     }
 }
 
-/// What the program itself took of the CPUs.
+/// CPU use of fathom itself.
 fn own_cpu(moment: &Moment, palette: Palette) -> Vec<Span<'static>> {
     let text = |percent: f64| palette.dim(format!("fathom keeps {:.2} busy", percent / 100.0));
     moment.own_cpu_percent.map(text).into_iter().collect()
 }
 
-/// What was found and said, the latest said last; each at most two lines.
+/// Findings, then messages with the latest last; each at most two lines.
 fn words(
     screen: &RunScreen,
     moment: &Moment,
@@ -255,11 +241,11 @@ fn message_lines(
         |at: usize| if at == 0 { Span::styled(format!("  {mark} "), style) } else { "    ".into() };
     let lines = lines.iter().enumerate();
     lines
-        .map(|(at, line)| vec![lead(at), Span::styled(disks::cut(line, room), Style::new())].into())
+        .map(|(at, line)| vec![lead(at), Span::styled(cut(line, room), Style::new())].into())
         .collect()
 }
 
-/// I/Os and bytes a second of the selected job over the last minutes.
+/// Curves of IOPS and bandwidth of the selected job.
 fn curves(
     screen: &RunScreen,
     moment: &Moment,
@@ -269,38 +255,40 @@ fn curves(
 ) -> Vec<Line<'static>> {
     let Some(job) = moment.jobs.get(screen.cursor.selected) else { return Vec::new() };
     let across = width.saturating_sub(curves::LEAD + 1).max(1);
-    let span = units::duration(screen.history.span(across));
+    let span = human::duration(screen.history.span(across));
     let heading = format!("{}, the last {span}", visible(&job.name));
     let mut lines = vec![palette.heading(&heading, Vec::new(), width)];
     let high = (room - 1) / 2;
     let of = |what| screen.history.rates(what, Some(screen.cursor.selected), None, across);
-    let bytes = |rate| units::bytes(rate).trim_end().to_owned() + "/s";
     let style = palette.read();
     lines.extend(curves::curve(
         "IOPS",
         &of(Quantity::Iops),
-        units::count,
+        human::count,
         high,
         across,
         style,
         palette,
     ));
     let style = palette.write();
-    lines.extend(curves::curve("bytes", &of(Quantity::Bytes), bytes, high, across, style, palette));
+    lines.extend(curves::curve(
+        "bytes",
+        &of(Quantity::Bytes),
+        human::rate,
+        high,
+        across,
+        style,
+        palette,
+    ));
     lines
 }
 
 fn footer(screen: &RunScreen, width: usize, palette: Palette) -> Line<'static> {
-    let mut spans = Vec::new();
-    let quits = if screen.is_other_process { "quit" } else { "end the run" };
-    for (key, meaning) in [("q", quits), ("↑↓", "select"), ("?", "help")] {
-        spans.push(palette.bold(format!(" {key}")));
-        spans.push(palette.dim(format!(" {meaning} ")));
-    }
     if let Some((Severity::Error, text)) = screen.messages.back() {
-        return palette.warn(disks::cut(&format!(" {}", visible(text)), width)).into();
+        return palette.warn(cut(&format!(" {}", visible(text)), width)).into();
     }
-    spans.into()
+    let quits = if screen.is_other_process { "quit" } else { "end the run" };
+    layout::keys(&[("q", quits), ("↑↓", "select"), ("?", "help")], palette)
 }
 
 fn help(is_other_process: bool, palette: Palette) -> Vec<Line<'static>> {
@@ -308,26 +296,25 @@ fn help(is_other_process: bool, palette: Palette) -> Vec<Line<'static>> {
         true => ("q  Esc  Ctrl-C", "quit; the run goes on"),
         false => ("q  Ctrl-C", "end the run and report what was measured; again: at once"),
     };
-    const TEXT: &[(&str, &str)] = &[
-        ("↑ ↓  k j", "select a job; its curves are shown below"),
-        ("PgUp PgDn  g G", "a page; to the first, to the last"),
-        ("Ctrl-L  Ctrl-Z", "draw anew; suspend (the run's time goes on)"),
-        ("", ""),
-        ("IO/s  B/s", "completed in the last second; 1 KiB is 1024 bytes"),
-        ("mean", "IO/s over all that was measured so far"),
-        ("p50 p99 p99.9", "completion latency of the last five seconds"),
-        ("depth", "I/Os in flight in the last second, of those asked for"),
-        ("busy", "share of the time in which the device had I/O in flight"),
-        ("fathom keeps", "CPUs that fathom itself used, all its threads"),
-        ("found so far", "what is to be known about the figures; the report has all"),
-        ("", ""),
-        ("", "docs/LIVE.md says more"),
-    ];
-    let line = |(left, right): &(&'static str, &'static str)| {
-        Line::from(vec![palette.bold(format!("  {left:<16}")), Span::raw(*right)])
-    };
-    std::iter::once(&quits).chain(TEXT).map(line).collect()
+    layout::help(&[&[quits][..], HELP].concat(), palette)
 }
+
+/// Keys and figures, explained.
+const HELP: &[(&str, &str)] = &[
+    ("↑ ↓  k j", "select a job; its curves are shown below"),
+    ("PgUp PgDn  g G", "a page; the first, the last"),
+    ("Ctrl-L  Ctrl-Z", "redraw; suspend (the run's time goes on)"),
+    ("", ""),
+    ("IO/s  B/s", "completed in the last second; 1 KiB is 1024 bytes"),
+    ("mean", "mean IO/s since the measurement began"),
+    ("p50 p99 p99.9", "completion latency of the last five seconds"),
+    ("depth", "mean I/Os in flight in the last second, of those requested"),
+    ("busy", "share of the time with I/O in flight"),
+    ("fathom keeps", "CPUs that fathom itself used, all its threads"),
+    ("found so far", "findings about the figures; the report has all"),
+    ("", ""),
+    ("", "docs/LIVE.md says more"),
+];
 
 #[cfg(test)]
 mod tests;

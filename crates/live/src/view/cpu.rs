@@ -1,18 +1,18 @@
-//! CPUs: a line for all, and a bar for each, or one character for each where there are many.
+//! CPUs: a line for all, and a bar for each, or one character for each if there are many.
 
 use super::Palette;
 use crate::{CpuShares, Rates};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-/// Characters of a CPU with its bar.
+/// Width of a CPU with its bar.
 const CELL: usize = 30;
-/// Of them the bar.
+/// Width of the bar.
 const BAR: usize = 18;
-/// Characters before the CPUs where each is one.
+/// Characters before the CPUs in the compact form.
 const LEAD: usize = 7;
 
-/// A kind of time: what it is called, its mark in bars and its share.
+/// A kind of CPU time: its name, its character in bars and its share.
 struct Part {
     name: &'static str,
     mark: &'static str,
@@ -31,7 +31,7 @@ fn parts(palette: Palette) -> [Part; 5] {
     ]
 }
 
-/// What the marks of the bars mean.
+/// The key to the characters of the bars.
 pub(crate) fn key(palette: Palette) -> Vec<Span<'static>> {
     let mut spans = Vec::new();
     for part in parts(palette) {
@@ -43,7 +43,7 @@ pub(crate) fn key(palette: Palette) -> Vec<Span<'static>> {
 
 /// The shares of all CPUs together.
 pub(crate) fn summary(rates: &Rates, width: usize, palette: Palette) -> Line<'static> {
-    let Some(cpu) = &rates.cpu else { return palette.dim("  CPU time is not told").into() };
+    let Some(cpu) = &rates.cpu else { return palette.dim("  CPU time is unknown").into() };
     let mut spans = vec![palette.bold("  all  ")];
     let shares: [(&str, &str, f64, Style); 6] = [
         ("user", "us", cpu.user, palette.user()),
@@ -71,17 +71,17 @@ pub(crate) fn summary(rates: &Rates, width: usize, palette: Palette) -> Line<'st
     spans.into()
 }
 
-/// Lines that a bar for each CPU takes.
+/// Number of lines with a bar for each CPU.
 fn bar_lines(cpus: usize, width: usize) -> usize {
     cpus.div_ceil((width / CELL).max(1))
 }
 
-/// CPUs beside each other where each is one character.
+/// CPUs in a line of the compact form.
 fn marks_across(width: usize) -> usize {
     width.saturating_sub(LEAD + 8).max(1)
 }
 
-/// Lines that the CPUs take of so many: a bar for each within a third of them, else a character.
+/// Number of lines for the CPUs: with bars if that takes at most a third of `room`, else compact.
 pub(crate) fn lines_wanted(cpus: usize, width: usize, room: usize) -> usize {
     match bar_lines(cpus, width) {
         bars if bars <= (room / 3).max(1) => bars,
@@ -89,7 +89,7 @@ pub(crate) fn lines_wanted(cpus: usize, width: usize, room: usize) -> usize {
     }
 }
 
-/// The CPUs in so many lines: bars where they fit, else a character each.
+/// The CPUs in `lines` lines: bars if they fit, else the compact form.
 pub(crate) fn cores(
     rates: &Rates,
     lines: usize,
@@ -129,7 +129,7 @@ fn cell(number: usize, cpu: Option<&CpuShares>, palette: Palette) -> Vec<Span<'s
     let mut reached = 0.0;
     let mut drawn = 0;
     for part in parts(palette) {
-        // Rounding the sum, not the parts, keeps the bar as long as all of them.
+        // The running sum is rounded, not the parts, so that the length of the bar is right.
         reached += (part.of)(cpu);
         let end = ((reached / 100.0 * BAR as f64).round() as usize).min(BAR);
         spans.push(Span::styled(part.mark.repeat(end.saturating_sub(drawn)), part.style));
@@ -141,7 +141,7 @@ fn cell(number: usize, cpu: Option<&CpuShares>, palette: Palette) -> Vec<Span<'s
     spans
 }
 
-/// A character for each CPU, as high as it is busy; those that do not fit are counted.
+/// A character for each CPU, whose height is its load. CPUs that do not fit are counted.
 fn marks(
     cpus: &[Option<CpuShares>],
     lines: usize,

@@ -1,14 +1,15 @@
-//! What the selected disk read and wrote over the last minutes.
+//! Curves over the last minutes.
 
 use super::Palette;
-use crate::{Screen, units};
+use crate::Screen;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
+use record::human;
 
-/// Characters before a curve.
+/// Width of the axis before a curve.
 pub(crate) const LEAD: usize = 21;
 
-/// Two curves under a heading, in so many lines.
+/// Curves of the reads and writes of the selected disk, in `room` lines.
 pub(super) fn lines(
     screen: &Screen,
     room: usize,
@@ -17,24 +18,23 @@ pub(super) fn lines(
 ) -> Vec<Line<'static>> {
     let Some(row) = screen.stack.rows.get(screen.cursor.selected) else { return Vec::new() };
     let across = width.saturating_sub(LEAD + 1).max(1);
-    let span = units::duration(screen.history.span(across, screen.behind));
+    let span = human::duration(screen.history.span(across, screen.behind));
     let mut lines =
         vec![palette.heading(&format!("{}, the last {span}", row.name), Vec::new(), width)];
     let high = (room - 1) / 2;
     for (which, name, style) in [(0, "reads", palette.read()), (1, "writes", palette.write())] {
         let rates = screen.history.rates(&row.name, which, across, screen.behind);
-        let most = |rate| units::bytes(rate).trim_end().to_owned() + "/s";
-        lines.extend(curve(name, &rates, most, high, across, style, palette));
+        lines.extend(curve(name, &rates, human::rate, high, across, style, palette));
     }
     lines
 }
 
-/// A curve so many lines high, the newest at the right, its highest value beside its top and zero
-/// at its foot.
+/// A curve of `high` lines with the newest value at the right, and an axis from zero to its
+/// maximum.
 pub(crate) fn curve(
     name: &str,
     rates: &[f64],
-    told: impl Fn(f64) -> String,
+    format: impl Fn(f64) -> String,
     high: usize,
     across: usize,
     style: Style,
@@ -45,7 +45,7 @@ pub(crate) fn curve(
     for row in 0..high {
         let below = high - 1 - row;
         let (name, figure, tick) = match (row, below) {
-            (0, _) => (name, told(most), '┤'),
+            (0, _) => (name, format(most), '┤'),
             (_, 0) => ("", "0".to_owned(), '┤'),
             _ => ("", String::new(), '│'),
         };
@@ -60,8 +60,8 @@ pub(crate) fn curve(
     lines
 }
 
-/// What a value shows in the line that has `below` lines under it. Something is never shown as
-/// nothing.
+/// The character of a value in the line with `below` lines under it. A value above zero is never
+/// blank in the lowest line.
 pub(crate) fn mark(value: f64, most: f64, high: usize, below: usize) -> char {
     const HEIGHTS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     if most <= 0.0 || value <= 0.0 {

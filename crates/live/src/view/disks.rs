@@ -1,25 +1,27 @@
-//! The table of disks. Columns that do not fit are left out, the least telling ones first.
+//! The table of disks. Columns that do not fit are left out, the least important first.
 
 use super::Palette;
-use crate::{DiskRates, Rates, Row, Screen, units};
+use super::layout::{cut, fitting};
+use crate::{DiskRates, Rates, Row, Screen};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
+use record::human;
 
-/// Characters of the column of names.
+/// Width of the column of names.
 const NAME: std::ops::RangeInclusive<usize> = 12..=30;
-/// Characters of the bar beside the busy share.
+/// Width of the bar beside the busy share.
 const BAR: usize = 10;
 
 /// A column.
 struct Column {
     kind: Kind,
-    /// What stands above it and its neighbours.
+    /// The heading above it and its neighbours.
     group: &'static str,
     name: &'static str,
-    /// Its name where there is no line for groups.
+    /// Its name without a line of group headings.
     alone: &'static str,
     width: usize,
-    /// Which columns go first where there is no room: those with the highest.
+    /// Columns of the highest rank are dropped first.
     rank: u8,
 }
 
@@ -38,7 +40,7 @@ enum Kind {
     Share,
 }
 
-/// All of them, from left to right.
+/// All columns, from left to right.
 fn columns(has_members: bool) -> Vec<Column> {
     let column =
         |kind, group, name, alone, width, rank| Column { kind, group, name, alone, width, rank };
@@ -60,17 +62,7 @@ fn columns(has_members: bool) -> Vec<Column> {
     columns
 }
 
-/// Those that fit.
-fn fitting(has_members: bool, room: usize) -> Vec<Column> {
-    let mut columns = columns(has_members);
-    while columns.iter().map(|column| column.width).sum::<usize>() > room {
-        let Some(worst) = columns.iter().map(|column| column.rank).max() else { break };
-        columns.retain(|column| column.rank != worst);
-    }
-    columns
-}
-
-/// What stands above the names: which rows are shown, where not all are.
+/// The heading of the names: the range of visible rows if not all are.
 fn range(screen: &Screen, shown: usize) -> String {
     let rows = screen.stack.rows.len();
     let last = (screen.cursor.first + shown).min(rows);
@@ -80,7 +72,7 @@ fn range(screen: &Screen, shown: usize) -> String {
     }
 }
 
-/// The names of the columns in so many lines, and so many rows.
+/// The header in `heads` lines, and `rows` rows.
 pub(crate) fn lines(
     screen: &Screen,
     rates: &Rates,
@@ -90,15 +82,18 @@ pub(crate) fn lines(
     palette: Palette,
 ) -> Vec<Line<'static>> {
     if screen.stack.rows.is_empty() {
-        let text = "  no block device: it is in memory, on the network, or not told";
+        let text = "  no block device: in memory, on the network, or unknown";
         return vec![palette.dim(text).into()];
     }
     let widest = screen.stack.rows.iter().map(label_width).max().unwrap_or(0);
     let narrowest = *NAME.start();
     let mut name = widest.clamp(narrowest, *NAME.end()) + 1;
-    // Long names give way before figures do, down to a third of the line.
+    // Long names are cut to a third of the line before columns are dropped.
     name = name.min((width / 3).max(narrowest));
-    let columns = fitting(screen.stack.has_members(), width.saturating_sub(name));
+    let columns =
+        fitting(columns(screen.stack.has_members()), width.saturating_sub(name), |column| {
+            (column.width, column.rank)
+        });
     let mut lines = Vec::new();
     if heads > 1 {
         lines.push(groups(&columns, name, palette));
@@ -119,7 +114,7 @@ pub(crate) fn lines(
     lines
 }
 
-/// The names of groups, over the middle of their columns.
+/// The headings of groups, centred over their columns.
 fn groups(columns: &[Column], name: usize, palette: Palette) -> Line<'static> {
     let mut text = " ".repeat(name);
     for group in columns.chunk_by(|one, next| one.group == next.group) {
@@ -137,7 +132,7 @@ fn groups(columns: &[Column], name: usize, palette: Palette) -> Line<'static> {
     palette.dim(text).into()
 }
 
-/// The names of columns; without groups above them each says whose it is.
+/// The names of the columns.
 fn names(
     columns: &[Column],
     range: &str,
@@ -153,7 +148,7 @@ fn names(
     palette.dim(text).into()
 }
 
-/// What a device is, and what it stands on that is shown elsewhere.
+/// The description of a device, with the devices below it that are shown elsewhere.
 fn described(row: &Row) -> String {
     match row.also_on.is_empty() {
         true => row.what.clone(),
@@ -166,7 +161,7 @@ fn label_width(row: &Row) -> usize {
     2 + 2 * row.follows.len() + row.name.chars().count() + if what > 0 { what + 1 } else { 0 }
 }
 
-/// The lines that lead to a row, its name and what it is, cut or filled to a width.
+/// The tree lines, name and description of a row, cut or filled to a width.
 fn label(row: &Row, width: usize, selected: bool, palette: Palette) -> Vec<Span<'static>> {
     let mut lead = if selected { "▸ " } else { "  " }.to_owned();
     for (level, follows) in row.follows.iter().enumerate() {
@@ -193,53 +188,25 @@ fn label(row: &Row, width: usize, selected: bool, palette: Palette) -> Vec<Span<
     ]
 }
 
-/// At most so many characters, the last one "…" where some are missing.
-pub(crate) fn cut(text: &str, room: usize) -> String {
-    if text.chars().count() <= room {
-        return text.to_owned();
-    }
-    let mut cut: String = text.chars().take(room.saturating_sub(1)).collect();
-    if room > 0 {
-        cut.push('…');
-    }
-    cut
-}
-
 fn cell(column: &Column, disk: &DiskRates, share: Option<f64>, palette: Palette) -> Span<'static> {
-    let width = column.width;
+    let (width, busy) = (column.width, disk.busy_percent);
+    let figure = |value: f64, text: String, style: Style| {
+        // A zero is dim, so that activity stands out.
+        if value > 0.0 { (text, style) } else { (text, palette.dimmed()) }
+    };
+    let count = |rate: f64, style| figure(rate, human::count(rate), style);
+    let size = |rate: f64, style| figure(rate, human::size(rate), style);
     let (text, style) = match column.kind {
-        Kind::Reads => figure(
-            units::count(disk.reads_per_second),
-            disk.reads_per_second,
-            palette.read(),
-            palette,
-        ),
-        Kind::ReadBytes => {
-            let rate = disk.read_bytes_per_second;
-            figure(units::bytes(rate), rate, palette.read(), palette)
-        }
+        Kind::Reads => count(disk.reads_per_second, palette.read()),
+        Kind::ReadBytes => size(disk.read_bytes_per_second, palette.read()),
         Kind::ReadTime => latency(disk.read_ms, disk.counted.read_ios, palette),
-        Kind::Writes => figure(
-            units::count(disk.writes_per_second),
-            disk.writes_per_second,
-            palette.write(),
-            palette,
-        ),
-        Kind::WriteBytes => {
-            let rate = disk.write_bytes_per_second;
-            figure(units::bytes(rate), rate, palette.write(), palette)
-        }
+        Kind::Writes => count(disk.writes_per_second, palette.write()),
+        Kind::WriteBytes => size(disk.write_bytes_per_second, palette.write()),
         Kind::WriteTime => latency(disk.write_ms, disk.counted.write_ios, palette),
-        Kind::Flushes => {
-            let rate = disk.flushes_per_second;
-            figure(units::count(rate), rate, Style::new(), palette)
-        }
-        Kind::Queue => figure(queue(disk.queue), disk.queue, Style::new(), palette),
-        Kind::Busy => {
-            let busy = disk.busy_percent;
-            figure(format!("{busy:.0} %"), busy, palette.load(busy), palette)
-        }
-        Kind::Bar => (bar(disk.busy_percent), palette.load(disk.busy_percent)),
+        Kind::Flushes => count(disk.flushes_per_second, Style::new()),
+        Kind::Queue => count(disk.queue, Style::new()),
+        Kind::Busy => figure(busy, format!("{busy:.0} %"), palette.load(busy)),
+        Kind::Bar => (bar(busy), palette.load(busy)),
         Kind::Share => match share {
             Some(share) => (format!("{share:.0} %"), palette.read()),
             None => (String::new(), Style::new()),
@@ -248,25 +215,11 @@ fn cell(column: &Column, disk: &DiskRates, share: Option<f64>, palette: Palette)
     Span::styled(format!("{text:>width$}"), style)
 }
 
-/// Nothing is dim, so that what happens stands out.
-fn figure(text: String, value: f64, style: Style, palette: Palette) -> (String, Style) {
-    if value > 0.0 { (text, style) } else { (text, palette.dimmed()) }
-}
-
-/// Up to 9.99 with two decimals: below one the second one tells most.
-fn queue(value: f64) -> String {
-    match value {
-        v if v < 9.995 => format!("{v:.2}"),
-        v if v < 99.95 => format!("{v:.1}"),
-        v => units::count(v),
-    }
-}
-
-/// The kernel adds up whole milliseconds: of a few short I/Os it tells only that they were shorter.
+/// The kernel counts whole milliseconds: for a few short I/Os only an upper bound is known.
 fn latency(mean_ms: Option<f64>, ios: u64, palette: Palette) -> (String, Style) {
     match mean_ms {
         None => ("–   ".into(), palette.dimmed()),
-        Some(ms) if ms > 0.0 => (units::time_ms(ms), Style::new()),
+        Some(ms) if ms > 0.0 => (human::time(ms * 1e6), Style::new()),
         Some(_) => match 1000.0 / ios.max(1) as f64 {
             us if us > 999.0 => ("<1 ms".into(), palette.dimmed()),
             us => (format!("<{:.0} µs", us.ceil()), palette.dimmed()),
@@ -274,7 +227,7 @@ fn latency(mean_ms: Option<f64>, ios: u64, palette: Palette) -> (String, Style) 
     }
 }
 
-/// Eighths of a character make a share of the bar's width.
+/// A bar with a resolution of an eighth of a character.
 pub(crate) fn bar(percent: f64) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let eighths = (percent.clamp(0.0, 100.0) / 100.0 * (BAR * 8) as f64).round() as usize;

@@ -1,20 +1,20 @@
-//! Memory, what goes between it and the disks, what tasks wait for, and arrays at work.
+//! Memory, paging, pressure and arrays.
 
 use super::Palette;
-use crate::{Rates, units};
+use crate::Rates;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use record::ArraySample;
+use record::{ArraySample, human};
 
-/// Characters of the bar of an array's work.
+/// Width of the progress bar of an array.
 const BAR: usize = 20;
-/// Below this width words are left out.
+/// Below this width some words are left out.
 const WIDE: usize = 96;
-/// Below this one names of lines are left out as well.
+/// Below this width the names of lines are left out.
 const NARROW: usize = 60;
 
-/// A name and sizes with theirs, those of one column under each other; the last ones are left out
-/// where there is no room, and the name too.
+/// A line of named sizes in columns. Without room the last ones are left out, and the name of the
+/// line.
 fn sizes(
     name: &str,
     sizes: &[(&str, usize, f64)],
@@ -25,19 +25,19 @@ fn sizes(
     let mut left = width.saturating_sub(lead.len());
     let mut spans = vec![palette.bold(lead)];
     for (name, wide, value) in sizes {
-        // A blank before the size, eight for it.
+        // A blank and eight characters for the size.
         if left < wide + 9 {
             break;
         }
         left = left.saturating_sub(wide + 11);
         spans.push(palette.dim(format!("{name:>wide$} ")));
         let style = if *value > 0.0 { Style::new() } else { palette.dimmed() };
-        spans.push(Span::styled(format!("{}  ", units::bytes(*value)), style));
+        spans.push(Span::styled(format!("{:<8}  ", human::size(*value)), style));
     }
     spans.into()
 }
 
-/// The page cache and what waits in it.
+/// The page cache and its dirty part.
 pub(super) fn memory(rates: &Rates, width: usize, palette: Palette) -> Line<'static> {
     let memory = rates.memory;
     let figures = [
@@ -49,7 +49,7 @@ pub(super) fn memory(rates: &Rates, width: usize, palette: Palette) -> Line<'sta
     sizes("cache", &figures, width, palette)
 }
 
-/// What goes between memory and disks a second; `None` where it is not told.
+/// Paging rates; `None` if unknown.
 pub(super) fn paging(rates: &Rates, width: usize, palette: Palette) -> Option<Line<'static>> {
     let paging = rates.paging.as_ref()?;
     let swap = paging.swap_in_bytes_per_second + paging.swap_out_bytes_per_second;
@@ -62,7 +62,7 @@ pub(super) fn paging(rates: &Rates, width: usize, palette: Palette) -> Option<Li
     Some(sizes("paging/s", &figures, width, palette))
 }
 
-/// What tasks waited for; no line where the kernel does not tell.
+/// Pressure stall information; no line if the kernel has none.
 pub(super) fn pressure(rates: &Rates, width: usize, palette: Palette) -> Vec<Line<'static>> {
     let Some(pressure) = &rates.pressure else { return Vec::new() };
     let lead = if width >= NARROW { "  waiting  " } else { "  wait " };
@@ -85,7 +85,7 @@ pub(super) fn pressure(rates: &Rates, width: usize, palette: Palette) -> Vec<Lin
     vec![spans.into()]
 }
 
-/// A line for each array that misses a member, and for each that works on all of itself.
+/// A line for each degraded array, and for each with a resync or check.
 pub(super) fn arrays(rates: &Rates, width: usize, palette: Palette) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     for (name, array) in &rates.arrays {
@@ -123,8 +123,8 @@ fn sync(name: &str, array: &ArraySample, width: usize, palette: Palette) -> Opti
         spans.push(palette.dim("·".repeat(BAR.saturating_sub(filled))));
     }
     spans.push(Span::raw(format!(" {:5.1} %", fraction * 100.0)));
-    spans.push(Span::raw(format!("  {}/s", units::bytes(sync.bytes_per_second as f64).trim_end())));
-    let left = sync.seconds_left().map(|left| format!("  {} left", units::duration(left)));
-    spans.push(palette.dim(left.unwrap_or_else(|| "  stands still".into())));
+    spans.push(Span::raw(format!("  {}", human::rate(sync.bytes_per_second as f64))));
+    let left = sync.seconds_left().map(|left| format!("  {} left", human::duration(left)));
+    spans.push(palette.dim(left.unwrap_or_else(|| "  not progressing".into())));
     Some(spans.into())
 }

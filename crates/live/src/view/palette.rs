@@ -1,9 +1,9 @@
-//! Colours by meaning; without them bold and dim remain.
+//! Colours by meaning. Without colours there are bold and dim.
 
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 
-/// How things are dressed.
+/// The styles of a view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Palette {
     /// Whether there are colours.
@@ -15,17 +15,17 @@ impl Palette {
         if self.colour { Style::new().fg(colour) } else { Style::new() }
     }
 
-    /// Of reads.
+    /// Reads.
     pub(crate) fn read(self) -> Style {
         self.coloured(Color::Cyan)
     }
 
-    /// Of writes.
+    /// Writes.
     pub(crate) fn write(self) -> Style {
         self.coloured(Color::Magenta)
     }
 
-    /// Of a share in percent that is bad when it is high.
+    /// A share in percent, red when it is high.
     pub(crate) fn load(self, percent: f64) -> Style {
         match percent {
             p if p >= 90.0 => self.coloured(Color::Red),
@@ -34,32 +34,32 @@ impl Palette {
         }
     }
 
-    /// Of what programs do.
+    /// User time.
     pub(crate) fn user(self) -> Style {
         self.coloured(Color::Green)
     }
 
-    /// Of what the kernel does.
+    /// Kernel time.
     pub(crate) fn system(self) -> Style {
         self.coloured(Color::Blue)
     }
 
-    /// Of interrupts.
+    /// Interrupts.
     pub(crate) fn interrupt(self) -> Style {
         self.coloured(Color::Magenta)
     }
 
-    /// Of waiting for I/O.
+    /// Waiting for I/O.
     pub(crate) fn wait(self) -> Style {
         self.coloured(Color::Yellow)
     }
 
-    /// Of what is taken away.
+    /// Stolen time and errors.
     pub(crate) fn steal(self) -> Style {
         self.coloured(Color::Red)
     }
 
-    /// What may be passed over.
+    /// Less important text.
     pub(crate) fn dimmed(self) -> Style {
         Style::new().add_modifier(Modifier::DIM)
     }
@@ -72,12 +72,12 @@ impl Palette {
         Span::styled(text.into(), Style::new().add_modifier(Modifier::BOLD))
     }
 
-    /// What needs somebody's attention.
+    /// Warnings.
     pub(crate) fn warn(self, text: impl Into<String>) -> Span<'static> {
         Span::styled(text.into(), self.coloured(Color::Yellow).add_modifier(Modifier::BOLD))
     }
 
-    /// A name with a line to the right edge, and a key to colours in it.
+    /// A heading with a rule to the right edge and a colour key in it.
     pub(crate) fn heading(
         self,
         text: &str,

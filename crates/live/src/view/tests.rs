@@ -93,15 +93,15 @@ fn a_large_terminal_shows_every_section() {
         "  ├╴sda1",
         "  │ └╴sda",
         "  └╴sdb1",
-        "12.3k",
+        "12.3 k",
         "48.2 MiB",
         "81.3 µs",
         "98 % █████████▊",
         "100 %",
-        "md0 check ███·················  12.5 %   100 MiB/s  1 min 12 s left",
+        "md0 check ███·················  12.5 %  100 MiB/s  1 min 12 s left",
         "user  25.0 %",
         "iowait  50.0 %",
-        "cached 12.0 GiB",
+        "cached 12 GiB",
         "in 47.7 MiB",
         "I/O  45.0 % (all  30.0 %)",
         "md0, the last 30 s",
@@ -165,7 +165,7 @@ fn no_size_makes_it_panic_and_no_line_goes_beyond_the_edge() {
 }
 
 #[test]
-fn of_a_few_short_ios_only_a_bound_is_told() {
+fn a_few_short_ios_show_only_an_upper_bound() {
     let mut screen = screen(1);
     for (reads, told) in [(1, " <1 ms"), (3, " <334 µs"), (1000, " <1 µs")] {
         let mut next = rates(1);

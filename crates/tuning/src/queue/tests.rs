@@ -62,7 +62,7 @@ fn requests_are_the_members_and_reading_ahead_is_the_arrays() {
 
 /// Here a file holds what is written to it, and knows no brackets.
 #[test]
-fn a_scheduler_takes_what_belongs_to_it_along_and_back() {
+fn a_scheduler_is_restored_with_its_own_settings() {
     let (root, _state, host, mut journal) = machine();
     let file = queue("sda", "scheduler");
     let real = |name: &str| root.path().join("sys/devices/sda/queue").join(name);
@@ -95,7 +95,7 @@ fn queues_that_a_cell_does_not_use_are_as_they_were() {
 }
 
 #[test]
-fn nothing_but_sys_is_written_whatever_a_journal_says() {
+fn only_files_in_sys_are_written_whatever_a_journal_says() {
     let (root, _state, host, _journal) = machine();
     fs::create_dir_all(root.path().join("etc")).unwrap();
     fs::write(root.path().join("etc/passwd"), "root").unwrap();
@@ -106,15 +106,12 @@ fn nothing_but_sys_is_written_whatever_a_journal_says() {
 }
 
 #[test]
-fn what_the_kernel_refuses_is_told_with_what_it_offers() {
+fn a_refused_value_is_reported_with_the_offered_ones() {
     let (_root, _state, host, _journal) = machine();
     let invalid = io::Error::from(ErrorKind::InvalidInput);
     let text = write_error(&host, &queue("sda", "scheduler"), "cfq", &invalid).text;
     assert!(text.ends_with("only mq-deadline, bfq, none"), "{text}");
     let denied = io::Error::from(ErrorKind::PermissionDenied);
     let text = write_error(&host, &queue("sda", "nr_requests"), "9", &denied).text;
-    assert!(
-        text.contains("/sys/class/block/sda/queue/nr_requests may be written by root"),
-        "{text}"
-    );
+    assert!(text.contains("only root may write /sys/class/block/sda/queue/nr_requests"), "{text}");
 }

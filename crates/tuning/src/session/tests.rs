@@ -82,7 +82,7 @@ fn queues_are_set_and_put_back_with_all_that_depends_on_them() {
 }
 
 #[test]
-fn what_the_kernel_makes_of_a_value_is_told_and_what_it_refuses_is_named() {
+fn changed_values_are_noted_and_refused_values_are_errors() {
     let _alone = alone();
     let (state, device) = (scratch(), tuned());
     let mut session = session(state.path(), None);
@@ -91,9 +91,12 @@ fn what_the_kernel_makes_of_a_value_is_told_and_what_it_refuses_is_named() {
     let page = rustix::param::page_size() / 1024;
     let odd = (3 * page + 1).to_string();
     let notes = set_up(Setting::ReadAhead, &odd).unwrap().notes;
-    assert!(notes[0].contains(&format!("the kernel made {} of {odd}", 3 * page)), "{notes:?}");
+    assert!(
+        notes[0].contains(&format!("the kernel set {} instead of {odd}", 3 * page)),
+        "{notes:?}"
+    );
     let notes = set_up(Setting::NrRequests, "1").unwrap().notes;
-    assert!(notes[0].contains("nr_requests: the kernel made 4 of 1"), "{notes:?}");
+    assert!(notes[0].contains("nr_requests: the kernel set 4 instead of 1"), "{notes:?}");
     let error = set_up(Setting::Scheduler, "cfq").unwrap_err();
     assert!(
         error.text.contains("no such scheduler") && error.text.contains("mq-deadline"),
@@ -236,12 +239,12 @@ fn a_filesystem_of_the_user_is_mounted_otherwise_and_then_as_it_was() {
     let mut session = super::tests::session(&journals, None);
     let memory = [above.path().display().to_string()];
     let error = session.set_up(&values(&[(Setting::Mount, "noatime")]), &memory).unwrap_err();
-    assert!(error.text.contains("on no disk (tmpfs)"), "{error}");
+    assert!(error.text.contains("not on a disk (tmpfs)"), "{error}");
 }
 
 /// A journal that is let go with something in it is what a killed sweep leaves.
 #[test]
-fn what_a_dead_session_left_is_put_back_before_another_begins() {
+fn leftovers_are_restored_before_another_session_begins() {
     let _alone = alone();
     let (state, device) = (scratch(), tuned());
     let host = Host::at("/");
@@ -254,7 +257,7 @@ fn what_a_dead_session_left_is_put_back_before_another_begins() {
     let mut other = session(state.path(), None);
     let targets = [device.device.clone()];
     let error = other.set_up(&values(&[(Setting::Scheduler, "kyber")]), &targets).unwrap_err();
-    assert!(error.text.contains("is varied by another sweep"), "{error}");
+    assert!(error.text.contains("is changed by another sweep"), "{error}");
     drop(other);
     journal.simulate_crash();
     assert!(queue(&device, "scheduler").contains("[bfq]"));

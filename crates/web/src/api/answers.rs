@@ -1,4 +1,4 @@
-//! What the addresses of the API answer.
+//! The handlers of the API.
 
 use crate::failure::Failure;
 use crate::pages::machine;
@@ -17,10 +17,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// How long is waited for a moment of a run: they are a second apart.
+/// Time to wait for a moment of a run: they are a second apart.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// JSON that is text already.
+/// A response of serialized JSON.
 fn json_text(text: impl Into<axum::body::Body>) -> Response {
     ([(header::CONTENT_TYPE, "application/json")], text.into()).into_response()
 }
@@ -37,7 +37,7 @@ pub async fn runs(
     .await
 }
 
-/// How a figure went over time.
+/// A figure over time.
 pub async fn trends(
     State(site): State<Site>,
     Query(query): Query<trends::TrendsQuery>,
@@ -79,7 +79,7 @@ pub async fn remove(
     .await
 }
 
-/// A run judged now.
+/// The report on a run, judged by the rules of this fathom.
 pub async fn report(
     State(site): State<Site>,
     Path(name): Path<String>,
@@ -92,7 +92,7 @@ pub async fn report(
     .await
 }
 
-/// Gives a run a tag.
+/// Adds a tag to a run.
 pub async fn tag(
     State(site): State<Site>,
     Path((name, tag)): Path<(String, String)>,
@@ -104,7 +104,7 @@ pub async fn tag(
     .await
 }
 
-/// Takes a tag from a run.
+/// Removes a tag from a run.
 pub async fn untag(
     State(site): State<Site>,
     Path((name, tag)): Path<(String, String)>,
@@ -116,13 +116,13 @@ pub async fn untag(
     .await
 }
 
-/// A note that is sent.
+/// The body of a request with a note.
 #[derive(Deserialize)]
 struct Note {
     note: String,
 }
 
-/// Writes a note on a run.
+/// Replaces the note of a run.
 pub async fn note(
     State(site): State<Site>,
     Path(name): Path<String>,
@@ -138,7 +138,7 @@ pub async fn note(
     .await
 }
 
-/// What is to be compared.
+/// The runs or sets to compare.
 #[derive(Deserialize)]
 pub struct CompareQuery {
     before: String,
@@ -159,7 +159,7 @@ pub async fn compare(
     .await
 }
 
-/// What is under a path.
+/// The storage under a path.
 pub async fn machine(
     State(site): State<Site>,
     Query(query): Query<machine::MachineQuery>,
@@ -171,7 +171,7 @@ pub async fn machine(
     .await
 }
 
-/// What runs now.
+/// Runs under way.
 pub async fn live(State(site): State<Site>) -> Result<Json<Value>, Failure> {
     site.work(|site| {
         let listed = site.live_runs().list().map_err(Failure::internal)?;
@@ -182,16 +182,16 @@ pub async fn live(State(site): State<Site>) -> Result<Json<Value>, Failure> {
     .await
 }
 
-/// What one process does now.
+/// The run of one process.
 pub async fn moment(
     State(site): State<Site>,
     Path(pid): Path<u32>,
 ) -> Result<Json<Value>, Failure> {
     let follower = site.work(move |site| Ok(site.live_runs().follow(pid))).await?;
-    let missing = || Failure::not_found(format!("process {pid} runs nothing that can be seen"));
+    let missing = || Failure::not_found(format!("process {pid} has no visible run"));
     let mut follower = follower.ok_or_else(missing)?;
     let first = follower.wait_for(|known| known.moment.is_some() || known.is_gone);
-    // What is known by then is told.
+    // After the timeout the answer holds what is known.
     let _ = tokio::time::timeout(PATIENCE, first).await;
     let known = follower.borrow().clone();
     Ok(Json(json!({

@@ -1,4 +1,4 @@
-//! Runs compared: any two, or more beside each other.
+//! The comparison of two or more runs.
 
 use crate::failure::Failure;
 use crate::layout::{self, NavItem};
@@ -9,13 +9,13 @@ use axum::extract::{Query, State};
 use axum::response::Html;
 use maud::html;
 
-/// Runs that are shown beside each other, at most.
+/// Most runs that are compared.
 const MOST: usize = 8;
 
-/// The page. Names of runs come as `run`, once for each.
+/// The page. Each `run` in the query is a name.
 ///
 /// # Errors
-/// There are not two, or too many; one is not there.
+/// Too few or too many runs, or one does not exist.
 pub async fn page(
     State(site): State<Site>,
     Query(query): Query<Vec<(String, String)>>,
@@ -40,7 +40,7 @@ pub async fn page(
             };
             sets.push((label, archive.load_named(&id)?, id));
         }
-        // The earlier is what the later is held against, in whichever order they were chosen.
+        // The earliest is the baseline, whatever the order in the query.
         sets.sort_by_key(|(_, set, _)| set.runs.first().map(|run| run.invocation.started_unix_ms));
         let body = html! {
             p.muted { "Comparison, the earliest first: "

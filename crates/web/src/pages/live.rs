@@ -1,11 +1,10 @@
-//! What runs now: which processes, and what one of them does, as it does it.
+//! Runs under way: the processes, and the live view of one.
 
 use crate::failure::Failure;
-use crate::format::latency as latency_words;
 use crate::launch::LaunchedRun;
 use crate::layout::{self, NavItem};
 use crate::live_runs::{Follower, RunState};
-use crate::pages::{mark, spark};
+use crate::pages::parts::{mark, spark};
 use crate::site::Site;
 use axum::extract::{Path, State};
 use axum::http::{HeaderValue, header};
@@ -13,18 +12,17 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{Html, IntoResponse, Response};
 use live::feed::FeedProcess;
 use live::run::{DirectionNow, FindingNow, JobNow, LatencyNow, Moment, RunInfo};
-use live::units;
-use live::{CpuShares, Rates};
-use maud::{Markup, html};
-use record::Direction;
+use live::{CpuShares, DiskRates, Rates};
+use maud::{Markup, Render, html};
+use record::{Direction, human};
 use std::convert::Infallible;
 use std::time::Duration;
 use tokio_stream::{Stream, StreamExt};
 
-/// How long a page waits for the first moment of a run: moments are a second apart.
+/// Time to wait for the first moment of a run: they are a second apart.
 const PATIENCE: Duration = Duration::from_millis(1500);
 
-/// What runs now.
+/// The processes that measure.
 ///
 /// # Errors
 /// When the directory of the sockets cannot be trusted.
@@ -34,12 +32,12 @@ pub async fn list(State(site): State<Site>) -> Result<Html<String>, Failure> {
         let body = html! {
             h1 { "Live" }
             @if listed.is_empty() {
-                p { "Nothing of this user runs now. Start " code { "fathom run" }
+                p { "No run of this user is under way. Start " code { "fathom run" }
                     " (or any other command that measures), and load this page again." }
             } @else {
                 div.wide {
                     table.list.cards {
-                        caption { "Processes of this user that measure now" }
+                        caption { "Processes of this user with a run under way" }
                         thead { tr {
                             th scope="col" { "Jobs" } th scope="col" { "Process" }
                             th scope="col" { "Command" } th scope="col" { "Directory" }
@@ -58,7 +56,7 @@ fn listed_row(listed: &FeedProcess) -> Markup {
     let address = format!("/live/{}", listed.pid);
     let Some(head) = &listed.info else {
         return html! {
-            tr { th scope="row" { a href=(address) { "about to begin" } }
+            tr { th scope="row" { a href=(address) { "not started yet" } }
                  td data-name="Process" { (listed.pid) } td {} td {} }
         };
     };
@@ -76,7 +74,7 @@ fn command(head: &RunInfo) -> String {
     head.arguments.join(" ")
 }
 
-/// A run as it goes on.
+/// The live view of a run.
 ///
 /// # Errors
 /// When the process runs nothing, and was not started from here.
@@ -88,32 +86,30 @@ pub async fn run(State(site): State<Site>, Path(pid): Path<u32>) -> Result<Respo
     let Some(mut follower) = follower else {
         return match launched {
             Some(launched) => Ok(started(&site, pid, &launched).into_response()),
-            None => {
-                Err(Failure::not_found(format!("Process {pid} runs nothing that can be seen.")))
-            }
+            None => Err(Failure::not_found(format!("Process {pid} has no visible run."))),
         };
     };
-    // A page without a picture is still right: the first moment comes by itself.
+    // Without a moment the page is still valid: the first event brings it.
     let first = follower.wait_for(|known| known.moment.is_some() || known.is_gone);
     let _ = tokio::time::timeout(PATIENCE, first).await;
     let known = follower.borrow_and_update().clone();
     let head = html! { noscript { meta http-equiv="refresh" content="2"; } };
     let body = html! {
         h1 { "Live" }
-        p.muted #live-state role="status" { "as it was when this page was loaded" }
+        p.muted #live-state role="status" { "as of when this page was loaded" }
         div data-live={ "/live/" (pid) "/events" } { (shown(&known)) }
     };
     Ok(layout::page_with(&site, "Live", NavItem::Live, head, body).into_response())
 }
 
-/// A run that was started here and has not begun to measure, or ended.
+/// A run that was started here and does not measure yet, or has ended.
 fn started(site: &Site, pid: u32, launched: &LaunchedRun) -> Html<String> {
     let head = html! {
         @if launched.ended.is_none() { meta http-equiv="refresh" content="1"; }
     };
     let body = html! {
         @match launched.ended {
-            None => { h1 { "Process " (pid) " is about to begin" } }
+            None => { h1 { "Process " (pid) " has not started to measure" } }
             Some(0) => {
                 h1 { "Process " (pid) " has ended" }
                 p { a href="/runs" { "To the runs" } }
@@ -124,15 +120,15 @@ fn started(site: &Site, pid: u32, launched: &LaunchedRun) -> Html<String> {
             }
         }
         @if !launched.output.is_empty() {
-            h2 { "What it said" }
+            h2 { "Output" }
             pre tabindex="0" { (launched.output) }
         }
     };
     layout::page_with(site, "Started", NavItem::Start, head, body)
 }
 
-/// A run as it goes on, as events: `moment` with the part of the page that shows it, and at last
-/// `end` with where it is then.
+/// A run as server-sent events: `moment` with the HTML of the live view, at last `end` with the
+/// address to go to.
 ///
 /// # Errors
 /// When the process runs nothing.
@@ -141,7 +137,7 @@ pub async fn events(State(site): State<Site>, Path(pid): Path<u32>) -> Result<Re
     let was_started = site.launcher().is_some_and(|launcher| launcher.status(pid).is_some());
     let Some(follower) = follower else {
         return match was_started {
-            // A browser asks again after an error, and takes an end for one.
+            // A browser would retry after an error.
             true => Ok(sse(tokio_stream::iter([Ok(ended(pid, &RunState::default(), true))]))),
             false => Err(Failure::not_found(format!("Process {pid} runs nothing."))),
         };
@@ -156,7 +152,7 @@ pub async fn events(State(site): State<Site>, Path(pid): Path<u32>) -> Result<Re
     Ok(sse(whole(events, ends)))
 }
 
-/// What becomes known, until the process is gone.
+/// The states of a run until the process is gone.
 fn moments(follower: Follower) -> impl Stream<Item = std::sync::Arc<RunState>> + Send {
     let mut is_over = false;
     tokio_stream::wrappers::WatchStream::new(follower).take_while(move |known| {
@@ -166,7 +162,7 @@ fn moments(follower: Follower) -> impl Stream<Item = std::sync::Arc<RunState>> +
     })
 }
 
-/// One item when the program ends.
+/// One item when the server stops.
 fn until(closing: tokio::sync::watch::Receiver<bool>) -> impl Stream<Item = ()> + Send {
     tokio_stream::wrappers::WatchStream::new(closing).filter(|closing| *closing).map(|_| ())
 }
@@ -181,7 +177,7 @@ fn whole(
     merged.take_while(Option::is_some).filter_map(|event| event)
 }
 
-/// The last event: where to go.
+/// The last event: the address to go to.
 fn ended(pid: u32, known: &RunState, was_started: bool) -> Event {
     let to = match (&known.saved, was_started) {
         (Some(kept), _) => format!("/runs/{}", kept.id),
@@ -198,15 +194,15 @@ fn sse(events: impl Stream<Item = Result<Event, Infallible>> + Send + 'static) -
     response
 }
 
-/// The part of the page that shows a run.
+/// The HTML of the live view.
 fn shown(known: &RunState) -> Markup {
-    let Some(head) = &known.head else { return html! { p { "It is about to begin." } } };
+    let Some(head) = &known.head else { return html! { p { "The run has not started yet." } } };
     html! {
         h2 { (head.name) }
         p.mono { (command(head)) }
         @match &known.moment {
             Some(moment) => { (now(known, moment)) }
-            None => { p { "It is about to begin." } }
+            None => { p { "The run has not started yet." } }
         }
         @if let Some(ended) = &known.ended {
             p.note {
@@ -224,24 +220,24 @@ fn now(known: &RunState, moment: &Moment) -> Markup {
     let elapsed = moment.elapsed_seconds;
     html! {
         p {
-            (units::duration(elapsed)) " so far"
+            (human::duration(elapsed)) " so far"
             @match moment.remaining_seconds {
                 Some(left) => {
-                    ", " (units::duration(left)) " to go "
+                    ", " (human::duration(left)) " to go "
                     progress max=(format!("{:.1}", elapsed + left)) value=(format!("{elapsed:.1}"))
-                        aria-label="Time that has passed" {}
+                        aria-label="Elapsed time" {}
                 }
-                None => { ", and it cannot be told how long yet" }
+                None => { ", remaining time unknown" }
             }
-            @if moment.ending { " · it was asked to end" }
+            @if moment.ending { " · ending" }
         }
         @if let Some(layout) = &moment.layout {
-            p.note { "Files are being made: " (units::bytes(layout.done as f64).trim()) " of "
-                     (units::bytes(layout.total as f64).trim()) }
+            p.note { "Files are being made: " (human::size(layout.done as f64)) " of "
+                     (human::size(layout.total as f64)) }
         }
         div.sparks {
-            (spark("IOPS", &known.iops, units::count))
-            (spark("Bandwidth", &known.bytes, |value| format!("{}/s", units::bytes(value).trim())))
+            (spark("IOPS", &known.iops, human::count))
+            (spark("Bandwidth", &known.bytes, human::rate))
         }
         (jobs(&moment.jobs))
         @if !moment.findings.is_empty() {
@@ -265,95 +261,99 @@ fn finding_now(finding: &FindingNow) -> Markup {
     }
 }
 
-fn jobs(jobs: &[JobNow]) -> Markup {
+/// A table whose first `texts` columns hold text and the others numbers.
+fn table<T: Render>(caption: &str, headings: &[&str], texts: usize, rows: &[Vec<T>]) -> Markup {
     html! {
         div.wide {
             table.list.cards {
-                caption { "Latencies are completion latencies of the last seconds" }
-                thead { tr {
-                    th scope="col" { "Job" } th scope="col" { "State" } th scope="col" { "Does" }
-                    th.number scope="col" { "IOPS now" } th.number scope="col" { "IOPS mean" }
-                    th.number scope="col" { "Bandwidth now" } th.number scope="col" { "p50" }
-                    th.number scope="col" { "p99" } th.number scope="col" { "p99.9" }
-                    th.number scope="col" { "Depth" } th.number scope="col" { "Errors" }
-                } }
-                tbody { @for job in jobs { (job_rows(job)) } }
+                caption { (caption) }
+                thead { tr { @for (at, heading) in headings.iter().enumerate() {
+                    th.number[at >= texts] scope="col" { (heading) }
+                } } }
+                tbody { @for row in rows { tr {
+                    @for (at, (heading, cell)) in headings.iter().zip(row).enumerate() {
+                        @if at == 0 { th scope="row" { (cell) } }
+                        @else { td.number[at >= texts] data-name=(heading) { (cell) } }
+                    }
+                } } }
             }
         }
     }
 }
 
-fn job_rows(job: &JobNow) -> Markup {
-    let directions = Direction::ALL
-        .into_iter()
-        .filter_map(|direction| job.directions[direction].as_ref().map(|now| (direction, now)));
-    let directions: Vec<(Direction, &DirectionNow)> = directions.collect();
+fn jobs(jobs: &[JobNow]) -> Markup {
+    let headings = [
+        "Job",
+        "State",
+        "Workload",
+        "IOPS now",
+        "IOPS mean",
+        "Bandwidth now",
+        "p50",
+        "p99",
+        "p99.9",
+        "Depth",
+        "Errors",
+    ];
+    let rows: Vec<Vec<String>> = jobs.iter().flat_map(job_rows).collect();
+    let caption = "Latencies are completion latencies of the last seconds";
+    table(caption, &headings, 3, &rows)
+}
+
+/// A row for each direction of a job, or one without figures.
+fn job_rows(job: &JobNow) -> Vec<Vec<String>> {
     let state = match job.workers {
         0 | 1 => job.state.name().to_owned(),
         workers => format!("{} ({} of {workers})", job.state.name(), job.in_state),
     };
     let depth = job.depth.map(|depth| format!("{:.1} of {}", depth.now, depth.requested));
-    html! {
-        @if directions.is_empty() {
-            tr { th scope="row" { (job.name) } td data-name="State" { (state) }
-                 td data-name="Does" { (job.workload) } td colspan="8" {} }
-        }
-        @for (direction, now) in directions {
-            @let latency = now.latency.as_ref();
-            @let time = |of: fn(&LatencyNow) -> u64| {
-                latency.map(|now| latency_words(of(now) as f64)).unwrap_or_default()
-            };
-            tr {
-                th scope="row" { (job.name) }
-                td data-name="State" { (state) }
-                td data-name="Does" { (job.workload) " " span.muted { (direction.name()) } }
-                td.number data-name="IOPS now" { (units::count(now.iops)) }
-                td.number data-name="IOPS mean" { (now.mean_iops.map(units::count).unwrap_or_default()) }
-                td.number data-name="Bandwidth now" { (units::bytes(now.bytes_per_second).trim()) "/s" }
-                td.number data-name="p50" { (time(|now| now.p50_ns)) }
-                td.number data-name="p99" { (time(|now| now.p99_ns)) }
-                td.number data-name="p99.9" { (time(|now| now.p999_ns)) }
-                td.number data-name="Depth" { (depth.as_deref().unwrap_or_default()) }
-                td.number data-name="Errors" { (job.errors) }
-            }
-        }
+    let row = |(direction, now): (Direction, &DirectionNow)| {
+        let time = |pick: fn(&LatencyNow) -> u64| {
+            now.latency.as_ref().map(|now| human::time(pick(now) as f64)).unwrap_or_default()
+        };
+        vec![
+            job.name.clone(),
+            state.clone(),
+            format!("{} {}", job.workload, direction.name()),
+            human::count(now.iops),
+            now.mean_iops.map(human::count).unwrap_or_default(),
+            human::rate(now.bytes_per_second),
+            time(|now| now.p50_ns),
+            time(|now| now.p99_ns),
+            time(|now| now.p999_ns),
+            depth.clone().unwrap_or_default(),
+            job.errors.to_string(),
+        ]
+    };
+    let directions = job.directions.iter().filter_map(|(d, now)| Some((d, now.as_ref()?)));
+    let rows: Vec<Vec<String>> = directions.map(row).collect();
+    match rows.is_empty() {
+        true => vec![vec![job.name.clone(), state, job.workload.clone()]],
+        false => rows,
     }
 }
 
 fn machine_now(machine: &Rates, moment: &Moment) -> Markup {
+    let headings = ["Device", "Busy", "Reads/s", "Read", "Writes/s", "Written", "Queue"];
+    let row = |(name, disk): (&String, &DiskRates)| {
+        let busy = format!("{:.0}", disk.busy_percent);
+        let text = |text: String| html! { (text) };
+        vec![
+            html! { (name) },
+            html! { progress.bar max="100" value=(busy) aria-label={ "Busy: " (name) } {} " " (busy) " %" },
+            text(human::count(disk.reads_per_second)),
+            text(human::rate(disk.read_bytes_per_second)),
+            text(human::count(disk.writes_per_second)),
+            text(human::rate(disk.write_bytes_per_second)),
+            text(human::count(disk.queue)),
+        ]
+    };
+    let rows: Vec<Vec<Markup>> = machine.disks.iter().map(row).collect();
+    let caption = "Block devices under the targets, in the last second";
     html! {
         h3 { "Machine" }
         @if let Some(cpu) = machine.cpu { (cpu_now(cpu, moment)) }
-        @if !machine.disks.is_empty() {
-            div.wide {
-                table.list.cards {
-                    caption { "Block devices under the targets and beside them, in the last second" }
-                    thead { tr {
-                        th scope="col" { "Device" } th scope="col" { "Busy" }
-                        th.number scope="col" { "Reads/s" } th.number scope="col" { "Read" }
-                        th.number scope="col" { "Writes/s" } th.number scope="col" { "Written" }
-                        th.number scope="col" { "Queue" }
-                    } }
-                    tbody { @for (name, disk) in &machine.disks {
-                        tr {
-                            th scope="row" { (name) }
-                            td data-name="Busy" {
-                                progress.bar max="100" value=(format!("{:.0}", disk.busy_percent))
-                                    aria-label={ "Busy: " (name) } {}
-                                " " (format!("{:.0} %", disk.busy_percent))
-                            }
-                            td.number data-name="Reads/s" { (units::count(disk.reads_per_second)) }
-                            td.number data-name="Read" {
-                                (units::bytes(disk.read_bytes_per_second).trim()) "/s" }
-                            td.number data-name="Writes/s" { (units::count(disk.writes_per_second)) }
-                            td.number data-name="Written" {
-                                (units::bytes(disk.write_bytes_per_second).trim()) "/s" }
-                            td.number data-name="Queue" { (format!("{:.1}", disk.queue)) }
-                        }
-                    } }
-                }
-            }
-        }
+        @if !rows.is_empty() { (table(caption, &headings, 2, &rows)) }
     }
 }
 

@@ -1,4 +1,4 @@
-//! The machine page: what is under a path, as `fathom inspect` finds it.
+//! The machine page: the storage under a path, as `fathom inspect` shows it.
 
 use crate::failure::Failure;
 use crate::layout::{self, NavItem};
@@ -10,7 +10,7 @@ use judge::inspect::{Mark, Section};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-/// What is query.
+/// The query of the page.
 #[derive(Deserialize)]
 pub struct MachineQuery {
     /// A directory, a file or a device.
@@ -28,7 +28,7 @@ impl MachineQuery {
 /// The page.
 ///
 /// # Errors
-/// What is wrong with the path.
+/// The problem with the path.
 pub async fn page(
     State(site): State<Site>,
     Query(query): Query<MachineQuery>,
@@ -52,13 +52,13 @@ pub async fn page(
 
 fn shown(inspection: &Inspection) -> Markup {
     let stack = match inspection.stack.is_empty() {
-        true => "no filesystem or device that can be seen".to_owned(),
+        true => "no visible filesystem or device".to_owned(),
         false => inspection.stack.join(" › "),
     };
-    let notes = [("Not found out", &inspection.unknown), ("Root would see", &inspection.as_root)];
+    let notes = [("Unknown", &inspection.unknown), ("Only root can see", &inspection.as_root)];
     html! {
         p { strong { (inspection.target) } ": " (stack) }
-        p.muted { "Nothing is measured here, and nothing was changed." }
+        p.muted { "Nothing was measured or changed." }
         div.sections {
             @for section in &inspection.sections { (section_card(section)) }
         }

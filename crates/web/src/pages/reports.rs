@@ -1,4 +1,4 @@
-//! Reports as the pages show them.
+//! Reports as HTML.
 
 use crate::failure::Failure;
 use archive::Archive;
@@ -6,16 +6,15 @@ use maud::Markup;
 use record::RecordSet;
 use report::exhibit::Exhibit;
 
-/// The report on several runs or sets, the first of which the others are held against; each with its
-/// name.
+/// The report on several named runs or sets. The others are compared with the first.
 pub fn report(of: Vec<(String, RecordSet)>) -> Markup {
     let exhibits: Vec<Exhibit> =
         of.into_iter().map(|(name, set)| Exhibit::new(&name, set)).collect();
     report::html::body(&exhibits)
 }
 
-/// The report on a run or set, with what changed since the last before it that did the same; `id` is
-/// its name in the archive.
+/// The report on a run or set, with the changes since the latest earlier one of the same workload.
+/// `id` is its name in the archive.
 ///
 /// # Errors
 /// When the archive cannot be read.

@@ -1,9 +1,9 @@
-//! A run: its report, and what people add to it.
+//! A run: its report, tags and note.
 
 use crate::failure::Failure;
-use crate::format::{encoded, when};
+use crate::format::when;
 use crate::layout::{self, NavItem, csrf};
-use crate::pages::reports;
+use crate::pages::{parts::tag_link, reports};
 use crate::queries;
 use crate::site::Site;
 use archive::{Row, RunOrSet};
@@ -20,7 +20,7 @@ use serde::Deserialize;
 /// There is no such run, or its record cannot be read.
 pub async fn page(State(site): State<Site>, Path(name): Path<String>) -> Result<Response, Failure> {
     site.archived(move |site, archive| {
-        // What was made together is shown together.
+        // The name of a set leads to its page.
         if let RunOrSet::Set(set) = archive.resolve(&name)? {
             return Ok(Redirect::to(&format!("/sets/{set}")).into_response());
         }
@@ -38,7 +38,7 @@ pub async fn page(State(site): State<Site>, Path(name): Path<String>) -> Result<
     .await
 }
 
-/// What is known of a run besides its record, and what can be done with it.
+/// The tags and the note of a run, and the actions on it.
 fn about(site: &Site, row: &Row) -> Markup {
     let at = format!("/runs/{}", row.id);
     html! {
@@ -54,7 +54,7 @@ fn about(site: &Site, row: &Row) -> Markup {
                 form.inline method="post" action={ (at) "/untag" } {
                     (csrf(site))
                     input type="hidden" name="tag" value=(tag);
-                    a.tag href={ "/runs?" (encoded(&[("filter", &format!("tag={tag}"))])) } { (tag) }
+                    (tag_link(tag))
                     button.quiet aria-label={ "Take the tag " (tag) " away" } { "×" }
                 }
             }
@@ -78,13 +78,13 @@ fn about(site: &Site, row: &Row) -> Markup {
             form.stacked method="post" action={ (at) "/note" } {
                 (csrf(site))
                 textarea name="note" rows="3" maxlength="10000" aria-label="Note" { (row.note) }
-                button { "Keep the note" }
+                button { "Save the note" }
             }
         }
     }
 }
 
-/// The record, to be saved.
+/// The record as a download.
 ///
 /// # Errors
 /// There is no such run, or its record cannot be read.
@@ -103,16 +103,16 @@ pub async fn record(
     .await
 }
 
-/// A tag that is sent.
+/// The form with a tag.
 #[derive(Deserialize)]
 pub struct Tag {
     tag: String,
 }
 
-/// Gives a run a tag.
+/// Adds a tag to a run.
 ///
 /// # Errors
-/// There is no such run; the word cannot be a tag.
+/// There is no such run, or the word is not a valid tag.
 pub async fn tag(
     State(site): State<Site>,
     Path(name): Path<String>,
@@ -121,7 +121,7 @@ pub async fn tag(
     changed(&site, name, move |archive, id| Ok(archive.tag(id, sent.tag.trim())?)).await
 }
 
-/// Takes a tag from a run.
+/// Removes a tag from a run.
 ///
 /// # Errors
 /// There is no such run.
@@ -133,30 +133,30 @@ pub async fn untag(
     changed(&site, name, move |archive, id| Ok(archive.untag(id, &sent.tag).map(drop)?)).await
 }
 
-/// A note that is sent.
+/// The form with a note.
 #[derive(Deserialize)]
 pub struct Note {
     note: String,
 }
 
-/// Characters of a note at most.
+/// Most characters of a note.
 pub const NOTE_MAX: usize = 10_000;
 
-/// Whether a note may be so long.
+/// Checks the length of a note.
 ///
 /// # Errors
-/// When not.
+/// The note is too long.
 pub fn check_note(note: &str) -> Result<(), Failure> {
     match note.chars().count() > NOTE_MAX {
-        true => Err(Failure::bad_request(format!("a note has {NOTE_MAX} characters at most"))),
+        true => Err(Failure::bad_request(format!("a note may have {NOTE_MAX} characters"))),
         false => Ok(()),
     }
 }
 
-/// Writes a note on a run.
+/// Replaces the note of a run.
 ///
 /// # Errors
-/// There is no such run; the note is too long.
+/// There is no such run, or the note is too long.
 pub async fn note(
     State(site): State<Site>,
     Path(name): Path<String>,
@@ -167,7 +167,7 @@ pub async fn note(
     changed(&site, name, move |archive, id| Ok(archive.set_note(id, &note)?)).await
 }
 
-/// Changes what is known of a run, and shows it.
+/// Changes the labels of a run and shows it.
 async fn changed(
     site: &Site,
     name: String,
@@ -180,7 +180,7 @@ async fn changed(
     .await
 }
 
-/// Asks whether a run is to go.
+/// Asks for confirmation before a run is removed.
 ///
 /// # Errors
 /// There is no such run.
@@ -194,8 +194,8 @@ pub async fn asked_to_remove(
         let body = html! {
             h1 { "Remove " (row.job) "?" }
             p { "The run " span.mono { (row.id.short()) } " of " (when(&row)) " on " (row.host)
-                " goes with its record, its tags and its note. It cannot be brought back unless you "
-                "keep " a href={ (at) "/record.json" } { "its record" } "." }
+                " is removed with its record, tags and note. It cannot be restored unless you "
+                "save " a href={ (at) "/record.json" } { "its record" } "." }
             div.actions {
                 form method="post" action={ (at) "/remove" } {
                     (csrf(site))

@@ -3,7 +3,7 @@
 use crate::failure::{Failure, HasErrorText};
 use crate::format::{encoded, when};
 use crate::layout::{self, NavItem};
-use crate::pages::{choice, chooser, figures, filter_field};
+use crate::pages::parts::{choice, chooser, figures, filter_field, tag_link};
 use crate::queries::{RunPage, RunsQuery};
 use crate::site::Site;
 use archive::Row;
@@ -12,19 +12,19 @@ use axum::extract::{Query, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, html};
 
-/// A column: its name, what it is sorted by, and whether a click puts the largest first.
+/// A column: its name, its sort key, and whether the first click sorts the largest first.
 const COLUMNS: [(&str, &str, bool); 8] = [
     ("Job", "job", false),
     ("When", "time", true),
     ("Host", "host", false),
-    ("Does", "", false),
+    ("Workload", "", false),
     ("IOPS", "iops", true),
     ("Bandwidth", "bandwidth", true),
     ("p99", "p99", true),
     ("Limited by", "", false),
 ];
 
-/// To the runs.
+/// Redirects to the runs.
 pub async fn home() -> Redirect {
     Redirect::to("/runs")
 }
@@ -77,7 +77,7 @@ fn none(query: &RunsQuery) -> Markup {
             p { "The archive is empty. Every run goes into it: " code { "fathom run" } ", "
                 code { "fathom test" } ", or fio's command line under the name fio." }
         },
-        _ => html! { p { "No run is so. " a href="/runs" { "Show all" } } },
+        _ => html! { p { "No run matches. " a href="/runs" { "Show all" } } },
     }
 }
 
@@ -110,7 +110,7 @@ fn heading(query: &RunsQuery, (name, sort, is_down): (&str, &str, bool)) -> Mark
         now if now == down => Some("descending"),
         _ => None,
     };
-    // The other way, where it is sorted by this already.
+    // A click on the current sort key reverses the order.
     let is_down = match order {
         Some(order) => order == "ascending",
         None => is_down,
@@ -150,33 +150,10 @@ fn line(row: &Row) -> Markup {
             }
             td data-name="When" { (when(row)) }
             td data-name="Host" { (row.host) }
-            td data-name="Does" { (row.workload())
+            td data-name="Workload" { (row.workload())
                 @if !row.device.is_empty() { br; span.muted { (row.device) } } }
             (figures(row))
-            td data-name="Tags" { (tags(row)) }
-        }
-    }
-}
-
-/// What limited a run, and what was found.
-pub fn verdict(row: &Row) -> Markup {
-    let found = row.found.unwrap_or_default();
-    html! {
-        (row.verdict.as_deref().unwrap_or("not judged"))
-        @if found.errors > 0 { " " span.badge.badge-error { (found.errors) " ✖" } }
-        @if found.warnings > 0 { " " span.badge.badge-warning { (found.warnings) " !" } }
-        @if row.errors > 0 { " " span.badge.badge-error { (row.errors) " I/O errors" } }
-        @if let Some(signal) = row.interrupted_by {
-            " " span.badge.badge-warning { "ended by signal " (signal) }
-        }
-    }
-}
-
-/// The tags of a run, each leading to all that have it.
-pub fn tags(row: &Row) -> Markup {
-    html! {
-        @for tag in &row.tags {
-            a.tag href={ "/runs?" (encoded(&[("filter", &format!("tag={tag}"))])) } { (tag) } " "
+            td data-name="Tags" { @for tag in &row.tags { (tag_link(tag)) " " } }
         }
     }
 }

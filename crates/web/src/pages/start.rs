@@ -9,11 +9,11 @@ use axum::response::{Html, IntoResponse, Redirect, Response};
 use maud::html;
 use serde::Deserialize;
 
-/// A job that reads: nothing is lost when it is sent as it is.
+/// The example in the form. It only reads.
 const EXAMPLE: &str = "[randread]\nrw=randread\nbs=4k\nsize=256m\nioengine=io_uring\niodepth=8\n\
                        direct=1\ntime_based=1\nruntime=10\n";
 
-/// What the form sends.
+/// The fields of the form.
 #[derive(Deserialize)]
 pub struct StartForm {
     job: String,
@@ -23,22 +23,22 @@ pub struct StartForm {
 /// The form.
 ///
 /// # Errors
-/// Where runs may not be started.
+/// Starting runs is not allowed.
 pub async fn page(State(site): State<Site>) -> Result<Html<String>, Failure> {
     allowed(&site)?;
     Ok(form(&site, EXAMPLE, "", None))
 }
 
-/// Starts what was sent, and shows it.
+/// Starts the run and shows it.
 ///
 /// # Errors
-/// Where runs may not be started.
+/// Starting runs is not allowed.
 pub async fn start(
     State(site): State<Site>,
     Form(sent): Form<StartForm>,
 ) -> Result<Response, Failure> {
     allowed(&site)?;
-    // Forms end lines as the network does; job files do not.
+    // Forms end lines with CR LF.
     let job = sent.job.replace("\r\n", "\n");
     let target = sent.target.trim().to_owned();
     site.work(move |site| {
@@ -73,9 +73,9 @@ fn form(site: &Site, job: &str, target: &str, why: Option<&str>) -> Html<String>
             button { "Start" }
         }
         p.muted {
-            "It runs as the user of fathom serve, with all the guards of fathom run. What holds \
-             something is not overwritten: there is no --allow-destroy here. Jobs that start \
-             programs are refused, and one run goes on at a time."
+            "It runs as the user of fathom serve, with all the safety checks of fathom run. Targets \
+             that hold data are not overwritten: there is no --allow-destroy here. Jobs that start \
+             programs are refused. One run at a time."
         }
     };
     layout::page(site, "Start a run", NavItem::Start, body)

@@ -1,9 +1,10 @@
-//! Runs that were made together: repeats, the cells of a sweep, the steps of a test.
+//! A set of runs: repeats, the cells of a sweep, the steps of a test.
 
 use crate::failure::Failure;
 use crate::format::when;
 use crate::layout::{self, NavItem};
-use crate::pages::{choice, chooser, figures, metric_options, reports};
+use crate::pages::parts::{choice, chooser, figures, metric_options};
+use crate::pages::reports;
 use crate::queries;
 use crate::site::Site;
 use archive::Row;
@@ -15,13 +16,13 @@ use record::RecordSet;
 use report::plot::{Kind, Request, Source, picture};
 use serde::Deserialize;
 
-/// Runs of a set beyond which its whole report is not shown at once.
+/// Largest set whose report is shown.
 const REPORTED: usize = 200;
 
-/// What is asked of a sweep.
+/// The query of the page.
 #[derive(Default, Deserialize)]
 pub struct SweepQuery {
-    /// The figure that is drawn.
+    /// The figure to draw.
     #[serde(default)]
     metric: String,
 }
@@ -64,8 +65,8 @@ fn titled(kind: &str) -> String {
     letters.next().map_or("Set".to_owned(), |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// The sweep by a figure that was chosen: as it is drawn best, and as a landscape where there are two
-/// dimensions. The report draws it by the usual one.
+/// The sweep drawn by the chosen figure, and as a surface if it has two dimensions. The report
+/// draws it by the default figure.
 fn pictures(set: &RecordSet, query: &SweepQuery) -> Result<Markup, Failure> {
     let mut all = Vec::new();
     if !query.metric.is_empty() {

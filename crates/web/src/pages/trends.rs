@@ -1,8 +1,8 @@
-//! Figures over time: where their level changed, and what changed on the machine then.
+//! Figures over time: their changes, and what changed on the machine at those times.
 
 use crate::failure::Failure;
 use crate::layout::{self, NavItem};
-use crate::pages::{METRICS, filter_field, metric_options};
+use crate::pages::parts::{METRICS, filter_field, metric_options};
 use crate::queries;
 use crate::site::Site;
 use archive::{Archive, Trends};
@@ -14,10 +14,10 @@ use maud::{Markup, PreEscaped, html};
 use report::trend::{coincidence, conclusion, picture, start_time, value_markup};
 use serde::Deserialize;
 
-/// Workloads are drawn on one page until they have so many runs, those with most runs first.
+/// Workloads are drawn, those with the most runs first, until they have this many runs.
 const DRAWN: usize = 1000;
 
-/// What is asked for.
+/// The query of the page.
 #[derive(Default, Deserialize)]
 pub struct TrendsQuery {
     /// Words of [`archive::Filter`].
@@ -36,7 +36,7 @@ impl TrendsQuery {
     /// The trends, of as many workloads as it takes to have `runs_max` runs.
     ///
     /// # Errors
-    /// What is wrong with the filter or the figure; the archive cannot be read.
+    /// The filter or the figure is wrong, or the archive cannot be read.
     pub fn trends(&self, archive: &Archive, runs_max: usize) -> Result<Trends, Failure> {
         let measure = Measure::parse(self.metric()).map_err(Failure::bad_request)?;
         Ok(archive.trends(&queries::filter(&self.filter)?, &measure, runs_max)?)
@@ -46,7 +46,7 @@ impl TrendsQuery {
 /// The page.
 ///
 /// # Errors
-/// What is wrong with the filter or the figure; the archive cannot be read.
+/// The filter or the figure is wrong, or the archive cannot be read.
 pub async fn page(
     State(site): State<Site>,
     Query(query): Query<TrendsQuery>,
@@ -108,7 +108,7 @@ fn changed(trend: &Trend, change: &Change, with: &[Coincidence]) -> Markup {
         ul {
             @for one in with { li { (coincidence(change, one)) } }
             @if with.is_empty() {
-                li { "nothing that is recorded of machine, storage or settings changed then" }
+                li { "no recorded property of machine, storage or settings changed then" }
             }
         }
     }

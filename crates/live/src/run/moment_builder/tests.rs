@@ -127,7 +127,7 @@ fn percentiles_are_of_the_last_seconds() {
 }
 
 #[test]
-fn what_has_stood_still_for_long_has_no_latency() {
+fn a_job_without_ios_in_the_window_has_no_latency() {
     let mut maker = MomentBuilder::new(1, &[job("a", 0)]);
     let mut latency = None;
     for second in 2..10 {

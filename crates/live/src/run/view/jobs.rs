@@ -1,18 +1,17 @@
-//! The table of jobs: a line for each direction of each. Columns that do not fit are left out, the
-//! least telling ones first.
+//! The table of jobs: a line for each direction of each job. Columns that do not fit are left out,
+//! the least important first.
 
 use super::super::{DirectionNow, JobNow, Moment, Quantity, RunScreen, State};
-use super::visible;
+use crate::Palette;
 use crate::view::curves::mark;
-use crate::view::disks::cut;
-use crate::{Palette, units};
+use crate::view::layout::{cut, fitting, visible};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
-use record::Direction;
+use record::{Direction, human};
 
-/// Characters of the column of names.
+/// Width of the column of names.
 const NAME: std::ops::RangeInclusive<usize> = 12..=26;
-/// Characters of a curve in a line.
+/// Width of a sparkline.
 const SPARK: std::ops::RangeInclusive<usize> = 8..=60;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -30,8 +29,7 @@ enum Kind {
     Workload,
 }
 
-/// A column: its name, its characters, and which go first where there is no room: those with the
-/// highest rank.
+/// A column: its name, its width, and its rank. Columns of the highest rank are dropped first.
 struct Column(Kind, &'static str, usize, u8);
 
 fn columns(errors: bool) -> Vec<Column> {
@@ -53,17 +51,7 @@ fn columns(errors: bool) -> Vec<Column> {
     columns
 }
 
-/// Those that fit.
-fn fitting(errors: bool, room: usize) -> Vec<Column> {
-    let mut columns = columns(errors);
-    while columns.iter().map(|column| column.2).sum::<usize>() > room {
-        let Some(worst) = columns.iter().map(|column| column.3).max() else { break };
-        columns.retain(|column| column.3 != worst);
-    }
-    columns
-}
-
-/// A line of the table: a job and one of its directions, if it has any.
+/// The lines of the table: a job and one of its directions, if it has any.
 fn all(moment: &Moment) -> Vec<(usize, Option<Direction>)> {
     let of = |(place, job): (usize, &JobNow)| {
         let has = |direction: &Direction| job.directions[*direction].is_some();
@@ -74,12 +62,12 @@ fn all(moment: &Moment) -> Vec<(usize, Option<Direction>)> {
     moment.jobs.iter().enumerate().flat_map(of).collect()
 }
 
-/// How many lines there are.
+/// The number of lines.
 pub(super) fn rows(moment: &Moment) -> usize {
     all(moment).len()
 }
 
-/// The names of the columns, and so many lines, the selected job among them.
+/// The header and `rows` lines, with the selected job among them.
 pub(super) fn lines(
     screen: &mut RunScreen,
     moment: &Moment,
@@ -93,7 +81,8 @@ pub(super) fn lines(
     let (narrow, wide) = (*NAME.start(), *NAME.end());
     let name = widest.clamp(narrow, wide).min((width / 3).max(narrow));
     let errors = moment.jobs.iter().any(|job| job.errors > 0);
-    let columns = fitting(errors, width.saturating_sub(name));
+    let columns =
+        fitting(columns(errors), width.saturating_sub(name), |column| (column.2, column.3));
     let used = name + columns.iter().map(|column| column.2).sum::<usize>();
     let spark = width.saturating_sub(used + 2).min(*SPARK.end());
     let spark = if spark >= *SPARK.start() { spark } else { 0 };
@@ -104,13 +93,13 @@ pub(super) fn lines(
     lines
 }
 
-/// Moves the lines shown so that the first of the selected job is among them.
+/// Scrolls to the first line of the selected job.
 fn scroll(screen: &mut RunScreen, all: &[(usize, Option<Direction>)], rows: usize) {
     let at = all.iter().position(|(place, _)| *place == screen.cursor.selected).unwrap_or(0);
     screen.cursor.scroll_to(at, rows, all.len());
 }
 
-/// "name", or "name (4)" where there are several workers.
+/// "name", or "name (4)" with several workers.
 fn named(job: &JobNow) -> String {
     let name = visible(&job.name);
     if job.workers > 1 { format!("{name} ({})", job.workers) } else { name }
@@ -142,7 +131,7 @@ fn line(
     let has_before = |d: Direction| {
         Direction::ALL.iter().take_while(|other| **other != d).any(|d| job.directions[*d].is_some())
     };
-    // The second direction of a job stands below its first.
+    // Only the first line of a job has its name.
     let is_first = direction.is_none_or(|direction| !has_before(direction));
     let selected = place == screen.cursor.selected && moment.jobs.len() > 1;
     let lead = if selected && is_first { "▸ " } else { "  " };
@@ -188,7 +177,7 @@ fn cell(
     };
     let latency = |pick: fn(&super::super::LatencyNow) -> u64| {
         let ns = now.and_then(|now| now.latency).map(|latency| pick(&latency) as f64);
-        figure(ns, |ns| units::time_ms(ns / 1e6))
+        figure(ns, human::time)
     };
     let (text, style) = match kind {
         Kind::State if is_first => return state(job, *width, palette),
@@ -201,9 +190,9 @@ fn cell(
             direction.map_or("", |direction| direction.name()).to_owned(),
             direction.map_or(Style::new(), |direction| style_of(direction, palette)),
         ),
-        Kind::Iops => figure(now.map(|now| now.iops), units::count),
-        Kind::Mean => figure(now.and_then(|now| now.mean_iops), units::count),
-        Kind::Bytes => figure(now.map(|now| now.bytes_per_second), units::bytes),
+        Kind::Iops => figure(now.map(|now| now.iops), human::count),
+        Kind::Mean => figure(now.and_then(|now| now.mean_iops), human::count),
+        Kind::Bytes => figure(now.map(|now| now.bytes_per_second), human::size),
         Kind::P50 => latency(|latency| latency.p50_ns),
         Kind::P99 => latency(|latency| latency.p99_ns),
         Kind::P999 => latency(|latency| latency.p999_ns),
@@ -217,7 +206,7 @@ fn cell(
     Span::styled(format!("{text:>width$}"), style)
 }
 
-/// A depth in at most four characters while it is below ten thousand.
+/// A depth in at most four characters below ten thousand.
 fn short(depth: f64) -> String {
     if depth < 9.95 { format!("{depth:.1}") } else { format!("{depth:.0}") }
 }
