@@ -327,9 +327,9 @@ pub struct JobRecord {
     pub latency_history: LatencyHistory,
     /// Queue depth.
     pub depth: DepthUse,
-    /// Stamps that end one I/O and begin the next.
-    #[serde(default, skip_serializing_if = "SharedStamps::is_empty")]
-    pub seams: SharedStamps,
+    /// I/Os that share a stamp.
+    #[serde(default, alias = "seams", skip_serializing_if = "SharedStamps::is_empty")]
+    pub shared_stamps: SharedStamps,
     /// CPU use.
     pub cpu: CpuUse,
     /// The errno that ended it, 0 if none did. Tolerated errors are in `errors` only.
