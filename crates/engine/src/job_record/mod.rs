@@ -88,7 +88,7 @@ impl<'a> JobRecordBuilder<'a> {
         job.latency_history =
             if measuring.clat { metered.history } else { LatencyHistory::default() };
         job.depth = DepthUse { requested: job.depth.requested, ..metered.depth };
-        job.seams = metered.shared_stamps;
+        job.shared_stamps = metered.shared_stamps;
         job.cpu = cpu;
     }
 
