@@ -71,7 +71,7 @@ fn cap(width: f64) -> f64 {
 /// beside that: at the end of the interval it would be taken for what that reaches.
 fn interval_at(points: &[Point], scale: &Scale, width: f64) -> Option<f64> {
     let figures = points.iter().filter(|point| point.interval().is_some()).filter_map(Point::known);
-    let widths = figures.map(|value| font::width(&scale.unit.text(value), SMALL, false));
+    let widths = figures.map(|value| font::width(&scale.unit.number(value, 3), SMALL, false));
     let widest = widths.fold(0.0, f64::max);
     [0.5, 0.8].into_iter().find(|share| share * width - cap(width) >= widest)
 }
@@ -97,12 +97,12 @@ impl Drawn<'_> {
         let colour = series_colour(number, self.series.len());
         let spots = rectangle(left + 0.5, top, width - 1.0, base - top);
         let what = &self.x.ticks[index].text;
-        let figure = self.scale.unit.full(value);
+        let figure = self.scale.unit.text(value);
         let tip = format!("{} {what}: {figure}", series.name);
         let area = Form::Area { spots, fill: Fill::solid(colour), edge: None };
         picture.push_with_tip("bar", area, tip.trim().into());
         let centre = left + width / 2.0;
-        let text = self.scale.unit.text(value);
+        let text = self.scale.unit.number(value, 3);
         let Some(ends) = point.interval() else {
             if font::width(&text, SMALL, false) <= width + 2.0 {
                 self.figure(picture, text, (centre, top - 4.0));

@@ -165,7 +165,7 @@ impl Drawn<'_> {
                 series.name,
                 self.x.label,
                 self.x.ticks[index].text,
-                self.scale.unit.full(value)
+                self.scale.unit.text(value)
             );
             picture.push_with_tip("point", mark(*spot, number, colour), tip.trim().into());
         }

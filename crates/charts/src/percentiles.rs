@@ -102,8 +102,8 @@ impl Drawn<'_> {
             let tip = format!(
                 "{} p{percentile}: {} to {}",
                 curve.name,
-                self.scale.unit.full(*low),
-                self.scale.unit.full(*high)
+                self.scale.unit.text(*low),
+                self.scale.unit.text(*high)
             );
             let stroke = Stroke { opacity: 0.5, ..Stroke::new(colour, 5.0) };
             let form = Form::Lines { lines: vec![ends], stroke };

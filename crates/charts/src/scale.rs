@@ -1,7 +1,8 @@
 //! Where values lie along an axis.
 
 use crate::data::{Axis, Point};
-use crate::unit::{Scaled, Unit};
+use crate::unit::{self, Unit};
+use record::human::Unit as Scaled;
 
 /// Where figures lie between the ends of an axis of figures.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,7 +56,7 @@ impl Scale {
 
     fn linear(highest: f64, unit: Unit) -> Scale {
         const STEPS: f64 = 5.0;
-        let unit = unit.scaled(highest);
+        let unit = unit.for_axis(highest);
         let rough = highest / unit.size / STEPS;
         let power = 10_f64.powf(rough.log10().floor());
         let steps = [1.0, 2.0, 2.5, 5.0, 10.0].map(|step| step * power);
@@ -69,9 +70,9 @@ impl Scale {
     /// A logarithmic scale from the last round figure below `lowest`, which is above 0.
     pub(crate) fn logarithmic(lowest: f64, highest: f64, unit: Unit) -> Scale {
         let decades = (highest / lowest).log10();
-        let reaches_far = decades >= 3.0 && unit.has_names_for_sizes();
+        let reaches_far = decades >= 3.0 && unit.can_be_mixed();
         let mixed = reaches_far.then_some(unit);
-        let unit = unit.scaled(highest);
+        let unit = unit.for_axis(highest);
         let parts: &[f64] = match decades {
             d if d < 2.5 => &[1.0, 2.0, 5.0],
             d if d < 4.0 => &[1.0, 3.0],
@@ -115,7 +116,7 @@ impl Scale {
     pub(crate) fn round(&self, value: f64) -> String {
         match self.mixed {
             Some(unit) => unit.round(value),
-            None => self.unit.round(value),
+            None => unit::round(&self.unit, value),
         }
     }
 

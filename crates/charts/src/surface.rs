@@ -341,7 +341,7 @@ impl Land<'_> {
                     self.x.ticks[*x].text,
                     self.y.label,
                     self.y.ticks[*y].text,
-                    unit.full(*value)
+                    unit.text(*value)
                 );
                 let disc = Form::Disc {
                     centre: self.spot(*x, *y, *value),

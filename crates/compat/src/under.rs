@@ -2,8 +2,7 @@
 //! target, and what a completed write is worth there.
 
 use judge::{Judged, LatencyStats, durability, durability_reason};
-use record::{Direction, FileEvidence, JobRecord, RunRecord};
-use report::numbers::{SizeStyle, short_time};
+use record::{Bytes, Direction, FileEvidence, JobRecord, RunRecord, human};
 use report::style::Style;
 
 /// Where the text of a line begins.
@@ -49,7 +48,7 @@ impl Under<'_> {
         let mut lines: Vec<String> = directions
             .filter_map(|(direction, figures)| {
                 let block = job.workload.block_size[direction].1.0;
-                let size = SizeStyle::default().size(block);
+                let size = human::exact_size(block);
                 let what = match figures.ios {
                     1 => format!("1 {}", direction.name()),
                     ios => format!("{ios} {}s", direction.name()),
@@ -108,10 +107,10 @@ impl Under<'_> {
     }
 }
 
-/// "median 81.3us, 99 % 120us, most 3.10ms": no percentile beyond which there is none of them.
+/// "median 81.3 µs, 99 % 120 µs, most 3.1 ms": no percentile beyond which there is none of them.
 fn quantiles(latency: &LatencyStats) -> String {
     if latency.count == 1 {
-        return short_time(latency.mean);
+        return human::time(latency.mean);
     }
     let is_within = |percentile: f64| latency.count as f64 * (100.0 - percentile) >= 99.999;
     let shown = latency.percentiles.iter().filter(|(percentile, _)| is_within(*percentile));
@@ -120,14 +119,14 @@ fn quantiles(latency: &LatencyStats) -> String {
             50.0 => "median".to_owned(),
             other => format!("{other} %"),
         };
-        format!("{name} {}, ", short_time(*value as f64))
+        format!("{name} {}, ", human::time(*value as f64))
     });
-    shown.collect::<String>() + &format!("most {}", short_time(latency.max as f64))
+    shown.collect::<String>() + &format!("most {}", human::time(latency.max as f64))
 }
 
 /// What the page cache had of a file at both ends, where that could be told.
 fn held(evidence: &FileEvidence, is_dropped: bool) -> Option<String> {
-    let size = |bytes| SizeStyle::default().size(bytes);
+    let size = Bytes;
     let before = evidence.before.as_ref().and_then(|look| Some((look.cached?.0, look.size.0)));
     let after = evidence.after.as_ref().and_then(|look| Some((look.cached?.0, look.dirty)));
     let before = before.map(|(cached, of)| match is_dropped && cached > 0 {
@@ -181,10 +180,10 @@ mod tests {
                 ..LatencyStats::default()
             })
         };
-        assert_eq!(told(1), "5.00us");
-        assert_eq!(told(2), "median 4.00us, most 9.00us");
-        assert_eq!(told(9), "median 4.00us, most 9.00us");
-        assert_eq!(told(10), "median 4.00us, 90 % 7.00us, most 9.00us");
-        assert_eq!(told(1000), "median 4.00us, 90 % 7.00us, 99.9 % 8.00us, most 9.00us");
+        assert_eq!(told(1), "5 µs");
+        assert_eq!(told(2), "median 4 µs, most 9 µs");
+        assert_eq!(told(9), "median 4 µs, most 9 µs");
+        assert_eq!(told(10), "median 4 µs, 90 % 7 µs, most 9 µs");
+        assert_eq!(told(1000), "median 4 µs, 90 % 7 µs, 99.9 % 8 µs, most 9 µs");
     }
 }

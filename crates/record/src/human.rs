@@ -57,9 +57,26 @@ units!(
     TIMES: 1000.0 "ns" "µs" "ms" "s"
 );
 units!(
+    /// Units of events a second.
+    EVENT_RATES: 1000.0 "1/s" "k/s" "M/s" "G/s"
+);
+units!(
     /// Prefixes of counts.
     COUNTS: 1000.0 "" "k" "M" "G" "T"
 );
+
+impl Unit {
+    /// A figure of the basic unit in this one, without its name.
+    pub fn number(&self, value: f64, significant: i32) -> String {
+        digits(value / self.size, significant)
+    }
+
+    /// A figure of the basic unit in this one, with three digits and its name.
+    pub fn text(&self, value: f64) -> String {
+        let number = self.number(value, 3);
+        if self.name.is_empty() { number } else { format!("{number} {}", self.name) }
+    }
+}
 
 /// Bytes: "512 B", "4 KiB", "1.46 GiB".
 pub fn size(bytes: f64) -> String {
@@ -69,6 +86,14 @@ pub fn size(bytes: f64) -> String {
 /// Bytes a second: "71.8 MiB/s".
 pub fn rate(bytes_per_second: f64) -> String {
     in_units(bytes_per_second, RATES)
+}
+
+/// A size that was set rather than measured, in the largest unit that holds it a whole number of
+/// times: "4 KiB", "4095 B".
+pub fn exact_size(bytes: u64) -> String {
+    let holds = |unit: &&Unit| bytes > 0 && (bytes as f64 % unit.size) == 0.0;
+    let unit = SIZES.iter().rev().find(holds).unwrap_or(&SIZES[0]);
+    format!("{} {}", bytes / unit.size as u64, unit.name)
 }
 
 /// Nanoseconds: "850 ns", "104 µs", "1.5 ms", "20 s".
@@ -115,9 +140,7 @@ pub fn list<T: AsRef<str>>(items: &[T]) -> String {
 
 /// A figure in the best of these units.
 pub fn in_units(value: f64, units: &[Unit]) -> String {
-    let unit = best_unit(value, units);
-    let figure = digits(value / unit.size, 3);
-    if unit.name.is_empty() { figure } else { format!("{figure} {}", unit.name) }
+    best_unit(value, units).text(value)
 }
 
 /// The largest of these units of which `value`, rounded to three digits, is at least one; the
@@ -187,6 +210,8 @@ mod tests {
             ["0", "0.05", "9.96", "12", "999", "12.3 k", "1 M", "1.2 M", "1 T"]
         );
         assert_eq!([-1536.0, f64::NAN].map(size), ["-1.5 KiB", "0 B"]);
+        let exact = [0, 4095, 4096, 1536, 1 << 30, 3 << 20].map(exact_size).join(", ");
+        assert_eq!(exact, "0 B, 4095 B, 4 KiB, 1536 B, 1 GiB, 3 MiB");
         assert_eq!(rate(75_287_757.0), "71.8 MiB/s");
         assert_eq!([0.0, 0.004, 0.02, 0.0994, 0.12, 1.0].map(percent).join(" "), {
             "0 % 0.4 % 2 % 9.9 % 12 % 100 %"

@@ -1,7 +1,7 @@
 //! Two measurements compared, as text for a terminal and as JSON.
 
+use crate::figures::in_unit;
 use crate::messages;
-use crate::numbers::{count, counted, short_time};
 use crate::style::Style;
 use judge::checks::Difference;
 use judge::compare::{
@@ -10,7 +10,7 @@ use judge::compare::{
 };
 use judge::stats::Estimate;
 use judge::{Finding, Operation};
-use record::Severity;
+use record::{Severity, human};
 use serde_json::{Value, json};
 
 /// The comparison, B against A: circumstances first, then a table for each job and direction, then
@@ -72,7 +72,7 @@ fn of_job(job: &JobComparison, style: &Style) -> String {
         out.extend(job.not_comparable.iter().map(|difference| line(difference, style)));
         return out;
     }
-    let [a, b] = [job.rounds.0, job.rounds.1].map(|count| counted(count, "run"));
+    let [a, b] = [job.rounds.0, job.rounds.1].map(|count| human::counted(count, "run"));
     let rounds = format!("A: {a}, B: {b}");
     let heading = |what: &str| {
         format!("\n{}\n", style.bold(&style.wrap(&format!("{}{what} ({rounds})", job.name), 0)))
@@ -100,7 +100,7 @@ pub(crate) fn described(direction: &DirectionComparison) -> String {
 
 fn table(direction: &DirectionComparison, style: &Style) -> String {
     let heading =
-        format!("  {:<10}{:>10}{:>10}{:>7}  {:<16}{}", "", "A", "B", "B/A", "interval", "B is");
+        format!("  {:<10}{:>11}{:>11}{:>7}  {:<16}{}", "", "A", "B", "B/A", "interval", "B is");
     let mut out = style.dim(&heading) + "\n";
     for some in direction.lines() {
         out += &match some {
@@ -133,10 +133,10 @@ fn row(metric: &MetricComparison, style: &Style) -> String {
         _ => metric.call_name().to_owned(),
     };
     format!(
-        "  {:<10}{:>10}{:>10}{:>7}  {:<16}{call}\n",
+        "  {:<10}{:>11}{:>11}{:>7}  {:<16}{call}\n",
         metric.name,
-        amount(metric.before, metric.unit),
-        amount(metric.after, metric.unit),
+        in_unit(metric.before, metric.unit),
+        in_unit(metric.after, metric.unit),
         factor(ratio.value),
         format!("{low} to {high}"),
     )
@@ -148,7 +148,7 @@ fn distance(distance: &Distance, counted: &str, style: &Style) -> String {
         "Latency distributions: at most {} apart (D), at {}: {} of A's {} took no longer, {} of \
          B's.",
         percent(distance.largest),
-        short_time(distance.at_ns as f64),
+        human::time(distance.at_ns as f64),
         percent(distance.before),
         counted,
         percent(distance.after),
@@ -167,7 +167,7 @@ fn distance(distance: &Distance, counted: &str, style: &Style) -> String {
         .map(|shift| {
             let (before, after) = (shift.before as f64, shift.after as f64);
             let sign = if after < before { "-" } else { "+" };
-            format!("p{} {sign}{}", shift.percentile, short_time((after - before).abs()))
+            format!("p{} {sign}{}", shift.percentile, human::time((after - before).abs()))
         })
         .collect();
     if !shifts.is_empty() {
@@ -241,15 +241,6 @@ pub(crate) fn factor(ratio: f64) -> String {
         r if r < 99.95 => format!("{r:.1}"),
         r if r < 9999.5 => format!("{r:.0}"),
         _ => ">9999".into(),
-    }
-}
-
-fn amount(value: f64, unit: &str) -> String {
-    match unit {
-        "ns" => short_time(value),
-        "bytes/s" => format!("{}B/s", count(value.round() as u64, 4)),
-        "percent" => format!("{value:.2} %"),
-        _ => count(value.round() as u64, 4),
     }
 }
 
@@ -418,7 +409,7 @@ mod tests {
         let (_, table) =
             text.split_once("objects, GET, first byte (A: 3 runs, B: 3 runs)").unwrap();
         let failed = table.lines().find(|line| line.starts_with("  failed")).unwrap();
-        assert!(failed.contains("10.00 %") && failed.contains("70.00 %"), "{failed}");
+        assert!(failed.contains(" 10 %") && failed.contains(" 70 %"), "{failed}");
         assert!(failed.ends_with("  fails more"), "{failed}");
         assert!(text.contains("B is worse beyond the tolerance of 5 % in 1 of"), "{text}");
         assert!(text.contains("of A's requests took no longer") || text.contains("the same"));

@@ -1,5 +1,6 @@
 //! What the conditions of a run came to: a line each for people, JUnit's XML for programs.
 
+use crate::figures::in_unit;
 use crate::style::Style;
 use judge::Operation;
 use judge::gate::{GateResult, Outcome};
@@ -26,7 +27,7 @@ fn lets_pass(result: &GateResult, undecided_passes: bool) -> bool {
     judge::gate::passed(std::slice::from_ref(result), undecided_passes)
 }
 
-/// "  pass      a p99.9<2ms (read): 1.42 ms (1.40 ms to 1.45 ms)".
+/// "  pass      a p99.9<2ms (read): 1.42 ms (1.4 ms to 1.45 ms)".
 fn line(result: &GateResult, style: &Style) -> String {
     let name = format!("{:9}", result.outcome.name());
     let name = match result.outcome {
@@ -65,36 +66,13 @@ fn asked(result: &GateResult, room: usize) -> String {
 fn found(result: &GateResult) -> String {
     let reason = result.reason.as_deref();
     let Some(measured) = result.measured else { return reason.unwrap_or_default().to_owned() };
-    let show = |value: f64| amount(value, result.unit);
+    let show = |value: f64| in_unit(value, result.unit);
     let value = show(measured.value);
     match (reason, measured.low == measured.high) {
         (Some(reason), _) => format!("{value}; {reason}"),
         (None, true) => value,
         (None, false) => format!("{value} ({} to {})", show(measured.low), show(measured.high)),
     }
-}
-
-/// Three figures and a unit: "1.42 ms", "50.3 k", "104 MB/s"; "0.25 %".
-fn amount(value: f64, unit: &str) -> String {
-    if unit == "percent" {
-        return format!("{value:.2} %");
-    }
-    let (units, base): (&[&str], f64) = match unit {
-        "ns" => (&["ns", "us", "ms", "s"], 1000.0),
-        "bytes/s" => (&["B/s", "kB/s", "MB/s", "GB/s", "TB/s"], 1000.0),
-        _ => (&["", "k", "M", "G"], 1000.0),
-    };
-    let (mut value, mut step) = (value, 0);
-    while value.abs() >= 999.5 && step + 1 < units.len() {
-        value /= base;
-        step += 1;
-    }
-    let decimals = match value.abs() {
-        small if small < 9.995 => 2,
-        small if small < 99.95 => 1,
-        _ => 0,
-    };
-    format!("{value:.decimals$} {}", units[step]).trim_end().to_owned()
 }
 
 /// At most `width` characters; what is cut off is shown as "…".
@@ -211,11 +189,11 @@ mod tests {
     fn each_condition_is_one_line_of_80_columns() {
         let expected = "
 Gate
-  pass      randread p99.9<2ms (read): 1.42 ms (1.40 ms to 1.45 ms)
+  pass      randread p99.9<2ms (read): 1.42 ms (1.4 ms to 1.45 ms)
   undecided randread p99.99<2ms (read): 1.42 ms; too few values for p99.99: 500…
   fail      no-warnings: served-from-cache
   undecided randread:iops>50k (read): 50.3 k (49.9 k to 50.7 k)
-  pass      randread bw>100MB/s (read): 1.00 GB/s
+  pass      randread bw>100MB/s (read): 954 MiB/s
   failed: 2 of 5 met
 ";
         let text = text(&results(), false, &Style::default());
@@ -242,8 +220,8 @@ Gate
         assert_eq!(
             lines,
             [
-                "  pass      randread failed<1% (GET): 0.25 % (0.12 % to 0.50 %)",
-                "  pass      randread get.failed<1%: 0.25 % (0.12 % to 0.50 %)"
+                "  pass      randread failed<1% (GET): 0.25 % (0.125 % to 0.5 %)",
+                "  pass      randread get.failed<1%: 0.25 % (0.125 % to 0.5 %)"
             ]
         );
     }
@@ -254,7 +232,7 @@ Gate
         long.job = "a\x1b[31m".repeat(30);
         let text = text(&[long], false, &Style::default());
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
-        assert!(text.contains("… p99<1ms (read): 1.42 ms (1.40 ms to 1.45 ms)"), "{text}");
+        assert!(text.contains("… p99<1ms (read): 1.42 ms (1.4 ms to 1.45 ms)"), "{text}");
         assert!(!text.contains('\x1b'));
     }
 

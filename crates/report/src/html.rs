@@ -12,7 +12,6 @@ mod findings;
 mod style;
 mod table;
 
-pub(crate) use table::in_unit;
 pub use table::{Table, rows};
 
 use crate::exhibit::Exhibit;

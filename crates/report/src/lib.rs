@@ -7,6 +7,7 @@ pub mod clients;
 pub mod compare;
 pub mod exhibit;
 pub mod export;
+pub(crate) mod figures;
 pub mod gate;
 pub mod header;
 pub mod html;

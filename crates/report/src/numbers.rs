@@ -27,11 +27,6 @@ fn shorten(value: u64, figures: u32, base: u64) -> (String, usize) {
     (text, power)
 }
 
-/// "1 run", "3 runs".
-pub fn counted(count: usize, one: &str) -> String {
-    if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
-}
-
 fn digits(value: u64) -> u32 {
     value.checked_ilog10().unwrap_or(0) + 1
 }
@@ -172,27 +167,6 @@ pub fn millis(ns: u64) -> u64 {
     if ns > 0 { rounded.max(1) } else { 0 }
 }
 
-/// A time with three digits and its unit: "640ns", "81.3us", "1.25ms", "12.0s".
-pub fn short_time(ns: f64) -> String {
-    let units = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
-    let mut found = (ns, "ns", 0);
-    for (unit, nanos) in units {
-        let value = ns / nanos;
-        let decimals = match value {
-            _ if unit == "ns" => 0,
-            v if v < 9.995 => 2,
-            v if v < 99.95 => 1,
-            _ => 0,
-        };
-        found = (value, unit, decimals);
-        if value < 999.5 {
-            break;
-        }
-    }
-    let (value, unit, decimals) = found;
-    format!("{value:.decimals$}{unit}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -244,23 +218,6 @@ mod tests {
         assert_eq!(TimeUnit::for_stats(3_635, 195_160, 10_687.0), TimeUnit::Micro);
         assert_eq!(TimeUnit::for_stats(2_100_000, 411_000_000, 7e6), TimeUnit::Milli);
         assert_eq!(TimeUnit::for_stats(3_635, 195_160, 900.0), TimeUnit::Nano);
-    }
-
-    #[test]
-    fn times_have_three_digits() {
-        let known = [
-            (0.0, "0ns"),
-            (640.4, "640ns"),
-            (999.6, "1.00us"),
-            (81_340.0, "81.3us"),
-            (99_960.0, "100us"),
-            (1_250_000.0, "1.25ms"),
-            (12e9, "12.0s"),
-            (5e12, "5000s"),
-        ];
-        for (ns, text) in known {
-            assert_eq!(short_time(ns), text);
-        }
     }
 
     #[test]

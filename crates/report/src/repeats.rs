@@ -1,13 +1,11 @@
 //! Repeats in one table: a line a figure.
 
-use crate::numbers::{SizeStyle, count, short_time};
+use crate::figures::{in_unit, interval, units};
 use crate::style::Style;
 use judge::{Repeated, RepeatedFigure};
+use suite::test::Estimated;
 
-/// Significant figures of counts.
-const FIGURES: u32 = 4;
-
-/// Mean, 95 % interval of the mean, median, extremes and coefficient of variation of every figure;
+/// Mean, 95 % interval of the mean in its unit, median, extremes and coefficient of variation of every figure;
 /// nothing without repeats. Lines have at most 80 columns.
 pub fn text(repeats: &[Repeated], style: &Style) -> String {
     let count = repeats.iter().flat_map(|r| &r.figures).map(|f| f.summary.count).max();
@@ -40,13 +38,17 @@ fn row(figure: &RepeatedFigure) -> String {
     let summary = &figure.summary;
     let mean = &summary.mean;
     let shown = |value: f64| match value.is_finite() {
-        true => value_text(figure.unit, value.max(0.0)),
+        true => in_unit(value.max(0.0), figure.unit),
         false => "?".into(),
     };
+    let is_known = mean.low.is_finite() && mean.high.is_finite();
+    let interval_of_mean = is_known.then_some((mean.low.max(0.0), mean.high));
+    let ends = Estimated { value: mean.value, interval: interval_of_mean };
+    let ends = if is_known { interval(&ends, units(figure.unit)) } else { "?".into() };
     line([
         figure.name.into(),
         shown(mean.value),
-        format!("{} - {}", shown(mean.low), shown(mean.high)),
+        ends,
         shown(summary.median),
         shown(summary.min),
         shown(summary.max),
@@ -54,23 +56,10 @@ fn row(figure: &RepeatedFigure) -> String {
     ])
 }
 
-fn value_text(unit: &str, value: f64) -> String {
-    match unit {
-        "ns" => short_time(value),
-        "bytes/s" => SizeStyle::of(&record::Show::default()).rate(value),
-        _ => count(value as u64, FIGURES),
-    }
-}
-
 fn line([name, mean, interval, median, least, most, cv]: [String; 7]) -> String {
-    let text =
-        format!("    {name:9} {mean:>9} {interval:>21} {median:>9} {least:>9} {most:>9} {cv:>7}");
-    // A bandwidth may be wide: what it needs more is taken from the indent.
-    let width = text.chars().count();
-    let text = match width.checked_sub(80) {
-        Some(over) => text.chars().skip(over.min(4)).collect(),
-        None => text,
-    };
+    let text = format!(
+        "    {name:9} {mean:>10} {interval:>14} {median:>10} {least:>10} {most:>10} {cv:>7}"
+    );
     text.trim_end().to_owned() + "\n"
 }
 
@@ -101,7 +90,7 @@ mod tests {
     fn every_figure_has_its_interval_within_the_page() {
         let text = text(&[repeated(&[98_765.0, 123_456.0, 111_111.0])], &Style::default());
         let iops = text.lines().find(|line| line.contains("IOPS")).unwrap();
-        assert!(iops.contains(" - ") && iops.contains("11.1 %"), "{text}");
+        assert!(iops.contains(" 80.4-142 ") && iops.contains("11.1 %"), "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     }
 

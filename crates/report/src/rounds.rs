@@ -1,8 +1,7 @@
 //! Runs made in a row, a line for each job and direction while they go on.
 
-use crate::numbers::{SizeStyle, count, short_time};
 use judge::{Case, DirectionMetrics, Part};
-use record::{Direction, RunRecord};
+use record::{Direction, RunRecord, human};
 
 /// Characters for the name of what was run.
 const NAME_WIDTH: usize = 27;
@@ -33,7 +32,6 @@ pub fn lines(number: u32, runs: u32, name: Option<&str>, record: &RunRecord) -> 
 
 fn columns(part: &Part, direction: Direction, name: Option<&str>) -> [String; 6] {
     let metrics = &part.metrics.directions[direction];
-    let style = SizeStyle::of(&part.metrics.show);
     let job = match name {
         Some(name) if name != part.name => format!("{name}: {}", part.name),
         _ => part.name.into(),
@@ -41,8 +39,8 @@ fn columns(part: &Part, direction: Direction, name: Option<&str>) -> [String; 6]
     [
         shown(&job),
         direction.name().into(),
-        count(metrics.iops as u64, style.figures),
-        style.rate(metrics.bytes_per_second),
+        human::count(metrics.iops),
+        human::rate(metrics.bytes_per_second),
         percentile(metrics, 50.0),
         percentile(metrics, 99.0),
     ]
@@ -51,7 +49,7 @@ fn columns(part: &Part, direction: Direction, name: Option<&str>) -> [String; 6]
 fn percentile(metrics: &DirectionMetrics, wanted: f64) -> String {
     let latency = metrics.response.as_ref().or(metrics.clat.as_ref());
     let known = latency.and_then(|l| l.percentiles.iter().find(|(p, _)| *p == wanted));
-    known.map_or("-".into(), |(_, ns)| short_time(*ns as f64))
+    known.map_or("-".into(), |(_, ns)| human::time(*ns as f64))
 }
 
 /// The end of a name says more than its beginning, where jobs are named after what they do.
@@ -88,8 +86,8 @@ mod tests {
         let text = heading(100) + &lines(7, 100, Some("some/long/path/of/a/job.fio"), &record);
         let expected = [
             "    run  job                                  IOPS  bandwidth      p50      p99",
-            "  7/100  …g/path/of/a/job.fio: mixed read      500  2000KiB/s    499us    891us",
-            "         …g/path/of/a/job.fio: mixed write    1000  4000KiB/s    152ms    297ms",
+            "  7/100  …g/path/of/a/job.fio: mixed read      500 1.95 MiB/s   499 µs   891 µs",
+            "         …g/path/of/a/job.fio: mixed write     1 k 3.91 MiB/s   152 ms   297 ms",
         ];
         assert_eq!(text.lines().collect::<Vec<_>>(), expected);
         assert!(expected.iter().all(|line| line.chars().count() <= 80));

@@ -1,9 +1,9 @@
 //! Lists of runs, as text for a terminal.
 
-use crate::numbers::short_time;
+use crate::figures::mebibytes;
 use crate::style::Style;
-use crate::suite::table::{short, three_digits};
 use crate::when;
+use record::human;
 use std::cmp::Reverse;
 
 /// A run, or several made together, as a line.
@@ -61,14 +61,20 @@ const COLUMNS: [Column; 11] = [
     Column { head: "job", right: false, worth: 7, least: 8, of: |run| run.job.clone() },
     Column { head: "device", right: false, worth: 1, least: 5, of: |run| run.device.clone() },
     Column { head: "what", right: false, worth: 5, least: 12, of: |run| run.what.clone() },
-    Column { head: "IOPS", right: true, worth: 7, least: 5, of: |run| number(run.iops, short) },
-    Column { head: "MB/s", right: true, worth: 4, least: 5, of: megabytes },
+    Column {
+        head: "IOPS",
+        right: true,
+        worth: 7,
+        least: 5,
+        of: |run| number(run.iops, human::count),
+    },
+    Column { head: "MiB/s", right: true, worth: 4, least: 5, of: bandwidth },
     Column {
         head: "p99",
         right: true,
         worth: 6,
         least: 6,
-        of: |run| number(run.p99_ns, short_time),
+        of: |run| number(run.p99_ns, human::time),
     },
     Column { head: "limit", right: false, worth: 6, least: 6, of: verdict },
 ];
@@ -94,8 +100,8 @@ fn number(value: Option<f64>, shown: fn(f64) -> String) -> String {
     value.map_or("-".into(), shown)
 }
 
-fn megabytes(run: &Listed) -> String {
-    number(run.bandwidth.map(|rate| rate / 1e6), three_digits)
+fn bandwidth(run: &Listed) -> String {
+    number(run.bandwidth, mebibytes)
 }
 
 fn verdict(run: &Listed) -> String {
@@ -292,9 +298,9 @@ mod tests {
         let style = Style { width: 140, ..Style::default() };
         assert_eq!(
             list(&[run("7f3a9c21", "one", 123_456.0), doubtful], &style),
-            "run       when              kind  host  job  device   what                   IOPS  MB/s    p99  limit\n\
-             7f3a9c21  2026-11-20 22:53  run   web1  one  nvme0n1  randread 4k, depth 32  123k   506  640us  device (high)    #baseline\n\
-             0a1b2c3d  2026-11-20 22:53  run   web1  two  nvme0n1  randread 4k, depth 32   950  3.89  640us  device (high) !  #baseline\n"
+            "run       when              kind  host  job  device   what                    IOPS  MiB/s     p99  limit\n\
+             7f3a9c21  2026-11-20 22:53  run   web1  one  nvme0n1  randread 4k, depth 32  123 k    482  640 µs  device (high)    #baseline\n\
+             0a1b2c3d  2026-11-20 22:53  run   web1  two  nvme0n1  randread 4k, depth 32    950   3.71  640 µs  device (high) !  #baseline\n"
         );
     }
 

@@ -10,11 +10,10 @@ pub(crate) use knee::to_use;
 pub use knee::{fits_job_file, job_file, text as knee};
 pub use objects::objects;
 
-use crate::numbers::{counted, short_time};
 use crate::style::Style;
 use crate::verdict;
 use judge::{Durability, Finding, Judged};
-use record::{Direction, Nanos, Severity};
+use record::{Direction, Nanos, Severity, human};
 use suite::test::Limited;
 use suite::{Failure, diagnose, precondition, test};
 
@@ -45,7 +44,7 @@ pub fn test(conclusion: &test::Conclusion, style: &Style) -> String {
 
 fn what_was_tested(conclusion: &test::Conclusion) -> String {
     let way = if conclusion.direct { "O_DIRECT" } else { "through the page cache" };
-    let rounds = counted(conclusion.rounds as usize, "round");
+    let rounds = human::counted(conclusion.rounds as usize, "round");
     let size = conclusion.size.0 >> 20;
     let durability = conclusion.durability.map(Durability::name).unwrap_or("unknown");
     format!(
@@ -81,17 +80,17 @@ fn knee_line(direction: Direction, knee: &suite::knee::Knee) -> String {
     let at = format!(
         "Knee of random {what}: depth {} ({} IOPS at {})",
         knee.at.depth,
-        table::short(knee.at.iops),
-        short_time(knee.at.latency_ns)
+        human::count(knee.at.iops),
+        human::time(knee.at.latency_ns)
     );
     if knee.most.depth == knee.at.depth {
         return at + "; more in flight brings no more.";
     }
     format!(
         "{at}; most is {} IOPS at depth {}, each {}.",
-        table::short(knee.most.iops),
+        human::count(knee.most.iops),
         knee.most.depth,
-        short_time(knee.most.latency_ns)
+        human::time(knee.most.latency_ns)
     )
 }
 
@@ -152,8 +151,8 @@ pub fn precondition(conclusion: &precondition::Conclusion, style: &Style) -> Str
     let (filled, size) = (conclusion.filled.0 >> 20, conclusion.size.0 >> 20);
     let mut out = paragraph(
         &format!(
-            "Written from end to end: {filled} of {size} MiB, {:.0} MB/s.",
-            conclusion.bytes_per_second / 1e6
+            "Written from end to end: {filled} of {size} MiB, {}.",
+            human::rate(conclusion.bytes_per_second)
         ),
         0,
         style,
@@ -163,8 +162,8 @@ pub fn precondition(conclusion: &precondition::Conclusion, style: &Style) -> Str
         let line = format!(
             "Random writes: {} rounds, the first {} IOPS, the last {} IOPS.",
             course.iops.len(),
-            table::short(*first),
-            table::short(*last)
+            human::count(*first),
+            human::count(*last)
         );
         out += &paragraph(&line, 0, style);
     }

@@ -3,12 +3,11 @@
 pub mod directory;
 mod tables;
 
-use crate::numbers::counted;
 use crate::style::Style;
 use crate::suite::{duration, findings, paragraph};
 use crate::verdict::sentence;
 use judge::Finding;
-use record::Severity;
+use record::{Severity, human};
 use suite::sweep::{Conclusion, Failed, Limited};
 
 /// Cells named where many are meant.
@@ -67,7 +66,7 @@ fn failure(failed: &Failed, style: &Style) -> String {
             cells.push(cell.clone());
         }
     }
-    let runs = counted(failed.cells.len(), "run");
+    let runs = human::counted(failed.cells.len(), "run");
     let line = format!("{runs} failed ({}): {}", some(&cells), failed.text);
     style.severity(Severity::Error, &style.wrap(&line, 0)) + "\n"
 }

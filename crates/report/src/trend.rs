@@ -1,12 +1,12 @@
 //! How a figure went over many runs: as text, JSON and picture.
 
-use crate::numbers::{counted, short_time};
+use crate::figures::in_unit;
 use crate::plot::quantity;
 use crate::style::Style;
-use crate::suite::table::short;
 use crate::when;
 use charts::{Axis, Picture, Point, Series, Tick, Words};
 use judge::trend::{CHANCE_MAX, Change, Coincidence, LEVEL_MIN, Run, Trend};
+use record::human;
 use serde_json::{Value, json};
 
 /// Coincidences that are told of one change.
@@ -14,18 +14,9 @@ const TOLD: usize = 5;
 /// Blocks of growing height.
 const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// A figure of a trend with its unit, as text for a terminal ("81.3us").
-fn value_text(trend: &Trend, value: f64) -> String {
-    match trend.measure.unit() {
-        "ns" => short_time(value),
-        "bytes/s" => format!("{} MB/s", crate::suite::table::three_digits(value / 1e6)),
-        _ => short(value),
-    }
-}
-
-/// A figure of a trend with its unit, as pages and pictures write it ("81.3 µs").
-pub fn value_markup(trend: &Trend, value: f64) -> String {
-    crate::html::in_unit(trend.measure.unit(), value)
+/// A figure of a trend with its unit ("81.3 µs").
+pub fn value_text(trend: &Trend, value: f64) -> String {
+    in_unit(value, trend.measure.unit())
 }
 
 /// Start of the run at a position, to the minute.
@@ -40,7 +31,7 @@ pub fn start_time(trend: &Trend, at: usize) -> String {
 pub fn text(trend: &Trend, style: &Style) -> String {
     let count = trend.runs.len();
     let heading =
-        format!("{} of {}: {}", trend.measure.name(), trend.workload, counted(count, "run"));
+        format!("{} of {}: {}", trend.measure.name(), trend.workload, human::counted(count, "run"));
     let mut out = style.bold(&style.wrap(&heading, 0)) + "\n";
     out += &small_picture(trend, style);
     let mut table = String::new();
@@ -119,8 +110,10 @@ fn of_change(trend: &Trend, change: &Change, with: &[Coincidence], style: &Style
 pub fn coincidence(change: &Change, one: &Coincidence) -> String {
     let when = match one.at as i64 - change.at as i64 {
         0 => "then".to_owned(),
-        early if early < 0 => format!("{} earlier", counted(early.unsigned_abs() as usize, "run")),
-        late => format!("{} later", counted(late.unsigned_abs() as usize, "run")),
+        early if early < 0 => {
+            format!("{} earlier", human::counted(early.unsigned_abs() as usize, "run"))
+        }
+        late => format!("{} later", human::counted(late.unsigned_abs() as usize, "run")),
     };
     let difference = &one.difference;
     format!("{when} changed: {} ({} → {})", difference.what, difference.before, difference.after)
@@ -287,8 +280,8 @@ mod tests {
         let text = text(&stepped(), &Style::default());
         for part in [
             "iops of scan: randread 4k: 16 runs",
-            "█████████|▁▁▁▁▁▁▁  800 to 1.00k",
-            "runs 1-9       2026-11-20 22:53  to 2026-11-28 22:53  median 1.00k",
+            "█████████|▁▁▁▁▁▁▁  800 to 1 k",
+            "runs 1-9       2026-11-20 22:53  to 2026-11-28 22:53  median 1 k",
             "-20.0 % (worse) with run run9 of 2026-11-29 22:53; chance 0.2 %",
             "then changed: kernel (6.1 → 6.12)",
         ] {

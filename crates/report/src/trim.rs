@@ -2,12 +2,11 @@
 
 use crate::Kept;
 use crate::compare::factor;
-use crate::numbers::{SizeStyle, short_time};
 use crate::style::Style;
 use judge::compare::{Call, Comparison, JobComparison};
 use judge::stats::Estimate;
 use judge::{Discards, Layer, Obstacle};
-use record::{Bytes, FilesystemFacts, FreeSpace, Nanos, Severity, Use};
+use record::{Bytes, FilesystemFacts, FreeSpace, Nanos, Severity, Use, human};
 use serde_json::{Value, json};
 use suite::trim::Conclusion;
 
@@ -46,10 +45,6 @@ impl Done {
     }
 }
 
-fn size(bytes: Bytes) -> String {
-    SizeStyle::default().size(bytes.0)
-}
-
 /// As text.
 pub fn text(trim: &Trim, style: &Style) -> String {
     let mut out = match (&trim.discards.filesystem, &trim.discards.device) {
@@ -85,32 +80,26 @@ fn of_filesystem(trim: &Trim, filesystem: &FilesystemFacts, style: &Style) -> St
         Some(free) => {
             let all = format!(
                 "free: {} in {} ranges, the largest {}",
-                size(free.bytes),
-                free.ranges,
-                size(free.largest)
+                free.bytes, free.ranges, free.largest
             );
             match trim.minimum.0 {
                 0 => all,
                 _ => format!(
                     "{all}; {} of them, {} together, are of {} or more",
-                    free.ranges_enough,
-                    size(free.bytes_enough),
-                    size(trim.minimum)
+                    free.ranges_enough, free.bytes_enough, trim.minimum
                 ),
             }
         }
         None => format!(
             "free: {} of {}; in which ranges, {} does not tell",
-            size(filesystem.unused),
-            size(filesystem.total),
-            filesystem.kind
+            filesystem.unused, filesystem.total, filesystem.kind
         ),
     };
     format!("{}\n{}\n", style.bold(&style.wrap(&heading, 0)), style.wrap(&free, 2))
 }
 
 fn of_device(trim: &Trim, name: &str, bytes: Bytes, style: &Style) -> String {
-    let heading = format!("{name}, {}", size(bytes));
+    let heading = format!("{name}, {}", bytes);
     let mut out = style.bold(&heading) + "\n";
     for reason in &trim.discards.uses {
         out += &(style.wrap(&used(reason), 2) + "\n");
@@ -136,11 +125,10 @@ fn layer(layer: &Layer, style: &Style) -> String {
     let takes = match (layer.is_reached, layer.takes(), layer.granularity.0) {
         (false, ..) => "is not reached".to_owned(),
         (true, false, _) => "takes no discards".to_owned(),
-        (true, true, 0) => format!("takes discards of up to {}", size(layer.most)),
+        (true, true, 0) => format!("takes discards of up to {}", layer.most),
         (true, true, _) => format!(
             "takes discards in units of {}, up to {} at once",
-            size(layer.granularity),
-            size(layer.most)
+            layer.granularity, layer.most
         ),
     };
     style.wrap(&format!("{} ({}) {takes}", layer.name, layer.what), 2) + "\n"
@@ -166,7 +154,7 @@ fn result(trim: &Trim, style: &Style) -> String {
                 "Dry run: nothing was discarded. With --commit the device would be told of up to {} \
                  that are free, as by fstrim; files stay as they are. Less where a part was trimmed \
                  before and has not been used since.{unknown}",
-                size(most.unwrap_or_default())
+                most.unwrap_or_default()
             )
         }
     };
@@ -204,20 +192,15 @@ pub fn in_use(path: &str, reason: &Use) -> Option<String> {
 }
 
 fn made(trim: &Trim, done: &Done, style: &Style) -> String {
-    let mut line = format!(
-        "Trimmed {} ({} bytes) in {}",
-        size(done.bytes),
-        done.bytes.0,
-        short_time(done.took.0 as f64)
-    );
+    let mut line = format!("Trimmed {} ({} bytes) in {}", done.bytes, done.bytes.0, done.took);
     line += &match done.bytes.0 {
         0 => ": all that is free was trimmed before and not used since, or is in pieces too small."
             .to_owned(),
-        _ => format!(", {}/s.", size(Bytes(done.bytes_per_second() as u64))),
+        _ => format!(", {}.", human::rate(done.bytes_per_second())),
     };
     let mut out = style.bold(&style.wrap(&line, 0)) + "\n";
     for (name, discards, bytes) in &done.sent {
-        let line = format!("{name} was sent {discards} discards of {} together", size(*bytes));
+        let line = format!("{name} was sent {discards} discards of {} together", *bytes);
         out += &(style.wrap(&line, 2) + "\n");
     }
     if trim.discards.device.is_some() && done.bytes.0 > 0 {
@@ -362,12 +345,12 @@ mod tests {
         let (discards, conclusion) = (discards(1 << 30), Conclusion::default());
         let trim = trim(&discards, &conclusion);
         let out = text(&trim, &Style::default());
-        assert!(out.starts_with("ext4 at /mnt\n  free: 3072MiB in 8058 ranges"), "{out}");
+        assert!(out.starts_with("ext4 at /mnt\n  free: 3 GiB in 8058 ranges"), "{out}");
         let said = flat(&out);
         for part in [
-            "8000 of them, 2048MiB together, are of 4096B or more",
-            "sda (sata disk) takes discards in units of 4096B, up to 1024MiB at once",
-            "Dry run: nothing was discarded. With --commit the device would be told of up to 2048MiB",
+            "8000 of them, 2 GiB together, are of 4 KiB or more",
+            "sda (sata disk) takes discards in units of 4 KiB, up to 1 GiB at once",
+            "Dry run: nothing was discarded. With --commit the device would be told of up to 2 GiB",
         ] {
             assert!(said.contains(part), "{part}: {said}");
         }
@@ -385,8 +368,8 @@ mod tests {
         let done = Done { bytes: Bytes(1 << 30), took: Nanos(500_000_000), sent };
         let made = Trim { done: Some(done), ..trim(&discards, &conclusion) };
         let said = flat(&text(&made, &Style::default()));
-        assert!(said.contains("Trimmed 1024MiB (1073741824 bytes) in 500ms, 2048MiB/s."), "{said}");
-        assert!(said.contains("sda was sent 512 discards of 1024MiB together"), "{said}");
+        assert!(said.contains("Trimmed 1 GiB (1073741824 bytes) in 500 ms, 2 GiB/s."), "{said}");
+        assert!(said.contains("sda was sent 512 discards of 1 GiB together"), "{said}");
         let value: Value = serde_json::from_str(&json(&made, &Kept::default())).unwrap();
         assert_eq!(value["done"]["trimmed_bytes"], 1_u64 << 30);
         assert_eq!(value["done"]["bytes_per_second"].as_f64(), Some((2_u64 << 30) as f64));
@@ -417,7 +400,7 @@ mod tests {
             flat(&text(&trim, &Style::default()))
         };
         let said = dry(&device);
-        assert!(said.starts_with("sdb, 1024MiB holds ext4"), "{said}");
+        assert!(said.starts_with("sdb, 1 GiB holds ext4"), "{said}");
         assert!(said.contains("With --commit --allow-destroy=/dev/sdb everything"), "{said}");
         let mut mounted = device.clone();
         mounted.uses.push(Use::Mounted { device: "sdb".into(), mount_point: "/mnt".into() });

@@ -191,10 +191,10 @@ fn room(wish: &Wish, scratch: &Scratch) -> Result<()> {
         return Ok(());
     }
     Err(Refusal::target(format!(
-        "the work takes about {} MiB, and {} MiB are free: make room, or ask for less with --size, \
-         --files or --rows",
-        needed.div_ceil(1 << 20),
-        free >> 20
+        "the work takes about {}, and {} are free: make room, or ask for less with --size, --files \
+         or --rows",
+        Bytes(needed),
+        Bytes(free)
     )))
 }
 

@@ -89,14 +89,9 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     let contents = contents.collect::<Result<Vec<Vec<u8>>, String>>().map_err(Refusal::usage)?;
     for (path, bytes) in arguments.output.iter().zip(contents) {
         write_file(path, &bytes).map_err(anyhow::Error::msg)?;
-        say(&format!("{}: {}\n", path.display(), size(bytes.len())));
+        say(&format!("{}: {}\n", path.display(), record::human::size(bytes.len() as f64)));
     }
     Ok(0)
-}
-
-/// "214 KiB".
-fn size(bytes: usize) -> String {
-    if bytes < 2048 { format!("{bytes} bytes") } else { format!("{} KiB", bytes / 1024) }
 }
 
 fn content(path: &Path, exhibits: &[Exhibit], arguments: &Arguments) -> Result<Vec<u8>, String> {

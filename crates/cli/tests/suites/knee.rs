@@ -88,7 +88,7 @@ fn a_bound_chooses_the_deepest_depth_or_fails_with_its_own_code() {
     assert_eq!((&value["use"], &value["bounds"][1]["deepest"]), (&16.into(), &16.into()));
     let narrow = [&["--p99.9=1ns", "--write-job=none.fio", "--no-record"][..], &SHORT].concat();
     let ran = knee(at, &narrow).expect(4);
-    assert!(ran.out.contains("\nNo depth keeps to p99.9 <= 1ns."), "{}", ran.out);
+    assert!(ran.out.contains("\nNo depth keeps to p99.9 <= 1 ns."), "{}", ran.out);
     assert!(ran.out.contains("even at depth 1 it is "), "{}", ran.out);
     assert_eq!(names(at), [] as [&str; 0], "no job where no depth was found");
 }

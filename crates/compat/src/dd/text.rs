@@ -5,7 +5,6 @@ use super::{Call, Output, Status};
 use crate::under::{moved, seconds};
 use judge::durability;
 use record::{Direction, JobRecord, PerDirection, RunRecord};
-use report::numbers::SizeStyle;
 
 /// Smaller blocks are mostly system calls.
 const BLOCK_SMALL: u64 = 4096;
@@ -126,7 +125,7 @@ fn cached_reads(call: &Call, record: &RunRecord, job: &JobRecord) -> Option<Stri
     let read = moved(record, Direction::Read);
     // A hundredth is met by chance: metadata, read-ahead of others.
     (cached > 0 && cached >= read / 100).then(|| {
-        let size = SizeStyle::default().size(cached);
+        let size = record::human::size(cached as f64);
         format!(
             "{size} of {path} were in memory before it was read, and reading those asks no disk. \
              Say iflag=nocache or iflag=direct."

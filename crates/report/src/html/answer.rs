@@ -3,13 +3,11 @@
 use crate::exhibit::Exhibit;
 use crate::html::compared::{self, Compared};
 use crate::html::table::value;
-use crate::numbers::counted;
 use crate::verdict::sentence;
 use crate::when;
-use judge::checks::words::list;
 use judge::{Finding, Operation, Tabled, Verdict, tabled, workloads};
 use maud::{Markup, html};
-use record::{Direction, RunRecord, Severity};
+use record::{Direction, RunRecord, Severity, human};
 
 /// So many jobs are told of one by one.
 const JOBS_MAX: usize = 6;
@@ -40,14 +38,14 @@ fn subject(exhibit: &Exhibit) -> String {
     let what = match words.as_slice() {
         [] => return "A run that did no I/O".into(),
         [one] => one.clone(),
-        [first, rest @ ..] => format!("{first}, and {} more", counted(rest.len(), "job")),
+        [first, rest @ ..] => format!("{first}, and {} more", human::counted(rest.len(), "job")),
     };
     let what = sentence(&what).trim_end_matches('.').to_owned();
     match varied.is_empty() {
         true => what,
         false => {
             let names: Vec<&str> = varied.iter().map(|(name, _)| *name).collect();
-            format!("Runs over {}: {what}", list(&names))
+            format!("Runs over {}: {what}", human::list(&names))
         }
     }
 }
@@ -154,7 +152,7 @@ fn measured(exhibit: &Exhibit) -> Markup {
         @for (job, what) in told.iter().take(JOBS_MAX) {
             p { @if several { strong { (job) } ": " } (sentence(what)) }
         }
-        @if told.len() > JOBS_MAX { p { "And " (counted(told.len() - JOBS_MAX, "job")) " more." } }
+        @if told.len() > JOBS_MAX { p { "And " (human::counted(told.len() - JOBS_MAX, "job")) " more." } }
         @if let Some(place) = exhibit.first().and_then(place) { p class="aside" { (place) } }
     }
 }

@@ -1,10 +1,9 @@
 //! What is around the figures: what devices moved, the machine, the job as it was typed.
 
 use crate::exhibit::Exhibit;
-use charts::Unit;
 use judge::{Traffic, traffic};
 use maud::{Markup, html};
-use record::{Bytes, DeviceFacts, DeviceKind, RunRecord};
+use record::{Bytes, DeviceFacts, DeviceKind, RunRecord, human};
 
 /// So many runs are told of one by one where a set holds more.
 const MESSAGES_MAX: usize = 40;
@@ -45,11 +44,11 @@ fn moved(all: &[Traffic]) -> Markup {
                         @for one in used {
                             tr {
                                 th scope="row" { (one.device) }
-                                td class="number" { (size(one.read_asked)) }
-                                td class="number" { (size(one.read)) (share(one.read, one.read_asked)) }
-                                td class="number" { (size(one.write_asked)) }
+                                td class="number" { (Bytes(one.read_asked)) }
+                                td class="number" { (Bytes(one.read)) (share(one.read, one.read_asked)) }
+                                td class="number" { (Bytes(one.write_asked)) }
                                 td class="number" {
-                                    (size(one.written)) (share(one.written, one.write_asked))
+                                    (Bytes(one.written)) (share(one.written, one.write_asked))
                                 }
                             }
                         }
@@ -62,10 +61,6 @@ fn moved(all: &[Traffic]) -> Markup {
             }
         }
     }
-}
-
-fn size(bytes: u64) -> String {
-    Unit::Bytes.text(bytes as f64)
 }
 
 fn share(moved: u64, asked: u64) -> Markup {
@@ -94,7 +89,7 @@ fn environment(run: &RunRecord) -> Vec<(String, String)> {
     };
     let limits: Vec<String> = [
         around.cgroup.cpu_quota.map(|cpus| format!("{cpus} CPUs")),
-        around.cgroup.memory_max.map(|Bytes(max)| format!("{} of memory", size(max))),
+        around.cgroup.memory_max.map(|max| format!("{max} of memory")),
     ]
     .into_iter()
     .flatten()
@@ -106,7 +101,7 @@ fn environment(run: &RunRecord) -> Vec<(String, String)> {
         pair("processors", &cpus),
         pair("hypervisor", facts.cpu.hypervisor.as_deref().unwrap_or_default()),
         pair("frequency governor", facts.cpu.governor.as_deref().unwrap_or_default()),
-        pair("memory", &if facts.memory.0 > 0 { size(facts.memory.0) } else { String::new() }),
+        pair("memory", &if facts.memory.0 > 0 { facts.memory.to_string() } else { String::new() }),
         pair("limits of its control group", &limits.join(", ")),
     ];
     let mut places: Vec<String> = Vec::new();
@@ -117,8 +112,8 @@ fn environment(run: &RunRecord) -> Vec<(String, String)> {
             filesystem.mount_point,
             filesystem.source,
             filesystem.options.join(","),
-            size(filesystem.free.0),
-            size(filesystem.total.0)
+            filesystem.free,
+            filesystem.total
         );
         if !places.contains(&text) {
             places.push(text);
@@ -144,7 +139,7 @@ fn device(device: &DeviceFacts) -> (String, String) {
         Some(kind(device)),
         device.model.clone().filter(|model| !model.is_empty()),
         said("firmware", &device.firmware),
-        (device.size.0 > 0).then(|| size(device.size.0)),
+        (device.size.0 > 0).then(|| device.size.to_string()),
         said("attached by", &device.transport),
         device.is_virtual.then(|| "virtual".to_owned()),
         said("scheduler", &device.scheduler),
@@ -195,8 +190,9 @@ fn understood(job: &record::JobRecord) -> Vec<(String, String)> {
     let work = &job.workload;
     let blocks = job.directions().map(|direction| {
         let (low, high) = work.block_size[direction];
+        let exact = |size: Bytes| human::exact_size(size.0);
         let sizes =
-            if low == high { size(low.0) } else { format!("{} to {}", size(low.0), size(high.0)) };
+            if low == high { exact(low) } else { format!("{} to {}", exact(low), exact(high)) };
         format!("{}: {sizes}", direction.name())
     });
     let seconds = |time: record::Nanos| format!("{} s", time.0 as f64 / 1e9);
@@ -206,7 +202,7 @@ fn understood(job: &record::JobRecord) -> Vec<(String, String)> {
         pair("engine", &work.ioengine),
         pair("queue depth", &work.iodepth.to_string()),
         pair("direct", if work.direct { "yes (O_DIRECT)" } else { "no (through the page cache)" }),
-        pair("region", &if work.region.0 > 0 { size(work.region.0) } else { String::new() }),
+        pair("region", &if work.region.0 > 0 { work.region.to_string() } else { String::new() }),
         pair("runtime", &work.runtime.map(seconds).unwrap_or_default()),
         pair("ramp", &if work.ramp.0 > 0 { seconds(work.ramp) } else { String::new() }),
         pair("files", &files(&work.files)),

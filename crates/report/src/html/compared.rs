@@ -2,7 +2,7 @@
 
 use crate::compare::factor;
 use crate::exhibit::Exhibit;
-use crate::html::table::in_unit;
+use crate::figures::in_unit;
 use judge::Operation;
 use judge::compare::{Call, Comparison, DirectionComparison, MetricComparison, Options, compare};
 use maud::{Markup, html};
@@ -195,8 +195,8 @@ fn figures(metric: &MetricComparison) -> Markup {
     html! {
         @match metric.ratio {
             Some(ratio) => {
-                td class="number" { (in_unit(metric.unit, metric.before)) }
-                td class="number" { (in_unit(metric.unit, metric.after)) }
+                td class="number" { (in_unit(metric.before, metric.unit)) }
+                td class="number" { (in_unit(metric.after, metric.unit)) }
                 td class="number" {
                     "×" (factor(ratio.value))
                     span class="interval" { (factor(ratio.low)) " to " (factor(ratio.high)) }

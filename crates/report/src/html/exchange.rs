@@ -2,9 +2,9 @@
 
 use crate::exhibit::Exhibit;
 use crate::requests;
-use judge::checks::words::{number, time};
 use judge::{ExchangeMetrics, HostMetrics, LatencyStats, RequestMetrics, UnitMetrics};
 use maud::{Markup, html};
+use record::human::{count, time};
 
 /// A page shows so many rows.
 const ROWS_MAX: usize = 200;
@@ -66,7 +66,7 @@ fn line((exhibit, unit, _, request): &Row, several: bool) -> Markup {
             td { (request.request) }
             td { (answers(request)) }
             td { (repeats(request)) }
-            td class="number" { (number(request.sent as f64)) }
+            td class="number" { (count(request.sent as f64)) }
             @for p in [50.0, 99.0] { td class="number" { (at(request.first_byte.as_ref(), p)) } }
             @for p in WHOLE { td class="number" { (at(request.whole.as_ref(), p)) } }
         }
@@ -116,7 +116,7 @@ fn stores(rows: &[Row]) -> Markup {
                 p class="aside" {
                     (unit.name) ": " (exchange.protocol) " at " (exchange.endpoints.join(", "))
                     ", TLS " (exchange.tls) ", content " (requests::content(&exchange.content)) ", "
-                    (number(exchange.connections as f64)) " connections made"
+                    (count(exchange.connections as f64)) " connections made"
                     @if let Some(made) = &exchange.connect {
                         ", half within " (at(Some(made), 50.0)) ", 99 of 100 within "
                         (at(Some(made), 99.0))

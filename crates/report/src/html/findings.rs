@@ -1,12 +1,12 @@
 //! What was found, with its evidence, cause and cure.
 
 use crate::exhibit::Exhibit;
+use crate::figures::in_unit;
 use crate::messages::severity;
 use crate::verdict::sentence;
-use charts::Unit;
 use judge::{Figure, Finding};
 use maud::{Markup, html};
-use record::Severity;
+use record::{Severity, human};
 
 /// So many findings are shown of each exhibit; a sweep may have one for each cell.
 const FINDINGS_MAX: usize = 60;
@@ -82,15 +82,11 @@ fn jobs(names: &[String]) -> String {
     }
 }
 
-/// A figure in the unit that suits it.
+/// A figure with its unit.
 fn amount(figure: &Figure) -> String {
     match figure.unit {
-        "bytes" => Unit::Bytes.text(figure.value),
-        "bytes/s" => Unit::BytesPerSecond.text(figure.value),
-        "ns" => Unit::Nanoseconds.text(figure.value),
-        "percent" => Unit::Percent.text(figure.value),
-        "IOPS" => format!("{} IOPS", judge::checks::words::number(figure.value)),
-        "count" => judge::checks::words::number(figure.value),
-        unit => format!("{} {unit}", Unit::Percent.text(figure.value).trim_end_matches(" %")),
+        "bytes" => human::size(figure.value),
+        known @ ("bytes/s" | "ns" | "percent" | "count") => in_unit(figure.value, known),
+        unit => format!("{} {unit}", in_unit(figure.value, unit)),
     }
 }

@@ -1,7 +1,7 @@
 //! The figures with their intervals, as rows for a page, for Markdown and for CSV.
 
 use crate::exhibit::Exhibit;
-use charts::Unit;
+use crate::figures::in_unit;
 use judge::{Tabled, TabledFigure, tabled};
 use maud::{Markup, html};
 
@@ -38,23 +38,14 @@ pub fn rows(exhibits: &[Exhibit]) -> Table {
 
 /// A figure in the unit that suits it.
 pub(super) fn value(figure: &TabledFigure) -> String {
-    in_unit(figure.unit, figure.value)
-}
-
-pub(crate) fn in_unit(unit: &str, value: f64) -> String {
-    match unit {
-        "IOPS" => judge::checks::words::number(value),
-        "bytes/s" => Unit::BytesPerSecond.text(value),
-        "percent" => Unit::Percent.text(value),
-        _ => Unit::Nanoseconds.text(value),
-    }
+    in_unit(figure.value, figure.unit)
 }
 
 /// "92.1 k to 96.0 k"; of a figure that has none, why in short.
 fn interval(figure: &TabledFigure) -> Option<String> {
     match (&figure.interval, &figure.reason) {
         (Some((low, high)), _) => {
-            Some(format!("{} to {}", in_unit(figure.unit, *low), in_unit(figure.unit, *high)))
+            Some(format!("{} to {}", in_unit(*low, figure.unit), in_unit(*high, figure.unit)))
         }
         (None, Some(reason)) if reason.starts_with("too few") => Some("too few I/Os".into()),
         (None, Some(_)) => Some("too short".into()),

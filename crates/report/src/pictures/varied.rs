@@ -5,7 +5,7 @@ use crate::exhibit::Exhibit;
 use crate::plot::{Request, Source, picture};
 use charts::Picture;
 use judge::Measure;
-use judge::checks::words::number;
+use record::human;
 use suite::grid::{self, Grid};
 use suite::knee::Point;
 
@@ -56,9 +56,9 @@ fn knee(source: &Source) -> Option<String> {
          throughput; most IOPS at depth {} ({}).",
         source.name,
         at.depth,
-        number(at.iops),
-        charts::Unit::Nanoseconds.text(at.latency_ns),
+        human::count(at.iops),
+        human::time(at.latency_ns),
         most.depth,
-        number(most.iops)
+        human::count(most.iops)
     ))
 }

@@ -4,6 +4,7 @@ use super::{Plot, Request, Source};
 use crate::when;
 use charts::{Axis, Tick, Words};
 use judge::Measure;
+use record::human;
 use suite::grid::{Dimension, Reading};
 
 /// Names of dimensions for people, with their units.
@@ -66,22 +67,13 @@ pub(super) fn axis_of_names(names: &[String]) -> Axis {
 pub(super) fn tick(dimension: &Dimension, value: usize) -> Tick {
     let value = &dimension.values[value];
     let text = match value.number {
-        Some(kib) if IN_KIB.contains(&dimension.name.as_str()) => size(kib),
+        Some(kib) if IN_KIB.contains(&dimension.name.as_str()) => {
+            human::exact_size((kib * 1024.0) as u64)
+        }
         _ if value.text.is_empty() => "–".into(),
         _ => value.text.clone(),
     };
     Tick { text, number: value.number }
-}
-
-/// A size in KiB, in the largest unit in which it is whole.
-fn size(kib: f64) -> String {
-    let (mut value, mut units) = (kib, ["KiB", "MiB", "GiB", "TiB"].into_iter());
-    let mut unit = units.next().unwrap_or_default();
-    while value >= 1024.0 && value % 1024.0 == 0.0 {
-        let Some(next) = units.next() else { break };
-        (value, unit) = (value / 1024.0, next);
-    }
-    format!("{value} {unit}")
 }
 
 /// A figure for people.

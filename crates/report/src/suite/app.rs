@@ -1,15 +1,14 @@
 //! `fathom app`: the table of timed phases, and what was gained over a reference.
 
-use super::{duration, failures, findings, head, interruption, paragraph, table, verdicts};
-use crate::numbers::counted;
+use super::{duration, failures, findings, head, interruption, paragraph, verdicts};
 use crate::style::Style;
-use record::{Amount, CacheState, WorkUnit};
+use record::{Amount, CacheState, WorkUnit, human};
 use suite::app::{Conclusion, Gain, Incomparable, Row};
 use suite::test::Estimated;
 
 /// `fathom app`.
 pub fn app(conclusion: &Conclusion, style: &Style) -> String {
-    let rounds = counted(conclusion.rounds as usize, "round");
+    let rounds = human::counted(conclusion.rounds as usize, "round");
     let what = format!("{}, {rounds} in {}", conclusion.directory, duration(conclusion.took));
     let mut out = head(&conclusion.stack, &what, style);
     out += &phases(conclusion, style);
@@ -82,11 +81,11 @@ fn ends(estimated: &Estimated) -> String {
         .map_or(String::new(), |(low, high)| format!("{}-{}", seconds(low), seconds(high)))
 }
 
-/// "19.9 MiB/s", "12.3k rows/s".
+/// "19.9 MiB/s", "12.3 k rows/s".
 fn rate(rate: Estimated, amount: Amount) -> String {
     match amount.unit {
-        WorkUnit::Bytes => format!("{} MiB", table::short(rate.value / f64::from(1 << 20))),
-        unit => format!("{} {}", table::short(rate.value), unit.name()),
+        WorkUnit::Bytes => human::size(rate.value),
+        unit => format!("{} {}", human::count(rate.value), unit.name()),
     }
 }
 
@@ -226,7 +225,7 @@ ext4 > vda
 phase                 seconds   95 % interval       a second  caches   limit
 gzip                    3.214     3.118-3.343       19.9 MiB  dropped  CPU
   gzip an archive of 64 MiB: gzip 2.800 s + sync 0.414 s
-postgres-index         0.0512   0.0497-0.0532     97.7k rows  warm
+postgres-index         0.0512   0.0497-0.0532    97.7 k rows  warm
   postgres: index over three columns
 TOTAL                   3.265     3.167-3.396
 

@@ -1,15 +1,15 @@
 //! What `fathom knee` found: the curve as a table, the depth to use, and the job that runs at it.
 
-use super::table::{columns, count_ends, short, three_digits, time_ends, time_ends_in_full};
+use super::table::columns;
 use super::{failures, findings, head, interruption, paragraph};
-use crate::numbers::short_time;
+use crate::figures::{PLAIN, in_mebibytes, interval, time_with_interval};
 use crate::style::Style;
 use judge::Durability;
-use record::Bytes;
+use record::human;
 use suite::curve::{Choice, Conclusion, Held, Row, Why};
 use suite::test::Estimated;
 
-/// Widths of the columns: depth, IOPS or MB/s, mean and three percentiles, power. Marks follow.
+/// Widths of the columns: depth, IOPS or MiB/s, mean and three percentiles, power. Marks follow.
 const WIDTHS: [usize; 7] = [5, 11, 11, 11, 11, 11, 6];
 /// From this size of I/Os on, bandwidth is told instead of IOPS.
 const LARGE: u64 = 64 << 10;
@@ -48,8 +48,8 @@ fn what_was_measured(conclusion: &Conclusion) -> String {
     };
     let way = if conclusion.direct { "O_DIRECT" } else { "through the page cache" };
     let place = match conclusion.is_scratch {
-        true => format!("in one file of {}", size(conclusion.size)),
-        false => format!("in {} of {}", size(conclusion.size), conclusion.path),
+        true => format!("in one file of {}", conclusion.size),
+        false => format!("in {} of {}", conclusion.size, conclusion.path),
     };
     let threads = match conclusion.threads {
         1 => String::new(),
@@ -62,21 +62,10 @@ fn what_was_measured(conclusion: &Conclusion) -> String {
     format!(
         "{} of {} {place}, {way}, {}{threads}, {}{writes}",
         access.title(),
-        size(conclusion.block),
+        human::exact_size(conclusion.block.0),
         conclusion.engine,
         super::duration(conclusion.took)
     )
-}
-
-/// "4 KiB", "1 GiB", "4095 B".
-pub(super) fn size(bytes: Bytes) -> String {
-    let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
-    let whole =
-        |(shift, _): &&(u32, &str)| bytes.0 >= 1 << shift && bytes.0.is_multiple_of(1 << shift);
-    match units.iter().find(whole) {
-        Some((shift, unit)) => format!("{} {unit}", bytes.0 >> shift),
-        None => format!("{} B", bytes.0),
-    }
 }
 
 fn is_large(conclusion: &Conclusion) -> bool {
@@ -87,7 +76,7 @@ fn table(conclusion: &Conclusion, style: &Style) -> String {
     if conclusion.rows.is_empty() {
         return "Nothing was measured.\n".into();
     }
-    let rate = if is_large(conclusion) { "MB/s" } else { "IOPS" };
+    let rate = if is_large(conclusion) { "MiB/s" } else { "IOPS" };
     let names = ["depth", rate, "mean", "p50", "p99", "p99.9", "power"].map(str::to_owned);
     let mut out = style.bold(&columns("", &names, &WIDTHS)) + "\n";
     out.extend(conclusion.rows.iter().map(|row| self::row(conclusion, row, style)));
@@ -99,20 +88,17 @@ fn table(conclusion: &Conclusion, style: &Style) -> String {
 
 fn row(conclusion: &Conclusion, row: &Row, style: &Style) -> String {
     let percentile = |index: usize| row.percentiles.get(index).map(|(_, value)| *value);
-    let time = |value: Option<Estimated>| value.map_or("-".into(), |v| short_time(v.value));
-    let ends = |value: Option<Estimated>| value.map_or(String::new(), |v| time_ends(&v));
-    let megabytes = Estimated {
-        value: row.bytes_per_second.value / 1e6,
-        interval: row.bytes_per_second.interval.map(|(low, high)| (low / 1e6, high / 1e6)),
-    };
-    let (rate, interval) = match is_large(conclusion) {
-        true => (three_digits(megabytes.value), count_ends(&megabytes)),
-        false => (short(row.iops.value), count_ends(&row.iops)),
+    let time = |value: Option<Estimated>| value.map_or("-".into(), |v| human::time(v.value));
+    let ends =
+        |value: Option<Estimated>| value.map_or(String::new(), |v| interval(&v, human::TIMES));
+    let (rate, units) = match is_large(conclusion) {
+        true => (in_mebibytes(row.bytes_per_second), PLAIN),
+        false => (row.iops, human::COUNTS),
     };
     let figures = [
         row.depth.to_string(),
-        rate,
-        short_time(row.mean.value),
+        human::in_units(rate.value, units),
+        human::time(row.mean.value),
         time(percentile(0)),
         time(percentile(1)),
         time(percentile(2)),
@@ -124,7 +110,7 @@ fn row(conclusion: &Conclusion, row: &Row, style: &Style) -> String {
     let mut out = if chosen { style.bold(line) } else { line.to_owned() } + "\n";
     let times = [ends(Some(row.mean)), ends(percentile(0)), ends(percentile(1))];
     let [mean, p50, p99] = times;
-    let below = [String::new(), interval, mean, p50, p99, ends(percentile(2))];
+    let below = [String::new(), interval(&rate, units), mean, p50, p99, ends(percentile(2))];
     let line = columns("", &below, &WIDTHS);
     if !line.trim().is_empty() {
         out += &(style.dim(line.trim_end()) + "\n");
@@ -142,11 +128,11 @@ fn marks(conclusion: &Conclusion, row: &Row) -> String {
     here.map(|(_, mark)| *mark).collect::<Vec<_>>().join(" ")
 }
 
-/// "95.2k IOPS" or "512 MB/s".
+/// "95.2 k IOPS" or "512 MiB/s".
 fn rate(conclusion: &Conclusion, row: &Row) -> String {
     match is_large(conclusion) {
-        true => format!("{} MB/s", three_digits(row.bytes_per_second.value / 1e6)),
-        false => format!("{} IOPS", short(row.iops.value)),
+        true => human::rate(row.bytes_per_second.value),
+        false => human::count(row.iops.value) + " IOPS",
     }
 }
 
@@ -165,7 +151,7 @@ fn knee_line(conclusion: &Conclusion, knee: &Row) -> String {
         "Knee: depth {} ({} at {})",
         knee.depth,
         rate(conclusion, knee),
-        short_time(knee.mean.value)
+        human::time(knee.mean.value)
     );
     match conclusion.rows.iter().find(|row| row.depth >= knee.depth * 2) {
         Some(deeper) => {
@@ -189,9 +175,9 @@ fn knee_line(conclusion: &Conclusion, knee: &Row) -> String {
     line
 }
 
-/// "p99 <= 2.00ms".
+/// "p99 <= 2 ms".
 fn bound(held: &Held) -> String {
-    format!("{} <= {}", held.bound.figure.name(), short_time(held.bound.limit_ns))
+    format!("{} <= {}", held.bound.figure.name(), human::time(held.bound.limit_ns))
 }
 
 /// What one should know of a bound beside the depth that keeps to it.
@@ -203,12 +189,16 @@ fn held_line(conclusion: &Conclusion, held: &Held) -> Option<String> {
             "{} is not met at any depth: even at depth {} it is {}.",
             bound(held),
             first.depth,
-            with_interval(figure)
+            time_with_interval(&figure)
         ));
     };
     let figure = held.bound.figure.of(row)?;
-    let mut line =
-        format!("{} holds to depth {}: {} there", bound(held), row.depth, with_interval(figure));
+    let mut line = format!(
+        "{} holds to depth {}: {} there",
+        bound(held),
+        row.depth,
+        time_with_interval(&figure)
+    );
     line += match (held.is_sure, figure.interval) {
         (true, _) => ".",
         (false, Some(_)) => {
@@ -226,14 +216,6 @@ fn held_line(conclusion: &Conclusion, held: &Held) -> Option<String> {
     Some(line)
 }
 
-/// "1.71ms (1.60-1.85)", "850us (65.5us-301s)".
-fn with_interval(figure: Estimated) -> String {
-    match figure.interval {
-        Some(_) => format!("{} ({})", short_time(figure.value), time_ends_in_full(&figure)),
-        None => short_time(figure.value),
-    }
-}
-
 /// The sentence that says which depth to use, and why.
 pub(crate) fn to_use(conclusion: &Conclusion) -> Option<String> {
     if conclusion.is_unmet() {
@@ -246,7 +228,7 @@ pub(crate) fn to_use(conclusion: &Conclusion) -> Option<String> {
         1 => String::new(),
         threads => format!(" in each of {threads} threads"),
     };
-    let gives = format!("{} at a mean of {}", rate(conclusion, row), short_time(row.mean.value));
+    let gives = format!("{} at a mean of {}", rate(conclusion, row), human::time(row.mean.value));
     let most = conclusion.rows.iter().map(|row| row.iops.value).fold(0.0, f64::max);
     let share = row.iops.value / most * 100.0;
     let mut text = format!("Use iodepth={depth}{threads}: ");

@@ -1,9 +1,8 @@
 //! `fathom s3`: throughput, seconds and latencies of each kind of request.
 
 use super::{interruption, paragraph};
-use crate::numbers::short_time;
 use crate::style::Style;
-use record::{Histogram, HostResult};
+use record::{Histogram, HostResult, human};
 use std::collections::BTreeMap;
 use suite::objects::{Conclusion, Operation, Rate};
 
@@ -33,7 +32,7 @@ fn operation(operation: &Operation, conclusion: &Conclusion, style: &Style) -> S
         0 => format!("{name}: IOPS {:.0} {unit}/s", average.count),
         _ => format!(
             "{name}: THROUGHPUT {}/s, IOPS {:.0} {unit}/s",
-            size(average.bytes),
+            human::size(average.bytes),
             average.count
         ),
     };
@@ -73,7 +72,7 @@ fn hosts(conclusion: &Conclusion, style: &Style) -> String {
     let line = |host: &HostResult| {
         let bytes = match host.bytes.0 {
             0 => String::new(),
-            bytes => format!(", {}/s", size(bytes as f64 / seconds)),
+            bytes => format!(", {}/s", human::size(bytes as f64 / seconds)),
         };
         let (endpoint, good, failed) = (&host.endpoint, host.good, host.failed);
         let (count, latency) = (good as f64 / seconds, latency(&host.whole));
@@ -98,13 +97,13 @@ fn latency(histogram: &Histogram) -> String {
     if histogram.is_empty() {
         return "none".into();
     }
-    let time = |ns: u64| short_time(ns as f64);
+    let time = |ns: u64| human::time(ns as f64);
     let at =
         |percentile: &f64| format!("{percentile}% {}", time(histogram.percentile(*percentile)));
     let percentiles: Vec<String> = PERCENTILES.iter().map(at).collect();
     format!(
         "avg {}, {}, best {}, worst {}",
-        short_time(histogram.mean()),
+        human::time(histogram.mean()),
         percentiles.join(", "),
         time(histogram.min()),
         time(histogram.max())
@@ -163,15 +162,6 @@ fn how(conclusion: &Conclusion) -> String {
         conclusion.endpoints.join(", "),
         conclusion.connections
     )
-}
-
-/// "1.17 GiB", "512 B".
-fn size(bytes: f64) -> String {
-    let units = [("B", 1.0), ("KiB", 1024.0), ("MiB", 1048576.0), ("GiB", 1073741824.0)];
-    let (unit, scale) =
-        units.into_iter().rev().find(|(_, scale)| bytes >= *scale).unwrap_or(("B", 1.0));
-    let decimals = if unit == "B" { 0 } else { 2 };
-    format!("{:.decimals$} {unit}", bytes / scale)
 }
 
 #[cfg(test)]
@@ -262,12 +252,12 @@ pub(crate) mod tests {
             " * Errors:     0",
             "0.51 CPU-seconds of this machine per GiB",
             "Failed: the server answered 503 SlowDown",
-            "By endpoint\n * 127.0.0.1:9000: 200 requests, 10.00 MiB/s, 3/s, 0 failed",
+            "By endpoint\n * 127.0.0.1:9000: 200 requests, 10 MiB/s, 3/s, 0 failed",
             " * 127.0.0.1:9001: 0 requests, 0/s, 12 failed Latency: none",
         ] {
             assert!(joined(&text).contains(&joined(line)), "{line}\n{text}");
         }
-        assert!(text.contains("99.9% 2.0"), "{text}");
+        assert!(text.contains("99.9% 2 ms"), "{text}");
         let nothing = objects(&Conclusion::default(), &Style::default());
         assert!(nothing.starts_with("Nothing was measured."), "{nothing}");
     }

@@ -86,19 +86,19 @@ ext4 > vda
 one file of 2048 MiB, O_DIRECT, io_uring, 3 rounds in 118 s; writes: write back,
 flushed
 
-               depth       IOPS   MB/s        p50        p99      p99.9 limit
-seq read 1 MiB     8      2.13k   2238     3.60ms     14.4ms      108ms device
-                    2.07k-2.22k         3.49-3.74  14.0-15.0    105-112
-rand read 4 KiB  128      1.02M   4178     99.9us      400us     3.00ms device
-                     989k-1.06M          96.9-104    388-416  2.91-3.12
-write + fsync      1        812   3.33     1.20ms     4.80ms     36.0ms device
+               depth       IOPS  MiB/s        p50        p99      p99.9 limit
+seq read 1 MiB     8     2.13 k   2134     3.6 ms    14.4 ms     108 ms device
+                      2.07-2.22         3.49-3.74      14-15    105-112
+rand read 4 KiB  128     1.02 M   3984    99.9 µs     400 µs       3 ms device
+                     0.989-1.06          96.9-104    388-416  2.91-3.12
+write + fsync      1        812   3.17     1.2 ms     4.8 ms      36 ms device
                         788-844         1.16-1.25  4.66-4.99  34.9-37.4
 Below each row: 95 % intervals, by 3 rounds. Latencies of write + fsync are
 those of fsync.
 ";
     assert!(text.starts_with(expected), "{text}");
     assert!(text.contains(
-        "depth 16 (60.0k IOPS at 267us); most is 98.0k IOPS at\ndepth 64, each 653us.\n"
+        "depth 16 (60 k IOPS at 267 µs); most is 98 k IOPS at depth\n64, each 653 µs.\n"
     ));
     assert!(
         text.contains(
@@ -149,7 +149,7 @@ fn preconditioning_says_honestly_whether_it_is_steady() {
     };
     conclusion.course.iops = vec![12_345.0, 12_000.0];
     let text = precondition(&conclusion, &Style::default());
-    assert!(text.contains("2 rounds, the first 12.3k IOPS, the last 12.0k IOPS"), "{text}");
+    assert!(text.contains("2 rounds, the first 12.3 k IOPS, the last 12 k IOPS"), "{text}");
     assert!(text.contains("Not steady, or not known to be, after 5 min 1 s"), "{text}");
     assert!(widest(&text) <= 80);
 }

@@ -1,11 +1,11 @@
 //! The tables of a sweep: a matrix of means, and a line for each cell with its repeats, their total
 //! and mean, the share of the best.
 
-use crate::numbers::short_time;
+use crate::figures::{PLAIN, in_mebibytes, interval, mebibytes};
 use crate::style::Style;
 use crate::suite::paragraph;
-use crate::suite::table::{count_ends, short, three_digits, time_ends};
 use judge::stats::Standing;
+use record::human;
 use suite::grid::Reading;
 use suite::sweep::{Baseline, Column, Conclusion, Row, Table};
 use suite::test::Estimated;
@@ -42,7 +42,7 @@ fn title(table: &Table) -> String {
     let measure = &table.measure;
     let name = match (measure.is_rate(), measure.name()) {
         (true, name) => {
-            format!("{name}, {}", if is_bandwidth(table) { "MB/s" } else { "I/Os a second" })
+            format!("{name}, {}", if is_bandwidth(table) { "MiB/s" } else { "I/Os a second" })
         }
         (false, name) => format!("{name}, latency"),
     };
@@ -62,9 +62,9 @@ fn is_bandwidth(table: &Table) -> bool {
 /// A figure as the table shows it.
 fn shown(table: &Table, value: f64) -> String {
     match table.measure.unit() {
-        "ns" => short_time(value),
-        "bytes/s" => three_digits(value / 1e6),
-        _ => short(value),
+        "ns" => human::time(value),
+        "bytes/s" => mebibytes(value),
+        _ => human::count(value),
     }
 }
 
@@ -76,9 +76,9 @@ fn ends(table: &Table, row: &Row) -> String {
     let (low, high) = (mean.low.max(0.0), mean.high);
     let estimated = Estimated { value: mean.value, interval: Some((low, high)) };
     match table.measure.unit() {
-        "ns" => time_ends(&estimated),
-        "bytes/s" => format!("{}-{}", three_digits(low / 1e6), three_digits(high / 1e6)),
-        _ => count_ends(&estimated),
+        "ns" => interval(&estimated, human::TIMES),
+        "bytes/s" => interval(&in_mebibytes(estimated), PLAIN),
+        _ => interval(&estimated, human::COUNTS),
     }
 }
 

@@ -11,7 +11,7 @@ use axum::response::Html;
 use judge::Measure;
 use judge::trend::{Change, Coincidence, Trend};
 use maud::{Markup, PreEscaped, html};
-use report::trend::{coincidence, conclusion, picture, start_time, value_markup};
+use report::trend::{coincidence, conclusion, picture, start_time, value_text};
 use serde::Deserialize;
 
 /// Workloads are drawn, those with the most runs first, until they have this many runs.
@@ -101,7 +101,7 @@ fn changed(trend: &Trend, change: &Change, with: &[Coincidence]) -> Markup {
         p {
             strong { (format!("{:+.1} %", (change.ratio() - 1.0) * 100.0)) }
             " (" (trend.assess(change).0) ") on " (start_time(trend, change.at)) ", from "
-            (value_markup(trend, change.before)) " to " (value_markup(trend, change.after)) ", with run "
+            (value_text(trend, change.before)) " to " (value_text(trend, change.after)) ", with run "
             a.mono href={ "/runs/" (id) } { (id) } ". "
             a href={ "/compare?run=" (before) "&run=" (id) } { "Compare it with the one before" }
         }

@@ -6,8 +6,8 @@ use anyhow::Result;
 use archive::{Archive, Choice, Row, RunId, RunOrSet, SetId};
 use clap::Args;
 use judge::Judged;
+use record::human::counted;
 use record::{RecordSet, RunRecord};
-use report::numbers::counted;
 use report::style::Style;
 use report::{Dress, Format};
 
