@@ -112,7 +112,7 @@ pub const ROOMS: &[Room] = &[
         "judge",
         &["record", "judge", "testbed"],
     ),
-    room("showing", "charts", "pictures", "know records", &[]),
+    room("showing", "charts", "pictures", "know records of runs", &["record"]),
     room(
         "showing",
         "report",
@@ -123,9 +123,9 @@ pub const ROOMS: &[Room] = &[
     room(
         "showing",
         "formats",
-        "files: native records, import of others' results, export, logs",
-        "judge",
-        &["record", "trace", "judge", "suite", "charts", "report"],
+        "files: native records, sweeps, import of others' results, export, logs",
+        "judge, render reports",
+        &["record", "judge", "suite"],
     ),
     room(
         "showing",

@@ -7,33 +7,33 @@ use crate::frame::{Area, LABEL, TICK};
 use crate::scale::Scale;
 use crate::scene::{Anchor, Form, Picture, Stroke, Text};
 
-/// Height that a horizontal axis takes below its chart.
+/// Height of a horizontal axis below its chart.
 pub(crate) const BELOW: f64 = 52.0;
-/// Words that stand beside each other are this far apart at least.
+/// The least distance between labels.
 const APART: f64 = 8.0;
-/// Width that words turned by [`TURNED`] degrees need.
+/// Width of a label turned by [`TURNED`] degrees.
 const TURNED_WIDTH: f64 = 16.0;
 const TURNED: f64 = -35.0;
 
-/// How the words of a horizontal axis are set.
+/// The layout of the labels of a horizontal axis.
 pub(crate) struct Below {
     pub is_turned: bool,
-    /// Every how manyth is written.
+    /// Of how many labels one is written.
     pub every: usize,
-    /// Height that the axis takes.
+    /// The height of the axis.
     pub height: f64,
-    /// How far its words reach left of their values.
+    /// How far labels extend to the left of their values.
     pub reach: f64,
 }
 
 impl Below {
-    /// For an axis whose values have at least so much room each.
+    /// The layout for an axis with this room for each value.
     pub(crate) fn of(axis: &Axis, room: f64) -> Below {
         let widest = crate::frame::widest(axis.ticks.iter().map(|tick| &*tick.text), TICK);
         if widest + APART <= room {
             return Below { is_turned: false, every: 1, height: BELOW, reach: widest / 2.0 };
         }
-        // Numbers are understood with some of them left out, words are not.
+        // Some numbers can be left out, names cannot.
         let numbers = axis.ticks.iter().all(|tick| tick.number.is_some());
         let most = if numbers { widest + APART } else { TURNED_WIDTH };
         let every = (most / room.max(0.1)).ceil().max(1.0) as usize;
@@ -49,7 +49,7 @@ impl Below {
     }
 }
 
-/// Turned words are cut at this width.
+/// The longest turned label.
 const LONGEST: f64 = 150.0;
 
 /// Writes the values of an axis below an area, at these places (0 to 1 of its width), and its name.
@@ -71,7 +71,7 @@ pub(crate) fn below(picture: &mut Picture, area: &Area, axis: &Axis, places: &[f
     picture.text("x-label", name.fitting(room).anchored(Anchor::Middle));
 }
 
-/// Writes a name upwards, left of an area, so far from it.
+/// Writes a name upwards at a distance to the left of an area.
 pub(crate) fn beside(picture: &mut Picture, area: &Area, name: &str, distance: f64) {
     let at = (area.left - distance, area.top + area.height / 2.0);
     let room = area.height + 40.0;
@@ -84,7 +84,7 @@ pub(crate) fn figures(scale: &Scale) -> Vec<String> {
     scale.ticks.iter().map(|tick| scale.round(*tick)).collect()
 }
 
-/// Width that an axis of figures takes left of its chart.
+/// Width of an axis of figures to the left of its chart.
 pub(crate) fn figures_width(scale: &Scale) -> f64 {
     crate::frame::widest(figures(scale).iter().map(String::as_str), TICK) + 38.0
 }
@@ -112,13 +112,13 @@ pub(crate) fn guides(picture: &mut Picture, area: &Area, places: &[f64]) {
     picture.push("grid", Form::Lines { lines, stroke: Stroke::new(GRID, 1.0) });
 }
 
-/// The line on which a chart stands.
+/// The base line of a chart.
 pub(crate) fn base(picture: &mut Picture, area: &Area) {
     let spots = vec![(area.left, area.bottom()), (area.right(), area.bottom())];
     picture.line("axis", spots, Stroke::new(FAINT, 1.0));
 }
 
-/// Width of some words of ticks.
+/// Width of the widest tick label.
 pub(crate) fn ticks_width(axis: &Axis) -> f64 {
     axis.ticks.iter().map(|tick| font::width(&tick.text, TICK, false)).fold(0.0, f64::max)
 }

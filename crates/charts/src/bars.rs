@@ -1,4 +1,4 @@
-//! Bars: figures of a few things beside each other, with the bars of their intervals.
+//! Bar charts, with error bars for intervals.
 
 use crate::axes::{self, Below};
 use crate::colour::{HATCH, INK, series as series_colour};
@@ -11,13 +11,12 @@ use crate::scale::{Scale, Use};
 use crate::scene::{Anchor, Fill, Form, Picture, Spot, Stroke, Text, hatching, rectangle};
 
 const HEIGHT: f64 = 470.0;
-/// Share of the room of a value that its bars take.
+/// Share of the room of a value that its bars fill.
 const FILLED: f64 = 0.78;
-/// Width of a bar with the room beside it, in pixels.
+/// Least and greatest width of a bar with its gap, in pixels.
 const BAR: (f64, f64) = (14.0, 74.0);
 
-/// Series along an axis, as bars that begin at 0: those of one value stand together, each with its
-/// figure, and with the ends of its interval where there is one.
+/// A bar chart of series: the bars of one value stand together, each with its figure and its interval.
 pub fn bars(words: &Words, x: &Axis, quantity: &Quantity, series: &[Series]) -> Picture {
     let count = x.ticks.len();
     let all = series.iter().flat_map(|series| (0..count).map(|index| series.at(index)));
@@ -58,17 +57,17 @@ struct Drawn<'a> {
     series: &'a [Series],
     scale: &'a Scale,
     area: &'a Area,
-    /// Where intervals stand in the width of a bar; `None`: in the middle, and figures have no room.
+    /// The position of intervals in the width of a bar; `None`: in the middle, without figures.
     interval_at: Option<f64>,
 }
 
-/// Half the width of the ends of an interval.
+/// Half the width of the caps of an interval.
 fn cap(width: f64) -> f64 {
     (width / 4.0).min(5.0)
 }
 
-/// Where intervals stand in bars of this width. The figure of a bar is right above it and the interval
-/// beside that: at the end of the interval it would be taken for what that reaches.
+/// The position of intervals in bars of this width. The figure is right above its bar and the interval
+/// beside it: a figure at the end of the interval would be taken for the value of that end.
 fn interval_at(points: &[Point], scale: &Scale, width: f64) -> Option<f64> {
     let figures = points.iter().filter(|point| point.interval().is_some()).filter_map(Point::known);
     let widths = figures.map(|value| font::width(&scale.unit.number(value, 3), SMALL, false));
@@ -122,8 +121,8 @@ impl Drawn<'_> {
         picture.text("figure", text.anchored(Anchor::Middle));
     }
 
-    /// A line between the ends of an interval, with a cap at each. Where it goes on beyond the axis it
-    /// ends in an arrow.
+    /// A line between the ends of an interval, with caps; an arrow shows that it continues beyond the
+    /// axis.
     fn interval(&self, picture: &mut Picture, x: f64, cap: f64, (low, high): (f64, f64)) {
         const POINT: f64 = 6.0;
         let at = |value: f64| self.area.at(0.0, self.scale.at(value)).1;
@@ -139,7 +138,7 @@ impl Drawn<'_> {
         picture.push("interval", Form::Lines { lines, stroke: Stroke::new(INK, 1.3) });
     }
 
-    /// Where a bar would stand, a low box that says why there is none.
+    /// A low box in the place of a missing bar, with the reason.
     fn nothing(&self, picture: &mut Picture, point: Point, left: f64, width: f64) {
         const HEIGHT: f64 = 26.0;
         let (left, top, width) = (left + 1.0, self.area.bottom() - HEIGHT, width - 2.0);
@@ -237,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn long_names_many_bars_and_nothing_at_all_are_pictures_too() {
+    fn long_names_many_bars_and_no_bars_can_be_drawn() {
         let names: Vec<String> =
             (0..40).map(|i| format!("a long name of cell number {i}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();

@@ -4,15 +4,15 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Colour(pub u8, pub u8, pub u8);
 
-/// Behind everything.
+/// The background.
 pub(crate) const PAPER: Colour = Colour(255, 255, 255);
-/// Words and axes.
+/// Text and axes.
 pub(crate) const INK: Colour = Colour(33, 33, 33);
-/// Lesser words.
+/// Secondary text.
 pub(crate) const FAINT: Colour = Colour(97, 97, 97);
-/// Lines that guide the eye.
+/// Grid lines.
 pub(crate) const GRID: Colour = Colour(222, 222, 222);
-/// Hatching of what is missing.
+/// Hatching of missing values.
 pub(crate) const HATCH: Colour = Colour(170, 170, 170);
 
 /// Viridis at even steps.
@@ -30,7 +30,7 @@ const VIRIDIS: [Colour; 11] = [
     Colour(253, 231, 37),
 ];
 
-/// The colours of Okabe and Ito, those that stand out from white first.
+/// The colours of Okabe and Ito, those with the most contrast to white first.
 const SERIES: [Colour; 8] = [
     Colour(0, 114, 178),
     Colour(213, 94, 0),
@@ -50,8 +50,7 @@ pub(crate) fn viridis(share: f64) -> Colour {
     VIRIDIS[below].towards(VIRIDIS[below + 1], at - below as f64)
 }
 
-/// The colour of one of so many series. More than there are different colours for are shades, in
-/// their order.
+/// The colour of one of `count` series; too many for different colours are shades.
 pub(crate) fn series(index: usize, count: usize) -> Colour {
     match count > SERIES.len() {
         // The yellow end is hard to see on white.
@@ -61,7 +60,7 @@ pub(crate) fn series(index: usize, count: usize) -> Colour {
 }
 
 impl Colour {
-    /// So much of the way to another.
+    /// The colour at this share of the way to another one.
     pub(crate) fn towards(self, other: Colour, share: f64) -> Colour {
         let mix =
             |a: u8, b: u8| (f64::from(a) + (f64::from(b) - f64::from(a)) * share).round() as u8;
@@ -77,7 +76,7 @@ impl Colour {
         0.2126 * linear(self.0) + 0.7152 * linear(self.1) + 0.0722 * linear(self.2)
     }
 
-    /// [`INK`] or [`PAPER`], whichever is read better on it.
+    /// [`INK`] or [`PAPER`], whichever has more contrast to it.
     pub(crate) fn ink(self) -> Colour {
         // The contrasts with both are equal here.
         if self.luminance() > 0.21 { INK } else { PAPER }
@@ -94,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colours_of_a_field_rise_in_lightness() {
+    fn colours_of_a_field_increase_in_lightness() {
         let shades: Vec<f64> = (0..=50).map(|i| viridis(f64::from(i) / 50.0).luminance()).collect();
         assert!(shades.windows(2).all(|pair| pair[0] < pair[1]), "{shades:?}");
         assert_eq!(viridis(-3.0).hex(), "#440154");

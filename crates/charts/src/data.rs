@@ -1,30 +1,30 @@
-//! What charts are made of.
+//! The data of charts.
 
 use crate::unit::Unit;
 
-/// What stands around a chart.
+/// The text around a chart.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Words {
-    /// Above it, large.
+    /// The title.
     pub title: String,
-    /// Below the title: what was held fixed, how many repeats.
+    /// Below the title: fixed parameters, number of repeats.
     pub subtitle: String,
-    /// At the foot: where the figures come from.
+    /// At the foot: the source of the figures.
     pub source: String,
 }
 
-/// What the figures are.
+/// The quantity that a chart shows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quantity {
     /// Its name, without the unit ("bandwidth", "p99 latency").
     pub name: String,
-    /// What its figures are given in.
+    /// The unit of its figures.
     pub unit: Unit,
-    /// Large figures are good ones.
+    /// Larger figures are better.
     pub more_is_better: bool,
 }
 
-/// A varied dimension.
+/// A dimension with its values.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Axis {
     /// Its name with its unit ("block size (bytes)").
@@ -36,9 +36,9 @@ pub struct Axis {
 /// A value of a dimension.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tick {
-    /// As it is shown ("64k").
+    /// Its label ("64k").
     pub text: String,
-    /// As a number, where it is one: it decides the distances between values.
+    /// The value as a number, if it is one: numbers set the distances between values.
     pub number: Option<f64>,
 }
 
@@ -49,7 +49,7 @@ pub enum Point {
     Known {
         /// The figure, in the unit of its quantity.
         value: f64,
-        /// The ends of its 95 % interval, where there is one.
+        /// The ends of its 95 % interval, if it has one.
         interval: Option<(f64, f64)>,
     },
     /// Not measured.
@@ -65,7 +65,7 @@ impl Point {
         Point::Known { value, interval: None }
     }
 
-    /// The figure, where it is known and can be drawn.
+    /// The figure, if it can be drawn.
     pub(crate) fn known(&self) -> Option<f64> {
         match self {
             Point::Known { value, .. } if value.is_finite() => Some(*value),
@@ -73,7 +73,7 @@ impl Point {
         }
     }
 
-    /// Its interval, where it has one with ends.
+    /// Its interval, if it is finite.
     pub(crate) fn interval(&self) -> Option<(f64, f64)> {
         match self {
             Point::Known { interval: Some((low, high)), .. }
@@ -89,18 +89,18 @@ impl Point {
 /// Figures along one axis.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Series {
-    /// What it is.
+    /// Its name.
     pub name: String,
-    /// A figure for each value of the axis; those beyond its end are missing.
+    /// A figure for each value of the axis; a short list ends with missing ones.
     pub points: Vec<Point>,
 }
 
 /// Figures over two axes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Field {
-    /// What it is.
+    /// Its name.
     pub name: String,
-    /// For each value of the vertical axis, in order, a figure for each of the horizontal one.
+    /// Rows by the values of the vertical axis, with a figure for each value of the horizontal one.
     pub rows: Vec<Vec<Point>>,
 }
 
@@ -115,7 +115,7 @@ impl Field {
         self.rows.get(y).and_then(|row| row.get(x)).copied().unwrap_or_default()
     }
 }
-/// Every point of the fields, those that are not there as missing.
+/// Every point of the fields, absent ones as missing.
 pub(crate) fn all_points(x: &Axis, y: &Axis, fields: &[Field]) -> Vec<Point> {
     let row = |field: &Field, y: usize| -> Vec<Point> {
         (0..x.ticks.len()).map(|x| field.at(x, y)).collect()

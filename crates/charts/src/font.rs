@@ -1,7 +1,6 @@
-//! The font: DejaVu Sans, cut down to the letters of Latin, Greek and Cyrillic, under the licence
-//! in fonts/LICENSE. It measures words for all formats, draws them in PNG, and is part of
-//! PDF; SVG names it and
-//! lets whoever shows the picture draw them.
+//! The font: DejaVu Sans, reduced to Latin, Greek and Cyrillic letters, under the licence in
+//! fonts/LICENSE. All formats measure text with it. PNG draws it and PDF embeds it; SVG names it and
+//! the viewer draws it.
 
 use std::sync::LazyLock;
 use ttf_parser::{Face, GlyphId, OutlineBuilder};
@@ -9,7 +8,7 @@ use ttf_parser::{Face, GlyphId, OutlineBuilder};
 static REGULAR: LazyLock<Face> = LazyLock::new(|| face(bytes(false)));
 static BOLD: LazyLock<Face> = LazyLock::new(|| face(bytes(true)));
 
-/// Stands for letters that the font does not have.
+/// The replacement for letters that the font lacks.
 const UNKNOWN: char = '\u{fffd}';
 
 fn face(bytes: &'static [u8]) -> Face<'static> {
@@ -24,7 +23,7 @@ pub(crate) fn bytes(is_bold: bool) -> &'static [u8] {
     }
 }
 
-/// How large its letters are, in thousandths of the font's size.
+/// The extent of its letters, in thousandths of the font size.
 pub(crate) struct Metrics {
     pub ascent: f32,
     pub descent: f32,
@@ -32,7 +31,7 @@ pub(crate) struct Metrics {
     pub bounds: [f32; 4],
 }
 
-/// How large the letters of the font are.
+/// The extent of the letters of the font.
 pub(crate) fn metrics(is_bold: bool) -> Metrics {
     let face = of(is_bold);
     let scaled = |units: i16| f32::from(units) * 1000.0 / f32::from(face.units_per_em());
@@ -44,7 +43,7 @@ pub(crate) fn metrics(is_bold: bool) -> Metrics {
     }
 }
 
-/// The number of a letter in the font.
+/// The glyph index of a letter.
 pub(crate) fn glyph_of(letter: char, is_bold: bool) -> u16 {
     glyph(of(is_bold), letter).0
 }
@@ -61,14 +60,14 @@ fn advance(face: &Face, glyph: GlyphId) -> f64 {
     f64::from(face.glyph_hor_advance(glyph).unwrap_or_default()) / f64::from(face.units_per_em())
 }
 
-/// How wide a text of this size is, in pixels.
+/// The width of a text in pixels.
 pub(crate) fn width(text: &str, size: f64, is_bold: bool) -> f64 {
     let face = of(is_bold);
     text.chars().map(|letter| advance(face, glyph(face, letter))).sum::<f64>() * size
 }
 
-/// Draws the letters of a text one after the other. `pen` is given where each begins, in pixels
-/// from the beginning of the text, and pixels in a unit of the outline.
+/// Draws the letters of a text. `pen` receives the start of each letter in pixels from the start of
+/// the text, and the pixels in a unit of the outline.
 pub(crate) fn outline<B: OutlineBuilder>(
     text: &str,
     size: f64,

@@ -1,11 +1,11 @@
-//! What is around every chart: title, subtitle, source.
+//! The frame of every chart: title, subtitle, source.
 
 use crate::colour::{FAINT, INK};
 use crate::data::Words;
 use crate::font;
 use crate::scene::{Picture, Text};
 
-/// Sizes of words, in pixels.
+/// Text sizes in pixels.
 pub(crate) const TITLE: f64 = 17.0;
 pub(crate) const SUBTITLE: f64 = 12.0;
 pub(crate) const LABEL: f64 = 12.0;
@@ -14,9 +14,9 @@ pub(crate) const SMALL: f64 = 10.0;
 
 /// Space at the sides.
 pub(crate) const MARGIN: f64 = 18.0;
-/// Height that title and subtitle take.
+/// Height of title and subtitle.
 pub(crate) const HEAD: f64 = 64.0;
-/// Height that the source takes.
+/// Height of the source line.
 pub(crate) const FOOT: f64 = 26.0;
 
 /// A rectangle of a picture.
@@ -37,13 +37,13 @@ impl Area {
         self.top + self.height
     }
 
-    /// The place so far to the right and so far up, both from 0 to 1.
+    /// The position at these shares of width and height, from the lower left corner.
     pub(crate) fn at(&self, right: f64, up: f64) -> (f64, f64) {
         (self.left + right * self.width, self.bottom() - up * self.height)
     }
 }
 
-/// A picture that has nothing but its words yet. Words that do not fit in a line are cut.
+/// A picture with its frame alone. Text that does not fit in a line is cut.
 pub(crate) fn picture(words: &Words, width: f64, height: f64) -> Picture {
     let mut picture = Picture::new(width, height, &*words.title);
     picture.description = words.subtitle.clone();
@@ -57,7 +57,7 @@ pub(crate) fn picture(words: &Words, width: f64, height: f64) -> Picture {
     picture
 }
 
-/// The widest of some words, in pixels.
+/// The width of the widest text in pixels.
 pub(crate) fn widest<'a>(words: impl Iterator<Item = &'a str>, size: f64) -> f64 {
     words.map(|word| font::width(word, size, false)).fold(0.0, f64::max)
 }

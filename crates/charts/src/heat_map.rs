@@ -9,14 +9,13 @@ use crate::legend::{self, Mark};
 use crate::scale::{Scale, Use};
 use crate::scene::{Anchor, Fill, Form, Picture, Stroke, Text, hatching, rectangle};
 
-/// Height of the names of fields, where there are several.
+/// Height of the name of a field.
 const NAME: f64 = 24.0;
-/// Between two fields.
+/// Distance between two fields.
 const GAP: f64 = 26.0;
 
-/// Fields as heat maps side by side, all in the same colours. Every combination of the axes' values
-/// is a cell: with its figure, and how far its interval reaches where there is one; hatched where
-/// nothing was measured.
+/// Heat maps of fields side by side, with the same colour scale. Each combination of values is a cell
+/// with its figure and interval; missing cells are hatched.
 pub fn heat_map(
     words: &Words,
     x: &Axis,
@@ -35,12 +34,12 @@ pub fn heat_map(
             let name = Text::new(&*field.name, (area.left, area.top - 9.0), LABEL, INK).bold();
             picture.text("name", name.fitting(area.width));
         }
-        let shown = Shown { x, y, quantity, field, scale: &scale, size };
-        shown.cells(&mut picture, &area);
+        let drawing = FieldDrawing { x, y, quantity, field, scale: &scale, size };
+        drawing.cells(&mut picture, &area);
         let centres = |count: usize| (0..count).map(|i| (i as f64 + 0.5) / count as f64).collect();
         let centres_x: Vec<f64> = centres(x.ticks.len());
         axes::below(&mut picture, &area, x, &centres_x, &sheet.below);
-        shown.rows(&mut picture, &area);
+        drawing.rows(&mut picture, &area);
         axes::beside(&mut picture, &area, &y.label, axes::ticks_width(y) + 22.0);
     }
     let bar = Area { left: sheet.right() - 1.0, width: 1.0, ..sheet.area(0) };
@@ -57,13 +56,13 @@ pub fn heat_map(
     picture
 }
 
-/// Where fields lie on the picture.
+/// The layout of fields on the picture.
 struct Sheet {
     count: usize,
     columns: usize,
     left: f64,
     name: f64,
-    /// Of one field.
+    /// Width and height of a field.
     field: (f64, f64),
     below: Below,
 }
@@ -118,35 +117,35 @@ impl Sheet {
     }
 }
 
-/// Left free beside a figure in its cell.
+/// Free space beside a figure in its cell.
 const ROOM: f64 = 6.0;
 
-/// A figure in three digits, or in two where three do not fit in a cell of this width.
+/// A figure with three digits, or with two if three do not fit in a cell of this width.
 fn digits(scale: &Scale, value: f64, size: f64, width: f64) -> Option<String> {
     let texts = [3, 2].map(|digits| scale.unit.number(value, digits));
     texts.into_iter().find(|text| font::width(text, size, false) <= width - ROOM)
 }
 
-/// The size at which all figures fit in cells of this width; the usual one where none does it.
+/// The text size at which all figures fit in cells of this width; the usual one if there is none.
 fn size(scale: &Scale, points: &[Point], width: f64) -> f64 {
     let values = || points.iter().filter_map(Point::known);
     let fits = |size: &f64| values().all(|value| digits(scale, value, *size, width).is_some());
     [TICK, SMALL, SMALL - 1.0].into_iter().find(fits).unwrap_or(TICK)
 }
 
-/// One field with all that is needed to draw it.
-struct Shown<'a> {
+/// A field with everything needed to draw it.
+struct FieldDrawing<'a> {
     x: &'a Axis,
     y: &'a Axis,
     quantity: &'a Quantity,
     field: &'a Field,
     scale: &'a Scale,
-    /// Of the letters of figures.
+    /// The text size of figures.
     size: f64,
 }
 
-impl Shown<'_> {
-    /// Numbers rise upwards; words are read downwards.
+impl FieldDrawing<'_> {
+    /// Numbers go upwards, names downwards.
     fn row_top(&self, area: &Area, row: usize) -> f64 {
         let count = self.y.ticks.len();
         let is_numeric = self.y.ticks.iter().all(|tick| tick.number.is_some());
@@ -189,7 +188,7 @@ impl Shown<'_> {
             let Area { left, top, width, height } = cell(at);
             let mut spots = rectangle(left, top, width, height);
             spots.extend_from_within(..2);
-            // Dark in light: seen on cells of any colour.
+            // A dark line in a light one is visible on any colour.
             picture.line("best", spots.clone(), Stroke::new(PAPER, 5.0));
             picture.line("best", spots, Stroke::new(INK, 2.5));
         }
@@ -232,12 +231,12 @@ impl Shown<'_> {
         format!("{} {column}, {} {row}: {figure}", self.x.label, self.y.label)
     }
 
-    /// A figure in three digits, or in two where three do not fit; nothing where those do not either.
+    /// A figure with as many digits as fit; `None` if two do not fit.
     fn shown(&self, value: f64, width: f64) -> Option<String> {
         digits(self.scale, value, self.size, width)
     }
 
-    /// Writes the figure in its cell, if it fits, and its interval, if that fits too.
+    /// Writes figure and interval in the cell, as far as they fit.
     fn figure(&self, picture: &mut Picture, cell: &Area, (x, y): (usize, usize)) {
         let point = self.field.at(x, y);
         let Some(value) = point.known() else { return };
@@ -308,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_hatched_and_what_failed_crossed_out() {
+    fn missing_cells_are_hatched_and_failed_ones_crossed_out() {
         let mut field = rising("", 6, 3, 1.0);
         field.rows[0][2] = Point::Missing;
         field.rows[1][1] = Point::Failed;
@@ -376,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_at_all_is_a_picture_too() {
+    fn an_empty_picture_can_be_drawn() {
         for fields in [vec![], vec![Field::default()]] {
             assert_within(&heat_map(
                 &words(),

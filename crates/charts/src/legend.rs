@@ -1,17 +1,17 @@
-//! Keys: what colours and marks stand for.
+//! Legends: the meaning of colours and marks.
 
 use crate::colour::{FAINT, HATCH, INK, viridis};
 use crate::frame::{Area, FOOT, LABEL, MARGIN, SMALL, TICK};
 use crate::scale::Scale;
 use crate::scene::{Anchor, Fill, Form, Picture, Stroke, Text, hatching, rectangle};
 
-/// Width that a bar of colours takes with its figures and its name.
+/// Width of a colour bar with its figures and its name.
 pub(crate) const COLOURS_WIDTH: f64 = 92.0;
 const BAR: f64 = 14.0;
-/// Height that a line of marks takes.
+/// Height of the line of marks.
 pub(crate) const MARKS_HEIGHT: f64 = 22.0;
 
-/// Draws the colours of a scale with its figures: `area` is what they stand beside.
+/// Draws the colour bar of a scale beside `area`.
 pub(crate) fn colours(picture: &mut Picture, area: &Area, scale: &Scale, name: &str) {
     const STEPS: usize = 60;
     let left = area.right() + 18.0;
@@ -19,7 +19,7 @@ pub(crate) fn colours(picture: &mut Picture, area: &Area, scale: &Scale, name: &
     for index in 0..STEPS {
         let share = (index as f64 + 0.5) / STEPS as f64;
         let top = area.bottom() - (index + 1) as f64 * step;
-        // A little overlap, so that no gaps shine through.
+        // A small overlap avoids visible gaps.
         let spots = rectangle(left, top, BAR, step + if index == 0 { 0.0 } else { 0.5 });
         picture.push("colour", Form::Area { spots, fill: Fill::solid(viridis(share)), edge: None });
     }
@@ -35,7 +35,7 @@ pub(crate) fn colours(picture: &mut Picture, area: &Area, scale: &Scale, name: &
     picture.text("colour-label", text.anchored(Anchor::Middle).turned(-90.0));
 }
 
-/// A mark that needs an explanation.
+/// A mark with an explanation.
 pub(crate) enum Mark {
     /// Hatched.
     Missing,
@@ -43,11 +43,11 @@ pub(crate) enum Mark {
     Failed,
     /// Outlined.
     Best(&'static str),
-    /// Words alone.
+    /// Text alone.
     Words(String),
 }
 
-/// Writes what marks mean in one line, right above the foot of a picture.
+/// Writes the meaning of marks in a line above the foot of a picture.
 pub(crate) fn marks(picture: &mut Picture, marks: &[Mark]) {
     const BOX: f64 = 12.0;
     let (mut left, base) = (MARGIN, picture.height - FOOT - 6.0);
@@ -84,8 +84,7 @@ pub(crate) fn marks(picture: &mut Picture, marks: &[Mark]) {
     }
 }
 
-/// What marks of intervals mean, where there are any: "lines on bars: …", and what shows that some go
-/// on beyond the axis, where they do.
+/// The meaning of the marks of intervals ("lines on bars: …"), and of intervals beyond the axis.
 pub(crate) fn intervals(
     points: &[crate::Point],
     scale: &Scale,
@@ -104,7 +103,7 @@ pub(crate) fn crossing(left: f64, top: f64, width: f64, height: f64) -> Vec<Vec<
     vec![vec![(left, top), (right, bottom)], vec![(left, bottom), (right, top)]]
 }
 
-/// Which of missing and failed are among some points, as marks.
+/// The marks for missing and failed points.
 pub(crate) fn marks_of<'a>(points: impl Iterator<Item = &'a crate::Point>) -> Vec<Mark> {
     let (mut missing, mut failed) = (false, false);
     for point in points {

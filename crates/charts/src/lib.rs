@@ -2,13 +2,12 @@
 //!
 //! A chart ([`heat_map`], [`surface`], [`lines`], [`bars`], [`over_time`], [`spread_over_time`],
 //! [`percentile_curves`]) makes a [`Picture`] of plain shapes;
-//! [`Picture::svg`], [`Picture::png`] and [`Picture::pdf`] write the same shapes, so all formats show the same.
-//! Nothing here knows what was measured: who calls gives names, units and figures, and whether a
-//! figure is missing.
+//! [`Picture::svg`], [`Picture::png`] and [`Picture::pdf`] write the same shapes.
+//! The caller provides names, units and figures, and says which figures are missing.
 //!
-//! The colours of fields are viridis (N. Smith and S. van der Walt, 2015), which rises evenly in
-//! lightness and is told apart with every kind of colour vision; those of series are the eight of
-//! M. Okabe and K. Ito, "Color Universal Design" (2008).
+//! Fields use viridis (N. Smith and S. van der Walt, 2015), whose lightness increases evenly and which
+//! every kind of colour vision can distinguish. Series use the eight colours of M. Okabe and K. Ito,
+//! "Color Universal Design" (2008).
 
 mod axes;
 mod bars;

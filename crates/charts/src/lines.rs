@@ -1,4 +1,4 @@
-//! Lines: figures along one axis, each series with the band of its intervals.
+//! Line charts, with bands for intervals.
 
 use crate::axes::{self, Below};
 use crate::colour::{INK, PAPER, series as series_colour};
@@ -10,15 +10,15 @@ use crate::scene::{Fill, Form, Picture, Spot, Stroke, Text};
 
 const WIDTH: f64 = 860.0;
 const HEIGHT: f64 = 500.0;
-/// Width that names of series have at most.
+/// The longest name of a series.
 const NAMES: f64 = 220.0;
 /// Height of a name of a series.
 pub(crate) const NAME_HEIGHT: f64 = 19.0;
-/// How far within the area the first and last value lie.
+/// The margin of the first and last value in the area.
 const INSET: f64 = 0.02;
 
-/// Series along an axis, as lines with marks at the figures and bands of their intervals. A line is
-/// broken where a figure is missing. Values that double lie at even distances.
+/// A line chart of series, with marks at the figures and bands for their intervals. A missing figure
+/// breaks the line. Values that double are evenly spaced.
 pub fn lines(words: &Words, x: &Axis, quantity: &Quantity, series: &[Series]) -> Picture {
     let count = x.ticks.len();
     let all = series.iter().flat_map(|series| (0..count).map(|index| series.at(index)));
@@ -61,7 +61,7 @@ pub fn lines(words: &Words, x: &Axis, quantity: &Quantity, series: &[Series]) ->
     picture
 }
 
-/// Width that the names of several series take; one needs none.
+/// Width of the names of several series; 0 for one.
 pub(crate) fn names_width(series: &[Series]) -> f64 {
     match series.len() {
         0 | 1 => 0.0,
@@ -69,7 +69,7 @@ pub(crate) fn names_width(series: &[Series]) -> f64 {
     }
 }
 
-/// Writes what a mark and its colour stand for.
+/// Writes the name of a series beside its mark.
 fn name(
     picture: &mut Picture,
     (left, top): Spot,
@@ -85,7 +85,7 @@ fn name(
     picture.text("name", text.fitting(NAMES));
 }
 
-/// The mark of a series around a place: its shape tells series apart without their colour.
+/// The mark of a series: shapes distinguish series without colour.
 fn mark(centre: Spot, index: usize, colour: crate::colour::Colour) -> Form {
     const RADIUS: f64 = 4.0;
     let fill = Fill::solid(colour);
@@ -110,7 +110,7 @@ struct Drawn<'a> {
     scale: &'a Scale,
     area: &'a Area,
     places: &'a [f64],
-    /// How many series there are.
+    /// The number of series.
     count: usize,
 }
 
@@ -123,7 +123,7 @@ impl Drawn<'_> {
         self.area.at(self.places[index], self.scale.at(value))
     }
 
-    /// Areas between the ends of the intervals of neighbours, and bars where there are none.
+    /// Areas between the intervals of neighbours, and error bars for points without neighbours.
     fn band(&self, picture: &mut Picture, number: usize, series: &Series) {
         let colour = self.colour(number);
         let ends: Vec<Option<(Spot, Spot)>> = (0..self.places.len())
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_at_all_is_a_picture_too() {
+    fn an_empty_picture_can_be_drawn() {
         assert_within(&lines(&words(), &Axis::default(), &quantity(), &[]));
         assert_within(&lines(&words(), &axis("x", &["1"]), &quantity(), &[Series::default()]));
     }

@@ -1,5 +1,5 @@
-//! What goes on over time: lines over a time axis, and how a quantity is distributed at each moment
-//! of it, both with spans and moments marked.
+//! Charts over time: lines, and the distribution of a quantity at each moment. Both can mark spans and
+//! moments.
 
 use crate::axes;
 use crate::colour::{Colour, FAINT, INK, series as series_colour, viridis};
@@ -12,15 +12,15 @@ use crate::scene::{Anchor, Fill, Form, Picture, Spot, Stroke, Text, rectangle};
 use crate::unit::Unit;
 
 const WIDTH: f64 = 860.0;
-/// Height of the area itself.
+/// Height of the chart area.
 const HEIGHT: f64 = 190.0;
-/// Width that names of lines have at most.
+/// The longest name of a line.
 const NAMES: f64 = 210.0;
 
-/// A stretch of time, in seconds from where time counts from.
+/// A stretch of time, in seconds from time zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stretch {
-    /// Its begin.
+    /// Its start.
     pub from: f64,
     /// Its end.
     pub to: f64,
@@ -29,29 +29,29 @@ pub struct Stretch {
 /// A line over time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trace {
-    /// What it is.
+    /// Its name.
     pub name: String,
     /// (seconds, figure), in time order.
     pub points: Vec<(f64, f64)>,
 }
 
-/// What a span means.
+/// The meaning of a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpanKind {
     /// Not part of the measurement.
     LeftOut,
-    /// What the measurement is best believed of.
+    /// The steady part of the measurement.
     Steady,
 }
 
 /// A marked stretch of time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Span {
-    /// Where it is.
+    /// The stretch.
     pub at: Stretch,
-    /// What it is, in a word or two.
+    /// Its name, in a word or two.
     pub name: String,
-    /// What it means.
+    /// Its meaning.
     pub kind: SpanKind,
 }
 
@@ -60,31 +60,31 @@ pub struct Span {
 pub struct Moment {
     /// When, in seconds.
     pub at: f64,
-    /// What happened, in a word or two.
+    /// The event, in a word or two.
     pub name: String,
 }
 
-/// What is marked on a time axis.
+/// The marks on a time axis.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Marks {
-    /// The time that is shown.
+    /// The stretch shown.
     pub shown: Stretch,
-    /// Stretches of it.
+    /// The marked stretches.
     pub spans: Vec<Span>,
-    /// Moments of it.
+    /// The marked moments.
     pub moments: Vec<Moment>,
 }
 
-/// How a quantity was distributed in one stretch of time.
+/// The distribution of a quantity in one stretch of time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Column {
     /// When.
     pub at: Stretch,
-    /// (lower end, upper end, how many), rising.
+    /// (lower end, upper end, count), ascending.
     pub bins: Vec<(f64, f64, u64)>,
 }
 
-/// Lines over time. A line is broken where it has no figure for more than three of its usual steps.
+/// A chart of lines over time. A gap of more than three usual steps breaks a line.
 pub fn over_time(words: &Words, marks: &Marks, quantity: &Quantity, traces: &[Trace]) -> Picture {
     let points: Vec<Point> =
         traces.iter().flat_map(|t| &t.points).map(|(_, value)| Point::value(*value)).collect();
@@ -110,14 +110,14 @@ pub fn over_time(words: &Words, marks: &Marks, quantity: &Quantity, traces: &[Tr
     sheet.finish(marks, None)
 }
 
-/// At most so many columns and rows are drawn; neighbours are taken together.
+/// The most columns and rows drawn; neighbours are merged.
 const COLUMNS: usize = 160;
 const ROWS: usize = 56;
-/// Colours that are told apart.
+/// The number of distinct shades.
 const SHADES: usize = 24;
 
-/// How a quantity was distributed over time, as a map of coloured cells on a logarithmic scale: each
-/// colour is a share of what there was in its stretch of time.
+/// A heat map of the distribution of a quantity over time, on a logarithmic scale: the colour of a cell
+/// is its share of the values in its stretch of time.
 pub fn spread_over_time(
     words: &Words,
     marks: &Marks,
@@ -150,7 +150,7 @@ struct Cell {
     share: f64,
 }
 
-/// The cells that hold something, columns and rows taken together to as many as can be seen.
+/// The cells with values; columns and rows are merged down to the most that can be seen.
 fn cells(columns: &[Column], scale: &Scale, shown: Stretch) -> Vec<Cell> {
     let length = (shown.to - shown.from).max(f64::MIN_POSITIVE);
     let together = columns.len().div_ceil(COLUMNS).max(1);
@@ -175,7 +175,7 @@ fn cells(columns: &[Column], scale: &Scale, shown: Stretch) -> Vec<Cell> {
     cells
 }
 
-/// What both kinds have in common.
+/// The parts common to both charts.
 struct Sheet {
     picture: Picture,
     area: Area,
@@ -191,7 +191,7 @@ impl Sheet {
         Sheet { picture: frame::picture(words, WIDTH, bottom), area, shown: marks.shown }
     }
 
-    /// Where a moment lies, from 0 to 1.
+    /// The position of a moment, from 0 to 1.
     fn place(&self, seconds: f64) -> f64 {
         let length = (self.shown.to - self.shown.from).max(f64::MIN_POSITIVE);
         ((seconds - self.shown.from) / length).clamp(0.0, 1.0)
@@ -226,7 +226,7 @@ impl Sheet {
             let fill = Fill { colour, opacity: 0.16 };
             let area = Form::Area { spots, fill, edge: None };
             self.picture.push_with_tip("span", area, span.name.clone());
-            // A strip along the top is seen on coloured cells as well.
+            // A strip along the top is visible on coloured cells too.
             let strip = rectangle(left, self.area.top - 5.0, width, 4.0);
             let fill = Fill { colour, opacity: 0.9 };
             self.picture.push("span", Form::Area { spots: strip, fill, edge: None });
@@ -265,7 +265,7 @@ impl Sheet {
         }
     }
 
-    /// Cells of one shade are one shape; neighbours of one shade in a row one line.
+    /// Cells of one shade form one shape, neighbours in a row one line.
     fn cells(&mut self, cells: &[Cell], colours: &Scale) {
         let height = self.area.height / ROWS as f64;
         let mut shades: Vec<Vec<Vec<Spot>>> = vec![Vec::new(); SHADES];
@@ -285,7 +285,7 @@ impl Sheet {
         }
         for (shade, lines) in shades.into_iter().enumerate().filter(|(_, l)| !l.is_empty()) {
             let colour = viridis((shade as f64 + 0.5) / SHADES as f64);
-            // A little overlap, so that no gaps shine through.
+            // A small overlap avoids visible gaps.
             let stroke = Stroke::new(colour, height + 0.4);
             self.picture.push("cell", Form::Lines { lines, stroke });
         }
@@ -300,7 +300,7 @@ impl Sheet {
         self.picture.text("name", text.fitting(NAMES));
     }
 
-    /// Says what is marked, below the axis.
+    /// Writes the names of the marks below the axis.
     fn finish(mut self, marks: &Marks, note: Option<&str>) -> Picture {
         const BOX: f64 = 11.0;
         let base = self.picture.height - FOOT - 6.0;
@@ -339,14 +339,14 @@ fn span_colour(kind: SpanKind) -> Colour {
     }
 }
 
-/// The distance of two points that most neighbours have.
+/// The usual distance between neighbouring points.
 fn usual_step(points: &[(f64, f64)]) -> f64 {
     let mut steps: Vec<f64> = points.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
     steps.sort_by(f64::total_cmp);
     steps.get(steps.len() / 2).copied().unwrap_or(f64::INFINITY)
 }
 
-/// Round moments along a stretch of time, in the unit that suits it.
+/// Round moments along a stretch of time, in the best unit.
 struct TimeTicks {
     at: Vec<f64>,
     unit: &'static str,
@@ -404,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_spans_and_moments_are_drawn_and_told() {
+    fn lines_spans_and_moments_are_drawn_and_labelled() {
         let picture =
             over_time(&words(), &marks(), &quantity(), &[trace("read", 1.0), trace("write", 0.5)]);
         let svg = picture.svg();
@@ -462,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spread_of_ten_minutes_is_a_small_picture() {
+    fn a_distribution_over_ten_minutes_is_a_small_file() {
         let latency =
             Quantity { name: "latency".into(), unit: Unit::Nanoseconds, more_is_better: false };
         let picture = spread_over_time(&words(), &marks(), &latency, &columns(600, 120));
@@ -475,7 +475,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_at_all_is_a_picture_too() {
+    fn an_empty_picture_can_be_drawn() {
         assert_within(&over_time(&words(), &Marks::default(), &quantity(), &[]));
         assert_within(&spread_over_time(&words(), &Marks::default(), &quantity(), &[]));
     }

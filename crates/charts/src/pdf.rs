@@ -1,5 +1,5 @@
-//! Pictures as PDF (ISO 32000-1): shapes stay shapes and words can be searched and copied, for the
-//! font is embedded.
+//! Pictures as PDF (ISO 32000-1), with vector shapes. The font is embedded, so text can be searched and
+//! copied.
 
 use crate::colour::{Colour, PAPER};
 use crate::font;
@@ -13,7 +13,7 @@ use std::io::Write;
 
 /// Points in a pixel.
 const POINTS: f32 = 0.75;
-/// How far a Bézier's handles are from its ends, in radii, for a quarter of a circle.
+/// The distance of Bézier handles from their ends for a quarter of a circle, in radii.
 const HANDLE: f32 = 0.552_284_8;
 
 const CATALOG: Ref = Ref::new(1);
@@ -21,7 +21,7 @@ const PAGES: Ref = Ref::new(2);
 const PAGE: Ref = Ref::new(3);
 const CONTENT: Ref = Ref::new(4);
 const INFO: Ref = Ref::new(5);
-/// The objects of the two fonts begin here, those of opacities after them.
+/// The first object of the two fonts; objects of opacities follow.
 const FONTS: [i32; 2] = [10, 20];
 const OPACITIES: i32 = 100;
 const FONT_NAMES: [Name; 2] = [Name(b"F0"), Name(b"F1")];
@@ -79,19 +79,19 @@ fn packed(bytes: &[u8]) -> Vec<u8> {
     written.unwrap_or_default()
 }
 
-/// What is drawn on the page.
+/// The content of the page.
 struct Page {
     content: Content,
     /// Opacity in thousandths → the name of its state.
     opacities: BTreeMap<u32, String>,
-    /// Letters in use, of the plain and the bold font.
+    /// The letters used, of the plain and the bold font.
     letters: [BTreeSet<char>; 2],
 }
 
 impl Page {
     fn draw(&mut self, picture: &Picture) {
         let height = picture.height as f32 * POINTS;
-        // From here on as everywhere else here: pixels, from the upper left corner.
+        // Switch to pixels from the upper left corner, as everywhere in this crate.
         self.content.transform([POINTS, 0.0, 0.0, -POINTS, 0.0, height]);
         self.content.set_line_join(LineJoinStyle::RoundJoin);
         self.fill_colour(PAPER);
@@ -136,7 +136,7 @@ impl Page {
     fn disc(&mut self, (x, y): Spot, radius: f32) {
         let (x, y, handle) = (x as f32, y as f32, radius * HANDLE);
         self.content.move_to(x + radius, y);
-        // The quarters, each by where it begins and ends, seen from the centre.
+        // The quarters, each by its start and end seen from the centre.
         let around = [(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0), (1.0, 0.0)];
         for pair in around.windows(2) {
             let ((ax, ay), (bx, by)) = (pair[0], pair[1]);
@@ -174,7 +174,7 @@ impl Page {
         self.content
             .begin_text()
             .set_font(FONT_NAMES[bold], text.size as f32)
-            // Letters stand upwards, where the page's figures grow downwards.
+            // Letters point upwards, page coordinates downwards.
             .set_text_matrix([cosine, sine, sine, -cosine, x, y])
             .show(Str(&glyphs))
             .end_text();
@@ -204,7 +204,7 @@ impl Page {
     }
 }
 
-/// Writes a font with what its glyphs stand for.
+/// Writes a font with the letters of its glyphs.
 fn write_font(pdf: &mut Pdf, is_bold: bool, letters: &BTreeSet<char>) {
     let first = FONTS[usize::from(is_bold)];
     let [composite, descendant, descriptor, file, cmap] =
@@ -222,7 +222,7 @@ fn write_font(pdf: &mut Pdf, is_bold: bool, letters: &BTreeSet<char>) {
     cid.cid_to_gid_map_predefined(Name(b"Identity"));
     let mut widths = cid.widths();
     for (glyph, letter) in &glyphs {
-        // In thousandths of the font's size.
+        // In thousandths of the font size.
         let width = font::width(&letter.to_string(), 1000.0, is_bold);
         widths.consecutive(*glyph, [width as f32]);
     }

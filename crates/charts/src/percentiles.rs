@@ -1,4 +1,4 @@
-//! Curves of percentiles: how large a share stays below a figure, the rare ones spread out.
+//! Percentile curves, with the high percentiles spread out.
 
 use crate::axes::{self, Below};
 use crate::colour::series as series_colour;
@@ -11,22 +11,21 @@ use crate::scene::{Fill, Form, Picture, Spot, Stroke, Text};
 
 const WIDTH: f64 = 860.0;
 const HEIGHT: f64 = 260.0;
-/// Width that names of curves have at most.
+/// The longest name of a curve.
 const NAMES: f64 = 190.0;
 
 /// Figures by percentile, with the intervals of some.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PercentileCurve {
-    /// What it is.
+    /// Its name.
     pub name: String,
-    /// (percentile from 0 to below 100, figure), rising.
+    /// (percentile from 0 to below 100, figure), ascending.
     pub points: Vec<(f64, f64)>,
     /// (percentile, lower end, upper end).
     pub intervals: Vec<(f64, f64, f64)>,
 }
 
-/// Percentile against figure, both on logarithmic scales: each 9 more takes the same width. A curve
-/// goes as far as it is given.
+/// Figures over percentiles, both on logarithmic scales: each further nine has the same width.
 pub fn percentile_curves(
     words: &Words,
     quantity: &Quantity,
@@ -67,7 +66,7 @@ pub fn percentile_curves(
     picture
 }
 
-/// How many nines a percentile has: 1 for 90, 2 for 99.
+/// The number of nines of a percentile: 1 for 90, 2 for 99.
 fn nines(percentile: f64) -> f64 {
     -(1.0 - percentile.clamp(0.0, 99.999_999_9) / 100.0).log10()
 }
@@ -151,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn each_nine_takes_the_same_width_and_a_curve_ends_where_it_is_told() {
+    fn each_nine_has_the_same_width_and_a_curve_ends_at_its_last_point() {
         let picture =
             percentile_curves(&words(), &latency(), &[curve("a", 99.99), curve("b", 99.5)]);
         let svg = picture.svg();
@@ -173,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_at_all_is_a_picture_too() {
+    fn an_empty_picture_can_be_drawn() {
         assert_within(&percentile_curves(&words(), &latency(), &[]));
         assert_within(&percentile_curves(&words(), &latency(), &[PercentileCurve::default()]));
     }

@@ -6,38 +6,22 @@ use crate::scene::{Anchor, Fill, Form, Picture, Spot, Stroke, Text};
 use tiny_skia::{Color, FillRule, LineCap, LineJoin, Paint, Path, PathBuilder, Pixmap, Transform};
 use ttf_parser::OutlineBuilder;
 
-/// Why there is no PNG.
-#[derive(Debug)]
+/// Why a PNG cannot be made.
+#[derive(Debug, thiserror::Error)]
 pub enum PngError {
-    /// It would be larger than an image can be: width and height in pixels.
+    /// It is too large: width and height in pixels.
+    #[error("a picture of {0} by {1} pixels is too large for PNG: plot fewer values, or write SVG")]
     TooLarge(f64, f64),
-    /// It could not be encoded; why.
-    Encoding(String),
+    /// It cannot be encoded.
+    #[error("cannot encode the picture as PNG: {0}")]
+    Encoding(#[from] png::EncodingError),
 }
 
-impl std::fmt::Display for PngError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            PngError::TooLarge(width, height) => write!(
-                f,
-                "a picture of {width} by {height} pixels is too large for PNG: plot fewer values, or \
-                 write SVG"
-            ),
-            PngError::Encoding(why) => write!(f, "cannot encode the picture as PNG: {why}"),
-        }
-    }
-}
-
-impl std::error::Error for PngError {}
-
-/// Pixels that a picture may have: 400 MB of memory.
+/// The most pixels of a picture: 400 MB of memory.
 const PIXELS_MAX: f64 = 1e8;
 
 impl Picture {
-    /// The picture as a PNG file, with `scale` pixels in each of the picture's own.
-    ///
-    /// # Errors
-    /// [`PngError`].
+    /// The picture as a PNG file, with `scale` pixels for each of its own.
     pub fn png(&self, scale: f32) -> Result<Vec<u8>, PngError> {
         let [width, height] =
             [self.width, self.height].map(|side| (side * f64::from(scale)).ceil());
@@ -49,12 +33,11 @@ impl Picture {
         image.fill(Color::from_rgba8(PAPER.0, PAPER.1, PAPER.2, 255));
         let mut canvas = Canvas { image, scale: Transform::from_scale(scale, scale) };
         self.shapes.iter().for_each(|shape| canvas.draw(&shape.form));
-        encoded(&canvas.image).map_err(|error| PngError::Encoding(error.to_string()))
+        Ok(encoded(&canvas.image)?)
     }
 }
 
-/// Without transparency, for nothing shines through, and as small as it gets: pictures are looked
-/// at more often than they are made.
+/// Encodes pixels without transparency, with the best compression.
 fn encoded(image: &Pixmap) -> Result<Vec<u8>, png::EncodingError> {
     let colours: Vec<u8> =
         image.pixels().iter().flat_map(|p| [p.red(), p.green(), p.blue()]).collect();
@@ -62,7 +45,7 @@ fn encoded(image: &Pixmap) -> Result<Vec<u8>, png::EncodingError> {
     let mut encoder = png::Encoder::new(&mut file, image.width(), image.height());
     encoder.set_color(png::ColorType::Rgb);
     encoder.set_compression(png::Compression::High);
-    // Even areas pack better as they are than as differences.
+    // Even areas compress better without a filter.
     encoder.set_filter(png::Filter::NoFilter);
     encoder.write_header()?.write_image_data(&colours)?;
     Ok(file)
@@ -119,7 +102,7 @@ fn paint(colour: crate::colour::Colour, opacity: f64) -> Paint<'static> {
     paint
 }
 
-/// `None` of nothing, or of what is not finite.
+/// `None` for no points, and for points that are not finite.
 fn path(lines: &[Vec<Spot>], closed: bool) -> Option<Path> {
     let mut builder = PathBuilder::new();
     for line in lines {
@@ -136,7 +119,7 @@ fn path(lines: &[Vec<Spot>], closed: bool) -> Option<Path> {
     builder.finish()
 }
 
-/// The outlines of the letters of a text, where it stands.
+/// The outlines of the letters of a text at its position.
 fn letters(text: &Text) -> Option<Path> {
     let before = match text.anchor {
         Anchor::Start => 0.0,
@@ -160,7 +143,7 @@ fn letters(text: &Text) -> Option<Path> {
     whole.finish()
 }
 
-/// Puts an outline, in units of the font and upwards, where the letter stands.
+/// Moves an outline, in font units and upwards, to the position of its letter.
 struct Pen {
     path: PathBuilder,
     along: f64,

@@ -1,38 +1,38 @@
-//! Where values lie along an axis.
+//! The positions of values along an axis.
 
 use crate::data::{Axis, Point};
 use crate::unit::{self, Unit};
 use record::human::Unit as Scaled;
 
-/// Where figures lie between the ends of an axis of figures.
+/// The scale of an axis of figures.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Scale {
     low: f64,
     high: f64,
     pub is_log: bool,
     pub unit: Scaled,
-    /// Each round figure has its own unit: they reach too far for one.
+    /// Ticks have different units, because the range is too wide for one.
     pub mixed: Option<Unit>,
-    /// Round figures along it, rising.
+    /// Round figures along it, ascending.
     pub ticks: Vec<f64>,
 }
 
-/// Figures that reach further apart than this are shown on a logarithmic scale.
+/// Figures with a larger ratio are shown on a logarithmic scale.
 const FAR_APART: f64 = 30.0;
 
-/// What a scale is for.
+/// The use of a scale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Use {
-    /// Lengths are compared: it begins at 0.
+    /// Lengths are compared: the scale begins at 0.
     Lengths,
-    /// Places are compared: it may be logarithmic, and begin where the figures do.
+    /// Positions are compared: the scale may be logarithmic and begin above 0.
     Places,
-    /// As places; but intervals have no colour, and a wide one would leave the figures few.
+    /// As for positions. Intervals have no colour, so the scale covers the figures alone.
     Colours,
 }
 
 impl Scale {
-    /// A scale that holds all figures, with their intervals where those are drawn along it.
+    /// A scale for all figures, and for their intervals if they are drawn.
     pub(crate) fn of<'a>(
         points: impl Iterator<Item = &'a Point> + Clone,
         unit: Unit,
@@ -46,7 +46,7 @@ impl Scale {
         let (lowest, highest) = ends.fold((least, most), |(low, high), interval| {
             (low.min(interval.0), high.max(interval.1))
         });
-        // An interval far beyond all figures would leave no room for them.
+        // A far end of an interval would compress all figures.
         let highest = highest.min(most * 2.0);
         match used != Use::Lengths && least > 0.0 && most / least >= FAR_APART {
             true => Scale::logarithmic(lowest.max(least / 3.0), highest, unit),
@@ -91,7 +91,7 @@ impl Scale {
         Scale { low, high, is_log: true, unit, mixed, ticks }
     }
 
-    /// Where a figure lies, from 0 to 1.
+    /// The position of a figure, from 0 to 1.
     pub(crate) fn at(&self, value: f64) -> f64 {
         let share = match self.is_log {
             true => (value.max(self.low) / self.low).ln() / (self.high / self.low).ln(),
@@ -100,19 +100,19 @@ impl Scale {
         if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
     }
 
-    /// Whether a figure lies beyond the lower end, and beyond the upper one: it is drawn at that end.
+    /// Whether a figure is below the lower end, and above the upper one; it is drawn at that end.
     pub(crate) fn is_beyond(&self, value: f64) -> (bool, bool) {
         let little = (self.high - self.low).abs() * 1e-9;
         (value < self.low - little, value > self.high + little)
     }
 
-    /// Whether the interval of any of these is cut at an end.
+    /// Whether an interval of these points is cut at an end.
     pub(crate) fn cuts<'a>(&self, mut points: impl Iterator<Item = &'a Point>) -> bool {
         let is_cut = |(low, high)| self.is_beyond(low).0 || self.is_beyond(high).1;
         points.any(|point| point.interval().is_some_and(is_cut))
     }
 
-    /// A round figure as text; with its unit where each has its own.
+    /// A round figure as text, with its unit if ticks have different ones.
     pub(crate) fn round(&self, value: f64) -> String {
         match self.mixed {
             Some(unit) => unit.round(value),
@@ -120,7 +120,7 @@ impl Scale {
         }
     }
 
-    /// The name of a quantity with the unit, and that it is logarithmic.
+    /// The name of a quantity with unit and kind of scale.
     pub(crate) fn label(&self, name: &str) -> String {
         match (self.is_log, self.mixed) {
             (true, Some(_)) => format!("{name} (log scale)"),
@@ -130,9 +130,8 @@ impl Scale {
     }
 }
 
-/// Where the values of a dimension lie, from 0 to 1: at distances of their logarithms where they
-/// grow by factors, of themselves where they grow by steps, at even ones where they are no numbers
-/// that rise.
+/// The positions of the values of a dimension, from 0 to 1: logarithmic if they grow by factors, linear
+/// if they grow by steps, evenly spaced if they are not ascending numbers.
 pub(crate) fn places(axis: &Axis) -> Vec<f64> {
     let count = axis.ticks.len();
     let even = || (0..count).map(|i| i as f64 / (count.max(2) - 1) as f64).collect();
@@ -151,7 +150,7 @@ pub(crate) fn places(axis: &Axis) -> Vec<f64> {
     along.iter().map(|value| (value - along[0]) / span).collect()
 }
 
-/// How much the steps between values differ: their coefficient of variation.
+/// The coefficient of variation of the steps between values.
 fn uneven(values: &[f64]) -> f64 {
     let steps: Vec<f64> = values.windows(2).map(|pair| pair[1] - pair[0]).collect();
     let mean = steps.iter().sum::<f64>() / steps.len() as f64;

@@ -3,7 +3,7 @@
 use crate::colour::Colour;
 use crate::font;
 
-/// A place in a picture, in pixels from its upper left corner.
+/// A position in a picture, in pixels from its upper left corner.
 pub(crate) type Spot = (f64, f64);
 
 /// A picture, made by one of the charts.
@@ -11,9 +11,9 @@ pub(crate) type Spot = (f64, f64);
 pub struct Picture {
     pub(crate) width: f64,
     pub(crate) height: f64,
-    /// What it shows, for those who cannot see it.
+    /// The title for screen readers.
     pub(crate) title: String,
-    /// More about it, for them too.
+    /// The description for screen readers.
     pub(crate) description: String,
     pub(crate) shapes: Vec<Shape>,
 }
@@ -21,9 +21,9 @@ pub struct Picture {
 /// A shape.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Shape {
-    /// What it stands for ("cell", "band", …): the class in SVG.
+    /// Its meaning ("cell", "band", …): the class in SVG.
     pub class: &'static str,
-    /// Said when it is pointed at.
+    /// The tool tip.
     pub tip: Option<String>,
     pub form: Form,
 }
@@ -32,11 +32,11 @@ pub(crate) struct Shape {
 pub(crate) enum Form {
     /// A closed area.
     Area { spots: Vec<Spot>, fill: Fill, edge: Option<Stroke> },
-    /// Open lines, all alike.
+    /// Open lines in one style.
     Lines { lines: Vec<Vec<Spot>>, stroke: Stroke },
     /// A disc.
     Disc { centre: Spot, radius: f64, fill: Fill },
-    /// Words.
+    /// Text.
     Text(Text),
 }
 
@@ -53,7 +53,7 @@ pub(crate) struct Stroke {
     pub opacity: f64,
 }
 
-/// Which part of a text stands at its place.
+/// The part of a text that is at its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Anchor {
     Start,
@@ -72,7 +72,7 @@ pub(crate) struct Text {
     pub anchor: Anchor,
     pub colour: Colour,
     pub is_bold: bool,
-    /// In degrees, clockwise around its place.
+    /// Rotation in degrees, clockwise around its position.
     pub turned: f64,
 }
 
@@ -94,7 +94,7 @@ impl Text {
         Text { turned: degrees, ..self }
     }
 
-    /// Shortened, with an ellipsis, until it is at most so wide.
+    /// The text, shortened with an ellipsis to at most this width.
     pub(crate) fn fitting(mut self, width: f64) -> Text {
         if font::width(&self.text, self.size, self.is_bold) <= width {
             return self;
@@ -163,7 +163,7 @@ pub(crate) fn rectangle(left: f64, top: f64, width: f64, height: f64) -> Vec<Spo
 pub(crate) fn hatching(left: f64, top: f64, width: f64, height: f64) -> Vec<Vec<Spot>> {
     const APART: f64 = 7.0;
     let (right, bottom) = (left + width, top + height);
-    // Lines x + y = c, so that those of neighbours go on in each other.
+    // Lines x + y = c continue in neighbouring rectangles.
     let first = ((left + top) / APART).ceil() as i64;
     let last = ((right + bottom) / APART).floor() as i64;
     (first..=last)

@@ -1,4 +1,4 @@
-//! Surfaces: a field as a landscape over two axes, seen from above one of its corners.
+//! Surface plots: a field over two axes, seen from above one of its corners.
 
 use crate::axes;
 use crate::colour::{FAINT, GRID, HATCH, INK, PAPER, series as series_colour, viridis};
@@ -9,22 +9,21 @@ use crate::legend;
 use crate::scale::{Scale, Use, places};
 use crate::scene::{Anchor, Fill, Form, Picture, Spot, Stroke, Text, hatching, rectangle};
 
-/// Width of the landscape, in pixels.
+/// Width of the plot in pixels.
 const ACROSS: f64 = 600.0;
-/// How high the highest figure stands, in lengths of a side of the floor.
+/// Height of the highest figure, in sides of the floor.
 const HIGH: f64 = 0.72;
-/// Where it is seen from: angles around and above, in degrees. The corner of the first values is
-/// nearest.
+/// The view: angles around and above, in degrees. The corner of the first values is nearest.
 const AROUND: f64 = 229.0;
 const ABOVE: f64 = 28.0;
-/// Space left and right of it, for words.
+/// Space for labels to the left and right.
 const BESIDE: f64 = 84.0;
-/// Space below it, for words.
+/// Space for labels below.
 const BENEATH: f64 = 58.0;
 
-/// Fields as landscapes over one floor: one alone is coloured by height, several are translucent
-/// nets in a colour each. Low figures are turned to the front, so that they are not hidden. Where a
-/// figure is missing the landscape has a hole, and the floor is hatched.
+/// Surfaces of fields over one floor: a single one is coloured by height, several are translucent nets
+/// in different colours. The lowest figures are in front, so that they are not hidden. A missing figure
+/// is a hole over a hatched part of the floor.
 pub fn surface(
     words: &Words,
     x: &Axis,
@@ -34,7 +33,7 @@ pub fn surface(
 ) -> Picture {
     let all = all_points(x, y, fields);
     let scale = Scale::of(all.iter(), quantity.unit, Use::Places);
-    let land = Land::new(x, y, fields, &scale);
+    let land = Surfaces::new(x, y, fields, &scale);
     let (width, height) = land.view.extent();
     let mut picture = frame::picture(
         words,
@@ -54,7 +53,7 @@ pub fn surface(
     picture
 }
 
-/// Names of the fields in a line, right below the title.
+/// The names of the fields in a line below the title.
 fn names(picture: &mut Picture, fields: &[Field]) {
     let mut left = MARGIN;
     for (index, field) in fields.iter().enumerate() {
@@ -69,10 +68,10 @@ fn names(picture: &mut Picture, fields: &[Field]) {
     }
 }
 
-/// Maps places over the floor, all from 0 to 1, to the picture.
+/// Maps positions over the floor, all from 0 to 1, to the picture.
 #[derive(Clone, Copy)]
 struct View {
-    /// Pixels in a length of a side.
+    /// Pixels in a side of the floor.
     scale: f64,
     sine_around: f64,
     cosine_around: f64,
@@ -88,7 +87,7 @@ impl View {
         View { scale, sine_around, cosine_around, sine_above, cosine_above }
     }
 
-    /// Width and height of the room on the picture.
+    /// Width and height of the plot on the picture.
     fn extent(&self) -> (f64, f64) {
         let floor = (self.sine_around.abs() + self.cosine_around.abs()) * self.sine_above;
         (ACROSS, (floor + HIGH * self.cosine_above) * self.scale)
@@ -105,31 +104,31 @@ impl View {
         (BESIDE + width / 2.0 + right * self.scale, HEAD + floor - up * self.scale)
     }
 
-    /// How far away a place is.
+    /// The distance of a position from the viewer.
     fn distance(&self, x: f64, y: f64) -> f64 {
         -self.cosine_around * x - self.sine_around * y
     }
 }
 
-/// A landscape, or several over one floor.
-struct Land<'a> {
+/// Surfaces over one floor.
+struct Surfaces<'a> {
     x: &'a Axis,
     y: &'a Axis,
     fields: &'a [Field],
     scale: &'a Scale,
     view: View,
-    /// Where the values of each axis stand, from the front to the back.
+    /// The positions of the values of each axis, from front to back.
     across: Vec<f64>,
     along: Vec<f64>,
 }
 
-impl Land<'_> {
-    fn new<'a>(x: &'a Axis, y: &'a Axis, fields: &'a [Field], scale: &'a Scale) -> Land<'a> {
+impl Surfaces<'_> {
+    fn new<'a>(x: &'a Axis, y: &'a Axis, fields: &'a [Field], scale: &'a Scale) -> Surfaces<'a> {
         let turned = |places: Vec<f64>, rises: f64| -> Vec<f64> {
             places.into_iter().map(|place| if rises < 0.0 { 1.0 - place } else { place }).collect()
         };
         let (columns, rows) = (x.ticks.len(), y.ticks.len());
-        // How much more there is behind than in front along each axis.
+        // The excess of the rear over the front along each axis.
         let (mut by_x, mut by_y) = (0.0, 0.0);
         for field in fields {
             for (x, y) in (0..rows).flat_map(|y| (0..columns).map(move |x| (x, y))) {
@@ -138,7 +137,7 @@ impl Land<'_> {
                 by_y += height * (2.0 * y as f64 - (rows - 1) as f64);
             }
         }
-        Land {
+        Surfaces {
             x,
             y,
             fields,
@@ -153,7 +152,7 @@ impl Land<'_> {
         self.view.spot(self.across[x], self.along[y], self.scale.at(value))
     }
 
-    /// Floor and the two walls behind, with lines at the values and figures.
+    /// The floor and the two rear walls, with grid lines.
     fn room(&self, picture: &mut Picture) {
         let view = &self.view;
         let mut lines: Vec<Vec<Spot>> = Vec::new();
@@ -189,13 +188,13 @@ impl Land<'_> {
         picture.push("axis", Form::Lines { lines: edges, stroke: Stroke::new(FAINT, 1.0) });
     }
 
-    /// The axes of the floor: each with the end of its edge, and on which side of it words stand.
+    /// The axes of the floor, each with the end of its edge and the side of its labels.
     fn edges(&self) -> [(&Axis, Spot, f64); 2] {
         let (right, left) = (self.view.spot(1.0, 0.0, 0.0), self.view.spot(0.0, 1.0, 0.0));
         [(self.x, right, 1.0), (self.y, left, -1.0)]
     }
 
-    /// How far names of axes have to be moved out of the way of long values.
+    /// How far the names of axes move to clear long values.
     fn reach(&self) -> f64 {
         let corner = self.view.spot(0.0, 0.0, 0.0);
         let distance =
@@ -259,7 +258,7 @@ impl Land<'_> {
         }
     }
 
-    /// What stands nearer is drawn over what is behind it.
+    /// Draws the pieces from back to front.
     fn surfaces(&self, picture: &mut Picture) {
         let mut pieces: Vec<(f64, f64, usize, Piece)> = Vec::new();
         for (number, field) in self.fields.iter().enumerate() {
@@ -299,7 +298,7 @@ impl Land<'_> {
                 corners.iter().map(|(at, _)| one(*at)).sum::<f64>() / 4.0,
                 corners.iter().map(|(_, value)| self.scale.at(*value)).sum::<f64>() / 4.0,
             ),
-            // Over the tiles that meet in it: the nearest of them lies a little before it.
+            // A figure is drawn after the tiles that meet in it.
             Piece::Peak(at, value, _) => {
                 let next = |places: &[f64]| {
                     places.windows(2).map(|p| (p[1] - p[0]).abs()).fold(0.0, f64::max)
@@ -354,18 +353,18 @@ impl Land<'_> {
     }
 }
 
-/// What surfaces are made of.
+/// A piece of a surface.
 enum Piece {
     Tile([((usize, usize), f64); 4]),
     Peak((usize, usize), f64, Option<(f64, f64)>),
 }
 
-/// Writes the values of an axis below the edge they stand on, as many as there is room for.
+/// Writes the values of an axis below its edge, as many as fit.
 fn ticks(picture: &mut Picture, class: &'static str, axis: &Axis, spots: &[Spot], anchor: Anchor) {
     const LINE: f64 = 13.0;
     let mut free: Option<Spot> = None;
     for (tick, (x, y)) in axis.ticks.iter().zip(spots) {
-        // Beside each other or below each other: one of both is enough.
+        // Labels may not overlap in both directions.
         let room = font::width(&tick.text, TICK, false) + 6.0;
         let is_free =
             |(last_x, last_y): Spot| (last_y - y).abs() >= LINE || (last_x - x).abs() >= room;
@@ -379,19 +378,19 @@ fn ticks(picture: &mut Picture, class: &'static str, axis: &Axis, spots: &[Spot]
     }
 }
 
-/// Between the edge and the name of its axis, at least.
+/// The least distance between an edge and the name of its axis.
 const LABEL_DISTANCE: f64 = 46.0;
-/// Where words of values stand from their place on the edge: sideways, and how far down they begin.
+/// The offset of tick labels from their position on the edge, sideways and down.
 const TICK_AT: Spot = (5.0, 17.0);
-/// Words of values are cut at this width.
+/// The longest tick label.
 const TICK_MAX: f64 = BESIDE - TICK_AT.0;
 
-/// How an edge lies, for words that are read along it.
+/// The angle of text along an edge.
 fn angle(corner: Spot, end: Spot, side: f64) -> f64 {
     ((end.1 - corner.1) * side).atan2((end.0 - corner.0) * side)
 }
 
-/// How far from its edge the name of an axis stands, so that it is beyond the words of its values.
+/// The distance of the name of an axis from its edge, beyond the tick labels.
 fn label_distance(axis: &Axis, angle: f64) -> f64 {
     const GAP: f64 = 4.0;
     let widest = axes::ticks_width(axis).min(TICK_MAX);
@@ -542,7 +541,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_a_hole_over_a_hatched_floor() {
+    fn a_missing_figure_is_a_hole_over_a_hatched_floor() {
         let mut field = rising("", 5, 4, 1.0);
         field.rows[0][0] = Point::Missing;
         field.rows[3][4] = Point::Failed;
@@ -557,7 +556,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_at_all_is_a_picture_too() {
+    fn an_empty_picture_can_be_drawn() {
         assert_within(&surface(&words(), &Axis::default(), &Axis::default(), &quantity(), &[]));
         assert_within(&drawn(&[]));
         let one = axis("x", &["1"]);

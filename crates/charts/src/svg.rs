@@ -4,12 +4,12 @@ use crate::colour::PAPER;
 use crate::scene::{Anchor, Fill, Form, Picture, Shape, Spot, Stroke, Text};
 use std::fmt::Write;
 
-/// The font that words were measured with, and others about as wide.
+/// The font that text is measured with, and similar ones.
 const FONTS: &str = "DejaVu Sans, Verdana, sans-serif";
 
-/// How charts look where dark colours are preferred: what is black on white in the file is light on
-/// dark there, on screens. A page that holds [`Picture::element`]s needs it once; [`Picture::svg`]
-/// brings it along. Words and outlines on coloured cells keep their colours.
+/// Rules for screens with a dark colour scheme, which turn black on white into light on dark. A page
+/// with [`Picture::element`]s needs them once; [`Picture::svg`] includes them. Text and outlines on
+/// coloured cells keep their colours.
 pub const STYLE: &str = "@media screen and (prefers-color-scheme:dark){\
 .chart .paper{fill:#16181c}\
 .chart g:not(.cell-figure)>[fill=\"#212121\"]{fill:#e8e8e8}\
@@ -22,13 +22,12 @@ pub const STYLE: &str = "@media screen and (prefers-color-scheme:dark){\
 .chart [fill=\"#000000\"]{fill:#fff}.chart [stroke=\"#000000\"]{stroke:#fff}}";
 
 impl Picture {
-    /// The picture as a whole SVG document (version 1.1), in UTF-8. It asks for nothing from
-    /// elsewhere, and turns dark where that is preferred.
+    /// The picture as an SVG 1.1 document in UTF-8. It loads nothing and follows the dark colour scheme.
     pub fn svg(&self) -> String {
         self.written(&format!(" width=\"{}\" height=\"{}\"", self.width, self.height), STYLE)
     }
 
-    /// The picture as an element of a page that holds [`STYLE`]; the page decides how it shrinks.
+    /// The picture as an element of a page with [`STYLE`]; the page sets its size.
     pub fn element(&self) -> String {
         self.written(&format!(" width=\"{}\"", self.width), "")
     }
@@ -52,7 +51,7 @@ impl Picture {
             "<rect class=\"paper\" width=\"100%\" height=\"100%\" fill=\"{}\"/>\n",
             PAPER.hex()
         );
-        // Shapes of one class that follow each other are a group.
+        // Consecutive shapes of one class form a group.
         for group in self.shapes.chunk_by(|one, next| one.class == next.class) {
             let class = group[0].class;
             out += &format!("<g class=\"{class}\">\n");
@@ -133,14 +132,14 @@ fn opacity(of: &str, value: f64) -> String {
     if value < 1.0 { format!(" {of}-opacity=\"{}\"", number(value)) } else { String::new() }
 }
 
-/// A hundredth of a pixel is more than anyone sees.
+/// A number with a precision of a hundredth of a pixel.
 fn number(value: f64) -> String {
     let text = format!("{value:.2}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
     if text == "-0" { "0".into() } else { text.into() }
 }
 
-/// Text that stands in an element. What XML cannot hold at all is shown as unknown.
+/// Escaped text. Characters that XML cannot hold are replaced.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     for letter in text.chars() {

@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_axis_has_the_unit_of_which_it_reaches_two() {
+    fn an_axis_ends_above_two_of_its_unit() {
         let known = [
             (Unit::PerSecond, 123_456.0, "123 k/s"),
             (Unit::PerSecond, 950.0, "950 1/s"),

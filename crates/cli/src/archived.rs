@@ -25,8 +25,8 @@ pub fn load(name: &Path) -> Result<RecordSet> {
 pub fn load_from(name: &Path, archive: &Choice) -> Result<RecordSet> {
     let is_missing = |error: &io::Error| error.kind() == ErrorKind::NotFound;
     if !fs::metadata(name).err().as_ref().is_some_and(is_missing) {
-        let usage = |error: report::native::RecordError| Refusal::usage(describe(&error.into()));
-        return report::native::load_set(name).map_err(usage);
+        let usage = |error: formats::RecordError| Refusal::usage(describe(&error.into()));
+        return formats::load_set(name).map_err(usage);
     }
     let lost = format!("{}: cannot read the record: No such file or directory", name.display());
     let loaded = match name.to_str() {

@@ -69,7 +69,7 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), String> {
         file.write_all(bytes)?;
         Ok(file)
     };
-    report::native::replace(path, written)
+    formats::write_atomically(path, written)
         .map_err(|error| format!("{}: cannot write: {}", path.display(), describe(&error.into())))
 }
 

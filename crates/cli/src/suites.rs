@@ -15,8 +15,8 @@ use job::options::Value;
 use job::value::Units;
 use job::{Dialect, Invocation};
 use progress::Progress;
+use record::SavedTo;
 use record::{Bytes, Message, Nanos, RecordSet, Sentence, Severity, Terminology};
-use report::Kept;
 use runner::inputs::Machine;
 use runner::{Refusal, RunArchive, Runner, SuiteObserver, SuiteTask};
 use std::path::PathBuf;
@@ -144,7 +144,7 @@ pub fn invocation(step: &Step, runner: &Runner, options: &SuiteOptions) -> Resul
 }
 
 /// Writes the file of `--record`, and says where the runs are.
-pub fn save(archive: &mut RunArchive, set: &RecordSet) -> Kept {
+pub fn save(archive: &mut RunArchive, set: &RecordSet) -> SavedTo {
     let saved = archive.save(set);
     say(&archive.take_notes());
     saved
@@ -160,7 +160,7 @@ pub fn exit_code(interrupted_by: Option<i32>, failed: bool) -> u8 {
 }
 
 /// The last lines of a report: where the runs are.
-pub fn footer(saved: &Kept) -> String {
+pub fn footer(saved: &SavedTo) -> String {
     format!("\n{}", saved.text(places::shown))
 }
 

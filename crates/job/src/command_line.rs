@@ -16,7 +16,7 @@ use crate::model::Job;
 use crate::options::{self, Kind, OptionDef};
 use crate::profile::{self, Profile, ProfileOption};
 use crate::program::{OPTIONS, ProgramOption, Role, Takes};
-use record::{Message, Nanos, Severity, SourceText};
+use record::{Format, Message, Nanos, Severity, SourceText};
 use std::io;
 use std::path::PathBuf;
 
@@ -74,19 +74,6 @@ pub enum Action {
     Help,
     /// Print every option ([`crate::help::all_options`]).
     HelpAll,
-}
-
-/// A way to report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// fio's text.
-    Normal,
-    /// One line of semicolons a job.
-    Terse,
-    /// fio's JSON.
-    Json,
-    /// The same with every histogram bin.
-    JsonPlus,
 }
 
 /// When to show the status line.

@@ -24,8 +24,7 @@ mod showcmd;
 pub mod value;
 
 pub use command_line::{
-    Action, Dialect, Eta, Format, IdleProf, Inputs, Invocation, Override, parse, parse_instead,
-    parse_with,
+    Action, Dialect, Eta, IdleProf, Inputs, Invocation, Override, parse, parse_instead, parse_with,
 };
 pub use elsewhere::{Client, Trigger};
 pub use error::{JobError, JobErrors, Origin};

@@ -2,11 +2,11 @@
 
 mod watching;
 
-use crate::command_line::{Action, Format, IdleProf, Invocation};
+use crate::command_line::{Action, IdleProf, Invocation};
 use crate::elsewhere::Client;
 use crate::options::{self, Value};
 use crate::value::{self, Units};
-use record::Nanos;
+use record::{Format, Nanos};
 use watching::{eta, eta_interval, eta_newline, live, metrics, no_live, status_interval};
 
 /// One option of the program.
@@ -338,13 +338,8 @@ fn output(invocation: &mut Invocation, path: &str) -> Result<(), String> {
 fn output_format(invocation: &mut Invocation, names: &str) -> Result<(), String> {
     invocation.formats.clear();
     names.split(',').try_for_each(|name| {
-        let format = match name.trim() {
-            "normal" => Format::Normal,
-            "terse" | "minimal" => Format::Terse,
-            "json" => Format::Json,
-            "json+" => Format::JsonPlus,
-            other => return Err(format!("'{other}' is none of normal, terse, json and json+")),
-        };
+        let format = Format::from_name(name.trim())
+            .ok_or_else(|| format!("'{}' is none of normal, terse, json and json+", name.trim()))?;
         add_format(invocation, format);
         Ok(())
     })

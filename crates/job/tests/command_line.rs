@@ -6,8 +6,9 @@ mod lines;
 
 use common::Texts;
 use job::Dialect::{Fathom, Fio};
-use job::{Action, Eta, Format, Invocation, Override};
+use job::{Action, Eta, Invocation, Override};
 use lines::{errors, run};
+use record::Format;
 use record::Nanos;
 
 fn depths(invocation: &Invocation) -> Vec<(&str, Option<u64>)> {

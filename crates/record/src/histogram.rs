@@ -1,7 +1,6 @@
 //! A log-linear histogram of nanoseconds: 128 sub-buckets an octave, so a value read back is within
 //! 0.4 % of the value recorded, from 1 ns to over an hour, and two histograms merge by addition.
 
-use crate::history::{COARSE_SUB_BUCKETS, Coarse};
 use serde::de::Error as _;
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -13,7 +12,7 @@ const SUB_BITS: u32 = 7;
 /// 2^42 ns is 73 minutes. A longer latency is counted in the last bucket; its exact value still
 /// shows in `max` and `sum`.
 const VALUE_BITS: u32 = 42;
-const BUCKETS: usize = ((VALUE_BITS - SUB_BITS) as usize + 1) * SUB_BUCKETS;
+pub(crate) const BUCKETS: usize = ((VALUE_BITS - SUB_BITS) as usize + 1) * SUB_BUCKETS;
 
 /// Counts of latencies in nanoseconds, with exact count, sum, extremes and sum of squares.
 #[derive(Clone, PartialEq, Eq)]
@@ -80,7 +79,7 @@ fn empty_buckets() -> Box<[u64; BUCKETS]> {
 
 /// The bucket that counts `value`.
 #[inline(always)]
-fn bucket_of(value: u64) -> usize {
+pub(crate) fn bucket_of(value: u64) -> usize {
     // `| SUB_BUCKETS` makes every value below one octave of sub-buckets land in octave 0, where
     // buckets are one nanosecond wide, without a branch.
     let octave = (63 - (value | SUB_BUCKETS as u64).leading_zeros()) - SUB_BITS;
@@ -89,22 +88,12 @@ fn bucket_of(value: u64) -> usize {
 }
 
 /// The smallest value that bucket `index` counts.
-fn bucket_low(index: usize) -> u64 {
+pub(crate) fn bucket_low(index: usize) -> u64 {
     if index < 2 * SUB_BUCKETS {
         return index as u64;
     }
     let octave = (index >> SUB_BITS) as u32 - 1;
     ((index & (SUB_BUCKETS - 1)) as u64 + SUB_BUCKETS as u64) << octave
-}
-
-/// Fine buckets in a coarse one.
-const FINE_IN_COARSE: usize = SUB_BUCKETS / COARSE_SUB_BUCKETS;
-/// How many coarse buckets there are.
-pub(crate) const COARSE_BUCKETS: usize = BUCKETS / FINE_IN_COARSE;
-
-/// The smallest value that coarse bucket `index` counts.
-pub(crate) fn coarse_low(index: usize) -> u64 {
-    bucket_low(index * FINE_IN_COARSE)
 }
 
 impl Histogram {
@@ -211,25 +200,9 @@ impl Histogram {
         out
     }
 
-    /// What was recorded since this was called last with the same `seen`, which is empty before the
-    /// first time, in coarse buckets. Only where there are values is looked at.
-    pub fn coarse_since(&self, seen: &mut Vec<u64>) -> Coarse {
-        if self.count == 0 {
-            return Coarse::default();
-        }
-        seen.resize(COARSE_BUCKETS, 0);
-        let coarse = |value| bucket_of(value) / FINE_IN_COARSE;
-        let (first, last) = (coarse(self.min), coarse(self.max));
-        let mut new = Vec::new();
-        for (index, seen) in seen.iter_mut().enumerate().take(last + 1).skip(first) {
-            let fine = index * FINE_IN_COARSE;
-            let now = self.buckets[fine..fine + FINE_IN_COARSE].iter().sum();
-            if now > *seen {
-                new.push((index as u16, now - *seen));
-                *seen = now;
-            }
-        }
-        Coarse::new(new)
+    /// The count of each bucket.
+    pub(crate) fn buckets(&self) -> &[u64] {
+        &self.buckets[..]
     }
 
     /// Forgets every value, keeping the memory.

@@ -1,12 +1,8 @@
 //! Completion latencies over time: how many I/Os took how long in each step of a run, sparse and
 //! bounded, so that a run of days keeps no more than one of minutes.
 
-use crate::{Nanos, PerDirection};
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-/// Coarse buckets in each power of two: the middle of one is within 3.2 % of any value in it.
-pub const COARSE_SUB_BUCKETS: usize = 16;
+use crate::{Coarse, Nanos, PerDirection};
+use serde::{Deserialize, Serialize};
 
 /// A history never has more columns: beyond, each two neighbours become one.
 const COLUMNS_MAX: usize = 600;
@@ -28,96 +24,6 @@ pub struct LatencyColumn {
     pub at: u64,
     /// How many took how long.
     pub counts: PerDirection<Coarse>,
-}
-
-/// Counts by coarse bucket, in rising order, each bucket at most once: (bucket, count). Stored as a
-/// flat list of pairs: how far the bucket is from the one before (the first: from 0), and the count.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Coarse(Vec<(u16, u64)>);
-
-impl Coarse {
-    /// Of (bucket, count) in rising order.
-    pub(crate) fn new(counts: Vec<(u16, u64)>) -> Coarse {
-        Coarse(counts)
-    }
-
-    /// Nothing was counted.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// How many were counted.
-    pub fn count(&self) -> u64 {
-        self.0.iter().map(|(_, count)| count).sum()
-    }
-
-    /// The occupied buckets in rising order: (lowest value, width, count), in nanoseconds.
-    pub fn bins(&self) -> impl Iterator<Item = (u64, u64, u64)> + '_ {
-        self.0.iter().map(|(bucket, count)| {
-            let low = crate::histogram::coarse_low(usize::from(*bucket));
-            (low, crate::histogram::coarse_low(usize::from(*bucket) + 1) - low, *count)
-        })
-    }
-
-    /// The value at `percentile` (0 to 100) by nearest rank, placed within its bucket as if that
-    /// were evenly filled; `None` when empty.
-    pub fn percentile(&self, percentile: f64) -> Option<f64> {
-        let rank = (percentile / 100.0 * self.count() as f64).ceil().max(1.0);
-        let mut seen = 0.0;
-        for (low, width, count) in self.bins() {
-            let count = count as f64;
-            if seen + count >= rank {
-                return Some(low as f64 + width as f64 * ((rank - seen - 0.5) / count));
-            }
-            seen += count;
-        }
-        None
-    }
-
-    /// Adds the counts of another one.
-    pub fn merge(&mut self, other: &Coarse) {
-        let mut all = std::mem::take(&mut self.0);
-        all.extend(&other.0);
-        all.sort_by_key(|(bucket, _)| *bucket);
-        for (bucket, count) in all {
-            match self.0.last_mut().filter(|last| last.0 == bucket) {
-                Some(last) => last.1 += count,
-                None => self.0.push((bucket, count)),
-            }
-        }
-    }
-}
-
-impl Serialize for Coarse {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut last = 0;
-        let pairs = self.0.iter().flat_map(|(bucket, count)| {
-            let gap = u64::from(bucket - last);
-            last = *bucket;
-            [gap, *count]
-        });
-        serializer.collect_seq(pairs)
-    }
-}
-
-impl<'de> Deserialize<'de> for Coarse {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let flat = Vec::<u64>::deserialize(deserializer)?;
-        let mut counts: Vec<(u16, u64)> = Vec::with_capacity(flat.len() / 2);
-        let mut bucket = 0_u64;
-        for (index, pair) in flat.chunks(2).enumerate() {
-            let [gap, count] = pair else {
-                return Err(D::Error::custom("latency counts come in pairs"));
-            };
-            bucket = bucket.saturating_add(*gap);
-            let is_known = bucket < crate::histogram::COARSE_BUCKETS as u64;
-            if !is_known || (index > 0 && *gap == 0) {
-                return Err(D::Error::custom("latency counts name a bucket there is not"));
-            }
-            counts.push((bucket as u16, *count));
-        }
-        Ok(Coarse(counts))
-    }
 }
 
 impl LatencyHistory {
@@ -180,23 +86,10 @@ impl LatencyHistory {
     }
 }
 
-/// Gives the first worker of each job the histories of all its clones: that is what is drawn, and a
-/// thousand clones need no thousand of them.
-pub fn gather_histories(jobs: &mut [crate::JobRecord]) {
-    let mut first: std::collections::BTreeMap<u32, usize> = std::collections::BTreeMap::new();
-    for index in 0..jobs.len() {
-        let kept = *first.entry(jobs[index].job).or_insert(index);
-        if kept != index {
-            let history = std::mem::take(&mut jobs[index].latency_history);
-            jobs[kept].latency_history.merge(history);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Histogram, JobRecord};
+    use crate::{Histogram, JobRecord, gather_histories};
     use proptest::prelude::*;
 
     fn coarse(values: &[u64]) -> Coarse {

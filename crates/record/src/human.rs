@@ -138,6 +138,15 @@ pub fn list<T: AsRef<str>>(items: &[T]) -> String {
     }
 }
 
+/// The same of at most `most` items; more are counted: "a, b, c and 4 more".
+pub fn list_up_to<T: AsRef<str>>(items: &[T], most: usize) -> String {
+    if items.len() <= most {
+        return list(items);
+    }
+    let shown: Vec<&str> = items.iter().take(most - 1).map(AsRef::as_ref).collect();
+    format!("{} and {} more", shown.join(", "), items.len() - shown.len())
+}
+
 /// A figure in the best of these units.
 pub fn in_units(value: f64, units: &[Unit]) -> String {
     best_unit(value, units).text(value)
@@ -235,6 +244,8 @@ mod tests {
     fn nouns_and_lists_are_english() {
         assert_eq!((counted(1, "run"), counted(2, "CPU")), ("1 run".into(), "2 CPUs".into()));
         assert_eq!(list(&["a", "b", "c"]), "a, b and c");
+        assert_eq!(list_up_to(&["a", "b", "c", "d"], 3), "a, b and 2 more");
+        assert_eq!(list_up_to(&["a", "b", "c"], 3), "a, b and c");
         assert_eq!((list(&["a"]), list::<&str>(&[])), ("a".into(), String::new()));
     }
 

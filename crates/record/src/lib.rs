@@ -5,13 +5,16 @@
 //! people ([`human`]).
 
 mod blocks;
+mod coarse;
 mod counters;
+pub mod date;
 mod direction;
 mod engine;
 mod environment;
 mod evidence;
 mod exchange;
 mod facts;
+mod format;
 mod health;
 mod histogram;
 mod history;
@@ -22,6 +25,7 @@ mod numbered;
 mod random;
 pub mod remedy;
 mod run;
+mod saved;
 mod sentence;
 mod steady;
 mod terminology;
@@ -30,6 +34,7 @@ mod units;
 mod work;
 
 pub use blocks::BlockStates;
+pub use coarse::{COARSE_SUB_BUCKETS, Coarse};
 pub use counters::{
     CpuUse, DepthUse, DirectionResult, ErrorCount, Interval, LatencyResult, PriorityResult,
     SharedStamps, SizeMap, SyncResult,
@@ -43,9 +48,10 @@ pub use facts::{
     CpuFacts, CpuPlace, DeviceFacts, DeviceKind, DirectLimits, Extents, Facts, FilesystemFacts,
     FreeSpace, TargetFacts, TargetKind, Use,
 };
+pub use format::Format;
 pub use health::Health;
 pub use histogram::{Histogram, PrintedLatency, SUB_BUCKETS};
-pub use history::{COARSE_SUB_BUCKETS, Coarse, LatencyColumn, LatencyHistory, gather_histories};
+pub use history::{LatencyColumn, LatencyHistory};
 pub use live::{LayoutProgress, Snapshot, WorkerState, WorkerStatus};
 pub use logs::{
     LOG_BINS, LogEntry, LogKind, LoggedHistogram, LoggedIo, LoggedLatency, LoggedWindow, Logs,
@@ -57,8 +63,9 @@ pub use remedy::Remedy;
 pub use run::{
     Cell, Clock, Coordinate, DiskCounters, DiskResult, GroupKey, IdleProfile, Invocation,
     JobRecord, Medium, Message, Origin, RecordSet, Region, RunRecord, SCHEMA_VERSION, Severity,
-    Show, SourceText, Workload,
+    Show, SourceText, Workload, gather_histories,
 };
+pub use saved::SavedTo;
 pub use sentence::Sentence;
 pub use steady::{LatencyDepth, SteadyResult, SteadySample};
 pub use terminology::{Term, Terminology};

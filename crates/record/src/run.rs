@@ -114,6 +114,19 @@ pub struct RecordSet {
     pub runs: Vec<RunRecord>,
 }
 
+impl From<RunRecord> for RecordSet {
+    /// One run as a set of its own, of kind "run".
+    fn from(run: RunRecord) -> RecordSet {
+        RecordSet {
+            schema: run.schema,
+            fathom_version: run.fathom_version.clone(),
+            kind: "run".into(),
+            seed: 0,
+            runs: vec![run],
+        }
+    }
+}
+
 impl RunRecord {
     /// What was run, of several runs made together; "" where only one thing was.
     pub fn cell_name(&self) -> &str {
@@ -495,5 +508,17 @@ impl JobRecord {
     /// The directions in which anything was issued.
     pub fn directions(&self) -> impl Iterator<Item = Direction> + '_ {
         self.results.iter().filter(|(_, r)| r.ios_issued > 0).map(|(d, _)| d)
+    }
+}
+/// Merges the histories of all clones of a job into that of its first worker: reports show one for each
+/// job.
+pub fn gather_histories(jobs: &mut [JobRecord]) {
+    let mut first: BTreeMap<u32, usize> = BTreeMap::new();
+    for index in 0..jobs.len() {
+        let kept = *first.entry(jobs[index].job).or_insert(index);
+        if kept != index {
+            let history = std::mem::take(&mut jobs[index].latency_history);
+            jobs[kept].latency_history.merge(history);
+        }
     }
 }

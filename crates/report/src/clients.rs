@@ -1,19 +1,18 @@
-//! What jobs on several servers look like: the report of each, then all of them as one.
+//! Results of jobs on several servers, and their sum.
 
-use crate::{Dress, Format, json, normal, render, render_so_far, terse};
 use judge::Judged;
 use record::{GroupKey, RunRecord};
 
-/// Of one server.
+/// The result of one server.
 #[derive(Clone, Debug)]
 pub struct ClientReport {
     /// The server, as the user named it.
     pub host: String,
     /// Its port.
     pub port: u16,
-    /// As what it names itself.
+    /// Its own host name.
     pub name: String,
-    /// What it measured.
+    /// The record of its run.
     pub record: RunRecord,
     /// The same, judged.
     pub judged: Judged,
@@ -21,52 +20,33 @@ pub struct ClientReport {
 
 /// The jobs of all servers reported as one, as if one group of one host.
 #[derive(Clone, Debug)]
-pub struct All {
-    /// Everything measured.
+pub struct AllClients {
+    /// The jobs of all servers.
     pub record: RunRecord,
     /// The same, judged: one unit.
     pub judged: Judged,
 }
 
-/// Of all servers, in the order they were named.
+/// The results of all servers, in the order in which the user named them.
 #[derive(Clone, Debug)]
 pub struct Clients {
-    /// Each that ran.
+    /// One for each server that ran its jobs.
     pub reports: Vec<ClientReport>,
-    /// All of them; `None` where that would repeat a single job.
-    pub all: Option<All>,
+    /// Their sum; `None` where there is only one job.
+    pub all: Option<AllClients>,
 }
 
 impl Clients {
-    /// With everything summed up where there is more than one job.
+    /// Adds the sum where there is more than one job.
     pub fn new(reports: Vec<ClientReport>) -> Clients {
         let units: usize = reports.iter().map(|report| report.judged.units.len()).sum();
-        let all = (units > 1).then(|| All::of(&reports));
+        let all = (units > 1).then(|| AllClients::sum_of(&reports));
         Clients { reports, all }
-    }
-
-    /// The reports of one document for all: terse lines, JSON, and what "All clients" adds to the
-    /// text of [`server`], in the order of [`crate::render`].
-    pub fn render(&self, formats: &[Format], dress: &Dress) -> String {
-        let mut out = String::new();
-        if formats.contains(&Format::Terse) {
-            let judged = self.reports.iter().map(|report| &report.judged);
-            let all = self.all.iter().map(|all| &all.judged);
-            out.extend(judged.chain(all).map(|judged| terse::render(judged, dress)));
-        }
-        let bins = formats.contains(&Format::JsonPlus);
-        if bins || formats.contains(&Format::Json) {
-            out += &json::render_clients(self, bins, dress);
-        }
-        if let (true, Some(all)) = (formats.contains(&Format::Normal), &self.all) {
-            out += &normal::unit_of_all(&all.record, &all.judged, dress);
-        }
-        out
     }
 }
 
-impl All {
-    fn of(reports: &[ClientReport]) -> All {
+impl AllClients {
+    fn sum_of(reports: &[ClientReport]) -> AllClients {
         let first = reports.first().map(|report| report.record.clone()).unwrap_or_default();
         let last = reports.iter().flat_map(|report| &report.record.jobs).last();
         let group = GroupKey { group: last.map_or(0, |job| job.group.group), report: 0 };
@@ -81,24 +61,6 @@ impl All {
         });
         let record = RunRecord { jobs: jobs.collect(), disks: Vec::new(), ..first };
         let judged = judge::judge(&record);
-        All { record, judged }
+        AllClients { record, judged }
     }
-}
-
-/// The normal text of one server, headed as fio heads it.
-pub fn server(report: &ClientReport, dress: &Dress) -> String {
-    let failures = if dress.as_fio { normal::failures(&report.record) } else { String::new() };
-    prefixed(&report.name, &(failures + "\n"))
-        + render(&report.record, &report.judged, &[Format::Normal], dress).trim_start_matches('\n')
-}
-
-/// The normal text of one server that goes on, of what it has measured so far.
-pub fn server_so_far(report: &ClientReport, dress: &Dress) -> String {
-    let text = render_so_far(&report.record, &report.judged, &[Format::Normal], dress);
-    prefixed(&report.name, "\n") + text.trim_start_matches('\n')
-}
-
-/// Text of a server, its name before each line.
-pub fn prefixed(name: &str, text: &str) -> String {
-    text.split_inclusive('\n').map(|line| format!("<{name}> {line}")).collect()
 }

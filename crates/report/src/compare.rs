@@ -13,30 +13,29 @@ use judge::{Finding, Operation};
 use record::{Severity, human};
 use serde_json::{Value, json};
 
-/// The comparison, B against A: circumstances first, then a table for each job and direction, then
-/// what it comes to. No line is wider than the style's width (80 at least).
+/// The comparison of B with A: environment, a table for each job and direction, then the result. No line is wider than the style's width (80 at least).
 pub fn text(comparison: &Comparison, style: &Style) -> String {
-    let mut out = circumstances(comparison, style);
+    let mut out = environment_text(comparison, style);
     for (side, findings) in [("A", &comparison.doubts.0), ("B", &comparison.doubts.1)] {
         let is_one = comparison.jobs.len() == 1;
-        out.extend(findings.iter().map(|finding| doubt(side, finding, is_one, style)));
+        out.extend(findings.iter().map(|finding| doubt_text(side, finding, is_one, style)));
     }
-    out.extend(comparison.jobs.iter().map(|job| of_job(job, style)));
+    out.extend(comparison.jobs.iter().map(|job| job_text(job, style)));
     for (names, side) in [(&comparison.only_before, "A"), (&comparison.only_after, "B")] {
         if !names.is_empty() {
             let line = format!("Only in {side}: {}", names.join(", "));
-            out += &format!("{}\n", style.wrap(&line, 0));
+            out += &style.paragraph(&line, 0);
         }
     }
-    out += &format!("\n{}\n", style.bold("Comparison"));
-    out += &format!("{}\n", conclusion(comparison, style));
+    out += &style.heading("Comparison");
+    out += &format!("{}\n", conclusion_text(comparison, style));
     if comparison.metrics().any(|metric| metric.ratio.is_some()) {
-        out += &format!("{}\n", style.dim(&style.wrap(&intervals(comparison), 2)));
+        out += &format!("{}\n", style.dim(&style.wrap(&intervals_text(comparison), 2)));
     }
     out
 }
 
-fn circumstances(comparison: &Comparison, style: &Style) -> String {
+fn environment_text(comparison: &Comparison, style: &Style) -> String {
     let differences = &comparison.environment;
     if differences.is_empty() {
         return match comparison.circumstances_unknown {
@@ -48,28 +47,28 @@ fn circumstances(comparison: &Comparison, style: &Style) -> String {
     let is_grave = differences.iter().any(|difference| difference.is_grave);
     let severity = if is_grave { Severity::Warning } else { Severity::Note };
     let mut out = style.severity(severity, "The circumstances differ") + "\n";
-    out.extend(differences.iter().map(|difference| line(difference, style)));
+    out.extend(differences.iter().map(|difference| difference_line(difference, style)));
     out
 }
 
-fn line(difference: &Difference, style: &Style) -> String {
+fn difference_line(difference: &Difference, style: &Style) -> String {
     let Difference { what, before, after, .. } = difference;
-    format!("{}\n", style.wrap(&format!("{what}: {before} → {after}"), 2))
+    style.paragraph(&format!("{what}: {before} → {after}"), 2)
 }
 
-/// What makes the figures of a side doubtful; its jobs are named unless there is but one.
-fn doubt(side: &str, finding: &Finding, is_one: bool, style: &Style) -> String {
+/// A finding that makes the figures of a side doubtful; jobs are named if there are several.
+fn doubt_text(side: &str, finding: &Finding, is_one: bool, style: &Style) -> String {
     let is_named = !is_one && !finding.jobs.is_empty();
     let jobs = if is_named { format!(", {}", finding.jobs.join(", ")) } else { String::new() };
     let text = format!("In {side}{jobs} [{}]: {}", finding.check, finding.text);
     format!("{}\n", style.severity(finding.severity, &style.wrap(&text, 0)))
 }
 
-fn of_job(job: &JobComparison, style: &Style) -> String {
+fn job_text(job: &JobComparison, style: &Style) -> String {
     if !job.not_comparable.is_empty() {
         let mut out = format!("\n{}\n", style.bold(&style.wrap(&job.name, 0)));
         out += "  not comparable, the workload differs:\n";
-        out.extend(job.not_comparable.iter().map(|difference| line(difference, style)));
+        out.extend(job.not_comparable.iter().map(|difference| difference_line(difference, style)));
         return out;
     }
     let [a, b] = [job.rounds.0, job.rounds.1].map(|count| human::counted(count, "run"));
@@ -82,14 +81,14 @@ fn of_job(job: &JobComparison, style: &Style) -> String {
     }
     let mut out = String::new();
     for direction in &job.directions {
-        out += &heading(&format!(", {}", described(direction)));
-        out += &table(direction, style);
+        out += &heading(&format!(", {}", operation_name(direction)));
+        out += &metric_table(direction, style);
     }
     out
 }
 
 /// "read", "read, response latency", "sync", "GET, first byte".
-pub(crate) fn described(direction: &DirectionComparison) -> String {
+pub(crate) fn operation_name(direction: &DirectionComparison) -> String {
     let name = direction.operation.name();
     match (&direction.operation, direction.latency) {
         (Operation::Sync, _) | (Operation::Io(_), "completion") => name.into(),
@@ -98,13 +97,13 @@ pub(crate) fn described(direction: &DirectionComparison) -> String {
     }
 }
 
-fn table(direction: &DirectionComparison, style: &Style) -> String {
+fn metric_table(direction: &DirectionComparison, style: &Style) -> String {
     let heading =
         format!("  {:<10}{:>11}{:>11}{:>7}  {:<16}{}", "", "A", "B", "B/A", "interval", "B is");
     let mut out = style.dim(&heading) + "\n";
     for some in direction.lines() {
         out += &match some {
-            [one] if one.ratio.is_some() => row(one, style),
+            [one] if one.ratio.is_some() => metric_row(one, style),
             none => not_comparable(none, style),
         };
     }
@@ -113,7 +112,7 @@ fn table(direction: &DirectionComparison, style: &Style) -> String {
         Operation::Sync => "synchronisations",
         Operation::Request(_) => "requests",
     };
-    out + &direction.distance.as_ref().map_or(String::new(), |d| distance(d, counted, style))
+    out + &direction.distance.as_ref().map_or(String::new(), |d| distance_text(d, counted, style))
 }
 
 /// Figures that cannot be compared for one reason.
@@ -121,10 +120,10 @@ fn not_comparable(metrics: &[MetricComparison], style: &Style) -> String {
     let names: Vec<&str> = metrics.iter().map(|metric| metric.name).collect();
     let reason = metrics.first().and_then(|metric| metric.reason.as_deref()).unwrap_or_default();
     let text = format!("{:<9} {}: {reason}", names.join(", "), Call::NotComparable.name());
-    format!("{}\n", style.wrap(&text, 2))
+    style.paragraph(&text, 2)
 }
 
-fn row(metric: &MetricComparison, style: &Style) -> String {
+fn metric_row(metric: &MetricComparison, style: &Style) -> String {
     let ratio = metric.ratio.unwrap_or_default();
     let (low, high) = (factor(ratio.low), factor(ratio.high));
     let call = match (metric.call, metric.is_beyond_tolerance) {
@@ -142,7 +141,7 @@ fn row(metric: &MetricComparison, style: &Style) -> String {
     )
 }
 
-fn distance(distance: &Distance, counted: &str, style: &Style) -> String {
+fn distance_text(distance: &Distance, counted: &str, style: &Style) -> String {
     let percent = |share: f64| format!("{:.1} %", share * 100.0);
     let mut text = format!(
         "Latency distributions: at most {} apart (D), at {}: {} of A's {} took no longer, {} of \
@@ -173,34 +172,42 @@ fn distance(distance: &Distance, counted: &str, style: &Style) -> String {
     if !shifts.is_empty() {
         text += &format!(" Shift: {}.", shifts.join(", "));
     }
-    format!("{}\n", style.wrap(&text, 2))
+    style.paragraph(&text, 2)
 }
 
-fn conclusion(comparison: &Comparison, style: &Style) -> String {
+fn conclusion_text(comparison: &Comparison, style: &Style) -> String {
     let number = |call: Call| comparison.metrics().filter(|m| m.call == call).count();
     let [slower, faster, same] = [Call::Slower, Call::Faster, Call::NoDifferenceShown].map(number);
     let beyond = comparison.metrics().filter(|metric| metric.is_beyond_tolerance).count();
     let tolerance = format!("{} %", comparison.tolerance * 100.0);
     let (worse, better) = compared_as(comparison);
-    match (slower + faster, same) {
-        (0, 0) => style.severity(Severity::Warning, &style.wrap(&nothing(comparison), 2)),
-        (0, _) if comparison.is_different() => style.severity(
-            Severity::Warning,
-            &style.wrap("no figure differs by more than chance, but the latency is distributed otherwise", 2),
+    let all = slower + faster + same;
+    let (severity, text) = match (slower + faster, same) {
+        (0, 0) => (Some(Severity::Warning), nothing_compared(comparison)),
+        (0, _) if comparison.is_different() => (
+            Some(Severity::Warning),
+            "no figure differs by more than chance, but the latency distributions differ".into(),
         ),
-        (0, _) => "  no difference shown".into(),
-        _ if beyond > 0 => style.severity(
-            Severity::Error,
-            &style.wrap(&format!("B is {worse} beyond the tolerance of {tolerance} in {beyond} of {} figures", slower + faster + same), 2),
-        ),
-        _ => style.wrap(
-            &format!("B is {worse} in {slower} and {better} in {faster} of {} figures; none is {worse} beyond the tolerance of {tolerance}", slower + faster + same),
-            2,
-        ),
-    }
+        (0, _) => (None, "no difference shown".into()),
+        _ if beyond > 0 => {
+            let text = format!(
+                "B is {worse} beyond the tolerance of {tolerance} in {beyond} of {all} figures"
+            );
+            (Some(Severity::Error), text)
+        }
+        _ => {
+            let text = format!(
+                "B is {worse} in {slower} and {better} in {faster} of {all} figures; none is {worse} \
+                 beyond the tolerance of {tolerance}"
+            );
+            (None, text)
+        }
+    };
+    let text = style.wrap(&text, 2);
+    severity.map_or(text.clone(), |severity| style.severity(severity, &text))
 }
 
-/// "slower" and "faster"; "worse" and "better" where failures are among what differs.
+/// "slower" and "faster"; "worse" and "better" if failures differ.
 pub(crate) fn compared_as(comparison: &Comparison) -> (&'static str, &'static str) {
     let differs = |metric: &MetricComparison| matches!(metric.call, Call::Slower | Call::Faster);
     match comparison.metrics().any(|metric| metric.is_failures() && differs(metric)) {
@@ -210,22 +217,22 @@ pub(crate) fn compared_as(comparison: &Comparison) -> (&'static str, &'static st
 }
 
 /// "nothing could be compared: …".
-pub(crate) fn nothing(comparison: &Comparison) -> String {
+pub(crate) fn nothing_compared(comparison: &Comparison) -> String {
     let why = comparison.obstacle().map_or(String::new(), |why| format!(": {why}"));
     format!("nothing could be compared{why}")
 }
 
-/// What the intervals are.
-fn intervals(comparison: &Comparison) -> String {
+/// An explanation of the intervals.
+fn intervals_text(comparison: &Comparison) -> String {
     let mut text = format!(
         "All intervals together hold the true ratios in 95 of 100 comparisons (each at {:.2} %).",
         (1.0 - comparison.miss) * 100.0
     );
     if comparison.is_spread_assumed {
         text += &format!(
-            " One run does not show how another would differ: a spread of {} % from run to run is \
-             assumed, {} % in percentiles above the median. Run both with --repeat=5, or name several \
-             runs of each (A1,A2,A3), to measure it.",
+            " A single run does not show the spread from run to run: {} % is assumed, {} % for \
+             percentiles above the median. To measure it, run both with --repeat=5, or name several \
+             runs of each (A1,A2,A3).",
             ASSUMED_SPREAD * 100.0,
             ASSUMED_SPREAD_OF_TAILS * 100.0
         );
@@ -233,7 +240,7 @@ fn intervals(comparison: &Comparison) -> String {
     text
 }
 
-/// "0.980", "12.3", "1234", and for what has no such size "<0.01" and ">9999".
+/// "0.980", "12.3", "1234"; "<0.01" and ">9999" beyond these.
 pub(crate) fn factor(ratio: f64) -> String {
     match ratio {
         r if r < 0.01 => "<0.01".into(),
@@ -355,12 +362,12 @@ fn distance_json(distance: &Distance) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample;
+    use crate::testing;
     use judge::compare::Options;
     use record::RecordSet;
 
     fn comparison() -> Comparison {
-        let a = RecordSet { runs: vec![sample::mixed(); 3], ..RecordSet::default() };
+        let a = RecordSet { runs: vec![testing::mixed(); 3], ..RecordSet::default() };
         let mut b = a.clone();
         b.runs.iter_mut().for_each(|run| run.facts.kernel = "9.9.9".into());
         judge::compare::compare(&a, &b, &Options::default())
@@ -375,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_jobs_that_is_named_whose_figures_are_doubtful() {
+    fn doubts_name_their_job_if_there_are_several() {
         let mut comparison = comparison();
         let job = comparison.jobs[0].clone();
         let name = job.name.clone();
@@ -397,8 +404,8 @@ mod tests {
     }
 
     #[test]
-    fn requests_have_a_table_and_failures_are_no_matter_of_speed() {
-        let a = RecordSet { runs: vec![sample::objects(); 3], ..RecordSet::default() };
+    fn requests_have_a_table_and_failures_are_not_called_slower() {
+        let a = RecordSet { runs: vec![testing::objects(); 3], ..RecordSet::default() };
         let mut b = a.clone();
         for job in b.runs.iter_mut().flat_map(|run| &mut run.jobs) {
             let get = &mut job.exchange.as_mut().unwrap().requests[0];
@@ -420,8 +427,8 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_could_be_compared_it_says_what_is_missing() {
-        let run = crate::sample::mixed();
+    fn an_impossible_comparison_names_the_missing_figures() {
+        let run = crate::testing::mixed();
         let set = RecordSet { runs: vec![run.clone()], ..RecordSet::default() };
         let mut short = set.clone();
         short.runs[0].jobs.iter_mut().for_each(|job| job.intervals.clear());

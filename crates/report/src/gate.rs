@@ -1,18 +1,18 @@
-//! What the conditions of a run came to: a line each for people, JUnit's XML for programs.
+//! The results of the conditions of a run: lines for people, JUnit's XML for programs.
 
 use crate::figures::in_unit;
-use crate::style::Style;
+use crate::style::{Style, printable, shorten};
 use judge::Operation;
 use judge::gate::{GateResult, Outcome};
 use record::Severity;
 
-/// A line each with the measured figure and its interval, after an empty line and a heading; no
-/// line is wider than `style.width` (60 at least). Empty without results.
+/// A line for each condition with the measured figure and its interval, after an empty line and a
+/// heading. No line is wider than `style.width` (60 at least). Empty without results.
 pub fn text(results: &[GateResult], undecided_passes: bool, style: &Style) -> String {
     if results.is_empty() {
         return String::new();
     }
-    let mut out = format!("\n{}\n", style.bold("Gate"));
+    let mut out = style.heading("Gate");
     out.extend(results.iter().map(|result| line(result, style)));
     let failed = results.iter().filter(|result| !lets_pass(result, undecided_passes)).count();
     let verdict = match failed {
@@ -35,20 +35,20 @@ fn line(result: &GateResult, style: &Style) -> String {
         Outcome::Undecided => style.severity(Severity::Warning, &name),
         Outcome::Fail => style.severity(Severity::Error, &name),
     };
-    let found = found(result);
+    let found = figure_text(result);
     let room = style.width.saturating_sub(2 + 9 + 1 + 2);
-    let asked = asked(result, room.saturating_sub(found.chars().count()).max(ASKED_MIN));
+    let asked = condition_text(result, room.saturating_sub(found.chars().count()).max(ASKED_MIN));
     let left = room.saturating_sub(asked.chars().count());
     let separator = if found.is_empty() { "" } else { ": " };
-    format!("  {name} {}{separator}{}\n", visible(&asked), visible(&cut(&found, left)))
+    format!("  {name} {}{separator}{}\n", printable(&asked), printable(&shorten(&found, left)))
 }
 
-/// Characters that job and condition have at least, however much there is to say of them.
+/// The least number of characters for job and condition.
 const ASKED_MIN: usize = 34;
 
-/// "randread p99.9<2ms (read)": job and direction, or kind of request, where the condition does not name them itself. Of
-/// what is longer than `room` the job's name is cut first.
-fn asked(result: &GateResult, room: usize) -> String {
+/// "randread p99.9<2ms (read)": the condition, with the job, and the direction or kind of request, if
+/// it does not name them. The name of the job is cut first.
+fn condition_text(result: &GateResult, room: usize) -> String {
     let condition = &result.condition;
     let named = result.job.is_empty() || condition.contains(':');
     let operation = result.operation.as_ref().map(Operation::name);
@@ -57,13 +57,13 @@ fn asked(result: &GateResult, room: usize) -> String {
     let rest = direction.map_or(condition.clone(), |name| format!("{condition} ({name})"));
     let job = match named {
         true => String::new(),
-        false => cut(&result.job, room.saturating_sub(rest.chars().count() + 1)),
+        false => shorten(&result.job, room.saturating_sub(rest.chars().count() + 1)),
     };
-    if job.is_empty() { cut(&rest, room) } else { format!("{job} {}", cut(&rest, room)) }
+    if job.is_empty() { shorten(&rest, room) } else { format!("{job} {}", shorten(&rest, room)) }
 }
 
-/// The figure with its interval, or why there is none.
-fn found(result: &GateResult) -> String {
+/// The figure with its interval, or the reason for its absence.
+fn figure_text(result: &GateResult) -> String {
     let reason = result.reason.as_deref();
     let Some(measured) = result.measured else { return reason.unwrap_or_default().to_owned() };
     let show = |value: f64| in_unit(value, result.unit);
@@ -73,20 +73,6 @@ fn found(result: &GateResult) -> String {
         (None, true) => value,
         (None, false) => format!("{value} ({} to {})", show(measured.low), show(measured.high)),
     }
-}
-
-/// At most `width` characters; what is cut off is shown as "…".
-fn cut(text: &str, width: usize) -> String {
-    if text.chars().count() <= width {
-        return text.to_owned();
-    }
-    let kept: String = text.chars().take(width.saturating_sub(1)).collect();
-    if width == 0 { kept } else { kept + "…" }
-}
-
-/// Names and conditions may hold anything; a terminal must not obey it.
-fn visible(text: &str) -> String {
-    text.chars().map(|letter| if letter.is_control() { '?' } else { letter }).collect()
 }
 
 /// The results as JUnit's XML, as Jenkins and GitLab read it: a suite "fathom" with a test case
@@ -113,7 +99,7 @@ fn case(result: &GateResult, undecided_passes: bool) -> String {
         escaped(job),
         escaped(&format!("{}{direction}", result.condition)),
     );
-    let found = escaped(&found(result));
+    let found = escaped(&figure_text(result));
     let body = match lets_pass(result, undecided_passes) {
         true => format!("      <system-out>{}: {found}</system-out>\n", result.outcome.name()),
         false => format!(
@@ -207,7 +193,7 @@ Gate
     }
 
     #[test]
-    fn requests_are_told_by_their_kind() {
+    fn results_of_requests_name_their_kind() {
         let failed = GateResult {
             operation: Some(Operation::Request("GET".into())),
             measured: Some(Estimate { value: 0.25, low: 0.125, high: 0.5 }),

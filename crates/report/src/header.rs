@@ -1,9 +1,9 @@
-//! What is said before a run.
+//! fio's lines before a run.
 
-use crate::numbers::SizeStyle;
+use crate::fio_numbers::SizeStyle;
 use record::{Bytes, PerDirection};
 
-/// What the line of one job shows.
+/// The fields of the line of one job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobLine {
     /// Its name.
@@ -16,7 +16,7 @@ pub struct JobLine {
     pub block_size: PerDirection<(Bytes, Bytes)>,
     /// I/O engine.
     pub ioengine: String,
-    /// Queue depth asked for.
+    /// The queue depth of the job.
     pub iodepth: u32,
     /// Workers that run it (`numjobs`).
     pub workers: u32,
@@ -24,7 +24,7 @@ pub struct JobLine {
     pub style: SizeStyle,
 }
 
-/// The lines of one job: what it does, and "..." when several workers do it.
+/// The lines of one job; "..." stands for further workers.
 pub fn job(line: &JobLine) -> String {
     let range = |(min, max): (Bytes, Bytes)| {
         format!("{}-{}", line.style.size(min.0), line.style.size(max.0))
@@ -46,8 +46,7 @@ pub fn job(line: &JobLine) -> String {
     out
 }
 
-/// "Starting 2 processes", "Starting 1 thread and 1 process": what the jobs ask for, whatever runs
-/// them.
+/// "Starting 2 processes", "Starting 1 thread and 1 process", as the jobs ask for.
 pub fn starting(threads: u32, processes: u32) -> String {
     let counted = |count: u32, one: &str, many: &str| match count {
         0 => None,
@@ -62,8 +61,7 @@ pub fn starting(threads: u32, processes: u32) -> String {
     format!("Starting {}\n", parts.join(" and "))
 }
 
-/// "job: Laying out IO file (1 file / 4MiB)": that files of a job are being made, with the size of
-/// all of them together.
+/// "job: Laying out IO file (1 file / 4MiB)": number and total size of the files that a job makes.
 pub fn layout(job: &str, files: u64, bytes: u64) -> String {
     let mebibytes = bytes >> 20;
     match files {

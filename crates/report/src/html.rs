@@ -1,34 +1,32 @@
-//! The report as a page: what was measured, how much, whether to believe it and what limited it
-//! first; then findings, figures with their intervals, pictures, and everything around the run. One
-//! file that asks for nothing from elsewhere and needs no script.
+//! The report as an HTML page: summary, findings, figures with their intervals, pictures, and the
+//! environment of the runs. The page is one file without scripts and loads nothing.
 //!
 //! Pages that have a frame of their own take [`style`] and [`body`].
 
-mod answer;
-mod around;
-mod compared;
+mod comparison;
+mod environment;
 mod exchange;
 mod findings;
 mod style;
+mod summary;
 mod table;
 
 pub use table::{Table, rows};
 
-use crate::exhibit::Exhibit;
+use crate::judged_set::JudgedSet;
 use crate::pictures;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use std::sync::LazyLock;
 
-/// Rules for everything that [`body`] writes, with those of the pictures. All of them are about what
-/// is within an element of the class "fathom-report", or "chart".
+/// Style rules for [`body`] and for pictures. All of them apply to elements within an element of the class "fathom-report", or "chart".
 pub fn style() -> &'static str {
     static ALL: LazyLock<String> = LazyLock::new(|| style::STYLE.to_owned() + charts::STYLE);
     &ALL
 }
 
 /// The whole document.
-pub fn document(exhibits: &[Exhibit]) -> String {
-    let title = answer::title(exhibits);
+pub fn document(judged_sets: &[JudgedSet]) -> String {
+    let title = summary::title(judged_sets);
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -43,27 +41,27 @@ pub fn document(exhibits: &[Exhibit]) -> String {
                 title { (title) " – fathom report" }
                 style { (PreEscaped(style())) (PreEscaped(style::PAGE)) }
             }
-            body { main { (body(exhibits)) } }
+            body { main { (body(judged_sets)) } }
         }
     };
     page.into_string()
 }
 
-/// The report on some exhibits, the first of which the others are compared with. To stand within an
-/// element of the caller's.
-pub fn body(exhibits: &[Exhibit]) -> Markup {
-    let (pictures, compared) = (pictures::all(exhibits), compared::all(exhibits));
+/// The report on these sets, as an element of a page of the caller. The others are compared with the
+/// first.
+pub fn body(judged_sets: &[JudgedSet]) -> Markup {
+    let (pictures, compared) = (pictures::all(judged_sets), comparison::all(judged_sets));
     html! {
         article class="fathom-report" {
-            (answer::head(exhibits))
-            (answer::answers(exhibits, &compared))
-            (compared::sections(&compared))
-            (findings::section(exhibits))
+            (summary::head(judged_sets))
+            (summary::answers(judged_sets, &compared))
+            (comparison::sections(&compared))
+            (findings::section(judged_sets))
             section id="figures" aria-labelledby="figures-title" {
                 h2 id="figures-title" { "Figures" }
-                (table::markup(&table::rows(exhibits)))
+                (table::markup(&table::rows(judged_sets)))
             }
-            (exchange::section(exhibits))
+            (exchange::section(judged_sets))
             @if !pictures.is_empty() {
                 section id="pictures" aria-labelledby="pictures-title" {
                     h2 id="pictures-title" { "Pictures" }
@@ -75,7 +73,7 @@ pub fn body(exhibits: &[Exhibit]) -> Markup {
                     }
                 }
             }
-            @for exhibit in exhibits { (around::section(exhibit, exhibits.len() > 1)) }
+            @for judged_set in judged_sets { (environment::section(judged_set, judged_sets.len() > 1)) }
             footer {
                 "Made by fathom " (env!("CARGO_PKG_VERSION"))
                 ". Intervals hold the true value in 95 of 100 cases."

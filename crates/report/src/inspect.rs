@@ -1,12 +1,12 @@
-//! What `fathom inspect` shows: one screen of text, or JSON.
+//! The report of `fathom inspect`: one screen of text, or JSON.
 
-use crate::style::Style;
+use crate::style::{Style, printable};
 use judge::Inspection;
 use judge::inspect::{Mark, Row, Section};
 use record::{Facts, Severity};
-use serde::Serialize;
+use serde_json::{Value, json};
 
-/// Where the text of a section begins: behind its number and title.
+/// The column of the text of a section, after its number and title.
 const INDENT: usize = 15;
 
 /// The inspection as text. No line is wider than `style.width`, which should be 40 at least.
@@ -36,7 +36,7 @@ fn head(inspection: &Inspection, style: Style) -> String {
 }
 
 fn section(section: &Section, style: Style) -> String {
-    let rows: Vec<Word> = grouped(&section.rows).iter().map(found).collect();
+    let rows: Vec<Word> = grouped(&section.rows).iter().map(marked).collect();
     let mut text = lines(&joined(rows, " |"), style.width - INDENT, style);
     text.extend(lines(&[Word::plain(&section.means)], style.width - INDENT, style));
     let decide = lines(&[Word::bold(&section.decide)], style.width - INDENT - 3, style);
@@ -61,7 +61,7 @@ fn titled(title: &str, lines: Vec<String>, style: Style) -> String {
     out
 }
 
-/// Rows that say the same of several devices as one.
+/// Joins rows with the same value into one.
 fn grouped(rows: &[Row]) -> Vec<Row> {
     let mut grouped: Vec<Row> = Vec::new();
     for row in rows {
@@ -73,8 +73,8 @@ fn grouped(rows: &[Row]) -> Vec<Row> {
     grouped
 }
 
-/// "vda: none", with "!" before what to look at and "!!" before problems.
-fn found(row: &Row) -> Word {
+/// "vda: none", marked with "!" for a warning and "!!" for a problem.
+fn marked(row: &Row) -> Word {
     let Row { label, value, mark } = row;
     match mark {
         Mark::Ok => Word::plain(&format!("{label}: {value}")),
@@ -94,44 +94,44 @@ fn legend(style: Style) -> String {
     lines(&legend, style.width, style).iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// How some words are dressed.
+/// The style of some words.
 #[derive(Clone, Copy)]
-enum Dress {
+enum WordStyle {
     Plain,
     Bold,
     Dim,
     Marked(Severity),
 }
 
-/// Words that are dressed alike.
+/// Words in one style.
 struct Word {
     text: String,
-    dress: Dress,
+    style: WordStyle,
 }
 
 impl Word {
     fn plain(text: &str) -> Word {
-        Word { text: text.to_owned(), dress: Dress::Plain }
+        Word { text: text.to_owned(), style: WordStyle::Plain }
     }
 
     fn bold(text: &str) -> Word {
-        Word { text: text.to_owned(), dress: Dress::Bold }
+        Word { text: text.to_owned(), style: WordStyle::Bold }
     }
 
     fn dim(text: &str) -> Word {
-        Word { text: text.to_owned(), dress: Dress::Dim }
+        Word { text: text.to_owned(), style: WordStyle::Dim }
     }
 
     fn marked(severity: Severity, text: &str) -> Word {
-        Word { text: text.to_owned(), dress: Dress::Marked(severity) }
+        Word { text: text.to_owned(), style: WordStyle::Marked(severity) }
     }
 
-    fn dressed(&self, word: &str, style: Style) -> String {
-        match self.dress {
-            Dress::Plain => word.to_owned(),
-            Dress::Bold => style.bold(word),
-            Dress::Dim => style.dim(word),
-            Dress::Marked(severity) => style.severity(severity, word),
+    fn styled(&self, word: &str, style: Style) -> String {
+        match self.style {
+            WordStyle::Plain => word.to_owned(),
+            WordStyle::Bold => style.bold(word),
+            WordStyle::Dim => style.dim(word),
+            WordStyle::Marked(severity) => style.severity(severity, word),
         }
     }
 }
@@ -149,13 +149,13 @@ fn joined(mut words: Vec<Word>, separator: &str) -> Vec<Word> {
 fn lines(words: &[Word], width: usize, style: Style) -> Vec<String> {
     let (mut lines, mut line, mut length) = (Vec::new(), String::new(), 0);
     for part in words {
-        // What stands on one line and is dressed alike is dressed once.
+        // Words of one style on a line share one escape sequence.
         let mut alike = String::new();
         for word in part.text.split_whitespace() {
-            let letters: Vec<char> = visible(word).collect();
+            let letters: Vec<char> = printable(word).chars().collect();
             for piece in letters.chunks(width) {
                 if length > 0 && length + 1 + piece.len() > width {
-                    line += &part.dressed(&std::mem::take(&mut alike), style);
+                    line += &part.styled(&std::mem::take(&mut alike), style);
                     lines.push(std::mem::take(&mut line));
                     length = 0;
                 }
@@ -167,91 +167,45 @@ fn lines(words: &[Word], width: usize, style: Style) -> Vec<String> {
                 length += piece.len();
             }
         }
-        line += &part.dressed(&alike, style);
+        line += &part.styled(&alike, style);
     }
     lines.push(line);
     lines
 }
 
-/// Names of files and disks may hold anything; a terminal must not obey it.
-fn visible(word: &str) -> impl Iterator<Item = char> {
-    word.chars().map(|letter| if letter.is_control() { '?' } else { letter })
-}
-
 /// The inspection as JSON, with all the facts it was made from under "facts".
 pub fn json(inspection: &Inspection, facts: &Facts) -> String {
-    let Inspection { target, stack, durability, durability_reason, sections, unknown, as_root } =
-        inspection;
-    let page = Page {
-        target,
-        stack,
-        durability: DurabilityOut {
-            class: durability.name(),
-            reason: durability_reason,
-            meaning: durability.meaning(),
-            keeps_completed: durability.keeps_completed(),
-            keeps_synced: durability.keeps_synced(),
+    let durability = &inspection.durability;
+    let page = json!({
+        "target": inspection.target,
+        "stack": inspection.stack,
+        "durability": {
+            "class": durability.name(),
+            "reason": inspection.durability_reason,
+            "meaning": durability.meaning(),
+            "keeps_completed": durability.keeps_completed(),
+            "keeps_synced": durability.keeps_synced(),
         },
-        sections: sections.iter().map(section_out).collect(),
-        unknown,
-        as_root,
-        facts,
-    };
-    // Only a map whose keys are no texts could fail, and the facts have none.
-    serde_json::to_string_pretty(&page).unwrap_or_default() + "\n"
+        "sections": inspection.sections.iter().map(section_json).collect::<Vec<_>>(),
+        "unknown": inspection.unknown,
+        "as_root": inspection.as_root,
+        "facts": facts,
+    });
+    format!("{page:#}\n")
 }
 
-fn section_out(section: &Section) -> SectionOut<'_> {
-    let row = |row: &'_ Row| -> RowOut {
-        RowOut { label: row.label.clone(), value: row.value.clone(), mark: row.mark.name() }
-    };
-    SectionOut {
-        number: section.number,
-        id: section.id,
-        title: section.title,
-        mark: section.mark().name(),
-        rows: section.rows.iter().map(row).collect(),
-        means: &section.means,
-        decide: &section.decide,
-    }
-}
-
-#[derive(Serialize)]
-struct Page<'a> {
-    target: &'a str,
-    stack: &'a [String],
-    durability: DurabilityOut<'a>,
-    sections: Vec<SectionOut<'a>>,
-    unknown: &'a [String],
-    as_root: &'a [String],
-    facts: &'a Facts,
-}
-
-#[derive(Serialize)]
-struct DurabilityOut<'a> {
-    class: &'a str,
-    reason: &'a str,
-    meaning: &'a str,
-    keeps_completed: Option<bool>,
-    keeps_synced: Option<bool>,
-}
-
-#[derive(Serialize)]
-struct SectionOut<'a> {
-    number: u32,
-    id: &'a str,
-    title: &'a str,
-    mark: &'a str,
-    rows: Vec<RowOut>,
-    means: &'a str,
-    decide: &'a str,
-}
-
-#[derive(Serialize)]
-struct RowOut {
-    label: String,
-    value: String,
-    mark: &'static str,
+fn section_json(section: &Section) -> Value {
+    let row =
+        |row: &Row| json!({ "label": row.label, "value": row.value, "mark": row.mark.name() });
+    json!({
+        "number": section.number,
+        "id": section.id,
+        "title": section.title,
+        "mark": section.mark().name(),
+        "rows": section.rows.iter().map(row).collect::<Vec<_>>(),
+        "means": section.means,
+        "decide": section.decide,
+    })
 }
 
 #[cfg(test)]
@@ -301,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_of_several_devices_is_said_once() {
+    fn equal_rows_of_several_devices_are_joined() {
         let row =
             |label: &str, value: &str, mark| Row { label: label.into(), value: value.into(), mark };
         let rows = [

@@ -4,40 +4,25 @@ mod clients;
 mod exchange;
 mod fathom;
 mod fio;
+mod latency;
 mod set;
 pub mod suite;
 pub mod sweep;
 mod tree;
 
-use crate::Dress;
-use crate::clients::Clients;
-use judge::Judged;
-use record::{RecordSet, RunRecord};
+use crate::options::RenderOptions;
+use crate::subject::Subject;
 
-/// The JSON document of a run, with histogram bins (`json+`) when `bins`.
-pub fn render(record: &RunRecord, judged: &Judged, bins: bool, dress: &Dress) -> String {
-    shown(&fio::document(record, judged, bins, dress), dress)
-}
-
-/// The JSON document of several runs made together, in `judged` each judged on its own and in
-/// `together` as one.
-pub fn render_set(
-    set: &RecordSet,
-    judged: &[Judged],
-    together: &Judged,
-    bins: bool,
-    dress: &Dress,
-) -> String {
-    set::document(set, judged, together, bins, dress).to_text()
-}
-
-/// The JSON document of jobs on several servers, with histogram bins (`json+`) when `bins`.
-pub fn render_clients(reports: &Clients, bins: bool, dress: &Dress) -> String {
-    shown(&clients::document(reports, bins, dress), dress)
-}
-
-fn shown(document: &tree::Json, dress: &Dress) -> String {
-    if dress.json_lines { document.to_line() } else { document.to_text() }
+/// The JSON document of a subject, with histogram bins (`json+`) when `bins`.
+pub fn render(subject: Subject, bins: bool, options: &RenderOptions) -> String {
+    let document = match subject {
+        Subject::Run(record, judged) => fio::document(record, judged, bins, options),
+        Subject::Set { set, judged, together } => {
+            set::document(set, judged, together, bins, options)
+        }
+        Subject::Clients(clients) => clients::document(clients, bins, options),
+    };
+    if options.json_lines { document.to_line() } else { document.to_text() }
 }
 
 #[cfg(test)]

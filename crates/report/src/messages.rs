@@ -12,7 +12,7 @@ pub(crate) fn severity(severity: Severity) -> &'static str {
     }
 }
 
-/// One message as a line without its end: "fathom: warning: job1: text".
+/// A message as a line without newline: "fathom: warning: job1: text".
 fn line(program: &str, message: &Message) -> String {
     let severity = severity(message.severity);
     match &message.job {
@@ -21,11 +21,11 @@ fn line(program: &str, message: &Message) -> String {
     }
 }
 
-/// All messages, a line each, equal ones of one job once.
+/// All messages, each on a line; equal messages of one job appear once.
 pub fn lines<'a>(program: &str, messages: impl IntoIterator<Item = &'a Message>) -> String {
-    let mut said = HashSet::new();
+    let mut shown = HashSet::new();
     let lines = messages.into_iter().map(|message| line(program, message) + "\n");
-    lines.filter(|text| said.insert(text.clone())).collect()
+    lines.filter(|text| shown.insert(text.clone())).collect()
 }
 
 #[cfg(test)]

@@ -1,19 +1,19 @@
-//! Repeats in one table: a line a figure.
+//! The table of repeats, with a line for each figure.
 
 use crate::figures::{in_unit, interval, units};
 use crate::style::Style;
 use judge::{Repeated, RepeatedFigure};
 use suite::test::Estimated;
 
-/// Mean, 95 % interval of the mean in its unit, median, extremes and coefficient of variation of every figure;
-/// nothing without repeats. Lines have at most 80 columns.
+/// Mean, 95 % interval of the mean in its unit, median, extremes and coefficient of variation of every
+/// figure; empty without repeats. Lines have at most 80 columns.
 pub fn text(repeats: &[Repeated], style: &Style) -> String {
     let count = repeats.iter().flat_map(|r| &r.figures).map(|f| f.summary.count).max();
     if count.unwrap_or(0) < 2 {
         return String::new();
     }
     let several = repeats.iter().any(|other| other.cell != repeats[0].cell);
-    let mut text = format!("\n{}\n", style.bold("Repeats"));
+    let mut text = style.heading("Repeats");
     text += &line(["", "mean", "95 % interval", "median", "least", "most", "cv"].map(Into::into));
     for repeated in repeats {
         text += &format!("  {}\n", name(repeated, several));

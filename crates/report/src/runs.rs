@@ -1,95 +1,95 @@
 //! Lists of runs, as text for a terminal.
 
 use crate::figures::mebibytes;
-use crate::style::Style;
-use crate::when;
+use crate::style::{Style, printable, shorten};
+use record::date;
 use record::human;
 use std::cmp::Reverse;
 
 /// A run, or several made together, as a line.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Listed {
+pub struct RunRow {
     /// Its name, short.
     pub id: String,
     /// When it began, in milliseconds since 1970 UTC.
     pub started_unix_ms: u64,
     /// How far local time was ahead of UTC, in seconds.
     pub utc_offset_seconds: i32,
-    /// What made it ("run", "sweep"), and of several together how many they are.
+    /// The command that made it ("run", "sweep").
     pub kind: String,
-    /// Runs it stands for.
+    /// The number of runs in it.
     pub runs: usize,
-    /// Where it ran.
+    /// Its host.
     pub host: String,
     /// Names of the jobs.
     pub job: String,
     /// Block devices under them.
     pub device: String,
-    /// What was done ("randread 4k, depth 32").
+    /// The workload ("randread 4k, depth 32").
     pub what: String,
-    /// I/Os a second; `None`: it was not judged, or has none, or stands for several that differ.
+    /// I/Os a second; `None` for a run that was not judged, did no I/O, or is a set of different runs.
     pub iops: Option<f64>,
     /// Bytes a second.
     pub bandwidth: Option<f64>,
     /// The 99th percentile of the latency, in nanoseconds.
     pub p99_ns: Option<f64>,
-    /// What limited it, and how sure that is.
+    /// Its limit and the confidence.
     pub verdict: String,
     /// Errors and warnings that were found.
     pub doubts: (u32, u32),
     /// Its tags.
     pub tags: Vec<String>,
-    /// What somebody noted on it.
+    /// Its note.
     pub note: String,
 }
 
-/// A column: its head, whether figures stand to the right in it, how much it is worth (columns worth
-/// least go first where a line is too short), how narrow it may become, and what stands in it.
+/// A column: its heading, whether it is aligned to the right, its priority (columns of the lowest
+/// priority are dropped first), its least width, and its text.
 struct Column {
     head: &'static str,
     right: bool,
-    worth: u8,
+    priority: u8,
     least: usize,
-    of: fn(&Listed) -> String,
+    of: fn(&RunRow) -> String,
 }
 
 const COLUMNS: [Column; 11] = [
-    Column { head: "run", right: false, worth: 9, least: 8, of: |run| run.id.clone() },
-    Column { head: "when", right: false, worth: 8, least: 16, of: when },
-    Column { head: "kind", right: false, worth: 3, least: 6, of: kind },
-    Column { head: "host", right: false, worth: 0, least: 6, of: |run| run.host.clone() },
-    Column { head: "job", right: false, worth: 7, least: 8, of: |run| run.job.clone() },
-    Column { head: "device", right: false, worth: 1, least: 5, of: |run| run.device.clone() },
-    Column { head: "what", right: false, worth: 5, least: 12, of: |run| run.what.clone() },
+    Column { head: "run", right: false, priority: 9, least: 8, of: |run| run.id.clone() },
+    Column { head: "when", right: false, priority: 8, least: 16, of: when },
+    Column { head: "kind", right: false, priority: 3, least: 6, of: kind },
+    Column { head: "host", right: false, priority: 0, least: 6, of: |run| run.host.clone() },
+    Column { head: "job", right: false, priority: 7, least: 8, of: |run| run.job.clone() },
+    Column { head: "device", right: false, priority: 1, least: 5, of: |run| run.device.clone() },
+    Column { head: "what", right: false, priority: 5, least: 12, of: |run| run.what.clone() },
     Column {
         head: "IOPS",
         right: true,
-        worth: 7,
+        priority: 7,
         least: 5,
         of: |run| number(run.iops, human::count),
     },
-    Column { head: "MiB/s", right: true, worth: 4, least: 5, of: bandwidth },
+    Column { head: "MiB/s", right: true, priority: 4, least: 5, of: bandwidth },
     Column {
         head: "p99",
         right: true,
-        worth: 6,
+        priority: 6,
         least: 6,
         of: |run| number(run.p99_ns, human::time),
     },
-    Column { head: "limit", right: false, worth: 6, least: 6, of: verdict },
+    Column { head: "limit", right: false, priority: 6, least: 6, of: verdict },
 ];
 
-fn when(run: &Listed) -> String {
+fn when(run: &RunRow) -> String {
     moment(run.started_unix_ms, run.utc_offset_seconds)
 }
 
 /// A moment in milliseconds since 1970 UTC as lists show it ("2026-11-20 22:53"), in the local time
 /// that is `offset_seconds` ahead of UTC.
 pub fn moment(unix_ms: u64, offset_seconds: i32) -> String {
-    when::minute(unix_ms, offset_seconds)
+    date::day_and_minute(unix_ms, offset_seconds)
 }
 
-fn kind(run: &Listed) -> String {
+fn kind(run: &RunRow) -> String {
     match run.runs {
         0 | 1 => run.kind.clone(),
         several => format!("{} x{several}", run.kind),
@@ -100,11 +100,11 @@ fn number(value: Option<f64>, shown: fn(f64) -> String) -> String {
     value.map_or("-".into(), shown)
 }
 
-fn bandwidth(run: &Listed) -> String {
+fn bandwidth(run: &RunRow) -> String {
     number(run.bandwidth, mebibytes)
 }
 
-fn verdict(run: &Listed) -> String {
+fn verdict(run: &RunRow) -> String {
     let (errors, warnings) = run.doubts;
     let mark = match (errors, warnings) {
         (0, 0) => "",
@@ -114,13 +114,12 @@ fn verdict(run: &Listed) -> String {
     format!("{}{mark}", run.verdict)
 }
 
-/// A line for each with a head above; no line is wider than the style's width, columns that have no
-/// room or say nothing are left out. Tags follow where there is room. "!" marks runs with warnings,
-/// "!!" those with errors.
-pub fn list(runs: &[Listed], style: &Style) -> String {
+/// A heading and a line for each run, no wider than the style. Empty columns, and those without room,
+/// are left out. Tags follow if there is room. "!" marks runs with warnings, "!!" runs with errors.
+pub fn list(runs: &[RunRow], style: &Style) -> String {
     let cells: Vec<Vec<String>> = COLUMNS
         .iter()
-        .map(|column| runs.iter().map(|run| plain(&(column.of)(run))).collect())
+        .map(|column| runs.iter().map(|run| printable(&(column.of)(run))).collect())
         .collect();
     let shown = Widths::fitting(&cells, style.width);
     let head: Vec<String> = shown
@@ -136,12 +135,12 @@ pub fn list(runs: &[Listed], style: &Style) -> String {
             .map(|(at, width)| padded(&cells[*at][row], *width, COLUMNS[*at].right))
             .collect();
         let line = line.join("  ");
-        let tags: Vec<String> = run.tags.iter().map(|tag| format!("#{}", plain(tag))).collect();
+        let tags: Vec<String> = run.tags.iter().map(|tag| format!("#{}", printable(tag))).collect();
         let room = style.width.saturating_sub(shown.total + 2);
         out += line.trim_end();
         if !tags.is_empty() && room >= 6 {
             let blanks = " ".repeat(shown.total + 2 - line.trim_end().chars().count());
-            out += &(blanks + &style.dim(cut(&tags.join(" "), room).trim_end()));
+            out += &(blanks + &style.dim(shorten(&tags.join(" "), room).trim_end()));
         }
         out.push('\n');
     }
@@ -155,9 +154,8 @@ struct Widths {
 }
 
 impl Widths {
-    /// Each as wide as what stands in it. Until all have room, those one can do without go; then the
-    /// widest of those that may be cut become narrower, and where that is not enough the one worth
-    /// least goes.
+    /// Each column as wide as its cells. When the line is too short, dispensable columns are dropped,
+    /// then the widest are narrowed, then the column of the lowest priority is dropped.
     fn fitting(cells: &[Vec<String>], room: usize) -> Widths {
         let widest = |at: usize| {
             let head = COLUMNS[at].head.chars().count();
@@ -170,10 +168,10 @@ impl Widths {
             columns.iter().map(|(_, width)| width).sum::<usize>()
                 + 2 * columns.len().saturating_sub(1)
         };
-        // Where it ran is known to who asks, and names of devices say less than the jobs'.
+        // Host and device.
         const DISPENSABLE: u8 = 1;
         while total(&columns) > room
-            && let Some(at) = columns.iter().position(|c| COLUMNS[c.0].worth <= DISPENSABLE)
+            && let Some(at) = columns.iter().position(|c| COLUMNS[c.0].priority <= DISPENSABLE)
         {
             columns.remove(at);
         }
@@ -184,7 +182,8 @@ impl Widths {
             match wide.filter(|column| spare_of(column) > 0 && spare >= over) {
                 Some(column) => column.1 -= 1,
                 None => {
-                    let least = (0..columns.len()).min_by_key(|at| COLUMNS[columns[*at].0].worth);
+                    let least =
+                        (0..columns.len()).min_by_key(|at| COLUMNS[columns[*at].0].priority);
                     match least.filter(|_| columns.len() > 1) {
                         Some(at) => drop(columns.remove(at)),
                         None => break,
@@ -197,7 +196,7 @@ impl Widths {
 }
 
 fn spare((at, width): (usize, usize)) -> usize {
-    // Figures and names that are cut say something else.
+    // A cut figure would be wrong.
     if COLUMNS[at].right { 0 } else { width.saturating_sub(COLUMNS[at].least) }
 }
 
@@ -205,35 +204,23 @@ fn spare_of(column: &&mut (usize, usize)) -> usize {
     spare(**column)
 }
 
-/// Characters that a terminal would obey are shown as "?".
-fn plain(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
-}
-
-fn cut(text: &str, width: usize) -> String {
-    match text.chars().count() > width {
-        true => text.chars().take(width.saturating_sub(1)).collect::<String>() + "…",
-        false => text.to_owned(),
-    }
-}
-
 fn padded(text: &str, width: usize, right: bool) -> String {
-    let text = cut(text, width);
+    let text = shorten(text, width);
     if right { format!("{text:>width$}") } else { format!("{text:<width$}") }
 }
 
 /// Several runs made together as one line: at the time of the last; figures of runs that repeat each
 /// other are their medians, others have none in common. `runs`: at least one.
-pub fn together(id: &str, runs: &[(Listed, String)]) -> Listed {
+pub fn together(id: &str, runs: &[(RunRow, String)]) -> RunRow {
     let Some((last, _)) = runs.iter().max_by_key(|(run, _)| run.started_unix_ms) else {
-        return Listed::default();
+        return RunRow::default();
     };
     let repeat = runs.iter().all(|(_, cell)| *cell == runs[0].1);
-    let median = |of: fn(&Listed) -> Option<f64>| {
+    let median = |of: fn(&RunRow) -> Option<f64>| {
         let values: Vec<f64> = runs.iter().filter_map(|(run, _)| of(run)).collect();
         (repeat && !values.is_empty()).then(|| judge::stats::median(&values))
     };
-    let common = |of: fn(&Listed) -> &String| {
+    let common = |of: fn(&RunRow) -> &String| {
         let mut found: Vec<(&String, usize)> = Vec::new();
         for (run, _) in runs.iter().filter(|(run, _)| !of(run).is_empty()) {
             match found.iter_mut().find(|(known, _)| *known == of(run)) {
@@ -251,8 +238,8 @@ pub fn together(id: &str, runs: &[(Listed, String)]) -> Listed {
     let mut tags: Vec<String> = runs.iter().flat_map(|(run, _)| run.tags.clone()).collect();
     tags.sort();
     tags.dedup();
-    let sum = |of: fn(&Listed) -> u32| runs.iter().map(|(run, _)| of(run)).sum();
-    Listed {
+    let sum = |of: fn(&RunRow) -> u32| runs.iter().map(|(run, _)| of(run)).sum();
+    RunRow {
         id: id.to_owned(),
         runs: runs.len(),
         job: common(|run| &run.job),
@@ -272,8 +259,8 @@ pub fn together(id: &str, runs: &[(Listed, String)]) -> Listed {
 mod tests {
     use super::*;
 
-    fn run(id: &str, job: &str, iops: f64) -> Listed {
-        Listed {
+    fn run(id: &str, job: &str, iops: f64) -> RunRow {
+        RunRow {
             id: id.into(),
             started_unix_ms: 1_795_215_226_864,
             kind: "run".into(),
@@ -287,12 +274,12 @@ mod tests {
             p99_ns: Some(640_000.0),
             verdict: "device (high)".into(),
             tags: vec!["baseline".into()],
-            ..Listed::default()
+            ..RunRow::default()
         }
     }
 
     #[test]
-    fn a_wide_terminal_shows_all_of_it() {
+    fn a_wide_terminal_shows_all_columns() {
         let mut doubtful = run("0a1b2c3d", "two", 950.0);
         doubtful.doubts = (0, 2);
         let style = Style { width: 140, ..Style::default() };
@@ -318,14 +305,14 @@ mod tests {
 
     #[test]
     fn columns_that_say_nothing_are_left_out() {
-        let empty = Listed { id: "7f3a9c21".into(), job: "x".into(), ..Listed::default() };
+        let empty = RunRow { id: "7f3a9c21".into(), job: "x".into(), ..RunRow::default() };
         let text = list(&[empty], &Style::default());
         assert_eq!(text.lines().next(), Some("run       when              job"));
     }
 
     #[test]
-    fn repeats_are_one_line_with_their_median_and_cells_have_none() {
-        let repeats: Vec<(Listed, String)> =
+    fn repeats_are_one_line_with_their_median_and_different_cells_have_no_median() {
+        let repeats: Vec<(RunRow, String)> =
             [100.0, 300.0, 200.0].map(|iops| (run("x", "a", iops), "a".to_owned())).into();
         let line = together("5e70", &repeats);
         assert_eq!((line.iops, line.runs, line.job.as_str()), (Some(200.0), 3, "a"));

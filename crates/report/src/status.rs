@@ -4,7 +4,7 @@ mod eta;
 
 pub use eta::remaining_seconds;
 
-use crate::numbers::{count, live_rate};
+use crate::fio_numbers::{count, live_rate};
 use record::{Direction, LayoutProgress, PerDirection, Snapshot, WorkerState, WorkerStatus};
 
 /// Makes the status line from one snapshot after the other.

@@ -1,13 +1,13 @@
-//! How text for a terminal is dressed: its width, and colours where they are wanted.
+//! The style of text for a terminal: width and colours.
 
 use record::Severity;
 
-/// How text is dressed.
+/// Width and colours of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
-    /// Whether there are colours (on a terminal, without NO_COLOR).
+    /// Whether text has colours (on a terminal, without NO_COLOR).
     pub colour: bool,
-    /// Characters a line may have.
+    /// The most characters in a line.
     pub width: usize,
 }
 
@@ -19,14 +19,14 @@ impl Default for Style {
 }
 
 impl Style {
-    /// Text that stands out.
+    /// Bold text.
     pub fn bold(&self, text: &str) -> String {
-        self.dressed("1", text)
+        self.escaped("1", text)
     }
 
-    /// Text that may be passed over.
+    /// Dimmed text.
     pub fn dim(&self, text: &str) -> String {
-        self.dressed("2", text)
+        self.escaped("2", text)
     }
 
     /// Text in the colour of a severity: cyan, yellow, red.
@@ -36,19 +36,17 @@ impl Style {
             Severity::Warning => "33",
             Severity::Error => "31",
         };
-        self.dressed(colour, text)
+        self.escaped(colour, text)
     }
 
-    /// Text in lines that begin with `indent` blanks and are not wider than the width, broken
-    /// between words, and within one only where it is longer than a line. No end of line at the end.
-    /// Characters that a terminal would obey are shown as "?".
+    /// Text in lines of at most the width, each indented by `indent` blanks, without a newline at the
+    /// end. Words longer than a line are broken. Control characters are shown as "?".
     pub fn wrap(&self, text: &str, indent: usize) -> String {
         let room = self.width.saturating_sub(indent).max(20);
         let mut lines: Vec<String> = Vec::new();
         let mut length = room;
         for word in text.split_whitespace() {
-            let letters: Vec<char> =
-                word.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
+            let letters: Vec<char> = printable(word).chars().collect();
             for piece in letters.chunks(room) {
                 match lines.last_mut().filter(|_| length + 1 + piece.len() <= room) {
                     Some(line) => {
@@ -66,12 +64,36 @@ impl Style {
         lines.join("\n")
     }
 
+    /// Wrapped text with a newline at the end.
+    pub fn paragraph(&self, text: &str, indent: usize) -> String {
+        self.wrap(text, indent) + "\n"
+    }
+
+    /// The heading of a part of a report, after an empty line.
+    pub fn heading(&self, text: &str) -> String {
+        format!("\n{}\n", self.bold(text))
+    }
+
     /// Select Graphic Rendition of ECMA-48.
-    fn dressed(&self, code: &str, text: &str) -> String {
+    fn escaped(&self, code: &str, text: &str) -> String {
         match self.colour && !text.is_empty() {
             true => format!("\x1b[{code}m{text}\x1b[0m"),
             false => text.to_owned(),
         }
+    }
+}
+
+/// Text without control characters, which a terminal would obey: they are shown as "?".
+pub fn printable(text: &str) -> String {
+    text.chars().map(|letter| if letter.is_control() { '?' } else { letter }).collect()
+}
+
+/// Text of at most `width` characters; "…" replaces the end of a longer one.
+pub fn shorten(text: &str, width: usize) -> String {
+    match text.chars().count() <= width {
+        true => text.to_owned(),
+        false if width == 0 => String::new(),
+        false => text.chars().take(width - 1).chain(['…']).collect(),
     }
 }
 

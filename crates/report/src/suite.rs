@@ -1,4 +1,4 @@
-//! What measurements made of several runs show, as text for a terminal.
+//! Reports of measurements that consist of several runs, as text.
 
 pub(crate) mod app;
 mod knee;
@@ -17,15 +17,16 @@ use record::{Direction, Nanos, Severity, human};
 use suite::test::Limited;
 use suite::{Failure, diagnose, precondition, test};
 
-/// `fathom test`.
+/// The report of `fathom test`.
 pub fn test(conclusion: &test::Conclusion, style: &Style) -> String {
     let mut out = head(&conclusion.stack, &what_was_tested(conclusion), style);
     if conclusion.durability == Some(Durability::Memory) {
-        out += &paragraph("This is memory, not a disk: the figures are those of memory.", 0, style);
+        out += &style
+            .paragraph("This is memory, not a disk: the figures show the speed of memory.", 0);
     }
     out += &table::text(conclusion, style);
     for (direction, knee) in &conclusion.knees {
-        out += &paragraph(&knee_line(*direction, knee), 0, style);
+        out += &style.paragraph(&knee_line(*direction, knee), 0);
     }
     if let Some(last) = conclusion.course.last {
         let line = format!(
@@ -34,7 +35,7 @@ pub fn test(conclusion: &test::Conclusion, style: &Style) -> String {
             if last.is_steady { "steady" } else { "not steady" },
             steadiness(&last)
         );
-        out += &paragraph(&line, 0, style);
+        out += &style.paragraph(&line, 0);
     }
     out += &failures(&conclusion.failures, style);
     out += &limits(conclusion, style);
@@ -45,34 +46,26 @@ pub fn test(conclusion: &test::Conclusion, style: &Style) -> String {
 fn what_was_tested(conclusion: &test::Conclusion) -> String {
     let way = if conclusion.direct { "O_DIRECT" } else { "through the page cache" };
     let rounds = human::counted(conclusion.rounds as usize, "round");
-    let size = conclusion.size.0 >> 20;
     let durability = conclusion.durability.map(Durability::name).unwrap_or("unknown");
     format!(
-        "one file of {size} MiB, {way}, {}, {rounds} in {}; writes: {durability}",
+        "one file of {}, {way}, {}, {rounds} in {}; writes: {durability}",
+        conclusion.size,
         conclusion.engine,
         duration(conclusion.took)
     )
 }
 
-/// "ext4 > vda", and what was done there.
+/// The storage stack ("ext4 > vda") and the measurement.
 fn head(stack: &[String], what: &str, style: &Style) -> String {
     let stack = match stack.is_empty() {
         true => "no filesystem or device that can be seen".to_owned(),
         false => stack.join(" > "),
     };
-    style.bold(&style.wrap(&stack, 0)) + "\n" + &paragraph(what, 0, style) + "\n"
-}
-
-pub(crate) fn paragraph(text: &str, indent: usize, style: &Style) -> String {
-    style.wrap(text, indent) + "\n"
+    style.bold(&style.wrap(&stack, 0)) + "\n" + &style.paragraph(what, 0) + "\n"
 }
 
 pub(crate) fn duration(time: Nanos) -> String {
-    let seconds = time.0.div_ceil(1_000_000_000);
-    match seconds {
-        0..120 => format!("{seconds} s"),
-        _ => format!("{} min {} s", seconds / 60, seconds % 60),
-    }
+    human::duration(time.0.div_ceil(1_000_000_000) as f64)
 }
 
 fn knee_line(direction: Direction, knee: &suite::knee::Knee) -> String {
@@ -84,10 +77,10 @@ fn knee_line(direction: Direction, knee: &suite::knee::Knee) -> String {
         human::time(knee.at.latency_ns)
     );
     if knee.most.depth == knee.at.depth {
-        return at + "; more in flight brings no more.";
+        return at + "; deeper queues bring no more.";
     }
     format!(
-        "{at}; most is {} IOPS at depth {}, each {}.",
+        "{at}; the most is {} IOPS at depth {}, with {} each.",
         human::count(knee.most.iops),
         knee.most.depth,
         human::time(knee.most.latency_ns)
@@ -106,18 +99,18 @@ fn interruption(signal: Option<i32>, left: &str) -> String {
     signal.map_or(String::new(), |signal| format!("\nEnded early by signal {signal}: {left}.\n"))
 }
 
-/// What limited the cells, and what the table may be used for.
+/// The limits of the cells, and what the table is valid for.
 fn limits(conclusion: &test::Conclusion, style: &Style) -> String {
     if conclusion.limited.is_empty() {
         return String::new();
     }
     let out = verdicts(&conclusion.limited, style);
-    out + &paragraph(&format!("Use it for: {}.", conclusion.use_for), 2, style)
+    out + &style.paragraph(&format!("Valid for: {}.", conclusion.use_for), 2)
 }
 
-/// What limited cells, those of one limit together.
+/// The verdicts, cells with the same limit together.
 fn verdicts(limited: &[Limited], style: &Style) -> String {
-    let mut out = format!("\n{}\n", style.bold("Verdict"));
+    let mut out = style.heading("Verdict");
     for Limited { verdict, cells } in limited {
         let heading = format!(
             "limited by: {}, confidence: {}: {}",
@@ -126,37 +119,34 @@ fn verdicts(limited: &[Limited], style: &Style) -> String {
             cells.join(", ")
         );
         out += &(style.bold(&style.wrap(&heading, 2)) + "\n");
-        out += &paragraph(&format!("{}: {}", verdict.job, verdict.because), 4, style);
+        out += &style.paragraph(&format!("{}: {}", verdict.job, verdict.because), 4);
     }
     out
 }
 
-/// Findings of several runs, notes a line each: they are many, and what must be done about something
-/// is not among them.
+/// Findings of several runs. Notes are many and need no action: each takes a line.
 pub(crate) fn findings(findings: &[Finding], style: &Style) -> String {
     let (notes, grave): (Vec<Finding>, Vec<Finding>) =
         findings.iter().cloned().partition(|finding| finding.severity == Severity::Note);
     let mut out = verdict::text(&Judged { findings: grave, ..Judged::default() }, style);
     if !notes.is_empty() {
-        out += &format!("\n{}\n", style.bold("Notes"));
+        out += &style.heading("Notes");
         for note in notes {
-            out += &paragraph(&format!("[{}] {}", note.check, note.text), 2, style);
+            out += &style.paragraph(&format!("[{}] {}", note.check, note.text), 2);
         }
     }
     out
 }
 
-/// `fathom precondition`.
+/// The report of `fathom precondition`.
 pub fn precondition(conclusion: &precondition::Conclusion, style: &Style) -> String {
-    let (filled, size) = (conclusion.filled.0 >> 20, conclusion.size.0 >> 20);
-    let mut out = paragraph(
-        &format!(
-            "Written from end to end: {filled} of {size} MiB, {}.",
-            human::rate(conclusion.bytes_per_second)
-        ),
-        0,
-        style,
+    let line = format!(
+        "Written from end to end: {} of {}, {}.",
+        conclusion.filled,
+        conclusion.size,
+        human::rate(conclusion.bytes_per_second)
     );
+    let mut out = style.paragraph(&line, 0);
     let course = &conclusion.course;
     if let (Some(first), Some(last)) = (course.iops.first(), course.iops.last()) {
         let line = format!(
@@ -165,7 +155,7 @@ pub fn precondition(conclusion: &precondition::Conclusion, style: &Style) -> Str
             human::count(*first),
             human::count(*last)
         );
-        out += &paragraph(&line, 0, style);
+        out += &style.paragraph(&line, 0);
     }
     if let Some(failure) = &conclusion.failure {
         out += &failures(std::slice::from_ref(failure), style);
@@ -174,13 +164,13 @@ pub fn precondition(conclusion: &precondition::Conclusion, style: &Style) -> Str
     let end = match (&course.last, conclusion.is_steady()) {
         (Some(last), true) => format!("Steady after {took}: {}.", steadiness(last)),
         (Some(last), false) => format!(
-            "Not steady after {took}: {}. Its figures will still change; give it more rounds \
+            "Not steady after {took}: {}. Its figures will still change; allow more rounds \
              (--rounds-max) or time (--time-max).",
             steadiness(last)
         ),
         (None, _) => format!(
-            "Not steady, or not known to be, after {took}: it takes {} rounds of random writes to \
-             tell, and there were {}.",
+            "Not known to be steady after {took}: this needs {} rounds of random writes, and there \
+             were {}.",
             suite::saturate::WINDOW,
             course.iops.len()
         ),
@@ -199,7 +189,7 @@ fn steadiness(last: &judge::stats::SteadyState) -> String {
     )
 }
 
-/// `fathom diagnose`.
+/// The report of `fathom diagnose`.
 pub fn diagnose(conclusion: &diagnose::Conclusion, style: &Style) -> String {
     let mut out = String::new();
     for (number, look) in (1..).zip(&conclusion.looks) {
@@ -220,9 +210,9 @@ pub fn diagnose(conclusion: &diagnose::Conclusion, style: &Style) -> String {
         .confidence
         .map_or(String::new(), |confidence| format!(" (confidence: {})", confidence.name()));
     out += &format!("\n{}\n", style.bold(&format!("Likely cause{sure}")));
-    out += &paragraph(&cause.text, 2, style);
+    out += &style.paragraph(&cause.text, 2);
     if !cause.cure.is_empty() {
-        out += &paragraph(&format!("What to do: {}", cause.cure), 2, style);
+        out += &style.paragraph(&format!("What to do: {}", cause.cure), 2);
     }
     out + &interruption(conclusion.interrupted_by, "steps after that were not made")
 }

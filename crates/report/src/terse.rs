@@ -1,28 +1,29 @@
-//! fio's terse line: one a unit, fields separated by semicolons, latencies in microseconds.
+//! fio's terse line: one for each unit, fields separated by semicolons, latencies in microseconds.
 
-use crate::Dress;
-use crate::rates::Rates;
-use judge::{DirectionMetrics, DiskMetrics, Judged, LatencyStats, UnitMetrics};
+use crate::fio_rates::FioRates;
+use crate::options::RenderOptions;
+use crate::subject::Subject;
+use judge::{DirectionMetrics, DiskMetrics, LatencyStats, UnitMetrics};
 use record::{Direction, Show};
 use std::fmt::Write;
 
-/// Percentiles a line has room for; unused places are "0%=0".
+/// The number of percentiles in a line; unused places are "0%=0".
 const PERCENTILES: usize = 20;
 
-/// The terse lines of a run, in the version `dress` names.
-pub fn render(judged: &Judged, dress: &Dress) -> String {
+/// The terse lines of runs, in the version of the options.
+pub fn render(subject: Subject, options: &RenderOptions) -> String {
     let mut out = String::new();
-    for unit in &judged.units {
-        line(&mut out, unit, &judged.disks, dress);
+    for judged in subject.judged_runs() {
+        judged.units.iter().for_each(|unit| line(&mut out, unit, &judged.disks, options));
     }
     out
 }
 
-fn line(out: &mut String, unit: &UnitMetrics, disks: &[DiskMetrics], dress: &Dress) {
-    let version = dress.terse_version;
+fn line(out: &mut String, unit: &UnitMetrics, disks: &[DiskMetrics], options: &RenderOptions) {
+    let version = options.terse_version;
     let _ = write!(out, "{version};");
     if version >= 3 {
-        let _ = write!(out, "{};", dress.fio_version);
+        let _ = write!(out, "{};", options.fio_version);
     }
     let _ = write!(out, "{};{};{}", unit.name, unit.group.group, unit.error);
     if unit.show.unified != 1 {
@@ -43,7 +44,7 @@ fn line(out: &mut String, unit: &UnitMetrics, disks: &[DiskMetrics], dress: &Dre
         let _ = write!(out, ";{percent:3.1}%");
     });
     let classes = &unit.latency_classes;
-    // There are no places for nanoseconds: all of them are below 2 us.
+    // The first place holds all latencies below 2 µs.
     let below_2us: f64 = classes.ns.iter().sum::<f64>() + classes.us[0];
     for percent in [below_2us].iter().chain(&classes.us[1..]).chain(&classes.ms) {
         let _ = write!(out, ";{percent:3.2}%");
@@ -67,7 +68,7 @@ fn line(out: &mut String, unit: &UnitMetrics, disks: &[DiskMetrics], dress: &Dre
 }
 
 fn direction_fields(out: &mut String, metrics: &DirectionMetrics, unit: &UnitMetrics, version: u8) {
-    let Rates { runtime_ms, bytes_per_second, iops } = Rates::of(metrics);
+    let FioRates { runtime_ms, bytes_per_second, iops } = FioRates::of_direction(metrics);
     let (kib, kib_per_second) = (metrics.bytes >> 10, bytes_per_second >> 10);
     let _ = write!(out, ";{kib};{kib_per_second};{};{runtime_ms}", iops as u64);
     latency(out, metrics.slat.as_ref());
@@ -112,7 +113,7 @@ fn direction_fields(out: &mut String, metrics: &DirectionMetrics, unit: &UnitMet
     }
 }
 
-/// There is room for one list: those of the whole latency, if the job asks for them.
+/// A line has one list: percentiles of total latency if the job asks for them.
 fn percentiles<'a>(metrics: &'a DirectionMetrics, show: &Show) -> &'a [(f64, u64)] {
     let stats = match (show.lat_percentiles, show.clat_percentiles) {
         (true, _) => metrics.lat.as_ref(),
@@ -157,15 +158,15 @@ fn disk_fields(out: &mut String, disk: &DiskMetrics) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample;
+    use crate::testing;
 
     fn fields(version: u8) -> Vec<String> {
-        fields_of(&sample::mixed(), version)
+        fields_of(&testing::mixed(), version)
     }
 
     fn fields_of(record: &record::RunRecord, version: u8) -> Vec<String> {
-        let dress = Dress { terse_version: version, ..Dress::default() };
-        let text = render(&judge::judge(record), &dress);
+        let options = RenderOptions { terse_version: version, ..RenderOptions::default() };
+        let text = render(Subject::Run(record, &judge::judge(record)), &options);
         text.trim_end().split(';').map(Into::into).collect()
     }
 
@@ -193,15 +194,15 @@ mod tests {
         for (unified, version, count) in
             [(1, 2, 79), (1, 3, 80 + 9), (1, 5, 86 + 9), (2, 3, 162 + 9), (2, 4, 203 + 9)]
         {
-            let mut record = sample::mixed();
+            let mut record = testing::mixed();
             record.jobs.iter_mut().for_each(|job| job.show.unified = unified);
             assert_eq!(fields_of(&record, version).len(), count, "{unified} in version {version}");
         }
     }
 
     #[test]
-    fn percentiles_of_the_whole_latency_come_first() {
-        let mut record = sample::mixed();
+    fn percentiles_of_total_latency_take_precedence() {
+        let mut record = testing::mixed();
         let show =
             |lat, clat| Show { lat_percentiles: lat, clat_percentiles: clat, ..Show::default() };
         let mut p50 = |choice: Show| {

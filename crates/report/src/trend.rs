@@ -3,14 +3,13 @@
 use crate::figures::in_unit;
 use crate::plot::quantity;
 use crate::style::Style;
-use crate::when;
 use charts::{Axis, Picture, Point, Series, Tick, Words};
 use judge::trend::{CHANCE_MAX, Change, Coincidence, LEVEL_MIN, Run, Trend};
-use record::human;
+use record::{date, human};
 use serde_json::{Value, json};
 
-/// Coincidences that are told of one change.
-const TOLD: usize = 5;
+/// The most coincidences shown for one change.
+const COINCIDENCES_MAX: usize = 5;
 /// Blocks of growing height.
 const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
@@ -21,13 +20,11 @@ pub fn value_text(trend: &Trend, value: f64) -> String {
 
 /// Start of the run at a position, to the minute.
 pub fn start_time(trend: &Trend, at: usize) -> String {
-    trend
-        .runs
-        .get(at)
-        .map_or(String::new(), |run| when::minute(run.started_unix_ms, run.utc_offset_seconds))
+    let start = |run: &Run| date::day_and_minute(run.started_unix_ms, run.utc_offset_seconds);
+    trend.runs.get(at).map_or(String::new(), start)
 }
 
-/// A trend as text: a small picture of all runs, a line for each level, what changed with it.
+/// A trend as text: a small picture of all runs, a line for each level, and coincident changes.
 pub fn text(trend: &Trend, style: &Style) -> String {
     let count = trend.runs.len();
     let heading =
@@ -37,7 +34,7 @@ pub fn text(trend: &Trend, style: &Style) -> String {
     let mut table = String::new();
     for (index, level) in trend.course.levels.iter().enumerate() {
         if let Some(change) = index.checked_sub(1).and_then(|at| trend.course.changes.get(at)) {
-            table += &of_change(trend, change, &trend.coincidences[index - 1], style);
+            table += &change_text(trend, change, &trend.coincidences[index - 1], style);
         }
         let runs = match level.to - level.from {
             1 => format!("run {}", level.to),
@@ -54,7 +51,7 @@ pub fn text(trend: &Trend, style: &Style) -> String {
     out + &style.dim(&style.wrap(&conclusion(trend), 2)) + "\n"
 }
 
-/// What the course shows, in a sentence.
+/// The result of the course, in a sentence.
 pub fn conclusion(trend: &Trend) -> String {
     if let Some(drift) = trend.course.drift {
         let way = if drift > 0.0 { "rises" } else { "falls" };
@@ -65,7 +62,7 @@ pub fn conclusion(trend: &Trend) -> String {
         );
     }
     let count = trend.runs.len();
-    // Below so many runs no order of them is rare enough.
+    // With fewer runs no order of them is rare enough.
     const RUNS_MIN: usize = 10;
     match trend.course.changes.len() {
         0 if count < RUNS_MIN => format!(
@@ -81,7 +78,7 @@ pub fn conclusion(trend: &Trend) -> String {
     }
 }
 
-fn of_change(trend: &Trend, change: &Change, with: &[Coincidence], style: &Style) -> String {
+fn change_text(trend: &Trend, change: &Change, with: &[Coincidence], style: &Style) -> String {
     let (call, severity) = trend.assess(change);
     let chance = match change.chance {
         tiny if tiny <= 0.001 => "0.1 % or less".to_owned(),
@@ -94,14 +91,14 @@ fn of_change(trend: &Trend, change: &Change, with: &[Coincidence], style: &Style
         start_time(trend, change.at)
     );
     let mut out = style.severity(severity, &style.wrap(&line, 4)) + "\n";
-    for one in with.iter().take(TOLD) {
-        out += &(style.wrap(&coincidence(change, one), 6) + "\n");
+    for one in with.iter().take(COINCIDENCES_MAX) {
+        out += &style.paragraph(&coincidence(change, one), 6);
     }
-    if with.len() > TOLD {
-        out += &format!("      and {} more\n", with.len() - TOLD);
+    if with.len() > COINCIDENCES_MAX {
+        out += &format!("      and {} more\n", with.len() - COINCIDENCES_MAX);
     }
     if with.is_empty() {
-        out += "      nothing that is recorded of machine, storage or settings changed then\n";
+        out += "      no recorded fact of machine, storage or settings changed then\n";
     }
     out
 }
@@ -119,7 +116,7 @@ pub fn coincidence(change: &Change, one: &Coincidence) -> String {
     format!("{when} changed: {} ({} → {})", difference.what, difference.before, difference.after)
 }
 
-/// A block a run, of several runs where a line has no room for all; changes are bars between.
+/// A block for each run, or for several when the line is too short; bars between blocks are changes.
 fn small_picture(trend: &Trend, style: &Style) -> String {
     let values: Vec<f64> = trend.runs.iter().map(|run| run.value).collect();
     if values.len() < 2 {
@@ -209,13 +206,13 @@ pub fn picture(trend: &Trend) -> Picture {
     charts::lines(&words, &axis, &quantity(&trend.measure), &series)
 }
 
-/// When runs were made: those of one day by the clock, others by the day where it is another one.
+/// The times of runs: time of day for runs of one day, otherwise the day where it changes.
 fn time_axis(runs: &[Run]) -> Axis {
     let every = runs.len().div_ceil(LABELS).max(1);
-    let day = |run: &Run| when::day(run.started_unix_ms, run.utc_offset_seconds);
+    let day = |run: &Run| date::day(run.started_unix_ms, run.utc_offset_seconds);
     let only = runs.first().map(day).filter(|first| runs.iter().all(|run| day(run) == *first));
     let clock =
-        |run: &Run, second| when::clock(run.started_unix_ms, run.utc_offset_seconds, second);
+        |run: &Run, second| date::time_of_day(run.started_unix_ms, run.utc_offset_seconds, second);
     let told: Vec<&Run> = runs.iter().step_by(every).collect();
     let same_minute = |pair: &[&Run]| {
         day(pair[0]) == day(pair[1]) && clock(pair[0], false) == clock(pair[1], false)
@@ -276,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_told_with_what_changed_then() {
+    fn a_change_is_shown_with_coincident_changes() {
         let text = text(&stepped(), &Style::default());
         for part in [
             "iops of scan: randread 4k: 16 runs",
@@ -302,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn the_axis_tells_runs_apart() {
+    fn axis_labels_distinguish_runs() {
         let made = |step: u64| {
             let mut runs = trend(&[1.0; 4]).runs;
             let first = runs[0].started_unix_ms;

@@ -1,45 +1,45 @@
-//! What `fathom trim` found and did, as text for a terminal and as JSON.
+//! The report of `fathom trim`, as text and as JSON.
 
-use crate::Kept;
 use crate::compare::factor;
 use crate::style::Style;
 use judge::compare::{Call, Comparison, JobComparison};
 use judge::stats::Estimate;
 use judge::{Discards, Layer, Obstacle};
+use record::SavedTo;
 use record::{Bytes, FilesystemFacts, FreeSpace, Nanos, Severity, Use, human};
 use serde_json::{Value, json};
 use suite::trim::Conclusion;
 
 /// A trim, wanted or made.
 pub struct Trim<'a> {
-    /// What was named.
+    /// The path that the user named.
     pub path: &'a str,
-    /// What it lies on.
+    /// The storage under it.
     pub discards: &'a Discards,
-    /// The free ranges; `None` where the filesystem does not tell, or there is none.
+    /// The free ranges; `None` without a filesystem, or when the filesystem does not report them.
     pub free: Option<FreeSpace>,
-    /// Bytes from which on a free range is discarded.
+    /// The smallest free range that is discarded.
     pub minimum: Bytes,
-    /// What keeps it from being made.
+    /// Why it cannot be made.
     pub obstacle: Option<&'a Obstacle>,
-    /// What was done; `None`: nothing (a dry run).
-    pub done: Option<Done>,
-    /// What was measured around it.
+    /// The result; `None` for a dry run.
+    pub done: Option<TrimDone>,
+    /// The measurements before and after it.
     pub conclusion: &'a Conclusion,
 }
 
 /// A trim that was made.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Done {
+pub struct TrimDone {
     /// Bytes discarded.
     pub bytes: Bytes,
     /// How long it took.
     pub took: Nanos,
-    /// What each layer was sent meanwhile, by name: discards, and their bytes.
+    /// The discards that each layer received: its name, their number and bytes.
     pub sent: Vec<(String, u64, Bytes)>,
 }
 
-impl Done {
+impl TrimDone {
     fn bytes_per_second(&self) -> f64 {
         if self.took.0 == 0 { 0.0 } else { self.bytes.0 as f64 / self.took.seconds() }
     }
@@ -48,20 +48,20 @@ impl Done {
 /// As text.
 pub fn text(trim: &Trim, style: &Style) -> String {
     let mut out = match (&trim.discards.filesystem, &trim.discards.device) {
-        (Some(filesystem), _) => of_filesystem(trim, filesystem, style),
-        (None, Some((name, bytes))) => of_device(trim, name, *bytes, style),
+        (Some(filesystem), _) => filesystem_text(trim, filesystem, style),
+        (None, Some((name, bytes))) => device_text(trim, name, *bytes, style),
         (None, None) => String::new(),
     };
     out.extend(trim.discards.layers.iter().map(|layer| self::layer(layer, style)));
     for remark in trim.discards.remarks() {
-        out += &(style.wrap(&remark, 2) + "\n");
+        out += &style.paragraph(&remark, 2);
     }
     out.push('\n');
     out += &result(trim, style);
     if let Some(comparison) = &trim.conclusion.comparison {
-        out += &format!("\n{}\n", style.bold("Writes before the trim (A) and after it (B)"));
+        out += &style.heading("Writes before the trim (A) and after it (B)");
         out += &crate::compare::text(comparison, style);
-        let lines = comparison.jobs.iter().filter_map(|job| changed(job, comparison));
+        let lines = comparison.jobs.iter().filter_map(|job| changed_text(job, comparison));
         out.extend(lines.map(|line| style.wrap(&line, 2) + "\n"));
     }
     for failure in &trim.conclusion.failures {
@@ -69,12 +69,12 @@ pub fn text(trim: &Trim, style: &Style) -> String {
         out += &(style.severity(Severity::Error, &style.wrap(&line, 0)) + "\n");
     }
     if let Some(signal) = trim.conclusion.interrupted_by {
-        out += &format!("\nEnded early by signal {signal}: what was measured before is kept.\n");
+        out += &format!("\nEnded early by signal {signal}: the results so far are saved.\n");
     }
     out
 }
 
-fn of_filesystem(trim: &Trim, filesystem: &FilesystemFacts, style: &Style) -> String {
+fn filesystem_text(trim: &Trim, filesystem: &FilesystemFacts, style: &Style) -> String {
     let heading = format!("{} at {}", filesystem.kind, filesystem.mount_point);
     let free = match trim.free {
         Some(free) => {
@@ -85,75 +85,74 @@ fn of_filesystem(trim: &Trim, filesystem: &FilesystemFacts, style: &Style) -> St
             match trim.minimum.0 {
                 0 => all,
                 _ => format!(
-                    "{all}; {} of them, {} together, are of {} or more",
+                    "{all}; {} of them, {} in total, have {} or more",
                     free.ranges_enough, free.bytes_enough, trim.minimum
                 ),
             }
         }
         None => format!(
-            "free: {} of {}; in which ranges, {} does not tell",
+            "free: {} of {}; {} does not report its free ranges",
             filesystem.unused, filesystem.total, filesystem.kind
         ),
     };
     format!("{}\n{}\n", style.bold(&style.wrap(&heading, 0)), style.wrap(&free, 2))
 }
 
-fn of_device(trim: &Trim, name: &str, bytes: Bytes, style: &Style) -> String {
+fn device_text(trim: &Trim, name: &str, bytes: Bytes, style: &Style) -> String {
     let heading = format!("{name}, {}", bytes);
     let mut out = style.bold(&heading) + "\n";
     for reason in &trim.discards.uses {
-        out += &(style.wrap(&used(reason), 2) + "\n");
+        out += &style.paragraph(&use_text(reason), 2);
     }
     out
 }
 
 /// Why a device is not free.
-fn used(reason: &Use) -> String {
+fn use_text(reason: &Use) -> String {
     match reason {
         Use::Mounted { device, mount_point } => format!(
-            "{device} is mounted at {mount_point}: for its free space say fathom trim {mount_point}"
+            "{device} is mounted at {mount_point}: to trim its free space, use fathom trim {mount_point}"
         ),
-        Use::Swap { device } => format!("{device} is swapped to"),
+        Use::Swap { device } => format!("{device} is used for swap"),
         Use::Partitions { names } => format!("holds partitions: {}", names.join(", ")),
         Use::Holders { names } => format!("is held by {}", names.join(", ")),
         Use::Signature { what, .. } => format!("holds {what}"),
-        Use::Busy { device } => format!("{device} is claimed by somebody"),
+        Use::Busy { device } => format!("{device} is open exclusively in another process"),
     }
 }
 
 fn layer(layer: &Layer, style: &Style) -> String {
     let takes = match (layer.is_reached, layer.takes(), layer.granularity.0) {
         (false, ..) => "is not reached".to_owned(),
-        (true, false, _) => "takes no discards".to_owned(),
-        (true, true, 0) => format!("takes discards of up to {}", layer.most),
-        (true, true, _) => format!(
-            "takes discards in units of {}, up to {} at once",
-            layer.granularity, layer.most
-        ),
+        (true, false, _) => "does not support discards".to_owned(),
+        (true, true, 0) => format!("accepts discards of up to {}", layer.most),
+        (true, true, _) => {
+            format!("accepts discards in units of {}, up to {} each", layer.granularity, layer.most)
+        }
     };
     style.wrap(&format!("{} ({}) {takes}", layer.name, layer.what), 2) + "\n"
 }
 
 fn result(trim: &Trim, style: &Style) -> String {
     let line = match (&trim.done, trim.obstacle) {
-        (Some(done), _) => return made(trim, done, style),
+        (Some(done), _) => return done_text(trim, done, style),
         (None, Some(obstacle)) => {
             format!("It cannot be trimmed: {}. What to do: {}.", obstacle.reason, obstacle.cure)
         }
         (None, None) if trim.conclusion.interrupted_by.is_some() => "Nothing was trimmed.".into(),
         (None, None) if !trim.conclusion.failures.is_empty() => "Nothing was trimmed.".into(),
-        (None, None) if trim.discards.device.is_some() => of_dry_device(trim),
+        (None, None) if trim.discards.device.is_some() => dry_run_of_device(trim),
         (None, None) => {
             let most = trim.free.map(|free| free.bytes_enough);
             let most = most.or(trim.discards.filesystem.as_ref().map(|f| f.unused));
             let unknown = match trim.discards.is_known_to_trim() {
                 true => "",
-                false => " Whether this filesystem can, only the attempt will tell.",
+                false => " Only an attempt shows whether this filesystem supports it.",
             };
             format!(
-                "Dry run: nothing was discarded. With --commit the device would be told of up to {} \
-                 that are free, as by fstrim; files stay as they are. Less where a part was trimmed \
-                 before and has not been used since.{unknown}",
+                "Dry run: nothing was discarded. --commit would discard up to {} of free space, as \
+                 fstrim does; files are not changed. It is less if parts were trimmed before and \
+                 have not been used since.{unknown}",
                 most.unwrap_or_default()
             )
         }
@@ -161,59 +160,61 @@ fn result(trim: &Trim, style: &Style) -> String {
     style.bold(&style.wrap(&line, 0)) + "\n"
 }
 
-/// What would happen to a device, and what is in the way of it.
-fn of_dry_device(trim: &Trim) -> String {
+/// What a commit would do to a device, and what prevents it.
+fn dry_run_of_device(trim: &Trim) -> String {
     let path = trim.path;
-    let gone = format!("--commit --allow-destroy={path} everything on it would be gone at once.");
+    let gone = format!("--commit --allow-destroy={path} destroys all data on it.");
     match trim.discards.uses.iter().find_map(|reason| in_use(path, reason)) {
         Some(reason) => format!(
             "Dry run: nothing was discarded, and --commit is refused while it is in use: {reason}. \
-             After that, with {gone}"
+             After that, {gone}"
         ),
-        None => format!("Dry run: nothing was discarded. With {gone}"),
+        None => format!("Dry run: nothing was discarded. {gone}"),
     }
 }
 
-/// Why a device that is in use is not emptied, whatever was allowed, and what to do first; `None` where
-/// it only holds something.
+/// Why a device in use is never emptied, and what to do first; `None` when it holds data but is not in
+/// use.
 pub fn in_use(path: &str, reason: &Use) -> Option<String> {
     match reason {
         Use::Mounted { device, mount_point } => Some(format!(
-            "{device} is mounted at {mount_point}: unmount it first, or say fathom trim \
-             {mount_point} to trim what is free there"
+            "{device} is mounted at {mount_point}: unmount it first, or trim its free space with \
+             fathom trim {mount_point}"
         )),
-        Use::Swap { device } => Some(format!("{device} is swapped to: swapoff it first")),
+        Use::Swap { device } => Some(format!("{device} is used for swap: run swapoff first")),
         Use::Holders { names } => {
             Some(format!("{path} is held by {}: stop that first", names.join(", ")))
         }
-        Use::Busy { device } => Some(format!("{device} is claimed by somebody: stop that first")),
+        Use::Busy { device } => {
+            Some(format!("{device} is open exclusively in another process: stop that first"))
+        }
         Use::Partitions { .. } | Use::Signature { .. } => None,
     }
 }
 
-fn made(trim: &Trim, done: &Done, style: &Style) -> String {
+fn done_text(trim: &Trim, done: &TrimDone, style: &Style) -> String {
     let mut line = format!("Trimmed {} ({} bytes) in {}", done.bytes, done.bytes.0, done.took);
     line += &match done.bytes.0 {
-        0 => ": all that is free was trimmed before and not used since, or is in pieces too small."
+        0 => ": all free space was trimmed before and not used since, or is in ranges that are too small."
             .to_owned(),
         _ => format!(", {}.", human::rate(done.bytes_per_second())),
     };
     let mut out = style.bold(&style.wrap(&line, 0)) + "\n";
     for (name, discards, bytes) in &done.sent {
-        let line = format!("{name} was sent {discards} discards of {} together", *bytes);
-        out += &(style.wrap(&line, 2) + "\n");
+        let line = format!("{name} received {discards} discards of {} in total", *bytes);
+        out += &style.paragraph(&line, 2);
     }
     if trim.discards.device.is_some() && done.bytes.0 > 0 {
-        out += "  What it held is gone.\n";
+        out += "  Its data is destroyed.\n";
     }
     out
 }
 
 /// "After the trim seqwrite is faster: 1.230 of the IOPS before (1.100 to 1.400)."
-fn changed(job: &JobComparison, comparison: &Comparison) -> Option<String> {
+fn changed_text(job: &JobComparison, comparison: &Comparison) -> Option<String> {
     let iops = job.directions.first()?.metrics.iter().find(|metric| metric.name == "iops")?;
     let ratio = iops.ratio?;
-    let range = of_before(&ratio);
+    let range = ratio_text(&ratio);
     let what = match iops.call {
         Call::Faster => "is faster",
         Call::Slower => "is slower",
@@ -225,16 +226,16 @@ fn changed(job: &JobComparison, comparison: &Comparison) -> Option<String> {
 }
 
 /// "1.230 of the IOPS before (1.100 to 1.400)".
-fn of_before(ratio: &Estimate) -> String {
+fn ratio_text(ratio: &Estimate) -> String {
     let [value, low, high] = [ratio.value, ratio.low, ratio.high].map(factor);
     format!("{value} of the IOPS before ({low} to {high})")
 }
 
-/// As JSON; times in nanoseconds. `kept`: where the records of its runs are.
+/// As JSON; times in nanoseconds. `saved`: where the records of its runs are.
 ///
 /// # Panics
 /// Never: a JSON value can always be written.
-pub fn json(trim: &Trim, kept: &Kept) -> String {
+pub fn json(trim: &Trim, saved: &SavedTo) -> String {
     let layers: Vec<Value> = trim.discards.layers.iter().map(layer_json).collect();
     let filesystem = trim.discards.filesystem.as_ref().map(|filesystem| {
         json!({
@@ -249,8 +250,8 @@ pub fn json(trim: &Trim, kept: &Kept) -> String {
     let value = json!({
         "kind": "trim",
         "fathom_version": env!("CARGO_PKG_VERSION"),
-        "record": kept.record,
-        "archived_as": kept.archived_as,
+        "record": saved.record,
+        "archived_as": saved.archived_as,
         "path": trim.path,
         "dry_run": trim.done.is_none(),
         "filesystem": filesystem,
@@ -281,7 +282,7 @@ fn layer_json(layer: &Layer) -> Value {
     })
 }
 
-fn done_json(done: &Done) -> Value {
+fn done_json(done: &TrimDone) -> Value {
     let sent = done.sent.iter().map(
         |(name, discards, bytes)| json!({ "name": name, "discards": discards, "bytes": bytes.0 }),
     );
@@ -341,54 +342,54 @@ mod tests {
     }
 
     #[test]
-    fn a_dry_run_says_what_would_be_told_and_that_nothing_was() {
+    fn a_dry_run_shows_how_much_would_be_discarded() {
         let (discards, conclusion) = (discards(1 << 30), Conclusion::default());
         let trim = trim(&discards, &conclusion);
         let out = text(&trim, &Style::default());
         assert!(out.starts_with("ext4 at /mnt\n  free: 3 GiB in 8058 ranges"), "{out}");
         let said = flat(&out);
         for part in [
-            "8000 of them, 2 GiB together, are of 4 KiB or more",
-            "sda (sata disk) takes discards in units of 4 KiB, up to 1 GiB at once",
-            "Dry run: nothing was discarded. With --commit the device would be told of up to 2 GiB",
+            "8000 of them, 2 GiB in total, have 4 KiB or more",
+            "sda (sata disk) accepts discards in units of 4 KiB, up to 1 GiB each",
+            "Dry run: nothing was discarded. --commit would discard up to 2 GiB of free space",
         ] {
             assert!(said.contains(part), "{part}: {said}");
         }
         assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
-        let value: Value = serde_json::from_str(&json(&trim, &Kept::default())).unwrap();
+        let value: Value = serde_json::from_str(&json(&trim, &SavedTo::default())).unwrap();
         assert_eq!((&value["dry_run"], &value["done"]), (&true.into(), &Value::Null));
         assert_eq!(value["filesystem"]["free"]["ranges"], 8058);
         assert_eq!(value["layers"][0]["discard_granularity_bytes"], 4096);
     }
 
     #[test]
-    fn what_was_done_has_bytes_time_and_rate() {
+    fn a_finished_trim_shows_bytes_time_and_rate() {
         let (discards, conclusion) = (discards(1 << 30), Conclusion::default());
         let sent = vec![("sda".to_owned(), 512, Bytes(1 << 30))];
-        let done = Done { bytes: Bytes(1 << 30), took: Nanos(500_000_000), sent };
+        let done = TrimDone { bytes: Bytes(1 << 30), took: Nanos(500_000_000), sent };
         let made = Trim { done: Some(done), ..trim(&discards, &conclusion) };
         let said = flat(&text(&made, &Style::default()));
         assert!(said.contains("Trimmed 1 GiB (1073741824 bytes) in 500 ms, 2 GiB/s."), "{said}");
-        assert!(said.contains("sda was sent 512 discards of 1 GiB together"), "{said}");
-        let value: Value = serde_json::from_str(&json(&made, &Kept::default())).unwrap();
+        assert!(said.contains("sda received 512 discards of 1 GiB in total"), "{said}");
+        let value: Value = serde_json::from_str(&json(&made, &SavedTo::default())).unwrap();
         assert_eq!(value["done"]["trimmed_bytes"], 1_u64 << 30);
         assert_eq!(value["done"]["bytes_per_second"].as_f64(), Some((2_u64 << 30) as f64));
-        let nothing = Trim { done: Some(Done::default()), ..trim(&discards, &conclusion) };
+        let nothing = Trim { done: Some(TrimDone::default()), ..trim(&discards, &conclusion) };
         assert!(flat(&text(&nothing, &Style::default())).contains("was trimmed before"));
     }
 
     #[test]
-    fn an_obstacle_is_told_with_what_to_do() {
+    fn an_obstacle_is_shown_with_its_cure() {
         let (discards, conclusion) = (discards(0), Conclusion::default());
         let obstacle = Obstacle { reason: "sda takes none".into(), cure: "take another".into() };
         let refused = Trim { obstacle: Some(&obstacle), ..trim(&discards, &conclusion) };
         let said = flat(&text(&refused, &Style::default()));
-        assert!(said.contains("sda (sata disk) takes no discards"), "{said}");
+        assert!(said.contains("sda (sata disk) does not support discards"), "{said}");
         assert!(said.ends_with("It cannot be trimmed: sda takes none. What to do: take another."));
     }
 
     #[test]
-    fn a_device_says_what_it_holds_and_that_it_goes() {
+    fn a_dry_run_on_a_device_names_its_content_and_that_it_would_be_destroyed() {
         let conclusion = Conclusion::default();
         let device = Discards {
             device: Some(("sdb".into(), Bytes(1 << 30))),
@@ -401,7 +402,7 @@ mod tests {
         };
         let said = dry(&device);
         assert!(said.starts_with("sdb, 1 GiB holds ext4"), "{said}");
-        assert!(said.contains("With --commit --allow-destroy=/dev/sdb everything"), "{said}");
+        assert!(said.contains("--commit --allow-destroy=/dev/sdb destroys all data"), "{said}");
         let mut mounted = device.clone();
         mounted.uses.push(Use::Mounted { device: "sdb".into(), mount_point: "/mnt".into() });
         let said = dry(&mounted);
@@ -411,8 +412,8 @@ mod tests {
     }
 
     #[test]
-    fn what_changed_is_told_as_comparisons_tell_it() {
+    fn changes_are_worded_as_in_comparisons() {
         let ratio = Estimate { value: 1.25, low: 1e-9, high: 973_663_856_394.05 };
-        assert_eq!(of_before(&ratio), "1.250 of the IOPS before (<0.01 to >9999)");
+        assert_eq!(ratio_text(&ratio), "1.250 of the IOPS before (<0.01 to >9999)");
     }
 }

@@ -2,26 +2,26 @@
 //! report, and as lines for stderr under the name fio.
 
 use crate::messages::severity;
-use crate::style::Style;
+use crate::style::{Style, printable};
 use judge::{Finding, Judged, Verdict};
-use record::Severity;
+use record::{Severity, human};
 
-/// So many verdicts are shown one by one; of more, those with one limit together.
+/// The most verdicts shown one by one; of more, those with the same limit are shown together.
 const VERDICTS_MAX: usize = 8;
-/// So many findings of one check are shown one by one; more are shown together.
+/// The most findings of one check shown one by one; more are shown together.
 const OF_ONE_CHECK_MAX: usize = 3;
-/// So many jobs are named.
+/// The most jobs named.
 const NAMES_MAX: usize = 4;
 
-/// The verdict and the findings of a run, from an empty line on; empty when there are none.
+/// The verdict and the findings of a run, after an empty line; empty without any.
 pub fn text(judged: &Judged, style: &Style) -> String {
-    shown(judged, style, Severity::Note)
+    verdict_and_findings(judged, style, Severity::Note)
 }
 
 /// As [`text`], with findings below a warning by their names alone: for who typed another tool's
 /// command line and knows few of our options.
 pub fn brief(judged: &Judged, style: &Style) -> String {
-    let mut out = shown(judged, style, Severity::Warning);
+    let mut out = verdict_and_findings(judged, style, Severity::Warning);
     let notes = judged.findings.iter().filter(|finding| finding.severity < Severity::Warning);
     let mut named: Vec<&str> = Vec::new();
     for finding in notes {
@@ -31,31 +31,30 @@ pub fn brief(judged: &Judged, style: &Style) -> String {
     }
     if !named.is_empty() {
         let text = format!("of less weight: {}", named.join(", "));
-        out += &format!("{}\n", style.wrap(&text, 2));
+        out += &style.paragraph(&text, 2);
     }
     out
 }
 
-fn shown(judged: &Judged, style: &Style, least: Severity) -> String {
+fn verdict_and_findings(judged: &Judged, style: &Style, least: Severity) -> String {
     let mut out = String::new();
     let verdicts = grouped(&judged.verdicts, verdicts_alike(judged.verdicts.len()));
     if !verdicts.is_empty() {
-        out += &format!("\n{}\n", style.bold("Verdict"));
+        out += &style.heading("Verdict");
         out.extend(verdicts.iter().map(|alike| verdict(alike, style)));
     }
     let grave: Vec<Finding> =
         judged.findings.iter().filter(|finding| finding.severity >= least).cloned().collect();
     let findings = findings(&grave);
     if !judged.findings.is_empty() {
-        out += &format!("\n{}\n", style.bold("Findings"));
+        out += &style.heading("Findings");
         out.extend(findings.iter().map(|alike| finding(alike, style)));
     }
     out
 }
 
-/// The findings of level warning and above as lines for stderr: under the name fio, standard output
-/// holds what fio prints and nothing else.
-pub fn for_fio(judged: &Judged) -> String {
+/// Warnings and errors as lines for stderr: as fio, standard output holds only what fio prints.
+pub fn lines_for_fio(judged: &Judged) -> String {
     let grave = judged.findings.iter().filter(|finding| finding.severity >= Severity::Warning);
     let grave: Vec<Finding> = grave.cloned().collect();
     let line = |alike: &Vec<&Finding>| {
@@ -68,7 +67,7 @@ pub fn for_fio(judged: &Judged) -> String {
     findings(&grave).iter().map(line).collect()
 }
 
-/// What stands together, in order of the first of each.
+/// Groups of equal items, in the order of their first members.
 fn grouped<T>(items: &[T], alike: impl Fn(&T, &T) -> bool) -> Vec<Vec<&T>> {
     let mut groups: Vec<Vec<&T>> = Vec::new();
     for item in items {
@@ -156,17 +155,7 @@ fn others(alike: &[&Finding]) -> String {
 fn names<'a>(all: impl Iterator<Item = &'a str>) -> String {
     let mut seen = std::collections::HashSet::new();
     let names: Vec<&str> = all.filter(|name| seen.insert(*name)).collect();
-    match names.as_slice() {
-        [] => String::new(),
-        [one] => (*one).to_owned(),
-        [first @ .., last] if names.len() <= NAMES_MAX => {
-            format!("{} and {last}", first.join(", "))
-        }
-        all => {
-            let shown = &all[..NAMES_MAX - 1];
-            format!("{} and {} more", shown.join(", "), all.len() - shown.len())
-        }
-    }
+    human::list_up_to(&names, NAMES_MAX)
 }
 
 /// With a capital and a full stop.
@@ -175,10 +164,6 @@ pub(crate) fn sentence(text: &str) -> String {
     let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
     let stop = if text.ends_with(['.', '!', '?']) { "" } else { "." };
     first + letters.as_str() + stop
-}
-
-fn printable(text: &str) -> String {
-    text.chars().map(|letter| if letter.is_control() { '?' } else { letter }).collect()
 }
 
 #[cfg(test)]
@@ -287,13 +272,13 @@ Findings
         assert!(text.contains("Of job0: it waited 0 ns."), "{text}");
         assert!(text.contains("0 % (999 more"), "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
-        assert_eq!(for_fio(&many).lines().count(), 1);
+        assert_eq!(lines_for_fio(&many).lines().count(), 1);
     }
 
     #[test]
     fn under_the_name_fio_notes_are_left_out() {
         assert_eq!(
-            for_fio(&judged()),
+            lines_for_fio(&judged()),
             "fio: warning: a: the device read 2 % of what the job read [served-from-cache]\n"
         );
     }

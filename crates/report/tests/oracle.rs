@@ -6,7 +6,7 @@ use record::{
     Bytes, DepthUse, Direction, DiskCounters, DiskResult, DiskSample, GroupKey, Histogram,
     Interval, JobRecord, Nanos, RunRecord, Show, SizeMap,
 };
-use report::{Dress, json, normal};
+use report::{RenderOptions, Subject, json, normal};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -232,7 +232,10 @@ fn compare(arguments: &[&str], show: Show) {
     let mut record = record_of(&document, show);
     add_clones(&mut record, &theirs);
     let judged = judge(&record);
-    let ours = normal::render(&record, &judged, &Dress { as_fio: true, ..Dress::default() });
+    let ours = normal::render(
+        Subject::Run(&record, &judged),
+        &RenderOptions { as_fio: true, ..RenderOptions::default() },
+    );
     let form = |text: &str| -> Vec<String> {
         let mut lines: Vec<String> = text.lines().map(comparable).collect();
         // Without tables the document has no bins, so we cannot know the classes.
@@ -241,8 +244,12 @@ fn compare(arguments: &[&str], show: Show) {
         lines
     };
     assert_eq!(form(&ours), form(&theirs), "\n{ours}\n---- fio:\n{theirs}");
-    let ours: Value =
-        serde_json::from_str(&json::render(&record, &judged, true, &Dress::default())).unwrap();
+    let ours: Value = serde_json::from_str(&json::render(
+        Subject::Run(&record, &judged),
+        true,
+        &RenderOptions::default(),
+    ))
+    .unwrap();
     let (ours, theirs) = (types(&ours), types(&document));
     let differing: Vec<&String> = ours.symmetric_difference(&theirs).collect();
     assert!(differing.is_empty(), "{differing:#?}");

@@ -5,10 +5,10 @@ use crate::publish;
 use crate::suite_run::empty_set;
 use anyhow::Result;
 use archive::{Archive, ArchiveError, Choice, Lineage, RunId, SetId, SetInfo, Summary};
+use formats::RecordError;
 use judge::Judged;
+use record::SavedTo;
 use record::{RecordSet, RunRecord};
-use report::Kept;
-use report::native::RecordError;
 use std::env;
 use std::path::{Path, PathBuf};
 
@@ -114,7 +114,7 @@ impl RunArchive {
     /// so.
     pub fn add(&mut self, record: &RunRecord) {
         if let Some(path) = &self.run_file {
-            self.run_file_error = report::native::save(record, path).err();
+            self.run_file_error = formats::save(record, path).err();
         }
         if self.choice == Choice::Off || (self.is_left_out)(record) {
             return;
@@ -219,8 +219,8 @@ impl RunArchive {
 
     fn write(&self, path: &Path) -> Result<(), RecordError> {
         match (&self.together, &self.set.runs[..]) {
-            (None, [run]) => report::native::save(run, path),
-            _ => report::native::save_set(&self.set, path),
+            (None, [run]) => formats::save(run, path),
+            _ => formats::save_set(&self.set, path),
         }
     }
 
@@ -248,10 +248,10 @@ impl RunArchive {
 
     /// Writes the file of `--record` and says where everything is. An error is a note, and the result
     /// says that the file is lost.
-    pub fn save(&mut self, set: &RecordSet) -> Kept {
+    pub fn save(&mut self, set: &RecordSet) -> SavedTo {
         let mut is_lost = false;
         let record = self.record.take().filter(|path| {
-            let saved = report::native::save_set(set, path);
+            let saved = formats::save_set(set, path);
             is_lost = saved.is_err();
             if let Err(error) = saved {
                 let why = describe(&error.into());
@@ -259,6 +259,6 @@ impl RunArchive {
             }
             !is_lost
         });
-        Kept { record, is_lost, archived_as: self.id(), is_set: self.together.is_some() }
+        SavedTo { record, is_lost, archived_as: self.id(), is_set: self.together.is_some() }
     }
 }

@@ -239,7 +239,7 @@ impl Runner {
 
 /// Writes the log files of all workers; what fails is in their records, and told.
 fn write_logs(outcome: &mut Outcome) -> Vec<Message> {
-    let (logbook, mut files) = (&outcome.logbook, report::logs::Files::default());
+    let (logbook, mut files) = (&outcome.logbook, formats::logs::LogFiles::default());
     let jobs = outcome.jobs.iter_mut().enumerate();
     jobs.flat_map(|(worker, job)| {
         files.write(job, logbook.failure(), |take| logbook.entries(worker, take))

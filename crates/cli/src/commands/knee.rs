@@ -7,8 +7,8 @@ use crate::suites::{self, SuiteOptions, device};
 use anyhow::{Context, Result};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+use record::SavedTo;
 use record::{Bytes, Nanos, RecordSet};
-use report::Kept;
 use runner::Refusal;
 use runner::Runner;
 use std::ffi::OsString;
@@ -145,7 +145,7 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
 }
 
 /// Shows what was found, after the job file was written; whether that went well.
-fn report(arguments: &Arguments, set: &RecordSet, kept: &Kept) -> Result<(Conclusion, bool)> {
+fn report(arguments: &Arguments, set: &RecordSet, kept: &SavedTo) -> Result<(Conclusion, bool)> {
     let conclusion = conclude(set, &arguments.bounds());
     let written = match &arguments.write_job {
         Some(file) => write_job(file, &conclusion),

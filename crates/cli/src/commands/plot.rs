@@ -6,7 +6,7 @@ use anyhow::Result;
 use charts::Picture;
 use clap::{Args, ValueEnum};
 use judge::Measure;
-use report::plot::{self, Drawn, Request, Source};
+use report::plot::{self, DrawnPlot, Request, Source};
 use runner::Refusal;
 use std::path::{Path, PathBuf};
 
@@ -88,7 +88,7 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     Ok(0)
 }
 
-fn draw(arguments: &Arguments) -> Result<Drawn, String> {
+fn draw(arguments: &Arguments) -> Result<DrawnPlot, String> {
     let sources: Vec<Source> =
         named(&arguments.sources).iter().map(load).collect::<Result<_, _>>()?;
     let request = Request {
@@ -125,7 +125,10 @@ pub fn named(sources: &[String]) -> Vec<(String, PathBuf)> {
 fn load((name, path): &(String, PathBuf)) -> Result<Source, String> {
     let file = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
     match path.is_dir() {
-        true => Source::of_sweep(name, &file, path).map_err(|error| describe(&error.into())),
+        true => match formats::sweep::open(path) {
+            Ok((manifest, set)) => Ok(Source::of_sweep(name, &file, &manifest.design, set)),
+            Err(error) => Err(describe(&error.into())),
+        },
         false => match archived::load(path) {
             Ok(set) => Ok(Source::new(name, &file, set)),
             Err(error) => Err(describe(&error)),
@@ -134,7 +137,7 @@ fn load((name, path): &(String, PathBuf)) -> Result<Source, String> {
 }
 
 /// "heat map of iops, 35 figures, 2 missing".
-fn summary(drawn: &Drawn) -> String {
+fn summary(drawn: &DrawnPlot) -> String {
     let figures = drawn.places - drawn.missing;
     let missing = match drawn.missing {
         0 => String::new(),

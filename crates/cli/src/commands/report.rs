@@ -4,7 +4,7 @@ use crate::commands::plot::{SCALE, named};
 use crate::output::{describe, say, write_file};
 use anyhow::Result;
 use clap::Args;
-use report::exhibit::Exhibit;
+use report::judged_set::JudgedSet;
 use report::{html, pictures};
 use runner::Refusal;
 use std::path::{Path, PathBuf};
@@ -77,7 +77,7 @@ fn output(text: &str) -> Result<PathBuf, String> {
 pub fn main(arguments: &Arguments) -> Result<u8> {
     let runs = named(&arguments.runs);
     let loaded = runs.iter().map(|(name, path)| load(name, path, runs.len() == 1));
-    let exhibits = loaded.collect::<Result<Vec<Exhibit>, String>>().map_err(Refusal::usage)?;
+    let judged_sets = loaded.collect::<Result<Vec<JudgedSet>, String>>().map_err(Refusal::usage)?;
     let is_picture = |path: &PathBuf| matches!(form(path), Some(Form::Svg | Form::Png | Form::Pdf));
     if arguments.chart.is_some() && !arguments.output.iter().any(is_picture) {
         let text =
@@ -85,7 +85,7 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
         return Err(Refusal::usage(text));
     }
     // Better refused before the first file is written.
-    let contents = arguments.output.iter().map(|path| content(path, &exhibits, arguments));
+    let contents = arguments.output.iter().map(|path| content(path, &judged_sets, arguments));
     let contents = contents.collect::<Result<Vec<Vec<u8>>, String>>().map_err(Refusal::usage)?;
     for (path, bytes) in arguments.output.iter().zip(contents) {
         write_file(path, &bytes).map_err(anyhow::Error::msg)?;
@@ -94,14 +94,18 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     Ok(0)
 }
 
-fn content(path: &Path, exhibits: &[Exhibit], arguments: &Arguments) -> Result<Vec<u8>, String> {
+fn content(
+    path: &Path,
+    judged_sets: &[JudgedSet],
+    arguments: &Arguments,
+) -> Result<Vec<u8>, String> {
     let of_file = |error: String| format!("{}: {error}", path.display());
     let bytes = match form(path) {
-        Some(Form::Html) => html::document(exhibits).into_bytes(),
-        Some(Form::Markdown) => html::rows(exhibits).markdown().into_bytes(),
-        Some(Form::Csv) => html::rows(exhibits).csv().into_bytes(),
+        Some(Form::Html) => html::document(judged_sets).into_bytes(),
+        Some(Form::Markdown) => html::rows(judged_sets).markdown().into_bytes(),
+        Some(Form::Csv) => html::rows(judged_sets).csv().into_bytes(),
         picture => {
-            let drawn = picture_of(exhibits, arguments).map_err(of_file)?;
+            let drawn = picture_of(judged_sets, arguments).map_err(of_file)?;
             match picture {
                 Some(Form::Png) => drawn.png(SCALE).map_err(|error| of_file(error.to_string()))?,
                 Some(Form::Pdf) => drawn.pdf(),
@@ -112,30 +116,30 @@ fn content(path: &Path, exhibits: &[Exhibit], arguments: &Arguments) -> Result<V
     Ok(bytes)
 }
 
-fn picture_of(exhibits: &[Exhibit], arguments: &Arguments) -> Result<charts::Picture, String> {
+fn picture_of(judged_sets: &[JudgedSet], arguments: &Arguments) -> Result<charts::Picture, String> {
     match &arguments.chart {
-        Some(name) => pictures::one(exhibits, name).map_err(|error| format!("--chart: {error}")),
+        Some(name) => pictures::one(judged_sets, name).map_err(|error| format!("--chart: {error}")),
         None => {
             let usual = ["varied", "iops", "percentiles"];
-            let mut there = usual.iter().map(|name| pictures::one(exhibits, name));
+            let mut there = usual.iter().map(|name| pictures::one(judged_sets, name));
             // What kept the last of them from being drawn names those that there are.
-            there.find(Result::is_ok).unwrap_or_else(|| pictures::one(exhibits, "percentiles"))
+            there.find(Result::is_ok).unwrap_or_else(|| pictures::one(judged_sets, "percentiles"))
         }
     }
 }
 
 /// Loads and judges what an argument names.
-fn load(name: &str, path: &Path, is_alone: bool) -> Result<Exhibit, String> {
-    if report::sweep::directory::is_one(path) {
-        let sweep = Exhibit::of_sweep(name, path);
-        return sweep.map_err(|error| describe(&error.into()));
+fn load(name: &str, path: &Path, is_alone: bool) -> Result<JudgedSet, String> {
+    if formats::sweep::is_sweep(path) {
+        let (manifest, set) = formats::sweep::open(path).map_err(|e| describe(&e.into()))?;
+        return Ok(JudgedSet::of_sweep(name, &manifest.design, set));
     }
     let set = crate::archived::load(path).map_err(|error| describe(&error))?;
-    let exhibit = Exhibit::new(name, set);
+    let judged_set = JudgedSet::new(name, set);
     // Several are compared with each other.
     let before = if is_alone { crate::archived::before(path) } else { None };
     Ok(match before {
-        Some((id, earlier)) => exhibit.since(&id, earlier),
-        None => exhibit,
+        Some((id, earlier)) => judged_set.since(&id, earlier),
+        None => judged_set,
     })
 }

@@ -25,8 +25,9 @@ use console::Console;
 use gate::Gate;
 use job::{Action, Dialect};
 use metrics::Metrics;
+use record::Format;
 use record::RunRecord;
-use report::{Dress, Format};
+use report::RenderOptions;
 use request::{RunRequest, SEED, ShownMessages, header, program, usage_code};
 use runner::{Execution, RunArchive, Runner};
 use std::ffi::OsString;
@@ -105,11 +106,15 @@ fn run(request: &RunRequest, output: &mut Output) -> Result<u8> {
     shown.show(request, &record.messages, output)?;
     output.write(&debug::after(invocation, &record))?;
     show_failures(request, &record, output)?;
-    let dress = Dress { archived_as: archive.id(), ..request.dress(output) };
-    output.write(&report::render(&record, &judged, &request.formats(), &dress))?;
+    let options = RenderOptions { archived_as: archive.id(), ..request.render_options(output) };
+    output.write(&report::render(
+        report::Subject::Run(&record, &judged),
+        request.formats(),
+        &options,
+    ))?;
     request.show_archive(&mut archive, false, output)?;
     if as_fio {
-        request.remark(&report::verdict::for_fio(&judged), output)?;
+        request.remark(&report::verdict::lines_for_fio(&judged), output)?;
         gate::show_for_fio(&judged);
     }
     gate.write_junit(runs, &judged)?;

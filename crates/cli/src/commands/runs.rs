@@ -9,7 +9,7 @@ use crate::output::{Output, say};
 use anyhow::Result;
 use archive::{Archive, Choice, Filter, Location, Now, Row, RunId};
 use clap::{Args, Subcommand};
-use report::runs::Listed;
+use report::runs::RunRow;
 use report::style::Style;
 use runner::Refusal;
 use std::collections::HashMap;
@@ -203,9 +203,9 @@ pub fn wide(output: &Output) -> Style {
 }
 
 /// A run as a line.
-pub fn listed(row: &Row) -> Listed {
+pub fn listed(row: &Row) -> RunRow {
     let doubts = row.found.map_or((0, 0), |found| (found.errors, found.warnings));
-    Listed {
+    RunRow {
         id: row.id.short().to_owned(),
         started_unix_ms: row.started_unix_ms,
         utc_offset_seconds: row.utc_offset_seconds,
@@ -226,7 +226,7 @@ pub fn listed(row: &Row) -> Listed {
 }
 
 /// Runs made together as one line, where the first of them stood.
-fn folded(rows: &[Row]) -> Vec<Listed> {
+fn folded(rows: &[Row]) -> Vec<RunRow> {
     let mut lines: Vec<Vec<&Row>> = Vec::new();
     let mut sets: HashMap<&str, usize> = HashMap::new();
     for row in rows {
@@ -238,7 +238,7 @@ fn folded(rows: &[Row]) -> Vec<Listed> {
     let line = |rows: Vec<&Row>| match (&rows[..], &rows[0].set) {
         ([_, _, ..], Some(set)) => {
             let cell = |row: &Row| row.cell.clone().unwrap_or_default();
-            let members: Vec<(Listed, String)> =
+            let members: Vec<(RunRow, String)> =
                 rows.iter().map(|row| (listed(row), cell(row))).collect();
             report::runs::together(set.short(), &members)
         }

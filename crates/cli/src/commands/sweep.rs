@@ -12,9 +12,9 @@ use crate::suites::{self, SuiteOptions, places};
 use anyhow::{Context, Result};
 use arguments::Arguments;
 use cells::{Cells, Jobs};
+use formats::sweep as directory;
 use record::{Nanos, RecordSet, RunRecord};
 use remembered::Remembered;
-use report::sweep::directory;
 use runner::Refusal;
 use runner::RunArchive;
 use runner::Runner;
@@ -47,7 +47,7 @@ fn sweep(arguments: &Arguments, job: &[String]) -> Result<u8> {
                 "'{first}': the job of a sweep is kept with it; leave it out, or correct the option"
             )));
         }
-        if !directory::is_one(directory) {
+        if !directory::is_sweep(directory) {
             let shown = directory.display();
             return Err(Refusal::usage(format!("{shown}: no sweep is kept there (no sweep.json)")));
         }
@@ -62,13 +62,12 @@ fn sweep(arguments: &Arguments, job: &[String]) -> Result<u8> {
 /// `--show`: the tables again.
 fn show(arguments: &Arguments, given: &Path) -> Result<u8> {
     let at = std::path::absolute(given).with_context(|| given.display().to_string())?;
-    let manifest = directory::manifest(&at).map_err(unusable)?;
-    let set = directory::load_set(&at).map_err(unusable)?;
+    let (manifest, set) = directory::open(&at).map_err(unusable)?;
     let failed = report(arguments, &manifest, &set, &at, None, &mut Output::Stdout)?;
     Ok(suites::exit_code(None, failed))
 }
 
-fn unusable(error: report::native::RecordError) -> anyhow::Error {
+fn unusable(error: formats::RecordError) -> anyhow::Error {
     Refusal::usage(describe(&error.into()))
 }
 
@@ -126,7 +125,7 @@ fn design(arguments: &Arguments) -> Result<Design> {
 fn place(into: Option<&Path>, working: &Path) -> Result<PathBuf> {
     let Some(into) = into else { return places::usual_directory(KIND) };
     let at = working.join(into);
-    if directory::is_one(&at) {
+    if directory::is_sweep(&at) {
         return Err(Refusal::usage(format!(
             "--into={0}: a sweep is kept there; --resume {0} goes on with it",
             into.display()

@@ -8,9 +8,9 @@ use anyhow::{Context, Result};
 use clap::Args;
 use engine::kernel;
 use judge::{Discards, Obstacle, discards};
+use record::SavedTo;
 use record::{Bytes, DiskSample, FilesystemFacts, FreeSpace, Nanos, RecordSet, TargetFacts, Use};
-use report::Kept;
-use report::trim::{Done, Trim, in_use};
+use report::trim::{Trim, TrimDone, in_use};
 use runner::Refusal;
 use runner::RunArchive;
 use runner::Runner;
@@ -120,7 +120,7 @@ struct Subject<'a> {
     unit: u64,
     free: Option<FreeSpace>,
     obstacle: Option<Obstacle>,
-    kept: Kept,
+    kept: SavedTo,
 }
 
 impl<'a> Subject<'a> {
@@ -144,7 +144,7 @@ impl<'a> Subject<'a> {
         let logical = logical.map_or(512, |device| device.logical_block.0.max(512));
         let unit = discards.granularity().0.max(logical);
         let obstacle = discards.obstacle();
-        let kept = Kept::default();
+        let kept = SavedTo::default();
         let free = None;
         let mut subject =
             Subject { arguments, runner, path, target, discards, unit, free, obstacle, kept };
@@ -239,7 +239,7 @@ impl<'a> Subject<'a> {
         if self.obstacle.is_some() { exit::REFUSED } else { 0 }
     }
 
-    fn show(&self, done: Option<Done>, set: &RecordSet, more: &str) -> Result<()> {
+    fn show(&self, done: Option<TrimDone>, set: &RecordSet, more: &str) -> Result<()> {
         let conclusion = conclude(set);
         let trim = Trim {
             path: self.path,
@@ -259,7 +259,11 @@ impl<'a> Subject<'a> {
 
     /// Trims, between the writes before and after where they are wanted. What was done, and how it
     /// ended; runs are in the set in any case.
-    fn commit(&self, set: &mut RecordSet, archive: &mut RunArchive) -> (Option<Done>, Result<()>) {
+    fn commit(
+        &self,
+        set: &mut RecordSet,
+        archive: &mut RunArchive,
+    ) -> (Option<TrimDone>, Result<()>) {
         let mut done = None;
         let end = match self.arguments.before_after {
             true => self.around(set, archive, &mut done),
@@ -280,7 +284,7 @@ impl<'a> Subject<'a> {
         &self,
         set: &mut RecordSet,
         archive: &mut RunArchive,
-        done: &mut Option<Done>,
+        done: &mut Option<TrimDone>,
     ) -> Result<()> {
         let (place, region, file) = self.place()?;
         let options = self.options(file.as_ref().map(Scratch::left_behind).unwrap_or_default());
@@ -327,7 +331,7 @@ impl<'a> Subject<'a> {
         Ok((Place::new(&file.path, file.direct), size, Some(file)))
     }
 
-    fn once(&self, set: &mut RecordSet, archive: &mut RunArchive) -> Result<Done> {
+    fn once(&self, set: &mut RecordSet, archive: &mut RunArchive) -> Result<TrimDone> {
         let before = self.samples();
         let mut done = match &self.discards.filesystem {
             Some(filesystem) => self.trim_filesystem(filesystem)?,
@@ -350,7 +354,7 @@ impl<'a> Subject<'a> {
         reached.map(|layer| (layer.name.clone(), sample(&layer.name))).collect()
     }
 
-    fn trim_filesystem(&self, filesystem: &FilesystemFacts) -> Result<Done> {
+    fn trim_filesystem(&self, filesystem: &FilesystemFacts) -> Result<TrimDone> {
         let file = File::open(self.path).with_context(|| self.path.to_owned())?;
         // What was deleted a moment ago is free once the journal says so.
         rustix::fs::syncfs(&file).with_context(|| format!("syncing {}", self.path))?;
@@ -361,7 +365,7 @@ impl<'a> Subject<'a> {
         let bytes = kernel::trim_free_space(file.as_fd(), offset, length, minimum)
             .map_err(|error| self.unable(filesystem, error))?;
         let took = Nanos(began.elapsed().as_nanos() as u64);
-        Ok(Done { bytes: Bytes(bytes), took, sent: Vec::new() })
+        Ok(TrimDone { bytes: Bytes(bytes), took, sent: Vec::new() })
     }
 
     /// What the kernel's refusal means.
@@ -387,11 +391,11 @@ impl<'a> Subject<'a> {
         }
     }
 
-    fn discard_device(&self, set: &mut RecordSet, archive: &mut RunArchive) -> Result<Done> {
+    fn discard_device(&self, set: &mut RecordSet, archive: &mut RunArchive) -> Result<TrimDone> {
         let place = Place::new(self.path, device::takes_direct(&self.target));
         let mut discard = Discard::new(place, self.range()?);
         suites::run(&mut discard, self.runner, &self.options(String::new()), set, archive)?;
         let conclusion = conclude(set);
-        Ok(Done { bytes: conclusion.discarded, took: conclusion.took, sent: Vec::new() })
+        Ok(TrimDone { bytes: conclusion.discarded, took: conclusion.took, sent: Vec::new() })
     }
 }

@@ -143,7 +143,7 @@ pub fn recorded_by(starter: &[&str], directory: &Path, code: i32, arguments: &[&
     let option = format!("--record={}", file.display());
     let line = [starter, &[FATHOM, "run", &option], arguments].concat();
     run(Command::new(line[0]).args(&line[1..]).current_dir(directory)).expect(code);
-    report::native::load(&file).unwrap()
+    formats::load(&file).unwrap()
 }
 
 /// What one check finds in a record.

@@ -75,7 +75,7 @@ pub fn objects_exactly(code: i32, words: &str, exact: &[&str]) -> Objects {
     command.arg(format!("--record={}", file.display()));
     command.args(words.split_whitespace().map(|word| format!("--{word}")));
     let ran = run(command.args(exact).current_dir(kept.path())).expect(code);
-    let record = report::native::load(&file).unwrap_or_else(|why| panic!("{why}: {}", ran.err));
+    let record = formats::load(&file).unwrap_or_else(|why| panic!("{why}: {}", ran.err));
     Objects { ran, record }
 }
 

@@ -69,7 +69,7 @@ pub fn done(server: &S3Server, at: &Path, words: &str) -> Ran {
 /// The record that `--record=r.json` left.
 #[track_caller]
 pub fn recorded(at: &Path) -> RunRecord {
-    report::native::load_set(&at.join("r.json")).unwrap().runs.remove(0)
+    formats::load_set(&at.join("r.json")).unwrap().runs.remove(0)
 }
 
 /// What of a kind of request the record says was sent, and answered well.

@@ -15,7 +15,7 @@ fn app(directory: &Path, arguments: &[&str]) -> Ran {
 }
 
 fn set_of(file: &Path) -> RecordSet {
-    report::native::load_set(file).unwrap()
+    formats::load_set(file).unwrap()
 }
 
 #[test]

@@ -95,7 +95,7 @@ fn what_is_not_to_be_cached_is_not_cached_afterwards() {
     for (flags, left) in [("iflag=nocache", 0), ("iflag=fullblock", 1 << 20)] {
         File::open(at.join("src")).unwrap().sync_all().unwrap();
         dd(at, &format!("if=src of=/dev/null bs=32K {flags} --record=r.json")).expect(0);
-        let record = report::native::load(&at.join("r.json")).unwrap();
+        let record = formats::load(&at.join("r.json")).unwrap();
         let after = record.evidence.files["src"].after.as_ref().unwrap();
         assert_eq!(after.cached.unwrap().0, left, "{flags}");
     }
@@ -108,7 +108,7 @@ fn a_write_with_a_flush_is_measured_whole() {
     let line = "if=/dev/zero of=test bs=32K count=64 conv=fsync oflag=direct --record=r.json";
     let ran = dd(at, line).expect(0);
     assert_eq!(fs::read(at.join("test")).unwrap(), vec![0; 2 << 20]);
-    let record = report::native::load(&at.join("r.json")).unwrap();
+    let record = formats::load(&at.join("r.json")).unwrap();
     let job = &record.jobs[0];
     assert_eq!((job.results.write.ios, job.results.read.ios, job.sync.count), (64, 0, 1));
     assert!(job.workload.direct && job.workload.settings.contains_key("zero_buffers"));
@@ -147,7 +147,7 @@ fn one_file_of_a_copy_may_be_direct_alone() {
         let _ = fs::remove_file(at.join("out"));
         let ran = dd(at, &format!("if=src of=out bs=64K {flags} --record=r.json")).expect(0);
         assert!(fs::read(at.join("out")).unwrap() == content, "{flags}");
-        let record = report::native::load(&at.join("r.json")).unwrap();
+        let record = formats::load(&at.join("r.json")).unwrap();
         let after = |name: &str| {
             let look = record.evidence.files[name].after.as_ref().unwrap();
             look.cached.unwrap().0
@@ -160,7 +160,7 @@ fn one_file_of_a_copy_may_be_direct_alone() {
     // Nor does a last block that is not full, of megabytes as it may be.
     fs::write(at.join("src"), bytes((9 << 20) + 3)).unwrap();
     dd(at, "if=src of=out bs=5M iflag=direct oflag=direct --record=r.json").expect(0);
-    let record = report::native::load(&at.join("r.json")).unwrap();
+    let record = formats::load(&at.join("r.json")).unwrap();
     assert_eq!(record.evidence.files["out"].after.as_ref().unwrap().cached.unwrap().0, 0);
     assert_eq!(record.jobs[0].workload.files, ["src", "out"]);
     assert_eq!(record.jobs[0].workload.region.0, 2 * ((9 << 20) + 3));
@@ -296,7 +296,7 @@ fn a_terminal_that_goes_keeps_what_was_copied() {
     running.signal(Signal::HUP);
     let ran = running.end().expect(129);
     assert!(last_lines(&ran.err)[1].ends_with("+0 records out"), "{}", ran.err);
-    let record = report::native::load(&at.join("r")).unwrap();
+    let record = formats::load(&at.join("r")).unwrap();
     assert_eq!(record.interrupted_by, Some(Signal::HUP.as_raw()));
 }
 

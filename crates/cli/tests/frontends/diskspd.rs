@@ -266,6 +266,6 @@ fn a_signal_leaves_what_was_measured() {
     running.signal(Signal::INT);
     let ran = running.end().expect(130);
     assert!(total(&ran.out, "Read IO")[1] > 0.0, "{}", ran.out);
-    let set = report::native::load_set(&at.join("r.json")).unwrap();
+    let set = formats::load_set(&at.join("r.json")).unwrap();
     assert_eq!((set.kind.as_str(), set.runs[0].interrupted_by), ("diskspd", Some(2)));
 }

@@ -39,7 +39,7 @@ fn both_timings_of_a_file() {
     assert!(cached.contains(" MB in  2.0") && cached.ends_with(" MB/sec"), "{cached}");
     assert!(device.starts_with(" Timing buffered disk reads:  16 MB in "), "{device}");
     assert!(ran.out.contains("8 reads of 2048KiB: median "), "{}", ran.out);
-    let set = report::native::load_set(&at.join("r.json")).unwrap();
+    let set = formats::load_set(&at.join("r.json")).unwrap();
     let [cached, device] = &set.runs[..] else { panic!("{}", set.runs.len()) };
     assert_eq!(cached.cell.as_ref().unwrap().name, "cached-reads");
     assert_eq!(device.jobs[0].results.read.bytes.0, 16 << 20);
@@ -71,7 +71,7 @@ fn a_device_is_read_directly_after_a_rest() {
     let ran = hdparm(at, &format!("-t --direct --record=r.json {device}")).expect(0);
     let line = timings(&ran.out)[0];
     assert!(line.starts_with(" Timing O_DIRECT disk reads:   8 MB in "), "{line}");
-    let set = report::native::load_set(&at.join("r.json")).unwrap();
+    let set = formats::load_set(&at.join("r.json")).unwrap();
     assert!(set.runs[0].jobs[0].started >= Nanos(3_000_000_000), "hdparm rests before it reads");
     assert!(set.runs[0].jobs[0].workload.direct);
     let oracle = run(Command::new(HDPARM).args(["-t", "--direct", device])).expect(0);
@@ -90,7 +90,7 @@ fn a_signal_ends_it_and_what_was_timed_is_kept() {
         running.signal(signal);
         let ran = running.end().expect(code);
         assert!(!timings(&ran.out).is_empty(), "{}", ran.out);
-        let kept = report::native::load_set(&at.join("r")).unwrap();
+        let kept = formats::load_set(&at.join("r")).unwrap();
         assert_eq!(kept.runs[0].jobs[0].results.read.bytes.0, 4 << 20);
         fs::remove_file(at.join("r")).unwrap();
     }

@@ -1,6 +1,6 @@
 //! Results of real fio read as records: what fio printed is what is reported and compared.
 
-use crate::common::{FATHOM, fio, run, scratch};
+use crate::common::{FATHOM, fio, recorded, run, scratch};
 use judge::Judged;
 use record::RunRecord;
 use serde_json::Value;
@@ -23,7 +23,7 @@ fn measured_for(
     let usual = ["--size=4m", "--bs=4k", &runtime, "--time_based"];
     fio(directory, &[arguments, &usual, &[&output]].concat()).expect(0);
     let path = directory.join(file);
-    let record = report::native::load(&path).unwrap();
+    let record = formats::load(&path).unwrap();
     let text = std::fs::read_to_string(path).unwrap();
     let start = if text.starts_with('{') { 0 } else { text.find("\n{").unwrap() + 1 };
     let mut documents = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>();
@@ -121,11 +121,34 @@ fn results_of_fio_are_compared_as_they_are() {
     assert!(shown.expect(0).out.starts_with("Circumstances were not recorded"));
 }
 
-/// What fathom prints of an imported run, as fio's JSON.
+/// The JSON+ that fathom prints of a run.
 fn printed_again(record: &RunRecord) -> Value {
-    let dress = report::Dress::default();
-    let text = report::render(record, &judge::judge(record), &[report::Format::JsonPlus], &dress);
+    let options = report::RenderOptions::default();
+    let text = report::render(
+        report::Subject::Run(record, &judge::judge(record)),
+        &[record::Format::JsonPlus],
+        &options,
+    );
     serde_json::from_str(&text).unwrap()
+}
+
+#[test]
+fn our_own_document_of_bins_comes_back_as_it_was() {
+    let before = recorded(
+        scratch().path(),
+        0,
+        &["--name=own", "--ioengine=null", "--rw=randrw", "--size=4m", "--bs=4k"],
+    );
+    let text = printed_again(&before).to_string();
+    let after = formats::import::from_fio(&text).unwrap();
+    assert_eq!(after.origin.as_ref().unwrap().format, "JSON+");
+    let [old, new] = [&before, &after].map(judge::judge);
+    let (old, new) = (&old.units[0].directions.write, &new.units[0].directions.write);
+    assert_eq!((new.ios, new.bytes), (old.ios, old.bytes));
+    let (old, new) = (old.clat.as_ref().unwrap(), new.clat.as_ref().unwrap());
+    assert_eq!((&new.percentiles, &new.bins), (&old.percentiles, &old.bins));
+    let picked = |document: &Value| document["jobs"][0]["write"]["clat_ns"]["percentile"].clone();
+    assert_eq!(picked(&printed_again(&after)), picked(&printed_again(&before)));
 }
 
 #[test]

@@ -35,7 +35,7 @@ fn the_seeds_line_has_the_thirteen_figures_and_leaves_nothing() {
     assert!(ran.out.contains("\tMachine = Linux "), "{}", ran.out);
     assert!(ran.out.contains("\tCommand line used: iozone -s 1024 -r 32"), "{}", ran.out);
     assert_eq!(names(at), ["r.json"], "the file is gone");
-    let set = report::native::load_set(&at.join("r.json")).unwrap();
+    let set = formats::load_set(&at.join("r.json")).unwrap();
     assert_eq!((set.kind.as_str(), set.runs.len()), ("iozone", 13));
     let moved = |run: &record::RunRecord| {
         let job = &run.jobs[0];
@@ -72,7 +72,7 @@ fn fsync_in_the_time_makes_writes_those_of_storage() {
     let directory = scratch();
     let ran =
         iozone(directory.path(), &["-i", "0", "-e", "-s", "512", "--record=r.json"]).expect(0);
-    let set = report::native::load_set(&directory.path().join("r.json")).unwrap();
+    let set = formats::load_set(&directory.path().join("r.json")).unwrap();
     let sources: Vec<Source> =
         conclude(&Call::default(), &set).figures.iter().map(|figure| figure.source).collect();
     assert_eq!(sources, [Source::Storage, Source::Storage], "{}", ran.out);
@@ -265,7 +265,7 @@ fn a_signal_ends_it_and_what_was_measured_is_shown_and_kept() {
         assert!(ran.out.contains(&early), "{}", ran.out);
         assert!(ran.out.contains("\nwrite                     64       4 "), "{}", ran.out);
         assert_eq!(names(at), ["r"], "the file is gone, the records are not");
-        let kept = report::native::load_set(&at.join("r")).unwrap();
+        let kept = formats::load_set(&at.join("r")).unwrap();
         assert_eq!(kept.runs[0].cell.as_ref().unwrap().name, "write-64k-4k");
         assert_eq!(kept.runs[0].interrupted_by, None);
     }

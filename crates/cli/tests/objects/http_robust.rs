@@ -118,7 +118,7 @@ fn started(at: &Path, words: &str) -> Running {
 /// What it said and recorded.
 #[track_caller]
 fn kept(at: &Path, ran: Ran) -> Objects {
-    let record = report::native::load(&at.join("record.json"));
+    let record = formats::load(&at.join("record.json"));
     Objects { record: record.unwrap_or_else(|e| panic!("{e}: {ran:?}")), ran }
 }
 

@@ -119,7 +119,7 @@ fn logged(arguments: &[&str]) -> (Value, RunRecord, BTreeMap<String, Vec<Vec<Str
     let scratch = scratch();
     let line = [&["--name=job", "--output-format=json", "--record=run.json"], arguments].concat();
     let json = fathom(scratch.path(), &line).expect(0).json();
-    let record = report::native::load(&scratch.path().join("run.json")).unwrap();
+    let record = formats::load(&scratch.path().join("run.json")).unwrap();
     (json, record, logs(scratch.path()))
 }
 

@@ -391,7 +391,7 @@ fn records_and_conditions_hold_for_servers_as_well() {
         client("run", directory.path(), &[&[own.as_str()], &job[..], &more].concat())
     };
     with("--undecided=pass").expect(0);
-    let set = report::native::load_set(&directory.path().join("r.json")).unwrap();
+    let set = formats::load_set(&directory.path().join("r.json")).unwrap();
     assert_eq!((set.kind.as_str(), set.runs.len()), ("clients", 1));
     assert_eq!(set.runs[0].jobs[0].results.write.bytes.0, 16384);
     with("--undecided=fail").expect(4);

@@ -147,7 +147,7 @@ fn a_part_is_trimmed_alone_and_a_second_time_there_is_nothing_left() {
     let ran = trim(at, &[used.path(), "--commit"]).expect(0);
     assert!(ran.out.contains("\nTrimmed ") && ran.out.contains(" discards of "), "{}", ran.out);
     let again = trim(at, &[used.path(), "--commit"]).expect(0);
-    assert!(again.out.contains("\nTrimmed 0B (0 bytes)"), "{}", again.out);
+    assert!(again.out.contains("\nTrimmed 0 B (0 bytes)"), "{}", again.out);
     let beyond = trim(at, &[used.path(), "--commit", "--offset=1t"]).expect(2);
     assert!(beyond.err.contains("--offset, --length or --minimum"), "{}", beyond.err);
 }
@@ -175,7 +175,7 @@ fn a_device_is_emptied_only_when_it_is_named_and_nobody_uses_it() {
     let dry = trim(at, &[name]).expect(0);
     let promised = said(&dry);
     let first = promised.find("unmount it first").unwrap_or_else(|| panic!("{promised}"));
-    assert!(Some(first) < promised.find(&format!("with --commit {allowed} everything")));
+    assert!(Some(first) < promised.find(&format!("--commit {allowed} destroys all data")));
     let ran = trim(at, &[name, "--commit", &allowed]).expect(3);
     assert!(
         ran.err.contains("is mounted at") && ran.err.contains("unmount it first"),
@@ -198,9 +198,9 @@ fn a_device_is_emptied_only_when_it_is_named_and_nobody_uses_it() {
     assert_eq!((at_mib(16), at_mib(19), at_mib(20)), (0, 0, 7), "that part and no other");
     let ran = trim(at, &[name, "--commit", &allowed, "--record=set.json"]).expect(0);
     assert!(ran.out.contains("Trimmed 32.0MiB (33554432 bytes)"), "{}", ran.out);
-    assert!(ran.out.contains("What it held is gone"), "{}", ran.out);
+    assert!(ran.out.contains("Its data is destroyed"), "{}", ran.out);
     assert_eq!(allocated(&device.file), 0);
-    assert_eq!(report::native::load_set(&at.join("set.json")).unwrap().kind, "trim");
+    assert_eq!(formats::load_set(&at.join("set.json")).unwrap().kind, "trim");
 }
 
 #[test]
@@ -267,7 +267,7 @@ fn writes_are_measured_on_both_sides_and_compared() {
         assert!(ran.out.contains(part), "{part}: {}", ran.out);
     }
     assert_eq!(fs::read_dir(used.mounted.path()).unwrap().count(), 2, "lost+found and kept");
-    let set = report::native::load_set(&at.join("set.json")).unwrap();
+    let set = formats::load_set(&at.join("set.json")).unwrap();
     assert_eq!((set.kind.as_str(), set.runs.len()), ("trim", 1 + 2 * 2 * 2));
     let side = |run: &record::RunRecord| run.cell.as_ref().unwrap().at.first().cloned();
     let sides: Vec<_> = set.runs[1..].iter().map(|run| side(run).unwrap().value).collect();

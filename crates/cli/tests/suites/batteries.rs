@@ -88,10 +88,7 @@ fn a_signal_leaves_no_file_and_tells_what_there_is() {
     let value = interrupted(at, Signal::INT, &options).expect(130).json();
     assert_eq!((&value["interrupted_by"], &value["record"]), (&2.into(), &"set.json".into()));
     assert_eq!(names(at), ["set.json"]);
-    assert_eq!(
-        report::native::load_set(&at.join("set.json")).unwrap().runs[0].interrupted_by,
-        Some(2)
-    );
+    assert_eq!(formats::load_set(&at.join("set.json")).unwrap().runs[0].interrupted_by, Some(2));
 }
 
 #[test]
@@ -183,7 +180,7 @@ fn records_that_cannot_be_kept_cost_nothing_else() {
     assert_eq!(ran.err.matches("fathom: not archived: ").count(), 1, "{}", ran.err);
     assert!(ran.out.contains("Record: not kept"), "{}", ran.out);
     let beside = names(at).into_iter().find(|name| name.starts_with("fathom-precondition-"));
-    let set = report::native::load_set(&at.join(beside.unwrap())).unwrap();
+    let set = formats::load_set(&at.join(beside.unwrap())).unwrap();
     assert_eq!((set.kind.as_str(), set.runs.len()), ("precondition", 2));
 }
 
@@ -231,7 +228,7 @@ fn a_file_is_preconditioned_and_guarded() {
     assert!(ran.err.contains("holds 8388608 bytes"), "{}", ran.err);
     let allowed = [&["new", "--allow-destroy=new"], &short[..]].concat();
     let ran = fathom_in(at, "precondition", &allowed).expect(0);
-    assert!(ran.out.starts_with("Written from end to end: 8 of 8 MiB"), "{}", ran.out);
+    assert!(ran.out.starts_with("Written from end to end: 8 MiB of 8 MiB"), "{}", ran.out);
     for (target, code, text) in [
         (".", 3, "is a directory"),
         ("/dev/null", 3, "neither a block device nor a file"),

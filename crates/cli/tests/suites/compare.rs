@@ -28,13 +28,13 @@ fn compare(directory: &Path, arguments: &[&str]) -> Ran {
 
 /// The set with every run taking half as long again.
 fn slowed(directory: &Path, from: &str, to: &str) {
-    let mut set: RecordSet = report::native::load_set(&directory.join(from)).unwrap();
+    let mut set: RecordSet = formats::load_set(&directory.join(from)).unwrap();
     for job in set.runs.iter_mut().flat_map(|run| &mut run.jobs) {
         job.ended = job.started + Nanos((job.ended - job.started).0 * 3 / 2);
         let result = &mut job.results.read;
         result.runtime = Nanos(result.runtime.0 * 3 / 2);
     }
-    report::native::save_set(&set, &directory.join(to)).unwrap();
+    formats::save_set(&set, &directory.join(to)).unwrap();
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::process::Command;
 const NULL: [&str; 4] = ["--ioengine=null", "--size=1g", "--time_based", "--runtime=200ms"];
 
 fn set(directory: &Path) -> RecordSet {
-    report::native::load_set(&directory.join("runs.json")).unwrap()
+    formats::load_set(&directory.join("runs.json")).unwrap()
 }
 
 /// Cell and round of each run.

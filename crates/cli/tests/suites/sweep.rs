@@ -36,7 +36,7 @@ fn kept(directory: &Path) -> BTreeMap<String, Vec<u8>> {
 
 /// Cell and round of every run of a sweep, sorted.
 fn places(directory: &Path) -> Vec<(String, u32)> {
-    let set = report::native::load_set(directory).unwrap();
+    let set = formats::load_set(directory).unwrap();
     let mut places: Vec<_> = set
         .runs
         .iter()
@@ -76,7 +76,7 @@ fn a_sweep_is_measured_kept_shown_and_shown_again() {
         assert!(ran.out.contains(expected), "{expected}: {}", ran.out);
     }
     is_whole(&at.join("kept"), 18);
-    let set = report::native::load_set(&at.join("kept")).unwrap();
+    let set = formats::load_set(&at.join("kept")).unwrap();
     assert_eq!((set.kind.as_str(), set.seed), ("sweep", 3));
     for run in &set.runs {
         let cell = run.cell.as_ref().unwrap();
@@ -115,8 +115,7 @@ fn job_files_vary_as_a_whole_or_in_one_section_and_are_kept_with_the_sweep() {
         run.jobs.iter().map(of).collect()
     };
     let all = |at: &Path| {
-        let mut all: Vec<_> =
-            report::native::load_set(at).unwrap().runs.iter().map(values).collect();
+        let mut all: Vec<_> = formats::load_set(at).unwrap().runs.iter().map(values).collect();
         all.sort();
         all
     };

@@ -75,7 +75,7 @@ impl Place {
 
     /// Cell and round of every run that a sweep has kept, sorted.
     fn kept(&self, into: &str) -> Vec<(String, u32)> {
-        let set = report::native::load_set(&self.path().join(into)).unwrap();
+        let set = formats::load_set(&self.path().join(into)).unwrap();
         let place = |run: &record::RunRecord| run.cell.as_ref().map(|c| (c.name.clone(), c.round));
         let mut kept: Vec<_> = set.runs.iter().map(|run| place(run).unwrap()).collect();
         kept.sort();
@@ -158,7 +158,7 @@ fn each_cell_has_its_settings_and_at_the_end_the_disk_has_its_own() {
     let vary =
         ["--vary=scheduler=none,bfq,mq-deadline", "--vary=read_ahead_kb=0,256", "--repeat=2"];
     place.sweep(&[&SHORT[..], &vary, &[&file, "--into=kept"]].concat()).expect(0);
-    let set = report::native::load_set(&place.path().join("kept")).unwrap();
+    let set = formats::load_set(&place.path().join("kept")).unwrap();
     assert_eq!(set.runs.len(), 12);
     for run in &set.runs {
         let at = &run.cell.as_ref().unwrap().at;

@@ -144,7 +144,7 @@ fn one_that_does_not_read_costs_the_run_nothing() {
     let Told { running, runtime } = told;
     running.end().expect(0);
     drop(stuck);
-    let record = report::native::load(&runtime.path().join("r.json")).unwrap();
+    let record = formats::load(&runtime.path().join("r.json")).unwrap();
     for job in &record.jobs {
         assert!((job.ended - job.started).seconds() < 4.5, "{:?}", job.ended);
     }

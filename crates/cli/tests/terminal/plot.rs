@@ -23,7 +23,7 @@ fn made(directory: &Path, file: &str) {
             &format!("--iodepth={iodepth}"),
         ];
         fathom(directory, &line).expect(0);
-        let set = report::native::load_set(&directory.join("cell.json")).unwrap();
+        let set = formats::load_set(&directory.join("cell.json")).unwrap();
         (all.schema, all.fathom_version) = (set.schema, set.fathom_version);
         let at = [("bs", bs), ("iodepth", iodepth)].map(|(dimension, value)| Coordinate {
             dimension: dimension.into(),
@@ -35,7 +35,7 @@ fn made(directory: &Path, file: &str) {
             all.runs.push(run);
         }
     }
-    report::native::save_set(&all, &directory.join(file)).unwrap();
+    formats::save_set(&all, &directory.join(file)).unwrap();
 }
 
 fn plot(directory: &Path, arguments: &[&str]) -> Ran {

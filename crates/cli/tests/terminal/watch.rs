@@ -57,7 +57,7 @@ fn read(disk: &MemoryDisk, count: u64) -> RunRecord {
     ];
     let words: Vec<&str> = arguments.iter().flat_map(|words| words.split(' ')).collect();
     fathom(disk.directory.path(), &words).expect(0);
-    report::native::load(&record).unwrap()
+    formats::load(&record).unwrap()
 }
 
 #[test]

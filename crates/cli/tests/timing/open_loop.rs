@@ -41,7 +41,7 @@ fn frozen(options: &[&str]) -> (RunRecord, Duration) {
     drop(ice);
     let lasted = since.elapsed();
     running.end().expect(0);
-    (report::native::load(&kept).unwrap(), lasted)
+    (formats::load(&kept).unwrap(), lasted)
 }
 
 /// Every write that was due while nothing went shows in response latency, and only those that were

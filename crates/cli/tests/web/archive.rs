@@ -39,7 +39,7 @@ fn a_run_is_archived_and_named_below_its_report() {
     assert!(ran.out.ends_with(&last), "{}", ran.out);
     assert_eq!((row.job.as_str(), row.kind.as_str(), row.engine.as_str()), ("tiny", "run", "null"));
     assert!(row.iops.is_some_and(|iops| iops > 0.0) && row.found.is_some());
-    let record = report::native::load(&at.join("run.json")).unwrap();
+    let record = formats::load(&at.join("run.json")).unwrap();
     assert_eq!(open(&at.join("archive.db")).load(&row.id).unwrap(), record);
     assert_eq!(names(at), ["archive.db", "run.json"]);
     let json = ["run", "--output-format=json"];
@@ -173,7 +173,7 @@ fn costs_nothing(ran: Ran, says: &str, at: &Path) {
     assert_eq!(said.lines().count(), 1, "{said}");
     let name = names(at).into_iter().find(|name| name.starts_with("fathom-run-")).unwrap();
     assert!(said.contains(&format!("{name}' archives it")), "{said}");
-    assert_eq!(report::native::load(&at.join(&name)).unwrap().jobs[0].name, "tiny");
+    assert_eq!(formats::load(&at.join(&name)).unwrap().jobs[0].name, "tiny");
     fs::remove_file(at.join(name)).unwrap();
 }
 
@@ -210,7 +210,7 @@ fn a_full_disk_keeps_what_was_archived_before() {
     let ran = run(&mut command).expect(0);
     assert_eq!(ran.err.matches("not archived").count(), 1, "{}", ran.err);
     let name = names(at).into_iter().find(|name| name.starts_with("fathom-repeat-")).unwrap();
-    let beside = report::native::load_set(&at.join(name)).unwrap();
+    let beside = formats::load_set(&at.join(name)).unwrap();
     let archived = rows(&place);
     assert!(!archived.is_empty() && !beside.runs.is_empty());
     assert_eq!(archived.len() + beside.runs.len(), 60);
@@ -243,13 +243,13 @@ fn without_a_home_runs_are_kept_where_they_are_made() {
     assert!(ran.err.contains(told) && ran.err.lines().count() == 1, "{}", ran.err);
     assert!(ran.err.contains(&beside("run")), "{}", ran.err);
     assert!(!ran.out.contains("fathom runs show"), "{}", ran.out);
-    assert_eq!(report::native::load(&at.join(beside("run"))).unwrap().jobs[0].name, "tiny");
+    assert_eq!(formats::load(&at.join(beside("run"))).unwrap().jobs[0].name, "tiny");
     let quiet = homeless(&[&["run", "--no-archive"][..], &TINY].concat()).expect(0);
     assert_eq!(quiet.err, "");
     let knee = ["knee", "--size=8m", "--time=20ms", "--repeat=1", "--depths=1,2"];
     let ran = homeless(&knee).expect(0);
     assert_eq!(ran.err.matches(told).count(), 1, "{}", ran.err);
-    assert!(report::native::load_set(&at.join(beside("knee"))).unwrap().runs.len() > 1);
+    assert!(formats::load_set(&at.join(beside("knee"))).unwrap().runs.len() > 1);
     let none = homeless(&["runs"]).expect(2);
     assert!(none.err.contains(told) && none.err.contains("--archive"), "{}", none.err);
 }

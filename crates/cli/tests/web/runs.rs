@@ -142,7 +142,7 @@ fn runs_go_out_as_records_and_tables_and_come_back() {
     call(path, &["runs", "import", "a.json", "b.json"]).expect(0);
     call(path, &["runs", "export", "latest~1", "-o", "out.json"]).expect(0);
     let (before, after) = (path.join("a.json"), path.join("out.json"));
-    assert_eq!(report::native::load(&after).unwrap(), report::native::load(&before).unwrap());
+    assert_eq!(formats::load(&after).unwrap(), formats::load(&before).unwrap());
     call(path, &["runs", "export", "latest", "latest~1", "-o", "both.json"]).expect(0);
     let other = path.join("other.db");
     let other = ["runs", "--archive", other.to_str().unwrap()];
@@ -215,7 +215,7 @@ fn a_trend_tells_what_changed_with_it() {
     let directory = scratch();
     let path = directory.path();
     record(path, "a.json", &["--name=scan", "--rw=randread"]);
-    let usual = report::native::load(&path.join("a.json")).unwrap();
+    let usual = formats::load(&path.join("a.json")).unwrap();
     let mut files = Vec::new();
     for day in 0..14_u64 {
         let mut run = usual.clone();
@@ -227,7 +227,7 @@ fn a_trend_tells_what_changed_with_it() {
         }
         run.facts.kernel = if day < 8 { "6.1.0" } else { "6.12.0" }.into();
         let file = format!("day{day}.json");
-        report::native::save(&run, &path.join(&file)).unwrap();
+        formats::save(&run, &path.join(&file)).unwrap();
         files.push(file);
     }
     let files: Vec<&str> = files.iter().map(String::as_str).collect();

@@ -1,12 +1,12 @@
 //! The figures for programs.
 
 use super::conclusion::{Conclusion, Figure};
-use report::Kept;
+use record::SavedTo;
 use serde_json::{Value, json};
 
 /// All figures, and how it ended: rates in bytes and operations a second, latencies in nanoseconds,
 /// CPU use in percent of one CPU. `kept` is where the records are.
-pub fn json(conclusion: &Conclusion, kept: &Kept) -> String {
+pub fn json(conclusion: &Conclusion, kept: &SavedTo) -> String {
     let all = json!({
         "figures": conclusion.figures.iter().map(figure).collect::<Vec<Value>>(),
         "durability": conclusion.durability.map(|durability| durability.name()),

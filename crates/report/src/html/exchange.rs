@@ -1,12 +1,12 @@
-//! What was asked of object stores, as a table.
+//! Requests to object stores, as a table.
 
-use crate::exhibit::Exhibit;
-use crate::requests;
+use crate::judged_set::JudgedSet;
+use crate::request_text;
 use judge::{ExchangeMetrics, HostMetrics, LatencyStats, RequestMetrics, UnitMetrics};
 use maud::{Markup, html};
 use record::human::{count, time};
 
-/// A page shows so many rows.
+/// The most rows on a page.
 const ROWS_MAX: usize = 200;
 
 /// Names of the columns of words.
@@ -18,12 +18,12 @@ const FIGURES: [&str; 3] = ["sent", "first byte p50", "first byte p99"];
 /// Percentiles of whole requests that have a column.
 const WHOLE: [f64; 4] = [50.0, 90.0, 99.0, 99.9];
 
-type Row<'a> = (&'a Exhibit, &'a UnitMetrics, &'a ExchangeMetrics, &'a RequestMetrics);
+type Row<'a> = (&'a JudgedSet, &'a UnitMetrics, &'a ExchangeMetrics, &'a RequestMetrics);
 
-/// The section; nothing where no object store was asked.
-pub(super) fn section(exhibits: &[Exhibit]) -> Markup {
-    let rows: Vec<Row> = exhibits.iter().flat_map(rows).collect();
-    let several = exhibits.len() > 1;
+/// The section; empty without requests to an object store.
+pub(super) fn section(judged_sets: &[JudgedSet]) -> Markup {
+    let rows: Vec<Row> = judged_sets.iter().flat_map(rows).collect();
+    let several = judged_sets.len() > 1;
     html! {
         @if !rows.is_empty() {
             section id="requests" aria-labelledby="requests-title" {
@@ -48,20 +48,20 @@ pub(super) fn section(exhibits: &[Exhibit]) -> Markup {
     }
 }
 
-fn rows(exhibit: &Exhibit) -> Vec<Row<'_>> {
-    let units = exhibit.judged.iter().flat_map(|judged| &judged.units);
+fn rows(judged_set: &JudgedSet) -> Vec<Row<'_>> {
+    let units = judged_set.judged.iter().flat_map(|judged| &judged.units);
     let asked = units.filter_map(|unit| Some((unit, unit.exchange.as_ref()?)));
     asked
         .flat_map(|(unit, exchange)| {
-            exchange.requests.iter().map(move |request| (exhibit, unit, exchange, request))
+            exchange.requests.iter().map(move |request| (judged_set, unit, exchange, request))
         })
         .collect()
 }
 
-fn line((exhibit, unit, _, request): &Row, several: bool) -> Markup {
+fn line((judged_set, unit, _, request): &Row, several: bool) -> Markup {
     html! {
         tr {
-            @if several { td { (exhibit.name) } }
+            @if several { td { (judged_set.name) } }
             td { (unit.name) }
             td { (request.request) }
             td { (answers(request)) }
@@ -73,9 +73,9 @@ fn line((exhibit, unit, _, request): &Row, several: bool) -> Markup {
     }
 }
 
-/// By status and kind, and those that were not waited for.
+/// Answers by status and kind, and unfinished requests.
 fn answers(request: &RequestMetrics) -> String {
-    let answers = requests::answers(request);
+    let answers = request_text::answers(request);
     match (request.unfinished, answers.is_empty()) {
         (0, _) => answers,
         (unfinished, true) => format!("unfinished x {unfinished}"),
@@ -83,11 +83,11 @@ fn answers(request: &RequestMetrics) -> String {
     }
 }
 
-/// "3 (503 x 3)": how many and after what, and those that were sent again without being counted as
-/// repeats.
+/// "3 (503 x 3)": the number of repeats and their causes, and requests that were resent without being
+/// counted as repeats.
 fn repeats(request: &RequestMetrics) -> String {
     let mut text = request.retries.to_string();
-    let after = requests::repeated(request);
+    let after = request_text::repeated_answers(request);
     if !after.is_empty() {
         text += &format!(" ({after})");
     }
@@ -115,7 +115,7 @@ fn stores(rows: &[Row]) -> Markup {
             @if let Some(exchange) = &unit.exchange {
                 p class="aside" {
                     (unit.name) ": " (exchange.protocol) " at " (exchange.endpoints.join(", "))
-                    ", TLS " (exchange.tls) ", content " (requests::content(&exchange.content)) ", "
+                    ", TLS " (exchange.tls) ", content " (request_text::content_protection(&exchange.content)) ", "
                     (count(exchange.connections as f64)) " connections made"
                     @if let Some(made) = &exchange.connect {
                         ", half within " (at(Some(made), 50.0)) ", 99 of 100 within "
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_repeated_and_what_was_not_waited_for_has_its_place() {
+    fn repeated_and_unfinished_requests_are_shown() {
         let mut get = RequestMetrics { statuses: [(200, 7)].into(), ..RequestMetrics::default() };
         assert_eq!((answers(&get).as_str(), repeats(&get).as_str()), ("200 x 7", "0"));
         (get.retries, get.resent, get.unfinished) = (4, 2, 1);

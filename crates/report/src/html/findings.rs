@@ -1,36 +1,36 @@
-//! What was found, with its evidence, cause and cure.
+//! Findings with their evidence, cause and cure.
 
-use crate::exhibit::Exhibit;
 use crate::figures::in_unit;
+use crate::judged_set::JudgedSet;
 use crate::messages::severity;
 use crate::verdict::sentence;
 use judge::{Figure, Finding};
 use maud::{Markup, html};
 use record::{Severity, human};
 
-/// So many findings are shown of each exhibit; a sweep may have one for each cell.
+/// The most findings shown of a set; a sweep may have one for each cell.
 const FINDINGS_MAX: usize = 60;
 
-/// The findings of all exhibits; empty when there are none.
-pub(super) fn section(exhibits: &[Exhibit]) -> Markup {
-    let any = exhibits.iter().any(|exhibit| !exhibit.together.findings.is_empty());
+/// The findings of all sets; empty without findings.
+pub(super) fn section(judged_sets: &[JudgedSet]) -> Markup {
+    let any = judged_sets.iter().any(|judged_set| !judged_set.together.findings.is_empty());
     html! {
         @if any {
             section id="findings" aria-labelledby="findings-title" {
                 h2 id="findings-title" { "Findings" }
-                @for exhibit in exhibits {
-                    @if exhibits.len() > 1 && !exhibit.together.findings.is_empty() {
-                        h3 { (exhibit.name) }
+                @for judged_set in judged_sets {
+                    @if judged_sets.len() > 1 && !judged_set.together.findings.is_empty() {
+                        h3 { (judged_set.name) }
                     }
                     @for (index, finding) in
-                        exhibit.together.findings.iter().enumerate().take(FINDINGS_MAX)
+                        judged_set.together.findings.iter().enumerate().take(FINDINGS_MAX)
                     {
-                        (shown(finding, is_first(&exhibit.together.findings[..index], finding)))
+                        (shown(finding, is_first(&judged_set.together.findings[..index], finding)))
                     }
-                    @if exhibit.together.findings.len() > FINDINGS_MAX {
+                    @if judged_set.together.findings.len() > FINDINGS_MAX {
                         p {
                             "The gravest " (FINDINGS_MAX) " of "
-                            (exhibit.together.findings.len()) " are shown."
+                            (judged_set.together.findings.len()) " are shown."
                         }
                     }
                 }
@@ -51,7 +51,7 @@ fn shown(finding: &Finding, is_first: bool) -> Markup {
         details class={ "finding " (level) } open[is_grave && is_first] {
             summary {
                 span class="level" { (level) } " "
-                @if !finding.jobs.is_empty() { strong { (jobs(&finding.jobs)) } ": " }
+                @if !finding.jobs.is_empty() { strong { (human::list_up_to(&finding.jobs, 4)) } ": " }
                 (sentence(&finding.text))
                 " " span class="aside" { "[" (finding.check) "]" }
             }
@@ -70,15 +70,6 @@ fn shown(finding: &Finding, is_first: bool) -> Markup {
                 }
             }
         }
-    }
-}
-
-fn jobs(names: &[String]) -> String {
-    match names {
-        [first, second, third, rest @ ..] if rest.len() > 1 => {
-            format!("{first}, {second}, {third} and {} more", rest.len())
-        }
-        all => all.join(", "),
     }
 }
 

@@ -1,6 +1,6 @@
 //! How the report looks: light and dark as the reader prefers, on a phone and on paper.
 
-/// What is within the report. The contrast of words is 4.5 to 1 at least, in both.
+/// Rules for elements within the report. The contrast of words is 4.5 to 1 at least, in both.
 pub(super) const STYLE: &str = concat!(
     ".fathom-report{--paper:#fff;--ink:#212121;--faint:#5f6368;--line:#d9dce0;--back:#f4f5f7;",
     "--link:#00558c;--good:#00694c;--care:#8a4b00;--bad:#a3230e;",
@@ -65,7 +65,7 @@ pub(super) const STYLE: &str = concat!(
     ".fathom-report .table-room,.fathom-report .chart-room{overflow:visible}}",
 );
 
-/// What a document of its own needs besides.
+/// Additional rules for a document of its own.
 pub(super) const PAGE: &str = concat!(
     "body{margin:0;background:#fff}main{max-width:70rem;margin:0 auto;padding:1rem 1.2rem 3rem}",
     "@media screen and (prefers-color-scheme:dark){body{background:#16181c}}",

@@ -1,39 +1,39 @@
 //! The figures with their intervals, as rows for a page, for Markdown and for CSV.
 
-use crate::exhibit::Exhibit;
 use crate::figures::in_unit;
+use crate::judged_set::JudgedSet;
 use judge::{Tabled, TabledFigure, tabled};
 use maud::{Markup, html};
 
-/// A page shows so many rows; the rest is in the CSV.
+/// The most rows on a page; the CSV has all.
 const ROWS_MAX: usize = 400;
 
 /// Names of the columns of figures, in their order.
 const COLUMNS: [&str; 7] = ["IOPS", "bandwidth", "mean", "p50", "p99", "p99.9", "max"];
 
-/// Rows of figures, each with the exhibit that it is of.
+/// Rows of figures, each with the name of its set.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
-    /// There are several exhibits, so each row says of which it is.
+    /// There are several sets, so each row names its set.
     pub is_of_several: bool,
-    /// (name of the exhibit, its row).
+    /// (name of the judged_set, its row).
     pub rows: Vec<(String, Tabled)>,
 }
 
-/// The rows of all exhibits; of several, those of one job stand together.
-pub fn rows(exhibits: &[Exhibit]) -> Table {
+/// The rows of all sets; rows of one job stand together.
+pub fn rows(judged_sets: &[JudgedSet]) -> Table {
     let mut rows: Vec<(String, Tabled)> = Vec::new();
-    for exhibit in exhibits {
-        for row in tabled(&exhibit.set) {
+    for judged_set in judged_sets {
+        for row in tabled(&judged_set.set) {
             let same = |(_, known): &(String, Tabled)| {
                 (&known.job, &known.operation, known.latency)
                     == (&row.job, &row.operation, row.latency)
             };
             let at = rows.iter().rposition(same).map_or(rows.len(), |index| index + 1);
-            rows.insert(at, (exhibit.name.clone(), row));
+            rows.insert(at, (judged_set.name.clone(), row));
         }
     }
-    Table { is_of_several: exhibits.len() > 1, rows }
+    Table { is_of_several: judged_sets.len() > 1, rows }
 }
 
 /// A figure in the unit that suits it.
@@ -64,8 +64,8 @@ impl Table {
         several.into_iter().chain(["job", "I/O"]).chain(runs).chain(["latency"]).collect()
     }
 
-    fn labels(&self, (exhibit, row): &(String, Tabled)) -> Vec<String> {
-        let several = self.is_of_several.then(|| exhibit.clone());
+    fn labels(&self, (judged_set, row): &(String, Tabled)) -> Vec<String> {
+        let several = self.is_of_several.then(|| judged_set.clone());
         let runs = self.has_runs().then(|| row.runs.to_string());
         let job = [row.job.clone(), row.operation.name().to_owned()];
         several.into_iter().chain(job).chain(runs).chain([row.latency.to_owned()]).collect()
@@ -95,12 +95,12 @@ impl Table {
     /// program has to read units.
     pub fn csv(&self) -> String {
         let mut out = "run,job,io,latency,runs,ios,figure,unit,value,low,high\r\n".to_owned();
-        for (exhibit, row) in &self.rows {
+        for (judged_set, row) in &self.rows {
             for figure in &row.figures {
                 let ends = figure.interval.map(|(low, high)| [low, high].map(number));
                 let [low, high] = ends.unwrap_or_default();
                 let cells = [
-                    exhibit.clone(),
+                    judged_set.clone(),
                     row.job.clone(),
                     row.operation.name().into(),
                     row.latency.into(),
@@ -191,11 +191,10 @@ pub(super) fn markup(table: &Table) -> Markup {
             p { "The first " (ROWS_MAX) " of " (table.rows.len()) " rows; all are in the CSV form." }
         }
         p class="aside" {
-            "Below each figure: what holds its true value in 95 of 100 cases. p99: 99 of 100 I/Os took \
-             no longer. Latency “completion”: from handing an I/O to the kernel until it was done; \
-             “response”: from when it was meant to start."
+            "Below each figure: its 95 % interval. p99: 99 of 100 I/Os took no longer. Latency \
+             “completion”: from submission to completion; “response”: from the scheduled start."
             @if has_requests(table) {
-                " Of requests: from sending one to the “first byte” of its answer, or the “whole” of it."
+                " Requests: from sending to the “first byte” of the answer, or to the “whole” of it."
             }
         }
     }

@@ -1,45 +1,45 @@
 use super::*;
-use crate::sample;
+use crate::testing;
 use record::{
     Bytes, Cell, Coordinate, DeviceFacts, Direction, FilesystemFacts, GroupKey, Histogram,
     LatencyHistory, Nanos, PerDirection, RecordSet, RunRecord, SourceText, TargetFacts,
 };
 
-fn exhibit(name: &str, runs: Vec<RunRecord>) -> Exhibit {
+fn judged_set(name: &str, runs: Vec<RunRecord>) -> JudgedSet {
     let kind = if runs.len() > 1 { "repeat" } else { "run" };
-    Exhibit::new(name, RecordSet { kind: kind.into(), runs, ..RecordSet::default() })
+    JudgedSet::new(name, RecordSet { kind: kind.into(), runs, ..RecordSet::default() })
 }
 
 fn one(run: RunRecord) -> String {
-    document(&[exhibit("a", vec![run])])
+    document(&[judged_set("a", vec![run])])
 }
 
 /// A run of so many seconds with a history of its latencies and a sample of the machine each tenth.
 fn long(seconds: u64) -> RunRecord {
-    let mut run = sample::mixed();
+    let mut run = testing::mixed();
     let job = &mut run.jobs[0];
-    job.interval_step = Nanos(sample::SECOND);
-    job.ended = Nanos(seconds * sample::SECOND);
+    job.interval_step = Nanos(testing::SECOND);
+    job.ended = Nanos(seconds * testing::SECOND);
     let one = job.intervals[0];
     job.intervals = (0..seconds)
         .map(|at| record::Interval {
-            start: Nanos(at * sample::SECOND),
-            length: Nanos(sample::SECOND),
+            start: Nanos(at * testing::SECOND),
+            length: Nanos(testing::SECOND),
             ..one
         })
         .collect();
-    job.latency_history = LatencyHistory::new(Nanos(sample::SECOND));
+    job.latency_history = LatencyHistory::new(Nanos(testing::SECOND));
     for at in 0..seconds {
         let mut histogram = Histogram::new();
         (0..2000_u64).for_each(|i| histogram.record(50_000 + i * i + at * 100));
         let counts = PerDirection::all(histogram.coarse_since(&mut Vec::new()));
-        job.latency_history.push(Nanos(at * sample::SECOND), counts);
+        job.latency_history.push(Nanos(at * testing::SECOND), counts);
     }
     let moment = |at: u64| {
         let cpu = record::CpuSample { user_ms: at * 20, idle_ms: at * 80, ..Default::default() };
         let disk = record::DiskSample { read_bytes: at << 20, ..Default::default() };
         record::Sample {
-            at: Nanos(at * sample::SECOND / 10),
+            at: Nanos(at * testing::SECOND / 10),
             cpus: vec![cpu; 4],
             disks: [("sda".to_owned(), disk)].into(),
             ..Default::default()
@@ -55,7 +55,7 @@ fn the_answer_comes_first_and_the_rest_in_its_order() {
     let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part} is missing"));
     let order = [
         "What was measured?",
-        "How much is it?",
+        "What are the results?",
         "Can I trust it?",
         "id=\"findings\"",
         "id=\"figures\"",
@@ -131,7 +131,7 @@ fn whatever_a_record_holds_is_text() {
     }
     let mut later = run.clone();
     later.facts.kernel = evil.into();
-    let text = document(&[exhibit(evil, vec![run]), exhibit("b", vec![later])]);
+    let text = document(&[judged_set(evil, vec![run]), judged_set("b", vec![later])]);
     for tag in ["<script", "<img", "</style></svg>"] {
         assert!(!text.contains(tag), "{tag}");
     }
@@ -143,7 +143,7 @@ fn whatever_a_record_holds_is_text() {
 fn runs_are_compared_with_the_first() {
     let mut slower = long(20);
     slower.facts.kernel = "7.0.0".into();
-    let text = document(&[exhibit("before", vec![long(20)]), exhibit("after", vec![slower])]);
+    let text = document(&[judged_set("before", vec![long(20)]), judged_set("after", vec![slower])]);
     for expected in [
         "What changed?",
         "<strong>after</strong> against <strong>before</strong>",
@@ -157,8 +157,8 @@ fn runs_are_compared_with_the_first() {
 }
 
 #[test]
-fn one_alone_is_held_against_what_was_before_it() {
-    let (before, now) = (exhibit("before", vec![long(20)]), exhibit("now", vec![long(20)]));
+fn a_single_set_is_compared_with_its_earlier_one() {
+    let (before, now) = (judged_set("before", vec![long(20)]), judged_set("now", vec![long(20)]));
     let text = document(&[now.clone().since("7f3a12bc", before.set)]);
     assert!(text.contains("What changed since last time?"), "{text}");
     assert!(text.contains("<strong>now</strong> against <strong>7f3a12bc of "), "{text}");
@@ -170,17 +170,17 @@ fn one_alone_is_held_against_what_was_before_it() {
 
 #[test]
 fn a_run_that_did_nothing_and_no_run_at_all_are_reports_too() {
-    let nothing = sample::of(vec![sample::worker("idle", 1, GroupKey::default())]);
+    let nothing = testing::of(vec![testing::worker("idle", 1, GroupKey::default())]);
     assert!(one(nothing).contains("Nothing: no I/O completed."));
     assert!(one(RunRecord::default()).contains("A run that did no I/O"));
     assert!(document(&[]).contains("No runs"));
-    assert!(document(&[exhibit("none", Vec::new())]).contains("no runs"));
+    assert!(document(&[judged_set("none", Vec::new())]).contains("no runs"));
 }
 
 #[test]
-fn a_sweep_tells_what_was_varied_and_its_ends() {
+fn a_sweep_shows_its_varied_values_and_its_extremes() {
     let run = |iodepth: &str, factor: u64| {
-        let mut run = sample::mixed();
+        let mut run = testing::mixed();
         run.jobs[0].results.read.ios *= factor;
         let at = vec![Coordinate { dimension: "iodepth".into(), value: iodepth.into() }];
         run.cell = Some(Cell { name: format!("iodepth={iodepth}"), round: 0, at });
@@ -188,7 +188,7 @@ fn a_sweep_tells_what_was_varied_and_its_ends() {
     };
     let runs = vec![run("8", 3), run("1", 1), run("2", 2)];
     let set = RecordSet { kind: "sweep".into(), runs, ..RecordSet::default() };
-    let text = document(&[Exhibit::new("a", set)]);
+    let text = document(&[JudgedSet::new("a", set)]);
     for expected in [
         "Runs over iodepth: ",
         "<strong>iodepth</strong> (1, 2, 8)",
@@ -203,11 +203,11 @@ fn a_sweep_tells_what_was_varied_and_its_ends() {
 }
 
 #[test]
-fn what_prepares_a_sweep_is_told_of_as_no_part_of_it() {
+fn preparing_runs_are_no_part_of_the_sweep_in_the_summary() {
     let named = |name: &str, depth: Option<u32>| {
         let at = |depth: u32| Coordinate { dimension: "iodepth".into(), value: depth.to_string() };
         let at = depth.map(at).into_iter().collect();
-        let mut run = sample::mixed();
+        let mut run = testing::mixed();
         run.cell = Some(Cell { name: name.into(), round: 0, at });
         run.jobs[0].results.read.ios /= if depth.is_none() { 100 } else { 1 };
         run
@@ -215,7 +215,7 @@ fn what_prepares_a_sweep_is_told_of_as_no_part_of_it() {
     let mut fill = named("fill", None);
     fill.jobs[0].workload.block_size = PerDirection::all((Bytes(1 << 20), Bytes(1 << 20)));
     let runs = vec![fill, named("d16", Some(16)), named("d2", Some(2)), named("d4", Some(4))];
-    let text = document(&[exhibit("a", runs)]);
+    let text = document(&[judged_set("a", runs)]);
     let from = text.find("<h1>").unwrap();
     let to = text.find("id=\"findings\"").or(text.find("id=\"figures\"")).unwrap();
     let answers = &text[from..to];
@@ -236,7 +236,7 @@ fn ten_minutes_are_a_small_file() {
 fn the_text_forms_hold_every_figure() {
     let mut run = long(20);
     run.jobs[0].name = "a|b, \"c\"\n=1".into();
-    let table = rows(&[exhibit("=x", vec![run])]);
+    let table = rows(&[judged_set("=x", vec![run])]);
     let markdown = table.markdown();
     assert_eq!(markdown.lines().count(), 4, "{markdown}");
     assert!(markdown.contains("a\\|b, \"c\" =1") && markdown.contains("| read |"));
@@ -250,26 +250,26 @@ fn the_text_forms_hold_every_figure() {
 
 #[test]
 fn a_picture_is_had_by_its_name() {
-    let exhibits = [exhibit("a", vec![long(20)])];
+    let judged_sets = [judged_set("a", vec![long(20)])];
     for name in ["iops", "bandwidth", "latency", "percentiles", "heatmap", "heatmap-2", "cpu"] {
-        assert!(crate::pictures::one(&exhibits, name).is_ok(), "{name}");
+        assert!(crate::pictures::one(&judged_sets, name).is_ok(), "{name}");
     }
-    let error = crate::pictures::one(&exhibits, "heat").unwrap_err();
+    let error = crate::pictures::one(&judged_sets, "heat").unwrap_err();
     assert!(error.starts_with("it has no picture 'heat'; it has iops, bandwidth"), "{error}");
 }
 
 #[test]
 fn directions_without_a_history_have_no_map() {
-    let exhibits = [exhibit("a", vec![sample::mixed()])];
-    assert!(crate::pictures::one(&exhibits, "heatmap").is_err());
-    assert_eq!(exhibits[0].set.runs[0].jobs[0].directions().next(), Some(Direction::Read));
+    let judged_sets = [judged_set("a", vec![testing::mixed()])];
+    assert!(crate::pictures::one(&judged_sets, "heatmap").is_err());
+    assert_eq!(judged_sets[0].set.runs[0].jobs[0].directions().next(), Some(Direction::Read));
 }
 
 #[test]
 fn requests_have_a_table_of_their_own() {
-    let text = one(sample::objects());
+    let text = one(testing::objects());
     for part in ["id=\"requests\"", "200 x 900, 404 x 100", "404 NoSuchKey", "8 connections made"] {
         assert!(text.contains(part), "{part} is missing");
     }
-    assert!(!one(sample::mixed()).contains("id=\"requests\""));
+    assert!(!one(testing::mixed()).contains("id=\"requests\""));
 }

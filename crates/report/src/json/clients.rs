@@ -3,14 +3,14 @@
 
 use super::tree::{Json, object};
 use super::{fathom, fio};
-use crate::Dress;
 use crate::clients::{ClientReport, Clients};
-use crate::when::asctime;
+use crate::options::RenderOptions;
+use record::date::asctime;
 
-/// What the figures of one job have in a document of a run here, and not in this one.
+/// Keys of a job in the document of a run that fio leaves out here.
 const NOT_OF_CLIENTS: [&str; 2] = ["eta", "elapsed"];
 
-/// What the sum over all servers has not: it is of no single job.
+/// Keys of a single job, which the sum over all servers does not have.
 const NOT_OF_ALL: [&str; 6] = [
     "job options",
     "latency_depth",
@@ -21,17 +21,17 @@ const NOT_OF_ALL: [&str; 6] = [
 ];
 
 /// The whole document.
-pub(super) fn document(clients: &Clients, bins: bool, dress: &Dress) -> Json {
+pub(super) fn document(clients: &Clients, bins: bool, options: &RenderOptions) -> Json {
     let invocations = || clients.reports.iter().map(|report| &report.record.invocation);
     let ended = invocations().map(|invocation| invocation.ended_unix_ms).max().unwrap_or(0);
     let offset = invocations().next().map_or(0, |invocation| invocation.utc_offset_seconds);
     let mut out = object! {
-        "fio version" => &dress.fio_version,
+        "fio version" => &options.fio_version,
         "timestamp" => ended / 1000,
         "timestamp_ms" => ended,
         "time" => asctime(ended, offset),
     };
-    out.push("global options", fio::options(&globals(clients)));
+    out.push("global options", fio::option_list(&globals(clients)));
     out.push("client_stats", Json::Array(stats(clients, bins)));
     out.push("disk_util", Json::Array(clients.reports.iter().flat_map(disks).collect()));
     let about = clients.reports.iter().map(|report| {
@@ -39,15 +39,15 @@ pub(super) fn document(clients: &Clients, bins: bool, dress: &Dress) -> Json {
         if let Some(idleness) = &report.judged.idleness {
             about.push("cpu_idleness", fio::idle(idleness));
         }
-        about.extend(fathom::of_run(&report.record, &report.judged));
+        about.extend(fathom::run_part(&report.record, &report.judged));
         about
     });
     out.push("fathom", object! { "clients" => Json::Array(about.collect()) });
     out
 }
 
-/// Global options of all servers' jobs; of those with one name the last holds. Like the list of
-/// disks, the object stands in fio's document even when it is empty.
+/// Global options of the jobs of all servers; of options with the same name the last applies. fio's
+/// document has this object, and the list of disks, even when they are empty.
 fn globals(clients: &Clients) -> Vec<(String, String)> {
     let records = clients.reports.iter().map(|report| &report.record);
     records.flat_map(|record| record.global_options.clone()).collect()

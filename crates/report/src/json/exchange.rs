@@ -1,15 +1,13 @@
-//! What was asked of an object store.
+//! Requests to an object store.
 
-use super::fio::latency;
-use super::tree::{Json, object};
+use super::latency::latency;
+use super::tree::{Json, array, object, texts};
 use judge::{ExchangeMetrics, HostMetrics, LatencyStats, RequestMetrics};
 use record::Second;
 use std::collections::BTreeMap;
 
 /// About the requests of one unit.
 pub(super) fn json(exchange: &ExchangeMetrics, bins: bool) -> Json {
-    let texts = |texts: &[String]| Json::Array(texts.iter().map(Into::into).collect());
-    let requests = exchange.requests.iter().map(|request| of_kind(request, bins));
     object! {
         "protocol" => &exchange.protocol,
         "endpoints" => texts(&exchange.endpoints),
@@ -18,13 +16,13 @@ pub(super) fn json(exchange: &ExchangeMetrics, bins: bool) -> Json {
         "connections" => exchange.connections,
         "connect_ns" => times(&exchange.connect, bins),
         "tls_ns" => times(&exchange.handshake, bins),
-        "requests" => Json::Array(requests.collect()),
+        "requests" => array(&exchange.requests, |request| request_object(request, bins)),
         "failures" => texts(&exchange.failures),
-        "hosts" => Json::Array(exchange.hosts.iter().map(|host| of_host(host, bins)).collect()),
+        "hosts" => array(&exchange.hosts, |host| host_object(host, bins)),
     }
 }
 
-fn of_host(host: &HostMetrics, bins: bool) -> Json {
+fn host_object(host: &HostMetrics, bins: bool) -> Json {
     object! {
         "endpoint" => &host.endpoint,
         "good" => host.good,
@@ -34,7 +32,7 @@ fn of_host(host: &HostMetrics, bins: bool) -> Json {
     }
 }
 
-fn of_kind(request: &RequestMetrics, bins: bool) -> Json {
+fn request_object(request: &RequestMetrics, bins: bool) -> Json {
     object! {
         "request" => &request.request,
         "sent" => request.sent,
@@ -50,7 +48,7 @@ fn of_kind(request: &RequestMetrics, bins: bool) -> Json {
         "repeated_failures" => counts(&request.repeated_failures),
         "first_byte_ns" => times(&request.first_byte, bins),
         "whole_ns" => times(&request.whole, bins),
-        "seconds" => Json::Array(request.seconds.iter().map(second).collect()),
+        "seconds" => array(&request.seconds, second),
     }
 }
 

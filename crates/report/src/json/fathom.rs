@@ -1,10 +1,10 @@
-//! What we say beyond fio, under the key "fathom".
+//! Our additions to fio's document, under the key "fathom".
 
 use super::exchange;
-use super::fio::latency;
-use super::tree::{Json, object};
+use super::latency::latency;
+use super::tree::{Json, array, object, texts};
+use crate::fio_numbers::millis;
 use crate::messages;
-use crate::numbers::millis;
 use judge::gate::{GateResult, Gated};
 use judge::{
     DirectionSince, Figure, Finding, Judged, Operation, Repeated, RepeatedFigure, Since,
@@ -12,8 +12,8 @@ use judge::{
 };
 use record::{BlockStates, Direction, ErrorCount, Message, RecordSet, RunRecord, Severity};
 
-/// About the whole run.
-pub(super) fn of_run(record: &RunRecord, judged: &Judged) -> Json {
+/// The part for a whole run.
+pub(super) fn run_part(record: &RunRecord, judged: &Judged) -> Json {
     let of = |severity: Severity| -> Json {
         let chosen = record.messages.iter().filter(|message| message.severity == severity);
         Json::Array(chosen.map(message).collect())
@@ -21,7 +21,7 @@ pub(super) fn of_run(record: &RunRecord, judged: &Judged) -> Json {
     object! {
         "version" => &record.fathom_version,
         "record_schema" => record.schema,
-        "command_line" => Json::Array(record.invocation.arguments.iter().map(Into::into).collect()),
+        "command_line" => texts(&record.invocation.arguments),
         "started_unix_ms" => record.invocation.started_unix_ms,
         "ended_unix_ms" => record.invocation.ended_unix_ms,
         "interrupted_by" => record.interrupted_by,
@@ -34,15 +34,15 @@ pub(super) fn of_run(record: &RunRecord, judged: &Judged) -> Json {
         "errors" => of(Severity::Error),
         "warnings" => of(Severity::Warning),
         "notes" => of(Severity::Note),
-        "verdicts" => Json::Array(judged.verdicts.iter().map(verdict).collect()),
-        "findings" => Json::Array(judged.findings.iter().map(finding).collect()),
+        "verdicts" => array(&judged.verdicts, verdict),
+        "findings" => array(&judged.findings, finding),
         "gate" => judged.gate.as_ref().map(gate),
         "interval" => judged.since.as_ref().map(since),
     }
 }
 
-/// What came since the document before. All of them, that of the last document included, add up to
-/// the last document's figures; bins are those of json+.
+/// The figures since the previous document, with the bins of json+. Those of all documents add up to
+/// the figures of the last one.
 fn since(since: &Since) -> Json {
     let worker = |worker: &WorkerSince| {
         let mut out = object! {
@@ -58,7 +58,7 @@ fn since(since: &Since) -> Json {
     };
     object! {
         "number" => since.number,
-        "workers" => Json::Array(since.workers.iter().map(worker).collect()),
+        "workers" => array(&since.workers, worker),
     }
 }
 
@@ -76,21 +76,21 @@ fn done_since(done: &DirectionSince) -> Json {
     }
 }
 
-/// About several runs made together.
-pub(super) fn of_set(set: &RecordSet, together: &Judged) -> Json {
+/// The part for runs made together.
+pub(super) fn set_part(set: &RecordSet, together: &Judged) -> Json {
     object! {
         "version" => &set.fathom_version,
         "record_schema" => set.schema,
         "kind" => &set.kind,
         "seed" => set.seed,
-        "verdicts" => Json::Array(together.verdicts.iter().map(verdict).collect()),
-        "findings" => Json::Array(together.findings.iter().map(finding).collect()),
+        "verdicts" => array(&together.verdicts, verdict),
+        "findings" => array(&together.findings, finding),
         "gate" => together.gate.as_ref().map(gate),
         "repeats" => Json::Array(judge::repeats(set).iter().map(repeated).collect()),
     }
 }
 
-/// What the repeats of one job say together.
+/// The repeats of one job.
 fn repeated(repeated: &Repeated) -> Json {
     // An interval of one run has no end.
     let end = |value: f64| value.is_finite().then_some(value);
@@ -116,11 +116,11 @@ fn repeated(repeated: &Repeated) -> Json {
         "direction" => repeated.operation.direction().map(Direction::name),
         "request" => repeated.operation.request(),
         "latency_is" => repeated.latency,
-        "figures" => Json::Array(repeated.figures.iter().map(figure).collect()),
+        "figures" => array(&repeated.figures, figure),
     }
 }
 
-/// What the conditions came to.
+/// The results of the conditions.
 fn gate(gated: &Gated) -> Json {
     let condition = |result: &GateResult| {
         // An interval of too few data has no end.
@@ -142,7 +142,7 @@ fn gate(gated: &Gated) -> Json {
     object! {
         "passed" => gated.passed(),
         "undecided_passes" => gated.undecided_passes,
-        "conditions" => Json::Array(gated.results.iter().map(condition).collect()),
+        "conditions" => array(&gated.results, condition),
     }
 }
 
@@ -161,7 +161,7 @@ pub(super) fn finding(finding: &Finding) -> Json {
     object! {
         "check" => finding.check,
         "severity" => messages::severity(finding.severity),
-        "jobs" => Json::Array(finding.jobs.iter().map(Into::into).collect()),
+        "jobs" => texts(&finding.jobs),
         "text" => &finding.text,
         "figures" => figures(&finding.figures),
         "cause" => &finding.cause,
@@ -173,15 +173,15 @@ fn figures(figures: &[Figure]) -> Json {
     let figure = |figure: &Figure| {
         object! { "name" => figure.name, "value" => figure.value, "unit" => figure.unit }
     };
-    Json::Array(figures.iter().map(figure).collect())
+    array(figures, figure)
 }
 
 fn message(message: &Message) -> Json {
     object! { "job" => message.job.as_ref(), "text" => &message.text }
 }
 
-/// About one worker, or several reported together.
-pub(super) fn of_unit(unit: &UnitMetrics, bins: bool) -> Json {
+/// The part for one worker, or for several that are reported together.
+pub(super) fn unit_part(unit: &UnitMetrics, bins: bool) -> Json {
     let merged = unit.merged.iter().map(|(name, workers)| {
         object! { "jobname" => name, "workers" => *workers }
     });
@@ -200,7 +200,7 @@ pub(super) fn of_unit(unit: &UnitMetrics, bins: bool) -> Json {
             "max" => between.max(),
         }),
         "run_delay_cpu" => unit.cpu.run_delay,
-        "errors" => Json::Array(unit.errors.iter().map(error).collect()),
+        "errors" => array(&unit.errors, error),
     };
     if unit.workers > 1 {
         out.push("over_longest_job", over_longest(unit));
@@ -222,7 +222,7 @@ pub(super) fn of_unit(unit: &UnitMetrics, bins: bool) -> Json {
     out
 }
 
-/// Bandwidth and IOPS of several workers over the time of the longest, as fio has them.
+/// Bandwidth and IOPS of several workers over the run time of the longest, as fio computes them.
 fn over_longest(unit: &UnitMetrics) -> Json {
     let busy = unit.directions.iter().filter(|(_, metrics)| !metrics.is_idle());
     let pairs = busy.map(|(direction, metrics)| {
@@ -234,7 +234,7 @@ fn over_longest(unit: &UnitMetrics) -> Json {
     Json::Object(pairs.collect())
 }
 
-/// What became of the blocks whose trims were counted.
+/// The states of the blocks with counted trims.
 fn states(blocks: &BlockStates) -> Json {
     let survived = &blocks.trims_survived;
     let bins = survived.bins().map(|(low, _, count)| (low.to_string(), count.into()));

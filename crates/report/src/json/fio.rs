@@ -1,21 +1,22 @@
 //! The tree fio's readers know. Keys, order and number forms are observed from fio 3.33.
 
 use super::fathom;
-use super::tree::{Json, object};
-use crate::numbers::millis;
-use crate::rates::Rates;
-use crate::when::asctime;
-use crate::{Dress, option_is_set};
+use super::latency::latency;
+use super::tree::{Json, array, object};
+use crate::fio_numbers::millis;
+use crate::fio_rates::FioRates;
+use crate::options::RenderOptions;
 use judge::PriorityStats;
 use judge::{
-    DirectionMetrics, DiskMetrics, DiskTotals, Idleness, Judged, LatencyStats, SeriesStats,
-    SteadyMetrics, UnitMetrics,
+    DirectionMetrics, DiskMetrics, DiskTotals, Idleness, Judged, SeriesStats, SteadyMetrics,
+    UnitMetrics,
 };
+use record::date::asctime;
 use record::{Direction, LatencyDepth, RunRecord, SteadySample};
 
-/// What fio writes for "no estimate": readers check for it.
+/// fio's value for "no estimate"; readers check for it.
 const NO_ETA: i32 = i32::MAX;
-/// fio estimates from here on: what ended sooner has no estimate, what ended later none left.
+/// fio estimates from this second on: a shorter run has no estimate, a longer one ends with 0.
 const FIRST_ETA_S: u64 = 3;
 const SHORT_BOUNDS: [&str; 10] = ["2", "4", "10", "20", "50", "100", "250", "500", "750", "1000"];
 const LONG_BOUNDS: [&str; 12] =
@@ -24,40 +25,50 @@ const DEPTHS: [&str; 7] = ["1", "2", "4", "8", "16", "32", ">=64"];
 const BATCHES: [&str; 7] = ["0", "4", "8", "16", "32", "64", ">=64"];
 
 /// The whole document.
-pub(super) fn document(record: &RunRecord, judged: &Judged, bins: bool, dress: &Dress) -> Json {
+pub(super) fn document(
+    record: &RunRecord,
+    judged: &Judged,
+    bins: bool,
+    options: &RenderOptions,
+) -> Json {
     let ended = record.invocation.ended_unix_ms;
     let mut out = object! {
-        "fio version" => &dress.fio_version,
+        "fio version" => &options.fio_version,
         "timestamp" => ended / 1000,
         "timestamp_ms" => ended,
         "time" => asctime(ended, record.invocation.utc_offset_seconds),
     };
     if !record.global_options.is_empty() {
-        out.push("global options", options(&record.global_options));
+        out.push("global options", option_list(&record.global_options));
     }
     let elapsed_s = judged.elapsed_ns.div_ceil(1_000_000_000).max(1);
-    let eta = if dress.so_far || elapsed_s < FIRST_ETA_S { NO_ETA } else { 0 };
+    let eta = if options.so_far || elapsed_s < FIRST_ETA_S { NO_ETA } else { 0 };
     let times = Times { elapsed_s, eta };
     let jobs = judged.units.iter().map(|unit| job(record, unit, &times, bins)).collect();
     out.push("jobs", Json::Array(jobs));
     if !judged.disks.is_empty() {
-        out.push("disk_util", Json::Array(judged.disks.iter().map(disk).collect()));
+        out.push("disk_util", array(&judged.disks, disk));
     }
     if let Some(idleness) = &judged.idleness {
         out.push("cpu_idleness", idle(idleness));
     }
-    let mut about = fathom::of_run(record, judged);
-    if let Some(id) = &dress.archived_as {
+    let mut about = fathom::run_part(record, judged);
+    if let Some(id) = &options.archived_as {
         about.push("archived_as", id);
     }
     out.push("fathom", about);
     out
 }
 
-pub(super) fn options(options: &[(String, String)]) -> Json {
+/// Whether the options of a unit, or the global ones, set `name`.
+fn option_is_set(record: &RunRecord, unit: &UnitMetrics, name: &str) -> bool {
+    unit.options.iter().chain(&record.global_options).any(|(key, _)| key == name)
+}
+
+pub(super) fn option_list(options: &[(String, String)]) -> Json {
     let mut pairs: Vec<(String, Json)> = Vec::new();
     for (name, value) in options {
-        // An option given twice counts once, where it was first, with its last value.
+        // A repeated option keeps its first place and has its last value.
         match pairs.iter_mut().find(|(known, _)| known == name) {
             Some(known) => known.1 = value.into(),
             None => pairs.push((name.clone(), value.into())),
@@ -66,7 +77,7 @@ pub(super) fn options(options: &[(String, String)]) -> Json {
     Json::Object(pairs)
 }
 
-/// Seconds of a run, as its jobs tell them.
+/// Seconds of a run as jobs show them.
 pub(super) struct Times {
     pub elapsed_s: u64,
     pub eta: i32,
@@ -82,15 +93,15 @@ pub(super) fn job(record: &RunRecord, unit: &UnitMetrics, times: &Times, bins: b
         "jobname" => &unit.name,
         "groupid" => unit.group.group,
     };
-    // Newer than the fio whose tree this is, so only for those who ask.
-    if option_is_set(record, unit, "job_start_clock_id", &[]) {
+    // Newer than the fio that the tree follows, so only on request.
+    if option_is_set(record, unit, "job_start_clock_id") {
         out.push("job_start", unit.start_clock_ms);
     }
     out.push("error", unit.error);
     out.push("eta", times.eta);
     out.push("elapsed", times.elapsed_s);
     if !unit.options.is_empty() {
-        out.push("job options", options(&unit.options));
+        out.push("job options", option_list(&unit.options));
     }
     let form = Form::of(unit, bins);
     if unit.show.unified != 1 {
@@ -115,7 +126,7 @@ pub(super) fn job(record: &RunRecord, unit: &UnitMetrics, times: &Times, bins: b
     out.push("latency_depth", searched.depth);
     out.push("latency_target", searched.target.0);
     out.push("latency_percentile", searched.percentile);
-    // The window in microseconds, the target in nanoseconds: so fio has it.
+    // fio prints the target in nanoseconds and the window in microseconds.
     out.push("latency_window", searched.window.0 / 1000);
     if !unit.description.is_empty() {
         out.push("desc", &unit.description);
@@ -123,7 +134,7 @@ pub(super) fn job(record: &RunRecord, unit: &UnitMetrics, times: &Times, bins: b
     if let Some(steady) = &unit.steady {
         out.push("steadystate", steady_state(steady));
     }
-    out.push("fathom", fathom::of_unit(unit, bins));
+    out.push("fathom", fathom::unit_part(unit, bins));
     out
 }
 
@@ -194,7 +205,7 @@ impl Form {
     }
 
     fn direction(&self, metrics: &DirectionMetrics) -> Json {
-        let Rates { runtime_ms, bytes_per_second, iops } = Rates::of(metrics);
+        let FioRates { runtime_ms, bytes_per_second, iops } = FioRates::of_direction(metrics);
         let mut out = object! {
             "io_bytes" => metrics.bytes,
             "io_kbytes" => metrics.bytes >> 10,
@@ -214,7 +225,7 @@ impl Form {
         out
     }
 
-    /// fio's list of priorities; it is there only when there are several.
+    /// fio's list of priorities, present only when there are several.
     fn prios(&self, out: &mut Json, metrics: &DirectionMetrics) {
         if metrics.prios.is_empty() {
             return;
@@ -226,7 +237,7 @@ impl Form {
             entry.push(name, latency(Some(&prio.latency), tables, self.bins));
             entry
         };
-        out.push("prios", Json::Array(metrics.prios.iter().map(one).collect()));
+        out.push("prios", array(&metrics.prios, one));
     }
 
     fn sync(&self, unit: &UnitMetrics) -> Json {
@@ -252,31 +263,6 @@ fn series(out: &mut Json, metrics: &DirectionMetrics) {
     out.push("iops_mean", mean);
     out.push("iops_stddev", stddev);
     out.push("iops_samples", samples);
-}
-
-/// min, max, mean, stddev and N, with percentiles and bins when `tables` and there are values.
-pub(super) fn latency(stats: Option<&LatencyStats>, tables: bool, bins: bool) -> Json {
-    let none = LatencyStats::default();
-    let stats = stats.unwrap_or(&none);
-    let mut out = object! {
-        "min" => stats.min,
-        "max" => stats.max,
-        "mean" => stats.mean,
-        "stddev" => stats.stddev,
-        "N" => stats.count,
-    };
-    if !tables || stats.count == 0 {
-        return out;
-    }
-    if !stats.percentiles.is_empty() {
-        let pairs = stats.percentiles.iter().map(|(p, v)| (format!("{p:.6}"), (*v).into()));
-        out.push("percentile", Json::Object(pairs.collect()));
-    }
-    if bins {
-        let pairs = stats.bins.iter().map(|(middle, count)| (middle.to_string(), (*count).into()));
-        out.push("bins", Json::Object(pairs.collect()));
-    }
-    out
 }
 
 pub(super) fn idle(idleness: &Idleness) -> Json {

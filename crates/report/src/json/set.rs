@@ -1,19 +1,19 @@
-//! Several runs as one document: fio's tree for each, and what they show together.
+//! Several runs as one document: fio's tree for each run, and verdicts and findings of all.
 
 use super::tree::{Json, object};
 use super::{fathom, fio};
-use crate::Dress;
-use crate::when::asctime;
+use crate::options::RenderOptions;
 use judge::Judged;
 use record::RecordSet;
+use record::date::asctime;
 
-/// The whole document. `judged` are the runs, `together` what they show as one.
+/// The whole document. `judged` holds each run, `together` all runs as one.
 pub(super) fn document(
     set: &RecordSet,
     judged: &[Judged],
     together: &Judged,
     bins: bool,
-    dress: &Dress,
+    options: &RenderOptions,
 ) -> Json {
     let run = |(record, judged): (&record::RunRecord, &Judged)| {
         let mut out = object! {
@@ -21,7 +21,7 @@ pub(super) fn document(
             "round" => record.cell.as_ref().map(|cell| cell.round),
         };
         if let (Json::Object(pairs), Json::Object(own)) =
-            (&mut out, fio::document(record, judged, bins, dress))
+            (&mut out, fio::document(record, judged, bins, options))
         {
             pairs.extend(own);
         }
@@ -30,11 +30,11 @@ pub(super) fn document(
     let last = set.runs.last().map(|record| &record.invocation);
     let ended = last.map_or(0, |call| call.ended_unix_ms);
     object! {
-        "fio version" => &dress.fio_version,
+        "fio version" => &options.fio_version,
         "timestamp" => ended / 1000,
         "timestamp_ms" => ended,
         "time" => asctime(ended, last.map_or(0, |call| call.utc_offset_seconds)),
         "runs" => Json::Array(set.runs.iter().zip(judged).map(run).collect()),
-        "fathom" => fathom::of_set(set, together),
+        "fathom" => fathom::set_part(set, together),
     }
 }

@@ -1,4 +1,4 @@
-//! What measurements made of several runs show, as JSON for programs.
+//! Measurements that consist of several runs, as JSON.
 
 mod app;
 mod objects;
@@ -7,23 +7,18 @@ pub use app::app;
 pub use objects::objects;
 
 use super::fathom::{finding, verdict};
-use super::tree::{Json, object};
-use crate::Kept;
+use super::tree::{Json, array, object, texts};
 use judge::{Durability, Finding, Limit};
+use record::SavedTo;
 use std::path::Path;
 use suite::knee::{Knee, Point};
 use suite::saturate::Course;
 use suite::test::{Estimated, Limited, Row};
 use suite::{Failure, curve, diagnose, precondition, test};
 
-/// `fathom test --json`; `kept`: where the records of its runs are.
-pub fn test(conclusion: &test::Conclusion, seed: u64, kept: &Kept) -> String {
-    object! {
-        "kind" => "test",
-        "fathom_version" => env!("CARGO_PKG_VERSION"),
-        "seed" => seed,
-        "record" => path(kept.record.as_deref()),
-        "archived_as" => kept.archived_as.clone(),
+/// `fathom test --json`; `saved`: where the records of its runs are.
+pub fn test(conclusion: &test::Conclusion, seed: u64, saved: &SavedTo) -> String {
+    let rest = object! {
         "stack" => texts(&conclusion.stack),
         "size_bytes" => conclusion.size.0,
         "direct" => conclusion.direct,
@@ -39,17 +34,13 @@ pub fn test(conclusion: &test::Conclusion, seed: u64, kept: &Kept) -> String {
         "use_for" => &conclusion.use_for,
         "findings" => findings(&conclusion.findings),
         "failures" => array(&conclusion.failures, failure),
-    }
-    .to_text()
+    };
+    document("test", Some(seed), saved, rest)
 }
 
 /// `fathom precondition --json`.
-pub fn precondition(conclusion: &precondition::Conclusion, kept: &Kept) -> String {
-    object! {
-        "kind" => "precondition",
-        "fathom_version" => env!("CARGO_PKG_VERSION"),
-        "record" => path(kept.record.as_deref()),
-        "archived_as" => kept.archived_as.clone(),
+pub fn precondition(conclusion: &precondition::Conclusion, saved: &SavedTo) -> String {
+    let rest = object! {
         "size_bytes" => conclusion.size.0,
         "filled_bytes" => conclusion.filled.0,
         "fill_bytes_per_second" => conclusion.bytes_per_second,
@@ -58,12 +49,12 @@ pub fn precondition(conclusion: &precondition::Conclusion, kept: &Kept) -> Strin
         "took_ns" => conclusion.took.0,
         "interrupted_by" => conclusion.interrupted_by,
         "failures" => array(conclusion.failure.as_slice(), failure),
-    }
-    .to_text()
+    };
+    document("precondition", None, saved, rest)
 }
 
 /// `fathom diagnose --json`.
-pub fn diagnose(conclusion: &diagnose::Conclusion, kept: &Kept) -> String {
+pub fn diagnose(conclusion: &diagnose::Conclusion, saved: &SavedTo) -> String {
     let look = |look: &diagnose::Look| {
         object! {
             "question" => look.title,
@@ -72,11 +63,7 @@ pub fn diagnose(conclusion: &diagnose::Conclusion, kept: &Kept) -> String {
             "concluded" => &look.concluded,
         }
     };
-    object! {
-        "kind" => "diagnose",
-        "fathom_version" => env!("CARGO_PKG_VERSION"),
-        "record" => path(kept.record.as_deref()),
-        "archived_as" => kept.archived_as.clone(),
+    let rest = object! {
         "steps" => array(&conclusion.looks, look),
         "cause" => object! {
             "text" => &conclusion.cause.text,
@@ -86,24 +73,19 @@ pub fn diagnose(conclusion: &diagnose::Conclusion, kept: &Kept) -> String {
         "findings" => findings(&conclusion.findings),
         "failures" => array(&conclusion.failures, failure),
         "interrupted_by" => conclusion.interrupted_by,
-    }
-    .to_text()
+    };
+    document("diagnose", None, saved, rest)
 }
 
 /// `fathom knee --json`; `job_file`: where the job at the depth to use was written.
 pub fn curve(
     conclusion: &curve::Conclusion,
     seed: u64,
-    kept: &Kept,
+    saved: &SavedTo,
     job_file: Option<&Path>,
 ) -> String {
     let ends = |ends: (u32, u32)| Json::Array(vec![ends.0.into(), ends.1.into()]);
-    object! {
-        "kind" => "knee",
-        "fathom_version" => env!("CARGO_PKG_VERSION"),
-        "seed" => seed,
-        "record" => path(kept.record.as_deref()),
-        "archived_as" => kept.archived_as.clone(),
+    let rest = object! {
         "job_file" => path(job_file),
         "stack" => texts(&conclusion.stack),
         "path" => &conclusion.path,
@@ -127,8 +109,18 @@ pub fn curve(
         "limit" => conclusion.verdict.as_ref().map(verdict),
         "findings" => findings(&conclusion.findings),
         "failures" => array(&conclusion.failures, failure),
-    }
-    .to_text()
+    };
+    document("knee", Some(seed), saved, rest)
+}
+
+/// The whole document: the keys common to all kinds, then the rest.
+fn document(kind: &str, seed: Option<u64>, saved: &SavedTo, rest: Json) -> String {
+    let mut out = object! { "kind" => kind, "fathom_version" => env!("CARGO_PKG_VERSION") };
+    seed.iter().for_each(|seed| out.push("seed", *seed));
+    out.push("record", path(saved.record.as_deref()));
+    out.push("archived_as", saved.archived_as.clone());
+    out.extend(rest);
+    out.to_text()
 }
 
 fn depth(row: &curve::Row) -> Json {
@@ -154,14 +146,6 @@ fn held(held: &curve::Held) -> Json {
     }
 }
 
-fn array<T>(items: &[T], each: impl Fn(&T) -> Json) -> Json {
-    Json::Array(items.iter().map(each).collect())
-}
-
-fn texts(texts: &[String]) -> Json {
-    array(texts, |text| text.into())
-}
-
 fn path(path: Option<&Path>) -> Option<String> {
     path.map(|path| path.to_string_lossy().into_owned())
 }
@@ -185,7 +169,7 @@ fn row(row: &Row) -> Json {
     }
 }
 
-/// A figure with its interval, which is null where it has none.
+/// A figure with its interval, or null for the interval.
 fn estimated(estimated: &Estimated) -> Json {
     object! {
         "value" => estimated.value,
@@ -236,9 +220,10 @@ mod tests {
     use serde_json::Value;
 
     #[test]
-    fn the_document_holds_what_the_table_does() {
+    fn the_document_holds_the_figures_of_the_table() {
         let tested = crate::suite::tests::tested();
-        let text = test(&tested, 7, &Kept { record: Some("/x.json".into()), ..Kept::default() });
+        let text =
+            test(&tested, 7, &SavedTo { record: Some("/x.json".into()), ..SavedTo::default() });
         let value: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(value["kind"], "test");
         assert_eq!((&value["seed"], &value["record"]), (&7.into(), &"/x.json".into()));
@@ -254,14 +239,14 @@ mod tests {
         assert!(value["precondition"].is_null() && value["interrupted_by"].is_null());
         let mut bare = test::Conclusion::default();
         bare.rows.push(Row::default());
-        let value: Value = serde_json::from_str(&test(&bare, 1, &Kept::default())).unwrap();
+        let value: Value = serde_json::from_str(&test(&bare, 1, &SavedTo::default())).unwrap();
         assert!(value["record"].is_null() && value["cells"][0]["iops"]["low"].is_null());
     }
 
     #[test]
     fn a_curve_holds_every_depth_and_the_one_to_use() {
         let job = Path::new("at.fio");
-        let text = curve(&crate::suite::curved(), 7, &Kept::default(), Some(job));
+        let text = curve(&crate::suite::curved(), 7, &SavedTo::default(), Some(job));
         let value: Value = serde_json::from_str(&text).unwrap();
         assert_eq!((&value["kind"], &value["use"]), (&"knee".into(), &16.into()));
         assert_eq!(value["curve"].as_array().map(Vec::len), Some(6));
@@ -269,7 +254,7 @@ mod tests {
         assert_eq!((&value["knee"]["iodepth"], &value["job_file"]), (&16.into(), &"at.fio".into()));
         assert_eq!(value["knee_of_rounds"], serde_json::json!([8, 16]));
         assert!(value["why"].as_str().is_some_and(|why| why.starts_with("Use iodepth=16")));
-        let text = curve(&suite::curve::Conclusion::default(), 7, &Kept::default(), None);
+        let text = curve(&suite::curve::Conclusion::default(), 7, &SavedTo::default(), None);
         let value: Value = serde_json::from_str(&text).unwrap();
         assert!(value["use"].is_null() && value["knee"].is_null() && value["rw"].is_null());
     }
@@ -278,12 +263,12 @@ mod tests {
     fn preconditioning_and_diagnosis_are_documents_too() {
         let value: Value = serde_json::from_str(&precondition(
             &precondition::Conclusion::default(),
-            &Kept::default(),
+            &SavedTo::default(),
         ))
         .unwrap();
         assert_eq!((&value["kind"], &value["is_steady"]), (&"precondition".into(), &false.into()));
         let value: Value =
-            serde_json::from_str(&diagnose(&diagnose::Conclusion::default(), &Kept::default()))
+            serde_json::from_str(&diagnose(&diagnose::Conclusion::default(), &SavedTo::default()))
                 .unwrap();
         assert_eq!(value["steps"], Value::Array(Vec::new()));
     }

@@ -1,14 +1,14 @@
-//! What a sweep shows, as JSON for programs.
+//! Sweeps as JSON.
 
 use super::fathom::{finding, verdict};
-use super::tree::{Json, object};
+use super::tree::{Json, array, object, texts};
 use judge::stats::Standing;
 use record::Coordinate;
 use std::path::Path;
 use suite::grid::Reading;
 use suite::sweep::{Column, Conclusion, Design, Dimension, Failed, Limited, Order, Row, Table};
 
-/// `fathom sweep --json`; `directory`: where its runs are kept.
+/// `fathom sweep --json`; `directory`: where its runs are saved.
 pub fn sweep(conclusion: &Conclusion, design: &Design, directory: &Path) -> String {
     object! {
         "kind" => "sweep",
@@ -43,14 +43,6 @@ pub fn restored(done: &[String], failed: &[String], left_alone: &[String]) -> St
         "left_alone" => texts(left_alone),
     }
     .to_text()
-}
-
-fn array<T>(items: &[T], each: impl Fn(&T) -> Json) -> Json {
-    Json::Array(items.iter().map(each).collect())
-}
-
-fn texts(texts: &[String]) -> Json {
-    array(texts, |text| text.into())
 }
 
 fn dimension(dimension: &Dimension) -> Json {
@@ -101,7 +93,7 @@ fn row(row: &Row) -> Json {
     }
 }
 
-/// How a cell stands to the others of its column, in a word.
+/// The standing of a cell in its column.
 fn standing(standing: Standing) -> &'static str {
     match standing {
         Standing::Best => "best",
@@ -125,7 +117,7 @@ mod tests {
     use serde_json::Value;
 
     #[test]
-    fn the_document_holds_what_the_tables_do() {
+    fn the_document_holds_the_figures_of_the_tables() {
         let design = Design {
             dimensions: vec![Dimension { name: "iodepth".into(), values: vec!["1".into()] }],
             repeats: 3,

@@ -1,10 +1,11 @@
-use crate::sample::{self, add, spread, worker};
-use crate::{Dress, json};
+use crate::testing::{self, add, spread, worker};
+use crate::{RenderOptions, Subject, json};
 use record::{Direction, ErrorCount, GroupKey, JobRecord, Nanos, RunRecord};
 use serde_json::Value;
 
 fn document(record: &RunRecord, bins: bool) -> Value {
-    let text = json::render(record, &judge::judge(record), bins, &Dress::default());
+    let text =
+        json::render(Subject::Run(record, &judge::judge(record)), bins, &RenderOptions::default());
     serde_json::from_str(&text).unwrap()
 }
 
@@ -51,10 +52,10 @@ fn job(directions: &[Direction]) -> JobRecord {
 /// As the oracle has it: no estimate in its first three seconds, none left at the end.
 #[test]
 fn a_run_has_an_estimate_only_once_it_has_ended() {
-    let mut record = sample::of(vec![job(&[Direction::Read])]);
+    let mut record = testing::of(vec![job(&[Direction::Read])]);
     let eta = |record: &RunRecord, so_far: bool| {
-        let dress = Dress { so_far, ..Dress::default() };
-        let text = json::render(record, &judge::judge(record), false, &dress);
+        let options = RenderOptions { so_far, ..RenderOptions::default() };
+        let text = json::render(Subject::Run(record, &judge::judge(record)), false, &options);
         serde_json::from_str::<Value>(&text).unwrap()["jobs"][0]["eta"].as_i64().unwrap()
     };
     record.jobs[0].ended = Nanos(1_900_000_000);
@@ -64,26 +65,26 @@ fn a_run_has_an_estimate_only_once_it_has_ended() {
 }
 
 #[test]
-fn the_tree_of_a_job_with_every_table_is_the_oracles() {
+fn the_tree_of_a_job_with_every_table_matches_the_oracle() {
     let mut job = job(&[Direction::Read, Direction::Write]);
     (job.show.lat_percentiles, job.show.slat_percentiles) = (true, true);
     (job.sync.count, job.sync.latency) = (5, spread(1000, 2000, 5));
     let expected = include_str!("../../tests/data/json-tree-both-percentiles-sync.txt");
-    assert_tree(&sample::of(vec![job]), true, expected);
+    assert_tree(&testing::of(vec![job]), true, expected);
 }
 
 #[test]
-fn the_trees_of_unified_reporting_are_the_oracles() {
+fn the_trees_of_unified_reporting_match_the_oracle() {
     let mut both = job(&[Direction::Read, Direction::Write]);
     both.show.unified = 2;
     both.results.read.latency.slat = None;
     both.results.write.latency.slat = None;
     let expected = include_str!("../../tests/data/json-tree-unified-both.txt");
-    assert_tree(&sample::of(vec![both]), true, expected);
+    assert_tree(&testing::of(vec![both]), true, expected);
 
     let mut mixed = job(&[Direction::Read]);
     (mixed.show.unified, mixed.show.lat_percentiles, mixed.show.slat_percentiles) = (1, true, true);
-    let mut record = sample::of(vec![mixed]);
+    let mut record = testing::of(vec![mixed]);
     record.disks.clear();
     assert_tree(&record, true, include_str!("../../tests/data/json-tree-unified-mixed.txt"));
 }
@@ -103,7 +104,7 @@ fn a_job_that_tolerates_errors_counts_them() {
         first_offset: Some(4096),
         first_length: None,
     });
-    let record = sample::of(vec![job]);
+    let record = testing::of(vec![job]);
     assert_tree(&record, false, include_str!("../../tests/data/json-tree-errors.txt"));
     let document = document(&record, false);
     assert_eq!(document["jobs"][0]["total_err"], 2);
@@ -112,9 +113,13 @@ fn a_job_that_tolerates_errors_counts_them() {
 
 #[test]
 fn keys_stand_in_the_oracles_order() {
-    let mut record = sample::mixed();
+    let mut record = testing::mixed();
     record.global_options.push(("direct".into(), "1".into()));
-    let text = json::render(&record, &judge::judge(&record), true, &Dress::default());
+    let text = json::render(
+        Subject::Run(&record, &judge::judge(&record)),
+        true,
+        &RenderOptions::default(),
+    );
     let order = [
         "fio version",
         "timestamp",
@@ -202,8 +207,8 @@ fn keys_stand_in_the_oracles_order() {
 
 #[test]
 fn figures_are_where_readers_look_and_as_they_expect_them() {
-    let mut record = sample::mixed();
-    record.disks = vec![sample::disk("dm-0", &["sda"]), sample::disk("sda", &[])];
+    let mut record = testing::mixed();
+    record.disks = vec![testing::disk("dm-0", &["sda"]), testing::disk("sda", &[])];
     let document = document(&record, true);
     let read = &document["jobs"][0]["read"];
     assert_eq!((&read["io_bytes"], &read["bw"]), (&4_096_000.into(), &2000.into()));
@@ -224,7 +229,7 @@ fn figures_are_where_readers_look_and_as_they_expect_them() {
 
 #[test]
 fn shared_stamps_are_counted_and_looked_at() {
-    let mut record = sample::mixed();
+    let mut record = testing::mixed();
     let own = |record: &RunRecord| document(record, false)["jobs"][0]["fathom"].clone();
     assert_eq!(
         (&own(&record)["stamps_shared"], &own(&record)["stamps_between_ns"]),
@@ -241,16 +246,20 @@ fn shared_stamps_are_counted_and_looked_at() {
 
 #[test]
 fn response_latency_is_there_for_rated_jobs_only() {
-    let rated = document(&sample::rated(), false);
+    let rated = document(&testing::rated(), false);
     assert_eq!(rated["jobs"][0]["fathom"]["response_ns"]["read"]["N"], 1000);
     assert!(rated["jobs"][0]["fathom"]["response_ns"].get("write").is_none());
-    assert!(document(&sample::mixed(), false)["jobs"][0]["fathom"].get("response_ns").is_none());
+    assert!(document(&testing::mixed(), false)["jobs"][0]["fathom"].get("response_ns").is_none());
 }
 
 #[test]
 fn plain_json_has_no_bins() {
-    let record = sample::mixed();
-    let text = json::render(&record, &judge::judge(&record), false, &Dress::default());
+    let record = testing::mixed();
+    let text = json::render(
+        Subject::Run(&record, &judge::judge(&record)),
+        false,
+        &RenderOptions::default(),
+    );
     assert!(!text.contains("\"bins\""));
 }
 
@@ -258,13 +267,13 @@ fn plain_json_has_no_bins() {
 fn an_option_given_twice_counts_with_its_last_value() {
     let mut job = job(&[Direction::Read]);
     job.options.push(("bs".into(), "8k".into()));
-    let document = document(&sample::of(vec![job]), false);
+    let document = document(&testing::of(vec![job]), false);
     assert_eq!(document["jobs"][0]["job options"]["bs"], "8k");
 }
 
 #[test]
 fn requests_to_an_object_store_are_ours() {
-    let document = document(&sample::objects(), true);
+    let document = document(&testing::objects(), true);
     let asked = &document["jobs"][0]["fathom"]["exchange"];
     assert_eq!(asked["endpoints"][0], "127.0.0.1:9000");
     assert_eq!(asked["connections"], 8);
@@ -280,8 +289,8 @@ fn requests_to_an_object_store_are_ours() {
 }
 
 #[test]
-fn a_job_without_options_of_its_own_has_no_list_of_them() {
-    let mut record = sample::mixed();
+fn a_job_without_own_options_has_no_option_list() {
+    let mut record = testing::mixed();
     record.jobs[0].options.clear();
     let document = document(&record, false);
     assert!(document["jobs"][0].get("job options").is_none(), "{document}");

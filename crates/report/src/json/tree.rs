@@ -1,6 +1,6 @@
 //! A JSON value that keeps the order of its keys and the form of its numbers.
 
-use std::fmt::Write;
+use serde_json::Value;
 
 /// A JSON value.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,18 +35,6 @@ impl From<u64> for Json {
     }
 }
 
-impl From<u32> for Json {
-    fn from(value: u32) -> Self {
-        Json::Whole(value.into())
-    }
-}
-
-impl From<i32> for Json {
-    fn from(value: i32) -> Self {
-        Json::Whole(value.into())
-    }
-}
-
 impl From<f64> for Json {
     fn from(value: f64) -> Self {
         // JSON has no infinity and no NaN; judge gives neither.
@@ -54,33 +42,38 @@ impl From<f64> for Json {
     }
 }
 
-impl From<bool> for Json {
-    fn from(value: bool) -> Self {
-        Json::Flag(value)
-    }
+/// An array with a value for each item.
+pub(super) fn array<T>(items: &[T], each: impl Fn(&T) -> Json) -> Json {
+    Json::Array(items.iter().map(each).collect())
 }
 
-impl From<&str> for Json {
-    fn from(value: &str) -> Self {
-        Json::Text(value.into())
-    }
+/// An array of texts.
+pub(super) fn texts(texts: &[String]) -> Json {
+    array(texts, |text| text.into())
+}
+
+macro_rules! from {
+    ($($type:ty => $json:expr),* $(,)?) => {
+        $(impl From<$type> for Json {
+            fn from(value: $type) -> Self {
+                $json(value.into())
+            }
+        })*
+    };
+}
+
+from! {
+    u32 => Json::Whole,
+    i32 => Json::Whole,
+    bool => Json::Flag,
+    &str => Json::Text,
+    &String => Json::Text,
+    String => Json::Text,
 }
 
 impl From<&record::Sentence> for Json {
     fn from(value: &record::Sentence) -> Self {
         Json::Text(value.to_string())
-    }
-}
-
-impl From<&String> for Json {
-    fn from(value: &String) -> Self {
-        Json::Text(value.clone())
-    }
-}
-
-impl From<String> for Json {
-    fn from(value: String) -> Self {
-        Json::Text(value)
     }
 }
 
@@ -119,113 +112,57 @@ impl Json {
         }
     }
 
-    /// The document as fio lays it out: two spaces a level, `"key" : value`.
+    /// The document in fio's layout: two spaces for each level, `"key" : value`.
     pub(super) fn to_text(&self) -> String {
         let mut out = String::new();
-        self.write(&mut out, 0);
-        out.push('\n');
-        out
+        self.write(&mut out, Some(0));
+        out + "\n"
     }
 
-    /// The document in one line.
+    /// The document on one line.
     pub(super) fn to_line(&self) -> String {
         let mut out = String::new();
-        self.write_compact(&mut out);
-        out.push('\n');
-        out
+        self.write(&mut out, None);
+        out + "\n"
     }
 
-    fn write_compact(&self, out: &mut String) {
+    /// Writes the value at a level of indentation; `None`: without whitespace.
+    fn write(&self, out: &mut String, level: Option<usize>) {
+        let inner = level.map(|level| level + 1);
         match self {
-            Json::Object(pairs) => {
-                out.push('{');
-                for (index, (key, value)) in pairs.iter().enumerate() {
-                    out.push_str(if index == 0 { "" } else { "," });
-                    escape(out, key);
-                    out.push(':');
-                    value.write_compact(out);
-                }
-                out.push('}');
-            }
+            Json::Object(pairs) => enclose(out, level, ['{', '}'], pairs, |out, (key, value)| {
+                *out += &Value::from(key.as_str()).to_string();
+                *out += if level.is_some() { " : " } else { ":" };
+                value.write(out, inner);
+            }),
             Json::Array(values) => {
-                out.push('[');
-                for (index, value) in values.iter().enumerate() {
-                    out.push_str(if index == 0 { "" } else { "," });
-                    value.write_compact(out);
-                }
-                out.push(']');
+                enclose(out, level, ['[', ']'], values, |out, value| value.write(out, inner));
             }
-            plain => plain.write(out, 0),
-        }
-    }
-
-    fn write(&self, out: &mut String, level: usize) {
-        match self {
-            Json::Object(pairs) => {
-                let write_pair = |out: &mut String, (key, value): &(String, Json)| {
-                    escape(out, key);
-                    out.push_str(" : ");
-                    value.write(out, level + 1);
-                };
-                enclose(out, level, ['{', '}'], pairs, write_pair);
-            }
-            Json::Array(values) => {
-                let write_value = |out: &mut String, value: &Json| value.write(out, level + 1);
-                enclose(out, level, ['[', ']'], values, write_value);
-            }
-            Json::Text(text) => escape(out, text),
-            Json::Whole(value) => {
-                let _ = write!(out, "{value}");
-            }
-            Json::Real(value) => {
-                let _ = write!(out, "{value:.6}");
-            }
-            Json::Flag(value) => {
-                let _ = write!(out, "{value}");
-            }
-            Json::Null => out.push_str("null"),
+            Json::Text(text) => *out += &Value::from(text.as_str()).to_string(),
+            Json::Whole(value) => *out += &value.to_string(),
+            Json::Real(value) => *out += &format!("{value:.6}"),
+            Json::Flag(value) => *out += &value.to_string(),
+            Json::Null => *out += "null",
         }
     }
 }
 
 fn enclose<T>(
     out: &mut String,
-    level: usize,
+    level: Option<usize>,
     [open, close]: [char; 2],
     items: &[T],
     write_item: impl Fn(&mut String, &T),
 ) {
+    let new_line = |level: usize| format!("\n{:width$}", "", width = 2 * level);
     out.push(open);
     for (index, item) in items.iter().enumerate() {
-        out.push_str(if index == 0 { "\n" } else { ",\n" });
-        indent(out, level + 1);
+        *out += if index == 0 { "" } else { "," };
+        *out += &level.map_or(String::new(), |level| new_line(level + 1));
         write_item(out, item);
     }
-    out.push('\n');
-    indent(out, level);
+    *out += &level.map_or(String::new(), new_line);
     out.push(close);
-}
-
-fn indent(out: &mut String, level: usize) {
-    (0..level).for_each(|_| out.push_str("  "));
-}
-
-fn escape(out: &mut String, text: &str) {
-    out.push('"');
-    for character in text.chars() {
-        match character {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\t' => out.push_str("\\t"),
-            '\r' => out.push_str("\\r"),
-            c if u32::from(c) < 0x20 => {
-                let _ = write!(out, "\\u{:04x}", u32::from(c));
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! What was asked of an object store, in lines of our own.
+//! Our own lines on requests to an object store.
 
-use crate::requests;
-use judge::checks::words::{number, time};
+use crate::request_text;
 use judge::{ExchangeMetrics, HostMetrics, LatencyStats, RequestMetrics};
+use record::human::{count, time};
 use std::fmt::Write;
 
 /// Lines for a unit's part: the store, then each kind of request.
@@ -13,7 +13,7 @@ pub(super) fn render(out: &mut String, exchange: &ExchangeMetrics) {
         exchange.protocol,
         exchange.endpoints.join(", "),
         exchange.tls,
-        requests::content(&exchange.content),
+        request_text::content_protection(&exchange.content),
     );
     let _ = writeln!(out, "     connections: {} made", exchange.connections);
     times(out, "connect", exchange.connect.as_ref());
@@ -41,8 +41,8 @@ fn kind(out: &mut String, request: &RequestMetrics) {
     if request.unfinished > 0 {
         let _ = write!(line, ", unfinished={}", request.unfinished);
     }
-    let answers = requests::answers(request);
-    let _ = match requests::repeated(request).as_str() {
+    let answers = request_text::answers(request);
+    let _ = match request_text::repeated_answers(request).as_str() {
         "" => writeln!(out, "{line} ({answers})"),
         repeated => writeln!(out, "{line} ({answers}; repeated after {repeated})"),
     };
@@ -54,7 +54,7 @@ fn times(out: &mut String, name: &str, stats: Option<&LatencyStats>) {
     let Some(stats) = stats else { return };
     let shown = |(percentile, value): &(f64, u64)| format!("p{percentile}={}", time(*value as f64));
     let shown: Vec<String> = stats.percentiles.iter().map(shown).collect();
-    let (count, max) = (number(stats.count as f64), time(stats.max as f64));
+    let (count, max) = (count(stats.count as f64), time(stats.max as f64));
     let _ = writeln!(out, "       {name:<10}: {}, max={max} of {count}", shown.join(", "));
 }
 

@@ -1,10 +1,10 @@
-//! What ended jobs, in fio's words.
+//! fio's lines on jobs that an error ended.
 
 use record::{ErrorCount, RunRecord};
 use std::fmt::Write;
 
 /// "file:/mnt/full:4096, func=write, error=No space left on device". fio names a line of its source;
-/// ours is the file whose I/O failed, and its offset there (0 where it has none).
+/// ours is the file of the failed I/O and the offset (0 if it has none).
 pub(super) fn cause(errors: &[ErrorCount], errno: i32) -> String {
     match errors.iter().find(|error| error.errno == errno) {
         Some(error) => format!(
@@ -18,8 +18,7 @@ pub(super) fn cause(errors: &[ErrorCount], errno: i32) -> String {
     }
 }
 
-/// A line for each job that an error ended, as fio has them on its standard output ahead of the
-/// report.
+/// A line for each job that an error ended. fio prints them before the report.
 pub fn failures(record: &RunRecord) -> String {
     let mut out = String::new();
     for job in record.jobs.iter().filter(|job| job.error != 0) {

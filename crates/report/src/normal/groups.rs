@@ -1,7 +1,7 @@
 //! "Run status group".
 
-use crate::numbers::SizeStyle;
-use crate::rates::{self, Rates};
+use crate::fio_numbers::SizeStyle;
+use crate::fio_rates::{self, FioRates};
 use judge::{DirectionMetrics, GroupMetrics, RowKind, UnitMetrics};
 use std::fmt::Write;
 
@@ -18,7 +18,7 @@ pub(super) fn render(out: &mut String, group: &GroupMetrics, units: &[UnitMetric
             RowKind::Direction(direction) => direction.name().to_uppercase(),
             RowKind::Mixed => "MIXED".into(),
         };
-        let all = Rates::of_row(row).bytes_per_second as f64;
+        let all = FioRates::of_group(row).bytes_per_second as f64;
         let (slowest, fastest) = range(group.group, row.kind, units);
         let _ = writeln!(
             out,
@@ -31,8 +31,8 @@ pub(super) fn render(out: &mut String, group: &GroupMetrics, units: &[UnitMetric
             style.rate_other(fastest),
             style.size(row.bytes),
             style.size_other(row.bytes),
-            rates::runtime(row.runtime_min_ns),
-            rates::runtime(row.runtime_max_ns),
+            fio_rates::runtime(row.runtime_min_ns),
+            fio_rates::runtime(row.runtime_max_ns),
         );
     }
 }
@@ -44,7 +44,9 @@ fn range(group: u32, kind: RowKind, units: &[UnitMetrics]) -> (f64, f64) {
             RowKind::Direction(direction) => Some(&unit.directions[direction]),
             RowKind::Mixed => unit.mixed.as_ref(),
         };
-        metrics.filter(|metrics| !metrics.is_idle()).map(|m| Rates::of(m).bytes_per_second)
+        metrics
+            .filter(|metrics| !metrics.is_idle())
+            .map(|m| FioRates::of_direction(m).bytes_per_second)
     };
     let shown = || units.iter().filter(|unit| unit.group.group == group).filter_map(of);
     let (slowest, fastest) = (shown().min(), shown().max());

@@ -1,10 +1,10 @@
 //! Lines of latencies.
 
-use crate::numbers::{TimeUnit, count};
+use crate::fio_numbers::{TimeUnit, count, percent};
 use judge::LatencyStats;
 use std::fmt::Write;
 
-/// Characters a line of percentiles may take.
+/// The longest line of percentiles.
 const LINE_WIDTH: usize = 80;
 
 /// "    clat (usec): min=…, max=…, avg=…, stdev=…"; `name` comes with its indentation.
@@ -59,8 +59,8 @@ pub(super) fn classes(out: &mut String, unit: &str, bounds: &[&str], shares: &[f
     let entries: Vec<String> = bounds
         .iter()
         .zip(shares)
-        .filter(|(_, percent)| **percent > 0.0)
-        .map(|(bound, percent)| format!("{bound}={}", super::share(*percent, 2)))
+        .filter(|(_, share)| **share > 0.0)
+        .map(|(bound, share)| format!("{bound}={}", percent(*share, 2)))
         .collect();
     for line in entries.chunks(5) {
         let _ = writeln!(out, "  lat ({unit})   : {}", line.join(", "));

@@ -1,10 +1,11 @@
 use super::*;
-use crate::sample::{self, SECOND, add, spread, worker};
+use crate::fio_numbers::percent;
+use crate::testing::{self, SECOND, add, spread, worker};
 use record::{Direction, ErrorCount, GroupKey, JobRecord, Nanos};
 
 fn text(record: &RunRecord, as_fio: bool) -> String {
-    let dress = Dress { as_fio, ..Dress::default() };
-    render(record, &judge::judge(record), &dress)
+    let options = RenderOptions { as_fio, ..RenderOptions::default() };
+    run(record, &judge::judge(record), &options)
 }
 
 /// Compares with a golden file; FATHOM_BLESS=1 writes it anew.
@@ -26,12 +27,12 @@ fn job(number: u32, group: u32, report: u32) -> JobRecord {
 
 #[test]
 fn a_mixed_job() {
-    assert_golden("mixed", &text(&sample::mixed(), true));
+    assert_golden("mixed", &text(&testing::mixed(), true));
 }
 
 #[test]
-fn a_rated_job_in_our_own_dress() {
-    let mut record = sample::rated();
+fn a_rated_job_in_our_own_report() {
+    let mut record = testing::rated();
     record.jobs[0].description = "keeps its schedule".into();
     let own = text(&record, false);
     assert_golden("rated", &own);
@@ -39,8 +40,8 @@ fn a_rated_job_in_our_own_dress() {
 }
 
 #[test]
-fn stamps_that_were_shared_are_told_in_our_own_dress() {
-    let mut record = sample::of(vec![job(1, 0, 0), job(2, 0, 0)]);
+fn shared_stamps_are_shown_in_our_own_report() {
+    let mut record = testing::of(vec![job(1, 0, 0), job(2, 0, 0)]);
     assert!(!text(&record, false).contains("stamps"));
     for (job, length) in record.jobs.iter_mut().zip([20, 30]) {
         job.shared_stamps.shared = 300;
@@ -57,9 +58,9 @@ fn groups_trims_and_stacked_disks() {
     add(&mut trims, Direction::Trim, 50, (10_000, 2_000_000));
     trims.results.trim.latency.slat = None;
     (trims.show.lat_percentiles, trims.show.clat_percentiles) = (true, false);
-    let mut record = sample::of(vec![job(1, 0, 0), job(2, 0, 0), trims]);
-    record.disks = vec![sample::disk("dm-0", &["sda", "sdb"]), sample::disk("sda", &[])];
-    record.disks.push(sample::disk("sdb", &[]));
+    let mut record = testing::of(vec![job(1, 0, 0), job(2, 0, 0), trims]);
+    record.disks = vec![testing::disk("dm-0", &["sda", "sdb"]), testing::disk("sda", &[])];
+    record.disks.push(testing::disk("sdb", &[]));
     assert_golden("groups", &text(&record, true));
 }
 
@@ -80,18 +81,18 @@ fn errors_syncs_bits_and_unified() {
     }
     let line = "fio: pid=1001, err=28/file:/mnt/full.0.0:33423360, func=write, \
                 error=No space left on device\n";
-    assert_eq!(failures(&sample::of(vec![failing.clone(), job(2, 0, 1)])), line);
+    assert_eq!(failures(&testing::of(vec![failing.clone(), job(2, 0, 1)])), line);
     (failing.sync.count, failing.sync.latency) = (40, spread(2_500_000, 250_000_000, 40));
     let mut bits = job(2, 0, 1);
     (bits.show.unit_base, bits.show.significant_figures) = (1, 6);
     let mut unified = job(3, 0, 2);
     (unified.show.unified, unified.show.kb_base) = (2, 1000);
-    assert_golden("errors", &text(&sample::of(vec![failing, bits, unified]), false));
+    assert_golden("errors", &text(&testing::of(vec![failing, bits, unified]), false));
 }
 
 #[test]
-fn fio_dress_shows_errors_only_of_jobs_that_tolerate_them() {
-    let mut record = sample::mixed();
+fn the_report_as_fio_shows_errors_of_tolerant_jobs_only() {
+    let mut record = testing::mixed();
     record.jobs[0].errors.push(ErrorCount {
         errno: 5,
         text: "Input/output error".into(),
@@ -110,7 +111,7 @@ fn fio_dress_shows_errors_only_of_jobs_that_tolerate_them() {
 
 #[test]
 fn a_job_that_did_nothing_has_no_figures() {
-    let record = sample::of(vec![worker("idle", 1, GroupKey::default())]);
+    let record = testing::of(vec![worker("idle", 1, GroupKey::default())]);
     let own = text(&record, false);
     let heading = "idle: (groupid=0, jobs=1): err= 0: pid=1001: Fri Nov 20 22:53:48 2026\n  cpu ";
     assert!(own.contains(heading), "{own}");
@@ -121,7 +122,7 @@ fn a_job_that_did_nothing_has_no_figures() {
 
 #[test]
 fn percentiles_with_many_decimals_are_written_in_full() {
-    let mut record = sample::mixed();
+    let mut record = testing::mixed();
     record.jobs[0].percentiles = vec![99.99999, 50.0];
     assert!(text(&record, true).contains("     | 50.00000th=[  499], 99.99999th=[  900]\n"));
     record.jobs[0].percentiles = vec![7.0, 50.0, 100.0];
@@ -129,23 +130,23 @@ fn percentiles_with_many_decimals_are_written_in_full() {
 }
 
 #[test]
-fn a_share_that_is_there_is_never_shown_as_none() {
+fn a_share_above_zero_is_never_shown_as_zero() {
     assert_eq!(
-        (share(0.0, 1), share(0.0001, 1), share(0.0001, 2)),
+        (percent(0.0, 1), percent(0.0001, 1), percent(0.0001, 2)),
         ("0.0%".into(), "0.1%".into(), "0.01%".into())
     );
 }
 
 #[test]
-fn a_time_below_a_millisecond_is_not_none() {
-    let mut record = sample::mixed();
+fn a_time_below_a_millisecond_is_not_shown_as_zero() {
+    let mut record = testing::mixed();
     record.jobs[0].results.read.runtime = Nanos(SECOND / 1_000_000);
     assert!(text(&record, true).contains("(4000KiB/1msec)"));
 }
 
 #[test]
-fn rates_are_those_of_the_printed_run_time() {
-    let mut record = sample::mixed();
+fn rates_follow_from_the_printed_run_time() {
+    let mut record = testing::mixed();
     record.jobs[0].results.read.runtime = Nanos(SECOND + 400_000);
     let text = text(&record, true);
     let read = "  read: IOPS=999, BW=3996KiB/s (4092kB/s)(4000KiB/1001msec)\n";

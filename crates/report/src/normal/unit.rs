@@ -1,11 +1,11 @@
 //! The part of one worker, or of several reported together.
 
-use super::{exchange, failure, latency, share};
-use crate::Dress;
-use crate::numbers::{SizeStyle, count};
-use crate::rates::Rates;
-use crate::when::asctime;
+use super::{exchange, failure, latency};
+use crate::fio_numbers::{SizeStyle, count, percent};
+use crate::fio_rates::FioRates;
+use crate::options::RenderOptions;
 use judge::{DirectionMetrics, UnitMetrics};
+use record::date::asctime;
 use record::{Direction, LatencyDepth, RunRecord};
 use std::fmt::Write;
 
@@ -14,10 +14,15 @@ const LONG_BOUNDS: [&str; 12] =
     ["2", "4", "10", "20", "50", "100", "250", "500", "750", "1000", "2000", ">=2000"];
 
 /// Writes the whole part of `unit`.
-pub(super) fn render(out: &mut String, record: &RunRecord, unit: &UnitMetrics, dress: &Dress) {
+pub(super) fn render(
+    out: &mut String,
+    record: &RunRecord,
+    unit: &UnitMetrics,
+    options: &RenderOptions,
+) {
     heading(out, record, unit);
     for (name, metrics) in directions(unit) {
-        direction(out, unit, name, metrics, dress);
+        direction(out, unit, name, metrics, options);
     }
     let classes = &unit.latency_classes;
     latency::classes(out, "nsec", &SHORT_BOUNDS, &classes.ns);
@@ -28,17 +33,17 @@ pub(super) fn render(out: &mut String, record: &RunRecord, unit: &UnitMetrics, d
         latency::stats(out, "sync", stats);
         latency::percentiles(out, "sync", stats);
     }
-    cpu_and_depth(out, unit, dress);
-    shared_stamps(out, unit, dress);
+    cpu_and_depth(out, unit, options);
+    shared_stamps(out, unit, options);
     issued(out, unit);
-    errors(out, unit, dress);
-    if let Some(asked) = unit.exchange.as_ref().filter(|_| !dress.as_fio) {
+    errors(out, unit, options);
+    if let Some(asked) = unit.exchange.as_ref().filter(|_| !options.as_fio) {
         exchange::render(out, asked);
     }
     limits(out, unit);
 }
 
-/// What became of the blocks whose trims were counted, in fio's words.
+/// fio's lines on the states of blocks with counted trims.
 fn blocks(out: &mut String, unit: &UnitMetrics) {
     let Some(blocks) = &unit.blocks else { return };
     let _ = writeln!(out, "  block lifetime percentiles :");
@@ -56,14 +61,14 @@ fn blocks(out: &mut String, unit: &UnitMetrics) {
     );
 }
 
-/// What steered the depth, and whether it was steady.
+/// fio's lines on the latency target and the steady state.
 fn limits(out: &mut String, unit: &UnitMetrics) {
     let searched = unit.latency_depth.unwrap_or(LatencyDepth {
         depth: unit.depth.requested,
         percentile: 100.0,
         ..LatencyDepth::default()
     });
-    // The target in nanoseconds, the window in microseconds: so fio has it.
+    // fio prints the target in nanoseconds and the window in microseconds.
     let _ = writeln!(
         out,
         "     latency   : target={}, window={}, percentile={:.2}%, depth={}",
@@ -126,10 +131,10 @@ fn direction(
     unit: &UnitMetrics,
     name: &str,
     metrics: &DirectionMetrics,
-    dress: &Dress,
+    options: &RenderOptions,
 ) {
     let style = SizeStyle::of(&unit.show);
-    let Rates { runtime_ms, bytes_per_second, iops } = Rates::of(metrics);
+    let FioRates { runtime_ms, bytes_per_second, iops } = FioRates::of_direction(metrics);
     let _ = writeln!(
         out,
         "  {name}: IOPS={}, BW={} ({})({}/{runtime_ms}msec){}",
@@ -165,7 +170,7 @@ fn direction(
         let name = format!("{kind} prio {class}/{level} ({:.2}% of IOs)", prio.share);
         latency::percentiles(out, &name, &prio.latency);
     }
-    if let (Some(response), false) = (&metrics.response, dress.as_fio) {
+    if let (Some(response), false) = (&metrics.response, options.as_fio) {
         out.push_str("    response latency (from the intended start):\n");
         latency::stats(out, " response", response);
         latency::percentiles(out, "response", response);
@@ -205,7 +210,7 @@ fn series(out: &mut String, metrics: &DirectionMetrics, style: &SizeStyle) {
     );
 }
 
-fn cpu_and_depth(out: &mut String, unit: &UnitMetrics, dress: &Dress) {
+fn cpu_and_depth(out: &mut String, unit: &UnitMetrics, options: &RenderOptions) {
     let (cpu, depth) = (&unit.cpu, &unit.depth);
     let _ = writeln!(
         out,
@@ -216,7 +221,7 @@ fn cpu_and_depth(out: &mut String, unit: &UnitMetrics, dress: &Dress) {
         let entries: Vec<String> = names
             .iter()
             .zip(shares)
-            .map(|(name, percent)| format!("{name}={}", share(*percent, 1)))
+            .map(|(name, share)| format!("{name}={}", percent(*share, 1)))
             .collect();
         entries.join(", ")
     };
@@ -225,8 +230,8 @@ fn cpu_and_depth(out: &mut String, unit: &UnitMetrics, dress: &Dress) {
     let _ = writeln!(out, "  IO depths    : {levels}");
     let _ = writeln!(out, "     submit    : {}", line(batches, &depth.submit));
     let _ = writeln!(out, "     complete  : {}", line(batches, &depth.complete));
-    // A depth that was asked for and never reached is worth a line; fio has none for it.
-    if !dress.as_fio && depth.requested > 1 {
+    // Our own line: the job did not reach its queue depth.
+    if !options.as_fio && depth.requested > 1 {
         let _ = writeln!(
             out,
             "     achieved  : mean={:.2}, requested={}",
@@ -236,8 +241,8 @@ fn cpu_and_depth(out: &mut String, unit: &UnitMetrics, dress: &Dress) {
 }
 
 /// Where I/Os share stamps, how much of their latency may be the loop's own time.
-fn shared_stamps(out: &mut String, unit: &UnitMetrics, dress: &Dress) {
-    let Some(between) = unit.shared_stamps.between.as_ref().filter(|_| !dress.as_fio) else {
+fn shared_stamps(out: &mut String, unit: &UnitMetrics, options: &RenderOptions) {
+    let Some(between) = unit.shared_stamps.between.as_ref().filter(|_| !options.as_fio) else {
         return;
     };
     let ios: u64 = unit.directions.iter().map(|(_, metrics)| metrics.ios).sum();
@@ -267,9 +272,9 @@ fn issued(out: &mut String, unit: &UnitMetrics) {
 }
 
 /// fio has one line, and only for jobs that tolerate errors. Ours shows every kind, always.
-fn errors(out: &mut String, unit: &UnitMetrics, dress: &Dress) {
+fn errors(out: &mut String, unit: &UnitMetrics, options: &RenderOptions) {
     let tolerates = unit.show.errors;
-    if !tolerates && (dress.as_fio || unit.errors.is_empty()) {
+    if !tolerates && (options.as_fio || unit.errors.is_empty()) {
         return;
     }
     let first = unit.errors.first();
@@ -280,7 +285,7 @@ fn errors(out: &mut String, unit: &UnitMetrics, dress: &Dress) {
         first.map_or(0, |error| error.errno),
         first.map_or("Success", |error| error.text.as_str()),
     );
-    if dress.as_fio {
+    if options.as_fio {
         return;
     }
     for error in &unit.errors {

@@ -1,7 +1,7 @@
 //! How latencies were distributed over whole runs.
 
-use super::{LINES_MAX, Named, cut, labels, numbered, words};
-use crate::exhibit::Exhibit;
+use super::named::{LINES_MAX, NamedPicture, cut, labels, numbered, words};
+use crate::judged_set::JudgedSet;
 use charts::{PercentileCurve, Quantity, Unit};
 use judge::{Curve, Operation, curves as judged};
 
@@ -9,10 +9,12 @@ const READING: &str = "At 99: one I/O of 100 took longer than the curve shows; a
     step is where another kind of I/O begins.";
 
 /// A curve for each direction of each job, and for each kind of its requests.
-pub(super) fn curves(exhibits: &[Exhibit]) -> Vec<Named> {
-    let all: Vec<(String, Curve)> = exhibits
+pub(super) fn curves(judged_sets: &[JudgedSet]) -> Vec<NamedPicture> {
+    let all: Vec<(String, Curve)> = judged_sets
         .iter()
-        .flat_map(|exhibit| judged(&exhibit.set).into_iter().map(|c| (exhibit.name.clone(), c)))
+        .flat_map(|judged_set| {
+            judged(&judged_set.set).into_iter().map(|c| (judged_set.name.clone(), c))
+        })
         .filter(|(_, curve)| curve.points.len() > 1)
         .collect();
     if all.is_empty() {
@@ -20,12 +22,12 @@ pub(super) fn curves(exhibits: &[Exhibit]) -> Vec<Named> {
     }
     let parts: Vec<[String; 3]> = all
         .iter()
-        .map(|(exhibit, curve)| {
+        .map(|(judged_set, curve)| {
             let of = match curve.operation {
                 Operation::Request(_) => format!("{} {}", curve.operation.name(), curve.latency),
                 _ => curve.operation.name().to_owned(),
             };
-            [exhibit.clone(), curve.job.clone(), of]
+            [judged_set.clone(), curve.job.clone(), of]
         })
         .collect();
     let drawn = |(name, (_, curve)): (String, &(String, Curve))| PercentileCurve {
@@ -39,6 +41,6 @@ pub(super) fn curves(exhibits: &[Exhibit]) -> Vec<Named> {
     let is_alike = latencies.iter().all(|latency| *latency == latencies[0]);
     let name = if is_alike { format!("{} latency", latencies[0]) } else { "latency".into() };
     let quantity = Quantity { name, unit: Unit::Nanoseconds, more_is_better: false };
-    let words = words("How latencies were distributed", &cut(all.len()), exhibits);
+    let words = words("How latencies were distributed", &cut(all.len()), judged_sets);
     numbered("percentiles", vec![charts::percentile_curves(&words, &quantity, &drawn)], READING)
 }

@@ -1,7 +1,7 @@
-//! What the machine did while the runs went on.
+//! The load of the machine during the runs.
 
-use super::{LINES_MAX, Named, labels, numbered, words};
-use crate::exhibit::Exhibit;
+use super::named::{LINES_MAX, NamedPicture, labels, numbered, words};
+use crate::judged_set::JudgedSet;
 use charts::{Axis, Marks, Point, Quantity, Series, Stretch, Tick, Trace, Unit};
 use judge::{CpuStep, DeviceStep, Traffic, courses, machine_course, traffic};
 use record::RunRecord;
@@ -17,10 +17,10 @@ const CPU: &str = "How busy the processors were. One that is busy all the time c
 const BYTES: &str = "What the jobs asked for beside what the devices did. A missing bar on the right is \
     memory that answered; a longer one is somebody else, or a layer that writes more than it is told.";
 
-/// The first run of each exhibit whose runs repeat each other.
-fn runs(exhibits: &[Exhibit]) -> Vec<(&Exhibit, &RunRecord)> {
-    let alike = exhibits.iter().filter(|exhibit| exhibit.varied.is_none());
-    alike.filter_map(|exhibit| Some((exhibit, exhibit.first()?))).collect()
+/// The first run of each set that is not a sweep.
+fn runs(judged_sets: &[JudgedSet]) -> Vec<(&JudgedSet, &RunRecord)> {
+    let alike = judged_sets.iter().filter(|judged_set| judged_set.varied.is_none());
+    alike.filter_map(|judged_set| Some((judged_set, judged_set.first()?))).collect()
 }
 
 fn marks(traces: &[Trace]) -> Marks {
@@ -29,27 +29,27 @@ fn marks(traces: &[Trace]) -> Marks {
     Marks { shown: Stretch { from: 0.0, to }, ..Marks::default() }
 }
 
-fn of_first(exhibits: &[Exhibit]) -> &'static str {
-    match exhibits.iter().any(|exhibit| exhibit.set.runs.len() > 1) {
+fn of_first(judged_sets: &[JudgedSet]) -> &'static str {
+    match judged_sets.iter().any(|judged_set| judged_set.set.runs.len() > 1) {
         true => "of the first run",
         false => "",
     }
 }
 
 /// I/Os in flight.
-pub(super) fn depth(exhibits: &[Exhibit]) -> Vec<Named> {
+pub(super) fn depth(judged_sets: &[JudgedSet]) -> Vec<NamedPicture> {
     let mut parts: Vec<[String; 2]> = Vec::new();
     let mut all: Vec<Vec<(f64, f64)>> = Vec::new();
-    for (exhibit, run) in runs(exhibits) {
+    for (judged_set, run) in runs(judged_sets) {
         for course in courses(run) {
-            parts.push([exhibit.name.clone(), format!("job {}", course.job)]);
+            parts.push([judged_set.name.clone(), format!("job {}", course.job)]);
             all.push(
                 course.depth.iter().map(|(at, depth)| (*at as f64 / SECOND, *depth)).collect(),
             );
         }
         for device in machine_course(run).devices {
             if device.steps.iter().any(|step| step.in_flight > 0.0) {
-                parts.push([exhibit.name.clone(), format!("device {}", device.name)]);
+                parts.push([judged_set.name.clone(), format!("device {}", device.name)]);
                 let point = |step: &DeviceStep| (step.start as f64 / SECOND, step.in_flight);
                 all.push(device.steps.iter().map(point).collect());
             }
@@ -59,22 +59,22 @@ pub(super) fn depth(exhibits: &[Exhibit]) -> Vec<Named> {
     let trace = |(name, points): (String, Vec<(f64, f64)>)| Trace { name, points };
     let traces: Vec<Trace> = names.into_iter().zip(all).take(LINES_MAX).map(trace).collect();
     let quantity = Quantity { name: "in flight".into(), unit: Unit::Ios, more_is_better: true };
-    drawn("depth", "I/Os in flight over time", &quantity, traces, exhibits, DEPTH)
+    drawn("depth", "I/Os in flight over time", &quantity, traces, judged_sets, DEPTH)
 }
 
 /// Busy processors.
-pub(super) fn cpu(exhibits: &[Exhibit]) -> Vec<Named> {
+pub(super) fn cpu(judged_sets: &[JudgedSet]) -> Vec<NamedPicture> {
     let mut parts: Vec<[String; 2]> = Vec::new();
     let mut all: Vec<Vec<(f64, f64)>> = Vec::new();
-    for (exhibit, run) in runs(exhibits) {
+    for (judged_set, run) in runs(judged_sets) {
         let steps = machine_course(run).cpus;
         let mut push = |what: &str, of: fn(&CpuStep) -> f64| {
-            parts.push([exhibit.name.clone(), what.to_owned()]);
+            parts.push([judged_set.name.clone(), what.to_owned()]);
             let point = |step: &CpuStep| (step.start as f64 / SECOND, of(step) * 100.0);
             all.push(steps.iter().map(point).collect());
         };
         push("all CPUs, busy", |step| step.busy);
-        if exhibits.len() > 1 {
+        if judged_sets.len() > 1 {
             continue;
         }
         push("busiest CPU", |step| step.busiest);
@@ -86,7 +86,7 @@ pub(super) fn cpu(exhibits: &[Exhibit]) -> Vec<Named> {
     let trace = |(name, points): (String, Vec<(f64, f64)>)| Trace { name, points };
     let traces: Vec<Trace> = names.into_iter().zip(all).take(LINES_MAX).map(trace).collect();
     let quantity = Quantity { name: "CPU time".into(), unit: Unit::Percent, more_is_better: false };
-    drawn("cpu", "CPUs over time", &quantity, traces, exhibits, CPU)
+    drawn("cpu", "CPUs over time", &quantity, traces, judged_sets, CPU)
 }
 
 fn drawn(
@@ -94,23 +94,23 @@ fn drawn(
     title: &str,
     quantity: &Quantity,
     traces: Vec<Trace>,
-    exhibits: &[Exhibit],
+    judged_sets: &[JudgedSet],
     reading: &str,
-) -> Vec<Named> {
+) -> Vec<NamedPicture> {
     if traces.iter().all(|trace| trace.points.len() < 2) {
         return Vec::new();
     }
-    let words = words(title, of_first(exhibits), exhibits);
+    let words = words(title, of_first(judged_sets), judged_sets);
     let picture = charts::over_time(&words, &marks(&traces), quantity, &traces);
     numbered(id, vec![picture], reading)
 }
 
 /// Bytes of the jobs and of the devices.
-pub(super) fn bytes(exhibits: &[Exhibit]) -> Vec<Named> {
-    let several = exhibits.len() > 1;
+pub(super) fn bytes(judged_sets: &[JudgedSet]) -> Vec<NamedPicture> {
+    let several = judged_sets.len() > 1;
     let mut axis = Axis::default();
     let (mut asked, mut moved) = (Vec::new(), Vec::new());
-    for (exhibit, run) in runs(exhibits) {
+    for (judged_set, run) in runs(judged_sets) {
         for Traffic { device, read_asked, read, write_asked, written } in traffic(run) {
             for (what, wanted, done) in
                 [("read", read_asked, read), ("written", write_asked, written)]
@@ -118,7 +118,7 @@ pub(super) fn bytes(exhibits: &[Exhibit]) -> Vec<Named> {
                 if wanted + done == 0 {
                     continue;
                 }
-                let of = if several { format!("{}: ", exhibit.name) } else { String::new() };
+                let of = if several { format!("{}: ", judged_set.name) } else { String::new() };
                 axis.ticks.push(Tick { text: format!("{of}{device} {what}"), number: None });
                 asked.push(Point::value(wanted as f64));
                 moved.push(Point::value(done as f64));
@@ -133,6 +133,6 @@ pub(super) fn bytes(exhibits: &[Exhibit]) -> Vec<Named> {
         Series { name: "moved by the device".into(), points: moved },
     ];
     let quantity = Quantity { name: "data".into(), unit: Unit::Bytes, more_is_better: false };
-    let words = words("What jobs asked for and devices moved", of_first(exhibits), exhibits);
+    let words = words("What jobs asked for and devices moved", of_first(judged_sets), judged_sets);
     numbered("bytes", vec![charts::bars(&words, &axis, &quantity, &series)], BYTES)
 }

@@ -1,40 +1,44 @@
 //! Rates and latencies over the time of the runs.
 
-use super::{LINES_MAX, Named, cut, labels, numbered, words};
-use crate::exhibit::Exhibit;
+use super::named::{LINES_MAX, NamedPicture, cut, labels, numbered, words};
+use crate::judged_set::JudgedSet;
 use charts::{Column, Marks, Moment, Picture, Quantity, Span, SpanKind, Stretch, Trace, Unit};
 use judge::{Course, DirectionCourse, Step, courses};
 use record::LatencyHistory;
 
 const SECOND: f64 = 1e9;
-/// Of so many runs latencies are drawn as maps, one each.
+/// The most heat maps.
 const MAPS_MAX: usize = 4;
 
-const LEFT_OUT: &str = "Grey: left out of all figures.";
-const NEW_LEVEL: &str = "Orange: from here on the rate was another one, by a tenth or more.";
-const STEADY: &str = "Green: what is to be believed of a sustained load.";
-const CALM: &str = "The rate kept its level.";
+const LEFT_OUT: &str = "Grey: not part of any figure.";
+const NEW_LEVEL: &str = "Orange: the rate changed here by a tenth or more.";
+const STEADY: &str = "Green: the steady part, valid for a sustained load.";
+const CALM: &str = "The rate did not change.";
 const LATENCY: &str = "Completion latency of the I/Os that ended in each step. A percentile is shown \
     only where a step holds enough I/Os for it.";
 const MEANS: &str = "Mean completion latency of the I/Os that ended in each step.";
-const MAP: &str = "Each column shows how long the I/Os took that ended in it: the brighter, the larger \
-    their share. Several bands are several kinds of I/O, such as hits and misses of a cache.";
+const MAP: &str = "Each column shows the latencies of the I/Os that ended in it: brighter means a larger \
+    share. Several bands mean several kinds of I/O, such as hits and misses of a cache.";
 
-/// The course of a job, with what it is called.
-struct Shown {
-    exhibit: String,
+/// The course of a job, with its names.
+struct JobCourse {
+    judged_set: String,
     run: String,
     course: Course,
 }
 
-fn shown(exhibits: &[Exhibit]) -> Vec<Shown> {
+fn shown(judged_sets: &[JudgedSet]) -> Vec<JobCourse> {
     let mut all = Vec::new();
-    // Of a sweep each run is another thing, and what counts is the picture over what was varied.
-    for exhibit in exhibits.iter().filter(|exhibit| exhibit.varied.is_none()) {
-        for run in exhibit.set.runs.iter().take(LINES_MAX) {
+    // The runs of a sweep differ; they have pictures over the varied parameters instead.
+    for judged_set in judged_sets.iter().filter(|judged_set| judged_set.varied.is_none()) {
+        for run in judged_set.set.runs.iter().take(LINES_MAX) {
             let cell = run.cell.as_ref();
             let name = cell.map_or(String::new(), |c| format!("{} run {}", c.name, c.round + 1));
-            let named = |course| Shown { exhibit: exhibit.name.clone(), run: name.clone(), course };
+            let named = |course| JobCourse {
+                judged_set: judged_set.name.clone(),
+                run: name.clone(),
+                course,
+            };
             all.extend(courses(run).into_iter().map(named));
         }
     }
@@ -42,27 +46,28 @@ fn shown(exhibits: &[Exhibit]) -> Vec<Shown> {
 }
 
 /// The lines of every direction, named.
-fn lines(all: &[Shown]) -> Vec<(String, &DirectionCourse)> {
+fn lines(all: &[JobCourse]) -> Vec<(String, &DirectionCourse)> {
     let each = || all.iter().flat_map(|one| one.course.directions.iter().map(move |d| (one, d)));
     let parts: Vec<[String; 4]> = each()
         .map(|(one, d)| {
             let direction = d.direction.name().to_owned();
-            [one.exhibit.clone(), one.run.clone(), one.course.job.clone(), direction]
+            [one.judged_set.clone(), one.run.clone(), one.course.job.clone(), direction]
         })
         .collect();
     labels(&parts).into_iter().zip(each().map(|(_, d)| d)).collect()
 }
 
-/// What is marked on the time axis; of several runs nothing, for each has its own.
-fn marks(all: &[Shown]) -> Marks {
+/// The marks on the time axis; none for several runs, which have different ones.
+fn marks(all: &[JobCourse]) -> Marks {
     let end = all.iter().map(|one| one.course.window.1).max().unwrap_or(0);
     let mut marks = Marks { shown: stretch((0, end)), ..Marks::default() };
-    let is_one = all.iter().all(|one| (&one.exhibit, &one.run) == (&all[0].exhibit, &all[0].run));
+    let is_one =
+        all.iter().all(|one| (&one.judged_set, &one.run) == (&all[0].judged_set, &all[0].run));
     if !is_one {
         return marks;
     }
     let jobs = all.len();
-    for Shown { course, .. } in all {
+    for JobCourse { course, .. } in all {
         let name =
             |what: &str| if jobs > 1 { format!("{}: {what}", course.job) } else { what.into() };
         let mut span = |at: Option<(u64, u64)>, what: &str, kind| {
@@ -82,8 +87,8 @@ fn stretch((from, to): (u64, u64)) -> Stretch {
 }
 
 /// IOPS and bandwidth.
-pub(super) fn rates(exhibits: &[Exhibit]) -> Vec<Named> {
-    let all = shown(exhibits);
+pub(super) fn rates(judged_sets: &[JudgedSet]) -> Vec<NamedPicture> {
+    let all = shown(judged_sets);
     let lines = lines(&all);
     if lines.iter().all(|(_, line)| line.steps.len() < 2) {
         return Vec::new();
@@ -98,7 +103,7 @@ pub(super) fn rates(exhibits: &[Exhibit]) -> Vec<Named> {
             points: line.steps.iter().map(|step| (middle(step), of(step))).collect(),
         };
         let traces: Vec<Trace> = lines.iter().take(LINES_MAX).map(trace).collect();
-        let words = words(&format!("{title} over time"), &cut(lines.len()), exhibits);
+        let words = words(&format!("{title} over time"), &cut(lines.len()), judged_sets);
         charts::over_time(&words, &marks, &quantity, &traces)
     };
     let iops = draw("IOPS", Unit::PerSecond, |step| step.iops);
@@ -108,8 +113,8 @@ pub(super) fn rates(exhibits: &[Exhibit]) -> Vec<Named> {
     named
 }
 
-/// What the marks mean, as far as there are any.
-fn rates_reading(marks: &Marks, all: &[Shown]) -> String {
+/// The meaning of the marks.
+fn rates_reading(marks: &Marks, all: &[JobCourse]) -> String {
     let has = |kind| marks.spans.iter().any(|span| span.kind == kind);
     let is_one = all.len() == 1 && all[0].course.new_levels.is_empty();
     let told = [
@@ -126,8 +131,8 @@ fn middle(step: &Step) -> f64 {
 }
 
 /// Percentiles over time of one line, means of several.
-pub(super) fn latency(exhibits: &[Exhibit]) -> Vec<Named> {
-    let all = shown(exhibits);
+pub(super) fn latency(judged_sets: &[JudgedSet]) -> Vec<NamedPicture> {
+    let all = shown(judged_sets);
     let lines = lines(&all);
     let traces: Vec<Trace> = match lines.as_slice() {
         [(_, one)] => percentiles(one),
@@ -144,7 +149,7 @@ pub(super) fn latency(exhibits: &[Exhibit]) -> Vec<Named> {
     }
     let quantity =
         Quantity { name: "latency".into(), unit: Unit::Nanoseconds, more_is_better: false };
-    let words = words("Completion latency over time", &cut(lines.len()), exhibits);
+    let words = words("Completion latency over time", &cut(lines.len()), judged_sets);
     let picture = charts::over_time(&words, &marks(&all), &quantity, &traces);
     let reading = if lines.len() == 1 { LATENCY } else { MEANS };
     numbered("latency", vec![picture], reading)
@@ -167,15 +172,15 @@ fn percentiles(line: &DirectionCourse) -> Vec<Trace> {
 }
 
 /// How latencies were distributed over time, a map for each direction of each job.
-pub(super) fn heat_maps(exhibits: &[Exhibit]) -> Vec<Named> {
-    let all = shown(exhibits);
+pub(super) fn heat_maps(judged_sets: &[JudgedSet]) -> Vec<NamedPicture> {
+    let all = shown(judged_sets);
     let lines = lines(&all);
     let drawn = lines.iter().filter(|(_, line)| line.history.columns.len() > 2);
     let quantity =
         Quantity { name: "latency".into(), unit: Unit::Nanoseconds, more_is_better: false };
     let draw = |(name, line): &(String, &DirectionCourse)| -> Picture {
         let title = format!("Completion latencies over time: {name}");
-        let words = words(&title, "", exhibits);
+        let words = words(&title, "", judged_sets);
         charts::spread_over_time(&words, &marks(&all), &quantity, &columns(line))
     };
     let pictures = drawn.take(MAPS_MAX).map(draw).collect();

@@ -1,7 +1,7 @@
-//! Figures over what was varied.
+//! Figures over varied parameters.
 
-use super::{Named, numbered};
-use crate::exhibit::Exhibit;
+use super::named::{NamedPicture, numbered};
+use crate::judged_set::JudgedSet;
 use crate::plot::{Request, Source, picture};
 use charts::Picture;
 use judge::Measure;
@@ -9,13 +9,12 @@ use record::human;
 use suite::grid::{self, Grid};
 use suite::knee::Point;
 
-const READING: &str =
-    "Every value that was tried, with the interval of its mean where it was repeated.";
+const READING: &str = "Every tried value, with the interval of its mean if it was repeated.";
 
-/// The usual figure and its latency over what was varied; nothing where nothing was, or where the
-/// exhibits were not made over the same.
-pub(super) fn pictures(exhibits: &[Exhibit]) -> Vec<Named> {
-    let sources: Option<Vec<Source>> = exhibits.iter().map(|one| one.varied.clone()).collect();
+/// The main figure and its latency over the varied parameters; empty when nothing was varied, or when
+/// the sets differ in what was varied.
+pub(super) fn pictures(judged_sets: &[JudgedSet]) -> Vec<NamedPicture> {
+    let sources: Option<Vec<Source>> = judged_sets.iter().map(|one| one.varied.clone()).collect();
     let Some(sources) = sources.filter(|sources| !sources.is_empty()) else { return Vec::new() };
     let usual = grid::usual_measure(&sources[0].set);
     let draw = |name: &str| -> Option<Picture> {
@@ -31,7 +30,7 @@ pub(super) fn pictures(exhibits: &[Exhibit]) -> Vec<Named> {
     named
 }
 
-/// Where latency begins to grow faster than throughput, where only the queue depth was varied.
+/// The knee of a sweep of the queue depth alone.
 fn knee(source: &Source) -> Option<String> {
     let mut varied = source.dimensions.iter().filter(|dimension| dimension.values.len() > 1);
     let depths = varied.next().filter(|dimension| dimension.name == "iodepth")?;

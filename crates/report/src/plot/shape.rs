@@ -1,31 +1,31 @@
-//! Which dimension goes where on a picture.
+//! The roles of the dimensions in a picture.
 
-use super::{Kind, Request};
+use super::request::{Kind, Request};
 use suite::grid::Dimension;
 
-/// Landscapes over one floor; more hide each other.
+/// The most surfaces in one picture; more hide each other.
 const SURFACES_MAX: usize = 4;
-/// Heat maps on one picture.
+/// The most heat maps on one picture.
 const HEATMAPS_MAX: usize = 16;
-/// Lines or bars of different colours.
+/// The most lines or bars of different colours.
 const SERIES_MAX: usize = 40;
 
-/// Where the dimensions go, by their numbers.
+/// The roles of the dimensions, by their indexes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
     pub kind: Kind,
-    /// `None`: the records stand side by side.
+    /// `None`: the records are compared side by side.
     pub x: Option<usize>,
     pub y: Option<usize>,
     pub series: Option<usize>,
-    /// The number of the value that each dimension has, where it is not one of these.
+    /// The index of the value of each dimension without a role.
     pub fixed: Vec<usize>,
 }
 
-/// Finds out how dimensions are shown.
+/// Chooses the roles of dimensions.
 ///
 /// # Errors
-/// What does not fit, with the dimensions that there are.
+/// When the dimensions do not fit the request; the message names those there are.
 pub(super) fn shape(
     dimensions: &[Dimension],
     sources: usize,
@@ -93,14 +93,14 @@ fn check_count(kind: Kind, count: usize) -> Result<(), String> {
     }
 }
 
-/// Gives dimensions away.
+/// Assigns dimensions to roles.
 struct Chooser<'a> {
     dimensions: &'a [Dimension],
     x: Option<usize>,
     y: Option<usize>,
     series: Option<usize>,
     fixed: Vec<usize>,
-    /// Varied dimensions that have no place yet.
+    /// Varied dimensions without a role.
     free: Vec<usize>,
 }
 
@@ -133,7 +133,7 @@ impl<'a> Chooser<'a> {
         Ok(Chooser { dimensions, x, y, series, fixed, free })
     }
 
-    /// The kind asked for, or the one that suits the dimensions.
+    /// The requested kind, or the one that suits the dimensions.
     fn kind(&self, request: &Request) -> Kind {
         if let Some(kind) = request.kind {
             return kind;

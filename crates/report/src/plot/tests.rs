@@ -1,10 +1,10 @@
 use super::*;
-use crate::sample;
-use record::{Cell, Coordinate, RunRecord};
+use crate::testing;
+use record::{Cell, Coordinate, RecordSet, RunRecord};
 
 /// A run that stands at these values of dimensions, with so many reads.
 fn run(at: &[(&str, &str)], round: u32, ios: u64) -> RunRecord {
-    let mut run = sample::mixed();
+    let mut run = testing::mixed();
     run.facts.hostname = "alpha".into();
     run.jobs[0].results.read.ios = ios;
     let at: Vec<Coordinate> = at
@@ -55,7 +55,7 @@ fn refused(sources: &[Source], request: &Request) -> String {
 }
 
 #[test]
-fn the_kind_follows_what_was_varied() {
+fn the_kind_follows_from_the_varied_parameters() {
     let usual = Request::default();
     let cases: [(Vec<Source>, Kind, usize); 6] = [
         (vec![grid("a", &[DEPTHS])], Kind::Lines, 3),
@@ -72,7 +72,7 @@ fn the_kind_follows_what_was_varied() {
 }
 
 #[test]
-fn words_say_what_is_seen_and_where_it_is_from() {
+fn captions_name_the_figure_and_its_source() {
     let (.., svg) =
         drawn(&[grid("a", &[SIZES, ("rw", &["randread"]), DEPTHS])], &Request::default());
     for expected in [
@@ -120,7 +120,7 @@ fn dimensions_go_where_they_are_asked_to() {
 }
 
 #[test]
-fn what_does_not_fit_is_answered_with_the_dimensions() {
+fn an_impossible_request_is_answered_with_the_dimensions() {
     let all = [grid("a", &[SIZES, SCHEDULERS, DEPTHS])];
     let with = |change: &dyn Fn(&mut Request)| {
         let mut request = Request::default();
@@ -162,7 +162,7 @@ fn too_many_surfaces_are_refused_with_a_way_out() {
 }
 
 #[test]
-fn what_each_source_has_one_of_is_no_dimension() {
+fn a_parameter_with_one_value_in_each_source_is_not_a_dimension() {
     let at = |scheduler: &'static str| {
         source(
             scheduler,
@@ -178,7 +178,7 @@ fn what_each_source_has_one_of_is_no_dimension() {
 }
 
 #[test]
-fn what_was_varied_together_is_one_dimension() {
+fn parameters_varied_together_are_one_dimension() {
     let runs = vec![
         run(&[("bs", "4k"), ("iodepth", "32")], 0, 1000),
         run(&[("bs", "1m"), ("iodepth", "4")], 0, 100),
@@ -189,7 +189,7 @@ fn what_was_varied_together_is_one_dimension() {
 }
 
 #[test]
-fn what_prepares_the_runs_is_not_drawn() {
+fn preparing_runs_are_not_drawn() {
     let fill = || run(&[], 0, 7);
     let depths = ["2", "16", "4", "1", "8"].map(|depth| run(&[("iodepth", depth)], 0, 1000));
     let knee = [&[fill()], &depths[..]].concat();

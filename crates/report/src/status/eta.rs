@@ -1,10 +1,10 @@
-//! How long a run still takes.
+//! The remaining time of a run.
 
 use record::{Nanos, Snapshot, WorkerState, WorkerStatus};
 use std::collections::BTreeMap;
 
-/// Seconds until the last worker ends; `None` when that cannot be told. Workers of a phase run at
-/// the same time, phases one after the other.
+/// Seconds until the last worker ends; `None` if unknown. Workers of a phase run at the same time,
+/// phases one after the other.
 pub fn remaining_seconds(now: &Snapshot) -> Option<f64> {
     let mut phases: BTreeMap<u32, f64> = BTreeMap::new();
     let speed = mean_speed(now);
@@ -39,7 +39,7 @@ fn remaining(worker: &WorkerStatus, now: &Snapshot, speed: Option<f64>) -> Optio
     sooner(by_time, if worker.time_based { None } else { by_bytes() })
 }
 
-/// Seconds a worker takes that has not begun.
+/// Seconds that a worker will take that has not started.
 fn planned(worker: &WorkerStatus, speed: Option<f64>) -> Option<f64> {
     let by_time = worker.runtime.map(|runtime| runtime.seconds() + worker.ramp.seconds());
     let by_bytes = || {
@@ -56,7 +56,7 @@ fn sooner(a: Option<f64>, b: Option<f64>) -> Option<f64> {
     }
 }
 
-/// Bytes a second of a worker, over all that have moved any: what to expect of one that has not.
+/// The mean bandwidth of the running workers, expected of those that have not started.
 fn mean_speed(now: &Snapshot) -> Option<f64> {
     let (mut bytes, mut seconds) = (0, 0.0);
     let running = |w: &&WorkerStatus| {
@@ -71,7 +71,7 @@ fn mean_speed(now: &Snapshot) -> Option<f64> {
     (bytes > 0 && seconds > 0.0).then(|| bytes as f64 / seconds)
 }
 
-/// How long ago a phase began, as its started workers tell; 0 when none has.
+/// The time since a phase began; 0 if none of its workers has started.
 fn phase_age(phase: u32, now: &Snapshot) -> Nanos {
     let begin = now
         .workers
@@ -79,7 +79,7 @@ fn phase_age(phase: u32, now: &Snapshot) -> Nanos {
         .filter(|worker| worker.phase == phase)
         .filter_map(|worker| worker.started.map(|started| started - worker.start_delay))
         .min();
-    // The first phase begins with the run, before any of its workers has issued I/O.
+    // The first phase begins with the run.
     match (begin, phase) {
         (Some(begin), _) => now.at - begin,
         (None, 0) => now.at,

@@ -25,7 +25,7 @@ fn in_state(state: WorkerState) -> WorkerStatus {
 }
 
 #[test]
-fn the_line_of_the_handbook() {
+fn the_line_matches_the_manual_of_fio() {
     let mut status = StatusLine::new();
     let reaped = in_state(WorkerState::Reaped);
     let mut worker = running('M', (820, 21_495_808 * 10), (940, 24_641_536 * 10));
@@ -176,7 +176,7 @@ fn layout_has_a_line_of_its_own() {
 }
 
 #[test]
-fn the_last_line_has_rates_of_more_than_a_moment() {
+fn the_last_line_has_rates_over_a_whole_interval() {
     let mut status = StatusLine::new();
     let moved = |ios, state| {
         let mut worker = running('r', (ios, ios * 4096), (0, 0));

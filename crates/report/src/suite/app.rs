@@ -1,6 +1,6 @@
-//! `fathom app`: the table of timed phases, and what was gained over a reference.
+//! The report of `fathom app`: the timed phases, and the gain over a reference.
 
-use super::{duration, failures, findings, head, interruption, paragraph, verdicts};
+use super::{duration, failures, findings, head, interruption, verdicts};
 use crate::style::Style;
 use record::{Amount, CacheState, WorkUnit, human};
 use suite::app::{Conclusion, Gain, Incomparable, Row};
@@ -38,7 +38,7 @@ fn phases(conclusion: &Conclusion, style: &Style) -> String {
         out += &(style.bold(&line(["TOTAL", &seconds(total.value), &ends, "", "", ""])) + "\n");
     }
     out += "\n";
-    out + &paragraph(&legend(&conclusion.rows), 0, style)
+    out + &style.paragraph(&legend(&conclusion.rows), 0)
 }
 
 /// The first column left, the figures right.
@@ -54,7 +54,7 @@ fn row(row: &Row) -> String {
     line([&row.phase, &value, &ends, &rate, row.cache.name(), limit])
 }
 
-/// What a phase is, and its parts.
+/// The parts of a phase.
 fn detail(row: &Row) -> String {
     let parts: Vec<String> =
         row.parts.iter().map(|(name, time)| format!("{name} {} s", seconds(*time))).collect();
@@ -64,7 +64,7 @@ fn detail(row: &Row) -> String {
     }
 }
 
-/// "3.21", and more figures where it is short.
+/// "3.21", with more digits for short times.
 fn seconds(value: f64) -> String {
     let decimals = match value {
         v if v < 0.0995 => 4,
@@ -108,7 +108,7 @@ fn legend(rows: &[Row]) -> String {
     text
 }
 
-/// Seconds against those of the reference, as a gain in percent.
+/// Seconds now and in the reference, and the gain in percent.
 fn gains(conclusion: &Conclusion, style: &Style) -> String {
     let columns = |[phase, reference, now, gain]: [&str; 4]| {
         format!("{phase:<20}{reference:>14}{now:>10}{gain:>10}")
@@ -119,7 +119,7 @@ fn gains(conclusion: &Conclusion, style: &Style) -> String {
         let (reference, now) = (seconds(gain.reference.value), seconds(now));
         let percent = format!("{:.1}", gain.percent.value);
         let line = columns([phase, &reference, &now, &percent]);
-        format!("{line}  {}\n", sureness(gain))
+        format!("{line}  {}\n", confidence(gain))
     };
     for row in &conclusion.rows {
         out += &match &row.gain {
@@ -129,7 +129,7 @@ fn gains(conclusion: &Conclusion, style: &Style) -> String {
                     Incomparable::Missing => "the reference has no such phase".to_owned(),
                     Incomparable::Other(why) => format!("not the same: {why}"),
                 };
-                style.wrap(&format!("{:<20}  {why}", row.phase), 0) + "\n"
+                style.paragraph(&format!("{:<20}  {why}", row.phase), 0)
             }
             None => String::new(),
         };
@@ -140,8 +140,8 @@ fn gains(conclusion: &Conclusion, style: &Style) -> String {
     out
 }
 
-/// The interval of a gain, and whether there is one at all.
-fn sureness(gain: &Gain) -> String {
+/// The interval of a gain, and whether a gain is shown.
+fn confidence(gain: &Gain) -> String {
     match gain.percent.interval {
         Some((low, high)) if gain.is_shown() => format!("{low:.1} to {high:.1}"),
         Some((low, high)) => format!("{low:.1} to {high:.1}: none shown"),
@@ -247,18 +247,18 @@ Verdict
     }
 
     #[test]
-    fn a_gain_says_how_sure_it_is() {
+    fn a_gain_has_its_interval() {
         let gain = |interval| Gain {
             reference: estimated(1.0),
             percent: Estimated { value: 2.0, interval },
         };
-        assert_eq!(sureness(&gain(Some((1.0, 3.0)))), "1.0 to 3.0");
-        assert_eq!(sureness(&gain(Some((-1.0, 5.0)))), "-1.0 to 5.0: none shown");
-        assert_eq!(sureness(&gain(None)), "one round, not known how sure");
+        assert_eq!(confidence(&gain(Some((1.0, 3.0)))), "1.0 to 3.0");
+        assert_eq!(confidence(&gain(Some((-1.0, 5.0)))), "-1.0 to 5.0: none shown");
+        assert_eq!(confidence(&gain(None)), "one round, not known how sure");
     }
 
     #[test]
-    fn nothing_measured_is_said() {
+    fn a_measurement_without_runs_is_reported() {
         let text = app(&Conclusion::default(), &Style::default());
         assert!(text.contains("Nothing was measured."), "{text}");
     }

@@ -1,7 +1,7 @@
 //! What `fathom knee` found: the curve as a table, the depth to use, and the job that runs at it.
 
 use super::table::columns;
-use super::{failures, findings, head, interruption, paragraph};
+use super::{failures, findings, head, interruption};
 use crate::figures::{PLAIN, in_mebibytes, interval, time_with_interval};
 use crate::style::Style;
 use judge::Durability;
@@ -11,22 +11,23 @@ use suite::test::Estimated;
 
 /// Widths of the columns: depth, IOPS or MiB/s, mean and three percentiles, power. Marks follow.
 const WIDTHS: [usize; 7] = [5, 11, 11, 11, 11, 11, 6];
-/// From this size of I/Os on, bandwidth is told instead of IOPS.
+/// From this size of I/Os on, the table shows bandwidth instead of IOPS.
 const LARGE: u64 = 64 << 10;
 
 /// `fathom knee`.
 pub fn text(conclusion: &Conclusion, style: &Style) -> String {
     let mut out = head(&conclusion.stack, &what_was_measured(conclusion), style);
     if conclusion.durability == Some(Durability::Memory) {
-        out += &paragraph("This is memory, not a disk: the figures are those of memory.", 0, style);
+        out += &style
+            .paragraph("This is memory, not a disk: the figures show the speed of memory.", 0);
     }
     out += &table(conclusion, style);
     out += &failures(&conclusion.failures, style);
     for line in lines(conclusion) {
-        out += &paragraph(&line, 0, style);
+        out += &style.paragraph(&line, 0);
     }
     if let Some(line) = to_use(conclusion) {
-        out += &format!("\n{}\n", style.bold(&style.wrap(&line, 0)));
+        out += &style.heading(&style.wrap(&line, 0));
     }
     if let (Some(verdict), Some(choice)) = (&conclusion.verdict, conclusion.choice) {
         let line = format!(
@@ -36,7 +37,7 @@ pub fn text(conclusion: &Conclusion, style: &Style) -> String {
             verdict.confidence.name(),
             verdict.because
         );
-        out += &paragraph(&line, 2, style);
+        out += &style.paragraph(&line, 2);
     }
     out += &findings(&conclusion.findings, style);
     out + &interruption(conclusion.interrupted_by, "the table holds the runs that ended before")
@@ -136,7 +137,7 @@ fn rate(conclusion: &Conclusion, row: &Row) -> String {
     }
 }
 
-/// What the curve shows beside the depth to use.
+/// The knee and the bounds, in sentences.
 fn lines(conclusion: &Conclusion) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(knee) = &conclusion.knee {
@@ -164,13 +165,13 @@ fn knee_line(conclusion: &Conclusion, knee: &Row) -> String {
             );
         }
         None if conclusion.rows.last().is_some_and(|last| last.depth == knee.depth) => {
-            line += ", the deepest that was measured: it may lie beyond, name deeper ones with \
+            line += ", the deepest that was measured: the knee may be deeper, name more depths with \
                      --depths.";
         }
         None => line += ".",
     }
     if let Some((low, high)) = conclusion.knees.filter(|(low, high)| low != high) {
-        line += &format!(" Single rounds have it between {low} and {high}.");
+        line += &format!(" In single rounds it is between {low} and {high}.");
     }
     line
 }
@@ -180,13 +181,13 @@ fn bound(held: &Held) -> String {
     format!("{} <= {}", held.bound.figure.name(), human::time(held.bound.limit_ns))
 }
 
-/// What one should know of a bound beside the depth that keeps to it.
+/// The deepest depth that meets a bound, and how certain that is.
 fn held_line(conclusion: &Conclusion, held: &Held) -> Option<String> {
     let Some(row) = held.deepest.and_then(|depth| conclusion.row(depth)) else {
         let first = conclusion.rows.first()?;
         let figure = held.bound.figure.of(first)?;
         return Some(format!(
-            "{} is not met at any depth: even at depth {} it is {}.",
+            "{} is not met at any depth: at depth {} it is {}.",
             bound(held),
             first.depth,
             time_with_interval(&figure)
@@ -202,13 +203,13 @@ fn held_line(conclusion: &Conclusion, held: &Held) -> Option<String> {
     line += match (held.is_sure, figure.interval) {
         (true, _) => ".",
         (false, Some(_)) => {
-            ", whose interval reaches beyond the bound: longer runs (--time) or more of them \
-             (--repeat) make it sure."
+            ", but its interval reaches beyond the bound: use longer runs (--time) or more of them \
+             (--repeat)."
         }
-        (false, None) => ", too few I/Os or rounds to bound it: make it sure with a longer --time.",
+        (false, None) => ", with too few I/Os or rounds for an interval: use a longer --time.",
     };
     if held.is_uneven {
-        line += " A shallower depth was beyond it: what disturbed that may disturb this.";
+        line += " A shallower depth exceeded the bound: the same disturbance may happen here.";
     }
     if conclusion.rows.last().is_some_and(|last| last.depth == row.depth) {
         line += " Deeper ones were not measured.";
@@ -216,7 +217,7 @@ fn held_line(conclusion: &Conclusion, held: &Held) -> Option<String> {
     Some(line)
 }
 
-/// The sentence that says which depth to use, and why.
+/// The recommended depth, and the reason.
 pub(crate) fn to_use(conclusion: &Conclusion) -> Option<String> {
     if conclusion.is_unmet() {
         let bounds: Vec<String> = conclusion.held.iter().map(bound).collect();
@@ -246,23 +247,23 @@ pub(crate) fn to_use(conclusion: &Conclusion) -> Option<String> {
         }
     };
     if let Some(full) = conclusion.saturated.filter(|full| *full < depth && why == Why::Bounds) {
-        text += &format!(" Depth {full} gives as much, sooner.");
+        text += &format!(" Depth {full} gives as much with less latency.");
     }
     Some(text)
 }
 
-/// Signs that job files give a meaning of their own.
+/// Characters with a meaning in job files.
 const SIGNS: [char; 6] = ['#', ';', '$', '"', '\n', '\r'];
 
-/// Whether a path can be said in a job file.
+/// Whether a path can be written in a job file.
 pub fn fits_job_file(path: &str) -> bool {
     !path.contains(SIGNS) && path.trim() == path
 }
 
-/// Options of the runs that are of no use in a job of its own.
+/// Options of the runs that a separate job does not need.
 const LEFT_OUT: [&str; 6] = ["name", "filename", "randseed", "bwavgtime", "ramp_time", "runtime"];
 
-/// A job file that runs at the depth to use, for fathom and for fio; `None` where there is none.
+/// A job file for the recommended depth, for fathom and fio; `None` without a recommendation.
 pub fn job_file(conclusion: &Conclusion) -> Option<String> {
     let (access, choice) = (conclusion.access?, conclusion.choice?);
     let value = |name: &str| {
@@ -280,12 +281,12 @@ pub fn job_file(conclusion: &Conclusion) -> Option<String> {
     out.extend(said.map(|line| format!("# {line}\n")));
     let filename = match (conclusion.is_scratch, value("filename")?) {
         (true, typed) => {
-            out += "# The first run makes the file, and it stays.\n";
+            out += "# The first run creates the file and keeps it.\n";
             let directory = typed.rsplit_once('/').map_or("", |(directory, _)| directory);
             format!("{directory}/fathom-knee.data")
         }
         (false, typed) if access.writes() => {
-            out += "# It overwrites what is there.\n";
+            out += "# It overwrites existing data.\n";
             typed.to_owned()
         }
         (false, typed) => typed.to_owned(),

@@ -1,6 +1,6 @@
 //! `fathom s3`: throughput, seconds and latencies of each kind of request.
 
-use super::{interruption, paragraph};
+use super::interruption;
 use crate::style::Style;
 use record::{Histogram, HostResult, human};
 use std::collections::BTreeMap;
@@ -19,9 +19,9 @@ pub fn objects(conclusion: &Conclusion, style: &Style) -> String {
     if conclusion.operations.is_empty() {
         out += "Nothing was measured.\n\n";
     }
-    out += &paragraph(&how(conclusion), 0, style);
+    out += &style.paragraph(&connection(conclusion), 0);
     for failure in &conclusion.failures {
-        out += &paragraph(&format!("Failed: {failure}"), 0, style);
+        out += &style.paragraph(&format!("Failed: {failure}"), 0);
     }
     out + &interruption(conclusion.interrupted_by, "the figures are of what was done before")
 }
@@ -63,7 +63,7 @@ fn operation(operation: &Operation, conclusion: &Conclusion, style: &Style) -> S
     out + "\n"
 }
 
-/// What went to each endpoint, where there are several.
+/// The requests by endpoint, if there are several.
 fn hosts(conclusion: &Conclusion, style: &Style) -> String {
     if conclusion.hosts.is_empty() {
         return String::new();
@@ -110,7 +110,7 @@ fn latency(histogram: &Histogram) -> String {
     )
 }
 
-/// "0", or what went wrong and how often.
+/// "0", or the number of failures by kind.
 fn errors(operation: &Operation) -> String {
     let kinds = |counts: &BTreeMap<String, u64>| {
         let kinds = counts.iter().map(|(kind, count)| format!("{kind} x{count}"));
@@ -136,8 +136,8 @@ fn errors(operation: &Operation) -> String {
     text
 }
 
-/// Where the requests went, and what of them cost the client.
-fn how(conclusion: &Conclusion) -> String {
+/// The endpoints and their protection, and the CPU time of the client.
+fn connection(conclusion: &Conclusion) -> String {
     let content = match conclusion.content.as_str() {
         "signed" => "content signed",
         "unsigned" => "content not signed (UNSIGNED-PAYLOAD)",

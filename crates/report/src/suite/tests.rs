@@ -83,8 +83,8 @@ fn a_test_is_one_table_with_verdict_and_findings() {
     let text = test(&tested(), &Style::default());
     let expected = "\
 ext4 > vda
-one file of 2048 MiB, O_DIRECT, io_uring, 3 rounds in 118 s; writes: write back,
-flushed
+one file of 2 GiB, O_DIRECT, io_uring, 3 rounds in 1 min 58 s; writes: write
+back, flushed
 
                depth       IOPS  MiB/s        p50        p99      p99.9 limit
 seq read 1 MiB     8     2.13 k   2134     3.6 ms    14.4 ms     108 ms device
@@ -98,7 +98,7 @@ those of fsync.
 ";
     assert!(text.starts_with(expected), "{text}");
     assert!(text.contains(
-        "depth 16 (60 k IOPS at 267 µs); most is 98 k IOPS at depth\n64, each 653 µs.\n"
+        "depth 16 (60 k IOPS at 267 µs); the most is 98 k IOPS at\ndepth 64, with 653 µs each.\n"
     ));
     assert!(
         text.contains(
@@ -106,7 +106,7 @@ those of fsync.
         ),
         "{text}"
     );
-    assert!(text.contains("\n  Use it for: what one program can expect.\n"), "{text}");
+    assert!(text.contains("\n  Valid for: what one program can expect.\n"), "{text}");
     assert!(text.contains("[not-durable]"), "{text}");
     assert!(widest(&text) <= 80, "{text}");
 }
@@ -124,7 +124,7 @@ fn colours_change_nothing_else() {
 }
 
 #[test]
-fn what_is_missing_is_said() {
+fn missing_runs_are_counted() {
     let nothing = Conclusion {
         failures: vec![Failure { cell: "fill".into(), text: "no space left".into() }],
         interrupted_by: Some(2),
@@ -139,7 +139,7 @@ fn what_is_missing_is_said() {
 }
 
 #[test]
-fn preconditioning_says_honestly_whether_it_is_steady() {
+fn preconditioning_reports_whether_the_device_is_steady() {
     let mut conclusion = precondition::Conclusion {
         filled: Bytes(1 << 30),
         size: Bytes(1 << 30),
@@ -150,7 +150,7 @@ fn preconditioning_says_honestly_whether_it_is_steady() {
     conclusion.course.iops = vec![12_345.0, 12_000.0];
     let text = precondition(&conclusion, &Style::default());
     assert!(text.contains("2 rounds, the first 12.3 k IOPS, the last 12 k IOPS"), "{text}");
-    assert!(text.contains("Not steady, or not known to be, after 5 min 1 s"), "{text}");
+    assert!(text.contains("Not known to be steady after 5 min 01 s"), "{text}");
     assert!(widest(&text) <= 80);
 }
 

@@ -1,16 +1,15 @@
-//! The tables of a sweep: a matrix of means, and a line for each cell with its repeats, their total
-//! and mean, the share of the best.
+//! The tables of a sweep: a matrix of means, and a line for each cell with its repeats, total, mean
+//! and share of the best.
 
 use crate::figures::{PLAIN, in_mebibytes, interval, mebibytes};
-use crate::style::Style;
-use crate::suite::paragraph;
+use crate::style::{Style, printable, shorten};
 use judge::stats::Standing;
 use record::human;
 use suite::grid::Reading;
 use suite::sweep::{Baseline, Column, Conclusion, Row, Table};
 use suite::test::Estimated;
 
-/// Longest label of a row; what is longer is cut.
+/// The longest label of a row.
 const LABEL_MAX: usize = 24;
 /// Width of a cell of the matrix, of a repeat, of a total or mean, of an interval, of a percentage.
 const CELL: usize = 13;
@@ -21,7 +20,7 @@ const PERCENT: usize = 9;
 /// Room for the mark behind it all.
 const MARK: usize = 5;
 
-/// All tables and what their marks mean.
+/// All tables, and the meaning of their marks.
 pub(super) fn text(conclusion: &Conclusion, repeats: usize, style: &Style) -> String {
     if conclusion.made == 0 {
         return "Nothing was measured.\n".into();
@@ -68,7 +67,7 @@ fn shown(table: &Table, value: f64) -> String {
     }
 }
 
-/// The ends of the interval of a mean; nothing where it has none.
+/// The interval of a mean; empty without one.
 fn ends(table: &Table, row: &Row) -> String {
     let Some(mean) = row.mean().filter(|mean| mean.low.is_finite() && mean.high.is_finite()) else {
         return String::new();
@@ -82,7 +81,7 @@ fn ends(table: &Table, row: &Row) -> String {
     }
 }
 
-/// The mean, or why there is none.
+/// The mean, or the reason for its absence.
 fn mean(table: &Table, row: &Row) -> String {
     match &row.reading {
         Reading::Measured(measured) => shown(table, measured.summary.mean.value),
@@ -111,11 +110,7 @@ fn word(row: &Row) -> &'static str {
 }
 
 fn cut(label: &str) -> String {
-    let printable = |c: char| if c.is_control() { '?' } else { c };
-    match label.chars().count() > LABEL_MAX {
-        true => label.chars().take(LABEL_MAX - 1).map(printable).chain(['…']).collect(),
-        false => label.chars().map(printable).collect(),
-    }
+    printable(&shorten(label, LABEL_MAX))
 }
 
 /// Width of the first column.
@@ -123,7 +118,7 @@ fn label_width<'a>(labels: impl Iterator<Item = &'a str>) -> usize {
     labels.map(|label| cut(label).chars().count()).max().unwrap_or(0).max("TOTAL".len())
 }
 
-/// Means by both dimensions, their intervals below; as many columns side by side as there is room.
+/// Means by both dimensions, with their intervals below; wide matrices continue in further blocks.
 fn matrix(table: &Table, style: &Style) -> String {
     let Some(across) = &table.across else { return String::new() };
     let rows = table.columns.first().map_or(&[][..], |column| &column.rows);
@@ -152,7 +147,7 @@ fn matrix(table: &Table, style: &Style) -> String {
     out
 }
 
-/// A line for each cell, those compared with each other together.
+/// A line for each cell; cells that are compared stand together.
 fn lines(table: &Table, baseline: Baseline, repeats: usize, style: &Style) -> String {
     let has_total = table.measure.is_rate() && repeats > 1;
     let headings = table.columns.iter().map(|column| heading(table, column));
@@ -184,7 +179,7 @@ fn heading(table: &Table, column: &Column) -> String {
     table.across.as_ref().map_or(String::new(), |across| format!("{across}={}", column.value))
 }
 
-/// What stands in a line behind its label.
+/// The fields of a line after its label.
 #[derive(Default)]
 struct Parts {
     values: Vec<String>,
@@ -207,10 +202,10 @@ fn parts(table: &Table, row: &Row) -> Parts {
     }
 }
 
-/// Which columns there are, and how wide.
+/// The columns of a table.
 struct Layout {
     label: usize,
-    /// Repeats shown; none where there is no room for all.
+    /// The number of repeats shown: all, or none when they do not fit.
     repeats: usize,
     has_total: bool,
 }
@@ -250,7 +245,7 @@ impl Layout {
     }
 }
 
-/// What the marks mean, and how sure they are.
+/// The meaning of the marks.
 fn legend(conclusion: &Conclusion, repeats: usize, style: &Style) -> String {
     let Some(table) = conclusion.tables.first() else { return String::new() };
     let compared = &table.compared;
@@ -261,12 +256,12 @@ fn legend(conclusion: &Conclusion, repeats: usize, style: &Style) -> String {
     let mut text = format!("Best (*): the best {compared}{place}, as measured. ");
     text += match repeats {
         1 => {
-            "Each cell was run once, so nothing tells differences from chance (?): give --repeat 3 \
+            "Each cell was run once, so differences cannot be told from chance (?): use --repeat 3 \
              or more."
         }
         _ => {
-            "Tie (=): behind it by no more than chance explains; it may as well be the best. The \
-             others are behind it."
+            "Tie (=): no difference from the best is shown; it may as well be the best. The others \
+             are behind it."
         }
     };
     if repeats > 1 {
@@ -278,5 +273,5 @@ fn legend(conclusion: &Conclusion, repeats: usize, style: &Style) -> String {
             conclusion.tables.iter().map(|table| table.comparisons).max().unwrap_or(0)
         );
     }
-    paragraph(&text, 0, style)
+    style.paragraph(&text, 0)
 }

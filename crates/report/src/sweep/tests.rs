@@ -95,7 +95,7 @@ fn tables_have_repeats_totals_means_shares_and_marks() {
         "  TOTAL     246 k    249 k    251 k    746 k\n",
         "p99, latency, by iodepth (less is better)\n",
         "119 µs     107-131   99.2 % tie\n",
-        "15 of 18 runs were made; the others are missing above.\n",
+        "15 of 18 runs are done; the others are missing above.\n",
         "2 runs failed (x): no space\n",
         "  limited by: device, confidence: high (in 6 of 6 cells): cell 0, cell 1, cell\n",
         "[virtual-device] the disk is virtual (in 2 of 6 cells)\n",
@@ -111,12 +111,12 @@ fn tables_have_repeats_totals_means_shares_and_marks() {
 }
 
 #[test]
-fn many_repeats_leave_their_columns_out_and_one_leaves_ties_untold() {
+fn many_repeats_have_no_columns_and_a_single_run_has_no_ties() {
     let many = text(&swept(), 12, &Style::default());
     assert!(many.contains("iodepth     TOTAL    mean"), "{many}");
     assert!(many.lines().all(|line| line.chars().count() <= 80), "{many}");
     let one = text(&swept(), 1, &Style::default());
-    assert!(one.contains("give --repeat") && !one.contains("TOTAL"), "{one}");
+    assert!(one.contains("use --repeat") && !one.contains("TOTAL"), "{one}");
     assert_eq!(
         text(&Conclusion::default(), 3, &Style::default()).lines().next(),
         Some("Nothing was measured.")
@@ -124,7 +124,7 @@ fn many_repeats_leave_their_columns_out_and_one_leaves_ties_untold() {
 }
 
 #[test]
-fn a_share_is_of_the_first_where_that_is_asked_for() {
+fn a_share_can_be_relative_to_the_first_value() {
     let first = Conclusion { baseline: Baseline::First, ..swept() };
     assert!(text(&first, 3, &Style::default()).contains("of first"));
 }

@@ -12,7 +12,8 @@ use axum::extract::{Path, Query, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use judge::compare::Options;
-use report::{Dress, Format};
+use record::Format;
+use report::{RenderOptions, Subject};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -87,7 +88,11 @@ pub async fn report(
     queries::with_run(&site, name, |_, archive, id| {
         let record = archive.load(&id)?;
         let judged = judge::judge(&record);
-        Ok(json_text(report::render(&record, &judged, &[Format::Json], &Dress::default())))
+        Ok(json_text(report::render(
+            Subject::Run(&record, &judged),
+            &[Format::Json],
+            &RenderOptions::default(),
+        )))
     })
     .await
 }

@@ -121,7 +121,7 @@ impl runner::SuiteTask for Copying<'_> {
         self.remarks.of(record);
         say(&lines(self.call, record));
         match &self.call.record {
-            Some(path) => Ok(report::native::save(record, Path::new(path))?),
+            Some(path) => Ok(formats::save(record, Path::new(path))?),
             None => Ok(()),
         }
     }

@@ -11,8 +11,8 @@ use compat::diskspd::{
     Call, Format, Outside, Spans, TERMINOLOGY, Task, Unsuitable, Usage, only_created, usage,
     verdict,
 };
+use record::SavedTo;
 use record::{Bytes, Facts, RecordSet, TargetKind};
-use report::Kept;
 use runner::RunArchive;
 use runner::Runner;
 use runner::inputs;
@@ -113,14 +113,14 @@ fn report(
     interrupted: bool,
     archive: &mut RunArchive,
 ) -> Result<bool> {
-    let kept = if set.runs.is_empty() { Kept::default() } else { suites::save(archive, set) };
+    let kept = if set.runs.is_empty() { SavedTo::default() } else { suites::save(archive, set) };
     let mut output = Output::Stdout;
     let has_results = interrupted || call.has_measured(set);
     if has_results {
         output.write(&call.report(set, line, env!("CARGO_PKG_VERSION")))?;
     }
     let mut below = verdict(&call.profile, set, &output.style());
-    if has_results || kept != Kept::default() {
+    if has_results || kept != SavedTo::default() {
         below += &suites::footer(&kept);
     }
     match call.profile.format {

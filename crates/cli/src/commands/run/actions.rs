@@ -34,7 +34,7 @@ pub fn perform(
         Action::DebugHelp => Ok(job::debug::help(program(dialect))),
         Action::CrcTest(names) => return checksum_test::main(dialect, names.as_deref(), output),
         Action::CpuClockTest => return clock_test::main(runner.machine(), output),
-        Action::IdleCalibrate => Ok(report::tools::calibration(&runner::idle::calibrate(false))),
+        Action::IdleCalibrate => Ok(report::normal::calibration(&runner::idle::calibrate(false))),
         Action::Version => Ok(format!("{FIO_VERSION}\n")),
         Action::Help => Ok(help(dialect)),
         Action::HelpAll => Ok(job::help::all_options()),
@@ -60,7 +60,7 @@ fn help(dialect: Dialect) -> String {
 fn inflate(dialect: Dialect, path: &str, output: &mut Output) -> Result<u8> {
     let log = File::open(path).with_context(|| format!("--inflate-log={path}"))?;
     let mut text = Vec::new();
-    let read = report::logs::inflate(BufReader::new(log), &mut text);
+    let read = formats::logs::inflate(BufReader::new(log), &mut text);
     output.write(&String::from_utf8_lossy(&text))?;
     match read {
         Ok(()) => Ok(0),

@@ -15,7 +15,7 @@ use judge::gate::Subject;
 use member::{Member, Stage};
 use record::{Cell, Message, RecordSet, RunRecord, Snapshot};
 use remote::{Address, FrameError, FromClient, FromServer};
-use report::Dress;
+use report::RenderOptions;
 use report::clients::{ClientReport, Clients};
 use runner::RunArchive;
 use runner::Signals;
@@ -263,15 +263,15 @@ impl Servers<'_> {
         let Some(member) = self.members.get_mut(index) else { return Ok(()) };
         match message {
             Ok(FromServer::Text(text)) if self.text => {
-                self.output.write(&report::clients::prefixed(&member.machine.name, &text))?;
+                self.output.write(&report::normal::prefixed(&member.machine.name, &text))?;
             }
             Ok(FromServer::Messages(messages)) => {
                 let lines = report::messages::lines(program(self.request.dialect), &messages);
-                say(&report::clients::prefixed(&member.machine.name, &lines));
+                say(&report::normal::prefixed(&member.machine.name, &lines));
             }
             Ok(FromServer::Refused(refusal)) => {
                 let text = format!("{}\n", refusal.text);
-                say(&report::clients::prefixed(&member.machine.name, &text));
+                say(&report::normal::prefixed(&member.machine.name, &text));
                 self.code.get_or_insert(refusal.exit_code);
                 member.stage = Stage::Lost;
             }
@@ -324,22 +324,22 @@ impl Servers<'_> {
 
     /// Takes the results of a server, and shows them as text at once: another may run much longer.
     fn done(&mut self, index: usize, mut record: RunRecord) -> Result<()> {
-        let dress = self.request.dress(self.output);
+        let options = self.request.render_options(self.output);
         let Some(member) = self.members.get_mut(index) else { return Ok(()) };
         member.stage = Stage::Done;
         record.cell = Some(Cell { name: member.label(), round: 0, ..Cell::default() });
         let new: Vec<&Message> = record.messages.iter().collect();
         let lines = report::messages::lines(program(self.request.dialect), new);
-        say(&report::clients::prefixed(&member.machine.name, &lines));
+        say(&report::normal::prefixed(&member.machine.name, &lines));
         self.archive.add(&record);
         let report = member.report(record);
         self.archive.add_summary(&report.record, &report.judged);
         if self.text {
-            self.output.write(&report::clients::server(&report, &dress))?;
+            self.output.write(&report::normal::server(&report, &options))?;
         }
         if self.request.as_fio() {
-            let verdict = report::verdict::for_fio(&report.judged);
-            say(&report::clients::prefixed(&report.name, &verdict));
+            let verdict = report::verdict::lines_for_fio(&report.judged);
+            say(&report::normal::prefixed(&report.name, &verdict));
         }
         member.report = Some(report);
         Ok(())
@@ -358,15 +358,22 @@ impl Servers<'_> {
         };
         // Kept before anything looks at it, as a run here is.
         let kept = match &self.request.invocation.record {
-            Some(path) => report::native::save_set(&set, path),
+            Some(path) => formats::save_set(&set, path),
             None => Ok(()),
         };
         let judged: Vec<judge::Judged> = reports.iter().map(|r| r.judged.clone()).collect();
         let mut together = judge::together(&set, &judged);
         let missed = gate.apply(&set.runs, &mut together, SEED);
         let clients = Clients::new(reports);
-        let dress = Dress { archived_as: self.archive.id(), ..self.request.dress(self.output) };
-        self.output.write(&clients.render(&self.request.formats(), &dress))?;
+        let options = RenderOptions {
+            archived_as: self.archive.id(),
+            ..self.request.render_options(self.output)
+        };
+        self.output.write(&report::render(
+            report::Subject::Clients(&clients),
+            self.request.formats(),
+            &options,
+        ))?;
         self.request.show_archive(&mut self.archive, true, self.output)?;
         gate::show_for_fio(&together);
         gate.write_junit(&set.runs, &together)?;
@@ -392,7 +399,7 @@ impl Servers<'_> {
         }
         let jobs = set.runs.iter().flat_map(|run| run.jobs.clone()).collect();
         let together = RunRecord { jobs, ..RunRecord::default() };
-        let failures = report::logs::aggregate(&together, Path::new(""));
+        let failures = formats::logs::write_aggregate(&together, Path::new(""));
         say(&report::messages::lines(program(self.request.dialect), &failures));
         (!failures.is_empty()).then_some(exit::ERRORS)
     }

@@ -171,7 +171,7 @@ impl RunObserver for Console<'_> {
     fn complete(&mut self, record: &mut RunRecord) {
         record.cell = self.cell.take().or(record.cell.take());
         if self.aggregates_logs {
-            let failures = report::logs::aggregate(record, Path::new(""));
+            let failures = formats::logs::write_aggregate(record, Path::new(""));
             self.has_aggregated_logs = failures.is_empty();
             record.messages.extend(failures);
         }

@@ -3,13 +3,13 @@
 use super::request::RunRequest;
 use crate::output::Output;
 use judge::Judged;
-use record::RunRecord;
-use report::Dress;
+use record::{Format, RunRecord};
+use report::{RenderOptions, Subject};
 
 /// Makes one interim report after the other.
 pub struct InterimReports {
-    formats: Vec<report::Format>,
-    dress: Dress,
+    formats: Vec<Format>,
+    options: RenderOptions,
     /// What was reported before.
     pub history: InterimHistory,
 }
@@ -47,8 +47,8 @@ impl InterimReports {
     pub fn new(request: &RunRequest, output: &Output) -> InterimReports {
         let is_wanted = request.invocation.status_interval.is_some();
         InterimReports {
-            formats: request.formats(),
-            dress: request.dress(output),
+            formats: request.formats().to_vec(),
+            options: RenderOptions { so_far: true, ..request.render_options(output) },
             history: InterimHistory { is_wanted, ..InterimHistory::default() },
         }
     }
@@ -56,6 +56,6 @@ impl InterimReports {
     /// The report on the results so far.
     pub fn report(&mut self, record: &RunRecord) -> String {
         let judged = self.history.judge_so_far(record);
-        report::render_so_far(record, &judged, &self.formats, &self.dress)
+        report::render(Subject::Run(record, &judged), &self.formats, &self.options)
     }
 }

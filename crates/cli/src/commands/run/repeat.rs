@@ -10,7 +10,7 @@ use job::{Invocation, Job, Medium};
 use judge::Judged;
 use judge::gate::Subject;
 use record::{Cell, PerDirection, RecordSet};
-use report::Dress;
+use report::RenderOptions;
 use runner::{Execution, RunArchive};
 
 /// Runs everything `repeats` times and reports the runs together.
@@ -26,13 +26,17 @@ pub fn run(request: &RunRequest, gate: &Gate, output: &mut Output, repeats: u32)
     let Rounds { set, judged, mut archive, .. } = rounds;
     // Kept before anything looks at it, as a single run is.
     let kept = match &request.invocation.record {
-        Some(path) => report::native::save_set(&set, path),
+        Some(path) => formats::save_set(&set, path),
         None => Ok(()),
     };
     let mut together = judge::together(&set, &judged);
     let missed = gate.apply(&set.runs, &mut together, set.seed);
-    let dress = Dress { archived_as: archive.id(), ..request.dress(output) };
-    output.write(&report::render_set(&set, &judged, &together, &request.formats(), &dress))?;
+    let options = RenderOptions { archived_as: archive.id(), ..request.render_options(output) };
+    output.write(&report::render(
+        report::Subject::Set { set: &set, judged: &judged, together: &together },
+        request.formats(),
+        &options,
+    ))?;
     request.show_archive(&mut archive, true, output)?;
     gate.write_junit(&set.runs, &together)?;
     kept?;
@@ -106,7 +110,7 @@ impl<'a> Rounds<'a> {
             }
         }
         if self.request.is_text() {
-            text += &format!("\n{}", report::rounds::heading(self.total()));
+            text += &format!("\n{}", report::run_lines::heading(self.total()));
             output.write(&text)?;
         }
         Ok(Ok(()))
@@ -158,7 +162,7 @@ impl<'a> Rounds<'a> {
         }
         if self.request.is_text() {
             let name = Some(name.as_str()).filter(|_| self.contenders.len() > 1);
-            output.write(&report::rounds::lines(number, self.total(), name, &record))?;
+            output.write(&report::run_lines::lines(number, self.total(), name, &record))?;
         }
         let failed = exit::failed(&record);
         self.set.runs.push(record);

@@ -5,12 +5,13 @@ use crate::exit;
 use crate::output::{Output, describe, say};
 use anyhow::Result;
 use archive::{Choice, Location};
-use job::{Dialect, Format, Invocation};
+use job::{Dialect, Invocation};
 use plan::{Plan, PlanError};
-use record::{Message, Severity};
+use record::SavedTo;
+use record::{Format, Message, Severity};
+use report::fio_numbers::SizeStyle;
 use report::header::JobLine;
-use report::numbers::SizeStyle;
-use report::{Dress, FIO_VERSION, Kept};
+use report::{FIO_VERSION, RenderOptions};
 use runner::RunArchive;
 use runner::{PlannedRun, Runner};
 use std::collections::HashSet;
@@ -77,11 +78,10 @@ impl RunRequest<'_> {
     /// do; lines of terse fields are read by number and stay alone.
     pub fn remarks(&self) -> Remarks {
         let formats = &self.invocation.formats;
-        let is_json = |format: &Format| matches!(format, Format::Json | Format::JsonPlus);
         let is_text = formats.iter().all(|format| *format == Format::Normal);
         match (self.as_fio(), self.invocation.output.is_some()) {
             (false, _) => Remarks::Stderr,
-            (true, _) if formats.iter().any(is_json) => Remarks::InReport,
+            (true, _) if formats.iter().any(|format| format.is_json()) => Remarks::InReport,
             (true, false) => Remarks::Stderr,
             (true, true) if is_text => Remarks::Output,
             (true, true) => Remarks::InReport,
@@ -124,7 +124,7 @@ impl RunRequest<'_> {
         self.remark(&archive.take_notes(), output)?;
         match archive.id() {
             Some(id) if self.is_text() && !self.as_fio() => {
-                let kept = Kept { archived_as: Some(id), is_set, ..Kept::default() };
+                let kept = SavedTo { archived_as: Some(id), is_set, ..SavedTo::default() };
                 output.write(&format!("\n{}", kept.text(|_| String::new())))
             }
             _ => Ok(()),
@@ -225,27 +225,21 @@ impl RunRequest<'_> {
         if self.as_fio() { exit::ERRORS } else { error.exit_code() as u8 }
     }
 
-    /// How the report is dressed.
-    pub fn dress(&self, output: &Output) -> Dress {
-        Dress {
+    /// How the report is rendered.
+    pub fn render_options(&self, output: &Output) -> RenderOptions {
+        RenderOptions {
             as_fio: self.as_fio(),
             terse_version: self.invocation.terse_version,
             // Programs that follow fio split its documents by their lines.
             json_lines: self.invocation.status_interval.is_some() && !self.as_fio(),
             style: output.style(),
-            ..Dress::default()
+            ..RenderOptions::default()
         }
     }
 
-    /// The reports asked for.
-    pub fn formats(&self) -> Vec<report::Format> {
-        let format = |format: &Format| match format {
-            Format::Normal => report::Format::Normal,
-            Format::Terse => report::Format::Terse,
-            Format::Json => report::Format::Json,
-            Format::JsonPlus => report::Format::JsonPlus,
-        };
-        self.invocation.formats.iter().map(format).collect()
+    /// The forms of the report.
+    pub fn formats(&self) -> &[Format] {
+        &self.invocation.formats
     }
 }
 

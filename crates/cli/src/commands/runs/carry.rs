@@ -6,9 +6,9 @@ use crate::output::{describe, say};
 use ::archive::{Archive, Choice, Lineage, RunId, SetInfo, Summary};
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
+use formats::export::{Named, Table};
 use record::human::counted;
 use record::{RecordSet, RunRecord};
-use report::export::{Named, Table};
 use runner::Refusal;
 use std::fs::{self, File};
 use std::io::Write;
@@ -79,8 +79,8 @@ pub fn export(arguments: &Export, choice: &Choice) -> Result<()> {
             let named: Vec<Named> =
                 named.iter().map(|(name, record)| Named { name, record }).collect();
             let table = match arguments.what {
-                What::Intervals => report::export::intervals(&named),
-                What::Percentiles => report::export::percentiles(&named),
+                What::Intervals => formats::export::intervals(&named),
+                What::Percentiles => formats::export::percentiles(&named),
             };
             write(path, &table, *form)?;
             say(&format!("{}: {} rows of {runs} run{plural}\n", path.display(), table.rows()));
@@ -95,13 +95,13 @@ pub fn export(arguments: &Export, choice: &Choice) -> Result<()> {
 fn save(path: &Path, mut sets: Vec<RecordSet>) -> Result<()> {
     let saved = match (&mut sets[..], path) {
         ([one], path) if one.kind == "run" && one.runs.len() == 1 => {
-            report::native::save(&one.runs[0], path)
+            formats::save(&one.runs[0], path)
         }
-        ([one], path) => report::native::save_set(one, path),
+        ([one], path) => formats::save_set(one, path),
         (_, path) => {
             let mut all = runner::empty_set(EXPORTED, 0);
             all.runs = sets.into_iter().flat_map(|set| set.runs).collect();
-            report::native::save_set(&all, path)
+            formats::save_set(&all, path)
         }
     };
     saved.map_err(anyhow::Error::from)
@@ -135,7 +135,7 @@ fn write(path: &Path, table: &Table, form: Form) -> Result<()> {
         }
         Ok(file)
     };
-    report::native::replace(path, written)
+    formats::write_atomically(path, written)
         .with_context(|| format!("{}: cannot write", path.display()))
 }
 
@@ -159,7 +159,7 @@ pub fn import(arguments: &Import, choice: &Choice) -> Result<()> {
     archive.messages().iter().for_each(|remark| say(&format!("fathom: {remark}\n")));
     let mut unread = 0;
     for file in &arguments.files {
-        let set = match report::native::load_set(file) {
+        let set = match formats::load_set(file) {
             Ok(set) => set,
             Err(error) => {
                 say(&format!("fathom: error: {}\n", describe(&error.into())));

@@ -6,10 +6,11 @@ use anyhow::Result;
 use archive::{Archive, Choice, Row, RunId, RunOrSet, SetId};
 use clap::Args;
 use judge::Judged;
+use record::Format;
 use record::human::counted;
 use record::{RecordSet, RunRecord};
 use report::style::Style;
-use report::{Dress, Format};
+use report::{RenderOptions, Subject};
 
 /// What `fathom runs show` takes.
 #[derive(Args)]
@@ -31,16 +32,16 @@ pub fn main(arguments: &Arguments, choice: &Choice) -> Result<()> {
     let mut output = Output::Stdout;
     let style = output.style();
     let formats = if arguments.json { [Format::JsonPlus] } else { [Format::Normal] };
-    let dress = Dress { style, ..Dress::default() };
+    let options = RenderOptions { style, ..RenderOptions::default() };
     for name in &arguments.names {
         let (heading, report) = match archive.resolve(name).map_err(refused)? {
             RunOrSet::Run(id) => {
                 let (record, row) = (archive.load(&id).map_err(refused)?, archive.row(&id));
                 let judged = judge::judge(&record);
                 let heading = of_run(&row.map_err(refused)?, &judged, &style);
-                (heading, report::render(&record, &judged, &formats, &dress))
+                (heading, report::render(Subject::Run(&record, &judged), &formats, &options))
             }
-            RunOrSet::Set(id) => of_set(&archive, &id, &formats, &dress)?,
+            RunOrSet::Set(id) => of_set(&archive, &id, &formats, &options)?,
         };
         match arguments.json {
             true => output.write(&report)?,
@@ -55,10 +56,10 @@ fn of_set(
     archive: &Archive,
     id: &SetId,
     formats: &[Format],
-    dress: &Dress,
+    options: &RenderOptions,
 ) -> Result<(String, String)> {
     let set = archive.load_set(id).map_err(refused)?;
-    let style = &dress.style;
+    let style = &options.style;
     let runs = counted(set.runs.len(), "run");
     let title = format!("Set {}: {runs} of fathom {}", id.as_str(), set.kind);
     let mut heading = style.bold(&title) + "\n";
@@ -72,7 +73,9 @@ fn of_set(
     let own = if formats == [Format::Normal] { as_made(&set, style) } else { None };
     let report = own.unwrap_or_else(|| {
         let judged: Vec<Judged> = set.runs.iter().map(judge::judge).collect();
-        report::render_set(&set, &judged, &judge::together(&set, &judged), formats, dress)
+        let together = judge::together(&set, &judged);
+        let subject = Subject::Set { set: &set, judged: &judged, together: &together };
+        report::render(subject, formats, options)
     });
     Ok((heading + "\n", report))
 }

@@ -4,9 +4,9 @@ use super::machine as settings;
 use super::remembered::Remembered;
 use crate::output::say;
 use anyhow::Result;
-use job::{Action, Dialect, Format, Invocation, JobErrors, Override};
+use job::{Action, Dialect, Invocation, JobErrors, Override};
 use plan::Plan;
-use record::{Coordinate, Message, Nanos, RunRecord, Severity};
+use record::{Coordinate, Format, Message, Nanos, RunRecord, Severity};
 use runner::Refusal;
 use runner::Runner;
 use runner::SuiteTask;
@@ -353,6 +353,6 @@ impl SuiteTask for Cells<'_> {
     fn save(&mut self, record: &RunRecord) -> Result<()> {
         let place = self.place().filter(|_| record.interrupted_by.is_none());
         let Some(place) = place else { return Ok(()) };
-        Ok(report::sweep::directory::save(&self.directory, place, record)?)
+        Ok(formats::sweep::save(&self.directory, place, record)?)
     }
 }

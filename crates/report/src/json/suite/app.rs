@@ -1,19 +1,14 @@
 //! `fathom app --json`.
 
-use super::{array, estimated, failure, findings, limited, path, texts};
-use crate::Kept;
-use crate::json::tree::{Json, object};
+use super::{document, estimated, failure, findings, limited};
+use crate::json::tree::{Json, array, object, texts};
 use judge::Limit;
+use record::SavedTo;
 use suite::app::{Conclusion, Gain, Incomparable, Row};
 
-/// `fathom app --json`; `kept`: where the records of its runs are.
-pub fn app(conclusion: &Conclusion, seed: u64, kept: &Kept) -> String {
-    object! {
-        "kind" => "app",
-        "fathom_version" => env!("CARGO_PKG_VERSION"),
-        "seed" => seed,
-        "record" => path(kept.record.as_deref()),
-        "archived_as" => kept.archived_as.clone(),
+/// `fathom app --json`; `saved`: where the records of its runs are.
+pub fn app(conclusion: &Conclusion, seed: u64, saved: &SavedTo) -> String {
+    let rest = object! {
         "directory" => &conclusion.directory,
         "stack" => texts(&conclusion.stack),
         "rounds" => conclusion.rounds,
@@ -25,8 +20,8 @@ pub fn app(conclusion: &Conclusion, seed: u64, kept: &Kept) -> String {
         "limits" => array(&conclusion.limited, limited),
         "findings" => findings(&conclusion.findings),
         "failures" => array(&conclusion.failures, failure),
-    }
-    .to_text()
+    };
+    document("app", Some(seed), saved, rest)
 }
 
 fn row(row: &Row) -> Json {
@@ -67,11 +62,11 @@ mod tests {
     use serde_json::Value;
 
     #[test]
-    fn the_document_holds_what_the_table_does() {
+    fn the_document_holds_the_figures_of_the_table() {
         let text = app(
             &crate::suite::app::tests::done(),
             7,
-            &Kept { record: Some("/x.json".into()), ..Kept::default() },
+            &SavedTo { record: Some("/x.json".into()), ..SavedTo::default() },
         );
         let value: Value = serde_json::from_str(&text).unwrap();
         assert_eq!((&value["kind"], &value["seed"]), (&"app".into(), &7.into()));

@@ -1,20 +1,16 @@
 //! `fathom s3 --json`.
 
-use super::{array, findings, path, texts};
-use crate::Kept;
-use crate::json::tree::{Json, object};
+use super::{document, findings};
+use crate::json::tree::{Json, array, object, texts};
 use crate::suite::objects::PERCENTILES;
+use record::SavedTo;
 use record::{Histogram, HostResult};
 use std::collections::BTreeMap;
 use suite::objects::{Conclusion, Operation, Rate, Seconds};
 
-/// `fathom s3 --json`; `kept`: where the record is.
-pub fn objects(conclusion: &Conclusion, kept: &Kept) -> String {
-    object! {
-        "kind" => "s3",
-        "fathom_version" => env!("CARGO_PKG_VERSION"),
-        "record" => path(kept.record.as_deref()),
-        "archived_as" => kept.archived_as.clone(),
+/// `fathom s3 --json`; `saved`: where the record is.
+pub fn objects(conclusion: &Conclusion, saved: &SavedTo) -> String {
+    let rest = object! {
         "endpoints" => texts(&conclusion.endpoints),
         "hosts" => array(&conclusion.hosts, host),
         "content" => &conclusion.content,
@@ -27,8 +23,8 @@ pub fn objects(conclusion: &Conclusion, kept: &Kept) -> String {
         "operations" => array(&conclusion.operations, operation),
         "failures" => texts(&conclusion.failures),
         "findings" => findings(&conclusion.findings),
-    }
-    .to_text()
+    };
+    document("s3", None, saved, rest)
 }
 
 fn host(host: &HostResult) -> Json {
@@ -102,8 +98,8 @@ mod tests {
     use serde_json::Value;
 
     #[test]
-    fn the_document_holds_what_the_lines_do() {
-        let text = objects(&crate::suite::objects::tests::done(), &Kept::default());
+    fn the_document_holds_the_figures_of_the_lines() {
+        let text = objects(&crate::suite::objects::tests::done(), &SavedTo::default());
         let value: Value = serde_json::from_str(&text).unwrap();
         let host = &value["hosts"][1];
         assert_eq!((&host["endpoint"], &host["failed"]), (&"127.0.0.1:9001".into(), &12.into()));

@@ -69,7 +69,7 @@ fn a_curve_is_a_table_with_its_knee_and_one_sentence() {
     let out = text(&curved(), &Style::default());
     let expected = "\
 ext4 > vda
-random reads of 4 KiB in one file of 1 GiB, O_DIRECT, io_uring, 61 s
+random reads of 4 KiB in one file of 1 GiB, O_DIRECT, io_uring, 1 min 01 s
 
 depth       IOPS       mean        p50        p99      p99.9 power
     1        6 k     167 µs     150 µs     333 µs    1.33 ms    6%
@@ -80,7 +80,7 @@ depth       IOPS       mean        p50        p99      p99.9 power
     let said = flat(&out);
     for part in [
         "Knee: depth 16 (96 k IOPS at 167 µs); depth 32 brings +0 % throughput for +100 % latency.",
-        "Single rounds have it between 8 and 16.",
+        "In single rounds it is between 8 and 16.",
         "Use iodepth=16: beyond it latency grows faster than throughput. It gives 96 k IOPS",
     ] {
         assert!(said.contains(part), "{part}: {said}");
@@ -117,26 +117,26 @@ fn intervals_that_say_nothing_run_into_no_neighbour_and_have_units() {
 }
 
 #[test]
-fn a_bound_says_what_it_allows_or_that_nothing_keeps_to_it() {
+fn a_bound_names_its_deepest_depth_or_that_no_depth_meets_it() {
     let said = flat(&text(&with_bound(700_000.0, Some(32)), &Style::default()));
     for part in [
-        "p99 <= 700 µs holds to depth 32: 667 µs (647-693) there, whose interval reaches",
+        "p99 <= 700 µs holds to depth 32: 667 µs (647-693) there, but its interval reaches",
         "Deeper ones were not measured.",
         "Use iodepth=32: the deepest with p99 <= 700 µs.",
-        "Depth 16 gives as much, sooner.",
+        "Depth 16 gives as much with less latency.",
     ] {
         assert!(said.contains(part), "{part}: {said}");
     }
     let unmet = with_bound(100_000.0, None);
     assert!(unmet.is_unmet());
     let said = flat(&text(&unmet, &Style::default()));
-    assert!(said.contains("even at depth 1 it is 333 µs"), "{said}");
+    assert!(said.contains("at depth 1 it is 333 µs"), "{said}");
     assert!(said.contains("No depth keeps to p99 <= 100 µs."), "{said}");
     assert_eq!(job_file(&unmet), None);
 }
 
 #[test]
-fn the_job_file_runs_what_was_measured_in_a_file_that_stays() {
+fn the_job_file_repeats_the_measurement_in_a_permanent_file() {
     let file = job_file(&curved()).unwrap();
     let (comments, job): (Vec<&str>, Vec<&str>) = file.lines().partition(|l| l.starts_with('#'));
     assert_eq!(
@@ -165,7 +165,7 @@ fn the_job_file_runs_what_was_measured_in_a_file_that_stays() {
 }
 
 #[test]
-fn nothing_measured_is_said() {
+fn a_measurement_without_runs_is_reported() {
     let out =
         text(&Conclusion { interrupted_by: Some(2), ..Conclusion::default() }, &Style::default());
     assert!(out.contains("Nothing was measured.") && out.contains("Ended early by signal 2"));

@@ -3,18 +3,19 @@
 use super::Servers;
 use super::member::Member;
 use anyhow::Result;
-use record::RunRecord;
+use record::{Format, RunRecord};
 use report::clients::{ClientReport, Clients};
+use report::{RenderOptions, Subject};
 
 impl Servers<'_> {
-    /// Takes what a server has measured so far. As text it is shown at once, as fio shows the
-    /// results of servers; in one document with the others, once all that run have said theirs.
+    /// Takes the results of a server so far. Text is printed at once, as fio prints the results of
+    /// servers; a document is printed when all running servers have sent theirs.
     pub(super) fn so_far(&mut self, index: usize, record: RunRecord) -> Result<()> {
-        let dress = self.request.dress(self.output);
+        let options = RenderOptions { so_far: true, ..self.request.render_options(self.output) };
         let Some(member) = self.members.get_mut(index) else { return Ok(()) };
         let report = member.so_far(record);
         if self.text {
-            self.output.write(&report::clients::server_so_far(&report, &dress))?;
+            self.output.write(&report::normal::server(&report, &options))?;
         }
         member.so_far = Some(report);
         if self.members.iter().any(|member| member.so_far.is_none() && !member.stage.is_over()) {
@@ -22,11 +23,15 @@ impl Servers<'_> {
         }
         let last = |member: &mut Member| member.so_far.take().or_else(|| member.report.clone());
         let reports: Vec<ClientReport> = self.members.iter_mut().filter_map(last).collect();
-        let of_all = |format: &report::Format| *format != report::Format::Normal;
-        let formats: Vec<_> = self.request.formats().into_iter().filter(of_all).collect();
+        let mut formats = self.request.formats().to_vec();
+        formats.retain(|format| *format != Format::Normal);
         match formats.is_empty() {
             true => Ok(()),
-            false => self.output.write(&Clients::new(reports).render(&formats, &dress)),
+            false => self.output.write(&report::render(
+                Subject::Clients(&Clients::new(reports)),
+                &formats,
+                &options,
+            )),
         }
     }
 }

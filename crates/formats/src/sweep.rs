@@ -1,0 +1,262 @@
+//! A sweep as a directory: a manifest of what it is, and a record for each run as soon as that is
+//! made; described in docs/SWEEPS.md.
+//!
+//! Each file is complete or is not there, so a sweep that was killed goes on where it was: what is
+//! not there, or is not whole, is measured again.
+
+use crate::native::{self, RecordError};
+use record::{RecordSet, RunRecord};
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use suite::sweep::{Design, KIND, Manifest, Place};
+
+/// What a sweep was told.
+const MANIFEST: &str = "sweep.json";
+/// Where its runs are.
+const CELLS: &str = "cells";
+
+/// Whether a path is the directory of a sweep.
+pub fn is_sweep(path: &Path) -> bool {
+    path.join(MANIFEST).is_file()
+}
+
+/// Whether a new sweep may be begun there: nothing is there, or a directory with nothing in it but
+/// what a program left that was killed while it began one.
+pub fn is_free(path: &Path) -> bool {
+    match fs::read_dir(path) {
+        Ok(mut entries) => {
+            entries.all(|entry| entry.is_ok_and(|entry| is_left_over(&entry.path())))
+        }
+        Err(error) => error.kind() == ErrorKind::NotFound,
+    }
+}
+
+/// Whether a file is a manifest that was not written to its end (see [`native::write_atomically`]).
+fn is_left_over(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    name.starts_with(MANIFEST) && name.ends_with(".tmp") && path.is_file()
+}
+
+/// Makes the directory of a new sweep.
+///
+/// # Errors
+/// When it cannot be made or written to, or holds something.
+pub fn begin(directory: &Path, manifest: &Manifest) -> Result<(), RecordError> {
+    let failed = |source| RecordError::Write { path: directory.into(), source };
+    fs::create_dir_all(directory).map_err(failed)?;
+    if !is_free(directory) {
+        return Err(failed(io::Error::new(ErrorKind::AlreadyExists, "it is not empty")));
+    }
+    for left_over in fs::read_dir(directory).map_err(failed)? {
+        fs::remove_file(left_over.map_err(failed)?.path()).map_err(failed)?;
+    }
+    native::save_document(manifest, &directory.join(MANIFEST))?;
+    fs::create_dir(directory.join(CELLS)).map_err(failed)?;
+    settle(directory).map_err(failed)
+}
+
+/// What the sweep in a directory was told.
+///
+/// # Errors
+/// When it cannot be read, is none, or was begun by a newer program.
+pub fn manifest(directory: &Path) -> Result<Manifest, RecordError> {
+    let path = directory.join(MANIFEST);
+    let text = native::read(&path)?;
+    native::heading(&text, &path)?;
+    let manifest: Manifest = native::parsed(&text, &path)?;
+    let wrong = |reason: String| RecordError::NotARecord { path: path.clone(), reason };
+    if manifest.kind != KIND {
+        return Err(wrong(format!("its kind is '{}', not '{KIND}'", manifest.kind)));
+    }
+    manifest.design.check().map_err(wrong)?;
+    Ok(manifest)
+}
+
+/// The file of a sweep that says what it is: who works on the sweep holds a lock on it.
+pub fn manifest_file(directory: &Path) -> PathBuf {
+    directory.join(MANIFEST)
+}
+
+/// Removes what a program that was killed left half-written, and finds out whether more can be
+/// written. Only for who holds the directory.
+///
+/// # Errors
+/// When it cannot be written to.
+pub fn tidy(directory: &Path) -> Result<(), RecordError> {
+    let cells = directory.join(CELLS);
+    let clean = || -> io::Result<()> {
+        fs::create_dir_all(&cells)?;
+        for entry in fs::read_dir(&cells)? {
+            let path = entry?.path();
+            if path.extension().is_some_and(|extension| extension == "tmp") {
+                fs::remove_file(&path)?;
+            }
+        }
+        let probe = cells.join("probe.tmp");
+        File::create(&probe)?;
+        fs::remove_file(&probe)
+    };
+    clean().map_err(|source| RecordError::Write { path: cells.clone(), source })
+}
+
+/// Where a run is kept.
+fn path(directory: &Path, place: Place) -> PathBuf {
+    directory.join(CELLS).join(format!("{:04}-{}.json", place.cell + 1, place.round + 1))
+}
+
+/// Keeps a run: once this is back, it stays, whatever becomes of program and machine.
+///
+/// # Errors
+/// When it cannot be written; what was kept before stays.
+pub fn save(directory: &Path, place: Place, record: &RunRecord) -> Result<(), RecordError> {
+    let path = path(directory, place);
+    native::save(record, &path)?;
+    settle(&directory.join(CELLS)).map_err(|source| RecordError::Write { path, source })
+}
+
+/// Makes the names in a directory stay.
+fn settle(directory: &Path) -> io::Result<()> {
+    File::open(directory)?.sync_all()
+}
+
+/// The runs that were made to their end, in the order of the design.
+///
+/// # Errors
+/// When one cannot be read, or was made by a newer program. One that is not whole, or is of another
+/// sweep, is not there.
+pub fn load(directory: &Path, design: &Design) -> Result<Vec<(Place, RunRecord)>, RecordError> {
+    let mut found = Vec::new();
+    for place in design.order() {
+        let record = match native::load_run(&path(directory, place)) {
+            Ok(record) => record,
+            Err(RecordError::NotARecord { .. }) => continue,
+            Err(RecordError::Read { source, .. })
+                if matches!(source.kind(), ErrorKind::NotFound | ErrorKind::InvalidData) =>
+            {
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        if record.cell == Some(design.cell(place)) && record.interrupted_by.is_none() {
+            found.push((place, record));
+        }
+    }
+    Ok(found)
+}
+
+/// The manifest and the runs of the sweep in a directory.
+///
+/// # Errors
+/// When they cannot be read, or there is no sweep.
+pub fn open(directory: &Path) -> Result<(Manifest, RecordSet), RecordError> {
+    let manifest = manifest(directory)?;
+    let mut set = set(&manifest);
+    set.runs.extend(load(directory, &manifest.design)?.into_iter().map(|(_, record)| record));
+    Ok((manifest, set))
+}
+
+/// A set for the runs of a sweep.
+pub fn set(manifest: &Manifest) -> RecordSet {
+    RecordSet {
+        schema: manifest.schema,
+        fathom_version: manifest.fathom_version.clone(),
+        kind: KIND.into(),
+        seed: manifest.design.seed,
+        runs: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use suite::sweep::{Dimension, Order};
+
+    fn manifest_of(values: &[&str]) -> Manifest {
+        let values = values.iter().map(|value| (*value).to_owned()).collect();
+        let design = Design {
+            dimensions: vec![Dimension { name: "iodepth".into(), values }],
+            repeats: 2,
+            order: Order::Given,
+            ..Design::default()
+        };
+        Manifest { schema: 1, kind: KIND.into(), design, ..Manifest::default() }
+    }
+
+    fn run(manifest: &Manifest, place: Place) -> RunRecord {
+        let cell = Some(manifest.design.cell(place));
+        RunRecord { schema: 1, cell, ..RunRecord::default() }
+    }
+
+    #[test]
+    fn saved_runs_are_loaded_and_incomplete_files_are_skipped() {
+        let scratch = tempfile::tempdir().unwrap();
+        let at = scratch.path().join("deep/sweep");
+        let told = manifest_of(&["1", "2"]);
+        begin(&at, &told).unwrap();
+        assert_eq!(manifest(&at).unwrap(), told);
+        let order = told.design.order();
+        for place in &order {
+            save(&at, *place, &run(&told, *place)).unwrap();
+        }
+        let places = |at: &Path| -> Vec<Place> {
+            load(at, &told.design).unwrap().into_iter().map(|(place, _)| place).collect()
+        };
+        assert_eq!(places(&at), order);
+        assert_eq!(crate::load_set(&at).unwrap().runs.len(), 4);
+        // Half of a file, nothing of one, and one that stands in the place of another.
+        let whole = fs::read(path(&at, order[0])).unwrap();
+        fs::write(path(&at, order[0]), &whole[..whole.len() / 2]).unwrap();
+        fs::write(path(&at, order[1]), "").unwrap();
+        save(&at, order[2], &run(&told, order[3])).unwrap();
+        assert_eq!(places(&at), [order[3]]);
+        let stopped = RunRecord { interrupted_by: Some(2), ..run(&told, order[3]) };
+        save(&at, order[3], &stopped).unwrap();
+        assert!(places(&at).is_empty());
+    }
+
+    #[test]
+    fn a_directory_holds_one_sweep_and_left_overs_are_removed() {
+        let scratch = tempfile::tempdir().unwrap();
+        let at = scratch.path().join("sweep");
+        begin(&at, &manifest_of(&["1"])).unwrap();
+        assert!(!is_free(&at) && begin(&at, &manifest_of(&["1"])).is_err(), "it holds something");
+        fs::write(at.join(CELLS).join("0001-1.json.123.tmp"), "half").unwrap();
+        tidy(&at).unwrap();
+        assert_eq!(fs::read_dir(at.join(CELLS)).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_manifest_that_was_never_whole_stands_in_nobodys_way() {
+        let scratch = tempfile::tempdir().unwrap();
+        let at = scratch.path().join("sweep");
+        assert!(is_free(&at), "nothing is there");
+        fs::create_dir(&at).unwrap();
+        fs::write(at.join("sweep.json.123.tmp"), "{\"sche").unwrap();
+        fs::write(at.join("mine.tmp"), "").unwrap();
+        assert!(!is_free(&at), "something of the user's");
+        fs::remove_file(at.join("mine.tmp")).unwrap();
+        assert!(is_free(&at));
+        begin(&at, &manifest_of(&["1"])).unwrap();
+        let mut names: Vec<_> =
+            fs::read_dir(&at).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, [CELLS, MANIFEST]);
+    }
+
+    #[test]
+    fn other_directories_are_refused_as_sweeps() {
+        let scratch = tempfile::tempdir().unwrap();
+        let at = scratch.path();
+        assert!(!is_sweep(at) && manifest(at).is_err());
+        let save = |change: &dyn Fn(&mut Manifest)| {
+            let mut told = manifest_of(&["1"]);
+            change(&mut told);
+            native::save_document(&told, &at.join(MANIFEST)).unwrap();
+            manifest(at).unwrap_err().to_string()
+        };
+        assert!(save(&|told| told.kind = "test".into()).contains("its kind is 'test'"));
+        assert!(save(&|told| told.design.dimensions.clear()).contains("nothing to vary"));
+        assert!(save(&|told| told.schema = 99).contains("newer fathom"));
+    }
+}

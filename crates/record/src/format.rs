@@ -1,0 +1,40 @@
+//! The forms that a run is reported in.
+
+/// A form of the report, in the order in which several are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Format {
+    /// fio's terse lines: fields separated by semicolons.
+    Terse,
+    /// fio's JSON.
+    Json,
+    /// fio's JSON with every bin of the histograms.
+    JsonPlus,
+    /// Text for people.
+    Normal,
+}
+
+impl Format {
+    /// All forms, in the order in which they are printed.
+    pub const ALL: [Format; 4] = [Format::Terse, Format::Json, Format::JsonPlus, Format::Normal];
+
+    /// The name that selects it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Terse => "terse",
+            Format::Json => "json",
+            Format::JsonPlus => "json+",
+            Format::Normal => "normal",
+        }
+    }
+
+    /// The form of this name; fio knows terse as "minimal" too.
+    pub fn from_name(name: &str) -> Option<Format> {
+        let name = if name == "minimal" { "terse" } else { name };
+        Format::ALL.into_iter().find(|format| format.name() == name)
+    }
+
+    /// Whether programs read it as JSON.
+    pub fn is_json(self) -> bool {
+        matches!(self, Format::Json | Format::JsonPlus)
+    }
+}
