@@ -2,6 +2,7 @@
 //! they run wherever the project builds.
 
 mod bench;
+mod book;
 mod cargo;
 mod docs;
 mod fuzz;
@@ -35,6 +36,8 @@ enum Command {
     Lab,
     /// Damage inputs for a parser until it fails or time is up.
     Fuzz(fuzz::Options),
+    /// Build the guide from docs/ with mdBook.
+    Book,
     /// Write the documents that are made from tables: options, checks, crates.
     Docs,
 }
@@ -47,6 +50,7 @@ fn main() -> ExitCode {
         Command::Bench(options) => bench::run(&root, &options).map(|()| 0),
         Command::Lab => lab::run(&root).map(|()| 0),
         Command::Fuzz(options) => fuzz::run(&root, &options),
+        Command::Book => book::build(&root),
         Command::Docs => docs::write(&root).map(|()| 0),
     };
     match done {

@@ -7,6 +7,7 @@ mod circles;
 mod finding;
 mod functions;
 mod generated;
+mod guide;
 mod hot;
 mod imports;
 mod layout;
@@ -33,6 +34,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("layout of text", layout::check),
     ("options documented", options::check),
     ("generated docs", generated::check),
+    ("guide", guide::check),
     ("proofs of checks", proofs::check),
 ];
 
