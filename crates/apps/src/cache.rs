@@ -14,7 +14,7 @@ use std::path::Path;
 /// What could not be written, and why.
 pub fn sync(at: &Path) -> Result<(), Failure> {
     let synced = File::open(at).and_then(|directory| Ok(syncfs(&directory)?));
-    synced.map_err(|error| Failure::of("synchronise", at, &error))
+    synced.map_err(|error| Failure::io("synchronise", at, &error))
 }
 
 /// Empties caches as far as this user may: all of the kernel's, or else what it keeps of the files
@@ -35,7 +35,7 @@ fn advise(at: &Path) -> Result<(), Failure> {
     each_file(at, &mut |path, _| {
         let advised =
             File::open(path).and_then(|file| Ok(fadvise(&file, 0, None, Advice::DontNeed)?));
-        advised.map_err(|error| Failure::of("take from the page cache", path, &error))
+        advised.map_err(|error| Failure::io("take from the page cache", path, &error))
     })
 }
 

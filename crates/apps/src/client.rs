@@ -1,10 +1,10 @@
 //! Sessions with servers through their own clients (psql, mariadb): they know every way to log in
 //! there is, and users know their messages.
 
-use crate::command::{last, told};
+use crate::command::{read_tail, stderr_summary};
 use crate::programs;
 use crate::rows::Rows;
-use crate::session::{Connection, Session};
+use crate::session::Session;
 use crate::{Database, Failure};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
@@ -12,10 +12,6 @@ use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::thread::JoinHandle;
-
-mod dsn;
-
-pub use dsn::{Dsn, DsnError};
 
 /// Rows of one INSERT: a statement stays well below the server's largest packet.
 const ROWS_AT_ONCE: u64 = 500;
@@ -58,11 +54,6 @@ impl ClientCall {
             environment,
         })
     }
-
-    /// It as a connection.
-    pub(crate) fn connection(self) -> Connection {
-        Connection::Client(self)
-    }
 }
 
 /// A client under way.
@@ -94,7 +85,7 @@ impl Client {
             child,
             to: Some(BufWriter::with_capacity(1 << 18, to)),
             from: BufReader::new(from),
-            complaints: Some(std::thread::spawn(move || last(complaints))),
+            complaints: Some(std::thread::spawn(move || read_tail(complaints))),
             marks: 0,
         };
         client.execute("SELECT 1")?;
@@ -138,7 +129,7 @@ impl Client {
         let _ = self.from.read_to_end(&mut rest);
         let said = self.complaints.take().and_then(|said| said.join().ok()).unwrap_or_default();
         let _ = self.child.wait();
-        match told(&said).as_str() {
+        match stderr_summary(&said).as_str() {
             "" => Failure(format!("the client of {} ended without a word", self.database.name())),
             said => Failure(format!("{}{said}", self.database.name())),
         }

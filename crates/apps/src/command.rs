@@ -28,16 +28,16 @@ pub(crate) fn run_to_end(command: &mut Command, name: &str) -> Result<(), Failur
     let failed = |error: std::io::Error| Failure(format!("'{name}' cannot be run: {error}"));
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(failed)?;
-    let said = child.stderr.take().map(last).unwrap_or_default();
+    let said = child.stderr.take().map(read_tail).unwrap_or_default();
     let status = child.wait().map_err(failed)?;
     match status.success() {
         true => Ok(()),
-        false => Err(Failure(format!("'{name}' ended with {status}{}", told(&said)))),
+        false => Err(Failure(format!("'{name}' ended with {status}{}", stderr_summary(&said)))),
     }
 }
 
 /// The last of what can be read.
-pub(crate) fn last(mut from: impl Read) -> Vec<u8> {
+pub(crate) fn read_tail(mut from: impl Read) -> Vec<u8> {
     let (mut kept, mut piece) = (Vec::new(), [0; 4096]);
     // A pipe that breaks has said all it will say.
     while let Ok(read @ 1..) = from.read(&mut piece) {
@@ -48,7 +48,7 @@ pub(crate) fn last(mut from: impl Read) -> Vec<u8> {
 }
 
 /// ": " and the last lines of what a program said, in one; nothing where it said nothing.
-pub(crate) fn told(said: &[u8]) -> String {
+pub(crate) fn stderr_summary(said: &[u8]) -> String {
     let text = String::from_utf8_lossy(said);
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     match lines.is_empty() {

@@ -83,10 +83,10 @@ impl Shape {
     /// # Errors
     /// What cannot be made, and why.
     pub(crate) fn grow(&self, at: &Path) -> Result<(), Failure> {
-        fs::create_dir_all(at).map_err(|error| Failure::of("make", at, &error))?;
+        fs::create_dir_all(at).map_err(|error| Failure::io("make", at, &error))?;
         let write = |name: &str, text: &str| {
             let path = at.join(name);
-            fs::write(&path, text).map_err(|error| Failure::of("write", &path, &error))?;
+            fs::write(&path, text).map_err(|error| Failure::io("write", &path, &error))?;
             Ok::<_, Failure>(path)
         };
         let mut draw = Draw::new(self.seed);
@@ -98,7 +98,7 @@ impl Shape {
         write("Makefile", MAKEFILE)?;
         let configure = write("configure", &configure())?;
         fs::set_permissions(&configure, fs::Permissions::from_mode(0o755))
-            .map_err(|error| Failure::of("make executable", &configure, &error))
+            .map_err(|error| Failure::io("make executable", &configure, &error))
     }
 }
 

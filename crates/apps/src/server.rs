@@ -2,9 +2,9 @@
 //! by a user without rights, and gone with the value.
 
 use crate::client::ClientCall;
-use crate::command::{run_to_end, told};
+use crate::command::{run_to_end, stderr_summary};
+use crate::connection::Connection;
 use crate::programs::{self, Program};
-use crate::session::Connection;
 use crate::{Database, Failure};
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 use std::fs::{self, File};
@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// A server that does not answer by then will not.
-const PATIENCE: Duration = Duration::from_secs(60);
-const GLANCE: Duration = Duration::from_millis(50);
+const START_TIMEOUT: Duration = Duration::from_secs(60);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// Of the end of a log, what is told of a server that failed.
 const TOLD: usize = 1500;
 /// A socket's path has at most 107 characters (unix(7)); so many are left to its directory.
@@ -99,12 +99,12 @@ impl Server {
         let (sockets, elsewhere) = place_of_sockets(&home)?;
         for owned in [&home, &sockets] {
             if !owned.exists() {
-                fs::create_dir(owned).map_err(|error| Failure::of("make", owned, &error))?;
+                fs::create_dir(owned).map_err(|error| Failure::io("make", owned, &error))?;
             }
             let given = user.as_ref().map_or(Ok(()), |u| chown(owned, Some(u.user), Some(u.group)));
             let closed =
                 given.and_then(|()| fs::set_permissions(owned, fs::Permissions::from_mode(0o700)));
-            closed.map_err(|error| Failure::of("give away", owned, &error))?;
+            closed.map_err(|error| Failure::io("give away", owned, &error))?;
         }
         let (data, log) = (home.join("data"), directory.join(format!("{}.log", database.name())));
         let server = Server {
@@ -182,7 +182,7 @@ impl Server {
                 .map(Into::into)
                 .into(),
         };
-        Ok(ClientCall::new(self.database, arguments, Vec::new())?.connection())
+        ClientCall::new(self.database, arguments, Vec::new()).map(Connection::Client)
     }
 
     /// Directory of its socket.
@@ -190,18 +190,18 @@ impl Server {
         &self.sockets
     }
 
-    /// Starts it, unless it runs, and waits until it answers; gives up when `go_on` says no.
+    /// Starts it, unless it runs, and waits until it answers; gives up when `should_continue` says no.
     ///
     /// # Errors
     /// Why it does not answer, with the end of its log.
-    pub fn start(&mut self, go_on: &dyn Fn() -> bool) -> Result<(), Failure> {
+    pub fn start(&mut self, should_continue: &dyn Fn() -> bool) -> Result<(), Failure> {
         if self.child.is_some() {
             return Ok(());
         }
         let mut command = self.command(&self.program);
         self.arguments(&mut command);
         let log =
-            File::create(&self.log).map_err(|error| Failure::of("write", &self.log, &error))?;
+            File::create(&self.log).map_err(|error| Failure::io("write", &self.log, &error))?;
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
         let failed =
             |e: std::io::Error| Failure(format!("'{}' cannot be run: {e}", self.program.display()));
@@ -212,7 +212,7 @@ impl Server {
             let Err(why) = connection.open().map(drop) else { return Ok(()) };
             let ended =
                 self.child.as_mut().is_none_or(|child| !matches!(child.try_wait(), Ok(None)));
-            if ended || began.elapsed() > PATIENCE || !go_on() {
+            if ended || began.elapsed() > START_TIMEOUT || !should_continue() {
                 self.stop();
                 let failure = Failure(format!(
                     "the {} server does not answer: {why}{}",
@@ -221,7 +221,7 @@ impl Server {
                 ));
                 return Err(self.explained(failure));
             }
-            std::thread::sleep(GLANCE);
+            std::thread::sleep(POLL_INTERVAL);
         }
     }
 
@@ -253,7 +253,7 @@ impl Server {
     /// ": " and the end of the log.
     fn last_words(&self) -> String {
         let log = fs::read(&self.log).unwrap_or_default();
-        told(&log[log.len().saturating_sub(TOLD)..])
+        stderr_summary(&log[log.len().saturating_sub(TOLD)..])
     }
 
     /// Stops it as its manual says, with everything written; after a minute of waiting, at once.
@@ -267,11 +267,11 @@ impl Server {
         }
         let began = Instant::now();
         while matches!(child.try_wait(), Ok(None)) {
-            if began.elapsed() > PATIENCE {
+            if began.elapsed() > START_TIMEOUT {
                 let _ = child.kill();
                 let _ = child.wait();
             }
-            std::thread::sleep(GLANCE);
+            std::thread::sleep(POLL_INTERVAL);
         }
     }
 }
@@ -285,7 +285,7 @@ impl Drop for Server {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::tests::takes_everything;
+    use crate::connection::tests::takes_everything;
 
     /// A directory that the server's user may enter.
     fn open_scratch() -> TempDir {

@@ -65,8 +65,8 @@ impl Session for Sqlite {
 
 #[cfg(test)]
 mod tests {
-    use crate::session::Connection;
-    use crate::session::tests::takes_everything;
+    use crate::connection::Connection;
+    use crate::connection::tests::takes_everything;
 
     #[test]
     fn a_file_takes_everything() {

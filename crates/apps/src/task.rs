@@ -144,7 +144,7 @@ fn remove(path: &Path) -> Result<(), Failure> {
     };
     match removed {
         Err(error) if error.kind() != ErrorKind::NotFound => {
-            Err(Failure::of("remove", path, &error))
+            Err(Failure::io("remove", path, &error))
         }
         _ => Ok(()),
     }

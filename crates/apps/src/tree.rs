@@ -45,7 +45,7 @@ impl Shape {
         for (number, size) in (0..).zip(self.sizes()) {
             let directory = at.join(format!("d{:03}", number / IN_DIRECTORY));
             if number % IN_DIRECTORY == 0 {
-                fs::create_dir_all(&directory).map_err(|e| Failure::of("make", &directory, &e))?;
+                fs::create_dir_all(&directory).map_err(|e| Failure::io("make", &directory, &e))?;
             }
             let path = directory.join(format!("f{number:06}.txt"));
             let written = File::create(&path).and_then(|file| {
@@ -53,7 +53,7 @@ impl Shape {
                 text(&mut file, size, &words, &mut draw)?;
                 file.flush()
             });
-            written.map_err(|error| Failure::of("write", &path, &error))?;
+            written.map_err(|error| Failure::io("write", &path, &error))?;
         }
         Ok(())
     }
@@ -95,7 +95,7 @@ pub(crate) fn each_file(
     at: &Path,
     about: &mut impl FnMut(&Path, u64) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let unread = |error: std::io::Error| Failure::of("read", at, &error);
+    let unread = |error: std::io::Error| Failure::io("read", at, &error);
     for entry in fs::read_dir(at).map_err(unread)? {
         let entry = entry.map_err(unread)?;
         let path = entry.path();
@@ -103,7 +103,7 @@ pub(crate) fn each_file(
             Ok(metadata) => metadata,
             // A server may remove what it no longer needs meanwhile.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
-            Err(error) => return Err(Failure::of("look at", &path, &error)),
+            Err(error) => return Err(Failure::io("look at", &path, &error)),
         };
         if metadata.is_dir() {
             each_file(&path, about)?;

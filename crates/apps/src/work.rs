@@ -1,6 +1,6 @@
 //! The works there are, and the phases of each.
 
-mod bases;
+mod database_phases;
 mod files;
 
 use crate::programs::{self, Program};
@@ -29,7 +29,7 @@ pub enum Kind {
 
 /// What is wanted.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Wish {
+pub struct AppRequest {
     /// The works, in their order.
     pub kinds: Vec<Kind>,
     /// Bytes of the generated tree.
@@ -49,14 +49,14 @@ pub struct Wish {
     /// Each phase begins with empty caches.
     pub cold: bool,
     /// A tree of the user's own.
-    pub tree: Option<OwnTree>,
+    pub tree: Option<UserTree>,
     /// The user's own command that compiles it.
     pub command: Option<String>,
 }
 
 /// A tree of the user's own; it is copied, and never written to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OwnTree {
+pub struct UserTree {
     /// Where it is.
     pub path: PathBuf,
     /// Its files.
@@ -67,7 +67,7 @@ pub struct OwnTree {
 
 /// The database of a work.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Base {
+pub struct DatabaseTarget {
     /// How to get there.
     pub connection: Connection,
     /// A table of ours.
@@ -78,7 +78,7 @@ pub struct Base {
 
 /// One phase and what it does.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Planned {
+pub struct PlannedPhase {
     /// The phase.
     pub phase: Phase,
     /// What it does.
@@ -117,7 +117,7 @@ impl Kind {
     }
 }
 
-impl Wish {
+impl AppRequest {
     /// Whether the programs it needs are there.
     ///
     /// # Errors
@@ -147,16 +147,16 @@ impl Wish {
         self.kinds.iter().map(of).sum()
     }
 
-    /// All phases, in their order. `bases` are those of the databases among them, in order.
-    pub fn plan(&self, directory: &Path, bases: &[Base]) -> Vec<Planned> {
-        let mut bases = bases.iter();
+    /// All phases, in their order. `databases` are those of the databases among them, in order.
+    pub fn plan(&self, directory: &Path, databases: &[DatabaseTarget]) -> Vec<PlannedPhase> {
+        let mut databases = databases.iter();
         let phases = |kind: &Kind| match kind {
             Kind::Gzip => files::gzip(self, directory),
             Kind::Gunzip => files::gunzip(self, directory),
             Kind::Copy => files::copy(self, directory),
             Kind::Compile => files::compile(self, directory),
-            Kind::Database(database) => match bases.next() {
-                Some(base) => bases::phases(self, *database, base, directory),
+            Kind::Database(database) => match databases.next() {
+                Some(base) => database_phases::phases(self, *database, base, directory),
                 None => Vec::new(),
             },
         };
@@ -168,11 +168,11 @@ impl Wish {
     }
 
     /// A phase that needs no database.
-    fn phase(&self, sketch: Sketch, directory: &Path) -> Planned {
-        let Sketch { name, label, work, seconds, before, action, amount } = sketch;
+    fn phase(&self, phase: FilePhase, directory: &Path) -> PlannedPhase {
+        let FilePhase { name, label, work, seconds, before, action, amount } = phase;
         let mut timed = vec![Timed { name: name.to_owned(), action }];
         timed.extend(self.sync.then(|| Timed { name: "sync".into(), action: Action::Sync }));
-        Planned {
+        PlannedPhase {
             phase: Phase {
                 name: name.to_owned(),
                 label,
@@ -194,7 +194,7 @@ impl Wish {
 }
 
 /// What makes one phase unlike others.
-struct Sketch {
+struct FilePhase {
     name: &'static str,
     label: String,
     work: Kind,

@@ -56,7 +56,7 @@ A regular file named by of= is overwritten, and cut to seek= unless conv=notrunc
 
 /// A call of dd, understood.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Call {
+pub struct DdCommand {
     /// Where bytes come from.
     pub input: Input,
     /// Where they go.
@@ -160,7 +160,7 @@ pub enum Status {
     None,
 }
 
-impl Call {
+impl DdCommand {
     /// dd's operands for fathom's options.
     pub fn terminology(&self) -> Terminology {
         terminology::terminology(self)

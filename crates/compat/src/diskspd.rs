@@ -34,7 +34,7 @@ use std::fmt;
 
 /// What a command line asks for.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Call {
+pub struct DiskspdCommand {
     /// What is to be done.
     pub task: Task,
     /// The workload.
@@ -86,20 +86,20 @@ impl fmt::Display for Usage {
 impl std::error::Error for Usage {}
 
 /// What a command line depends on beside itself.
-pub struct Outside<'a> {
+pub struct ParseContext<'a> {
     /// The bytes of a file, or what keeps it from being read.
     pub read: &'a dyn Fn(&str) -> Result<Vec<u8>, String>,
     /// Seed for a bare `-z`.
     pub seed: u64,
 }
 
-impl Call {
+impl DiskspdCommand {
     /// Reads a command line, without the program's name.
     ///
     /// # Errors
     /// What is wrong with it, or with the profile it names.
-    pub fn parse(arguments: &[String], outside: &Outside) -> Result<Call, Usage> {
-        parse::parse(arguments, outside)
+    pub fn parse(arguments: &[String], context: &ParseContext) -> Result<DiskspdCommand, Usage> {
+        parse::parse(arguments, context)
     }
 
     /// The paths it works on, each with the size it is made anew with, where it is.

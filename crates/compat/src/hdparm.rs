@@ -10,7 +10,7 @@ mod terminology;
 pub use terminology::TERMINOLOGY;
 
 use crate::Usage;
-use crate::under::{moved, seconds};
+use crate::footer::{moved, seconds};
 use record::{Direction, RunRecord, TargetFacts, TargetKind};
 
 /// Name in messages.
@@ -37,7 +37,7 @@ written, and no setting of a drive is read or changed.
 
 /// A call of hdparm, understood.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Call {
+pub struct HdparmCommand {
     /// `-T`.
     pub cached: bool,
     /// `-t`.
@@ -79,13 +79,13 @@ fn wrong(flag: &str, what: &str, cure: &str) -> Usage {
     Usage::line(TOOL, flag, what, cure)
 }
 
-impl Call {
+impl HdparmCommand {
     /// Reads hdparm's flags and fathom's own, without the program's name.
     ///
     /// # Errors
     /// The first that is wrong, what was expected, and what to do.
-    pub fn parse(arguments: &[String]) -> Result<Call, Usage> {
-        let mut call = Call { waits: true, ..Call::default() };
+    pub fn parse(arguments: &[String]) -> Result<HdparmCommand, Usage> {
+        let mut call = HdparmCommand { waits: true, ..HdparmCommand::default() };
         let mut left = arguments.iter();
         let mut only_names = false;
         while let Some(argument) = left.next() {
@@ -290,9 +290,9 @@ mod tests {
     use super::*;
     use record::{Bytes, JobRecord, Nanos};
 
-    fn call(line: &str) -> Result<Call, Usage> {
+    fn call(line: &str) -> Result<HdparmCommand, Usage> {
         let arguments: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-        Call::parse(&arguments)
+        HdparmCommand::parse(&arguments)
     }
 
     fn disk(bytes: u64) -> TargetFacts {
@@ -339,7 +339,7 @@ mod tests {
 
     #[test]
     fn an_empty_name_is_a_mistake_of_the_line() {
-        let error = Call::parse(&["-t".to_owned(), String::new()]).unwrap_err();
+        let error = HdparmCommand::parse(&["-t".to_owned(), String::new()]).unwrap_err();
         assert_eq!((error.fault, error.flag.as_str()), (crate::Fault::Line, "DEVICE"));
     }
 
@@ -359,7 +359,7 @@ mod tests {
         for option in ["--size=2097152 --pre_read=0 --invalidate=0", "--time_based=1", "delay=4"] {
             assert!(cached.contains(option), "{cached}");
         }
-        let quick = Call { waits: false, direct: false, ..call };
+        let quick = HdparmCommand { waits: false, direct: false, ..call };
         let cached = quick.arguments(Timing::Cached, "x", &target).unwrap().join(" ");
         assert!(cached.contains("--pre_read=1") && !cached.contains("startdelay"), "{cached}");
     }
@@ -379,7 +379,8 @@ mod tests {
     #[test]
     fn lines_read_as_hdparm_writes_them() {
         let plain = call("-tT x").unwrap();
-        let line = |call: &Call, timing, bytes, nanos| call.line(timing, &record(bytes, nanos));
+        let line =
+            |call: &HdparmCommand, timing, bytes, nanos| call.line(timing, &record(bytes, nanos));
         assert_eq!(heading("/dev/sda"), "\n/dev/sda:\n");
         assert_eq!(
             line(&plain, Timing::Device, 556 << 20, 3_001_000_000),

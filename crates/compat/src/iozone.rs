@@ -28,7 +28,7 @@ pub use json::json;
 pub use live::Live;
 pub use operation::Operation;
 pub use parse::{Request, parse};
-pub use runs::{Around, Iozone};
+pub use runs::{Iozone, RunContext};
 pub use source::Source;
 pub use table::Sheet;
 pub use terminology::TERMINOLOGY;
@@ -40,7 +40,7 @@ const TOOL: &str = "iozone";
 
 /// What is measured with what, as the command line has it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Call {
+pub struct IozoneCommand {
     /// What is gone through.
     pub mode: Mode,
     /// File sizes that were named, in kB of 1024 bytes.
@@ -109,7 +109,7 @@ pub struct Access {
     /// fsync at the end of writing is part of the time.
     pub fsync: bool,
     /// System calls that move the data.
-    pub calls: Calls,
+    pub calls: IoCalls,
     /// Pages of the file are dropped before each test.
     pub cold: bool,
     /// A stride, in records.
@@ -122,7 +122,7 @@ pub struct Access {
     pub rest_s: u64,
     /// What is advised of the mapping, as `fadvise_hint` has it.
     pub advice: Option<&'static str>,
-    /// Files are locked around each operation.
+    /// Files are locked context each operation.
     pub lock: bool,
     /// Byte that is written, and checked when it is read.
     pub pattern: Option<u8>,
@@ -152,7 +152,7 @@ pub enum Sync {
 
 /// System calls that move the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Calls {
+pub enum IoCalls {
     /// Those the test is named after.
     Usual,
     /// None: a mapping.
@@ -222,10 +222,10 @@ pub struct Own {
     pub with_serials: bool,
 }
 
-impl Default for Call {
+impl Default for IozoneCommand {
     /// What IOzone does without any flag: 512 kB in records of 4 kB, all tests.
-    fn default() -> Call {
-        Call {
+    fn default() -> IozoneCommand {
+        IozoneCommand {
             mode: Mode::Single,
             sizes: Vec::new(),
             records: Vec::new(),
@@ -242,7 +242,7 @@ impl Default for Call {
                 direct: false,
                 sync: Sync::No,
                 fsync: false,
-                calls: Calls::Usual,
+                calls: IoCalls::Usual,
                 cold: false,
                 stride: 17,
                 think_ms: 0,
@@ -274,7 +274,7 @@ impl Default for Call {
     }
 }
 
-impl Call {
+impl IozoneCommand {
     /// Operations in the order they are measured in.
     pub fn operations(&self) -> Vec<Operation> {
         let throughput = matches!(self.mode, Mode::Throughput { .. });

@@ -6,10 +6,10 @@
 
 pub mod dd;
 pub mod diskspd;
+mod footer;
 pub mod hdparm;
 pub mod iozone;
 mod runs;
-mod under;
 mod usage;
 
 use record::Term::{self, Absent};
@@ -28,8 +28,8 @@ const ONE_AT_A_TIME: &[Term] = &[
     Absent("cpus_allowed_policy"),
 ];
 
+pub use footer::ReportFooter;
 pub use runs::Runs;
-pub use under::Under;
 pub use usage::{Fault, Usage};
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ const UNMISTAKABLE: [&str; 7] =
 
 fn dd(operands: &str) -> Terminology {
     let operands: Vec<String> = operands.split(' ').map(str::to_owned).collect();
-    dd::Call::parse(&operands).unwrap().terminology()
+    dd::DdCommand::parse(&operands).unwrap().terminology()
 }
 
 fn terminologies() -> [Terminology; 6] {

@@ -88,7 +88,7 @@ impl At {
         }
         let mut hints = Hints::default();
         for (name, value) in said.head.lines().filter_map(|line| line.split_once(": ")) {
-            hints.note(name, value.as_bytes());
+            hints.read_header(name, value.as_bytes());
         }
         Err(failure(status, &hints, &said.body, now))
     }

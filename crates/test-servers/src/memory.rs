@@ -17,7 +17,7 @@ use tokio_stream::StreamExt;
 
 /// One object.
 #[derive(Clone, Default)]
-struct Kept {
+struct StoredObject {
     content: Vec<u8>,
     tag: String,
     storage_class: Option<String>,
@@ -29,12 +29,12 @@ struct Kept {
 struct Upload {
     place: (String, String),
     storage_class: Option<String>,
-    parts: BTreeMap<i32, Kept>,
+    parts: BTreeMap<i32, StoredObject>,
 }
 
 #[derive(Default)]
 struct Content {
-    buckets: BTreeMap<String, BTreeMap<String, Kept>>,
+    buckets: BTreeMap<String, BTreeMap<String, StoredObject>>,
     uploads: BTreeMap<String, Upload>,
     begun: u64,
 }
@@ -76,7 +76,7 @@ impl Memory {
     #[track_caller]
     pub fn put(&self, bucket: &str, key: &str, content: Vec<u8>) {
         let tag = tag_of(&content);
-        let kept = Kept { content, tag, ..Kept::default() };
+        let kept = StoredObject { content, tag, ..StoredObject::default() };
         self.lock().buckets.get_mut(bucket).expect("a bucket").insert(key.to_owned(), kept);
     }
 
@@ -101,7 +101,12 @@ impl Memory {
     }
 
     /// The object, for whom the key it may have been put with is known.
-    fn find(&self, bucket: &str, key: &str, customer_key: Option<&String>) -> S3Result<Kept> {
+    fn find(
+        &self,
+        bucket: &str,
+        key: &str,
+        customer_key: Option<&String>,
+    ) -> S3Result<StoredObject> {
         let content = self.lock();
         let objects = content.buckets.get(bucket).ok_or_else(|| s3_error!(NoSuchBucket))?;
         let kept = objects.get(key).ok_or_else(|| s3_error!(NoSuchKey))?;
@@ -114,7 +119,7 @@ impl Memory {
         Ok(kept.clone())
     }
 
-    fn keep(&self, bucket: &str, key: String, kept: Kept) -> S3Result<()> {
+    fn keep(&self, bucket: &str, key: String, kept: StoredObject) -> S3Result<()> {
         let mut content = self.lock();
         let objects = content.buckets.get_mut(bucket).ok_or_else(|| s3_error!(NoSuchBucket))?;
         objects.insert(key, kept);
@@ -169,7 +174,7 @@ impl S3 for Memory {
         let input = req.input;
         let content = received(input.body).await?;
         let tag = tag_of(&content);
-        let kept = Kept {
+        let kept = StoredObject {
             content,
             tag: tag.clone(),
             storage_class: input.storage_class.map(|class| class.as_str().to_owned()),
@@ -303,7 +308,7 @@ impl S3 for Memory {
         let tag = tag_of(&part);
         let mut content = self.lock();
         let upload = content.uploads.get_mut(&input.upload_id);
-        let kept = Kept { content: part, tag: tag.clone(), ..Kept::default() };
+        let kept = StoredObject { content: part, tag: tag.clone(), ..StoredObject::default() };
         upload.ok_or_else(|| s3_error!(NoSuchUpload))?.parts.insert(input.part_number, kept);
         let e_tag = Some(tag);
         Ok(S3Response::new(UploadPartOutput { e_tag, ..UploadPartOutput::default() }))
@@ -331,7 +336,7 @@ impl S3 for Memory {
             return Err(s3_error!(InvalidPart, "an upload has one part at least"));
         }
         let tag = format!("\"{}-{}\"", tag_of(&whole).trim_matches('"'), named.len());
-        let kept = Kept {
+        let kept = StoredObject {
             content: whole,
             tag: tag.clone(),
             storage_class: upload.storage_class.clone(),

@@ -62,12 +62,12 @@ fn answer(
 ) -> Response<Body> {
     let header = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
     if header("x-auth-token") != Some(token) {
-        return said(401, "Unauthorized");
+        return error_response(401, "Unauthorized");
     }
     let path = decoded(request.uri().path());
     let Some(place) = path.strip_prefix(SwiftServer::ACCOUNT).and_then(|at| at.strip_prefix('/'))
     else {
-        return said(403, "Forbidden");
+        return error_response(403, "Forbidden");
     };
     let (container, name) = place.split_once('/').unwrap_or((place, ""));
     let mut containers = containers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -75,7 +75,9 @@ fn answer(
         let made = containers.insert(container.to_owned(), BTreeMap::new()).is_none();
         return say(if made { 201 } else { 202 }, Vec::new());
     }
-    let Some(objects) = containers.get_mut(container) else { return said(404, "Not Found") };
+    let Some(objects) = containers.get_mut(container) else {
+        return error_response(404, "Not Found");
+    };
     match (request.method(), name) {
         (&Method::GET, "") => listed(objects),
         (&Method::PUT, _) => {
@@ -84,18 +86,18 @@ fn answer(
         }
         (&Method::DELETE, _) => match objects.remove(name) {
             Some(_) => say(204, Vec::new()),
-            None => said(404, "Not Found"),
+            None => error_response(404, "Not Found"),
         },
         (&Method::GET | &Method::HEAD, _) => match objects.get(name) {
             Some(content) => read(content, header("range")),
-            None => said(404, "Not Found"),
+            None => error_response(404, "Not Found"),
         },
-        _ => said(405, "Method Not Allowed"),
+        _ => error_response(405, "Method Not Allowed"),
     }
 }
 
 /// Swift's errors are pages for people.
-fn said(status: u16, what: &str) -> Response<Body> {
+fn error_response(status: u16, what: &str) -> Response<Body> {
     let page = format!("<html><h1>{what}</h1><p>The server says {status}.</p></html>");
     with(say(status, page), "content-type", "text/html; charset=UTF-8")
 }
@@ -130,7 +132,7 @@ fn read(content: &[u8], range: Option<&str>) -> Response<Body> {
             let part = say(206, content[first..=last].to_vec());
             with(part, "content-range", &format!("bytes {first}-{last}/{length}"))
         }
-        _ => with(said(416, "Range"), "content-range", &format!("bytes */{length}")),
+        _ => with(error_response(416, "Range"), "content-range", &format!("bytes */{length}")),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The parsers that take what users and peers give them.
 
-use compat::diskspd::{Call, Outside, Spans};
-use compat::iozone::{Around, Iozone, Request};
+use compat::diskspd::{DiskspdCommand, ParseContext, Spans};
+use compat::iozone::{Iozone, Request, RunContext};
 use compat::{dd, hdparm, iozone};
 use job::options;
 use job::value::Units;
@@ -9,7 +9,7 @@ use job::{Dialect, Inputs, Job, Keywords};
 use live::log::Reader;
 use live::plain::Plain;
 use live::{Intervals, json};
-use objects::credentials::{Credentials, Surroundings};
+use objects::credentials::{Credentials, ProcessContext};
 use objects::{Protocol, Security, Verb, answer};
 use record::{Bytes, Facts, TargetFacts, TargetKind};
 use std::io;
@@ -360,8 +360,8 @@ fn diskspd_profile(input: &[u8]) -> String {
 
 /// A call understood is shown, and its jobs are made for files of 1 MiB.
 fn diskspd_call(arguments: &[String], profile: &[u8]) -> String {
-    let outside = Outside { read: &|_| Ok(profile.to_vec()), seed: 1 };
-    let call = match Call::parse(arguments, &outside) {
+    let outside = ParseContext { read: &|_| Ok(profile.to_vec()), seed: 1 };
+    let call = match DiskspdCommand::parse(arguments, &outside) {
         Ok(call) => call,
         Err(usage) => return usage.to_string(),
     };
@@ -392,7 +392,7 @@ fn frames(input: &[u8]) -> String {
 fn iozone(input: &[u8]) -> String {
     match iozone::parse(&lines(input)) {
         Ok(Request::Run(call)) => {
-            let mut runs = Iozone::new(&call, Around { cpus: 2, seed: 1 });
+            let mut runs = Iozone::new(&call, RunContext { cpus: 2, seed: 1 });
             format!("{:?}, {:?} at most", runs.next(), call.largest())
         }
         Ok(Request::Help) => "help".into(),
@@ -410,7 +410,7 @@ fn dd_or_hdparm(input: &[u8]) -> String {
         readable: true,
         ..TargetFacts::default()
     };
-    let copied = dd::Call::parse(&arguments).and_then(|call| {
+    let copied = dd::DdCommand::parse(&arguments).and_then(|call| {
         let mut facts = Facts::default();
         let paths = call.read().into_iter().chain(call.written());
         // Each file is another one.
@@ -420,7 +420,7 @@ fn dd_or_hdparm(input: &[u8]) -> String {
         let work = call.work(&facts)?;
         Ok(format!("{:?} and {} I/Os", work.arguments, work.recording().ios))
     });
-    let timed = hdparm::Call::parse(&arguments).and_then(|call| {
+    let timed = hdparm::HdparmCommand::parse(&arguments).and_then(|call| {
         let large = TargetFacts { size: Bytes(8 << 30), ..target };
         let path = call.targets.first().cloned().unwrap_or_default();
         let runs = call.timings().map(|timing| call.arguments(timing, &path, &large));
@@ -461,7 +461,7 @@ fn http_answer(input: &[u8]) -> String {
 /// The input is both the credentials file and the config file.
 struct Profiles<'a>(&'a [u8]);
 
-impl Surroundings for Profiles<'_> {
+impl ProcessContext for Profiles<'_> {
     fn variable(&self, name: &str) -> Option<String> {
         (name == "HOME").then(|| "/root".into())
     }

@@ -1,6 +1,6 @@
 //! Work with files: archives, copies, compilation.
 
-use super::{Kind, Planned, Sketch, Wish};
+use super::{AppRequest, FilePhase, Kind, PlannedPhase};
 use crate::task::Action;
 use crate::{project, tree};
 use record::{Amount, WorkUnit};
@@ -34,13 +34,14 @@ struct Source {
     bytes: u64,
 }
 
-fn source(wish: &Wish, directory: &Path) -> Source {
+fn source(request: &AppRequest, directory: &Path) -> Source {
     let path = directory.join("tree");
-    let (made, files, bytes) = match &wish.tree {
+    let (made, files, bytes) = match &request.tree {
         Some(own) => (copied(&own.path, &path, directory), own.files, own.bytes),
         None => {
-            let shape = tree::Shape { files: wish.files, bytes: wish.size.0, seed: wish.seed };
-            (Action::Tree(path.clone(), shape), wish.files.into(), wish.size.0)
+            let shape =
+                tree::Shape { files: request.files, bytes: request.size.0, seed: request.seed };
+            (Action::Tree(path.clone(), shape), request.files.into(), request.size.0)
         }
     };
     Source { make: Action::Unless(path.clone(), vec![made]), path, files, bytes }
@@ -63,10 +64,10 @@ fn bytes_of(source: &Source) -> Option<Amount> {
     Some(Amount { count: source.bytes, unit: WorkUnit::Bytes })
 }
 
-pub(super) fn gzip(wish: &Wish, directory: &Path) -> Vec<Planned> {
-    let source = source(wish, directory);
+pub(super) fn gzip(request: &AppRequest, directory: &Path) -> Vec<PlannedPhase> {
+    let source = source(request, directory);
     let (archive, packed) = (directory.join("tree.tar"), directory.join("tree.tar.gz"));
-    let sketch = Sketch {
+    let phase = FilePhase {
         name: "gzip",
         label: format!("gzip an archive of {}", size(source.bytes)),
         work: Kind::Gzip,
@@ -75,15 +76,15 @@ pub(super) fn gzip(wish: &Wish, directory: &Path) -> Vec<Planned> {
         action: run("gzip", &[&shown(&archive)], directory),
         amount: bytes_of(&source),
     };
-    vec![wish.phase(sketch, directory)]
+    vec![request.phase(phase, directory)]
 }
 
-pub(super) fn gunzip(wish: &Wish, directory: &Path) -> Vec<Planned> {
-    let source = source(wish, directory);
+pub(super) fn gunzip(request: &AppRequest, directory: &Path) -> Vec<PlannedPhase> {
+    let source = source(request, directory);
     let (archive, packed) = (directory.join("tree.tar"), directory.join("tree.tar.gz"));
     let pack =
         vec![archived(&source, &archive, directory), run("gzip", &[&shown(&archive)], directory)];
-    let sketch = Sketch {
+    let phase = FilePhase {
         name: "gunzip",
         label: format!("gunzip an archive of {}", size(source.bytes)),
         work: Kind::Gunzip,
@@ -92,13 +93,13 @@ pub(super) fn gunzip(wish: &Wish, directory: &Path) -> Vec<Planned> {
         action: run("gzip", &["-d", &shown(&packed)], directory),
         amount: bytes_of(&source),
     };
-    vec![wish.phase(sketch, directory)]
+    vec![request.phase(phase, directory)]
 }
 
-pub(super) fn copy(wish: &Wish, directory: &Path) -> Vec<Planned> {
-    let source = source(wish, directory);
+pub(super) fn copy(request: &AppRequest, directory: &Path) -> Vec<PlannedPhase> {
+    let source = source(request, directory);
     let copy = directory.join("copy");
-    let sketch = Sketch {
+    let phase = FilePhase {
         name: "copy",
         label: format!("copy {} files, {}", source.files, size(source.bytes)),
         work: Kind::Copy,
@@ -107,23 +108,23 @@ pub(super) fn copy(wish: &Wish, directory: &Path) -> Vec<Planned> {
         action: copied(&source.path, &copy, directory),
         amount: Some(Amount { count: source.files, unit: WorkUnit::Files }),
     };
-    vec![wish.phase(sketch, directory)]
+    vec![request.phase(phase, directory)]
 }
 
-pub(super) fn compile(wish: &Wish, directory: &Path) -> Vec<Planned> {
-    match &wish.tree {
-        Some(_) => own(wish, directory),
-        None => generated(wish, directory),
+pub(super) fn compile(request: &AppRequest, directory: &Path) -> Vec<PlannedPhase> {
+    match &request.tree {
+        Some(_) => own(request, directory),
+        None => generated(request, directory),
     }
 }
 
 /// A project of the user's own: one command, on a fresh copy.
-fn own(wish: &Wish, directory: &Path) -> Vec<Planned> {
-    let source = source(wish, directory);
+fn own(request: &AppRequest, directory: &Path) -> Vec<PlannedPhase> {
+    let source = source(request, directory);
     let build = directory.join("build");
-    let make = format!("make -j{}", wish.jobs);
-    let command = wish.command.clone().unwrap_or(make);
-    let sketch = Sketch {
+    let make = format!("make -j{}", request.jobs);
+    let command = request.command.clone().unwrap_or(make);
+    let phase = FilePhase {
         name: "compile",
         label: format!("{command}, {} files", source.files),
         work: Kind::Compile,
@@ -136,20 +137,20 @@ fn own(wish: &Wish, directory: &Path) -> Vec<Planned> {
         action: run("sh", &["-c", &command], &build),
         amount: None,
     };
-    vec![wish.phase(sketch, directory)]
+    vec![request.phase(phase, directory)]
 }
 
 /// The generated project: configure, then make.
-fn generated(wish: &Wish, directory: &Path) -> Vec<Planned> {
+fn generated(request: &AppRequest, directory: &Path) -> Vec<PlannedPhase> {
     let (project, build) = (directory.join("project"), directory.join("build"));
-    let shape = project::Shape { files: wish.sources, seed: wish.seed };
+    let shape = project::Shape { files: request.sources, seed: request.seed };
     let configure = run(&shown(&build.join("configure")), &[], &build);
     let fresh = vec![
         Action::Unless(project.clone(), vec![Action::Project(project.clone(), shape)]),
         Action::Remove(build.clone()),
         copied(&project, &build, directory),
     ];
-    let configuring = Sketch {
+    let configuring = FilePhase {
         name: "configure",
         label: format!("configure, {} checks", project::CHECKS),
         work: Kind::Compile,
@@ -158,15 +159,15 @@ fn generated(wish: &Wish, directory: &Path) -> Vec<Planned> {
         action: configure.clone(),
         amount: Some(Amount { count: project::CHECKS, unit: WorkUnit::Checks }),
     };
-    let jobs = format!("-j{}", wish.jobs);
-    let making = Sketch {
+    let jobs = format!("-j{}", request.jobs);
+    let making = FilePhase {
         name: "make",
-        label: format!("make {jobs}, {} source files", wish.sources),
+        label: format!("make {jobs}, {} source files", request.sources),
         work: Kind::Compile,
-        seconds: f64::from(wish.sources) * COMPILER / f64::from(wish.jobs.max(1)),
+        seconds: f64::from(request.sources) * COMPILER / f64::from(request.jobs.max(1)),
         before: Vec::new(),
         action: run("make", &["-s", &jobs], &build),
-        amount: Some(Amount { count: wish.sources.into(), unit: WorkUnit::Files }),
+        amount: Some(Amount { count: request.sources.into(), unit: WorkUnit::Files }),
     };
-    vec![wish.phase(configuring, directory), wish.phase(making, directory)]
+    vec![request.phase(configuring, directory), request.phase(making, directory)]
 }

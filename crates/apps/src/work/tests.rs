@@ -1,7 +1,7 @@
 use super::*;
 
-fn wish(kinds: &[Kind]) -> Wish {
-    Wish {
+fn request(kinds: &[Kind]) -> AppRequest {
+    AppRequest {
         kinds: kinds.to_vec(),
         size: Bytes(64 << 20),
         files: 1000,
@@ -16,19 +16,19 @@ fn wish(kinds: &[Kind]) -> Wish {
     }
 }
 
-fn names(plan: &[Planned]) -> Vec<&str> {
+fn names(plan: &[PlannedPhase]) -> Vec<&str> {
     plan.iter().map(|planned| planned.phase.name.as_str()).collect()
 }
 
 #[test]
 fn every_work_has_its_phases_in_order() {
     let sqlite = Kind::Database(Database::Sqlite);
-    let base = Base {
+    let base = DatabaseTarget {
         connection: Connection::Sqlite("/x/y.db".into()),
         table: "t".into(),
         restarts: true,
     };
-    let all = wish(&[Kind::Gzip, Kind::Gunzip, Kind::Copy, Kind::Compile, sqlite]);
+    let all = request(&[Kind::Gzip, Kind::Gunzip, Kind::Copy, Kind::Compile, sqlite]);
     let plan = all.plan(Path::new("/x"), &[base]);
     assert_eq!(
         names(&plan),
@@ -56,33 +56,33 @@ fn every_work_has_its_phases_in_order() {
 #[test]
 fn only_a_server_of_ours_is_restarted() {
     let postgres = Kind::Database(Database::Postgres);
-    let base = |restarts| Base {
+    let base = |restarts| DatabaseTarget {
         connection: Connection::Sqlite("/x".into()),
         table: "t".into(),
         restarts,
     };
-    let plan = wish(&[postgres]).plan(Path::new("/x"), &[base(true)]);
+    let plan = request(&[postgres]).plan(Path::new("/x"), &[base(true)]);
     let restarted: Vec<_> = plan.iter().filter(|planned| planned.restart).cloned().collect();
     assert_eq!(names(&restarted), ["postgres-count-cold"]);
     assert!(plan.iter().all(|planned| planned.server == Some(Database::Postgres)));
-    let plan = wish(&[postgres]).plan(Path::new("/x"), &[base(false)]);
+    let plan = request(&[postgres]).plan(Path::new("/x"), &[base(false)]);
     assert_eq!(plan[2].phase.name, "postgres-count-first");
     assert!(plan.iter().all(|planned| planned.server.is_none() && !planned.restart));
-    assert!(wish(&[postgres]).plan(Path::new("/x"), &[]).is_empty());
+    assert!(request(&[postgres]).plan(Path::new("/x"), &[]).is_empty());
 }
 
 #[test]
 fn a_tree_of_the_users_own_is_only_copied() {
-    let own = OwnTree { path: "/home/me/src".into(), files: 7, bytes: 3 << 20 };
-    let with = |command: Option<&str>| Wish {
+    let own = UserTree { path: "/home/me/src".into(), files: 7, bytes: 3 << 20 };
+    let with = |command: Option<&str>| AppRequest {
         tree: Some(own.clone()),
         command: command.map(str::to_owned),
-        ..wish(&[Kind::Copy, Kind::Compile])
+        ..request(&[Kind::Copy, Kind::Compile])
     };
     let plan = with(None).plan(Path::new("/x"), &[]);
     assert_eq!(names(&plan), ["copy", "compile"]);
     assert_eq!(plan[1].phase.label, "make -j2, 7 files");
-    let said = |plan: &[Planned]| format!("{:?}", plan);
+    let said = |plan: &[PlannedPhase]| format!("{:?}", plan);
     let touching = said(&plan).matches("/home/me/src").count();
     let copying = said(&plan).matches("\"--\", \"/home/me/src\", \"/x/tree\"").count();
     assert_eq!(touching, copying, "{plan:?}");
@@ -93,23 +93,23 @@ fn a_tree_of_the_users_own_is_only_copied() {
 
 #[test]
 fn the_space_it_takes_grows_with_what_is_wanted() {
-    let space = |kinds: &[Kind]| wish(kinds).space();
+    let space = |kinds: &[Kind]| request(kinds).space();
     assert_eq!(space(&[Kind::Copy]), 128 << 20);
     assert!(space(&[Kind::Copy, Kind::Gzip]) > space(&[Kind::Gzip]));
-    let own = OwnTree { path: "/x".into(), files: 1, bytes: 1 << 30 };
-    let large = Wish { tree: Some(own), ..wish(&[Kind::Copy]) };
+    let own = UserTree { path: "/x".into(), files: 1, bytes: 1 << 30 };
+    let large = AppRequest { tree: Some(own), ..request(&[Kind::Copy]) };
     assert_eq!(large.space(), 2 << 30);
 }
 
 #[test]
 fn a_task_is_the_same_on_the_other_side() {
-    let base = Base {
+    let base = DatabaseTarget {
         connection: Connection::Sqlite("/x/y.db".into()),
         table: "t".into(),
         restarts: true,
     };
     for planned in
-        wish(&[Kind::Compile, Kind::Database(Database::Sqlite)]).plan(Path::new("/x"), &[base])
+        request(&[Kind::Compile, Kind::Database(Database::Sqlite)]).plan(Path::new("/x"), &[base])
     {
         let text = serde_json::to_string(&planned.task).unwrap();
         assert_eq!(serde_json::from_str::<Task>(&text).unwrap(), planned.task);

@@ -8,13 +8,13 @@ use crate::output::{Output, describe, say};
 use crate::suites::scratch::Scratch;
 use crate::suites::{self, SuiteOptions};
 use anyhow::Result;
-use apps::work::{Kind, OwnTree, Wish};
+use apps::work::{AppRequest, Kind, UserTree};
 use apps::{Database, Dsn, Failure};
 use clap::{Args, ValueEnum};
 use record::{Bytes, RecordSet};
 use runner::Refusal;
 use runner::Runner;
-use stage::{Ground, Stage};
+use stage::{AppFixture, Stage};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -120,22 +120,22 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     let archive = arguments.output.archive("app")?;
     let dsn = arguments.checked()?;
     let reference = arguments.reference.as_deref().map(reference).transpose()?;
-    let wish = arguments.wish()?;
-    wish.check().map_err(refused)?;
+    let request = arguments.request()?;
+    request.check().map_err(refused)?;
     let runner = Runner::new(false);
     // From here on there is something to take away when a signal comes.
     runner.signals()?.catch_hang_up()?;
     let mut scratch =
         Scratch::directory_under(&arguments.path, "app", runner.machine(), arguments.keep)?;
-    room(&wish, &scratch)?;
-    let ground = Ground::prepare(&wish, dsn, &scratch)?;
+    room(&request, &scratch)?;
+    let fixture = AppFixture::prepare(&request, dsn, &scratch)?;
     if let Some(signal) = runner.caught() {
         return Ok(suites::exit_code(Some(signal), false));
     }
     let options =
         SuiteOptions { left_behind: scratch.left_behind(), ..arguments.output.suite_options() };
     let mut stage =
-        Stage::new(&wish, arguments.repeat, ground, &scratch, &runner, options.clone())?;
+        Stage::new(&request, arguments.repeat, fixture, &scratch, &runner, options.clone())?;
     let mut set = runner::empty_set("app", arguments.seed);
     let mut archive = archive.with_seed(set.seed);
     let end = suites::run_task(&mut stage, &runner, &options, &mut set, &mut archive);
@@ -179,14 +179,14 @@ fn reference(path: &std::path::Path) -> Result<RecordSet> {
 }
 
 /// Whether the work fits, with a tenth of what is free left over.
-fn room(wish: &Wish, scratch: &Scratch) -> Result<()> {
-    if let Some(tree) = wish.tree.as_ref().filter(|tree| scratch.path_is_below(&tree.path)) {
+fn room(request: &AppRequest, scratch: &Scratch) -> Result<()> {
+    if let Some(tree) = request.tree.as_ref().filter(|tree| scratch.path_is_below(&tree.path)) {
         return Err(Refusal::usage(format!(
             "--tree={} holds the place where its copy would be made: work elsewhere",
             tree.path.display()
         )));
     }
-    let (needed, free) = (wish.space(), scratch.free.0);
+    let (needed, free) = (request.space(), scratch.free.0);
     if needed <= free / 10 * 9 {
         return Ok(());
     }
@@ -258,10 +258,10 @@ impl Arguments {
         }
     }
 
-    fn wish(&self) -> Result<Wish> {
+    fn request(&self) -> Result<AppRequest> {
         let cpus = std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32);
         let tree = self.tree.as_deref().map(own_tree).transpose()?;
-        Ok(Wish {
+        Ok(AppRequest {
             kinds: self.work.iter().map(|work| work.kind()).collect(),
             size: self.size.unwrap_or(Bytes(100 << 20)),
             files: self.files.unwrap_or(2000),
@@ -277,7 +277,7 @@ impl Arguments {
     }
 }
 
-fn own_tree(path: &std::path::Path) -> Result<OwnTree> {
+fn own_tree(path: &std::path::Path) -> Result<UserTree> {
     let shown = path.display();
     let real = std::fs::canonicalize(path)
         .map_err(|error| Refusal::usage(format!("--tree={shown}: {error}; name a directory")))?;
@@ -295,5 +295,5 @@ fn own_tree(path: &std::path::Path) -> Result<OwnTree> {
             "--tree={shown} holds no file: there is nothing to do"
         )));
     }
-    Ok(OwnTree { path: real, files, bytes })
+    Ok(UserTree { path: real, files, bytes })
 }

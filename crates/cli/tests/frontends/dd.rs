@@ -116,7 +116,7 @@ fn a_write_with_a_flush_is_measured_whole() {
     let within = job.results.write.latency.clat.as_ref().unwrap().sum() + job.sync.latency.sum();
     assert!((job.ended - job.started).0 >= within, "{job:?}");
     let call: Vec<String> = line.split(' ').map(str::to_owned).collect();
-    let call = compat::dd::Call::parse(&call).unwrap();
+    let call = compat::dd::DdCommand::parse(&call).unwrap();
     assert!(ran.err.ends_with(&compat::dd::lines(&call, &record)), "{}", ran.err);
     for part in
         ["64 writes of 32.0KiB: median ", "1 synchronisation: ", "durability", "zeros", "depth 1"]

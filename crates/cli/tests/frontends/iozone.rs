@@ -1,7 +1,7 @@
 //! `fathom iozone`, from end to end.
 
 use crate::common::*;
-use compat::iozone::{Call, Operation, Source, conclude};
+use compat::iozone::{IozoneCommand, Operation, Source, conclude};
 use rustix::process::Signal;
 use std::fs;
 use std::os::unix::process::CommandExt;
@@ -42,7 +42,7 @@ fn the_seeds_line_has_the_thirteen_figures_and_leaves_nothing() {
         job.results.read.bytes.0 + job.results.write.bytes.0
     };
     assert!(set.runs.iter().all(|run| moved(run) == 1 << 20), "each moved the whole file");
-    let conclusion = conclude(&Call::default(), &set);
+    let conclusion = conclude(&IozoneCommand::default(), &set);
     let source = |operation| {
         let figure = conclusion.figures.iter().find(|figure| figure.operation == operation);
         figure.unwrap().source
@@ -73,8 +73,11 @@ fn fsync_in_the_time_makes_writes_those_of_storage() {
     let ran =
         iozone(directory.path(), &["-i", "0", "-e", "-s", "512", "--record=r.json"]).expect(0);
     let set = formats::load_set(&directory.path().join("r.json")).unwrap();
-    let sources: Vec<Source> =
-        conclude(&Call::default(), &set).figures.iter().map(|figure| figure.source).collect();
+    let sources: Vec<Source> = conclude(&IozoneCommand::default(), &set)
+        .figures
+        .iter()
+        .map(|figure| figure.source)
+        .collect();
     assert_eq!(sources, [Source::Storage, Source::Storage], "{}", ran.out);
 }
 

@@ -2,7 +2,7 @@
 //! last block that it would not take.
 
 use super::translate::Span;
-use super::{Call, Input, TOOL};
+use super::{DdCommand, Input, TOOL};
 use crate::Usage;
 use record::Facts;
 use trace::Opened;
@@ -38,7 +38,7 @@ struct End<'a> {
     start: (&'static str, u64),
 }
 
-impl Call {
+impl DdCommand {
     /// How both ends are opened. Where what is read goes nowhere, `span` loses a rest that O_DIRECT
     /// does not take.
     ///

@@ -1,7 +1,7 @@
-//! From dd's operands to a [`Call`].
+//! From dd's operands to a [`DdCommand`].
 
 use super::number::{Number, number};
-use super::{Call, EachSync, EndSync, Input, Output, Status, TOOL};
+use super::{DdCommand, EachSync, EndSync, Input, Output, Status, TOOL};
 use crate::Usage;
 
 /// dd's own.
@@ -28,12 +28,12 @@ struct Typed {
     record: Option<String>,
 }
 
-impl Call {
+impl DdCommand {
     /// Reads dd's operands and fathom's own options, without the program's name.
     ///
     /// # Errors
     /// The first that is wrong, what was expected, and what to do.
-    pub fn parse(arguments: &[String]) -> Result<Call, Usage> {
+    pub fn parse(arguments: &[String]) -> Result<DdCommand, Usage> {
         let mut typed = Typed::default();
         let mut left = arguments.iter();
         while let Some(argument) = left.next() {
@@ -105,7 +105,7 @@ impl Typed {
         Ok(())
     }
 
-    fn understood(self) -> Result<Call, Usage> {
+    fn understood(self) -> Result<DdCommand, Usage> {
         let (input, output) = (self.source()?, self.target()?);
         let ibs = self.bs.or(self.ibs).unwrap_or(BLOCK_DEFAULT);
         let obs = self.bs.or(self.obs).unwrap_or(BLOCK_DEFAULT);
@@ -129,7 +129,7 @@ impl Typed {
         let limit = in_bytes(self.count, ibs, has(&self.iflag, "count_bytes"), "count=")?;
         let skip = in_bytes(self.skip, ibs, has(&self.iflag, "skip_bytes"), "skip=")?;
         let seek = in_bytes(self.seek, obs, has(&self.oflag, "seek_bytes"), "seek=")?;
-        let mut call = Call {
+        let mut call = DdCommand {
             input,
             output,
             ibs,
@@ -140,7 +140,7 @@ impl Typed {
             status: self.status,
             allow_destroy: self.allow_destroy,
             record: self.record,
-            ..Call::default()
+            ..DdCommand::default()
         };
         self.iflag.iter().try_for_each(|flag| call.input_flag(flag))?;
         self.oflag.iter().try_for_each(|flag| call.output_flag(flag))?;
@@ -179,7 +179,7 @@ impl Typed {
     }
 }
 
-impl Call {
+impl DdCommand {
     fn input_flag(&mut self, flag: &str) -> Result<(), Usage> {
         let operand = format!("iflag={flag}");
         match flag {

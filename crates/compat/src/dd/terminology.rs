@@ -1,6 +1,6 @@
 //! What dd calls fathom's options.
 
-use super::Call;
+use super::DdCommand;
 use record::Term::{Absent, Flag, Setting};
 use record::{Term, Terminology};
 
@@ -25,7 +25,7 @@ const OPERANDS: &[Term] = &[
 ];
 
 /// The operands of a call: those that open with O_DIRECT depend on which side is a file.
-pub(super) fn terminology(call: &Call) -> Terminology {
+pub(super) fn terminology(call: &DdCommand) -> Terminology {
     let terms: &'static [&'static [Term]] = match (call.read(), call.written()) {
         (Some(_), Some(_)) => &[
             &[Setting("direct", "1", "iflag=direct oflag=direct")],

@@ -7,9 +7,9 @@ use record::{
 use record::{Direction, TargetKind};
 use trace::{Held, Kind};
 
-fn call(line: &str) -> Result<Call, Usage> {
+fn call(line: &str) -> Result<DdCommand, Usage> {
     let arguments: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-    Call::parse(&arguments)
+    DdCommand::parse(&arguments)
 }
 
 fn target(kind: TargetKind, path: &str, size: u64) -> (String, TargetFacts) {

@@ -1,8 +1,8 @@
 //! dd's last lines, and what its figure is to be taken for.
 
 use super::number::{general, human, rate};
-use super::{Call, Output, Status};
-use crate::under::{moved, seconds};
+use super::{DdCommand, Output, Status};
+use crate::footer::{moved, seconds};
 use judge::durability;
 use record::{Direction, JobRecord, PerDirection, RunRecord};
 
@@ -11,7 +11,7 @@ const BLOCK_SMALL: u64 = 4096;
 
 /// What dd says at the end, on standard error: records in and out, bytes, time and rate, as far as
 /// `status=` lets it.
-pub fn lines(call: &Call, record: &RunRecord) -> String {
+pub fn lines(call: &DdCommand, record: &RunRecord) -> String {
     let mut bytes = PerDirection::from_fn(|direction| moved(record, direction));
     let written =
         |job: &JobRecord| job.error != 0 && job.errors.iter().any(|e| e.operation == "write");
@@ -25,12 +25,12 @@ pub fn lines(call: &Call, record: &RunRecord) -> String {
 }
 
 /// What dd says when SIGUSR1 asks: the same of what was moved until now.
-pub fn asked(call: &Call, bytes: &PerDirection<u64>, seconds: f64) -> String {
+pub fn asked(call: &DdCommand, bytes: &PerDirection<u64>, seconds: f64) -> String {
     let read = if call.read().is_some() { bytes.read } else { bytes.write };
     so_far(call, &PerDirection { read, ..*bytes }, seconds)
 }
 
-fn so_far(call: &Call, bytes: &PerDirection<u64>, seconds: f64) -> String {
+fn so_far(call: &DdCommand, bytes: &PerDirection<u64>, seconds: f64) -> String {
     // What nobody keeps was not written.
     let given = if call.output == Output::Null { bytes.read } else { bytes.write };
     let (taken, out) = (records(bytes.read, call.ibs), records(given, call.obs));
@@ -68,7 +68,7 @@ fn transfer(bytes: u64, seconds: f64, shown: &str) -> String {
 }
 
 /// What dd's figure is easily taken for and is not: the trap's name and a sentence or two each.
-pub fn traps(call: &Call, record: &RunRecord) -> Vec<(&'static str, String)> {
+pub fn traps(call: &DdCommand, record: &RunRecord) -> Vec<(&'static str, String)> {
     let Some(job) = record.jobs.first().filter(|job| !job.did_nothing()) else {
         return Vec::new();
     };
@@ -98,7 +98,7 @@ pub fn traps(call: &Call, record: &RunRecord) -> Vec<(&'static str, String)> {
 }
 
 /// Where writes ended before the disk had them for good.
-fn cached_writes(call: &Call, record: &RunRecord, job: &JobRecord) -> Option<&'static str> {
+fn cached_writes(call: &DdCommand, record: &RunRecord, job: &JobRecord) -> Option<&'static str> {
     let path = call.written()?;
     if job.workload.settings.contains_key("sync") || job.sync.count > 0 {
         return None;
@@ -116,7 +116,7 @@ fn cached_writes(call: &Call, record: &RunRecord, job: &JobRecord) -> Option<&'s
 }
 
 /// What of the input was in memory before, where that was a part worth naming.
-fn cached_reads(call: &Call, record: &RunRecord, job: &JobRecord) -> Option<String> {
+fn cached_reads(call: &DdCommand, record: &RunRecord, job: &JobRecord) -> Option<String> {
     if job.workload.is_direct_in(Direction::Read) {
         return None;
     }

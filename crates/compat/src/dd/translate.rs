@@ -1,7 +1,7 @@
-//! From a [`Call`] and what it found at both ends to the I/O the engine does.
+//! From a [`DdCommand`] and what it found at both ends to the I/O the engine does.
 
 use super::direct::Ways;
-use super::{Call, EachSync, EndSync, Input, Output, TOOL};
+use super::{DdCommand, EachSync, EndSync, Input, Output, TOOL};
 use crate::Usage;
 use job::{BufferContent, Job, ReadUse};
 use record::{Bytes, Facts, TargetFacts, TargetKind};
@@ -59,9 +59,9 @@ pub(super) struct Span {
     pub total: u64,
 }
 
-impl Call {
-    /// What the call does with the targets as `facts` describe them: those of [`Call::read`] and
-    /// [`Call::written`] that are no source of bytes.
+impl DdCommand {
+    /// What the call does with the targets as `facts` describe them: those of [`DdCommand::read`] and
+    /// [`DdCommand::written`] that are no source of bytes.
     ///
     /// # Errors
     /// Why a target does not suit, and what to do.

@@ -12,7 +12,7 @@ use std::cell::RefCell;
 type Read<T> = Result<T, String>;
 
 /// Remarks on elements that mean something else here.
-type Told = RefCell<Remarks>;
+type SharedRemarks = RefCell<Remarks>;
 
 /// The profile, and remarks on what means something else here.
 ///
@@ -26,13 +26,13 @@ pub(super) fn profile(text: &str) -> Read<(Profile, Remarks)> {
         name => return Err(format!("expected <Profile>, got <{name}>")),
     };
     known(element, &PROFILE)?;
-    let told = Told::default();
+    let remarks = SharedRemarks::default();
     if element.child("ETW").is_some() {
-        told.borrow_mut().warn("ETW: tracing of events is Windows'; nothing is traced");
+        remarks.borrow_mut().warn("ETW: tracing of events is Windows'; nothing is traced");
     }
     let spans = element.child("TimeSpans").ok_or("<Profile> holds no <TimeSpans>")?;
     let spans: Vec<TimeSpan> =
-        spans.all("TimeSpan").map(|span| time_span(span, &told)).collect::<Read<_>>()?;
+        spans.all("TimeSpan").map(|span| time_span(span, &remarks)).collect::<Read<_>>()?;
     if spans.is_empty() {
         return Err("<TimeSpans> holds no <TimeSpan>".into());
     }
@@ -50,7 +50,7 @@ pub(super) fn profile(text: &str) -> Read<(Profile, Remarks)> {
         precreate: text_of(element, "PrecreateFiles").map(String::from),
         spans,
     };
-    Ok((profile, told.into_inner()))
+    Ok((profile, remarks.into_inner()))
 }
 
 const PROFILE: [&str; 8] = [
@@ -149,7 +149,7 @@ fn flag(element: &Element, name: &str) -> Read<bool> {
     }
 }
 
-fn time_span(element: &Element, told: &Told) -> Read<TimeSpan> {
+fn time_span(element: &Element, remarks: &SharedRemarks) -> Read<TimeSpan> {
     known(element, &SPAN)?;
     let usual = TimeSpan::default();
     let seconds =
@@ -173,7 +173,7 @@ fn time_span(element: &Element, told: &Told) -> Read<TimeSpan> {
         threads: number(element, "ThreadCount", 0, 65_536)?.unwrap_or(0),
         requests: number(element, "RequestCount", 0, 65_536)?.unwrap_or(0),
         seed: number(element, "RandSeed", 0, u64::MAX >> 1)?.unwrap_or(0),
-        targets: targets.all("Target").map(|one| target(one, told)).collect::<Read<_>>()?,
+        targets: targets.all("Target").map(|one| target(one, remarks)).collect::<Read<_>>()?,
     })
 }
 
@@ -204,10 +204,10 @@ fn affinity(element: &Element) -> Read<Affinity> {
     Ok(if cpus.is_empty() { Affinity::RoundRobin } else { Affinity::Cpus(cpus) })
 }
 
-fn target(element: &Element, told: &Told) -> Read<Target> {
+fn target(element: &Element, remarks: &SharedRemarks) -> Read<Target> {
     known(element, &TARGET)?;
     if let Some(child) = element.child("ThreadTargets") {
-        let reason = "threads that work on some targets only cannot be told here; give each such \
+        let reason = "threads that work on some targets only cannot be remarks here; give each such \
                       group a timespan, or its own <ThreadsPerFile>";
         return located(child, Err(reason.into()));
     }
@@ -226,7 +226,7 @@ fn target(element: &Element, told: &Told) -> Read<Target> {
         ));
     }
     if element.child("RandomRatio").is_some() && element.child("Random").is_none() {
-        told.borrow_mut().warn("RandomRatio without Random: offsets are multiples of the block");
+        remarks.borrow_mut().warn("RandomRatio without Random: offsets are multiples of the block");
     }
     Ok(Target {
         path: text_of(element, "Path").unwrap_or_default().into(),

@@ -4,16 +4,16 @@
 //! profile is a few jobs whatever the number of its threads; [`layout`] says which worker is which
 //! thread, for the reports to read.
 
-mod words;
+mod options;
 
 use super::profile::{Profile, TimeSpan};
 use super::validate::threads;
+use options::JobWriter;
+pub(super) use options::{effective, path_list};
 use record::{Bytes, Cell, Facts, Nanos, RunRecord};
 use std::collections::VecDeque;
 use std::fmt;
 use suite::{Expected, Step, Suite};
-use words::Words;
-pub(super) use words::{effective, path_list};
 
 /// A run looks at the machine at both ends.
 const OVERHEAD: Nanos = Nanos::from_millis(150);
@@ -113,7 +113,7 @@ impl Spans {
     pub fn new(profile: &Profile, facts: &Facts) -> Result<Spans, Unsuitable> {
         let profile = with_files(profile);
         let mut left = VecDeque::new();
-        if words::made(&profile, facts).next().is_some() {
+        if options::made(&profile, facts).next().is_some() {
             left.push_back((0, Part::Creation));
         }
         for (index, span) in profile.spans.iter().enumerate() {
@@ -138,7 +138,7 @@ impl Spans {
         let span = &self.profile.spans[index];
         let (name, seconds) = match part {
             Part::Creation => {
-                let files = words::made(&self.profile, &self.facts);
+                let files = options::made(&self.profile, &self.facts);
                 let bytes = files.fold(0_u64, |sum, file| sum.saturating_add(file.1));
                 (CREATION.to_owned(), bytes / FILL_SPEED)
             }
@@ -154,13 +154,15 @@ impl Spans {
 
     fn arguments(&self, index: usize, part: Part) -> Result<Vec<String>, Unsuitable> {
         if part == Part::Creation {
-            return Ok(words::made(&self.profile, &self.facts).flat_map(words::creation).collect());
+            return Ok(options::made(&self.profile, &self.facts)
+                .flat_map(options::creation)
+                .collect());
         }
         let span = &self.profile.spans[index];
         let mut all = Vec::new();
         for clones in layout(span) {
             let cool_down = part == Part::CoolDown;
-            let words = Words { span, facts: &self.facts, engine: self.engine, cool_down };
+            let words = JobWriter { span, facts: &self.facts, engine: self.engine, cool_down };
             all.extend(words.job(&clones)?);
         }
         Ok(all)

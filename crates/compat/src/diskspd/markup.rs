@@ -1,6 +1,6 @@
-//! XML: a writer of elements, each on a line of its own, and a reader of what profiles need of it
-//! (elements, attributes, text, references, comments, CDATA; a DOCTYPE is refused).
+//! XML: a writer of elements, each on a line of its own, and the elements of a document.
 
+use roxmltree::{Document, Node};
 use std::fmt::{Display, Write};
 
 /// Elements nested deeper are no profile.
@@ -99,7 +99,7 @@ pub(super) struct Element {
     pub text: String,
     pub children: Vec<Element>,
     /// Line it begins on.
-    pub line: usize,
+    pub line: u32,
 }
 
 impl Element {
@@ -124,188 +124,33 @@ impl Element {
 /// # Errors
 /// The line and what is wrong there.
 pub(super) fn read(text: &str) -> Result<Element, String> {
-    let mut reader = Reader { text: text.trim_start_matches('\u{feff}'), at: 0 };
-    let mut open: Vec<Element> = Vec::new();
-    loop {
-        let (before, piece) = reader.piece()?;
-        match open.last_mut() {
-            Some(element) => element.text += &before,
-            None if before.trim().is_empty() => {}
-            None => return Err(reader.wrong("text outside of any element")),
-        }
-        let closed = match piece {
-            Piece::Open(_) if open.len() >= DEPTH_MAX => {
-                return Err(reader.wrong("elements are nested too deep"));
+    let document =
+        Document::parse(text.trim_start_matches('\u{feff}')).map_err(|error| match error {
+            roxmltree::Error::DtdDetected => {
+                "a DOCTYPE has no place in a profile; take it out".into()
             }
-            Piece::Open(element) => {
-                open.push(element);
-                continue;
-            }
-            Piece::Empty(element) => element,
-            Piece::Text(text) => {
-                if let Some(element) = open.last_mut() {
-                    element.text += &text;
-                }
-                continue;
-            }
-            Piece::Close(name) => match open.pop() {
-                Some(element) if element.name == name => element,
-                Some(element) => {
-                    return Err(
-                        reader.wrong(&format!("</{name}> where <{}> is open", element.name))
-                    );
-                }
-                None => return Err(reader.wrong(&format!("</{name}> where nothing is open"))),
-            },
-            Piece::End => return Err(reader.wrong("the document ends within an element")),
-        };
-        let closed = Element { text: closed.text.trim().into(), ..closed };
-        match open.last_mut() {
-            Some(parent) => parent.children.push(closed),
-            None => return Ok(closed),
-        }
-    }
+            error => format!("line {}: {error}", error.pos().row),
+        })?;
+    element(document.root_element(), 1)
 }
 
-enum Piece {
-    Open(Element),
-    Empty(Element),
-    Close(String),
-    /// Of a CDATA section; empty for comments and instructions.
-    Text(String),
-    End,
-}
-
-struct Reader<'a> {
-    text: &'a str,
-    at: usize,
-}
-
-impl Reader<'_> {
-    fn rest(&self) -> &str {
-        &self.text[self.at..]
+/// An element that is nested this deep.
+fn element(node: Node, depth: usize) -> Result<Element, String> {
+    let line = node.document().text_pos_at(node.range().start).row;
+    if depth > DEPTH_MAX {
+        return Err(format!("line {line}: elements are nested too deep"));
     }
-
-    fn line(&self) -> usize {
-        self.text[..self.at].matches('\n').count() + 1
-    }
-
-    fn wrong(&self, what: &str) -> String {
-        format!("line {}: {what}", self.line())
-    }
-
-    /// Text, references resolved, and the piece behind it.
-    fn piece(&mut self) -> Result<(String, Piece), String> {
-        let length = self.rest().find('<').unwrap_or(self.rest().len());
-        let before = self.resolved(&self.rest()[..length])?;
-        self.at += length;
-        let piece = if self.rest().is_empty() {
-            Piece::End
-        } else if self.rest().starts_with("<!--") {
-            self.past("-->", 4)?;
-            Piece::Text(String::new())
-        } else if self.rest().starts_with("<![CDATA[") {
-            Piece::Text(self.past("]]>", 9)?)
-        } else if self.rest().starts_with("<?") {
-            self.past("?>", 2)?;
-            Piece::Text(String::new())
-        } else if self.rest().starts_with("<!") {
-            return Err(self.wrong("a DOCTYPE has no place in a profile; take it out"));
-        } else {
-            self.tag()?
-        };
-        Ok((before, piece))
-    }
-
-    /// What stands up to `end`, from `skip` bytes on; goes behind it.
-    fn past(&mut self, end: &str, skip: usize) -> Result<String, String> {
-        let rest = &self.rest()[skip..];
-        let length = rest.find(end).ok_or_else(|| self.wrong(&format!("no {end} to the end")))?;
-        let inside = rest[..length].to_owned();
-        self.at += skip + length + end.len();
-        Ok(inside)
-    }
-
-    /// A tag. Quotes may hold brackets.
-    fn tag(&mut self) -> Result<Piece, String> {
-        let line = self.line();
-        let mut quote = None;
-        let end = self.rest().char_indices().find(|(_, letter)| match (quote, *letter) {
-            (None, '>') => true,
-            (None, '"' | '\'') => {
-                quote = Some(*letter);
-                false
-            }
-            (Some(open), letter) if open == letter => {
-                quote = None;
-                false
-            }
-            _ => false,
-        });
-        let end = end.ok_or_else(|| self.wrong("a tag does not end"))?.0;
-        let inside = self.rest()[1..end].to_owned();
-        let piece = match (inside.strip_prefix('/'), inside.strip_suffix('/')) {
-            (Some(name), _) => Piece::Close(name.trim().into()),
-            (None, Some(inside)) => Piece::Empty(self.element(inside, line)?),
-            (None, None) => Piece::Open(self.element(&inside, line)?),
-        };
-        self.at += end + 1;
-        Ok(piece)
-    }
-
-    fn element(&self, inside: &str, line: usize) -> Result<Element, String> {
-        let end = inside.find(char::is_whitespace).unwrap_or(inside.len());
-        let (name, mut rest) = inside.split_at(end);
-        let named = name.starts_with(|c: char| c.is_alphabetic() || c == '_');
-        if !named || name.contains(['=', '"', '\'', '/', '<']) {
-            return Err(self.wrong(&format!("'<{name}' is no element")));
-        }
-        let mut attributes = Vec::new();
-        while !rest.trim_start().is_empty() {
-            let wrong = || self.wrong(&format!("<{name}>: an attribute is name=\"value\""));
-            let (key, behind) = rest.trim_start().split_once('=').ok_or_else(wrong)?;
-            let behind = behind.trim_start();
-            let quote =
-                behind.chars().next().filter(|q| matches!(q, '"' | '\'')).ok_or_else(wrong)?;
-            let (value, after) = behind[1..].split_once(quote).ok_or_else(wrong)?;
-            attributes.push((key.trim().to_owned(), self.resolved(value)?));
-            rest = after;
-        }
-        Ok(Element { name: name.into(), attributes, line, ..Element::default() })
-    }
-
-    /// Text with its references replaced by what they stand for.
-    fn resolved(&self, text: &str) -> Result<String, String> {
-        let mut out = String::with_capacity(text.len());
-        let mut rest = text;
-        while let Some((before, behind)) = rest.split_once('&') {
-            out += before;
-            let (name, after) = behind
-                .split_once(';')
-                .ok_or_else(|| self.wrong("'&' stands alone; write &amp;"))?;
-            out.push(referred(name).ok_or_else(|| self.wrong(&format!("&{name}; is not known")))?);
-            rest = after;
-        }
-        Ok(out + rest)
-    }
-}
-
-/// The character a reference stands for.
-fn referred(name: &str) -> Option<char> {
-    match name {
-        "amp" => return Some('&'),
-        "lt" => return Some('<'),
-        "gt" => return Some('>'),
-        "quot" => return Some('"'),
-        "apos" => return Some('\''),
-        _ => {}
-    }
-    let number = name.strip_prefix('#')?;
-    let code = match number.strip_prefix('x') {
-        Some(hexadecimal) => u32::from_str_radix(hexadecimal, 16).ok()?,
-        None => number.parse().ok()?,
-    };
-    char::from_u32(code)
+    let text: String =
+        node.children().filter(Node::is_text).filter_map(|child| child.text()).collect();
+    let attributes = node.attributes();
+    let children = node.children().filter(Node::is_element);
+    Ok(Element {
+        name: node.tag_name().name().into(),
+        attributes: attributes.map(|own| (own.name().into(), own.value().into())).collect(),
+        text: text.trim().into(),
+        children: children.map(|child| element(child, depth + 1)).collect::<Result<_, _>>()?,
+        line,
+    })
 }
 
 #[cfg(test)]
@@ -344,23 +189,26 @@ mod tests {
     #[test]
     fn what_is_no_document_is_refused_with_its_line() {
         for (text, reason) in [
-            ("", "ends within"),
-            ("text", "outside"),
-            ("<a>\n<b></a>", "line 2: </a> where <b> is open"),
-            ("</a>", "nothing is open"),
-            ("<a", "does not end"),
-            ("<a>&x;</a>", "&x; is not known"),
-            ("<a>a & b</a>", "&amp;"),
-            ("<a b=c/>", "name=\"value\""),
-            ("<!DOCTYPE a>", "DOCTYPE"),
-            ("<!-- ", "no -->"),
-            ("<a>", "ends within"),
-            ("< a/>", "no element"),
+            ("", "line 1: "),
+            ("text", "line 1: "),
+            ("<a>\n<b></a>", "line 2: expected 'b' tag, not 'a'"),
+            ("</a>", "line 1: "),
+            ("<a", "line 1: "),
+            ("<a>\n&x;</a>", "line 2: "),
+            ("<a>a & b</a>", "line 1: "),
+            ("<a b=c/>", "line 1: "),
+            ("<!DOCTYPE a><a/>", "DOCTYPE"),
+            ("<!-- ", "line 1: "),
+            ("<a>", "line 1: "),
+            ("< a/>", "line 1: "),
         ] {
             let error = read(text).unwrap_err();
             assert!(error.contains(reason), "{text}: {error}");
         }
-        assert!(read(&"<a>".repeat(100_000)).unwrap_err().contains("too deep"));
+        assert!(read(&"<a>".repeat(100_000)).is_err());
+        let nested = |levels| read(&("<a>".repeat(levels) + &"</a>".repeat(levels)));
+        assert!(nested(DEPTH_MAX).is_ok());
+        assert!(nested(DEPTH_MAX + 1).unwrap_err().contains("too deep"));
     }
 
     proptest! {

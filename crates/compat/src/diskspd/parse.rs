@@ -3,7 +3,7 @@
 
 use super::flags::{FLAGS, Flag};
 use super::profile::{Profile, Target, TimeSpan};
-use super::{Call, Outside, Own, Remarks, Task, Usage, from_xml, size, validate};
+use super::{DiskspdCommand, Own, ParseContext, Remarks, Task, Usage, from_xml, size, validate};
 
 /// Options under construction.
 pub(super) struct Draft {
@@ -68,17 +68,17 @@ struct Words<'a> {
     help: bool,
 }
 
-/// See [`Call::parse`].
-pub(super) fn parse(arguments: &[String], outside: &Outside) -> Result<Call, Usage> {
+/// See [`DiskspdCommand::parse`].
+pub(super) fn parse(arguments: &[String], context: &ParseContext) -> Result<DiskspdCommand, Usage> {
     if arguments.is_empty() {
         return Err(Usage(String::new()));
     }
     let words = sort(arguments).map_err(Usage)?;
     if words.help {
         let (profile, remarks) = Default::default();
-        return Ok(Call { task: Task::Help, profile, remarks, own: words.own });
+        return Ok(DiskspdCommand { task: Task::Help, profile, remarks, own: words.own });
     }
-    let mut draft = Draft::new(outside.seed);
+    let mut draft = Draft::new(context.seed);
     block_first(&words, &mut draft)?;
     let profile = words.options.iter().rev().find(|(letter, _)| *letter == 'X').map(|word| word.1);
     for (letter, value) in &words.options {
@@ -93,7 +93,7 @@ pub(super) fn parse(arguments: &[String], outside: &Outside) -> Result<Call, Usa
             .map_err(|reason| Usage(format!("-{letter}{value}: {reason}")))?;
     }
     match profile {
-        Some(path) => with_profile(path, words, draft, outside),
+        Some(path) => with_profile(path, words, draft, context),
         None => without_profile(words, draft),
     }
 }
@@ -165,7 +165,7 @@ fn known(letter: char, value: &str) -> Result<&'static Flag, Usage> {
         .ok_or_else(|| Usage(format!("-{letter}{value}: no such option; -? lists those there are")))
 }
 
-fn without_profile(words: Words, mut draft: Draft) -> Result<Call, Usage> {
+fn without_profile(words: Words, mut draft: Draft) -> Result<DiskspdCommand, Usage> {
     access(&mut draft).map_err(Usage)?;
     if words.targets.is_empty() && draft.task == Task::Run {
         return Err(Usage("no target: name a file or device behind the options".into()));
@@ -179,7 +179,7 @@ fn without_profile(words: Words, mut draft: Draft) -> Result<Call, Usage> {
     draft.profile.spans = vec![draft.span];
     let Draft { task, profile, mut remarks, .. } = draft;
     remarks.extend(validate::check(&profile).map_err(Usage)?);
-    Ok(Call { task, profile, remarks, own: words.own })
+    Ok(DiskspdCommand { task, profile, remarks, own: words.own })
 }
 
 /// `-r` and `-s` say which offsets; the last word of `-r` counts, `-s` has none beside it.
@@ -216,9 +216,14 @@ fn divide_bursts(span: &mut TimeSpan) {
     }
 }
 
-fn with_profile(path: &str, words: Words, draft: Draft, outside: &Outside) -> Result<Call, Usage> {
+fn with_profile(
+    path: &str,
+    words: Words,
+    draft: Draft,
+    context: &ParseContext,
+) -> Result<DiskspdCommand, Usage> {
     let wrong = |reason: String| Usage(format!("-X{path}: {reason}"));
-    let text = (outside.read)(path).and_then(decoded).map_err(wrong)?;
+    let text = (context.read)(path).and_then(decoded).map_err(wrong)?;
     let (mut profile, mut remarks) = from_xml::profile(&text).map_err(wrong)?;
     if draft.format_given {
         profile.format = draft.profile.format;
@@ -239,7 +244,7 @@ fn with_profile(path: &str, words: Words, draft: Draft, outside: &Outside) -> Re
     }
     remarks.extend(draft.remarks);
     remarks.extend(validate::check(&profile).map_err(wrong)?);
-    Ok(Call { task: draft.task, profile, remarks, own: words.own })
+    Ok(DiskspdCommand { task: draft.task, profile, remarks, own: words.own })
 }
 
 /// UTF-8, or the UTF-16 that shells of Windows write, known by its mark.

@@ -21,8 +21,8 @@ fn nothing(path: &str) -> Result<Vec<u8>, String> {
     Err(format!("{path} is not there"))
 }
 
-fn parse(line: &str) -> Result<Call, Usage> {
-    Call::parse(&words(line), &Outside { read: &nothing, seed: 77 })
+fn parse(line: &str) -> Result<DiskspdCommand, Usage> {
+    DiskspdCommand::parse(&words(line), &ParseContext { read: &nothing, seed: 77 })
 }
 
 fn span(line: &str) -> TimeSpan {
@@ -458,7 +458,8 @@ fn a_command_line_goes_over_a_profile() {
         [0xff, 0xfe].into_iter().chain(xml.encode_utf16().flat_map(u16::to_le_bytes)).collect(),
     ] {
         let read = |_: &str| Ok(bytes.clone());
-        let parse = |line| Call::parse(&words(line), &Outside { read: &read, seed: 1 });
+        let parse =
+            |line| DiskspdCommand::parse(&words(line), &ParseContext { read: &read, seed: 1 });
         let call = parse("-Xp.xml -d3 -Rxml x.dat").unwrap();
         assert_eq!(call.profile.format, Format::Xml);
         let span = &call.profile.spans[0];

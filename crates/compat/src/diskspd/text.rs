@@ -14,7 +14,7 @@ use tables::{cpus, distribution, effective, io, percentile_ms};
 
 pub(super) use input::input;
 
-/// Under each heading.
+/// ReportFooter each heading.
 const STARS: usize = 79;
 /// In place of results.
 pub(super) const INTERRUPTED: &str =

@@ -3,7 +3,7 @@
 use super::operation::Operation;
 use super::source::{self, Source};
 use super::terminology::TERMINOLOGY;
-use super::{Call, Calls, runs};
+use super::{IoCalls, IozoneCommand, runs};
 use judge::{Durability, Finding, Judged, UnitMetrics, Verdict};
 use record::{Direction, RecordSet, RunRecord};
 use suite::Failure;
@@ -66,7 +66,7 @@ pub struct Process {
 }
 
 /// What the records of a call show.
-pub fn conclude(call: &Call, set: &RecordSet) -> Conclusion {
+pub fn conclude(call: &IozoneCommand, set: &RecordSet) -> Conclusion {
     let mut conclusion = Conclusion::default();
     set.runs.iter().for_each(|run| conclusion.add(call, run));
     conclusion
@@ -78,7 +78,7 @@ const SAID_ELSEWHERE: [&str; 3] = ["served-from-cache", "smaller-than-memory", "
 
 impl Conclusion {
     /// Takes in what one more run shows.
-    pub(super) fn add(&mut self, call: &Call, run: &RunRecord) {
+    pub(super) fn add(&mut self, call: &IozoneCommand, run: &RunRecord) {
         if self.memory == 0 {
             self.memory = run.facts.memory.0;
             self.durability = durability(run);
@@ -99,7 +99,7 @@ fn durability(run: &RunRecord) -> Option<Durability> {
     Some(judge::durability(&run.facts, file))
 }
 
-fn figure(call: &Call, run: &RunRecord, judged: &Judged) -> Option<Figure> {
+fn figure(call: &IozoneCommand, run: &RunRecord, judged: &Judged) -> Option<Figure> {
     let (operation, size_kb, record_kb, processes) = runs::key(run.cell.as_ref()?)?;
     if runs::failed(run).is_some() || run.jobs.iter().all(|job| job.did_nothing()) {
         return None;
@@ -164,13 +164,13 @@ enum Timing {
 }
 
 impl Timing {
-    fn of(call: &Call) -> Timing {
+    fn of(call: &IozoneCommand) -> Timing {
         let access = &call.access;
         let pause = access.think_ms.saturating_mul(1_000_000);
         let (counted, passed_over) = if access.think_counts { (pause, 0) } else { (0, pause) };
         match access.calls {
-            Calls::Asynchronous(_) => Timing::Window(passed_over),
-            Calls::Usual | Calls::Mapping => Timing::Ios(counted),
+            IoCalls::Asynchronous(_) => Timing::Window(passed_over),
+            IoCalls::Usual | IoCalls::Mapping => Timing::Ios(counted),
         }
     }
 
@@ -227,7 +227,7 @@ impl Figure {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Around, Iozone, Request, parse};
+    use super::super::{Iozone, Request, RunContext, parse};
     use super::*;
     use record::{Bytes, Histogram, JobRecord, Nanos};
     use suite::Suite;
@@ -236,7 +236,7 @@ mod tests {
     fn first(line: &str, end_sync_ms: Option<u64>) -> Figure {
         let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
         let Ok(Request::Run(call)) = parse(&words) else { panic!("{line}") };
-        let step = Iozone::new(&call, Around { cpus: 1, seed: 1 }).next().unwrap();
+        let step = Iozone::new(&call, RunContext { cpus: 1, seed: 1 }).next().unwrap();
         let mut latency = Histogram::new();
         (0..10).for_each(|_| latency.record(1_000_000));
         let mut job = JobRecord {

@@ -1,7 +1,7 @@
-//! THE table of flags: what each is called, takes, means, and does to a [`Call`].
+//! THE table of flags: what each is called, takes, means, and does to a [`IozoneCommand`].
 
 use super::value::{Wrong, named, number, percent, positive, size};
-use super::{Call, Calls, Mode, Sync, Unit};
+use super::{IoCalls, IozoneCommand, Mode, Sync, Unit};
 
 /// A flag.
 pub struct Flag {
@@ -33,7 +33,7 @@ pub enum Act {
 }
 
 /// Takes a value.
-type Setter = fn(&mut Call, &str) -> Result<(), Wrong>;
+type Setter = fn(&mut IozoneCommand, &str) -> Result<(), Wrong>;
 
 impl Flag {
     /// Whether words up to the next flag belong to it.
@@ -128,7 +128,7 @@ const FLAGS: &[Flag] = &[
         "B",
         "",
         "files are mapped (mmap)",
-        |call, _| calls(call, Calls::Mapping),
+        |call, _| calls(call, IoCalls::Mapping),
         "a new file gets \
         its pages before it is written, not while: the mapping reaches from its beginning to its end",
     ),
@@ -308,7 +308,7 @@ const FLAGS: &[Flag] = &[
         Ok(())
     }),
     set("w", "", "leave the files", on!(keep)),
-    set("W", "", "lock the file around each operation", on!(access.lock)),
+    set("W", "", "lock the file context each operation", on!(access.lock)),
     set("x", "", "processes go on when the first has ended", |call, _| {
         call.together.stonewall = false;
         Ok(())
@@ -470,9 +470,9 @@ const CLUSTER: &str = "machines work together by fathom itself: fathom run --ser
                        fathom run --client=HOST here";
 const REPEATS: &str = "repeated blocks are whole ones, drawn from all that a job wrote: -+w PERCENT says \
                        how many, -+a PERCENT how well blocks compress";
-const LOCKS: &str = "ranges of a file are not locked; -W locks the file around each operation";
+const LOCKS: &str = "ranges of a file are not locked; -W locks the file context each operation";
 
-fn automatic(call: &mut Call, _: &str) -> Result<(), Wrong> {
+fn automatic(call: &mut IozoneCommand, _: &str) -> Result<(), Wrong> {
     match call.mode {
         Mode::Throughput { .. } => Err(both_modes()),
         Mode::Single | Mode::Automatic => {
@@ -482,7 +482,7 @@ fn automatic(call: &mut Call, _: &str) -> Result<(), Wrong> {
     }
 }
 
-fn old_automatic(call: &mut Call, text: &str) -> Result<(), Wrong> {
+fn old_automatic(call: &mut IozoneCommand, text: &str) -> Result<(), Wrong> {
     call.all_records = true;
     automatic(call, text)
 }
@@ -501,7 +501,11 @@ fn process_count(text: &str) -> Result<u32, Wrong> {
     }
 }
 
-fn processes(call: &mut Call, fewest: Option<u32>, most: Option<u32>) -> Result<(), Wrong> {
+fn processes(
+    call: &mut IozoneCommand,
+    fewest: Option<u32>,
+    most: Option<u32>,
+) -> Result<(), Wrong> {
     let (from, to) = match call.mode {
         Mode::Throughput { from, to } => (from, to),
         Mode::Single => (fewest.or(most).unwrap_or(1), most.or(fewest).unwrap_or(1)),
@@ -511,9 +515,9 @@ fn processes(call: &mut Call, fewest: Option<u32>, most: Option<u32>) -> Result<
     Ok(())
 }
 
-fn calls(call: &mut Call, wanted: Calls) -> Result<(), Wrong> {
+fn calls(call: &mut IozoneCommand, wanted: IoCalls) -> Result<(), Wrong> {
     match call.access.calls {
-        Calls::Usual => {
+        IoCalls::Usual => {
             call.access.calls = wanted;
             Ok(())
         }
@@ -525,14 +529,14 @@ fn calls(call: &mut Call, wanted: Calls) -> Result<(), Wrong> {
     }
 }
 
-fn asynchronous(call: &mut Call, text: &str) -> Result<(), Wrong> {
+fn asynchronous(call: &mut IozoneCommand, text: &str) -> Result<(), Wrong> {
     match positive(text)? {
-        depth @ ..=65_536 => calls(call, Calls::Asynchronous(depth as u32)),
+        depth @ ..=65_536 => calls(call, IoCalls::Asynchronous(depth as u32)),
         depth => Err((format!("{depth} operations in flight are too many"), "give at most 65536")),
     }
 }
 
-fn sync(call: &mut Call, wanted: Sync) -> Result<(), Wrong> {
+fn sync(call: &mut IozoneCommand, wanted: Sync) -> Result<(), Wrong> {
     // O_SYNC is O_DSYNC and more.
     if call.access.sync != Sync::Sync {
         call.access.sync = wanted;
@@ -540,7 +544,7 @@ fn sync(call: &mut Call, wanted: Sync) -> Result<(), Wrong> {
     Ok(())
 }
 
-fn unit(call: &mut Call, wanted: Unit) -> Result<(), Wrong> {
+fn unit(call: &mut IozoneCommand, wanted: Unit) -> Result<(), Wrong> {
     if call.show.unit != Unit::Kilobytes && call.show.unit != wanted {
         return Err(("-O and -N are two units, and figures have one".into(), "choose one"));
     }
@@ -548,7 +552,7 @@ fn unit(call: &mut Call, wanted: Unit) -> Result<(), Wrong> {
     Ok(())
 }
 
-fn advice(call: &mut Call, text: &str) -> Result<(), Wrong> {
+fn advice(call: &mut IozoneCommand, text: &str) -> Result<(), Wrong> {
     call.access.advice = Some(match number(text)? {
         0 => "0",
         1 => "random",

@@ -1,6 +1,6 @@
 //! Which file sizes and record sizes are measured.
 
-use super::{Call, Mode};
+use super::{IozoneCommand, Mode};
 
 /// A range by powers of two, in kB; both ends are in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ impl Range {
 }
 
 /// Pairs of file size and record size, in kB.
-pub(super) fn of(call: &Call) -> Vec<(u64, u64)> {
+pub(super) fn of(call: &IozoneCommand) -> Vec<(u64, u64)> {
     let named = |sizes: &[u64], usual: u64| match sizes.is_empty() {
         true => vec![usual],
         false => sizes.to_vec(),
@@ -64,14 +64,15 @@ mod tests {
     use super::super::{Request, parse};
     use super::*;
 
-    fn automatic(all_records: bool) -> Call {
-        Call { mode: Mode::Automatic, all_records, ..Call::default() }
+    fn automatic(all_records: bool) -> IozoneCommand {
+        IozoneCommand { mode: Mode::Automatic, all_records, ..IozoneCommand::default() }
     }
 
     #[test]
     fn one_pair_without_flags() {
-        assert_eq!(of(&Call::default()), [(512, 4)]);
-        let several = Call { sizes: vec![64, 8], records: vec![4, 16], ..Call::default() };
+        assert_eq!(of(&IozoneCommand::default()), [(512, 4)]);
+        let several =
+            IozoneCommand { sizes: vec![64, 8], records: vec![4, 16], ..IozoneCommand::default() };
         assert_eq!(of(&several), [(64, 4), (64, 16), (8, 4)], "no record is larger than its file");
     }
 

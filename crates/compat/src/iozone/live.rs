@@ -1,18 +1,18 @@
 //! What is printed while a call is under way: a row, or a phase, as soon as it was measured.
 
 use super::conclusion::{Conclusion, Figure};
-use super::{Call, Mode, table, text, throughput};
+use super::{IozoneCommand, Mode, table, text, throughput};
 use record::RunRecord;
 
 /// A call under way.
 pub struct Live<'a> {
-    call: &'a Call,
+    call: &'a IozoneCommand,
     conclusion: Conclusion,
 }
 
 impl<'a> Live<'a> {
     /// Before its first run.
-    pub fn new(call: &'a Call) -> Live<'a> {
+    pub fn new(call: &'a IozoneCommand) -> Live<'a> {
         Live { call, conclusion: Conclusion::default() }
     }
 
@@ -55,7 +55,7 @@ impl<'a> Live<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Around, Iozone, Request, parse};
+    use super::super::{Iozone, Request, RunContext, parse};
     use super::*;
     use record::JobRecord;
     use suite::Suite;
@@ -64,7 +64,7 @@ mod tests {
     fn printed(line: &str, signal: Option<usize>) -> Vec<String> {
         let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
         let Ok(Request::Run(call)) = parse(&words) else { panic!("{line}") };
-        let mut suite = Iozone::new(&call, Around { cpus: 1, seed: 1 });
+        let mut suite = Iozone::new(&call, RunContext { cpus: 1, seed: 1 });
         let mut live = Live::new(&call);
         let mut texts = Vec::new();
         while let Some(step) = suite.next() {

@@ -1,4 +1,4 @@
-//! From words to a [`Call`].
+//! From words to a [`IozoneCommand`].
 //!
 //! Flags are read as getopt(3) reads them: letters without a value may stand together (-Rac), a value
 //! may follow its letter at once (-s1g) or as the next word. Flags that begin with -+ have one letter
@@ -7,14 +7,14 @@
 use super::flags::{self, Act, Flag};
 use super::operation::Operation;
 use super::value::Wrong;
-use super::{Call, Calls, Mode, TOOL, Together};
+use super::{IoCalls, IozoneCommand, Mode, TOOL, Together};
 use crate::Usage;
 
 /// What a command line asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Request {
     /// To measure.
-    Run(Box<Call>),
+    Run(Box<IozoneCommand>),
     /// To say what there is to ask for.
     Help,
     /// To say which version this is.
@@ -30,7 +30,7 @@ pub fn parse(arguments: &[String]) -> Result<Request, Usage> {
         let cure = "-a runs all of them over all sizes, -s 64m -r 64k at one; -h lists the flags";
         return Err(wrong("no flags", "no test is asked for", cure));
     }
-    let mut reader = Reader { call: Call::default(), rest: arguments, asked: None };
+    let mut reader = Reader { call: IozoneCommand::default(), rest: arguments, asked: None };
     while let Some((first, rest)) = reader.rest.split_first() {
         reader.rest = rest;
         reader.word(first)?;
@@ -42,7 +42,7 @@ pub fn parse(arguments: &[String]) -> Result<Request, Usage> {
 }
 
 struct Reader<'a> {
-    call: Call,
+    call: IozoneCommand,
     /// Words that are still to be read.
     rest: &'a [String],
     /// What was asked for instead of a run.
@@ -205,7 +205,7 @@ fn wrong(flag: &str, what: impl Into<String>, cure: impl Into<String>) -> Usage 
 const USUAL_TESTS: std::ops::RangeInclusive<u8> = 0..=7;
 
 /// Looks at the flags together, once all are read.
-fn finish(mut call: Call) -> Result<Call, Usage> {
+fn finish(mut call: IozoneCommand) -> Result<IozoneCommand, Usage> {
     let throughput = matches!(call.mode, Mode::Throughput { .. });
     if call.tests.is_empty() {
         call.tests = USUAL_TESTS.chain(throughput.then_some(8)).collect();
@@ -231,7 +231,7 @@ fn has_phase(test: u8) -> bool {
     Operation::of_throughput().any(|operation| operation.kind().test == test)
 }
 
-fn check_tests(call: &Call) -> Result<(), Usage> {
+fn check_tests(call: &IozoneCommand) -> Result<(), Usage> {
     let throughput = matches!(call.mode, Mode::Throughput { .. });
     let phaseless = call.tests.iter().find(|test| throughput && !has_phase(**test));
     if let Some(test) = phaseless {
@@ -244,13 +244,13 @@ fn check_tests(call: &Call) -> Result<(), Usage> {
     Ok(())
 }
 
-fn check_access(call: &Call) -> Result<(), Usage> {
+fn check_access(call: &IozoneCommand) -> Result<(), Usage> {
     let access = &call.access;
-    if access.direct && access.calls == Calls::Mapping {
+    if access.direct && access.calls == IoCalls::Mapping {
         let what = "-B is given as well, and a mapping is the page cache, which O_DIRECT goes past";
         return Err(wrong("-I", what, "leave one of them away"));
     }
-    if access.advice.is_some() && access.calls != Calls::Mapping {
+    if access.advice.is_some() && access.calls != IoCalls::Mapping {
         return Err(wrong("-+A", "advises of mappings", "add -B"));
     }
     if access.pattern.is_some() && (access.dedupe.is_some() || access.compress.is_some()) {
@@ -261,7 +261,7 @@ fn check_access(call: &Call) -> Result<(), Usage> {
     Ok(())
 }
 
-fn check_sizes(call: &Call) -> Result<(), Usage> {
+fn check_sizes(call: &IozoneCommand) -> Result<(), Usage> {
     for (flag, range) in [("-n", call.size_range), ("-y", call.record_range)] {
         if range.least > range.most {
             let what = format!("{} kB to {} kB is no range", range.least, range.most);
@@ -279,8 +279,8 @@ fn check_sizes(call: &Call) -> Result<(), Usage> {
 }
 
 /// Limits of automatic mode mean nothing without it, as in IOzone.
-fn note_limits(call: &mut Call) {
-    let usual = Call::default();
+fn note_limits(call: &mut IozoneCommand) {
+    let usual = IozoneCommand::default();
     let limited = call.size_range != usual.size_range
         || call.records_limited
         || call.all_records
@@ -291,8 +291,9 @@ fn note_limits(call: &mut Call) {
 }
 
 /// What is about several processes has no meaning for one.
-fn check_alone(call: &Call) -> Result<(), Usage> {
-    let usual = Together { first_cpu: call.together.first_cpu, ..Call::default().together };
+fn check_alone(call: &IozoneCommand) -> Result<(), Usage> {
+    let usual =
+        Together { first_cpu: call.together.first_cpu, ..IozoneCommand::default().together };
     let (flag, what) = if !call.files.is_empty() {
         ("-F", "names a file for each process")
     } else if call.together != usual {
@@ -305,7 +306,7 @@ fn check_alone(call: &Call) -> Result<(), Usage> {
     Err(wrong(flag, what, "add -t NUMBER, or leave it away"))
 }
 
-fn check_together(call: &Call) -> Result<(), Usage> {
+fn check_together(call: &IozoneCommand) -> Result<(), Usage> {
     let Mode::Throughput { from, to } = call.mode else { return check_alone(call) };
     let together = &call.together;
     if from > to {

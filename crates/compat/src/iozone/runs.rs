@@ -10,14 +10,14 @@
 //!   they know neither O_DIRECT nor O_SYNC.
 
 use super::operation::{Family, Kind, Operation};
-use super::{Call, Calls, Mode, Sync};
+use super::{IoCalls, IozoneCommand, Mode, Sync};
 use record::{Cell, Coordinate, Nanos, RunRecord};
 use std::collections::VecDeque;
 use suite::{Expected, Failure, Step, Suite, failure};
 
 /// What runs depend on beside the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Around {
+pub struct RunContext {
     /// CPUs online.
     pub cpus: u32,
     /// Seed of random offsets.
@@ -31,8 +31,8 @@ const OVERHEAD: Nanos = Nanos::from_millis(60);
 
 /// All runs of a call, under way.
 pub struct Iozone {
-    call: Call,
-    around: Around,
+    call: IozoneCommand,
+    context: RunContext,
     /// What is left, with its place among all. A run of thousands of processes is only put into words
     /// when it is its turn.
     left: VecDeque<(usize, Task)>,
@@ -42,9 +42,9 @@ pub struct Iozone {
 
 impl Iozone {
     /// From the beginning.
-    pub fn new(call: &Call, around: Around) -> Iozone {
+    pub fn new(call: &IozoneCommand, context: RunContext) -> Iozone {
         let left = tasks(call).into_iter().enumerate().collect();
-        Iozone { call: call.clone(), around, left, spent: Nanos::default(), failed: None }
+        Iozone { call: call.clone(), context, left, spent: Nanos::default(), failed: None }
     }
 
     /// Why it ended early, when it did for another reason than a signal.
@@ -56,7 +56,7 @@ impl Iozone {
 impl Suite for Iozone {
     fn next(&mut self) -> Option<Step> {
         let (index, task) = self.left.front()?;
-        Some(step(&self.call, self.around, task, *index))
+        Some(step(&self.call, self.context, task, *index))
     }
 
     fn took(&mut self, record: &RunRecord) -> Vec<String> {
@@ -141,7 +141,7 @@ const OPERATION: &str = "operation";
 const THREADS: &str = "threads";
 
 /// All runs, in their order.
-fn tasks(call: &Call) -> Vec<Task> {
+fn tasks(call: &IozoneCommand) -> Vec<Task> {
     let counts = match call.mode {
         Mode::Throughput { from, to } => from..=to,
         _ => 1..=1,
@@ -174,7 +174,7 @@ fn tasks(call: &Call) -> Vec<Task> {
     tasks
 }
 
-fn step(call: &Call, around: Around, task: &Task, index: usize) -> Step {
+fn step(call: &IozoneCommand, context: RunContext, task: &Task, index: usize) -> Step {
     let throughput = matches!(call.mode, Mode::Throughput { .. });
     let cell = task.cell(throughput);
     let name = &cell.name;
@@ -187,11 +187,11 @@ fn step(call: &Call, around: Around, task: &Task, index: usize) -> Step {
         arguments.extend(access(call, task.operation.kind()));
         arguments.extend(layout(call, task, process, index));
         // What the option holds; each process and each run draws for itself.
-        let seed = around.seed.wrapping_add(index as u64 * 4096 + u64::from(process)) >> 1;
+        let seed = context.seed.wrapping_add(index as u64 * 4096 + u64::from(process)) >> 1;
         arguments.push(option("randseed", seed));
         arguments.push(option("percentile_list", "50:99:99.9"));
         if let Some(first) = call.together.first_cpu {
-            let cpu = (u64::from(first) + u64::from(process)) % u64::from(around.cpus.max(1));
+            let cpu = (u64::from(first) + u64::from(process)) % u64::from(context.cpus.max(1));
             arguments.push(option("cpus_allowed", cpu));
         }
         if call.access.log {
@@ -216,7 +216,7 @@ fn option(name: &str, value: impl std::fmt::Display) -> String {
 }
 
 /// Which I/O, where.
-fn pattern(call: &Call, task: &Task) -> Vec<String> {
+fn pattern(call: &IozoneCommand, task: &Task) -> Vec<String> {
     let (record, size) = task.bytes();
     let rw = match task.operation {
         Operation::RandomRead => "randread",
@@ -240,16 +240,16 @@ fn pattern(call: &Call, task: &Task) -> Vec<String> {
 }
 
 /// How the file is reached.
-fn access(call: &Call, kind: &Kind) -> Vec<String> {
+fn access(call: &IozoneCommand, kind: &Kind) -> Vec<String> {
     let access = &call.access;
     let stdio = kind.calls == Family::Stdio;
     let (engine, depth) = match (access.calls, kind.calls) {
         (_, Family::Stdio) => ("sync", 1),
-        (Calls::Mapping, _) => ("mmap", 1),
-        (Calls::Asynchronous(depth), _) => ("posixaio", depth),
-        (Calls::Usual, Family::Plain) => ("sync", 1),
-        (Calls::Usual, Family::Positioned) => ("psync", 1),
-        (Calls::Usual, Family::Vectored) => ("pvsync", 1),
+        (IoCalls::Mapping, _) => ("mmap", 1),
+        (IoCalls::Asynchronous(depth), _) => ("posixaio", depth),
+        (IoCalls::Usual, Family::Plain) => ("sync", 1),
+        (IoCalls::Usual, Family::Positioned) => ("psync", 1),
+        (IoCalls::Usual, Family::Vectored) => ("pvsync", 1),
     };
     let direct = u8::from(access.direct && !stdio);
     let mut options =
@@ -287,7 +287,7 @@ fn access(call: &Call, kind: &Kind) -> Vec<String> {
 }
 
 /// How files are found and left, and how processes go together.
-fn layout(call: &Call, task: &Task, process: u32, index: usize) -> Vec<String> {
+fn layout(call: &IozoneCommand, task: &Task, process: u32, index: usize) -> Vec<String> {
     let kind = task.operation.kind();
     let mut options = vec![option("fallocate", "none")];
     if call.needs().is_some() {

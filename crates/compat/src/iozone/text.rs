@@ -5,7 +5,7 @@ use super::operation::Operation;
 use super::source::Source;
 use super::table::{self, Sheet};
 use super::throughput;
-use super::{Call, Calls, Mode, Sync, Unit};
+use super::{IoCalls, IozoneCommand, Mode, Sync, Unit};
 use judge::Judged;
 use record::Severity;
 use report::style::Style;
@@ -25,7 +25,7 @@ pub struct Banner<'a> {
 }
 
 /// The lines before the table.
-pub fn head(call: &Call, banner: &Banner) -> String {
+pub fn head(call: &IozoneCommand, banner: &Banner) -> String {
     let mut lines = vec![
         format!("fathom {}: IOzone's tests, on fathom's engine", banner.version),
         String::new(),
@@ -48,7 +48,7 @@ pub fn head(call: &Call, banner: &Banner) -> String {
 }
 
 /// The options in words.
-fn options(call: &Call) -> Vec<String> {
+fn options(call: &IozoneCommand) -> Vec<String> {
     let access = &call.access;
     let mut lines = Vec::new();
     let mut say = |applies: bool, text: String| lines.extend(applies.then_some(text));
@@ -57,8 +57,8 @@ fn options(call: &Call) -> Vec<String> {
     say(access.sync == Sync::Sync, "O_SYNC: each write waits for the medium".into());
     say(access.sync == Sync::Dsync, "O_DSYNC: each write waits for its data on the medium".into());
     say(access.fsync, "fsync is part of the time of writing".into());
-    say(access.calls == Calls::Mapping, "Files are mapped".into());
-    if let Calls::Asynchronous(depth) = access.calls {
+    say(access.calls == IoCalls::Mapping, "Files are mapped".into());
+    if let IoCalls::Asynchronous(depth) = access.calls {
         say(true, format!("POSIX asynchronous I/O, {depth} at a time"));
     }
     say(access.cold, "Pages of the file are dropped before each test".into());
@@ -94,7 +94,7 @@ pub(super) fn unit(unit: Unit) -> &'static str {
 }
 
 /// A figure in the unit that was asked for.
-pub(super) fn rate(call: &Call, figure: &Figure) -> f64 {
+pub(super) fn rate(call: &IozoneCommand, figure: &Figure) -> f64 {
     match call.show.unit {
         Unit::Kilobytes => figure.bytes_per_second / 1024.0,
         Unit::Operations => figure.ops_per_second,
@@ -103,17 +103,17 @@ pub(super) fn rate(call: &Call, figure: &Figure) -> f64 {
 }
 
 /// A figure as it stands in a table.
-pub(super) fn shown(call: &Call, figure: &Figure) -> String {
+pub(super) fn shown(call: &IozoneCommand, figure: &Figure) -> String {
     format!("{:.1$}", rate(call, figure), decimals(call))
 }
 
-fn decimals(call: &Call) -> usize {
+fn decimals(call: &IozoneCommand) -> usize {
     if call.show.unit == Unit::Microseconds { 2 } else { 0 }
 }
 
 /// What follows the figures: how it ended, sheets, then what answered, latencies, verdict and
 /// findings.
-pub fn report(call: &Call, conclusion: &Conclusion, style: &Style) -> String {
+pub fn report(call: &IozoneCommand, conclusion: &Conclusion, style: &Style) -> String {
     let mut out = match (&conclusion.failure, conclusion.interrupted_by) {
         (Some(failure), _) => {
             let line = format!("{} failed: {}", failure.cell, failure.text);
@@ -132,7 +132,7 @@ pub fn report(call: &Call, conclusion: &Conclusion, style: &Style) -> String {
 }
 
 /// The figures as sheets for spreadsheets.
-pub fn sheets(call: &Call, figures: &[Figure]) -> Vec<Sheet> {
+pub fn sheets(call: &IozoneCommand, figures: &[Figure]) -> Vec<Sheet> {
     match call.mode {
         Mode::Throughput { .. } => throughput::sheets(call, figures),
         _ => table::sheets(&call.operations(), figures, |figure| rate(call, figure)),
@@ -140,7 +140,7 @@ pub fn sheets(call: &Call, figures: &[Figure]) -> Vec<Sheet> {
 }
 
 /// CPU use and sheets, where they are asked for.
-fn more(call: &Call, conclusion: &Conclusion) -> String {
+fn more(call: &IozoneCommand, conclusion: &Conclusion) -> String {
     let figures = &conclusion.figures;
     let mut out = String::new();
     let throughput = matches!(call.mode, Mode::Throughput { .. });
@@ -162,7 +162,7 @@ fn more(call: &Call, conclusion: &Conclusion) -> String {
 }
 
 /// A table of what was measured, with the columns that were.
-fn grid(call: &Call, figures: &[Figure], show: impl Fn(&Figure) -> String) -> String {
+fn grid(call: &IozoneCommand, figures: &[Figure], show: impl Fn(&Figure) -> String) -> String {
     let columns = call.operations();
     let row = |sizes: (u64, u64)| table::row(&columns, sizes, figures, &show);
     table::head(&columns) + &table::rows(figures).into_iter().map(row).collect::<String>()
@@ -172,7 +172,7 @@ fn grid(call: &Call, figures: &[Figure], show: impl Fn(&Figure) -> String) -> St
 const LINES_MAX: usize = 64;
 
 /// What IOzone does not say of its figures.
-fn worth(call: &Call, conclusion: &Conclusion, style: &Style) -> String {
+fn worth(call: &IozoneCommand, conclusion: &Conclusion, style: &Style) -> String {
     let figures = &conclusion.figures;
     let throughput = matches!(call.mode, Mode::Throughput { .. });
     let mut out = match throughput || figures.len() <= LINES_MAX {
@@ -204,7 +204,7 @@ fn mark(source: Source) -> &'static str {
 const MARKS: &str = "mem: the page cache, disk: storage, ?: nothing tells";
 
 /// Of many figures: what answered, and the latency that one of a hundred is above.
-fn tables(call: &Call, figures: &[Figure], style: &Style) -> String {
+fn tables(call: &IozoneCommand, figures: &[Figure], style: &Style) -> String {
     let title = |text: String| format!("\n{}\n", style.bold(&style.wrap(&text, 0)));
     let latency = |figure: &Figure| figure.latency_ns.map(|all| microseconds(all[1]));
     let mut out = title(format!("What answered ({MARKS})"));
@@ -219,7 +219,7 @@ fn microseconds(ns: u64) -> String {
 }
 
 /// A line for each figure.
-fn lines(call: &Call, figures: &[Figure], style: &Style) -> String {
+fn lines(call: &IozoneCommand, figures: &[Figure], style: &Style) -> String {
     let throughput = matches!(call.mode, Mode::Throughput { .. });
     let whose = if throughput { " of the slowest process" } else { "" };
     let title = format!("What answered ({MARKS}), and latencies{whose} in microseconds");
@@ -247,7 +247,7 @@ fn lines(call: &Call, figures: &[Figure], style: &Style) -> String {
 const NAMED_MAX: usize = 6;
 
 /// Which figures are not of storage, and what to do about it.
-fn memory(call: &Call, conclusion: &Conclusion, style: &Style) -> String {
+fn memory(call: &IozoneCommand, conclusion: &Conclusion, style: &Style) -> String {
     let all = &conclusion.figures;
     let cached: Vec<&Figure> = all.iter().filter(|f| f.source == Source::Memory).collect();
     if cached.is_empty() {

@@ -3,10 +3,10 @@
 use super::conclusion::Figure;
 use super::table::Sheet;
 use super::text::{rate, unit};
-use super::{Call, Operation, Unit};
+use super::{IozoneCommand, Operation, Unit};
 
 /// The block of a figure, below that of `before`.
-pub(super) fn text(call: &Call, before: Option<&Figure>, figure: &Figure) -> String {
+pub(super) fn text(call: &IozoneCommand, before: Option<&Figure>, figure: &Figure) -> String {
     let group = |figure: &Figure| (figure.processes, figure.sizes());
     let head = match before.is_some_and(|before| group(before) == group(figure)) {
         true => String::new(),
@@ -26,7 +26,7 @@ fn head(figure: &Figure) -> String {
     )
 }
 
-fn phase(call: &Call, figure: &Figure) -> String {
+fn phase(call: &IozoneCommand, figure: &Figure) -> String {
     let unit = unit(call.show.unit);
     let (count, who) = (figure.processes.unwrap_or(1), figure.operation.phase());
     let rates: Vec<f64> = figure.each.iter().map(|process| of_process(call, process)).collect();
@@ -72,7 +72,7 @@ fn mean(rates: &[f64]) -> f64 {
     if rates.is_empty() { 0.0 } else { rates.iter().sum::<f64>() / rates.len() as f64 }
 }
 
-fn of_process(call: &Call, process: &super::Process) -> f64 {
+fn of_process(call: &IozoneCommand, process: &super::Process) -> f64 {
     match call.show.unit {
         Unit::Kilobytes => process.bytes_per_second / 1024.0,
         Unit::Operations => process.ops_per_second,
@@ -82,7 +82,7 @@ fn of_process(call: &Call, process: &super::Process) -> f64 {
 }
 
 /// For each pair of sizes: a row for each phase, a column for each number of processes.
-pub(super) fn sheets(call: &Call, figures: &[Figure]) -> Vec<Sheet> {
+pub(super) fn sheets(call: &IozoneCommand, figures: &[Figure]) -> Vec<Sheet> {
     let mut sizes: Vec<(u64, u64)> = figures.iter().map(Figure::sizes).collect();
     sizes.sort_unstable();
     sizes.dedup();
@@ -112,7 +112,7 @@ pub(super) fn sheets(call: &Call, figures: &[Figure]) -> Vec<Sheet> {
 }
 
 /// The sheets as text.
-pub(super) fn sheet_text(call: &Call, sheets: &[Sheet]) -> String {
+pub(super) fn sheet_text(call: &IozoneCommand, sheets: &[Sheet]) -> String {
     let mut out = String::from(
         "\n\"Throughput report Y-axis is type of test X-axis is number of processes\"\n",
     );
@@ -131,12 +131,12 @@ mod tests {
     use super::super::{Mode, Process, Show, Source};
     use super::*;
 
-    fn call() -> Call {
-        Call {
+    fn call() -> IozoneCommand {
+        IozoneCommand {
             mode: Mode::Throughput { from: 2, to: 2 },
             tests: vec![0],
             retests: false,
-            ..Call::default()
+            ..IozoneCommand::default()
         }
     }
 
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn children_and_cpu_are_shown_when_asked_for() {
         let show = Show { children: true, cpu: true, unit: Unit::Operations, ..Show::default() };
-        let call = Call { show, ..call() };
+        let call = IozoneCommand { show, ..call() };
         let both = text(&call, None, &figure()) + &text(&call, Some(&figure()), &figure());
         assert!(both.contains("CPU use, of one CPU"), "{both}");
         let child = "\tChild[1] xfer count =  131072.00 kB, Throughput =   19528.38 ops/sec\n";

@@ -20,7 +20,7 @@ pub struct Hints {
 
 impl Hints {
     /// Keeps what matters of a header; its name in any case.
-    pub fn note(&mut self, name: &str, value: &[u8]) {
+    pub fn read_header(&mut self, name: &str, value: &[u8]) {
         let kept = match name {
             _ if name.eq_ignore_ascii_case("date") => &mut self.date,
             _ if name.eq_ignore_ascii_case("x-amz-bucket-region") => &mut self.region,
@@ -33,7 +33,7 @@ impl Hints {
 
 /// What an answer tells that is not good: S3's XML, other XML, JSON, HTML or any text.
 #[derive(Default)]
-struct Told {
+struct ErrorDocument {
     code: String,
     message: String,
     region: Option<String>,
@@ -72,17 +72,17 @@ pub fn hidden_failure(status: u16, document: &[u8], now: SystemTime) -> Option<F
         .then(|| failure(status, &Hints::default(), document, now))
 }
 
-fn read(text: &str) -> Told {
+fn read(text: &str) -> ErrorDocument {
     let text = text.trim();
     if let Ok(document) = Document::parse(text) {
         let root = document.root_element();
         let name = root.tag_name().name();
         if name.eq_ignore_ascii_case("html") {
-            return Told { message: without_tags(text), ..Told::default() };
+            return ErrorDocument { message: without_tags(text), ..ErrorDocument::default() };
         }
         let said = |name| text_of(root, name).map(shortened).filter(|text| !text.is_empty());
         let time = said("ServerTime").and_then(|time| DateTime::parse_from_rfc3339(&time).ok());
-        return Told {
+        return ErrorDocument {
             code: said("Code")
                 .or_else(|| said("exception"))
                 .filter(|code| is_code(code))
@@ -96,7 +96,7 @@ fn read(text: &str) -> Told {
         return from_json(&value);
     }
     let message = if text.starts_with('<') { without_tags(text) } else { shortened(text) };
-    Told { message, ..Told::default() }
+    ErrorDocument { message, ..ErrorDocument::default() }
 }
 
 /// Codes are words; anything else in their place is no code.
@@ -106,17 +106,17 @@ fn is_code(code: &str) -> bool {
 }
 
 /// An object that tells of an error, perhaps within another one.
-fn from_json(value: &Value) -> Told {
+fn from_json(value: &Value) -> ErrorDocument {
     let inner =
         ["error", "Error"].iter().find_map(|name| value.get(name)).filter(|v| v.is_object());
     let value = inner.unwrap_or(value);
     let said = |names: &[&str]| names.iter().find_map(|name| value.get(name)?.as_str());
     let message = said(&["message", "Message", "error", "title", "detail"]);
     let code = said(&["code", "Code"]).map(shortened).filter(|code| is_code(code));
-    Told {
+    ErrorDocument {
         code: code.unwrap_or_default(),
         message: message.map_or_else(|| shortened(&value.to_string()), shortened),
-        ..Told::default()
+        ..ErrorDocument::default()
     }
 }
 
@@ -132,7 +132,7 @@ fn without_tags(page: &str) -> String {
 }
 
 /// What the one who reads of it should know or do.
-fn advice(status: u16, told: &Told, hints: &Hints, now: DateTime<Utc>) -> Option<String> {
+fn advice(status: u16, told: &ErrorDocument, hints: &Hints, now: DateTime<Utc>) -> Option<String> {
     let skew = told.time.map(|time| (now - time).num_seconds());
     let region = || {
         let region = told.region.as_ref()?;
@@ -211,7 +211,7 @@ mod tests {
     fn said(status: u16, headers: &[(&str, &str)], body: &str) -> (String, String) {
         let mut hints = Hints::default();
         for (name, value) in headers {
-            hints.note(name, value.as_bytes());
+            hints.read_header(name, value.as_bytes());
         }
         match failure(status, &hints, body.as_bytes(), now()) {
             Failure::Status { status: said, code, message } => {
@@ -307,7 +307,7 @@ mod tests {
         #[test]
         fn any_body_is_taken(status in 300_u16..600, body in any::<Vec<u8>>(), date in any::<String>()) {
             let mut hints = Hints::default();
-            hints.note("date", date.as_bytes());
+            hints.read_header("date", date.as_bytes());
             let shown = failure(status, &hints, &body, now()).to_string();
             prop_assert!(!shown.chars().any(char::is_control), "{shown:?}");
         }

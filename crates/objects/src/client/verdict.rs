@@ -12,7 +12,7 @@ pub fn verdict(slot: &Slot, head: Head, text: Vec<u8>) -> Result<Answer, Failure
     if head.status >= 300 {
         let mut hints = Hints::default();
         for (name, value) in &head.headers {
-            hints.note(name, value.as_bytes());
+            hints.read_header(name, value.as_bytes());
         }
         return Err(failure(head.status, &hints, &text, now));
     }

@@ -8,8 +8,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What is around: variables and files. Tests have their own.
-pub trait Surroundings {
+/// Variables and files that a process can read. Tests have their own.
+pub trait ProcessContext {
     /// A variable of the environment.
     fn variable(&self, name: &str) -> Option<String>;
     /// A file's content.
@@ -17,9 +17,9 @@ pub trait Surroundings {
 }
 
 /// The environment of this process and the files of this machine.
-pub struct Here;
+pub struct ThisProcess;
 
-impl Surroundings for Here {
+impl ProcessContext for ThisProcess {
     fn variable(&self, name: &str) -> Option<String> {
         std::env::var(name).ok()
     }
@@ -31,16 +31,16 @@ impl Surroundings for Here {
 
 /// A value and where it comes from. Its `Debug` shows only where from: it may be a secret.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct SourcedValue {
     /// The value.
     pub value: String,
     /// Where it was found: "the variable AWS_REGION", "/root/.aws/config:3".
     pub from: String,
 }
 
-impl fmt::Debug for Found {
+impl fmt::Debug for SourcedValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Found(from {})", self.from)
+        write!(f, "SourcedValue(from {})", self.from)
     }
 }
 
@@ -48,11 +48,11 @@ impl fmt::Debug for Found {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Keys {
     /// Its id.
-    pub id: Found,
+    pub id: SourcedValue,
     /// The secret.
-    pub secret: Found,
+    pub secret: SourcedValue,
     /// The token of the session it belongs to.
-    pub token: Option<Found>,
+    pub token: Option<SourcedValue>,
 }
 
 /// All that was found. What is not there is `None`.
@@ -61,9 +61,9 @@ pub struct Credentials {
     /// The access key.
     pub keys: Option<Keys>,
     /// The region to sign for.
-    pub region: Option<Found>,
+    pub region: Option<SourcedValue>,
     /// Where the store is, as [`crate::endpoints::endpoints`] reads it.
-    pub endpoint: Option<Found>,
+    pub endpoint: Option<SourcedValue>,
 }
 
 impl Credentials {
@@ -74,19 +74,22 @@ impl Credentials {
     /// (`AWS_CONFIG_FILE`, `~/.aws/config`). `profile`: the one to take; its keys go before those
     /// of variables. Without one it is `AWS_PROFILE`'s, or "default". The error names the variable,
     /// or file and line, what was expected and what to do.
-    pub fn find(around: &dyn Surroundings, profile: Option<&str>) -> Result<Credentials, String> {
-        let chosen = profile.map(str::to_owned).or_else(|| set(around, "AWS_PROFILE"));
-        let profiles = Profiles::read(around)?;
+    pub fn find(
+        context: &dyn ProcessContext,
+        profile: Option<&str>,
+    ) -> Result<Credentials, String> {
+        let chosen = profile.map(str::to_owned).or_else(|| set(context, "AWS_PROFILE"));
+        let profiles = Profiles::read(context)?;
         let settings = profiles.of(chosen.as_deref().unwrap_or("default"));
         if let Some(name) = chosen.as_ref().filter(|_| !settings.exist()) {
             return Err(unknown(name, profile.is_some(), &profiles));
         }
-        let variables = if profile.is_none() { keys_of_variables(around)? } else { None };
+        let variables = if profile.is_none() { keys_of_variables(context)? } else { None };
         let keys = match variables {
             Some(keys) => Some(keys),
             None => settings.keys(chosen.is_some())?,
         };
-        let variable = |names: [&str; 2]| names.iter().find_map(|name| found(around, name));
+        let variable = |names: [&str; 2]| names.iter().find_map(|name| found(context, name));
         Ok(Credentials {
             keys,
             region: variable(["AWS_REGION", "AWS_DEFAULT_REGION"])
@@ -99,13 +102,16 @@ impl Credentials {
     /// Keys and endpoint of an alias in the form of MinIO's client:
     /// `MC_HOST_alias=https://ID:SECRET@host:port`, or with `:TOKEN` behind the secret. `None`: it
     /// is not set.
-    pub fn of_alias(around: &dyn Surroundings, alias: &str) -> Result<Option<Credentials>, String> {
+    pub fn of_alias(
+        context: &dyn ProcessContext,
+        alias: &str,
+    ) -> Result<Option<Credentials>, String> {
         let name = format!("MC_HOST_{alias}");
-        let Some(value) = set(around, &name) else { return Ok(None) };
+        let Some(value) = set(context, &name) else { return Ok(None) };
         let from = format!("the variable {name}");
         let wrong = || format!("{from}: expected https://ID:SECRET@host:port");
         let (scheme, rest) = value.split_once("://").ok_or_else(wrong)?;
-        let found = |value: &str| Found { value: value.to_owned(), from: from.clone() };
+        let found = |value: &str| SourcedValue { value: value.to_owned(), from: from.clone() };
         let Some((keys, host)) = rest.rsplit_once('@') else {
             // Without keys it is a store that anybody may use.
             let endpoint = Some(found(&value));
@@ -126,21 +132,21 @@ impl Credentials {
 }
 
 /// A variable that says something: an empty one is as good as none.
-fn set(around: &dyn Surroundings, name: &str) -> Option<String> {
-    around.variable(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
+fn set(context: &dyn ProcessContext, name: &str) -> Option<String> {
+    context.variable(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
 }
 
-fn found(around: &dyn Surroundings, name: &str) -> Option<Found> {
-    let value = set(around, name)?;
-    Some(Found { value, from: format!("the variable {name}") })
+fn found(context: &dyn ProcessContext, name: &str) -> Option<SourcedValue> {
+    let value = set(context, name)?;
+    Some(SourcedValue { value, from: format!("the variable {name}") })
 }
 
-fn keys_of_variables(around: &dyn Surroundings) -> Result<Option<Keys>, String> {
+fn keys_of_variables(context: &dyn ProcessContext) -> Result<Option<Keys>, String> {
     const NAMES: [&str; 2] = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"];
-    match NAMES.map(|name| found(around, name)) {
+    match NAMES.map(|name| found(context, name)) {
         [None, None] => Ok(None),
         [Some(id), Some(secret)] => {
-            Ok(Some(Keys { id, secret, token: found(around, "AWS_SESSION_TOKEN") }))
+            Ok(Some(Keys { id, secret, token: found(context, "AWS_SESSION_TOKEN") }))
         }
         [id, _] => {
             let (there, missing) = if id.is_some() { (0, 1) } else { (1, 0) };
@@ -184,7 +190,7 @@ impl Settings<'_> {
         self.profiles.has(&self.name)
     }
 
-    fn found(&self, key: &str) -> Option<Found> {
+    fn found(&self, key: &str) -> Option<SourcedValue> {
         self.profiles.in_files().find_map(|file| file.setting(&self.name, key).map(Setting::found))
     }
 
@@ -213,7 +219,7 @@ impl Settings<'_> {
         ];
         let mut elsewhere = ELSEWHERE.iter().filter_map(|key| Some((*key, self.found(key)?)));
         match elsewhere.next().filter(|_| chosen) {
-            Some((key, Found { from, .. })) => Err(format!(
+            Some((key, SourcedValue { from, .. })) => Err(format!(
                 "{from}: profile '{}' has its keys by {key}, which is not followed here: expected \
                  aws_access_key_id and aws_secret_access_key; `aws configure export-credentials \
                  --format env` makes variables of it",
@@ -232,7 +238,7 @@ impl Settings<'_> {
     }
 
     /// Its own word for S3, that of the services it names, or its word for all services.
-    fn endpoint(&self) -> Option<Found> {
+    fn endpoint(&self) -> Option<SourcedValue> {
         let of_services = || {
             let services = self.found("services")?.value;
             self.profiles
@@ -244,9 +250,9 @@ impl Settings<'_> {
 }
 
 /// `path` with the home directory in place of `~`.
-fn at_home(around: &dyn Surroundings, path: &str) -> Option<PathBuf> {
+fn at_home(context: &dyn ProcessContext, path: &str) -> Option<PathBuf> {
     match path.strip_prefix("~/") {
-        Some(rest) => Some(Path::new(&set(around, "HOME")?).join(rest)),
+        Some(rest) => Some(Path::new(&set(context, "HOME")?).join(rest)),
         None => Some(path.into()),
     }
 }

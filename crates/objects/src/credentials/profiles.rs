@@ -1,6 +1,6 @@
 //! The files that hold shared profiles.
 
-use super::{Found, Surroundings, at_home, set};
+use super::{ProcessContext, SourcedValue, at_home, set};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -40,8 +40,8 @@ pub struct Setting {
 
 impl Setting {
     /// Its value and where that is from.
-    pub fn found(&self) -> Found {
-        Found { value: self.value.clone(), from: self.place() }
+    pub fn found(&self) -> SourcedValue {
+        SourcedValue { value: self.value.clone(), from: self.place() }
     }
 
     /// File and line.
@@ -52,16 +52,16 @@ impl Setting {
 
 impl Profiles {
     /// Reads both files. That one is not there is no error.
-    pub fn read(around: &dyn Surroundings) -> Result<Profiles, String> {
+    pub fn read(context: &dyn ProcessContext) -> Result<Profiles, String> {
         let places = [
             ("AWS_SHARED_CREDENTIALS_FILE", "~/.aws/credentials", false),
             ("AWS_CONFIG_FILE", "~/.aws/config", true),
         ];
         let mut profiles = Profiles { files: Vec::new(), looked: Vec::new() };
         for (variable, usual, is_config) in places {
-            let path = set(around, variable).unwrap_or_else(|| usual.into());
-            let Some(path) = at_home(around, &path) else { continue };
-            match around.read(&path) {
+            let path = set(context, variable).unwrap_or_else(|| usual.into());
+            let Some(path) = at_home(context, &path) else { continue };
+            match context.read(&path) {
                 Ok(text) => profiles.files.push(parse(&path, &text, is_config)?),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => {

@@ -5,12 +5,12 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 
 #[derive(Default)]
-struct Around {
+struct FakeContext {
     variables: BTreeMap<String, String>,
     files: BTreeMap<PathBuf, Vec<u8>>,
 }
 
-impl Surroundings for Around {
+impl ProcessContext for FakeContext {
     fn variable(&self, name: &str) -> Option<String> {
         self.variables.get(name).cloned()
     }
@@ -61,29 +61,29 @@ source_profile = default
 region = not-a-profile
 ";
 
-fn around(variables: &[(&str, &str)], files: &[(&str, &str)]) -> Around {
-    let mut around = Around::default();
-    around.variables.insert("HOME".into(), "/home/me".into());
+fn context(variables: &[(&str, &str)], files: &[(&str, &str)]) -> FakeContext {
+    let mut context = FakeContext::default();
+    context.variables.insert("HOME".into(), "/home/me".into());
     for (name, value) in variables {
-        around.variables.insert((*name).into(), (*value).into());
+        context.variables.insert((*name).into(), (*value).into());
     }
     for (path, text) in files {
-        around.files.insert((*path).into(), (*text).into());
+        context.files.insert((*path).into(), (*text).into());
     }
-    around
+    context
 }
 
-fn usual(variables: &[(&str, &str)]) -> Around {
+fn usual(variables: &[(&str, &str)]) -> FakeContext {
     let files = [("/home/me/.aws/credentials", CREDENTIALS), ("/home/me/.aws/config", CONFIG)];
-    around(variables, &files)
+    context(variables, &files)
 }
 
-fn found(value: &str, from: &str) -> Found {
-    Found { value: value.into(), from: from.into() }
+fn found(value: &str, from: &str) -> SourcedValue {
+    SourcedValue { value: value.into(), from: from.into() }
 }
 
-fn wrong(around: &Around, profile: Option<&str>) -> String {
-    Credentials::find(around, profile).unwrap_err()
+fn wrong(context: &FakeContext, profile: Option<&str>) -> String {
+    Credentials::find(context, profile).unwrap_err()
 }
 
 #[test]
@@ -138,28 +138,28 @@ fn other_files_may_be_named() {
         ("/c", "[default]\naws_access_key_id=A\naws_secret_access_key=B"),
         ("/home/me/x", "[profile default]\nregion=r1\nregion=r2"),
     ];
-    let there = Credentials::find(&around(&variables, &files), None).unwrap();
+    let there = Credentials::find(&context(&variables, &files), None).unwrap();
     assert_eq!(there.keys.unwrap().id, found("A", "/c:2"));
     assert_eq!(there.region, Some(found("r2", "/home/me/x:3")));
 }
 
 #[test]
 fn nothing_is_no_error() {
-    assert_eq!(Credentials::find(&Around::default(), None), Ok(Credentials::default()));
+    assert_eq!(Credentials::find(&FakeContext::default(), None), Ok(Credentials::default()));
     let of_others = [("/home/me/.aws/config", "[default]\nsso_session = x\n")];
-    assert_eq!(Credentials::find(&around(&[], &of_others), None), Ok(Credentials::default()));
+    assert_eq!(Credentials::find(&context(&[], &of_others), None), Ok(Credentials::default()));
 }
 
 #[test]
 fn halves_are_errors() {
-    let id = around(&[("AWS_ACCESS_KEY_ID", "x")], &[]);
+    let id = context(&[("AWS_ACCESS_KEY_ID", "x")], &[]);
     let why = wrong(&id, None);
     assert!(why.starts_with("the variable AWS_ACCESS_KEY_ID is set and AWS_SECRET_A"), "{why}");
-    let secret = around(&[("AWS_SECRET_ACCESS_KEY", "hidden")], &[]);
+    let secret = context(&[("AWS_SECRET_ACCESS_KEY", "hidden")], &[]);
     let why = wrong(&secret, None);
     assert!(why.contains("AWS_ACCESS_KEY_ID is not") && !why.contains("hidden"), "{why}");
     let file = [("/home/me/.aws/credentials", "[default]\n\naws_secret_access_key=hidden\n")];
-    let why = wrong(&around(&[], &file), None);
+    let why = wrong(&context(&[], &file), None);
     assert!(why.starts_with("/home/me/.aws/credentials:3: profile 'default'"), "{why}");
     assert!(why.contains("no aws_access_key_id") && !why.contains("hidden"), "{why}");
 }
@@ -172,7 +172,7 @@ fn profiles_that_are_not_there_or_get_their_keys_elsewhere_are_errors() {
     assert_eq!(why, expected);
     let why = wrong(&usual(&[("AWS_PROFILE", "nope")]), None);
     assert!(why.starts_with("no profile 'nope', which AWS_PROFILE names: "), "{why}");
-    let why = wrong(&Around::default(), Some("nope"));
+    let why = wrong(&FakeContext::default(), Some("nope"));
     assert!(why.contains("no HOME to look in; there are none"), "{why}");
     let why = wrong(&usual(&[]), Some("role"));
     assert!(why.starts_with("/home/me/.aws/config:22: profile 'role' has its keys by role_arn"));
@@ -181,7 +181,7 @@ fn profiles_that_are_not_there_or_get_their_keys_elsewhere_are_errors() {
 
 #[test]
 fn files_that_are_wrong_are_named_with_the_line() {
-    let said = |text: &str| wrong(&around(&[], &[("/home/me/.aws/config", text)]), None);
+    let said = |text: &str| wrong(&context(&[], &[("/home/me/.aws/config", text)]), None);
     let at = |text: &str, line: u32, why: &str| {
         let said = said(text);
         assert!(said.starts_with(&format!("/home/me/.aws/config:{line}: ")), "{said}");
@@ -190,11 +190,11 @@ fn files_that_are_wrong_are_named_with_the_line() {
     at("region = x", 1, "expected [section] first");
     at("[default]\nregion\n", 2, "name = value");
     at("# x\n[default\n", 2, "closing bracket");
-    let mut binary = around(&[], &[]);
+    let mut binary = context(&[], &[]);
     binary.files.insert("/home/me/.aws/config".into(), b"[default]\n\xff=1\n".into());
     let why = wrong(&binary, None);
     assert!(why.starts_with("/home/me/.aws/config:2: it is no UTF-8"), "{why}");
-    let locked = around(&[("AWS_CONFIG_FILE", "/locked")], &[]);
+    let locked = context(&[("AWS_CONFIG_FILE", "/locked")], &[]);
     let why = wrong(&locked, None);
     assert!(why.starts_with("/locked: it cannot be read: "), "{why}");
     assert!(why.contains("AWS_CONFIG_FILE"), "{why}");
@@ -202,7 +202,7 @@ fn files_that_are_wrong_are_named_with_the_line() {
 
 #[test]
 fn aliases_of_minios_client_are_read() {
-    let of = |value: &str| Credentials::of_alias(&around(&[("MC_HOST_my", value)], &[]), "my");
+    let of = |value: &str| Credentials::of_alias(&context(&[("MC_HOST_my", value)], &[]), "my");
     let both = of("https://ID:se/c@ret@h:9000").unwrap().unwrap();
     let keys = both.keys.unwrap();
     assert_eq!(keys.id, found("ID", "the variable MC_HOST_my"));
@@ -212,7 +212,7 @@ fn aliases_of_minios_client_are_read() {
     assert_eq!(token.unwrap().value, "t:u");
     let open = of("http://h:9000").unwrap().unwrap();
     assert_eq!((open.keys, open.endpoint.unwrap().value.as_str()), (None, "http://h:9000"));
-    assert_eq!(Credentials::of_alias(&around(&[], &[]), "my"), Ok(None));
+    assert_eq!(Credentials::of_alias(&context(&[], &[]), "my"), Ok(None));
     for wrong in ["h:9000", "http://ID@h", "http://:s@h", "http://ID:@h"] {
         let why = of(wrong).unwrap_err();
         assert!(why.starts_with("the variable MC_HOST_my: expected https://ID"), "{why}");
@@ -230,8 +230,8 @@ proptest! {
     #[test]
     fn any_file_is_taken(text in "(\\[|\\]|profile |default|=|#|\n|  |aws_access_key_id|\\PC)*") {
         let file = [("/home/me/.aws/config", text.as_str())];
-        let _ = Credentials::find(&around(&[], &file), None);
+        let _ = Credentials::find(&context(&[], &file), None);
         let file = [("/home/me/.aws/credentials", text.as_str())];
-        let _ = Credentials::find(&around(&[], &file), Some("default"));
+        let _ = Credentials::find(&context(&[], &file), Some("default"));
     }
 }

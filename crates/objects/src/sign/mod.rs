@@ -36,8 +36,8 @@ pub struct Signer {
     endpoints: Vec<Endpoint>,
     /// What `Host` says of each endpoint: its port only where it is not the usual one.
     hosts: Vec<String>,
-    speech: Speech,
-    access: Who,
+    speech: Scheme,
+    access: Signatory,
     hashes_content: bool,
     /// The request at hand, the value of its `Authorization` and the hash of its body.
     spelling: Spelling,
@@ -45,13 +45,13 @@ pub struct Signer {
     hash: String,
 }
 
-enum Speech {
+enum Scheme {
     S3(S3),
     Paths(Protocol),
 }
 
-/// Who asks, as far as it is known before the request.
-enum Who {
+/// Signatory asks, as far as it is known before the request.
+enum Signatory {
     /// Nobody, or the same header each time.
     Same(Option<(&'static str, String)>),
     Signed(Box<V4>),
@@ -70,25 +70,25 @@ impl Signer {
     /// A signer for a store, if all that it puts into heads may stand there.
     pub fn new(store: &Store) -> Result<Signer, Failure> {
         let access = match &store.access {
-            Access::Anonymous => Who::Same(None),
+            Access::Anonymous => Signatory::Same(None),
             Access::Basic { user, password } => {
-                Who::Same(Some(("Authorization", basic(user, password)?)))
+                Signatory::Same(Some(("Authorization", basic(user, password)?)))
             }
             Access::Token(token) => {
                 let token = printable("the Swift token", token)?;
-                Who::Same(Some(("X-Auth-Token", token.into())))
+                Signatory::Same(Some(("X-Auth-Token", token.into())))
             }
             Access::Signed { key_id, key, token, region } => {
-                Who::Signed(Box::new(V4::new(key_id, key, token.as_deref(), region)?))
+                Signatory::Signed(Box::new(V4::new(key_id, key, token.as_deref(), region)?))
             }
         };
         let region = match &access {
-            Who::Signed(v4) => Some(v4.region()),
-            Who::Same(_) => None,
+            Signatory::Signed(v4) => Some(v4.region()),
+            Signatory::Same(_) => None,
         };
         let speech = match store.protocol {
-            Protocol::S3 => Speech::S3(S3::new(store, region)?),
-            protocol => Speech::Paths(protocol),
+            Protocol::S3 => Scheme::S3(S3::new(store, region)?),
+            protocol => Scheme::Paths(protocol),
         };
         let usual = if store.security == Security::Plain { 80 } else { 443 };
         let host = |endpoint: &Endpoint| host(endpoint, usual);
@@ -108,8 +108,8 @@ impl Signer {
     /// that it is the host of both together.
     pub fn bucket_in_host<'r>(&self, endpoint: usize, request: &Request<'r>) -> Option<&'r str> {
         match &self.speech {
-            Speech::S3(s3) => s3.bucket_in_host(self.endpoints.get(endpoint)?, request),
-            Speech::Paths(_) => None,
+            Scheme::S3(s3) => s3.bucket_in_host(self.endpoints.get(endpoint)?, request),
+            Scheme::Paths(_) => None,
         }
     }
 
@@ -132,12 +132,12 @@ impl Signer {
         let spelling = &mut self.spelling;
         spelling.clear();
         let body = match &self.speech {
-            Speech::S3(s3) => s3.spell(to, host, request, content.len(), spelling)?,
-            Speech::Paths(protocol) => {
+            Scheme::S3(s3) => s3.spell(to, host, request, content.len(), spelling)?,
+            Scheme::Paths(protocol) => {
                 paths::spell(*protocol, host, request, content.len(), spelling)?
             }
         };
-        if let Who::Signed(v4) = &mut self.access {
+        if let Signatory::Signed(v4) = &mut self.access {
             self.hash.clear();
             match &body {
                 Body::Nothing => self.hash.push_str(v4::EMPTY_HASH),
@@ -170,9 +170,9 @@ impl Signer {
             add(&[name, ": ", value, "\r\n"]);
         }
         match &self.access {
-            Who::Same(None) => {}
-            Who::Same(Some((name, value))) => add(&[name, ": ", value, "\r\n"]),
-            Who::Signed(_) => add(&["Authorization: ", &self.authorization, "\r\n"]),
+            Signatory::Same(None) => {}
+            Signatory::Same(Some((name, value))) => add(&[name, ": ", value, "\r\n"]),
+            Signatory::Signed(_) => add(&["Authorization: ", &self.authorization, "\r\n"]),
         }
         let length = match body {
             Body::Nothing => None,

@@ -60,7 +60,7 @@ pub fn read(bytes: &[u8], verb: Verb, all: bool) -> Result<Option<(Head, usize)>
         return Err(Failure::Garbage(format!("status {status} answers no request of ours")));
     }
     let version = parsed.version.unwrap_or(0);
-    let mut head = Said::of(parsed.headers)?.head(status, version, verb)?;
+    let mut head = FramingHeaders::read(parsed.headers)?.head(status, version, verb)?;
     if all || status >= 300 {
         head.headers.extend(parsed.headers.iter().map(|header| {
             (header.name.to_string(), String::from_utf8_lossy(header.value).into_owned())
@@ -71,7 +71,7 @@ pub fn read(bytes: &[u8], verb: Verb, all: bool) -> Result<Option<(Head, usize)>
 
 /// What the headers say that matter here.
 #[derive(Default)]
-struct Said {
+struct FramingHeaders {
     tag: Option<String>,
     length: Option<u64>,
     range: Option<(u64, u64)>,
@@ -80,9 +80,9 @@ struct Said {
     keep: bool,
 }
 
-impl Said {
-    fn of(headers: &[httparse::Header<'_>]) -> Result<Said, Failure> {
-        let mut said = Said::default();
+impl FramingHeaders {
+    fn read(headers: &[httparse::Header<'_>]) -> Result<FramingHeaders, Failure> {
+        let mut said = FramingHeaders::default();
         for header in headers {
             // Lengths tell most names apart without a look at the rest.
             match header.name.len() {

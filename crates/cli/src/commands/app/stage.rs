@@ -6,7 +6,7 @@ use super::refused;
 use crate::output::say;
 use crate::suites::{self, SuiteOptions, scratch::Scratch};
 use anyhow::Result;
-use apps::work::{Base, Kind, Planned, Wish};
+use apps::work::{AppRequest, DatabaseTarget, Kind, PlannedPhase};
 use apps::{Connection, Database, Dsn, Failure, Server};
 use job::Invocation;
 use record::{Message, RunRecord, Work};
@@ -24,58 +24,62 @@ const TABLE: &str = "fathom_rows";
 
 /// The databases that phases work with.
 #[derive(Default)]
-pub struct Ground {
+pub struct AppFixture {
     servers: Vec<(Database, Server)>,
-    bases: Vec<Base>,
+    databases: Vec<DatabaseTarget>,
     /// The user's own server, with the password that no record may hold.
     own: Option<(Dsn, Connection, String)>,
 }
 
-impl Ground {
+impl AppFixture {
     /// Makes the servers that are wanted, or sees whether the user's own answers.
     ///
     /// # Errors
     /// Programs that are missing; a server that cannot be made or does not answer.
-    pub fn prepare(wish: &Wish, dsn: Option<Dsn>, scratch: &Scratch) -> Result<Ground> {
-        let mut ground = Ground::default();
-        for kind in &wish.kinds {
+    pub fn prepare(
+        request: &AppRequest,
+        dsn: Option<Dsn>,
+        scratch: &Scratch,
+    ) -> Result<AppFixture> {
+        let mut fixture = AppFixture::default();
+        for kind in &request.kinds {
             let Kind::Database(database) = kind else { continue };
             let base = match (&dsn, database) {
                 (_, Database::Sqlite) => {
                     let file = Path::new(&scratch.path).join("sqlite.db");
-                    Base {
+                    DatabaseTarget {
                         connection: Connection::Sqlite(file),
                         table: TABLE.into(),
                         restarts: true,
                     }
                 }
-                (Some(dsn), _) => ground.own(dsn.clone())?,
-                (None, _) => ground.server(*database, Path::new(&scratch.path))?,
+                (Some(dsn), _) => fixture.own(dsn.clone())?,
+                (None, _) => fixture.server(*database, Path::new(&scratch.path))?,
             };
-            ground.bases.push(base);
+            fixture.databases.push(base);
         }
-        Ok(ground)
+        Ok(fixture)
     }
 
-    fn own(&mut self, dsn: Dsn) -> Result<Base> {
+    fn own(&mut self, dsn: Dsn) -> Result<DatabaseTarget> {
         let connection = dsn.connection().map_err(refused)?;
         // A name that nobody else has: what is made under it may be dropped.
         let table = format!("fathom_app_{}_{:08x}", std::process::id(), runner::fresh_seed());
         apps::drop_table(&connection, &table)
             .map_err(|failure| refused(Failure(format!("--dsn={}: {failure}", dsn.shown()))))?;
         self.own = Some((dsn, connection.clone(), table.clone()));
-        Ok(Base { connection, table, restarts: false })
+        Ok(DatabaseTarget { connection, table, restarts: false })
     }
 
-    fn server(&mut self, database: Database, directory: &Path) -> Result<Base> {
+    fn server(&mut self, database: Database, directory: &Path) -> Result<DatabaseTarget> {
         let server = Server::prepare(database, directory).map_err(refused)?;
         let connection = server.connection().map_err(refused)?;
         self.servers.push((database, server));
-        Ok(Base { connection, table: TABLE.into(), restarts: true })
+        Ok(DatabaseTarget { connection, table: TABLE.into(), restarts: true })
     }
 
     /// Lets run what a phase needs, and nothing else: a server that idles still writes.
-    fn set(&mut self, planned: &Planned, go_on: &dyn Fn() -> bool) -> Result<(), Failure> {
+    fn set(&mut self, planned: &PlannedPhase, go_on: &dyn Fn() -> bool) -> Result<(), Failure> {
         for (database, server) in &mut self.servers {
             if planned.server != Some(*database) || planned.restart {
                 server.stop();
@@ -91,8 +95,8 @@ impl Ground {
 /// All phases, with what surrounds them.
 pub struct Stage<'a> {
     app: App,
-    plan: Vec<Planned>,
-    ground: Ground,
+    plan: Vec<PlannedPhase>,
+    fixture: AppFixture,
     channel: Channel,
     runner: &'a Runner,
     options: SuiteOptions,
@@ -108,14 +112,14 @@ impl<'a> Stage<'a> {
     /// # Errors
     /// Those of the system; nothing was run.
     pub fn new(
-        wish: &Wish,
+        request: &AppRequest,
         rounds: u32,
-        ground: Ground,
+        fixture: AppFixture,
         scratch: &Scratch,
         runner: &'a Runner,
         options: SuiteOptions,
     ) -> Result<Stage<'a>> {
-        let plan = wish.plan(Path::new(&scratch.path), &ground.bases);
+        let plan = request.plan(Path::new(&scratch.path), &fixture.databases);
         let channel = Channel::new()?;
         let app = App::new(Setting {
             phases: plan.iter().map(|planned| planned.phase.clone()).collect(),
@@ -125,7 +129,7 @@ impl<'a> Stage<'a> {
             directory: scratch.path.clone(),
         });
         let (told, broken) = (None, None);
-        Ok(Stage { app, plan, ground, channel, runner, options, told, broken })
+        Ok(Stage { app, plan, fixture, channel, runner, options, told, broken })
     }
 
     fn set(&mut self) -> Result<(), Failure> {
@@ -135,14 +139,14 @@ impl<'a> Stage<'a> {
             return Ok(());
         };
         let runner = self.runner;
-        self.ground.set(planned, &|| runner.caught().is_none())?;
+        self.fixture.set(planned, &|| runner.caught().is_none())?;
         self.channel.give(&planned.task).map_err(|error| Failure(format!("{error:#}")))
     }
 
     /// Ends everything. Why not all was done, when it was for another reason than a signal or a phase
     /// that failed.
     pub fn close(mut self) -> Option<Failure> {
-        if let Some((_, connection, table)) = self.ground.own.take()
+        if let Some((_, connection, table)) = self.fixture.own.take()
             && let Err(failure) = apps::drop_table(&connection, &table)
         {
             say(&format!("the table {table} stays: {failure}; drop it by hand\n"));
@@ -177,7 +181,7 @@ impl runner::SuiteTask for Stage<'_> {
             record.messages.push(Message::error(name, failure.clone()));
         }
         record.work = work;
-        if let Some((dsn, ..)) = &self.ground.own {
+        if let Some((dsn, ..)) = &self.fixture.own {
             hide(&mut record.invocation.arguments, dsn);
         }
     }

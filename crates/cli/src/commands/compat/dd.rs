@@ -7,8 +7,8 @@ use crate::output::{Output, say};
 use crate::suites::{self, SuiteOptions};
 use anyhow::{Context, Result};
 use archive::Choice;
-use compat::dd::{Call, HELP, Input, Status, Work, asked, lines, progress, traps};
-use compat::{Runs, Under};
+use compat::dd::{DdCommand, HELP, Input, Status, Work, asked, lines, progress, traps};
+use compat::{ReportFooter, Runs};
 use job::Invocation;
 use record::{Cell, Direction, RunRecord};
 use report::style::Style;
@@ -34,11 +34,11 @@ fn dd(arguments: &[String]) -> Result<u8> {
         let line = format!("fathom {}: dd's copies\n", env!("CARGO_PKG_VERSION"));
         return Output::Stdout.write(&line).map(|()| 0);
     }
-    let call = Call::parse(arguments).map_err(remarks::refused)?;
+    let call = DdCommand::parse(arguments).map_err(remarks::refused)?;
     Ok(copy(&call).unwrap_or_else(|error| remarks::fail(&call.terminology(), &error)))
 }
 
-fn copy(call: &Call) -> Result<u8> {
+fn copy(call: &DdCommand) -> Result<u8> {
     engine::prepare_clock();
     let runner = Runner::new(false);
     let mut paths: Vec<(&str, bool)> = Vec::new();
@@ -71,7 +71,7 @@ fn copy(call: &Call) -> Result<u8> {
         return Ok(suites::exit_code(end?, false));
     };
     let mut output = Output::Stdout;
-    output.write(&under(call, record, &output.style()))?;
+    output.write(&footer(call, record, &output.style()))?;
     end?;
     Ok(match exit::of(record, false) {
         0 if call.fails => exit::ERRORS,
@@ -81,7 +81,7 @@ fn copy(call: &Call) -> Result<u8> {
 
 /// The run of the call.
 fn invocation(
-    call: &Call,
+    call: &DdCommand,
     work: &Work,
     step: &Step,
     runner: &Runner,
@@ -95,7 +95,7 @@ fn invocation(
 
 /// The call under way.
 struct Copying<'a> {
-    call: &'a Call,
+    call: &'a DdCommand,
     work: &'a Work,
     options: &'a SuiteOptions,
     runs: Runs,
@@ -128,7 +128,7 @@ impl runner::SuiteTask for Copying<'_> {
 }
 
 /// Makes the output where it is not there, and cuts it, as dd does before its clock starts.
-fn make(call: &Call, work: &Work) -> Result<()> {
+fn make(call: &DdCommand, work: &Work) -> Result<()> {
     let Some(path) = call.written().filter(|_| work.makes) else { return Ok(()) };
     let mut options = OpenOptions::new();
     options.write(true).create(!call.nocreat).create_new(work.excl).truncate(false);
@@ -137,22 +137,22 @@ fn make(call: &Call, work: &Work) -> Result<()> {
     file.set_len(size).with_context(|| format!("dd: of={path}: cannot be cut to {size} bytes"))
 }
 
-/// What stands under dd's lines.
-fn under(call: &Call, record: &RunRecord, style: &Style) -> String {
+/// The footer below dd's lines.
+fn footer(call: &DdCommand, record: &RunRecord, style: &Style) -> String {
     let judged = judge::judge(record).in_terms(&call.terminology());
-    let under = Under { record, judged: &judged, written: call.written(), style };
+    let footer = ReportFooter { record, judged: &judged, written: call.written(), style };
     let traps = traps(call, record);
-    let mut text = under.lines();
+    let mut text = footer.lines();
     if !traps.is_empty() {
-        text += &format!("\n{}\n", style.bold("What dd's figure is not"));
-        text.extend(traps.iter().map(|(name, trap)| under.line(name, trap)));
+        text += &format!("\n{}\n", style.bold("What dd's figure leaves out"));
+        text.extend(traps.iter().map(|(name, trap)| footer.line(name, trap)));
     }
     text + &report::verdict::brief(&judged, style)
 }
 
 /// What is said meanwhile: with `status=progress` once a second, and whenever SIGUSR1 asks.
 struct Told<'a> {
-    call: &'a Call,
+    call: &'a DdCommand,
     /// Seconds that were told of.
     second: u64,
     asked: u64,
@@ -161,7 +161,7 @@ struct Told<'a> {
 }
 
 impl Told<'_> {
-    fn new(call: &Call) -> Told<'_> {
+    fn new(call: &DdCommand) -> Told<'_> {
         Told { call, second: 0, asked: 0, drawn: 0 }
     }
 

@@ -8,8 +8,8 @@ use crate::suites::{self, SuiteOptions};
 use anyhow::{Context, Result, bail};
 use archive::Choice;
 use compat::diskspd::{
-    Call, Format, Outside, Spans, TERMINOLOGY, Task, Unsuitable, Usage, only_created, usage,
-    verdict,
+    DiskspdCommand, Format, ParseContext, Spans, TERMINOLOGY, Task, Unsuitable, Usage,
+    only_created, usage, verdict,
 };
 use record::SavedTo;
 use record::{Bytes, Facts, RecordSet, TargetKind};
@@ -34,7 +34,10 @@ fn diskspd(arguments: &[String]) -> Result<u8> {
     engine::prepare_clock();
     let read =
         |path: &str| inputs::read(path).map_err(|error| describe(&anyhow::Error::from(error)));
-    let call = Call::parse(arguments, &Outside { read: &read, seed: runner::fresh_seed() })?;
+    let call = DiskspdCommand::parse(
+        arguments,
+        &ParseContext { read: &read, seed: runner::fresh_seed() },
+    )?;
     let line = [&[KIND.to_owned()], arguments].concat();
     match call.task {
         Task::Run => run(&call, &line),
@@ -65,7 +68,7 @@ fn fail(error: &anyhow::Error) -> u8 {
     }
 }
 
-fn run(call: &Call, line: &[String]) -> Result<u8> {
+fn run(call: &DiskspdCommand, line: &[String]) -> Result<u8> {
     let own = &call.own;
     let archive = RunArchive::for_set(Choice::from_options(None, own.no_archive), KIND, 0)
         .with_record_file(own.record.as_ref().map(Into::into))
@@ -107,7 +110,7 @@ fn run(call: &Call, line: &[String]) -> Result<u8> {
 /// Keeps the records and prints what was measured. A run that could not be made has no results, only
 /// errors. Whether all is kept that was to be.
 fn report(
-    call: &Call,
+    call: &DiskspdCommand,
     line: &[String],
     set: &RecordSet,
     interrupted: bool,
@@ -131,7 +134,7 @@ fn report(
     Ok(!kept.is_lost)
 }
 
-fn survey(call: &Call, runner: &Runner, files: &[(String, Option<Bytes>)]) -> Facts {
+fn survey(call: &DiskspdCommand, runner: &Runner, files: &[(String, Option<Bytes>)]) -> Facts {
     let written = |path: &str, create: &Option<Bytes>| create.is_some() || call.writes_to(path);
     let paths: Vec<(&str, bool)> =
         files.iter().map(|(path, create)| (path.as_str(), written(path, create))).collect();

@@ -6,8 +6,8 @@ use crate::output::Output;
 use crate::suites::{self, SuiteOptions};
 use anyhow::Result;
 use archive::Choice;
-use compat::hdparm::{Call, HELP, ONE_AT_A_TIME, TERMINOLOGY, Timing, heading};
-use compat::{Runs, Under};
+use compat::hdparm::{HELP, HdparmCommand, ONE_AT_A_TIME, TERMINOLOGY, Timing, heading};
+use compat::{ReportFooter, Runs};
 use job::Invocation;
 use record::{Cell, Coordinate, Facts, RunRecord};
 use report::style::Style;
@@ -28,7 +28,7 @@ fn hdparm(arguments: &[String]) -> Result<u8> {
     if arguments.iter().any(|argument| argument == "--help") {
         return Output::Stdout.write(HELP).map(|()| 0);
     }
-    let call = Call::parse(arguments).map_err(remarks::refused)?;
+    let call = HdparmCommand::parse(arguments).map_err(remarks::refused)?;
     let archive = RunArchive::for_set(Choice::from_options(None, false), "hdparm", 0);
     let mut archive = archive.with_record_file(call.record.as_ref().map(PathBuf::from));
     archive.check_record_file()?;
@@ -49,7 +49,7 @@ fn hdparm(arguments: &[String]) -> Result<u8> {
         remarks.foresee(&runner, &suites::invocation(step, &runner, &options)?)?;
     }
     let mut shown =
-        Shown { call: &call, options: &options, runs, remarks, under: None, gravest: 0 };
+        Shown { call: &call, options: &options, runs, remarks, shown_target: None, gravest: 0 };
     let mut set = runner::empty_set("hdparm", 0);
     let end = suites::run_task(&mut shown, &runner, &options, &mut set, &mut archive);
     if suites::save(&mut archive, &set).is_lost {
@@ -59,7 +59,7 @@ fn hdparm(arguments: &[String]) -> Result<u8> {
 }
 
 /// All timings, so that what is wrong with the last is found before the first.
-fn steps(call: &Call, facts: &Facts) -> Result<Vec<Step>> {
+fn steps(call: &HdparmCommand, facts: &Facts) -> Result<Vec<Step>> {
     let mut steps: Vec<Step> = Vec::new();
     for path in &call.targets {
         let target = facts.targets.get(path).cloned().unwrap_or_default();
@@ -78,12 +78,12 @@ fn steps(call: &Call, facts: &Facts) -> Result<Vec<Step>> {
 
 /// The timings, each shown as soon as it was made.
 struct Shown<'a> {
-    call: &'a Call,
+    call: &'a HdparmCommand,
     options: &'a SuiteOptions,
     runs: Runs,
     remarks: Remarks,
     /// Whose heading stands above.
-    under: Option<String>,
+    shown_target: Option<String>,
     /// The gravest exit code.
     gravest: u8,
 }
@@ -95,9 +95,9 @@ impl runner::SuiteTask for Shown<'_> {
 
     fn invocation(&mut self, step: &Step, runner: &Runner) -> Result<Invocation> {
         let path = target(&step.cell);
-        if self.under.as_deref() != Some(path) {
+        if self.shown_target.as_deref() != Some(path) {
             Output::Stdout.write(&heading(path))?;
-            self.under = Some(path.to_owned());
+            self.shown_target = Some(path.to_owned());
         }
         // What others wrote is not to be written back while reads are timed.
         rustix::fs::sync();
@@ -110,7 +110,7 @@ impl runner::SuiteTask for Shown<'_> {
         let Some(timing) = timing(record) else { return Ok(()) };
         let mut output = Output::Stdout;
         output.write(&self.call.line(timing, record))?;
-        output.write(&under(timing, record, &output.style()))
+        output.write(&footer(timing, record, &output.style()))
     }
 }
 
@@ -126,19 +126,19 @@ fn timing(record: &RunRecord) -> Option<Timing> {
     [Timing::Cached, Timing::Device].into_iter().find(|timing| timing.name() == name)
 }
 
-/// What stands under a line of hdparm's.
-fn under(timing: Timing, record: &RunRecord, style: &Style) -> String {
+/// The footer below a line of hdparm.
+fn footer(timing: Timing, record: &RunRecord, style: &Style) -> String {
     let judged = judge::judge(record).in_terms(&TERMINOLOGY);
-    let under = Under { record, judged: &judged, written: None, style };
-    let lines = under.lines();
+    let footer = ReportFooter { record, judged: &judged, written: None, style };
+    let lines = footer.lines();
     let is_direct = record.jobs.first().is_some_and(|job| job.workload.direct);
     match timing {
         // That memory answered is what was asked for, and nothing to be found.
         Timing::Cached if !is_direct && !lines.is_empty() => {
-            lines + &under.line("means", "how fast memory hands over what it holds: no disk in it")
+            lines + &footer.line("means", "how fast memory hands over what it holds: no disk in it")
         }
         Timing::Device if !lines.is_empty() && !spins(record) => {
-            let lines = lines + &under.line("depth 1", ONE_AT_A_TIME);
+            let lines = lines + &footer.line("depth 1", ONE_AT_A_TIME);
             lines + &report::verdict::brief(&judged, style)
         }
         _ => lines + &report::verdict::brief(&judged, style),

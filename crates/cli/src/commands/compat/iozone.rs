@@ -8,8 +8,8 @@ use crate::suites::{self, SuiteOptions};
 use anyhow::{Context, Result};
 use archive::Choice;
 use compat::iozone::{
-    Around, Banner, Call, Conclusion, Iozone, Live, Request, TERMINOLOGY, head, help, json, parse,
-    report, sheets, workbook,
+    Banner, Conclusion, Iozone, IozoneCommand, Live, Request, RunContext, TERMINOLOGY, head, help,
+    json, parse, report, sheets, workbook,
 };
 use files::{Files, Found};
 use job::Invocation;
@@ -38,7 +38,7 @@ fn run_words(words: &[String]) -> Result<u8> {
     }
 }
 
-fn run(call: &Call, command: &str) -> Result<u8> {
+fn run(call: &IozoneCommand, command: &str) -> Result<u8> {
     let own = &call.own;
     let archive = RunArchive::for_set(Choice::from_options(None, own.no_archive), "iozone", 0)
         .with_record_file(own.record.clone().map(PathBuf::from));
@@ -47,7 +47,7 @@ fn run(call: &Call, command: &str) -> Result<u8> {
     let runner = Runner::new(false);
     let found = Found::look(call, &runner)?;
     let seed = runner::fresh_seed();
-    let mut suite = Iozone::new(call, Around { cpus: runner.machine().cpu.online, seed });
+    let mut suite = Iozone::new(call, RunContext { cpus: runner.machine().cpu.online, seed });
     let mut options = SuiteOptions {
         with_serials: own.with_serials,
         allow_destroy: own.allow_destroy.clone(),
@@ -91,7 +91,7 @@ fn run(call: &Call, command: &str) -> Result<u8> {
 
 /// Keeps the records, and shows what they come to. Whether all is kept that was to be.
 fn conclude(
-    call: &Call,
+    call: &IozoneCommand,
     command: &str,
     set: &RecordSet,
     conclusion: &Conclusion,
@@ -118,7 +118,7 @@ fn conclude(
 }
 
 /// Better found before an hour of measuring than after it.
-fn check_workbook(call: &Call) -> Result<()> {
+fn check_workbook(call: &IozoneCommand) -> Result<()> {
     let Some(path) = &call.show.workbook else { return Ok(()) };
     let parent = Path::new(path).parent().filter(|parent| !parent.as_os_str().is_empty());
     match parent.is_none_or(Path::is_dir) && !Path::new(path).is_dir() {
@@ -129,7 +129,7 @@ fn check_workbook(call: &Call) -> Result<()> {
     }
 }
 
-fn banner(call: &Call, command: &str, machine: &Facts) -> String {
+fn banner(call: &IozoneCommand, command: &str, machine: &Facts) -> String {
     // As date(1) shows it in the C locale.
     let began = chrono::Local::now().format("%a %b %e %H:%M:%S %Y").to_string();
     let uname = format!("Linux {} {} {}", machine.hostname, machine.kernel, machine.architecture);
@@ -141,7 +141,7 @@ fn banner(call: &Call, command: &str, machine: &Facts) -> String {
 struct Shown<'a> {
     suite: Iozone,
     live: Live<'a>,
-    call: &'a Call,
+    call: &'a IozoneCommand,
     files: &'a Files,
     options: &'a SuiteOptions,
 }

@@ -2,7 +2,7 @@
 
 use super::arguments::Arguments;
 use anyhow::Result;
-use objects::credentials::{Credentials, Here, Keys, Surroundings};
+use objects::credentials::{Credentials, Keys, ProcessContext, ThisProcess};
 use objects::{Endpoint, Security};
 use runner::Refusal;
 
@@ -24,16 +24,16 @@ struct Who {
 }
 
 impl Access {
-    /// From what was typed, and around it what is not.
+    /// From the command line, and from the environment and shared profiles what it leaves out.
     ///
     /// # Errors
     /// What is missing or wrong, and where it was found.
     pub fn of(arguments: &Arguments) -> Result<Access> {
-        Access::around(arguments, &Here).map_err(Refusal::usage)
+        Access::resolve(arguments, &ThisProcess).map_err(Refusal::usage)
     }
 
-    fn around(arguments: &Arguments, around: &dyn Surroundings) -> Result<Access, String> {
-        let found = Credentials::find(around, arguments.profile.as_deref())?;
+    fn resolve(arguments: &Arguments, context: &dyn ProcessContext) -> Result<Access, String> {
+        let found = Credentials::find(context, arguments.profile.as_deref())?;
         let region = arguments.region.clone().or(found.region.map(|region| region.value));
         let otherwise = match (arguments.insecure, arguments.tls || arguments.ca_file.is_some()) {
             (true, _) => Security::Insecure,
@@ -120,7 +120,7 @@ mod tests {
     /// Variables, and no files.
     struct Invented(&'static [(&'static str, &'static str)]);
 
-    impl Surroundings for Invented {
+    impl ProcessContext for Invented {
         fn variable(&self, name: &str) -> Option<String> {
             self.0.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
         }
@@ -135,11 +135,11 @@ mod tests {
 
     fn options(
         typed: &str,
-        around: &'static [(&'static str, &'static str)],
+        context: &'static [(&'static str, &'static str)],
     ) -> Result<String, String> {
         let words = ["s3", "get", "--bucket=b"].into_iter().chain(typed.split_whitespace());
         let typed = Typed::try_parse_from(words).map_err(|error| error.to_string())?;
-        Ok(Access::around(&typed.arguments, &Invented(around))?.options().join(" "))
+        Ok(Access::resolve(&typed.arguments, &Invented(context))?.options().join(" "))
     }
 
     #[test]
@@ -150,9 +150,9 @@ mod tests {
             "--http_host=[::1]:9000 --https=off --http_s3_region=us-east-1 --http_s3_keyid=a \
              --http_s3_key=b"
         );
-        let around = options("--endpoint=https://s{1...2}:1", &KEYS).unwrap();
-        assert!(around.starts_with("--http_host=s1:1,s2:1 --https=on "), "{around}");
-        assert!(around.ends_with("--http_s3_keyid=id --http_s3_key=hidden"), "{around}");
+        let context = options("--endpoint=https://s{1...2}:1", &KEYS).unwrap();
+        assert!(context.starts_with("--http_host=s1:1,s2:1 --https=on "), "{context}");
+        assert!(context.ends_with("--http_s3_keyid=id --http_s3_key=hidden"), "{context}");
         let aws = options("--region=eu-north-1 --anonymous", &[]).unwrap();
         assert!(aws.starts_with("--http_host=s3.eu-north-1.amazonaws.com:443 --https=on"), "{aws}");
     }

@@ -39,7 +39,7 @@ fn the_page_tells_of_every_flag_what_becomes_of_it() {
             if !flag.contains("<file>") || !flag.starts_with("-X") {
                 line.push("t".into());
             }
-            let parsed = Call::parse(&line, &Outside { read: &read, seed: 1 });
+            let parsed = DiskspdCommand::parse(&line, &ParseContext { read: &read, seed: 1 });
             match fate {
                 "works" | "mapped" => assert!(parsed.is_ok(), "{flag}: {parsed:?}"),
                 "refused" => assert!(parsed.is_err(), "{flag} is taken"),

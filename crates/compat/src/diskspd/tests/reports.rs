@@ -79,14 +79,16 @@ fn golden(text: &str, expected: &str) {
 #[test]
 fn text_has_the_layout_of_diskspd() {
     let line = words("diskspd -b4K -t2 -L -D -w30 -r t.dat");
-    let call = Call::parse(&line[1..], &Outside { read: &nothing, seed: 1 }).unwrap();
+    let call =
+        DiskspdCommand::parse(&line[1..], &ParseContext { read: &nothing, seed: 1 }).unwrap();
     golden(&call.report(&run(), &line, "0.1.0"), include_str!("mixed.txt"));
 }
 
 #[test]
 fn xml_has_the_layout_of_diskspd() {
     let line = words("diskspd -b4K -t2 -L -D -w30 -r -Rxml t.dat");
-    let call = Call::parse(&line[1..], &Outside { read: &nothing, seed: 1 }).unwrap();
+    let call =
+        DiskspdCommand::parse(&line[1..], &ParseContext { read: &nothing, seed: 1 }).unwrap();
     let text = call.report(&run(), &line, "0.1.0");
     assert!(text.starts_with("<Results>\n") && text.ends_with("</Results>"));
     golden(&text, include_str!("mixed.xml"));
@@ -100,7 +102,8 @@ fn xml_has_the_layout_of_diskspd() {
 #[test]
 fn a_run_without_measurements_says_so() {
     let line = words("diskspd t.dat");
-    let call = Call::parse(&line[1..], &Outside { read: &nothing, seed: 1 }).unwrap();
+    let call =
+        DiskspdCommand::parse(&line[1..], &ParseContext { read: &nothing, seed: 1 }).unwrap();
     let set = RecordSet::default();
     let text = call.report(&set, &line, "0.1.0");
     assert!(text.contains("The test was interrupted before the measurements began."), "{text}");

@@ -6,7 +6,7 @@ fn read(line: &str) -> Result<Request, Usage> {
 }
 
 #[track_caller]
-fn call(line: &str) -> Call {
+fn call(line: &str) -> IozoneCommand {
     match read(line) {
         Ok(Request::Run(call)) => *call,
         other => panic!("{line}: {other:?}"),
@@ -79,7 +79,7 @@ fn flags_that_mean_something_else_here_say_so() {
         assert_eq!(call.notes.len(), 1, "{line}");
         assert!(call.notes[0].contains(word), "{line}: {:?}", call.notes);
     }
-    assert_eq!(call("-k 4").access.calls, Calls::Asynchronous(4));
+    assert_eq!(call("-k 4").access.calls, IoCalls::Asynchronous(4));
     assert!(call("-B -G").access.fsync);
     assert_eq!(call("-O").show.unit, Unit::Operations);
     assert_eq!(call("-+D -o").access.sync, Sync::Sync, "O_SYNC is the more of the two");

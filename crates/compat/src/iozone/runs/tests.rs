@@ -16,10 +16,10 @@ impl Inputs for Nothing {
     }
 }
 
-const AROUND: Around = Around { cpus: 2, seed: 7 };
+const CONTEXT: RunContext = RunContext { cpus: 2, seed: 7 };
 
 #[track_caller]
-fn call(line: &str) -> Call {
+fn call(line: &str) -> IozoneCommand {
     let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
     match parse(&words) {
         Ok(Request::Run(call)) => *call,
@@ -29,7 +29,7 @@ fn call(line: &str) -> Call {
 
 fn steps_of(line: &str) -> Vec<Step> {
     let call = call(line);
-    tasks(&call).iter().enumerate().map(|(index, task)| step(&call, AROUND, task, index)).collect()
+    tasks(&call).iter().enumerate().map(|(index, task)| step(&call, CONTEXT, task, index)).collect()
 }
 
 /// Options that begin with one of these, of a step.
@@ -187,12 +187,12 @@ fn cells_say_where_in_the_grid_they_are() {
 
 #[test]
 fn a_run_that_fails_or_is_interrupted_is_the_last() {
-    let mut suite = Iozone::new(&call("-i 0 -i 1"), AROUND);
+    let mut suite = Iozone::new(&call("-i 0 -i 1"), CONTEXT);
     assert!(suite.expected().left > Nanos::from_millis(200));
     assert!(suite.next().is_some());
     suite.took(&RunRecord { interrupted_by: Some(2), ..RunRecord::default() });
     assert!(suite.next().is_none() && suite.failed().is_none());
-    let mut suite = Iozone::new(&call("-i 0 -i 1"), AROUND);
+    let mut suite = Iozone::new(&call("-i 0 -i 1"), CONTEXT);
     suite.took(&RunRecord::default());
     assert!(suite.next().is_none() && suite.failed().is_some(), "nothing ran");
 }

@@ -1,7 +1,7 @@
 use super::super::{Request, parse};
 use super::*;
 
-fn call(line: &str) -> Call {
+fn call(line: &str) -> IozoneCommand {
     let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
     match parse(&words) {
         Ok(Request::Run(call)) => *call,

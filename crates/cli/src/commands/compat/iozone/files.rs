@@ -4,7 +4,7 @@ use super::super::remarks;
 use crate::output::{describe, say};
 use crate::suites::device::may_destroy;
 use anyhow::{Context, Result};
-use compat::iozone::Call;
+use compat::iozone::IozoneCommand;
 use record::{Facts, TargetFacts, TargetKind};
 use runner::Refusal;
 use runner::Runner;
@@ -35,7 +35,7 @@ impl Found {
     ///
     /// # Errors
     /// Why one of them cannot be used.
-    pub fn look(call: &Call, runner: &Runner) -> Result<Found> {
+    pub fn look(call: &IozoneCommand, runner: &Runner) -> Result<Found> {
         let all = call.paths();
         let queries: Vec<(&str, bool)> =
             all.iter().map(|path| (path.as_str(), call.writes())).collect();
@@ -55,7 +55,7 @@ impl Found {
     ///
     /// # Errors
     /// Why one of them cannot be emptied.
-    pub fn take(self, call: &Call) -> Result<Files> {
+    pub fn take(self, call: &IozoneCommand) -> Result<Files> {
         if call.needs().is_some() {
             return Ok(Files { all: self.all, made: Vec::new(), left: Vec::new() });
         }
@@ -120,7 +120,7 @@ impl Drop for Files {
 
 /// Whether a file can be used. Devices that hold something are refused later, as for every job that
 /// writes; files have no such guard there, so they have one here.
-fn check(call: &Call, path: &str, target: &TargetFacts) -> Result<()> {
+fn check(call: &IozoneCommand, path: &str, target: &TargetFacts) -> Result<()> {
     let needed = call.needs().map_or(0, |kb| kb << 10);
     match target.kind {
         TargetKind::Block => Ok(()),
@@ -157,7 +157,7 @@ fn check(call: &Call, path: &str, target: &TargetFacts) -> Result<()> {
 
 /// The largest files have to fit, all at once. Past the end the tests would measure how a filesystem
 /// fills up; one in memory would take the machine with it.
-fn check_space(call: &Call, facts: &Facts, all: &[String]) -> Result<()> {
+fn check_space(call: &IozoneCommand, facts: &Facts, all: &[String]) -> Result<()> {
     let Some(bytes) = call.largest().map(|kb| kb << 10) else { return Ok(()) };
     let is_file = |path: &&String| {
         facts.targets.get(*path).is_none_or(|target| target.kind != TargetKind::Block)
@@ -176,7 +176,7 @@ fn check_space(call: &Call, facts: &Facts, all: &[String]) -> Result<()> {
 }
 
 /// Nothing is lost with what is empty, has IOzone's own name, was left by a call before, or is named.
-fn may_be_overwritten(call: &Call, path: &str, target: &TargetFacts) -> bool {
+fn may_be_overwritten(call: &IozoneCommand, path: &str, target: &TargetFacts) -> bool {
     target.size.0 == 0
         || call.is_usual_name(path)
         || getxattr(path, OURS, &mut [0; 1]).is_ok()

@@ -1,5 +1,5 @@
-//! What stands under a tool's own figure: how long its I/Os took, what the page cache had of the
-//! target, and what a completed write is worth there.
+//! The report footer below a tool's own figures: latencies, how much of the target the page cache
+//! held, and how durable a completed write is.
 
 use judge::{Judged, LatencyStats, durability, durability_reason};
 use record::{Bytes, Direction, FileEvidence, JobRecord, RunRecord, human};
@@ -9,7 +9,7 @@ use report::style::Style;
 const INDENT: usize = 14;
 
 /// A run whose lines are wanted.
-pub struct Under<'a> {
+pub struct ReportFooter<'a> {
     /// Its record.
     pub record: &'a RunRecord,
     /// What it comes to.
@@ -20,7 +20,7 @@ pub struct Under<'a> {
     pub style: &'a Style,
 }
 
-impl Under<'_> {
+impl ReportFooter<'_> {
     /// The lines on latency, page cache and durability; empty when nothing was done.
     pub fn lines(&self) -> String {
         let Some(job) = self.record.jobs.first().filter(|job| !job.did_nothing()) else {

@@ -1,7 +1,7 @@
 //! Where a user's own database is: `postgres://user:password@host:port/database`.
 
-use super::ClientCall;
-use crate::session::Connection;
+use crate::client::ClientCall;
+use crate::connection::Connection;
 use crate::{Database, Failure};
 
 /// A database server of the user's own.
@@ -93,7 +93,7 @@ impl Dsn {
                 ClientCall::new(self.database, self.options()?, environment)
             }
         };
-        Ok(call?.connection())
+        call.map(Connection::Client)
     }
 
     /// The options that mariadb wants for it.

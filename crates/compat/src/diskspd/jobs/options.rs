@@ -1,4 +1,4 @@
-//! The words of a job, in fathom's language.
+//! The options of a job, as fathom takes them.
 
 use super::{Clones, Unsuitable, files};
 use crate::diskspd::profile::{
@@ -76,7 +76,7 @@ fn escaped(path: &str) -> String {
 }
 
 /// What the words of a job depend on.
-pub(super) struct Words<'a> {
+pub(super) struct JobWriter<'a> {
     pub span: &'a TimeSpan,
     pub facts: &'a Facts,
     pub engine: &'static str,
@@ -88,7 +88,7 @@ fn option(name: &str, value: impl Display) -> String {
     format!("--{name}={value}")
 }
 
-impl Words<'_> {
+impl JobWriter<'_> {
     /// The job that some clones are.
     pub fn job(&self, clones: &Clones) -> Result<Vec<String>, Unsuitable> {
         let Self { span, .. } = self;

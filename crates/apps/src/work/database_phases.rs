@@ -1,7 +1,7 @@
 //! The tests with a database: rows are fetched into a temporary table, inserted into a permanent one,
 //! counted before and after they are in memory, and indexed over three columns.
 
-use super::{Base, Planned, Wish};
+use super::{AppRequest, DatabaseTarget, PlannedPhase};
 use crate::Database;
 use crate::rows::Rows;
 use crate::session::Statement;
@@ -27,22 +27,22 @@ struct Test {
 }
 
 pub(super) fn phases(
-    wish: &Wish,
+    request: &AppRequest,
     database: Database,
-    base: &Base,
+    base: &DatabaseTarget,
     directory: &Path,
-) -> Vec<Planned> {
-    let tests = tests(wish, base);
-    tests.into_iter().map(|test| planned(wish, database, base, directory, test)).collect()
+) -> Vec<PlannedPhase> {
+    let tests = tests(request, base);
+    tests.into_iter().map(|test| planned(request, database, base, directory, test)).collect()
 }
 
-fn tests(wish: &Wish, base: &Base) -> Vec<Test> {
-    let rows = Rows { count: wish.rows, seed: wish.seed };
+fn tests(request: &AppRequest, base: &DatabaseTarget) -> Vec<Test> {
+    let rows = Rows { count: request.rows, seed: request.seed };
     let table = || base.table.clone();
     let fetched = || vec![Statement::Temporary, Statement::Fetch(rows)];
-    let count = || Statement::Count(table(), wish.rows);
+    let count = || Statement::Count(table(), request.rows);
     // What a server elsewhere has in memory is its own affair.
-    let caches = if base.restarts { wish.caches() } else { Caches::Left };
+    let caches = if base.restarts { request.caches() } else { Caches::Left };
     let (first, first_label) = match base.restarts {
         true => ("count-cold", "count all rows, cold"),
         false => ("count-first", "count all rows, first time"),
@@ -96,19 +96,25 @@ fn tests(wish: &Wish, base: &Base) -> Vec<Test> {
     ]
 }
 
-fn planned(wish: &Wish, database: Database, base: &Base, directory: &Path, test: Test) -> Planned {
+fn planned(
+    request: &AppRequest,
+    database: Database,
+    base: &DatabaseTarget,
+    directory: &Path,
+    test: Test,
+) -> PlannedPhase {
     // Connecting is no part of any test.
     let connect = Statement::Connect;
     let before = std::iter::once(connect).chain(test.before).map(Action::Database).collect();
     let mut timed = vec![Timed { name: test.name.into(), action: Action::Database(test.timed) }];
-    let synced = wish.sync && test.writes;
+    let synced = request.sync && test.writes;
     timed.extend(synced.then(|| Timed { name: "sync".into(), action: Action::Sync }));
-    Planned {
+    PlannedPhase {
         phase: Phase {
             name: format!("{}-{}", database.name(), test.name),
             label: format!("{}: {}", database.name(), test.label),
             work: database.name().into(),
-            lasts: Nanos(((wish.rows as f64 / PACE + 1.0) * 1e9) as u64),
+            lasts: Nanos(((request.rows as f64 / PACE + 1.0) * 1e9) as u64),
         },
         task: Task {
             directory: directory.into(),
@@ -116,7 +122,7 @@ fn planned(wish: &Wish, database: Database, base: &Base, directory: &Path, test:
             caches: test.caches,
             database: Some(base.connection.clone()),
             timed,
-            amount: Some(Amount { count: wish.rows, unit: WorkUnit::Rows }),
+            amount: Some(Amount { count: request.rows, unit: WorkUnit::Rows }),
         },
         server: (base.restarts && database != Database::Sqlite).then_some(database),
         restart: test.restart && database != Database::Sqlite,
