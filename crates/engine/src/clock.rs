@@ -1,16 +1,15 @@
-//! Where stamps come from. All stamps are nanoseconds from the run's origin, so those of different
-//! workers compare.
+//! The clock of stamps. All stamps are nanoseconds from the run's origin, comparable between workers.
 
 use crate::sys::tsc;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// A source of stamps. Copied into each worker; reading it shares nothing.
+/// A clock. Each worker has a copy; reading it shares nothing.
 pub trait Clock: Copy + Send + 'static {
     /// Nanoseconds since the run's origin.
     fn now(&self) -> u64;
 
-    /// Lets about so many nanoseconds pass; 0 spins for a moment.
+    /// Sleeps for about `nanoseconds`; 0 spins for a moment.
     fn pass(&self, nanoseconds: u64) {
         if nanoseconds > 0 {
             std::thread::sleep(Duration::from_nanos(nanoseconds));
@@ -24,14 +23,14 @@ pub trait Clock: Copy + Send + 'static {
 #[derive(Clone, Copy, Debug)]
 pub struct Tsc {
     origin: u64,
-    // Nanoseconds a tick, times 2^32.
+    // Nanoseconds per tick, times 2^32.
     scale: u64,
 }
 
 impl Clock for Tsc {
     #[inline(always)]
     fn now(&self) -> u64 {
-        // Counters of two CPUs may differ by some ticks: before the origin counts as at it.
+        // Counters of two CPUs may differ by some ticks: clamp to the origin.
         let ticks = tsc::read().saturating_sub(self.origin);
         ((u128::from(ticks) * u128::from(self.scale)) >> 32) as u64
     }
@@ -50,7 +49,7 @@ impl Clock for Monotonic {
     }
 }
 
-/// The clock of a run: which one, and how it was tied to CLOCK_MONOTONIC.
+/// The clock of a run.
 #[derive(Clone, Copy, Debug)]
 pub enum RunClock {
     /// Time-stamp counter.
@@ -69,15 +68,15 @@ impl Clock for RunClock {
     }
 }
 
-/// How long the counter is held against CLOCK_MONOTONIC at least. A pair of readings is good to
-/// some 20 ns, so 2 ms give about 20 ppm; the drift over the run is measured at its end.
+/// Minimum time of the calibration against CLOCK_MONOTONIC. A pair of readings is exact to some 20 ns,
+/// so 2 ms give about 20 ppm; the drift over the run is measured at its end.
 const CALIBRATION: Duration = Duration::from_millis(2);
-/// A counter that strays further than this from CLOCK_MONOTONIC within the calibration is no clock.
+/// A counter with a frequency outside of this range is not used.
 const PLAUSIBLE_HERTZ: std::ops::Range<f64> = 1e8..1e11;
 
 impl RunClock {
-    /// Starts the clock: its origin is now. `asked` is fio's clocksource: anything but "cpu" or
-    /// nothing gives clock_gettime, as does a processor without an invariant counter.
+    /// Starts the clock; its origin is now. `asked` is fio's clocksource: values other than "cpu" select
+    /// clock_gettime, as does a processor without an invariant counter.
     pub fn start(asked: Option<&str>) -> RunClock {
         let wants_counter = matches!(asked, None | Some("cpu"));
         if wants_counter
@@ -97,12 +96,12 @@ impl RunClock {
         }
     }
 
-    /// One moment on this clock and on CLOCK_MONOTONIC.
+    /// The current time on this clock and on CLOCK_MONOTONIC.
     pub fn moment(&self) -> (u64, Instant) {
         at_once(|| self.now())
     }
 
-    /// What the record says of it. `started` is CLOCK_MONOTONIC at `started_at` on this clock.
+    /// Describes the clock for the record. `started` is CLOCK_MONOTONIC at `started_at` on this clock.
     pub fn describe(&self, started: Instant, started_at: u64) -> record::Clock {
         let (ended_at, ended) = self.moment();
         let elapsed_here = ended_at - started_at;
@@ -154,22 +153,22 @@ pub fn prepare_clock() {
     remembered();
 }
 
-/// The counter and CLOCK_MONOTONIC at the first look of this process.
+/// The counter and CLOCK_MONOTONIC at the first reading of this process.
 fn remembered() -> (u64, Instant) {
     static FIRST: OnceLock<(u64, Instant)> = OnceLock::new();
     *FIRST.get_or_init(|| at_once(tsc::read))
 }
 
-/// From where on the counter is held against CLOCK_MONOTONIC: what is remembered, or now. A machine
-/// that sleeps stops one of the two, and is not expected to within this time.
+/// The start of the calibration: the first reading if it is recent, or now. Suspend stops one of the
+/// two clocks, so an old reading is not used.
 fn first_moment() -> (u64, Instant) {
     const FRESH: Duration = Duration::from_secs(1);
     let remembered = remembered();
     if remembered.1.elapsed() < FRESH { remembered } else { at_once(tsc::read) }
 }
 
-/// What `read` gives and the time of one moment: the closest of eight tries, as a thread may be
-/// stopped between two readings.
+/// Reads both clocks at once. Takes the closest of eight tries, as a thread may be preempted between two
+/// readings.
 fn at_once(read: impl Fn() -> u64) -> (u64, Instant) {
     let try_once = || {
         let before = read();
@@ -187,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_clocks_agree_over_a_busy_while() {
+    fn both_clocks_agree_while_busy() {
         for asked in [None, Some("clock_gettime")] {
             let clock = RunClock::start(asked);
             let (begin, time) = clock.moment();

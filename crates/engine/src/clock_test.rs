@@ -1,41 +1,41 @@
-//! Whether the counters of all CPUs can be one clock (`--cpuclock-test`).
+//! Tests whether the counters of all CPUs are synchronous (`--cpuclock-test`).
 
 use crate::sys::{thread, tsc};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long the CPUs read their counters against each other.
+/// Duration of the test.
 const TIME: Duration = Duration::from_millis(200);
 
-/// What came of it.
+/// Result of the test.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClockTest {
-    /// The processor says that its counter runs at one rate always.
+    /// The processor reports an invariant counter.
     pub invariant: bool,
-    /// Each CPU tested.
+    /// One result per CPU.
     pub cpus: Vec<CpuClock>,
-    /// The furthest any CPU was behind what another had read before, in ticks.
+    /// Largest lag of a CPU behind an earlier reading of another, in ticks.
     pub worst: u64,
 }
 
-/// One CPU.
+/// Result of one CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuClock {
     /// Its number.
     pub cpu: u32,
-    /// How often its counter was read.
+    /// Number of readings.
     pub reads: u64,
     /// Its first reading.
     pub first: u64,
-    /// How often it was behind what another CPU had read before.
+    /// Number of readings behind an earlier one of another CPU.
     pub behind: u64,
-    /// How far at most, in ticks.
+    /// Largest lag, in ticks.
     pub worst: u64,
 }
 
-/// Reads the counters of `cpus` at the same time. One that is ever behind what another was seen at
-/// before would make latencies of I/O that changes CPUs wrong, and even negative.
+/// Reads the counters of `cpus` at the same time. If a counter is behind an earlier reading of another,
+/// latencies of workers that change CPUs are wrong, even negative.
 pub fn clock_test(cpus: &[u32]) -> ClockTest {
     if !tsc::is_invariant() {
         return ClockTest::default();
@@ -51,7 +51,7 @@ pub fn clock_test(cpus: &[u32]) -> ClockTest {
     ClockTest { invariant: true, cpus, worst }
 }
 
-/// `None` for a CPU that is not ours to use.
+/// `None` for a CPU that may not be used.
 fn read_on(cpu: u32, latest: &AtomicU64, start: &Barrier) -> Option<CpuClock> {
     let bound = thread::bind_to_cpus(&[cpu]);
     start.wait();

@@ -1,4 +1,4 @@
-//! Questions to the kernel that need unsafe code, for those who may have none.
+//! Kernel queries that need unsafe code, for crates without it.
 
 pub use crate::sys::cache::{PageCache, page_cache};
 pub use crate::sys::device::{ScsiAnswer, nvme_admin, scsi};

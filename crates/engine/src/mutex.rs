@@ -1,9 +1,9 @@
-//! Locking what a thread that panicked may have held.
+//! Locks that survive a panic.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Locks it, also after a panic: that leaves plain data behind, and what was measured must still be
-/// shown.
+/// Locks a mutex, also one that a panicking thread held: its plain data is usable, and the results must
+/// still be shown.
 pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -10,7 +10,7 @@ const LINES_MAX: usize = 60;
 
 /// Functions that are still longer. The list only gets shorter.
 const NOT_YET: &[(&str, &str)] = &[
-    ("crates/engine/src/worker/loops.rs", "go"),
+    ("crates/engine/src/worker/run_loop.rs", "run_loop"),
     ("crates/live/src/metrics.rs", "of_runs"),
     ("crates/plan/src/resolve.rs", "resolve"),
     ("crates/plan/src/workload.rs", "settings"),
