@@ -177,7 +177,7 @@ impl AppRequest {
                 name: name.to_owned(),
                 label,
                 work: work.name().into(),
-                lasts: Nanos(((seconds + 1.0) * 1e9) as u64),
+                duration: Nanos(((seconds + 1.0) * 1e9) as u64),
             },
             task: Task {
                 directory: directory.into(),

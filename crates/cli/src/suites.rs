@@ -94,8 +94,8 @@ struct SuiteLog<'a> {
 }
 
 impl SuiteObserver for SuiteLog<'_> {
-    fn begin(&mut self, doing: &str, expected: Expected) {
-        self.progress.begin(doing, expected);
+    fn begin(&mut self, description: &str, expected: Expected) {
+        self.progress.begin(description, expected);
     }
 
     fn tick(&mut self) {

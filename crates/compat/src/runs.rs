@@ -28,7 +28,7 @@ impl Suite for Runs {
         self.left.front().cloned()
     }
 
-    fn took(&mut self, record: &RunRecord) -> Vec<String> {
+    fn completed(&mut self, record: &RunRecord) -> Vec<String> {
         let call = &record.invocation;
         let took = call.ended_unix_ms.saturating_sub(call.started_unix_ms);
         self.spent += Nanos::from_millis(took);
@@ -37,7 +37,7 @@ impl Suite for Runs {
     }
 
     fn expected(&self) -> Expected {
-        let left = Nanos(self.left.iter().map(|step| step.lasts.0).sum());
+        let left = Nanos(self.left.iter().map(|step| step.duration.0).sum());
         Expected { whole: self.spent + left, left }
     }
 }

@@ -9,7 +9,7 @@ use record::{RecordSet, RunRecord};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use suite::sweep::{Design, KIND, Manifest, Place};
+use suite::sweep::{Design, KIND, Manifest, RunSlot};
 
 /// What a sweep was told.
 const MANIFEST: &str = "sweep.json";
@@ -101,7 +101,7 @@ pub fn tidy(directory: &Path) -> Result<(), RecordError> {
 }
 
 /// Where a run is kept.
-fn path(directory: &Path, place: Place) -> PathBuf {
+fn path(directory: &Path, place: RunSlot) -> PathBuf {
     directory.join(CELLS).join(format!("{:04}-{}.json", place.cell + 1, place.round + 1))
 }
 
@@ -109,7 +109,7 @@ fn path(directory: &Path, place: Place) -> PathBuf {
 ///
 /// # Errors
 /// When it cannot be written; what was kept before stays.
-pub fn save(directory: &Path, place: Place, record: &RunRecord) -> Result<(), RecordError> {
+pub fn save(directory: &Path, place: RunSlot, record: &RunRecord) -> Result<(), RecordError> {
     let path = path(directory, place);
     native::save(record, &path)?;
     settle(&directory.join(CELLS)).map_err(|source| RecordError::Write { path, source })
@@ -125,7 +125,7 @@ fn settle(directory: &Path) -> io::Result<()> {
 /// # Errors
 /// When one cannot be read, or was made by a newer program. One that is not whole, or is of another
 /// sweep, is not there.
-pub fn load(directory: &Path, design: &Design) -> Result<Vec<(Place, RunRecord)>, RecordError> {
+pub fn load(directory: &Path, design: &Design) -> Result<Vec<(RunSlot, RunRecord)>, RecordError> {
     let mut found = Vec::new();
     for place in design.order() {
         let record = match native::load_run(&path(directory, place)) {
@@ -183,7 +183,7 @@ mod tests {
         Manifest { schema: 1, kind: KIND.into(), design, ..Manifest::default() }
     }
 
-    fn run(manifest: &Manifest, place: Place) -> RunRecord {
+    fn run(manifest: &Manifest, place: RunSlot) -> RunRecord {
         let cell = Some(manifest.design.cell(place));
         RunRecord { schema: 1, cell, ..RunRecord::default() }
     }
@@ -199,7 +199,7 @@ mod tests {
         for place in &order {
             save(&at, *place, &run(&told, *place)).unwrap();
         }
-        let places = |at: &Path| -> Vec<Place> {
+        let places = |at: &Path| -> Vec<RunSlot> {
             load(at, &told.design).unwrap().into_iter().map(|(place, _)| place).collect()
         };
         assert_eq!(places(&at), order);

@@ -6,37 +6,30 @@
 //! most (Bonferroni), so that two equal measurements are called equal throughout in the others.
 
 mod distribution;
-mod kind;
+mod operation;
 mod ratio;
 mod workload;
 
 pub use distribution::{Distance, Shift};
+pub use ratio::{ASSUMED_SPREAD, ASSUMED_SPREAD_OF_TAILS};
 
 use crate::case::Case;
 use crate::checks::{Difference, environment_differences};
 use crate::finding::Finding;
 use crate::gate::condition::Metric;
-use crate::gate::measure::{Member, members};
-use crate::metrics::{Judged, judge};
+use crate::gate::figures::{RepeatedJob, repeated_jobs};
+use crate::judge_set::judge_set;
+use crate::judged::{Judged, judge};
 use crate::operation::Operation;
 use crate::stats::{Estimate, MISS};
-use crate::together::together;
 use distribution::Distribution;
-use kind::Kind;
-use ratio::{Log, Side};
+use operation::ComparedOperation;
+use ratio::{Log, Side, is_rate};
 use record::{RecordSet, Severity};
 
-/// Spread from run to run (standard deviation of the logarithm) of rates, means and medians that is
-/// assumed where one run cannot show it: so much that pairs of runs of 2 s on an idle virtual machine
-/// are called equal.
-pub const ASSUMED_SPREAD: f64 = 0.15;
-
-/// The same of percentiles above the median, which a few stalls decide.
-pub const ASSUMED_SPREAD_OF_TAILS: f64 = 0.5;
-
-/// What the later measurement has become.
+/// How the later measurement differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Call {
+pub enum Change {
     /// Better: more I/Os a second, less latency, or fewer failures.
     Faster,
     /// Worse.
@@ -47,14 +40,14 @@ pub enum Call {
     NotComparable,
 }
 
-impl Call {
+impl Change {
     /// In words.
     pub fn name(self) -> &'static str {
         match self {
-            Call::Faster => "faster",
-            Call::Slower => "slower",
-            Call::NoDifferenceShown => "no difference shown",
-            Call::NotComparable => "not comparable",
+            Change::Faster => "faster",
+            Change::Slower => "slower",
+            Change::NoDifferenceShown => "no difference shown",
+            Change::NotComparable => "not comparable",
         }
     }
 }
@@ -72,8 +65,8 @@ pub struct MetricComparison {
     pub after: f64,
     /// Later over earlier, with its interval; `None` when they are not comparable.
     pub ratio: Option<Estimate>,
-    /// What that says.
-    pub call: Call,
+    /// What the ratio shows.
+    pub change: Change,
     /// Slower by more than the tolerance: all of the interval lies beyond it.
     pub is_beyond_tolerance: bool,
     /// Why it is not comparable.
@@ -81,12 +74,12 @@ pub struct MetricComparison {
 }
 
 impl MetricComparison {
-    /// What it says, in words that suit the figure: [`Call::name`], or "fails more".
-    pub fn call_name(&self) -> &'static str {
-        match (self.is_failures(), self.call) {
-            (true, Call::Faster) => "fails less",
-            (true, Call::Slower) => "fails more",
-            _ => self.call.name(),
+    /// What it says, in words that suit the figure: [`Change::name`], or "fails more".
+    pub fn change_name(&self) -> &'static str {
+        match (self.is_failures(), self.change) {
+            (true, Change::Faster) => "fails less",
+            (true, Change::Slower) => "fails more",
+            _ => self.change.name(),
         }
     }
 
@@ -168,8 +161,8 @@ impl Comparison {
 
     /// Whether a figure or a distribution differs by more than chance.
     pub fn is_different(&self) -> bool {
-        let differs = |call| matches!(call, Call::Faster | Call::Slower);
-        self.metrics().any(|metric| differs(metric.call))
+        let differs = |call| matches!(call, Change::Faster | Change::Slower);
+        self.metrics().any(|metric| differs(metric.change))
             || self.directions().filter_map(|d| d.distance.as_ref()).any(|d| d.is_shown)
     }
 
@@ -190,7 +183,7 @@ impl Comparison {
                 format!("the workloads differ ({}: {})", job.name, what.join(", "))
             }
             None if self.jobs.is_empty() => "no job has the same name on both sides".into(),
-            None => "no job did I/O of one kind on both sides".into(),
+            None => "no job did the same kind of I/O on both sides".into(),
         })
     }
 
@@ -249,39 +242,25 @@ pub(crate) fn metric(name: &str) -> (Metric, &'static str) {
     }
 }
 
-fn is_rate(metric: Metric) -> bool {
-    matches!(metric, Metric::Iops | Metric::Bandwidth)
-}
-
-/// What one run cannot show of a figure: how another run would differ.
-fn assumed_spread(metric: Metric) -> f64 {
-    match metric {
-        // What decides failures are a few bad moments as well.
-        Metric::Failed => ASSUMED_SPREAD_OF_TAILS,
-        Metric::Percentile(percentile) if percentile > 50.0 => ASSUMED_SPREAD_OF_TAILS,
-        _ => ASSUMED_SPREAD,
-    }
-}
-
 /// A figure on both sides, before the number of figures, and so the level, is known.
-struct Pending {
+struct PendingMetric {
     name: &'static str,
     unit: &'static str,
     metric: Metric,
     sides: Result<(Log, Log), String>,
 }
 
-/// One [`Kind`] of a job on both sides, before the level is known.
-struct PendingKind {
-    kind: Kind,
-    metrics: Vec<Pending>,
+/// One [`ComparedOperation`] of a job on both sides, before the level is known.
+struct PendingOperation {
+    kind: ComparedOperation,
+    metrics: Vec<PendingMetric>,
     distribution: Option<Distribution>,
 }
 
 /// Compares `after` with `before`. The same sets always compare the same.
 pub fn compare(before: &RecordSet, after: &RecordSet, options: &Options) -> Comparison {
     let (earlier, later) = (cases(before), cases(after));
-    let (olds, news) = (members(&earlier), members(&later));
+    let (olds, news) = (repeated_jobs(&earlier), repeated_jobs(&later));
     let (environment, circumstances_unknown) = match (before.runs.first(), after.runs.first()) {
         (Some(old), Some(new)) => {
             (environment_differences(old, new), old.origin.is_some() && new.origin.is_some())
@@ -306,8 +285,13 @@ pub fn compare(before: &RecordSet, after: &RecordSet, options: &Options) -> Comp
         kinds().filter(|kind| kind.distribution.as_ref().is_some_and(Distribution::is_tested));
     let miss = MISS / (sides().count() + tests.count()).max(1) as f64;
     let is_spread_assumed = sides().any(|(old, new)| old.is_single || new.is_single);
-    let job = |(old, new, not_comparable, kinds): (&Member, &Member, _, Vec<PendingKind>)| {
-        let decided = |kind: PendingKind| decided_kind(&kind, miss, options.tolerance);
+    let job = |(old, new, not_comparable, kinds): (
+        &RepeatedJob,
+        &RepeatedJob,
+        _,
+        Vec<PendingOperation>,
+    )| {
+        let decided = |kind: PendingOperation| decided_kind(&kind, miss, options.tolerance);
         JobComparison {
             name: old.name.clone(),
             rounds: (old.runs.len(), new.runs.len()),
@@ -328,10 +312,11 @@ pub fn compare(before: &RecordSet, after: &RecordSet, options: &Options) -> Comp
     }
 }
 
-/// In what a set does not repeat another: its jobs, or what one of them did. `None`: it repeats it.
+/// How a set differs from another that it should repeat: in its jobs, or in a workload. `None`: it
+/// repeats it.
 pub fn unlike(one: &RecordSet, other: &RecordSet) -> Option<String> {
     let (earlier, later) = (cases(one), cases(other));
-    let (olds, news) = (members(&earlier), members(&later));
+    let (olds, news) = (repeated_jobs(&earlier), repeated_jobs(&later));
     if let Some(name) = missing(&olds, &news).first() {
         return Some(format!("it has no job {name}"));
     }
@@ -346,14 +331,14 @@ pub fn unlike(one: &RecordSet, other: &RecordSet) -> Option<String> {
     })
 }
 
-/// Whether another program told of any run of two sets.
+/// Whether any run of two sets was imported.
 fn are_imported(one: &RecordSet, other: &RecordSet) -> bool {
     one.runs.iter().chain(&other.runs).any(|run| run.origin.is_some())
 }
 
 fn doubts(set: &RecordSet) -> Vec<Finding> {
     let judged: Vec<Judged> = set.runs.iter().map(judge).collect();
-    let mut findings = together(set, &judged).findings;
+    let mut findings = judge_set(set, &judged).findings;
     findings.retain(|finding| finding.severity >= Severity::Warning);
     findings
 }
@@ -362,15 +347,15 @@ fn cases(set: &RecordSet) -> Vec<Case<'_>> {
     set.runs.iter().map(Case::of).collect()
 }
 
-/// Names of the members that the others lack.
-fn missing(members: &[Member], others: &[Member]) -> Vec<String> {
-    let lacks = |member: &&Member| others.iter().all(|other| other.name != member.name);
-    members.iter().filter(lacks).map(|member| member.name.clone()).collect()
+/// Names of the repeated_jobs that the others lack.
+fn missing(repeated_jobs: &[RepeatedJob], others: &[RepeatedJob]) -> Vec<String> {
+    let lacks = |member: &&RepeatedJob| others.iter().all(|other| other.name != member.name);
+    repeated_jobs.iter().filter(lacks).map(|member| member.name.clone()).collect()
 }
 
-fn pending(old: &Member, new: &Member, options: &Options) -> Vec<PendingKind> {
+fn pending(old: &RepeatedJob, new: &RepeatedJob, options: &Options) -> Vec<PendingOperation> {
     let wanted = options.wanted();
-    let of = |kind: Kind| {
+    let of = |kind: ComparedOperation| {
         let (old, new) = (Side::of(old, &kind), Side::of(new, &kind));
         let figures = wanted.iter().map(|name| (*name, metric(name)));
         let has_failures = kind.has_failures() && (old.has_failed() || new.has_failed());
@@ -381,7 +366,7 @@ fn pending(old: &Member, new: &Member, options: &Options) -> Vec<PendingKind> {
         };
         let metrics = figures
             .filter(|(_, (metric, _))| applies(*metric))
-            .map(|(name, (metric, unit))| Pending {
+            .map(|(name, (metric, unit))| PendingMetric {
                 name,
                 unit,
                 metric,
@@ -389,12 +374,12 @@ fn pending(old: &Member, new: &Member, options: &Options) -> Vec<PendingKind> {
             })
             .collect();
         let distribution = Distribution::of(&old, &new);
-        PendingKind { kind, metrics, distribution }
+        PendingOperation { kind, metrics, distribution }
     };
-    Kind::of(old, new).into_iter().map(of).collect()
+    ComparedOperation::of(old, new).into_iter().map(of).collect()
 }
 
-fn decided_kind(pending: &PendingKind, miss: f64, tolerance: f64) -> DirectionComparison {
+fn decided_kind(pending: &PendingOperation, miss: f64, tolerance: f64) -> DirectionComparison {
     DirectionComparison {
         operation: pending.kind.operation.clone(),
         latency: pending.kind.latency(),
@@ -404,14 +389,14 @@ fn decided_kind(pending: &PendingKind, miss: f64, tolerance: f64) -> DirectionCo
 }
 
 /// The ratio with its interval at this level, and what it says.
-fn decided(pending: &Pending, miss: f64, tolerance: f64) -> MetricComparison {
+fn decided(pending: &PendingMetric, miss: f64, tolerance: f64) -> MetricComparison {
     let mut out = MetricComparison {
         name: pending.name,
         unit: pending.unit,
         before: 0.0,
         after: 0.0,
         ratio: None,
-        call: Call::NotComparable,
+        change: Change::NotComparable,
         is_beyond_tolerance: false,
         reason: None,
     };
@@ -423,15 +408,15 @@ fn decided(pending: &Pending, miss: f64, tolerance: f64) -> MetricComparison {
     let ratio = ratio::interval(old, new, miss, is_percentile);
     let is_rate = is_rate(pending.metric);
     let (more, less) = match is_rate {
-        true => (Call::Faster, Call::Slower),
-        false => (Call::Slower, Call::Faster),
+        true => (Change::Faster, Change::Slower),
+        false => (Change::Slower, Change::Faster),
     };
-    out.call = match ratio {
+    out.change = match ratio {
         ratio if ratio.low > 1.0 => more,
         ratio if ratio.high < 1.0 => less,
-        _ => Call::NoDifferenceShown,
+        _ => Change::NoDifferenceShown,
     };
-    out.is_beyond_tolerance = out.call == Call::Slower
+    out.is_beyond_tolerance = out.change == Change::Slower
         && if is_rate { ratio.high < 1.0 - tolerance } else { ratio.low > 1.0 + tolerance };
     (out.before, out.after, out.ratio) = (old.shown, new.shown, Some(ratio));
     out

@@ -1,9 +1,9 @@
-//! Whether a discard gets through: which filesystem can say what is free, which layer below it passes
-//! that on, and what to do where one does not.
+//! Whether discards reach the device: which filesystems can trim, which layers pass discards on, and
+//! what to do where one does not.
 
 use record::{Bytes, DeviceFacts, DeviceKind, Facts, FilesystemFacts, TargetKind, Use};
 
-/// What a discard meets on its way down from a path.
+/// The filesystem and the layers that a discard of a path passes through.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Discards {
     /// The filesystem of the path; `None` for a device.
@@ -27,10 +27,10 @@ pub struct Layer {
     pub most: Bytes,
     /// Unit of its discards; 0: not said.
     pub granularity: Bytes,
-    /// Whether the discard comes here at all: a loop device turns it into a hole in its file, of
-    /// which what is below hears nothing.
+    /// Whether the discard reaches it: a loop device turns discards into holes in its file and passes
+    /// nothing on.
     pub is_reached: bool,
-    /// What to do that it takes discards; empty where it does.
+    /// How to enable discards; empty where they work.
     pub cure: String,
 }
 
@@ -64,7 +64,7 @@ const NOT_TRIMMING: [(&str, &str); 16] = [
     ("hugetlbfs", MEMORY),
     ("proc", MEMORY),
     ("sysfs", MEMORY),
-    ("overlay", "name a path on the filesystem that the overlay keeps its files on"),
+    ("overlay", "choose a path on the filesystem that holds the overlay's files"),
     ("nfs", SERVER),
     ("nfs4", SERVER),
     ("cifs", SERVER),
@@ -75,11 +75,11 @@ const NOT_TRIMMING: [(&str, &str); 16] = [
     ("squashfs", READ_ONLY),
     ("iso9660", READ_ONLY),
 ];
-const MEMORY: &str = "there is nothing to trim: it is memory, given back when files go";
+const MEMORY: &str = "there is nothing to trim: it is memory, freed when files are deleted";
 const SERVER: &str = "trim it on the machine that has the disks";
-const READ_ONLY: &str = "there is nothing to trim: nothing can be written there";
+const READ_ONLY: &str = "there is nothing to trim: it is read-only";
 
-/// What a discard from a path on meets.
+/// Follows a discard from a path down its stack.
 pub fn discards(facts: &Facts, path: &str) -> Discards {
     let Some(target) = facts.targets.get(path) else { return Discards::default() };
     let is_device = target.kind == TargetKind::Block;
@@ -139,51 +139,52 @@ fn what(device: &DeviceFacts) -> String {
     }
 }
 
-/// What to do that a layer takes discards.
+/// How to enable discards of a layer.
 fn cure(device: &DeviceFacts) -> String {
     if device.discard_max_hardware.0 > 0 {
         // Linux 6.18 takes no number there any more once it is 0: its units have become 0, too.
         return format!(
-            "it can, but 0 was written to /sys/class/block/{}/queue/discard_max_bytes, by a udev rule \
-             most likely: take that out, then attach it anew or restart",
+            "the device supports it, but 0 was written to \
+             /sys/class/block/{}/queue/discard_max_bytes, most likely by a udev rule: remove the \
+             rule, then reattach the device or reboot",
             device.name
         );
     }
     match (&device.kind, device.transport.as_deref()) {
         (DeviceKind::DeviceMapper { name, subsystem }, _) if subsystem.starts_with("CRYPT") => {
             format!(
-                "encryption hides which blocks are free unless told otherwise: cryptsetup refresh \
+                "encryption hides free blocks by default: cryptsetup refresh \
                  --allow-discards {name}, or discard in /etc/crypttab"
             )
         }
         (DeviceKind::DeviceMapper { .. }, _) => {
-            "device mapper passes on what all devices below it take: see to those".into()
+            "device mapper supports discards when all devices below it do: check those".into()
         }
         (DeviceKind::Md { level }, _) if ["raid4", "raid5", "raid6"].contains(&level.as_str()) => {
             "if all members read as zeros after a discard, load raid456 with \
              devices_handle_discard_safely=Y"
                 .into()
         }
-        (DeviceKind::Md { .. }, _) => "an array takes them when all its members do".into(),
+        (DeviceKind::Md { .. }, _) => "an array supports discards when all its members do".into(),
         (DeviceKind::Loop { .. }, _) => {
             "keep its file on a filesystem that can punch holes (ext4, xfs, btrfs, tmpfs), and \
              attach it writable"
                 .into()
         }
         (_, Some("virtio" | "xen" | "hyperv")) => {
-            "the hypervisor offers none: in QEMU give the drive discard=unmap and, for virtio-blk, \
-             the device discard=on"
+            "the hypervisor offers none: in QEMU set discard=unmap for the drive and, for \
+             virtio-blk, discard=on for the device"
                 .into()
         }
         (_, Some("usb")) => {
-            "many USB bridges hide it; where the disk is known to take UNMAP, write unmap into its \
+            "many USB bridges hide it: if the disk supports UNMAP, write unmap to its \
              provisioning_mode below /sys/class/scsi_disk"
                 .into()
         }
-        _ if device.rotational == Some(true) => "a disk that spins has no need of it".into(),
-        _ => {
-            "the device says it takes none; see whether its firmware or controller hides it".into()
-        }
+        _ if device.rotational == Some(true) => "spinning disks do not need it".into(),
+        _ => "the device reports no support: check whether its firmware or controller hides \
+             it"
+        .into(),
     }
 }
 
@@ -194,17 +195,17 @@ impl Discards {
         reached.map(|layer| layer.granularity).max().unwrap_or_default()
     }
 
-    /// What keeps a discard from being made; `None` when, as far as can be seen, nothing does.
+    /// Why a discard is impossible; `None` when no obstacle is visible.
     pub fn obstacle(&self) -> Option<Obstacle> {
-        self.of_filesystem().or_else(|| self.of_layers())
+        self.filesystem_obstacle().or_else(|| self.layer_obstacle())
     }
 
-    fn of_filesystem(&self) -> Option<Obstacle> {
+    fn filesystem_obstacle(&self) -> Option<Obstacle> {
         let filesystem = self.filesystem.as_ref()?;
         let (kind, point) = (filesystem.kind.as_str(), &filesystem.mount_point);
         let instead = NOT_TRIMMING.iter().find(|(name, _)| *name == kind).map(|(_, cure)| *cure);
         let fuse = kind.starts_with("fuse").then_some(
-            "filesystems of programs (FUSE) cannot be trimmed: trim what they keep their data on",
+            "FUSE filesystems cannot be trimmed: trim the filesystem that holds their data",
         );
         if let Some(cure) = instead.or(fuse) {
             return Some(Obstacle {
@@ -222,7 +223,7 @@ impl Discards {
     }
 
     /// The lowest of the layers that take none, for those above it only pass on what it does.
-    fn of_layers(&self) -> Option<Obstacle> {
+    fn layer_obstacle(&self) -> Option<Obstacle> {
         let first = self.layers.first()?;
         if first.takes() {
             return None;
@@ -230,7 +231,7 @@ impl Discards {
         let reached = self.layers.iter().filter(|layer| layer.is_reached);
         let lacking = reached.take_while(|layer| !layer.takes()).last().unwrap_or(first);
         Some(Obstacle {
-            reason: format!("{} ({}) takes no discards", lacking.name, lacking.what),
+            reason: format!("{} ({}) does not support discards", lacking.name, lacking.what),
             cure: lacking.cure.clone(),
         })
     }
@@ -241,20 +242,20 @@ impl Discards {
         kind.is_some_and(|kind| TRIMMING.contains(&kind))
     }
 
-    /// What one should know beside: where the way down ends early, and who trims already.
+    /// Notes: where discards stop on the way down, and whether the mount already discards.
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
         if let Some(end) = self.layers.iter().find(|layer| !layer.is_reached) {
             remarks.push(format!(
-                "The loop device turns discards into holes in its file: {} below hears of them only \
-                 when the filesystem of that file is trimmed in turn.",
+                "The loop device turns discards into holes in its file: {} below receives them \
+                 only when the filesystem of that file is trimmed, too.",
                 end.name
             ));
         }
         let lost = |layer: &&Layer| layer.is_reached && !layer.takes();
         if let Some(layer) = self.layers.iter().skip(1).find(lost).filter(|_| self.takes_some()) {
             remarks.push(format!(
-                "{} ({}) takes none, so what lies on it never hears of them: {}.",
+                "{} ({}) does not support discards, so its blocks stay allocated: {}.",
                 layer.name, layer.what, layer.cure
             ));
         }
@@ -264,7 +265,7 @@ impl Discards {
         });
         if let Some(option) = online.next() {
             remarks.push(format!(
-                "It is mounted with {option}: what files leave is discarded already when they go."
+                "It is mounted with {option}: blocks of deleted files are discarded at once."
             ));
         }
         remarks
@@ -333,7 +334,7 @@ mod tests {
         let mut none = all.clone();
         none.devices.get_mut("dm-0").unwrap().discard_max = Bytes(0);
         let obstacle = discards(&none, "/mnt").obstacle().unwrap();
-        assert_eq!(obstacle.reason, "dm-0 (device mapper, crypt) takes no discards");
+        assert_eq!(obstacle.reason, "dm-0 (device mapper, crypt) does not support discards");
         assert!(obstacle.cure.contains("--allow-discards secret"), "{obstacle:?}");
 
         none.devices.get_mut("sda").unwrap().discard_max = Bytes(0);
@@ -349,7 +350,11 @@ mod tests {
         );
         let found = discards(&half, "/mnt");
         assert_eq!(found.obstacle(), None);
-        assert!(found.remarks()[0].starts_with("sdb (disk) takes none"), "{:?}", found.remarks());
+        assert!(
+            found.remarks()[0].starts_with("sdb (disk) does not support"),
+            "{:?}",
+            found.remarks()
+        );
         let parity = facts("xfs", &[("md0", raid("raid5"), 0, &[])]);
         let cure = discards(&parity, "/mnt").obstacle().unwrap().cure;
         assert!(cure.contains("devices_handle_discard_safely"), "{cure}");

@@ -1,4 +1,4 @@
-//! What a completed write is worth when the power goes, as far as the stack below a path tells.
+//! Whether completed writes survive power loss, as far as the stack below a path shows.
 //!
 //! Classes and their order follow the kernel's Documentation/block/writeback_cache_control.rst: a
 //! volatile cache below needs a flush, or force-unit-access writes, to keep what it acknowledged.
@@ -16,13 +16,13 @@ pub enum Durability {
     WriteBackFua,
     /// A volatile cache without FUA: each fsync or synchronous write flushes all of it.
     WriteBackFlush,
-    /// A volatile cache that nobody flushes: even fsync keeps nothing safe.
+    /// A volatile cache that is never flushed: not even fsync is safe.
     NeverFlushed,
     /// Memory: nothing is kept.
     Memory,
-    /// Another machine's, or a host's, business: this side cannot see what it does.
+    /// A server or another machine decides; this side cannot see how.
     Network,
-    /// Nothing tells.
+    /// Unknown.
     Unknown,
 }
 
@@ -40,22 +40,20 @@ impl Durability {
         }
     }
 
-    /// What a write that completed is worth, in one sentence.
+    /// Which completed writes are durable, in one sentence.
     pub fn meaning(self) -> &'static str {
         match self {
             Durability::WriteThrough => {
-                "direct writes are kept when they complete, buffered ones after fsync"
+                "direct writes are durable when they complete, buffered writes after fsync"
             }
-            Durability::WriteBackFua => {
-                "only fsync, or a write past the cache by O_SYNC, makes writes last"
-            }
+            Durability::WriteBackFua => "only fsync or O_SYNC makes writes durable",
             Durability::WriteBackFlush => {
-                "only fsync or O_SYNC makes writes last, by flushing the whole cache"
+                "only fsync or O_SYNC makes writes durable, by flushing the whole cache"
             }
-            Durability::NeverFlushed => "not even fsync makes writes last",
-            Durability::Memory => "nothing written outlives the machine's power",
-            Durability::Network => "what a write or fsync is worth is up to the other side",
-            Durability::Unknown => "what a completed write is worth cannot be told",
+            Durability::NeverFlushed => "not even fsync makes writes durable",
+            Durability::Memory => "nothing written survives power loss",
+            Durability::Network => "the server decides whether a write or fsync is durable",
+            Durability::Unknown => "it is unknown whether completed writes are durable",
         }
     }
 
@@ -91,38 +89,23 @@ pub fn durability_reason(facts: &Facts, target: &str) -> String {
     assess(facts, target).1
 }
 
-const IN_MEMORY: [&str; 4] = ["tmpfs", "ramfs", "devtmpfs", "hugetlbfs"];
-const REMOTE: [&str; 11] = [
-    "nfs",
-    "nfs4",
-    "cifs",
-    "smb3",
-    "ceph",
-    "9p",
-    "virtiofs",
-    "glusterfs",
-    "lustre",
-    "afs",
-    "beegfs",
-];
-
 fn assess(facts: &Facts, path: &str) -> (Durability, String) {
     let Some(target) = facts.targets.get(path) else {
-        return (Durability::Unknown, format!("{path} was not looked at"));
+        return (Durability::Unknown, format!("nothing is known about {path}"));
     };
-    if let Some(decided) = by_kind(target) {
+    if let Some(decided) = classify_target(target) {
         return decided;
     }
     let stack: Vec<&DeviceFacts> =
         facts.stack_under(path).into_iter().filter_map(|name| facts.devices.get(name)).collect();
     if stack.is_empty() {
         let reason = match &target.filesystem {
-            Some(f) => format!("no block device can be seen below this {} filesystem", f.kind),
-            None => "no block device can be seen below it".to_owned(),
+            Some(f) => format!("no block device is visible below this {} filesystem", f.kind),
+            None => "no block device is visible below it".to_owned(),
         };
         return (Durability::Unknown, reason);
     }
-    let (class, reason) = of_stack(&stack);
+    let (class, reason) = classify_stack(&stack);
     if !matches!(class, Durability::WriteBackFua | Durability::WriteBackFlush) {
         return (class, reason);
     }
@@ -136,16 +119,16 @@ fn assess(facts: &Facts, path: &str) -> (Durability, String) {
 }
 
 /// What the kind of target or of filesystem decides alone.
-fn by_kind(target: &TargetFacts) -> Option<(Durability, String)> {
+fn classify_target(target: &TargetFacts) -> Option<(Durability, String)> {
     if matches!(target.kind, TargetKind::Char | TargetKind::Fifo | TargetKind::Other) {
-        return Some((Durability::Unknown, "it is no storage".to_owned()));
+        return Some((Durability::Unknown, "it is not storage".to_owned()));
     }
     let filesystem = target.filesystem.as_ref()?;
     let kind = filesystem.kind.as_str();
-    if IN_MEMORY.contains(&kind) {
+    if matches!(kind, "tmpfs" | "ramfs" | "devtmpfs" | "hugetlbfs") {
         return Some((Durability::Memory, format!("{kind} keeps its files in memory")));
     }
-    if REMOTE.contains(&kind) {
+    if is_remote(kind) {
         let reason = format!("{kind} leaves it to {}", filesystem.source);
         return Some((Durability::Network, reason));
     }
@@ -156,14 +139,20 @@ fn by_kind(target: &TargetFacts) -> Option<(Durability, String)> {
     None
 }
 
+/// Filesystems of other machines.
+fn is_remote(kind: &str) -> bool {
+    let nfs = matches!(kind, "nfs" | "nfs4" | "cifs" | "smb3" | "9p" | "virtiofs" | "afs");
+    nfs || matches!(kind, "ceph" | "glusterfs" | "lustre" | "beegfs")
+}
+
 /// The mount option that stops the filesystem from sending flushes.
 pub(crate) fn barriers_off(filesystem: &FilesystemFacts) -> Option<&str> {
     let off = ["nobarrier", "barrier=0", "barrier=off", "barrier=none"];
     filesystem.options.iter().map(String::as_str).find(|option| off.contains(option))
 }
 
-/// The least that any level promises, from the top down.
-fn of_stack(stack: &[&DeviceFacts]) -> (Durability, String) {
+/// The weakest durability of any level.
+fn classify_stack(stack: &[&DeviceFacts]) -> (Durability, String) {
     let levels: Vec<&&DeviceFacts> =
         stack.iter().filter(|device| device.kind != DeviceKind::Partition).collect();
     if let Some(device) = levels.iter().find(|device| is_memory(device)) {
@@ -177,7 +166,7 @@ fn of_stack(stack: &[&DeviceFacts]) -> (Durability, String) {
         matches!(device.kind, DeviceKind::Loop { .. }) && device.below.is_empty()
     };
     if let Some(device) = levels.iter().find(hidden) {
-        let reason = format!("what holds the file behind {} cannot be seen", device.name);
+        let reason = format!("the device behind the file of {} is not visible", device.name);
         return (Durability::Unknown, reason);
     }
     if let Some(lie) = levels.iter().find_map(|device| unflushed(device, &levels)) {
@@ -185,7 +174,7 @@ fn of_stack(stack: &[&DeviceFacts]) -> (Durability, String) {
     }
     let mut worst = (Durability::WriteThrough, String::new());
     for device in &levels {
-        let found = of_device(device);
+        let found = classify_device(device);
         if rank(found.0) > rank(worst.0) || worst.1.is_empty() {
             worst = found;
         }
@@ -207,7 +196,8 @@ fn unflushed(device: &DeviceFacts, levels: &[&&DeviceFacts]) -> Option<String> {
     let own = device.health.as_ref().and_then(|health| health.volatile_write_cache);
     if own == Some(true) {
         return Some(format!(
-            "{}'s own write cache is on and volatile, but the kernel takes it for write through and sends no flush",
+            "{} has a volatile write cache, but the kernel treats it as write through and sends \
+             no flush",
             device.name
         ));
     }
@@ -216,33 +206,36 @@ fn unflushed(device: &DeviceFacts, levels: &[&&DeviceFacts]) -> Option<String> {
     };
     let below = levels.iter().find(is_below)?;
     Some(format!(
-        "{} passes no flush on to the volatile write cache of {}",
+        "{} does not pass flushes to the volatile write cache of {}",
         device.name, below.name
     ))
 }
 
-fn of_device(device: &DeviceFacts) -> (Durability, String) {
+fn classify_device(device: &DeviceFacts) -> (Durability, String) {
     let name = &device.name;
     let off = device.health.as_ref().and_then(|health| health.volatile_write_cache) == Some(false);
     match (device.write_cache.as_deref(), device.fua) {
         (Some("write back"), _) if off => {
-            (Durability::WriteThrough, format!("{name} says its write cache is off"))
+            (Durability::WriteThrough, format!("{name} reports that its write cache is off"))
         }
-        (Some("write back"), Some(true)) => {
-            (Durability::WriteBackFua, format!("{name} has a volatile write cache and takes FUA"))
-        }
-        (Some("write back"), _) => (
-            Durability::WriteBackFlush,
-            format!("{name} has a volatile write cache and takes no FUA"),
+        (Some("write back"), Some(true)) => (
+            Durability::WriteBackFua,
+            format!(
+                "{name} has a volatile write cache and supports \
+                                                FUA"
+            ),
         ),
+        (Some("write back"), _) => {
+            (Durability::WriteBackFlush, format!("{name} has a volatile write cache without FUA"))
+        }
         (Some("write through"), _) => {
             (Durability::WriteThrough, format!("{name} has no volatile write cache"))
         }
-        _ => (Durability::Unknown, format!("{name} does not say whether it has a write cache")),
+        _ => (Durability::Unknown, format!("{name} does not report whether it has a write cache")),
     }
 }
 
-/// How little is promised.
+/// Order of classes, from the strongest durability to the weakest.
 fn rank(class: Durability) -> u8 {
     match class {
         Durability::WriteThrough => 0,

@@ -11,19 +11,18 @@
 //! condition is undecided.
 
 pub(crate) mod condition;
-pub(crate) mod measure;
+pub(crate) mod figures;
 #[cfg(test)]
 mod tests;
 
-pub use condition::{Condition, Mistake, Subject};
+pub use condition::{Condition, ConditionError, Subject};
 
 use crate::case::Case;
 use crate::finding::Finding;
-use crate::metrics::Judged;
 use crate::operation::Operation;
 use crate::stats::{Estimate, STEADY_ROUNDS, steady_state};
-use condition::{Operator, Unit, What};
-use measure::{Measured, Member};
+use condition::{Operator, Requirement, Unit};
+use figures::{Measured, RepeatedJob};
 use record::{RunRecord, Severity};
 
 /// Whether a condition was met.
@@ -31,7 +30,7 @@ use record::{RunRecord, Severity};
 pub enum Outcome {
     /// It was.
     Pass,
-    /// The data do not tell.
+    /// The data do not decide.
     Undecided,
     /// It was not.
     Fail,
@@ -48,7 +47,7 @@ impl Outcome {
     }
 }
 
-/// What a condition came to for one job, in one direction.
+/// The result of a condition for one job and operation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GateResult {
     /// The condition as typed.
@@ -64,16 +63,16 @@ pub struct GateResult {
     pub unit: &'static str,
     /// Whether it was met.
     pub outcome: Outcome,
-    /// Why it came to that, where the figure alone does not say.
+    /// Why, where the figure alone does not show it.
     pub reason: Option<String>,
 }
 
-/// What all conditions came to, and what that means.
+/// The results of all conditions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Gated {
     /// In order of the conditions.
     pub results: Vec<GateResult>,
-    /// A condition that the data do not decide lets a run pass.
+    /// Whether undecided conditions let the run pass.
     pub undecided_passes: bool,
 }
 
@@ -84,24 +83,24 @@ impl Gated {
     }
 }
 
-/// What the conditions come to. `runs` are one run, or runs that repeat each other, each named by
+/// Evaluates the conditions. `runs` are one run, or runs that repeat each other, each named by
 /// its cell; `judged` are their findings together (of [`crate::judge`] or [`crate::together`]).
 /// `seed` is that of all random choices (bootstrap). A condition about nothing in these runs fails.
 pub fn evaluate(
     runs: &[RunRecord],
-    judged: &Judged,
+    findings_of_runs: &[Finding],
     seed: u64,
     conditions: &[Condition],
 ) -> Vec<GateResult> {
     let cases: Vec<Case> = runs.iter().map(Case::of).collect();
-    let members = measure::members(&cases);
+    let repeated_jobs = figures::repeated_jobs(&cases);
     let mut results = Vec::new();
     for condition in conditions {
-        let about = members.iter().filter(|member| condition.is_about(&member.name));
+        let about = repeated_jobs.iter().filter(|member| condition.is_about(&member.name));
         let found = match &condition.what {
-            What::Figure { .. } => about.flat_map(|m| figures(condition, m, seed)).collect(),
-            What::Steady => about.map(|m| steady(condition, m, &judged.findings)).collect(),
-            What::No(level) => vec![findings(condition, *level, &judged.findings)],
+            Requirement::Figure { .. } => about.flat_map(|m| figures(condition, m, seed)).collect(),
+            Requirement::Steady => about.map(|m| steady(condition, m, findings_of_runs)).collect(),
+            Requirement::No(level) => vec![findings(condition, *level, findings_of_runs)],
         };
         match found.is_empty() {
             true => results.push(about_nothing(condition)),
@@ -117,7 +116,7 @@ fn about_nothing(condition: &Condition) -> GateResult {
     GateResult { job, outcome: Outcome::Fail, reason, ..unmeasured(condition) }
 }
 
-/// What comes of a condition that is not about a figure.
+/// The result of a condition that is not about a figure.
 fn unmeasured(condition: &Condition) -> GateResult {
     GateResult {
         condition: condition.text.clone(),
@@ -140,11 +139,11 @@ pub fn passed(results: &[GateResult], undecided_passes: bool) -> bool {
 }
 
 /// A figure of one job, once for each direction or kind of request it has it in.
-fn figures(condition: &Condition, member: &Member, seed: u64) -> Vec<GateResult> {
-    let What::Figure { operation, class, metric, operator, limit } = &condition.what else {
+fn figures(condition: &Condition, member: &RepeatedJob, seed: u64) -> Vec<GateResult> {
+    let Requirement::Figure { operation, class, metric, operator, limit } = &condition.what else {
         return Vec::new();
     };
-    measure::figures(member, operation.as_ref(), *class, *metric, seed)
+    figures::figures(member, operation.as_ref(), *class, *metric, seed)
         .into_iter()
         .map(|Measured { operation, estimate, reason }| GateResult {
             condition: condition.text.clone(),
@@ -172,19 +171,19 @@ fn decide(measured: &Estimate, operator: Operator, limit: f64) -> Outcome {
     }
 }
 
-/// Whole intervals of a run that show whether it was steady.
+/// Smallest number of whole intervals that shows whether a run was steady.
 const STEADY_INTERVALS_MIN: usize = 10;
 
 /// Within each run no change or drift was found; rounds enough, those as well by SNIA's rule.
-fn steady(condition: &Condition, member: &Member, findings: &[Finding]) -> GateResult {
+fn steady(condition: &Condition, member: &RepeatedJob, findings: &[Finding]) -> GateResult {
     let changed = findings.iter().find(|f| {
         f.check == "not-steady"
             && f.severity >= Severity::Warning
             && (f.jobs.is_empty() || f.jobs.contains(&member.name))
     });
-    let rounds = measure::rounds(member);
+    let rounds = figures::rounds(member);
     let over_rounds = steady_state(&rounds).filter(|state| !state.is_steady);
-    let intervals = measure::intervals(member);
+    let intervals = figures::intervals(member);
     let (outcome, reason) = if let Some(finding) = changed {
         (Outcome::Fail, Some(finding.text.to_string()))
     } else if let Some(state) = over_rounds {
@@ -197,7 +196,7 @@ fn steady(condition: &Condition, member: &Member, findings: &[Finding]) -> GateR
         (Outcome::Fail, Some(text))
     } else if intervals < STEADY_INTERVALS_MIN && rounds.len() < STEADY_ROUNDS {
         let text = format!(
-            "{intervals} whole intervals are too few to tell: {STEADY_INTERVALS_MIN} are needed"
+            "only {intervals} whole intervals: {STEADY_INTERVALS_MIN} are needed to decide"
         );
         (Outcome::Undecided, Some(text))
     } else {

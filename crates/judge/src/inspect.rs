@@ -1,4 +1,4 @@
-//! What a path is made of and what that means for a benchmark, before any I/O.
+//! The storage stack below a path and what it means for a benchmark, before any I/O.
 //!
 //! Fourteen questions, each answered by what was found, one sentence on what it means here, and
 //! what to decide. Nothing is measured: what only a run shows (how busy CPUs and devices are, what a
@@ -10,72 +10,16 @@ mod device;
 mod filesystem;
 mod health;
 mod queue;
+mod section;
 mod view;
-mod words;
+
+pub use section::{Mark, Row, Section};
 
 use crate::durability::{Durability, durability, durability_reason};
 use record::Facts;
 use view::View;
 
-/// How a row is to be read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Mark {
-    /// Nothing to do.
-    #[default]
-    Ok,
-    /// Worth knowing before a figure is believed.
-    Look,
-    /// Makes a figure wrong, or worthless for most questions.
-    Problem,
-}
-
-impl Mark {
-    /// As it is written: "ok", "look", "problem".
-    pub fn name(self) -> &'static str {
-        match self {
-            Mark::Ok => "ok",
-            Mark::Look => "look",
-            Mark::Problem => "problem",
-        }
-    }
-}
-
-/// One thing that was found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
-    /// What it is about ("vda", "temperature").
-    pub label: String,
-    /// What was found.
-    pub value: String,
-    /// How to read it.
-    pub mark: Mark,
-}
-
-/// One question and its answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Section {
-    /// Its number, 1 to 14.
-    pub number: u32,
-    /// One word for programs ("scheduler").
-    pub id: &'static str,
-    /// A heading.
-    pub title: &'static str,
-    /// What was found.
-    pub rows: Vec<Row>,
-    /// What that means for a benchmark, in a sentence.
-    pub means: String,
-    /// What to decide or do, in a sentence.
-    pub decide: String,
-}
-
-impl Section {
-    /// The gravest mark of its rows.
-    pub fn mark(&self) -> Mark {
-        self.rows.iter().map(|row| row.mark).max().unwrap_or_default()
-    }
-}
-
-/// Everything there is to say of a path before a benchmark.
+/// The inspection of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inspection {
     /// The path as it was named.
@@ -88,9 +32,9 @@ pub struct Inspection {
     pub durability_reason: String,
     /// The fourteen sections, by number.
     pub sections: Vec<Section>,
-    /// What could not be found out.
+    /// What is unknown.
     pub unknown: Vec<String>,
-    /// What root would be told besides.
+    /// What root can see in addition.
     pub as_root: Vec<String>,
 }
 
@@ -125,7 +69,7 @@ pub fn inspect(facts: &Facts, target: &str) -> Inspection {
     }
 }
 
-/// Whether something is unknown because only root may know it.
+/// Whether something is unknown because only root may read it.
 fn for_root(unknown: &str) -> bool {
     unknown.contains(Facts::ROOT_ONLY)
 }

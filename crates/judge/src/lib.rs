@@ -9,44 +9,46 @@
 mod case;
 pub mod checks;
 pub mod compare;
-mod course;
+mod delta;
 mod discard;
 mod durability;
 mod finding;
 pub mod gate;
 pub mod inspect;
+mod judge_set;
+mod judged;
 mod measure;
 mod metrics;
 mod operation;
 mod repeats;
-mod since;
 pub mod stats;
-mod tabled;
-mod together;
+mod table;
+mod time_series;
 pub mod trend;
 mod verdict;
 mod wording;
 
 pub use case::{Case, DeviceUse, Part};
-pub use course::{
-    Course, CpuStep, DeviceCourse, DeviceStep, DirectionCourse, MachineCourse, PERCENTILES, Step,
-    Traffic, courses, machine_course, traffic,
-};
 pub use discard::{Discards, Layer, Obstacle, discards};
 pub use durability::{Durability, durability, durability_reason};
 pub use finding::{Figure, Finding};
 pub use inspect::{Inspection, inspect};
+pub use time_series::{
+    CpuStep, DeviceSeries, DeviceStep, DeviceTraffic, DirectionSeries, JobSeries, MachineSeries,
+    PERCENTILES, SeriesStep, device_traffic, job_series, machine_series,
+};
 
+pub use delta::{Delta, DirectionDelta, WorkerDelta, delta};
+pub use judge_set::judge_set;
+pub use judged::{Judged, figures, findings_so_far, judge};
 pub use measure::Measure;
 pub use metrics::{
     CpuMetrics, DepthMetrics, DirectionMetrics, DiskMetrics, DiskTotals, GroupMetrics, GroupRow,
-    Idleness, Judged, LATENCY_CLASSES, LatencyClasses, LatencyStats, RowKind, SeriesStats,
-    SteadyMetrics, SyncMetrics, UnitMetrics, figures, findings_so_far, judge,
+    Idleness, LATENCY_CLASSES, LatencyClasses, LatencyStats, RowKind, SeriesStats, SteadyMetrics,
+    SyncMetrics, UnitMetrics,
 };
 pub use metrics::{ExchangeMetrics, HostMetrics, PriorityStats, RequestMetrics, merged_exchange};
 pub use operation::Operation;
 pub use repeats::{Repeated, RepeatedFigure, repeats};
-pub use since::{DirectionSince, Since, WorkerSince, since};
-pub use tabled::{Curve, Tabled, TabledFigure, curves, tabled};
-pub use together::together;
+pub use table::{LatencyCurve, TableFigure, TableRow, latency_curves, table_rows};
 pub use verdict::{Confidence, Limit, Verdict, workloads};

@@ -1,9 +1,8 @@
-//! A figure of a run asked for by name, where one number has to stand for all of the run: in the
-//! cell of a table, at a point of a picture.
+//! A figure of a run by name, where one number stands for the run: a table cell, a point of a chart.
 
 use crate::compare::{METRICS, metric};
-use crate::gate::condition::{Class, Metric, nearest};
-use crate::gate::measure::histogram;
+use crate::gate::condition::{LatencyKind, Metric, nearest};
+use crate::gate::figures::histogram;
 use crate::metrics::exchange;
 use crate::metrics::latency::merged;
 use crate::metrics::window::{busy, per_second, union_ns};
@@ -15,13 +14,13 @@ use record::{Direction, Histogram, JobRecord, REQUESTS, RunRecord};
 /// ("GET.p99") or to the first byte, of one kind or of all ("GET.ttfb.p99", "ttfb.mean").
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measure {
-    of: Of,
+    of: Scope,
     name: &'static str,
 }
 
 /// Which of the I/Os of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Of {
+enum Scope {
     All,
     One(Direction),
     Sync,
@@ -34,9 +33,9 @@ enum Of {
 const SYNC: &str = "sync";
 const FIRST_BYTE: &str = "ttfb";
 
-impl Of {
+impl Scope {
     fn has_rates(self) -> bool {
-        matches!(self, Of::All | Of::One(_))
+        matches!(self, Scope::All | Scope::One(_))
     }
 }
 
@@ -48,15 +47,15 @@ impl Measure {
     pub fn parse(text: &str) -> Result<Measure, String> {
         // Percentiles have dots of their own ("p99.9").
         let (of, rest) = match text.split_once('.') {
-            Some((front, rest)) => of_name(front, rest).unwrap_or((Of::All, text)),
-            None => (Of::All, text),
+            Some((front, rest)) => of_name(front, rest).unwrap_or((Scope::All, text)),
+            None => (Scope::All, text),
         };
         let name = figures().find(|known| *known == rest).ok_or_else(|| unknown(rest))?;
         let measure = Measure { of, name };
         match of.has_rates() || !measure.is_rate() {
             true => Ok(measure),
             false => Err(match of {
-                Of::Sync => {
+                Scope::Sync => {
                     format!("'{text}': synchronisations have latencies only, such as sync.p99")
                 }
                 _ => format!("'{text}': requests have latencies only, such as GET.p99 or ttfb.p99"),
@@ -67,22 +66,23 @@ impl Measure {
     /// All there are: of all directions together, of each, of synchronisations, and of requests of
     /// every kind.
     pub fn every() -> Vec<Measure> {
-        let one = |of: Of| figures().map(move |name| Measure { of, name });
-        let requests = REQUESTS.into_iter().flat_map(|r| [Of::Whole(r), Of::FirstByte(Some(r))]);
-        let ways = [Of::All, Of::Sync, Of::FirstByte(None)].into_iter();
-        let ways = ways.chain(Direction::ALL.map(Of::One)).chain(requests);
+        let one = |of: Scope| figures().map(move |name| Measure { of, name });
+        let requests =
+            REQUESTS.into_iter().flat_map(|r| [Scope::Whole(r), Scope::FirstByte(Some(r))]);
+        let ways = [Scope::All, Scope::Sync, Scope::FirstByte(None)].into_iter();
+        let ways = ways.chain(Direction::ALL.map(Scope::One)).chain(requests);
         ways.flat_map(one).filter(|one| one.of.has_rates() || !one.is_rate()).collect()
     }
 
     /// Its name as it is asked for.
     pub fn name(&self) -> String {
         match self.of {
-            Of::All => self.name.into(),
-            Of::One(direction) => format!("{}.{}", direction.name(), self.name),
-            Of::Sync => format!("{SYNC}.{}", self.name),
-            Of::Whole(request) => format!("{request}.{}", self.name),
-            Of::FirstByte(None) => format!("{FIRST_BYTE}.{}", self.name),
-            Of::FirstByte(Some(request)) => format!("{request}.{FIRST_BYTE}.{}", self.name),
+            Scope::All => self.name.into(),
+            Scope::One(direction) => format!("{}.{}", direction.name(), self.name),
+            Scope::Sync => format!("{SYNC}.{}", self.name),
+            Scope::Whole(request) => format!("{request}.{}", self.name),
+            Scope::FirstByte(None) => format!("{FIRST_BYTE}.{}", self.name),
+            Scope::FirstByte(Some(request)) => format!("{request}.{FIRST_BYTE}.{}", self.name),
         }
     }
 
@@ -115,9 +115,9 @@ impl Measure {
 
     fn directions(&self) -> &[Direction] {
         match &self.of {
-            Of::All => &Direction::ALL,
-            Of::One(direction) => std::slice::from_ref(direction),
-            Of::Sync | Of::Whole(_) | Of::FirstByte(_) => &[],
+            Scope::All => &Direction::ALL,
+            Scope::One(direction) => std::slice::from_ref(direction),
+            Scope::Sync | Scope::Whole(_) | Scope::FirstByte(_) => &[],
         }
     }
 
@@ -135,12 +135,14 @@ impl Measure {
 
     fn latencies(&self, jobs: &[&JobRecord]) -> Option<Histogram> {
         match self.of {
-            Of::All | Of::One(_) => {}
-            Of::Sync => return histogram(jobs, &Operation::Sync, Class::Sync),
-            Of::Whole(request) => return exchange::times(jobs, Some(request), |one| &one.whole),
-            Of::FirstByte(request) => return exchange::times(jobs, request, |one| &one.first_byte),
+            Scope::All | Scope::One(_) => {}
+            Scope::Sync => return histogram(jobs, &Operation::Sync, LatencyKind::Sync),
+            Scope::Whole(request) => return exchange::times(jobs, Some(request), |one| &one.whole),
+            Scope::FirstByte(request) => {
+                return exchange::times(jobs, request, |one| &one.first_byte);
+            }
         }
-        [Class::Response, Class::Clat, Class::Lat].into_iter().find_map(|class| {
+        [LatencyKind::Response, LatencyKind::Clat, LatencyKind::Lat].into_iter().find_map(|class| {
             let of = |direction: &Direction| histogram(jobs, &Operation::Io(*direction), class);
             let parts: Vec<Histogram> = self.directions().iter().filter_map(of).collect();
             merged(parts.iter())
@@ -154,17 +156,17 @@ fn figures() -> impl Iterator<Item = &'static str> {
 }
 
 /// What the word before a dot names, and what follows it.
-fn of_name<'a>(front: &str, rest: &'a str) -> Option<(Of, &'a str)> {
+fn of_name<'a>(front: &str, rest: &'a str) -> Option<(Scope, &'a str)> {
     if let Some(request) = request_named(front) {
         return Some(match rest.split_once('.') {
-            Some((FIRST_BYTE, figure)) => (Of::FirstByte(Some(request)), figure),
-            _ => (Of::Whole(request), rest),
+            Some((FIRST_BYTE, figure)) => (Scope::FirstByte(Some(request)), figure),
+            _ => (Scope::Whole(request), rest),
         });
     }
     let direction = Direction::ALL.into_iter().find(|direction| direction.name() == front);
-    let of = direction.map(Of::One).or(match front {
-        SYNC => Some(Of::Sync),
-        FIRST_BYTE => Some(Of::FirstByte(None)),
+    let of = direction.map(Scope::One).or(match front {
+        SYNC => Some(Scope::Sync),
+        FIRST_BYTE => Some(Scope::FirstByte(None)),
         _ => None,
     });
     Some((of?, rest))
@@ -176,7 +178,7 @@ fn unknown(name: &str) -> String {
         None => "there".into(),
     };
     format!(
-        "'{name}' is no figure: {near} are {}, each also of one direction (read.p99); \
+        "'{name}' is not a figure: {near} are {}, each also of one direction (read.p99); \
          latencies also of synchronisations (sync.p99), of requests (GET.p99) and to their first \
          byte (ttfb.p99, GET.ttfb.p99)",
         figures().collect::<Vec<_>>().join(", ")

@@ -1,8 +1,8 @@
 //! What repeats of a measurement say together: means with their intervals, spread and variation.
 
 use crate::case::{Case, Part};
-use crate::gate::condition::Class;
-use crate::gate::measure::{classes_of_request, histogram, latency_name};
+use crate::gate::condition::LatencyKind;
+use crate::gate::figures::{classes_of_request, histogram, latency_name};
 use crate::metrics::exchange;
 use crate::metrics::latency::merged;
 use crate::operation::Operation;
@@ -81,11 +81,11 @@ fn values_of(run: &RunRecord) -> Vec<(Key, Values)> {
         for direction in Direction::ALL {
             if !part.metrics.directions[direction].is_idle() {
                 let key = key(Operation::Io(direction), None);
-                found.push((key, of_direction(part, direction)));
+                found.push((key, direction_values(part, direction)));
             }
         }
-        if let Some(latency) = histogram(&part.workers, &Operation::Sync, Class::Sync) {
-            found.push((key(Operation::Sync, None), of_latency(&latency)));
+        if let Some(latency) = histogram(&part.workers, &Operation::Sync, LatencyKind::Sync) {
+            found.push((key(Operation::Sync, None), latency_values(&latency)));
         }
         let requests = exchange::kinds(&part.workers);
         for request in &requests {
@@ -93,7 +93,7 @@ fn values_of(run: &RunRecord) -> Vec<(Key, Values)> {
                 let operation = Operation::Request(request.clone());
                 if let Some(latency) = histogram(&part.workers, &operation, class) {
                     let name = latency_name(&operation, class);
-                    found.push((key(operation, Some(name)), of_latency(&latency)));
+                    found.push((key(operation, Some(name)), latency_values(&latency)));
                 }
             }
         }
@@ -101,18 +101,18 @@ fn values_of(run: &RunRecord) -> Vec<(Key, Values)> {
     found
 }
 
-fn of_direction(part: &Part, direction: Direction) -> Values {
+fn direction_values(part: &Part, direction: Direction) -> Values {
     let metrics = &part.metrics.directions[direction];
     let mut values =
         vec![("IOPS", "IOPS", metrics.iops), ("bandwidth", "bytes/s", metrics.bytes_per_second)];
     let latencies = || part.workers.iter().map(|job| &job.results[direction].latency);
     let response = merged(latencies().filter_map(|latency| latency.response.as_ref()));
     let latency = response.or_else(|| merged(latencies().filter_map(|l| l.clat.as_ref())));
-    values.extend(latency.iter().flat_map(of_latency));
+    values.extend(latency.iter().flat_map(latency_values));
     values
 }
 
-fn of_latency(latency: &Histogram) -> Values {
+fn latency_values(latency: &Histogram) -> Values {
     let percentile = |(p, name)| Some((name, "ns", latency.known_percentile(p)? as f64));
     let percentiles = PERCENTILES.into_iter().filter_map(percentile);
     std::iter::once(("mean", "ns", latency.mean())).chain(percentiles).collect()

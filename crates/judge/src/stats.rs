@@ -16,10 +16,11 @@ pub use percentile::{percentile_interval, samples_needed, supports};
 pub use random::Random;
 pub use resample::mean_of_series;
 pub use steady::{STEADY_ROUNDS, SteadyState, steady_state};
-pub use summary::{Summary, median, summary};
+pub use summary::{Summary, summary};
 pub use trend::{Trend, trend};
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::statistics::{Data, OrderStatistics};
 
 /// An estimate and the interval that holds the true value in 95 of 100 cases.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -77,4 +78,24 @@ mod tests {
         }
         assert_eq!(students_t(0.0, 0.05), f64::INFINITY);
     }
+}
+
+/// The median; 0 without values.
+pub fn median(values: &[f64]) -> f64 {
+    if values.is_empty() { 0.0 } else { Data::new(values.to_vec()).median() }
+}
+
+/// Degrees of freedom of the difference of two means, each with its variance and degrees of freedom
+/// (Welch 1947, Satterthwaite 1946). At the maximum, Student's distribution is the normal one.
+pub(crate) fn welch_freedom(one: (f64, f64), other: (f64, f64)) -> f64 {
+    const FREEDOM_MAX: f64 = 1e6;
+    let part = |(variance, freedom): (f64, f64)| variance * variance / freedom;
+    let parts = part(one) + part(other);
+    if parts > 0.0 { ((one.0 + other.0).powi(2) / parts).min(FREEDOM_MAX) } else { FREEDOM_MAX }
+}
+
+/// How exactly a histogram knows the ratio of two values with these logarithms, as a logarithm: to
+/// one bucket, and to 1 ns.
+pub(crate) fn resolution(one: f64, other: f64) -> f64 {
+    (1.0 / record::SUB_BUCKETS as f64).max((-one.min(other)).exp()).ln_1p()
 }

@@ -1,4 +1,5 @@
-//! A figure over many runs: where its level changed, whether it drifts, and what else changed then.
+//! A figure over many runs: where its level changed, whether it drifts, and what changed on the machine
+//! at that time.
 //!
 //! Levels are found by cutting the series in two where the ranks before and after differ most, and
 //! each part again (Vostrikova 1981), over seeded intervals, so that a change which is taken back
@@ -15,25 +16,25 @@ use record::{RunRecord, Severity};
 /// Runs that make a level: fewer are outliers.
 pub const LEVEL_MIN: usize = 3;
 
-/// Of a hundred series without a change, about one is said to have one.
+/// False alarm rate: the share of series without a change in which one is found.
 pub const CHANCE_MAX: f64 = 0.01;
 
 /// Parts of a series are held to their share of that, for there are several; no less than this, which
 /// permutations can just show.
 const CHANCE_MIN: f64 = 0.002;
 
-/// A difference of levels below this share is nothing to tell of.
+/// Smallest difference of levels that is reported, as a share.
 const CHANGE_MIN: f64 = 0.01;
 
-/// Permutations that a cut is held against.
+/// Number of permutations that test a cut.
 const PERMUTATIONS: u32 = 999;
 
 /// Runs that are looked at, the last ones.
 pub const RUNS_MAX: usize = 2000;
 
-/// How a figure went over many runs.
+/// The levels of a figure over many runs.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Course {
+pub struct Levels {
     /// Stretches of one level, in order; one when nothing changed, none without values.
     pub levels: Vec<Level>,
     /// Where one level ended and the next began.
@@ -74,9 +75,9 @@ impl Change {
     }
 }
 
-/// How a figure of runs in the order of time went. The same values always give the same. Of more than
-/// [`RUNS_MAX`] values only the last are to be given.
-pub fn course(values: &[f64]) -> Course {
+/// Finds the levels of a figure of runs in the order of time. The same values give the same result. Of
+/// more than [`RUNS_MAX`] values, pass only the last.
+pub fn find_levels(values: &[f64]) -> Levels {
     let mut cuts: Vec<(usize, f64)> = Vec::new();
     let mut random = Random::new(values.len() as u64);
     let mut pending = vec![(0, values.len())];
@@ -93,13 +94,13 @@ pub fn course(values: &[f64]) -> Course {
     let line = trend(values);
     if line.significant && line_fits_better(values, &levels) {
         let whole = Level { from: 0, to: values.len(), median: median(values) };
-        return Course { levels: vec![whole], changes: Vec::new(), drift: Some(line.total_change) };
+        return Levels { levels: vec![whole], changes: Vec::new(), drift: Some(line.total_change) };
     }
-    told(values, cuts)
+    without_small_changes(values, cuts)
 }
 
-/// Levels and changes, without those too small to tell of.
-fn told(values: &[f64], mut cuts: Vec<(usize, f64)>) -> Course {
+/// Levels and changes, without changes that are too small.
+fn without_small_changes(values: &[f64], mut cuts: Vec<(usize, f64)>) -> Levels {
     loop {
         let levels = levels(values, &cuts);
         let is_small = |pair: &[Level]| {
@@ -116,7 +117,7 @@ fn told(values: &[f64], mut cuts: Vec<(usize, f64)>) -> Course {
                     chance: cut.1,
                 };
                 let changes = levels.windows(2).zip(&cuts).map(change).collect();
-                return Course { levels, changes, drift: None };
+                return Levels { levels, changes, drift: None };
             }
         }
     }
@@ -134,7 +135,7 @@ fn levels(values: &[f64], cuts: &[(usize, f64)]) -> Vec<Level> {
     levels
 }
 
-/// Where the values fall apart most, and the chance of that; `None` when it is not small enough.
+/// The cut with the largest difference of ranks and its p-value; `None` when that is not small enough.
 fn cut(values: &[f64], chance_max: f64, random: &mut Random) -> Option<(usize, f64)> {
     let ranks = ranks(values);
     let intervals = seeded(values.len());
@@ -146,7 +147,7 @@ fn cut(values: &[f64], chance_max: f64, random: &mut Random) -> Option<(usize, f
         for place in (1..shuffled.len()).rev() {
             shuffled.swap(place, random.below(place + 1));
         }
-        // Rounding must not tell equal ones apart.
+        // Rounding must not make equal values differ.
         as_far += u32::from(furthest(&shuffled, &intervals)?.0 >= found - 1e-9);
         if as_far > as_far_max {
             return None;
@@ -285,7 +286,7 @@ pub struct Trend {
     /// The runs, in the order of time.
     pub runs: Vec<Run>,
     /// The levels of the figure and their changes.
-    pub course: Course,
+    pub course: Levels,
     /// For each change of the course, what changed on the machine at that time.
     pub coincidences: Vec<Vec<Coincidence>>,
 }
@@ -293,9 +294,6 @@ pub struct Trend {
 impl Trend {
     /// Finds the changes of a figure. `load` reads the record of the run at a position; it is called
     /// only for runs next to a change.
-    ///
-    /// # Errors
-    /// Only those of `load`.
     pub fn new<E>(
         workload: String,
         measure: Measure,
@@ -303,7 +301,7 @@ impl Trend {
         load: impl Fn(usize) -> Result<RunRecord, E>,
     ) -> Result<Trend, E> {
         let values: Vec<f64> = runs.iter().map(|run| run.value).collect();
-        let course = course(&values);
+        let course = find_levels(&values);
         let coincidences = course.changes.iter().map(|change| {
             let range = around(change, runs.len());
             let records: Vec<RunRecord> = range.clone().map(&load).collect::<Result<_, E>>()?;

@@ -1,7 +1,7 @@
 //! What was judged in the terms of another tool.
 
 use crate::finding::Finding;
-use crate::metrics::Judged;
+use crate::judged::Judged;
 use crate::verdict::Verdict;
 use record::{Sentence, Terminology};
 

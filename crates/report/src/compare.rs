@@ -5,7 +5,7 @@ use crate::messages;
 use crate::style::Style;
 use judge::checks::Difference;
 use judge::compare::{
-    ASSUMED_SPREAD, ASSUMED_SPREAD_OF_TAILS, Call, Comparison, DirectionComparison, Distance,
+    ASSUMED_SPREAD, ASSUMED_SPREAD_OF_TAILS, Change, Comparison, DirectionComparison, Distance,
     JobComparison, MetricComparison, Shift,
 };
 use judge::stats::Estimate;
@@ -119,17 +119,17 @@ fn metric_table(direction: &DirectionComparison, style: &Style) -> String {
 fn not_comparable(metrics: &[MetricComparison], style: &Style) -> String {
     let names: Vec<&str> = metrics.iter().map(|metric| metric.name).collect();
     let reason = metrics.first().and_then(|metric| metric.reason.as_deref()).unwrap_or_default();
-    let text = format!("{:<9} {}: {reason}", names.join(", "), Call::NotComparable.name());
+    let text = format!("{:<9} {}: {reason}", names.join(", "), Change::NotComparable.name());
     style.paragraph(&text, 2)
 }
 
 fn metric_row(metric: &MetricComparison, style: &Style) -> String {
     let ratio = metric.ratio.unwrap_or_default();
     let (low, high) = (factor(ratio.low), factor(ratio.high));
-    let call = match (metric.call, metric.is_beyond_tolerance) {
-        (Call::Slower, true) => style.severity(Severity::Error, metric.call_name()),
-        (Call::Slower, false) => style.severity(Severity::Warning, metric.call_name()),
-        _ => metric.call_name().to_owned(),
+    let call = match (metric.change, metric.is_beyond_tolerance) {
+        (Change::Slower, true) => style.severity(Severity::Error, metric.change_name()),
+        (Change::Slower, false) => style.severity(Severity::Warning, metric.change_name()),
+        _ => metric.change_name().to_owned(),
     };
     format!(
         "  {:<10}{:>11}{:>11}{:>7}  {:<16}{call}\n",
@@ -176,8 +176,9 @@ fn distance_text(distance: &Distance, counted: &str, style: &Style) -> String {
 }
 
 fn conclusion_text(comparison: &Comparison, style: &Style) -> String {
-    let number = |call: Call| comparison.metrics().filter(|m| m.call == call).count();
-    let [slower, faster, same] = [Call::Slower, Call::Faster, Call::NoDifferenceShown].map(number);
+    let number = |call: Change| comparison.metrics().filter(|m| m.change == call).count();
+    let [slower, faster, same] =
+        [Change::Slower, Change::Faster, Change::NoDifferenceShown].map(number);
     let beyond = comparison.metrics().filter(|metric| metric.is_beyond_tolerance).count();
     let tolerance = format!("{} %", comparison.tolerance * 100.0);
     let (worse, better) = compared_as(comparison);
@@ -209,10 +210,11 @@ fn conclusion_text(comparison: &Comparison, style: &Style) -> String {
 
 /// "slower" and "faster"; "worse" and "better" if failures differ.
 pub(crate) fn compared_as(comparison: &Comparison) -> (&'static str, &'static str) {
-    let differs = |metric: &MetricComparison| matches!(metric.call, Call::Slower | Call::Faster);
+    let differs =
+        |metric: &MetricComparison| matches!(metric.change, Change::Slower | Change::Faster);
     match comparison.metrics().any(|metric| metric.is_failures() && differs(metric)) {
         true => ("worse", "better"),
-        false => (Call::Slower.name(), Call::Faster.name()),
+        false => (Change::Slower.name(), Change::Faster.name()),
     }
 }
 
@@ -325,7 +327,7 @@ fn direction_json(direction: &DirectionComparison) -> Value {
             "before": figure(metric.before),
             "after": figure(metric.after),
             "ratio": metric.ratio.map(interval_json),
-            "call": metric.call_name(),
+            "call": metric.change_name(),
             "beyond_tolerance": metric.is_beyond_tolerance,
             "reason": metric.reason,
         })

@@ -1,7 +1,7 @@
 //! Figures and their intervals, in the units that [`judge`] gives them in.
 
 use record::human::{self, Unit};
-use suite::test::Estimated;
+use suite::Estimated;
 
 /// Bytes a second in one MiB/s, for columns with "MiB/s" above them.
 pub(crate) const MEBIBYTE: f64 = 1_048_576.0;

@@ -1,7 +1,7 @@
 //! Records for a report, with their name and judged.
 
 use crate::plot::Source;
-use judge::{Judged, together};
+use judge::{Judged, judge_set};
 use record::date;
 use record::{RecordSet, RunRecord};
 use suite::sweep::Design;
@@ -42,7 +42,7 @@ impl JudgedSet {
     fn of(name: &str, mut set: RecordSet, source: Source) -> JudgedSet {
         let prepared = sort_by_values(&mut set, &source);
         let judged: Vec<Judged> = set.runs.iter().map(judge::judge).collect();
-        let together = together(&set, &judged);
+        let together = judge_set(&set, &judged);
         let is_varied = source.dimensions.iter().any(|dimension| dimension.values.len() > 1);
         let varied = is_varied.then_some(source);
         JudgedSet { name: name.into(), set, prepared, judged, together, varied, since: None }

@@ -3,7 +3,7 @@
 use crate::figures::{in_unit, interval, units};
 use crate::style::Style;
 use judge::{Repeated, RepeatedFigure};
-use suite::test::Estimated;
+use suite::Estimated;
 
 /// Mean, 95 % interval of the mean in its unit, median, extremes and coefficient of variation of every
 /// figure; empty without repeats. Lines have at most 80 columns.

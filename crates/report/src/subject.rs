@@ -15,7 +15,7 @@ pub enum Subject<'a> {
         set: &'a RecordSet,
         /// Each run, judged.
         judged: &'a [Judged],
-        /// All runs as one ([`judge::together`]).
+        /// All runs as one ([`judge::judge_set`]).
         together: &'a Judged,
     },
     /// Jobs on several servers. Text is printed server by server ([`crate::normal::server`]) and

@@ -14,7 +14,7 @@ use crate::style::Style;
 use crate::verdict;
 use judge::{Durability, Finding, Judged};
 use record::{Direction, Nanos, Severity, human};
-use suite::test::Limited;
+use suite::LimitGroup;
 use suite::{Failure, diagnose, precondition, test};
 
 /// The report of `fathom test`.
@@ -51,7 +51,7 @@ fn what_was_tested(conclusion: &test::Conclusion) -> String {
         "one file of {}, {way}, {}, {rounds} in {}; writes: {durability}",
         conclusion.size,
         conclusion.engine,
-        duration(conclusion.took)
+        duration(conclusion.elapsed)
     )
 }
 
@@ -105,13 +105,13 @@ fn limits(conclusion: &test::Conclusion, style: &Style) -> String {
         return String::new();
     }
     let out = verdicts(&conclusion.limited, style);
-    out + &style.paragraph(&format!("Valid for: {}.", conclusion.use_for), 2)
+    out + &style.paragraph(&format!("Valid for: {}.", conclusion.valid_for), 2)
 }
 
 /// The verdicts, cells with the same limit together.
-fn verdicts(limited: &[Limited], style: &Style) -> String {
+fn verdicts(limited: &[LimitGroup], style: &Style) -> String {
     let mut out = style.heading("Verdict");
-    for Limited { verdict, cells } in limited {
+    for LimitGroup { verdict, cells } in limited {
         let heading = format!(
             "limited by: {}, confidence: {}: {}",
             verdict.limit.name(),
@@ -160,7 +160,7 @@ pub fn precondition(conclusion: &precondition::Conclusion, style: &Style) -> Str
     if let Some(failure) = &conclusion.failure {
         out += &failures(std::slice::from_ref(failure), style);
     }
-    let took = duration(conclusion.took);
+    let took = duration(conclusion.elapsed);
     let end = match (&course.last, conclusion.is_steady()) {
         (Some(last), true) => format!("Steady after {took}: {}.", steadiness(last)),
         (Some(last), false) => format!(
@@ -192,12 +192,12 @@ fn steadiness(last: &judge::stats::SteadyState) -> String {
 /// The report of `fathom diagnose`.
 pub fn diagnose(conclusion: &diagnose::Conclusion, style: &Style) -> String {
     let mut out = String::new();
-    for (number, look) in (1..).zip(&conclusion.looks) {
+    for (number, look) in (1..).zip(&conclusion.steps) {
         out += &format!("{}\n", style.bold(&format!("{number}. {}", look.title)));
         for (label, text) in [("ran ", &look.ran)]
             .into_iter()
-            .chain(look.saw.iter().map(|saw| ("saw ", saw)))
-            .chain([("=>  ", &look.concluded)])
+            .chain(look.observed.iter().map(|saw| ("saw ", saw)))
+            .chain([("=>  ", &look.conclusion)])
         {
             let wrapped = style.wrap(text, 7);
             out += &format!("   {}{}\n", style.dim(label), &wrapped[7..]);

@@ -7,7 +7,8 @@ use crate::suite::{duration, findings};
 use crate::verdict::sentence;
 use judge::Finding;
 use record::{Severity, human};
-use suite::sweep::{Conclusion, Failed, Limited};
+use suite::LimitGroup;
+use suite::sweep::{Conclusion, FailureGroup, LimitGroup};
 
 /// The most cells that a line names.
 const NAMES_MAX: usize = 5;
@@ -34,7 +35,7 @@ pub fn text(conclusion: &Conclusion, repeats: u32, style: &Style) -> String {
 fn progress(conclusion: &Conclusion, style: &Style) -> String {
     let Conclusion { made, planned, cells, .. } = conclusion;
     let line = match made == planned {
-        true => format!("{cells} cells, {made} runs in {}.", duration(conclusion.took)),
+        true => format!("{cells} cells, {made} runs in {}.", duration(conclusion.elapsed)),
         false => format!("{made} of {planned} runs are done; the others are missing above."),
     };
     style.paragraph(&line, 0)
@@ -49,7 +50,7 @@ fn cell_count(found: usize, cells: usize) -> String {
     }
 }
 
-fn failure(failed: &Failed, style: &Style) -> String {
+fn failure(failed: &FailureGroup, style: &Style) -> String {
     let mut cells: Vec<String> = Vec::new();
     for cell in &failed.cells {
         if !cells.contains(cell) {
@@ -67,7 +68,7 @@ fn limits(conclusion: &Conclusion, style: &Style) -> String {
         return String::new();
     }
     let mut out = style.heading("Verdict");
-    for Limited { verdict, cells } in &conclusion.limited {
+    for LimitGroup { verdict, cells } in &conclusion.limited {
         let heading = format!(
             "limited by: {}, confidence: {}{}: {}",
             verdict.limit.name(),
@@ -77,7 +78,7 @@ fn limits(conclusion: &Conclusion, style: &Style) -> String {
         );
         out += &(style.bold(&style.wrap(&heading, 2)) + "\n");
         out += &style.paragraph(&format!("{}: {}", verdict.job, verdict.because), 4);
-        out += &style.paragraph(&sentence(&verdict.use_for), 4);
+        out += &style.paragraph(&sentence(&verdict.valid_for), 4);
     }
     out
 }

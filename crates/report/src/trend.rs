@@ -248,7 +248,7 @@ mod tests {
             utc_offset_seconds: 0,
             value: *value,
         };
-        let course = judge::trend::course(values);
+        let course = judge::trend::find_levels(values);
         let difference = Difference {
             what: "kernel".into(),
             before: "6.1".into(),

@@ -2,7 +2,7 @@
 
 use crate::compare::factor;
 use crate::style::Style;
-use judge::compare::{Call, Comparison, JobComparison};
+use judge::compare::{Change, Comparison, JobComparison};
 use judge::stats::Estimate;
 use judge::{Discards, Layer, Obstacle};
 use record::SavedTo;
@@ -215,11 +215,11 @@ fn changed_text(job: &JobComparison, comparison: &Comparison) -> Option<String> 
     let iops = job.directions.first()?.metrics.iter().find(|metric| metric.name == "iops")?;
     let ratio = iops.ratio?;
     let range = ratio_text(&ratio);
-    let what = match iops.call {
-        Call::Faster => "is faster",
-        Call::Slower => "is slower",
-        Call::NoDifferenceShown => "shows no difference",
-        Call::NotComparable => return None,
+    let what = match iops.change {
+        Change::Faster => "is faster",
+        Change::Slower => "is slower",
+        Change::NoDifferenceShown => "shows no difference",
+        Change::NotComparable => return None,
     };
     let assumed = if comparison.is_spread_assumed { ", by an assumed spread" } else { "" };
     Some(format!("After the trim {} {what}: {range}{assumed}.", job.name))

@@ -84,7 +84,7 @@ fn verdicts_alike(count: usize) -> fn(&Verdict, &Verdict) -> bool {
     let same_words = |a: &Verdict, b: &Verdict| {
         a.limit == b.limit
             && a.confidence == b.confidence
-            && (&a.because, &a.use_for) == (&b.because, &b.use_for)
+            && (&a.because, &a.valid_for) == (&b.because, &b.valid_for)
     };
     if count > VERDICTS_MAX { same_limit } else { same_words }
 }
@@ -115,7 +115,7 @@ fn verdict(alike: &[&Verdict], style: &Style) -> String {
         false => sentence(&first.because),
     };
     let mut out = style.bold(&style.wrap(&heading, 2)) + "\n";
-    for text in [because, sentence(&first.use_for)] {
+    for text in [because, sentence(&first.valid_for)] {
         out += &style.wrap(&text, 4);
         out.push('\n');
     }
@@ -178,9 +178,9 @@ mod tests {
             confidence: Confidence::High,
             because: because.to_owned().into(),
             figures: Vec::new(),
-            use_for:
-                "use it for: 4 KiB random reads of this filesystem at depth 32, direct; not for \
-                      what a machine without neighbours gets"
+            valid_for:
+                "valid for: 4 KiB random reads on this filesystem at depth 32, direct; not valid \
+                      for: a machine without neighbours"
                     .into(),
         }
     }
@@ -228,8 +228,8 @@ mod tests {
 Verdict
   a: limited by: device, confidence: high
     The worker waited 93 % of the time.
-    Use it for: 4 KiB random reads of this filesystem at depth 32, direct; not
-    for what a machine without neighbours gets.
+    Valid for: 4 KiB random reads on this filesystem at depth 32, direct; not
+    valid for: a machine without neighbours.
 
 Findings
   warning [served-from-cache] a: the device read 2 % of what the job read

@@ -67,7 +67,7 @@ pub trait SuiteTask {
 /// Shows how far a suite is.
 pub trait SuiteObserver {
     /// A step begins.
-    fn begin(&mut self, doing: &str, expected: Expected);
+    fn begin(&mut self, description: &str, expected: Expected);
     /// Called every 50 ms while a run goes on.
     fn tick(&mut self);
     /// Remarks on a run before it starts.
@@ -128,7 +128,7 @@ struct OneRun<'a> {
 
 impl OneRun<'_> {
     fn run(&mut self, step: &Step, runner: &Runner, archive: &mut RunArchive) -> Result<RunRecord> {
-        self.observer.begin(&step.doing, self.task.suite().expected());
+        self.observer.begin(&step.description, self.task.suite().expected());
         let planned = self.task.invocation(step, runner).and_then(|invocation| {
             let planned = runner.plan(&invocation)?;
             Ok((invocation, planned))
@@ -136,7 +136,7 @@ impl OneRun<'_> {
         match planned {
             Ok((invocation, planned)) => {
                 self.observer.messages(&planned.messages);
-                self.observer.begin(&step.doing, self.task.suite().expected());
+                self.observer.begin(&step.description, self.task.suite().expected());
                 Ok(runner.execute(planned, &invocation, archive, self)?.record)
             }
             Err(error) => {
@@ -165,7 +165,7 @@ impl RunObserver for OneRun<'_> {
         self.observer.end();
         self.failure = self.task.save(record).err();
         if self.failure.is_none() {
-            for line in self.task.suite().took(record) {
+            for line in self.task.suite().completed(record) {
                 self.observer.line(&line);
             }
             self.task.complete(record);

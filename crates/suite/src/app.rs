@@ -1,4 +1,4 @@
-//! `fathom app`: work of real life, in phases that are timed one after the other.
+//! `fathom app`: application benchmarks, in phases that are timed one after the other.
 //!
 //! A phase is a program that is run; what it did and how long that took is in
 //! [`record::RunRecord::work`]. A round goes through all phases in their order, because each works
@@ -10,7 +10,7 @@ mod gain;
 pub use conclusion::{Conclusion, Row, conclude};
 pub use gain::{Gain, Incomparable};
 
-use crate::outcome::duration;
+use crate::outcome::run_duration;
 use crate::{Expected, Step, Suite};
 use record::{Cell, Nanos, RunRecord};
 use std::collections::VecDeque;
@@ -22,10 +22,11 @@ pub struct Phase {
     pub name: String,
     /// What it is, for people ("gzip of one archive, 64 MiB").
     pub label: String,
-    /// Which work it is a phase of: one that fails takes the others of its work with it.
+    /// The application it belongs to: when a phase fails, the other phases of its application are
+    /// skipped.
     pub work: String,
     /// How long it is expected to take before it was ever run, what surrounds it included.
-    pub lasts: Nanos,
+    pub duration: Nanos,
 }
 
 /// What is to be done.
@@ -59,7 +60,7 @@ impl App {
         let round = |round| (0..phases).map(move |phase| (phase, round));
         App {
             left: (0..setting.rounds).flat_map(round).collect(),
-            known: setting.phases.iter().map(|phase| phase.lasts).collect(),
+            known: setting.phases.iter().map(|phase| phase.duration).collect(),
             spent: Nanos::default(),
             setting,
         }
@@ -71,7 +72,7 @@ impl App {
         self.setting.phases.get(*phase)
     }
 
-    /// Leaves out what is still to come of a work.
+    /// Skips the remaining phases of an application.
     pub fn give_up(&mut self, work: &str) {
         let phases = &self.setting.phases;
         self.left.retain(|(phase, _)| phases[*phase].work != work);
@@ -85,7 +86,7 @@ impl Suite for App {
         let option = |name: &str, value: &str| format!("--{name}={value}");
         Some(Step {
             cell: Cell { name: phase.name.clone(), round, ..Cell::default() },
-            doing: phase.label.clone(),
+            description: phase.label.clone(),
             arguments: vec![
                 option("name", &phase.name),
                 option("description", &phase.label),
@@ -97,12 +98,12 @@ impl Suite for App {
                 option("grace_time", "10"),
                 option("directory", &self.setting.directory.replace(':', "\\:")),
             ],
-            lasts: self.known[index],
+            duration: self.known[index],
         })
     }
 
-    fn took(&mut self, record: &RunRecord) -> Vec<String> {
-        let took = duration(record);
+    fn completed(&mut self, record: &RunRecord) -> Vec<String> {
+        let took = run_duration(record);
         self.spent += took;
         if let Some((phase, _)) = self.left.pop_front() {
             self.known[phase] = took;

@@ -5,77 +5,40 @@
 //! the knee, and where a bound on latency is crossed) are measured as often, those they are to be
 //! told from once more among them. Where the knee is, [`crate::knee`] says, with its source.
 
+mod access;
 mod bound;
 mod conclusion;
+mod depth_run;
 mod depths;
-mod measured;
+mod row;
 
+pub use access::Access;
 pub use bound::{Bound, Figure};
-pub use conclusion::{Choice, Conclusion, Held, PERCENTILES, Row, Why, conclude};
+pub use conclusion::{BoundResult, ChoiceReason, Conclusion, DepthChoice, conclude};
 pub use depths::{DEPTHS, depths};
+pub use row::{PERCENTILES, Row};
 
 use crate::order::Draw;
-use crate::outcome::{duration, moved};
-use crate::place::{LARGE, Shape, Until};
-use crate::{Expected, Place, Step, Suite, failure};
-use conclusion::{knee_of, rows};
-use measured::{DIMENSION, Measured};
+use crate::outcome::{bytes_moved, run_duration};
+use crate::target::{EndCondition, JobSpec, LARGE};
+use crate::{Expected, Step, Suite, Target, failure};
+use depth_run::{DIMENSION, DepthRun};
 use record::{Bytes, Cell, Coordinate, Direction, Nanos, RunRecord};
+use row::{knee_of, rows};
 use std::collections::VecDeque;
-
-/// Which accesses are made: values of `rw`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Access(&'static str);
-
-impl Access {
-    /// Their names.
-    pub const NAMES: [&'static str; 6] =
-        ["randread", "randwrite", "read", "write", "randrw", "readwrite"];
-
-    /// The one of this name.
-    pub fn named(name: &str) -> Option<Access> {
-        Access::NAMES.into_iter().find(|known| *known == name).map(Access)
-    }
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        self.0
-    }
-
-    /// Whether something is overwritten.
-    pub fn writes(self) -> bool {
-        !matches!(self.0, "read" | "randread")
-    }
-
-    /// "random reads".
-    pub fn title(self) -> &'static str {
-        match self.0 {
-            "randread" => "random reads",
-            "randwrite" => "random writes",
-            "read" => "sequential reads",
-            "write" => "sequential writes",
-            "randrw" => "random reads and writes",
-            _ => "sequential reads and writes",
-        }
-    }
-
-    fn is_sequential(self) -> bool {
-        !self.0.starts_with("rand")
-    }
-}
 
 /// What is measured, and how thoroughly.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
     /// The file or device.
-    pub place: Place,
+    pub target: Target,
     /// It is a file that is there, empty, and is filled first.
     pub is_filled_first: bool,
     /// The accesses.
     pub access: Access,
     /// Size of each.
     pub block: Bytes,
-    /// How much of the place, from its beginning.
+    /// How much of the target, from its beginning.
     pub region: Bytes,
     /// I/Os in flight of each thread, rising.
     pub depths: Vec<u32>,
@@ -115,9 +78,9 @@ impl Setting {
         let name = format!("{}-d{depth}", self.access.name());
         let at = vec![Coordinate { dimension: DIMENSION.into(), value: depth.to_string() }];
         let region = self.region_each();
-        let mut step = self.place.step(&Shape {
+        let mut step = self.target.step(&JobSpec {
             cell: Cell { name, round, at },
-            doing: format!("{}, depth {depth}", self.access.title()),
+            description: format!("{}, depth {depth}", self.access.title()),
             rw: self.access.name(),
             block: self.block,
             region,
@@ -125,7 +88,7 @@ impl Setting {
             synchronous: false,
             seed: Draw::new(self.seed ^ u64::from(depth) ^ u64::from(round) << 32).bits(),
             more: Vec::new(),
-            until: Until::Time { ramp: self.ramp(), time: self.time },
+            until: EndCondition::Time { ramp: self.ramp(), time: self.time },
         });
         if self.threads > 1 {
             step.arguments.push(format!("--numjobs={}", self.threads));
@@ -142,7 +105,7 @@ impl Setting {
 pub struct Curve {
     setting: Setting,
     stage: Stage,
-    measured: Vec<Measured>,
+    measured: Vec<DepthRun>,
     spent: Nanos,
 }
 
@@ -163,8 +126,8 @@ impl Curve {
     }
 
     fn fill(&self) -> Step {
-        let Setting { place, region, seed, .. } = &self.setting;
-        place.fill("filling the file", *region, *seed, None)
+        let Setting { target, region, seed, .. } = &self.setting;
+        target.fill("filling the file", *region, *seed, None)
     }
 
     fn coarse(setting: &Setting) -> Stage {
@@ -197,19 +160,19 @@ impl Curve {
         Stage::Depths { left, is_fine: true }
     }
 
-    fn took_fill(&mut self, record: &RunRecord) -> Vec<String> {
-        if let Some(given_up) = self.setting.place.step_down(record) {
+    fn fill_completed(&mut self, record: &RunRecord) -> Vec<String> {
+        if let Some(given_up) = self.setting.target.step_down(record) {
             return vec![given_up];
         }
-        let written = moved(record, Direction::Write);
+        let written = bytes_moved(record, Direction::Write);
         let whole = failure(record).is_none() && written + LARGE.0 > self.setting.region.0;
         self.stage = if whole { Curve::coarse(&self.setting) } else { Stage::Over };
         Vec::new()
     }
 
-    fn took_depth(&mut self, record: &RunRecord) -> Vec<String> {
+    fn depth_completed(&mut self, record: &RunRecord) -> Vec<String> {
         if self.measured.is_empty()
-            && let Some(given_up) = self.setting.place.step_down(record)
+            && let Some(given_up) = self.setting.target.step_down(record)
         {
             return vec![given_up];
         }
@@ -218,7 +181,7 @@ impl Curve {
             self.stage = Stage::Over;
             return Vec::new();
         }
-        self.measured.extend(Measured::of(record));
+        self.measured.extend(DepthRun::of(record));
         let Stage::Depths { left, is_fine } = &mut self.stage else { return Vec::new() };
         left.pop_front();
         if left.is_empty() {
@@ -230,13 +193,13 @@ impl Curve {
     /// Time that is left, of the present stage and of those that will most likely follow.
     fn left(&self) -> Nanos {
         let setting = &self.setting;
-        let one = setting.step(1, 0).lasts.0;
+        let one = setting.step(1, 0).duration.0;
         // The knee with a depth on either side, and three more for each bound.
         let fine = if setting.is_refined { 3 + 3 * setting.bounds.len() as u64 } else { 0 };
         let fine = fine * u64::from(setting.repeat);
         let coarse = setting.depths.len() as u64 * u64::from(setting.repeat);
         match &self.stage {
-            Stage::Filling => self.fill().lasts + Nanos(one * (coarse + fine)),
+            Stage::Filling => self.fill().duration + Nanos(one * (coarse + fine)),
             Stage::Depths { left, is_fine: false } => Nanos(one * (left.len() as u64 + fine)),
             Stage::Depths { left, is_fine: true } => Nanos(one * left.len() as u64),
             Stage::Over => Nanos::default(),
@@ -268,15 +231,15 @@ impl Suite for Curve {
         }
     }
 
-    fn took(&mut self, record: &RunRecord) -> Vec<String> {
-        self.spent += duration(record);
+    fn completed(&mut self, record: &RunRecord) -> Vec<String> {
+        self.spent += run_duration(record);
         if record.interrupted_by.is_some() {
             self.stage = Stage::Over;
             return Vec::new();
         }
         match self.stage {
-            Stage::Filling => self.took_fill(record),
-            Stage::Depths { .. } => self.took_depth(record),
+            Stage::Filling => self.fill_completed(record),
+            Stage::Depths { .. } => self.depth_completed(record),
             Stage::Over => Vec::new(),
         }
     }

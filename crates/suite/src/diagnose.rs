@@ -4,14 +4,14 @@
 //! CPU or the medium is the limit; what is left under sustained load; what durability costs.
 
 mod conclusion;
-mod looks;
+mod steps;
 
 pub use conclusion::{Cause, Conclusion, conclude};
-pub use looks::Look;
+pub use steps::DiagnosisStep;
 
-use crate::outcome::{duration, moved};
-use crate::place::{FILL, Shape, Until};
-use crate::{Expected, Failure, Place, Step, Suite, failure};
+use crate::outcome::{bytes_moved, run_duration};
+use crate::target::{EndCondition, FILL, JobSpec};
+use crate::{Expected, Failure, Step, Suite, Target, failure};
 use record::{Bytes, Cell, Direction, Nanos, RunRecord};
 
 /// Longest time for filling the file.
@@ -21,7 +21,7 @@ const RAMP: Nanos = Nanos::from_millis(250);
 /// One run of the diagnosis.
 struct Probe {
     name: &'static str,
-    doing: &'static str,
+    description: &'static str,
     rw: &'static str,
     depth: u32,
     engine: Engine,
@@ -37,13 +37,13 @@ enum Engine {
     Other,
 }
 
-const fn reads(name: &'static str, doing: &'static str, depth: u32) -> Probe {
+const fn reads(name: &'static str, description: &'static str, depth: u32) -> Probe {
     let (engine, time) = (Engine::Usual, Nanos::from_millis(2_000));
-    Probe { name, doing, rw: "randread", depth, engine, more: &[], time }
+    Probe { name, description, rw: "randread", depth, engine, more: &[], time }
 }
 
-const fn writes(name: &'static str, doing: &'static str, depth: u32) -> Probe {
-    Probe { rw: "randwrite", ..reads(name, doing, depth) }
+const fn writes(name: &'static str, description: &'static str, depth: u32) -> Probe {
+    Probe { rw: "randwrite", ..reads(name, description, depth) }
 }
 
 /// A moderate depth: what applications that keep several I/Os in flight reach.
@@ -51,13 +51,13 @@ const MODERATE: u32 = 16;
 const DEEP: u32 = 64;
 
 const PROBES: [Probe; 8] = [
-    reads("path", "which path: random reads 4 KiB, depth 4", 4),
-    reads("depth-1", "saturation or stall: random reads, depth 1", 1),
-    reads("depth-16", "saturation or stall: random reads, depth 16", MODERATE),
-    reads("depth-64", "saturation or stall: random reads, depth 64", DEEP),
+    reads("path", "path: random reads 4 KiB, depth 4", 4),
+    reads("depth-1", "saturation or stalls: random reads, depth 1", 1),
+    reads("depth-16", "saturation or stalls: random reads, depth 16", MODERATE),
+    reads("depth-64", "saturation or stalls: random reads, depth 64", DEEP),
     Probe {
         engine: Engine::Other,
-        ..reads("engine", "CPU or medium: the same by another engine, depth 16", MODERATE)
+        ..reads("engine", "CPU or device: the same with another engine, depth 16", MODERATE)
     },
     Probe {
         time: Nanos::from_millis(12_000),
@@ -75,7 +75,7 @@ const PROBES: [Probe; 8] = [
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
     /// The file; it is there, and empty.
-    pub place: Place,
+    pub target: Target,
     /// How much of it is filled.
     pub size: Bytes,
     /// Seed of the offsets.
@@ -105,18 +105,18 @@ impl Diagnose {
     }
 
     fn fill(&self) -> Step {
-        let Setting { place, size, seed } = &self.setting;
-        place.fill("filling the file", *size, *seed, Some(FILL_TIME))
+        let Setting { target, size, seed } = &self.setting;
+        target.fill("filling the file", *size, *seed, Some(FILL_TIME))
     }
 
     fn probe(&self, index: usize, probe: &Probe) -> Step {
-        let mut place = self.setting.place.clone();
+        let mut target = self.setting.target.clone();
         if probe.engine == Engine::Other {
-            place.engine = if place.engine == "libaio" { "posixaio" } else { "libaio" };
+            target.engine = if target.engine == "libaio" { "posixaio" } else { "libaio" };
         }
-        place.step(&Shape {
+        target.step(&JobSpec {
             cell: Cell { name: probe.name.into(), round: 0, ..Cell::default() },
-            doing: probe.doing.into(),
+            description: probe.description.into(),
             rw: probe.rw,
             block: Bytes(4096),
             region: self.filled.unwrap_or(self.setting.size),
@@ -124,18 +124,18 @@ impl Diagnose {
             synchronous: probe.engine == Engine::Synchronous,
             seed: self.setting.seed + 1 + index as u64,
             more: probe.more.to_vec(),
-            until: Until::Time { ramp: RAMP, time: probe.time },
+            until: EndCondition::Time { ramp: RAMP, time: probe.time },
         })
     }
 
-    fn took_fill(&mut self, record: &RunRecord) -> Vec<String> {
-        if let Some(given_up) = self.setting.place.step_down(record) {
+    fn fill_completed(&mut self, record: &RunRecord) -> Vec<String> {
+        if let Some(given_up) = self.setting.target.step_down(record) {
             return vec![given_up];
         }
-        let written = Bytes(moved(record, Direction::Write) >> 20 << 20);
+        let written = Bytes(bytes_moved(record, Direction::Write) >> 20 << 20);
         self.failed = failure(record);
         if self.failed.is_none() && written.0 < 1 << 20 {
-            let text = "not even 1 MiB could be written".into();
+            let text = "less than 1 MiB could be written".into();
             self.failed = Some(Failure { cell: FILL.into(), text });
         }
         self.over = self.failed.is_some();
@@ -155,14 +155,14 @@ impl Suite for Diagnose {
         Some(self.probe(self.done, PROBES.get(self.done)?))
     }
 
-    fn took(&mut self, record: &RunRecord) -> Vec<String> {
-        self.spent += duration(record);
+    fn completed(&mut self, record: &RunRecord) -> Vec<String> {
+        self.spent += run_duration(record);
         if record.interrupted_by.is_some() {
             self.over = true;
             return Vec::new();
         }
         if self.filled.is_none() {
-            return self.took_fill(record);
+            return self.fill_completed(record);
         }
         self.done += 1;
         let failure = failure(record).map(|f| format!("{} failed: {}", f.cell, f.text));
@@ -171,8 +171,8 @@ impl Suite for Diagnose {
 
     fn expected(&self) -> Expected {
         let left = PROBES.iter().enumerate().skip(self.done);
-        let probes: u64 = left.map(|(index, probe)| self.probe(index, probe).lasts.0).sum();
-        let fill = if self.filled.is_none() { self.fill().lasts } else { Nanos::default() };
+        let probes: u64 = left.map(|(index, probe)| self.probe(index, probe).duration.0).sum();
+        let fill = if self.filled.is_none() { self.fill().duration } else { Nanos::default() };
         Expected::of(self.spent, if self.over { Nanos::default() } else { Nanos(probes) + fill })
     }
 }

@@ -1,12 +1,11 @@
-//! Findings of several runs as one list.
+//! Findings of several runs, merged.
 
 use judge::Finding;
 use record::Sentence;
 use std::cmp::Reverse;
 
-/// Each check once, as it was worded where it was gravest, about the jobs of all that found it; the
-/// gravest first.
-pub(crate) fn by_check(findings: impl IntoIterator<Item = Finding>) -> Vec<Finding> {
+/// Merges findings of the same check: the text of the gravest one, the jobs of all; the gravest first.
+pub(crate) fn merge_by_check(findings: impl IntoIterator<Item = Finding>) -> Vec<Finding> {
     let mut groups: Vec<Vec<Finding>> = Vec::new();
     for finding in findings {
         match groups.iter_mut().find(|group| group[0].check == finding.check) {
@@ -57,7 +56,7 @@ mod tests {
 
     #[test]
     fn a_check_is_told_once_by_its_gravest_run() {
-        let all = by_check([
+        let all = merge_by_check([
             finding("a", Severity::Note, "x", "mild"),
             finding("b", Severity::Note, "x", "other"),
             finding("a", Severity::Error, "y", "grave"),

@@ -26,12 +26,12 @@ pub struct Dimension {
     pub name: String,
     /// What it was set to: numbers rising, when all are numbers; otherwise in order of their first
     /// appearance, or as whoever made the dimension has it.
-    pub values: Vec<Setting>,
+    pub values: Vec<GridValue>,
 }
 
 /// A value of a dimension.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Setting {
+pub struct GridValue {
     /// As given ("64k"); empty only where whoever made the dimension asks for runs without it.
     pub text: String,
     /// As a number, if it is one: 65536.
@@ -73,17 +73,17 @@ impl Reading {
     }
 }
 
-impl Setting {
+impl GridValue {
     /// A value as given.
-    pub fn new(text: &str) -> Setting {
-        Setting { text: text.into(), number: number(text) }
+    pub fn new(text: &str) -> GridValue {
+        GridValue { text: text.into(), number: number(text) }
     }
 }
 
 impl Dimension {
     /// A dimension with its values in this order.
     pub fn new<'a>(name: &str, values: impl IntoIterator<Item = &'a str>) -> Dimension {
-        Dimension { name: name.into(), values: values.into_iter().map(Setting::new).collect() }
+        Dimension { name: name.into(), values: values.into_iter().map(GridValue::new).collect() }
     }
 
     /// Whether all its values are numbers.
@@ -138,7 +138,7 @@ pub fn dimensions(set: &RecordSet) -> Vec<Dimension> {
     for dimension in &mut found {
         for text in whole.iter().map(|at| value_of(at, &dimension.name)) {
             if dimension.place(text).is_none() {
-                dimension.values.push(Setting::new(text));
+                dimension.values.push(GridValue::new(text));
             }
         }
         dimension.sort_numbers();
@@ -249,7 +249,7 @@ fn reading(runs: &[&RunRecord], measure: &Measure, seed: u64) -> Reading {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::invented::{self, Disk};
+    use crate::simulated::{self, SimulatedDisk};
 
     fn at(bs: &str, depth: u32) -> Vec<Coordinate> {
         let coordinate = |dimension: &str, value: &str| Coordinate {
@@ -261,7 +261,7 @@ mod tests {
 
     fn run(bs: &str, depth: u32, round: u32) -> RunRecord {
         let bytes = number(bs).unwrap() as u64;
-        let mut run = Disk::fast().run(&invented::step("randread", bytes, depth, 1000));
+        let mut run = SimulatedDisk::fast().run(&simulated::step("randread", bytes, depth, 1000));
         run.cell = Some(Cell { name: format!("{bs} {depth}"), round, at: at(bs, depth) });
         run
     }
@@ -303,7 +303,7 @@ mod tests {
 
     #[test]
     fn what_is_missing_failed_or_without_the_figure_is_known_as_that() {
-        let mut failed = invented::failed("4k 4", "read", 5);
+        let mut failed = simulated::failed("4k 4", "read", 5);
         failed.cell.as_mut().unwrap().at = at("4k", 4);
         let mut stopped = run("16k", 1, 0);
         stopped.interrupted_by = Some(2);
@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn failed_repeats_count_for_nothing_and_runs_made_again_as_they_went_then() {
-        let mut failed = invented::failed("4k 4", "read", 5);
+        let mut failed = simulated::failed("4k 4", "read", 5);
         failed.cell = Some(Cell { name: "4k 4".into(), round: 1, at: at("4k", 4) });
         let grid = Grid::of(&set(vec![run("4k", 4, 0), failed.clone()]), &iops());
         assert_eq!(

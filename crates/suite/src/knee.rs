@@ -8,8 +8,8 @@
 //! in constant time it is exactly `n`.
 
 use crate::order::Draw;
-use crate::outcome::of_run;
-use crate::place::{Place, Shape, Until};
+use crate::outcome::summarize_run;
+use crate::target::{EndCondition, JobSpec, Target};
 use crate::{Step, Suite};
 use record::{Bytes, Cell, Direction, Nanos, RunRecord};
 
@@ -62,12 +62,12 @@ pub fn knee(points: &[Point]) -> Option<Knee> {
 
 /// Which random accesses a sweep makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sweep {
+pub struct DepthSweep {
     /// Reads or writes.
     pub direction: Direction,
     /// Size of each.
     pub block: Bytes,
-    /// Of the place, from its beginning.
+    /// Of the target, from its beginning.
     pub region: Bytes,
     /// Time before each measured window.
     pub ramp: Nanos,
@@ -77,10 +77,10 @@ pub struct Sweep {
     pub seed: u64,
 }
 
-impl Sweep {
+impl DepthSweep {
     /// Name of its runs at one depth.
     pub fn cell(direction: Direction, depth: u32) -> String {
-        format!("sweep-{}-{depth}", of_random(direction))
+        format!("sweep-{}-{depth}", random_rw(direction))
     }
 
     /// The knee that the runs of a sweep show, wherever they are among the given ones.
@@ -88,34 +88,37 @@ impl Sweep {
         direction: Direction,
         runs: impl Iterator<Item = &'a RunRecord>,
     ) -> Option<Knee> {
-        let prefix = format!("sweep-{}-", of_random(direction));
+        let prefix = format!("sweep-{}-", random_rw(direction));
         let point = |run: &'a RunRecord| {
             let depth = run.cell.as_ref()?.name.strip_prefix(&prefix)?.parse().ok()?;
-            let outcome = of_run(run, direction)?;
+            let outcome = summarize_run(run, direction)?;
             Some(Point { depth, iops: outcome.iops, latency_ns: outcome.latency_mean_ns })
         };
         knee(&runs.filter_map(point).collect::<Vec<_>>())
     }
 
-    fn step(&self, place: &Place, depth: u32) -> Step {
-        let name = Sweep::cell(self.direction, depth);
-        place.step(&Shape {
+    fn step(&self, target: &Target, depth: u32) -> Step {
+        let name = DepthSweep::cell(self.direction, depth);
+        target.step(&JobSpec {
             cell: Cell { name, round: 0, ..Cell::default() },
-            doing: format!("looking for the knee: {}, depth {depth}", of_random(self.direction)),
-            rw: of_random(self.direction),
+            description: format!(
+                "looking for the knee: {}, depth {depth}",
+                random_rw(self.direction)
+            ),
+            rw: random_rw(self.direction),
             block: self.block,
             region: self.region,
             depth,
             synchronous: false,
             seed: Draw::new(self.seed ^ u64::from(depth)).bits(),
             more: Vec::new(),
-            until: Until::Time { ramp: self.ramp, time: self.time },
+            until: EndCondition::Time { ramp: self.ramp, time: self.time },
         })
     }
 }
 
 /// The `rw` of random accesses.
-fn of_random(direction: Direction) -> &'static str {
+fn random_rw(direction: Direction) -> &'static str {
     match direction {
         Direction::Read => "randread",
         Direction::Write | Direction::Trim => "randwrite",
@@ -123,18 +126,18 @@ fn of_random(direction: Direction) -> &'static str {
 }
 
 /// A sweep over [`DEPTHS`], under way.
-pub struct Sweeping {
-    place: Place,
-    sweep: Sweep,
+pub struct KneeSearch {
+    target: Target,
+    sweep: DepthSweep,
     done: usize,
     runs: Vec<Point>,
     spent: Nanos,
 }
 
-impl Sweeping {
+impl KneeSearch {
     /// From the first depth.
-    pub fn new(place: Place, sweep: Sweep) -> Sweeping {
-        Sweeping { place, sweep, done: 0, runs: Vec::new(), spent: Nanos::default() }
+    pub fn new(target: Target, sweep: DepthSweep) -> KneeSearch {
+        KneeSearch { target, sweep, done: 0, runs: Vec::new(), spent: Nanos::default() }
     }
 
     /// What it shows so far.
@@ -143,16 +146,16 @@ impl Sweeping {
     }
 }
 
-impl Suite for Sweeping {
+impl Suite for KneeSearch {
     fn next(&mut self) -> Option<Step> {
-        Some(self.sweep.step(&self.place, *DEPTHS.get(self.done)?))
+        Some(self.sweep.step(&self.target, *DEPTHS.get(self.done)?))
     }
 
-    fn took(&mut self, record: &RunRecord) -> Vec<String> {
+    fn completed(&mut self, record: &RunRecord) -> Vec<String> {
         let Some(depth) = DEPTHS.get(self.done) else { return Vec::new() };
         self.done += 1;
-        self.spent += crate::outcome::duration(record);
-        let point = of_run(record, self.sweep.direction).map(|outcome| Point {
+        self.spent += crate::outcome::run_duration(record);
+        let point = summarize_run(record, self.sweep.direction).map(|outcome| Point {
             depth: *depth,
             iops: outcome.iops,
             latency_ns: outcome.latency_mean_ns,
@@ -163,7 +166,7 @@ impl Suite for Sweeping {
 
     fn expected(&self) -> crate::Expected {
         let left = DEPTHS.iter().skip(self.done);
-        let left = left.map(|depth| self.sweep.step(&self.place, *depth).lasts.0).sum();
+        let left = left.map(|depth| self.sweep.step(&self.target, *depth).duration.0).sum();
         crate::Expected::of(self.spent, Nanos(left))
     }
 }
@@ -171,7 +174,7 @@ impl Suite for Sweeping {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::invented::Disk;
+    use crate::simulated::SimulatedDisk;
     use proptest::prelude::*;
 
     fn curve(width: f64, service_ns: f64) -> Vec<Point> {
@@ -203,7 +206,7 @@ mod tests {
 
     #[test]
     fn a_sweep_goes_through_all_depths_and_keeps_its_time() {
-        let sweep = Sweep {
+        let sweep = DepthSweep {
             direction: Direction::Read,
             block: Bytes(4096),
             region: Bytes(1 << 30),
@@ -211,21 +214,21 @@ mod tests {
             time: Nanos::from_millis(400),
             seed: 1,
         };
-        let disk = Disk { width: 8.0, ..Disk::fast() };
-        let mut sweeping = Sweeping::new(Place::new("x", true), sweep);
+        let disk = SimulatedDisk { width: 8.0, ..SimulatedDisk::fast() };
+        let mut sweeping = KneeSearch::new(Target::new("x", true), sweep);
         let whole = sweeping.expected().whole;
         let mut runs = Vec::new();
         while let Some(step) = sweeping.next() {
             let record = disk.run(&step);
-            assert!(sweeping.took(&record).is_empty());
+            assert!(sweeping.completed(&record).is_empty());
             runs.push(record);
         }
         assert_eq!(sweeping.expected().left, Nanos(0));
         assert_eq!(whole, Nanos::from_millis(8 * 650));
         assert_eq!(sweeping.knee().unwrap().at.depth, 8);
-        let again = Sweep::knee(Direction::Read, runs.iter()).unwrap();
+        let again = DepthSweep::knee(Direction::Read, runs.iter()).unwrap();
         assert_eq!(Some(again), sweeping.knee());
-        assert_eq!(Sweep::knee(Direction::Write, runs.iter()), None);
+        assert_eq!(DepthSweep::knee(Direction::Write, runs.iter()), None);
     }
 
     #[test]

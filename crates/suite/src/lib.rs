@@ -8,38 +8,42 @@
 pub mod app;
 pub mod curve;
 pub mod diagnose;
+mod estimate;
 mod findings;
 pub mod grid;
 pub mod knee;
+mod limits;
 pub mod objects;
 mod order;
 mod outcome;
-mod place;
 pub mod precondition;
 pub mod saturate;
 pub mod sweep;
+mod target;
 pub mod test;
 pub mod trim;
 
 #[cfg(test)]
-mod invented;
+mod simulated;
 
+pub use estimate::Estimated;
+pub use limits::LimitGroup;
 pub use order::Draw;
-pub use outcome::{Failure, failure, failures};
-pub use place::Place;
+pub use outcome::{Failure, failure, failures, run_duration};
+pub use target::Target;
 
 use record::{Cell, Nanos, RunRecord};
 
 /// A measurement made of several runs.
 pub trait Suite {
-    /// What to run next; `None` when all is done, or when going on makes no sense.
+    /// The next run; `None` when the suite is done or cannot continue.
     fn next(&mut self) -> Option<Step>;
 
-    /// How the step given last went. Lines that tell the user what it showed, none when nothing.
-    fn took(&mut self, record: &RunRecord) -> Vec<String>;
+    /// Takes the record of the step that [`Suite::next`] returned last. Returns lines for the user.
+    fn completed(&mut self, record: &RunRecord) -> Vec<String>;
 
-    /// Time all is expected to take, and of it what is left now. What is not known yet (how deep a
-    /// queue to test, when a disk is steady) is guessed long rather than short.
+    /// The expected time of the suite. Unknown parts (the knee, when a disk is steady) are guessed long
+    /// rather than short.
     fn expected(&self) -> Expected;
 }
 
@@ -48,12 +52,12 @@ pub trait Suite {
 pub struct Step {
     /// Which part of the suite it is, and which repeat of it.
     pub cell: Cell,
-    /// What is being done, for people ("random read 4 KiB, depth 1").
-    pub doing: String,
+    /// What the run does, for people ("random read 4 KiB, depth 1").
+    pub description: String,
     /// The job, as fathom's command line takes it ("--name=…", "--rw=…" …).
     pub arguments: Vec<String>,
     /// How long it is expected to take.
-    pub lasts: Nanos,
+    pub duration: Nanos,
 }
 
 /// Time a suite takes.

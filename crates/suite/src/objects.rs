@@ -1,7 +1,7 @@
 //! What a run against an object store shows: each kind of request with its throughput, its seconds
 //! and its latencies.
 
-use crate::findings::by_check;
+use crate::findings::merge_by_check;
 use judge::{Finding, Judged};
 use record::{
     Bytes, Direction, Exchange, Histogram, HostResult, JobRecord, Nanos, RequestResult, RunRecord,
@@ -17,7 +17,7 @@ pub struct Conclusion {
     /// One for each kind of request, and one for whole uploads where there were parts.
     pub operations: Vec<Operation>,
     /// Length of the measured window.
-    pub took: Nanos,
+    pub elapsed: Nanos,
     /// Requests in flight at most.
     pub concurrent: u32,
     /// Hosts with their ports.
@@ -65,7 +65,7 @@ pub struct Operation {
     pub seconds: Option<Seconds>,
     /// From beginning to end, of good ones.
     pub latency: Histogram,
-    /// Until the first byte of the answer, of good ones; empty for whole uploads.
+    /// EndCondition the first byte of the answer, of good ones; empty for whole uploads.
     pub first_byte: Histogram,
     /// From the moment it was due until its end, where there is a rate.
     pub response: Option<Histogram>,
@@ -110,7 +110,7 @@ pub fn conclude(record: &RunRecord, judged: &Judged) -> Conclusion {
     let cpu = |job: &JobRecord| (job.cpu.user + job.cpu.system).0;
     Conclusion {
         operations: operations(record, &all, took),
-        took,
+        elapsed: took,
         concurrent: record.jobs.iter().map(|job| job.workload.iodepth).sum(),
         endpoints: all.endpoints,
         hosts: all.hosts,
@@ -119,7 +119,7 @@ pub fn conclude(record: &RunRecord, judged: &Judged) -> Conclusion {
         connections: all.connections,
         cpu_seconds: record.jobs.iter().map(cpu).sum::<u64>() as f64 / 1e9,
         failures: all.failures,
-        findings: by_check(judged.findings.clone()),
+        findings: merge_by_check(judged.findings.clone()),
         interrupted_by: record.interrupted_by,
     }
 }
@@ -165,14 +165,17 @@ fn operation(name: &str, result: &RequestResult, took: Nanos) -> Operation {
         latency: result.whole.clone(),
         first_byte: result.first_byte.clone(),
         response: None,
-        errors: wrong(&result.statuses, &result.failures),
-        repeated: wrong(&result.repeated_statuses, &result.repeated_failures),
+        errors: count_errors(&result.statuses, &result.failures),
+        repeated: count_errors(&result.repeated_statuses, &result.repeated_failures),
         unfinished: result.unfinished,
     }
 }
 
 /// What went wrong, by status or kind.
-fn wrong(statuses: &BTreeMap<u16, u64>, failures: &BTreeMap<String, u64>) -> BTreeMap<String, u64> {
+fn count_errors(
+    statuses: &BTreeMap<u16, u64>,
+    failures: &BTreeMap<String, u64>,
+) -> BTreeMap<String, u64> {
     let statuses = statuses.iter().filter(|(status, _)| !(200..300).contains(*status));
     let statuses = statuses.map(|(status, count)| (status.to_string(), *count));
     statuses.chain(failures.iter().map(|(kind, count)| (kind.clone(), *count))).collect()

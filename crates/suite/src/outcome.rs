@@ -11,7 +11,7 @@ pub(crate) struct Outcome {
 }
 
 /// What a run did in one direction; `None` when nothing completed.
-pub(crate) fn of_run(record: &RunRecord, direction: Direction) -> Option<Outcome> {
+pub(crate) fn summarize_run(record: &RunRecord, direction: Direction) -> Option<Outcome> {
     let judged = judge(record);
     let figures = &judged.units.first()?.directions[direction];
     Some(Outcome {
@@ -22,12 +22,12 @@ pub(crate) fn of_run(record: &RunRecord, direction: Direction) -> Option<Outcome
 }
 
 /// Bytes that a run moved in one direction.
-pub(crate) fn moved(record: &RunRecord, direction: Direction) -> u64 {
+pub(crate) fn bytes_moved(record: &RunRecord, direction: Direction) -> u64 {
     record.jobs.iter().map(|job| job.results[direction].bytes.0).sum()
 }
 
 /// How long a run took, all that belongs to it included.
-pub(crate) fn duration(record: &RunRecord) -> Nanos {
+pub fn run_duration(record: &RunRecord) -> Nanos {
     let call = &record.invocation;
     Nanos::from_millis(call.ended_unix_ms.saturating_sub(call.started_unix_ms))
 }
@@ -60,7 +60,28 @@ pub fn failure(record: &RunRecord) -> Option<Failure> {
         None if record.jobs.iter().all(|job| !job.did_nothing()) => return None,
         None => None,
     };
-    Some(Failure { cell, text: text.unwrap_or_else(|| "nothing completed in its time".into()) })
+    Some(Failure { cell, text: text.unwrap_or_else(|| "no I/O completed in the run time".into()) })
+}
+
+/// Whether a run went to its end without a failure.
+pub(crate) fn went_well(run: &RunRecord) -> bool {
+    run.interrupted_by.is_none() && failure(run).is_none()
+}
+
+/// The runs of a set that are wanted.
+pub(crate) fn subset(set: &RecordSet, is_wanted: impl Fn(&RunRecord) -> bool) -> RecordSet {
+    let runs = set.runs.iter().filter(|run| is_wanted(run)).cloned().collect();
+    RecordSet { runs, kind: set.kind.clone(), fathom_version: set.fathom_version.clone(), ..*set }
+}
+
+/// Time that all runs of a set took.
+pub(crate) fn total_duration(set: &RecordSet) -> Nanos {
+    Nanos(set.runs.iter().map(|run| run_duration(run).0).sum())
+}
+
+/// The signal that ended a set of runs.
+pub(crate) fn interrupted_by(set: &RecordSet) -> Option<i32> {
+    set.runs.iter().find_map(|run| run.interrupted_by)
 }
 
 /// Why runs failed, without those that only showed which way to take: they were made again.
@@ -75,24 +96,24 @@ pub fn failures(set: &RecordSet) -> Vec<Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::invented::{self, Disk};
+    use crate::simulated::{self, SimulatedDisk};
     use record::Message;
 
     #[test]
     fn a_run_says_how_it_went() {
-        let step = invented::step("randread", 4096, 4, 1000);
-        let record = Disk::fast().run(&step);
+        let step = simulated::step("randread", 4096, 4, 1000);
+        let record = SimulatedDisk::fast().run(&step);
         assert_eq!(failure(&record), None);
-        let outcome = of_run(&record, Direction::Read).unwrap();
+        let outcome = summarize_run(&record, Direction::Read).unwrap();
         assert!((outcome.iops * 4096.0 - outcome.bytes_per_second).abs() < 1.0);
         assert!((outcome.latency_mean_ns - 4e9 / outcome.iops).abs() < 0.1 * 4e9 / outcome.iops);
-        assert!(of_run(&record, Direction::Write).is_none());
-        assert_eq!(duration(&record), Nanos::from_millis(1000));
+        assert!(summarize_run(&record, Direction::Write).is_none());
+        assert_eq!(run_duration(&record), Nanos::from_millis(1000));
     }
 
     #[test]
     fn a_failure_is_told_in_the_words_there_are() {
-        let mut record = invented::failed("fill", "write", 28);
+        let mut record = simulated::failed("fill", "write", 28);
         assert_eq!(failure(&record).unwrap().text, "write failed: errno 28");
         record.messages.push(Message::error(Some("fill"), "write of 4096 bytes: no space"));
         let expected =
@@ -101,8 +122,8 @@ mod tests {
         assert!(failure(&RunRecord::default()).is_some(), "nothing ran");
         let stopped = RunRecord { interrupted_by: Some(2), ..RunRecord::default() };
         assert_eq!(failure(&stopped), None);
-        let stalled = Disk { stalled: true, ..Disk::fast() };
-        let record = stalled.run(&invented::step("randread", 4096, 4, 1000));
+        let stalled = SimulatedDisk { stalled: true, ..SimulatedDisk::fast() };
+        let record = stalled.run(&simulated::step("randread", 4096, 4, 1000));
         assert!(failure(&record).unwrap().text.contains("nothing completed"));
     }
 }

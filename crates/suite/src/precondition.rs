@@ -4,17 +4,17 @@
 //! is steady. SNIA's specification writes the device twice before; here the random rounds go on
 //! until the figures themselves say that it is enough, and one pass leaves no block unwritten.
 
-use crate::outcome::{duration, moved, of_run};
-use crate::place::{FILL, FILL_SPEED, LARGE};
-use crate::saturate::{Course, Rounds, Saturating};
-use crate::{Expected, Failure, Place, Step, Suite, failure};
+use crate::outcome::{bytes_moved, interrupted_by, run_duration, summarize_run, total_duration};
+use crate::saturate::{Rounds, Saturation, SteadyProgress};
+use crate::target::{FILL, FILL_SPEED, LARGE};
+use crate::{Expected, Failure, Step, Suite, Target, failure};
 use record::{Bytes, Direction, Nanos, RecordSet, RunRecord};
 
 /// What is to be preconditioned, and for how long at most.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
     /// The device or file.
-    pub place: Place,
+    pub target: Target,
     /// How much of it.
     pub size: Bytes,
     /// Random rounds at most.
@@ -37,7 +37,7 @@ pub struct Precondition {
 
 enum Stage {
     Filling,
-    Saturating(Box<Saturating>),
+    Saturation(Box<Saturation>),
     Over,
 }
 
@@ -53,11 +53,11 @@ impl Precondition {
     }
 
     fn fill(&self) -> Step {
-        let Setting { place, size, seed, time_max, .. } = &self.setting;
-        place.fill("writing it once from end to end", *size, *seed, *time_max)
+        let Setting { target, size, seed, time_max, .. } = &self.setting;
+        target.fill("writing the whole target once", *size, *seed, *time_max)
     }
 
-    fn saturating(&self, bytes_per_second: Option<f64>) -> Saturating {
+    fn saturating(&self, bytes_per_second: Option<f64>) -> Saturation {
         let length = || bytes_per_second.map(|speed| Rounds::length(self.setting.size, speed));
         let rounds = Rounds {
             region: self.setting.size,
@@ -66,11 +66,11 @@ impl Precondition {
             time_max: self.setting.time_max.map(|most| Nanos(most.0.saturating_sub(self.spent.0))),
             seed: self.setting.seed,
         };
-        Saturating::new(self.setting.place.clone(), rounds)
+        Saturation::new(self.setting.target.clone(), rounds)
     }
 
-    fn took_fill(&mut self, record: &RunRecord) -> Vec<String> {
-        if let Some(given_up) = self.setting.place.step_down(record) {
+    fn fill_completed(&mut self, record: &RunRecord) -> Vec<String> {
+        if let Some(given_up) = self.setting.target.step_down(record) {
             return vec![given_up];
         }
         self.failed = failure(record);
@@ -78,15 +78,15 @@ impl Precondition {
             self.stage = Stage::Over;
             return Vec::new();
         }
-        let speed = of_run(record, Direction::Write).map(|outcome| outcome.bytes_per_second);
-        let written = moved(record, Direction::Write);
+        let speed = summarize_run(record, Direction::Write).map(|outcome| outcome.bytes_per_second);
+        let written = bytes_moved(record, Direction::Write);
         let line = format!(
-            "wrote {} MiB from end to end at {:.0} MB/s",
+            "wrote {} MiB once at {:.0} MB/s",
             written >> 20,
             speed.unwrap_or_default() / 1e6
         );
         self.stage = if written + LARGE.0 > self.setting.size.0 {
-            Stage::Saturating(Box::new(self.saturating(speed)))
+            Stage::Saturation(Box::new(self.saturating(speed)))
         } else {
             Stage::Over
         };
@@ -98,22 +98,22 @@ impl Suite for Precondition {
     fn next(&mut self) -> Option<Step> {
         match &mut self.stage {
             Stage::Filling => Some(self.fill()),
-            Stage::Saturating(suite) => suite.next(),
+            Stage::Saturation(suite) => suite.next(),
             Stage::Over => None,
         }
     }
 
-    fn took(&mut self, record: &RunRecord) -> Vec<String> {
-        self.spent += duration(record);
+    fn completed(&mut self, record: &RunRecord) -> Vec<String> {
+        self.spent += run_duration(record);
         if record.interrupted_by.is_some() {
             self.stage = Stage::Over;
             return Vec::new();
         }
         match &mut self.stage {
-            Stage::Filling => self.took_fill(record),
-            Stage::Saturating(suite) => {
+            Stage::Filling => self.fill_completed(record),
+            Stage::Saturation(suite) => {
                 self.failed = failure(record);
-                suite.took(record)
+                suite.completed(record)
             }
             Stage::Over => Vec::new(),
         }
@@ -121,8 +121,10 @@ impl Suite for Precondition {
 
     fn expected(&self) -> Expected {
         let left = match &self.stage {
-            Stage::Filling => self.fill().lasts + self.saturating(Some(FILL_SPEED)).expected().left,
-            Stage::Saturating(suite) => suite.expected().left,
+            Stage::Filling => {
+                self.fill().duration + self.saturating(Some(FILL_SPEED)).expected().left
+            }
+            Stage::Saturation(suite) => suite.expected().left,
             Stage::Over => Nanos::default(),
         };
         Expected::of(self.spent, left)
@@ -139,9 +141,9 @@ pub struct Conclusion {
     /// How fast, in bytes a second.
     pub bytes_per_second: f64,
     /// How the random rounds went.
-    pub course: Course,
+    pub course: SteadyProgress,
     /// Time it took.
-    pub took: Nanos,
+    pub elapsed: Nanos,
     /// Why it ended, when an error ended it.
     pub failure: Option<Failure>,
     /// The signal that ended it.
@@ -162,27 +164,27 @@ pub fn conclude(set: &RecordSet) -> Conclusion {
     // The last one: those before it were given up at once.
     let fill = set.runs.iter().rfind(is_fill);
     let size = fill.and_then(|run| run.jobs.first()).map(|job| job.workload.region);
-    let written = fill.map_or(0, |run| moved(run, Direction::Write));
-    let speed = fill.and_then(|run| of_run(run, Direction::Write));
+    let written = fill.map_or(0, |run| bytes_moved(run, Direction::Write));
+    let speed = fill.and_then(|run| summarize_run(run, Direction::Write));
     Conclusion {
         filled: Bytes(written),
         size: size.unwrap_or_default(),
         bytes_per_second: speed.map_or(0.0, |outcome| outcome.bytes_per_second),
         course: Rounds::course(set.runs.iter()),
-        took: Nanos(set.runs.iter().map(|run| duration(run).0).sum()),
+        elapsed: total_duration(set),
         failure: set.runs.last().and_then(failure),
-        interrupted_by: set.runs.iter().find_map(|run| run.interrupted_by),
+        interrupted_by: interrupted_by(set),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::invented::{self, Disk};
+    use crate::simulated::{self, SimulatedDisk};
 
     fn setting() -> Setting {
         Setting {
-            place: Place::new("/dev/x", true),
+            target: Target::new("/dev/x", true),
             size: Bytes(1 << 30),
             rounds_max: 25,
             time_max: None,
@@ -199,7 +201,7 @@ mod tests {
     fn it_writes_all_of_it_and_then_at_random_until_steady() {
         let mut suite = Precondition::new(setting());
         assert!(suite.expected().left > Nanos(12_000_000_000));
-        let driven = Disk::fast().drive(&mut suite, 100);
+        let driven = SimulatedDisk::fast().drive(&mut suite, 100);
         assert_eq!(
             driven.names(),
             [
@@ -222,7 +224,8 @@ mod tests {
     fn a_time_limit_that_ends_the_pass_leaves_it_unsteady() {
         let limited = Setting { time_max: Some(Nanos::SECOND), ..setting() };
         let mut suite = Precondition::new(limited);
-        let driven = Disk { bandwidth: 100e6, ..Disk::fast() }.drive(&mut suite, 100);
+        let driven =
+            SimulatedDisk { bandwidth: 100e6, ..SimulatedDisk::fast() }.drive(&mut suite, 100);
         assert_eq!(driven.names(), ["fill"]);
         let conclusion = conclude(&set(driven.records));
         assert!(!conclusion.is_steady() && conclusion.filled < conclusion.size);
@@ -231,12 +234,12 @@ mod tests {
     #[test]
     fn errors_and_signals_end_it() {
         let mut suite = Precondition::new(setting());
-        suite.took(&invented::failed("fill", "write", 28));
+        suite.completed(&simulated::failed("fill", "write", 28));
         assert!(suite.next().is_none() && suite.failed().is_some());
         let mut suite = Precondition::new(setting());
         let step = suite.next().unwrap();
-        let stopped = RunRecord { interrupted_by: Some(2), ..Disk::fast().run(&step) };
-        suite.took(&stopped);
+        let stopped = RunRecord { interrupted_by: Some(2), ..SimulatedDisk::fast().run(&step) };
+        suite.completed(&stopped);
         assert!(suite.next().is_none() && suite.failed().is_none());
         assert_eq!(conclude(&set(vec![stopped])).interrupted_by, Some(2));
     }
@@ -245,7 +248,7 @@ mod tests {
     fn a_place_without_direct_io_is_written_all_the_same() {
         let mut suite = Precondition::new(setting());
         assert!(suite.next().is_some());
-        let lines = suite.took(&invented::failed("fill", "open", 22));
+        let lines = suite.completed(&simulated::failed("fill", "open", 22));
         assert!(lines[0].contains("O_DIRECT"));
         assert!(suite.next().unwrap().arguments.contains(&"--direct=0".to_owned()));
     }

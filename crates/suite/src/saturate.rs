@@ -1,12 +1,12 @@
-//! Random writes, round after round, until a disk is steady.
+//! Rounds of random writes until a disk reaches steady state.
 //!
 //! Fresh flash writes as long as it has empty blocks; what a disk sustains shows when it must make
 //! room first. The criterion is that of SNIA's Performance Test Specification: over five rounds the
 //! figures stay within 20 % of their average, and the slope of their best line within 10 %.
 
 use crate::order::Draw;
-use crate::outcome::{duration, of_run};
-use crate::place::{Place, Shape, Until};
+use crate::outcome::{run_duration, summarize_run};
+use crate::target::{EndCondition, JobSpec, Target};
 use crate::{Expected, Step, Suite, failure};
 use judge::stats::{STEADY_ROUNDS, SteadyState, steady_state};
 use record::{Bytes, Cell, Direction, Nanos, RunRecord};
@@ -22,9 +22,9 @@ const BLOCK: Bytes = Bytes(4096);
 /// How random writes go on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rounds {
-    /// Of the place, from its beginning.
+    /// Of the target, from its beginning.
     pub region: Bytes,
-    /// Length of one; `None`: as suits the speed of the place.
+    /// Length of one; `None`: as suits the speed of the target.
     pub round: Option<Nanos>,
     /// After so many rounds it is given up.
     pub rounds_max: u32,
@@ -49,26 +49,26 @@ impl Rounds {
     }
 
     /// How the rounds among the given runs went.
-    pub fn course<'a>(runs: impl Iterator<Item = &'a RunRecord>) -> Course {
+    pub fn course<'a>(runs: impl Iterator<Item = &'a RunRecord>) -> SteadyProgress {
         let rounds = runs.filter(|run| run.cell.as_ref().is_some_and(|cell| cell.name == CELL));
-        let iops = rounds.filter_map(|run| Some(of_run(run, Direction::Write)?.iops));
-        Course::of(iops.collect())
+        let iops = rounds.filter_map(|run| Some(summarize_run(run, Direction::Write)?.iops));
+        SteadyProgress::of(iops.collect())
     }
 }
 
-/// How rounds went.
+/// IOPS of the rounds, and whether they are steady.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Course {
+pub struct SteadyProgress {
     /// IOPS of each.
     pub iops: Vec<f64>,
     /// The last [`WINDOW`] of them against the criterion; `None` when there were fewer.
     pub last: Option<SteadyState>,
 }
 
-impl Course {
-    fn of(iops: Vec<f64>) -> Course {
+impl SteadyProgress {
+    fn of(iops: Vec<f64>) -> SteadyProgress {
         let last = steady_state(&iops);
-        Course { iops, last }
+        SteadyProgress { iops, last }
     }
 
     /// The disk is steady.
@@ -77,33 +77,33 @@ impl Course {
     }
 }
 
-/// Rounds, under way.
-pub struct Saturating {
-    place: Place,
+/// The suite that runs the rounds.
+pub struct Saturation {
+    target: Target,
     rounds: Rounds,
-    course: Course,
+    course: SteadyProgress,
     done: u32,
     spent: Nanos,
     over: bool,
 }
 
-impl Saturating {
+impl Saturation {
     /// From the first round.
-    pub fn new(place: Place, rounds: Rounds) -> Saturating {
-        let (course, spent) = (Course::default(), Nanos::default());
-        Saturating { place, rounds, course, done: 0, spent, over: false }
+    pub fn new(target: Target, rounds: Rounds) -> Saturation {
+        let (course, spent) = (SteadyProgress::default(), Nanos::default());
+        Saturation { target, rounds, course, done: 0, spent, over: false }
     }
 
     /// How it went so far.
-    pub fn course(&self) -> &Course {
+    pub fn course(&self) -> &SteadyProgress {
         &self.course
     }
 
     fn step(&self) -> Step {
         let round = self.rounds.round.unwrap_or(ROUND);
-        self.place.step(&Shape {
+        self.target.step(&JobSpec {
             cell: Cell { name: CELL.into(), round: self.done, ..Cell::default() },
-            doing: format!(
+            description: format!(
                 "random writes until steady, round {} of {} at most",
                 self.done + 1,
                 self.rounds.rounds_max
@@ -115,7 +115,7 @@ impl Saturating {
             synchronous: false,
             seed: Draw::new(self.rounds.seed ^ u64::from(self.done)).bits(),
             more: vec!["--refill_buffers=1"],
-            until: Until::Time { ramp: Nanos::default(), time: round },
+            until: EndCondition::Time { ramp: Nanos::default(), time: round },
         })
     }
 
@@ -125,14 +125,14 @@ impl Saturating {
     }
 }
 
-impl Suite for Saturating {
+impl Suite for Saturation {
     fn next(&mut self) -> Option<Step> {
         (!self.is_over()).then(|| self.step())
     }
 
-    fn took(&mut self, record: &RunRecord) -> Vec<String> {
+    fn completed(&mut self, record: &RunRecord) -> Vec<String> {
         self.done += 1;
-        self.spent += duration(record);
+        self.spent += run_duration(record);
         if let Some(failure) = failure(record) {
             self.over = true;
             return vec![format!("round {}: {}", self.done, failure.text)];
@@ -141,9 +141,9 @@ impl Suite for Saturating {
             self.over = true;
             return Vec::new();
         }
-        let Some(outcome) = of_run(record, Direction::Write) else { return Vec::new() };
+        let Some(outcome) = summarize_run(record, Direction::Write) else { return Vec::new() };
         self.course.iops.push(outcome.iops);
-        self.course = Course::of(std::mem::take(&mut self.course.iops));
+        self.course = SteadyProgress::of(std::mem::take(&mut self.course.iops));
         let mut line = format!("round {}: {:.0} IOPS", self.done, outcome.iops);
         if let Some(last) = self.course.last {
             line += &format!(
@@ -155,7 +155,7 @@ impl Suite for Saturating {
         if self.course.is_steady() {
             line += ": steady";
         } else if self.is_over() {
-            line += ": given up, not steady";
+            line += ": gave up, not steady";
         }
         vec![line]
     }
@@ -168,7 +168,7 @@ impl Suite for Saturating {
         }
         let left = match self.is_over() {
             true => Nanos::default(),
-            false => Nanos(self.step().lasts.0 * u64::from(rounds.min(WINDOW + 1))),
+            false => Nanos(self.step().duration.0 * u64::from(rounds.min(WINDOW + 1))),
         };
         let most = self.rounds.time_max.map(|most| Nanos(most.0.saturating_sub(self.spent.0)));
         Expected::of(self.spent, most.map_or(left, |most| most.min(left)))
@@ -178,7 +178,7 @@ impl Suite for Saturating {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::invented::{self, Disk};
+    use crate::simulated::{self, SimulatedDisk};
 
     fn rounds() -> Rounds {
         let round = Some(Nanos::SECOND);
@@ -187,8 +187,8 @@ mod tests {
 
     #[test]
     fn an_even_disk_is_steady_after_five_rounds() {
-        let mut saturating = Saturating::new(Place::new("x", true), rounds());
-        let driven = Disk::fast().drive(&mut saturating, 100);
+        let mut saturating = Saturation::new(Target::new("x", true), rounds());
+        let driven = SimulatedDisk::fast().drive(&mut saturating, 100);
         assert_eq!(driven.steps.len(), 5);
         assert!(saturating.course().is_steady());
         assert!(driven.lines.last().is_some_and(|l| l.ends_with(": steady")), "{:?}", driven.lines);
@@ -198,19 +198,20 @@ mod tests {
 
     #[test]
     fn a_disk_that_slows_down_is_waited_for() {
-        let mut saturating = Saturating::new(Place::new("x", true), rounds());
-        let driven = Disk { wears: 0.2, ..Disk::fast() }.drive(&mut saturating, 100);
+        let mut saturating = Saturation::new(Target::new("x", true), rounds());
+        let driven =
+            SimulatedDisk { wears: 0.2, ..SimulatedDisk::fast() }.drive(&mut saturating, 100);
         assert!((7..12).contains(&driven.steps.len()), "{:?}", driven.lines);
         assert!(saturating.course().is_steady());
     }
 
     #[test]
     fn limits_end_it_and_it_says_that_it_is_not_steady() {
-        let disk = Disk { wears: 0.01, ..Disk::fast() };
+        let disk = SimulatedDisk { wears: 0.01, ..SimulatedDisk::fast() };
         let few = Rounds { rounds_max: 5, ..rounds() };
         let short = Rounds { time_max: Some(Nanos::from_millis(2500)), ..rounds() };
         for (limited, expected) in [(few, 5), (short, 3)] {
-            let mut saturating = Saturating::new(Place::new("x", true), limited);
+            let mut saturating = Saturation::new(Target::new("x", true), limited);
             let driven = { disk }.drive(&mut saturating, 100);
             assert_eq!(driven.steps.len(), expected);
             assert!(!saturating.course().is_steady());
@@ -220,14 +221,14 @@ mod tests {
 
     #[test]
     fn a_failure_or_a_signal_ends_it() {
-        let mut saturating = Saturating::new(Place::new("x", true), rounds());
+        let mut saturating = Saturation::new(Target::new("x", true), rounds());
         assert!(saturating.next().is_some());
-        let lines = saturating.took(&invented::failed(CELL, "write", 5));
+        let lines = saturating.completed(&simulated::failed(CELL, "write", 5));
         assert!(lines[0].contains("errno 5") && saturating.next().is_none());
-        let mut saturating = Saturating::new(Place::new("x", true), rounds());
+        let mut saturating = Saturation::new(Target::new("x", true), rounds());
         let step = saturating.next().unwrap();
-        let interrupted = RunRecord { interrupted_by: Some(2), ..Disk::fast().run(&step) };
-        saturating.took(&interrupted);
+        let interrupted = RunRecord { interrupted_by: Some(2), ..SimulatedDisk::fast().run(&step) };
+        saturating.completed(&interrupted);
         assert!(saturating.next().is_none());
     }
 

@@ -6,10 +6,12 @@
 mod conclusion;
 mod values;
 
-pub use conclusion::{Baseline, Column, Conclusion, Failed, Limited, Row, Table, Wanted, conclude};
+pub use conclusion::{
+    Baseline, Column, Conclusion, FailureGroup, Row, Table, TableOptions, conclude,
+};
 
 use crate::order::Draw;
-use crate::outcome::duration;
+use crate::outcome::run_duration;
 use crate::{Expected, Step, Suite, failure};
 use record::{Bytes, Cell, Coordinate, Nanos, RunRecord, SourceText};
 use serde::{Deserialize, Serialize};
@@ -59,7 +61,7 @@ pub struct Design {
 
 /// Where one run stands: number of its cell, and its round, both from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
+pub struct RunSlot {
     /// The cell, in the order of the values given.
     pub cell: usize,
     /// The round.
@@ -68,16 +70,13 @@ pub struct Place {
 
 impl Design {
     /// Whether runs can be made by it.
-    ///
-    /// # Errors
-    /// What is wrong, and what to do.
     pub fn check(&self) -> Result<(), String> {
         let Some(first) = self.dimensions.first() else {
-            return Err("nothing to vary: give --vary OPTION=VALUE,VALUE,…".into());
+            return Err("nothing to vary: use --vary OPTION=VALUE,VALUE,…".into());
         };
         let names: BTreeSet<&str> = self.dimensions.iter().map(|d| d.name.as_str()).collect();
         if names.len() < self.dimensions.len() {
-            return Err("--vary: each option once; give all its values in one list".into());
+            return Err("--vary: an option is given twice; list all its values once".into());
         }
         let uneven = self.dimensions.iter().find(|d| d.values.len() != first.values.len());
         if let (true, Some(other)) = (self.paired, uneven) {
@@ -98,8 +97,11 @@ impl Design {
         let runs = cells.and_then(|cells| cells.checked_mul(self.repeats as usize));
         match runs {
             Some(runs) if (1..=RUNS_MAX).contains(&runs) => Ok(()),
-            Some(0) => Err("--repeat: once at least".into()),
-            _ => Err(format!("more than {RUNS_MAX} runs; vary less at a time, or pair the values")),
+            Some(0) => Err("--repeat: at least 1".into()),
+            _ => Err(format!(
+                "more than {RUNS_MAX} runs; vary fewer options at once, or pair the \
+                              values"
+            )),
         }
     }
 
@@ -133,7 +135,7 @@ impl Design {
     }
 
     /// Which part of the sweep a run is.
-    pub fn cell(&self, place: Place) -> Cell {
+    pub fn cell(&self, place: RunSlot) -> Cell {
         let at = self.at(place.cell);
         let named: Vec<String> =
             at.iter().map(|one| format!("{}={}", one.dimension, one.value)).collect();
@@ -141,7 +143,7 @@ impl Design {
     }
 
     /// All runs in their order.
-    pub fn order(&self) -> Vec<Place> {
+    pub fn order(&self) -> Vec<RunSlot> {
         let mut draw = Draw::new(self.seed);
         let mut all = Vec::new();
         for round in 0..self.repeats {
@@ -149,7 +151,7 @@ impl Design {
             if self.order == Order::Random {
                 draw.shuffle(&mut cells);
             }
-            all.extend(cells.into_iter().map(|cell| Place { cell, round }));
+            all.extend(cells.into_iter().map(|cell| RunSlot { cell, round }));
         }
         all
     }
@@ -182,15 +184,10 @@ pub struct Manifest {
     pub fs_size: Option<Bytes>,
 }
 
-/// How long a run took, all that belongs to it included.
-pub fn lasted(record: &RunRecord) -> Nanos {
-    duration(record)
-}
-
 /// A sweep under way.
 pub struct Sweep {
     design: Design,
-    left: VecDeque<Place>,
+    left: VecDeque<RunSlot>,
     /// What runs of each cell took, those made before as well.
     took: Vec<Vec<Nanos>>,
     /// What was guessed for each cell before any was run.
@@ -202,7 +199,7 @@ pub struct Sweep {
 
 impl Sweep {
     /// All runs but those in `done`, with the time each took. `guess`: time of one run.
-    pub fn new(design: Design, done: &BTreeMap<Place, Nanos>, guess: Nanos) -> Sweep {
+    pub fn new(design: Design, done: &BTreeMap<RunSlot, Nanos>, guess: Nanos) -> Sweep {
         let left = design.order().into_iter().filter(|place| !done.contains_key(place)).collect();
         let mut took = vec![Vec::new(); design.cells()];
         for (place, time) in done {
@@ -215,7 +212,7 @@ impl Sweep {
     }
 
     /// The run that [`Suite::next`] gave last.
-    pub fn place(&self) -> Option<Place> {
+    pub fn place(&self) -> Option<RunSlot> {
         self.left.front().copied()
     }
 
@@ -237,7 +234,7 @@ impl Sweep {
     }
 
     /// What a run of a cell is expected to take: what its others took, or those of all cells.
-    fn lasts(&self, cell: usize) -> Nanos {
+    fn expected_run_time(&self, cell: usize) -> Nanos {
         let mean = |times: &[Nanos]| {
             let all: u64 = times.iter().map(|time| time.0).sum();
             (!times.is_empty()).then(|| Nanos(all / times.len() as u64))
@@ -255,15 +252,15 @@ impl Suite for Sweep {
         let total = self.design.runs();
         let number = total - self.left.len() + 1;
         Some(Step {
-            doing: format!("run {number} of {total}: {}", cell.name),
+            description: format!("run {number} of {total}: {}", cell.name),
             cell,
             arguments: Vec::new(),
-            lasts: self.lasts(place.cell),
+            duration: self.expected_run_time(place.cell),
         })
     }
 
-    fn took(&mut self, record: &RunRecord) -> Vec<String> {
-        let time = duration(record);
+    fn completed(&mut self, record: &RunRecord) -> Vec<String> {
+        let time = run_duration(record);
         self.spent += time;
         if record.interrupted_by.is_some() {
             return Vec::new();
@@ -279,7 +276,7 @@ impl Suite for Sweep {
         // Per cell once, however many runs of it are left.
         let mut counts: BTreeMap<usize, u64> = BTreeMap::new();
         self.left.iter().for_each(|place| *counts.entry(place.cell).or_default() += 1);
-        let left = counts.iter().map(|(cell, count)| self.lasts(*cell).0 * count).sum();
+        let left = counts.iter().map(|(cell, count)| self.expected_run_time(*cell).0 * count).sum();
         Expected::of(self.spent, Nanos(left))
     }
 }

@@ -7,34 +7,26 @@
 mod budget;
 mod cells;
 mod conclusion;
-pub(crate) mod estimate;
 
 pub use budget::{Length, SizeError, size};
 pub use cells::{Cells, Load};
-pub(crate) use conclusion::limited;
-pub use conclusion::{Conclusion, Limited, PERCENTILES, Row, conclude};
-pub use estimate::Estimated;
+pub use conclusion::{Conclusion, PERCENTILES, Row, conclude};
 
-use crate::knee::{Sweep, Sweeping};
+use crate::knee::{DepthSweep, KneeSearch};
 use crate::order::Draw;
-use crate::outcome::{duration, moved};
-use crate::place::{FILL, LARGE};
-use crate::saturate::{Rounds, Saturating};
-use crate::{Expected, Failure, Place, Step, Suite, failure};
-use budget::Budget;
+use crate::outcome::{bytes_moved, run_duration};
+use crate::saturate::{Rounds, Saturation};
+use crate::target::{FILL, LARGE, SMALL};
+use crate::{Expected, Failure, Step, Suite, Target, failure};
+use budget::{Budget, LEAST};
 use record::{Bytes, Direction, Nanos, RunRecord};
 use std::collections::VecDeque;
-
-/// Blocks of random work.
-const SMALL: Bytes = Bytes(4096);
-/// A region below this is inside every cache there is, and random work in it says nothing.
-const LEAST: Bytes = Bytes(8 << 20);
 
 /// What is to be tested, and how thoroughly.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
     /// The file; it is there, and empty.
-    pub place: Place,
+    pub target: Target,
     /// How much of it is filled.
     pub size: Bytes,
     /// How long it all takes.
@@ -48,7 +40,7 @@ pub struct Test {
     setting: Setting,
     budget: Budget,
     stage: Stage,
-    sweeping: VecDeque<Sweep>,
+    sweeping: VecDeque<DepthSweep>,
     loads: Cells,
     filled: Bytes,
     spent: Nanos,
@@ -57,8 +49,8 @@ pub struct Test {
 
 enum Stage {
     Filling,
-    Saturating(Box<Saturating>),
-    Sweeping(Box<Sweeping>, Direction),
+    Saturation(Box<Saturation>),
+    Sweeping(Box<KneeSearch>, Direction),
     Rounds { left: VecDeque<(Load, u32)> },
     Over,
 }
@@ -85,13 +77,13 @@ impl Test {
     }
 
     fn fill(&self) -> Step {
-        let Setting { place, size, seed, .. } = &self.setting;
-        place.fill("filling the file", *size, *seed, Some(self.budget.fill))
+        let Setting { target, size, seed, .. } = &self.setting;
+        target.fill("filling the file", *size, *seed, Some(self.budget.fill))
     }
 
     /// What a fill that went well left, or why it did not.
-    fn took_fill(&mut self, record: &RunRecord) -> Vec<String> {
-        if let Some(given_up) = self.setting.place.step_down(record) {
+    fn fill_completed(&mut self, record: &RunRecord) -> Vec<String> {
+        if let Some(given_up) = self.setting.target.step_down(record) {
             return vec![given_up];
         }
         if let Some(failure) = failure(record) {
@@ -99,10 +91,10 @@ impl Test {
             self.stage = Stage::Over;
             return Vec::new();
         }
-        let written = Bytes(moved(record, Direction::Write) / LARGE.0 * LARGE.0);
+        let written = Bytes(bytes_moved(record, Direction::Write) / LARGE.0 * LARGE.0);
         if written < LEAST {
             let text = format!(
-                "only {} MiB could be written in {:.0} s: too slow to be tested",
+                "only {} MiB could be written in {:.0} s: too slow to test",
                 written.0 >> 20,
                 self.budget.fill.seconds()
             );
@@ -113,7 +105,7 @@ impl Test {
         self.filled = written;
         let lines = (written < self.setting.size).then(|| {
             format!(
-                "filled {} MiB of {} MiB in the {:.0} s there are for it; the test works in those",
+                "filled {} MiB of {} MiB within the limit of {:.0} s; the test uses these",
                 written.0 >> 20,
                 self.setting.size.0 >> 20,
                 self.budget.fill.seconds()
@@ -124,7 +116,7 @@ impl Test {
     }
 
     fn after_fill(&mut self) {
-        let sweep = |direction| Sweep {
+        let sweep = |direction| DepthSweep {
             direction,
             block: SMALL,
             region: self.filled,
@@ -136,8 +128,8 @@ impl Test {
         match self.budget.rounds_to_steady {
             Some(rounds) => {
                 let rounds = Rounds { region: self.filled, seed: self.setting.seed, ..rounds };
-                let saturating = Saturating::new(self.setting.place.clone(), rounds);
-                self.stage = Stage::Saturating(Box::new(saturating));
+                let saturating = Saturation::new(self.setting.target.clone(), rounds);
+                self.stage = Stage::Saturation(Box::new(saturating));
             }
             None => self.next_sweep(),
         }
@@ -146,7 +138,7 @@ impl Test {
     fn next_sweep(&mut self) {
         self.stage = match self.sweeping.pop_front() {
             Some(sweep) => {
-                let sweeping = Sweeping::new(self.setting.place.clone(), sweep);
+                let sweeping = KneeSearch::new(self.setting.target.clone(), sweep);
                 Stage::Sweeping(Box::new(sweeping), sweep.direction)
             }
             None => Stage::Rounds { left: self.rounds() },
@@ -167,17 +159,18 @@ impl Test {
 
     fn step(&self, load: &Load, round: u32) -> Step {
         let (ramp, time) = (self.budget.ramp, self.budget.time);
-        load.step(&self.setting.place, self.filled, round, self.setting.seed, ramp, time)
+        load.step(&self.setting.target, self.filled, round, self.setting.seed, ramp, time)
     }
 
     /// Time of the stages that come after the present one.
     fn later(&self) -> Nanos {
         let rounds = || {
             let all = self.loads.all();
-            let one: u64 = all.iter().map(|load| self.step(load, 0).lasts.0).sum();
+            let one: u64 = all.iter().map(|load| self.step(load, 0).duration.0).sum();
             Nanos(one * u64::from(self.budget.rounds))
         };
-        let sweep = |sweep: &Sweep| Sweeping::new(self.setting.place.clone(), *sweep).expected();
+        let sweep =
+            |sweep: &DepthSweep| KneeSearch::new(self.setting.target.clone(), *sweep).expected();
         let sweeps = || Nanos(self.sweeping.iter().map(|s| sweep(s).left.0).sum());
         match &self.stage {
             Stage::Filling => {
@@ -185,7 +178,7 @@ impl Test {
                 after.after_fill();
                 after.current() + after.later()
             }
-            Stage::Saturating(_) | Stage::Sweeping(..) => sweeps() + rounds(),
+            Stage::Saturation(_) | Stage::Sweeping(..) => sweeps() + rounds(),
             Stage::Rounds { .. } | Stage::Over => Nanos::default(),
         }
     }
@@ -193,11 +186,11 @@ impl Test {
     /// Time that is left of the present stage.
     fn current(&self) -> Nanos {
         match &self.stage {
-            Stage::Filling => self.fill().lasts,
-            Stage::Saturating(suite) => suite.expected().left,
+            Stage::Filling => self.fill().duration,
+            Stage::Saturation(suite) => suite.expected().left,
             Stage::Sweeping(suite, _) => suite.expected().left,
             Stage::Rounds { left } => {
-                Nanos(left.iter().map(|(load, round)| self.step(load, *round).lasts.0).sum())
+                Nanos(left.iter().map(|(load, round)| self.step(load, *round).duration.0).sum())
             }
             Stage::Over => Nanos::default(),
         }
@@ -209,7 +202,7 @@ impl Suite for Test {
         loop {
             match &mut self.stage {
                 Stage::Filling => return Some(self.fill()),
-                Stage::Saturating(suite) => match suite.next() {
+                Stage::Saturation(suite) => match suite.next() {
                     Some(step) => return Some(step),
                     None => self.next_sweep(),
                 },
@@ -230,17 +223,17 @@ impl Suite for Test {
         }
     }
 
-    fn took(&mut self, record: &RunRecord) -> Vec<String> {
-        self.spent += duration(record);
+    fn completed(&mut self, record: &RunRecord) -> Vec<String> {
+        self.spent += run_duration(record);
         if record.interrupted_by.is_some() {
             self.stage = Stage::Over;
             return Vec::new();
         }
         match &mut self.stage {
-            Stage::Filling => return self.took_fill(record),
-            Stage::Saturating(suite) => return suite.took(record),
+            Stage::Filling => return self.fill_completed(record),
+            Stage::Saturation(suite) => return suite.completed(record),
             Stage::Sweeping(suite, _) => {
-                let mut lines = suite.took(record);
+                let mut lines = suite.completed(record);
                 lines.extend(failed_line(record));
                 return lines;
             }

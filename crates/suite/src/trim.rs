@@ -1,9 +1,9 @@
 //! `fathom trim`: writes before and after a trim, and devices discarded as a job.
 
 use crate::order::Draw;
-use crate::outcome::{duration, moved};
-use crate::place::{LARGE, Shape, Until};
-use crate::{Expected, Failure, Place, Step, Suite, failure};
+use crate::outcome::{bytes_moved, failures, interrupted_by, run_duration, subset, went_well};
+use crate::target::{EndCondition, JobSpec, LARGE};
+use crate::{Expected, Failure, Step, Suite, Target, failure};
 use judge::compare::{Comparison, Options, compare};
 use record::{Bytes, Cell, Coordinate, Direction, Nanos, RecordSet, RunRecord};
 use std::collections::VecDeque;
@@ -22,7 +22,7 @@ const LOADS: [(&str, &str, Bytes, u32); 2] =
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
     /// The file or device.
-    pub place: Place,
+    pub target: Target,
     /// How much of it, from its beginning.
     pub region: Bytes,
     /// How often each is run on each side.
@@ -66,17 +66,21 @@ impl Writes {
     }
 
     fn fill(&self) -> Step {
-        let Setting { place, region, seed, .. } = &self.setting;
-        place.fill("writing it once from end to end", *region, *seed, None)
+        let Setting { target, region, seed, .. } = &self.setting;
+        target.fill("writing the whole target once", *region, *seed, None)
     }
 
     fn step(&self, load: usize, round: u32) -> Step {
         let (name, rw, block, depth) = LOADS[load];
         let side = if self.is_after { AFTER } else { BEFORE };
         let at = vec![Coordinate { dimension: DIMENSION.into(), value: side.into() }];
-        self.setting.place.step(&Shape {
+        self.setting.target.step(&JobSpec {
             cell: Cell { name: name.into(), round, at },
-            doing: format!("{name} {side} the trim, {} of {}", round + 1, self.setting.repeat),
+            description: format!(
+                "{name} {side} the trim, {} of {}",
+                round + 1,
+                self.setting.repeat
+            ),
             rw,
             block,
             region: self.setting.region,
@@ -84,7 +88,10 @@ impl Writes {
             synchronous: false,
             seed: Draw::new(self.setting.seed ^ (load as u64) << 32 ^ u64::from(round)).bits(),
             more: vec!["--refill_buffers=1"],
-            until: Until::Time { ramp: Nanos(self.setting.time.0 / 5), time: self.setting.time },
+            until: EndCondition::Time {
+                ramp: Nanos(self.setting.time.0 / 5),
+                time: self.setting.time,
+            },
         })
     }
 }
@@ -98,10 +105,10 @@ impl Suite for Writes {
         Some(self.step(*load, *round))
     }
 
-    fn took(&mut self, record: &RunRecord) -> Vec<String> {
-        self.spent += duration(record);
+    fn completed(&mut self, record: &RunRecord) -> Vec<String> {
+        self.spent += run_duration(record);
         if !self.is_filled {
-            if let Some(given_up) = self.setting.place.step_down(record) {
+            if let Some(given_up) = self.setting.target.step_down(record) {
                 return vec![given_up];
             }
             self.is_filled = true;
@@ -115,8 +122,8 @@ impl Suite for Writes {
     }
 
     fn expected(&self) -> Expected {
-        let fill = if self.is_filled { Nanos::default() } else { self.fill().lasts };
-        let left = self.left.iter().map(|(load, round)| self.step(*load, *round).lasts.0).sum();
+        let fill = if self.is_filled { Nanos::default() } else { self.fill().duration };
+        let left = self.left.iter().map(|(load, round)| self.step(*load, *round).duration.0).sum();
         Expected::of(self.spent, fill + Nanos(left))
     }
 }
@@ -138,14 +145,14 @@ pub const PIECE_MAX: Bytes = Bytes(1 << 30);
 
 /// A device discarded, under way.
 pub struct Discard {
-    place: Place,
+    target: Target,
     left: VecDeque<Range>,
     spent: Nanos,
 }
 
 impl Discard {
     /// From the beginning of the range; what does not fill a piece comes last.
-    pub fn new(place: Place, range: Range) -> Discard {
+    pub fn new(target: Target, range: Range) -> Discard {
         let rest = range.length.0 % range.piece.0.max(1);
         let whole = range.length.0 - rest;
         let parts = [
@@ -157,13 +164,13 @@ impl Discard {
             },
         ];
         let left = parts.into_iter().filter(|part| part.length.0 > 0).collect();
-        Discard { place, left, spent: Nanos::default() }
+        Discard { target, left, spent: Nanos::default() }
     }
 
     fn step(&self, range: &Range) -> Step {
-        let mut step = self.place.step(&Shape {
+        let mut step = self.target.step(&JobSpec {
             cell: Cell { name: "discard".into(), ..Cell::default() },
-            doing: format!("discarding {} MiB", range.length.0 >> 20),
+            description: format!("discarding {} MiB", range.length.0 >> 20),
             rw: "trim",
             block: range.piece,
             region: range.length,
@@ -171,7 +178,7 @@ impl Discard {
             synchronous: true,
             seed: 0,
             more: Vec::new(),
-            until: Until::Written { limit: None, expected: Nanos::SECOND },
+            until: EndCondition::Written { limit: None, expected: Nanos::SECOND },
         });
         step.arguments.push(format!("--offset={}", range.offset.0));
         step
@@ -183,8 +190,8 @@ impl Suite for Discard {
         self.left.front().map(|range| self.step(range))
     }
 
-    fn took(&mut self, record: &RunRecord) -> Vec<String> {
-        self.spent += duration(record);
+    fn completed(&mut self, record: &RunRecord) -> Vec<String> {
+        self.spent += run_duration(record);
         self.left.pop_front();
         if record.interrupted_by.is_some() || failure(record).is_some() {
             self.left.clear();
@@ -193,7 +200,7 @@ impl Suite for Discard {
     }
 
     fn expected(&self) -> Expected {
-        Expected::of(self.spent, Nanos(self.left.iter().map(|r| self.step(r).lasts.0).sum()))
+        Expected::of(self.spent, Nanos(self.left.iter().map(|r| self.step(r).duration.0).sum()))
     }
 }
 
@@ -214,14 +221,14 @@ pub struct Conclusion {
 
 /// What the records show.
 pub fn conclude(set: &RecordSet) -> Conclusion {
-    let discards = || set.runs.iter().filter(|run| moved(run, Direction::Trim) > 0);
+    let discards = || set.runs.iter().filter(|run| bytes_moved(run, Direction::Trim) > 0);
     let times = discards().flat_map(|run| &run.jobs).map(|job| job.results.trim.runtime.0);
     Conclusion {
-        discarded: Bytes(discards().map(|run| moved(run, Direction::Trim)).sum()),
+        discarded: Bytes(discards().map(|run| bytes_moved(run, Direction::Trim)).sum()),
         took: Nanos(times.sum()),
         comparison: comparison(set),
-        failures: crate::outcome::failures(set),
-        interrupted_by: set.runs.iter().find_map(|run| run.interrupted_by),
+        failures: failures(set),
+        interrupted_by: interrupted_by(set),
     }
 }
 
@@ -237,27 +244,20 @@ fn comparison(set: &RecordSet) -> Option<Comparison> {
 
 /// The runs on one side that went well and to their end.
 fn side(set: &RecordSet, side: &str) -> RecordSet {
-    let is_there = |run: &&RunRecord| {
-        let at = run.cell.iter().flat_map(|cell| &cell.at);
-        let mut at = at.filter(|at| at.dimension == DIMENSION);
-        at.any(|at| at.value == side) && run.interrupted_by.is_none() && failure(run).is_none()
-    };
-    RecordSet {
-        kind: set.kind.clone(),
-        fathom_version: set.fathom_version.clone(),
-        runs: set.runs.iter().filter(is_there).cloned().collect(),
-        ..*set
-    }
+    subset(set, |run| {
+        let mut at = run.cell.iter().flat_map(|cell| &cell.at);
+        went_well(run) && at.any(|at| at.dimension == DIMENSION && at.value == side)
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::invented::{self, Disk};
+    use crate::simulated::{self, SimulatedDisk};
 
     fn setting() -> Setting {
         Setting {
-            place: Place::new("/mnt/x", true),
+            target: Target::new("/mnt/x", true),
             region: Bytes(64 << 20),
             repeat: 5,
             time: Nanos::from_millis(1000),
@@ -269,12 +269,12 @@ mod tests {
     fn both_sides_write_alike_and_are_told_apart() {
         let mut writes = Writes::before(setting());
         let whole = writes.expected().whole;
-        let before = Disk::fast().drive(&mut writes, 100);
+        let before = SimulatedDisk::fast().drive(&mut writes, 100);
         assert_eq!(before.names()[0], "fill");
         assert_eq!((before.steps.len(), writes.expected().left), (11, Nanos(0)));
         assert!(whole > Nanos::from_millis(10 * 1200));
         let mut writes = writes.after();
-        let fast = Disk { write_ns: 125_000.0, ..Disk::fast() };
+        let fast = SimulatedDisk { write_ns: 125_000.0, ..SimulatedDisk::fast() };
         let after = { fast }.drive(&mut writes, 100);
         assert_eq!(after.steps.len(), 10, "what is written is written");
         let runs = [before.records, after.records].concat();
@@ -284,14 +284,14 @@ mod tests {
         let job = |name: &str| jobs.iter().find(|job| job.name == name).unwrap();
         let iops = |name: &str| job(name).directions[0].metrics[0].clone();
         assert_eq!(job("randwrite").rounds, (5, 5));
-        assert_eq!(iops("randwrite").call, judge::compare::Call::Faster);
+        assert_eq!(iops("randwrite").change, judge::compare::Change::Faster);
         assert!((iops("randwrite").ratio.unwrap().value - 2.0).abs() < 0.05);
-        assert_eq!(iops("seqwrite").call, judge::compare::Call::NoDifferenceShown);
+        assert_eq!(iops("seqwrite").change, judge::compare::Change::NoDifferenceShown);
     }
 
     #[test]
     fn one_side_alone_is_compared_with_nothing() {
-        let before = Disk::fast().drive(&mut Writes::before(setting()), 100);
+        let before = SimulatedDisk::fast().drive(&mut Writes::before(setting()), 100);
         let set = RecordSet { runs: before.records, ..RecordSet::default() };
         assert_eq!(conclude(&set).comparison, None);
     }
@@ -299,17 +299,17 @@ mod tests {
     #[test]
     fn a_failure_or_a_signal_ends_it() {
         let mut writes = Writes::before(setting());
-        writes.took(&invented::failed("fill", "write", 28));
+        writes.completed(&simulated::failed("fill", "write", 28));
         assert!(writes.next().is_none());
         let mut writes = Writes::before(setting());
-        assert!(writes.took(&invented::failed("fill", "open", 22))[0].contains("O_DIRECT"));
+        assert!(writes.completed(&simulated::failed("fill", "open", 22))[0].contains("O_DIRECT"));
         assert_eq!(writes.next().unwrap().cell.name, "fill");
     }
 
     #[test]
     fn a_device_is_discarded_in_whole_pieces_and_a_rest() {
         let range = Range { offset: Bytes(4096), length: Bytes(10 << 20), piece: Bytes(4 << 20) };
-        let mut discard = Discard::new(Place::new("/dev/x", true), range);
+        let mut discard = Discard::new(Target::new("/dev/x", true), range);
         let mut options = Vec::new();
         while let Some(step) = discard.next() {
             let of = |name: &str| {
@@ -319,10 +319,10 @@ mod tests {
             };
             options.push((of("offset"), of("size"), of("bs")));
             assert!(step.arguments.contains(&"--rw=trim".to_owned()));
-            discard.took(&Disk::fast().run(&invented::step("write", 4096, 1, 10)));
+            discard.completed(&SimulatedDisk::fast().run(&simulated::step("write", 4096, 1, 10)));
         }
         assert_eq!(options, [(4096, 8 << 20, 4 << 20), (4096 + (8 << 20), 2 << 20, 2 << 20)]);
         let even = Range { length: Bytes(8 << 20), ..range };
-        assert_eq!(Discard::new(Place::new("/dev/x", true), even).left.len(), 1);
+        assert_eq!(Discard::new(Target::new("/dev/x", true), even).left.len(), 1);
     }
 }

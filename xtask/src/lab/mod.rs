@@ -38,10 +38,13 @@ pub fn run(root: &Path) -> Result<()> {
 
 /// Document → what its section on health must hold.
 const EXPECTED: &[(&str, &[&str])] = &[
-    ("nvme0n1", &["says it is well", "50 °C, warns at 70 °C", "0 % of its endurance used"]),
-    ("worn before", &["says it is well"]),
+    (
+        "nvme0n1",
+        &["reports that it is healthy", "50 °C, warns at 70 °C", "0 % of its endurance used"],
+    ),
+    ("worn before", &["reports that it is healthy"]),
     ("worn after", &["spare below its threshold", "\"mark\":\"problem\""]),
-    ("sda", &["says it is well", "38 °C", "\"mark\":\"ok\""]),
+    ("sda", &["reports that it is healthy", "38 °C", "\"mark\":\"ok\""]),
 ];
 
 /// The JSON documents of the guest: (name, document).

@@ -114,7 +114,7 @@ fn planned(
             name: format!("{}-{}", database.name(), test.name),
             label: format!("{}: {}", database.name(), test.label),
             work: database.name().into(),
-            lasts: Nanos(((request.rows as f64 / PACE + 1.0) * 1e9) as u64),
+            duration: Nanos(((request.rows as f64 / PACE + 1.0) * 1e9) as u64),
         },
         task: Task {
             directory: directory.into(),

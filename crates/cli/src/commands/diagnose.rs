@@ -8,7 +8,7 @@ use clap::Args;
 use runner::Refusal;
 use runner::Runner;
 use std::ffi::OsString;
-use suite::Place;
+use suite::Target;
 use suite::test::Length;
 
 /// What stands above the options in the help.
@@ -36,9 +36,9 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     let size = suite::test::size(Length::Quick, file.free, None)
         .map_err(|error| Refusal::target(error.without_option()))?;
     let seed = runner::fresh_seed();
-    let place = Place::new(&file.path, file.direct);
+    let place = Target::new(&file.path, file.direct);
     let mut diagnose =
-        suite::diagnose::Diagnose::new(suite::diagnose::Setting { place, size, seed });
+        suite::diagnose::Diagnose::new(suite::diagnose::Setting { target: place, size, seed });
     let options =
         SuiteOptions { left_behind: file.left_behind(), ..arguments.output.suite_options() };
     let mut set = runner::empty_set("diagnose", seed);

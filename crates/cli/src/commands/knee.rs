@@ -15,7 +15,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use suite::Place;
+use suite::Target;
 use suite::curve::{Access, Bound, Conclusion, Curve, DEPTHS, Figure, Setting, conclude, depths};
 use suite::test::{Length, SizeError};
 
@@ -116,7 +116,7 @@ fn latency(text: &str) -> Result<f64, String> {
 pub fn main(arguments: &Arguments) -> Result<u8> {
     let archive = arguments.output.archive("knee")?;
     let runner = Runner::new(false);
-    let mut target = Target::of(arguments, &runner)?;
+    let mut target = MeasuredTarget::of(arguments, &runner)?;
     if let Some(file) = &arguments.write_job {
         check_job_file(file, &target.place.path)?;
     }
@@ -170,24 +170,24 @@ fn report(arguments: &Arguments, set: &RecordSet, kept: &SavedTo) -> Result<(Con
 }
 
 /// What the depths are measured on.
-struct Target {
-    place: Place,
+struct MeasuredTarget {
+    place: Target,
     size: Bytes,
     /// The file that was made for it; a device has none.
     file: Option<Scratch>,
 }
 
-impl Target {
-    fn of(arguments: &Arguments, runner: &Runner) -> Result<Target> {
+impl MeasuredTarget {
+    fn of(arguments: &Arguments, runner: &Runner) -> Result<MeasuredTarget> {
         if device::is_device(&arguments.path) {
-            return Target::device(arguments, runner);
+            return MeasuredTarget::device(arguments, runner);
         }
         let file = Scratch::under(&arguments.path, "knee", runner.machine(), false)?;
         let size = suite::test::size(Length::Quick, file.free, arguments.size).map_err(refused)?;
-        Ok(Target { place: Place::new(&file.path, file.direct), size, file: Some(file) })
+        Ok(MeasuredTarget { place: Target::new(&file.path, file.direct), size, file: Some(file) })
     }
 
-    fn device(arguments: &Arguments, runner: &Runner) -> Result<Target> {
+    fn device(arguments: &Arguments, runner: &Runner) -> Result<MeasuredTarget> {
         let path = device::utf8(&arguments.path)?;
         let facts = device::facts(path, runner);
         let target = facts.targets.get(path).cloned().unwrap_or_default();
@@ -209,8 +209,8 @@ impl Target {
             Some(size) => size,
             None => target.size,
         };
-        let place = Place::new(path, device::takes_direct(&target));
-        Ok(Target { place, size, file: None })
+        let place = Target::new(path, device::takes_direct(&target));
+        Ok(MeasuredTarget { place, size, file: None })
     }
 }
 
@@ -221,14 +221,14 @@ fn refused(error: SizeError) -> anyhow::Error {
     }
 }
 
-fn setting(arguments: &Arguments, target: &Target, seed: u64) -> Result<Setting> {
+fn setting(arguments: &Arguments, target: &MeasuredTarget, seed: u64) -> Result<Setting> {
     let given = arguments.depths.as_deref();
     let depths = depths(given.unwrap_or(DEPTHS))
         .map_err(|error| Refusal::usage(format!("--depths: {error}")))?;
     let block = arguments.bs;
     check_block(block, target, arguments.threads)?;
     Ok(Setting {
-        place: target.place.clone(),
+        target: target.place.clone(),
         is_filled_first: target.file.is_some(),
         access: Access::named(&arguments.rw).context("--rw")?,
         block,
@@ -244,7 +244,7 @@ fn setting(arguments: &Arguments, target: &Target, seed: u64) -> Result<Setting>
 }
 
 /// Better found before the file is filled than after it.
-fn check_block(block: Bytes, target: &Target, threads: u32) -> Result<()> {
+fn check_block(block: Bytes, target: &MeasuredTarget, threads: u32) -> Result<()> {
     let room = target.size.0 / u64::from(threads);
     let wrong = match block.0 {
         0 => "an access has at least one byte: give a size such as 4k".into(),

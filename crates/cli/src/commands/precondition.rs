@@ -8,7 +8,7 @@ use record::{Bytes, Nanos, TargetFacts, TargetKind};
 use runner::Refusal;
 use runner::Runner;
 use std::ffi::OsString;
-use suite::Place;
+use suite::Target;
 use suite::precondition::{Precondition, Setting, conclude};
 
 /// What stands above the options in the help.
@@ -53,7 +53,7 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     let seed = runner::fresh_seed();
     let direct = device::takes_direct(&target);
     let mut suite = Precondition::new(Setting {
-        place: Place::new(path, direct),
+        target: Target::new(path, direct),
         size,
         rounds_max: arguments.rounds_max,
         time_max: arguments.time_max,

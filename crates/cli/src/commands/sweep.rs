@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use suite::Suite;
-use suite::sweep::{Design, Dimension, KIND, Manifest, Place, Sweep};
+use suite::sweep::{Design, Dimension, KIND, Manifest, RunSlot, Sweep};
 use tuning::Session;
 
 /// Sweeps and reports.
@@ -168,8 +168,8 @@ fn resume(arguments: &Arguments, given: &Path) -> Result<u8> {
     let jobs = Jobs { arguments: &manifest.arguments, inputs: &inputs };
     let mut runs = directory::load(&at, &manifest.design)?;
     runs.retain(|(_, run)| !arguments.retry_failed || suite::failure(run).is_none());
-    let done: BTreeMap<Place, Nanos> =
-        runs.iter().map(|(place, run)| (*place, suite::sweep::lasted(run))).collect();
+    let done: BTreeMap<RunSlot, Nanos> =
+        runs.iter().map(|(place, run)| (*place, suite::run_duration(run))).collect();
     let first = jobs.check(&manifest.design, &runner)?;
     let mut output = Output::open(first.output.as_deref())?;
     let sweep = Sweep::new(manifest.design.clone(), &done, cells::guess(&first));
@@ -264,8 +264,10 @@ fn report(
     signal: Option<i32>,
     output: &mut Output,
 ) -> Result<bool> {
-    let wanted =
-        suite::sweep::Wanted { measures: arguments.measures()?, baseline: arguments.baseline() };
+    let wanted = suite::sweep::TableOptions {
+        measures: arguments.measures()?,
+        baseline: arguments.baseline(),
+    };
     let mut conclusion = suite::sweep::conclude(set, &manifest.design, &wanted);
     conclusion.interrupted_by = signal;
     output.write(&match arguments.json {

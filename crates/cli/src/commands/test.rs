@@ -10,7 +10,7 @@ use clap::Args;
 use record::Bytes;
 use runner::Refusal;
 use std::ffi::OsString;
-use suite::Place;
+use suite::Target;
 use suite::test::{Length, SizeError};
 
 /// What stands above the options in the help.
@@ -59,8 +59,9 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     };
     let size = suite::test::size(length, file.free, arguments.size).map_err(refused)?;
     let seed = arguments.seed.unwrap_or_else(runner::fresh_seed);
-    let place = Place::new(&file.path, file.direct);
-    let mut test = suite::test::Test::new(suite::test::Setting { place, size, length, seed });
+    let place = Target::new(&file.path, file.direct);
+    let mut test =
+        suite::test::Test::new(suite::test::Setting { target: place, size, length, seed });
     let options =
         SuiteOptions { left_behind: file.left_behind(), ..arguments.output.suite_options() };
     let mut set = runner::empty_set("test", seed);

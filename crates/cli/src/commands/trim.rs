@@ -20,7 +20,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::os::fd::AsFd;
 use std::time::Instant;
-use suite::Place;
+use suite::Target;
 use suite::test::{Length, SizeError};
 use suite::trim::{Discard, PIECE_MAX, Range, Setting, Writes, conclude};
 
@@ -289,7 +289,7 @@ impl<'a> Subject<'a> {
         let (place, region, file) = self.place()?;
         let options = self.options(file.as_ref().map(Scratch::left_behind).unwrap_or_default());
         let mut writes = Writes::before(Setting {
-            place,
+            target: place,
             region,
             repeat: self.arguments.repeat,
             time: self.arguments.time.unwrap_or(TIME),
@@ -308,7 +308,7 @@ impl<'a> Subject<'a> {
     }
 
     /// Where writes are measured: a file of the filesystem, or the device itself.
-    fn place(&self) -> Result<(Place, Bytes, Option<Scratch>)> {
+    fn place(&self) -> Result<(Target, Bytes, Option<Scratch>)> {
         let asked = self.arguments.size;
         if self.is_device() {
             let most = self.range()?.length;
@@ -319,7 +319,7 @@ impl<'a> Subject<'a> {
                     size.0, most.0
                 )));
             }
-            return Ok((Place::new(self.path, device::takes_direct(&self.target)), size, None));
+            return Ok((Target::new(self.path, device::takes_direct(&self.target)), size, None));
         }
         let path = &self.arguments.path;
         let file = Scratch::under(path, "trim", self.runner.machine(), false)?;
@@ -328,7 +328,7 @@ impl<'a> Subject<'a> {
             _ => Refusal::target(error.to_string()),
         };
         let size = suite::test::size(Length::Quick, file.free, asked).map_err(refused)?;
-        Ok((Place::new(&file.path, file.direct), size, Some(file)))
+        Ok((Target::new(&file.path, file.direct), size, Some(file)))
     }
 
     fn once(&self, set: &mut RecordSet, archive: &mut RunArchive) -> Result<TrimDone> {
@@ -392,7 +392,7 @@ impl<'a> Subject<'a> {
     }
 
     fn discard_device(&self, set: &mut RecordSet, archive: &mut RunArchive) -> Result<TrimDone> {
-        let place = Place::new(self.path, device::takes_direct(&self.target));
+        let place = Target::new(self.path, device::takes_direct(&self.target));
         let mut discard = Discard::new(place, self.range()?);
         suites::run(&mut discard, self.runner, &self.options(String::new()), set, archive)?;
         let conclusion = conclude(set);

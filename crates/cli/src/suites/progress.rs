@@ -14,7 +14,7 @@ const WIDTH: usize = 79;
 pub struct Progress {
     shown: bool,
     drawn: bool,
-    doing: String,
+    description: String,
     expected: Expected,
     began: Instant,
 }
@@ -25,15 +25,16 @@ impl Progress {
         Progress {
             shown: wanted && std::io::stderr().is_terminal(),
             drawn: false,
-            doing: String::new(),
+            description: String::new(),
             expected: Expected::default(),
             began: Instant::now(),
         }
     }
 
     /// A step begins, with what is expected of the time from here on.
-    pub fn begin(&mut self, doing: &str, expected: Expected) {
-        (self.doing, self.expected, self.began) = (doing.into(), expected, Instant::now());
+    pub fn begin(&mut self, description: &str, expected: Expected) {
+        (self.description, self.expected, self.began) =
+            (description.into(), expected, Instant::now());
         self.draw();
     }
 
@@ -42,7 +43,7 @@ impl Progress {
         if self.shown {
             let passed = self.began.elapsed().as_nanos() as u64;
             // ECMA-48: carriage return, the line, then EL, erase to the end of the line.
-            say(&format!("\r{}\x1b[K", line(&self.doing, self.expected, passed)));
+            say(&format!("\r{}\x1b[K", line(&self.description, self.expected, passed)));
             self.drawn = true;
         }
     }
@@ -67,13 +68,13 @@ impl Drop for Progress {
     }
 }
 
-fn line(doing: &str, expected: Expected, passed_ns: u64) -> String {
+fn line(description: &str, expected: Expected, passed_ns: u64) -> String {
     let left = expected.left.0.saturating_sub(passed_ns);
     let share = 1.0 - left as f64 / expected.whole.0.max(1) as f64;
     let full = (share.clamp(0.0, 1.0) * BAR as f64) as usize;
     let seconds = left.div_ceil(1_000_000_000);
     let line = format!(
-        "[{}{}] {:3.0} %  {}:{:02} left  {doing}",
+        "[{}{}] {:3.0} %  {}:{:02} left  {description}",
         "#".repeat(full),
         ".".repeat(BAR - full),
         share.clamp(0.0, 1.0) * 100.0,

@@ -37,7 +37,7 @@ fn direct_random_reads_are_limited_by_the_device() {
     let directory = scratch();
     let job = format!("--rw=randread --direct=1 --ioengine=psync --size=64m {TWO_SECONDS}");
     let verdict = of_run(directory.path(), &job);
-    assert_limit(&verdict, "device", "4 KiB random reads of this filesystem");
+    assert_limit(&verdict, "device", "4 KiB random reads on this filesystem");
     assert_ne!(verdict["confidence"], "low", "{verdict:#}");
 }
 
@@ -49,7 +49,11 @@ fn a_second_buffered_read_is_limited_by_the_cache() {
     let job = "--filename=f --rw=read --bs=64k --size=64m --invalidate=0";
     of_run(own.path(), job);
     let verdict = of_run(own.path(), &format!("{job} --time_based --runtime=1"));
-    assert_limit(&verdict, "cache", "answered by memory; not for the storage below");
+    assert_limit(
+        &verdict,
+        "cache",
+        "served from memory; not valid for: the storage below the cache",
+    );
     assert_eq!(verdict["confidence"], "high", "{verdict:#}");
 }
 
@@ -58,7 +62,7 @@ fn the_null_engine_is_limited_by_the_cpu() {
     let _alone = alone();
     let job = "--ioengine=null --rw=randread --size=1g --time_based --runtime=1";
     let verdict = of_run(scratch().path(), job);
-    assert_limit(&verdict, "CPU", "what these CPUs can drive");
+    assert_limit(&verdict, "CPU", "as fast as these CPUs allow");
 }
 
 #[test]
@@ -66,7 +70,7 @@ fn a_rated_job_is_limited_by_its_rate() {
     let _alone = alone();
     let job = format!("--rw=randread --direct=1 --size=16m --rate_iops=100 {TWO_SECONDS}");
     let verdict = of_run(scratch().path(), &job);
-    assert_limit(&verdict, "rate", "the latency at this rate of 4 KiB random reads");
+    assert_limit(&verdict, "rate", "latency of 4 KiB random reads");
 }
 
 #[test]
@@ -75,7 +79,7 @@ fn a_generator_that_computes_between_its_ios_is_limited_by_itself() {
     let job = "--rw=randread --direct=1 --size=16m --thinktime=1ms --thinktime_spin=1ms";
     let own = MemoryFilesystem::new(64 << 20);
     let verdict = of_run(own.path(), &format!("{job} {TWO_SECONDS}"));
-    assert_limit(&verdict, "client", "what this load generator can drive");
+    assert_limit(&verdict, "client", "this load generator with these settings");
 }
 
 /// A control group of the blkio controller, removed with the value.
@@ -119,7 +123,7 @@ fn a_throttled_device_is_limited_by_the_throttle() {
         .args(TWO_SECONDS.split(' '))
         .current_dir(directory.path()));
     let verdict = verdict(&ran.expect(0).json());
-    assert_limit(&verdict, "throttle", "not for the storage without it");
+    assert_limit(&verdict, "throttle", "not valid for: the storage without the limit");
     assert!(verdict["because"].as_str().unwrap().contains("200 IOPS"), "{verdict:#}");
 }
 

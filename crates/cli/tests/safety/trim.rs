@@ -224,7 +224,7 @@ fn what_cannot_be_trimmed_says_what_lacks_it() {
         let value = trim(at, &[&[path, "--json"], more].concat()).expect(3).json();
         let obstacle = |name: &str| value["obstacle"][name].as_str().unwrap().to_owned();
         assert!(obstacle("reason").starts_with(plain.name()), "{value}");
-        assert!(obstacle("reason").ends_with("takes no discards"), "{value}");
+        assert!(obstacle("reason").ends_with("does not support discards"), "{value}");
         assert!(obstacle("cure").contains("can punch holes"), "{value}");
     }
     drop(on_plain);

@@ -128,7 +128,7 @@ fn what_is_wrong_is_told_before_anything_runs() {
         (&["--accept=iops>"], "--accept: 'iops>': "),
         (&["--accept=p99.9<2parsecs"], "--accept: 'p99.9<2parsecs': "),
         (&["--accept=p101<2ms"], "--accept: 'p101<2ms': "),
-        (&["--accept=abd:iops>1"], "there is no job 'abd'; 'abc' is there"),
+        (&["--accept=abd:iops>1"], "there is no job 'abd'; did you mean 'abc'?"),
         (&["--accept=write.iops>1"], "'write.iops>1': no job moves data in this direction"),
         (&[iops, "--undecided=maybe"], "--undecided: 'maybe' is neither pass nor fail"),
         (&["--junit=gate.xml"], "--junit=gate.xml: needs conditions; give some with --accept"),

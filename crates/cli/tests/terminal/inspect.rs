@@ -69,7 +69,7 @@ fn a_loop_device_and_the_filesystem_on_it() {
     assert_eq!(page["durability"]["class"], "write back, never flushed");
     assert_eq!(section(&page, "filesystem")["mark"], "problem");
     let ran = inspect(directory.path(), &[&disk.device]).expect(0);
-    assert!(ran.out.contains("Only read it: writing would destroy what is on it."), "{}", ran.out);
+    assert!(ran.out.contains("Only read it: writing would destroy its data."), "{}", ran.out);
 }
 
 #[test]
@@ -90,7 +90,8 @@ fn a_path_that_is_not_there_names_the_nearest_that_is() {
     let ran = inspect(directory.path(), &[missing.to_str().unwrap()]).expect(2);
     let here = directory.path().display();
     let expected = format!(
-        "fathom: error: {}: not there; make it first, or inspect {here}, the nearest that is there\n",
+        "fathom: error: {}: not there; make it first, or inspect {here}, the nearest that is \
+         there\n",
         missing.display()
     );
     assert_eq!((ran.err.as_str(), ran.out.as_str()), (expected.as_str(), ""));

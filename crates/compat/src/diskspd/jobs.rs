@@ -149,7 +149,7 @@ impl Spans {
         let lasts = seconds.saturating_mul(Nanos::SECOND.0).saturating_add(OVERHEAD.0);
         let arguments = self.arguments(index, part).ok()?;
         let cell = Cell { name: name.clone(), ..Cell::default() };
-        Some(Step { cell, doing: name, arguments, lasts: Nanos(lasts) })
+        Some(Step { cell, description: name, arguments, duration: Nanos(lasts) })
     }
 
     fn arguments(&self, index: usize, part: Part) -> Result<Vec<String>, Unsuitable> {
@@ -175,14 +175,14 @@ impl Suite for Spans {
         self.step(index, part)
     }
 
-    fn took(&mut self, record: &RunRecord) -> Vec<String> {
+    fn completed(&mut self, record: &RunRecord) -> Vec<String> {
         let call = &record.invocation;
         self.spent += Nanos::from_millis(call.ended_unix_ms.saturating_sub(call.started_unix_ms));
         let errors = record.jobs.iter().flat_map(|job| &job.errors);
         let refused = errors.into_iter().find(|error| error.operation == "use the I/O engine");
         if let Some(error) = refused.filter(|_| self.engine == "io_uring") {
             self.engine = "libaio";
-            return vec![format!("io_uring cannot be used here ({}): taking libaio", error.text)];
+            return vec![format!("io_uring cannot be used here ({}): using libaio", error.text)];
         }
         self.left.pop_front();
         if record.jobs.iter().any(|job| job.error != 0) {
@@ -193,7 +193,7 @@ impl Suite for Spans {
     }
 
     fn expected(&self) -> Expected {
-        let all = self.steps().iter().fold(0_u64, |sum, step| sum.saturating_add(step.lasts.0));
+        let all = self.steps().iter().fold(0_u64, |sum, step| sum.saturating_add(step.duration.0));
         // Profiles may ask for more centuries than nanoseconds can count.
         Expected { whole: Nanos(all.saturating_add(self.spent.0)), left: Nanos(all) }
     }

@@ -392,12 +392,12 @@ fn timespans_run_in_turn_with_their_cool_down() {
         jobs: vec![JobRecord { errors: vec![error], error: 1, ..JobRecord::default() }],
         ..RunRecord::default()
     };
-    assert!(spans.took(&failed)[0].contains("libaio"));
+    assert!(spans.completed(&failed)[0].contains("libaio"));
     assert!(spans.next().unwrap().arguments.contains(&"--ioengine=libaio".to_owned()));
-    spans.took(&RunRecord::default());
+    spans.completed(&RunRecord::default());
     assert_eq!(spans.next().unwrap().cell.name, "cool-down 1");
     // What fails with that as well would fail again.
-    assert!(spans.took(&failed).is_empty());
+    assert!(spans.completed(&failed).is_empty());
     assert_eq!(spans.next(), None);
 }
 
@@ -415,7 +415,7 @@ fn files_are_made_as_long_as_they_are_told_before_all_else() {
         ..RunRecord::default()
     };
     assert!(only_created(&made));
-    making.took(&made);
+    making.completed(&made);
     let step = making.next().unwrap();
     assert_eq!(step.cell.name, "timespan 1");
     assert!(step.arguments.contains(&"--size=1048576".to_owned()), "{:?}", step.arguments);
@@ -424,7 +424,7 @@ fn files_are_made_as_long_as_they_are_told_before_all_else() {
     full.jobs[0].error = 28;
     assert!(!only_created(&full));
     let mut making = spans();
-    making.took(&full);
+    making.completed(&full);
     assert_eq!(making.next(), None);
     // A device is as large as it is.
     let mut facts = facts(&[("t", 4 << 20)]);

@@ -74,7 +74,7 @@ mod tests {
             let cell = Some(step.cell);
             let run = RunRecord { jobs: vec![job], cell, interrupted_by, ..RunRecord::default() };
             texts.push(live.took(&run));
-            suite.took(&run);
+            suite.completed(&run);
         }
         texts
     }

@@ -59,7 +59,7 @@ impl Suite for Iozone {
         Some(step(&self.call, self.context, task, *index))
     }
 
-    fn took(&mut self, record: &RunRecord) -> Vec<String> {
+    fn completed(&mut self, record: &RunRecord) -> Vec<String> {
         let call = &record.invocation;
         let took = call.ended_unix_ms.saturating_sub(call.started_unix_ms);
         self.spent += Nanos::from_millis(took);
@@ -199,7 +199,7 @@ fn step(call: &IozoneCommand, context: RunContext, task: &Task, index: usize) ->
             arguments.push(option("log_offset", 1));
         }
     }
-    Step { cell, doing: doing(task, throughput), arguments, lasts: task.lasts() }
+    Step { cell, description: doing(task, throughput), arguments, duration: task.lasts() }
 }
 
 fn doing(task: &Task, throughput: bool) -> String {

@@ -6,7 +6,7 @@ use crate::metrics::latency::merged;
 use crate::stats::{Estimate, MISS, mean, students_t, supports, variance};
 use record::Histogram;
 
-/// Percentiles whose shift is told.
+/// Percentiles whose shift is reported.
 const SHIFTS: [f64; 12] = [10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 99.0, 99.9, 99.99];
 
 /// The difference between two distributions, of all runs of each side.
@@ -55,7 +55,7 @@ pub(super) struct Distribution {
 }
 
 impl Distribution {
-    /// Of the latencies of both sides; `None` when a run recorded none, or only some percentiles of
+    /// Of the latencies of both sides; `None` when one run recorded no latency, or only some percentiles of
     /// them are known.
     pub(super) fn of(old: &Side, new: &Side) -> Option<Distribution> {
         let (olds, news) = (old.latencies.as_ref()?, new.latencies.as_ref()?);

@@ -1,17 +1,39 @@
 //! Figures as logarithms, and the interval of their ratio.
 
-use super::{Kind, assumed_spread, is_rate};
+use super::operation::ComparedOperation;
 use crate::gate::condition::Metric;
-use crate::gate::measure::Member;
+use crate::gate::figures::RepeatedJob;
 use crate::metrics::exchange;
 use crate::metrics::series::{Slot, slots, too_few};
 use crate::metrics::window::{busy, per_second, union_ns};
 use crate::operation::Operation;
 use crate::stats::{
-    ERRORS, Estimate, MISS, mean, percentile_interval, samples_needed, students_t, supports,
-    variance,
+    ERRORS, Estimate, MISS, mean, percentile_interval, resolution, samples_needed, students_t,
+    supports, variance, welch_freedom,
 };
-use record::{Direction, Histogram, JobRecord, SUB_BUCKETS};
+use record::{Direction, Histogram, JobRecord};
+
+/// Spread from run to run (standard deviation of the logarithm) of rates, means and medians that is
+/// assumed where one run cannot show it: so much that pairs of runs of 2 s on an idle virtual machine
+/// are called equal.
+pub const ASSUMED_SPREAD: f64 = 0.15;
+
+/// The same of percentiles above the median, which a few stalls decide.
+pub const ASSUMED_SPREAD_OF_TAILS: f64 = 0.5;
+
+pub(super) fn is_rate(metric: Metric) -> bool {
+    matches!(metric, Metric::Iops | Metric::Bandwidth)
+}
+
+/// The assumed spread between runs of a figure.
+fn assumed_spread(metric: Metric) -> f64 {
+    match metric {
+        // What decides failures are a few bad moments as well.
+        Metric::Failed => ASSUMED_SPREAD_OF_TAILS,
+        Metric::Percentile(percentile) if percentile > 50.0 => ASSUMED_SPREAD_OF_TAILS,
+        _ => ASSUMED_SPREAD,
+    }
+}
 
 /// The logarithm of a figure on one side.
 pub(super) struct Log {
@@ -27,16 +49,16 @@ pub(super) struct Log {
     pub(super) is_single: bool,
 }
 
-/// One [`Kind`] of a job on one side.
+/// One [`ComparedOperation`] of a job on one side.
 pub(super) struct Side<'a> {
-    member: &'a Member<'a>,
-    kind: Kind,
-    /// The latencies of each run; `None` where a run recorded none.
+    member: &'a RepeatedJob<'a>,
+    kind: ComparedOperation,
+    /// The latencies of each run; `None` where one run recorded no latency.
     pub(super) latencies: Option<Vec<Histogram>>,
 }
 
 impl<'a> Side<'a> {
-    pub(super) fn of(member: &'a Member<'a>, kind: &Kind) -> Side<'a> {
+    pub(super) fn of(member: &'a RepeatedJob<'a>, kind: &ComparedOperation) -> Side<'a> {
         let latencies = member.runs.iter().map(|run| kind.histogram(run)).collect();
         Side { member, kind: kind.clone(), latencies }
     }
@@ -84,7 +106,7 @@ impl<'a> Side<'a> {
         let logarithms = (0..self.member.runs.len())
             .map(|run| match self.figure(run, metric)? {
                 value if value > 0.0 => Ok(value.ln()),
-                _ => Err("it is 0 in a run".into()),
+                _ => Err("it is 0 in one run".into()),
             })
             .collect::<Result<Vec<f64>, String>>()?;
         let mean = mean(&logarithms);
@@ -116,7 +138,7 @@ impl<'a> Side<'a> {
                 let all = self.latencies(run)?;
                 let value = all.known_percentile(percentile);
                 match supports(all.count(), percentile) {
-                    true => Ok(value.ok_or("it is not among those that were printed")? as f64),
+                    true => Ok(value.ok_or("the other program did not print it")? as f64),
                     false => Err(format!(
                         "too few values: {} of {} needed",
                         all.count(),
@@ -136,7 +158,7 @@ impl<'a> Side<'a> {
     }
 
     fn latencies(&self, run: usize) -> Result<&Histogram, String> {
-        let runs = self.latencies.as_ref().ok_or("a run recorded none")?;
+        let runs = self.latencies.as_ref().ok_or("one run recorded no latency")?;
         Ok(&runs[run])
     }
 
@@ -191,12 +213,15 @@ fn course(workers: &[&JobRecord], of: &Operation, metric: Metric) -> Result<f64,
 pub(super) fn interval(old: &Log, new: &Log, miss: f64, is_percentile: bool) -> Estimate {
     let difference = new.mean - old.mean;
     let variance = old.variance + new.variance;
-    let bucket = match is_percentile {
-        true => (1.0 / SUB_BUCKETS as f64).max((-old.mean.min(new.mean)).exp()).ln_1p(),
-        false => 0.0,
-    };
+    let bucket = if is_percentile { resolution(old.mean, new.mean) } else { 0.0 };
     let half = match variance > 0.0 {
-        true => students_t(freedom(old, new), miss) * variance.sqrt() + bucket,
+        true => {
+            students_t(
+                welch_freedom((old.variance, old.freedom), (new.variance, new.freedom)),
+                miss,
+            ) * variance.sqrt()
+                + bucket
+        }
         false => bucket,
     };
     Estimate {
@@ -204,13 +229,4 @@ pub(super) fn interval(old: &Log, new: &Log, miss: f64, is_percentile: bool) -> 
         low: (difference - half).exp(),
         high: (difference + half).exp(),
     }
-}
-
-/// Degrees of freedom after Welch and Satterthwaite.
-fn freedom(old: &Log, new: &Log) -> f64 {
-    let part = |log: &Log| log.variance.powi(2) / log.freedom;
-    let parts = part(old) + part(new);
-    // Student's distribution with so many is the normal one.
-    const NORMAL: f64 = 1e6;
-    if parts > 0.0 { ((old.variance + new.variance).powi(2) / parts).min(NORMAL) } else { NORMAL }
 }

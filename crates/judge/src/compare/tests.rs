@@ -73,7 +73,7 @@ fn slower_beyond_the_tolerance_is_said() {
     let worse = compare(&a, &b, &Options::default());
     assert!(worse.is_slower() && !worse.is_spread_assumed);
     let iops = worse.metrics().find(|m| m.name == "iops").unwrap();
-    assert_eq!(iops.call, Call::Slower);
+    assert_eq!(iops.change, Change::Slower);
     assert!((iops.ratio.unwrap().value - 0.7).abs() < 0.07, "{iops:?}");
     assert!(
         !compare(&a, &b, &Options { tolerance: 0.9, ..Options::default() }).is_slower(),
@@ -160,14 +160,14 @@ fn requests_are_compared_by_their_first_byte_and_their_failures() {
     let requests: Vec<_> = made.directions().filter(|d| d.operation.request().is_some()).collect();
     let [get] = requests.as_slice() else { panic!("{requests:?}") };
     assert_eq!((get.operation.name(), get.latency), ("GET", "first byte"));
-    let told: Vec<_> = get.metrics.iter().map(|m| (m.name, m.call_name())).collect();
+    let told: Vec<_> = get.metrics.iter().map(|m| (m.name, m.change_name())).collect();
     let slower = ["mean", "p50", "p99", "p99.9"].map(|name| (name, "slower"));
     assert_eq!(told, [&slower[..], &[("failed", "fails more")]].concat());
     let failed = get.metrics.last().unwrap();
     assert_eq!((failed.before, failed.after, failed.unit), (0.0, 1.25, "percent"));
     assert!(failed.is_beyond_tolerance && made.is_slower());
     let back = compare(&b, &a, &Options::default());
-    assert!(back.metrics().any(|metric| metric.call_name() == "fails less"));
+    assert!(back.metrics().any(|metric| metric.change_name() == "fails less"));
     let none = compare(&a, &a, &Options::default());
     assert!(none.metrics().all(|metric| !metric.is_failures()), "nothing failed");
     let options = Options { metrics: vec!["failed".into()], ..Options::default() };

@@ -1,21 +1,24 @@
 //! Whether two jobs did the same.
 
 use crate::checks::Difference;
-use crate::checks::words::size;
-use crate::gate::measure::Member;
+use crate::gate::figures::RepeatedJob;
+use record::human::size;
 use record::{Bytes, JobRecord, PerDirection, Workload};
 use std::collections::BTreeMap;
 
-/// What the output of another program tells of a workload too.
+/// The settings that imported results also have.
 const TOLD_BY_OTHERS: [&str; 4] = ["rw", "bs", "iodepth", "direct"];
 
-/// The settings that say where a store is and where a program works: another place is another
-/// circumstance, as another disk is.
+/// Settings that name a location: another location is a difference of environment, not of workload.
 const PLACES: [&str; 2] = ["http_host", "directory"];
 
 /// In what the workloads of a job differ on both sides; `is_imported`: as far as another program told
 /// them.
-pub(super) fn differences(old: &Member, new: &Member, is_imported: bool) -> Vec<Difference> {
+pub(super) fn differences(
+    old: &RepeatedJob,
+    new: &RepeatedJob,
+    is_imported: bool,
+) -> Vec<Difference> {
     let (before, after) = (described(old), described(new));
     let mut names: Vec<&String> = before.keys().chain(after.keys()).collect();
     names.sort_unstable();
@@ -36,7 +39,7 @@ pub(super) fn differences(old: &Member, new: &Member, is_imported: bool) -> Vec<
     names.into_iter().filter(differs).map(difference).collect()
 }
 
-fn described(member: &Member) -> BTreeMap<String, String> {
+fn described(member: &RepeatedJob) -> BTreeMap<String, String> {
     let Some(workers) = member.runs.first() else { return BTreeMap::new() };
     let Some(first) = workers.first() else { return BTreeMap::new() };
     let first: &JobRecord = first;

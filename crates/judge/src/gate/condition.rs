@@ -10,8 +10,8 @@ pub struct Condition {
     pub text: String,
     /// The job it is about; `None`: every job.
     pub(super) job: Option<String>,
-    /// What is asked.
-    pub(super) what: What,
+    /// What is required.
+    pub(super) what: Requirement,
 }
 
 /// A job that conditions can be about.
@@ -27,29 +27,29 @@ pub struct Subject {
 
 /// A condition that cannot be read, or is about nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mistake {
+pub struct ConditionError {
     /// The condition as typed.
     pub condition: String,
     /// What is wrong and what was expected.
     pub problem: String,
 }
 
-impl std::fmt::Display for Mistake {
+impl std::fmt::Display for ConditionError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "'{}': {}", self.condition, self.problem)
     }
 }
 
-impl std::error::Error for Mistake {}
+impl std::error::Error for ConditionError {}
 
-/// What a condition asks.
+/// What a condition requires.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum What {
+pub(super) enum Requirement {
     /// A figure on the right side of a limit.
     Figure {
         /// `None`: every direction, or every kind of request.
         operation: Option<Operation>,
-        class: Class,
+        class: LatencyKind,
         metric: Metric,
         operator: Operator,
         /// In nanoseconds, I/Os or bytes a second, or percent.
@@ -63,7 +63,7 @@ pub(super) enum What {
 
 /// Which latency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Class {
+pub(crate) enum LatencyKind {
     Clat,
     Lat,
     Slat,
@@ -109,11 +109,11 @@ const OPERATORS: [(&str, Operator); 4] = [
     ("<", Operator::Less),
     (">", Operator::Greater),
 ];
-const WORDS: [(&str, What); 4] = [
-    ("steady", What::Steady),
-    ("no-errors", What::No(Severity::Error)),
-    ("no-warnings", What::No(Severity::Warning)),
-    ("no-findings", What::No(Severity::Note)),
+const WORDS: [(&str, Requirement); 4] = [
+    ("steady", Requirement::Steady),
+    ("no-errors", Requirement::No(Severity::Error)),
+    ("no-warnings", Requirement::No(Severity::Warning)),
+    ("no-findings", Requirement::No(Severity::Note)),
 ];
 const METRICS: [(&str, Metric); 6] = [
     ("iops", Metric::Iops),
@@ -123,13 +123,13 @@ const METRICS: [(&str, Metric); 6] = [
     ("max", Metric::Max),
     ("failed", Metric::Failed),
 ];
-const CLASSES: [(&str, Class); 6] = [
-    ("clat", Class::Clat),
-    ("lat", Class::Lat),
-    ("slat", Class::Slat),
-    ("response", Class::Response),
-    ("sync", Class::Sync),
-    ("ttfb", Class::FirstByte),
+const CLASSES: [(&str, LatencyKind); 6] = [
+    ("clat", LatencyKind::Clat),
+    ("lat", LatencyKind::Lat),
+    ("slat", LatencyKind::Slat),
+    ("response", LatencyKind::Response),
+    ("sync", LatencyKind::Sync),
+    ("ttfb", LatencyKind::FirstByte),
 ];
 /// What each metric and word is, for messages.
 const EXPECTED: &str = "a metric (iops, bw, mean, min, max, p50, p99, p99.9 …, failed), steady, \
@@ -164,8 +164,8 @@ impl Condition {
     ///
     /// # Errors
     /// What is wrong with it and what was expected, with the nearest valid name.
-    pub fn parse(text: &str) -> Result<Condition, Mistake> {
-        let mistake = |problem| Mistake { condition: text.to_owned(), problem };
+    pub fn parse(text: &str) -> Result<Condition, ConditionError> {
+        let mistake = |problem| ConditionError { condition: text.to_owned(), problem };
         let (left, comparison) = split(text);
         // Names of jobs may hold colons, metrics do not.
         let (job, left) = match left.rsplit_once(':') {
@@ -196,58 +196,58 @@ impl Condition {
     ///
     /// # Errors
     /// When it is not, with the nearest name.
-    pub fn check(&self, jobs: &[Subject]) -> Result<(), Mistake> {
+    pub fn check(&self, jobs: &[Subject]) -> Result<(), ConditionError> {
         let mut about = jobs.iter().filter(|job| self.is_about(&job.name)).peekable();
         let problem = match (&self.job, &self.what) {
             (Some(job), _) if about.peek().is_none() => {
                 let names: Vec<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
                 match nearest(job, names.iter().copied()) {
-                    Some(near) => format!("there is no job '{job}'; '{near}' is there"),
+                    Some(near) => format!("there is no job '{job}'; did you mean '{near}'?"),
                     None => format!("there is no job '{job}'; the jobs are {}", shown(&names)),
                 }
             }
-            (_, What::Figure { operation: Some(Operation::Io(direction)), .. })
+            (_, Requirement::Figure { operation: Some(Operation::Io(direction)), .. })
                 if !about.any(|job| job.directions[*direction]) =>
             {
                 self.why_nothing().into()
             }
-            (_, What::Figure { operation, class, metric, .. })
+            (_, Requirement::Figure { operation, class, metric, .. })
                 if is_of_requests(operation.as_ref(), *class, *metric)
                     && !about.any(|job| job.sends_requests) =>
             {
-                "no job asks an object store (ioengine=http)".into()
+                "no job uses an object store (ioengine=http)".into()
             }
             _ => return Ok(()),
         };
-        Err(Mistake { condition: self.text.clone(), problem })
+        Err(ConditionError { condition: self.text.clone(), problem })
     }
 
     /// Why no job has what it asks for.
     pub(super) fn why_nothing(&self) -> &'static str {
         match &self.what {
-            What::Figure { class: Class::Response, .. } => {
+            Requirement::Figure { class: LatencyKind::Response, .. } => {
                 "only jobs with rate or rate_iops have a response latency, and none has"
             }
-            What::Figure { class: Class::Sync, .. } => {
-                "nothing was synchronised: add fsync=1, or leave the condition out"
+            Requirement::Figure { class: LatencyKind::Sync, .. } => {
+                "no job called fsync: add fsync=1, or leave the condition out"
             }
-            What::Figure { class: Class::Slat, .. } => {
+            Requirement::Figure { class: LatencyKind::Slat, .. } => {
                 "only asynchronous engines have a submission latency, and no job used one"
             }
-            What::Figure { operation, class, metric, .. }
+            Requirement::Figure { operation, class, metric, .. }
                 if is_of_requests(operation.as_ref(), *class, *metric) =>
             {
                 "no job sent such a request to an object store, or none was answered"
             }
-            What::Figure { operation: Some(_), .. } => "no job moves data in this direction",
+            Requirement::Figure { operation: Some(_), .. } => "no job moves data in this direction",
             _ => "no job has such a figure",
         }
     }
 }
 
 /// Whether only jobs that ask object stores have such a figure.
-fn is_of_requests(operation: Option<&Operation>, class: Class, metric: Metric) -> bool {
-    class == Class::FirstByte
+fn is_of_requests(operation: Option<&Operation>, class: LatencyKind, metric: Metric) -> bool {
+    class == LatencyKind::FirstByte
         || metric == Metric::Failed
         || operation.is_some_and(|operation| operation.request().is_some())
 }
@@ -267,7 +267,7 @@ fn split(text: &str) -> (&str, Option<(Operator, &str)>) {
     (left, found)
 }
 
-fn word(name: &str) -> Result<What, String> {
+fn word(name: &str) -> Result<Requirement, String> {
     if let Some((_, what)) = WORDS.iter().find(|(known, _)| *known == name) {
         return Ok(what.clone());
     }
@@ -277,7 +277,7 @@ fn word(name: &str) -> Result<What, String> {
     Err(not_found(name, WORDS.iter().map(|(word, _)| *word).chain(metrics())))
 }
 
-fn figure(left: &str, operator: Operator, limit: &str) -> Result<What, String> {
+fn figure(left: &str, operator: Operator, limit: &str) -> Result<Requirement, String> {
     let (mut rest, mut operation, mut class) = (left, None, None);
     while let Some((first, after)) = rest.split_once('.') {
         if let Some(found) = operation_named(first) {
@@ -295,31 +295,31 @@ fn figure(left: &str, operator: Operator, limit: &str) -> Result<What, String> {
     }
     let metric = metric(rest)?;
     if class.is_some() && metric.unit() != Unit::Time {
-        return Err(format!("{rest} is no latency: leave out {LATENCIES}"));
+        return Err(format!("{rest} is not a latency: leave out {LATENCIES}"));
     }
     let fits = match (&operation, class, metric.unit()) {
-        (Some(_), Some(Class::Sync), _) => {
+        (Some(_), Some(LatencyKind::Sync), _) => {
             Err("synchronisations have no direction: leave it out".to_owned())
         }
         (
             Some(Operation::Request(_)),
-            None | Some(Class::FirstByte),
+            None | Some(LatencyKind::FirstByte),
             Unit::Time | Unit::Percent,
         )
         | (None, ..) => Ok(()),
         (Some(Operation::Request(request)), ..) => Err(format!(
-            "of {request} there are latencies, to the first byte ({request}.ttfb.p99) or whole \
-             ({request}.p99), and {request}.failed"
+            "{request} has a latency to the first byte ({request}.ttfb.p99), a whole latency \
+             ({request}.p99) and {request}.failed"
         )),
-        (_, Some(Class::FirstByte), _) | (.., Unit::Percent) => {
+        (_, Some(LatencyKind::FirstByte), _) | (.., Unit::Percent) => {
             Err("only requests have that: say which, such as GET, or leave it out".to_owned())
         }
         _ => Ok(()),
     };
     fits?;
-    let class = class.unwrap_or(Class::Clat);
+    let class = class.unwrap_or(LatencyKind::Clat);
     let limit = self::limit(limit, metric.unit())?;
-    Ok(What::Figure { operation, class, metric, operator, limit })
+    Ok(Requirement::Figure { operation, class, metric, operator, limit })
 }
 
 fn operation_named(name: &str) -> Option<Operation> {
@@ -341,10 +341,10 @@ fn metric(name: &str) -> Result<Metric, String> {
     if let Some(number) = number {
         let value: f64 = number
             .parse()
-            .map_err(|_| format!("'{name}' is no percentile; p99 or p99.9 was expected"))?;
+            .map_err(|_| format!("'{name}' is not a percentile; p99 or p99.9 was expected"))?;
         return match (0.0..=100.0).contains(&value) {
             true => Ok(Metric::Percentile(value)),
-            false => Err(format!("'{name}' is no percentile: 0 to 100 was expected")),
+            false => Err(format!("'{name}' is not a percentile: 0 to 100 was expected")),
         };
     }
     // Words of the front as well: "reed.p99" has its mistake there.
@@ -434,8 +434,8 @@ mod tests {
         Condition::parse(text).unwrap_or_else(|mistake| panic!("{mistake}"))
     }
 
-    fn plain(metric: Metric, operator: Operator, limit: f64) -> What {
-        What::Figure { operation: None, class: Class::Clat, metric, operator, limit }
+    fn plain(metric: Metric, operator: Operator, limit: f64) -> Requirement {
+        Requirement::Figure { operation: None, class: LatencyKind::Clat, metric, operator, limit }
     }
 
     #[test]
@@ -462,15 +462,15 @@ mod tests {
     fn job_direction_and_class_stand_before_the_metric() {
         let condition = parsed("my job:read.response.p99<1ms");
         assert_eq!(condition.job.as_deref(), Some("my job"));
-        let What::Figure { operation, class, metric, .. } = condition.what else { panic!() };
+        let Requirement::Figure { operation, class, metric, .. } = condition.what else { panic!() };
         assert_eq!(
             (operation, class, metric),
-            (Some(Operation::Io(Direction::Read)), Class::Response, Metric::Percentile(99.0))
+            (Some(Operation::Io(Direction::Read)), LatencyKind::Response, Metric::Percentile(99.0))
         );
-        let What::Figure { operation, class, .. } = parsed("lat.write.mean<1ms").what else {
+        let Requirement::Figure { operation, class, .. } = parsed("lat.write.mean<1ms").what else {
             panic!()
         };
-        assert_eq!((operation, class), (Some(Operation::Io(Direction::Write)), Class::Lat));
+        assert_eq!((operation, class), (Some(Operation::Io(Direction::Write)), LatencyKind::Lat));
         assert_eq!(parsed("a.fio: x:iops>1").job.as_deref(), Some("a.fio: x"));
     }
 
@@ -479,23 +479,23 @@ mod tests {
         let get = || Some(Operation::Request("GET".into()));
         let less = Operator::Less;
         for (text, operation, class, metric, limit) in [
-            ("ttfb.p99<20ms", None, Class::FirstByte, Metric::Percentile(99.0), 2e7),
-            ("GET.ttfb.p50<1ms", get(), Class::FirstByte, Metric::Percentile(50.0), 1e6),
-            ("ttfb.get.mean<1ms", get(), Class::FirstByte, Metric::Mean, 1e6),
-            ("get.p99<1s", get(), Class::Clat, Metric::Percentile(99.0), 1e9),
-            ("GET.failed<0.1%", get(), Class::Clat, Metric::Failed, 0.1),
-            ("failed<1%", None, Class::Clat, Metric::Failed, 1.0),
+            ("ttfb.p99<20ms", None, LatencyKind::FirstByte, Metric::Percentile(99.0), 2e7),
+            ("GET.ttfb.p50<1ms", get(), LatencyKind::FirstByte, Metric::Percentile(50.0), 1e6),
+            ("ttfb.get.mean<1ms", get(), LatencyKind::FirstByte, Metric::Mean, 1e6),
+            ("get.p99<1s", get(), LatencyKind::Clat, Metric::Percentile(99.0), 1e9),
+            ("GET.failed<0.1%", get(), LatencyKind::Clat, Metric::Failed, 0.1),
+            ("failed<1%", None, LatencyKind::Clat, Metric::Failed, 1.0),
         ] {
-            let what = What::Figure { operation, class, metric, operator: less, limit };
+            let what = Requirement::Figure { operation, class, metric, operator: less, limit };
             assert_eq!(parsed(text).what, what, "{text}");
         }
     }
 
     #[test]
     fn words_need_no_comparison() {
-        assert_eq!(parsed("steady").what, What::Steady);
-        assert_eq!(parsed("no-warnings").what, What::No(Severity::Warning));
-        assert_eq!(parsed("a: no-errors").what, What::No(Severity::Error));
+        assert_eq!(parsed("steady").what, Requirement::Steady);
+        assert_eq!(parsed("no-warnings").what, Requirement::No(Severity::Warning));
+        assert_eq!(parsed("a: no-errors").what, Requirement::No(Severity::Error));
         assert_eq!(parsed("a: no-errors").job.as_deref(), Some("a"));
     }
 
@@ -507,18 +507,18 @@ mod tests {
             ("p99", "a comparison was expected"),
             ("iops", "a comparison was expected"),
             ("p101<1ms", "0 to 100 was expected"),
-            ("p9x<1ms", "is no percentile"),
+            ("p9x<1ms", "is not a percentile"),
             ("iops>1ms", "a number, such as 5000"),
             ("bw>fast", "a bandwidth, such as 100MB/s"),
             ("reed.p99<1ms", "did you mean read?"),
             ("respons.p99<1ms", "did you mean response?"),
             ("read.write.p99<1ms", "one direction, or one kind of request, was expected"),
-            ("lat.iops>1", "iops is no latency"),
-            ("GET.iops>1", "of GET there are latencies"),
-            ("GET.lat.p99<1ms", "of GET there are latencies"),
+            ("lat.iops>1", "iops is not a latency"),
+            ("GET.iops>1", "GET has a latency to the first byte"),
+            ("GET.lat.p99<1ms", "GET has a latency to the first byte"),
             ("read.ttfb.p99<1ms", "only requests have that"),
             ("write.failed<1%", "only requests have that"),
-            ("ttfb.failed<1%", "failed is no latency"),
+            ("ttfb.failed<1%", "failed is not a latency"),
             ("failed<5", "a share, such as 0.1%"),
             ("GTE.p99<1ms", "did you mean GET?"),
             ("read.sync.p99<1ms", "have no direction"),
@@ -544,7 +544,7 @@ mod tests {
             let checked = condition.check(&[subject]);
             checked.err().map(|mistake| mistake.problem)
         };
-        assert!(problem(&condition, "randread").unwrap().contains("'randread' is"));
+        assert!(problem(&condition, "randread").unwrap().contains("mean 'randread'?"));
         assert!(problem(&condition, "x").unwrap().ends_with("the jobs are x"));
         assert_eq!(problem(&parsed("p99<1ms"), "x"), None);
         assert_eq!(problem(&parsed("read.p99<1ms"), "x"), None);
@@ -552,7 +552,7 @@ mod tests {
         assert!(nothing.contains("no job moves data in this direction"), "{nothing}");
         for text in ["ttfb.p99<1ms", "GET.p99<1ms", "failed<1%"] {
             let nothing = problem(&parsed(text), "x").unwrap();
-            assert!(nothing.contains("no job asks an object store"), "{nothing}");
+            assert!(nothing.contains("no job uses an object store"), "{nothing}");
             assert_eq!(problem(&parsed(text), "store"), None);
         }
     }
@@ -566,7 +566,7 @@ mod tests {
         #[test]
         fn a_limit_reads_back(value in 0_u32..1_000_000, unit in 0_usize..4) {
             let (unit, factor) = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)][unit];
-            let What::Figure { limit, .. } = parsed(&format!("p99<{value}{unit}")).what else {
+            let Requirement::Figure { limit, .. } = parsed(&format!("p99<{value}{unit}")).what else {
                 panic!()
             };
             prop_assert_eq!(limit, f64::from(value) * factor);

@@ -1,6 +1,6 @@
 use super::*;
 use crate::checks::testing::{IOPS, LATENCY, asking, job, record};
-use crate::metrics::judge;
+use crate::judged::{Judged, judge};
 use record::{Cell, Direction, Histogram, JobRecord};
 
 fn conditions(texts: &[&str]) -> Vec<Condition> {
@@ -10,7 +10,7 @@ fn conditions(texts: &[&str]) -> Vec<Condition> {
 #[track_caller]
 fn results(runs: &[RunRecord], texts: &[&str]) -> Vec<GateResult> {
     let judged: Vec<Judged> = runs.iter().map(judge).collect();
-    evaluate(runs, &judged[0], 1, &conditions(texts))
+    evaluate(runs, &judged[0].findings, 1, &conditions(texts))
 }
 
 #[track_caller]
@@ -118,7 +118,7 @@ fn a_condition_about_nothing_fails() {
         ("b:p99<1ms", "no job has such a figure"),
         ("write.p99<1ms", "no job moves data in this direction"),
         ("response.p99<1ms", "only jobs with rate"),
-        ("sync.p99<1ms", "nothing was synchronised"),
+        ("sync.p99<1ms", "no job called fsync"),
         ("slat.p99<1ms", "only asynchronous engines"),
     ] {
         let all = results(std::slice::from_ref(&run), &[text, "iops>1"]);
@@ -217,7 +217,7 @@ fn findings_fail_from_their_level_on() {
     };
     let result = |text: &str, severity| {
         let run = std::slice::from_ref(&run);
-        evaluate(run, &found(severity), 1, &conditions(&[text]))[0].clone()
+        evaluate(run, &found(severity).findings, 1, &conditions(&[text]))[0].clone()
     };
     assert_eq!(result("no-warnings", Severity::Note).outcome, Outcome::Pass);
     assert_eq!(result("no-findings", Severity::Note).outcome, Outcome::Fail);

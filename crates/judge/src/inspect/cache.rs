@@ -1,8 +1,8 @@
-//! Ways around the page cache, and how to tell its figures from the disk's.
+//! Direct I/O, and how to tell figures of the page cache from those of the disk.
 
+use super::section::{Mark, Section};
 use super::view::{View, row};
-use super::words::size;
-use super::{Mark, Section};
+use record::human::size;
 use record::{DirectLimits, TargetKind};
 
 /// Filesystems that may take O_DIRECT and go through the page cache nevertheless.
@@ -14,53 +14,60 @@ pub(super) fn direct(view: &View) -> Section {
     let in_memory = matches!(kind, "tmpfs" | "ramfs" | "devtmpfs");
     let (value, mark, means, decide) = match view.target.direct {
         _ if in_memory => (
-            "no use on a filesystem in memory".to_owned(),
+            "no effect on a filesystem in memory".to_owned(),
             Mark::Problem,
-            format!("{kind} is memory itself: there is nothing behind it to reach."),
-            "Use no figures from here for a device.",
+            format!("{kind} is memory: there is no device behind it."),
+            "Do not use figures from here for a device.",
         ),
         _ if matches!(view.target.kind, TargetKind::Char | TargetKind::Fifo) => (
-            "no cache on this path".to_owned(),
+            "no page cache on this path".to_owned(),
             Mark::Ok,
             "There is no page cache on this path.".to_owned(),
             "Nothing to decide.",
         ),
         Some(DirectLimits { offset: 0, .. }) => (
-            "not taken".to_owned(),
+            "not supported".to_owned(),
             Mark::Problem,
-            format!("{} has no direct I/O: everything passes through memory.", named(kind)),
-            "Use no figures from here for a device; --direct=1 is refused.",
+            format!(
+                "{} has no direct I/O: all I/O goes through the page cache.",
+                name_or_target(kind)
+            ),
+            "Do not use figures from here for a device; --direct=1 is refused.",
         ),
-        Some(limits) => taken(view, kind, limits),
+        Some(limits) => direct_supported(view, kind, limits),
         None => (
             "not known".to_owned(),
             Mark::Look,
-            "Nothing tells whether direct I/O works here.".to_owned(),
-            "Try --direct=1, and see whether the device moves as much.",
+            "It is unknown whether direct I/O works here.".to_owned(),
+            "Try --direct=1 and compare it with what the device moves.",
         ),
     };
     let rows = vec![row("O_DIRECT", value, mark)];
-    Section { number: 7, id: "direct", title: "Direct I/O", rows, means, decide: decide.to_owned() }
+    Section::new((7, "direct", "Direct I/O"), rows, means, decide)
 }
 
 /// Value, mark, meaning and decision where O_DIRECT is taken.
-fn taken(view: &View, kind: &str, limits: DirectLimits) -> (String, Mark, String, &'static str) {
-    let [offset, memory] = [limits.offset, limits.memory].map(|bytes| size(bytes.into()));
+fn direct_supported(
+    view: &View,
+    kind: &str,
+    limits: DirectLimits,
+) -> (String, Mark, String, &'static str) {
+    let [offset, memory] = [limits.offset, limits.memory].map(|bytes| size(f64::from(bytes)));
     let compressed = view
         .filesystem()
         .is_some_and(|f| kind == "btrfs" && f.options.iter().any(|o| o.starts_with("compress")));
     let by_kind = MAY_BUFFER.iter().any(|known| kind.starts_with(known));
     let (mark, means) = match compressed || by_kind || view.option("data=journal") {
         true => {
-            (Mark::Look, format!("{} accepts O_DIRECT but may buffer all the same.", named(kind)))
+            (Mark::Look, format!("{} accepts O_DIRECT but may still buffer.", name_or_target(kind)))
         }
-        false => (Mark::Ok, format!("--direct=1 bypasses the page cache, from {offset} on.")),
+        false => (Mark::Ok, format!("--direct=1 bypasses the page cache, for {offset} and more.")),
     };
-    let value = format!("taken: offsets by {offset}, memory by {memory}");
-    (value, mark, means, "Use --direct=1 for what the storage can do.")
+    let value = format!("supported; alignment: offsets {offset}, memory {memory}");
+    (value, mark, means, "Use --direct=1 to measure the storage.")
 }
 
-fn named(kind: &str) -> &str {
+fn name_or_target(kind: &str) -> &str {
     if kind.is_empty() { "This target" } else { kind }
 }
 
@@ -76,11 +83,11 @@ pub(super) fn buffered(view: &View) -> Section {
     if memory == 0 {
         return without_memory();
     }
-    let mut rows = vec![row("memory", size(memory), Mark::Ok)];
-    rows.extend(limit.map(|l| row("group's limit", size(l), Mark::Look)));
-    rows.extend(dirty.map(|d| row("dirty limit", format!("about {}", size(d)), Mark::Ok)));
+    let mut rows = vec![row("memory", size(memory as f64), Mark::Ok)];
+    rows.extend(limit.map(|l| row("group's limit", size(l as f64), Mark::Look)));
+    rows.extend(dirty.map(|d| row("dirty limit", format!("about {}", size(d as f64)), Mark::Ok)));
     if environment.swap_used.0 > 0 {
-        rows.push(row("swap in use", size(environment.swap_used.0), Mark::Look));
+        rows.push(row("swap in use", size(environment.swap_used.0 as f64), Mark::Look));
     }
     let room = match view.is_device() {
         true => view.target.size.0,
@@ -88,38 +95,34 @@ pub(super) fn buffered(view: &View) -> Section {
     };
     let fits = room >= enough;
     let mark = if fits { Mark::Ok } else { Mark::Look };
-    let no_room = if fits { "" } else { ", more than there is room for" };
-    rows.push(row("beyond the cache", format!("{}{no_room}", size(enough)), mark));
+    let no_room = if fits { "" } else { ", more than is free" };
+    rows.push(row("beyond the cache", format!("{}{no_room}", size(enough as f64)), mark));
     let writes = match dirty {
-        Some(dirty) => format!("; {} may be written to it", size(dirty)),
+        Some(dirty) => format!("; up to {} of writes stay there", size(dirty as f64)),
         None => String::new(),
     };
-    Section {
-        number: 8,
-        id: "buffered",
-        title: "Buffered",
+    Section::new(
+        (8, "buffered", "Buffered"),
         rows,
-        means: format!("Less than {} is read from memory when read again{writes}.", size(cache)),
-        decide: match fits {
+        format!("Less than {} is served from memory when read again{writes}.", size(cache as f64)),
+        match fits {
             true => format!(
-                "Stay direct; for buffered reads take --size={}g or a cold cache.",
+                "Use direct I/O; buffered reads need --size={}g or a cold cache.",
                 enough.div_ceil(1 << 30)
             ),
-            false => "Stay direct; buffered reads only count from a cold cache.".to_owned(),
+            false => "Use direct I/O; buffered reads only count with a cold cache.".to_owned(),
         },
-    }
+    )
 }
 
 /// A machine that does not tell how much memory it has.
 fn without_memory() -> Section {
-    Section {
-        number: 8,
-        id: "buffered",
-        title: "Buffered",
-        rows: vec![row("memory", "not told", Mark::Look)],
-        means: "How much could be read from memory is not known.".to_owned(),
-        decide: "Stay direct; buffered reads only count from a cold cache.".to_owned(),
-    }
+    Section::new(
+        (8, "buffered", "Buffered"),
+        vec![row("memory", "unknown", Mark::Look)],
+        "How much memory can cache is unknown.",
+        "Use direct I/O; buffered reads only count with a cold cache.",
+    )
 }
 
 /// What may be dirty before writers are made to wait: vm.dirty_bytes, or vm.dirty_ratio percent of

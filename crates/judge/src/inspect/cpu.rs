@@ -1,9 +1,9 @@
-//! What the machine adds to a latency, and what its clock and processors allow.
+//! How clocks and CPUs of the machine affect figures.
 
+use super::section::{Mark, Row, Section};
+use super::view::cpu_ranges;
 use super::view::{View, row};
-use super::words::{cpus, grouped};
-use super::{Mark, Row, Section};
-use crate::checks::words::count;
+use record::human::counted;
 use record::{CpuFacts, DeviceFacts};
 use std::collections::BTreeSet;
 
@@ -22,11 +22,8 @@ pub(super) fn percentiles(view: &View) -> Section {
     let clock = view.facts.environment.tunables.get("clocksource").map_or("", String::as_str);
     let slow = SLOW_CLOCKS.contains(&clock);
     let invariant = view.facts.cpu.invariant_tsc;
-    let mut rows = vec![row(
-        "I/Os for",
-        format!("p99 {}, p99.9 {}, p99.99 {}", grouped(p99), grouped(p999), grouped(p9999)),
-        Mark::Ok,
-    )];
+    let mut rows =
+        vec![row("I/Os for", format!("p99 {}, p99.9 {}, p99.99 {}", p99, p999, p9999), Mark::Ok)];
     if !clock.is_empty() {
         let how = if invariant { ", invariant TSC" } else { "" };
         rows.push(row(
@@ -38,8 +35,8 @@ pub(super) fn percentiles(view: &View) -> Section {
     let spins = view.any(|disk| disk.rotational == Some(true) && !disk.is_virtual);
     let (means, decide) = match () {
         () if slow && !invariant => (
-            format!("Reading {clock} costs microseconds, which every latency holds."),
-            "Boot with a better clocksource (tsc, kvm-clock) first.".into(),
+            format!("Reading {clock} takes microseconds and adds to every latency."),
+            "Boot with a faster clocksource (tsc, kvm-clock) first.".into(),
         ),
         () if spins => (
             format!(
@@ -47,14 +44,14 @@ pub(super) fn percentiles(view: &View) -> Section {
                 p999.div_ceil(150),
                 p9999.div_ceil(150 * 60)
             ),
-            "Choose the runtime by the percentile you decide on.".into(),
+            "Choose the runtime by the percentile you judge by.".into(),
         ),
         () => (
-            "From fewer I/Os a percentile is one outlier's, not the disk's.".to_owned(),
-            format!("Decide on p99 or p99.9, not on means; do {} I/Os for p99.9.", grouped(p999)),
+            "With fewer I/Os a percentile shows one outlier, not the disk.".to_owned(),
+            format!("Judge by p99 or p99.9, not by means; p99.9 needs {} I/Os.", p999),
         ),
     };
-    Section { number: 9, id: "percentiles", title: "Percentiles", rows, means, decide }
+    Section::new((9, "percentiles", "Percentiles"), rows, means, decide)
 }
 
 /// Task 10: what could make it a benchmark of processors.
@@ -67,7 +64,7 @@ pub(super) fn processors(view: &View) -> Section {
     rows.extend(nodes(view));
     rows.extend(load(facts.environment.load, facts.cpu.online));
     let (means, decide) = sentences(view);
-    Section { number: 10, id: "cpu", title: "CPU", rows, means, decide }
+    Section::new((10, "cpu", "CPU"), rows, means, decide)
 }
 
 fn usable(cpu: &CpuFacts) -> usize {
@@ -76,14 +73,14 @@ fn usable(cpu: &CpuFacts) -> usize {
 
 fn cpu_row(cpu: &CpuFacts, quota: Option<f64>) -> Row {
     let mut value = match cpu.online {
-        0 => "not told".to_owned(),
+        0 => "unknown".to_owned(),
         online => online.to_string(),
     };
     if usable(cpu) < cpu.online as usize {
-        value += &format!(", {} usable", cpus(&cpu.allowed));
+        value += &format!(", {} usable", cpu_ranges(&cpu.allowed));
     }
     if let Some(quota) = quota {
-        value += &format!(", limited to the time of {quota:.1}");
+        value += &format!(", limited to {quota:.1}");
     }
     if let Some(hypervisor) = &cpu.hypervisor {
         value += &match hypervisor.as_str() {
@@ -126,7 +123,7 @@ fn interrupts(disk: &DeviceFacts, cpu: &CpuFacts) -> Option<Row> {
     let number = disk.interrupts.len();
     let served: BTreeSet<u32> = disk.interrupts.iter().flat_map(|i| &i.cpus).copied().collect();
     let served: Vec<u32> = served.into_iter().collect();
-    let value = format!("{} on CPUs {}", count(number, "interrupt"), cpus(&served));
+    let value = format!("{} on CPUs {}", counted(number, "interrupt"), cpu_ranges(&served));
     let crowded = number == 1 || served.len() == 1;
     let mark = if crowded && cpu.online > 1 { Mark::Look } else { Mark::Ok };
     (number > 0).then(|| row(disk.name.clone(), value, mark))
@@ -138,7 +135,7 @@ fn nodes(view: &View) -> Option<Row> {
     let disks: Vec<String> = view.disks.iter().filter_map(of).collect();
     let value = format!(
         "{}{}",
-        count(nodes, "node"),
+        counted(nodes, "node"),
         disks.iter().fold(String::new(), |text, d| text + ", " + d)
     );
     (nodes > 1).then(|| row("NUMA", value, Mark::Look))
@@ -162,35 +159,35 @@ fn sentences(view: &View) -> (String, String) {
     let one = |disk: &&&DeviceFacts| disk.interrupts.len() == 1;
     if let Some(quota) = environment.cgroup.cpu_quota.filter(|q| *q < usable(cpu) as f64) {
         return (
-            format!("Beyond the time of {quota:.1} CPUs the group stalls, and its I/O with it."),
-            "Lift the quota, or call the figure that of this container.".into(),
+            format!("Above {quota:.1} CPUs the group is throttled, and its I/O stalls."),
+            "Lift the quota, or report the figure as this container's.".into(),
         );
     }
     if is_loaded(environment.load[0], cpu.online) {
         return (
             format!(
-                "A load of {:.1} on {}: others run where workers should.",
+                "Load {:.1} on {}: other programs compete with workers.",
                 environment.load[0],
-                count(cpu.online as usize, "CPU")
+                counted(cpu.online as usize, "CPU")
             ),
             "Wait for a quiet machine, or repeat and report the spread.".into(),
         );
     }
     if let Some(disk) = view.disks.iter().find(one).filter(|_| cpu.online > 1) {
         return (
-            format!("One CPU takes all completions of {}, and may be the limit.", disk.name),
-            "Look at that CPU before buying faster disks.".into(),
+            format!("One CPU handles all completions of {} and may be the limit.", disk.name),
+            "Check the load of that CPU before buying faster disks.".into(),
         );
     }
     if cpu.governor.as_deref().is_some_and(|governor| governor != "performance") {
         return (
-            "CPUs clock down while they wait, which adds to latency.".into(),
-            "Set the governor to performance, or to what production has.".into(),
+            "CPUs clock down while idle, which adds latency.".into(),
+            "Set the governor to performance, or to production's.".into(),
         );
     }
     (
-        "What one CPU can issue and complete may be less than a disk can.".into(),
-        "Compare numjobs=1 with more before naming the disk the limit.".into(),
+        "One CPU may issue and complete fewer I/Os than the disk can.".into(),
+        "Compare numjobs=1 with more before blaming the disk.".into(),
     )
 }
 

@@ -1,42 +1,34 @@
 //! Which device is under the path, and its blocks.
 
+use super::section::{Mark, Row, Section};
 use super::view::{View, is_memory, is_remote, row};
-use super::words::size;
-use super::{Mark, Row, Section};
-use crate::checks::words::list;
+use record::human::{list, size};
 use record::{DeviceFacts, DeviceKind, TargetKind, Use};
 
 /// Task 1: what is measured at all.
 pub(super) fn device(view: &View) -> Section {
-    let mut rows = vec![row("path", place(view), Mark::Ok)];
+    let mut rows = vec![row("path", describe_path(view), Mark::Ok)];
     for device in &view.stack {
-        rows.push(row(device.name.clone(), described(device), sort(device)));
+        rows.push(row(device.name.clone(), describe_device(device), device_mark(device)));
     }
     if view.stack.is_empty() {
-        rows.push(row("device", "none can be seen below it", Mark::Look));
+        rows.push(row("device", "none is visible below it", Mark::Look));
     }
     if !view.target.uses.is_empty() {
         rows.push(row("in use", uses(&view.target.uses), Mark::Look));
     }
-    Section {
-        number: 1,
-        id: "device",
-        title: "Device",
-        rows,
-        means: meaning(view),
-        decide: decision(view),
-    }
+    Section::new((1, "device", "Device"), rows, meaning(view), decision(view))
 }
 
-fn place(view: &View) -> String {
+fn describe_path(view: &View) -> String {
     let kind = match view.target.kind {
-        TargetKind::Missing => "not there yet",
+        TargetKind::Missing => "does not exist yet",
         TargetKind::File => "a file",
         TargetKind::Directory => "a directory",
         TargetKind::Block => "a block device",
         TargetKind::Char => "a character device",
         TargetKind::Fifo => "a pipe",
-        TargetKind::Other => "no file",
+        TargetKind::Other => "not a file",
     };
     let path = &view.target.canonical;
     match view.filesystem() {
@@ -46,7 +38,7 @@ fn place(view: &View) -> String {
 }
 
 /// "Samsung SSD 980, 931.5 GiB, nvme, does not spin".
-fn described(device: &DeviceFacts) -> String {
+fn describe_device(device: &DeviceFacts) -> String {
     let mut words = vec![match &device.kind {
         DeviceKind::Disk => device.model.clone().unwrap_or_else(|| "disk".to_owned()),
         DeviceKind::Partition => "partition".to_owned(),
@@ -62,7 +54,7 @@ fn described(device: &DeviceFacts) -> String {
         DeviceKind::Ram => "RAM disk".to_owned(),
         DeviceKind::Network => "network block device".to_owned(),
     }];
-    words.push(size(device.size.0));
+    words.push(size(device.size.0 as f64));
     if device.kind == DeviceKind::Disk {
         words.extend(device.transport.clone());
         if device.is_virtual {
@@ -75,7 +67,7 @@ fn described(device: &DeviceFacts) -> String {
     words.join(", ")
 }
 
-fn sort(device: &DeviceFacts) -> Mark {
+fn device_mark(device: &DeviceFacts) -> Mark {
     match () {
         () if is_memory(device) => Mark::Problem,
         () if matches!(device.kind, DeviceKind::Loop { .. }) || is_remote(device) => Mark::Look,
@@ -89,8 +81,8 @@ fn uses(uses: &[Use]) -> String {
         Use::Mounted { device, mount_point } => format!("{device} is mounted at {mount_point}"),
         Use::Swap { device } => format!("{device} is swap"),
         Use::Partitions { names } => format!("has partitions {}", list(names)),
-        Use::Holders { names } => format!("{} stand on it", list(names)),
-        Use::Signature { what, .. } => format!("bears the signature of {what}"),
+        Use::Holders { names } => format!("used by {}", list(names)),
+        Use::Signature { what, .. } => format!("holds a signature of {what}"),
         Use::Busy { .. } => "opened exclusively".to_owned(),
     };
     uses.iter().map(text).collect::<Vec<_>>().join("; ")
@@ -102,13 +94,13 @@ fn meaning(view: &View) -> String {
     }
     let disks = view.disk_names();
     if view.any(is_memory) {
-        return format!("{disks} is memory: figures are those of the CPU and of memory.");
+        return format!("{disks} is memory: figures show the CPU and memory.");
     }
     if let Some(device) =
         view.stack.iter().find(|device| matches!(device.kind, DeviceKind::Loop { .. }))
     {
         return format!(
-            "I/O to {} becomes file I/O below: figures hold both, and a cache.",
+            "I/O to {} becomes file I/O: figures include both and a cache.",
             device.name
         );
     }
@@ -121,18 +113,16 @@ fn meaning(view: &View) -> String {
         let remote = view.disks.iter().filter(|disk| is_remote(disk));
         let remote: Vec<&str> = remote.map(|disk| disk.name.as_str()).collect();
         let remote = list(&remote);
-        return format!("Figures hold the network on the way to {remote}{through} too.");
+        return format!("Figures include the network path to {remote}{through}.");
     }
     if view.any(|disk| disk.is_virtual) {
-        return format!(
-            "Figures hold the hypervisor's caches, limits and neighbours{through} too."
-        );
+        return format!("Figures include the hypervisor's caches, limits and neighbours{through}.");
     }
     let above = view.filesystem().map(|f| f.kind.clone());
     let above: Vec<String> = above.into_iter().chain(layers).collect();
     match above.is_empty() {
         true => format!("I/O goes straight to {disks}, with no filesystem in between."),
-        false => format!("Figures are those of {disks} seen through {}.", list(&above)),
+        false => format!("Figures show {disks} through {}.", list(&above)),
     }
 }
 
@@ -152,13 +142,13 @@ fn layers(view: &View) -> Vec<String> {
 
 fn without_device(view: &View) -> String {
     let Some(filesystem) = view.filesystem() else {
-        return "There is no storage behind this path to measure.".to_owned();
+        return "There is no storage behind this path.".to_owned();
     };
     match filesystem.kind.as_str() {
         "tmpfs" | "ramfs" | "devtmpfs" => {
-            format!("{} is memory: figures from here say nothing of a disk.", filesystem.kind)
+            format!("{} is memory: figures from here say nothing about a disk.", filesystem.kind)
         }
-        "overlay" => "A container's: the device below cannot be seen from inside.".to_owned(),
+        "overlay" => "A container's filesystem: the device below is not visible.".to_owned(),
         kind => {
             format!("{kind} from {}: no device here can confirm its figures.", filesystem.source)
         }
@@ -167,16 +157,16 @@ fn without_device(view: &View) -> String {
 
 fn decision(view: &View) -> String {
     if view.stack.is_empty() || view.any(is_memory) {
-        return "Name a path that lies on the disk in question.".to_owned();
+        return "Choose a path on the disk in question.".to_owned();
     }
     if view.is_device() {
         return match view.target.uses.is_empty() {
             true => "Test the device to compare devices, files to predict programs.".to_owned(),
-            false => "Only read it: writing would destroy what is on it.".to_owned(),
+            false => "Only read it: writing would destroy its data.".to_owned(),
         };
     }
     let disk = view.disks.first().map_or("", |disk| disk.name.as_str());
-    format!("Test files here for programs, /dev/{disk} (reading) for the device.")
+    format!("Test files here for programs, /dev/{disk} (reads) for the device.")
 }
 
 /// A partition should begin at a multiple of this, which every known medium divides.
@@ -189,35 +179,35 @@ pub(super) fn blocks(view: &View) -> Section {
     rows.extend(view.stack.iter().filter_map(|device| stripe_row(device)));
     rows.extend(view.stack.iter().filter_map(|device| offset_row(device)));
     let filesystem = view.filesystem().filter(|f| !f.devices.is_empty() && f.block_size.0 > 0);
-    rows.extend(filesystem.map(|f| row("filesystem", size(f.block_size.0), Mark::Ok)));
+    rows.extend(filesystem.map(|f| row("filesystem", size(f.block_size.0 as f64), Mark::Ok)));
     let mark = rows.iter().map(|row| row.mark).max().unwrap_or_default();
     let block = unit(view);
     let (means, decide) = match mark {
         _ if rows.is_empty() => (
-            "There are no blocks here that I/O could miss.".to_owned(),
+            "No block size applies here.".to_owned(),
             "Use the block size of the program you model.".to_owned(),
         ),
         Mark::Problem => (
-            "Writes that look aligned hit two blocks each.".to_owned(),
-            "Align it first: partitions start at multiples of 1 MiB.".to_owned(),
+            "Each write that looks aligned touches two blocks.".to_owned(),
+            "Align it first: start partitions at multiples of 1 MiB.".to_owned(),
         ),
         Mark::Look if view.any(|disk| disk.physical_block > disk.logical_block) => (
-            format!("Writes that are not whole blocks of {} cost a read as well.", size(block)),
-            format!("Use bs and offsets in multiples of {}.", size(block)),
+            format!("Writes that are not multiples of {} cost an extra read.", size(block as f64)),
+            format!("Use bs and offsets in multiples of {}.", size(block as f64)),
         ),
         _ if block == 0 => (
-            "Blocks that must be written whole are not known.".to_owned(),
+            "The physical block size is unknown.".to_owned(),
             "Use the block size of the program you model.".to_owned(),
         ),
         _ => (
-            format!("I/O in multiples of {} meets whole blocks at every level.", size(block)),
+            format!("I/O in multiples of {} is aligned at every level.", size(block as f64)),
             "Use the block size of the program you model.".to_owned(),
         ),
     };
     if rows.is_empty() {
-        rows.push(row("blocks", "none that can be seen", Mark::Ok));
+        rows.push(row("blocks", "none visible", Mark::Ok));
     }
-    Section { number: 3, id: "blocks", title: "Blocks", rows, means, decide }
+    Section::new((3, "blocks", "Blocks"), rows, means, decide)
 }
 
 /// The largest block of any level that must be written whole.
@@ -229,10 +219,10 @@ fn unit(view: &View) -> u64 {
 fn block_row(disk: &DeviceFacts) -> Row {
     let (logical, physical) = (disk.logical_block, disk.physical_block);
     if logical.0 == 0 {
-        return row(disk.name.clone(), "does not tell its blocks", Mark::Look);
+        return row(disk.name.clone(), "block size unknown", Mark::Look);
     }
     let mark = if physical > logical { Mark::Look } else { Mark::Ok };
-    let value = format!("{} logical, {} physical", size(logical.0), size(physical.0));
+    let value = format!("{} logical, {} physical", size(logical.0 as f64), size(physical.0 as f64));
     row(disk.name.clone(), value, mark)
 }
 
@@ -243,28 +233,31 @@ fn start_row(view: &View, device: &DeviceFacts) -> Option<Row> {
     let (mark, how) = match () {
         () if !whole(disk.physical_block.0) => (Mark::Problem, "not a multiple of its block"),
         () if !whole(disk.io_opt.0) && disk.io_opt.0 > disk.physical_block.0 => {
-            (Mark::Look, "not a multiple of what the disk prefers")
+            (Mark::Look, "not a multiple of its optimal I/O size")
         }
         () if whole(GOOD_START) => (Mark::Ok, "aligned"),
         () => (Mark::Look, "not a multiple of 1 MiB"),
     };
-    Some(row(device.name.clone(), format!("starts at {}, {how}", size(start)), mark))
+    Some(row(device.name.clone(), format!("starts at {}, {how}", size(start as f64)), mark))
 }
 
 fn stripe_row(device: &DeviceFacts) -> Option<Row> {
     let DeviceKind::Md { level } = &device.kind else { return None };
     let stripe = device.io_opt.0 > device.io_min.0 && device.io_min.0 > device.physical_block.0;
     let parity = matches!(level.as_str(), "raid4" | "raid5" | "raid6");
-    let value =
-        format!("chunks of {}, stripes of {}", size(device.io_min.0), size(device.io_opt.0));
+    let value = format!(
+        "chunks of {}, stripes of {}",
+        size(device.io_min.0 as f64),
+        size(device.io_opt.0 as f64)
+    );
     stripe.then(|| row(&*device.name, value, if parity { Mark::Look } else { Mark::Ok }))
 }
 
 fn offset_row(device: &DeviceFacts) -> Option<Row> {
     let offset = device.alignment_offset.filter(|offset| *offset != 0)?;
     let value = match offset {
-        u64::MAX => "misaligned: what is below it does not agree".to_owned(),
-        offset => format!("misaligned by {}", size(offset)),
+        u64::MAX => "misaligned: the layers below disagree".to_owned(),
+        offset => format!("misaligned by {}", size(offset as f64)),
     };
     Some(row(&*device.name, value, Mark::Problem))
 }

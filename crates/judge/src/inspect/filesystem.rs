@@ -1,20 +1,20 @@
-//! What the filesystem and its options do to writes: mount options, write caches, TRIM.
+//! How the filesystem affects writes: mount options, write caches, TRIM.
 
+use super::section::{Mark, Row, Section};
 use super::view::{View, row};
-use super::words::size;
-use super::{Mark, Row, Section};
 use crate::durability::{Durability, barriers_off, durability, durability_reason};
+use record::human::size;
 use record::{DeviceFacts, FilesystemFacts};
 
 /// Mount options that change what a write costs or is worth: option, what it does.
 const TELLING: [(&str, &str); 11] = [
-    ("data=journal", "writes data twice, and buffers what asks for O_DIRECT"),
-    ("data=writeback", "may show old blocks in files after a crash"),
+    ("data=journal", "writes data twice and buffers O_DIRECT I/O"),
+    ("data=writeback", "may expose stale blocks after a crash"),
     ("sync", "waits for the disk on every write"),
     ("dirsync", "waits for the disk on every change of a directory"),
-    ("discard", "sends TRIM for deleted files amid the measured I/O"),
-    ("discard=async", "sends TRIM for deleted files a while later"),
-    ("strictatime", "makes every read a write of the file's time"),
+    ("discard", "sends TRIM for deleted files during the run"),
+    ("discard=async", "sends TRIM for deleted files with a delay"),
+    ("strictatime", "writes a timestamp on every read"),
     ("nodatacow", "overwrites in place, without checksums"),
     ("nodatasum", "keeps no checksums of data"),
     ("norecovery", "does not replay its journal"),
@@ -26,58 +26,56 @@ const FREE_LOW: u64 = 15;
 
 /// Task 4: filesystem and mount options.
 pub(super) fn mount(view: &View) -> Section {
-    let section = |rows, means: String, decide: &str| Section {
-        number: 4,
-        id: "filesystem",
-        title: "Filesystem",
-        rows,
-        means,
-        decide: decide.to_owned(),
+    let section = |rows, means: String, decide: &str| {
+        Section::new((4, "filesystem", "Filesystem"), rows, means, decide)
     };
     let Some(filesystem) = view.filesystem() else {
         let rows = vec![row("filesystem", "none on this path", Mark::Ok)];
-        let means = "No allocation, journal or mount option is part of the figures.";
-        let decide = "Do not predict programs that use files from them.";
+        let means = "Figures include no allocation, journal or mount option.";
+        let decide = "Do not predict programs that use files with them.";
         return section(rows, means.to_owned(), decide);
     };
-    let telling = telling(filesystem, view);
-    let mut rows = vec![mounted(filesystem)];
+    let notable_options = notable_options(filesystem, view);
+    let mut rows = vec![mount_row(filesystem)];
     rows.push(row("options", filesystem.options.join(", "), options_mark(filesystem, view)));
-    rows.push(space(filesystem));
-    let means = match telling.first() {
+    rows.push(free_space_row(filesystem));
+    let means = match notable_options.first() {
         Some((option, does)) => format!("{option} {does}."),
-        None => by_kind(filesystem),
+        None => describe_kind(filesystem),
     };
     let decide = match () {
         () if filesystem.read_only => "Only read here, or mount it writable.",
-        () if !telling.is_empty() => {
-            "Measure with production's options; drop none for speed alone."
+        () if !notable_options.is_empty() => {
+            "Measure with production's options, not with faster ones."
         }
-        () => "Keep the options of production, and note them with the result.",
+        () => "Use production's options and note them with the result.",
     };
     section(rows, means, decide)
 }
 
-fn mounted(filesystem: &FilesystemFacts) -> Row {
+fn mount_row(filesystem: &FilesystemFacts) -> Row {
     let FilesystemFacts { kind, source, mount_point, .. } = filesystem;
     let mark = if filesystem.read_only { Mark::Look } else { Mark::Ok };
     row(kind.clone(), format!("{source} at {mount_point}"), mark)
 }
 
-fn space(filesystem: &FilesystemFacts) -> Row {
+fn free_space_row(filesystem: &FilesystemFacts) -> Row {
     let (free, total) = (filesystem.free.0, filesystem.total.0);
     let percent = u128::from(free) * 100 / u128::from(total.max(1));
     let mark = if percent < FREE_LOW.into() && total > 0 { Mark::Look } else { Mark::Ok };
-    row("free", format!("{} of {}, {percent} %", size(free), size(total)), mark)
+    row("free", format!("{} of {}, {percent} %", size(free as f64), size(total as f64)), mark)
 }
 
 /// Options worth a word, the gravest first.
-fn telling<'a>(filesystem: &'a FilesystemFacts, view: &View) -> Vec<(&'a str, &'static str)> {
+fn notable_options<'a>(
+    filesystem: &'a FilesystemFacts,
+    view: &View,
+) -> Vec<(&'a str, &'static str)> {
     let mut found: Vec<(&str, &str)> = Vec::new();
     if let Some(option) = barriers_off(filesystem) {
         let does = match durability(view.facts, view.path) {
             Durability::NeverFlushed => "leaves synced writes in a volatile cache",
-            _ => "sends no flushes, which no cache below needs",
+            _ => "sends no flushes, and no cache below needs them",
         };
         found.push((option, does));
     }
@@ -86,28 +84,28 @@ fn telling<'a>(filesystem: &'a FilesystemFacts, view: &View) -> Vec<(&'a str, &'
         if let Some((_, does)) = known {
             found.push((option, does));
         } else if option.starts_with("compress") && !option.ends_with("=none") {
-            found.push((option, "stores less than is written, by what the data is"));
+            found.push((option, "stores less than is written, depending on the data"));
         }
     }
     found
 }
 
 fn options_mark(filesystem: &FilesystemFacts, view: &View) -> Mark {
-    match telling(filesystem, view) {
+    match notable_options(filesystem, view) {
         found if found.is_empty() => Mark::Ok,
         _ if durability(view.facts, view.path) == Durability::NeverFlushed => Mark::Problem,
         _ => Mark::Look,
     }
 }
 
-fn by_kind(filesystem: &FilesystemFacts) -> String {
+fn describe_kind(filesystem: &FilesystemFacts) -> String {
     let text = match filesystem.kind.as_str() {
         "ext4" | "ext3" => "Each fsync of a changed file waits for a commit of its journal.",
         "xfs" => "Each fsync of a changed file waits for a write of its log.",
         "btrfs" | "bcachefs" | "zfs" => {
-            "Overwriting allocates anew and writes metadata and checksums too."
+            "Overwrites allocate new blocks and write metadata and checksums."
         }
-        "f2fs" => "Random writes become sequential until it has to clean up.",
+        "f2fs" => "Random writes become sequential until garbage collection starts.",
         "tmpfs" | "ramfs" | "devtmpfs" => "Files here are memory; there is nothing to sync.",
         "vfat" | "exfat" => "No journal: fsync writes its tables in place.",
         "nfs" | "nfs4" | "cifs" | "smb3" | "ceph" | "9p" | "virtiofs" => {
@@ -128,29 +126,20 @@ pub(super) fn write_cache(view: &View) -> Section {
     let mut means = format!("{}: {}.", durability_reason(view.facts, view.path), class.meaning());
     if view.any(|disk| disk.is_virtual) && class.keeps_synced() == Some(true) {
         means.pop();
-        means += ", as far as the hypervisor lets it.";
+        means += ", if the hypervisor honours flushes.";
     }
     let decide = match class {
-        Durability::WriteThrough => "Direct writes may be called durable; sync buffered ones.",
+        Durability::WriteThrough => "Direct writes are durable; sync buffered ones.",
         Durability::WriteBackFua | Durability::WriteBackFlush => {
             "For databases use --fsync=1 or --sync=dsync; the rest is cached."
         }
-        Durability::NeverFlushed => {
-            "Call no write durable; mount with barriers, set the cache right."
-        }
+        Durability::NeverFlushed => "No write is durable: mount with barriers, fix the cache mode.",
         Durability::Memory => "Never use write figures from here for storage.",
         Durability::Network | Durability::Unknown => {
             "Find out what fsync does there before calling a write durable."
         }
     };
-    Section {
-        number: 5,
-        id: "write-cache",
-        title: "Write cache",
-        rows,
-        means: capital(&means, view),
-        decide: decide.to_owned(),
-    }
+    Section::new((5, "write-cache", "Write cache"), rows, capital(&means, view), decide)
 }
 
 /// A sentence begins with a capital letter, unless with the name of a device, path or filesystem.
@@ -171,7 +160,7 @@ fn cache_row(device: &DeviceFacts) -> Row {
         (Some("write back"), Some(true)) => "write back, FUA".to_owned(),
         (Some("write back"), _) => "write back, no FUA".to_owned(),
         (Some(mode), _) => mode.to_owned(),
-        (None, _) => "not told".to_owned(),
+        (None, _) => "unknown".to_owned(),
     };
     let mark = if device.write_cache.is_none() { Mark::Look } else { Mark::Ok };
     row(device.name.clone(), value, mark)
@@ -205,29 +194,31 @@ pub(super) fn discard(view: &View) -> Section {
     let (means, decide) = match () {
         () if queues.is_empty() => {
             rows.push(row("TRIM", "no block device here", Mark::Ok));
-            ("There is nothing here that TRIM could be sent to.".to_owned(), "Nothing to decide.")
+            ("No device here can receive TRIM.".to_owned(), "Nothing to decide.")
         }
         () if through => (
-            "Trimmed blocks are answered without the medium.".to_owned(),
-            "Write what you will read; keep to fstrim or discard between runs.",
+            "Reads of trimmed blocks do not touch the medium.".to_owned(),
+            "Write data before reading it; trim the same way between runs.",
         ),
         () if !able.is_empty() => (
-            format!("{} takes no TRIM: the medium never learns what is free.", refusing[0]),
-            "Expect writes as on a full disk, whatever is free.",
+            format!("{} does not pass TRIM: the medium never learns what is free.", refusing[0]),
+            "Expect the write speed of a full disk.",
         ),
         () => (
-            "Blocks once written stay so for the medium, deleted or not.".to_owned(),
-            "Precondition flash fully; fresh files are not fresh blocks.",
+            "The medium never learns which blocks were deleted.".to_owned(),
+            "Precondition flash fully: new files may reuse written blocks.",
         ),
     };
-    Section { number: 14, id: "trim", title: "TRIM", rows, means, decide: decide.to_owned() }
+    Section::new((14, "trim", "TRIM"), rows, means, decide)
 }
 
 fn discard_row(device: &DeviceFacts) -> Row {
     let value = match (device.discard_max.0, device.discard_granularity.0) {
         (0, _) => "no".to_owned(),
-        (max, 0) => format!("up to {} at once", size(max)),
-        (max, unit) => format!("units of {}, up to {} at once", size(unit), size(max)),
+        (max, 0) => format!("up to {} at once", size(max as f64)),
+        (max, unit) => {
+            format!("units of {}, up to {} at once", size(unit as f64), size(max as f64))
+        }
     };
     let wanted = device.rotational == Some(false) && device.discard_max.0 == 0;
     row(device.name.clone(), value, if wanted { Mark::Look } else { Mark::Ok })

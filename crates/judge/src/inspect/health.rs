@@ -1,8 +1,8 @@
-//! What disks say of themselves: heat, wear, errors; and what they must be brought to before.
+//! The health that disks report (heat, wear, errors), and preconditioning.
 
+use super::section::{Mark, Row, Section};
 use super::view::{View, has_health, is_memory, row};
-use super::words::{grouped, size};
-use super::{Mark, Row, Section};
+use record::human::size;
 use record::{DeviceFacts, Health};
 
 /// Degrees below the disk's own limit from which a run is likely to reach it.
@@ -24,53 +24,46 @@ pub(super) fn temperature(view: &View) -> Section {
         }
     }
     if rows.is_empty() {
-        rows.push(row("health", "no disk here to ask", Mark::Ok));
+        rows.push(row("health", "no disk here", Mark::Ok));
     }
     let worst = rows.iter().map(|row| row.mark).max().unwrap_or_default();
     let known = view.disks.iter().any(|disk| disk.health.is_some());
     let (means, decide) = match (known, worst) {
         (true, Mark::Problem) => (
-            "A disk that warns of itself may slow down, retry or fail.",
-            "Save what is on it, and measure another.",
+            "A disk with health warnings may slow down, retry or fail.",
+            "Save its data and measure another disk.",
         ),
         (true, Mark::Look) => (
-            "Hot disks slow themselves down mid-run; worn ones write unevenly.",
-            "Cool it, and watch the temperature through a long run.",
+            "Hot disks throttle during a run; worn disks write unevenly.",
+            "Cool it and watch its temperature during a long run.",
         ),
         (true, Mark::Ok) => (
-            "Nothing in the disk's own account speaks against a run.",
-            "Look again after a long one: heat comes with load.",
+            "The disk reports no health problem.",
+            "Check again after a long run: load heats the disk.",
         ),
         (false, _) if view.any(has_health) => (
-            "A hot or worn disk would not show here, but seem a slow one.",
+            "Heat and wear do not show here: they would look like a slow disk.",
             match view.facts.environment.is_root {
-                false => "Ask it as root before a slow result is believed.",
-                true => "Ask its controller or maker before a slow result is believed.",
+                false => "Read its health as root before you believe a slow result.",
+                true => "Ask its controller or vendor before you believe a slow result.",
             },
         ),
         (false, _) if view.disks.is_empty() || view.any(is_memory) => {
-            ("There is no medium here that could be hot or worn.", "Nothing to decide.")
+            ("No medium here can be hot or worn.", "Nothing to decide.")
         }
         (false, _) => (
-            "The real disk is out of sight: its heat or wear seems slowness.",
-            "Ask whoever runs it when results change without a reason here.",
+            "The real disk is hidden: heat or wear may be what slows it.",
+            "Ask its operator when results change without a reason here.",
         ),
     };
-    Section {
-        number: 6,
-        id: "health",
-        title: "Health",
-        rows,
-        means: means.to_owned(),
-        decide: decide.to_owned(),
-    }
+    Section::new((6, "health", "Health"), rows, means, decide)
 }
 
 fn silence(view: &View, disk: &DeviceFacts) -> &'static str {
     match () {
-        () if !has_health(disk) => "tells no health, being no real disk",
+        () if !has_health(disk) => "no health data: not a real disk",
         () if !view.facts.environment.is_root => "not read: needs root",
-        () => "tells no health",
+        () => "reports no health data",
     }
 }
 
@@ -99,9 +92,9 @@ fn health_rows(name: &str, health: &Health) -> Vec<Row> {
 fn verdict(name: &str, health: &Health) -> Row {
     let failing = health.passed == Some(false) || !health.warnings.is_empty();
     let value = match (health.passed, health.warnings.is_empty()) {
-        (Some(true), true) => "says it is well".to_owned(),
-        (Some(false), true) => "predicts its failure".to_owned(),
-        (None, true) => "warns of nothing".to_owned(),
+        (Some(true), true) => "reports that it is healthy".to_owned(),
+        (Some(false), true) => "predicts failure".to_owned(),
+        (None, true) => "no warnings".to_owned(),
         (_, false) => format!("warns: {}", health.warnings.join(", ")),
     };
     row(name, value, if failing { Mark::Problem } else { Mark::Ok })
@@ -114,7 +107,7 @@ fn heat(degrees: i32, health: &Health) -> String {
         text += &format!(", warns at {limit} °C");
     }
     if let Some(count) = throttled {
-        text += &format!(", slowed down by heat {} times so far", grouped(count));
+        text += &format!(", throttled by heat {} times so far", count);
     }
     text
 }
@@ -142,27 +135,20 @@ pub(super) fn errors(view: &View) -> Section {
     let failing = rows.iter().any(|row: &Row| row.mark == Mark::Problem);
     let has_firmware = view.any(|disk| disk.firmware.is_some());
     if rows.is_empty() {
-        rows.push(row("firmware", "not told", Mark::Ok));
+        rows.push(row("firmware", "unknown", Mark::Ok));
     }
     let means = match () {
-        () if failing => "Errors of the medium cost retries: rare, very long I/Os.",
-        () if looked => "No error of the medium is behind a slow I/O so far.",
-        () if has_firmware => "One model with different firmware is two different disks.",
-        () => "The disk below may change without a trace here.",
+        () if failing => "Medium errors cause retries: rare, very slow I/Os.",
+        () if looked => "No medium error explains a slow I/O so far.",
+        () if has_firmware => "The same model with other firmware may perform differently.",
+        () => "The disk below may change unnoticed.",
     };
     let decide = match () {
         () if failing => "Stop: save the data, replace the disk, test again.",
-        () if has_firmware || looked => "Keep the version with the result; records do.",
+        () if has_firmware || looked => "Note the version with the result; records keep it.",
         () => "Repeat an old run before comparing with its result.",
     };
-    Section {
-        number: 12,
-        id: "errors",
-        title: "Firmware",
-        rows,
-        means: means.to_owned(),
-        decide: decide.to_owned(),
-    }
+    Section::new((12, "errors", "Firmware"), rows, means, decide)
 }
 
 fn firmware_row(disk: &DeviceFacts) -> Option<Row> {
@@ -176,11 +162,11 @@ fn error_rows(name: &str, health: &Health) -> Vec<Row> {
     let mut rows = Vec::new();
     if let Some(errors) = health.media_errors {
         let mark = if errors > 0 { Mark::Problem } else { Mark::Ok };
-        rows.push(row(name, format!("{} media errors", grouped(errors)), mark));
+        rows.push(row(name, format!("{} media errors", errors), mark));
     }
     if let Some(entries) = health.error_log_entries {
         let mark = if entries > 0 { Mark::Look } else { Mark::Ok };
-        rows.push(row(name, format!("{} entries ever in its error log", grouped(entries)), mark));
+        rows.push(row(name, format!("{} entries in its error log", entries), mark));
     }
     rows
 }
@@ -193,27 +179,27 @@ pub(super) fn state(view: &View) -> Section {
     let (medium, means, decide) = match () {
         () if view.disks.is_empty() || view.any(is_memory) => (
             "no medium",
-            "There is no medium whose state could change under writes.",
+            "No medium here changes its state under writes.",
             "Nothing to precondition.",
         ),
         () if hosted => (
             "virtual",
-            "Unwritten blocks may be answered by nobody; bursts may end.",
-            "Fill what will be read; call only long writes sustained.",
+            "Reads of unwritten blocks may skip the medium; bursts may end.",
+            "Write data before reading it; only long writes are sustained.",
         ),
         () if flash => (
             "flash",
-            "Empty flash writes faster than it ever will when full.",
-            "Run fathom precondition first, or call the figure a burst.",
+            "Empty flash writes faster than full flash.",
+            "Run fathom precondition first, or report a burst figure.",
         ),
         () if spins => (
             "spinning",
             "The first blocks are up to twice as fast as the last.",
-            "Spread the test over all of it, or say which part it used.",
+            "Test the whole disk, or say which part was tested.",
         ),
         () => (
-            "not told",
-            "The medium is not known, nor how it changes under writes.",
+            "unknown",
+            "The medium is unknown, and so is its behaviour under writes.",
             "Run long enough to see whether writes slow down.",
         ),
     };
@@ -221,14 +207,7 @@ pub(super) fn state(view: &View) -> Section {
     let mut rows = vec![row("medium", medium, Mark::Ok)];
     if bytes > 0 {
         let mark = if flash && !hosted { Mark::Look } else { Mark::Ok };
-        rows.push(row("to fill", size(bytes), mark));
+        rows.push(row("to fill", size(bytes as f64), mark));
     }
-    Section {
-        number: 13,
-        id: "state",
-        title: "State",
-        rows,
-        means: means.to_owned(),
-        decide: decide.to_owned(),
-    }
+    Section::new((13, "state", "State"), rows, means, decide)
 }

@@ -1,9 +1,8 @@
-//! What orders, holds back and bounds requests on their way to the disk.
+//! I/O schedulers, throttles and queue limits on the way to the disk.
 
+use super::section::{Mark, Row, Section};
 use super::view::{View, row};
-use super::words::{grouped, size};
-use super::{Mark, Row, Section};
-use crate::checks::words::list;
+use record::human::{count, list, rate, size};
 use record::{DeviceFacts, DeviceKind};
 
 /// Task 2: the I/O scheduler.
@@ -15,17 +14,17 @@ pub(super) fn scheduler(view: &View) -> Section {
     active.dedup();
     let (means, decide) = match active[..] {
         [] => ("No scheduler orders I/O here.".to_owned(), "Nothing to decide.".to_owned()),
-        [one] => (by_name(one, view), keep(view)),
+        [one] => (describe_scheduler(one, view), keep(view)),
         _ => (
-            format!("The disks do not agree ({}): the slowest decides.", list(&active)),
-            "Give all disks of the stack one scheduler first.".to_owned(),
+            format!("The disks differ ({}): the slowest one decides.", list(&active)),
+            "Set one scheduler for all disks of the stack first.".to_owned(),
         ),
     };
     let rows = match rows.is_empty() {
         true => vec![row("scheduler", "none on this path", Mark::Ok)],
         false => rows,
     };
-    Section { number: 2, id: "scheduler", title: "Scheduler", rows, means, decide }
+    Section::new((2, "scheduler", "Scheduler"), rows, means, decide)
 }
 
 fn scheduler_row(disk: &DeviceFacts) -> Option<Row> {
@@ -33,22 +32,22 @@ fn scheduler_row(disk: &DeviceFacts) -> Option<Row> {
     let others: Vec<&str> =
         disk.schedulers.iter().map(String::as_str).filter(|name| *name != active).collect();
     let value = match others.is_empty() {
-        true => format!("{active}, no other to choose"),
-        false => format!("{active}; could be {}", others.join(", ")),
+        true => format!("{active}, no alternative"),
+        false => format!("{active}; available: {}", others.join(", ")),
     };
     let spins = disk.rotational == Some(true) && !disk.is_virtual;
     let odd = (active == "bfq" && !spins) || (active == "none" && spins);
     Some(row(disk.name.clone(), value, if odd { Mark::Look } else { Mark::Ok }))
 }
 
-fn by_name(name: &str, view: &View) -> String {
+fn describe_scheduler(name: &str, view: &View) -> String {
     let spins = view.any(|disk| disk.rotational == Some(true) && !disk.is_virtual);
     let text = match name {
-        "none" if spins => "Requests go out unsorted: only the disk itself can save seeks.",
-        "none" => "Requests go to the device as they come, at the least cost in CPU.",
-        "mq-deadline" => "Requests are sorted and get deadlines; writes wait for reads.",
-        "bfq" => "Processes share the disk fairly, at a price in CPU and IOPS.",
-        "kyber" => "Requests are held back for latency: depth may not reach the disk.",
+        "none" if spins => "Requests are not sorted: only the disk itself can reduce seeks.",
+        "none" => "Requests go to the device as they arrive, at the least CPU cost.",
+        "mq-deadline" => "Requests are sorted and have deadlines; reads go first.",
+        "bfq" => "Processes share the disk fairly, at a cost in CPU and IOPS.",
+        "kyber" => "Requests are held back to limit latency: the disk may see less depth.",
         other => return format!("{other} decides in which order requests go out."),
     };
     text.to_owned()
@@ -56,8 +55,8 @@ fn by_name(name: &str, view: &View) -> String {
 
 fn keep(view: &View) -> String {
     let text = match view.any(|disk| disk.schedulers.len() > 1) {
-        true => "Keep it as in production, and the same between runs.",
-        false => "Nothing to choose; note it with the result.",
+        true => "Use production's scheduler, the same in all runs.",
+        false => "There is no choice; note it with the result.",
     };
     text.to_owned()
 }
@@ -70,32 +69,29 @@ pub(super) fn limits(view: &View) -> Section {
     let depth = view.disks.iter().filter_map(|disk| Some((room(disk)?, &disk.name))).min();
     let (means, decide) = match depth {
         _ if !caps.is_empty() => (
-            "A control group caps this: figures at the cap say nothing of disks.".to_owned(),
-            "Lift the cap, or call the figure that of the cap.",
+            "A control group caps this: figures show the cap, not the disk.".to_owned(),
+            "Lift the cap, or report the figure as the cap's.",
         ),
         _ if !busy.is_empty() => (
-            format!("{} has work of its own, which is part of every figure.", busy[0].label),
-            "Wait until it is done, unless that is the question.",
+            format!("{} does background work, which affects every figure.", busy[0].label),
+            "Wait until it is done.",
         ),
         Some((depth, disk)) => (
-            format!(
-                "No more than {} requests are under way in {disk}; others wait.",
-                grouped(depth)
-            ),
-            "Use the program's depth; go no deeper than IOPS still grow.",
+            format!("At most {} requests are in flight in {disk}; others wait.", depth),
+            "Use the program's depth, but not beyond where IOPS stop growing.",
         ),
         None => (
-            "No queue here has a bound that can be read.".to_owned(),
-            "Try at which depth IOPS stop growing.",
+            "No queue limit is known here.".to_owned(),
+            "Find the depth at which IOPS stop growing (fathom knee).",
         ),
     };
     rows.extend(caps);
     rows.extend(busy);
     if rows.is_empty() {
-        rows.push(row("queue", "none that can be seen", Mark::Ok));
+        rows.push(row("queue", "none visible", Mark::Ok));
     }
     let decide = decide.to_owned();
-    Section { number: 11, id: "queue", title: "Queue", rows, means, decide }
+    Section::new((11, "queue", "Queue"), rows, means, decide)
 }
 
 /// Requests the queues of a disk hold together.
@@ -107,12 +103,12 @@ fn queue_row(disk: &DeviceFacts) -> Option<Row> {
     let requests = disk.nr_requests?;
     let mut value = match disk.hardware_queues {
         Some(queues) if queues > 1 => {
-            format!("{} requests in each of {queues} queues", grouped(requests))
+            format!("{} requests in each of {queues} queues", requests)
         }
-        _ => format!("{} requests in one queue", grouped(requests)),
+        _ => format!("{} requests in one queue", requests),
     };
     if disk.max_request.0 > 0 {
-        value += &format!(", up to {} each", size(disk.max_request.0));
+        value += &format!(", up to {} each", size(disk.max_request.0 as f64));
     }
     // USB bridges without UAS and some emulated controllers take one or two at a time.
     let shallow = room(disk).is_some_and(|room| room < 32);
@@ -125,10 +121,10 @@ fn cap_row(view: &View, device: &DeviceFacts) -> Option<Row> {
     }
     let caps = view.facts.environment.cgroup.io_max.get(&device.dev)?;
     let text = |(name, limit): (&String, &u64)| match name.as_str() {
-        "rbps" => format!("reads {}/s", size(*limit)),
-        "wbps" => format!("writes {}/s", size(*limit)),
-        "riops" => format!("{} reads/s", grouped(*limit)),
-        "wiops" => format!("{} writes/s", grouped(*limit)),
+        "rbps" => format!("reads {}", rate(*limit as f64)),
+        "wbps" => format!("writes {}", rate(*limit as f64)),
+        "riops" => format!("{} reads/s", count(*limit as f64)),
+        "wiops" => format!("{} writes/s", count(*limit as f64)),
         other => format!("{other} {limit}"),
     };
     let caps: Vec<String> = caps.iter().map(text).collect();

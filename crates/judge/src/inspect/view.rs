@@ -1,10 +1,10 @@
 //! A target and what lies below it, as the sections ask for it.
 
-use super::{Mark, Row};
+use super::section::{Mark, Row};
 use record::{DeviceFacts, DeviceKind, Facts, FilesystemFacts, TargetFacts, TargetKind};
 use std::sync::LazyLock;
 
-/// What a target that was not looked at counts as.
+/// Stands for a target without facts.
 static NOTHING: LazyLock<TargetFacts> = LazyLock::new(TargetFacts::default);
 
 pub(super) struct View<'a> {
@@ -56,7 +56,7 @@ impl<'a> View<'a> {
     /// Names of the disks: "sdb and sdc".
     pub fn disk_names(&self) -> String {
         let names: Vec<&str> = self.disks.iter().map(|disk| disk.name.as_str()).collect();
-        crate::checks::words::list(&names)
+        record::human::list(&names)
     }
 }
 
@@ -81,4 +81,28 @@ pub(super) fn is_remote(device: &DeviceFacts) -> bool {
 pub(super) fn has_health(device: &DeviceFacts) -> bool {
     let by_host = matches!(device.transport.as_deref(), Some("virtio" | "xen" | "hyperv"));
     device.kind == DeviceKind::Disk && !by_host && !is_memory(device)
+}
+
+/// CPU numbers as the kernel lists them: "0-3,8".
+pub(super) fn cpu_ranges(numbers: &[u32]) -> String {
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for &number in numbers {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == number => *last = number,
+            _ => ranges.push((number, number)),
+        }
+    }
+    let text = |(first, last): &(u32, u32)| match first == last {
+        true => first.to_string(),
+        false => format!("{first}-{last}"),
+    };
+    ranges.iter().map(text).collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn adjacent_cpus_are_a_range() {
+        assert_eq!(super::cpu_ranges(&[0, 1, 2, 5, 7, 8]), "0-2,5,7-8");
+    }
 }

@@ -7,39 +7,18 @@ const MS: u64 = 1_000_000;
 
 /// Upper bounds of the classes, in nanoseconds, exclusive; the last class (2 s and above) has none.
 /// The first ten are fio's "nsec" classes, the next ten its "usec", the rest its "msec".
-pub const LATENCY_CLASSES: [u64; 31] = [
-    2,
-    4,
-    10,
-    20,
-    50,
-    100,
-    250,
-    500,
-    750,
-    1000,
-    2 * US,
-    4 * US,
-    10 * US,
-    20 * US,
-    50 * US,
-    100 * US,
-    250 * US,
-    500 * US,
-    750 * US,
-    1000 * US,
-    2 * MS,
-    4 * MS,
-    10 * MS,
-    20 * MS,
-    50 * MS,
-    100 * MS,
-    250 * MS,
-    500 * MS,
-    750 * MS,
-    1000 * MS,
-    2000 * MS,
-];
+pub const LATENCY_CLASSES: [u64; 31] = {
+    let mut bounds = [2_000 * MS; 31];
+    let mut class = 0;
+    while class < 30 {
+        bounds[class] = DECADES[class % 10] * [1, US, MS][class / 10];
+        class += 1;
+    }
+    bounds
+};
+
+/// Bounds of the classes in each unit.
+const DECADES: [u64; 10] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000];
 
 /// Percentages of completion latencies per class, all directions together.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -61,7 +61,7 @@ impl DirectionMetrics {
 /// Latency of the I/Os of one priority.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PriorityStats {
-    /// Class, as ioprio_set(2) numbers them; 0: none was set.
+    /// LatencyKind, as ioprio_set(2) numbers them; 0: none was set.
     pub class: u16,
     /// Level within the class.
     pub level: u16,

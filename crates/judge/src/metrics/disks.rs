@@ -37,7 +37,7 @@ pub struct DiskTotals {
 }
 
 /// Figures of every device, in the record's order.
-pub(super) fn measure(disks: &[DiskResult]) -> Vec<DiskMetrics> {
+pub(crate) fn measure(disks: &[DiskResult]) -> Vec<DiskMetrics> {
     disks
         .iter()
         .map(|disk| {

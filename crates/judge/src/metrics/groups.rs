@@ -50,7 +50,7 @@ pub struct GroupRow {
 }
 
 /// The groups of the run; also sets every unit's share of its group.
-pub(super) fn measure(record: &RunRecord, units: &mut [UnitMetrics]) -> Vec<GroupMetrics> {
+pub(crate) fn measure(record: &RunRecord, units: &mut [UnitMetrics]) -> Vec<GroupMetrics> {
     let mut numbers: Vec<u32> = record.jobs.iter().map(|job| job.group.group).collect();
     numbers.sort_unstable();
     numbers.dedup();

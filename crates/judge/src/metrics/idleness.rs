@@ -14,7 +14,7 @@ pub struct Idleness {
 }
 
 /// From the first to the last look at the machine; `None` when nobody asked.
-pub(super) fn measure(record: &RunRecord) -> Option<Idleness> {
+pub(crate) fn measure(record: &RunRecord) -> Option<Idleness> {
     let profile = record.idle?;
     let samples = &record.timeline.samples;
     let (first, last) = (samples.first()?, samples.last()?);

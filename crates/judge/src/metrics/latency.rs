@@ -1,4 +1,4 @@
-//! What a latency histogram says.
+//! Summaries of latency histograms.
 
 use record::Histogram;
 

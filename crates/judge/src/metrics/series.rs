@@ -1,7 +1,8 @@
 //! Bandwidth and IOPS over the intervals of the time series.
 
 use super::window::per_second;
-use crate::checks::words::time;
+use crate::stats::{mean, variance};
+use record::human::time;
 use record::{Direction, JobRecord};
 use std::collections::BTreeMap;
 
@@ -22,17 +23,14 @@ pub struct SeriesStats {
 
 impl SeriesStats {
     fn of(rates: &[f64]) -> Self {
-        let n = rates.len() as f64;
         if rates.is_empty() {
             return SeriesStats::default();
         }
-        let mean = rates.iter().sum::<f64>() / n;
-        let squares: f64 = rates.iter().map(|rate| (rate - mean).powi(2)).sum();
         SeriesStats {
             min: rates.iter().copied().fold(f64::INFINITY, f64::min),
             max: rates.iter().copied().fold(0.0, f64::max),
-            mean,
-            stddev: if rates.len() < 2 { 0.0 } else { (squares / (n - 1.0)).sqrt() },
+            mean: mean(rates),
+            stddev: variance(rates).sqrt(),
             samples: rates.len() as u64,
         }
     }
@@ -95,7 +93,7 @@ pub(crate) fn too_few(jobs: &[&JobRecord]) -> String {
     let step = jobs.iter().map(|job| job.interval_step.0).max().unwrap_or(0) as f64;
     // Slots are aligned to the run, so a window may begin and end within one.
     format!(
-        "too short: two whole intervals of {} are needed; measure for {} or longer",
+        "too short: two whole intervals of {} are needed; run for {} or longer",
         time(step),
         time(step * 3.0)
     )

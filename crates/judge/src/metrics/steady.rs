@@ -2,7 +2,7 @@
 
 use record::{SteadyResult, SteadySample};
 
-/// What was found, with the means of the last window.
+/// The result of `steadystate`, with the means of the last window.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SteadyMetrics {
     /// What was found.

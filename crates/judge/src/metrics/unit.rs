@@ -1,4 +1,4 @@
-//! What is reported on its own: one worker, or several merged.
+//! The figures of a report unit: one worker, or several merged workers.
 
 use super::classes::LatencyClasses;
 use super::direction::{self, DirectionMetrics};

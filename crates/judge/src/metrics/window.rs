@@ -6,11 +6,11 @@ use record::{Direction, JobRecord};
 /// end). A worker that did nothing in them has no window.
 pub(crate) fn busy(jobs: &[&JobRecord], directions: &[Direction]) -> Vec<(u64, u64)> {
     // All windows of a worker begin at its start, so the largest holds the others.
-    let of = |job: &JobRecord| directions.iter().filter_map(|d| of_direction(job, *d)).max();
+    let of = |job: &JobRecord| directions.iter().filter_map(|d| busy_in(job, *d)).max();
     jobs.iter().filter_map(|job| of(job)).collect()
 }
 
-fn of_direction(job: &JobRecord, direction: Direction) -> Option<(u64, u64)> {
+fn busy_in(job: &JobRecord, direction: Direction) -> Option<(u64, u64)> {
     let result = &job.results[direction];
     let idle = result.ios_issued == 0 && result.ios == 0;
     (!idle).then(|| (job.started.0, job.started.0 + result.runtime.0))

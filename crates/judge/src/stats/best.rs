@@ -1,4 +1,4 @@
-//! Which of several measured things is the best, and which of the others it is not shown to beat.
+//! Which of several measured variants is the best, and which others may be equally good.
 //!
 //! What is called the best was picked because it looked best, so luck is on its side. The set of the
 //! best and its ties holds the true best all the same (Gupta, "On some multiple decision rules",
@@ -7,8 +7,7 @@
 //! beats it by chance, and of k things k - 1 can. Each of these one-sided comparisons is Welch's t
 //! test (1947) on logarithms at the level over their number (Bonferroni), for spreads differ.
 
-use super::{MISS, mean, students_t, variance};
-use record::SUB_BUCKETS;
+use super::{MISS, mean, resolution, students_t, variance, welch_freedom};
 
 /// How one of several stands to the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +20,7 @@ pub enum Standing {
     Behind,
     /// Behind the best, and one of the two was measured once only: nothing tells chance from
     /// difference.
-    Untold,
+    Undecided,
 }
 
 /// What is compared, and how.
@@ -77,19 +76,20 @@ impl Log {
         })
     }
 
+    fn freedom(&self, other: &Log) -> f64 {
+        welch_freedom((self.variance, self.freedom), (other.variance, other.freedom))
+    }
+
     fn standing(&self, best: &Log, contest: Contest) -> Standing {
         if self.freedom < 1.0 || best.freedom < 1.0 {
-            return Standing::Untold;
+            return Standing::Undecided;
         }
-        let bucket = match contest.is_bucketed {
-            true => (1.0 / SUB_BUCKETS as f64).max((-self.mean.min(best.mean)).exp()).ln_1p(),
-            false => 0.0,
-        };
+        let bucket = if contest.is_bucketed { resolution(self.mean, best.mean) } else { 0.0 };
         let variance = self.variance + best.variance;
         // One-sided: all that is beyond lies on one side.
         let miss = 2.0 * MISS / contest.comparisons.max(1) as f64;
         let chance = match variance > 0.0 {
-            true => students_t(freedom(self, best), miss.min(1.0)) * variance.sqrt(),
+            true => students_t(self.freedom(best), miss.min(1.0)) * variance.sqrt(),
             false => 0.0,
         };
         let behind = match contest.more_is_better {
@@ -103,17 +103,11 @@ impl Log {
     }
 }
 
-/// Degrees of freedom after Welch and Satterthwaite.
-fn freedom(one: &Log, other: &Log) -> f64 {
-    let part = |log: &Log| log.variance.powi(2) / log.freedom;
-    (one.variance + other.variance).powi(2) / (part(one) + part(other))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::stats::Random;
-    use Standing::{Behind, Best, Tied, Untold};
+    use Standing::{Behind, Best, Tied, Undecided};
 
     fn contest(comparisons: usize) -> Contest {
         Contest { more_is_better: true, is_bucketed: false, comparisons }
@@ -131,7 +125,7 @@ mod tests {
         assert_eq!(more, [Some(Best), Some(Tied), Some(Behind), None]);
         let less = told(&figures, Contest { more_is_better: false, ..contest(2) });
         assert_eq!(less, [Some(Behind), Some(Behind), Some(Best), None]);
-        assert_eq!(told(&[&[100.0], &[99.0, 99.0]], contest(1)), [Some(Best), Some(Untold)]);
+        assert_eq!(told(&[&[100.0], &[99.0, 99.0]], contest(1)), [Some(Best), Some(Undecided)]);
         assert_eq!(told(&[&[7.0, 7.0], &[7.0, 7.0]], contest(1)), [Some(Best), Some(Tied)]);
         assert_eq!(told(&[&[], &[]], contest(1)), [None, None]);
     }

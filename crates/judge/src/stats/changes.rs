@@ -4,10 +4,10 @@
 use super::median;
 use super::series::noise;
 
-/// Values that make a level: fewer are an outlier.
+/// Shortest level, in values; fewer values are an outlier.
 const SEGMENT_MIN: usize = 4;
 
-/// Noise below this share of the level is not noise of a storage device but of rounding.
+/// Least noise, as a share of the level: less is rounding, not the noise of a device.
 const NOISE_MIN: f64 = 0.005;
 
 /// Penalty of a change in units of the logarithm of the number of values. Two is the Bayesian
@@ -32,7 +32,7 @@ pub fn change_points(values: &[f64]) -> Vec<usize> {
     pelt(&Costs::of(&values, variance), PENALTY * (count as f64).ln())
 }
 
-/// Noise away from which a value is no part of the level around it, but a hiccup.
+/// Distance from the level, in units of noise, beyond which a value is an outlier.
 const OUTLIER: f64 = 4.0;
 
 /// Values far from the median of five around them take its place (Hampel 1974): one stall is no new
@@ -74,7 +74,7 @@ impl Costs {
         self.sums.len() - 1
     }
 
-    fn of_segment(&self, from: usize, to: usize) -> f64 {
+    fn segment_cost(&self, from: usize, to: usize) -> f64 {
         let sum = self.sums[to] - self.sums[from];
         let square = self.squares[to] - self.squares[from];
         (square - sum * sum / (to - from) as f64).max(0.0) / self.variance
@@ -83,25 +83,25 @@ impl Costs {
 
 fn pelt(costs: &Costs, penalty: f64) -> Vec<usize> {
     let count = costs.count();
-    // Of the first n values: the least cost, and where their last segment begins.
+    // For the first n values: the least cost, and the start of the last segment.
     let mut best = vec![f64::INFINITY; count + 1];
     let mut begin = vec![0; count + 1];
     best[0] = -penalty;
-    // Where a last segment may begin, and from which end on that never again is the best.
+    // Candidate starts of the last segment, each with the end from which it is pruned.
     let mut candidates = vec![(0, usize::MAX)];
     for end in SEGMENT_MIN..=count {
         candidates.retain(|(_, lost)| end < *lost);
         let long_enough = |(from, _): &&mut (usize, usize)| end - *from >= SEGMENT_MIN;
         for (from, _) in candidates.iter_mut().filter(long_enough) {
-            let cost = best[*from] + costs.of_segment(*from, end) + penalty;
+            let cost = best[*from] + costs.segment_cost(*from, end) + penalty;
             if cost < best[end] {
                 (best[end], begin[end]) = (cost, *from);
             }
         }
-        // Already dearer than the best up to here: to begin a segment here is no dearer, as soon as
-        // it is long enough to be one.
+        // Prune: this start can never be optimal again, once a segment from here is long enough
+        // (PELT, eq. 5).
         for (from, lost) in candidates.iter_mut().filter(long_enough) {
-            if best[*from] + costs.of_segment(*from, end) > best[end] {
+            if best[*from] + costs.segment_cost(*from, end) > best[end] {
                 *lost = (*lost).min(end + SEGMENT_MIN);
             }
         }
@@ -155,7 +155,7 @@ mod tests {
         let mut best = vec![f64::INFINITY; costs.count() + 1];
         best[0] = -penalty;
         for end in SEGMENT_MIN..=costs.count() {
-            let cost = |from: usize| best[from] + costs.of_segment(from, end) + penalty;
+            let cost = |from: usize| best[from] + costs.segment_cost(from, end) + penalty;
             best[end] = (0..=end - SEGMENT_MIN).map(cost).fold(f64::INFINITY, f64::min);
         }
         best[costs.count()]
@@ -172,7 +172,7 @@ mod tests {
             let mut cost = -penalty;
             for end in ends {
                 prop_assert!(end - from >= SEGMENT_MIN);
-                cost += costs.of_segment(from, end) + penalty;
+                cost += costs.segment_cost(from, end) + penalty;
                 from = end;
             }
             let least = least(&costs, penalty);

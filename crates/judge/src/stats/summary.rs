@@ -1,7 +1,7 @@
 //! Repeats in a few figures.
 
 use super::resample::bootstrap_t;
-use super::{Estimate, MISS, mean, students_t, variance};
+use super::{Estimate, MISS, mean, median, students_t, variance};
 
 /// What repeats of a measurement say together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -55,18 +55,6 @@ fn by_students_t(count: usize, mean: f64, variance: f64) -> Estimate {
     }
     let half = students_t((count - 1) as f64, MISS) * (variance / count as f64).sqrt();
     Estimate { value: mean, low: mean - half, high: mean + half }
-}
-
-/// The median; 0 of no values.
-pub fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let middle = sorted.len() / 2;
-    match sorted.len() {
-        0 => 0.0,
-        odd if odd % 2 == 1 => sorted[middle],
-        _ => (sorted[middle - 1] + sorted[middle]) / 2.0,
-    }
 }
 
 #[cfg(test)]

@@ -1,11 +1,10 @@
-//! The rules for programs that were run: their I/O is not counted one by one, so what decides is
-//! whether processors or disks were busy while they ran.
+//! The rules for programs: their I/Os are not counted, so the rules use how busy CPUs and disks were.
 
-use super::rules::{self, Matter, Ruling};
-use super::{Confidence, Limit};
+use super::limit::{Confidence, Limit};
+use super::rules::{self, RuleInput, RuleOutcome};
 use crate::case::{CpuShare, Part};
-use crate::checks::words::{number, percent};
 use crate::finding::Figure;
+use record::human::{count, percent};
 
 /// All processors together, edges of the window apart.
 const ALL_BUSY: f64 = 0.85;
@@ -19,7 +18,7 @@ const DISK_HALF: f64 = 0.4;
 const DISK_SELDOM: f64 = 0.25;
 
 /// Whether it is known where a program worked, so that there is something to look at.
-pub(super) fn is_told_where(part: &Part) -> bool {
+pub(super) fn has_directory(part: &Part) -> bool {
     part.setting("directory").is_some()
 }
 
@@ -35,19 +34,19 @@ struct Busy {
 }
 
 /// The limit of a program.
-pub(super) fn decide(m: &Matter) -> Ruling {
-    let set = [rules::by_device_limit, rules::by_cpu_quota, rules::by_heat];
-    set.iter().find_map(|rule| rule(m)).unwrap_or_else(|| by_busyness(m))
+pub(super) fn decide(input: &RuleInput) -> RuleOutcome {
+    let set = [rules::limited_by_cgroup_io, rules::limited_by_cpu_quota, rules::limited_by_heat];
+    set.iter().find_map(|rule| rule(input)).unwrap_or_else(|| limited_by_busy_time(input))
 }
 
-fn busy(m: &Matter) -> Option<Busy> {
-    let cpus = m.case.cpu_use(m.part.from, m.part.to);
+fn busy(input: &RuleInput) -> Option<Busy> {
+    let cpus = input.case.cpu_use(input.part.from, input.part.to);
     if cpus.is_empty() {
         return None;
     }
     let of = |share: &CpuShare| share.user + share.system + share.interrupts + share.steal;
-    let disks = m.case.disks_of(m.part).into_iter().filter_map(|disk| {
-        let used = m.case.device_use(m.part, &disk.name)?;
+    let disks = input.case.disks_of(input.part).into_iter().filter_map(|disk| {
+        let used = input.case.device_use(input.part, &disk.name)?;
         let share = used.counters.busy_ms as f64 * 1e6 / used.window.0.max(1) as f64;
         Some((disk.name.clone(), share.min(1.0)))
     });
@@ -58,9 +57,9 @@ fn busy(m: &Matter) -> Option<Busy> {
     })
 }
 
-fn by_busyness(m: &Matter) -> Ruling {
-    let Some(busy) = busy(m) else {
-        return Ruling {
+fn limited_by_busy_time(input: &RuleInput) -> RuleOutcome {
+    let Some(busy) = busy(input) else {
+        return RuleOutcome {
             limit: Limit::Unknown,
             confidence: Confidence::Low,
             because: "the machine was not sampled while the program ran".into(),
@@ -69,11 +68,11 @@ fn by_busyness(m: &Matter) -> Ruling {
     };
     let disk = busy.disk.as_ref().map_or(0.0, |(_, share)| *share);
     let (limit, confidence) = limit(&busy, disk);
-    let mut figures = vec![Figure::new("processors busy, mean", busy.cpus, "count")];
+    let mut figures = vec![Figure::new("CPUs busy, mean", busy.cpus, "count")];
     if busy.disk.is_some() {
         figures.push(Figure::new("disk busy", disk * 100.0, "percent"));
     }
-    Ruling { limit, confidence, because: because(m, &busy, limit).into(), figures }
+    RuleOutcome::new(limit, confidence, because(input, &busy, limit), figures)
 }
 
 fn limit(busy: &Busy, disk: f64) -> (Limit, Confidence) {
@@ -91,21 +90,20 @@ fn limit(busy: &Busy, disk: f64) -> (Limit, Confidence) {
     }
 }
 
-fn because(m: &Matter, busy: &Busy, limit: Limit) -> String {
-    let cpus =
-        format!("{:.2} of {} processors were busy on average", busy.cpus, number(busy.count));
+fn because(input: &RuleInput, busy: &Busy, limit: Limit) -> String {
+    let cpus = format!("{:.2} of {} CPUs were busy on average", busy.cpus, count(busy.count));
     let disk = match &busy.disk {
-        Some((name, share)) => format!("{name} had I/O under way {} of the time", percent(*share)),
-        None => match rules::by_memory(m) {
-            Some(ruling) => ruling.because.into(),
-            None => "no device can be seen below the directory".into(),
+        Some((name, share)) => format!("{name} was busy {} of the time", percent(*share)),
+        None => match rules::limited_by_memory_filesystem(input) {
+            Some(outcome) => outcome.because.into(),
+            None => "no device is visible below the directory".into(),
         },
     };
     let alone = match limit {
         Limit::Cpu if busy.cpus < ALL_BUSY * busy.count => {
-            " (what takes one at a time gets no further)"
+            " (single-threaded work uses one at most)"
         }
-        Limit::Unknown => ": neither explains the time alone",
+        Limit::Unknown => "; neither alone explains the time",
         _ => "",
     };
     match limit {
@@ -162,8 +160,8 @@ mod tests {
             assert_eq!((found.limit, found.confidence), (limit, confidence), "{cpus} {disk}");
         }
         let one = verdict(&program(1.0, 0.05));
-        assert!(one.because.contains("1.00 of 4 processors") && one.because.contains("one at a"));
-        assert!(one.use_for.contains("this work on this machine"), "{}", one.use_for);
+        assert!(one.because.contains("1.00 of 4 CPUs") && one.because.contains("single-threaded"));
+        assert!(one.valid_for.contains("this work on this machine"), "{}", one.valid_for);
     }
 
     #[test]

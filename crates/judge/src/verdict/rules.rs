@@ -1,49 +1,60 @@
-//! The rules, in the order in which they are asked: the first that knows decides. What was asked of
-//! the storage and by whom comes before what the storage did with it.
+//! The rules of verdicts, in order: the first rule that finds a limit decides. Rules about the request
+//! come before rules about the response of the storage.
 
-use super::signs::Signs;
-use super::{Confidence, Limit};
+use super::indicators::Indicators;
+use super::limit::{Confidence, Limit};
 use crate::case::{Case, Part};
 use crate::checks::server_on_this_host;
-use crate::checks::words::{number, percent, size, time};
 use crate::finding::{Figure, Finding};
+use record::human::{count, percent, rate, time};
 use record::{DeviceFacts, Direction, DiskSample, Medium, Sentence, Severity};
 
-/// What a rule says.
-pub(super) struct Ruling {
+/// The limit that a rule found.
+pub(super) struct RuleOutcome {
     pub(super) limit: Limit,
     pub(super) confidence: Confidence,
     pub(super) because: Sentence,
     pub(super) figures: Vec<Figure>,
 }
 
-/// What the rules look at.
-pub(super) struct Matter<'a> {
+impl RuleOutcome {
+    pub(super) fn new(
+        limit: Limit,
+        confidence: Confidence,
+        because: impl Into<Sentence>,
+        figures: impl Into<Vec<Figure>>,
+    ) -> RuleOutcome {
+        RuleOutcome { limit, confidence, because: because.into(), figures: figures.into() }
+    }
+}
+
+/// The evidence that rules use.
+pub(super) struct RuleInput<'a> {
     pub(super) case: &'a Case<'a>,
     pub(super) part: &'a Part<'a>,
     pub(super) findings: &'a [&'a Finding],
-    pub(super) signs: Signs,
+    pub(super) indicators: Indicators,
 }
 
-type Rule = fn(&Matter) -> Option<Ruling>;
+type Rule = fn(&RuleInput) -> Option<RuleOutcome>;
 
 const RULES: &[Rule] = &[
     nothing_done,
-    by_rate,
-    by_pauses,
-    by_device_limit,
-    by_cpu_quota,
-    by_heat,
-    by_slow_down,
-    by_client,
-    by_memory,
-    by_cache,
-    by_residency,
-    by_write_behind,
-    by_cpu,
-    by_server,
-    by_device,
-    by_want_of_cpu,
+    limited_by_rate,
+    limited_by_pauses,
+    limited_by_cgroup_io,
+    limited_by_cpu_quota,
+    limited_by_heat,
+    limited_by_overload,
+    limited_by_client,
+    limited_by_memory_filesystem,
+    limited_by_cache,
+    limited_by_cached_files,
+    limited_by_write_cache,
+    limited_by_cpu,
+    limited_by_server,
+    limited_by_device,
+    limited_by_cpu_wait,
 ];
 
 /// A rate is kept when this share of it was reached: the edges of a short window take the rest.
@@ -68,11 +79,11 @@ const MOST_OF_IO: f64 = 0.6;
 const HALF: f64 = 0.5;
 
 /// The limit of a part.
-pub(super) fn decide(matter: &Matter) -> Ruling {
-    RULES.iter().find_map(|rule| rule(matter)).unwrap_or_else(|| unknown(matter))
+pub(super) fn decide(input: &RuleInput) -> RuleOutcome {
+    RULES.iter().find_map(|rule| rule(input)).unwrap_or_else(|| unknown(input))
 }
 
-impl Matter<'_> {
+impl RuleInput<'_> {
     fn found(&self, check: &str, least: Severity) -> Option<&Finding> {
         let said = |f: &&&Finding| f.check == check && f.severity >= least;
         self.findings.iter().find(said).copied()
@@ -90,23 +101,19 @@ impl Matter<'_> {
             .find(|name| self.part.setting(name).is_some())
     }
 
-    /// A CPU figure for the rulings that show one.
+    /// A CPU figure for the outcomes that show one.
     fn cpu_figure(&self) -> Figure {
-        Figure::new("workers' time on a CPU", self.signs.on_cpu * 100.0, "percent")
+        Figure::new("workers' time on a CPU", self.indicators.on_cpu * 100.0, "percent")
     }
 
     fn latency_figure(&self) -> Figure {
-        Figure::new("mean latency", self.signs.latency_ns, "ns")
+        Figure::new("mean latency", self.indicators.latency_ns, "ns")
     }
 }
 
-fn nothing_done(m: &Matter) -> Option<Ruling> {
-    (m.signs.ios == 0 && m.signs.syncing == 0.0).then(|| Ruling {
-        limit: Limit::Unknown,
-        confidence: Confidence::Low,
-        because: "no I/O completed".into(),
-        figures: Vec::new(),
-    })
+fn nothing_done(input: &RuleInput) -> Option<RuleOutcome> {
+    (input.indicators.ios == 0 && input.indicators.syncing == 0.0)
+        .then(|| RuleOutcome::new(Limit::Unknown, Confidence::Low, "no I/O completed", []))
 }
 
 /// (asked for, reached) a second over all workers and directions with a rate, in I/Os or bytes.
@@ -129,42 +136,46 @@ fn rates(part: &Part) -> Option<(f64, f64, &'static str)> {
 }
 
 fn rate_text(value: f64, unit: &str) -> String {
-    if unit == "IOPS" { format!("{} IOPS", number(value)) } else { format!("{}/s", size(value)) }
+    if unit == "IOPS" { count(value) + " IOPS" } else { rate(value) }
 }
 
-fn by_rate(m: &Matter) -> Option<Ruling> {
-    let (asked, reached, unit) = rates(m.part)?;
+fn limited_by_rate(input: &RuleInput) -> Option<RuleOutcome> {
+    let (asked, reached, unit) = rates(input.part)?;
     let kept = reached / asked;
-    (kept >= RATE_NEARLY_KEPT).then(|| Ruling {
-        limit: Limit::Rate,
-        confidence: if kept >= RATE_KEPT { Confidence::High } else { Confidence::Medium },
-        because: format!(
-            "the job asks for {} and got {} of it",
-            rate_text(asked, unit),
-            percent(kept.min(1.0))
+    (kept >= RATE_NEARLY_KEPT).then(|| {
+        RuleOutcome::new(
+            Limit::Rate,
+            if kept >= RATE_KEPT { Confidence::High } else { Confidence::Medium },
+            format!(
+                "the job limits its rate to {} and reached {} of it",
+                rate_text(asked, unit),
+                percent(kept.min(1.0))
+            ),
+            [
+                Figure::new("requested rate", asked, unit),
+                Figure::new("rate reached", reached, unit),
+            ],
         )
-        .into(),
-        figures: vec![
-            Figure::new("rate asked for", asked, unit),
-            Figure::new("rate reached", reached, unit),
-        ],
     })
 }
 
 /// A job that rests between its I/Os sets its own pace.
-fn by_pauses(m: &Matter) -> Option<Ruling> {
-    let pause: f64 = m.part.setting("thinktime_ns")?.parse().ok()?;
-    let idle = m.signs.waiting() - m.signs.in_flight / m.part.workers.len().max(1) as f64;
-    (idle >= HALF).then(|| Ruling {
-        limit: Limit::Rate,
-        confidence: Confidence::Medium,
-        because: Sentence::from(format!("the job pauses for {} (", time(pause)))
-            .option("thinktime")
-            .text(format!("): {} of the time nothing was under way", percent(idle))),
-        figures: vec![
-            Figure::new("pause", pause, "ns"),
-            Figure::new("time with nothing under way", idle * 100.0, "percent"),
-        ],
+fn limited_by_pauses(input: &RuleInput) -> Option<RuleOutcome> {
+    let pause: f64 = input.part.setting("thinktime_ns")?.parse().ok()?;
+    let idle = input.indicators.waiting()
+        - input.indicators.in_flight / input.part.workers.len().max(1) as f64;
+    (idle >= HALF).then(|| {
+        RuleOutcome::new(
+            Limit::Rate,
+            Confidence::Medium,
+            Sentence::from(format!("the job pauses {} between I/Os (", time(pause)))
+                .option("thinktime")
+                .text(format!("): no I/O was in flight {} of the time", percent(idle))),
+            [
+                Figure::new("pause", pause, "ns"),
+                Figure::new("time with no I/O in flight", idle * 100.0, "percent"),
+            ],
+        )
     })
 }
 
@@ -181,164 +192,166 @@ fn per_second(counters: &DiskSample, name: &str, seconds: f64) -> Option<f64> {
 }
 
 /// A control group's limit on a device of the stack, where the device ran right at it.
-pub(super) fn by_device_limit(m: &Matter) -> Option<Ruling> {
-    let limits = &m.case.record.facts.environment.cgroup.io_max;
-    let devices = m.part.devices.iter().filter_map(|name| m.case.device(name));
-    devices.filter_map(|device| limit_of(m, device, limits.get(&device.dev)?)).next()
+pub(super) fn limited_by_cgroup_io(input: &RuleInput) -> Option<RuleOutcome> {
+    let limits = &input.case.record.facts.environment.cgroup.io_max;
+    let devices = input.part.devices.iter().filter_map(|name| input.case.device(name));
+    devices
+        .filter_map(|device| cgroup_limit_reached(input, device, limits.get(&device.dev)?))
+        .next()
 }
 
-fn limit_of(
-    m: &Matter,
+fn cgroup_limit_reached(
+    input: &RuleInput,
     device: &DeviceFacts,
     limits: &std::collections::BTreeMap<String, u64>,
-) -> Option<Ruling> {
-    let used = m.case.device_use(m.part, &device.name)?;
+) -> Option<RuleOutcome> {
+    let used = input.case.device_use(input.part, &device.name)?;
     let at = |(name, limit): (&String, &u64)| {
         let done = per_second(&used.counters, name, used.window.seconds())?;
         AT_LIMIT.contains(&(done / *limit as f64)).then_some((name.clone(), *limit as f64, done))
     };
     let (name, limit, done) = limits.iter().filter_map(at).next()?;
     let unit = if name.ends_with("iops") { "IOPS" } else { "bytes/s" };
-    Some(Ruling {
-        limit: Limit::Throttle,
-        confidence: Confidence::High,
-        because: format!(
-            "the control group may have {} on {} ({name}), and got {}",
-            rate_text(limit, unit),
+    Some(RuleOutcome::new(
+        Limit::Throttle,
+        Confidence::High,
+        format!(
+            "the control group limits {} to {} ({name}); it reached {}",
             device.name,
+            rate_text(limit, unit),
             rate_text(done, unit)
-        )
-        .into(),
-        figures: vec![
+        ),
+        [
             Figure::new("limit of the control group", limit, unit),
             Figure::new("rate reached", done, unit),
         ],
-    })
+    ))
 }
 
 /// Time the control group was kept off the CPUs by its quota.
-pub(super) fn by_cpu_quota(m: &Matter) -> Option<Ruling> {
-    let slow = m.case.record.timeline.samples.iter().filter_map(|s| Some((s.at, s.slow.as_ref()?)));
+pub(super) fn limited_by_cpu_quota(input: &RuleInput) -> Option<RuleOutcome> {
+    let slow =
+        input.case.record.timeline.samples.iter().filter_map(|s| Some((s.at, s.slow.as_ref()?)));
     let slow: Vec<_> = slow.collect();
-    let first = slow.iter().rev().find(|(at, _)| *at <= m.part.from).or(slow.first())?;
-    let last = slow.iter().find(|(at, _)| *at >= m.part.to).or(slow.last())?;
+    let first = slow.iter().rev().find(|(at, _)| *at <= input.part.from).or(slow.first())?;
+    let last = slow.iter().find(|(at, _)| *at >= input.part.to).or(slow.last())?;
     let span_us = (last.0 - first.0).0 as f64 / 1e3;
     let off_us = last.1.cgroup_throttled_us.saturating_sub(first.1.cgroup_throttled_us) as f64;
     let share = if span_us > 0.0 { off_us / span_us } else { 0.0 };
-    (share >= 0.2).then(|| Ruling {
-        limit: Limit::Throttle,
-        confidence: if share >= HALF { Confidence::High } else { Confidence::Medium },
-        because: format!(
-            "the CPU quota of the control group kept it off the CPUs {} of the time",
-            percent(share.min(1.0))
+    (share >= 0.2).then(|| {
+        RuleOutcome::new(
+            Limit::Throttle,
+            if share >= HALF { Confidence::High } else { Confidence::Medium },
+            format!(
+                "the CPU quota of the control group throttled the job {} of the time",
+                percent(share.min(1.0))
+            ),
+            [Figure::new("time throttled", share.min(1.0) * 100.0, "percent")],
         )
-        .into(),
-        figures: vec![Figure::new("time kept off the CPUs", share.min(1.0) * 100.0, "percent")],
     })
 }
 
-pub(super) fn by_heat(m: &Matter) -> Option<Ruling> {
-    let finding = m.found("throttled-hot", Severity::Warning)?;
-    Some(Ruling {
-        limit: Limit::Throttle,
-        confidence: Confidence::Medium,
-        because: finding.text.clone(),
-        figures: finding.figures.clone(),
-    })
+pub(super) fn limited_by_heat(input: &RuleInput) -> Option<RuleOutcome> {
+    limited_by_finding(input, "throttled-hot", Limit::Throttle, Confidence::Medium)
 }
 
-/// A server that says it is asked too much.
-fn by_slow_down(m: &Matter) -> Option<Ruling> {
-    let finding = m.found("server-throttles", Severity::Warning)?;
-    Some(Ruling {
-        limit: Limit::Throttle,
-        confidence: Confidence::High,
-        because: finding.text.clone(),
-        figures: finding.figures.clone(),
-    })
+/// A server that reports overload.
+fn limited_by_overload(input: &RuleInput) -> Option<RuleOutcome> {
+    limited_by_finding(input, "server-throttles", Limit::Throttle, Confidence::High)
+}
+
+/// A warning of a check that names the limit.
+fn limited_by_finding(
+    input: &RuleInput,
+    check: &str,
+    limit: Limit,
+    confidence: Confidence,
+) -> Option<RuleOutcome> {
+    let finding = input.found(check, Severity::Warning)?;
+    Some(RuleOutcome::new(limit, confidence, finding.text.clone(), &*finding.figures))
 }
 
 /// Files that are memory.
-pub(super) fn by_memory(m: &Matter) -> Option<Ruling> {
-    let filesystems = m.case.filesystems_of(m.part);
+pub(super) fn limited_by_memory_filesystem(input: &RuleInput) -> Option<RuleOutcome> {
+    let filesystems = input.case.filesystems_of(input.part);
     let memory = filesystems.iter().find(|f| ["tmpfs", "ramfs"].contains(&f.kind.as_str()))?;
-    Some(Ruling {
-        limit: Limit::Cache,
-        confidence: Confidence::High,
-        because: format!("{} keeps its files in memory: there is no device", memory.kind).into(),
-        figures: vec![m.cpu_figure(), m.latency_figure()],
-    })
+    Some(RuleOutcome::new(
+        Limit::Cache,
+        Confidence::High,
+        format!("{} keeps its files in memory, not on a device", memory.kind),
+        [input.cpu_figure(), input.latency_figure()],
+    ))
 }
 
-fn by_cache(m: &Matter) -> Option<Ruling> {
-    let (signs, verb) = match m.signs.direction {
-        Direction::Read => (&m.signs, "read"),
-        Direction::Write => (&m.signs, "wrote"),
+fn limited_by_cache(input: &RuleInput) -> Option<RuleOutcome> {
+    let (indicators, verb) = match input.indicators.direction {
+        Direction::Read => (&input.indicators, "read"),
+        Direction::Write => (&input.indicators, "wrote"),
         Direction::Trim => return None,
     };
-    let moved = signs.moved_by_device()?;
-    let asked = m.part.bytes(signs.direction);
+    let moved = indicators.moved_by_device()?;
+    let asked = input.part.bytes(indicators.direction);
     if asked < CACHED_BYTES_MIN || moved >= CACHED_PARTLY {
         return None;
     }
     // A direct write of which the device sees less was compressed on the way, not kept in memory.
-    let direct = m.part.first().workload.is_direct_in(Direction::Write);
-    if direct && signs.direction == Direction::Write {
+    let direct = input.part.first().workload.is_direct_in(Direction::Write);
+    if direct && indicators.direction == Direction::Write {
         return None;
     }
     // What has to be waited for all the same is what made the figure.
-    let device_waits = signs.waiting() >= HALF && signs.at_device()? >= HALF;
+    let device_waits = indicators.waiting() >= HALF && indicators.at_device()? >= HALF;
     if moved >= CACHED_CLEARLY && device_waits {
         return None;
     }
     // Only synchronisations make a worker wait for what the cache took.
-    if signs.syncing >= HALF {
+    if indicators.syncing >= HALF {
         return None;
     }
     let clear = moved < CACHED_CLEARLY && !device_waits;
-    Some(Ruling {
-        limit: Limit::Cache,
-        confidence: if clear { Confidence::High } else { Confidence::Medium },
-        because: format!(
-            "the device {verb} {} of the bytes the job {verb}; memory answered the rest",
+    Some(RuleOutcome::new(
+        Limit::Cache,
+        if clear { Confidence::High } else { Confidence::Medium },
+        format!(
+            "the device {verb} {} of the bytes that the job {verb}; memory served the rest",
             percent(moved)
-        )
-        .into(),
-        figures: vec![
+        ),
+        [
             Figure::new("bytes of the job", asked as f64, "bytes"),
-            Figure::new("of them by the device", moved * 100.0, "percent"),
-            m.latency_figure(),
+            Figure::new("of them moved by the device", moved * 100.0, "percent"),
+            input.latency_figure(),
         ],
-    })
+    ))
 }
 
 /// Where several jobs share the devices, what these moved cannot be told apart; that a job's files
 /// lay in memory before it read them can.
-fn by_residency(m: &Matter) -> Option<Ruling> {
-    let signs = &m.signs;
-    let shared = signs.disks.as_ref().is_some_and(|disks| disks.shared);
-    let reads = signs.direction == Direction::Read && m.part.is_buffered_in(Direction::Read);
-    let cached = cached_before(m)?;
-    (shared && reads && cached >= CPU_BOUND && signs.waiting() < HALF).then(|| Ruling {
-        limit: Limit::Cache,
-        confidence: Confidence::Medium,
-        because: format!(
-            "{} of its files were in the page cache before it read them, and it hardly waited",
-            percent(cached)
-        )
-        .into(),
-        figures: vec![
-            Figure::new("of its files in the page cache", cached * 100.0, "percent"),
-            m.latency_figure(),
-        ],
-    })
+fn limited_by_cached_files(input: &RuleInput) -> Option<RuleOutcome> {
+    let indicators = &input.indicators;
+    let shared = indicators.disks.as_ref().is_some_and(|disks| disks.shared);
+    let reads =
+        indicators.direction == Direction::Read && input.part.is_buffered_in(Direction::Read);
+    let cached = cached_before(input)?;
+    if !(shared && reads && cached >= CPU_BOUND && indicators.waiting() < HALF) {
+        return None;
+    }
+    let because = format!(
+        "{} of the files' data was in the page cache before the run, and the workers hardly \
+             waited",
+        percent(cached)
+    );
+    let figures = [
+        Figure::new("files' data in the page cache", cached * 100.0, "percent"),
+        input.latency_figure(),
+    ];
+    Some(RuleOutcome::new(Limit::Cache, Confidence::Medium, because, figures))
 }
 
 /// Share of a part's files that was in the page cache before the run; `None` where nobody looked.
-fn cached_before(m: &Matter) -> Option<f64> {
+fn cached_before(input: &RuleInput) -> Option<f64> {
     let (mut size, mut cached) = (0, 0);
-    for file in m.part.files() {
-        let look = m.case.record.evidence.files.get(file)?.before.as_ref()?;
+    for file in input.part.files() {
+        let look = input.case.record.evidence.files.get(file)?.before.as_ref()?;
         size += look.size.0;
         cached += look.cached?.0;
     }
@@ -346,43 +359,43 @@ fn cached_before(m: &Matter) -> Option<f64> {
 }
 
 /// Writes that the page cache took without making the worker wait, whatever it wrote back later.
-fn by_write_behind(m: &Matter) -> Option<Ruling> {
-    let signs = &m.signs;
-    let written = signs.direction == Direction::Write && m.part.is_buffered_in(Direction::Write);
-    if !written || m.part.setting("sync").is_some() || m.part.devices.is_empty() {
+fn limited_by_write_cache(input: &RuleInput) -> Option<RuleOutcome> {
+    let indicators = &input.indicators;
+    let written =
+        indicators.direction == Direction::Write && input.part.is_buffered_in(Direction::Write);
+    if !written || input.part.setting("sync").is_some() || input.part.devices.is_empty() {
         return None;
     }
-    (signs.waiting() < 0.3 && signs.syncing < 0.1).then(|| Ruling {
-        limit: Limit::Cache,
-        confidence: Confidence::Medium,
-        because: format!(
-            "the page cache took the writes: the workers waited {} of the time for anything but a \
+    if indicators.waiting() >= 0.3 || indicators.syncing >= 0.1 {
+        return None;
+    }
+    let because = format!(
+        "the page cache absorbed the writes: workers waited {} of the time for anything but a \
              CPU",
-            percent(signs.waiting())
-        )
-        .into(),
-        figures: vec![m.cpu_figure(), m.latency_figure()],
-    })
+        percent(indicators.waiting())
+    );
+    let figures = [input.cpu_figure(), input.latency_figure()];
+    Some(RuleOutcome::new(Limit::Cache, Confidence::Medium, because, figures))
 }
 
 /// The load generator's own work between the I/Os.
-fn by_client(m: &Matter) -> Option<Ruling> {
-    if m.part.medium() != Medium::Data {
+fn limited_by_client(input: &RuleInput) -> Option<RuleOutcome> {
+    if input.part.medium() != Medium::Data {
         return None;
     }
-    let signs = &m.signs;
-    let work = m.own_work();
+    let indicators = &input.indicators;
+    let work = input.own_work();
     // Of a worker with one I/O at a time, what passes without one under way is its own.
-    let outside = 1.0 - signs.in_flight / m.part.workers.len().max(1) as f64;
-    let between = outside >= HALF && signs.user >= 0.4;
-    let busy = signs.wanted_cpu() >= CPU_BOUND && signs.user >= HALF * signs.on_cpu;
-    let said = m.found("client-bound", Severity::Note).is_some();
-    if !(between || (busy && work.is_some()) || (said && signs.user >= 0.4)) {
+    let outside = 1.0 - indicators.in_flight / input.part.workers.len().max(1) as f64;
+    let between = outside >= HALF && indicators.user >= 0.4;
+    let busy = indicators.wanted_cpu() >= CPU_BOUND && indicators.user >= HALF * indicators.on_cpu;
+    let said = input.found("client-bound", Severity::Note).is_some();
+    if !(between || (busy && work.is_some()) || (said && indicators.user >= 0.4)) {
         return None;
     }
     // The kernel parts user mode from its own by what each tick meets: of a run of a few ticks that is
     // chance, and user mode may seem to hold what passed within the I/Os.
-    let own = if between { signs.user.min(outside) } else { signs.user.min(1.0) };
+    let own = if between { indicators.user.min(outside) } else { indicators.user.min(1.0) };
     let mut because = Sentence::from("the load generator itself");
     if let Some(work) = work {
         because = because.text(" (").option(work.trim_end_matches("_ns")).text(")");
@@ -391,180 +404,177 @@ fn by_client(m: &Matter) -> Option<Ruling> {
         (true, true) => Confidence::High,
         _ => Confidence::Medium,
     };
-    Some(Ruling {
-        limit: Limit::Client,
+    Some(RuleOutcome::new(
+        Limit::Client,
         confidence,
-        because: because.text(format!(
-            " took {} of the workers' time, in user mode; I/Os were under way {} of it",
+        because.text(format!(
+            " used {} of the workers' time in user mode; I/Os were in flight {} of it",
             percent(own),
             percent((1.0 - outside).clamp(0.0, 1.0))
         )),
-        figures: vec![
+        [
             Figure::new("workers' time in user mode", own * 100.0, "percent"),
-            Figure::new("I/Os under way, mean", signs.in_flight, "count"),
+            Figure::new("I/Os in flight, mean", indicators.in_flight, "count"),
         ],
-    })
+    ))
 }
 
-fn by_cpu(m: &Matter) -> Option<Ruling> {
-    let signs = &m.signs;
-    if m.polls() {
+fn limited_by_cpu(input: &RuleInput) -> Option<RuleOutcome> {
+    let indicators = &input.indicators;
+    if input.polls() {
         return None;
     }
-    let at_device = m.signs.at_device().unwrap_or(0.0);
-    if signs.wanted_cpu() < CPU_BOUND {
-        return by_one_cpu(m);
+    let at_device = input.indicators.at_device().unwrap_or(0.0);
+    if indicators.wanted_cpu() < CPU_BOUND {
+        return limited_by_one_cpu(input);
     }
-    let memory = device_is_memory(m);
+    let memory = device_is_memory(input);
     // Where the device was full as well, only a worker that never sleeps is slower than it.
     let contradicted = at_device >= MOST && !memory;
-    let confidence = match signs.wanted_cpu() >= CPU_BOUND_CLEARLY {
+    let confidence = match indicators.wanted_cpu() >= CPU_BOUND_CLEARLY {
         true if !contradicted => Confidence::High,
         false if contradicted => Confidence::Low,
         _ => Confidence::Medium,
     };
     let mut because = format!(
-        "the workers were on a CPU {} of the time (user {})",
-        percent(signs.on_cpu.min(1.0)),
-        percent(signs.user.min(1.0))
+        "workers used {} of a CPU (user {})",
+        percent(indicators.on_cpu.min(1.0)),
+        percent(indicators.user.min(1.0))
     );
-    if signs.run_delay >= 0.1 {
-        because += &format!(" and waited for one {} of it", percent(signs.run_delay.min(1.0)));
+    if indicators.run_delay >= 0.1 {
+        because += &format!(
+            " and waited for a CPU {} of the time",
+            percent(indicators.run_delay.min(1.0))
+        );
     }
-    if m.part.first().workload.ioengine == "null" {
-        because += "; the engine null asks no device";
+    if input.part.first().workload.ioengine == "null" {
+        because += "; engine null uses no device";
     } else if memory {
-        because += "; the device is memory, and the CPUs do its work";
+        because += "; the device is memory, so CPUs do its work";
     }
-    let each = signs.on_cpu * m.part.workers.len() as f64 * signs.window.0 as f64;
-    Some(Ruling {
-        limit: Limit::Cpu,
+    let each = indicators.on_cpu * input.part.workers.len() as f64 * indicators.window.0 as f64;
+    Some(RuleOutcome::new(
+        Limit::Cpu,
         confidence,
-        because: because.into(),
-        figures: vec![
-            m.cpu_figure(),
-            Figure::new("CPU time an I/O", each / signs.ios.max(1) as f64, "ns"),
+        because,
+        [
+            input.cpu_figure(),
+            Figure::new("CPU time an I/O", each / indicators.ios.max(1) as f64, "ns"),
         ],
-    })
+    ))
 }
 
 /// One CPU that does the kernel's work for all.
-fn by_one_cpu(m: &Matter) -> Option<Ruling> {
-    let finding = m.found("cpu-bound", Severity::Warning)?;
-    Some(Ruling {
-        limit: Limit::Cpu,
-        confidence: Confidence::Medium,
-        because: finding.text.clone(),
-        figures: finding.figures.clone(),
-    })
+fn limited_by_one_cpu(input: &RuleInput) -> Option<RuleOutcome> {
+    limited_by_finding(input, "cpu-bound", Limit::Cpu, Confidence::Medium)
 }
 
-fn device_is_memory(m: &Matter) -> bool {
-    let disks = m.case.disks_of(m.part);
+fn device_is_memory(input: &RuleInput) -> bool {
+    let disks = input.case.disks_of(input.part);
     let memory = |d: &&DeviceFacts| d.transport.as_deref() == Some("memory");
     !disks.is_empty() && disks.iter().all(memory)
 }
 
 /// Workers that ask a server and do not need their CPUs wait for it, or it for a CPU of theirs.
-fn by_server(m: &Matter) -> Option<Ruling> {
-    let asked = m.part.metrics.exchange.as_ref()?;
-    let waiting = m.signs.waiting();
-    let busy = server_on_this_host::busy(m.case, m.part).filter(|_| asked.is_local());
+fn limited_by_server(input: &RuleInput) -> Option<RuleOutcome> {
+    let asked = input.part.metrics.exchange.as_ref()?;
+    let waiting = input.indicators.waiting();
+    let busy = server_on_this_host::busy(input.case, input.part).filter(|_| asked.is_local());
     if let Some(busy) = busy.filter(|busy| *busy >= CPU_BOUND) {
-        return Some(Ruling {
-            limit: Limit::Cpu,
-            confidence: Confidence::Medium,
-            because: format!(
-                "the server runs on this machine, whose CPUs were busy {} of the time",
-                percent(busy)
-            )
-            .into(),
-            figures: vec![Figure::new("CPUs busy", busy * 100.0, "percent"), m.cpu_figure()],
-        });
+        return Some(RuleOutcome::new(
+            Limit::Cpu,
+            Confidence::Medium,
+            format!("the server runs on this machine, and its CPUs were {} busy", percent(busy)),
+            [Figure::new("CPUs busy", busy * 100.0, "percent"), input.cpu_figure()],
+        ));
     }
     let confidence = match waiting {
         clear if clear >= MOST => Confidence::High,
         half if half >= HALF => Confidence::Medium,
         _ => Confidence::Low,
     };
-    Some(Ruling {
-        limit: Limit::Server,
+    Some(RuleOutcome::new(
+        Limit::Server,
         confidence,
-        because: format!(
-            "each request took {}, and the workers waited {} of the time for the server and the \
-             network",
-            time(m.signs.latency_ns),
+        format!(
+            "mean request latency {}; workers waited for the server and the network {} of the time",
+            time(input.indicators.latency_ns),
             percent(waiting)
-        )
-        .into(),
-        figures: vec![m.latency_figure(), m.cpu_figure()],
-    })
+        ),
+        [input.latency_figure(), input.cpu_figure()],
+    ))
 }
 
 /// The workers sleep, and what they sleep for is at the device.
-fn by_device(m: &Matter) -> Option<Ruling> {
-    let signs = &m.signs;
-    let disks = signs.disks.as_ref()?;
+fn limited_by_device(input: &RuleInput) -> Option<RuleOutcome> {
+    let indicators = &input.indicators;
+    let disks = indicators.disks.as_ref()?;
     let at_device = disks.share();
-    if at_device < 0.4 || signs.wanted_cpu() >= CPU_BOUND && !m.polls() {
+    if at_device < 0.4 || indicators.wanted_cpu() >= CPU_BOUND && !input.polls() {
         return None;
     }
-    let clear =
-        at_device >= MOST_OF_IO && (signs.wanted_cpu() <= MOST || m.polls()) && !disks.shared;
-    let what = match signs.syncing >= HALF {
-        true => format!("{} of the waiting was for synchronisations", percent(signs.syncing)),
-        false => format!("each I/O took {}", time(signs.latency_ns)),
+    let clear = at_device >= MOST_OF_IO
+        && (indicators.wanted_cpu() <= MOST || input.polls())
+        && !disks.shared;
+    let what = match indicators.syncing >= HALF {
+        true => format!("{} of the waiting was for fsync", percent(indicators.syncing)),
+        false => format!("mean latency {}", time(indicators.latency_ns)),
     };
-    Some(Ruling {
-        limit: Limit::Device,
-        confidence: if clear { Confidence::High } else { Confidence::Medium },
-        because: format!(
-            "{what}, {} of the time passed at the device, and the workers needed a CPU {} of theirs",
+    Some(RuleOutcome::new(
+        Limit::Device,
+        if clear { Confidence::High } else { Confidence::Medium },
+        format!(
+            "{what}: {} in the device; workers used {} of a CPU",
             percent(at_device),
-            percent(signs.wanted_cpu())
-        ).into(),
-        figures: vec![
-            Figure::new("I/Os' time at the device", at_device * 100.0, "percent"),
-            Figure::new("I/Os under way at the device, mean", disks.in_flight, "count"),
-            m.cpu_figure(),
+            percent(indicators.wanted_cpu())
+        ),
+        [
+            Figure::new("I/O time in the device", at_device * 100.0, "percent"),
+            Figure::new("I/Os in flight in the device, mean", disks.in_flight, "count"),
+            input.cpu_figure(),
         ],
-    })
+    ))
 }
 
 /// Workers that were ready and had no CPU.
-fn by_want_of_cpu(m: &Matter) -> Option<Ruling> {
-    let signs = &m.signs;
-    (signs.run_delay >= 0.3).then(|| Ruling {
-        limit: Limit::Cpu,
-        confidence: Confidence::Low,
-        because: format!(
-            "the workers were ready and waited for a CPU {} of the time",
-            percent(signs.run_delay.min(1.0))
+fn limited_by_cpu_wait(input: &RuleInput) -> Option<RuleOutcome> {
+    let indicators = &input.indicators;
+    (indicators.run_delay >= 0.3).then(|| {
+        RuleOutcome::new(
+            Limit::Cpu,
+            Confidence::Low,
+            format!(
+                "workers were runnable but waited for a CPU {} of the time",
+                percent(indicators.run_delay.min(1.0))
+            ),
+            [
+                Figure::new(
+                    "workers' time waiting for a CPU",
+                    indicators.run_delay * 100.0,
+                    "percent",
+                ),
+                input.cpu_figure(),
+            ],
         )
-        .into(),
-        figures: vec![
-            Figure::new("workers' time waiting for a CPU", signs.run_delay * 100.0, "percent"),
-            m.cpu_figure(),
-        ],
     })
 }
 
-fn unknown(m: &Matter) -> Ruling {
-    let signs = &m.signs;
-    let cpu = format!("the workers needed a CPU {} of the time", percent(signs.wanted_cpu()));
-    let because = match (signs.at_device(), m.part.devices.is_empty()) {
+fn unknown(input: &RuleInput) -> RuleOutcome {
+    let indicators = &input.indicators;
+    let cpu = format!("workers used {} of a CPU", percent(indicators.wanted_cpu()));
+    let because = match (indicators.at_device(), input.part.devices.is_empty()) {
         (Some(share), _) => {
-            format!("{cpu}, and {} of the I/Os' time passed at the device", percent(share))
+            format!("{cpu}, and {} of the I/O time was in the device", percent(share))
         }
-        (None, true) => format!("{cpu}, and no device can be seen below the files"),
+        (None, true) => format!("{cpu}, and no device is visible below the files"),
         (None, false) => format!("{cpu}, and the devices were not sampled"),
     };
     let at_device =
-        signs.at_device().map(|s| Figure::new("I/Os' time at the device", s * 100.0, "percent"));
-    Ruling {
-        limit: Limit::Unknown,
-        confidence: Confidence::Low,
-        because: because.into(),
-        figures: [m.cpu_figure()].into_iter().chain(at_device).collect(),
-    }
+        indicators.at_device().map(|s| Figure::new("I/O time in the device", s * 100.0, "percent"));
+    RuleOutcome::new(
+        Limit::Unknown,
+        Confidence::Low,
+        because,
+        [input.cpu_figure()].into_iter().chain(at_device).collect::<Vec<_>>(),
+    )
 }

@@ -67,12 +67,11 @@ fn a_worker_that_sleeps_for_its_disk_is_limited_by_the_device() {
     let verdict = assert_limit(&record(vec![reading()]), Limit::Device, Confidence::High);
     assert_eq!(
         verdict.because,
-        "each I/O took 1.0 ms, 100 % of the time passed at the device, and the workers needed a CPU \
-         7.0 % of theirs"
+        "mean latency 1 ms: 100 % in the device; workers used 7 % of a CPU"
     );
     assert_eq!(
-        verdict.use_for,
-        "use it for: 4 KiB random reads of this filesystem (ext4), one at a time, direct"
+        verdict.valid_for,
+        "valid for: 4 KiB random reads on this filesystem (ext4) at depth 1, direct"
     );
 }
 
@@ -85,7 +84,7 @@ fn a_deep_queue_that_stands_at_the_device_is_limited_by_it() {
     let mut record = record(vec![deep]);
     disk_does(&mut record, 1.0, 31.0);
     let verdict = assert_limit(&record, Limit::Device, Confidence::High);
-    assert!(verdict.use_for.contains("at depth 32, direct"), "{}", verdict.use_for);
+    assert!(verdict.valid_for.contains("at depth 32, direct"), "{}", verdict.valid_for);
 }
 
 #[test]
@@ -119,8 +118,12 @@ fn a_device_that_is_almost_not_asked_means_the_cache() {
     let mut cached_run = record(vec![cached.clone()]);
     disk_does(&mut cached_run, 0.01, 0.01);
     let verdict = assert_limit(&cached_run, Limit::Cache, Confidence::High);
-    assert!(verdict.because.starts_with("the device read 1.0 % of the bytes"), "{verdict:?}");
-    assert!(verdict.use_for.ends_with("answered by memory; not for the storage below"));
+    assert!(verdict.because.starts_with("the device read 1 % of the bytes"), "{verdict:?}");
+    assert!(
+        verdict
+            .valid_for
+            .ends_with("served from memory; not valid for: the storage below the cache")
+    );
 
     // A third from the device, and the worker on its CPU: the cache had a share in it.
     let mut partly = record(vec![cached.clone()]);
@@ -140,7 +143,7 @@ fn writes_that_nobody_waits_for_are_the_caches() {
     behind.workload.direct = false;
     on_cpu(&mut behind, 0.1, 0.85);
     let verdict = assert_limit(&record(vec![behind.clone()]), Limit::Cache, Confidence::Medium);
-    assert!(verdict.because.contains("the workers waited 5.0 % of the time"), "{verdict:?}");
+    assert!(verdict.because.contains("workers waited 5 % of the time"), "{verdict:?}");
     // The disk could not keep up, and the worker was made to wait for it.
     on_cpu(&mut behind, 0.05, 0.3);
     assert_limit(&record(vec![behind]), Limit::Device, Confidence::High);
@@ -163,7 +166,7 @@ fn a_worker_that_never_sleeps_is_limited_by_its_cpu() {
     on_cpu(&mut null, 0.9, 0.09);
     let null_run = record(vec![null]);
     let verdict = assert_limit(&null_run, Limit::Cpu, Confidence::High);
-    assert!(verdict.use_for.contains("of nothing (engine null)"), "{verdict:?}");
+    assert!(verdict.valid_for.contains("with engine null (no storage)"), "{verdict:?}");
 
     // Most of its I/Os stood at the device as well: signs that disagree.
     let mut both = reading();
@@ -177,7 +180,7 @@ fn a_worker_that_never_sleeps_is_limited_by_its_cpu() {
     let mut crowded_run = record(vec![crowded]);
     disk_does(&mut crowded_run, 1.0, 0.2);
     let verdict = assert_limit(&crowded_run, Limit::Cpu, Confidence::High);
-    assert!(verdict.because.contains("waited for one 75 %"), "{verdict:?}");
+    assert!(verdict.because.contains("waited for a CPU 75 %"), "{verdict:?}");
 }
 
 #[test]
@@ -212,7 +215,7 @@ fn a_rate_that_is_kept_is_the_limit_and_one_that_is_missed_is_not() {
     let mut kept = record(vec![rated.clone()]);
     disk_does(&mut kept, 1.0, 0.1);
     let verdict = assert_limit(&kept, Limit::Rate, Confidence::High);
-    assert!(verdict.use_for.starts_with("use it for: the latency at this rate of 4 KiB random"));
+    assert!(verdict.valid_for.starts_with("valid for: latency of 4 KiB random"));
 
     rated.workload.rate_iops.read = Some(2 * IOPS);
     takes(&mut rated, Direction::Read, LATENCY);
@@ -221,7 +224,7 @@ fn a_rate_that_is_kept_is_the_limit_and_one_that_is_missed_is_not() {
     let mut bytes = reading();
     bytes.workload.rate.read = Some(IOPS * 4096 * 100 / 96);
     let verdict = assert_limit(&record(vec![bytes]), Limit::Rate, Confidence::Medium);
-    assert!(verdict.because.contains("4.1 MiB/s and got 96 %"), "{verdict:?}");
+    assert!(verdict.because.contains("MiB/s and reached 96 %"), "{verdict:?}");
 }
 
 #[test]
@@ -243,8 +246,8 @@ fn a_generator_that_works_between_its_ios_is_the_limit() {
     let mut filling_run = record(vec![filling.clone()]);
     disk_does(&mut filling_run, 1.0, 0.25);
     let verdict = assert_limit(&filling_run, Limit::Client, Confidence::High);
-    assert!(verdict.because.contains("(refill_buffers) took 70 %"), "{verdict:?}");
-    assert!(verdict.use_for.contains("not for the storage"), "{verdict:?}");
+    assert!(verdict.because.contains("(refill_buffers) used 70 %"), "{verdict:?}");
+    assert!(verdict.valid_for.contains("not valid for: the storage"), "{verdict:?}");
 
     // All of a run of a few ticks may be told to be user mode: more than passed between the I/Os is not
     // the generator's.
@@ -253,7 +256,7 @@ fn a_generator_that_works_between_its_ios_is_the_limit() {
     let mut brief = record(vec![brief]);
     disk_does(&mut brief, 1.0, 0.25);
     let verdict = assert_limit(&brief, Limit::Client, Confidence::High);
-    assert!(verdict.because.contains("(refill_buffers) took 75 %"), "{verdict:?}");
+    assert!(verdict.because.contains("(refill_buffers) used 75 %"), "{verdict:?}");
 
     // The same work hidden behind a device that is slower still.
     takes(&mut filling, Direction::Write, LATENCY);
@@ -270,8 +273,12 @@ fn a_limit_of_the_control_group_that_is_reached_is_the_limit() {
         limited
     };
     let verdict = assert_limit(&with("riops", IOPS), Limit::Throttle, Confidence::High);
-    assert!(verdict.because.contains("1.0 k IOPS on sda (riops)"), "{verdict:?}");
-    assert!(verdict.use_for.ends_with("under this limit; not for the storage without it"));
+    assert!(verdict.because.contains("sda to 1 k IOPS (riops)"), "{verdict:?}");
+    assert!(
+        verdict
+            .valid_for
+            .ends_with("under this limit; not valid for: the storage without the limit")
+    );
     assert_limit(&with("rbps", IOPS * 4096), Limit::Throttle, Confidence::High);
     assert_limit(&with("riops", 10 * IOPS), Limit::Device, Confidence::High);
     assert_limit(&with("wiops", IOPS), Limit::Device, Confidence::High);
@@ -308,7 +315,7 @@ fn ambiguous_evidence_is_said_to_be_so() {
     let mut vague = record(vec![vague]);
     disk_does(&mut vague, 1.0, 0.2);
     let verdict = assert_limit(&vague, Limit::Unknown, Confidence::Low);
-    assert!(verdict.use_for.starts_with("use it for: comparison with the same run"));
+    assert!(verdict.valid_for.starts_with("valid for: comparison with the same run"));
 
     // No samples at all.
     let mut blind = record(vec![reading()]);
@@ -321,7 +328,7 @@ fn ambiguous_evidence_is_said_to_be_so() {
         idle.results[direction] = record::DirectionResult::default();
     }
     let verdict = assert_limit(&record(vec![idle]), Limit::Unknown, Confidence::Low);
-    assert_eq!(verdict.use_for, "use it for: nothing; nothing was measured");
+    assert_eq!(verdict.valid_for, "valid for: nothing; no I/O was measured");
 }
 
 #[test]
@@ -339,7 +346,7 @@ fn a_short_window_or_a_neighbour_makes_it_less_sure() {
     let found = verdicts(&calm, &[finding("noisy-neighbour", Severity::Warning)]);
     assert_eq!((found[0].limit, found[0].confidence), (Limit::Device, Confidence::Medium));
     assert!(
-        found[0].use_for.ends_with("not for comparison, before it was repeated on a quiet machine")
+        found[0].valid_for.ends_with("not valid for: comparison until repeated on a quiet machine")
     );
 }
 
@@ -352,18 +359,22 @@ fn what_findings_take_away_is_said_once_and_notes_take_nothing() {
         finding("too-few-samples", Severity::Note),
     ];
     let verdict = &verdicts(&calm, &found)[0];
-    assert!(verdict.use_for.ends_with("direct; not for sustained load"), "{}", verdict.use_for);
+    assert!(
+        verdict.valid_for.ends_with("direct; not valid for: sustained load"),
+        "{}",
+        verdict.valid_for
+    );
 }
 
 #[test]
 fn writes_that_nothing_made_last_are_said_to_be_volatile() {
-    let volatile = "not for writes that must survive a power cut";
+    let volatile = "not for writes that must survive power loss";
     let writes = |cache: &str, synced: u64, direct: bool| {
         let mut job = job("a", Direction::Write, 5);
         (job.workload.direct, job.sync.count) = (direct, synced);
         let mut record = record(vec![job]);
         record.facts.devices.get_mut("sda").unwrap().write_cache = Some(cache.into());
-        the_verdict(&record).use_for
+        the_verdict(&record).valid_for
     };
     assert!(writes("write back", 0, true).contains(volatile));
     assert!(!writes("write back", 9, true).contains(volatile));
@@ -379,7 +390,7 @@ fn synchronisations_are_waiting_for_the_device() {
     syncing.sync.count = 5 * IOPS;
     syncing.sync.latency.record_n(LATENCY, 5 * IOPS);
     let verdict = assert_limit(&record(vec![syncing]), Limit::Device, Confidence::High);
-    assert!(verdict.because.starts_with("99 % of the waiting was for synchronisations"));
+    assert!(verdict.because.starts_with("99 % of the waiting was for fsync"));
 }
 
 #[test]
@@ -413,10 +424,10 @@ fn of_jobs_on_one_disk_the_one_whose_file_lay_in_memory_is_the_caches() {
 fn a_store_that_is_waited_for_is_the_limit() {
     let asking = crate::checks::testing::asking("GET", 1000, 0);
     let verdict = assert_limit(&asking, Limit::Server, Confidence::High);
-    assert!(verdict.because.contains("each request took 1.0 ms"), "{}", verdict.because);
+    assert!(verdict.because.contains("mean request latency 1 ms"), "{}", verdict.because);
     assert_eq!(
-        verdict.use_for,
-        "use it for: 4 KiB random reads of objects at store.example:80 (s3), one at a time"
+        verdict.valid_for,
+        "valid for: 4 KiB random reads of objects at store.example:80 (s3) at depth 1"
     );
 }
 

@@ -4,7 +4,7 @@ use crate::compare::factor;
 use crate::figures::in_unit;
 use crate::judged_set::JudgedSet;
 use judge::Operation;
-use judge::compare::{Call, Comparison, DirectionComparison, MetricComparison, Options, compare};
+use judge::compare::{Change, Comparison, DirectionComparison, MetricComparison, Options, compare};
 use maud::{Markup, html};
 use record::human;
 
@@ -45,11 +45,11 @@ pub(super) fn in_short(all: &[Compared]) -> Markup {
 }
 
 fn conclusion(comparison: &Comparison) -> String {
-    let told = |call: Call| -> Vec<String> {
+    let told = |call: Change| -> Vec<String> {
         let all = comparison.jobs.iter().flat_map(|job| {
             job.directions.iter().flat_map(move |d| d.metrics.iter().map(move |m| (job, d, m)))
         });
-        let of_call = all.filter(|(.., metric)| metric.call == call);
+        let of_call = all.filter(|(.., metric)| metric.change == call);
         let several = comparison.jobs.len() > 1;
         let words = |(job, direction, metric): (
             &judge::compare::JobComparison,
@@ -62,8 +62,8 @@ fn conclusion(comparison: &Comparison) -> String {
         };
         of_call.map(words).collect()
     };
-    let (slower, faster) = (told(Call::Slower), told(Call::Faster));
-    let same = comparison.metrics().filter(|m| m.call == Call::NoDifferenceShown).count();
+    let (slower, faster) = (told(Change::Slower), told(Change::Faster));
+    let same = comparison.metrics().filter(|m| m.change == Change::NoDifferenceShown).count();
     let (worse, better) = crate::compare::compared_as(comparison);
     let list = |names: &[String]| human::list_up_to(names, 4);
     match (slower.is_empty(), faster.is_empty(), same) {
@@ -166,7 +166,7 @@ fn table(first: &JudgedSet, other: &JudgedSet, comparison: &Comparison) -> Marku
                         @for direction in &job.directions {
                             @for some in direction.lines() {
                                 @let names: Vec<&str> = some.iter().map(|m| m.name).collect();
-                                tr class=(class(some[0].call)) {
+                                tr class=(class(some[0].change)) {
                                     th scope="row" { (job.name) }
                                     td { (described(direction, &some[0])) }
                                     td { (names.join(", ")) }
@@ -199,21 +199,21 @@ fn figures(metric: &MetricComparison) -> Markup {
                     "×" (factor(ratio.value))
                     span class="interval" { (factor(ratio.low)) " to " (factor(ratio.high)) }
                 }
-                td class="call" { (metric.call_name()) }
+                td class="call" { (metric.change_name()) }
             }
             None => {
                 td class="reason" colspan="4" {
-                    (metric.call.name()) ": " (metric.reason.as_deref().unwrap_or_default())
+                    (metric.change.name()) ": " (metric.reason.as_deref().unwrap_or_default())
                 }
             }
         }
     }
 }
 
-fn class(call: Call) -> &'static str {
+fn class(call: Change) -> &'static str {
     match call {
-        Call::Faster => "good",
-        Call::Slower => "bad",
-        Call::NoDifferenceShown | Call::NotComparable => "",
+        Change::Faster => "good",
+        Change::Slower => "bad",
+        Change::NoDifferenceShown | Change::NotComparable => "",
     }
 }

@@ -1,7 +1,7 @@
 //! The environment of the runs: traffic of the devices, machine, job file.
 
 use crate::judged_set::JudgedSet;
-use judge::{Traffic, traffic};
+use judge::{DeviceTraffic, device_traffic};
 use maud::{Markup, html};
 use record::{Bytes, DeviceFacts, DeviceKind, RunRecord, human};
 
@@ -14,7 +14,7 @@ pub(super) fn section(judged_set: &JudgedSet, is_named: bool) -> Markup {
     html! {
         section class="around" {
             h2 { @if is_named { (judged_set.name) ": " } "Environment of the runs" }
-            (traffic_table(&traffic(run)))
+            (traffic_table(&device_traffic(run)))
             h3 { "Environment" }
             (pairs(&environment(run)))
             h3 { "The job" }
@@ -25,12 +25,12 @@ pub(super) fn section(judged_set: &JudgedSet, is_named: bool) -> Markup {
 }
 
 /// The bytes that the jobs asked of each device, and the bytes that it moved.
-fn traffic_table(all: &[Traffic]) -> Markup {
-    let used: Vec<&Traffic> =
+fn traffic_table(all: &[DeviceTraffic]) -> Markup {
+    let used: Vec<&DeviceTraffic> =
         all.iter().filter(|t| t.read + t.written + t.read_asked + t.write_asked > 0).collect();
     html! {
         @if !used.is_empty() {
-            h3 { "Traffic of the devices" }
+            h3 { "DeviceTraffic of the devices" }
             div class="table-room" tabindex="0" role="region" aria-label="Bytes of the devices" {
                 table {
                     thead { tr {

@@ -4,7 +4,7 @@ use crate::html::comparison::{self, Compared};
 use crate::html::table::value;
 use crate::judged_set::JudgedSet;
 use crate::verdict::sentence;
-use judge::{Finding, Operation, Tabled, Verdict, tabled, workloads};
+use judge::{Finding, Operation, TableRow, Verdict, table_rows, workloads};
 use maud::{Markup, html};
 use record::date;
 use record::{Direction, RunRecord, Severity, human};
@@ -21,7 +21,7 @@ pub(super) fn title(judged_sets: &[JudgedSet]) -> String {
     }
 }
 
-/// "4 KiB random reads of this filesystem (ext4) …", "sweep of …", "fio job a and 3 more".
+/// "4 KiB random reads on this filesystem (ext4) …", "sweep of …", "fio job a and 3 more".
 fn subject(judged_set: &JudgedSet) -> String {
     let mut told: Vec<String> = Vec::new();
     let mut words: Vec<String> = Vec::new();
@@ -202,7 +202,7 @@ fn place(run: &RunRecord) -> Option<String> {
 
 /// The figures that people ask for.
 fn amounts(judged_set: &JudgedSet) -> Markup {
-    let mut rows = tabled(&judged_set.set);
+    let mut rows = table_rows(&judged_set.set);
     let all = rows.len();
     rows.retain(|row| !is_prepared(judged_set, &row.job));
     let deleting: Vec<String> = jobs_that(&rows, |row| row.operation.request() == Some("DELETE"));
@@ -227,7 +227,7 @@ fn amounts(judged_set: &JudgedSet) -> Markup {
 }
 
 /// The names of the jobs of these rows, one for each row.
-fn jobs_that(rows: &[Tabled], is_such: fn(&Tabled) -> bool) -> Vec<String> {
+fn jobs_that(rows: &[TableRow], is_such: fn(&TableRow) -> bool) -> Vec<String> {
     rows.iter().filter(|row| is_such(row)).map(|row| row.job.clone()).collect()
 }
 
@@ -242,20 +242,20 @@ fn is_prepared(judged_set: &JudgedSet, name: &str) -> bool {
 }
 
 /// Drops times to the first byte of jobs with several kinds of requests: the table has them.
-fn drop_first_bytes(rows: &mut Vec<Tabled>) {
+fn drop_first_bytes(rows: &mut Vec<TableRow>) {
     let firsts = jobs_that(rows, |row| row.latency == "first byte");
     let kinds = |job: &String| firsts.iter().filter(|other| *other == job).count();
     rows.retain(|row| row.latency != "first byte" || kinds(&row.job) == 1);
 }
 
 /// The best and the worst result of a sweep. `all`: rows of the table.
-fn extremes(judged_set: &JudgedSet, rows: &[Tabled], all: usize) -> Markup {
+fn extremes(judged_set: &JudgedSet, rows: &[TableRow], all: usize) -> Markup {
     let usual = suite::grid::usual_measure(&judged_set.set);
-    let rate = |row: &&Tabled| {
-        let named = |figure: &&judge::TabledFigure| figure.name.eq_ignore_ascii_case(usual);
+    let rate = |row: &&TableRow| {
+        let named = |figure: &&judge::TableFigure| figure.name.eq_ignore_ascii_case(usual);
         row.figures.iter().find(named).map_or(0.0, |figure| figure.value)
     };
-    let by_rate = |one: &&Tabled, other: &&Tabled| rate(one).total_cmp(&rate(other));
+    let by_rate = |one: &&TableRow, other: &&TableRow| rate(one).total_cmp(&rate(other));
     // The rate of synchronisations and requests is not a result of the sweep.
     let rated = || rows.iter().filter(|row| row.operation.direction().is_some());
     let ends = [("Most", rated().max_by(by_rate)), ("Least", rated().min_by(by_rate))];
@@ -267,7 +267,7 @@ fn extremes(judged_set: &JudgedSet, rows: &[Tabled], all: usize) -> Markup {
     }
 }
 
-fn amount(row: &Tabled, done: &str) -> Markup {
+fn amount(row: &TableRow, done: &str) -> Markup {
     let figure = |name: &str| row.figures.iter().find(|figure| figure.name == name);
     html! {
         @if let (Some(iops), Some(bandwidth)) = (figure("IOPS"), figure("bandwidth")) {
@@ -286,7 +286,7 @@ fn amount(row: &Tabled, done: &str) -> Markup {
 }
 
 /// "reads", "GET requests". Trims of jobs that send DELETEs are deletes of objects.
-fn done(row: &Tabled, deleting: &[String]) -> String {
+fn done(row: &TableRow, deleting: &[String]) -> String {
     match &row.operation {
         Operation::Io(Direction::Trim) if deleting.contains(&row.job) => "deletes".into(),
         Operation::Io(direction) => format!("{}s", direction.name()),
@@ -391,7 +391,7 @@ fn limit(verdict: &Verdict, is_named: bool) -> Markup {
             " " span class="aside" { "(confidence: " (verdict.confidence.name()) ")" } " "
             (sentence(&verdict.because))
         }
-        p class="aside" { (sentence(&verdict.use_for)) }
+        p class="aside" { (sentence(&verdict.valid_for)) }
     }
 }
 

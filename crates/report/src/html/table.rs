@@ -2,7 +2,7 @@
 
 use crate::figures::in_unit;
 use crate::judged_set::JudgedSet;
-use judge::{Tabled, TabledFigure, tabled};
+use judge::{TableFigure, TableRow, table_rows};
 use maud::{Markup, html};
 
 /// The most rows on a page; the CSV has all.
@@ -17,15 +17,15 @@ pub struct Table {
     /// There are several sets, so each row names its set.
     pub is_of_several: bool,
     /// (name of the judged_set, its row).
-    pub rows: Vec<(String, Tabled)>,
+    pub rows: Vec<(String, TableRow)>,
 }
 
 /// The rows of all sets; rows of one job stand together.
 pub fn rows(judged_sets: &[JudgedSet]) -> Table {
-    let mut rows: Vec<(String, Tabled)> = Vec::new();
+    let mut rows: Vec<(String, TableRow)> = Vec::new();
     for judged_set in judged_sets {
-        for row in tabled(&judged_set.set) {
-            let same = |(_, known): &(String, Tabled)| {
+        for row in table_rows(&judged_set.set) {
+            let same = |(_, known): &(String, TableRow)| {
                 (&known.job, &known.operation, known.latency)
                     == (&row.job, &row.operation, row.latency)
             };
@@ -37,12 +37,12 @@ pub fn rows(judged_sets: &[JudgedSet]) -> Table {
 }
 
 /// A figure in the unit that suits it.
-pub(super) fn value(figure: &TabledFigure) -> String {
+pub(super) fn value(figure: &TableFigure) -> String {
     in_unit(figure.value, figure.unit)
 }
 
 /// "92.1 k to 96.0 k"; of a figure that has none, why in short.
-fn interval(figure: &TabledFigure) -> Option<String> {
+fn interval(figure: &TableFigure) -> Option<String> {
     match (&figure.interval, &figure.reason) {
         (Some((low, high)), _) => {
             Some(format!("{} to {}", in_unit(*low, figure.unit), in_unit(*high, figure.unit)))
@@ -64,7 +64,7 @@ impl Table {
         several.into_iter().chain(["job", "I/O"]).chain(runs).chain(["latency"]).collect()
     }
 
-    fn labels(&self, (judged_set, row): &(String, Tabled)) -> Vec<String> {
+    fn labels(&self, (judged_set, row): &(String, TableRow)) -> Vec<String> {
         let several = self.is_of_several.then(|| judged_set.clone());
         let runs = self.has_runs().then(|| row.runs.to_string());
         let job = [row.job.clone(), row.operation.name().to_owned()];
@@ -123,7 +123,7 @@ fn rule(head: &str) -> &'static str {
     if COLUMNS.contains(&head) { "---:" } else { "---" }
 }
 
-fn figure<'a>(row: &'a Tabled, name: &str) -> Option<&'a TabledFigure> {
+fn figure<'a>(row: &'a TableRow, name: &str) -> Option<&'a TableFigure> {
     row.figures.iter().find(|figure| figure.name == name)
 }
 
@@ -200,7 +200,7 @@ pub(super) fn markup(table: &Table) -> Markup {
     }
 }
 
-fn cell(figure: Option<&TabledFigure>) -> Markup {
+fn cell(figure: Option<&TableFigure>) -> Markup {
     let Some(figure) = figure else { return html! { td class="number" { "–" } } };
     html! {
         td class="number" title=[figure.reason.as_deref()] {

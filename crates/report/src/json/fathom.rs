@@ -7,8 +7,8 @@ use crate::fio_numbers::millis;
 use crate::messages;
 use judge::gate::{GateResult, Gated};
 use judge::{
-    DirectionSince, Figure, Finding, Judged, Operation, Repeated, RepeatedFigure, Since,
-    UnitMetrics, Verdict, WorkerSince,
+    Delta, DirectionDelta, Figure, Finding, Judged, Operation, Repeated, RepeatedFigure,
+    UnitMetrics, Verdict, WorkerDelta,
 };
 use record::{BlockStates, Direction, ErrorCount, Message, RecordSet, RunRecord, Severity};
 
@@ -37,14 +37,14 @@ pub(super) fn run_part(record: &RunRecord, judged: &Judged) -> Json {
         "verdicts" => array(&judged.verdicts, verdict),
         "findings" => array(&judged.findings, finding),
         "gate" => judged.gate.as_ref().map(gate),
-        "interval" => judged.since.as_ref().map(since),
+        "interval" => judged.delta.as_ref().map(since),
     }
 }
 
 /// The figures since the previous document, with the bins of json+. Those of all documents add up to
 /// the figures of the last one.
-fn since(since: &Since) -> Json {
-    let worker = |worker: &WorkerSince| {
+fn since(since: &Delta) -> Json {
+    let worker = |worker: &WorkerDelta| {
         let mut out = object! {
             "jobname" => &worker.name,
             "worker" => worker.worker,
@@ -62,7 +62,7 @@ fn since(since: &Since) -> Json {
     }
 }
 
-fn done_since(done: &DirectionSince) -> Json {
+fn done_since(done: &DirectionDelta) -> Json {
     object! {
         "io_bytes" => done.bytes,
         "total_ios" => done.ios,
@@ -153,7 +153,7 @@ pub(super) fn verdict(verdict: &Verdict) -> Json {
         "confidence" => verdict.confidence.name(),
         "because" => &verdict.because,
         "figures" => figures(&verdict.figures),
-        "use_for" => &verdict.use_for,
+        "use_for" => &verdict.valid_for,
     }
 }
 

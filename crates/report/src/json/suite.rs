@@ -11,9 +11,11 @@ use super::tree::{Json, array, object, texts};
 use judge::{Durability, Finding, Limit};
 use record::SavedTo;
 use std::path::Path;
+use suite::Estimated;
+use suite::LimitGroup;
 use suite::knee::{Knee, Point};
-use suite::saturate::Course;
-use suite::test::{Estimated, Limited, Row};
+use suite::saturate::SteadyProgress;
+use suite::test::Row;
 use suite::{Failure, curve, diagnose, precondition, test};
 
 /// `fathom test --json`; `saved`: where the records of its runs are.
@@ -25,13 +27,13 @@ pub fn test(conclusion: &test::Conclusion, seed: u64, saved: &SavedTo) -> String
         "ioengine" => &conclusion.engine,
         "durability" => conclusion.durability.map(Durability::name),
         "rounds" => conclusion.rounds,
-        "took_ns" => conclusion.took.0,
+        "took_ns" => conclusion.elapsed.0,
         "interrupted_by" => conclusion.interrupted_by,
         "cells" => array(&conclusion.rows, row),
         "knees" => array(&conclusion.knees, |(direction, knee)| self::knee(direction.name(), knee)),
         "precondition" => course(&conclusion.course),
         "limits" => array(&conclusion.limited, limited),
-        "use_for" => &conclusion.use_for,
+        "use_for" => &conclusion.valid_for,
         "findings" => findings(&conclusion.findings),
         "failures" => array(&conclusion.failures, failure),
     };
@@ -46,7 +48,7 @@ pub fn precondition(conclusion: &precondition::Conclusion, saved: &SavedTo) -> S
         "fill_bytes_per_second" => conclusion.bytes_per_second,
         "is_steady" => conclusion.is_steady(),
         "precondition" => course(&conclusion.course),
-        "took_ns" => conclusion.took.0,
+        "took_ns" => conclusion.elapsed.0,
         "interrupted_by" => conclusion.interrupted_by,
         "failures" => array(conclusion.failure.as_slice(), failure),
     };
@@ -55,16 +57,16 @@ pub fn precondition(conclusion: &precondition::Conclusion, saved: &SavedTo) -> S
 
 /// `fathom diagnose --json`.
 pub fn diagnose(conclusion: &diagnose::Conclusion, saved: &SavedTo) -> String {
-    let look = |look: &diagnose::Look| {
+    let look = |look: &diagnose::DiagnosisStep| {
         object! {
             "question" => look.title,
             "ran" => &look.ran,
-            "saw" => texts(&look.saw),
-            "concluded" => &look.concluded,
+            "saw" => texts(&look.observed),
+            "concluded" => &look.conclusion,
         }
     };
     let rest = object! {
-        "steps" => array(&conclusion.looks, look),
+        "steps" => array(&conclusion.steps, look),
         "cause" => object! {
             "text" => &conclusion.cause.text,
             "confidence" => conclusion.cause.confidence.map(judge::Confidence::name),
@@ -97,7 +99,7 @@ pub fn curve(
         "ioengine" => &conclusion.engine,
         "threads" => conclusion.threads,
         "durability" => conclusion.durability.map(Durability::name),
-        "took_ns" => conclusion.took.0,
+        "took_ns" => conclusion.elapsed.0,
         "interrupted_by" => conclusion.interrupted_by,
         "curve" => array(&conclusion.rows, depth),
         "knee" => conclusion.knee.as_ref().map(|knee| point(&knee.at)),
@@ -136,7 +138,7 @@ fn depth(row: &curve::Row) -> Json {
     }
 }
 
-fn held(held: &curve::Held) -> Json {
+fn held(held: &curve::BoundResult) -> Json {
     object! {
         "figure" => held.bound.figure.name(),
         "limit_ns" => held.bound.limit_ns,
@@ -194,7 +196,7 @@ fn knee(direction: &str, knee: &Knee) -> Json {
 }
 
 /// Null when there were no rounds.
-fn course(course: &Course) -> Json {
+fn course(course: &SteadyProgress) -> Json {
     if course.iops.is_empty() {
         return Json::Null;
     }
@@ -206,7 +208,7 @@ fn course(course: &Course) -> Json {
     }
 }
 
-fn limited(limited: &Limited) -> Json {
+fn limited(limited: &LimitGroup) -> Json {
     object! { "cells" => texts(&limited.cells), "verdict" => verdict(&limited.verdict) }
 }
 

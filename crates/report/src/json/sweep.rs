@@ -5,8 +5,9 @@ use super::tree::{Json, array, object, texts};
 use judge::stats::Standing;
 use record::Coordinate;
 use std::path::Path;
+use suite::LimitGroup;
 use suite::grid::Reading;
-use suite::sweep::{Column, Conclusion, Design, Dimension, Failed, Limited, Order, Row, Table};
+use suite::sweep::{Column, Conclusion, Design, Dimension, FailureGroup, Order, Row, Table};
 
 /// `fathom sweep --json`; `directory`: where its runs are saved.
 pub fn sweep(conclusion: &Conclusion, design: &Design, directory: &Path) -> String {
@@ -22,7 +23,7 @@ pub fn sweep(conclusion: &Conclusion, design: &Design, directory: &Path) -> Stri
         "cells" => conclusion.cells as u64,
         "runs_planned" => conclusion.planned as u64,
         "runs_made" => conclusion.made as u64,
-        "took_ns" => conclusion.took.0,
+        "took_ns" => conclusion.elapsed.0,
         "interrupted_by" => conclusion.interrupted_by,
         "tables" => array(&conclusion.tables, table),
         "limits" => array(&conclusion.limited, limited),
@@ -99,15 +100,15 @@ fn standing(standing: Standing) -> &'static str {
         Standing::Best => "best",
         Standing::Tied => "tied",
         Standing::Behind => "behind",
-        Standing::Untold => "untold",
+        Standing::Undecided => "untold",
     }
 }
 
-fn limited(limited: &Limited) -> Json {
+fn limited(limited: &LimitGroup) -> Json {
     object! { "cells" => texts(&limited.cells), "verdict" => verdict(&limited.verdict) }
 }
 
-fn failed(failed: &Failed) -> Json {
+fn failed(failed: &FailureGroup) -> Json {
     object! { "text" => &failed.text, "cells" => texts(&failed.cells) }
 }
 

@@ -3,14 +3,14 @@
 use super::named::{LINES_MAX, NamedPicture, cut, labels, numbered, words};
 use crate::judged_set::JudgedSet;
 use charts::{PercentileCurve, Quantity, Unit};
-use judge::{Curve, Operation, curves as judged};
+use judge::{LatencyCurve, Operation, latency_curves as judged};
 
 const READING: &str = "At 99: one I/O of 100 took longer than the curve shows; at 99.9 one of 1000. A \
     step is where another kind of I/O begins.";
 
 /// A curve for each direction of each job, and for each kind of its requests.
 pub(super) fn curves(judged_sets: &[JudgedSet]) -> Vec<NamedPicture> {
-    let all: Vec<(String, Curve)> = judged_sets
+    let all: Vec<(String, LatencyCurve)> = judged_sets
         .iter()
         .flat_map(|judged_set| {
             judged(&judged_set.set).into_iter().map(|c| (judged_set.name.clone(), c))
@@ -30,7 +30,7 @@ pub(super) fn curves(judged_sets: &[JudgedSet]) -> Vec<NamedPicture> {
             [judged_set.clone(), curve.job.clone(), of]
         })
         .collect();
-    let drawn = |(name, (_, curve)): (String, &(String, Curve))| PercentileCurve {
+    let drawn = |(name, (_, curve)): (String, &(String, LatencyCurve))| PercentileCurve {
         name,
         points: curve.points.clone(),
         intervals: curve.intervals.iter().map(|(p, e)| (*p, e.low, e.high)).collect(),

@@ -3,7 +3,7 @@
 use super::named::{LINES_MAX, NamedPicture, labels, numbered, words};
 use crate::judged_set::JudgedSet;
 use charts::{Axis, Marks, Point, Quantity, Series, Stretch, Tick, Trace, Unit};
-use judge::{CpuStep, DeviceStep, Traffic, courses, machine_course, traffic};
+use judge::{CpuStep, DeviceStep, DeviceTraffic, device_traffic, job_series, machine_series};
 use record::RunRecord;
 
 const SECOND: f64 = 1e9;
@@ -41,13 +41,13 @@ pub(super) fn depth(judged_sets: &[JudgedSet]) -> Vec<NamedPicture> {
     let mut parts: Vec<[String; 2]> = Vec::new();
     let mut all: Vec<Vec<(f64, f64)>> = Vec::new();
     for (judged_set, run) in runs(judged_sets) {
-        for course in courses(run) {
+        for course in job_series(run) {
             parts.push([judged_set.name.clone(), format!("job {}", course.job)]);
             all.push(
                 course.depth.iter().map(|(at, depth)| (*at as f64 / SECOND, *depth)).collect(),
             );
         }
-        for device in machine_course(run).devices {
+        for device in machine_series(run).devices {
             if device.steps.iter().any(|step| step.in_flight > 0.0) {
                 parts.push([judged_set.name.clone(), format!("device {}", device.name)]);
                 let point = |step: &DeviceStep| (step.start as f64 / SECOND, step.in_flight);
@@ -67,7 +67,7 @@ pub(super) fn cpu(judged_sets: &[JudgedSet]) -> Vec<NamedPicture> {
     let mut parts: Vec<[String; 2]> = Vec::new();
     let mut all: Vec<Vec<(f64, f64)>> = Vec::new();
     for (judged_set, run) in runs(judged_sets) {
-        let steps = machine_course(run).cpus;
+        let steps = machine_series(run).cpus;
         let mut push = |what: &str, of: fn(&CpuStep) -> f64| {
             parts.push([judged_set.name.clone(), what.to_owned()]);
             let point = |step: &CpuStep| (step.start as f64 / SECOND, of(step) * 100.0);
@@ -111,7 +111,8 @@ pub(super) fn bytes(judged_sets: &[JudgedSet]) -> Vec<NamedPicture> {
     let mut axis = Axis::default();
     let (mut asked, mut moved) = (Vec::new(), Vec::new());
     for (judged_set, run) in runs(judged_sets) {
-        for Traffic { device, read_asked, read, write_asked, written } in traffic(run) {
+        for DeviceTraffic { device, read_asked, read, write_asked, written } in device_traffic(run)
+        {
             for (what, wanted, done) in
                 [("read", read_asked, read), ("written", write_asked, written)]
             {

@@ -3,7 +3,7 @@
 use super::named::{LINES_MAX, NamedPicture, cut, labels, numbered, words};
 use crate::judged_set::JudgedSet;
 use charts::{Column, Marks, Moment, Picture, Quantity, Span, SpanKind, Stretch, Trace, Unit};
-use judge::{Course, DirectionCourse, Step, courses};
+use judge::{DirectionSeries, JobSeries, SeriesStep, job_series};
 use record::LatencyHistory;
 
 const SECOND: f64 = 1e9;
@@ -24,7 +24,7 @@ const MAP: &str = "Each column shows the latencies of the I/Os that ended in it:
 struct JobCourse {
     judged_set: String,
     run: String,
-    course: Course,
+    course: JobSeries,
 }
 
 fn shown(judged_sets: &[JudgedSet]) -> Vec<JobCourse> {
@@ -39,14 +39,14 @@ fn shown(judged_sets: &[JudgedSet]) -> Vec<JobCourse> {
                 run: name.clone(),
                 course,
             };
-            all.extend(courses(run).into_iter().map(named));
+            all.extend(job_series(run).into_iter().map(named));
         }
     }
     all
 }
 
 /// The lines of every direction, named.
-fn lines(all: &[JobCourse]) -> Vec<(String, &DirectionCourse)> {
+fn lines(all: &[JobCourse]) -> Vec<(String, &DirectionSeries)> {
     let each = || all.iter().flat_map(|one| one.course.directions.iter().map(move |d| (one, d)));
     let parts: Vec<[String; 4]> = each()
         .map(|(one, d)| {
@@ -95,10 +95,10 @@ pub(super) fn rates(judged_sets: &[JudgedSet]) -> Vec<NamedPicture> {
     }
     let marks = marks(&all);
     let reading = rates_reading(&marks, &all);
-    let draw = |title: &str, unit, of: fn(&Step) -> f64| {
+    let draw = |title: &str, unit, of: fn(&SeriesStep) -> f64| {
         let name = if title == "IOPS" { title.into() } else { title.to_lowercase() };
         let quantity = Quantity { name, unit, more_is_better: true };
-        let trace = |(name, line): &(String, &DirectionCourse)| Trace {
+        let trace = |(name, line): &(String, &DirectionSeries)| Trace {
             name: name.clone(),
             points: line.steps.iter().map(|step| (middle(step), of(step))).collect(),
         };
@@ -126,7 +126,7 @@ fn rates_reading(marks: &Marks, all: &[JobCourse]) -> String {
     told.into_iter().filter(|(is_so, _)| *is_so).map(|(_, text)| text).collect::<Vec<_>>().join(" ")
 }
 
-fn middle(step: &Step) -> f64 {
+fn middle(step: &SeriesStep) -> f64 {
     (step.start as f64 + step.length as f64 / 2.0) / SECOND
 }
 
@@ -137,7 +137,7 @@ pub(super) fn latency(judged_sets: &[JudgedSet]) -> Vec<NamedPicture> {
     let traces: Vec<Trace> = match lines.as_slice() {
         [(_, one)] => percentiles(one),
         several => {
-            let mean = |(name, line): &(String, &DirectionCourse)| Trace {
+            let mean = |(name, line): &(String, &DirectionSeries)| Trace {
                 name: format!("{name}, mean"),
                 points: means(line),
             };
@@ -155,11 +155,11 @@ pub(super) fn latency(judged_sets: &[JudgedSet]) -> Vec<NamedPicture> {
     numbered("latency", vec![picture], reading)
 }
 
-fn means(line: &DirectionCourse) -> Vec<(f64, f64)> {
+fn means(line: &DirectionSeries) -> Vec<(f64, f64)> {
     line.steps.iter().filter_map(|step| Some((middle(step), step.latency?))).collect()
 }
 
-fn percentiles(line: &DirectionCourse) -> Vec<Trace> {
+fn percentiles(line: &DirectionSeries) -> Vec<Trace> {
     let half = line.history.step.0 as f64 / 2.0;
     let followed = line.percentiles.iter().rev().filter(|(_, steps)| steps.len() > 1);
     let trace = |(percentile, steps): &(f64, Vec<(u64, f64)>)| Trace {
@@ -178,7 +178,7 @@ pub(super) fn heat_maps(judged_sets: &[JudgedSet]) -> Vec<NamedPicture> {
     let drawn = lines.iter().filter(|(_, line)| line.history.columns.len() > 2);
     let quantity =
         Quantity { name: "latency".into(), unit: Unit::Nanoseconds, more_is_better: false };
-    let draw = |(name, line): &(String, &DirectionCourse)| -> Picture {
+    let draw = |(name, line): &(String, &DirectionSeries)| -> Picture {
         let title = format!("Completion latencies over time: {name}");
         let words = words(&title, "", judged_sets);
         charts::spread_over_time(&words, &marks(&all), &quantity, &columns(line))
@@ -187,7 +187,7 @@ pub(super) fn heat_maps(judged_sets: &[JudgedSet]) -> Vec<NamedPicture> {
     numbered("heatmap", pictures, MAP)
 }
 
-fn columns(line: &DirectionCourse) -> Vec<Column> {
+fn columns(line: &DirectionSeries) -> Vec<Column> {
     let LatencyHistory { step, columns } = &line.history;
     let column = |column: &record::LatencyColumn| Column {
         at: stretch((column.at * step.0, (column.at + 1) * step.0)),

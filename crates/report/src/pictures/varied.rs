@@ -42,7 +42,7 @@ fn knee(source: &Source) -> Option<String> {
         Some(Grid::over(&source.set, &measure, vec![depths.clone()]))
     };
     let (rates, latencies) = (of("iops")?, of("mean")?);
-    let point = |(index, value): (usize, &grid::Setting)| {
+    let point = |(index, value): (usize, &grid::GridValue)| {
         let mean = |grid: &Grid| Some(grid.at(&[index]).measured()?.summary.mean.value);
         let (iops, latency_ns) = (mean(&rates)?, mean(&latencies)?);
         Some(Point { depth: value.number? as u32, iops, latency_ns })

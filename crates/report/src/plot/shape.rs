@@ -180,7 +180,7 @@ fn find(dimensions: &[Dimension], name: &str, flag: &str) -> Result<usize, Strin
 
 /// The number of a value, which may be written otherwise when it is a number.
 fn place(dimension: &Dimension, value: &str) -> Result<usize, String> {
-    let number = suite::grid::Setting::new(value).number;
+    let number = suite::grid::GridValue::new(value).number;
     let values = || dimension.values.iter();
     let same = values().position(|known| known.text == value);
     let equal = || values().position(|known| number.is_some() && known.number == number);

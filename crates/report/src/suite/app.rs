@@ -3,13 +3,13 @@
 use super::{duration, failures, findings, head, interruption, verdicts};
 use crate::style::Style;
 use record::{Amount, CacheState, WorkUnit, human};
+use suite::Estimated;
 use suite::app::{Conclusion, Gain, Incomparable, Row};
-use suite::test::Estimated;
 
 /// `fathom app`.
 pub fn app(conclusion: &Conclusion, style: &Style) -> String {
     let rounds = human::counted(conclusion.rounds as usize, "round");
-    let what = format!("{}, {rounds} in {}", conclusion.directory, duration(conclusion.took));
+    let what = format!("{}, {rounds} in {}", conclusion.directory, duration(conclusion.elapsed));
     let mut out = head(&conclusion.stack, &what, style);
     out += &phases(conclusion, style);
     if conclusion.is_compared && !conclusion.rows.is_empty() {
@@ -155,7 +155,7 @@ pub(crate) mod tests {
     use judge::{Confidence, Limit, Verdict};
     use record::Nanos;
     use suite::Failure;
-    use suite::test::Limited;
+    use suite::LimitGroup;
 
     fn estimated(value: f64) -> Estimated {
         Estimated { value, interval: Some((value * 0.97, value * 1.04)) }
@@ -197,9 +197,9 @@ pub(crate) mod tests {
             job: "gzip".into(),
             limit: Limit::Cpu,
             confidence: Confidence::High,
-            because: "1.02 of 2 processors were busy on average".into(),
+            because: "1.02 of 2 CPUs were busy on average".into(),
             figures: Vec::new(),
-            use_for: "this work".into(),
+            valid_for: "this work".into(),
         };
         Conclusion {
             directory: "/srv/fathom-app-1.tmp".into(),
@@ -207,7 +207,7 @@ pub(crate) mod tests {
             rows: vec![gzip, index],
             total: Some(estimated(3.265)),
             is_compared: true,
-            limited: vec![Limited { verdict, cells: vec!["gzip".into()] }],
+            limited: vec![LimitGroup { verdict, cells: vec!["gzip".into()] }],
             failures: vec![Failure { cell: "copy".into(), text: "no space".into() }],
             rounds: 3,
             took: Nanos(34_000_000_000),
@@ -240,7 +240,7 @@ copy failed: no space
 
 Verdict
   limited by: CPU, confidence: high: gzip
-    gzip: 1.02 of 2 processors were busy on average
+    gzip: 1.02 of 2 CPUs were busy on average
 ";
         assert_eq!(text, expected);
         assert!(text.lines().all(|line| line.chars().count() <= 80));

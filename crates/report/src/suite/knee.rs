@@ -6,8 +6,8 @@ use crate::figures::{PLAIN, in_mebibytes, interval, time_with_interval};
 use crate::style::Style;
 use judge::Durability;
 use record::human;
-use suite::curve::{Choice, Conclusion, Held, Row, Why};
-use suite::test::Estimated;
+use suite::Estimated;
+use suite::curve::{BoundResult, ChoiceReason, Conclusion, DepthChoice, Row};
 
 /// Widths of the columns: depth, IOPS or MiB/s, mean and three percentiles, power. Marks follow.
 const WIDTHS: [usize; 7] = [5, 11, 11, 11, 11, 11, 6];
@@ -65,7 +65,7 @@ fn what_was_measured(conclusion: &Conclusion) -> String {
         access.title(),
         human::exact_size(conclusion.block.0),
         conclusion.engine,
-        super::duration(conclusion.took)
+        super::duration(conclusion.elapsed)
     )
 }
 
@@ -177,12 +177,12 @@ fn knee_line(conclusion: &Conclusion, knee: &Row) -> String {
 }
 
 /// "p99 <= 2 ms".
-fn bound(held: &Held) -> String {
+fn bound(held: &BoundResult) -> String {
     format!("{} <= {}", held.bound.figure.name(), human::time(held.bound.limit_ns))
 }
 
 /// The deepest depth that meets a bound, and how certain that is.
-fn held_line(conclusion: &Conclusion, held: &Held) -> Option<String> {
+fn held_line(conclusion: &Conclusion, held: &BoundResult) -> Option<String> {
     let Some(row) = held.deepest.and_then(|depth| conclusion.row(depth)) else {
         let first = conclusion.rows.first()?;
         let figure = held.bound.figure.of(first)?;
@@ -223,7 +223,7 @@ pub(crate) fn to_use(conclusion: &Conclusion) -> Option<String> {
         let bounds: Vec<String> = conclusion.held.iter().map(bound).collect();
         return Some(format!("No depth keeps to {}.", bounds.join(" and ")));
     }
-    let Choice { depth, why } = conclusion.choice?;
+    let DepthChoice { depth, why } = conclusion.choice?;
     let row = conclusion.row(depth)?;
     let threads = match conclusion.threads {
         1 => String::new(),
@@ -234,11 +234,11 @@ pub(crate) fn to_use(conclusion: &Conclusion) -> Option<String> {
     let share = row.iops.value / most * 100.0;
     let mut text = format!("Use iodepth={depth}{threads}: ");
     text += &match why {
-        Why::Knee => format!(
+        ChoiceReason::Knee => format!(
             "beyond it latency grows faster than throughput. It gives {gives}, {share:.0} % of the \
              most that was measured."
         ),
-        Why::Bounds => {
+        ChoiceReason::Bounds => {
             let bounds: Vec<String> = conclusion.held.iter().map(bound).collect();
             format!(
                 "the deepest with {}. It gives {gives}, {share:.0} % of the most that was measured.",
@@ -246,7 +246,9 @@ pub(crate) fn to_use(conclusion: &Conclusion) -> Option<String> {
             )
         }
     };
-    if let Some(full) = conclusion.saturated.filter(|full| *full < depth && why == Why::Bounds) {
+    if let Some(full) =
+        conclusion.saturated.filter(|full| *full < depth && why == ChoiceReason::Bounds)
+    {
         text += &format!(" Depth {full} gives as much with less latency.");
     }
     Some(text)

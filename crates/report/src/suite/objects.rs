@@ -37,7 +37,7 @@ fn operation(operation: &Operation, conclusion: &Conclusion, style: &Style) -> S
         ),
     };
     let concurrent = conclusion.concurrent;
-    let took = format!("{:.1} s", conclusion.took.0 as f64 / 1e9);
+    let took = format!("{:.1} s", conclusion.elapsed.0 as f64 / 1e9);
     let done = operation.good;
     let mut out = style.bold(&amount) + "\n";
     let mut line = |label: &str, text: String| out += &format!(" * {label:<11} {text}\n");
@@ -68,7 +68,7 @@ fn hosts(conclusion: &Conclusion, style: &Style) -> String {
     if conclusion.hosts.is_empty() {
         return String::new();
     }
-    let seconds = conclusion.took.0 as f64 / 1e9;
+    let seconds = conclusion.elapsed.0 as f64 / 1e9;
     let line = |host: &HostResult| {
         let bytes = match host.bytes.0 {
             0 => String::new(),

@@ -2,7 +2,7 @@ use super::*;
 use judge::{Confidence, Limit, Verdict};
 use record::{Bytes, Severity};
 use suite::knee::{Knee, Point};
-use suite::test::{Conclusion, Estimated, Row};
+use suite::test::{Conclusion, Row};
 
 fn estimated(value: f64) -> Estimated {
     Estimated { value, interval: Some((value * 0.97, value * 1.04)) }
@@ -47,7 +47,7 @@ pub(crate) fn tested() -> Conclusion {
         confidence: Confidence::High,
         because: "the device was busy 99 % of the time".into(),
         figures: Vec::new(),
-        use_for: "what this disk can do".into(),
+        valid_for: "what this disk can do".into(),
     };
     Conclusion {
         file: "/srv/x".into(),
@@ -65,8 +65,8 @@ pub(crate) fn tested() -> Conclusion {
             Direction::Read,
             Knee { at: point(16, 60e3), most: point(64, 98e3), curve: Vec::new() },
         )],
-        limited: vec![Limited { verdict, cells: vec!["seqread".into(), "syncwrite".into()] }],
-        use_for: "what one program can expect".into(),
+        limited: vec![LimitGroup { verdict, cells: vec!["seqread".into(), "syncwrite".into()] }],
+        valid_for: "what one program can expect".into(),
         findings: vec![finding(Severity::Note)],
         rounds: 3,
         took: Nanos(118_000_000_000),
@@ -156,15 +156,15 @@ fn preconditioning_reports_whether_the_device_is_steady() {
 
 #[test]
 fn a_diagnosis_ends_with_the_likely_cause() {
-    let look = diagnose::Look {
+    let look = diagnose::DiagnosisStep {
         title: "Saturated, or stalled?",
         ran: "random reads of 4 KiB at depth 1, 16 and 64, a line that is long enough to wrap"
             .into(),
-        saw: vec!["depth 1: 12000 IOPS".into(), "depth 16: 60000 IOPS".into()],
-        concluded: "saturated".into(),
+        observed: vec!["depth 1: 12000 IOPS".into(), "depth 16: 60000 IOPS".into()],
+        conclusion: "saturated".into(),
     };
     let conclusion = diagnose::Conclusion {
-        looks: vec![look],
+        steps: vec![look],
         cause: diagnose::Cause {
             text: "the device".into(),
             confidence: Some(Confidence::High),

@@ -5,9 +5,9 @@ use crate::figures::{PLAIN, in_mebibytes, interval, mebibytes};
 use crate::style::{Style, printable, shorten};
 use judge::stats::Standing;
 use record::human;
+use suite::Estimated;
 use suite::grid::Reading;
 use suite::sweep::{Baseline, Column, Conclusion, Row, Table};
-use suite::test::Estimated;
 
 /// The longest label of a row.
 const LABEL_MAX: usize = 24;
@@ -95,7 +95,7 @@ fn sign(row: &Row) -> char {
     match row.standing {
         Some(Standing::Best) => '*',
         Some(Standing::Tied) => '=',
-        Some(Standing::Untold) => '?',
+        Some(Standing::Undecided) => '?',
         Some(Standing::Behind) | None => ' ',
     }
 }
@@ -104,7 +104,7 @@ fn word(row: &Row) -> &'static str {
     match row.standing {
         Some(Standing::Best) => "best",
         Some(Standing::Tied) => "tie",
-        Some(Standing::Untold) => "?",
+        Some(Standing::Undecided) => "?",
         Some(Standing::Behind) | None => "",
     }
 }

@@ -54,7 +54,7 @@ pub(crate) fn swept() -> Conclusion {
         confidence: Confidence::High,
         because: "the worker waited".into(),
         figures: Vec::new(),
-        use_for: "use it for: this disk".into(),
+        valid_for: "valid for: this disk".into(),
     };
     let finding = Finding {
         check: "virtual-device",
@@ -70,9 +70,12 @@ pub(crate) fn swept() -> Conclusion {
         cells: 6,
         made: 15,
         planned: 18,
-        limited: vec![Limited { verdict, cells: (0..6).map(|n| format!("cell {n}")).collect() }],
+        limited: vec![LimitGroup { verdict, cells: (0..6).map(|n| format!("cell {n}")).collect() }],
         findings: vec![finding],
-        failures: vec![Failed { text: "no space".into(), cells: vec!["x".into(), "x".into()] }],
+        failures: vec![FailureGroup {
+            text: "no space".into(),
+            cells: vec!["x".into(), "x".into()],
+        }],
         interrupted_by: Some(2),
         ..Conclusion::default()
     }
@@ -99,7 +102,7 @@ fn tables_have_repeats_totals_means_shares_and_marks() {
         "2 runs failed (x): no space\n",
         "  limited by: device, confidence: high (in 6 of 6 cells): cell 0, cell 1, cell\n",
         "[virtual-device] the disk is virtual (in 2 of 6 cells)\n",
-        "    Use it for: this disk.\n",
+        "    Valid for: this disk.\n",
         "Ended early by signal 2",
         "in 95 of 100 sweeps (comparisons: 2)",
     ] {

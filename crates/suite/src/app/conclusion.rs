@@ -2,10 +2,11 @@
 
 use super::gain::{Gain, Incomparable, estimated, gain};
 use crate::Failure;
-use crate::findings::by_check;
-use crate::outcome::{duration, failure};
-use crate::test::{Estimated, Limited, limited};
-use judge::{Finding, Judged, Limit, inspect, judge, together};
+use crate::estimate::Estimated;
+use crate::findings::merge_by_check;
+use crate::limits::{LimitGroup, group_by_limit};
+use crate::outcome::{failure, interrupted_by, subset, total_duration};
+use judge::{Finding, Judged, Limit, inspect, judge, judge_set};
 use record::{Amount, CacheState, Nanos, RecordSet, RunRecord, Work};
 
 /// What timed phases show.
@@ -24,7 +25,7 @@ pub struct Conclusion {
     /// There is a reference.
     pub is_compared: bool,
     /// What limited the phases, those of one limit together.
-    pub limited: Vec<Limited>,
+    pub limited: Vec<LimitGroup>,
     /// What the checks found, the gravest first.
     pub findings: Vec<Finding>,
     /// Phases that failed.
@@ -32,7 +33,7 @@ pub struct Conclusion {
     /// Rounds that began.
     pub rounds: u32,
     /// Time all runs took, what surrounds the phases included.
-    pub took: Nanos,
+    pub elapsed: Nanos,
     /// The signal that ended it.
     pub interrupted_by: Option<i32>,
 }
@@ -66,7 +67,7 @@ pub struct Row {
 pub fn conclude(set: &RecordSet, reference: Option<&RecordSet>) -> Conclusion {
     let whole = whole(set);
     let judged: Vec<Judged> = whole.runs.iter().map(judge).collect();
-    let merged = together(&whole, &judged);
+    let merged = judge_set(&whole, &judged);
     let old = reference.map(self::whole);
     let names = phases(&whole);
     let rows: Vec<Row> = names
@@ -84,12 +85,12 @@ pub fn conclude(set: &RecordSet, reference: Option<&RecordSet>) -> Conclusion {
         total_gain: total_gain(&names, &rows, &whole, old.as_ref()),
         is_compared: reference.is_some(),
         rows,
-        limited: limited(merged.verdicts),
-        findings: by_check(merged.findings),
+        limited: group_by_limit(merged.verdicts),
+        findings: merge_by_check(merged.findings),
         failures: set.runs.iter().filter_map(failed).collect(),
         rounds: set.rounds(),
-        took: Nanos(set.runs.iter().map(|run| duration(run).0).sum()),
-        interrupted_by: set.runs.iter().find_map(|run| run.interrupted_by),
+        elapsed: total_duration(set),
+        interrupted_by: interrupted_by(set),
         directory,
     }
 }
@@ -108,17 +109,10 @@ fn failed(run: &RunRecord) -> Option<Failure> {
 
 /// The runs that went well and to their end.
 fn whole(set: &RecordSet) -> RecordSet {
-    let went_well = |run: &&RunRecord| {
-        let told = run.work.as_ref().is_some_and(|work| !work.parts.is_empty());
-        told && run.interrupted_by.is_none() && failed(run).is_none()
-    };
-    RecordSet {
-        schema: set.schema,
-        fathom_version: set.fathom_version.clone(),
-        kind: set.kind.clone(),
-        seed: set.seed,
-        runs: set.runs.iter().filter(went_well).cloned().collect(),
-    }
+    subset(set, |run| {
+        let has_parts = run.work.as_ref().is_some_and(|work| !work.parts.is_empty());
+        has_parts && run.interrupted_by.is_none() && failed(run).is_none()
+    })
 }
 
 fn directory(run: &RunRecord) -> Option<String> {

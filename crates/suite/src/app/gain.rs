@@ -1,6 +1,6 @@
-//! What was gained over a reference.
+//! Time saved compared with a reference.
 
-use crate::test::Estimated;
+use crate::estimate::Estimated;
 use judge::stats::{Estimate, summary};
 
 /// A time compared with that of a reference.

@@ -6,7 +6,7 @@ fn phase(name: &str, work: &str) -> Phase {
         name: name.into(),
         label: format!("label of {name}"),
         work: work.into(),
-        lasts: Nanos::SECOND,
+        duration: Nanos::SECOND,
     }
 }
 
@@ -57,7 +57,7 @@ fn phases_come_in_order_round_by_round() {
     while let Some(step) = app.next() {
         let name = step.cell.name.clone();
         seen.push(format!("{name} {}", step.cell.round));
-        app.took(&run(&name, step.cell.round, 2.0));
+        app.completed(&run(&name, step.cell.round, 2.0));
     }
     let round = |n| ["gzip", "db-fetch", "db-index"].map(|name| format!("{name} {n}"));
     assert_eq!(seen, [round(0), round(1)].concat());
@@ -78,7 +78,7 @@ fn what_was_measured_tells_how_long_the_rest_takes() {
     let mut app = app();
     assert_eq!(app.expected().left, Nanos(6 * Nanos::SECOND.0));
     app.next();
-    app.took(&run("gzip", 0, 3.0));
+    app.completed(&run("gzip", 0, 3.0));
     let expected = app.expected();
     assert_eq!((expected.left, expected.whole), (Nanos(7_000_000_000), Nanos(10_000_000_000)));
 }
@@ -86,11 +86,11 @@ fn what_was_measured_tells_how_long_the_rest_takes() {
 #[test]
 fn a_work_that_fails_is_left_out_and_a_signal_ends_all() {
     let mut app = app();
-    app.took(&run("gzip", 0, 1.0));
+    app.completed(&run("gzip", 0, 1.0));
     assert_eq!(app.current().unwrap().name, "db-fetch");
     app.give_up("db");
     assert_eq!(app.next().unwrap().cell, Cell { name: "gzip".into(), round: 1, ..Cell::default() });
-    app.took(&RunRecord { interrupted_by: Some(2), ..RunRecord::default() });
+    app.completed(&RunRecord { interrupted_by: Some(2), ..RunRecord::default() });
     assert_eq!(app.next(), None);
     assert_eq!(app.current(), None);
 }
@@ -153,6 +153,6 @@ fn what_failed_is_told_and_is_in_no_figure() {
     assert_eq!((shown.rows[0].rounds, shown.rows[0].seconds.value), (1, 2.0));
     assert_eq!(shown.rows[0].seconds.interval, None, "one round bounds nothing");
     let told: Vec<_> = shown.failures.iter().map(|f| (f.cell.as_str(), f.text.as_str())).collect();
-    assert_eq!(told, [("a", "gzip: no space"), ("b", "nothing completed in its time")]);
+    assert_eq!(told, [("a", "gzip: no space"), ("b", "no I/O completed in the run time")]);
     assert_eq!(shown.interrupted_by, Some(15));
 }

@@ -1,7 +1,7 @@
-//! What latency is to keep to.
+//! Latency bounds.
 
-use super::Row;
-use crate::test::Estimated;
+use super::row::Row;
+use crate::estimate::Estimated;
 
 /// A figure of latency.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,7 +35,7 @@ impl Figure {
     }
 }
 
-/// How long I/Os may take.
+/// An upper bound on a latency figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bound {
     /// By which figure.

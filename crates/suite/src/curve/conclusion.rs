@@ -1,19 +1,16 @@
 //! What the records of a curve show.
 
-use super::measured::{Measured, depth_of};
-use super::{Access, Bound};
-use crate::findings::by_check;
+use super::access::Access;
+use super::bound::Bound;
+use super::depth_run::{DepthRun, depth_of};
+use super::row::{Row, knee_of, rows};
+use crate::Failure;
+use crate::findings::merge_by_check;
 use crate::knee::{Knee, Point, knee};
-use crate::outcome::duration;
-use crate::place::FILL;
-use crate::test::Estimated;
-use crate::test::estimate;
-use crate::{Failure, failure};
-use judge::{Durability, Finding, Verdict, durability, inspect, judge, together};
-use record::{Bytes, Histogram, Nanos, RecordSet, RunRecord};
-
-/// The percentiles that are told of each depth.
-pub const PERCENTILES: [f64; 3] = [50.0, 99.0, 99.9];
+use crate::outcome::{failures, interrupted_by, subset, total_duration, went_well};
+use crate::target::FILL;
+use judge::{Durability, Finding, Verdict, durability, inspect, judge, judge_set};
+use record::{Bytes, Nanos, RecordSet, RunRecord};
 
 /// From this share of the most IOPS on, throughput counts as saturated.
 const SATURATED: f64 = 0.95;
@@ -50,9 +47,9 @@ pub struct Conclusion {
     /// The least depth that gives nearly the most IOPS.
     pub saturated: Option<u32>,
     /// What latency was to keep to, and how that went.
-    pub held: Vec<Held>,
+    pub held: Vec<BoundResult>,
     /// The depth to use; `None` when none keeps to the bounds, or none was measured.
-    pub choice: Option<Choice>,
+    pub choice: Option<DepthChoice>,
     /// Options of the job at that depth, as it ran.
     pub options: Vec<(String, String)>,
     /// What limited it there.
@@ -62,7 +59,7 @@ pub struct Conclusion {
     /// Runs that failed.
     pub failures: Vec<Failure>,
     /// Time all runs took.
-    pub took: Nanos,
+    pub elapsed: Nanos,
     /// The signal that ended it.
     pub interrupted_by: Option<i32>,
 }
@@ -79,28 +76,9 @@ impl Conclusion {
     }
 }
 
-/// One depth.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Row {
-    /// I/Os in flight, of each thread.
-    pub depth: u32,
-    /// How often it was measured.
-    pub rounds: u32,
-    /// I/Os a second.
-    pub iops: Estimated,
-    /// Bytes a second.
-    pub bytes_per_second: Estimated,
-    /// Mean latency, in nanoseconds.
-    pub mean: Estimated,
-    /// [`PERCENTILES`] of the latency, in nanoseconds; of all rounds together.
-    pub percentiles: Vec<(f64, Estimated)>,
-    /// Throughput over latency, as a share of the greatest.
-    pub power: f64,
-}
-
 /// A bound on latency, and what became of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Held {
+pub struct BoundResult {
     /// The bound.
     pub bound: Bound,
     /// The deepest depth within it.
@@ -113,16 +91,16 @@ pub struct Held {
 
 /// The depth to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Choice {
+pub struct DepthChoice {
     /// Of each thread.
     pub depth: u32,
     /// Why this one.
-    pub why: Why,
+    pub why: ChoiceReason,
 }
 
 /// What a depth was chosen for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
+pub enum ChoiceReason {
     /// It is the knee.
     Knee,
     /// It is the deepest within all bounds.
@@ -131,17 +109,17 @@ pub enum Why {
 
 /// What the records show, with bounds on latency where there are any.
 pub fn conclude(set: &RecordSet, bounds: &[Bound]) -> Conclusion {
-    let measured: Vec<Measured> = set.runs.iter().filter_map(Measured::of).collect();
+    let measured: Vec<DepthRun> = set.runs.iter().filter_map(DepthRun::of).collect();
     let rows = rows(&measured, set.seed);
-    let interrupted_by = set.runs.iter().find_map(|run| run.interrupted_by);
-    let failures = crate::outcome::failures(set);
+    let interrupted_by = interrupted_by(set);
+    let failures = failures(set);
     // One that was broken off in its first round has not met the knee yet.
     let broken_off = interrupted_by.is_some() || !failures.is_empty();
     let is_whole = !broken_off || measured.iter().any(|one| one.round > 0);
     let knee = knee_of(&rows).filter(|_| is_whole);
-    let held: Vec<Held> = bounds.iter().map(|bound| held(bound, &rows)).collect();
+    let held: Vec<BoundResult> = bounds.iter().map(|bound| check_bound(bound, &rows)).collect();
     let choice = if is_whole { choice(&rows, bounds, knee.as_ref()) } else { None };
-    let at = |choice: Choice| set.runs.iter().rfind(|run| depth_of(run) == Some(choice.depth));
+    let at = |choice: DepthChoice| set.runs.iter().rfind(|run| depth_of(run) == Some(choice.depth));
     let chosen = choice.and_then(at).and_then(|run| run.jobs.first());
     Conclusion {
         knees: knees(&measured).filter(|_| is_whole),
@@ -153,7 +131,7 @@ pub fn conclude(set: &RecordSet, bounds: &[Bound]) -> Conclusion {
         choice,
         findings: findings(set),
         failures,
-        took: Nanos(set.runs.iter().map(|run| duration(run).0).sum()),
+        elapsed: total_duration(set),
         interrupted_by,
         rows,
         ..about(set)
@@ -187,55 +165,12 @@ fn about(set: &RecordSet) -> Conclusion {
     }
 }
 
-/// One row for each depth, rising.
-pub(super) fn rows(measured: &[Measured], seed: u64) -> Vec<Row> {
-    let mut depths: Vec<u32> = measured.iter().map(|one| one.depth).collect();
-    depths.sort_unstable();
-    depths.dedup();
-    let of = |depth: &u32| {
-        let runs: Vec<&Measured> = measured.iter().filter(|one| one.depth == *depth).collect();
-        row(*depth, &runs, seed)
-    };
-    let mut rows: Vec<Row> = depths.iter().map(of).collect();
-    let power = |row: &Row| row.iops.value / row.mean.value.max(1.0);
-    let greatest = rows.iter().map(power).fold(0.0, f64::max);
-    for row in &mut rows {
-        row.power = if greatest > 0.0 { power(row) / greatest } else { 0.0 };
-    }
-    rows
-}
-
-fn row(depth: u32, runs: &[&Measured], seed: u64) -> Row {
-    let rates: Vec<f64> = runs.iter().map(|one| one.iops).collect();
-    let course = runs.first().map(|one| one.course.clone()).unwrap_or_default();
-    let iops = estimate::of_iops(&rates, &course, seed);
-    let bytes: f64 = runs.iter().map(|one| one.bytes_per_second).sum();
-    let latencies: Vec<&Histogram> = runs.iter().map(|one| &one.latency).collect();
-    let percentile = |p| (p, estimate::of_percentile(&latencies, p, seed));
-    Row {
-        depth,
-        rounds: runs.len() as u32,
-        iops,
-        bytes_per_second: iops.times(bytes / rates.iter().sum::<f64>().max(f64::MIN_POSITIVE)),
-        mean: estimate::of_mean(&latencies, seed),
-        percentiles: PERCENTILES.map(percentile).to_vec(),
-        power: 0.0,
-    }
-}
-
-/// The knee of the rows.
-pub(super) fn knee_of(rows: &[Row]) -> Option<Knee> {
-    let point =
-        |row: &Row| Point { depth: row.depth, iops: row.iops.value, latency_ns: row.mean.value };
-    knee(&rows.iter().map(point).collect::<Vec<_>>())
-}
-
 /// How far apart the knees of single rounds lie, of those with as many depths as any.
-fn knees(measured: &[Measured]) -> Option<(u32, u32)> {
+fn knees(measured: &[DepthRun]) -> Option<(u32, u32)> {
     let last = measured.iter().map(|one| one.round).max()?;
     let curve = |round: u32| -> Vec<Point> {
         let of_round = measured.iter().filter(|one| one.round == round);
-        let point = |one: &Measured| Point {
+        let point = |one: &DepthRun| Point {
             depth: one.depth,
             iops: one.iops,
             latency_ns: one.latency.mean(),
@@ -255,13 +190,13 @@ fn saturated(rows: &[Row], knee: &Knee) -> Option<u32> {
     rows.iter().find(enough).map(|row| row.depth)
 }
 
-fn held(bound: &Bound, rows: &[Row]) -> Held {
+fn check_bound(bound: &Bound, rows: &[Row]) -> BoundResult {
     let deepest = bound.deepest(rows);
     let figure = rows.iter().find(|row| Some(row.depth) == deepest);
     let figure = figure.and_then(|row| bound.figure.of(row));
     let high = figure.and_then(|figure| figure.interval).map(|(_, high)| high);
     let shallower = |row: &Row| deepest.is_some_and(|deepest| row.depth < deepest);
-    Held {
+    BoundResult {
         bound: *bound,
         deepest,
         is_sure: high.is_some_and(|high| high <= bound.limit_ns),
@@ -270,34 +205,25 @@ fn held(bound: &Bound, rows: &[Row]) -> Held {
 }
 
 /// The knee, or with bounds the deepest depth within all of them.
-fn choice(rows: &[Row], bounds: &[Bound], knee: Option<&Knee>) -> Option<Choice> {
+fn choice(rows: &[Row], bounds: &[Bound], knee: Option<&Knee>) -> Option<DepthChoice> {
     if bounds.is_empty() {
-        return Some(Choice { depth: knee?.at.depth, why: Why::Knee });
+        return Some(DepthChoice { depth: knee?.at.depth, why: ChoiceReason::Knee });
     }
     let within = |row: &&Row| bounds.iter().all(|bound| bound.holds(row));
     let depth = rows.iter().rfind(within)?.depth;
-    Some(Choice { depth, why: Why::Bounds })
-}
-
-/// The runs at depths that went well and to their end.
-fn whole(set: &RecordSet, is_wanted: impl Fn(&RunRecord) -> bool) -> RecordSet {
-    let went_well = |run: &&RunRecord| {
-        run.cell_name() != FILL && run.interrupted_by.is_none() && failure(run).is_none()
-    };
-    let runs = set.runs.iter().filter(went_well).filter(|run| is_wanted(run)).cloned().collect();
-    RecordSet { runs, kind: set.kind.clone(), fathom_version: set.fathom_version.clone(), ..*set }
+    Some(DepthChoice { depth, why: ChoiceReason::Bounds })
 }
 
 /// What limited the runs at a depth.
 fn verdict(set: &RecordSet, depth: u32) -> Option<Verdict> {
-    let runs = whole(set, |run| depth_of(run) == Some(depth));
+    let runs = subset(set, |run| went_well(run) && depth_of(run) == Some(depth));
     let judged: Vec<_> = runs.runs.iter().map(judge).collect();
-    together(&runs, &judged).verdicts.into_iter().next()
+    judge_set(&runs, &judged).verdicts.into_iter().next()
 }
 
 /// Each check once over all depths.
 fn findings(set: &RecordSet) -> Vec<Finding> {
-    let runs = whole(set, |_| true);
+    let runs = subset(set, |run| went_well(run) && run.cell_name() != FILL);
     let judged: Vec<_> = runs.runs.iter().map(judge).collect();
     let cell = |job: String| job.split(": ").next().unwrap_or(&job).to_owned();
     let of_cells = |finding: Finding| {
@@ -305,5 +231,5 @@ fn findings(set: &RecordSet) -> Vec<Finding> {
         jobs.dedup();
         Finding { jobs, ..finding }
     };
-    by_check(together(&runs, &judged).findings.into_iter().map(of_cells))
+    merge_by_check(judge_set(&runs, &judged).findings.into_iter().map(of_cells))
 }

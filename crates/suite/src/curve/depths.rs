@@ -9,9 +9,6 @@ const DEEPEST: u32 = 32_768;
 /// Depths in rising order, from a list such as "1,8,32" or "1,2,4..256". A range goes on as the two
 /// numbers before its end do: it doubles where they double, else it steps by their difference;
 /// "4..256" alone doubles. Its end is always one of them.
-///
-/// # Errors
-/// What is wrong with it.
 pub fn depths(text: &str) -> Result<Vec<u32>, String> {
     let mut all: Vec<u32> = Vec::new();
     for item in text.split(',') {

@@ -1,10 +1,10 @@
 use super::*;
-use crate::invented::{self, Disk};
+use crate::simulated::{self, SimulatedDisk};
 use record::RecordSet;
 
 fn setting() -> Setting {
     Setting {
-        place: Place::new("/mnt/x", true),
+        target: Target::new("/mnt/x", true),
         is_filled_first: true,
         access: Access::named("randread").unwrap(),
         block: Bytes(4096),
@@ -19,7 +19,7 @@ fn setting() -> Setting {
     }
 }
 
-fn measured(setting: Setting, disk: Disk) -> RecordSet {
+fn measured(setting: Setting, disk: SimulatedDisk) -> RecordSet {
     let mut curve = Curve::new(setting);
     let runs = { disk }.drive(&mut curve, 1000).records;
     assert_eq!(curve.expected().left, Nanos(0));
@@ -33,7 +33,7 @@ fn p99(limit_ns: f64) -> Bound {
 #[test]
 fn every_depth_is_measured_once_a_round_and_then_those_around_the_knee() {
     let mut curve = Curve::new(setting());
-    let driven = Disk::fast().drive(&mut curve, 1000);
+    let driven = SimulatedDisk::fast().drive(&mut curve, 1000);
     assert_eq!(driven.steps[0].cell.name, "fill");
     let of_round = |round: u32| {
         let steps = driven.steps[1..].iter().filter(|step| step.cell.round == round);
@@ -50,16 +50,16 @@ fn every_depth_is_measured_once_a_round_and_then_those_around_the_knee() {
     }
     assert!(orders[0] != orders[1] || orders[1] != orders[2], "an order of its own");
     assert_eq!(driven.steps.len(), 1 + 3 * 6 + 3 * 3);
-    let again = Disk::fast().drive(&mut Curve::new(setting()), 1000);
+    let again = SimulatedDisk::fast().drive(&mut Curve::new(setting()), 1000);
     assert_eq!(driven.steps, again.steps, "the same seed");
     let bare = Setting { is_refined: false, is_filled_first: false, ..setting() };
-    assert_eq!(Disk::fast().drive(&mut Curve::new(bare), 1000).steps.len(), 18);
+    assert_eq!(SimulatedDisk::fast().drive(&mut Curve::new(bare), 1000).steps.len(), 18);
 }
 
 #[test]
 fn the_knee_is_where_the_disk_serves_no_more_side_by_side() {
-    let conclusion = conclude(&measured(setting(), Disk::fast()), &[]);
-    assert_eq!(conclusion.choice, Some(Choice { depth: 8, why: Why::Knee }));
+    let conclusion = conclude(&measured(setting(), SimulatedDisk::fast()), &[]);
+    assert_eq!(conclusion.choice, Some(DepthChoice { depth: 8, why: ChoiceReason::Knee }));
     assert_eq!(conclusion.knee.as_ref().map(|knee| knee.at.depth), Some(8));
     assert_eq!((conclusion.knees, conclusion.saturated), (Some((8, 8)), Some(8)));
     assert_eq!(
@@ -80,9 +80,9 @@ fn the_knee_is_where_the_disk_serves_no_more_side_by_side() {
 fn a_bound_is_met_by_the_deepest_depth_within_it_or_by_none() {
     // Beyond 8 in flight each I/O waits: 62.5 us for each of them, a tenth more at the tail.
     let bounds = vec![p99(1_450_000.0)];
-    let set = measured(Setting { bounds: bounds.clone(), ..setting() }, Disk::fast());
+    let set = measured(Setting { bounds: bounds.clone(), ..setting() }, SimulatedDisk::fast());
     let conclusion = conclude(&set, &bounds);
-    assert_eq!(conclusion.choice, Some(Choice { depth: 20, why: Why::Bounds }));
+    assert_eq!(conclusion.choice, Some(DepthChoice { depth: 20, why: ChoiceReason::Bounds }));
     let held = conclusion.held[0];
     assert_eq!((held.deepest, held.is_sure, held.is_uneven), (Some(20), true, false));
     let rows: Vec<u32> = conclusion.rows.iter().map(|row| row.depth).collect();
@@ -95,13 +95,13 @@ fn a_bound_is_met_by_the_deepest_depth_within_it_or_by_none() {
 
 #[test]
 fn what_was_broken_off_has_no_knee_before_every_depth_was_measured() {
-    let mut set = measured(setting(), Disk::fast());
+    let mut set = measured(setting(), SimulatedDisk::fast());
     set.runs.truncate(5);
     set.runs[4].interrupted_by = Some(2);
     let conclusion = conclude(&set, &[]);
     assert_eq!((conclusion.rows.len(), conclusion.interrupted_by), (3, Some(2)));
     assert!(conclusion.knee.is_none() && conclusion.choice.is_none() && !conclusion.is_unmet());
-    let mut set = measured(setting(), Disk::fast());
+    let mut set = measured(setting(), SimulatedDisk::fast());
     set.runs.truncate(9);
     set.runs[8].interrupted_by = Some(2);
     assert_eq!(conclude(&set, &[]).choice.map(|choice| choice.depth), Some(8));
@@ -124,13 +124,13 @@ fn threads_share_what_is_gone_through_in_order() {
 #[test]
 fn failures_end_it_but_a_missing_way_is_gone_round() {
     let mut curve = Curve::new(Setting { is_filled_first: false, ..setting() });
-    let lines = curve.took(&invented::failed("randread-d1", "open", 22));
+    let lines = curve.completed(&simulated::failed("randread-d1", "open", 22));
     assert!(lines[0].contains("O_DIRECT") && curve.next().is_some());
     assert!(curve.next().unwrap().arguments.contains(&"--direct=0".to_owned()));
-    curve.took(&invented::failed("randread-d1", "read", 5));
+    curve.completed(&simulated::failed("randread-d1", "read", 5));
     assert!(curve.next().is_none());
     let mut curve = Curve::new(setting());
-    curve.took(&invented::failed("fill", "write", 28));
+    curve.completed(&simulated::failed("fill", "write", 28));
     assert!(curve.next().is_none());
     assert_eq!(curve.expected().left, Nanos(0));
 }

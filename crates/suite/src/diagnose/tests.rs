@@ -1,13 +1,13 @@
 use super::*;
-use crate::invented::{self, Disk};
+use crate::simulated::{self, SimulatedDisk};
 use judge::Confidence;
 use record::RecordSet;
 
 fn setting() -> Setting {
-    Setting { place: Place::new("/mnt/x", true), size: Bytes(256 << 20), seed: 1 }
+    Setting { target: Target::new("/mnt/x", true), size: Bytes(256 << 20), seed: 1 }
 }
 
-fn diagnosed(mut disk: Disk) -> Conclusion {
+fn diagnosed(mut disk: SimulatedDisk) -> Conclusion {
     let runs = disk.drive(&mut Diagnose::new(setting()), 100).records;
     conclude(&RecordSet { kind: "diagnose".into(), runs, ..RecordSet::default() })
 }
@@ -17,62 +17,72 @@ fn it_goes_through_five_looks() {
     let mut suite = Diagnose::new(setting());
     let expected = suite.expected().whole;
     assert!(expected < Nanos(40_000_000_000), "{expected:?}");
-    let driven = Disk::fast().drive(&mut suite, 100);
+    let driven = SimulatedDisk::fast().drive(&mut suite, 100);
     assert_eq!(driven.names()[0], "fill");
     assert_eq!(driven.steps.len(), 1 + PROBES.len());
     assert!(driven.steps[5].arguments.contains(&"--ioengine=libaio".to_owned()));
     assert!(driven.steps[8].arguments.contains(&"--fsync=1".to_owned()));
     assert_eq!(suite.expected().left, Nanos(0));
-    let conclusion = diagnosed(Disk::fast());
-    assert_eq!(conclusion.looks.len(), 5);
-    assert!(conclusion.looks.iter().all(|look| !look.saw.is_empty() && !look.concluded.is_empty()));
+    let conclusion = diagnosed(SimulatedDisk::fast());
+    assert_eq!(conclusion.steps.len(), 5);
+    assert!(
+        conclusion
+            .steps
+            .iter()
+            .all(|look| !look.observed.is_empty() && !look.conclusion.is_empty())
+    );
 }
 
 #[test]
 fn a_saturated_disk_is_told_from_one_with_room() {
     // Its flushes are cheap, so nothing else explains it.
-    let cheap = Disk { flush_ns: 10_000, ..Disk::fast() };
+    let cheap = SimulatedDisk { flush_ns: 10_000, ..SimulatedDisk::fast() };
     let conclusion = diagnosed(cheap);
-    assert!(conclusion.looks[1].concluded.starts_with("saturated"), "{:?}", conclusion.looks[1]);
+    assert!(conclusion.steps[1].conclusion.starts_with("saturated"), "{:?}", conclusion.steps[1]);
     assert!(conclusion.cause.text.starts_with("the device: it is saturated"));
     assert_eq!(conclusion.cause.confidence, Some(Confidence::High));
-    let conclusion = diagnosed(Disk { width: 256.0, ..cheap });
-    assert!(conclusion.looks[1].concluded.starts_with("neither"), "{:?}", conclusion.looks[1]);
+    let conclusion = diagnosed(SimulatedDisk { width: 256.0, ..cheap });
+    assert!(conclusion.steps[1].conclusion.starts_with("neither"), "{:?}", conclusion.steps[1]);
     assert!(conclusion.cause.text.starts_with("no fault found"), "{:?}", conclusion.cause);
 }
 
 #[test]
 fn dear_flushes_are_found() {
-    let conclusion = diagnosed(Disk { width: 256.0, flush_ns: 20_000_000, ..Disk::fast() });
+    let conclusion =
+        diagnosed(SimulatedDisk { width: 256.0, flush_ns: 20_000_000, ..SimulatedDisk::fast() });
     assert!(conclusion.cause.text.contains("flushes"), "{:?}", conclusion.cause);
-    assert!(conclusion.looks[4].saw[0].contains("a write: 250 us"), "{:?}", conclusion.looks[4]);
+    assert!(
+        conclusion.steps[4].observed[0].contains("a write: 250 us"),
+        "{:?}",
+        conclusion.steps[4]
+    );
 }
 
 #[test]
 fn errors_come_before_everything_else() {
     let mut suite = Diagnose::new(setting());
-    let (disk, mut runs) = (Disk::fast(), Vec::new());
+    let (disk, mut runs) = (SimulatedDisk::fast(), Vec::new());
     while let Some(step) = suite.next() {
         let record = match step.cell.name.as_str() {
-            "depth-16" => invented::failed("depth-16", "read", 5),
+            "depth-16" => simulated::failed("depth-16", "read", 5),
             _ => disk.run(&step),
         };
-        suite.took(&record);
+        suite.completed(&record);
         runs.push(record);
     }
     let conclusion = conclude(&RecordSet { runs, ..RecordSet::default() });
     assert!(conclusion.cause.text.starts_with("errors: read failed"), "{:?}", conclusion.cause);
-    assert!(conclusion.looks[1].concluded.starts_with("nothing"));
+    assert!(conclusion.steps[1].conclusion.starts_with("nothing"));
 }
 
 #[test]
 fn it_ends_early_when_the_file_cannot_be_filled_or_a_signal_comes() {
     let mut suite = Diagnose::new(setting());
-    suite.took(&invented::failed("fill", "write", 28));
+    suite.completed(&simulated::failed("fill", "write", 28));
     assert!(suite.next().is_none() && suite.failed().is_some());
     let mut suite = Diagnose::new(setting());
     let step = suite.next().unwrap();
-    suite.took(&RunRecord { interrupted_by: Some(15), ..Disk::fast().run(&step) });
+    suite.completed(&RunRecord { interrupted_by: Some(15), ..SimulatedDisk::fast().run(&step) });
     assert!(suite.next().is_none() && suite.failed().is_none());
     let conclusion = conclude(&RecordSet::default());
     assert!(conclusion.cause.text.starts_with("undecided"), "{:?}", conclusion.cause);

@@ -1,14 +1,15 @@
 //! What the records of a sweep show together.
 
-use super::{Design, Place, lasted};
-use crate::findings::by_check;
+use super::{Design, RunSlot};
+use crate::findings::merge_by_check;
 use crate::grid::{self, Grid, Reading};
+use crate::limits::{LimitGroup, group_by_limit};
+use crate::outcome::{interrupted_by, total_duration};
 use crate::{Failure, failure};
 use judge::stats::{Contest, Estimate, Standing, standings};
-use judge::{Finding, Judged, Measure, Verdict, judge, together};
+use judge::{Finding, Judged, Measure, Verdict, judge, judge_set};
 use record::{Coordinate, Direction, Nanos, RecordSet, RunRecord};
 use std::borrow::Cow;
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// Blocks from here on are large: bandwidth says more of them than I/Os a second.
@@ -26,7 +27,7 @@ pub enum Baseline {
 
 /// What is to be shown.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Wanted {
+pub struct TableOptions {
     /// Which figures; none: by the kind of work.
     pub measures: Vec<Measure>,
     /// What percentages are of.
@@ -47,13 +48,13 @@ pub struct Conclusion {
     /// Runs of the whole sweep.
     pub planned: usize,
     /// What limited the cells, those of one limit together.
-    pub limited: Vec<Limited>,
+    pub limited: Vec<LimitGroup>,
     /// What the checks found, each once, the gravest first; its jobs are the cells.
     pub findings: Vec<Finding>,
     /// Why runs failed: each reason with the cells.
-    pub failures: Vec<Failed>,
+    pub failures: Vec<FailureGroup>,
     /// Time all runs took.
-    pub took: Nanos,
+    pub elapsed: Nanos,
     /// The signal that ended it.
     pub interrupted_by: Option<i32>,
 }
@@ -119,18 +120,9 @@ impl Column {
     }
 }
 
-/// Cells with one limit.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Limited {
-    /// That of the first of them.
-    pub verdict: Verdict,
-    /// The cells, with the job where there are several.
-    pub cells: Vec<String>,
-}
-
 /// Runs that failed for one reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Failed {
+pub struct FailureGroup {
     /// Why.
     pub text: String,
     /// The cells, once for each run.
@@ -138,9 +130,9 @@ pub struct Failed {
 }
 
 /// What the records of a sweep show.
-pub fn conclude(set: &RecordSet, design: &Design, wanted: &Wanted) -> Conclusion {
+pub fn conclude(set: &RecordSet, design: &Design, wanted: &TableOptions) -> Conclusion {
     let cells: Vec<String> =
-        (0..design.cells()).map(|cell| design.cell(Place { cell, round: 0 }).name).collect();
+        (0..design.cells()).map(|cell| design.cell(RunSlot { cell, round: 0 }).name).collect();
     let mut whole = RecordSet { runs: Vec::new(), ..set.clone() };
     whole.runs.extend(set.runs.iter().filter(|run| failure(run).is_none()).cloned());
     // Stable: the runs of a cell stay in the order they ran.
@@ -149,7 +141,7 @@ pub fn conclude(set: &RecordSet, design: &Design, wanted: &Wanted) -> Conclusion
         cells.iter().position(|known| Some(known) == name)
     });
     let judged: Vec<Judged> = whole.runs.iter().map(judge).collect();
-    let merged = together(&whole, &judged);
+    let merged = judge_set(&whole, &judged);
     let measures = match wanted.measures.is_empty() {
         true => usual(&whole, design),
         false => wanted.measures.clone(),
@@ -165,11 +157,11 @@ pub fn conclude(set: &RecordSet, design: &Design, wanted: &Wanted) -> Conclusion
         cells: design.cells(),
         made: set.runs.len(),
         planned: design.runs(),
-        limited: limited(merged.verdicts, &cells),
+        limited: group_by_limit(about_cells(merged.verdicts, &cells)),
         findings: findings(merged.findings, &cells),
         failures: failures(&set.runs),
-        took: Nanos(set.runs.iter().map(|run| lasted(run).0).sum()),
-        interrupted_by: set.runs.iter().find_map(|run| run.interrupted_by),
+        elapsed: total_duration(&set),
+        interrupted_by: interrupted_by(&set),
     }
 }
 
@@ -252,7 +244,7 @@ fn tables(grid: &Grid, baseline: Baseline) -> Vec<Table> {
         table.comparisons = comparisons;
         let is_rate = table.measure.is_rate();
         let contest = Contest { more_is_better: is_rate, is_bucketed: !is_rate, comparisons };
-        table.columns.iter_mut().for_each(|column| stand(column, contest, baseline));
+        table.columns.iter_mut().for_each(|column| rank_column(column, contest, baseline));
     }
     tables
 }
@@ -300,7 +292,7 @@ fn table(grid: &Grid, others: &[usize]) -> Table {
 }
 
 /// How the rows of a column stand to each other, and to the baseline.
-fn stand(column: &mut Column, contest: Contest, baseline: Baseline) {
+fn rank_column(column: &mut Column, contest: Contest, baseline: Baseline) {
     let figures: Vec<Vec<f64>> = column.rows.iter().map(|row| row.values().to_vec()).collect();
     let standings = standings(&figures, contest);
     let best = standings.iter().position(|standing| *standing == Some(Standing::Best));
@@ -331,33 +323,15 @@ fn split<'a>(label: &'a str, cells: &'a [String]) -> (&'a str, &'a str) {
     cells.iter().find_map(of).unwrap_or((label, ""))
 }
 
-/// Verdicts that agree in limit and confidence together, the most common first.
-fn limited(verdicts: Vec<Verdict>, cells: &[String]) -> Vec<Limited> {
-    let mut jobs: Vec<String> = Vec::new();
-    for verdict in &verdicts {
-        let (_, job) = split(&verdict.job, cells);
-        if !jobs.iter().any(|known| known == job) {
-            jobs.push(job.to_owned());
-        }
-    }
-    let mut found: Vec<Limited> = Vec::new();
-    for verdict in verdicts {
-        let label = match jobs.len() {
-            0 | 1 => split(&verdict.job, cells).0.to_owned(),
-            _ => verdict.job.clone(),
-        };
-        let key = (verdict.limit, verdict.confidence);
-        match found.iter_mut().find(|l| (l.verdict.limit, l.verdict.confidence) == key) {
-            Some(known) => known.cells.push(label),
-            None => found.push(Limited {
-                verdict: Verdict { job: label.clone(), ..verdict },
-                cells: vec![label],
-            }),
-        }
-    }
-    // Stable: what is as common stays in order.
-    found.sort_by_key(|limited| Reverse(limited.cells.len()));
-    found
+/// Verdicts about cells; where there are several jobs, about cells and jobs.
+fn about_cells(verdicts: Vec<Verdict>, cells: &[String]) -> Vec<Verdict> {
+    let job = |verdict: &Verdict| split(&verdict.job, cells).1.to_owned();
+    let several = verdicts.iter().any(|verdict| job(verdict) != job(&verdicts[0]));
+    let named = |verdict: Verdict| match several {
+        true => verdict,
+        false => Verdict { job: split(&verdict.job, cells).0.to_owned(), ..verdict },
+    };
+    verdicts.into_iter().map(named).collect()
 }
 
 /// Each check once, about cells.
@@ -375,16 +349,16 @@ fn findings(findings: Vec<Finding>, cells: &[String]) -> Vec<Finding> {
         }
         Finding { jobs, ..finding }
     };
-    by_check(findings.into_iter().map(of_cells))
+    merge_by_check(findings.into_iter().map(of_cells))
 }
 
-fn failures(runs: &[RunRecord]) -> Vec<Failed> {
-    let mut found: Vec<Failed> = Vec::new();
+fn failures(runs: &[RunRecord]) -> Vec<FailureGroup> {
+    let mut found: Vec<FailureGroup> = Vec::new();
     for Failure { cell, text } in runs.iter().filter_map(failure) {
         let text = String::from(text);
         match found.iter_mut().find(|known| known.text == text) {
             Some(known) => known.cells.push(cell),
-            None => found.push(Failed { text, cells: vec![cell] }),
+            None => found.push(FailureGroup { text, cells: vec![cell] }),
         }
     }
     found

@@ -29,7 +29,8 @@ fn record(cell: Cell, milliseconds: u64) -> RunRecord {
 fn cells_are_all_combinations_or_pairs() {
     let grid = design();
     assert_eq!(grid.cells(), 6);
-    let names: Vec<String> = (0..6).map(|cell| grid.cell(Place { cell, round: 0 }).name).collect();
+    let names: Vec<String> =
+        (0..6).map(|cell| grid.cell(RunSlot { cell, round: 0 }).name).collect();
     assert_eq!(names[..3], ["iodepth=1 bs=4k", "iodepth=1 bs=8k", "iodepth=2 bs=4k"]);
     let paired = Design {
         dimensions: vec![dimension("iodepth", &["1", "2"]), dimension("bs", &["4k", "8k"])],
@@ -38,7 +39,7 @@ fn cells_are_all_combinations_or_pairs() {
     };
     assert_eq!(paired.check(), Ok(()));
     let names: Vec<String> =
-        (0..paired.cells()).map(|cell| paired.cell(Place { cell, round: 0 }).name).collect();
+        (0..paired.cells()).map(|cell| paired.cell(RunSlot { cell, round: 0 }).name).collect();
     assert_eq!(names, ["iodepth=1 bs=4k", "iodepth=2 bs=8k"]);
 }
 
@@ -51,8 +52,8 @@ fn a_design_that_cannot_be_run_is_refused() {
     };
     assert!(with(&|d| d.dimensions.clear()).contains("nothing to vary"));
     assert!(with(&|d| d.paired = true).contains("iodepth has 3 values and bs has 2"));
-    assert!(with(&|d| d.repeats = 0).contains("once at least"));
-    assert!(with(&|d| d.dimensions[1].name = "iodepth".into()).contains("each option once"));
+    assert!(with(&|d| d.repeats = 0).contains("at least 1"));
+    assert!(with(&|d| d.dimensions[1].name = "iodepth".into()).contains("given twice"));
     let many: Vec<String> = (0..1000).map(|n| n.to_string()).collect();
     let large = with(&|d| d.dimensions.iter_mut().for_each(|one| one.values.clone_from(&many)));
     assert!(large.contains("more than 100000 runs"));
@@ -73,15 +74,15 @@ fn what_is_left_is_told_from_what_cells_took() {
     let mut sweep = Sweep::new(design(), &BTreeMap::new(), Nanos::from_millis(500));
     assert_eq!(sweep.expected().whole, Nanos::from_millis(500 * 18));
     let step = sweep.next().unwrap();
-    assert!(step.doing.starts_with("run 1 of 18: iodepth="), "{}", step.doing);
-    sweep.took(&record(step.cell, 1000));
+    assert!(step.description.starts_with("run 1 of 18: iodepth="), "{}", step.description);
+    sweep.completed(&record(step.cell, 1000));
     assert_eq!(sweep.expected().left, Nanos::from_millis(17_000));
     sweep.took_setting(Nanos::from_millis(100));
     assert_eq!(sweep.expected().left, Nanos::from_millis(17 * 1100));
     assert_eq!(sweep.expected().whole, Nanos::from_millis(17 * 1100 + 1100));
     let step = sweep.next().unwrap();
     let stopped = RunRecord { interrupted_by: Some(2), ..record(step.cell.clone(), 10) };
-    sweep.took(&stopped);
+    sweep.completed(&stopped);
     assert_eq!((sweep.next().unwrap().cell, sweep.left()), (step.cell, 17), "it is made again");
 }
 
@@ -101,7 +102,7 @@ proptest! {
         let order = if random { Order::Random } else { Order::Given };
         let design =
             Design { dimensions: dimensions.collect(), repeats, order, seed, paired: false };
-        let mut made: Vec<Place> = Vec::new();
+        let mut made: Vec<RunSlot> = Vec::new();
         // Each time so many runs more are made and kept; the one under way then is lost.
         for stop in stops.into_iter().chain([usize::MAX]) {
             let done = made.iter().map(|place| (*place, Nanos(1))).collect();
@@ -112,13 +113,13 @@ proptest! {
                     break;
                 }
                 prop_assert_eq!(&step.cell, &design.cell(place));
-                sweep.took(&record(step.cell, 1));
+                sweep.completed(&record(step.cell, 1));
                 made.push(place);
                 count += 1;
             }
         }
         prop_assert_eq!(&made, &design.order(), "in the same order as without a stop");
-        let once: BTreeSet<Place> = made.iter().copied().collect();
+        let once: BTreeSet<RunSlot> = made.iter().copied().collect();
         prop_assert_eq!(once.len(), design.cells() * repeats as usize);
         prop_assert_eq!(once.len(), made.len());
     }

@@ -62,10 +62,10 @@ fn range(item: &str) -> Option<(&str, &str)> {
 
 fn push(values: &mut Vec<String>, value: String) -> Result<(), String> {
     if values.contains(&value) {
-        return Err(format!("'{value}' is there twice; --repeat measures each value again"));
+        return Err(format!("'{value}' is listed twice; --repeat measures each value again"));
     }
     if values.len() >= VALUES_MAX {
-        return Err(format!("more than {VALUES_MAX} values; write another range"));
+        return Err(format!("more than {VALUES_MAX} values; use a shorter range"));
     }
     values.push(value);
     Ok(())
@@ -75,8 +75,8 @@ fn push(values: &mut Vec<String>, value: String) -> Result<(), String> {
 fn extend(values: &mut Vec<String>, item: &str, low: &str, end: &str) -> Result<(), String> {
     let Some(before) = values.last().cloned() else {
         return Err(format!(
-            "'{item}' does not say in which steps: write two values before the dots, such as \
-             1,2..64 (doubling) or 10,20..100"
+            "'{item}' has no step: give two values before the dots, such as 1,2..64 (doubling) or \
+             10,20..100"
         ));
     };
     let unit = unit_of([&before, low, end]).map_err(|why| format!("'{before},{item}': {why}"))?;
@@ -108,7 +108,7 @@ fn extend(values: &mut Vec<String>, item: &str, low: &str, end: &str) -> Result<
     let found = found.map_err(|(at, next)| {
         let next = next.map_or("nothing".to_owned(), |next| shown(next, &unit));
         let at = shown(at, &unit);
-        format!("'{before},{item}' does not meet its end: {at} is followed by {next}")
+        format!("'{before},{item}' does not reach its end: {next} follows {at}")
     })?;
     found.into_iter().try_for_each(|next| push(values, shown(next, &unit)))
 }
@@ -158,7 +158,7 @@ fn unit_of(texts: [&str; 3]) -> Result<Unit, String> {
     match (alike, units.iter().all(is_size)) {
         (true, _) => Ok(Unit::Same(units[0].into())),
         (false, true) => Ok(Unit::Sizes),
-        (false, false) => Err("its numbers have different units; write them all in one".into()),
+        (false, false) => Err("its numbers have different units; use one unit".into()),
     }
 }
 
@@ -232,18 +232,18 @@ mod tests {
             ("=1,2", "expected OPTION=VALUE"),
             ("bs=", "no values"),
             ("bs=4k,,8k", "a value is missing"),
-            ("bs=4k,8k,4k", "'4k' is there twice"),
-            ("iodepth=1..8", "in which steps"),
-            ("iodepth=1,2,4..100", "64 is followed by 128"),
-            ("iodepth=1,3..8", "7 is followed by 9"),
-            ("iodepth=8,4..16", "4 is followed by 0"),
-            ("iodepth=3,2..9", "does not meet its end"),
-            ("iodepth=5,3..0", "1 is followed by nothing"),
-            ("iodepth=10,20..75", "70 is followed by 80"),
+            ("bs=4k,8k,4k", "'4k' is listed twice"),
+            ("iodepth=1..8", "has no step"),
+            ("iodepth=1,2,4..100", "128 follows 64"),
+            ("iodepth=1,3..8", "9 follows 7"),
+            ("iodepth=8,4..16", "0 follows 4"),
+            ("iodepth=3,2..9", "does not reach its end"),
+            ("iodepth=5,3..0", "nothing follows 1"),
+            ("iodepth=10,20..75", "80 follows 70"),
             ("runtime=1s,2s..1m", "different units"),
             ("iodepth=1,2,3..99999", "more than 10000 values"),
             ("iodepth=1,99999999999999999999..3", "expected whole numbers"),
-            ("iodepth=7,7..9", "'7' is there twice"),
+            ("iodepth=7,7..9", "'7' is listed twice"),
         ] {
             let said = Dimension::parse(text).unwrap_err();
             assert!(said.contains(says), "{text}: {said}");

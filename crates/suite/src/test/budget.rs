@@ -3,6 +3,9 @@
 use crate::saturate::Rounds;
 use record::{Bytes, Direction, Nanos};
 
+/// A smaller region fits into caches, so random I/O in it shows nothing about the device.
+pub(super) const LEAST: Bytes = Bytes(8 << 20);
+
 /// How thorough a test is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Length {
@@ -112,10 +115,10 @@ impl SizeError {
     pub fn without_option(&self) -> String {
         match self {
             SizeError::NoRoom { free } => format!(
-                "only {} MiB are free, and no more than a tenth of that is taken: make room until \
-                 {} MiB are free",
+                "only {} MiB are free, and at most a tenth is used: make room until {} MiB are \
+                 free",
                 free.0 >> 20,
-                (super::LEAST.0 >> 20) * 10
+                (LEAST.0 >> 20) * 10
             ),
             other => other.to_string(),
         }
@@ -125,23 +128,23 @@ impl SizeError {
 impl std::fmt::Display for SizeError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mib = |bytes: &Bytes| bytes.0 >> 20;
-        let least = super::LEAST.0 >> 20;
+        let least = LEAST.0 >> 20;
         match self {
             SizeError::NoRoom { free } => write!(
                 f,
-                "only {} MiB are free, and a test takes no more than a tenth of that: make room, or \
-                 say with --size how much it may use, {least} MiB or more",
+                "only {} MiB are free, and a test uses at most a tenth: make room, or set --size \
+                 to {least} MiB or more",
                 mib(free)
             ),
             SizeError::TooLarge { asked, free } => write!(
                 f,
-                "--size: {} MiB do not fit, {} MiB are free: give less, or make room",
+                "--size: {} MiB do not fit, only {} MiB are free: use a smaller size, or make room",
                 mib(asked),
                 mib(free)
             ),
             SizeError::TooSmall { asked } => write!(
                 f,
-                "--size: {} bytes are too little to tell a disk from its cache: give {least} MiB or \
+                "--size: {} bytes are too few to tell a disk from its cache: use {least} MiB or \
                  more",
                 asked.0
             ),
@@ -153,18 +156,15 @@ impl std::error::Error for SizeError {}
 
 /// Size of the file: what was asked for, or what suits the length of the test and is a tenth of the
 /// free space at most; whole blocks of 1 MiB.
-///
-/// # Errors
-/// Where that is too little, or more than is free.
 pub fn size(length: Length, free: Bytes, asked: Option<Bytes>) -> Result<Bytes, SizeError> {
-    let whole = |bytes: u64| Bytes(bytes / crate::place::LARGE.0 * crate::place::LARGE.0);
+    let whole = |bytes: u64| Bytes(bytes / crate::target::LARGE.0 * crate::target::LARGE.0);
     match asked {
         Some(asked) if asked > free => Err(SizeError::TooLarge { asked, free }),
-        Some(asked) if asked < super::LEAST => Err(SizeError::TooSmall { asked }),
+        Some(asked) if asked < LEAST => Err(SizeError::TooSmall { asked }),
         Some(asked) => Ok(whole(asked.0)),
         None => {
             let size = whole(length.size().0.min(free.0 / 10));
-            if size < super::LEAST { Err(SizeError::NoRoom { free }) } else { Ok(size) }
+            if size < LEAST { Err(SizeError::NoRoom { free }) } else { Ok(size) }
         }
     }
 }

@@ -1,11 +1,9 @@
 //! The cells of a test: what each runs, and at which depth.
 
-use super::SMALL;
 use crate::knee::Knee;
 use crate::order::Draw;
-use crate::place::LARGE;
-use crate::place::{Shape, Until};
-use crate::{Place, Step};
+use crate::target::{EndCondition, JobSpec, LARGE, SMALL};
+use crate::{Step, Target};
 use record::{Bytes, Cell, Direction, Nanos};
 
 /// One cell.
@@ -14,7 +12,7 @@ pub struct Load {
     /// Its name in records.
     pub name: &'static str,
     /// What it is, for people.
-    pub doing: &'static str,
+    pub description: &'static str,
     /// I/Os in flight.
     pub depth: u32,
     rw: &'static str,
@@ -25,18 +23,18 @@ pub struct Load {
 
 const fn load(
     name: &'static str,
-    doing: &'static str,
+    description: &'static str,
     rw: &'static str,
     block: Bytes,
     depth: u32,
 ) -> Load {
-    Load { name, doing, depth, rw, block, synchronous: false, more: &[] }
+    Load { name, description, depth, rw, block, synchronous: false, more: &[] }
 }
 
 impl Load {
     pub(super) fn step(
         &self,
-        place: &Place,
+        target: &Target,
         region: Bytes,
         round: u32,
         seed: u64,
@@ -45,9 +43,9 @@ impl Load {
     ) -> Step {
         // Rounds draw offsets of their own: the same ones again would be in some cache.
         let name = self.name.bytes().fold(seed, |h, b| h.rotate_left(8) ^ u64::from(b));
-        place.step(&Shape {
+        target.step(&JobSpec {
             cell: Cell { name: self.name.into(), round, ..Cell::default() },
-            doing: format!("{}, depth {}", self.doing, self.depth),
+            description: format!("{}, depth {}", self.description, self.depth),
             rw: self.rw,
             block: self.block,
             region,
@@ -55,7 +53,7 @@ impl Load {
             synchronous: self.synchronous,
             seed: Draw::new(name ^ (u64::from(round) << 32)).bits(),
             more: self.more.to_vec(),
-            until: Until::Time { ramp, time },
+            until: EndCondition::Time { ramp, time },
         })
     }
 }
@@ -131,12 +129,12 @@ mod tests {
 
     #[test]
     fn no_two_runs_share_their_offsets() {
-        let place = Place::new("x", true);
+        let target = Target::new("x", true);
         let (ramp, time) = (Nanos::SECOND, Nanos::SECOND);
         let mut seeds = std::collections::BTreeSet::new();
         for round in 0..5 {
             for load in Cells::default().all() {
-                let step = load.step(&place, Bytes(1 << 30), round, 1, ramp, time);
+                let step = load.step(&target, Bytes(1 << 30), round, 1, ramp, time);
                 seeds.extend(step.arguments.iter().find(|a| a.starts_with("--randseed=")).cloned());
             }
         }

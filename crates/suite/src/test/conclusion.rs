@@ -1,14 +1,15 @@
 //! What the records of a test show together.
 
 use super::cells::Cells;
-use super::estimate::{self, Estimated};
-use crate::findings::by_check;
-use crate::knee::{DEPTHS, Knee, Sweep};
-use crate::outcome::{duration, moved};
-use crate::place::FILL;
-use crate::saturate::{Course, Rounds};
-use crate::{Failure, failure};
-use judge::{Durability, Finding, Judged, Limit, Verdict, durability, inspect, judge, together};
+use crate::Failure;
+use crate::estimate::{self, Estimated};
+use crate::findings::merge_by_check;
+use crate::knee::{DEPTHS, DepthSweep, Knee};
+use crate::limits::{LimitGroup, group_by_limit};
+use crate::outcome::{bytes_moved, failures, interrupted_by, subset, total_duration, went_well};
+use crate::saturate::{Rounds, SteadyProgress};
+use crate::target::FILL;
+use judge::{Durability, Finding, Judged, Limit, Verdict, durability, inspect, judge, judge_set};
 use record::{Bytes, Direction, Histogram, JobRecord, Nanos, RecordSet, RunRecord, Severity};
 
 /// The percentiles that a test shows.
@@ -34,11 +35,11 @@ pub struct Conclusion {
     /// The knees that were found.
     pub knees: Vec<(Direction, Knee)>,
     /// How random writes went before, when there were any.
-    pub course: Course,
+    pub course: SteadyProgress,
     /// What limited the cells, those of one limit together.
-    pub limited: Vec<Limited>,
+    pub limited: Vec<LimitGroup>,
     /// What the figures may be used for, in one sentence.
-    pub use_for: String,
+    pub valid_for: String,
     /// What the checks found in the cells, the gravest first.
     pub findings: Vec<Finding>,
     /// Runs that failed.
@@ -46,7 +47,7 @@ pub struct Conclusion {
     /// Rounds that began.
     pub rounds: u32,
     /// Time all runs took.
-    pub took: Nanos,
+    pub elapsed: Nanos,
     /// The signal that ended it.
     pub interrupted_by: Option<i32>,
 }
@@ -76,20 +77,11 @@ pub struct Row {
     pub limit: Option<Limit>,
 }
 
-/// Cells with one limit.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Limited {
-    /// That of the first of them.
-    pub verdict: Verdict,
-    /// The cells.
-    pub cells: Vec<String>,
-}
-
 /// What the records of a test show.
 pub fn conclude(set: &RecordSet) -> Conclusion {
     let cells = measured(set);
     let judged: Vec<Judged> = cells.runs.iter().map(judge).collect();
-    let merged = together(&cells, &judged);
+    let merged = judge_set(&cells, &judged);
     let mut verdicts: Vec<Verdict> = merged.verdicts.into_iter().map(of_cell).collect();
     verdicts.sort_by_key(|verdict| place(&verdict.job));
     let fill = set.runs.iter().rfind(|run| run.cell_name() == FILL);
@@ -99,27 +91,27 @@ pub fn conclude(set: &RecordSet) -> Conclusion {
     // A sweep that was broken off has not met the knee yet.
     let whole = |knee: &Knee| !cells.runs.is_empty() || knee.curve.len() == DEPTHS.len();
     let knee = |direction| {
-        let knee = Sweep::knee(direction, set.runs.iter()).filter(whole)?;
+        let knee = DepthSweep::knee(direction, set.runs.iter()).filter(whole)?;
         Some((direction, knee))
     };
     let rows = rows(&cells, &judged, &verdicts);
     let findings = findings(merged.findings, &rows);
     Conclusion {
-        size: Bytes(fill.map_or(0, |run| moved(run, Direction::Write)) >> 20 << 20),
+        size: Bytes(fill.map_or(0, |run| bytes_moved(run, Direction::Write)) >> 20 << 20),
         direct: workload.is_some_and(|workload| workload.direct),
         engine: workload.map(|workload| workload.ioengine.clone()).unwrap_or_default(),
         stack: facts.map(|facts| inspect(facts, &file).stack).unwrap_or_default(),
         durability: facts.map(|facts| durability(facts, &file)),
-        use_for: use_for(&rows, &findings),
+        valid_for: valid_for(&rows, &findings),
         rows,
         knees: [Direction::Read, Direction::Write].into_iter().filter_map(knee).collect(),
         course: Rounds::course(set.runs.iter()),
-        limited: limited(verdicts),
+        limited: group_by_limit(verdicts),
         findings,
-        failures: crate::outcome::failures(set),
+        failures: failures(set),
         rounds: cells.rounds(),
-        took: Nanos(set.runs.iter().map(|run| duration(run).0).sum()),
-        interrupted_by: set.runs.iter().find_map(|run| run.interrupted_by),
+        elapsed: total_duration(set),
+        interrupted_by: interrupted_by(set),
         file,
     }
 }
@@ -139,7 +131,7 @@ fn findings(findings: Vec<Finding>, rows: &[Row]) -> Vec<Finding> {
         let jobs = finding.jobs.iter().map(|job| cell_of(job).to_owned()).collect();
         Finding { jobs, ..finding }
     };
-    let mut all = by_check(findings.into_iter().map(of_cells));
+    let mut all = merge_by_check(findings.into_iter().map(of_cells));
     // One round may have too few samples where all together have enough.
     let bounded = |row: &Row| row.percentiles.iter().all(|(_, value)| value.interval.is_some());
     if rows.iter().all(bounded) {
@@ -150,26 +142,26 @@ fn findings(findings: Vec<Finding>, rows: &[Row]) -> Vec<Finding> {
 }
 
 /// What the table may be used for.
-fn use_for(rows: &[Row], findings: &[Finding]) -> String {
+fn valid_for(rows: &[Row], findings: &[Finding]) -> String {
     if rows.is_empty() {
         return String::new();
     }
     if rows.iter().any(|row| row.limit == Some(Limit::Cache)) {
-        return "what programs see that reach a cache as these runs did; not for the storage below \
-                it"
+        return "programs that hit the cache as these runs did; not valid for: the storage below \
+                the cache"
             .into();
     }
     let grave = findings.iter().filter(|finding| finding.severity >= Severity::Warning);
     let grave: Vec<&str> = grave.map(|finding| finding.check).collect();
     if !grave.is_empty() {
         return format!(
-            "what this storage did beside everything else that went on; not for comparison, before \
-             it was run again without what is found below ({})",
+            "this storage under these conditions; not valid for: comparison until the findings \
+             below are fixed ({})",
             grave.join(", ")
         );
     }
-    "what one program can expect of this filesystem by direct I/O, at these depths; of the writes, \
-     only write + fsync is for data that must survive a power cut"
+    "one program with direct I/O on this filesystem at these depths; for data that must survive \
+     power loss, only write + fsync"
         .into()
 }
 
@@ -181,16 +173,8 @@ fn place(cell: &str) -> usize {
 
 /// The runs of the cells that went well and to their end.
 fn measured(set: &RecordSet) -> RecordSet {
-    let cells: Vec<&str> = Cells::default().all().iter().map(|load| load.name).collect();
-    let whole = |run: &&RunRecord| run.interrupted_by.is_none() && failure(run).is_none();
-    let runs = set.runs.iter().filter(|run| cells.contains(&run.cell_name())).filter(whole);
-    RecordSet {
-        schema: set.schema,
-        fathom_version: set.fathom_version.clone(),
-        kind: set.kind.clone(),
-        seed: set.seed,
-        runs: runs.cloned().collect(),
-    }
+    let cells = Cells::default().all();
+    subset(set, |run| went_well(run) && cells.iter().any(|load| load.name == run.cell_name()))
 }
 
 fn rows(cells: &RecordSet, judged: &[Judged], verdicts: &[Verdict]) -> Vec<Row> {
@@ -213,9 +197,9 @@ fn rows(cells: &RecordSet, judged: &[Judged], verdicts: &[Verdict]) -> Vec<Row> 
 fn row(cell: &str, direction: Direction, part: &[One], seed: u64) -> Option<Row> {
     let first = part.first()?;
     let rounds: Vec<f64> = part.iter().map(|one| one.iops).collect();
-    let iops = estimate::of_iops(&rounds, &estimate::course(first.job, direction), seed);
+    let iops = estimate::iops_estimate(&rounds, &estimate::course(first.job, direction), seed);
     let latencies: Vec<&Histogram> = part.iter().map(|one| one.latency).collect();
-    let percentile = |p| (p, estimate::of_percentile(&latencies, p, seed));
+    let percentile = |p| (p, estimate::percentile_estimate(&latencies, p, seed));
     Some(Row {
         cell: cell.into(),
         label: label(cell, direction).into(),
@@ -269,32 +253,16 @@ fn one<'a>(run: &'a RunRecord, judged: &Judged, direction: Direction) -> Option<
     })
 }
 
-/// Cells with one limit that is as sure of all of them, the limit of most cells first.
-pub(crate) fn limited(verdicts: Vec<Verdict>) -> Vec<Limited> {
-    let mut all: Vec<Limited> = Vec::new();
-    for verdict in verdicts {
-        let same = |known: &&mut Limited| {
-            (known.verdict.limit, known.verdict.confidence) == (verdict.limit, verdict.confidence)
-        };
-        match all.iter_mut().find(same) {
-            Some(known) => known.cells.push(verdict.job),
-            None => all.push(Limited { cells: vec![verdict.job.clone()], verdict }),
-        }
-    }
-    all.sort_by_key(|limited| std::cmp::Reverse(limited.cells.len()));
-    all
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Place;
-    use crate::invented::Disk;
+    use crate::Target;
+    use crate::simulated::SimulatedDisk;
     use crate::test::{Length, Setting, Test};
     use judge::Confidence;
 
     fn tested(disk: Disk, length: Length) -> RecordSet {
-        let place = Place::new("/mnt/x", true);
+        let place = Target::new("/mnt/x", true);
         let mut test = Test::new(Setting { place, size: Bytes(64 << 20), length, seed: 1 });
         let runs = { disk }.drive(&mut test, 1000).records;
         RecordSet { kind: "test".into(), runs, ..RecordSet::default() }
@@ -302,7 +270,7 @@ mod tests {
 
     #[test]
     fn every_cell_has_its_row_with_the_disks_figures() {
-        let conclusion = conclude(&tested(Disk::fast(), Length::Normal));
+        let conclusion = conclude(&tested(SimulatedDisk::fast(), Length::Normal));
         let cells: Vec<&str> = conclusion.rows.iter().map(|row| row.cell.as_str()).collect();
         assert_eq!(
             cells,
@@ -335,14 +303,14 @@ mod tests {
 
     #[test]
     fn one_round_has_intervals_of_percentiles() {
-        let conclusion = conclude(&tested(Disk::fast(), Length::Quick));
+        let conclusion = conclude(&tested(SimulatedDisk::fast(), Length::Quick));
         assert!(conclusion.rows.iter().all(|row| row.rounds == 1));
         assert!(conclusion.rows[3].percentiles[0].1.interval.is_some());
     }
 
     #[test]
     fn a_broken_off_test_shows_what_there_is() {
-        let mut set = tested(Disk::fast(), Length::Normal);
+        let mut set = tested(SimulatedDisk::fast(), Length::Normal);
         set.runs.truncate(30);
         if let Some(last) = set.runs.last_mut() {
             last.interrupted_by = Some(2);
@@ -363,9 +331,9 @@ mod tests {
             confidence,
             because: job.to_owned().into(),
             figures: Vec::new(),
-            use_for: String::new(),
+            valid_for: String::new(),
         };
-        let limited = limited(vec![
+        let limited = group_by_limit(vec![
             verdict("syncwrite", Limit::Cpu, Confidence::High),
             verdict("seqread", Limit::Device, Confidence::High),
             verdict("seqwrite", Limit::Device, Confidence::Low),
@@ -389,13 +357,14 @@ mod tests {
             remedy: "".into(),
         };
         let mild = Finding { severity: Severity::Note, ..grave.clone() };
-        assert_eq!(use_for(&[], &[]), "");
-        assert!(use_for(&[row(Limit::Device)], &[mild]).contains("one program"));
-        let disturbed = use_for(&[row(Limit::Device)], std::slice::from_ref(&grave));
+        assert_eq!(valid_for(&[], &[]), "");
+        assert!(valid_for(&[row(Limit::Device)], &[mild]).contains("one program"));
+        let disturbed = valid_for(&[row(Limit::Device)], std::slice::from_ref(&grave));
         assert!(
-            disturbed.contains("not for comparison") && disturbed.contains("(noisy-neighbour)")
+            disturbed.contains("not valid for: comparison")
+                && disturbed.contains("(noisy-neighbour)")
         );
-        assert!(use_for(&[row(Limit::Cache)], &[grave]).contains("cache"));
+        assert!(valid_for(&[row(Limit::Cache)], &[grave]).contains("cache"));
     }
 
     #[test]

@@ -1,8 +1,8 @@
 use super::*;
-use crate::invented::{self, Disk};
+use crate::simulated::{self, SimulatedDisk};
 
 fn setting(length: Length) -> Setting {
-    Setting { place: Place::new("/mnt/x", true), size: Bytes(1 << 30), length, seed: 1 }
+    Setting { target: Target::new("/mnt/x", true), size: Bytes(1 << 30), length, seed: 1 }
 }
 
 fn count(names: &[&str], name: &str) -> usize {
@@ -12,7 +12,7 @@ fn count(names: &[&str], name: &str) -> usize {
 #[test]
 fn a_test_fills_finds_knees_and_runs_interleaved_rounds() {
     let mut test = Test::new(setting(Length::Normal));
-    let driven = Disk::fast().drive(&mut test, 1000);
+    let driven = SimulatedDisk::fast().drive(&mut test, 1000);
     let names = driven.names();
     assert_eq!(names[0], "fill");
     assert!(names[1..17].iter().all(|name| name.starts_with("sweep-")));
@@ -32,7 +32,7 @@ fn a_test_fills_finds_knees_and_runs_interleaved_rounds() {
 fn the_same_seed_gives_the_same_runs() {
     let steps = |seed| {
         let mut test = Test::new(Setting { seed, ..setting(Length::Normal) });
-        Disk::fast().drive(&mut test, 1000).steps
+        SimulatedDisk::fast().drive(&mut test, 1000).steps
     };
     assert_eq!(steps(5), steps(5));
     assert_ne!(steps(5), steps(6));
@@ -41,15 +41,15 @@ fn the_same_seed_gives_the_same_runs() {
 #[test]
 fn tests_take_the_time_they_promise() {
     for (length, disk, most) in [
-        (Length::Quick, Disk::fast(), 32),
-        (Length::Normal, Disk::fast(), 125),
-        (Length::Quick, Disk::slow(), 34),
-        (Length::Normal, Disk::slow(), 130),
+        (Length::Quick, SimulatedDisk::fast(), 32),
+        (Length::Normal, SimulatedDisk::fast(), 125),
+        (Length::Quick, SimulatedDisk::slow(), 34),
+        (Length::Normal, SimulatedDisk::slow(), 130),
     ] {
         let mut test = Test::new(setting(length));
         let expected = test.expected().whole;
         let driven = { disk }.drive(&mut test, 1000);
-        let took: f64 = driven.steps.iter().map(|step| step.lasts.seconds()).sum();
+        let took: f64 = driven.steps.iter().map(|step| step.duration.seconds()).sum();
         assert!(took < f64::from(most), "{length:?} {took}");
         assert!((expected.seconds() / took - 1.0).abs() < 0.3, "{length:?}: {expected:?}, {took}");
     }
@@ -57,10 +57,10 @@ fn tests_take_the_time_they_promise() {
 
 #[test]
 fn what_is_left_only_shrinks() {
-    let (mut test, disk) = (Test::new(setting(Length::Normal)), Disk::fast());
+    let (mut test, disk) = (Test::new(setting(Length::Normal)), SimulatedDisk::fast());
     let mut left = test.expected().left;
     while let Some(step) = test.next() {
-        test.took(&disk.run(&step));
+        test.completed(&disk.run(&step));
         let now = test.expected().left;
         // The knees may turn out to save or to add a cell.
         assert!(now <= left, "{now:?} after {left:?}");
@@ -72,14 +72,14 @@ fn what_is_left_only_shrinks() {
 #[test]
 fn a_slow_disk_is_tested_in_what_could_be_filled() {
     let mut test = Test::new(setting(Length::Normal));
-    let driven = Disk::slow().drive(&mut test, 1000);
-    assert!(driven.lines[0].starts_with("filled 57 MiB of 1024 MiB in the 20 s"));
+    let driven = SimulatedDisk::slow().drive(&mut test, 1000);
+    assert!(driven.lines[0].starts_with("filled 57 MiB of 1024 MiB within the limit of 20 s"));
     let sizes: Vec<&String> = driven.steps[1..].iter().map(|s| &s.arguments[4]).collect();
     assert!(sizes.iter().all(|size| *size == "--size=59768832"), "{sizes:?}");
     let names = driven.names();
     assert!(!names.contains(&"randread-knee") && count(&names, "mix-knee") == 5);
     let mut test = Test::new(setting(Length::Quick));
-    let driven = Disk { bandwidth: 1e6, ..Disk::slow() }.drive(&mut test, 1000);
+    let driven = SimulatedDisk { bandwidth: 1e6, ..SimulatedDisk::slow() }.drive(&mut test, 1000);
     assert_eq!(driven.names(), ["fill"]);
     assert!(test.failed().is_some_and(|f| f.text.contains("too slow")), "{:?}", test.failed());
 }
@@ -87,7 +87,7 @@ fn a_slow_disk_is_tested_in_what_could_be_filled() {
 #[test]
 fn thoroughness_begins_with_random_writes_until_steady() {
     let mut test = Test::new(setting(Length::Thorough));
-    let driven = Disk { wears: 0.5, ..Disk::fast() }.drive(&mut test, 12);
+    let driven = SimulatedDisk { wears: 0.5, ..SimulatedDisk::fast() }.drive(&mut test, 12);
     let names = driven.names();
     assert!(count(&names, "precondition") >= 5, "{names:?}");
     assert_eq!(names[1], "precondition");
@@ -99,9 +99,11 @@ fn thoroughness_begins_with_random_writes_until_steady() {
 fn a_place_without_direct_io_or_io_uring_is_tested_by_other_ways() {
     let mut test = Test::new(setting(Length::Quick));
     assert!(test.next().is_some());
-    assert!(test.took(&invented::failed("fill", "open", 22))[0].contains("O_DIRECT"));
-    assert!(test.took(&invented::failed("fill", "use the I/O engine", 1))[0].contains("libaio"));
-    let driven = Disk::fast().drive(&mut test, 1000);
+    assert!(test.completed(&simulated::failed("fill", "open", 22))[0].contains("O_DIRECT"));
+    assert!(
+        test.completed(&simulated::failed("fill", "use the I/O engine", 1))[0].contains("libaio")
+    );
+    let driven = SimulatedDisk::fast().drive(&mut test, 1000);
     assert_eq!(driven.steps.len(), 1 + 8 + 8);
     for step in &driven.steps {
         assert!(step.arguments.contains(&"--direct=0".to_owned()));
@@ -113,20 +115,20 @@ fn a_place_without_direct_io_or_io_uring_is_tested_by_other_ways() {
 fn a_fill_that_fails_ends_the_test_and_a_cell_that_fails_does_not() {
     let mut test = Test::new(setting(Length::Quick));
     assert!(test.next().is_some());
-    assert!(test.took(&invented::failed("fill", "write", 28)).is_empty());
+    assert!(test.completed(&simulated::failed("fill", "write", 28)).is_empty());
     assert_eq!(test.next(), None);
     assert_eq!(test.failed().map(|f| f.cell.as_str()), Some("fill"));
     assert_eq!(test.expected().left, Nanos(0));
 
-    let (mut test, disk) = (Test::new(setting(Length::Quick)), Disk::fast());
+    let (mut test, disk) = (Test::new(setting(Length::Quick)), SimulatedDisk::fast());
     let (mut steps, mut lines) = (0, Vec::new());
     while let Some(step) = test.next() {
         let failed = step.cell.name == "seqread" || step.cell.name.starts_with("sweep-");
         let record = match failed {
-            true => invented::failed(&step.cell.name, "read", 5),
+            true => simulated::failed(&step.cell.name, "read", 5),
             false => disk.run(&step),
         };
-        lines.extend(test.took(&record));
+        lines.extend(test.completed(&record));
         steps += 1;
     }
     assert_eq!((steps, lines.len(), test.failed()), (17, 9, None), "{lines:?}");
@@ -136,10 +138,10 @@ fn a_fill_that_fails_ends_the_test_and_a_cell_that_fails_does_not() {
 #[test]
 fn a_signal_ends_the_test_at_once() {
     for after in [0, 4, 20] {
-        let (mut test, disk) = (Test::new(setting(Length::Normal)), Disk::fast());
+        let (mut test, disk) = (Test::new(setting(Length::Normal)), SimulatedDisk::fast());
         disk.clone().drive(&mut test, after);
         let step = test.next().unwrap();
-        test.took(&RunRecord { interrupted_by: Some(2), ..disk.run(&step) });
+        test.completed(&RunRecord { interrupted_by: Some(2), ..disk.run(&step) });
         assert_eq!(test.next(), None);
         assert_eq!(test.expected().left, Nanos(0));
         assert_eq!(test.failed(), None, "a signal is no failure");

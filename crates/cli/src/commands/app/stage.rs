@@ -197,9 +197,9 @@ impl Suite for Stage<'_> {
         self.runner.caught().is_none().then(|| self.app.next()).flatten()
     }
 
-    fn took(&mut self, record: &RunRecord) -> Vec<String> {
+    fn completed(&mut self, record: &RunRecord) -> Vec<String> {
         let phase = self.app.current().cloned().unwrap_or_default();
-        self.app.took(record);
+        self.app.completed(record);
         let mut told = self.channel.told();
         let mut lines = Vec::new();
         if record.interrupted_by.is_none() {

@@ -57,7 +57,7 @@ fn copy(call: &DdCommand) -> Result<u8> {
     };
     let cell = Cell { name: NAME.into(), ..Cell::default() };
     let arguments = work.arguments.clone();
-    let step = Step { cell, doing: "copying".into(), arguments, ..Step::default() };
+    let step = Step { cell, description: "copying".into(), arguments, ..Step::default() };
     let mut remarks = Remarks::new(call.terminology());
     remarks.foresee(&runner, &invocation(call, &work, &step, &runner, &options)?)?;
     make(call, &work)?;

@@ -69,8 +69,8 @@ fn steps(call: &HdparmCommand, facts: &Facts) -> Result<Vec<Step>> {
             let before = steps.iter().filter(|step| step.cell.name == name).count();
             let at = vec![Coordinate { dimension: TARGET.into(), value: path.clone() }];
             let cell = Cell { name: name.into(), round: before as u32, at };
-            let doing = format!("{name} of {path}");
-            steps.push(Step { cell, doing, arguments, ..Step::default() });
+            let description = format!("{name} of {path}");
+            steps.push(Step { cell, description, arguments, ..Step::default() });
         }
     }
     Ok(steps)

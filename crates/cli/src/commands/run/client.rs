@@ -362,7 +362,7 @@ impl Servers<'_> {
             None => Ok(()),
         };
         let judged: Vec<judge::Judged> = reports.iter().map(|r| r.judged.clone()).collect();
-        let mut together = judge::together(&set, &judged);
+        let mut together = judge::judge_set(&set, &judged);
         let missed = gate.apply(&set.runs, &mut together, SEED);
         let clients = Clients::new(reports);
         let options = RenderOptions {

@@ -43,7 +43,7 @@ impl<'a> Gate<'a> {
         if self.conditions.is_empty() {
             return None;
         }
-        let results = evaluate(runs, judged, seed, &self.conditions);
+        let results = evaluate(runs, &judged.findings, seed, &self.conditions);
         let gated = Gated { results, undecided_passes: self.undecided_passes };
         let passed = gated.passed();
         judged.gate = Some(gated);

@@ -37,7 +37,7 @@ impl InterimHistory {
     pub fn add_since(&mut self, record: &RunRecord, judged: &mut Judged) {
         if self.is_wanted {
             self.reports += 1;
-            judged.since = Some(judge::since(self.before.as_ref(), record, self.reports));
+            judged.delta = Some(judge::delta(self.before.as_ref(), record, self.reports));
         }
     }
 }

@@ -29,7 +29,7 @@ pub fn run(request: &RunRequest, gate: &Gate, output: &mut Output, repeats: u32)
         Some(path) => formats::save_set(&set, path),
         None => Ok(()),
     };
-    let mut together = judge::together(&set, &judged);
+    let mut together = judge::judge_set(&set, &judged);
     let missed = gate.apply(&set.runs, &mut together, set.seed);
     let options = RenderOptions { archived_as: archive.id(), ..request.render_options(output) };
     output.write(&report::render(

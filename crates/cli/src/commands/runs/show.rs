@@ -73,7 +73,7 @@ fn of_set(
     let own = if formats == [Format::Normal] { as_made(&set, style) } else { None };
     let report = own.unwrap_or_else(|| {
         let judged: Vec<Judged> = set.runs.iter().map(judge::judge).collect();
-        let together = judge::together(&set, &judged);
+        let together = judge::judge_set(&set, &judged);
         let subject = Subject::Set { set: &set, judged: &judged, together: &together };
         report::render(subject, formats, options)
     });

@@ -13,7 +13,7 @@ use runner::SuiteTask;
 use runner::replay;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
-use suite::sweep::{Design, Dimension, Place, Sweep};
+use suite::sweep::{Design, Dimension, RunSlot, Sweep};
 use suite::{Step, Suite};
 use tuning::{CellSetup, Session, Setting};
 
@@ -297,7 +297,7 @@ impl<'a> Cells<'a> {
         self.session.as_mut()
     }
 
-    fn place(&self) -> Option<Place> {
+    fn place(&self) -> Option<RunSlot> {
         self.sweep.place()
     }
 

@@ -190,9 +190,9 @@ fn a_run_that_fails_or_is_interrupted_is_the_last() {
     let mut suite = Iozone::new(&call("-i 0 -i 1"), CONTEXT);
     assert!(suite.expected().left > Nanos::from_millis(200));
     assert!(suite.next().is_some());
-    suite.took(&RunRecord { interrupted_by: Some(2), ..RunRecord::default() });
+    suite.completed(&RunRecord { interrupted_by: Some(2), ..RunRecord::default() });
     assert!(suite.next().is_none() && suite.failed().is_none());
     let mut suite = Iozone::new(&call("-i 0 -i 1"), CONTEXT);
-    suite.took(&RunRecord::default());
+    suite.completed(&RunRecord::default());
     assert!(suite.next().is_none() && suite.failed().is_some(), "nothing ran");
 }

@@ -12,7 +12,7 @@ pub fn app(conclusion: &Conclusion, seed: u64, saved: &SavedTo) -> String {
         "directory" => &conclusion.directory,
         "stack" => texts(&conclusion.stack),
         "rounds" => conclusion.rounds,
-        "took_ns" => conclusion.took.0,
+        "took_ns" => conclusion.elapsed.0,
         "interrupted_by" => conclusion.interrupted_by,
         "phases" => array(&conclusion.rows, row),
         "total_seconds" => conclusion.total.as_ref().map_or(Json::Null, estimated),

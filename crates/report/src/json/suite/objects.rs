@@ -17,7 +17,7 @@ pub fn objects(conclusion: &Conclusion, saved: &SavedTo) -> String {
         "tls" => &conclusion.tls,
         "concurrent" => conclusion.concurrent,
         "connections" => conclusion.connections,
-        "took_ns" => conclusion.took.0,
+        "took_ns" => conclusion.elapsed.0,
         "cpu_seconds" => conclusion.cpu_seconds,
         "interrupted_by" => conclusion.interrupted_by,
         "operations" => array(&conclusion.operations, operation),

@@ -40,7 +40,7 @@ pub(crate) fn curved() -> Conclusion {
         knee: Some(Knee { at: point(16), most: point(16), curve: Vec::new() }),
         knees: Some((8, 16)),
         saturated: Some(16),
-        choice: Some(Choice { depth: 16, why: Why::Knee }),
+        choice: Some(DepthChoice { depth: 16, why: ChoiceReason::Knee }),
         options: vec![
             option("filename", "/srv/a\\:b/fathom-knee-1.tmp"),
             option("rw", "randread"),
@@ -55,8 +55,8 @@ pub(crate) fn curved() -> Conclusion {
 
 fn with_bound(limit_ns: f64, deepest: Option<u32>) -> Conclusion {
     let bound = Bound { figure: Figure::Percentile(99.0), limit_ns };
-    let held = Held { bound, deepest, is_sure: deepest.is_none(), is_uneven: false };
-    let choice = deepest.map(|depth| Choice { depth, why: Why::Bounds });
+    let held = BoundResult { bound, deepest, is_sure: deepest.is_none(), is_uneven: false };
+    let choice = deepest.map(|depth| DepthChoice { depth, why: ChoiceReason::Bounds });
     Conclusion { held: vec![held], choice, ..curved() }
 }
 
@@ -109,7 +109,7 @@ fn intervals_that_say_nothing_run_into_no_neighbour_and_have_units() {
     assert!(intervals.iter().all(|line| cells(line).len() == 5), "{out}");
     assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
     let bound = Bound { figure: Figure::Percentile(99.0), limit_ns: 700_000.0 };
-    let held = Held { bound, deepest: Some(32), is_sure: false, is_uneven: false };
+    let held = BoundResult { bound, deepest: Some(32), is_sure: false, is_uneven: false };
     wild.held = vec![held];
     let said = "p99 <= 700 µs holds to depth 32: 667 µs (9 ns-301 s) there";
     assert!(flat(&text(&wild, &Style::default())).contains(said));

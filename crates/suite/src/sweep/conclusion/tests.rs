@@ -1,6 +1,6 @@
 use super::*;
-use crate::invented::{self, Disk};
-use crate::sweep::{Dimension, Place};
+use crate::simulated::{self, SimulatedDisk};
+use crate::sweep::{Dimension, RunSlot};
 use judge::{Confidence, Limit};
 use record::Severity;
 
@@ -15,15 +15,18 @@ fn design(dimensions: Vec<Dimension>) -> Design {
 /// All runs of a sweep over depths and blocks, on a disk that serves eight at a time; rounds differ
 /// by a thousandth.
 fn made(design: &Design) -> RecordSet {
-    let run = |place: Place| {
+    let run = |place: RunSlot| {
         let cell = design.cell(place);
         let value = |name: &str, default: u64| {
             let found = cell.at.iter().find(|one| one.dimension == name);
             found.map_or(default, |one| one.value.parse().unwrap())
         };
-        let step = invented::step("randread", value("bs", 4096), value("iodepth", 1) as u32, 1000);
+        let step = simulated::step("randread", value("bs", 4096), value("iodepth", 1) as u32, 1000);
         let slower = 1.0 + f64::from(place.round) / 1000.0;
-        let disk = Disk { read_ns: Disk::fast().read_ns * slower, ..Disk::fast() };
+        let disk = SimulatedDisk {
+            read_ns: SimulatedDisk::fast().read_ns * slower,
+            ..SimulatedDisk::fast()
+        };
         let mut run = disk.run(&step);
         run.cell = Some(cell);
         run
@@ -43,7 +46,7 @@ fn the_best_is_marked_among_the_values_of_the_first_dimension() {
         dimension("iodepth", &["1", "4", "8", "16"]),
         dimension("bs", &["4096", "8192"]),
     ]);
-    let conclusion = conclude(&made(&design), &design, &Wanted::default());
+    let conclusion = conclude(&made(&design), &design, &TableOptions::default());
     let names: Vec<String> = conclusion.tables.iter().map(|t| t.measure.name()).collect();
     assert_eq!(names, ["iops", "p99"]);
     let iops = &conclusion.tables[0];
@@ -64,7 +67,7 @@ fn the_best_is_marked_among_the_values_of_the_first_dimension() {
     assert_eq!((conclusion.cells, conclusion.made, conclusion.planned), (8, 24, 24));
     assert!(conclusion.failures.is_empty());
     let first =
-        Wanted { baseline: Baseline::First, measures: vec![Measure::parse("mean").unwrap()] };
+        TableOptions { baseline: Baseline::First, measures: vec![Measure::parse("mean").unwrap()] };
     let conclusion = conclude(&made(&design), &design, &first);
     assert_eq!(conclusion.tables.len(), 1);
     assert_eq!(conclusion.tables[0].columns[1].rows[0].share, Some(1.0));
@@ -77,7 +80,8 @@ fn dimensions_beyond_the_second_make_a_table_each() {
         dimension("bs", &["4096", "8192", "16384"]),
         dimension("numjobs", &["1", "2"]),
     ]);
-    let wanted = Wanted { measures: vec![Measure::parse("iops").unwrap()], ..Wanted::default() };
+    let wanted =
+        TableOptions { measures: vec![Measure::parse("iops").unwrap()], ..TableOptions::default() };
     let tables = conclude(&made(&three), &three, &wanted).tables;
     let at: Vec<&str> = tables.iter().map(|table| table.at[0].value.as_str()).collect();
     assert_eq!(at, ["1", "2"]);
@@ -102,11 +106,11 @@ fn what_failed_or_is_missing_is_known_and_nothing_else_is_made_of_it() {
     for run in &mut set.runs {
         let cell = run.cell.clone();
         if cell.as_ref().is_some_and(|cell| cell.name == "iodepth=4") {
-            *run = RunRecord { cell, ..invented::failed("x", "read", 5) };
+            *run = RunRecord { cell, ..simulated::failed("x", "read", 5) };
         }
     }
     set.runs.retain(|run| run.cell.as_ref().is_none_or(|cell| cell.name != "iodepth=8"));
-    let conclusion = conclude(&set, &design, &Wanted::default());
+    let conclusion = conclude(&set, &design, &TableOptions::default());
     let rows = &conclusion.tables[0].columns[0].rows;
     assert!(matches!(&rows[1].reading, Reading::Failed(why) if why.contains("errno 5")));
     assert_eq!(
@@ -117,7 +121,7 @@ fn what_failed_or_is_missing_is_known_and_nothing_else_is_made_of_it() {
     assert_eq!(conclusion.tables[0].columns[0].totals(3), None);
     assert_eq!((conclusion.failures.len(), conclusion.failures[0].cells.len()), (1, 3));
     assert_eq!((conclusion.made, conclusion.planned), (6, 9));
-    let nothing = conclude(&RecordSet::default(), &design, &Wanted::default());
+    let nothing = conclude(&RecordSet::default(), &design, &TableOptions::default());
     assert_eq!(nothing.made, 0);
 }
 
@@ -136,7 +140,7 @@ fn figures_follow_the_work() {
     assert_eq!(named(&columns), "iops p99", "blocks of a column are alike");
     assert_eq!(named(&Design { paired: true, ..columns }), "iops bandwidth p99");
     let mut mixed = RecordSet::default();
-    mixed.runs.push(Disk::fast().run(&invented::step("randrw", 4096, 4, 1000)));
+    mixed.runs.push(SimulatedDisk::fast().run(&simulated::step("randrw", 4096, 4, 1000)));
     let none = Design::default();
     let names: Vec<String> = usual(&mixed, &none).iter().map(Measure::name).collect();
     assert_eq!(names, ["read.iops", "write.iops", "read.p99", "write.p99"]);
@@ -151,19 +155,22 @@ fn what_is_common_to_cells_is_said_once_with_the_cells() {
         confidence: Confidence::High,
         because: "".into(),
         figures: Vec::new(),
-        use_for: String::new(),
+        valid_for: String::new(),
     };
-    let found = limited(
+    let found = group_by_limit(about_cells(
         vec![
             verdict("a=1: x", Limit::Cpu),
             verdict("a=10: x", Limit::Device),
             verdict("a=2: x", Limit::Device),
         ],
         &cells,
-    );
+    ));
     assert_eq!(found[0].cells, ["a=10", "a=2"]);
     assert_eq!((found[1].verdict.limit, found[1].cells.len()), (Limit::Cpu, 1));
-    let two = limited(vec![verdict("a=1: x", Limit::Cpu), verdict("a=1: y", Limit::Cpu)], &cells);
+    let two = group_by_limit(about_cells(
+        vec![verdict("a=1: x", Limit::Cpu), verdict("a=1: y", Limit::Cpu)],
+        &cells,
+    ));
     assert_eq!(two[0].cells, ["a=1: x", "a=1: y"], "several jobs are named");
     let finding = |job: &str| Finding {
         check: "c",

@@ -1,4 +1,4 @@
-//! Where the runs of a suite work, and the jobs they are.
+//! The file or device that a suite measures, and the jobs of its runs.
 
 use crate::Step;
 use record::{Bytes, Cell, Nanos, RunRecord};
@@ -9,7 +9,9 @@ const OVERHEAD: Nanos = Nanos::from_millis(150);
 
 /// Name of the run that fills what is then measured.
 pub(crate) const FILL: &str = "fill";
-/// Blocks of sequential work.
+/// Block size of random I/O.
+pub(crate) const SMALL: Bytes = Bytes(4096);
+/// Block size of sequential I/O.
 pub(crate) const LARGE: Bytes = Bytes(1 << 20);
 /// Speed that a fill is expected to have before it is known, in bytes a second.
 pub(crate) const FILL_SPEED: f64 = 500e6;
@@ -17,9 +19,9 @@ pub(crate) const FILL_SPEED: f64 = 500e6;
 /// EINVAL: what open(2) says where the filesystem takes no O_DIRECT.
 const EINVAL: i32 = 22;
 
-/// A file or device, and how runs get to it.
+/// A file or device, and how runs access it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Target {
     /// Its path.
     pub path: String,
     /// Whether it takes O_DIRECT.
@@ -28,40 +30,45 @@ pub struct Place {
     pub engine: &'static str,
 }
 
-impl Place {
+impl Target {
     /// A path, reached by O_DIRECT where `direct` says that it takes it.
-    pub fn new(path: impl Into<String>, direct: bool) -> Place {
-        Place { path: path.into(), direct, engine: "io_uring" }
+    pub fn new(path: impl Into<String>, direct: bool) -> Target {
+        Target { path: path.into(), direct, engine: "io_uring" }
     }
 
-    /// Gives up what a failed run shows not to work here: O_DIRECT, io_uring. What was given up, in
-    /// one sentence; `None` when it failed for another reason, or did not fail.
+    /// Falls back where a failed run shows that O_DIRECT or io_uring does not work here, and says so in
+    /// one sentence; `None` when the run did not fail, or failed for another reason.
     pub(crate) fn step_down(&mut self, record: &RunRecord) -> Option<String> {
         let error = record.jobs.iter().find(|job| job.error != 0)?.errors.first()?;
         match error.operation.as_str() {
             "open" if self.direct && error.errno == EINVAL => {
                 self.direct = false;
                 Some(format!(
-                    "{} does not take O_DIRECT: going through the page cache, so memory is part \
-                     of what is measured",
+                    "{} does not support O_DIRECT: using the page cache, so figures include memory",
                     self.path
                 ))
             }
             "use the I/O engine" if self.engine == "io_uring" => {
                 self.engine = "libaio";
-                Some(format!("io_uring cannot be used here ({}): taking libaio", error.text))
+                Some(format!("io_uring cannot be used here ({}): using libaio", error.text))
             }
             _ => None,
         }
     }
 
     /// The step that writes the first `size` once from end to end.
-    pub(crate) fn fill(&self, doing: &str, size: Bytes, seed: u64, limit: Option<Nanos>) -> Step {
+    pub(crate) fn fill(
+        &self,
+        description: &str,
+        size: Bytes,
+        seed: u64,
+        limit: Option<Nanos>,
+    ) -> Step {
         let expected = Nanos((size.0 as f64 / FILL_SPEED * 1e9) as u64);
         let expected = limit.map_or(expected, |limit| expected.min(limit));
-        self.step(&Shape {
+        self.step(&JobSpec {
             cell: Cell { name: FILL.into(), round: 0, ..Cell::default() },
-            doing: doing.into(),
+            description: description.into(),
             rw: "write",
             block: LARGE,
             region: size,
@@ -70,12 +77,12 @@ impl Place {
             seed,
             // Every block of its own content, and all of it on the medium before anything is timed.
             more: vec!["--refill_buffers=1", "--end_fsync=1"],
-            until: Until::Written { limit, expected },
+            until: EndCondition::Written { limit, expected },
         })
     }
 
     /// The step that runs a job here.
-    pub(crate) fn step(&self, run: &Shape) -> Step {
+    pub(crate) fn step(&self, run: &JobSpec) -> Step {
         let option = |name: &str, value: &str| format!("--{name}={value}");
         let engine = if run.synchronous { "psync" } else { self.engine };
         let mut arguments = vec![
@@ -95,22 +102,22 @@ impl Place {
         arguments.extend(run.more.iter().map(|more| (*more).to_owned()));
         arguments.extend(run.until.options());
         let lasts = match run.until {
-            Until::Time { ramp, time } => ramp + time,
-            Until::Written { expected, .. } => expected,
+            EndCondition::Time { ramp, time } => ramp + time,
+            EndCondition::Written { expected, .. } => expected,
         };
         Step {
             cell: run.cell.clone(),
-            doing: run.doing.clone(),
+            description: run.description.clone(),
             arguments,
-            lasts: lasts + OVERHEAD,
+            duration: lasts + OVERHEAD,
         }
     }
 }
 
 /// One job of a suite.
-pub(crate) struct Shape {
+pub(crate) struct JobSpec {
     pub cell: Cell,
-    pub doing: String,
+    pub description: String,
     pub rw: &'static str,
     pub block: Bytes,
     /// Where it works: from the beginning, so far.
@@ -120,23 +127,23 @@ pub(crate) struct Shape {
     pub synchronous: bool,
     pub seed: u64,
     pub more: Vec<&'static str>,
-    pub until: Until,
+    pub until: EndCondition,
 }
 
 /// When a job ends.
 #[derive(Clone, Copy)]
-pub(crate) enum Until {
+pub(crate) enum EndCondition {
     /// After this time, whatever it moved.
     Time { ramp: Nanos, time: Nanos },
     /// When its region is written, or after `limit`.
     Written { limit: Option<Nanos>, expected: Nanos },
 }
 
-impl Until {
+impl EndCondition {
     fn options(self) -> Vec<String> {
         let time = |name: &str, time: Nanos| format!("--{name}={}ms", time.millis().max(1));
         match self {
-            Until::Time { ramp, time: length } => vec![
+            EndCondition::Time { ramp, time: length } => vec![
                 "--time_based=1".into(),
                 time("ramp_time", ramp),
                 time("runtime", length),
@@ -144,7 +151,7 @@ impl Until {
                 // runs without a course to look at.
                 format!("--bwavgtime={}", (length.millis() / 10).clamp(20, 500)),
             ],
-            Until::Written { limit, .. } => {
+            EndCondition::Written { limit, .. } => {
                 limit.map(|limit| time("runtime", limit)).into_iter().collect()
             }
         }
@@ -154,12 +161,12 @@ impl Until {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::invented;
+    use crate::simulated;
 
-    fn shape() -> Shape {
-        Shape {
+    fn shape() -> JobSpec {
+        JobSpec {
             cell: Cell { name: "randread-d1".into(), round: 2, ..Cell::default() },
-            doing: "random read".into(),
+            description: "random read".into(),
             rw: "randread",
             block: Bytes(4096),
             region: Bytes(1 << 30),
@@ -167,36 +174,39 @@ mod tests {
             synchronous: false,
             seed: 7,
             more: vec!["--fsync=1"],
-            until: Until::Time { ramp: Nanos::from_millis(250), time: Nanos::from_millis(2500) },
+            until: EndCondition::Time {
+                ramp: Nanos::from_millis(250),
+                time: Nanos::from_millis(2500),
+            },
         }
     }
 
     #[test]
     fn a_step_is_a_job_of_the_command_line() {
-        let step = Place::new("/mnt/a:b/x y", true).step(&shape());
+        let step = Target::new("/mnt/a:b/x y", true).step(&shape());
         let expected = "--name=randread-d1 --filename=/mnt/a\\:b/x y --rw=randread --bs=4096 \
                         --size=1073741824 --ioengine=io_uring --iodepth=4 --direct=1 --randseed=3 \
                         --percentile_list=50:99:99.9 --fsync=1 --time_based=1 --ramp_time=250ms --runtime=2500ms \
                         --bwavgtime=250";
         assert_eq!(step.arguments.join(" "), expected);
-        assert_eq!(step.lasts, Nanos::from_millis(2900));
-        let written = Until::Written { limit: None, expected: Nanos::SECOND };
-        let step = Place::new("x", false).step(&Shape { until: written, ..shape() });
+        assert_eq!(step.duration, Nanos::from_millis(2900));
+        let written = EndCondition::Written { limit: None, expected: Nanos::SECOND };
+        let step = Target::new("x", false).step(&JobSpec { until: written, ..shape() });
         assert!(step.arguments.iter().all(|a| !a.contains("time")));
         assert!(step.arguments.contains(&"--direct=0".to_owned()));
     }
 
     #[test]
     fn only_what_failed_is_given_up() {
-        let failed = |operation, errno| invented::failed("fill", operation, errno);
-        let mut place = Place::new("x", true);
-        assert_eq!(place.step_down(&failed("open", 13)), None);
-        assert_eq!(place.step_down(&failed("write", EINVAL)), None);
-        assert!(place.step_down(&failed("open", EINVAL)).is_some_and(|t| t.contains("O_DIRECT")));
-        assert!(!place.direct);
-        assert_eq!(place.step_down(&failed("open", EINVAL)), None, "given up already");
-        assert!(place.step_down(&failed("use the I/O engine", 38)).is_some());
-        assert_eq!(place.engine, "libaio");
-        assert_eq!(place.step_down(&failed("use the I/O engine", 38)), None);
+        let failed = |operation, errno| simulated::failed("fill", operation, errno);
+        let mut target = Target::new("x", true);
+        assert_eq!(target.step_down(&failed("open", 13)), None);
+        assert_eq!(target.step_down(&failed("write", EINVAL)), None);
+        assert!(target.step_down(&failed("open", EINVAL)).is_some_and(|t| t.contains("O_DIRECT")));
+        assert!(!target.direct);
+        assert_eq!(target.step_down(&failed("open", EINVAL)), None, "given up already");
+        assert!(target.step_down(&failed("use the I/O engine", 38)).is_some());
+        assert_eq!(target.engine, "libaio");
+        assert_eq!(target.step_down(&failed("use the I/O engine", 38)), None);
     }
 }

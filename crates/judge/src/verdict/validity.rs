@@ -1,72 +1,83 @@
-//! What a figure may be used for, in one sentence.
+//! For what a figure is valid, in one sentence.
 
-use super::Limit;
+use super::limit::Limit;
 use crate::case::{Case, Part};
-use crate::checks::words::{count, list, number};
 use crate::durability::{Durability, durability};
 use crate::finding::Finding;
 use crate::metrics::RequestMetrics;
+use record::human::{count, counted, list, percent, size};
 use record::{Bytes, Direction, Engine, Medium, PerDirection, Severity};
 
-/// What a finding takes away from a figure. Ids of checks that the limit itself says are not here.
+/// (check, what a figure is not valid for when the check fired). Checks that only restate a limit are
+/// not listed.
 const CAVEATS: &[(&str, &str)] = &[
-    ("errors", "anything, before its errors are gone"),
+    ("errors", "any conclusion until its errors are fixed"),
     ("never-written", "blocks that hold data"),
     ("direct-not-direct", "direct I/O"),
     ("served-from-cache", "data that is not in memory"),
-    ("smaller-than-memory", "more data than fits into memory"),
+    ("smaller-than-memory", "data larger than memory"),
     ("repeated-offsets", "blocks that were not just read"),
-    ("compressible-data", "data that does not compress"),
-    ("depth-not-reached", "the queue depth that was asked for"),
+    ("compressible-data", "incompressible data"),
+    ("depth-not-reached", "the requested queue depth"),
     ("not-steady", "sustained load"),
     ("too-short", "sustained load"),
-    ("too-few-samples", "its rare latencies"),
-    ("coordinated-omission", "what users wait: that is the response latency"),
-    ("noisy-neighbour", "comparison, before it was repeated on a quiet machine"),
-    ("background-work", "comparison, before it was repeated on a quiet machine"),
+    ("too-few-samples", "tail latency"),
+    ("coordinated-omission", "user-visible latency (see the response latency)"),
+    ("noisy-neighbour", "comparison until repeated on a quiet machine"),
+    ("background-work", "comparison until repeated on a quiet machine"),
     ("cpu-starved", "latency on an idle machine"),
     ("stolen-time", "latency on an idle machine"),
-    ("throttled-hot", "a machine that stays cool"),
+    ("throttled-hot", "a cool machine"),
     ("misaligned", "aligned I/O"),
-    ("overlapping-jobs", "jobs that have blocks of their own"),
-    ("server-on-this-host", "the server on a machine of its own"),
-    ("connection-bound", "clients that keep their connections"),
+    ("overlapping-jobs", "jobs with separate blocks"),
+    ("server-on-this-host", "a server on its own machine"),
+    ("connection-bound", "clients that keep connections open"),
     ("unhealthy-device", "a healthy device"),
-    ("fsync-implausible", "writes that must survive a power cut"),
+    ("fsync-implausible", "writes that must survive power loss"),
 ];
 
-/// More is not read.
+/// Nobody reads more.
 const CAVEATS_MAX: usize = 3;
 
-/// "Use it for: …; not for …", fitted to the limit, the findings and what completed writes are
-/// worth. Without a full stop.
+/// "valid for: …; not valid for: …", from the limit, the findings and the durability of writes. Has
+/// no full stop.
 pub(super) fn sentence(case: &Case, part: &Part, limit: Limit, findings: &[&Finding]) -> String {
     if part.workers.iter().all(|job| job.did_nothing()) {
-        return "use it for: nothing; nothing was measured".into();
+        return "valid for: nothing; no I/O was measured".into();
     }
-    let what = what(case, part);
+    let what = describe_workload(case, part);
     let (good, bad) = match limit {
         Limit::Device | Limit::Server => (what, None),
-        Limit::Cache => (format!("{what}, answered by memory"), Some("the storage below")),
-        Limit::Cpu if part.medium() == Medium::Time => (what, Some("other storage below it")),
+        Limit::Cache => (
+            format!("{what}, served from memory"),
+            Some(
+                "the storage below the \
+                                  cache",
+            ),
+        ),
+        Limit::Cpu if part.medium() == Medium::Time => (what, Some("other storage")),
         Limit::Cpu => {
-            let good = format!("what these CPUs can drive: {what}");
-            (good, Some("the most the storage can do"))
+            let good = format!("{what}, as fast as these CPUs allow");
+            (good, Some("the maximum of the storage"))
         }
-        Limit::Client => {
-            ("what this load generator can drive with these settings".into(), Some("the storage"))
-        }
-        Limit::Throttle => (format!("{what}, under this limit"), Some("the storage without it")),
+        Limit::Client => ("this load generator with these settings".into(), Some("the storage")),
+        Limit::Throttle => (
+            format!("{what}, under this limit"),
+            Some(
+                "the storage without the \
+                                     limit",
+            ),
+        ),
         Limit::Rate => {
-            (format!("the latency at this rate of {what}"), Some("the most the storage can do"))
+            (format!("latency of {what} at this rate"), Some("the maximum of the storage"))
         }
         Limit::Unknown => {
             let good = format!("comparison with the same run on this machine: {what}");
-            (good, Some("a figure of the storage itself"))
+            (good, Some("the storage itself"))
         }
     };
     let mut not_for: Vec<&str> = bad.into_iter().collect();
-    not_for.extend(volatile(case, part));
+    not_for.extend(not_durable(case, part));
     not_for.extend(caveats(findings, limit));
     let mut seen = Vec::new();
     not_for.retain(|text| {
@@ -76,8 +87,8 @@ pub(super) fn sentence(case: &Case, part: &Part, limit: Limit, findings: &[&Find
     });
     not_for.truncate(CAVEATS_MAX);
     match not_for.is_empty() {
-        true => format!("use it for: {good}"),
-        false => format!("use it for: {good}; not for {}", not_for.join(", nor for ")),
+        true => format!("valid for: {good}"),
+        false => format!("valid for: {good}; not valid for: {}", not_for.join(", ")),
     }
 }
 
@@ -87,13 +98,13 @@ fn caveats(findings: &[&Finding], limit: Limit) -> Vec<&'static str> {
     CAVEATS.iter().filter(|(id, _)| said(id) && !implied(id)).map(|(_, text)| *text).collect()
 }
 
-/// "4 KiB random reads of this filesystem (ext4) at depth 32, direct, by 4 workers".
-pub(super) fn what(case: &Case, part: &Part) -> String {
+/// "4 KiB random reads on this filesystem (ext4) at depth 32, direct, by 4 workers".
+pub(super) fn describe_workload(case: &Case, part: &Part) -> String {
     let workload = &part.first().workload;
     if part.medium() == Medium::Time {
         return format!(
             "this work on this machine{}",
-            place(case, part).replacen(" of ", " and ", 1)
+            place(case, part).replacen(" on ", " and ", 1)
         );
     }
     let mut out = match part.medium() {
@@ -108,70 +119,61 @@ pub(super) fn what(case: &Case, part: &Part) -> String {
     if workload.iodepth > 1
         && (offloads || !Engine::named(&workload.ioengine).is_some_and(Engine::blocks))
     {
-        out += &format!(" at depth {}", number(f64::from(workload.iodepth)));
+        out += &format!(" at depth {}", count(f64::from(workload.iodepth)));
     } else {
-        out += ", one at a time";
+        out += " at depth 1";
     }
     if !workload.files.is_empty() && part.medium() == Medium::Data {
         out += match [Direction::Read, Direction::Write].map(|way| workload.is_direct_in(way)) {
             [true, true] => ", direct",
-            [true, false] => ", its reads direct",
-            [false, true] => ", its writes direct",
+            [true, false] => ", reads direct",
+            [false, true] => ", writes direct",
             [false, false] => ", buffered",
         };
     }
     match part.workers.len() {
         1 => out,
-        workers => out + &format!(", by {}", count(workers, "worker")),
+        workers => out + &format!(", by {}", counted(workers, "worker")),
     }
 }
 
-fn moved(part: &Part) -> Vec<Direction> {
+fn active_directions(part: &Part) -> Vec<Direction> {
     Direction::ALL.into_iter().filter(|direction| part.ios(*direction) > 0).collect()
 }
 
 fn blocks(part: &Part) -> String {
     let sizes: &PerDirection<(Bytes, Bytes)> = &part.first().workload.block_size;
-    let mut ranges: Vec<(Bytes, Bytes)> = moved(part).into_iter().map(|d| sizes[d]).collect();
+    let mut ranges: Vec<(Bytes, Bytes)> =
+        active_directions(part).into_iter().map(|d| sizes[d]).collect();
     ranges.dedup();
     match ranges.as_slice() {
-        [(min, max)] if min == max => format!("{} ", whole_size(min.0)),
-        [(min, max)] => format!("{} to {} ", whole_size(min.0), whole_size(max.0)),
+        [(min, max)] if min == max => format!("{} ", size(min.0 as f64)),
+        [(min, max)] => format!("{} to {} ", size(min.0 as f64), size(max.0 as f64)),
         _ => String::new(),
     }
-}
-
-/// "4 KiB", "1 MiB", "1536 B".
-fn whole_size(bytes: u64) -> String {
-    for (shift, unit) in [(30, "GiB"), (20, "MiB"), (10, "KiB")] {
-        if bytes >= 1 << shift && bytes.is_multiple_of(1 << shift) {
-            return format!("{} {unit}", bytes >> shift);
-        }
-    }
-    format!("{bytes} B")
 }
 
 fn pattern(part: &Part) -> String {
     let workload = &part.first().workload;
     let order = if workload.rw.contains("rand") { "random" } else { "sequential" };
-    let total: u64 = moved(part).into_iter().map(|d| part.ios(d)).sum();
+    let total: u64 = active_directions(part).into_iter().map(|d| part.ios(d)).sum();
     let named = |direction: Direction| format!("{}s", direction.name());
-    if let Some(mix) = mix(part) {
+    if let Some(mix) = request_mix(part) {
         return format!("{order} {mix}");
     }
-    let kinds: Vec<String> = match moved(part).as_slice() {
+    let kinds: Vec<String> = match active_directions(part).as_slice() {
         [] => vec!["synchronisations".into()],
         [one] => vec![named(*one)],
         several => several
             .iter()
-            .map(|d| format!("{} ({:.0} %)", named(*d), part.ios(*d) as f64 * 100.0 / total as f64))
+            .map(|d| format!("{} ({})", named(*d), percent(part.ios(*d) as f64 / total as f64)))
             .collect(),
     };
     format!("{order} {}", list(&kinds))
 }
 
 /// "GETs (45 %), HEADs (30 %) and PUTs (25 %)": requests of several kinds of which each is an I/O.
-fn mix(part: &Part) -> Option<String> {
+fn request_mix(part: &Part) -> Option<String> {
     let requests = &part.metrics.exchange.as_ref()?.requests;
     let are_ios = |one: &RequestMetrics| ["GET", "HEAD", "PUT", "DELETE"].contains(&&*one.request);
     if requests.len() < 2 || !requests.iter().all(are_ios) {
@@ -179,29 +181,29 @@ fn mix(part: &Part) -> Option<String> {
     }
     let total: u64 = requests.iter().map(|one| one.sent).sum();
     let share = |one: &RequestMetrics| {
-        format!("{}s ({:.0} %)", one.request, one.sent as f64 * 100.0 / total.max(1) as f64)
+        format!("{}s ({})", one.request, percent(one.sent as f64 / total.max(1) as f64))
     };
     Some(list(&requests.iter().map(share).collect::<Vec<_>>()))
 }
 
 fn place(case: &Case, part: &Part) -> String {
     if part.medium() == Medium::Memory && part.first().workload.ioengine == "null" {
-        return " of nothing (engine null)".into();
+        return " with engine null (no storage)".into();
     }
     if let Some(asked) = &part.metrics.exchange {
         return format!(" of objects at {} ({})", asked.endpoints.join(", "), asked.protocol);
     }
     let filesystems = case.filesystems_of(part);
     match (filesystems.as_slice(), part.devices.first()) {
-        ([one], _) => format!(" of this filesystem ({})", one.kind),
-        ([_, ..], _) => " of these filesystems".into(),
-        ([], Some(device)) => format!(" of {device}"),
+        ([one], _) => format!(" on this filesystem ({})", one.kind),
+        ([_, ..], _) => " on these filesystems".into(),
+        ([], Some(device)) => format!(" on {device}"),
         ([], None) => String::new(),
     }
 }
 
-/// What writes that were not synchronised are not worth.
-fn volatile(case: &Case, part: &Part) -> Option<&'static str> {
+/// Whether completed writes may be lost.
+fn not_durable(case: &Case, part: &Part) -> Option<&'static str> {
     if part.ios(Direction::Write) == 0 || part.medium() != Medium::Data {
         return None;
     }
@@ -218,5 +220,5 @@ fn volatile(case: &Case, part: &Part) -> Option<&'static str> {
     classes
         .iter()
         .any(|class| kept(class) == Some(false))
-        .then_some("writes that must survive a power cut")
+        .then_some("writes that must survive power loss")
 }

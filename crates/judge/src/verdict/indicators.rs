@@ -1,11 +1,11 @@
-//! What the evidence says of one part, as the few numbers the rules look at.
+//! The evidence about one job as the numbers that rules use.
 
 use crate::case::{Case, Part};
 use crate::metrics::window::common_ns;
 use record::{Direction, DiskSample, JobRecord, Nanos};
 
-/// Numbers about one part. Shares are of its workers' time, 0 to 1.
-pub(super) struct Signs {
+/// Numbers about one job. Shares are of its workers' time, 0 to 1.
+pub(super) struct Indicators {
     /// I/Os that completed.
     pub(super) ios: u64,
     /// Length of its window.
@@ -27,11 +27,11 @@ pub(super) struct Signs {
     /// Share of that time that went into synchronisations.
     pub(super) syncing: f64,
     /// The lowest devices under its files.
-    pub(super) disks: Option<DiskSigns>,
+    pub(super) disks: Option<DiskIndicators>,
 }
 
-/// What the lowest devices under a part did in its window, all together.
-pub(super) struct DiskSigns {
+/// What the lowest devices under a job did in its window, all together.
+pub(super) struct DiskIndicators {
     /// Bytes they moved in the part's main direction, over the bytes all jobs on them moved.
     pub(super) moved: f64,
     /// I/Os under way at them, mean over the window.
@@ -42,7 +42,7 @@ pub(super) struct DiskSigns {
     pub(super) shared: bool,
 }
 
-impl DiskSigns {
+impl DiskIndicators {
     /// Share of the I/Os' time that passed at the devices, by Little's law.
     pub(super) fn share(&self) -> f64 {
         match self.asked_in_flight > 0.0 {
@@ -52,9 +52,9 @@ impl DiskSigns {
     }
 }
 
-impl Signs {
+impl Indicators {
     /// The signs of a part.
-    pub(super) fn of(case: &Case, part: &Part) -> Signs {
+    pub(super) fn of(case: &Case, part: &Part) -> Indicators {
         let window = part.length();
         let spent = |pick: fn(&JobRecord) -> u64| -> f64 {
             let ran: u64 = part.workers.iter().map(|job| (job.ended - job.started).0).sum();
@@ -71,7 +71,7 @@ impl Signs {
             })
             .unwrap_or(Direction::Read);
         let total = Direction::ALL.into_iter().map(sum).sum::<u64>() + syncs;
-        Signs {
+        Indicators {
             ios: Direction::ALL.into_iter().map(|d| part.ios(d)).sum(),
             window,
             on_cpu: spent(|job| job.cpu.user.0 + job.cpu.system.0),
@@ -99,7 +99,7 @@ impl Signs {
 
     /// Share of the I/Os' time that passed at the devices; `None` without sampled devices.
     pub(super) fn at_device(&self) -> Option<f64> {
-        self.disks.as_ref().map(DiskSigns::share)
+        self.disks.as_ref().map(DiskIndicators::share)
     }
 
     /// Share of the main direction's bytes that the devices moved, where only this part used them.
@@ -130,7 +130,7 @@ fn in_flight(part: &Part, from: Nanos, to: Nanos) -> f64 {
     part.workers.iter().map(of).sum::<f64>() / length
 }
 
-fn disks(case: &Case, part: &Part, direction: Direction) -> Option<DiskSigns> {
+fn disks(case: &Case, part: &Part, direction: Direction) -> Option<DiskIndicators> {
     let disks = case.disks_of(part);
     let uses: Option<Vec<_>> = disks.iter().map(|d| case.device_use(part, &d.name)).collect();
     let uses = uses.filter(|uses| !uses.is_empty())?;
@@ -149,7 +149,7 @@ fn disks(case: &Case, part: &Part, direction: Direction) -> Option<DiskSigns> {
         })
         .sum();
     let queued: f64 = uses.iter().map(|device| queued_ms(&device.counters)).sum();
-    Some(DiskSigns {
+    Some(DiskIndicators {
         moved: moved as f64 / part.bytes(direction).max(1) as f64,
         in_flight: queued / (part.length().0.max(1) as f64 / 1e6),
         asked_in_flight: on_them.iter().map(|other| in_flight(other, part.from, part.to)).sum(),

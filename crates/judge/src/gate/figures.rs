@@ -1,6 +1,6 @@
-//! Figures of a job and how far they can be trusted.
+//! Figures of a job with their confidence intervals.
 
-use super::condition::{Class, Metric};
+use super::condition::{LatencyKind, Metric};
 use crate::case::Case;
 use crate::metrics::exchange;
 use crate::metrics::latency::merged;
@@ -13,7 +13,7 @@ use crate::stats::{
 use record::{Direction, Histogram, JobRecord};
 
 /// One job in all runs that repeat each other.
-pub(crate) struct Member<'a> {
+pub(crate) struct RepeatedJob<'a> {
     /// Its name, with that of its cell where several were run in turn.
     pub(crate) name: String,
     /// Its workers in each run.
@@ -24,15 +24,15 @@ pub(crate) struct Member<'a> {
 pub(crate) struct Measured {
     pub(crate) operation: Operation,
     pub(crate) estimate: Estimate,
-    /// Why the interval has no end.
+    /// Why the interval is unbounded.
     pub(crate) reason: Option<String>,
 }
 
 /// The jobs of some runs, in order.
-pub(crate) fn members<'a>(cases: &[Case<'a>]) -> Vec<Member<'a>> {
+pub(crate) fn repeated_jobs<'a>(cases: &[Case<'a>]) -> Vec<RepeatedJob<'a>> {
     let cell = |case: &Case<'a>| case.record.cell_name();
     let several = cases.iter().any(|case| cell(case) != cell(&cases[0]));
-    let mut members: Vec<Member> = Vec::new();
+    let mut repeated_jobs: Vec<RepeatedJob> = Vec::new();
     for case in cases {
         // Sections of one name in one run are one job.
         let mut own: Vec<(String, Vec<&JobRecord>)> = Vec::new();
@@ -47,28 +47,28 @@ pub(crate) fn members<'a>(cases: &[Case<'a>]) -> Vec<Member<'a>> {
             }
         }
         for (name, workers) in own {
-            match members.iter_mut().find(|member| member.name == name) {
+            match repeated_jobs.iter_mut().find(|member| member.name == name) {
                 Some(member) => member.runs.push(workers),
-                None => members.push(Member { name, runs: vec![workers] }),
+                None => repeated_jobs.push(RepeatedJob { name, runs: vec![workers] }),
             }
         }
     }
-    members
+    repeated_jobs
 }
 
 /// A figure of a job in each direction it has it in, or of each kind of request where it is one of
 /// requests; or of the one asked for.
 pub(crate) fn figures(
-    member: &Member,
+    member: &RepeatedJob,
     asked: Option<&Operation>,
-    class: Class,
+    class: LatencyKind,
     metric: Metric,
     seed: u64,
 ) -> Vec<Measured> {
     let operations: Vec<Operation> = match (asked, class, metric) {
         (Some(one), ..) => vec![one.clone()],
-        (None, Class::Sync, _) => vec![Operation::Sync],
-        (None, Class::FirstByte, _) | (None, _, Metric::Failed) => {
+        (None, LatencyKind::Sync, _) => vec![Operation::Sync],
+        (None, LatencyKind::FirstByte, _) | (None, _, Metric::Failed) => {
             let all: Vec<&JobRecord> = member.runs.iter().flatten().copied().collect();
             exchange::kinds(&all).into_iter().map(Operation::Request).collect()
         }
@@ -78,9 +78,9 @@ pub(crate) fn figures(
         let values: Vec<(Estimate, Option<String>)> = member
             .runs
             .iter()
-            .filter_map(|workers| single(workers, &operation, class, metric, seed))
+            .filter_map(|workers| figure_of_run(workers, &operation, class, metric, seed))
             .collect();
-        let (estimate, reason) = combined(values, metric, seed)?;
+        let (estimate, reason) = combine_runs(values, metric, seed)?;
         Some(Measured { operation, estimate, reason })
     };
     operations.into_iter().filter_map(of).collect()
@@ -88,7 +88,7 @@ pub(crate) fn figures(
 
 /// The figure of one run, or of several: extremes are those of all runs, other figures the mean of
 /// the runs', whose interval then comes from how the runs differ.
-fn combined(
+fn combine_runs(
     mut values: Vec<(Estimate, Option<String>)>,
     metric: Metric,
     seed: u64,
@@ -106,7 +106,7 @@ fn combined(
 }
 
 /// IOPS of each run of a job, all directions together.
-pub(super) fn rounds(member: &Member) -> Vec<f64> {
+pub(super) fn rounds(member: &RepeatedJob) -> Vec<f64> {
     let of = |workers: &Vec<&JobRecord>| {
         let ios = workers.iter().map(|job| job.ios()).sum();
         per_second(ios, union_ns(&busy(workers, &Direction::ALL)))
@@ -115,16 +115,16 @@ pub(super) fn rounds(member: &Member) -> Vec<f64> {
 }
 
 /// Whole intervals of the job in the run that has fewest.
-pub(super) fn intervals(member: &Member) -> usize {
+pub(super) fn intervals(member: &RepeatedJob) -> usize {
     let of = |workers: &Vec<&JobRecord>| slots(workers, &Direction::ALL).len();
     member.runs.iter().map(of).min().unwrap_or(0)
 }
 
 /// The figure of one run; with a reason where its interval has no end.
-fn single(
+fn figure_of_run(
     workers: &[&JobRecord],
     operation: &Operation,
-    class: Class,
+    class: LatencyKind,
     metric: Metric,
     seed: u64,
 ) -> Option<(Estimate, Option<String>)> {
@@ -171,11 +171,11 @@ fn rate(
         return None;
     }
     let values: Vec<f64> = slots(workers, &[direction]).iter().map(of).collect();
-    Some(around(workers, per_second(amount, window), &values, seed))
+    Some(with_series_interval(workers, per_second(amount, window), &values, seed))
 }
 
 /// A value with the interval of the mean of a series around it.
-fn around(
+fn with_series_interval(
     workers: &[&JobRecord],
     value: f64,
     series: &[f64],
@@ -193,7 +193,7 @@ fn around(
 fn latency(
     workers: &[&JobRecord],
     operation: &Operation,
-    class: Class,
+    class: LatencyKind,
     metric: Metric,
     seed: u64,
 ) -> Option<(Estimate, Option<String>)> {
@@ -202,37 +202,37 @@ fn latency(
         (Metric::Min, ..) | (Metric::Percentile(0.0), ..) => Some(exact(all.min())),
         (Metric::Max, ..) | (Metric::Percentile(100.0), ..) => Some(exact(all.max())),
         (Metric::Percentile(percentile), ..) => Some(self::percentile(&all, percentile)),
-        (_, Operation::Io(direction), Class::Clat) => {
+        (_, Operation::Io(direction), LatencyKind::Clat) => {
             let series: Vec<f64> =
                 slots(workers, &[*direction]).iter().filter_map(Slot::latency).collect();
-            Some(around(workers, all.mean(), &series, seed))
+            Some(with_series_interval(workers, all.mean(), &series, seed))
         }
         _ => Some(mean(&all)),
     }
 }
 
-/// Which latencies of a kind of request, of all that a job sent, say what no other figure of it says:
-/// to the first byte; and whole, unless the I/Os of a direction are just these requests.
-pub(crate) fn classes_of_request(request: &str, all: &[String]) -> Vec<Class> {
+/// The latencies to show for a kind of request: to the first byte; and whole, unless the I/Os of a
+/// direction are exactly these requests.
+pub(crate) fn classes_of_request(request: &str, all: &[String]) -> Vec<LatencyKind> {
     let are_ios = match request {
         "GET" | "DELETE" => true,
         "PUT" => !all.iter().any(|other| other == "UploadPart"),
         // Alone they count as reads.
         _ => all.len() == 1,
     };
-    let whole = (!are_ios).then_some(Class::Lat);
-    [Class::FirstByte].into_iter().chain(whole).collect()
+    let whole = (!are_ios).then_some(LatencyKind::Lat);
+    [LatencyKind::FirstByte].into_iter().chain(whole).collect()
 }
 
-/// What such a latency is called.
-pub(crate) fn latency_name(operation: &Operation, class: Class) -> &'static str {
+/// The name of a latency.
+pub(crate) fn latency_name(operation: &Operation, class: LatencyKind) -> &'static str {
     match (operation, class) {
-        (_, Class::FirstByte) => "first byte",
+        (_, LatencyKind::FirstByte) => "first byte",
         (Operation::Request(_), _) => "whole",
-        (Operation::Sync, _) | (_, Class::Sync) => "synchronisation",
-        (_, Class::Response) => "response",
-        (_, Class::Clat) => "completion",
-        (_, Class::Lat | Class::Slat) => "total",
+        (Operation::Sync, _) | (_, LatencyKind::Sync) => "synchronisation",
+        (_, LatencyKind::Response) => "response",
+        (_, LatencyKind::Clat) => "completion",
+        (_, LatencyKind::Lat | LatencyKind::Slat) => "total",
     }
 }
 
@@ -241,7 +241,7 @@ pub(crate) fn latency_name(operation: &Operation, class: Class) -> &'static str 
 pub(crate) fn histogram(
     workers: &[&JobRecord],
     operation: &Operation,
-    class: Class,
+    class: LatencyKind,
 ) -> Option<Histogram> {
     let direction = match operation {
         Operation::Io(direction) => *direction,
@@ -249,7 +249,7 @@ pub(crate) fn histogram(
         Operation::Request(request) => {
             let request = Some(request.as_str());
             return match class {
-                Class::FirstByte => exchange::times(workers, request, |one| &one.first_byte),
+                LatencyKind::FirstByte => exchange::times(workers, request, |one| &one.first_byte),
                 _ => exchange::times(workers, request, |one| &one.whole),
             };
         }
@@ -257,11 +257,11 @@ pub(crate) fn histogram(
     let of = |job: &&'_ JobRecord| -> Option<Histogram> {
         let result = &job.results[direction];
         match class {
-            Class::Clat => result.latency.clat.clone(),
-            Class::Lat => result.lat().cloned(),
-            Class::Slat => result.latency.slat.clone(),
-            Class::Response => result.latency.response.clone(),
-            Class::Sync | Class::FirstByte => None,
+            LatencyKind::Clat => result.latency.clat.clone(),
+            LatencyKind::Lat => result.lat().cloned(),
+            LatencyKind::Slat => result.latency.slat.clone(),
+            LatencyKind::Response => result.latency.response.clone(),
+            LatencyKind::Sync | LatencyKind::FirstByte => None,
         }
     };
     let parts: Vec<Histogram> = workers.iter().filter_map(of).collect();
@@ -274,7 +274,7 @@ fn exact(value: u64) -> (Estimate, Option<String>) {
 
 fn percentile(all: &Histogram, percentile: f64) -> (Estimate, Option<String>) {
     let Some(value) = all.known_percentile(percentile).map(|value| value as f64) else {
-        let reason = format!("p{percentile} is not among the percentiles that were printed");
+        let reason = format!("p{percentile} was not printed by the other program");
         return (Estimate { value: 0.0, low: 0.0, high: f64::INFINITY }, Some(reason));
     };
     match percentile_interval(all, percentile) {

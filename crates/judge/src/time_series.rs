@@ -1,4 +1,4 @@
-//! What a run did over its time: each job step by step, and the machine under it.
+//! Time series of a run: each job in steps, and the machine.
 
 use crate::case::{Case, CpuShare, Part};
 use crate::metrics::series::{Slot, slots};
@@ -6,13 +6,13 @@ use crate::metrics::window::per_second;
 use crate::stats::{change_points, median, supports};
 use record::{Direction, LatencyHistory, Nanos, RunRecord, Sample};
 
-/// More steps than this are shown by no picture; neighbours are taken together.
+/// Largest number of steps; neighbours are merged.
 const STEPS_MAX: usize = 600;
 /// CPU times are counted in hundredths of a second: a shorter step says little.
 const MACHINE_STEP_MIN: u64 = 500_000_000;
-/// Fewer intervals show no level.
+/// Smallest number of intervals that shows a level.
 const SLOTS_MIN: usize = 10;
-/// A level that differs by less from the one before is not told, as no finding tells it.
+/// Smallest change of level that is shown, as a share.
 const LEVEL: f64 = 0.10;
 
 /// The percentiles that are followed over time.
@@ -20,31 +20,31 @@ pub const PERCENTILES: [f64; 3] = [50.0, 99.0, 99.9];
 
 /// One job over the time of its run. All times are nanoseconds from the run's origin.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Course {
+pub struct JobSeries {
     /// Its name.
     pub job: String,
-    /// What came before its measured window, where it was told to leave something out.
+    /// The ramp before its measured window.
     pub ramp: Option<(u64, u64)>,
     /// Its measured window.
     pub window: (u64, u64),
     /// Where its rate changed to another level, by a tenth at least.
     pub new_levels: Vec<u64>,
-    /// The time that counts as steady: what a search for steadiness ended with or, where there was
-    /// none, what follows the last change of level.
+    /// The steady time: the window in which `steadystate` was attained or, without that option, the
+    /// time after the last change of level.
     pub steady: Option<(u64, u64)>,
     /// The directions in which it did I/O.
-    pub directions: Vec<DirectionCourse>,
+    pub directions: Vec<DirectionSeries>,
     /// I/Os in flight, by Little's law, in each step: (begin, number).
     pub depth: Vec<(u64, f64)>,
 }
 
 /// One direction of a job over time.
 #[derive(Clone, Debug, PartialEq)]
-pub struct DirectionCourse {
+pub struct DirectionSeries {
     /// Which.
     pub direction: Direction,
     /// Its rates, step by step.
-    pub steps: Vec<Step>,
+    pub steps: Vec<SeriesStep>,
     /// How its completion latencies were distributed; empty in records of before that was kept.
     pub history: LatencyHistory,
     /// For each of [`PERCENTILES`] the (begin, nanoseconds) of the steps with enough completions for
@@ -54,7 +54,7 @@ pub struct DirectionCourse {
 
 /// One step of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Step {
+pub struct SeriesStep {
     /// Where it begins.
     pub start: u64,
     /// How long it is.
@@ -69,11 +69,11 @@ pub struct Step {
 
 /// The machine over the time of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct MachineCourse {
+pub struct MachineSeries {
     /// Its CPUs.
     pub cpus: Vec<CpuStep>,
     /// The devices under the targets.
-    pub devices: Vec<DeviceCourse>,
+    pub devices: Vec<DeviceSeries>,
 }
 
 /// The CPUs in one step, as shares from 0 to 1.
@@ -91,7 +91,7 @@ pub struct CpuStep {
 
 /// One device over time.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct DeviceCourse {
+pub struct DeviceSeries {
     /// Kernel name.
     pub name: String,
     /// What it did.
@@ -111,9 +111,9 @@ pub struct DeviceStep {
     pub in_flight: f64,
 }
 
-/// What a device moved over a run, and what jobs asked of it.
+/// Bytes that a device moved over a run, and bytes that jobs requested.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Traffic {
+pub struct DeviceTraffic {
     /// Kernel name.
     pub device: String,
     /// Bytes the jobs read.
@@ -127,12 +127,12 @@ pub struct Traffic {
 }
 
 /// The course of every job that did I/O.
-pub fn courses(record: &RunRecord) -> Vec<Course> {
+pub fn job_series(record: &RunRecord) -> Vec<JobSeries> {
     Case::of(record).parts.iter().filter_map(course).collect()
 }
 
-fn course(part: &Part) -> Option<Course> {
-    let directions: Vec<DirectionCourse> = Direction::ALL
+fn course(part: &Part) -> Option<JobSeries> {
+    let directions: Vec<DirectionSeries> = Direction::ALL
         .into_iter()
         .filter(|direction| part.ios(*direction) > 0)
         .map(|direction| of_direction(part, direction))
@@ -144,7 +144,7 @@ fn course(part: &Part) -> Option<Course> {
     let window = (part.from.0, part.to.0);
     let new_levels = new_levels(&all);
     let ramp = part.first().workload.ramp;
-    Some(Course {
+    Some(JobSeries {
         job: part.name.to_owned(),
         ramp: (ramp.0 > 0).then(|| (window.0.saturating_sub(ramp.0), window.0)),
         steady: steady(part, &new_levels, window),
@@ -165,7 +165,7 @@ fn steady(part: &Part, new_levels: &[u64], window: (u64, u64)) -> Option<(u64, u
     }
 }
 
-/// Where a level begins that differs from the one before as much as a finding would tell.
+/// Starts of levels that differ enough from the level before.
 fn new_levels(all: &[Slot]) -> Vec<u64> {
     if all.len() < SLOTS_MIN {
         return Vec::new();
@@ -180,8 +180,8 @@ fn new_levels(all: &[Slot]) -> Vec<u64> {
     bounds.windows(3).filter(differs).map(|b| all[b[1]].start).collect()
 }
 
-fn of_direction(part: &Part, direction: Direction) -> DirectionCourse {
-    let step = |slot: &Slot| Step {
+fn of_direction(part: &Part, direction: Direction) -> DirectionSeries {
+    let step = |slot: &Slot| SeriesStep {
         start: slot.start,
         length: slot.length,
         iops: slot.iops(),
@@ -192,7 +192,7 @@ fn of_direction(part: &Part, direction: Direction) -> DirectionCourse {
     part.workers.iter().for_each(|job| history.merge(job.latency_history.clone()));
     let steps = thinned(&slots(&part.workers, &[direction])).iter().map(step).collect();
     let percentiles = PERCENTILES.map(|p| (p, followed(&history, direction, p))).into();
-    DirectionCourse { direction, steps, history, percentiles }
+    DirectionSeries { direction, steps, history, percentiles }
 }
 
 /// A percentile in each step that has enough completions for it.
@@ -226,17 +226,17 @@ fn ratio(part: u64, whole: u64) -> f64 {
 }
 
 /// The machine over the time of a run, as it was sampled.
-pub fn machine_course(record: &RunRecord) -> MachineCourse {
+pub fn machine_series(record: &RunRecord) -> MachineSeries {
     let case = Case::of(record);
     let samples = spaced(&record.timeline.samples);
     let pairs = || samples.windows(2).map(|pair| (pair[0], pair[1]));
     let cpus = pairs().filter_map(|(from, to)| cpu_step(&case, from, to)).collect();
     let names = record.timeline.samples.first().map(|s| s.disks.keys()).into_iter().flatten();
-    let device = |name: &String| DeviceCourse {
+    let device = |name: &String| DeviceSeries {
         name: name.clone(),
         steps: pairs().filter_map(|(from, to)| device_step(name, from, to)).collect(),
     };
-    MachineCourse { cpus, devices: names.map(device).collect() }
+    MachineSeries { cpus, devices: names.map(device).collect() }
 }
 
 /// Samples far enough apart that their differences say something, and few enough.
@@ -277,7 +277,7 @@ fn device_step(name: &str, from: &Sample, to: &Sample) -> Option<DeviceStep> {
 }
 
 /// What every lowest device under the jobs moved while they ran.
-pub fn traffic(record: &RunRecord) -> Vec<Traffic> {
+pub fn device_traffic(record: &RunRecord) -> Vec<DeviceTraffic> {
     let case = Case::of(record);
     let from = case.parts.iter().map(|part| part.from).min().unwrap_or_default();
     let to = case.parts.iter().map(|part| part.to).max().unwrap_or(Nanos(0));
@@ -289,7 +289,7 @@ pub fn traffic(record: &RunRecord) -> Vec<Traffic> {
     }
     let of = |name: &str| {
         let used = case.device_use_in(name, from, to)?;
-        Some(Traffic {
+        Some(DeviceTraffic {
             device: name.to_owned(),
             read_asked: used.read_asked,
             read: used.counters.read_bytes,
@@ -309,7 +309,7 @@ mod tests {
     #[test]
     fn a_calm_job_has_one_level_and_the_machine_is_followed() {
         let run = record(vec![job("read", Direction::Read, 10)]);
-        let all = courses(&run);
+        let all = job_series(&run);
         assert_eq!(all.len(), 1);
         let course = &all[0];
         assert_eq!(course.ramp, Some((0, SECOND)));
@@ -318,9 +318,9 @@ mod tests {
         assert_eq!(steps.len(), 20);
         assert!(steps.iter().all(|step| (step.iops - IOPS as f64).abs() < 1.0));
         assert!(course.depth.iter().all(|(_, depth)| (depth - 1.0).abs() < 0.05));
-        let machine = machine_course(&run);
+        let machine = machine_series(&run);
         assert!(!machine.cpus.is_empty() && machine.devices[0].name == "sda");
-        let moved = &traffic(&run)[0];
+        let moved = &device_traffic(&run)[0];
         assert!(moved.read_asked > 0 && moved.read.abs_diff(moved.read_asked) < moved.read / 10);
     }
 
@@ -330,7 +330,7 @@ mod tests {
         for interval in run.jobs[0].intervals.iter_mut().skip(20) {
             interval.ios.read /= 2;
         }
-        let course = &courses(&run)[0];
+        let course = &job_series(&run)[0];
         assert_eq!(course.new_levels, [11 * SECOND]);
         assert_eq!(course.steady, Some((11 * SECOND, 21 * SECOND)));
     }
@@ -350,7 +350,7 @@ mod tests {
             };
             history.push(Nanos(second * SECOND), counts);
         }
-        let followed = &courses(&run)[0].directions[0].percentiles;
+        let followed = &job_series(&run)[0].directions[0].percentiles;
         let counts: Vec<usize> = followed.iter().map(|(_, steps)| steps.len()).collect();
         assert_eq!(counts, [2, 1, 0]);
         assert!((followed[1].1[0].1 / 80_000.0 - 1.0).abs() < 0.04);
@@ -363,7 +363,7 @@ mod tests {
         run.jobs[0].intervals = (0..5000)
             .map(|index| record::Interval { start: Nanos(index * one.length.0), ..one })
             .collect();
-        let steps = courses(&run).remove(0).directions.remove(0).steps;
+        let steps = job_series(&run).remove(0).directions.remove(0).steps;
         assert!(steps.len() <= 600 && steps.iter().all(|s| (s.iops - IOPS as f64).abs() < 1.0));
     }
 }

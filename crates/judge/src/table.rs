@@ -1,9 +1,10 @@
-//! The figures of some runs with how far each can be trusted, and how latencies were distributed:
-//! what tables and curves show of one run as of many.
+//! Rows of result tables with confidence intervals, and latency curves, of one run or of repeats.
 
 use crate::case::Case;
-use crate::gate::condition::{Class, Metric};
-use crate::gate::measure::{Member, classes_of_request, figures, histogram, latency_name, members};
+use crate::gate::condition::{LatencyKind, Metric};
+use crate::gate::figures::{
+    RepeatedJob, classes_of_request, figures, histogram, latency_name, repeated_jobs,
+};
 use crate::metrics::exchange;
 use crate::operation::Operation;
 use crate::stats::{Estimate, MISS, percentile_interval, supports};
@@ -11,7 +12,7 @@ use record::{Direction, Histogram, JobRecord, RecordSet};
 
 /// One job in one direction, its synchronisations, or one kind of its requests.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Tabled {
+pub struct TableRow {
     /// Its name, with that of its cell where several things were run in turn.
     pub job: String,
     /// How many runs repeat each other here.
@@ -24,33 +25,33 @@ pub struct Tabled {
     /// those were not recorded, or "synchronisation"; of requests "first byte" or "whole".
     pub latency: &'static str,
     /// Its figures, in the order of tables.
-    pub figures: Vec<TabledFigure>,
+    pub figures: Vec<TableFigure>,
 }
 
-/// A figure with how far it can be trusted.
+/// A figure with its confidence interval.
 #[derive(Clone, Debug, PartialEq)]
-pub struct TabledFigure {
+pub struct TableFigure {
     /// "IOPS", "bandwidth", "mean", "p50" …, "max".
     pub name: &'static str,
     /// "IOPS", "bytes/s" or "ns".
     pub unit: &'static str,
     /// Its value; of several runs the mean of theirs.
     pub value: f64,
-    /// What holds the true value in 95 of 100 cases; `None` when that cannot be told.
+    /// The 95 % confidence interval; `None` when it is unknown.
     pub interval: Option<(f64, f64)>,
-    /// Why it cannot.
+    /// Why it is unknown.
     pub reason: Option<String>,
 }
 
 /// How the latencies of a job in one direction, or of one kind of request, were distributed, over all
 /// its runs.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Curve {
-    /// As [`Tabled::job`].
+pub struct LatencyCurve {
+    /// As [`TableRow::job`].
     pub job: String,
-    /// As [`Tabled::operation`].
+    /// As [`TableRow::operation`].
     pub operation: Operation,
-    /// As [`Tabled::latency`].
+    /// As [`TableRow::latency`].
     pub latency: &'static str,
     /// How many there are.
     pub count: u64,
@@ -73,23 +74,23 @@ const FIGURES: [(&str, &str, Metric); 7] = [
 ];
 
 /// The figures of every job of a set in each direction, in order of their first appearance.
-pub fn tabled(set: &RecordSet) -> Vec<Tabled> {
+pub fn table_rows(set: &RecordSet) -> Vec<TableRow> {
     let cases: Vec<Case> = set.runs.iter().map(Case::of).collect();
-    let members = members(&cases);
-    members.iter().flat_map(|member| of_member(member, set.seed)).collect()
+    let repeated_jobs = repeated_jobs(&cases);
+    repeated_jobs.iter().flat_map(|member| job_rows(member, set.seed)).collect()
 }
 
-fn of_member(member: &Member, seed: u64) -> Vec<Tabled> {
-    let row = |(operation, class): (Operation, Class)| {
+fn job_rows(member: &RepeatedJob, seed: u64) -> Vec<TableRow> {
+    let row = |(operation, class): (Operation, LatencyKind)| {
         let figure = |(name, unit, metric): (&'static str, &'static str, Metric)| {
             let measured = figures(member, Some(&operation), class, metric, seed).pop()?;
             let Estimate { value, low, high } = measured.estimate;
             let is_known = measured.reason.is_none() && low.is_finite() && high.is_finite();
-            // A maximum is what was seen: of the next run's it says nothing.
+            // A maximum does not predict the maximum of the next run.
             let interval = (is_known && metric != Metric::Max).then_some((low.max(0.0), high));
-            Some(TabledFigure { name, unit, value, interval, reason: measured.reason })
+            Some(TableFigure { name, unit, value, interval, reason: measured.reason })
         };
-        Tabled {
+        TableRow {
             job: member.name.clone(),
             runs: member.runs.len(),
             count: count(member, &operation),
@@ -98,11 +99,11 @@ fn of_member(member: &Member, seed: u64) -> Vec<Tabled> {
             operation,
         }
     };
-    kinds(member).into_iter().map(row).collect()
+    operations(member).into_iter().map(row).collect()
 }
 
 /// How many of them completed, in all runs.
-fn count(member: &Member, operation: &Operation) -> u64 {
+fn count(member: &RepeatedJob, operation: &Operation) -> u64 {
     let jobs: Vec<&JobRecord> = member.runs.iter().flatten().copied().collect();
     match operation {
         Operation::Io(direction) => jobs.iter().map(|job| job.results[*direction].ios).sum(),
@@ -115,7 +116,7 @@ fn count(member: &Member, operation: &Operation) -> u64 {
 }
 
 /// What a job did, with the latencies that count of it.
-fn kinds(member: &Member) -> Vec<(Operation, Class)> {
+fn operations(member: &RepeatedJob) -> Vec<(Operation, LatencyKind)> {
     let jobs: Vec<&JobRecord> = member.runs.iter().flatten().copied().collect();
     let mut kinds = Vec::new();
     for direction in Direction::ALL {
@@ -123,20 +124,23 @@ fn kinds(member: &Member) -> Vec<(Operation, Class)> {
             continue;
         }
         let operation = Operation::Io(direction);
-        let has = |class: &Class| {
+        let has = |class: &LatencyKind| {
             let recorded = |run: &Vec<&JobRecord>| histogram(run, &operation, *class).is_some();
             member.runs.iter().any(recorded)
         };
-        let class = [Class::Response, Class::Clat].into_iter().find(has).unwrap_or(Class::Lat);
+        let class = [LatencyKind::Response, LatencyKind::Clat]
+            .into_iter()
+            .find(has)
+            .unwrap_or(LatencyKind::Lat);
         kinds.push((operation, class));
     }
     if exchange::syncs(&jobs).any(|sync| !sync.latency.is_empty()) {
-        kinds.push((Operation::Sync, Class::Sync));
+        kinds.push((Operation::Sync, LatencyKind::Sync));
     }
     let requests = exchange::kinds(&jobs);
     for request in &requests {
         let operation = Operation::Request(request.clone());
-        let answered = |class: &Class| histogram(&jobs, &operation, *class).is_some();
+        let answered = |class: &LatencyKind| histogram(&jobs, &operation, *class).is_some();
         let classes = classes_of_request(request, &requests).into_iter().filter(answered);
         kinds.extend(classes.map(|class| (operation.clone(), class)));
     }
@@ -144,40 +148,40 @@ fn kinds(member: &Member) -> Vec<(Operation, Class)> {
 }
 
 /// The curve of every job of a set in each direction that recorded latencies.
-pub fn curves(set: &RecordSet) -> Vec<Curve> {
+pub fn latency_curves(set: &RecordSet) -> Vec<LatencyCurve> {
     let cases: Vec<Case> = set.runs.iter().map(Case::of).collect();
-    let of = |member: &Member| -> Vec<Curve> {
+    let of = |member: &RepeatedJob| -> Vec<LatencyCurve> {
         let all: Vec<&JobRecord> = member.runs.iter().flatten().copied().collect();
-        let curve = |(operation, class): (Operation, Class)| {
+        let curve = |(operation, class): (Operation, LatencyKind)| {
             let histogram = histogram(&all, &operation, class)?;
-            Some(Curve {
+            Some(LatencyCurve {
                 job: member.name.clone(),
                 latency: latency_name(&operation, class),
                 operation,
                 count: histogram.count(),
-                end: honest_end(histogram.count()),
+                end: max_supported_percentile(histogram.count()),
                 points: points(&histogram),
                 intervals: intervals(&histogram),
             })
         };
-        kinds(member).into_iter().filter_map(curve).collect()
+        operations(member).into_iter().filter_map(curve).collect()
     };
-    members(&cases).iter().flat_map(of).collect()
+    repeated_jobs(&cases).iter().flat_map(of).collect()
 }
 
 /// The largest percentile that `count` values support: one of them is beyond it with enough
 /// certainty ([`supports`]).
-fn honest_end(count: u64) -> f64 {
+fn max_supported_percentile(count: u64) -> f64 {
     if count == 0 { 0.0 } else { 100.0 * (MISS / 2.0).powf(1.0 / count as f64) }
 }
 
-/// Points closer together on the axis of percentiles, in powers of ten of what lies beyond, are one.
+/// Least distance of points on the percentile axis, in powers of ten of the share beyond.
 const APART: f64 = 0.01;
 /// Where curves begin.
 const FIRST: f64 = 1.0;
 
 fn points(histogram: &Histogram) -> Vec<(f64, f64)> {
-    let (count, end) = (histogram.count() as f64, honest_end(histogram.count()));
+    let (count, end) = (histogram.count() as f64, max_supported_percentile(histogram.count()));
     let place = |percentile: f64| -(1.0 - percentile / 100.0).log10();
     let mut points: Vec<(f64, f64)> = Vec::new();
     let (mut seen, mut begun) = (0, f64::NEG_INFINITY);
@@ -189,7 +193,7 @@ fn points(histogram: &Histogram) -> Vec<(f64, f64)> {
             points.push((end, histogram.percentile(end) as f64));
             break;
         }
-        // The few fastest are no part of what is asked, and would take half of the scale.
+        // The fastest I/Os would take half of the scale.
         if percentile < FIRST {
             continue;
         }
@@ -224,13 +228,13 @@ mod tests {
         RecordSet { kind: "repeat".into(), runs, ..RecordSet::default() }
     }
 
-    fn figure<'a>(row: &'a Tabled, name: &str) -> &'a TabledFigure {
+    fn figure<'a>(row: &'a TableRow, name: &str) -> &'a TableFigure {
         row.figures.iter().find(|figure| figure.name == name).unwrap()
     }
 
     #[test]
     fn one_run_has_intervals_from_its_own_course() {
-        let rows = tabled(&set(vec![record(vec![job("read", Direction::Read, 10)])]));
+        let rows = table_rows(&set(vec![record(vec![job("read", Direction::Read, 10)])]));
         assert_eq!(rows.len(), 1);
         let iops = figure(&rows[0], "IOPS");
         let (low, high) = iops.interval.unwrap();
@@ -242,7 +246,7 @@ mod tests {
     #[test]
     fn a_percentile_of_too_few_values_says_why_it_has_no_interval() {
         let run = record(vec![job("read", Direction::Read, 1)]);
-        let rows = tabled(&set(vec![run]));
+        let rows = table_rows(&set(vec![run]));
         let tail = figure(&rows[0], "p99.9");
         assert!(tail.interval.is_none() && tail.reason.as_deref().unwrap().contains("too few"));
     }
@@ -250,8 +254,8 @@ mod tests {
     #[test]
     fn requests_have_rows_of_their_own() {
         let mut run = asking("GET", 4000, 503);
-        let rows = tabled(&set(vec![run.clone()]));
-        let told = |rows: &[Tabled]| -> Vec<(String, &'static str, u64)> {
+        let rows = table_rows(&set(vec![run.clone()]));
+        let told = |rows: &[TableRow]| -> Vec<(String, &'static str, u64)> {
             rows.iter().map(|row| (row.operation.name().into(), row.latency, row.count)).collect()
         };
         let ios = run.jobs[0].results.read.ios;
@@ -266,14 +270,14 @@ mod tests {
         exchange.requests.push(head);
         let head = |latency| ("HEAD".to_owned(), latency, 3600);
         let get = ("GET".into(), "first byte", 3600);
-        let rows = tabled(&set(vec![run]));
+        let rows = table_rows(&set(vec![run]));
         assert_eq!(told(&rows), [read, get, head("first byte"), head("whole")]);
     }
 
     #[test]
     fn several_runs_are_one_row() {
         let runs = [5, 5, 5].map(|seconds| record(vec![job("read", Direction::Read, seconds)]));
-        let rows = tabled(&set(runs.into()));
+        let rows = table_rows(&set(runs.into()));
         assert_eq!((rows.len(), rows[0].runs, rows[0].count), (1, 3, 15 * IOPS));
     }
 
@@ -283,7 +287,7 @@ mod tests {
         let mut latency = Histogram::new();
         (1..=4000_u64).for_each(|value| latency.record(value * 1000));
         run.jobs[0].results.read.latency.clat = Some(latency);
-        let curve = curves(&set(vec![run])).remove(0);
+        let curve = latency_curves(&set(vec![run])).remove(0);
         assert!(
             supports(4000, curve.end - 0.01) && !supports(4000, curve.end + 0.01),
             "{}",
@@ -299,7 +303,7 @@ mod tests {
     #[test]
     fn constant_latency_is_a_curve_too() {
         let run = record(vec![job("read", Direction::Read, 10)]);
-        let curve = curves(&set(vec![run])).remove(0);
+        let curve = latency_curves(&set(vec![run])).remove(0);
         assert!(curve.points.iter().all(|(_, value)| (value / LATENCY as f64 - 1.0).abs() < 0.01));
     }
 }

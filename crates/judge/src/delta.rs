@@ -1,21 +1,20 @@
-//! What came between two looks at a run that goes on. All of them, the last one at its end, add up to
-//! the whole.
+//! What a run did between two interim reports. The deltas of all reports add up to the whole run.
 
 use crate::metrics::LatencyStats;
 use record::{DirectionResult, Histogram, JobRecord, PerDirection, RunRecord};
 
-/// What came since the look before.
+/// What a run did since the report before.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Since {
-    /// Which look it is, from 1.
+pub struct Delta {
+    /// Number of the report, from 1.
     pub number: u64,
     /// By worker, in order of their numbers.
-    pub workers: Vec<WorkerSince>,
+    pub workers: Vec<WorkerDelta>,
 }
 
 /// What one worker did since.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct WorkerSince {
+pub struct WorkerDelta {
     /// Name of its job.
     pub name: String,
     /// Its number over the run, from 1.
@@ -25,12 +24,12 @@ pub struct WorkerSince {
     /// End, from the run's origin, in nanoseconds.
     pub to_ns: u64,
     /// What it did.
-    pub directions: PerDirection<DirectionSince>,
+    pub directions: PerDirection<DirectionDelta>,
 }
 
 /// What was done in one direction since.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct DirectionSince {
+pub struct DirectionDelta {
     /// I/Os completed.
     pub ios: u64,
     /// Bytes that moved.
@@ -51,22 +50,21 @@ pub struct DirectionSince {
     pub lat: Option<LatencyStats>,
 }
 
-/// What `now` has that `before`, an earlier look at the same run, had not; `None` is a look before
-/// anything was done.
-pub fn since(before: Option<&RunRecord>, now: &RunRecord, number: u64) -> Since {
+/// What the run did between `before` and `now`; `None`: since its start.
+pub fn delta(before: Option<&RunRecord>, now: &RunRecord, number: u64) -> Delta {
     let of = |(index, job): (usize, &JobRecord)| {
         worker(before.and_then(|before| before.jobs.get(index)), job)
     };
-    Since { number, workers: now.jobs.iter().enumerate().map(of).collect() }
+    Delta { number, workers: now.jobs.iter().enumerate().map(of).collect() }
 }
 
-fn worker(before: Option<&JobRecord>, now: &JobRecord) -> WorkerSince {
+fn worker(before: Option<&JobRecord>, now: &JobRecord) -> WorkerDelta {
     let nothing = JobRecord::default();
     let before = before.unwrap_or(&nothing);
-    // Before its window began it may have been looked at in its ramp, or not at all.
+    // The report before may be from the ramp.
     let from_ns = before.ended.max(now.started).0.min(now.ended.0);
     let seconds = (now.ended.0 - from_ns) as f64 / 1e9;
-    WorkerSince {
+    WorkerDelta {
         name: now.name.clone(),
         worker: now.worker,
         from_ns,
@@ -82,7 +80,7 @@ fn done(
     now: &DirectionResult,
     percentiles: &[f64],
     seconds: f64,
-) -> DirectionSince {
+) -> DirectionDelta {
     let latency = |pick: fn(&DirectionResult) -> Option<&Histogram>| {
         let empty = Histogram::new();
         let since = pick(now)?.since(pick(before).unwrap_or(&empty));
@@ -90,7 +88,7 @@ fn done(
     };
     let (ios, bytes) = (now.ios - before.ios.min(now.ios), (now.bytes - before.bytes).0);
     let rate = |amount: u64| if seconds > 0.0 { amount as f64 / seconds } else { 0.0 };
-    DirectionSince {
+    DirectionDelta {
         ios,
         bytes,
         short_ios: now.short_ios - before.short_ios.min(now.short_ios),
@@ -133,15 +131,15 @@ mod tests {
         let mut before = None;
         let mut all = Vec::new();
         for (number, now) in (1..).zip(&looks) {
-            let since = since(before, now, number);
-            assert_eq!(since.number, number);
-            all.push(since.workers[0].directions.read.clone());
+            let delta = delta(before, now, number);
+            assert_eq!(delta.number, number);
+            all.push(delta.workers[0].directions.read.clone());
             before = Some(now);
         }
         assert_eq!(all.iter().map(|d| d.ios).collect::<Vec<_>>(), [2, 2, 0, 1]);
         assert_eq!(all.iter().map(|d| d.iops).collect::<Vec<_>>(), [2.0, 4.0, 0.0, 2.0]);
         let counts =
-            |d: &DirectionSince| d.clat.as_ref().map(|clat| (clat.count, clat.min, clat.max));
+            |d: &DirectionDelta| d.clat.as_ref().map(|clat| (clat.count, clat.min, clat.max));
         let expected = [(2, 10, 20), (2, 20, 5000), (0, 0, 0), (1, 5, 5)];
         assert_eq!(all.iter().filter_map(counts).collect::<Vec<_>>(), expected);
     }

@@ -1,6 +1,7 @@
 use super::*;
 use record::{
-    Bytes, Direction, DiskCounters, DiskResult, DiskSample, ErrorCount, Histogram, Interval, Nanos,
+    Bytes, Direction, DiskCounters, DiskResult, DiskSample, ErrorCount, GroupKey, Histogram,
+    Interval, JobRecord, Nanos,
 };
 
 const SECOND: u64 = 1_000_000_000;

@@ -1,25 +1,24 @@
-//! What can be compared of a job: which operations, by which of their latencies.
+//! The operations of a job that can be compared, and their latencies.
 
-use crate::gate::condition::Class;
-use crate::gate::measure::{Member, classes_of_request, histogram, latency_name};
+use crate::gate::condition::LatencyKind;
+use crate::gate::figures::{RepeatedJob, classes_of_request, histogram, latency_name};
 use crate::metrics::exchange;
 use crate::operation::Operation;
 use record::{Direction, Histogram, JobRecord};
 
 /// Operations and which of their latencies.
 #[derive(Clone)]
-pub(super) struct Kind {
+pub(super) struct ComparedOperation {
     pub(super) operation: Operation,
-    class: Class,
+    class: LatencyKind,
 }
 
-/// A mean of fewer synchronisations or requests says nothing, and a job that synchronises once at its
-/// end has one.
+/// Smallest number of fsyncs or requests whose mean is compared; a job with one fsync at its end has 1.
 const COUNT_MIN: u64 = 30;
 
-impl Kind {
+impl ComparedOperation {
     /// What can be compared of a job.
-    pub(super) fn of(old: &Member, new: &Member) -> Vec<Kind> {
+    pub(super) fn of(old: &RepeatedJob, new: &RepeatedJob) -> Vec<ComparedOperation> {
         let runs: Vec<&Vec<&JobRecord>> = old.runs.iter().chain(&new.runs).collect();
         let all = |does: &dyn Fn(&[&JobRecord]) -> bool| runs.iter().all(|run| does(run));
         let mut kinds = Vec::new();
@@ -27,16 +26,16 @@ impl Kind {
             if all(&|run| run.iter().any(|job| job.results[direction].ios > 0)) {
                 let operation = Operation::Io(direction);
                 let recorded =
-                    |class: &Class| all(&|run| histogram(run, &operation, *class).is_some());
-                let classes = [Class::Response, Class::Clat].into_iter();
-                let class = classes.into_iter().find(recorded).unwrap_or(Class::Lat);
-                kinds.push(Kind { operation, class });
+                    |class: &LatencyKind| all(&|run| histogram(run, &operation, *class).is_some());
+                let classes = [LatencyKind::Response, LatencyKind::Clat].into_iter();
+                let class = classes.into_iter().find(recorded).unwrap_or(LatencyKind::Lat);
+                kinds.push(ComparedOperation { operation, class });
             }
         }
         let count =
             |run: &[&JobRecord]| exchange::syncs(run).map(|sync| sync.latency.count()).sum();
         if all(&|run| COUNT_MIN <= count(run)) {
-            kinds.push(Kind { operation: Operation::Sync, class: Class::Sync });
+            kinds.push(ComparedOperation { operation: Operation::Sync, class: LatencyKind::Sync });
         }
         let first = runs.first().map(|run| exchange::kinds(run)).unwrap_or_default();
         let asked =
@@ -44,7 +43,7 @@ impl Kind {
         for request in asked {
             let operation = || Operation::Request(request.clone());
             let classes = classes_of_request(request, &first).into_iter();
-            kinds.extend(classes.map(|class| Kind { operation: operation(), class }));
+            kinds.extend(classes.map(|class| ComparedOperation { operation: operation(), class }));
         }
         kinds
     }
@@ -60,6 +59,6 @@ impl Kind {
 
     /// Whether it is the one at which the failures of a kind of request are told.
     pub(super) fn has_failures(&self) -> bool {
-        self.class == Class::FirstByte
+        self.class == LatencyKind::FirstByte
     }
 }

@@ -1,4 +1,4 @@
-//! Records of runs that never were, on disks that are not.
+//! Simulated disks and the records of runs on them.
 
 use crate::{Step, Suite};
 use record::{
@@ -8,7 +8,7 @@ use record::{
 
 /// A disk that serves `width` random I/Os side by side, each in the same time.
 #[derive(Clone, Copy)]
-pub(crate) struct Disk {
+pub(crate) struct SimulatedDisk {
     pub width: f64,
     pub read_ns: f64,
     pub write_ns: f64,
@@ -20,9 +20,9 @@ pub(crate) struct Disk {
     pub stalled: bool,
 }
 
-impl Disk {
-    pub(crate) fn fast() -> Disk {
-        Disk {
+impl SimulatedDisk {
+    pub(crate) fn fast() -> SimulatedDisk {
+        SimulatedDisk {
             width: 8.0,
             read_ns: 500_000.0,
             write_ns: 250_000.0,
@@ -34,9 +34,15 @@ impl Disk {
     }
 
     /// Of the kind that spins.
-    pub(crate) fn slow() -> Disk {
-        let slow = Disk { width: 1.0, read_ns: 8e6, write_ns: 6e6, bandwidth: 3e6, ..Disk::fast() };
-        Disk { flush_ns: 20_000_000, ..slow }
+    pub(crate) fn slow() -> SimulatedDisk {
+        let slow = SimulatedDisk {
+            width: 1.0,
+            read_ns: 8e6,
+            write_ns: 6e6,
+            bandwidth: 3e6,
+            ..SimulatedDisk::fast()
+        };
+        SimulatedDisk { flush_ns: 20_000_000, ..slow }
     }
 
     /// Runs a step.
@@ -95,7 +101,7 @@ impl Disk {
             files: value("filename").into_iter().collect(),
             ..Workload::default()
         };
-        of(step.cell.clone(), job)
+        record_of(step.cell.clone(), job)
     }
 
     /// Runs a suite to its end, or through so many steps: its steps, records and lines.
@@ -108,7 +114,7 @@ impl Disk {
             if step.arguments.iter().any(|a| a == "--rw=randwrite") {
                 self.wears = 1.0 + (self.wears - 1.0) * 0.3;
             }
-            driven.lines.extend(suite.took(&record));
+            driven.lines.extend(suite.completed(&record));
             driven.records.push(record);
             driven.steps.push(step);
         }
@@ -149,7 +155,7 @@ fn result(ios: u64, block: f64, latency_ns: f64, window: f64) -> DirectionResult
     }
 }
 
-fn of(cell: Cell, job: JobRecord) -> RunRecord {
+fn record_of(cell: Cell, job: JobRecord) -> RunRecord {
     let invocation = Invocation { ended_unix_ms: job.ended.0 / 1_000_000, ..Invocation::default() };
     RunRecord { invocation, jobs: vec![job], cell: Some(cell), ..RunRecord::default() }
 }
@@ -172,7 +178,7 @@ pub(crate) fn failed(cell: &str, operation: &str, errno: i32) -> RunRecord {
         elapsed: Nanos::from_millis(1),
         ..JobRecord::default()
     };
-    of(Cell { name: cell.into(), round: 0, ..Cell::default() }, job)
+    record_of(Cell { name: cell.into(), round: 0, ..Cell::default() }, job)
 }
 
 /// A run of its own, for so many milliseconds.

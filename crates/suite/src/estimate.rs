@@ -29,7 +29,7 @@ impl Estimated {
 
 /// IOPS from those of each round: how they vary from round to round, which takes in more of what
 /// varies than one round can show. One round alone is judged by its course.
-pub(crate) fn of_iops(rounds: &[f64], course: &[f64], seed: u64) -> Estimated {
+pub(crate) fn iops_estimate(rounds: &[f64], course: &[f64], seed: u64) -> Estimated {
     match rounds {
         [one] => Estimated::new(*one, mean_of_series(course, seed)),
         rounds => {
@@ -47,7 +47,7 @@ pub(crate) fn course(job: &JobRecord, direction: Direction) -> Vec<f64> {
 
 /// The mean of all rounds together, with the interval that the rounds' own means give; one round
 /// alone gives none, for its I/Os are not independent of each other.
-pub(crate) fn of_mean(rounds: &[&Histogram], seed: u64) -> Estimated {
+pub(crate) fn mean_estimate(rounds: &[&Histogram], seed: u64) -> Estimated {
     let mut all = Histogram::new();
     rounds.iter().for_each(|histogram| all.merge(histogram));
     let own = rounds.iter().map(|round| round.mean().max(1.0).ln());
@@ -61,7 +61,7 @@ pub(crate) fn of_mean(rounds: &[&Histogram], seed: u64) -> Estimated {
 
 /// A percentile of all rounds together. Its interval holds both that of the latencies as they were
 /// drawn (order statistics) and that of the rounds' own percentiles around their mean.
-pub(crate) fn of_percentile(rounds: &[&Histogram], p: f64, seed: u64) -> Estimated {
+pub(crate) fn percentile_estimate(rounds: &[&Histogram], p: f64, seed: u64) -> Estimated {
     let mut all = Histogram::new();
     rounds.iter().for_each(|histogram| all.merge(histogram));
     let value = all.percentile(p) as f64;
@@ -92,10 +92,10 @@ mod tests {
     #[test]
     fn one_round_is_judged_by_its_course_and_several_by_each_other() {
         let even: Vec<f64> = (0..10).map(|i| 1000.0 + f64::from(i % 3)).collect();
-        let (low, high) = of_iops(&[1001.0], &even, 1).interval.unwrap();
+        let (low, high) = iops_estimate(&[1001.0], &even, 1).interval.unwrap();
         assert!(low > 990.0 && high < 1012.0, "{low} {high}");
-        assert_eq!(of_iops(&[1001.0], &[1001.0], 1).interval, None, "one point is no course");
-        let rounds = of_iops(&[900.0, 1000.0, 1100.0], &even, 1);
+        assert_eq!(iops_estimate(&[1001.0], &[1001.0], 1).interval, None, "one point is no course");
+        let rounds = iops_estimate(&[900.0, 1000.0, 1100.0], &even, 1);
         let (low, high) = rounds.interval.unwrap();
         assert!((rounds.value - 1000.0).abs() < 1e-9 && low < 800.0 && high > 1200.0);
         let (low, high) = rounds.times(4096.0).interval.unwrap();
@@ -105,17 +105,17 @@ mod tests {
     #[test]
     fn a_percentile_is_as_unsure_as_its_rounds_differ() {
         let alike = [&spread(10_000, 5000), &spread(10_000, 5000)];
-        let (low, high) = of_percentile(&alike, 50.0, 1).interval.unwrap();
+        let (low, high) = percentile_estimate(&alike, 50.0, 1).interval.unwrap();
         assert!(high - low < 2_500.0, "{low} {high}");
         let apart = [&spread(10_000, 5000), &spread(60_000, 5000)];
-        let unsure = of_percentile(&apart, 50.0, 1);
+        let unsure = percentile_estimate(&apart, 50.0, 1);
         let (low, high) = unsure.interval.unwrap();
         assert!(low <= 10_000.0 && high > 85_000.0, "{low} {high}");
         assert!((low..=high).contains(&unsure.value));
-        assert_eq!(of_percentile(&[&spread(1, 100)], 99.9, 1).interval, None, "too few");
-        let mean = of_mean(&apart, 1);
+        assert_eq!(percentile_estimate(&[&spread(1, 100)], 99.9, 1).interval, None, "too few");
+        let mean = mean_estimate(&apart, 1);
         let (low, high) = mean.interval.unwrap();
         assert!((mean.value - 60_000.0).abs() < 1000.0 && low < 40_000.0 && high > 80_000.0);
-        assert_eq!(of_mean(&[&spread(1, 100)], 1).interval, None, "one round");
+        assert_eq!(mean_estimate(&[&spread(1, 100)], 1).interval, None, "one round");
     }
 }

@@ -1,7 +1,7 @@
 //! One run at one depth.
 
+use crate::estimate::course;
 use crate::failure;
-use crate::test::estimate::course;
 use judge::judge;
 use record::{Direction, Histogram, RunRecord};
 
@@ -15,7 +15,7 @@ pub(super) fn depth_of(record: &RunRecord) -> Option<u32> {
 }
 
 /// What a run did, reads and writes together.
-pub(super) struct Measured {
+pub(super) struct DepthRun {
     /// I/Os in flight, of each thread.
     pub depth: u32,
     pub round: u32,
@@ -27,9 +27,9 @@ pub(super) struct Measured {
     pub course: Vec<f64>,
 }
 
-impl Measured {
+impl DepthRun {
     /// What a run did; `None` for one at no depth, and for one that failed or was cut short.
-    pub fn of(record: &RunRecord) -> Option<Measured> {
+    pub fn of(record: &RunRecord) -> Option<DepthRun> {
         let (depth, round) = (depth_of(record)?, record.cell.as_ref()?.round);
         if record.interrupted_by.is_some() || failure(record).is_some() {
             return None;
@@ -40,7 +40,7 @@ impl Measured {
         for (_, result) in record.jobs.iter().flat_map(|job| job.results.iter()) {
             result.latency.clat.iter().for_each(|histogram| latency.merge(histogram));
         }
-        (latency.count() > 0).then(|| Measured {
+        (latency.count() > 0).then(|| DepthRun {
             depth,
             round,
             iops: figures().map(|(_, figures)| figures.iops).sum(),

@@ -1,15 +1,15 @@
-//! What runs that repeat each other show together: one verdict a job, and each finding once.
+//! The joint judgement of repeated runs: one verdict for each job, and each finding once.
 
 use crate::checks;
 use crate::finding::Finding;
-use crate::metrics::Judged;
+use crate::judged::Judged;
 use crate::verdict::{Confidence, Limit, Verdict};
 use record::RecordSet;
 use std::collections::BTreeMap;
 
-/// The verdicts and findings of a set, `judged` being its runs judged, in their order. Other figures
-/// stay with each run. Where different things ran in turn, each job is named with its cell.
-pub fn together(set: &RecordSet, judged: &[Judged]) -> Judged {
+/// Merges the verdicts and findings of the runs of a set; `judged` holds the judgements of its runs in
+/// order. Where a set has several cells, jobs are named with their cell.
+pub fn judge_set(set: &RecordSet, judged: &[Judged]) -> Judged {
     let mut cells: Vec<&str> = Vec::new();
     for run in &set.runs {
         if !cells.contains(&run.cell_name()) {
@@ -44,7 +44,7 @@ pub fn together(set: &RecordSet, judged: &[Judged]) -> Judged {
     Judged { verdicts, findings, ..Judged::default() }
 }
 
-/// Each finding about the same jobs once, as the run words it in which it was gravest.
+/// Each finding about the same jobs once, with the text of the run in which it was gravest.
 fn merged(runs: &[&Judged]) -> Vec<Finding> {
     let mut found: Vec<(Finding, usize)> = Vec::new();
     for finding in runs.iter().flat_map(|run| &run.findings) {
@@ -62,7 +62,7 @@ fn merged(runs: &[&Judged]) -> Vec<Finding> {
         }
     }
     let told = |(finding, count): (Finding, usize)| match runs.len() {
-        // What every run shows needs no count.
+        // A finding of every run needs no count.
         all if all == count => finding,
         all => {
             Finding { text: finding.text.text(format!(" (in {count} of {all} runs)")), ..finding }
@@ -71,7 +71,7 @@ fn merged(runs: &[&Judged]) -> Vec<Finding> {
     found.into_iter().map(told).collect()
 }
 
-/// One verdict a job: what most runs say.
+/// One verdict for each job: that of the majority of runs.
 fn agreed(runs: &[&Judged]) -> Vec<Verdict> {
     let mut jobs: Vec<&str> = Vec::new();
     for verdict in runs.iter().flat_map(|run| &run.verdicts) {
@@ -86,7 +86,7 @@ fn agreed(runs: &[&Judged]) -> Vec<Verdict> {
     jobs.into_iter().filter_map(|job| common(&of(job))).collect()
 }
 
-/// The verdict of most; where no limit has most of them, what decides it is not known.
+/// The verdict of the majority of runs; without a majority the limit is unknown.
 fn common(verdicts: &[&Verdict]) -> Option<Verdict> {
     let first = *verdicts.first()?;
     let mut counts: BTreeMap<Limit, usize> = BTreeMap::new();
@@ -122,14 +122,14 @@ mod tests {
 
     fn verdict(job: &str, limit: Limit, confidence: Confidence) -> Verdict {
         let because = format!("signs of {}", limit.name());
-        let use_for = "use it".to_owned();
+        let valid_for = "use it".to_owned();
         Verdict {
             job: job.into(),
             limit,
             confidence,
             because: because.into(),
             figures: Vec::new(),
-            use_for,
+            valid_for,
         }
     }
 
@@ -165,18 +165,18 @@ mod tests {
     fn runs_that_agree_have_the_confidence_of_the_least_sure() {
         let mut judged = verdicts(&[Limit::Device, Limit::Device]);
         judged[1].verdicts[0].confidence = Confidence::Medium;
-        let both = together(&set(&["x", "x"]), &judged).verdicts;
+        let both = judge_set(&set(&["x", "x"]), &judged).verdicts;
         assert_eq!(both, [verdict("a", Limit::Device, Confidence::Medium)]);
     }
 
     #[test]
     fn most_runs_decide_and_the_others_are_told() {
         let judged = verdicts(&[Limit::Cpu, Limit::Device, Limit::Device]);
-        let [verdict] = &together(&set(&["x"; 3]), &judged).verdicts[..] else { panic!() };
+        let [verdict] = &judge_set(&set(&["x"; 3]), &judged).verdicts[..] else { panic!() };
         assert_eq!((verdict.limit, verdict.confidence), (Limit::Device, Confidence::Low));
         assert_eq!(verdict.because, "signs of device; the runs disagree: device in 2, CPU in 1");
         let judged = verdicts(&[Limit::Cpu, Limit::Device]);
-        let [verdict] = &together(&set(&["x"; 2]), &judged).verdicts[..] else { panic!() };
+        let [verdict] = &judge_set(&set(&["x"; 2]), &judged).verdicts[..] else { panic!() };
         assert_eq!((verdict.limit, verdict.confidence), (Limit::Unknown, Confidence::Low));
     }
 
@@ -191,7 +191,7 @@ mod tests {
             ]),
             with(vec![]),
         ];
-        let findings = together(&set(&["x"; 3]), &judged).findings;
+        let findings = judge_set(&set(&["x"; 3]), &judged).findings;
         let told: Vec<_> = findings.iter().map(|f| (f.severity, f.text.as_str())).collect();
         let expected = [
             (Severity::Warning, "grave (in 2 of 3 runs)"),
@@ -207,14 +207,14 @@ mod tests {
             with(vec![finding("c", Severity::Note, &["a"], "mild")]),
             with(vec![finding("c", Severity::Note, &[], "whole")]),
         ];
-        let all = together(&set(&["x.fio", "y.fio"]), &judged);
+        let all = judge_set(&set(&["x.fio", "y.fio"]), &judged);
         let names: Vec<&str> = all.verdicts.iter().map(|v| v.job.as_str()).collect();
         assert_eq!(names, ["x.fio: a", "y.fio: a"]);
         let about: Vec<&str> = all.findings.iter().map(|f| f.jobs[0].as_str()).collect();
         assert_eq!(about, ["x.fio: a", "y.fio"]);
         assert_eq!(all.findings[0].text, "mild", "one run needs no count");
         let same = with(vec![finding("c", Severity::Note, &["a"], "mild")]);
-        let all = together(&set(&["x.fio", "y.fio"]), &[same.clone(), same]);
+        let all = judge_set(&set(&["x.fio", "y.fio"]), &[same.clone(), same]);
         assert_eq!(all.findings.len(), 1, "what is the same of both is told once");
         assert_eq!(all.findings[0].jobs, ["x.fio: a", "y.fio: a"]);
     }

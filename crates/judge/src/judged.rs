@@ -1,0 +1,68 @@
+//! A run with every derived number, its findings and its verdicts.
+
+use crate::case::Case;
+use crate::checks;
+use crate::delta::Delta;
+use crate::finding::Finding;
+use crate::gate::Gated;
+use crate::metrics::{
+    DiskMetrics, GroupMetrics, Idleness, UnitMetrics, disks, groups, idleness, report_units, unit,
+};
+use crate::verdict::{self, Verdict};
+use record::RunRecord;
+
+/// A run with every derived number.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Judged {
+    /// What is reported on its own: one worker, or the workers that `group_reporting` merges. In
+    /// order of their first worker. Workers with `stats=0` are left out.
+    pub units: Vec<UnitMetrics>,
+    /// Groups (between stonewalls or new_groups), in order of their numbers.
+    pub groups: Vec<GroupMetrics>,
+    /// Devices under the targets, stacked ones before their members. Empty when no job wants them.
+    pub disks: Vec<DiskMetrics>,
+    /// How idle the CPUs were, when that was asked for.
+    pub idleness: Option<Idleness>,
+    /// From the start of the first worker to the end of the last, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// What the checks found, the gravest first.
+    pub findings: Vec<Finding>,
+    /// What limited each job, in order of the jobs.
+    pub verdicts: Vec<Verdict>,
+    /// What came since the report before, of a run that is reported while it goes on.
+    pub delta: Option<Delta>,
+    /// What the conditions came to that the run was to meet; `None` until they are evaluated.
+    pub gate: Option<Gated>,
+}
+
+/// Derives every number of a run from its record, and judges it.
+pub fn judge(record: &RunRecord) -> Judged {
+    let case = Case::of(record);
+    let findings = checks::look(&case);
+    let verdicts = verdict::of(&case, &findings);
+    Judged { findings, verdicts, ..figures(record) }
+}
+
+/// What is to be known about the figures of a run that still goes on: not more than what can be told
+/// before its end, and nothing that its end would take back unless things change.
+pub fn findings_so_far(record: &RunRecord) -> Vec<Finding> {
+    checks::look_so_far(&Case::of(record))
+}
+
+/// Derives the numbers alone: of a run that still goes on there is no verdict yet.
+pub fn figures(record: &RunRecord) -> Judged {
+    let mut units: Vec<UnitMetrics> =
+        report_units(record).into_iter().map(|jobs| unit::measure(&jobs)).collect();
+    let groups = groups::measure(record, &mut units);
+    let disks = if record.jobs.iter().any(|job| job.show.disk_util) {
+        disks::measure(&record.disks)
+    } else {
+        Vec::new()
+    };
+    let elapsed_ns = record.jobs.iter().map(|job| job.ended.0).max().unwrap_or(0);
+    let idleness = idleness::measure(record);
+    Judged { units, groups, disks, idleness, elapsed_ns, ..Judged::default() }
+}
+
+#[cfg(test)]
+mod tests;
