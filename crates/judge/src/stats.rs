@@ -67,19 +67,6 @@ pub(crate) fn variance(values: &[f64]) -> f64 {
     values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (values.len() - 1) as f64
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn quantiles_are_those_of_the_tables() {
-        for (freedom, expected) in [(1.0, 12.706), (4.0, 2.776), (30.0, 2.042)] {
-            assert!((students_t(freedom, 0.05) - expected).abs() < 1e-3, "{freedom}");
-        }
-        assert_eq!(students_t(0.0, 0.05), f64::INFINITY);
-    }
-}
-
 /// The median; 0 without values.
 pub fn median(values: &[f64]) -> f64 {
     if values.is_empty() { 0.0 } else { Data::new(values.to_vec()).median() }
@@ -98,4 +85,17 @@ pub(crate) fn welch_freedom(one: (f64, f64), other: (f64, f64)) -> f64 {
 /// one bucket, and to 1 ns.
 pub(crate) fn resolution(one: f64, other: f64) -> f64 {
     (1.0 / record::SUB_BUCKETS as f64).max((-one.min(other)).exp()).ln_1p()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_those_of_the_tables() {
+        for (freedom, expected) in [(1.0, 12.706), (4.0, 2.776), (30.0, 2.042)] {
+            assert!((students_t(freedom, 0.05) - expected).abs() < 1e-3, "{freedom}");
+        }
+        assert_eq!(students_t(0.0, 0.05), f64::INFINITY);
+    }
 }

@@ -8,7 +8,7 @@ use crate::verdict::sentence;
 use judge::Finding;
 use record::{Severity, human};
 use suite::LimitGroup;
-use suite::sweep::{Conclusion, FailureGroup, LimitGroup};
+use suite::sweep::{Conclusion, FailureGroup};
 
 /// The most cells that a line names.
 const NAMES_MAX: usize = 5;

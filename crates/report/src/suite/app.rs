@@ -210,7 +210,7 @@ pub(crate) mod tests {
             limited: vec![LimitGroup { verdict, cells: vec!["gzip".into()] }],
             failures: vec![Failure { cell: "copy".into(), text: "no space".into() }],
             rounds: 3,
-            took: Nanos(34_000_000_000),
+            elapsed: Nanos(34_000_000_000),
             ..Conclusion::default()
         }
     }

@@ -222,7 +222,7 @@ pub(crate) mod tests {
         };
         Conclusion {
             operations: vec![put, stat],
-            took: Nanos(60_000_000_000),
+            elapsed: Nanos(60_000_000_000),
             concurrent: 20,
             endpoints: vec!["127.0.0.1:9000".into(), "127.0.0.1:9001".into()],
             hosts: vec![host(9000, 200, 0), host(9001, 0, 12)],

@@ -1,6 +1,7 @@
 use super::*;
 use judge::{Confidence, Limit, Verdict};
 use record::{Bytes, Severity};
+use suite::Estimated;
 use suite::knee::{Knee, Point};
 use suite::test::{Conclusion, Row};
 
@@ -69,7 +70,7 @@ pub(crate) fn tested() -> Conclusion {
         valid_for: "what one program can expect".into(),
         findings: vec![finding(Severity::Note)],
         rounds: 3,
-        took: Nanos(118_000_000_000),
+        elapsed: Nanos(118_000_000_000),
         ..Conclusion::default()
     }
 }
@@ -144,7 +145,7 @@ fn preconditioning_reports_whether_the_device_is_steady() {
         filled: Bytes(1 << 30),
         size: Bytes(1 << 30),
         bytes_per_second: 512e6,
-        took: Nanos(301_000_000_000),
+        elapsed: Nanos(301_000_000_000),
         ..precondition::Conclusion::default()
     };
     conclusion.course.iops = vec![12_345.0, 12_000.0];

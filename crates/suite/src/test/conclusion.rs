@@ -261,9 +261,9 @@ mod tests {
     use crate::test::{Length, Setting, Test};
     use judge::Confidence;
 
-    fn tested(disk: Disk, length: Length) -> RecordSet {
-        let place = Target::new("/mnt/x", true);
-        let mut test = Test::new(Setting { place, size: Bytes(64 << 20), length, seed: 1 });
+    fn tested(disk: SimulatedDisk, length: Length) -> RecordSet {
+        let target = Target::new("/mnt/x", true);
+        let mut test = Test::new(Setting { target, size: Bytes(64 << 20), length, seed: 1 });
         let runs = { disk }.drive(&mut test, 1000).records;
         RecordSet { kind: "test".into(), runs, ..RecordSet::default() }
     }

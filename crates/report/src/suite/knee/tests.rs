@@ -48,7 +48,7 @@ pub(crate) fn curved() -> Conclusion {
             option("randseed", "7"),
             option("runtime", "1500ms"),
         ],
-        took: record::Nanos(61_000_000_000),
+        elapsed: record::Nanos(61_000_000_000),
         ..Conclusion::default()
     }
 }
