@@ -1,8 +1,9 @@
 //! From settings to jobs: which option a name means, in which order options take effect, and what
 //! a section inherits.
 
+use crate::error::Diagnostics;
 use crate::error::Origin;
-use crate::file::{Findings, Section, Setting, shorten};
+use crate::file::{Section, Setting, shorten};
 use crate::model::Job;
 use crate::options::{self, OptionDef};
 use crate::value::Units;
@@ -55,33 +56,33 @@ impl Draft {
     }
 
     /// Applies settings as the job's own, and what waited for its engine.
-    pub fn apply(&mut self, section: &Section, order: Order, findings: &mut Findings) {
+    pub fn apply(&mut self, section: &Section, order: Order, diagnostics: &mut Diagnostics) {
         let waiting = std::mem::take(&mut self.waiting);
         let settings: Vec<&Setting> = waiting.iter().chain(&section.settings).collect();
-        let given = self.settings(&settings, &section.name, order, findings);
+        let given = self.settings(&settings, &section.name, order, diagnostics);
         self.own.extend(given);
     }
 
     /// Applies the settings of a global section.
-    pub fn apply_global(&mut self, section: &Section, order: Order, findings: &mut Findings) {
+    pub fn apply_global(&mut self, section: &Section, order: Order, diagnostics: &mut Diagnostics) {
         let settings: Vec<&Setting> = section.settings.iter().collect();
-        let given = self.settings(&settings, "global", order, findings);
+        let given = self.settings(&settings, "global", order, diagnostics);
         self.global.extend(given);
     }
 
     /// Applies global settings; options of engines other than the one named so far wait for jobs.
-    pub fn apply_beside(&mut self, section: &Section, findings: &mut Findings) {
+    pub fn apply_beside(&mut self, section: &Section, diagnostics: &mut Diagnostics) {
         let is_core = |setting: &&Setting| options::find(&setting.name).is_some();
         let (core, others): (Vec<&Setting>, Vec<&Setting>) =
             section.settings.iter().partition(is_core);
-        let given = self.settings(&core, "global", Order::Ranked, findings);
+        let given = self.settings(&core, "global", Order::Ranked, diagnostics);
         self.global.extend(given);
         let (now, later): (Vec<&Setting>, Vec<&Setting>) =
             others.into_iter().partition(|setting| {
                 self.engine_option(&setting.name, "global").is_ok()
                     || engines_with(&setting.name).is_empty()
             });
-        let given = self.settings(&now, "global", Order::Ranked, findings);
+        let given = self.settings(&now, "global", Order::Ranked, diagnostics);
         self.global.extend(given);
         self.waiting.extend(later.into_iter().cloned());
     }
@@ -100,7 +101,7 @@ impl Draft {
         settings: &[&Setting],
         section: &str,
         order: Order,
-        findings: &mut Findings,
+        diagnostics: &mut Diagnostics,
     ) -> Vec<Given> {
         let mut sorted: Vec<(&Setting, Option<&'static OptionDef>)> =
             settings.iter().map(|setting| (*setting, options::find(&setting.name))).collect();
@@ -115,7 +116,7 @@ impl Draft {
             };
             match found {
                 Ok(Some(def)) => {
-                    self.set(def, setting, section, findings);
+                    self.set(def, setting, section, diagnostics);
                     given.push(Given {
                         name: def.name,
                         value: setting.value.clone(),
@@ -123,7 +124,7 @@ impl Draft {
                     });
                 }
                 Ok(None) => {}
-                Err(text) => findings.error(&setting.origin, text),
+                Err(text) => diagnostics.error(&setting.origin, text),
             }
         }
         given
@@ -154,16 +155,22 @@ impl Draft {
         ))
     }
 
-    fn set(&mut self, def: &OptionDef, setting: &Setting, section: &str, findings: &mut Findings) {
+    fn set(
+        &mut self,
+        def: &OptionDef,
+        setting: &Setting,
+        section: &str,
+        diagnostics: &mut Diagnostics,
+    ) {
         let units = Units { kb_base: self.job.measure.kb_base };
         let before = self.job.queue.engine;
         match options::apply(&mut self.job, def, setting.value.as_deref(), units) {
             Ok(warnings) => {
                 for text in warnings {
-                    findings.warn(&setting.origin, Some(section), &text);
+                    diagnostics.warn(&setting.origin, Some(section), &text);
                 }
             }
-            Err(text) => findings.error(&setting.origin, format!("in [{section}]: {text}")),
+            Err(text) => diagnostics.error(&setting.origin, format!("in [{section}]: {text}")),
         }
         if def.name == "ioengine" {
             let name = setting.value.as_deref().unwrap_or_default().trim();

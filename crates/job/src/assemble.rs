@@ -1,10 +1,11 @@
 //! From the sections of command line and job files to the jobs of an invocation.
 
 use crate::apply::{Draft, Given, Order, with_values};
-use crate::command_line::{Action, Dialect, Inputs, Invocation, Override};
+use crate::error::Diagnostics;
 use crate::error::Origin;
 use crate::explain;
-use crate::file::{Findings, Reader, Section, Setting};
+use crate::file::{Reader, Section, Setting};
+use crate::invocation::{Action, Dialect, Inputs, Invocation, Override};
 use crate::showcmd::Shown;
 
 /// Sections on their way to jobs.
@@ -12,7 +13,7 @@ pub struct Assembly<'a> {
     dialect: Dialect,
     inputs: &'a dyn Inputs,
     invocation: &'a mut Invocation,
-    findings: &'a mut Findings,
+    diagnostics: &'a mut Diagnostics,
     /// What the command line said before any job.
     beside: Draft,
     /// The same, where it overrides job files.
@@ -30,10 +31,10 @@ impl<'a> Assembly<'a> {
         dialect: Dialect,
         inputs: &'a dyn Inputs,
         invocation: &'a mut Invocation,
-        findings: &'a mut Findings,
+        diagnostics: &'a mut Diagnostics,
     ) -> Self {
         let beside = Draft::default();
-        Assembly { dialect, inputs, invocation, findings, beside, overrides: None, varied: &[] }
+        Assembly { dialect, inputs, invocation, diagnostics, beside, overrides: None, varied: &[] }
     }
 
     /// With options that hold whatever command line and job files say.
@@ -45,7 +46,7 @@ impl<'a> Assembly<'a> {
     pub fn run(mut self, sections: &[Section]) {
         self.command_line(sections);
         self.files();
-        if self.invocation.action == Action::Run && self.findings.errors.is_empty() {
+        if self.invocation.action == Action::Run && self.diagnostics.errors.is_empty() {
             self.check_jobs();
         }
     }
@@ -55,13 +56,13 @@ impl<'a> Assembly<'a> {
             let section = self.expanded(section);
             if section.global {
                 match self.dialect {
-                    Dialect::Fathom => self.beside.apply_beside(&section, self.findings),
+                    Dialect::Fathom => self.beside.apply_beside(&section, self.diagnostics),
                     Dialect::Fio => {
-                        self.beside.apply_global(&section, Order::Typed, self.findings);
+                        self.beside.apply_global(&section, Order::Typed, self.diagnostics);
                     }
                 }
                 // A value that is wrong was reported now, and need not be for each job again.
-                let sound = self.findings.errors.is_empty();
+                let sound = self.diagnostics.errors.is_empty();
                 if index == 0 && self.dialect == Dialect::Fathom && sound {
                     self.overrides = Some(section).filter(|given| !given.settings.is_empty());
                 }
@@ -78,7 +79,7 @@ impl<'a> Assembly<'a> {
                 Dialect::Fio => Order::Typed,
             };
             let mut draft = self.beside.begin(&section);
-            draft.apply(&section, order, self.findings);
+            draft.apply(&section, order, self.diagnostics);
             self.vary(&mut draft, &section.name);
             self.explain(&draft);
             self.invocation.jobs.push(draft.finish());
@@ -102,7 +103,7 @@ impl<'a> Assembly<'a> {
         let mut names = Vec::new();
         let mut shown = String::new();
         for (index, path) in self.invocation.job_files.clone().iter().enumerate() {
-            let (sections, all) = reader.read(path, self.findings);
+            let (sections, all) = reader.read(path, self.diagnostics);
             names.extend(all);
             let base = self.base(index, path);
             shown += &self.file(base, &sections, index > 0);
@@ -123,7 +124,7 @@ impl<'a> Assembly<'a> {
                 "options before the first --name do not reach '{path}': as in fio, they are \
                  defaults of the first job file only"
             );
-            self.findings.warn(&Origin::command_line(), None, &text);
+            self.diagnostics.warn(&Origin::command_line(), None, &text);
         }
         Draft::default()
     }
@@ -135,15 +136,15 @@ impl<'a> Assembly<'a> {
         let from = self.invocation.jobs.len();
         for section in sections {
             if section.global {
-                base.apply_global(section, Order::Ranked, self.findings);
+                base.apply_global(section, Order::Ranked, self.diagnostics);
                 shown.global(&base.global);
                 continue;
             }
             let mut draft = base.begin(section);
-            draft.apply(section, Order::Ranked, self.findings);
+            draft.apply(section, Order::Ranked, self.diagnostics);
             if let Some(overrides) = &self.overrides {
                 let overrides = Section { name: section.name.clone(), ..overrides.clone() };
-                draft.apply(&overrides, Order::Ranked, self.findings);
+                draft.apply(&overrides, Order::Ranked, self.diagnostics);
             }
             self.vary(&mut draft, &section.name);
             shown.job(&section.name, &draft.own);
@@ -169,7 +170,7 @@ impl<'a> Assembly<'a> {
         if !settings.is_empty() {
             let name = job.to_owned();
             let section = Section { name, global: false, origin: origin.clone(), settings };
-            draft.apply(&section, Order::Ranked, self.findings);
+            draft.apply(&section, Order::Ranked, self.diagnostics);
         }
     }
 
@@ -201,8 +202,8 @@ impl<'a> Assembly<'a> {
                 if names.is_empty() { "none".into() } else { names.join(", ") }
             );
             match self.dialect {
-                Dialect::Fathom => self.findings.error(&Origin::command_line(), text),
-                Dialect::Fio => self.findings.warn(&Origin::command_line(), None, &text),
+                Dialect::Fathom => self.diagnostics.error(&Origin::command_line(), text),
+                Dialect::Fio => self.diagnostics.warn(&Origin::command_line(), None, &text),
             }
         }
     }
@@ -221,13 +222,13 @@ impl<'a> Assembly<'a> {
                 (false, true) => format!("no job: {files} has no section to run"),
                 (false, false) => format!("no job: {files} has no section {wanted}"),
             };
-            return self.findings.error(&origin, text);
+            return self.diagnostics.error(&origin, text);
         }
         for job in self.varied.iter().filter_map(|varied| varied.job.as_deref()) {
             if !jobs.iter().any(|known| known.identity.name == job) {
                 let names: Vec<&str> = jobs.iter().map(|job| job.identity.name.as_str()).collect();
                 let text = format!("no job is called '{job}'; there are {}", names.join(", "));
-                return self.findings.error(&Origin::file(VARIED), text);
+                return self.diagnostics.error(&Origin::file(VARIED), text);
             }
         }
         let mut total: u64 = 0;
@@ -237,12 +238,12 @@ impl<'a> Assembly<'a> {
             if clones == 0 {
                 let text =
                     format!("numjobs=0 leaves nothing of job '{}' to run", job.identity.name);
-                self.findings.error(&origin, text);
+                self.diagnostics.error(&origin, text);
             }
         }
         if let Some(limit) = max_jobs.filter(|limit| total > *limit) {
             let text = format!("{total} jobs (numjobs counted) are more than --max-jobs={limit}");
-            self.findings.error(&origin, text);
+            self.diagnostics.error(&origin, text);
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::help::spelling;
 use crate::options::{self, Group, Kind, OptionDef, Status};
-use crate::program::{OPTIONS, ProgramOption};
+use crate::program_options::{OPTIONS, ProgramOption};
 use record::Nanos;
 use std::fmt::Write;
 

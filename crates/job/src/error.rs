@@ -1,6 +1,7 @@
 //! What is wrong with a job file or a command line, and where. All of it at once: a user mends a
 //! file once, not once a mistake.
 
+use record::{Message, SourceText};
 use std::fmt;
 
 /// Errors kept; a file of noise has thousands, and nobody reads on after this many.
@@ -120,6 +121,29 @@ impl fmt::Display for JobErrors {
 }
 
 impl std::error::Error for JobErrors {}
+
+/// What reading a command line and job files brings up beside the jobs.
+#[derive(Debug, Default)]
+pub struct Diagnostics {
+    /// Mistakes.
+    pub errors: JobErrors,
+    /// Warnings and notes.
+    pub messages: Vec<Message>,
+    /// Texts of the files read.
+    pub sources: Vec<SourceText>,
+}
+
+impl Diagnostics {
+    /// Adds a mistake.
+    pub fn error(&mut self, origin: &Origin, text: impl Into<String>) {
+        self.errors.push(JobError::new(origin, text));
+    }
+
+    /// Adds a warning about a place.
+    pub fn warn(&mut self, origin: &Origin, job: Option<&str>, text: &str) {
+        self.messages.push(Message::warning(job, format!("{origin}: {text}")));
+    }
+}
 
 #[cfg(test)]
 mod tests {

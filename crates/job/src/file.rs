@@ -4,11 +4,11 @@
 //! begin a comment anywhere in a line, quotes and backslashes mean nothing, a line is never
 //! continued on the next, and every section whose name begins with "global" sets defaults.
 
-use crate::command_line::{Dialect, Inputs};
-use crate::error::{JobError, JobErrors, Origin};
+use crate::error::{Diagnostics, Origin};
 use crate::expand;
+use crate::invocation::{Dialect, Inputs};
 use crate::options;
-use record::{Message, SourceText};
+use record::SourceText;
 use std::io;
 use std::path::Path;
 
@@ -45,29 +45,6 @@ pub struct Section {
 /// Whether a section of this name sets defaults, by fio's rule.
 pub fn is_global(name: &str) -> bool {
     name.starts_with("global")
-}
-
-/// What comes up beside the sections.
-#[derive(Debug, Default)]
-pub struct Findings {
-    /// Mistakes.
-    pub errors: JobErrors,
-    /// Warnings and notes.
-    pub messages: Vec<Message>,
-    /// Texts of the files read.
-    pub sources: Vec<SourceText>,
-}
-
-impl Findings {
-    /// Adds a mistake.
-    pub fn error(&mut self, origin: &Origin, text: impl Into<String>) {
-        self.errors.push(JobError::new(origin, text));
-    }
-
-    /// Adds a warning about a place.
-    pub fn warn(&mut self, origin: &Origin, job: Option<&str>, text: &str) {
-        self.messages.push(Message::warning(job, format!("{origin}: {text}")));
-    }
 }
 
 /// Reads job files.
@@ -111,8 +88,8 @@ struct Parsed {
 
 impl Reader<'_> {
     /// The wanted sections of a file, and the names of all its job sections. Everything that is
-    /// wrong goes to `findings`; the file's text as well.
-    pub fn read(&self, path: &str, findings: &mut Findings) -> (Vec<Section>, Vec<String>) {
+    /// wrong goes to `diagnostics`; the file's text as well.
+    pub fn read(&self, path: &str, diagnostics: &mut Diagnostics) -> (Vec<Section>, Vec<String>) {
         let mut parsed = Parsed {
             sections: Vec::new(),
             names: Vec::new(),
@@ -120,18 +97,24 @@ impl Reader<'_> {
             included: 0,
         };
         match self.inputs.read(path) {
-            Ok(bytes) => self.lines(&bytes, &[path], &mut parsed, findings),
-            Err(error) => findings.error(&Origin::command_line(), unreadable(path, &error)),
+            Ok(bytes) => self.lines(&bytes, &[path], &mut parsed, diagnostics),
+            Err(error) => diagnostics.error(&Origin::command_line(), unreadable(path, &error)),
         }
         (parsed.sections, parsed.names)
     }
 
     /// Takes in the lines of a file; `stack` names it, and before it the files that include it.
-    fn lines(&self, bytes: &[u8], stack: &[&str], parsed: &mut Parsed, findings: &mut Findings) {
+    fn lines(
+        &self,
+        bytes: &[u8],
+        stack: &[&str],
+        parsed: &mut Parsed,
+        diagnostics: &mut Diagnostics,
+    ) {
         let name = stack[stack.len() - 1];
         let text = String::from_utf8_lossy(bytes).into_owned();
-        if !findings.sources.iter().any(|source| source.name == name) {
-            findings.sources.push(SourceText { name: name.into(), text });
+        if !diagnostics.sources.iter().any(|source| source.name == name) {
+            diagnostics.sources.push(SourceText { name: name.into(), text });
         }
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
@@ -139,16 +122,16 @@ impl Reader<'_> {
             match parse_line(line, self.dialect) {
                 Ok(Line::Blank) => {}
                 Ok(Line::Header { .. }) if stack.len() > 1 => {
-                    findings.error(&origin, "an included file cannot begin a [section]");
+                    diagnostics.error(&origin, "an included file cannot begin a [section]");
                 }
                 Ok(Line::Header { name, closed }) => {
-                    self.header(name, closed, origin, parsed, findings);
+                    self.header(name, closed, origin, parsed, diagnostics);
                 }
-                Ok(Line::Include(path)) => self.include(path, stack, &origin, parsed, findings),
+                Ok(Line::Include(path)) => self.include(path, stack, &origin, parsed, diagnostics),
                 Ok(Line::Setting { name, value }) => {
-                    self.setting(name, value, origin, parsed, findings);
+                    self.setting(name, value, origin, parsed, diagnostics);
                 }
-                Err(text) => findings.error(&origin, text),
+                Err(text) => diagnostics.error(&origin, text),
             }
         }
     }
@@ -159,13 +142,13 @@ impl Reader<'_> {
         closed: bool,
         origin: Origin,
         parsed: &mut Parsed,
-        findings: &mut Findings,
+        diagnostics: &mut Diagnostics,
     ) {
         if !closed {
             let text = format!("the section name '[{name}' is not closed by ']' at the line's end");
             match self.dialect {
-                Dialect::Fathom => findings.error(&origin, text),
-                Dialect::Fio => findings.warn(&origin, None, &text),
+                Dialect::Fathom => diagnostics.error(&origin, text),
+                Dialect::Fio => diagnostics.warn(&origin, None, &text),
             }
         }
         // Where fio finds no bracket it takes the last character for one.
@@ -176,7 +159,7 @@ impl Reader<'_> {
         let global = is_global(name);
         if global && name != "global" {
             let text = format!("[{name}] begins with 'global', so it sets defaults and is no job");
-            findings.warn(&origin, None, &text);
+            diagnostics.warn(&origin, None, &text);
         }
         if !global {
             parsed.names.push(name.into());
@@ -195,7 +178,7 @@ impl Reader<'_> {
         value: Option<&str>,
         origin: Origin,
         parsed: &mut Parsed,
-        findings: &mut Findings,
+        diagnostics: &mut Diagnostics,
     ) {
         match &mut parsed.current {
             Current::Skipped => return,
@@ -205,14 +188,14 @@ impl Reader<'_> {
                         "'{}' stands outside of a section; begin with [global] or [NAME]",
                         shorten(name)
                     );
-                    findings.error(&origin, text);
+                    diagnostics.error(&origin, text);
                 }
                 return;
             }
             Current::Last => {}
         }
         if name.is_empty() {
-            return findings.error(&origin, "there is no option name before '='");
+            return diagnostics.error(&origin, "there is no option name before '='");
         }
         let expanded = value.map(|raw| {
             let value = expand::environment(raw, &|name| self.inputs.variable(name));
@@ -224,7 +207,7 @@ impl Reader<'_> {
                 Some("") => "there is no value after '='".to_string(),
                 _ => format!("the value is empty: '{}' is not set", value.unwrap_or_default()),
             };
-            return findings.error(&origin, format!("{}: {why}", shorten(name)));
+            return diagnostics.error(&origin, format!("{}: {why}", shorten(name)));
         }
         if let Some(section) = parsed.sections.last_mut() {
             section.settings.push(Setting { name: name.into(), value: expanded, origin });
@@ -239,13 +222,13 @@ impl Reader<'_> {
         stack: &[&str],
         origin: &Origin,
         parsed: &mut Parsed,
-        findings: &mut Findings,
+        diagnostics: &mut Diagnostics,
     ) {
         match parsed.current {
             Current::Skipped => return,
             Current::None { .. } => {
                 let text = "'include' stands outside of a section; begin with [global] or [NAME]";
-                return findings.error(origin, text);
+                return diagnostics.error(origin, text);
             }
             Current::Last => {}
         }
@@ -254,17 +237,17 @@ impl Reader<'_> {
             let text = format!(
                 "more than {INCLUDE_DEPTH} files include each other, or more than {INCLUDES} in all"
             );
-            return findings.error(origin, text);
+            return diagnostics.error(origin, text);
         }
         let (path, bytes) = match self.find(path, stack[stack.len() - 1]) {
             Ok(found) => found,
-            Err(error) => return findings.error(origin, unreadable(path, &error)),
+            Err(error) => return diagnostics.error(origin, unreadable(path, &error)),
         };
         if stack.contains(&path.as_str()) {
-            return findings.error(origin, format!("'{path}' includes itself"));
+            return diagnostics.error(origin, format!("'{path}' includes itself"));
         }
         let stack: Vec<&str> = stack.iter().copied().chain([path.as_str()]).collect();
-        self.lines(&bytes, &stack, parsed, findings);
+        self.lines(&bytes, &stack, parsed, diagnostics);
     }
 
     fn find(&self, path: &str, from: &str) -> io::Result<(String, Vec<u8>)> {

@@ -2,9 +2,9 @@
 //! option tables; job options are laid out as fio lays them out.
 
 use crate::apply::engines_with;
-use crate::command_line::Dialect;
+use crate::invocation::Dialect;
 use crate::options::{self, Choice, Kind, OptionDef, Status};
-use crate::program::{OPTIONS, ProgramOption, Takes};
+use crate::program_options::{OPTIONS, ProgramOption, Takes};
 use std::fmt::Write;
 
 /// Width of the names in a list.

@@ -6,37 +6,38 @@
 
 mod apply;
 mod assemble;
+mod clients;
 mod command_line;
 pub mod debug;
 pub mod docs;
-mod elsewhere;
 mod error;
 mod expand;
 mod explain;
 mod file;
 pub mod help;
+mod invocation;
 mod model;
 pub mod options;
 pub mod profile;
-pub mod program;
+pub mod program_options;
 mod secrets;
 mod showcmd;
 pub mod value;
 
-pub use command_line::{
-    Action, Dialect, Eta, IdleProf, Inputs, Invocation, Override, parse, parse_instead, parse_with,
-};
-pub use elsewhere::{Client, Trigger};
+pub use command_line::{parse, parse_instead, parse_with};
 pub use error::{JobError, JobErrors, Origin};
 pub use expand::Keywords;
+pub use invocation::{
+    Action, Client, Dialect, Eta, IdleProf, Inputs, Invocation, Override, Trigger,
+};
 pub use model::{BlockPattern, Verify, VerifyMethod};
 pub use model::{
     BlockSizes, BufferContent, Buffers, CpuLoad, CpuSplit, DedupeMode, DelayRange, Distribution,
     EngineOptions, ErrorPolicy, ExitScope, FileService, FileServiceOrder, FileSizeRange, FileType,
     Flash, Flow, Identity, Job, JobOptions, LatencyGoal, Layout, LockFile, Logs, Measure,
-    MemoryKind, Named, NumaMemory, Pattern, Process, Program, Queue, Rate, RateProcess, ReadUse,
-    ReadWrite, Retry, Sequencer, SequentialOrder, Served, Size, SplitEntry, StatCall,
-    SteadyCriterion, SteadyFigure, SteadyLimit, SteadyState, Surroundings, SyncFileRange, SyncMode,
+    MemoryKind, Named, NumaMemory, Pattern, Process, ProcessContext, Program, Queue, Rate,
+    RateProcess, ReadUse, ReadWrite, Retry, Sequencer, SequentialOrder, Served, Size, SplitEntry,
+    StatCall, SteadyCriterion, SteadyFigure, SteadyLimit, SteadyState, SyncFileRange, SyncMode,
     Syncing, Target, ThinkTime, Timing, WriteHint, ZoneMode, ZoneShare, Zones,
 };
 pub use model::{Http, Payload, Secret, StoreKind, Tls};

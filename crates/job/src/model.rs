@@ -14,12 +14,12 @@ mod pace;
 mod pattern;
 mod priority;
 mod process;
+mod process_context;
 mod queue;
 mod replay;
 mod served;
 mod size;
 mod steady;
-mod surroundings;
 mod target;
 mod verify;
 mod zones;
@@ -38,12 +38,12 @@ pub use pattern::{
 };
 pub use priority::PriorityShare;
 pub use process::{CpuSplit, ErrorPolicy, ExitScope, Measure, NumaMemory, Process, Retry};
+pub use process_context::ProcessContext;
 pub use queue::{EngineOptions, Queue, SyncFileRange, SyncMode, Syncing};
 pub use replay::{Merge, Replay};
 pub use served::Served;
 pub use size::Size;
 pub use steady::{LatencyGoal, SteadyCriterion, SteadyFigure, SteadyLimit, SteadyState};
-pub use surroundings::Surroundings;
 pub use target::{
     FileService, FileServiceOrder, FileSizeRange, FileType, Layout, LockFile, Target, WriteHint,
 };
@@ -86,7 +86,7 @@ pub struct Job {
     /// CPUs, priorities, identity of the process.
     pub process: Process,
     /// What it changes around itself.
-    pub surroundings: Surroundings,
+    pub context: ProcessContext,
     /// What is measured and how it is shown.
     pub measure: Measure,
     /// What an error does.

@@ -1,7 +1,7 @@
 //! Job files as command lines (`--showcmd`).
 
 use crate::apply::Given;
-use crate::command_line::Dialect;
+use crate::invocation::Dialect;
 
 /// A job file on its way to a command line.
 ///

@@ -1,8 +1,7 @@
 //! Block sizes, alignment and the random map.
 
-use crate::model::BlockPlan;
-use crate::placing::Strides;
-use crate::problem::Findings;
+use crate::model::{BlockPlan, Strides};
+use crate::problem::Diagnostics;
 use crate::zones;
 use job::{BlockSizes, Job, SplitEntry};
 use record::{Direction, PerDirection};
@@ -40,26 +39,26 @@ pub(crate) fn directions(job: &Job) -> impl Iterator<Item = Direction> {
     })
 }
 
-pub(crate) fn resolve(job: &Job, found: &mut Findings) -> Blocks {
-    let sizes = PerDirection::from_fn(|d| direction(job, source(job, d), found));
+pub(crate) fn resolve(job: &Job, diagnostics: &mut Diagnostics) -> Blocks {
+    let sizes = PerDirection::from_fn(|d| direction(job, source(job, d), diagnostics));
     let align = PerDirection::from_fn(|d| match job.blocks.align[source(job, d)] {
         Some(align) if align.0 > 0 => align.0,
         _ => sizes[d].min(),
     });
-    let sequential = sequential(job, found);
+    let sequential = sequential(job, diagnostics);
     let used = || directions(job).map(|d| &sizes[d]).chain(&sequential);
     let min = used().map(BlockPlan::min).min().unwrap_or(DEFAULT_BLOCK);
     let max = used().map(BlockPlan::max).max();
     let fixed = max.filter(|max| *max == min);
-    let norandommap = without_map(job, &sizes, &align, found);
+    let norandommap = without_map(job, &sizes, &align, diagnostics);
     Blocks { min, fixed, norandommap, sizes, align, sequential }
 }
 
 /// The sizes for reads, when a random job with bs_is_seq_rand does a share of its I/O in sequence.
-fn sequential(job: &Job, found: &mut Findings) -> Option<BlockPlan> {
+fn sequential(job: &Job, diagnostics: &mut Diagnostics) -> Option<BlockPlan> {
     let shares = directions(job).any(|d| job.pattern.percentage_random[d] < 100);
     (job.blocks.is_seq_rand && job.pattern.rw.is_random() && shares)
-        .then(|| direction(job, Direction::Read, found))
+        .then(|| direction(job, Direction::Read, diagnostics))
 }
 
 /// Whose sizes a direction uses: with bs_is_seq_rand, read's are for sequential and write's for
@@ -79,11 +78,12 @@ fn without_map(
     job: &Job,
     sizes: &PerDirection<BlockPlan>,
     align: &PerDirection<u64>,
-    found: &mut Findings,
+    diagnostics: &mut Diagnostics,
 ) -> bool {
     let otherwise_aligned = directions(job).any(|d| align[d] != sizes[d].min());
     if otherwise_aligned && job.pattern.rw.is_random() && !job.pattern.norandommap {
-        found.note(job, "blockalign turns the random map off: blocks may be hit more than once");
+        diagnostics
+            .note(job, "blockalign turns the random map off: blocks may be hit more than once");
         return true;
     }
     let mut used = directions(job).map(|d| &sizes[d]);
@@ -92,10 +92,10 @@ fn without_map(
     job.pattern.norandommap && !(alike && job.pattern.generator == "lfsr")
 }
 
-fn direction(job: &Job, d: Direction, found: &mut Findings) -> BlockPlan {
+fn direction(job: &Job, d: Direction, diagnostics: &mut Diagnostics) -> BlockPlan {
     let given: &BlockSizes = &job.blocks;
     let plan = if !given.split[d].is_empty() {
-        split(job, &given.split[d], found)
+        split(job, &given.split[d], diagnostics)
     } else if let Some((a, b)) = given.range[d] {
         range(a.0, b.0, given.unaligned)
     } else {
@@ -103,7 +103,7 @@ fn direction(job: &Job, d: Direction, found: &mut Findings) -> BlockPlan {
     };
     if plan.min() == 0 || plan.max() > i64::MAX as u64 {
         let what = format!("a block of {} bytes", if plan.min() == 0 { 0 } else { plan.max() });
-        found.usage(job, "bs", what, "give a size of at least 1 byte");
+        diagnostics.usage(job, "bs", what, "give a size of at least 1 byte");
         return BlockPlan::default();
     }
     plan
@@ -122,11 +122,11 @@ fn range(a: u64, b: u64, unaligned: bool) -> BlockPlan {
 /// what remains then goes to the largest share. (Oracle: `4k/60:64k/20` gives 80 to 4k, and
 /// `4k/50:1k/:32k/:16k/` 52 to 4k and 16 to each other.) More than 100 is an error, as the manual
 /// has it.
-fn split(job: &Job, entries: &[SplitEntry], found: &mut Findings) -> BlockPlan {
+fn split(job: &Job, entries: &[SplitEntry], diagnostics: &mut Diagnostics) -> BlockPlan {
     let given: u64 = entries.iter().filter_map(|e| e.percent).map(u64::from).sum();
     if given > 100 {
         let what = format!("the shares add up to {given} per cent");
-        found.usage(job, "bssplit", what, "lower them to 100 in all");
+        diagnostics.usage(job, "bssplit", what, "lower them to 100 in all");
         return BlockPlan::default();
     }
     let blanks = entries.iter().filter(|e| e.percent.is_none()).count() as u64;

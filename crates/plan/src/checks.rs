@@ -1,7 +1,7 @@
 //! What only shows once all workers are there: overlaps, memory.
 
 use crate::model::Worker;
-use crate::problem::Findings;
+use crate::problem::Diagnostics;
 use crate::sizes::human;
 use job::{Job, LockFile};
 use record::remedy::{lower, raise};
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 type Regions = Vec<(u64, u64, usize)>;
 
 /// Remarks on files that several workers write at the same places at the same time.
-pub(crate) fn overlaps(workers: &[Worker], facts: &Facts, found: &mut Findings) {
+pub(crate) fn overlaps(workers: &[Worker], facts: &Facts, diagnostics: &mut Diagnostics) {
     let mut regions: BTreeMap<(u32, &str), Regions> = BTreeMap::new();
     for (at, worker) in workers.iter().enumerate() {
         let rw = worker.pattern.rw;
@@ -42,7 +42,7 @@ pub(crate) fn overlaps(workers: &[Worker], facts: &Facts, found: &mut Findings) 
             } else {
                 ""
             };
-            found.tell(Message::warning(
+            diagnostics.tell(Message::warning(
                 Some(&workers[b].name),
                 format!("{who} write the same places of {path} at the same time{harm}"),
             ));
@@ -80,7 +80,12 @@ fn together(a: &Worker, b: &Worker) -> bool {
 const FOLLOWED_BYTES: u128 = 4;
 
 /// Refuses buffers that the machine has no memory for.
-pub(crate) fn memory(jobs: &[Job], workers: &[Worker], facts: &Facts, found: &mut Findings) {
+pub(crate) fn memory(
+    jobs: &[Job],
+    workers: &[Worker],
+    facts: &Facts,
+    diagnostics: &mut Diagnostics,
+) {
     let need = |w: &Worker| u128::from(w.queue.depth) * u128::from(w.max_buffer());
     let mut phases: BTreeMap<u32, (u128, &Worker)> = BTreeMap::new();
     for worker in workers {
@@ -96,13 +101,18 @@ pub(crate) fn memory(jobs: &[Job], workers: &[Worker], facts: &Facts, found: &mu
             let total = human(u64::try_from(total).unwrap_or(u64::MAX));
             let what = format!("buffers of {total} at once, the machine has {}", human(memory));
             let cure = lower(["iodepth", "bs", "numjobs"]);
-            found.refuse(&jobs[largest.job as usize], "iodepth", what, cure);
+            diagnostics.refuse(&jobs[largest.job as usize], "iodepth", what, cure);
         }
     }
 }
 
 /// Refuses to follow more blocks than the machine has memory for.
-pub(crate) fn followed(jobs: &[Job], workers: &[Worker], facts: &Facts, found: &mut Findings) {
+pub(crate) fn followed(
+    jobs: &[Job],
+    workers: &[Worker],
+    facts: &Facts,
+    diagnostics: &mut Diagnostics,
+) {
     let need = |worker: &Worker| {
         let blocks = |size: u64| worker.files.iter().map(move |f| f.length.div_ceil(size));
         let blocks = worker.counted_blocks.into_iter().flat_map(blocks);
@@ -116,6 +126,6 @@ pub(crate) fn followed(jobs: &[Job], workers: &[Worker], facts: &Facts, found: &
         let what =
             format!("{total} for the states of all blocks, the machine has {}", human(memory));
         let cure = lower(["size", "numjobs"]).or(raise(["bs"]));
-        found.refuse(&jobs[largest.job as usize], "block_error_percentiles", what, cure);
+        diagnostics.refuse(&jobs[largest.job as usize], "block_error_percentiles", what, cure);
     }
 }

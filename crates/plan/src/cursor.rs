@@ -2,12 +2,12 @@
 
 use crate::blocks::Blocks;
 use crate::model::BlockPlan;
-use crate::problem::Findings;
+use crate::problem::Diagnostics;
 use job::{Job, LockFile, ReadWrite, Size, ZoneMode};
 use record::{Bytes, Direction};
 
 /// Refuses `shared_cursor` where there is nothing to share, or nothing that could be.
-pub(crate) fn check(job: &Job, blocks: &Blocks, found: &mut Findings) {
+pub(crate) fn check(job: &Job, blocks: &Blocks, diagnostics: &mut Diagnostics) {
     if !job.pattern.shared_cursor {
         return;
     }
@@ -57,6 +57,6 @@ pub(crate) fn check(job: &Job, blocks: &Blocks, found: &mut Findings) {
         (target.openfiles.is_some(), "every file is open in every clone", "leave openfiles away"),
     ];
     for (_, what, cure) in reasons.iter().filter(|(is_so, ..)| *is_so) {
-        found.usage(job, "shared_cursor", format!("with a shared cursor {what}"), *cure);
+        diagnostics.usage(job, "shared_cursor", format!("with a shared cursor {what}"), *cure);
     }
 }

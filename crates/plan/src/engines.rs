@@ -1,43 +1,43 @@
 //! What single engines need, and what they cannot do.
 
-use crate::problem::Findings;
+use crate::problem::Diagnostics;
 use job::{Engine, Job, Medium, ReadWrite};
 
 /// Options without which an engine has nothing to do, and those it contradicts.
-pub(crate) fn check(job: &Job, found: &mut Findings) {
+pub(crate) fn check(job: &Job, diagnostics: &mut Diagnostics) {
     let options = &job.queue.options;
     match job.queue.engine {
         Engine::Cpuio if options.cpu.percent.unwrap_or(0) == 0 => {
             let what = "cpuio has no load to make".to_owned();
-            found.usage(job, "cpuload", what, "give 1 to 100 per cent of a CPU");
+            diagnostics.usage(job, "cpuload", what, "give 1 to 100 per cent of a CPU");
         }
         Engine::Cpuio if job.timing.runtime.is_none_or(|runtime| runtime.0 == 0) => {
-            found.note(job, "without runtime it ends with the last job that does I/O");
+            diagnostics.note(job, "without runtime it ends with the last job that does I/O");
         }
         Engine::Exec if options.program.path.is_none() => {
             let what = "exec has nothing to run".to_owned();
-            found.usage(job, "program", what, "name a program");
+            diagnostics.usage(job, "program", what, "name a program");
         }
         Engine::Ftruncate if !is_written(job.pattern.rw) => {
             let what = format!("ftruncate cannot answer rw={}", job.pattern.rw.name());
-            found.usage(job, "rw", what, "give write or randwrite");
+            diagnostics.usage(job, "rw", what, "give write or randwrite");
         }
         _ => {}
     }
-    check_offload(job, found);
+    check_offload(job, diagnostics);
     let split = options.cmdprio_split.iter().any(|shares| !shares.is_empty());
     if split && options.cmdprio_percentage.is_some() {
         let what = "beside cmdprio_percentage".to_owned();
-        found.usage(job, "cmdprio_bssplit", what, "keep one of the two");
+        diagnostics.usage(job, "cmdprio_bssplit", what, "keep one of the two");
     }
     let engine = job.queue.engine;
     if !engine.opens_files() && engine != Engine::Null {
-        check_syncs(job, found);
+        check_syncs(job, diagnostics);
     }
 }
 
 /// Engines whose I/O cannot be shared out to threads.
-fn check_offload(job: &Job, found: &mut Findings) {
+fn check_offload(job: &Job, diagnostics: &mut Diagnostics) {
     let engine = job.queue.engine;
     let what = match engine {
         _ if !job.queue.offload => return,
@@ -50,7 +50,7 @@ fn check_offload(job: &Job, found: &mut Findings) {
         },
     };
     let what = format!("offload with ioengine={}: {what}", engine.name());
-    found.usage(job, "io_submit_mode", what, "leave it out or take another engine");
+    diagnostics.usage(job, "io_submit_mode", what, "leave it out or take another engine");
 }
 
 fn is_written(rw: ReadWrite) -> bool {
@@ -58,7 +58,7 @@ fn is_written(rw: ReadWrite) -> bool {
 }
 
 /// Engines without an open file have nothing that could be made durable.
-fn check_syncs(job: &Job, found: &mut Findings) {
+fn check_syncs(job: &Job, diagnostics: &mut Diagnostics) {
     let syncing = &job.syncing;
     let given = [
         (syncing.fsync > 0, "fsync"),
@@ -67,6 +67,6 @@ fn check_syncs(job: &Job, found: &mut Findings) {
     ];
     for (_, option) in given.into_iter().filter(|(given, _)| *given) {
         let what = format!("{} opens no file that could be synchronised", job.queue.engine.name());
-        found.usage(job, option, what, "leave it out or take another engine");
+        diagnostics.usage(job, option, what, "leave it out or take another engine");
     }
 }

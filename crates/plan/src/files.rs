@@ -6,7 +6,7 @@ use crate::names::file_names;
 use crate::net;
 use crate::order::Slot;
 use crate::policy::Policy;
-use crate::problem::{Errno, Findings};
+use crate::problem::{Diagnostics, Errno};
 use crate::random::{between, hash};
 use crate::safety;
 use crate::sizes::{Ask, Extent, NoRegion, Region, human, percent_of};
@@ -54,7 +54,7 @@ impl<'a> Files<'a> {
         &mut self,
         cx: &JobContext<'_>,
         clone: u64,
-        found: &mut Findings,
+        diagnostics: &mut Diagnostics,
     ) -> (Vec<File>, u64) {
         if cx.job.queue.engine.medium() == Medium::Time {
             return (Vec::new(), 0);
@@ -67,7 +67,7 @@ impl<'a> Files<'a> {
         let (mut too_small, mut asked) = (None, 0u64);
         let mut files = Vec::with_capacity(names.len());
         for path in names {
-            match self.file(cx, clone, count, &path, found) {
+            match self.file(cx, clone, count, &path, diagnostics) {
                 Some((file, bytes)) if file.length < cx.blocks.min => {
                     asked = bytes.saturating_add(asked);
                     too_small.get_or_insert((path, file.length));
@@ -86,10 +86,10 @@ impl<'a> Files<'a> {
             if files.is_empty() && !told {
                 let what = format!("{} of {path} hold no block of {min}", human(length));
                 let cure = "give a larger size, fewer files or a smaller block";
-                found.ending(Errno::Invalid).refuse(cx.job, "size", what, cure);
+                diagnostics.ending(Errno::Invalid).refuse(cx.job, "size", what, cure);
             } else if !files.is_empty() {
                 let text = format!("no I/O goes to {path}: it holds no block of {min}");
-                found.warn(cx.job, text);
+                diagnostics.warn(cx.job, text);
             }
         }
         match (cx.job.target.size, cx.job.target.filesize) {
@@ -105,18 +105,18 @@ impl<'a> Files<'a> {
         clone: u64,
         count: u64,
         path: &str,
-        found: &mut Findings,
+        diagnostics: &mut Diagnostics,
     ) -> Option<(File, u64)> {
         let medium = cx.job.queue.engine.medium();
         let (kind, extent) = match medium {
             Medium::Memory | Medium::Socket | Medium::Objects => {
                 (TargetKind::Missing, Extent::Endless)
             }
-            _ => self.target(cx.job, path, found)?,
+            _ => self.target(cx.job, path, diagnostics)?,
         };
-        let mut region = self.region(cx, clone, count, path, extent, found)?;
+        let mut region = self.region(cx, clone, count, path, extent, diagnostics)?;
         if let Some(names) = cx.job.queue.engine.name_use() {
-            return Some(self.named(cx, names, path, region, found));
+            return Some(self.named(cx, names, path, region, diagnostics));
         }
         // Oracle: strides go to the end of the target; size only says how much is moved.
         if zones::strides(cx.job).is_some() {
@@ -124,11 +124,11 @@ impl<'a> Files<'a> {
         }
         let prepare = match extent {
             Extent::File(size) if region.length >= cx.blocks.min => {
-                self.prepare(cx, path, size, region, found)
+                self.prepare(cx, path, size, region, diagnostics)
             }
             _ => Prepare::Nothing,
         };
-        safety::check_direct(cx.job, path, region.start, cx.blocks, self.facts, found);
+        safety::check_direct(cx.job, path, region.start, cx.blocks, self.facts, diagnostics);
         let Region { start, length, whole, asked, .. } = region;
         Some((File { path: path.into(), kind, start, length, whole, prepare }, asked))
     }
@@ -140,7 +140,7 @@ impl<'a> Files<'a> {
         names: NameUse,
         path: &str,
         region: Region,
-        found: &mut Findings,
+        diagnostics: &mut Diagnostics,
     ) -> (File, u64) {
         let (job, NameUse { directories, must_exist, .. }) = (cx.job, names);
         let size = if directories { 0 } else { region.file_size };
@@ -148,9 +148,9 @@ impl<'a> Files<'a> {
         let missing = self.facts.targets[path].kind == TargetKind::Missing && laid.is_none();
         let real = self.facts.targets[path].size.0.max(laid.unwrap_or(0));
         if missing && !must_exist {
-            safety::check_create(job, path, self.facts, found);
+            safety::check_create(job, path, self.facts, diagnostics);
         } else if must_exist {
-            self.check_growth(job, path, missing, real, size, found);
+            self.check_growth(job, path, missing, real, size, diagnostics);
             let laid = self.laid.entry(path.into()).or_default();
             laid.size = laid.size.max(size);
         }
@@ -170,17 +170,22 @@ impl<'a> Files<'a> {
         &self,
         job: &Job,
         path: &str,
-        found: &mut Findings,
+        diagnostics: &mut Diagnostics,
     ) -> Option<(TargetKind, Extent)> {
         let Some(target) = self.facts.targets.get(path) else {
             let what = format!("nothing is known of {path}");
-            found.refuse(job, safety::named_by(job), what, "name a target that can be looked at");
+            diagnostics.refuse(
+                job,
+                safety::named_by(job),
+                what,
+                "name a target that can be looked at",
+            );
             return None;
         };
-        if !safety::check_target(job, path, target, self.facts, self.policy, found) {
+        if !safety::check_target(job, path, target, self.facts, self.policy, diagnostics) {
             return None;
         }
-        check_type(job, path, target.kind, found)?;
+        check_type(job, path, target.kind, diagnostics)?;
         let laid = self.laid.get(path).map_or(0, |l| l.size);
         Some(match target.kind {
             TargetKind::Block => (TargetKind::Block, Extent::Device(target.size.0)),
@@ -199,7 +204,7 @@ impl<'a> Files<'a> {
         files: u64,
         path: &str,
         extent: Extent,
-        found: &mut Findings,
+        diagnostics: &mut Diagnostics,
     ) -> Option<Region> {
         let (job, min_block) = (cx.job, cx.blocks.min);
         let filesize = draw_filesize(cx, path, extent);
@@ -208,13 +213,13 @@ impl<'a> Files<'a> {
         let ask = Ask { job, min_block, stride, clone, files, filesize, free, extent };
         match ask.region() {
             Ok(region) => {
-                remark(job, path, extent, region, found);
+                remark(job, path, extent, region, diagnostics);
                 Some(region)
             }
             Err(NoRegion::NoSize) if matches!(extent, Extent::Device(_)) => {
                 let cure = "attach something to it or name another one";
                 let what = format!("{path} is a device of 0 bytes");
-                found.ending(Errno::Invalid).refuse(job, safety::named_by(job), what, cure);
+                diagnostics.ending(Errno::Invalid).refuse(job, safety::named_by(job), what, cure);
                 None
             }
             Err(NoRegion::NoSize) if files > 1 && self.is_empty(path) => Some(Region::default()),
@@ -224,19 +229,19 @@ impl<'a> Files<'a> {
                     _ => format!("no size is given and {path} has none of its own"),
                 };
                 let cure = choose(["size"]).or(choose(["filesize"])).ending("in bytes");
-                found.ending(Errno::Invalid).usage(job, "size", what, cure);
+                diagnostics.ending(Errno::Invalid).usage(job, "size", what, cure);
                 None
             }
             Err(NoRegion::OffsetBeyondEnd { start, size }) => {
                 let what = format!("it begins at byte {start} of {path}, which ends at {size}");
                 let cure =
                     lower(["offset", "offset_increment"]).or(choose(["size"]).ending("in bytes"));
-                found.ending(Errno::Invalid).refuse(job, "offset", what, cure);
+                diagnostics.ending(Errno::Invalid).refuse(job, "offset", what, cure);
                 None
             }
             Err(NoRegion::TooLarge) => {
                 let what = format!("{path} would reach beyond 2^63 - 1 bytes");
-                found.usage(job, "size", what, lower(["size", "offset", "offset_increment"]));
+                diagnostics.usage(job, "size", what, lower(["size", "offset", "offset_increment"]));
                 None
             }
         }
@@ -249,7 +254,7 @@ impl<'a> Files<'a> {
         path: &str,
         size: u64,
         region: Region,
-        found: &mut Findings,
+        diagnostics: &mut Diagnostics,
     ) -> Prepare {
         let (job, rw, needed) = (cx.job, cx.job.pattern.rw, region.file_size);
         if verify::method(job).is_some() && !safety::changes(job) {
@@ -258,12 +263,12 @@ impl<'a> Files<'a> {
         }
         let target = &self.facts.targets[path];
         let missing = target.kind == TargetKind::Missing && !self.laid.contains_key(path);
-        self.check_growth(job, path, missing, size, needed, found);
+        self.check_growth(job, path, missing, size, needed, diagnostics);
         if job.layout.on_open {
             if rw.reads() && size < needed {
                 let text =
                     format!("{path} is read but not laid out: create_on_open leaves it empty");
-                found.warn(job, text);
+                diagnostics.warn(job, text);
             }
             return Prepare::OnOpen { size: needed };
         }
@@ -289,7 +294,7 @@ impl<'a> Files<'a> {
         }
         let filled = Prepare::Fill { size: needed };
         match self.policy.readonly || self.fixed(path) {
-            true => leave_as_it_is(job, path, target, found),
+            true => leave_as_it_is(job, path, target, diagnostics),
             false => filled,
         }
     }
@@ -302,7 +307,7 @@ impl<'a> Files<'a> {
         missing: bool,
         size: u64,
         needed: u64,
-        found: &mut Findings,
+        diagnostics: &mut Diagnostics,
     ) {
         let (what, grows) = match missing {
             true => (format!("{path} is not there"), true),
@@ -314,7 +319,7 @@ impl<'a> Files<'a> {
             return;
         }
         if self.policy.readonly && !safety::changes(job) {
-            found.refuse(
+            diagnostics.refuse(
                 job,
                 safety::named_by(job),
                 what,
@@ -325,12 +330,12 @@ impl<'a> Files<'a> {
                 .or(lower(["size"]))
                 .or(drop(["allow_file_create"]));
             let errno = if missing { Errno::NotThere } else { Errno::Invalid };
-            found.ending(errno).refuse(job, "allow_file_create", what, cure);
+            diagnostics.ending(errno).refuse(job, "allow_file_create", what, cure);
         } else if missing {
-            safety::check_create(job, path, self.facts, found);
+            safety::check_create(job, path, self.facts, diagnostics);
         } else if self.fixed(path) && !safety::changes(job) {
             let cure = lower(["size"]).ending("because the file may not be written");
-            found.ending(Errno::Access).refuse(job, safety::named_by(job), what, cure);
+            diagnostics.ending(Errno::Access).refuse(job, safety::named_by(job), what, cure);
         }
     }
 
@@ -347,10 +352,10 @@ impl<'a> Files<'a> {
     }
 
     /// Warns of filesystems that cannot hold what is to be laid out on them.
-    pub fn check_space(&self, found: &mut Findings) {
+    pub fn check_space(&self, diagnostics: &mut Diagnostics) {
         let wanted = self.laid.iter().map(|(path, laid)| (path.as_str(), laid.size));
         for short in crate::machine::shortages(self.facts, wanted) {
-            found.tell(record::Message::warning(
+            diagnostics.tell(record::Message::warning(
                 None,
                 format!(
                     "the files need {} more on {}, which has {} left",
@@ -364,7 +369,12 @@ impl<'a> Files<'a> {
 }
 
 /// Whether a target is of the type that `filetype` takes for granted; a missing file will be one.
-fn check_type(job: &Job, path: &str, kind: TargetKind, found: &mut Findings) -> Option<()> {
+fn check_type(
+    job: &Job,
+    path: &str,
+    kind: TargetKind,
+    diagnostics: &mut Diagnostics,
+) -> Option<()> {
     let (fits, wanted) = match job.target.file_type {
         FileType::Any => return Some(()),
         FileType::File => (matches!(kind, TargetKind::File | TargetKind::Missing), "file"),
@@ -375,7 +385,7 @@ fn check_type(job: &Job, path: &str, kind: TargetKind, found: &mut Findings) -> 
         return Some(());
     }
     let what = format!("{path} is not of type {wanted}");
-    found.refuse(job, "filetype", what, "leave filetype out or name other targets");
+    diagnostics.refuse(job, "filetype", what, "leave filetype out or name other targets");
     None
 }
 
@@ -406,10 +416,15 @@ fn follows(cx: &JobContext<'_>, job: u32, phase: u32) -> bool {
     cx.slot.phase > phase || cx.slot.after_jobs.contains(&job)
 }
 
-fn leave_as_it_is(job: &Job, path: &str, target: &TargetFacts, found: &mut Findings) -> Prepare {
+fn leave_as_it_is(
+    job: &Job,
+    path: &str,
+    target: &TargetFacts,
+    diagnostics: &mut Diagnostics,
+) -> Prepare {
     if let Some(extents) = target.extents.as_ref().filter(|e| e.holes.0 + e.unwritten.0 > 0) {
         let holes = human(extents.holes.0 + extents.unwritten.0);
-        found.warn(
+        diagnostics.warn(
             job,
             format!(
                 "{holes} of {path} were never written and may not be now: \
@@ -420,18 +435,18 @@ fn leave_as_it_is(job: &Job, path: &str, target: &TargetFacts, found: &mut Findi
     Prepare::Nothing
 }
 
-fn remark(job: &Job, path: &str, extent: Extent, region: Region, found: &mut Findings) {
+fn remark(job: &Job, path: &str, extent: Extent, region: Region, diagnostics: &mut Diagnostics) {
     if region.beyond > 0 {
         let text = format!(
             "{path} ends {} before what size asks for: the region is cut to {}",
             human(region.beyond),
             human(region.length)
         );
-        found.warn(job, text);
+        diagnostics.warn(job, text);
     }
     let percent = |s: Option<Size>| matches!(s, Some(Size::Percent(p)) if p > 0.0);
     if extent == Extent::File(0) && percent(job.target.offset) && !job.target.file_append {
         let text = format!("offset is a percentage of {path}, which is empty yet: it begins at 0");
-        found.warn(job, text);
+        diagnostics.warn(job, text);
     }
 }

@@ -21,6 +21,7 @@ mod pace;
 mod placing;
 mod policy;
 mod problem;
+mod process_context;
 mod random;
 mod replay;
 mod resolve;
@@ -28,7 +29,6 @@ mod safety;
 mod sequence;
 mod sizes;
 mod sprandom;
-mod surroundings;
 pub mod trace;
 mod verify;
 mod workload;
@@ -44,21 +44,15 @@ pub use job::{
 };
 pub use job::{ObjectMix, ObjectWork};
 pub use job::{Payload, PriorityShare, Protocol, Secret, StoreKind, Tls};
-pub use limits::{FlowPart, LatencySearch, Limits, SteadyWatch};
 pub use machine::{Shortage, shortages};
 pub use model::{
-    BlockPlan, DiskWatch, File, FileOrder, FileSelection, Measuring, Pacing, Pattern, Placement,
-    Plan, Prepare, Queue, RateLimit, Replay, Start, Stop, Worker,
+    Access, BlockPlan, Cgroup, DiskWatch, File, FileOrder, FileSelection, FlowPart, LatencySearch,
+    Limits, Measuring, ObjectSet, Objects, Pacing, Pattern, Placement, Placing, Plan, Prepare,
+    ProcessContext, Queue, RateLimit, Renewal, Replay, Socket, Start, SteadyWatch, Stop, Strides,
+    Trimming, Verify, Worker, Zbd, ZonedFile,
 };
 pub use names::{Wanted, targets};
-pub use net::Socket;
-pub use numbered::ObjectSet;
-pub use objects::{Access, Objects};
-pub use placing::{Placing, Strides};
 pub use policy::Policy;
 pub use problem::{PlanError, Problem, ProblemKind};
 pub use resolve::resolve;
-pub use sprandom::Renewal;
-pub use surroundings::{Cgroup, Surroundings};
-pub use verify::{Trimming, Verify, state_name};
-pub use zbd::{Zbd, ZonedFile};
+pub use verify::state_name;

@@ -1,6 +1,6 @@
 //! Which logs a worker writes, and where.
 
-use crate::problem::Findings;
+use crate::problem::Diagnostics;
 use job::Job;
 use record::{LogKind, Logs, Nanos};
 
@@ -9,7 +9,7 @@ use record::{LogKind, Logs, Nanos};
 const CLOCKS: &[u64] = &[0, 1, 4, 5, 6, 7, 8, 9, 11];
 
 /// Reports what of a job's log options does not go together.
-pub(crate) fn check(job: &Job, found: &mut Findings) {
+pub(crate) fn check(job: &Job, diagnostics: &mut Diagnostics) {
     let logs = &job.measure.logs;
     let without =
         |missing: bool, option: &str| if missing { vec![option.to_string()] } else { vec![] };
@@ -19,25 +19,30 @@ pub(crate) fn check(job: &Job, found: &mut Findings) {
     if logs.issue_time && !missing.is_empty() {
         let what =
             format!("it is a column of latency logs with offsets; no {}", missing.join(", no "));
-        found.usage(job, "log_issue_time", what, "give write_lat_log and log_offset=1 as well");
+        diagnostics.usage(
+            job,
+            "log_issue_time",
+            what,
+            "give write_lat_log and log_offset=1 as well",
+        );
     }
     if logs.histogram.is_some() && logs.histogram_window.0 == 0 {
-        found.warn(job, "write_hist_log without log_hist_msec leaves its file empty");
+        diagnostics.warn(job, "write_hist_log without log_hist_msec leaves its file empty");
     }
     if job.measure.block_errors && !job.pattern.rw.trims() {
-        found.warn(job, "block_error_percentiles counts trims, and there are none");
+        diagnostics.warn(job, "block_error_percentiles counts trims, and there are none");
     }
     if logs.unix_epoch || logs.other_epoch {
-        check_clock(job, "log_alternate_epoch_clock_id", logs.clock, found);
+        check_clock(job, "log_alternate_epoch_clock_id", logs.clock, diagnostics);
     }
-    check_clock(job, "job_start_clock_id", job.measure.job_start_clock, found);
+    check_clock(job, "job_start_clock_id", job.measure.job_start_clock, diagnostics);
 }
 
-fn check_clock(job: &Job, option: &str, clock: u64, found: &mut Findings) {
+fn check_clock(job: &Job, option: &str, clock: u64, diagnostics: &mut Diagnostics) {
     if !CLOCKS.contains(&clock) {
         let what = format!("{clock} is no clock that goes on by itself");
         let cure = "give 0 (real time), 1 (monotonic), 4 (raw), 7 (since boot) or 11 (TAI)";
-        found.usage(job, option, what, cure);
+        diagnostics.usage(job, option, what, cure);
     }
 }
 
@@ -137,9 +142,9 @@ mod tests {
         let told = |change: fn(&mut Job)| {
             let mut job = job();
             change(&mut job);
-            let mut found = Findings::default();
-            check(&job, &mut found);
-            found.finish().map(|messages| messages.len()).map_err(|error| error.to_string())
+            let mut diagnostics = Diagnostics::default();
+            check(&job, &mut diagnostics);
+            diagnostics.finish().map(|messages| messages.len()).map_err(|error| error.to_string())
         };
         assert_eq!(told(|_| {}), Ok(0));
         let error = told(|job| job.measure.logs.issue_time = true).unwrap_err();

@@ -1,13 +1,25 @@
 //! The plan: everything resolved, nothing left to look up. One [`Worker`] a thread.
 
-use crate::limits::Limits;
-use crate::net::Socket;
-use crate::numbered::ObjectSet;
-use crate::objects::Objects;
-use crate::placing::Placing;
-use crate::surroundings::Surroundings;
-use crate::verify::Verify;
-use crate::zbd::Zbd;
+mod blocks;
+mod limits;
+mod object_set;
+mod placing;
+mod process_context;
+mod socket;
+mod store;
+mod verify;
+mod zbd;
+
+pub use blocks::BlockPlan;
+pub use limits::{FlowPart, LatencySearch, Limits, SteadyWatch};
+pub use object_set::ObjectSet;
+pub use placing::{Placing, Renewal, Strides};
+pub use process_context::{Cgroup, ProcessContext};
+pub use socket::Socket;
+pub use store::{Access, Objects};
+pub use verify::{Trimming, Verify};
+pub use zbd::{Zbd, ZonedFile};
+
 use job::{
     Buffers, Distribution, Engine, EngineOptions, ErrorPolicy, ExitScope, Layout, LockFile,
     NumaMemory, RateProcess, ReadUse, ReadWrite, Sequencer, SequentialOrder, Syncing, ThinkTime,
@@ -107,7 +119,7 @@ pub struct Worker {
     /// CPUs and priorities.
     pub placement: Placement,
     /// What it changes around itself.
-    pub surroundings: Surroundings,
+    pub context: ProcessContext,
     /// What is recorded.
     pub measuring: Measuring,
     /// What an error does.
@@ -293,50 +305,6 @@ pub struct Pattern {
     /// What the seeds of all workers of the job were drawn from, when it is not the one that every
     /// run has: `randseed` with this number repeats them.
     pub randseed: Option<u64>,
-}
-
-/// Sizes of the I/Os of one direction, in bytes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum BlockPlan {
-    /// All alike.
-    Fixed(u64),
-    /// Uniform between both, in steps of `step`.
-    Range {
-        /// Smallest.
-        min: u64,
-        /// Largest.
-        max: u64,
-        /// Granularity: the smallest, or 1 when unaligned sizes were asked for.
-        step: u64,
-    },
-    /// By share: (size, per cent); the shares add up to 100.
-    Split(Vec<(u64, u32)>),
-}
-
-impl Default for BlockPlan {
-    fn default() -> Self {
-        BlockPlan::Fixed(4096)
-    }
-}
-
-impl BlockPlan {
-    /// Smallest size.
-    pub fn min(&self) -> u64 {
-        match self {
-            BlockPlan::Fixed(size) => *size,
-            BlockPlan::Range { min, .. } => *min,
-            BlockPlan::Split(entries) => entries.iter().map(|e| e.0).min().unwrap_or(0),
-        }
-    }
-
-    /// Largest size.
-    pub fn max(&self) -> u64 {
-        match self {
-            BlockPlan::Fixed(size) => *size,
-            BlockPlan::Range { max, .. } => *max,
-            BlockPlan::Split(entries) => entries.iter().map(|e| e.0).max().unwrap_or(0),
-        }
-    }
 }
 
 /// Engine, depth, batches.

@@ -1,8 +1,9 @@
 //! File names, exactly as fio makes them, and the list of paths facts are needed on.
 
-use crate::replay;
-use job::{Engine, Job};
+use job::{Engine, Job, ReadWrite};
+use record::Direction;
 use std::collections::HashMap;
+use trace::FileUse;
 
 /// Files of all workers together that are planned for; a number beyond it is a typing error more
 /// likely than a wish, and would only eat memory.
@@ -40,7 +41,7 @@ pub fn targets(jobs: &[Job]) -> Vec<Wanted> {
         directories(job).for_each(|directory| want(directory, false));
     }
     for job in jobs.iter().filter(|j| j.queue.engine.has_targets()) {
-        for (path, write) in replay::targets(job) {
+        for (path, write) in recorded_targets(job) {
             want_with_above(path, write, &mut want);
         }
         if job.replay.is_on() {
@@ -59,6 +60,22 @@ pub fn targets(jobs: &[Job]) -> Vec<Wanted> {
         }
     }
     list
+}
+
+/// Which way I/O goes in a file of a log. One that is only opened is opened to be read.
+pub(crate) fn directions_of(used: &FileUse) -> ReadWrite {
+    let has = |direction| used.ios[direction] > 0;
+    let (writes, trims) = (has(Direction::Write), has(Direction::Trim));
+    ReadWrite::Replay { reads: has(Direction::Read) || !(writes || trims), writes, trims }
+}
+
+/// The files of a job's logs and whether they are changed; none for other jobs.
+fn recorded_targets(job: &Job) -> impl Iterator<Item = (&str, bool)> {
+    let files = job.replay.recordings.iter().flat_map(|recording| &recording.files);
+    files.map(|used| {
+        let rw = directions_of(used);
+        (used.path.as_str(), rw.writes() || rw.trims())
+    })
 }
 
 /// A path and the directories above it.

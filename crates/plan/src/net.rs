@@ -1,49 +1,11 @@
 //! Both ends of what the network engines connect.
 
-use crate::problem::Findings;
+use crate::model::Socket;
+use crate::problem::Diagnostics;
 use job::{Engine, Job, Medium, Protocol, ReadWrite};
 
 /// Largest message of UDP over IPv4, in bytes.
 const MESSAGE_MAX: u64 = 65_507;
-
-/// A worker's end of a connection.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Socket {
-    /// The protocol.
-    pub protocol: Protocol,
-    /// Host to connect to, or multicast group; the path of a UNIX socket.
-    pub host: Option<String>,
-    /// Port to listen on or connect to; 0 for UNIX sockets.
-    pub port: u16,
-    /// Waits for the other side: listens, or binds.
-    pub waits: bool,
-    /// Each block is answered.
-    pub pingpong: bool,
-    /// TCP_NODELAY.
-    pub nodelay: bool,
-    /// Address of the interface for multicast.
-    pub interface: Option<String>,
-    /// Time to live of multicast.
-    pub ttl: u32,
-    /// Bytes of the socket's buffers; 0: the system's.
-    pub window: u64,
-    /// Largest segment of TCP, in bytes; 0: the system's.
-    pub mss: u32,
-    /// Data goes by splice and vmsplice.
-    pub splices: bool,
-}
-
-impl Socket {
-    /// How messages name it: "tcp:127.0.0.1:8888", "unix:/tmp/socket".
-    pub fn label(&self) -> String {
-        let protocol = self.protocol.name();
-        match (&self.host, self.protocol) {
-            (Some(path), Protocol::Unix) => format!("{protocol}:{path}"),
-            (Some(host), _) => format!("{protocol}:{host}:{}", self.port),
-            (None, _) => format!("{protocol}:*:{}", self.port),
-        }
-    }
-}
 
 /// Whether an address is one of a group of receivers.
 fn is_multicast(host: &str) -> bool {
@@ -80,65 +42,65 @@ pub(crate) fn socket(job: &Job, clone: u64) -> Option<Socket> {
 }
 
 /// What a connection needs and what it cannot do.
-pub(crate) fn check(job: &Job, largest: u64, found: &mut Findings) {
+pub(crate) fn check(job: &Job, largest: u64, diagnostics: &mut Diagnostics) {
     let Some(socket) = socket(job, crate::names::clones(job).saturating_sub(1)) else { return };
     let name = socket.protocol.name();
     let rw = job.pattern.rw;
     if !matches!(rw, ReadWrite::Read | ReadWrite::Write) {
         let what = format!("rw={} over a network", rw.name());
-        found.usage(job, "rw", what, "data goes one way in sequence: give read or write");
+        diagnostics.usage(job, "rw", what, "data goes one way in sequence: give read or write");
     }
     if socket.splices && socket.protocol.is_udp() {
         let what = format!("netsplice over {name}");
-        found.usage(job, "protocol", what, "take tcp or unix, or ioengine=net");
+        diagnostics.usage(job, "protocol", what, "take tcp or unix, or ioengine=net");
     }
     if socket.protocol.is_udp() && largest > MESSAGE_MAX {
         let what = format!("a block of {largest} bytes, a message holds {MESSAGE_MAX}");
-        found.usage(job, "bs", what, "lower it");
+        diagnostics.usage(job, "bs", what, "lower it");
     }
-    check_port(job, &socket, found);
-    check_host(job, &socket, found);
+    check_port(job, &socket, diagnostics);
+    check_host(job, &socket, diagnostics);
 }
 
-fn check_port(job: &Job, socket: &Socket, found: &mut Findings) {
+fn check_port(job: &Job, socket: &Socket, diagnostics: &mut Diagnostics) {
     let name = socket.protocol.name();
     let clones = crate::names::clones(job);
     match (socket.protocol, job.queue.options.net.port) {
         (Protocol::Unix, Some(port)) => {
             let what = format!("port {port} of a UNIX socket");
-            found.usage(job, "port", what, "leave it out: filename says where it is");
+            diagnostics.usage(job, "port", what, "leave it out: filename says where it is");
         }
         (Protocol::Unix, None) => {}
         (_, None) => {
-            found.usage(job, "port", format!("{name} needs a port"), "give 1 to 65535");
+            diagnostics.usage(job, "port", format!("{name} needs a port"), "give 1 to 65535");
         }
         (_, Some(port)) if u64::from(port) + clones > 65_536 => {
             let what = format!("{clones} clones take as many ports from {port} on");
-            found.usage(job, "port", what, "lower it, or numjobs");
+            diagnostics.usage(job, "port", what, "lower it, or numjobs");
         }
         _ => {}
     }
 }
 
-fn check_host(job: &Job, socket: &Socket, found: &mut Findings) {
+fn check_host(job: &Job, socket: &Socket, diagnostics: &mut Diagnostics) {
     let name = socket.protocol.name();
     let (udp, listens) = (socket.protocol.is_udp(), job.queue.options.net.listens);
     if listens && udp {
         let what = format!("listening for connections, which {name} does not have");
-        found.usage(job, "listen", what, "leave it out: the reader waits for messages");
+        diagnostics.usage(job, "listen", what, "leave it out: the reader waits for messages");
     }
     if let (Protocol::UdpV6, Some(interface)) = (socket.protocol, &socket.interface) {
         let what = format!("interface={interface} with {name}");
-        found.usage(job, "interface", what, "leave it out: it is an address of IPv4");
+        diagnostics.usage(job, "interface", what, "leave it out: it is an address of IPv4");
     }
     match &socket.host {
         None if socket.protocol == Protocol::Unix => {
             let what = "a UNIX socket without a path".to_owned();
-            found.usage(job, "filename", what, "give the same path to both sides");
+            diagnostics.usage(job, "filename", what, "give the same path to both sides");
         }
         None if !socket.waits => {
             let cure = "give the host to connect to, or listen on this side";
-            found.usage(job, "hostname", "no host to connect to".to_owned(), cure);
+            diagnostics.usage(job, "hostname", "no host to connect to".to_owned(), cure);
         }
         Some(host)
             if socket.waits
@@ -146,7 +108,12 @@ fn check_host(job: &Job, socket: &Socket, found: &mut Findings) {
                 && !(udp && is_multicast(host)) =>
         {
             let what = format!("hostname={host} on the side that waits for the other");
-            found.usage(job, "hostname", what, "leave it out, or name a multicast group for udp");
+            diagnostics.usage(
+                job,
+                "hostname",
+                what,
+                "leave it out, or name a multicast group for udp",
+            );
         }
         _ => {}
     }

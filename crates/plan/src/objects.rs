@@ -1,72 +1,13 @@
 //! The object store that a worker's objects are in.
 
-use crate::model::Worker;
-use crate::problem::Findings;
+use crate::model::{Access, Objects, Worker};
+use crate::problem::Diagnostics;
 use job::{Http, Job, Medium, Payload, Secret, StoreKind, Tls};
 use record::Nanos;
 use std::net::{IpAddr, Ipv6Addr};
 
 /// Bytes of a key of SSE-C.
 const CUSTOMER_KEY_BYTES: usize = 32;
-
-/// An object store, and how its objects are asked for.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Objects {
-    /// What is spoken.
-    pub kind: StoreKind,
-    /// Hosts, IPv6 addresses without brackets, and ports; connections go to them in turn.
-    pub endpoints: Vec<(String, u16)>,
-    /// Whether it is encrypted.
-    pub tls: Tls,
-    /// PEM file of the certificates to trust; `None`: the system's.
-    pub ca_file: Option<String>,
-    /// Who asks.
-    pub access: Access,
-    /// The bucket is part of the host's name.
-    pub virtual_host: bool,
-    /// What the signature of a PUT covers.
-    pub payload: Payload,
-    /// Storage class of what is put; `None`: the bucket's own.
-    pub storage_class: Option<String>,
-    /// The customer's cipher and key.
-    pub customer_key: Option<(String, Secret)>,
-    /// Each file is one object, read by range; else each block is one.
-    pub ranges: bool,
-    /// A request on which nothing moves for this long has failed.
-    pub timeout: Nanos,
-    /// How often a failed request is repeated that may succeed then.
-    pub retries: u32,
-    /// 1: requests go to stderr, 2: with their heads.
-    pub verbose: u32,
-}
-
-/// Who asks an object store.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Access {
-    /// Nobody in particular.
-    #[default]
-    Anonymous,
-    /// User and password.
-    Basic {
-        /// Name.
-        user: String,
-        /// Password.
-        password: Secret,
-    },
-    /// A token of Swift.
-    Token(Secret),
-    /// Signature version 4 of AWS.
-    Signed {
-        /// Name of the key.
-        key_id: String,
-        /// The key.
-        key: Secret,
-        /// Of a session.
-        token: Option<Secret>,
-        /// Region that is signed for.
-        region: String,
-    },
-}
 
 /// The store of a job's objects; `None` for other engines.
 pub(crate) fn store(job: &Job) -> Option<Objects> {
@@ -153,35 +94,40 @@ fn endpoint(text: &str, tls: Tls) -> Result<(String, u16), &'static str> {
 }
 
 /// What a store needs and what it cannot do.
-pub(crate) fn check(job: &Job, found: &mut Findings) {
+pub(crate) fn check(job: &Job, diagnostics: &mut Diagnostics) {
     if job.queue.engine.medium() != Medium::Objects {
         return;
     }
     let http = &job.queue.options.http;
     for host in hosts(http) {
         if let Err(cure) = endpoint(host, http.tls) {
-            found.usage(job, "http_host", format!("'{host}' is no host"), cure);
+            diagnostics.usage(job, "http_host", format!("'{host}' is no host"), cure);
         }
     }
     if let Some(text) = control_character(http) {
         let what = format!("a control character in {text}");
-        found.usage(job, text, what, "leave it out: it cannot be part of a request");
+        diagnostics.usage(job, text, what, "leave it out: it cannot be part of a request");
     }
-    check_access(job, http, found);
+    check_access(job, http, diagnostics);
     let names = &job.target.filenames;
     let scheme = names.iter().any(|name| name == "http" || name == "https");
     if scheme && names.iter().any(|name| name.starts_with("//")) {
         let cure = "give the host as http_host=, and the path alone as filename=";
-        found.usage(job, "filename", "it is a URL", cure);
+        diagnostics.usage(job, "filename", "it is a URL", cure);
     }
     if http.timeout.0 == 0 {
-        found.usage(job, "http_timeout", "no request could end well in no time", "give 1s or more");
+        diagnostics.usage(
+            job,
+            "http_timeout",
+            "no request could end well in no time",
+            "give 1s or more",
+        );
     }
     if http.ca_file.is_some() && http.tls != Tls::Verified {
-        found.warn(job, "http_ca_file has no effect without https=on");
+        diagnostics.warn(job, "http_ca_file has no effect without https=on");
     }
     if http.virtual_host && http.kind != StoreKind::S3 {
-        found.warn(job, "http_s3_addressing has no effect without http_mode=s3");
+        diagnostics.warn(job, "http_s3_addressing has no effect without http_mode=s3");
     }
     let endpoints = hosts(http).filter_map(|host| endpoint(host, http.tls).ok());
     if http.virtual_host
@@ -189,10 +135,10 @@ pub(crate) fn check(job: &Job, found: &mut Findings) {
     {
         let text =
             format!("a bucket cannot stand in front of the address {host}: it is in the path");
-        found.warn(job, text);
+        diagnostics.warn(job, text);
     }
     if job.target.unlink || job.target.unlink_each_loop {
-        found.warn(job, "unlink has no effect on objects: rw=trim removes them");
+        diagnostics.warn(job, "unlink has no effect on objects: rw=trim removes them");
     }
 }
 
@@ -217,74 +163,79 @@ fn control_character(http: &Http) -> Option<&'static str> {
     texts.into_iter().find(|(_, text)| bad(text)).map(|(option, _)| option)
 }
 
-fn check_access(job: &Job, http: &Http, found: &mut Findings) {
+fn check_access(job: &Job, http: &Http, diagnostics: &mut Diagnostics) {
     match http.kind {
-        StoreKind::S3 => check_s3(job, http, found),
+        StoreKind::S3 => check_s3(job, http, diagnostics),
         StoreKind::Swift if http.swift_token.is_none() => {
             let cure = "authenticate first (openstack token issue) and give the token";
-            found.usage(job, "http_swift_auth_token", "http_mode=swift needs a token", cure);
+            diagnostics.usage(job, "http_swift_auth_token", "http_mode=swift needs a token", cure);
         }
         StoreKind::WebDav if http.user.is_none() && http.password.is_some() => {
-            found.usage(job, "http_user", "http_pass is given without a user", "give both");
+            diagnostics.usage(job, "http_user", "http_pass is given without a user", "give both");
         }
         StoreKind::Swift | StoreKind::WebDav => {}
     }
 }
 
-fn check_s3(job: &Job, http: &Http, found: &mut Findings) {
+fn check_s3(job: &Job, http: &Http, diagnostics: &mut Diagnostics) {
     match (&http.key_id, &http.key) {
         (Some(_), None) => {
             let what = "http_s3_keyid is given without its key";
-            found.usage(job, "http_s3_key", what, "give both, or neither to ask anonymously");
+            diagnostics.usage(job, "http_s3_key", what, "give both, or neither to ask anonymously");
         }
         (None, Some(_)) => {
             let what = "http_s3_key is given without its name";
-            found.usage(job, "http_s3_keyid", what, "give both, or neither to ask anonymously");
+            diagnostics.usage(
+                job,
+                "http_s3_keyid",
+                what,
+                "give both, or neither to ask anonymously",
+            );
         }
         (Some(_), Some(_)) if http.region.is_empty() => {
             let cure = "give the bucket's, or us-east-1 where the server has none";
-            found.usage(job, "http_s3_region", "signatures need a region", cure);
+            diagnostics.usage(job, "http_s3_region", "signatures need a region", cure);
         }
-        (None, None) => found.note(job, "no key is given: requests are anonymous"),
+        (None, None) => diagnostics.note(job, "no key is given: requests are anonymous"),
         (Some(_), Some(_)) => {}
     }
     let Some(Secret(key)) = &http.customer_key else { return };
     if key.len() != CUSTOMER_KEY_BYTES {
         let what = format!("a key of {} bytes", key.len());
         let cure = format!("give {CUSTOMER_KEY_BYTES}");
-        found.usage(job, "http_s3_sse_customer_key", what, cure);
+        diagnostics.usage(job, "http_s3_sse_customer_key", what, cure);
     }
     if http.customer_algorithm != "AES256" {
         let what = format!("'{}' is no cipher of SSE-C", http.customer_algorithm);
-        found.usage(job, "http_s3_sse_customer_algorithm", what, "give AES256");
+        diagnostics.usage(job, "http_s3_sse_customer_algorithm", what, "give AES256");
     }
     if http.tls == Tls::Off {
-        found.warn(job, "most S3 servers take a customer's key over TLS only: speak https");
+        diagnostics.warn(job, "most S3 servers take a customer's key over TLS only: speak https");
     }
 }
 
 /// Whether a worker's objects can be what their names and blocks make of them.
-pub(crate) fn check_names(job: &Job, worker: &Worker, found: &mut Findings) {
+pub(crate) fn check_names(job: &Job, worker: &Worker, diagnostics: &mut Diagnostics) {
     let Some(store) = &worker.objects else { return };
     for file in &worker.files {
         let (bucket, object) = split(&file.path);
         if file.path.chars().any(char::is_control) {
             let what = format!("a control character in {:?}", file.path);
-            found.usage(job, "filename", what, "name objects without");
+            diagnostics.usage(job, "filename", what, "name objects without");
         } else if store.kind == StoreKind::S3 && store.virtual_host && object.is_empty() {
             let what = format!("'{}' names no bucket and object", file.path);
-            found.usage(job, "filename", what, "give /BUCKET/OBJECT, or directory=/BUCKET");
+            diagnostics.usage(job, "filename", what, "give /BUCKET/OBJECT, or directory=/BUCKET");
         } else if store.kind == StoreKind::S3 && object.is_empty() {
             let text = format!(
                 "'{bucket}' is taken for an object of the bucket that http_host names: where it \
                  names none, give filename=/BUCKET/OBJECT or directory=/BUCKET"
             );
-            found.note(job, text);
+            diagnostics.note(job, text);
         }
     }
     let (writes, trims) = (worker.pattern.rw.writes(), worker.pattern.rw.trims());
     if store.ranges && (writes || trims) {
-        check_whole(job, worker, found);
+        check_whole(job, worker, diagnostics);
     }
 }
 
@@ -295,7 +246,7 @@ fn split(path: &str) -> (&str, &str) {
 }
 
 /// An object cannot be changed in part.
-fn check_whole(job: &Job, worker: &Worker, found: &mut Findings) {
+fn check_whole(job: &Job, worker: &Worker, diagnostics: &mut Diagnostics) {
     let changed = [record::Direction::Write, record::Direction::Trim];
     let plans = changed.iter().filter(|d| worker.has(**d)).map(|d| &worker.pattern.blocks[*d]);
     for plan in plans {
@@ -314,7 +265,7 @@ fn check_whole(job: &Job, worker: &Worker, found: &mut Findings) {
                 file.start
             );
             let cure = "give bs the size of an object (filesize), or http_object_mode=block";
-            found.usage(job, "http_object_mode", what, cure);
+            diagnostics.usage(job, "http_object_mode", what, cure);
             return;
         }
     }

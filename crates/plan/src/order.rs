@@ -1,6 +1,6 @@
 //! When each job starts, and where its figures go.
 
-use crate::problem::Findings;
+use crate::problem::Diagnostics;
 use job::Job;
 use record::GroupKey;
 
@@ -16,7 +16,7 @@ pub(crate) struct Slot {
 ///
 /// Oracle: stonewall begins a phase and a group, new_group a group; on the first job both do
 /// nothing; clones of a job stay together.
-pub(crate) fn arrange(jobs: &[Job], found: &mut Findings) -> Vec<Slot> {
+pub(crate) fn arrange(jobs: &[Job], diagnostics: &mut Diagnostics) -> Vec<Slot> {
     let (mut phase, mut group) = (0, 0);
     jobs.iter()
         .enumerate()
@@ -25,13 +25,13 @@ pub(crate) fn arrange(jobs: &[Job], found: &mut Findings) -> Vec<Slot> {
                 phase += u32::from(job.identity.stonewall);
                 group += u32::from(job.identity.stonewall || job.identity.new_group);
             }
-            Slot { phase, group, after_jobs: waits(jobs, at, found) }
+            Slot { phase, group, after_jobs: waits(jobs, at, diagnostics) }
         })
         .collect()
 }
 
 /// The job that `wait_for` names: an earlier one, of a name of its own (as the oracle has it).
-fn waits(jobs: &[Job], at: usize, found: &mut Findings) -> Vec<u32> {
+fn waits(jobs: &[Job], at: usize, diagnostics: &mut Diagnostics) -> Vec<u32> {
     let job = &jobs[at];
     let Some(name) = &job.identity.wait_for else { return Vec::new() };
     let earlier: Vec<u32> =
@@ -47,7 +47,7 @@ fn waits(jobs: &[Job], at: usize, found: &mut Findings) -> Vec<u32> {
         0 => (format!("there is no job '{name}'"), "name an earlier job"),
         n => (format!("{n} jobs are named '{name}'"), "give each a name of its own"),
     };
-    found.usage(job, "wait_for", what, cure);
+    diagnostics.usage(job, "wait_for", what, cure);
     Vec::new()
 }
 

@@ -3,7 +3,7 @@
 use crate::blocks;
 use crate::model::{Pacing, Placement, Queue, RateLimit};
 use crate::names::directories;
-use crate::problem::Findings;
+use crate::problem::Diagnostics;
 use job::{CpuSplit, Engine, Job, NumaMemory};
 use record::{Direction, Facts, Nanos, PerDirection};
 
@@ -21,21 +21,21 @@ const DEPTH_MAX: u64 = 1 << 24;
 /// Oracle: batches and the low mark beyond the depth are cut to it, a completion minimum above the
 /// maximum raises the maximum, all without a word. Only the depth of a synchronous engine is
 /// remarked on.
-pub(crate) fn queue(job: &Job, found: &mut Findings) -> Queue {
+pub(crate) fn queue(job: &Job, diagnostics: &mut Diagnostics) -> Queue {
     let given = &job.queue;
-    let requested = checked_depth(job, found);
+    let requested = checked_depth(job, diagnostics);
     let one_by_one = given.engine.is_synchronous() && !given.offload;
     let depth = if one_by_one { 1 } else { requested };
     if depth < requested {
         let name = given.engine.name();
         let text =
             format!("the {name} engine does one I/O at a time: iodepth={requested} acts as 1");
-        found.note(job, text);
+        diagnostics.note(job, text);
     }
     if given.engine == Engine::Libaio && !given.direct && depth > 1 && !given.offload {
         let text = "libaio without direct=1 waits inside the submission: few I/Os are in flight \
                     whatever iodepth says";
-        found.warn(job, text);
+        diagnostics.warn(job, text);
     }
     let cut = |value: u64| value.min(u64::from(depth)) as u32;
     let complete_min = cut(given.batch_complete_min.unwrap_or(1));
@@ -48,7 +48,7 @@ pub(crate) fn queue(job: &Job, found: &mut Findings) -> Queue {
         options: given.options.clone(),
         offload: given.offload,
         direct: given.direct,
-        atomic: atomic(job, found),
+        atomic: atomic(job, diagnostics),
         depth,
         program_at: program_at(job),
         depth_requested: requested,
@@ -65,21 +65,21 @@ fn program_at(job: &Job) -> Option<String> {
 }
 
 /// Whether writes are atomic. Oracle: an engine that cannot ask for it is an error.
-fn atomic(job: &Job, found: &mut Findings) -> bool {
+fn atomic(job: &Job, diagnostics: &mut Diagnostics) -> bool {
     let given = &job.queue;
     if given.atomic && !given.direct {
         let what = "atomic writes go past the page cache, and it is to be used";
-        found.usage(job, "atomic", what, "leave out buffered=1 or direct=0");
+        diagnostics.usage(job, "atomic", what, "leave out buffered=1 or direct=0");
     }
     let able = matches!(given.engine, Engine::Pvsync2 | Engine::Libaio | Engine::IoUring);
     if given.atomic && !able {
         let what = format!("the {} engine cannot ask for atomic writes", given.engine.name());
-        found.usage(job, "atomic", what, "use ioengine=pvsync2, libaio or io_uring");
+        diagnostics.usage(job, "atomic", what, "use ioengine=pvsync2, libaio or io_uring");
     }
     given.atomic
 }
 
-fn checked_depth(job: &Job, found: &mut Findings) -> u32 {
+fn checked_depth(job: &Job, diagnostics: &mut Diagnostics) -> u32 {
     let depth = job.queue.iodepth.unwrap_or(1);
     let most = match job.queue.engine {
         _ if job.queue.offload => OFFLOAD_DEPTH_MAX,
@@ -89,7 +89,7 @@ fn checked_depth(job: &Job, found: &mut Findings) -> u32 {
     };
     if depth == 0 || depth > most {
         let what = format!("a depth of {depth} with {}", job.queue.engine.name());
-        found.usage(job, "iodepth", what, format!("give 1 to {most}"));
+        diagnostics.usage(job, "iodepth", what, format!("give 1 to {most}"));
         return 1;
     }
     depth as u32
@@ -97,7 +97,7 @@ fn checked_depth(job: &Job, found: &mut Findings) -> u32 {
 
 /// Rates of a job. Oracle: `rate` and `rate_iops` exclude each other even in different directions,
 /// so do their minima; a minimum above its rate is an error, a minimum without a rate is not.
-pub(crate) fn pacing(job: &Job, found: &mut Findings) -> Pacing {
+pub(crate) fn pacing(job: &Job, diagnostics: &mut Diagnostics) -> Pacing {
     let rate = &job.rate;
     let bytes = rate.bandwidth.map(|_, b| b.map(|b| b.0).filter(|b| *b > 0));
     let iops = rate.iops.map(|_, i| i.filter(|i| *i > 0));
@@ -105,14 +105,14 @@ pub(crate) fn pacing(job: &Job, found: &mut Findings) -> Pacing {
     let min_iops = rate.iops_min.map(|_, i| i.filter(|i| *i > 0));
     // One value stands for all three ways; those the job does not go cannot fall behind.
     let goes = |d: Direction| blocks::directions(job).any(|used| used == d);
-    exclusive(job, ("rate", &bytes), ("rate_iops", &iops), found);
-    exclusive(job, ("rate_min", &min_bytes), ("rate_iops_min", &min_iops), found);
+    exclusive(job, ("rate", &bytes), ("rate_iops", &iops), diagnostics);
+    exclusive(job, ("rate_min", &min_bytes), ("rate_iops_min", &min_iops), diagnostics);
     let min_bytes = min_bytes.map(|d, floor| floor.filter(|_| goes(d)));
     let min_iops = min_iops.map(|d, floor| floor.filter(|_| goes(d)));
-    below(job, ("rate_min", &min_bytes), ("rate", &bytes), found);
-    below(job, ("rate_iops_min", &min_iops), ("rate_iops", &iops), found);
+    below(job, ("rate_min", &min_bytes), ("rate", &bytes), diagnostics);
+    below(job, ("rate_iops_min", &min_iops), ("rate_iops", &iops), diagnostics);
     if rate.think.time.is_none() && (rate.think.spin.0 > 0 || rate.think.iotime.is_some()) {
-        found.warn(job, "thinktime_spin and thinktime_iotime do nothing without thinktime");
+        diagnostics.warn(job, "thinktime_spin and thinktime_iotime do nothing without thinktime");
     }
     Pacing {
         limit: PerDirection::from_fn(|d| {
@@ -129,21 +129,21 @@ pub(crate) fn pacing(job: &Job, found: &mut Findings) -> Pacing {
 
 type Named<'a> = (&'a str, &'a PerDirection<Option<u64>>);
 
-fn exclusive(job: &Job, a: Named<'_>, b: Named<'_>, found: &mut Findings) {
+fn exclusive(job: &Job, a: Named<'_>, b: Named<'_>, diagnostics: &mut Diagnostics) {
     let any = |values: Named<'_>| values.1.iter().any(|(_, v)| v.is_some());
     if any(a) && any(b) {
         let what = format!("{} and {} are both given", a.0, b.0);
-        found.usage(job, b.0, what, "keep one of the two");
+        diagnostics.usage(job, b.0, what, "keep one of the two");
     }
 }
 
-fn below(job: &Job, min: Named<'_>, rate: Named<'_>, found: &mut Findings) {
+fn below(job: &Job, min: Named<'_>, rate: Named<'_>, diagnostics: &mut Diagnostics) {
     for d in Direction::ALL {
         if let (Some(least), Some(limit)) = (min.1[d], rate.1[d])
             && least > limit
         {
             let what = format!("{least} for {}s is above {}={limit}", d.name(), rate.0);
-            found.usage(job, min.0, what, "lower the minimum or raise the rate");
+            diagnostics.usage(job, min.0, what, "lower the minimum or raise the rate");
         }
     }
 }
@@ -175,14 +175,14 @@ pub(crate) fn placement(job: &Job, cpus: &[u32], number: u32) -> Placement {
 }
 
 /// CPUs the job may use by `cpus_allowed` and `numa_cpu_nodes`; empty: all.
-pub(crate) fn cpus(job: &Job, facts: &Facts, found: &mut Findings) -> Vec<u32> {
+pub(crate) fn cpus(job: &Job, facts: &Facts, diagnostics: &mut Diagnostics) -> Vec<u32> {
     let process = &job.process;
     let allowed = &facts.cpu.allowed;
     let cure = format!("choose among {}", list(allowed));
     for cpu in process.cpus_allowed.iter().filter(|c| !allowed.is_empty() && !allowed.contains(c)) {
-        found.usage(job, "cpus_allowed", format!("CPU {cpu} is not there for us"), cure.clone());
+        diagnostics.usage(job, "cpus_allowed", format!("CPU {cpu} is not there for us"), cure.clone());
     }
-    check_memory_nodes(job, facts, found);
+    check_memory_nodes(job, facts, diagnostics);
     if process.numa_cpu_nodes.is_empty() {
         return process.cpus_allowed.clone();
     }
@@ -190,7 +190,7 @@ pub(crate) fn cpus(job: &Job, facts: &Facts, found: &mut Findings) -> Vec<u32> {
     for node in &process.numa_cpu_nodes {
         match facts.cpu.nodes.get(node) {
             Some(of_node) => cpus.extend(of_node),
-            None => unknown_node(job, "numa_cpu_nodes", *node, facts, found),
+            None => unknown_node(job, "numa_cpu_nodes", *node, facts, diagnostics),
         }
     }
     let chosen = |cpu: &u32| process.cpus_allowed.is_empty() || process.cpus_allowed.contains(cpu);
@@ -199,26 +199,26 @@ pub(crate) fn cpus(job: &Job, facts: &Facts, found: &mut Findings) -> Vec<u32> {
     cpus.retain(|c| chosen(c) && usable(c));
     if cpus.is_empty() && nodes {
         let what = "no CPU of these nodes is among those allowed";
-        found.usage(job, "numa_cpu_nodes", what, cure);
+        diagnostics.usage(job, "numa_cpu_nodes", what, cure);
     }
     cpus
 }
 
-fn check_memory_nodes(job: &Job, facts: &Facts, found: &mut Findings) {
+fn check_memory_nodes(job: &Job, facts: &Facts, diagnostics: &mut Diagnostics) {
     let nodes: &[u32] = match &job.process.numa_memory {
         Some(NumaMemory::Prefer(node)) => std::slice::from_ref(node),
         Some(NumaMemory::Bind(nodes) | NumaMemory::Interleave(nodes)) => nodes,
         _ => &[],
     };
     for node in nodes.iter().filter(|n| !facts.cpu.nodes.contains_key(n)) {
-        unknown_node(job, "numa_mem_policy", *node, facts, found);
+        unknown_node(job, "numa_mem_policy", *node, facts, diagnostics);
     }
 }
 
-fn unknown_node(job: &Job, option: &str, node: u32, facts: &Facts, found: &mut Findings) {
+fn unknown_node(job: &Job, option: &str, node: u32, facts: &Facts, diagnostics: &mut Diagnostics) {
     let there: Vec<u32> = facts.cpu.nodes.keys().copied().collect();
     let what = format!("there is no NUMA node {node}");
-    found.usage(job, option, what, format!("choose among {}", list(&there)));
+    diagnostics.usage(job, option, what, format!("choose among {}", list(&there)));
 }
 
 /// "0-3,8": numbers as `cpus_allowed` takes them.

@@ -1,46 +1,12 @@
 //! Where I/O goes beyond plain sequential and random order.
 
 use crate::blocks::{Blocks, directions};
-use crate::model::{BlockPlan, Worker};
-use crate::problem::Findings;
+use crate::model::{Placing, Worker};
+use crate::problem::Diagnostics;
 use crate::sizes::human;
-use crate::sprandom::Renewal;
 use crate::zones;
 use job::{Distribution, Job, Size};
 use record::PerDirection;
-
-/// What makes places differ from plain sequential or evenly random ones. The default changes
-/// nothing.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Placing {
-    /// How the offsets of random I/O are spread, per direction. Sizes and block numbers count from
-    /// the beginning of each file's region.
-    pub spread: PerDirection<Distribution>,
-    /// A sequence moves on by its length each time.
-    pub sequence_stride: bool,
-    /// Share of I/O in sequence in a random pattern, per cent of the I/Os of each direction.
-    pub sequential_share: PerDirection<u8>,
-    /// Sizes of that I/O in sequence, where they are not those of its direction (`bs_is_seq_rand`).
-    pub sequential_blocks: Option<BlockPlan>,
-    /// Zones it goes through, whatever its order within them.
-    pub strides: Option<Strides>,
-    /// What `sprandom` writes.
-    pub renewal: Option<Renewal>,
-    /// I/O waits for I/O in flight on the same bytes.
-    pub serialize_overlap: bool,
-}
-
-/// `zonemode=strided`, in bytes: so much is moved in a zone of such a range, then the next one begins
-/// `skip` behind its end. Behind the end of the region it goes back to the beginning.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Strides {
-    /// Moved before the next zone's turn; at least 1.
-    pub moved: u64,
-    /// Length of a zone; at least 1.
-    pub range: u64,
-    /// Between two zones.
-    pub skip: u64,
-}
 
 /// What a job asks for; nothing for a sequential one, as in fio.
 pub(crate) fn resolve(job: &Job, blocks: &Blocks) -> Placing {
@@ -69,13 +35,13 @@ pub(crate) fn resolve(job: &Job, blocks: &Blocks) -> Placing {
 }
 
 /// Refuses zones and sequences that name what a file's region does not have.
-pub(crate) fn check(job: &Job, worker: &Worker, found: &mut Findings) {
+pub(crate) fn check(job: &Job, worker: &Worker, diagnostics: &mut Diagnostics) {
     let block = worker.min_block();
     if let Some(strides) = worker.placing.strides.filter(|s| s.range < block)
         && job.pattern.rw.is_random()
     {
         let what = format!("zones of {} hold no block of {}", human(strides.range), human(block));
-        found.usage(job, "zonerange", what, "give a larger range or a smaller block");
+        diagnostics.usage(job, "zonerange", what, "give a larger range or a smaller block");
     }
     for direction in directions(job) {
         for file in &worker.files {
@@ -89,7 +55,7 @@ pub(crate) fn check(job: &Job, worker: &Worker, found: &mut Findings) {
                         let have = format!("{} has {}", file.path, human(file.length));
                         let what = format!("its zones make {}, {have}", human(bytes));
                         let cure = "lower the zones' sizes or raise size";
-                        found.refuse(job, "random_distribution", what, cure);
+                        diagnostics.refuse(job, "random_distribution", what, cure);
                     }
                 }
                 Distribution::Sequence(list) if !worker.placing.sequence_stride => {
@@ -101,7 +67,7 @@ pub(crate) fn check(job: &Job, worker: &Worker, found: &mut Findings) {
                             file.path
                         );
                         let cure = "name blocks that are there or raise size";
-                        found.refuse(job, "random_distribution", what, cure);
+                        diagnostics.refuse(job, "random_distribution", what, cure);
                     }
                 }
                 _ => {}

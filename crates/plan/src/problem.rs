@@ -85,7 +85,7 @@ pub(crate) enum Errno {
 
 /// Collects problems and messages. Clones of a job meet the same ones: each is kept once.
 #[derive(Default)]
-pub(crate) struct Findings {
+pub(crate) struct Diagnostics {
     /// Under the name fio, problems of one job's files leave the others alone.
     as_fio: bool,
     problems: Vec<Problem>,
@@ -101,9 +101,9 @@ pub(crate) struct Findings {
     seen: HashSet<(String, String, String)>,
 }
 
-impl Findings {
+impl Diagnostics {
     pub fn new(policy: &Policy) -> Self {
-        Findings { as_fio: policy.as_fio, ..Findings::default() }
+        Diagnostics { as_fio: policy.as_fio, ..Diagnostics::default() }
     }
 
     /// The next problem is one that fio finds when it sets up the files of a job, or at its first

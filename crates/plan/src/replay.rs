@@ -2,7 +2,8 @@
 
 use crate::files::{Files, JobContext};
 use crate::model::{BlockPlan, File, Prepare, Replay, Worker};
-use crate::problem::Findings;
+use crate::names::directions_of;
+use crate::problem::Diagnostics;
 use crate::safety;
 use crate::sizes::{Extent, Region};
 use job::{Engine, Job, ReadWrite};
@@ -14,34 +15,23 @@ use trace::{FileUse, Recording};
 /// Oracle: a trace of stacked devices lacks completions, and its depth is believed up to here.
 const DEPTH_MAX: u32 = 1024;
 
-/// Which way I/O goes in a file of a log. One that is only opened is opened to be read.
-pub(crate) fn directions_of(used: &FileUse) -> ReadWrite {
-    let has = |direction| used.ios[direction] > 0;
-    let (writes, trims) = (has(Direction::Write), has(Direction::Trim));
-    ReadWrite::Replay { reads: has(Direction::Read) || !(writes || trims), writes, trims }
-}
-
-/// The files of a job's logs and whether they are changed; none for other jobs.
-pub(crate) fn targets(job: &Job) -> impl Iterator<Item = (&str, bool)> {
-    let files = job.replay.recordings.iter().flat_map(|recording| &recording.files);
-    files.map(|used| {
-        let rw = directions_of(used);
-        (used.path.as_str(), rw.writes() || rw.trims())
-    })
-}
-
 /// What a log has no use for, and what it needs.
-pub(crate) fn check(job: &Job, found: &mut Findings) {
+pub(crate) fn check(job: &Job, diagnostics: &mut Diagnostics) {
     let (replay, timing, target) = (&job.replay, &job.timing, &job.target);
     if !replay.is_on() {
         return;
     }
     if replay.recordings.is_empty() {
-        found.usage(job, "read_iolog", "the log was not read", "run the job from a command line");
+        diagnostics.usage(
+            job,
+            "read_iolog",
+            "the log was not read",
+            "run the job from a command line",
+        );
     }
     if replay.recordings.iter().all(|recording| recording.ios == 0) {
         let what = "the log has no I/O, or replay_skip leaves out all of it";
-        found.usage(job, "read_iolog", what, "name another log");
+        diagnostics.usage(job, "read_iolog", what, "name another log");
     }
     let engine = job.queue.engine;
     if !engine.moves_data() && engine != Engine::Null {
@@ -49,7 +39,12 @@ pub(crate) fn check(job: &Job, found: &mut Findings) {
             Engine::Http => "logs are of files, the http engine has objects".to_owned(),
             _ => format!("the {} engine moves no data", engine.name()),
         };
-        found.usage(job, "ioengine", what, "name one that moves data of files, such as psync");
+        diagnostics.usage(
+            job,
+            "ioengine",
+            what,
+            "name one that moves data of files, such as psync",
+        );
     }
     let given = [
         ("filename", !target.filenames.is_empty()),
@@ -59,12 +54,13 @@ pub(crate) fn check(job: &Job, found: &mut Findings) {
         ("time_based", timing.time_based),
     ];
     for (option, _) in given.iter().filter(|(_, given)| *given) {
-        found.warn(job, format!("{option} has no effect on a replay: the log says what is done"));
+        diagnostics
+            .warn(job, format!("{option} has no effect on a replay: the log says what is done"));
     }
 }
 
 /// Clones that list their I/O in one file.
-pub(crate) fn check_logs(jobs: &[Job], workers: &[Worker], found: &mut Findings) {
+pub(crate) fn check_logs(jobs: &[Job], workers: &[Worker], diagnostics: &mut Diagnostics) {
     let mut writers: BTreeMap<&str, u32> = BTreeMap::new();
     for worker in workers {
         if let Some(log) = &worker.write_log {
@@ -77,7 +73,7 @@ pub(crate) fn check_logs(jobs: &[Job], workers: &[Worker], found: &mut Findings)
             "{count} workers write the iolog {log}: split it before it is replayed, or give each \
              job a log of its own"
         );
-        found.tell(Message::warning(name.map(|j| j.identity.name.as_str()), text));
+        diagnostics.tell(Message::warning(name.map(|j| j.identity.name.as_str()), text));
     }
 }
 
@@ -116,11 +112,11 @@ impl Files<'_> {
         &mut self,
         cx: &JobContext<'_>,
         recording: &Recording,
-        found: &mut Findings,
+        diagnostics: &mut Diagnostics,
     ) -> Vec<File> {
         let mut files: Vec<File> = Vec::new();
         for used in &recording.files {
-            let Some(file) = self.replayed(cx, used, found) else { continue };
+            let Some(file) = self.replayed(cx, used, diagnostics) else { continue };
             if used.again
                 && let Some(first) = files.iter_mut().find(|first| first.path == file.path)
             {
@@ -137,7 +133,7 @@ impl Files<'_> {
         &mut self,
         cx: &JobContext<'_>,
         used: &FileUse,
-        found: &mut Findings,
+        diagnostics: &mut Diagnostics,
     ) -> Option<File> {
         let mut job = cx.job.clone();
         job.pattern.rw = directions_of(used);
@@ -145,14 +141,14 @@ impl Files<'_> {
         let path = &used.path;
         let (kind, extent) = match job.queue.engine {
             Engine::Null => (TargetKind::Missing, Extent::Endless),
-            _ => self.target(&job, path, found)?,
+            _ => self.target(&job, path, diagnostics)?,
         };
         let (whole, prepare) = match extent {
             Extent::Device(size) if size < used.end => {
                 let what =
                     format!("the log goes to byte {} of {path}, which ends at {size}", used.end);
                 let cure = "replay onto a larger device, or set replay_scale";
-                found.refuse(&job, safety::named_by(&job), what, cure);
+                diagnostics.refuse(&job, safety::named_by(&job), what, cure);
                 return None;
             }
             Extent::Device(size) => (size, Prepare::Nothing),
@@ -160,10 +156,10 @@ impl Files<'_> {
             Extent::File(size) => {
                 let region = Region { file_size: used.read_end, ..Region::default() };
                 let cx = JobContext { job: &job, ..*cx };
-                (size.max(used.end), self.prepare(&cx, path, size, region, found))
+                (size.max(used.end), self.prepare(&cx, path, size, region, diagnostics))
             }
         };
-        safety::check_direct_grain(&job, path, used.grain, self.facts, found);
+        safety::check_direct_grain(&job, path, used.grain, self.facts, diagnostics);
         Some(File { path: path.clone(), kind, start: 0, length: used.end, whole, prepare })
     }
 }

@@ -8,12 +8,12 @@ use crate::net;
 use crate::objects;
 use crate::order::{Reports, Slot, arrange};
 use crate::policy::Policy;
-use crate::problem::{Errno, Findings, PlanError};
+use crate::problem::{Diagnostics, Errno, PlanError};
 use crate::random::{DEFAULT_SEED, between};
 use crate::sizes::{human, percent_of};
 use crate::{
-    checks, contents, cursor, disks, engines, limits, logs, numbered, pace, placing, replay,
-    safety, sequence, sprandom, surroundings, verify, zbd, zones,
+    checks, contents, cursor, disks, engines, limits, logs, numbered, pace, placing,
+    process_context, replay, safety, sequence, sprandom, verify, zbd, zones,
 };
 use job::{Engine, FileServiceOrder, Job, Medium, MemoryKind, ReadUse, Retry, Size};
 use record::remedy::lower;
@@ -31,92 +31,145 @@ const FILES: u64 = 0x66_69_6c_65_73;
 /// there are no others: its workers are in the plan as unready ones.
 pub fn resolve(jobs: &[Job], facts: &Facts, policy: &Policy) -> Result<Plan, PlanError> {
     let jobs: &[Job] = &zbd::in_bytes(jobs, facts);
-    let mut found = Findings::new(policy);
-    let slots = arrange(jobs, &mut found);
-    let counted = check_counts(jobs, policy, &mut found);
+    let mut diagnostics = Diagnostics::new(policy);
+    let slots = arrange(jobs, &mut diagnostics);
+    let counted = check_counts(jobs, policy, &mut diagnostics);
     let mut files = Files::new(facts, policy);
     let mut reports = Reports::default();
     let all: u64 = if counted { jobs.iter().map(clones).sum() } else { 0 };
     let mut workers: Vec<Worker> = Vec::with_capacity(all as usize);
     for (index, (job, slot)) in jobs.iter().zip(&slots).enumerate() {
-        let blocks = check_job(job, facts, policy, &mut found);
-        let mut template = template(job, index as u32, slot, &blocks, facts, &mut found);
-        template.surroundings = surroundings::surroundings(job, facts, &mut found);
-        let cpus = pace::cpus(job, facts, &mut found);
-        let unready = found.take_unready();
-        if !counted {
-            continue;
-        }
-        let seed = base_seed(job, policy);
-        let files_seed = SplitMix64::nth(seed, FILES);
-        let cx = JobContext { job, index: index as u32, slot, blocks: &blocks, seed: files_seed };
-        for clone in clone_order(clones(job)) {
+        let blocks = check_job(job, facts, policy, &mut diagnostics);
+        let template = template(job, index as u32, slot, &blocks, facts, &mut diagnostics);
+        let clones = Clones {
+            job,
+            template,
+            cpus: pace::cpus(job, facts, &mut diagnostics),
+            unready: diagnostics.take_unready(),
+            seed: base_seed(job, policy),
+            blocks: &blocks,
+        };
+        for clone in clone_order(clones.count()).filter(|_| counted) {
             let number = workers.len() as u32 + 1;
-            let mut worker = template.clone();
-            worker.number = number;
-            worker.clone = clone as u32;
-            worker.socket = net::socket(job, clone);
-            worker.objects = objects::store(job);
-            let is_numbered = numbered::of_worker(job, clone, seed, &mut worker);
-            let asked = match job.replay.of_clone(clone) {
-                _ if is_numbered => None,
-                Some(recording) => {
-                    worker.files = files.of_recording(&cx, recording, &mut found);
-                    replay::apply(job, recording, &mut worker);
-                    None
-                }
-                None => {
-                    let (regions, asked) = files.of_worker(&cx, clone, &mut found);
-                    worker.files = regions;
-                    Some(asked)
-                }
-            };
+            let mut worker = clones.worker(clone, number, &mut files, slot, &mut diagnostics);
             worker.group = reports.next(slot.group, job.identity.group_reporting);
-            worker.pattern.seed = SplitMix64::nth(seed, u64::from(number));
-            worker.pattern.randseed = Some(seed).filter(|seed| *seed != DEFAULT_SEED);
-            worker.start.delay = delay(job, SplitMix64::nth(worker.pattern.seed, DELAY));
-            worker.placement = pace::placement(job, &cpus, number);
-            if let Some(errno) = unready.or(found.take_unready()) {
-                workers.push(kept_out(worker, errno));
-                continue;
-            }
-            if let Some(asked) = asked {
-                let asked = zbd::fit(job, &mut worker, asked, facts, &mut found);
-                limit(job, &mut worker, asked, &blocks, &mut found);
-            }
-            worker.logs = logs::of_worker(job, number);
-            worker.counted_blocks = counted_blocks(job, &blocks);
-            placing::check(job, &worker, &mut found);
-            objects::check_names(job, &worker, &mut found);
-            sprandom::plan(job, &mut worker, &mut found);
-            surroundings::schedulers(job, &mut worker, facts, &mut found);
             workers.push(worker);
         }
     }
     contents::share_duplicates(&mut workers);
-    if !found.is_fatal() {
-        files.check_space(&mut found);
-        limits::agree(jobs, &workers, &mut found);
-        // Oracle: given for one job it holds for all; whose end it is says who ends with it.
-        let exitall = jobs.iter().any(|job| job.identity.exitall);
-        let ready = workers.iter_mut().filter(|worker| worker.unready.is_none());
-        ready.for_each(|worker| worker.stop.exitall |= exitall);
-        surroundings::one_group(jobs, &workers, &mut found);
-        checks::overlaps(&workers, facts, &mut found);
-        replay::check_logs(jobs, &workers, &mut found);
-        zbd::check_shared(jobs, &workers, &mut found);
-        checks::memory(jobs, &workers, facts, &mut found);
-        checks::followed(jobs, &workers, facts, &mut found);
+    if !diagnostics.is_fatal() {
+        files.check_space(&mut diagnostics);
+        check_together(jobs, &mut workers, facts, &mut diagnostics);
     }
     Ok(Plan {
         interval: interval(jobs),
         status_interval: policy.status_interval,
-        clocksource: clocksource(jobs, &mut found),
+        clocksource: clocksource(jobs, &mut diagnostics),
         aux_path: policy.aux_path.clone(),
-        messages: found.finish()?,
+        messages: diagnostics.finish()?,
         disks: disks::watch(&workers, facts),
         workers,
     })
+}
+
+/// What the clones of a job are made from.
+struct Clones<'a> {
+    job: &'a Job,
+    template: Worker,
+    /// CPUs they may use; empty: all.
+    cpus: Vec<u32>,
+    /// The error that keeps all of them from running.
+    unready: Option<Errno>,
+    seed: u64,
+    blocks: &'a Blocks,
+}
+
+impl Clones<'_> {
+    fn count(&self) -> u64 {
+        clones(self.job)
+    }
+
+    /// The worker of one clone.
+    fn worker(
+        &self,
+        clone: u64,
+        number: u32,
+        files: &mut Files<'_>,
+        slot: &Slot,
+        diagnostics: &mut Diagnostics,
+    ) -> Worker {
+        let (job, seed) = (self.job, self.seed);
+        let mut worker = self.template.clone();
+        worker.number = number;
+        worker.clone = clone as u32;
+        worker.socket = net::socket(job, clone);
+        worker.objects = objects::store(job);
+        worker.pattern.seed = SplitMix64::nth(seed, u64::from(number));
+        worker.pattern.randseed = Some(seed).filter(|seed| *seed != DEFAULT_SEED);
+        worker.start.delay = delay(job, SplitMix64::nth(worker.pattern.seed, DELAY));
+        worker.placement = pace::placement(job, &self.cpus, number);
+        let asked = self.resolve_files(&mut worker, clone, files, slot, diagnostics);
+        if let Some(errno) = self.unready.or(diagnostics.take_unready()) {
+            return kept_out(worker, errno);
+        }
+        let facts = files.facts;
+        if let Some(asked) = asked {
+            let asked = zbd::fit(job, &mut worker, asked, facts, diagnostics);
+            limit(job, &mut worker, asked, self.blocks, diagnostics);
+        }
+        worker.logs = logs::of_worker(job, number);
+        worker.counted_blocks = counted_blocks(job, self.blocks);
+        placing::check(job, &worker, diagnostics);
+        objects::check_names(job, &worker, diagnostics);
+        sprandom::plan(job, &mut worker, diagnostics);
+        process_context::schedulers(job, &mut worker, facts, diagnostics);
+        worker
+    }
+
+    /// Gives a clone its files; how many bytes of them were asked for, where that counts.
+    fn resolve_files(
+        &self,
+        worker: &mut Worker,
+        clone: u64,
+        files: &mut Files<'_>,
+        slot: &Slot,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<u64> {
+        let (job, blocks) = (self.job, self.blocks);
+        if numbered::of_worker(job, clone, self.seed, worker) {
+            return None;
+        }
+        let seed = SplitMix64::nth(self.seed, FILES);
+        let cx = JobContext { job, index: worker.job, slot, blocks, seed };
+        if let Some(recording) = job.replay.of_clone(clone) {
+            worker.files = files.of_recording(&cx, recording, diagnostics);
+            replay::apply(job, recording, worker);
+            return None;
+        }
+        let (regions, asked) = files.of_worker(&cx, clone, diagnostics);
+        worker.files = regions;
+        Some(asked)
+    }
+}
+
+/// Checks that need all workers.
+fn check_together(
+    jobs: &[Job],
+    workers: &mut [Worker],
+    facts: &Facts,
+    diagnostics: &mut Diagnostics,
+) {
+    limits::agree(jobs, workers, diagnostics);
+    // Oracle: exitall of one job holds for all jobs.
+    let exitall = jobs.iter().any(|job| job.identity.exitall);
+    let ready = workers.iter_mut().filter(|worker| worker.unready.is_none());
+    ready.for_each(|worker| worker.stop.exitall |= exitall);
+    process_context::one_group(jobs, workers, diagnostics);
+    checks::overlaps(workers, facts, diagnostics);
+    replay::check_logs(jobs, workers, diagnostics);
+    zbd::check_shared(jobs, workers, diagnostics);
+    checks::memory(jobs, workers, facts, diagnostics);
+    checks::followed(jobs, workers, facts, diagnostics);
 }
 
 /// A worker that is not to run. Oracle: others do not end with it.
@@ -135,61 +188,61 @@ fn clone_order(clones: u64) -> impl Iterator<Item = u64> {
 }
 
 /// Whether there are as many workers and files as a plan can hold.
-fn check_counts(jobs: &[Job], policy: &Policy, found: &mut Findings) -> bool {
+fn check_counts(jobs: &[Job], policy: &Policy, diagnostics: &mut Diagnostics) -> bool {
     if jobs.is_empty() {
-        found.usage_overall("name", "no job is defined", "define at least one");
+        diagnostics.usage_overall("name", "no job is defined", "define at least one");
         return false;
     }
     let mut sound = true;
     for job in jobs.iter().filter(|j| clones(j) == 0) {
-        found.usage(job, "numjobs", "0 leaves nothing to run", "give at least 1");
+        diagnostics.usage(job, "numjobs", "0 leaves nothing to run", "give at least 1");
         sound = false;
     }
     let workers = jobs.iter().fold(0u64, |sum, j| sum.saturating_add(clones(j)));
     if workers > policy.max_jobs {
         let what = format!("{workers} jobs, at most {} are allowed", policy.max_jobs);
-        found.usage_overall("numjobs", what, lower(["numjobs"]).or("raise --max-jobs"));
+        diagnostics.usage_overall("numjobs", what, lower(["numjobs"]).or("raise --max-jobs"));
         return false;
     }
     let files = jobs.iter().try_fold(0u64, |sum, j| Some(sum + files_of_job(j)?));
     if files.is_none_or(|n| n > MAX_FILES) {
         let what = format!("more than {MAX_FILES} files in all");
-        found.usage_overall("nrfiles", what, lower(["nrfiles", "numjobs"]));
+        diagnostics.usage_overall("nrfiles", what, lower(["nrfiles", "numjobs"]));
         return false;
     }
     sound
 }
 
 /// Checks of a job that do not depend on its clones.
-fn check_job(job: &Job, facts: &Facts, policy: &Policy, found: &mut Findings) -> Blocks {
-    replay::check(job, found);
-    zones::check(job, found);
-    zbd::check(job, found);
-    let blocks = blocks::resolve(job, found);
+fn check_job(job: &Job, facts: &Facts, policy: &Policy, diagnostics: &mut Diagnostics) -> Blocks {
+    replay::check(job, diagnostics);
+    zones::check(job, diagnostics);
+    zbd::check(job, diagnostics);
+    let blocks = blocks::resolve(job, diagnostics);
     if let Some(Size::Bytes(size)) = job.target.size
         && size.0 > 0
         && size.0 < blocks.min
     {
         let what = format!("{} hold no block of {}", human(size.0), human(blocks.min));
-        found.usage(job, "size", what, "give a larger size or a smaller block");
+        diagnostics.usage(job, "size", what, "give a larger size or a smaller block");
     }
-    cursor::check(job, &blocks, found);
-    sequence::check(job, &blocks, found);
-    engines::check(job, found);
-    logs::check(job, found);
-    net::check(job, blocks.max(job), found);
-    objects::check(job, found);
-    numbered::check(job, &blocks, found);
-    safety::check_readonly(job, policy, found);
-    check_opened(job, facts, found);
+    cursor::check(job, &blocks, diagnostics);
+    sequence::check(job, &blocks, diagnostics);
+    engines::check(job, diagnostics);
+    logs::check(job, diagnostics);
+    net::check(job, blocks.max(job), diagnostics);
+    objects::check(job, diagnostics);
+    numbered::check(job, &blocks, diagnostics);
+    safety::check_readonly(job, policy, diagnostics);
+    check_opened(job, facts, diagnostics);
     if job.queue.engine.has_targets() {
-        safety::check_directories(job, facts, found);
+        safety::check_directories(job, facts, diagnostics);
     }
     blocks
 }
 
 /// Whether `opendir` leads to files.
-fn check_opened(job: &Job, facts: &Facts, found: &mut Findings) {
+fn check_opened(job: &Job, facts: &Facts, diagnostics: &mut Diagnostics) {
     let Some(directory) = &job.target.opendir else { return };
     if !job.target.below.is_empty() {
         return;
@@ -197,11 +250,11 @@ fn check_opened(job: &Job, facts: &Facts, found: &mut Findings) {
     match facts.targets.get(directory).map(|target| target.kind) {
         Some(TargetKind::Directory) => {
             let what = format!("{directory} has no file below it");
-            found.ending(Errno::Invalid).refuse(job, "opendir", what, "name one that has");
+            diagnostics.ending(Errno::Invalid).refuse(job, "opendir", what, "name one that has");
         }
         _ => {
             let what = format!("{directory} is no directory that can be read");
-            found.refuse(job, "opendir", what, "name one that is");
+            diagnostics.refuse(job, "opendir", what, "name one that is");
         }
     }
 }
@@ -213,7 +266,7 @@ fn template(
     slot: &Slot,
     blocks: &Blocks,
     facts: &Facts,
-    found: &mut Findings,
+    diagnostics: &mut Diagnostics,
 ) -> Worker {
     let measure = &job.measure;
     Worker {
@@ -228,16 +281,16 @@ fn template(
             after_jobs: slot.after_jobs.clone(),
             serialize_layout: job.layout.serialize,
         },
-        stop: stop(job, found),
+        stop: stop(job, diagnostics),
         selection: selection(job),
         pattern: pattern(job, blocks),
         placing: placing::resolve(job, blocks),
-        queue: pace::queue(job, found),
-        buffers: buffers(job, found),
+        queue: pace::queue(job, diagnostics),
+        buffers: buffers(job, diagnostics),
         syncing: job.syncing.clone(),
         layout: layout(job),
-        pacing: pace::pacing(job, found),
-        limits: limits::limits(job, found),
+        pacing: pace::pacing(job, diagnostics),
+        limits: limits::limits(job, diagnostics),
         measuring: Measuring {
             // Oracle: what vsync is handed over is done at once, and shows no submission latency.
             slat: !measure.disable_slat && (job.queue.offload || job.queue.engine != Engine::Vsync),
@@ -247,7 +300,8 @@ fn template(
             start_clock: measure.job_start_clock as i32,
         },
         errors: job.errors.clone(),
-        verify: verify::resolve(job, blocks, facts, found),
+        context: process_context::resolve(job, facts, diagnostics),
+        verify: verify::resolve(job, blocks, facts, diagnostics),
         show: show(job),
         percentiles: measure.percentile_list.clone(),
         write_log: job.replay.write.clone(),
@@ -257,17 +311,17 @@ fn template(
 
 /// What ends a worker, without its bytes. Oracle: time_based without a runtime is ignored with a
 /// word; number_ios counts per loop and does not end a time_based job.
-fn stop(job: &Job, found: &mut Findings) -> Stop {
+fn stop(job: &Job, diagnostics: &mut Diagnostics) -> Stop {
     let timing = &job.timing;
     let runtime = timing.runtime.filter(|r| r.0 > 0);
     let time_based = timing.time_based && runtime.is_some();
     if timing.time_based && !time_based {
-        found.warn(job, "time_based does nothing without runtime");
+        diagnostics.warn(job, "time_based does nothing without runtime");
     }
     let loops = timing.loops.unwrap_or(1).max(1);
     let ios = job.pattern.number_ios.filter(|n| *n > 0);
     if time_based && ios.is_some() {
-        found.warn(job, "number_ios does not end a time_based job");
+        diagnostics.warn(job, "number_ios does not end a time_based job");
     }
     Stop {
         bytes: None,
@@ -277,7 +331,7 @@ fn stop(job: &Job, found: &mut Findings) -> Stop {
         runtime,
         time_based,
         ramp: timing.ramp_time.unwrap_or_default(),
-        ramp_bytes: ramp_bytes(job, found),
+        ramp_bytes: ramp_bytes(job, diagnostics),
         exitall: job.identity.exitall,
         exit_what: job.identity.exit_what,
         fill_device: job.target.fill_device,
@@ -285,11 +339,11 @@ fn stop(job: &Job, found: &mut Findings) -> Stop {
 }
 
 /// Bytes before the window. Work that moves none would never get there.
-fn ramp_bytes(job: &Job, found: &mut Findings) -> u64 {
+fn ramp_bytes(job: &Job, diagnostics: &mut Diagnostics) -> u64 {
     let bytes = job.timing.ramp_size.map_or(0, |size| size.0);
     if bytes > 0 && job.queue.engine.medium() == Medium::Time {
         let name = job.queue.engine.name();
-        found.warn(job, format!("ramp_size does nothing: the {name} engine moves no bytes"));
+        diagnostics.warn(job, format!("ramp_size does nothing: the {name} engine moves no bytes"));
         return 0;
     }
     bytes
@@ -308,7 +362,13 @@ fn counted_blocks(job: &Job, blocks: &Blocks) -> Option<u64> {
 /// holds no block is an error, bytes that do not are one I/O. Only io_size is gone on for when a pass
 /// ends before it. Appending goes once over its region,
 /// whatever loops and io_size say.
-fn limit(job: &Job, worker: &mut Worker, asked: u64, blocks: &Blocks, found: &mut Findings) {
+fn limit(
+    job: &Job,
+    worker: &mut Worker,
+    asked: u64,
+    blocks: &Blocks,
+    diagnostics: &mut Diagnostics,
+) {
     let stop = &mut worker.stop;
     let region = worker.files.iter().fold(0u64, |sum, f| sum.saturating_add(f.length));
     stop.bytes = match job.target.io_size {
@@ -318,7 +378,7 @@ fn limit(job: &Job, worker: &mut Worker, asked: u64, blocks: &Blocks, found: &mu
             if bytes < blocks.min && asked > 0 {
                 let part = format!("{percent} per cent of {}", human(asked));
                 let what = format!("{part} hold no block of {}", human(blocks.min));
-                found.usage(job, "io_size", what, "raise it or lower the block");
+                diagnostics.usage(job, "io_size", what, "raise it or lower the block");
             }
             Some(bytes)
         }
@@ -328,7 +388,7 @@ fn limit(job: &Job, worker: &mut Worker, asked: u64, blocks: &Blocks, found: &mu
     if job.target.file_append && worker.files.iter().any(|f| f.kind == TargetKind::File) {
         let limit = stop.bytes.map(|b| b.saturating_mul(stop.loops));
         if limit.unwrap_or(region.saturating_mul(stop.loops)) > region {
-            found
+            diagnostics
                 .warn(job, "file_append goes once over its region, whatever loops and io_size say");
         }
         stop.loops = 1;
@@ -433,11 +493,11 @@ fn interval(jobs: &[Job]) -> Nanos {
     steps.min().unwrap_or(Nanos::from_millis(500)).max(Nanos::from_millis(1))
 }
 
-fn clocksource(jobs: &[Job], found: &mut Findings) -> Option<String> {
+fn clocksource(jobs: &[Job], diagnostics: &mut Diagnostics) -> Option<String> {
     let mut asked = jobs.iter().filter_map(|j| j.measure.clocksource.as_ref().map(|c| (j, c)));
     let (_, first) = asked.next()?;
     if let Some((job, other)) = asked.find(|(_, c)| *c != first) {
-        found.warn(job, format!("one clock serves the run: {first} is used, not {other}"));
+        diagnostics.warn(job, format!("one clock serves the run: {first} is used, not {other}"));
     }
     Some(first.clone())
 }
@@ -445,13 +505,13 @@ fn clocksource(jobs: &[Job], found: &mut Findings) -> Option<String> {
 /// Buffers as asked for. Pages that are handed to a socket may be read long after the worker has
 /// ended: the allocator would have given them to others by then, a mapping leaves them to whoever
 /// still has them.
-fn buffers(job: &Job, found: &mut Findings) -> job::Buffers {
+fn buffers(job: &Job, diagnostics: &mut Diagnostics) -> job::Buffers {
     let mut buffers = job.buffers.clone();
     let medium = job.queue.engine.medium();
     let brings_none = matches!(medium, Medium::Metadata | Medium::Time);
     if brings_none && matches!(buffers.read_use, ReadUse::Touch(_)) {
         let name = job.queue.engine.name();
-        found.warn(job, format!("touch_read does nothing: the {name} engine brings no data"));
+        diagnostics.warn(job, format!("touch_read does nothing: the {name} engine brings no data"));
     }
     if job.queue.engine == Engine::Netsplice && buffers.memory == MemoryKind::Malloc {
         buffers.memory = MemoryKind::Mmap(None);

@@ -3,7 +3,7 @@
 use crate::blocks::{Blocks, misaligned};
 use crate::machine::{device, directory_above, filesystem};
 use crate::policy::Policy;
-use crate::problem::{Errno, Findings};
+use crate::problem::{Diagnostics, Errno};
 use crate::sizes::human;
 use crate::verify;
 use job::{Engine, Job, Medium, ZoneMode};
@@ -31,29 +31,29 @@ pub(crate) fn named_by(job: &Job) -> &'static str {
 
 /// The directories of `directory` must be there. Oracle: those that a file name itself contains
 /// need not, they are made.
-pub(crate) fn check_directories(job: &Job, facts: &Facts, found: &mut Findings) {
+pub(crate) fn check_directories(job: &Job, facts: &Facts, diagnostics: &mut Diagnostics) {
     for directory in crate::names::directories(job) {
         let cure = "make it or name another one";
         match facts.targets.get(directory).map_or(TargetKind::Missing, |t| t.kind) {
             TargetKind::Directory => {}
             TargetKind::Missing => {
-                found.refuse(job, "directory", format!("{directory} is not there"), cure);
+                diagnostics.refuse(job, "directory", format!("{directory} is not there"), cure);
             }
-            _ => found.refuse(job, "directory", format!("{directory} is no directory"), cure),
+            _ => diagnostics.refuse(job, "directory", format!("{directory} is no directory"), cure),
         }
     }
 }
 
 /// `--readonly` takes no job that writes or trims.
-pub(crate) fn check_readonly(job: &Job, policy: &Policy, found: &mut Findings) {
+pub(crate) fn check_readonly(job: &Job, policy: &Policy, diagnostics: &mut Diagnostics) {
     if policy.readonly && changes(job) {
         if job.replay.is_on() {
             let cure = "--readonly is given: take it back, or set replay_skip=write,trim";
-            found.refuse(job, named_by(job), "the log writes or trims", cure);
+            diagnostics.refuse(job, named_by(job), "the log writes or trims", cure);
             return;
         }
         let what = format!("rw={} changes its targets", job.pattern.rw.name());
-        found.refuse(job, "rw", what, "--readonly is given: take it back or only read");
+        diagnostics.refuse(job, "rw", what, "--readonly is given: take it back or only read");
     }
 }
 
@@ -64,24 +64,24 @@ pub(crate) fn check_target(
     target: &TargetFacts,
     facts: &Facts,
     policy: &Policy,
-    found: &mut Findings,
+    diagnostics: &mut Diagnostics,
 ) -> bool {
     if target.kind == TargetKind::Missing && is_missing_device(path, facts) {
         let what = format!("there is no device {path}");
-        found.ending(Errno::NotThere).refuse(job, named_by(job), what, "check its name");
+        diagnostics.ending(Errno::NotThere).refuse(job, named_by(job), what, "check its name");
         return false;
     }
     if let Some((errno, what, cure)) = unsuitable(job, target.kind) {
-        found.ending(errno).refuse(job, named_by(job), format!("{path} {what}"), cure);
+        diagnostics.ending(errno).refuse(job, named_by(job), format!("{path} {what}"), cure);
         return false;
     }
     if job.queue.engine.name_use().is_some() {
         return true;
     }
-    check_trim(job, path, target, facts, found);
-    check_permission(job, path, target, facts, found);
+    check_trim(job, path, target, facts, diagnostics);
+    check_permission(job, path, target, facts, diagnostics);
     if target.kind == TargetKind::Block && changes(job) {
-        check_uses(job, path, target, facts, policy, found);
+        check_uses(job, path, target, facts, policy, diagnostics);
     }
     true
 }
@@ -124,7 +124,13 @@ fn resets_zones(job: &Job, device: &DeviceFacts) -> bool {
 }
 
 /// Oracle: a trim of anything but a block device fails at the first I/O.
-fn check_trim(job: &Job, path: &str, target: &TargetFacts, facts: &Facts, found: &mut Findings) {
+fn check_trim(
+    job: &Job,
+    path: &str,
+    target: &TargetFacts,
+    facts: &Facts,
+    diagnostics: &mut Diagnostics,
+) {
     let verified = job.verify.trim_percentage > 0 && verify::method(job).is_some();
     let trims = job.pattern.rw.trims() || (verified && changes(job));
     if !trims || job.queue.engine == Engine::Falloc {
@@ -133,15 +139,15 @@ fn check_trim(job: &Job, path: &str, target: &TargetFacts, facts: &Facts, found:
     if target.kind != TargetKind::Block && job.replay.is_on() {
         let cure = "set replay_skip=trim, or replay onto a block device";
         let what = format!("the log trims, and {path} is no block device");
-        found.ending(Errno::NoSuchCall).refuse(job, named_by(job), what, cure);
+        diagnostics.ending(Errno::NoSuchCall).refuse(job, named_by(job), what, cure);
     } else if target.kind != TargetKind::Block {
         let cure = "only block devices can be trimmed: name one";
         let what = format!("{path} is no block device");
-        found.ending(Errno::NoSuchCall).refuse(job, "rw", what, cure);
+        diagnostics.ending(Errno::NoSuchCall).refuse(job, "rw", what, cure);
     } else if device(facts, path).is_some_and(|d| d.discard_max.0 == 0 && !resets_zones(job, d)) {
         let what = format!("{path} takes no discards");
         let cure = "name a device that can be trimmed";
-        found.ending(Errno::Unsupported).refuse(job, "rw", what, cure);
+        diagnostics.ending(Errno::Unsupported).refuse(job, "rw", what, cure);
     }
 }
 
@@ -150,7 +156,7 @@ fn check_permission(
     path: &str,
     target: &TargetFacts,
     facts: &Facts,
-    found: &mut Findings,
+    diagnostics: &mut Diagnostics,
 ) {
     if target.kind == TargetKind::Missing {
         return;
@@ -158,7 +164,7 @@ fn check_permission(
     let cure = "ask for access to it or name another one";
     if job.pattern.rw.reads() && !target.readable {
         let what = format!("{path} may not be read");
-        found.ending(Errno::Access).refuse(job, named_by(job), what, cure);
+        diagnostics.ending(Errno::Access).refuse(job, named_by(job), what, cure);
     }
     if !changes(job) {
         return;
@@ -173,7 +179,7 @@ fn check_permission(
     } else {
         return;
     };
-    found.ending(errno).refuse(job, named_by(job), what, cure);
+    diagnostics.ending(errno).refuse(job, named_by(job), what, cure);
 }
 
 fn on_read_only(path: &str, mount_point: &str) -> String {
@@ -186,7 +192,7 @@ fn is_missing_device(path: &str, facts: &Facts) -> bool {
 }
 
 /// Whether a file can be made at a path where nothing is.
-pub(crate) fn check_create(job: &Job, path: &str, facts: &Facts, found: &mut Findings) {
+pub(crate) fn check_create(job: &Job, path: &str, facts: &Facts, diagnostics: &mut Diagnostics) {
     let above = directory_above(facts, path);
     let allowed = facts.targets.get(path).is_some_and(|t| t.writable)
         || above.is_some_and(|(_, d)| d.kind == TargetKind::Directory && d.writable);
@@ -194,7 +200,7 @@ pub(crate) fn check_create(job: &Job, path: &str, facts: &Facts, found: &mut Fin
         (Some(fs), _) if fs.read_only => {
             let cure = "name a place that can be written";
             let what = on_read_only(path, &fs.mount_point);
-            found.ending(Errno::ReadOnly).refuse(job, named_by(job), what, cure);
+            diagnostics.ending(Errno::ReadOnly).refuse(job, named_by(job), what, cure);
         }
         _ if allowed => {}
         (_, Some((directory, there))) => {
@@ -202,12 +208,12 @@ pub(crate) fn check_create(job: &Job, path: &str, facts: &Facts, found: &mut Fin
             let errno = if is_directory { Errno::Access } else { Errno::NotADirectory };
             let what = format!("{path} cannot be made: no permission to write in {directory}");
             let cure = "name a place that can be written";
-            found.ending(errno).refuse(job, named_by(job), what, cure);
+            diagnostics.ending(errno).refuse(job, named_by(job), what, cure);
         }
         (_, None) => {
             let what = format!("{path} cannot be made: its directory is not there");
             let cure = "make the directory or name another one";
-            found.ending(Errno::NotThere).refuse(job, named_by(job), what, cure);
+            diagnostics.ending(Errno::NotThere).refuse(job, named_by(job), what, cure);
         }
     }
 }
@@ -222,7 +228,7 @@ fn check_uses(
     target: &TargetFacts,
     facts: &Facts,
     policy: &Policy,
-    found: &mut Findings,
+    diagnostics: &mut Diagnostics,
 ) {
     if target.uses.is_empty() || is_named(path, target, policy) {
         return;
@@ -237,7 +243,7 @@ fn check_uses(
     };
     let (lifted, standing): (Vec<&Use>, Vec<&Use>) = target.uses.iter().partition(lifted);
     if !lifted.is_empty() && standing.is_empty() {
-        found.warn(job, format!("{path} is overwritten although it {}", reasons(&lifted)));
+        diagnostics.warn(job, format!("{path} is overwritten although it {}", reasons(&lifted)));
     }
     if standing.is_empty() {
         return;
@@ -251,7 +257,7 @@ fn check_uses(
             format!("choose a free device, or give --allow-destroy={device} to destroy its data")
         }
     };
-    found.refuse(job, named_by(job), format!("{path} {}", reasons(&standing)), cure);
+    diagnostics.refuse(job, named_by(job), format!("{path} {}", reasons(&standing)), cure);
 }
 
 fn is_named(path: &str, target: &TargetFacts, policy: &Policy) -> bool {
@@ -287,7 +293,7 @@ fn direct_unit(
     job: &Job,
     path: &str,
     facts: &Facts,
-    found: &mut Findings,
+    diagnostics: &mut Diagnostics,
 ) -> Option<(u64, String)> {
     let target = facts.targets.get(path)?;
     let raw = matches!(target.kind, TargetKind::Char | TargetKind::Fifo);
@@ -299,7 +305,7 @@ fn direct_unit(
         let kind = filesystem(facts, path).map_or("its filesystem", |fs| fs.kind.as_str());
         let what = format!("{path} does not take O_DIRECT ({kind})");
         let cure = drop(["direct"]).or("name another place");
-        found.ending(Errno::Invalid).refuse(job, "direct", what, cure);
+        diagnostics.ending(Errno::Invalid).refuse(job, "direct", what, cure);
         return None;
     }
     let device = device(facts, path);
@@ -321,21 +327,21 @@ pub(crate) fn check_direct(
     start: u64,
     blocks: &Blocks,
     facts: &Facts,
-    found: &mut Findings,
+    diagnostics: &mut Diagnostics,
 ) {
-    let Some((unit, whose)) = direct_unit(job, path, facts, found) else { return };
-    let refuse = |found: &mut Findings, option: &str, value: u64| {
+    let Some((unit, whose)) = direct_unit(job, path, facts, diagnostics) else { return };
+    let refuse = |diagnostics: &mut Diagnostics, option: &str, value: u64| {
         let what = format!("{value} is not a multiple of {unit}, {whose}");
         let cure = Remedy::from(format!("give a multiple of {}", human(unit))).or(drop(["direct"]));
-        found.ending(Errno::Invalid).refuse(job, option, what, cure);
+        diagnostics.ending(Errno::Invalid).refuse(job, option, what, cure);
     };
     if let Some((option, value)) = misaligned(job, blocks, unit) {
-        refuse(found, option, value);
+        refuse(diagnostics, option, value);
     }
     if !start.is_multiple_of(unit) {
         let file = facts.targets.get(path).is_some_and(|t| t.kind == TargetKind::File);
         let appended = job.target.file_append && file;
-        refuse(found, if appended { "file_append" } else { "offset" }, start);
+        refuse(diagnostics, if appended { "file_append" } else { "offset" }, start);
     }
 }
 
@@ -345,9 +351,9 @@ pub(crate) fn check_direct_grain(
     path: &str,
     grain: u64,
     facts: &Facts,
-    found: &mut Findings,
+    diagnostics: &mut Diagnostics,
 ) {
-    let Some((unit, whose)) = direct_unit(job, path, facts, found) else { return };
+    let Some((unit, whose)) = direct_unit(job, path, facts, diagnostics) else { return };
     if grain < unit {
         let what = format!(
             "offsets and lengths of the log are multiples of no more than {grain}, and {unit} is \
@@ -355,6 +361,6 @@ pub(crate) fn check_direct_grain(
         );
         let cure =
             drop(["direct"]).or(set("replay_align", unit).ending("where only offsets are off"));
-        found.ending(Errno::Invalid).refuse(job, "direct", what, cure);
+        diagnostics.ending(Errno::Invalid).refuse(job, "direct", what, cure);
     }
 }

@@ -1,11 +1,11 @@
 //! Sequential I/O in another order than from the beginning to the end.
 
 use crate::blocks::Blocks;
-use crate::problem::Findings;
+use crate::problem::Diagnostics;
 use job::{Job, ReadWrite, SequentialOrder, ZoneMode};
 
 /// Refuses `sequential_order` where blocks have no order that could be another one.
-pub(crate) fn check(job: &Job, blocks: &Blocks, found: &mut Findings) {
+pub(crate) fn check(job: &Job, blocks: &Blocks, diagnostics: &mut Diagnostics) {
     let pattern = &job.pattern;
     if pattern.order == SequentialOrder::Ascending {
         return;
@@ -23,6 +23,6 @@ pub(crate) fn check(job: &Job, blocks: &Blocks, found: &mut Findings) {
         ),
     ];
     for (_, what, cure) in reasons.iter().filter(|(is_so, ..)| *is_so) {
-        found.usage(job, "sequential_order", format!("in another order {what}"), *cure);
+        diagnostics.usage(job, "sequential_order", format!("in another order {what}"), *cure);
     }
 }

@@ -10,21 +10,9 @@
 //! equal regions, and of each region what is invalid in that state is written again in the next one,
 //! or as many regions later as it takes for a write cache to have let go of it.
 
-use crate::model::Worker;
-use crate::problem::Findings;
+use crate::model::{BlockPlan, Renewal, Worker};
+use crate::problem::Diagnostics;
 use job::{Distribution, Flash, Job, ReadWrite};
-
-/// What is written, in blocks.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Renewal {
-    /// For each region in order, how many of the blocks written in it are written again `lag`
-    /// regions later. Those with no such region have 0.
-    pub stale: Vec<u64>,
-    /// Blocks written in all, those written again included.
-    pub writes: u64,
-    /// How many regions later blocks are written again, 1 at least.
-    pub lag: u64,
-}
 
 impl Renewal {
     /// For a device that shows `blocks` blocks, and whose cache holds `cached` of them.
@@ -62,12 +50,12 @@ fn valid_when_freed(ratio: f64) -> f64 {
 }
 
 /// Plans it for a worker whose files are known, or says why it cannot be.
-pub(crate) fn plan(job: &Job, worker: &mut Worker, found: &mut Findings) {
+pub(crate) fn plan(job: &Job, worker: &mut Worker, diagnostics: &mut Diagnostics) {
     if !job.pattern.sprandom {
         return;
     }
     let mut refuse =
-        |what: &'static str, cure: &'static str| found.usage(job, "sprandom", what, cure);
+        |what: &'static str, cure: &'static str| diagnostics.usage(job, "sprandom", what, cure);
     let mut options = job.options.global.iter().chain(&job.options.own);
     let placing = &worker.placing;
     let plain = placing.spread.write == Distribution::Uniform
@@ -86,7 +74,7 @@ pub(crate) fn plan(job: &Job, worker: &mut Worker, found: &mut Findings) {
             "leave io_size, loops, time_based out",
         );
     }
-    let (crate::BlockPlan::Fixed(block), true) = (&worker.pattern.blocks.write, plain) else {
+    let (BlockPlan::Fixed(block), true) = (&worker.pattern.blocks.write, plain) else {
         return refuse("it writes blocks of one size, evenly", "leave other orders and sizes out");
     };
     let [file] = worker.files.as_slice() else {
@@ -95,12 +83,12 @@ pub(crate) fn plan(job: &Job, worker: &mut Worker, found: &mut Findings) {
     let (blocks, flash) = (file.length / block, &job.pattern.flash);
     if flash.regions > blocks {
         let what = format!("{} regions of a device of {blocks} blocks", flash.regions);
-        return found.usage(job, "spr_num_regions", what, format!("give {blocks} at most"));
+        return diagnostics.usage(job, "spr_num_regions", what, format!("give {blocks} at most"));
     }
     let renewal = Renewal::of(blocks, flash, flash.cache.0.div_ceil(*block));
     if flash.cache.0 > 0 && renewal.lag >= flash.regions {
         let what = format!("nothing is written again behind a cache of {} bytes", flash.cache.0);
-        return found.usage(job, "spr_cs", what, "give a smaller one, or more regions");
+        return diagnostics.usage(job, "spr_cs", what, "give a smaller one, or more regions");
     }
     worker.stop.bytes = Some(renewal.writes * block);
     worker.placing.renewal = Some(renewal);

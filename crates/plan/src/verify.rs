@@ -1,8 +1,8 @@
 //! What is checked of the data written, and what of that cannot be.
 
 use crate::blocks::{self, Blocks};
-use crate::model::BlockPlan;
-use crate::problem::Findings;
+use crate::model::{BlockPlan, Trimming, Verify};
+use crate::problem::Diagnostics;
 use crate::sizes::human;
 use job::{BlockPattern, Engine, Job, Medium, VerifyMethod};
 use record::Facts;
@@ -10,62 +10,6 @@ use record::Facts;
 /// What fio calls the file of a worker's state in a run without a server. Workers count from 0.
 pub fn state_name(job: &str, worker: u64) -> String {
     format!("local-{}-{worker}-verify.state", job.replace('/', "_"))
-}
-
-/// Verification of a worker's data.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Verify {
-    /// How a block proves what it is.
-    pub method: VerifyMethod,
-    /// What was written is read back.
-    pub read_back: bool,
-    /// Nothing is written: what an earlier run wrote is checked.
-    pub only: bool,
-    /// Bytes between two headers; 0: one for each block.
-    pub interval: u64,
-    /// Place of the header in its interval, which changes places with it; 0: at its beginning.
-    pub offset: u64,
-    /// What blocks are filled with; `None`: random bytes.
-    pub pattern: Option<BlockPattern>,
-    /// Bytes after which the pattern begins anew; 0: never.
-    pub pattern_interval: u64,
-    /// The first mismatch ends the worker.
-    pub fatal: bool,
-    /// Expected and received blocks go to files.
-    pub dump: bool,
-    /// Threads that check; 0: the worker does.
-    pub threads: u32,
-    /// CPUs of these threads; empty: all.
-    pub cpus: Vec<u32>,
-    /// Writes after which they are read back; 0: all have to be written.
-    pub backlog: u64,
-    /// Blocks read back at a time; at least 1 with a backlog.
-    pub backlog_batch: u64,
-    /// The saved state of an interrupted run says how far to go.
-    pub state_load: bool,
-    /// The state is saved at the end of writing.
-    pub state_save: bool,
-    /// The saved state names only what the last good fsync covered.
-    pub only_fsynced: bool,
-    /// The number in headers is checked.
-    pub write_sequence: bool,
-    /// The seed in headers is checked.
-    pub header_seed: bool,
-    /// Blocks that are trimmed before they are read back.
-    pub trimming: Option<Trimming>,
-}
-
-/// Blocks that are trimmed between writing and reading back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Trimming {
-    /// Share of the blocks written, per cent.
-    pub percent: u8,
-    /// They must read as zeros.
-    pub zero: bool,
-    /// Writes after which they are trimmed; 0: all have to be written.
-    pub backlog: u64,
-    /// Blocks trimmed at a time.
-    pub batch: u64,
 }
 
 /// Resolves what a job verifies; `None` without `verify`.
@@ -76,22 +20,23 @@ pub(crate) fn resolve(
     job: &Job,
     blocks: &Blocks,
     facts: &Facts,
-    found: &mut Findings,
+    diagnostics: &mut Diagnostics,
 ) -> Option<Verify> {
     let typed = &job.verify;
     let Some(method) = method(job) else {
         match asked(job) {
             Some(_) => {
                 let name = job.queue.engine.name();
-                found.warn(job, format!("verify does nothing: the {name} engine moves no data"));
+                diagnostics
+                    .warn(job, format!("verify does nothing: the {name} engine moves no data"));
             }
-            None => warn_unused(job, found),
+            None => warn_unused(job, diagnostics),
         }
         return None;
     };
-    let interval = interval(job, blocks, found);
-    check(job, method, interval, blocks, found);
-    check_cpus(job, facts, found);
+    let interval = interval(job, blocks, diagnostics);
+    check(job, method, interval, blocks, diagnostics);
+    check_cpus(job, facts, diagnostics);
     let backlog = typed.backlog.unwrap_or(0);
     Some(Verify {
         method,
@@ -140,7 +85,7 @@ fn trimming(job: &Job) -> Option<Trimming> {
     })
 }
 
-fn warn_unused(job: &Job, found: &mut Findings) {
+fn warn_unused(job: &Job, diagnostics: &mut Diagnostics) {
     let typed = &job.verify;
     for (given, option) in [
         (typed.only, "verify_only"),
@@ -149,12 +94,12 @@ fn warn_unused(job: &Job, found: &mut Findings) {
         (typed.state_load, "verify_state_load"),
     ] {
         if given {
-            found.warn(job, format!("{option} does nothing without verify"));
+            diagnostics.warn(job, format!("{option} does nothing without verify"));
         }
     }
 }
 
-fn interval(job: &Job, blocks: &Blocks, found: &mut Findings) -> u64 {
+fn interval(job: &Job, blocks: &Blocks, diagnostics: &mut Diagnostics) -> u64 {
     let Some(interval) = job.verify.interval.map(|i| i.0).filter(|i| *i > 0) else { return 0 };
     let divides = |size: u64| size.is_multiple_of(interval);
     let fits = blocks::directions(job).all(|direction| match &blocks.sizes[direction] {
@@ -168,23 +113,29 @@ fn interval(job: &Job, blocks: &Blocks, found: &mut Findings) -> u64 {
     let text = format!(
         "verify_interval={interval} does not divide every block: each has one header instead"
     );
-    found.warn(job, text);
+    diagnostics.warn(job, text);
     0
 }
 
-fn check(job: &Job, method: VerifyMethod, interval: u64, blocks: &Blocks, found: &mut Findings) {
+fn check(
+    job: &Job,
+    method: VerifyMethod,
+    interval: u64,
+    blocks: &Blocks,
+    diagnostics: &mut Diagnostics,
+) {
     let typed = &job.verify;
     let header = method.header_size();
     let room = if interval > 0 { interval } else { blocks.min };
     let (name, option) = (method.name(), if interval > 0 { "verify_interval" } else { "bs" });
     if room < header {
         let what = format!("{} hold no header of {name}, which has {header} bytes", human(room));
-        found.usage(job, option, what, "raise it or choose another verify");
+        diagnostics.usage(job, option, what, "raise it or choose another verify");
     }
     let needs = matches!(method, VerifyMethod::Pattern | VerifyMethod::PatternHeader);
     if needs && typed.pattern.is_none() {
         let what = format!("{name} is given without verify_pattern");
-        found.usage(job, "verify", what, "give verify_pattern=");
+        diagnostics.usage(job, "verify", what, "give verify_pattern=");
     }
     if let Some(offset) = typed.offset.map(|offset| offset.0).filter(|offset| *offset > 0) {
         let end = offset.saturating_add(header);
@@ -194,40 +145,45 @@ fn check(job: &Job, method: VerifyMethod, interval: u64, blocks: &Blocks, found:
                  of {}",
                 human(room)
             );
-            found.usage(job, "verify_offset", what, "choose a multiple of 512 within the block");
+            diagnostics.usage(
+                job,
+                "verify_offset",
+                what,
+                "choose a multiple of 512 within the block",
+            );
         }
     }
     if typed.only && job.timing.time_based {
         let what = "how far a time_based run came cannot be found out again";
-        found.usage(job, "verify_only", what, "leave time_based out");
+        diagnostics.usage(job, "verify_only", what, "leave time_based out");
     }
     if job.pattern.shared_cursor {
         let what = "clones that share one position do not know what the others wrote";
-        found.usage(job, "verify", what, "leave shared_cursor out");
+        diagnostics.usage(job, "verify", what, "leave shared_cursor out");
     }
     if job.replay.is_on() {
-        found.warn(job, "verify does nothing with read_iolog: what a log wrote is not known");
+        diagnostics.warn(job, "verify does nothing with read_iolog: what a log wrote is not known");
     }
     if typed.only_fsynced && job.target.nrfiles.unwrap_or(1) > 1 {
         let what = "an fsync covers one of several files";
-        found.usage(job, "verify_policy", what, "use one file a job");
+        diagnostics.usage(job, "verify_policy", what, "use one file a job");
     }
     if typed.threads > 1024 {
         let what = format!("{} threads", typed.threads);
-        found.usage(job, "verify_async", what, "give at most 1024");
+        diagnostics.usage(job, "verify_async", what, "give at most 1024");
     }
     if let Some(percent) = job.buffers.dedupe_percentage.filter(|percent| *percent > 0) {
         let text = format!(
             "dedupe_percentage={percent} does nothing with verify: every block is another one"
         );
-        found.warn(job, text);
+        diagnostics.warn(job, text);
     }
 }
 
-fn check_cpus(job: &Job, facts: &Facts, found: &mut Findings) {
+fn check_cpus(job: &Job, facts: &Facts, diagnostics: &mut Diagnostics) {
     let allowed = &facts.cpu.allowed;
     for cpu in job.verify.cpus.iter().filter(|c| !allowed.is_empty() && !allowed.contains(c)) {
         let what = format!("CPU {cpu} is not there for us");
-        found.usage(job, "verify_async_cpus", what, "choose among the CPUs that are");
+        diagnostics.usage(job, "verify_async_cpus", what, "choose among the CPUs that are");
     }
 }

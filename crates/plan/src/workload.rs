@@ -1,7 +1,6 @@
 //! A worker's workload for the record.
 
-use crate::model::{BlockPlan, RateLimit, Worker};
-use crate::placing::Strides;
+use crate::model::{BlockPlan, RateLimit, Strides, Worker};
 use job::{BufferContent, Distribution, ObjectWork};
 use record::{Bytes, Direction, Region, Workload};
 use std::collections::BTreeMap;

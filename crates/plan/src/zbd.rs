@@ -1,9 +1,9 @@
 //! Working by the rules of zoned block devices (`zonemode=zbd`).
 
 use crate::machine::device;
-use crate::model::{BlockPlan, File, Worker};
+use crate::model::{BlockPlan, File, Worker, Zbd, ZonedFile};
 use crate::names::file_names;
-use crate::problem::Findings;
+use crate::problem::Diagnostics;
 use crate::sizes::human;
 use job::{FileSizeRange, Job, Medium, ReadWrite, Size, ZoneMode};
 use record::{Bytes, Direction, Facts, TargetKind};
@@ -14,46 +14,6 @@ use std::collections::BTreeMap;
 const ZONE_MIN: u64 = 512;
 /// All zones of a target are in memory; the largest devices have some hundred thousand.
 const ZONES_MAX: u64 = 1 << 24;
-
-/// How a worker keeps to the rules of zones.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Zbd {
-    /// The zones of its files, in their order.
-    pub files: Vec<ZonedFile>,
-    /// Offsets are drawn at random: I/O goes to all zones, not to one after the other.
-    pub random: bool,
-    /// Reads may go where nothing was written.
-    pub read_beyond: bool,
-    /// The rest of a zone that holds no block is written by a shorter one.
-    pub write_remainder: bool,
-    /// After a failed write the device is asked where its zone goes on.
-    pub recover: bool,
-    /// Bytes skipped after each zone of a sequential pass.
-    pub skip: u64,
-    /// Zones of a target that may be open at once, by all workers; 0: any number.
-    pub max_open: u32,
-    /// Zones this worker may have open at once; 0: any number.
-    pub job_max_open: u32,
-    /// Share of a region that holds data beyond which zones are reset, 0 to 1.
-    pub reset_threshold: f64,
-    /// Writes for each reset beyond it; 0: none.
-    pub reset_every: u64,
-}
-
-/// The zones of one file.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ZonedFile {
-    /// What the file is called by all its workers.
-    pub name: String,
-    /// The device has zones of its own, and tells of them.
-    pub device: bool,
-    /// Distance of two zones, in bytes.
-    pub size: u64,
-    /// Bytes of a zone that can be used; only for zones that are invented.
-    pub capacity: u64,
-    /// Bytes of the file that lie in zones; only for zones that are invented.
-    pub whole: u64,
-}
 
 /// What the facts say of a target's zones.
 struct Zones {
@@ -109,37 +69,37 @@ pub(crate) fn in_bytes<'j>(jobs: &'j [Job], facts: &Facts) -> Cow<'j, [Job]> {
 }
 
 /// Checks of a job that do not depend on its targets.
-pub(crate) fn check(job: &Job, found: &mut Findings) {
+pub(crate) fn check(job: &Job, diagnostics: &mut Diagnostics) {
     let zones = &job.zones;
-    check_zones_known(job, found);
+    check_zones_known(job, diagnostics);
     if zones.mode != ZoneMode::Zbd {
         return;
     }
     if job.replay.is_on() {
-        return found
+        return diagnostics
             .warn(job, "zonemode=zbd has no part in a replay: the log says where I/O goes");
     }
     if !matches!(job.queue.engine.medium(), Medium::Data | Medium::Memory) {
         let what = format!("the {} engine moves no data in zones", job.queue.engine.name());
-        found.usage(job, "zonemode", what, "leave it out or use another engine");
+        diagnostics.usage(job, "zonemode", what, "leave it out or use another engine");
     }
     if zones.capacity.0 > 0 && zones.size.0 > 0 && zones.capacity.0 > zones.size.0 {
         let (capacity, size) = (human(zones.capacity.0), human(zones.size.0));
         let what = format!("{capacity} of a zone of {size} cannot be used");
-        found.usage(job, "zonecapacity", what, "give no more than zonesize");
+        diagnostics.usage(job, "zonecapacity", what, "give no more than zonesize");
     }
     if zones.reset_frequency == 0.0 && zones.reset_threshold > 0.0 {
-        found.warn(job, "zone_reset_threshold does nothing without zone_reset_frequency");
+        diagnostics.warn(job, "zone_reset_threshold does nothing without zone_reset_frequency");
     }
     if job.pattern.rw == ReadWrite::Write && job.queue.iodepth.unwrap_or(1) > 1 {
         let text = "writes to a zone go one after the other: a sequential job has one in flight, \
                     whatever iodepth says";
-        found.note(job, text);
+        diagnostics.note(job, text);
     }
 }
 
 /// Oracle: sizes in zones without zones are taken for none, without a word.
-fn check_zones_known(job: &Job, found: &mut Findings) {
+fn check_zones_known(job: &Job, diagnostics: &mut Diagnostics) {
     let target = &job.target;
     let range = target.filesize;
     for (option, size) in [
@@ -153,22 +113,22 @@ fn check_zones_known(job: &Job, found: &mut Findings) {
     ] {
         if let Some(Size::Zones(count)) = size {
             let what = format!("{count} zones, and the size of a zone is not known");
-            found.usage(job, option, what, "set zonemode and zonesize, or give bytes");
+            diagnostics.usage(job, option, what, "set zonemode and zonesize, or give bytes");
         }
     }
 }
 
 /// Where I/O went to is known while it is done, and to none that comes later.
-fn check_verify(job: &Job, worker: &Worker, found: &mut Findings) {
+fn check_verify(job: &Job, worker: &Worker, diagnostics: &mut Diagnostics) {
     let Some(verify) = worker.verify.as_ref().filter(|_| job.pattern.rw.writes()) else { return };
     let what = "zones are written where they go on, which nothing can tell later";
     let refused = [(verify.only, "verify_only"), (verify.state_load, "verify_state_load")];
     for (_, option) in refused.into_iter().filter(|(given, _)| *given) {
-        found.usage(job, option, what, "leave it or zonemode=zbd out, or give rw=read");
+        diagnostics.usage(job, option, what, "leave it or zonemode=zbd out, or give rw=read");
     }
     if verify.trimming.is_some() {
         let what = "a trim takes a whole zone with all that is to be checked";
-        found.usage(job, "trim_percentage", what, "leave it or zonemode=zbd out");
+        diagnostics.usage(job, "trim_percentage", what, "leave it or zonemode=zbd out");
     }
 }
 
@@ -180,28 +140,28 @@ pub(crate) fn fit(
     worker: &mut Worker,
     asked: u64,
     facts: &Facts,
-    found: &mut Findings,
+    diagnostics: &mut Diagnostics,
 ) -> u64 {
     if job.zones.mode != ZoneMode::Zbd || worker.files.is_empty() {
         return asked;
     }
-    check_verify(job, worker, found);
+    check_verify(job, worker, diagnostics);
     let (mut files, mut limit, mut cut) = (Vec::new(), 0, 0);
     for file in &mut worker.files {
         let own = zones_of(facts, &file.path);
         limit = own.as_ref().map_or(limit, |own| own.limit);
         let before = file.length;
-        if let Some(zoned) = zoned_file(job, file, own, facts, found) {
+        if let Some(zoned) = zoned_file(job, file, own, facts, diagnostics) {
             files.push(zoned);
         }
         cut += before - file.length;
     }
     let Some(first) = files.first() else { return asked };
-    check_blocks(job, worker, first.size, found);
+    check_blocks(job, worker, first.size, diagnostics);
     worker.zbd = Some(Zbd {
         random: worker.pattern.rw.is_random(),
-        skip: skip(job, first.size, worker.pattern.rw.is_random(), found),
-        max_open: max_open(job, limit, found),
+        skip: skip(job, first.size, worker.pattern.rw.is_random(), diagnostics),
+        max_open: max_open(job, limit, diagnostics),
         files,
         read_beyond: job.zones.read_beyond,
         write_remainder: job.zones.write_remainder,
@@ -221,14 +181,14 @@ fn zoned_file(
     file: &mut File,
     own: Option<Zones>,
     facts: &Facts,
-    found: &mut Findings,
+    diagnostics: &mut Diagnostics,
 ) -> Option<ZonedFile> {
     let (path, given) = (&file.path, job.zones.size.0);
     let size = own.as_ref().map_or(given, |own| own.size);
     if given > 0 && size != given {
         let what =
             format!("{} are asked for, the zones of {path} have {}", human(given), human(size));
-        found.refuse(job, "zonesize", what, "leave it out or give the device's");
+        diagnostics.refuse(job, "zonesize", what, "leave it out or give the device's");
         return None;
     }
     if size < ZONE_MIN {
@@ -236,22 +196,22 @@ fn zoned_file(
             0 => format!("{path} has no zones of its own, and the size of one is not given"),
             _ => format!("a zone of {} is too small", human(given)),
         };
-        found.usage(job, "zonesize", what, "set zonesize, 512 bytes at least");
+        diagnostics.usage(job, "zonesize", what, "set zonesize, 512 bytes at least");
         return None;
     }
     let pipe = matches!(file.kind, TargetKind::Fifo | TargetKind::Char | TargetKind::Other);
     if pipe {
         let what = format!("{path} has no places, and so no zones");
-        found.refuse(job, "zonemode", what, "name a file or a block device");
+        diagnostics.refuse(job, "zonemode", what, "name a file or a block device");
         return None;
     }
     let whole = file.whole.max(file.start.saturating_add(file.length));
     if whole / size > ZONES_MAX {
         let what = format!("{path} has {} zones of {}", whole / size, human(size));
-        found.refuse(job, "zonesize", what, "raise it, or lower size");
+        diagnostics.refuse(job, "zonesize", what, "raise it, or lower size");
         return None;
     }
-    if job.pattern.rw != ReadWrite::Read && !whole_zones(job, file, size, found) {
+    if job.pattern.rw != ReadWrite::Read && !whole_zones(job, file, size, diagnostics) {
         return None;
     }
     let canonical = facts.targets.get(&file.path).map(|t| t.canonical.clone());
@@ -265,7 +225,7 @@ fn zoned_file(
 }
 
 /// Lets the region begin and end with a zone; false when it holds none.
-fn whole_zones(job: &Job, file: &mut File, size: u64, found: &mut Findings) -> bool {
+fn whole_zones(job: &Job, file: &mut File, size: u64, diagnostics: &mut Diagnostics) -> bool {
     let start = file.start.div_ceil(size).saturating_mul(size);
     let end = (file.start + file.length) / size * size;
     if end <= start {
@@ -276,7 +236,7 @@ fn whole_zones(job: &Job, file: &mut File, size: u64, found: &mut Findings) -> b
             file.path,
             human(size)
         );
-        found.refuse(job, "size", what, "give one zone at least, as in size=1z");
+        diagnostics.refuse(job, "size", what, "give one zone at least, as in size=1z");
         return false;
     }
     if (start, end) != (file.start, file.start + file.length) {
@@ -285,18 +245,18 @@ fn whole_zones(job: &Job, file: &mut File, size: u64, found: &mut Findings) -> b
             file.path,
             human(end - start)
         );
-        found.note(job, text);
+        diagnostics.note(job, text);
     }
     (file.start, file.length) = (start, end - start);
     true
 }
 
 /// Oracle: a trim is a whole zone, a block is no larger than one.
-fn check_blocks(job: &Job, worker: &Worker, size: u64, found: &mut Findings) {
+fn check_blocks(job: &Job, worker: &Worker, size: u64, diagnostics: &mut Diagnostics) {
     let trims = &worker.pattern.blocks[Direction::Trim];
     if job.pattern.rw.trims() && *trims != BlockPlan::Fixed(size) {
         let what = format!("a trim resets a zone, and a zone has {}", human(size));
-        found.usage(
+        diagnostics.usage(
             job,
             "bs",
             what,
@@ -307,45 +267,45 @@ fn check_blocks(job: &Job, worker: &Worker, size: u64, found: &mut Findings) {
     let largest = if job.pattern.rw.trims() { 0 } else { worker.max_block() };
     if largest > usable {
         let what = format!("a block of {} in a zone of {}", human(largest), human(usable));
-        found.usage(job, "bs", what, "lower the block or raise zonesize");
+        diagnostics.usage(job, "bs", what, "lower the block or raise zonesize");
     }
 }
 
-fn skip(job: &Job, size: u64, random: bool, found: &mut Findings) -> u64 {
+fn skip(job: &Job, size: u64, random: bool, diagnostics: &mut Diagnostics) -> u64 {
     let skip = match job.zones.skip {
         Some(Size::Bytes(bytes)) => bytes.0,
         _ => 0,
     };
     if !skip.is_multiple_of(size) {
         let what = format!("{} are no whole zones of {}", human(skip), human(size));
-        found.usage(job, "zoneskip", what, "give a multiple of the zone's size");
+        diagnostics.usage(job, "zoneskip", what, "give a multiple of the zone's size");
     }
     if random && skip > 0 {
-        found.warn(job, "zoneskip does nothing for random I/O in zonemode=zbd");
+        diagnostics.warn(job, "zoneskip does nothing for random I/O in zonemode=zbd");
     }
     if random { 0 } else { skip }
 }
 
 /// Oracle: the device's limit stands unless `ignore_zone_limits` is given.
-fn max_open(job: &Job, limit: u64, found: &mut Findings) -> u32 {
+fn max_open(job: &Job, limit: u64, diagnostics: &mut Diagnostics) -> u32 {
     let given = job.zones.max_open;
     let wanted = if given == 0 { limit } else { given };
     if limit > 0 && given > limit && !job.zones.ignore_limits {
         let what = format!("{given} zones, the device takes {limit} open ones");
         let cure = "lower it, or set ignore_zone_limits=1 and see the device fail writes";
-        found.refuse(job, "max_open_zones", what, cure);
+        diagnostics.refuse(job, "max_open_zones", what, cure);
     }
     let wanted = if job.zones.ignore_limits && given == 0 { 0 } else { wanted };
     // Oracle: the same. Its own limit alone would leave a job that shares a target stuck.
     if job.zones.job_max_open > 0 && wanted == 0 {
         let what = format!("{} zones for a job, any number for all", job.zones.job_max_open);
-        found.usage(job, "job_max_open_zones", what, "set max_open_zones too");
+        diagnostics.usage(job, "job_max_open_zones", what, "set max_open_zones too");
     }
     u32::try_from(wanted).unwrap_or(u32::MAX)
 }
 
 /// Jobs that share a target share the limit of its open zones and the size of its zones.
-pub(crate) fn check_shared(jobs: &[Job], workers: &[Worker], found: &mut Findings) {
+pub(crate) fn check_shared(jobs: &[Job], workers: &[Worker], diagnostics: &mut Diagnostics) {
     let mut first: BTreeMap<&str, (&ZonedFile, u32)> = BTreeMap::new();
     for worker in workers {
         let Some(zbd) = &worker.zbd else { continue };
@@ -355,7 +315,12 @@ pub(crate) fn check_shared(jobs: &[Job], workers: &[Worker], found: &mut Finding
             if *max_open != zbd.max_open {
                 let what =
                     format!("{} for {}, where another job has {max_open}", zbd.max_open, file.name);
-                found.usage(job, "max_open_zones", what, "give all jobs of a target the same");
+                diagnostics.usage(
+                    job,
+                    "max_open_zones",
+                    what,
+                    "give all jobs of a target the same",
+                );
             }
             if (known.size, known.capacity) != (file.size, file.capacity) {
                 let what = format!(
@@ -364,7 +329,12 @@ pub(crate) fn check_shared(jobs: &[Job], workers: &[Worker], found: &mut Finding
                     file.name,
                     human(known.size)
                 );
-                found.usage(job, "zonesize", what, "give all jobs of a target the same zones");
+                diagnostics.usage(
+                    job,
+                    "zonesize",
+                    what,
+                    "give all jobs of a target the same zones",
+                );
             }
         }
     }

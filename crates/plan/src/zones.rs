@@ -1,19 +1,24 @@
 //! Zones of any target (`zonemode=strided`).
 
-use crate::placing::Strides;
-use crate::problem::Findings;
+use crate::model::Strides;
+use crate::problem::Diagnostics;
 use job::{Job, Size, ZoneMode};
 
 /// Checks what a job says of zones against its `zonemode`.
-pub(crate) fn check(job: &Job, found: &mut Findings) {
+pub(crate) fn check(job: &Job, diagnostics: &mut Diagnostics) {
     let size = job.zones.size.0;
     match job.zones.mode {
         ZoneMode::Strided if size == 0 => {
-            found.usage(job, "zonesize", "zonemode=strided without it", "give the bytes of a zone");
+            diagnostics.usage(
+                job,
+                "zonesize",
+                "zonemode=strided without it",
+                "give the bytes of a zone",
+            );
         }
         ZoneMode::None if size > 0 => {
             let cure = "add zonemode=strided (or zbd) or leave zonesize out";
-            found.usage(job, "zonesize", "it is given without a zonemode", cure);
+            diagnostics.usage(job, "zonesize", "it is given without a zonemode", cure);
         }
         _ => {}
     }

@@ -510,6 +510,7 @@ impl JobRecord {
         self.results.iter().filter(|(_, r)| r.ios_issued > 0).map(|(d, _)| d)
     }
 }
+
 /// Merges the histories of all clones of a job into that of its first worker: reports show one for each
 /// job.
 pub fn gather_histories(jobs: &mut [JobRecord]) {

@@ -27,10 +27,10 @@ fn change(
     worker: &Worker,
     thread: u32,
 ) -> Result<(), (&'static str, io::Error)> {
-    for (disk, scheduler) in &worker.surroundings.schedulers {
+    for (disk, scheduler) in &worker.context.schedulers {
         changes.set_scheduler(disk, scheduler).map_err(|e| ("set ioscheduler", e))?;
     }
-    if let Some(Cgroup { directory, version, own, weight, stays }) = &worker.surroundings.cgroup {
+    if let Some(Cgroup { directory, version, own, weight, stays }) = &worker.context.cgroup {
         let group =
             GroupToJoin { directory, version: *version, own, weight: *weight, stays: *stays };
         changes.join(&group, thread).map_err(|e| ("join the cgroup", e))?;

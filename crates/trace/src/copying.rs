@@ -1,8 +1,7 @@
 //! A copy, block by block: a rule that gives the events of a recording, however many they are.
 
 use crate::event::{Event, Kind};
-use crate::recording::{FileUse, Held, Recording};
-use record::{Direction, PerDirection};
+use record::Direction;
 
 /// One end of a copy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,48 +50,20 @@ impl Copying {
         Copied::new(self)
     }
 
-    /// The recording of it. `paths` are those of the ends there are, the source first.
-    pub fn recording(&self, paths: Vec<String>) -> Recording {
-        let blocks = self.total.div_ceil(self.block.max(1));
-        let last = self.last();
-        let sizes = (blocks > 0).then_some((last, if blocks > 1 { self.block } else { last }));
-        let mut seen = Recording::default();
-        seen.held = Held::Copy(*self);
-        let ends: Vec<_> = self.ends().zip(paths).collect();
-        for ((direction, end), path) in &ends {
-            let blocks = if self.tail(end) { blocks - 1 } else { blocks };
-            seen.files.push(self.used(*direction, end, path, 0, blocks));
-            seen.sizes[*direction] = sizes;
-            seen.bytes[*direction] = self.total;
-            seen.ios += blocks;
-        }
-        for ((direction, end), path) in ends.iter().filter(|((_, end), _)| self.tail(end)) {
-            let file = self.used(*direction, end, path, self.total - last, 1);
-            seen.files.push(FileUse { buffered: true, again: true, ..file });
-            seen.ios += 1;
-        }
-        if self.sync.is_some() {
-            seen.ios += 1;
-            let written = usize::from(self.source.is_some());
-            seen.files.get_mut(written).into_iter().for_each(|file| file.syncs = 1);
-        }
-        seen
-    }
-
     /// The ends there are, the source first.
-    fn ends(&self) -> impl Iterator<Item = (Direction, CopyEnd)> {
+    pub(crate) fn ends(&self) -> impl Iterator<Item = (Direction, CopyEnd)> {
         let ends = [(Direction::Read, self.source), (Direction::Write, self.target)];
         ends.into_iter().filter_map(|(direction, end)| Some((direction, end?)))
     }
 
     /// Bytes of the last block.
-    fn last(&self) -> u64 {
+    pub(crate) fn last(&self) -> u64 {
         let blocks = self.total.div_ceil(self.block.max(1));
         self.total - blocks.saturating_sub(1) * self.block
     }
 
     /// Whether the last block of an end goes another way than those before it.
-    fn tail(&self, end: &CopyEnd) -> bool {
+    pub(crate) fn tail(&self, end: &CopyEnd) -> bool {
         let is_shorter = self.total > self.block && self.last() < self.block;
         end.opened == Opened::DirectButLast && is_shorter
     }
@@ -102,34 +73,6 @@ impl Copying {
         let length = self.last();
         let offset = end.start + self.total - length;
         Event { at: 0, offset, length, file, kind: Kind::Forget }
-    }
-
-    /// What is done to a file: so many blocks from byte `begin` of what is copied.
-    fn used(
-        &self,
-        direction: Direction,
-        end: &CopyEnd,
-        path: &str,
-        begin: u64,
-        blocks: u64,
-    ) -> FileUse {
-        let mut ios = PerDirection::default();
-        ios[direction] = blocks;
-        let length = (blocks * self.block).min(self.total - begin);
-        let reach = end.start + begin + length;
-        let read_end = if direction == Direction::Read { reach } else { 0 };
-        // Of several blocks all but the last are whole.
-        let whole = if blocks > 1 { self.block } else { 0 };
-        let grain = (end.start + begin) | whole | length;
-        FileUse {
-            path: path.to_owned(),
-            ios,
-            end: reach,
-            read_end,
-            grain: 1 << grain.trailing_zeros().min(62),
-            buffered: end.opened == Opened::Buffered,
-            ..FileUse::default()
-        }
     }
 }
 

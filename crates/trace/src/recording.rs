@@ -2,7 +2,7 @@
 //! events.
 
 use crate::adjust::Adjust;
-use crate::copying::Copying;
+use crate::copying::{CopyEnd, Copying, Opened};
 use crate::error::TraceError;
 use crate::event::{Event, Kind, Name};
 use crate::reader::{Format, Reader};
@@ -210,6 +210,64 @@ impl Gathered<'_> {
         });
         places[number] = Some(place);
         Ok(place)
+    }
+}
+
+impl Copying {
+    /// The recording of it. `paths` are those of the ends there are, the source first.
+    pub fn recording(&self, paths: Vec<String>) -> Recording {
+        let blocks = self.total.div_ceil(self.block.max(1));
+        let last = self.last();
+        let sizes = (blocks > 0).then_some((last, if blocks > 1 { self.block } else { last }));
+        let mut seen = Recording::default();
+        seen.held = Held::Copy(*self);
+        let ends: Vec<_> = self.ends().zip(paths).collect();
+        for ((direction, end), path) in &ends {
+            let blocks = if self.tail(end) { blocks - 1 } else { blocks };
+            seen.files.push(self.used(*direction, end, path, 0, blocks));
+            seen.sizes[*direction] = sizes;
+            seen.bytes[*direction] = self.total;
+            seen.ios += blocks;
+        }
+        for ((direction, end), path) in ends.iter().filter(|((_, end), _)| self.tail(end)) {
+            let file = self.used(*direction, end, path, self.total - last, 1);
+            seen.files.push(FileUse { buffered: true, again: true, ..file });
+            seen.ios += 1;
+        }
+        if self.sync.is_some() {
+            seen.ios += 1;
+            let written = usize::from(self.source.is_some());
+            seen.files.get_mut(written).into_iter().for_each(|file| file.syncs = 1);
+        }
+        seen
+    }
+
+    /// What is done to a file: so many blocks from byte `begin` of what is copied.
+    fn used(
+        &self,
+        direction: Direction,
+        end: &CopyEnd,
+        path: &str,
+        begin: u64,
+        blocks: u64,
+    ) -> FileUse {
+        let mut ios = PerDirection::default();
+        ios[direction] = blocks;
+        let length = (blocks * self.block).min(self.total - begin);
+        let reach = end.start + begin + length;
+        let read_end = if direction == Direction::Read { reach } else { 0 };
+        // Of several blocks all but the last are whole.
+        let whole = if blocks > 1 { self.block } else { 0 };
+        let grain = (end.start + begin) | whole | length;
+        FileUse {
+            path: path.to_owned(),
+            ios,
+            end: reach,
+            read_end,
+            grain: 1 << grain.trailing_zeros().min(62),
+            buffered: end.opened == Opened::Buffered,
+            ..FileUse::default()
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 use job::docs::{EXITS, GROUPS, JOB_FILES, VALUES};
 use job::options;
-use job::program::{OPTIONS, Takes};
+use job::program_options::{OPTIONS, Takes};
 use runner::Refusal;
 use std::path::{Path, PathBuf};
 

@@ -47,7 +47,7 @@ fn succeeded(status: ExitStatus) -> io::Result<()> {
 
 /// Runs `exec_prerun`. The worker cannot run if it fails.
 pub(super) fn before(worker: &Worker, live: &LiveWorker) -> Result<(), Failure> {
-    let Some(command) = &worker.surroundings.prerun else { return Ok(()) };
+    let Some(command) = &worker.context.prerun else { return Ok(()) };
     let file = format!("{}.prerun.txt", worker.name);
     let done = run(command, &file, Some(live)).and_then(succeeded);
     done.map_err(step("run exec_prerun"))
@@ -55,7 +55,7 @@ pub(super) fn before(worker: &Worker, live: &LiveWorker) -> Result<(), Failure> 
 
 /// Runs `exec_postrun`. Returns a warning if it fails; the results stay.
 pub(super) fn after(worker: &Worker) -> Option<Message> {
-    let command = worker.surroundings.postrun.as_ref()?;
+    let command = worker.context.postrun.as_ref()?;
     let file = format!("{}.postrun.txt", worker.name);
     let error = run(command, &file, None).and_then(succeeded).err()?;
     Some(Message::warning(Some(&worker.name), format!("exec_postrun failed: {error}")))

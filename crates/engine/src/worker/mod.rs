@@ -92,7 +92,7 @@ fn set_up_and_run<'w>(
 ) -> Result<(), Failure> {
     let worker = &shared.plan.workers[index];
     shared.prepare_machine(index).map_err(|(what, error)| Failure::Setup(what, error))?;
-    let (uid, gid) = (worker.surroundings.uid, worker.surroundings.gid);
+    let (uid, gid) = (worker.context.uid, worker.context.gid);
     thread::become_user(uid, gid).map_err(step("run as this uid and gid"))?;
     let mut buffers = BufferArea::new(&worker.buffers, worker.queue.depth, worker.max_buffer())
         .map_err(step("allocate buffers"))?;

@@ -66,14 +66,14 @@ pub(super) const LOCAL: &[OptionDef] = &[
     flag(Engine, "hipri", "Poll for completions")
         .of(&["pvsync2", "io_uring", "io_uring_cmd", "sg"])
         .long(
-            "Completion is looked for by polling, not announced by an interrupt: lower latency \
-             for a whole CPU. Needs direct=1 and a device with poll queues (for NVMe the module \
-             parameter poll_queues).",
+            "Polls for completions instead of using interrupts: lower latency at the cost of one \
+             CPU. Needs direct=1 and a device with poll queues (for NVMe the module parameter \
+             poll_queues).",
         )
         .sets(field!(queue.options.hipri))
         .recorded(),
-    int(Engine, "hipri_percentage", 0, 100, "Share of I/O that is polled, per cent")
-        .long("Has a meaning only with hipri.")
+    int(Engine, "hipri_percentage", 0, 100, "Percentage of I/O that is polled")
+        .long("Only used with hipri.")
         .of(&["pvsync2"])
         .default("100")
         .sets(field!(queue.options.hipri_percentage)),
@@ -83,75 +83,78 @@ pub(super) const LOCAL: &[OptionDef] = &[
         .sets(field!(queue.options.uncached)),
     boolean(Engine, "nowait", "Fail with EAGAIN instead of blocking (RWF_NOWAIT)")
         .of(&["pvsync2", "libaio", "io_uring", "io_uring_cmd"])
-        .long("Use it with ignore_error=EAGAIN; such answers are counted as errors by kind.")
+        .long("Use it with ignore_error=EAGAIN; EAGAIN is counted as an error.")
         .sets(field!(queue.options.nowait)),
     flag(Engine, "fixedbufs", "Register buffers with the kernel")
         .of(URINGS)
-        .long("Spares the mapping of pages at each direct I/O.")
+        .long("Avoids mapping pages for each direct I/O.")
         .sets(field!(queue.options.fixedbufs))
         .recorded(),
     flag(Engine, "registerfiles", "Register files with the kernel")
         .of(URINGS)
-        .long("Spares the counting of references at each I/O.")
+        .long("Avoids reference counting for each I/O.")
         .sets(field!(queue.options.registerfiles))
         .recorded(),
     flag(Engine, "sqthread_poll", "A kernel thread submits")
         .of(URINGS)
         .long(
-            "Submission then needs no system call; the thread takes a CPU of its own, which the \
-             worker's CPU figures do not show.",
+            "Submission then needs no system call. The thread uses one more CPU, which the CPU \
+             figures of the worker do not include.",
         )
         .sets(field!(queue.options.sqthread_poll))
         .recorded(),
     int(Engine, "sqthread_poll_cpu", 0, NO_MAX, "CPU of the submitting kernel thread")
-        .long("Has a meaning only with sqthread_poll. By default the kernel chooses.")
+        .long("Only used with sqthread_poll. By default the kernel chooses.")
         .of(URINGS)
         .sets(field!(queue.options.sqthread_poll_cpu)),
     int(Engine, "nonvectored", -1, 1, "Use commands without a vector")
         .of(URINGS)
         .default("-1")
-        .long("-1 uses them where the kernel has them.")
+        .long("-1 uses them if the kernel supports them.")
         .sets_with(|job, v| {
             job.queue.options.nonvectored = (v.int() >= 0).then(|| v.int() > 0);
             Ok(())
         }),
-    int(Engine, "force_async", 0, NO_MAX, "Every so many I/Os go through the kernel's workers")
-        .long("Shows what I/O that cannot be issued at once costs. 0 leaves it to the kernel.")
+    int(Engine, "force_async", 0, NO_MAX, "Every Nth I/O goes through the kernel's worker threads")
+        .long(
+            "Shows the cost of I/O that cannot be issued inline. 0 leaves the choice to the \
+             kernel.",
+        )
         .of(URINGS)
         .default("0")
         .sets(field!(queue.options.force_async or none)),
     flag(Engine, "userspace_reap", "Read completions from the ring without a system call")
-        .long("Only where completions are polled for (iodepth_batch_complete_min=0).")
+        .long("Only used when polling for completions (iodepth_batch_complete_min=0).")
         .of(&["libaio"])
         .sets(field!(queue.options.userspace_reap)),
     boolean(Engine, "libaio_vectored", "Use commands with a vector")
         .of(&["libaio"])
         .long("Newer than fio 3.33.")
         .sets(field!(queue.options.libaio_vectored)),
-    ints(Engine, "cmdprio_percentage", 0, 100, "Share of I/O with a priority of its own, per cent")
+    ints(Engine, "cmdprio_percentage", 0, 100, "Percentage of I/O with the priority cmdprio")
         .of(PRIO)
         .long(
-            "Up to two values: reads, writes. Takes a device that knows priorities, direct=1, and \
-             the right to set them. Each priority has its own latency in the report.",
+            "Up to two values: reads, writes. Needs a device that supports priorities, direct=1 \
+             and the privilege to set them. The report shows the latency of each priority.",
         )
         .sets(field!(queue.options.cmdprio_percentage)),
     ints(Engine, "cmdprio_class", 1, 3, "Priority class of that I/O")
         .of(PRIO)
-        .long("As prioclass; up to two values: reads, writes.")
+        .long("See prioclass; up to two values: reads, writes.")
         .sets(field!(queue.options.cmdprio_class)),
     ints(Engine, "cmdprio_hint", 0, 1023, "Priority hint of that I/O")
         .of(PRIO)
-        .long("As priohint; up to two values: reads, writes. Newer than fio 3.33.")
+        .long("See priohint; up to two values: reads, writes. Newer than fio 3.33.")
         .sets(field!(queue.options.cmdprio_hint)),
     ints(Engine, "cmdprio", 0, 7, "Priority of that I/O")
         .of(PRIO)
-        .long("As prio; up to two values: reads, writes.")
+        .long("See prio; up to two values: reads, writes.")
         .sets(field!(queue.options.cmdprio)),
     text(Engine, "cmdprio_bssplit", "Priorities by block size")
         .of(PRIO)
         .long(
-            "Entries size/percent or size/percent/class/level split by colons; a comma splits reads \
-             from writes. Several entries may share the I/Os of one size. Not beside \
+            "Entries size/percent or size/percent/class/level separated by colons; a comma \
+             separates reads from writes. Several entries may have the same size. Not with \
              cmdprio_percentage.",
         )
         .sets_with(set::priorities::by_size),
@@ -160,13 +163,13 @@ pub(super) const LOCAL: &[OptionDef] = &[
         .of(&["mmap"])
         .sets(field!(queue.options.thp)),
     boolean(Engine, "readfua", "Set FUA on reads")
-        .long("Reads then come from the medium, not from the device's cache.")
+        .long("Reads then bypass the device's cache.")
         .of(&["sg", "io_uring", "io_uring_cmd"])
         .warned(NO_FUA_READ),
     boolean(Engine, "writefua", "Set FUA on writes")
         .long(
-            "Writes then reach the medium before they complete: RWF_DSYNC on each, which the \
-             kernel turns into FUA where the device has it and into a flush where not.",
+            "Writes are durable when they complete: RWF_DSYNC on each write, which the kernel \
+             implements with FUA, or with a flush if the device has no FUA.",
         )
         .of(&["sg", "io_uring", "io_uring_cmd"])
         .sets(field!(queue.options.writefua)),
@@ -249,57 +252,59 @@ pub(super) const LOCAL: &[OptionDef] = &[
         .needs(SCSI_GENERIC),
     int(Engine, "cpuload", 0, 100, "Share of a CPU to use, per cent")
         .long(
-            "Must be given. One CPU at most: use numjobs for more. Each cycle of work and sleep \
+            "Required. At most one CPU; use numjobs for more. Each cycle of work and sleep \
              counts as an I/O without bytes.",
         )
         .of(&["cpuio"])
         .sets(field!(queue.options.cpu.percent)),
     int(Engine, "cpuchunks", 0, NO_MAX, "Length of a burst of work, in microseconds")
-        .long("It is followed by the sleep that cpuload leaves. Short bursts spread the load evenly.")
+        .long(
+            "The worker sleeps after each burst to reach cpuload. Short bursts spread the load \
+             evenly.",
+        )
         .of(&["cpuio"])
         .default("50000")
         .sets(field!(queue.options.cpu.chunk_us)),
     choice(Engine, "cpumode", LOADS, "What the CPU does")
-        .long("Sorting draws more power.")
+        .long("qsort draws more power.")
         .of(&["cpuio"])
         .default("noop")
         .sets(field!(queue.options.cpu.sorts = "qsort")),
     boolean(Engine, "exit_on_io_done", "End when the jobs that do I/O have ended")
         .long(
-            "Without this it computes until its runtime is over, and without that too until the last \
-             of them has ended.",
+            "By default the job runs until its runtime is over or, without runtime, until the \
+             last job with I/O has ended.",
         )
         .of(&["cpuio"])
         .sets(field!(queue.options.cpu.ends_with_io)),
     choice(Engine, "stat_type", STATS, "System call that is timed")
-        .long("lstat does not follow links, statx asks for no more than is needed.")
+        .long("lstat does not follow links; statx requests only the fields needed.")
         .of(&["filestat", "dirstat"])
         .default("stat")
         .sets(field!(queue.options.stat)),
     text(Engine, "program", "Program to run")
         .long(
-            "Must be given. It is run once, and is one I/O without bytes whose latency is how long \
-             it ran. A job ends with it, or at its runtime when it is time_based.",
+            "Required. The program runs once and counts as one I/O without bytes; its run time \
+             is the latency. The job ends with the program, or with time_based at runtime.",
         )
         .of(&["exec"])
         .sets(field!(queue.options.program.path)),
-    text(Engine, "arguments", "Its arguments")
+    text(Engine, "arguments", "Arguments of the program")
         .long(
-            "Split at spaces, whatever quotes there are. %r stands for the runtime in seconds, %n for \
-             the name of the job.",
+            "Split at spaces; quotes have no meaning. %r stands for the runtime in seconds, %n \
+             for the name of the job.",
         )
         .of(&["exec"])
         .sets(field!(queue.options.program.arguments)),
     int(Engine, "grace_time", 0, NO_MAX, "Seconds between SIGTERM and SIGKILL")
-        .long("It is asked to end when the job is over, and killed after this.")
+        .long("At the end of the job the program gets SIGTERM, and SIGKILL after this time.")
         .of(&["exec"])
         .default("1")
         .sets(field!(queue.options.program.grace_seconds)),
-    boolean(Engine, "std_redirect", "Its output goes to files")
+    boolean(Engine, "std_redirect", "Redirect the program's output to files")
         .long(
-            "JOB.stdout and JOB.stderr in the current directory, with the number of the clone \
-             before the dot for all but the first. With 0 it goes to standard error, which keeps \
-             reports on standard output whole.",
+            "Output goes to JOB.stdout and JOB.stderr in the working directory; clones after the \
+             first add their number before the dot. With 0 it goes to standard error.",
         )
         .of(&["exec"])
         .default("1")
@@ -322,57 +327,57 @@ pub(super) const LOCAL: &[OptionDef] = &[
 pub(super) const REMOTE: &[OptionDef] = &[
     text(Engine, "hostname", "Host to connect to")
         .long(
-            "A name or an address; for vsock the number of the other side. Left out on the side \
-             that listens or reads by UDP, unless it is a multicast group.",
+            "A name or an address; for vsock the context id of the other side. Not given on the \
+             side that listens or reads by UDP, unless it is a multicast group.",
         )
         .of(&["net", "netsplice", "rdma"])
         .sets(field!(queue.options.net.hostname)),
     int(Engine, "port", 1, 65_535, "Port to listen on or connect to")
-        .long("Each clone takes the next one.")
+        .long("Each clone uses the next port.")
         .of(&["net", "netsplice", "rdma"])
         .sets(field!(queue.options.net.port)),
     choice(Engine, "protocol", PROTOCOLS, "Protocol")
         .long(
-            "What udp loses is counted and told. unix takes a path as filename, and its reader \
-             listens.",
+            "Datagrams lost with udp are counted and reported. With unix, filename is the path \
+             and the reader listens.",
         )
         .alias(&["proto"])
         .of(NETS)
         .default("tcp")
         .sets(field!(queue.options.net.protocol)),
     boolean(Engine, "nodelay", "Set TCP_NODELAY")
-        .long("Small messages are then sent at once.")
+        .long("Sends small messages at once.")
         .of(NETS)
         .sets(field!(queue.options.net.nodelay)),
     flag(Engine, "listen", "Wait for the other side to connect")
         .long(
-            "One side listens, the other connects; either may write. Jobs that start together are \
-             all listening before the first of them connects.",
+            "One side listens, the other connects; either may write. All listening jobs are \
+             ready before the first job connects.",
         )
         .of(NETS)
         .sets(field!(queue.options.net.listens)),
     flag(Engine, "pingpong", "Answer each message")
         .long(
-            "Measures round trips: each block is sent back as a whole before the next is sent. \
-             Both sides must set it.",
+            "Measures round trips: each block is sent back before the next is sent. Both sides \
+             must set it.",
         )
         .of(NETS)
         .sets(field!(queue.options.net.pingpong)),
     text(Engine, "interface", "Interface of UDP multicast")
-        .long("The IP address of the local interface that sends or joins the group.")
+        .long("IP address of the local interface for the multicast group.")
         .of(NETS)
         .sets(field!(queue.options.net.interface)),
     int(Engine, "ttl", 0, NO_MAX, "Time to live of UDP multicast")
-        .long("1 does not leave the network.")
+        .long("1 stays in the local network.")
         .of(NETS)
         .default("1")
         .sets(field!(queue.options.net.ttl)),
-    int(Engine, "window_size", 0, NO_MAX, "Size of the socket's buffers")
-        .long("Bytes of the socket's send and receive buffers; 0 leaves them to the system.")
+    int(Engine, "window_size", 0, NO_MAX, "Size of the socket buffers")
+        .long("Bytes of the send and receive buffers; 0 means the system default.")
         .of(NETS)
         .sets(field!(queue.options.net.window)),
-    int(Engine, "mss", 0, NO_MAX, "Largest segment of TCP")
-        .long("Bytes a TCP segment carries at most; 0 leaves it to the system.")
+    int(Engine, "mss", 0, NO_MAX, "Maximum segment size of TCP")
+        .long("In bytes; 0 means the system default.")
         .of(NETS)
         .sets(field!(queue.options.net.mss)),
     text(Engine, "bindname", "Address to bind to")
@@ -383,7 +388,7 @@ pub(super) const REMOTE: &[OptionDef] = &[
         .of(&["rdma"])
         .needs("the rdma engine (an RDMA device and librdmacm)"),
     choice(Engine, "verb", VERBS, "RDMA verb")
-        .long("Both sides must fit: send on one needs recv on the other.")
+        .long("Both sides must match: send on one side needs recv on the other.")
         .alias(&["proto"])
         .of(&["rdma"])
         .default("write")
@@ -405,11 +410,11 @@ pub(super) const REMOTE: &[OptionDef] = &[
         .of(CEPH)
         .needs("the rados and rbd engines (Ceph)"),
     text(Engine, "clientname", "Client name to connect with")
-        .long("Without the client. in front if clustername is given.")
+        .long("Without the prefix client. if clustername is given.")
         .of(CEPH)
         .needs("the rados and rbd engines (Ceph)"),
     boolean(Engine, "busy_poll", "Poll for completions")
-        .long("Lower latency for a whole CPU.")
+        .long("Lower latency at the cost of one CPU.")
         .of(CEPH)
         .needs("the rados and rbd engines (Ceph)"),
     text(Engine, "conf", "Configuration file")
@@ -423,7 +428,7 @@ pub(super) const REMOTE: &[OptionDef] = &[
         .default("1")
         .needs("the rados engine (Ceph)"),
     text(Engine, "rbdname", "Name of the block device")
-        .long("The image I/O goes to; it must exist and is not made larger.")
+        .long("Image for I/O; it must exist and is not enlarged.")
         .of(&["rbd"])
         .needs("the rbd engine (Ceph)"),
     text(Engine, "volume", "Name of the volume")

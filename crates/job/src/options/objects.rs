@@ -11,7 +11,7 @@ const HTTP_ONLY: &[&str] = &["http"];
 const SECURE: &[Choice] = &[
     value("off", "HTTP"),
     value("on", "HTTPS"),
-    value("insecure", "HTTPS without a look at the certificate"),
+    value("insecure", "HTTPS without verifying the certificate"),
 ];
 
 const STORES: &[Choice] = &[value("webdav", "WebDAV"), value("swift", "Swift"), value("s3", "S3")];
@@ -22,7 +22,7 @@ const OBJECTS: &[Choice] =
 const PAYLOADS: &[Choice] = &[
     value("auto", "signed over HTTP, unsigned over HTTPS"),
     value("signed", "the SHA-256 of the content is part of the signature"),
-    value("unsigned", "only the head of a request is signed"),
+    value("unsigned", "only the headers of a request are signed"),
 ];
 
 const ADDRESSING: &[Choice] =
@@ -32,41 +32,41 @@ const ADDRESSING: &[Choice] =
 pub(super) const HTTP: &[OptionDef] = &[
     choice(Engine, "https", SECURE, "Whether to use TLS")
         .long(
-            "The server's certificate is checked against those the system trusts, or those of \
-             http_ca_file, unless it is insecure.",
+            "The server's certificate is verified against the system's certificates or \
+             http_ca_file; insecure skips this.",
         )
         .of(HTTP_ONLY)
         .default("off")
         .sets(field!(queue.options.http.tls))
         .recorded(),
-    text(Engine, "http_host", "Hosts, perhaps with ports")
+    text(Engine, "http_host", "Hosts and ports of the object store")
         .long(
-            "A name or an address, with a port where it is not 80 (443 with TLS): 127.0.0.1:9000, \
-             [::1]:9000. Several, split by commas, take connections in turn; fio knows one.",
+            "A name or an address, with a port if it is not 80 (443 with TLS): 127.0.0.1:9000, \
+             [::1]:9000. Connections use several hosts, separated by commas, round robin; fio \
+             accepts one host.",
         )
         .of(HTTP_ONLY)
         .default("localhost")
         .sets(field!(queue.options.http.hosts)),
     text(Engine, "http_user", "User name")
-        .long(
-            "Sent with http_pass as basic authentication to a WebDAV server; nothing is sent \
-             without it.",
-        )
+        .long("Sent with http_pass as basic authentication to a WebDAV server.")
         .of(HTTP_ONLY)
         .sets(field!(queue.options.http.user)),
-    text(Engine, "http_pass", "Password").long("Goes with http_user.").of(HTTP_ONLY).secret().sets(
-        field!(queue.options.http.password),
-    ),
+    text(Engine, "http_pass", "Password")
+        .long("Goes with http_user.")
+        .of(HTTP_ONLY)
+        .secret()
+        .sets(field!(queue.options.http.password)),
     text(Engine, "http_s3_key", "S3 secret key")
         .long(
-            "Signs each request; it is never sent, nor kept in results. Without it and \
-             http_s3_keyid requests are anonymous.",
+            "Signs each request; it is neither sent nor recorded. Without it and http_s3_keyid \
+             requests are anonymous.",
         )
         .of(HTTP_ONLY)
         .secret()
         .sets(field!(queue.options.http.key)),
     text(Engine, "http_s3_keyid", "S3 key id")
-        .long("The name that goes with http_s3_key.")
+        .long("Identifies http_s3_key.")
         .of(HTTP_ONLY)
         .sets(field!(queue.options.http.key_id)),
     text(Engine, "http_s3_security_token", "S3 session token")
@@ -75,7 +75,7 @@ pub(super) const HTTP: &[OptionDef] = &[
         .secret()
         .sets(field!(queue.options.http.session_token)),
     text(Engine, "http_swift_auth_token", "Swift token")
-        .long("From an authentication done beforehand.")
+        .long("Obtained by authentication before the run.")
         .of(HTTP_ONLY)
         .secret()
         .sets(field!(queue.options.http.swift_token)),
@@ -86,8 +86,8 @@ pub(super) const HTTP: &[OptionDef] = &[
         .sets(field!(queue.options.http.region)),
     text(Engine, "http_s3_storage_class", "S3 storage class")
         .long(
-            "As the server names them, sent with each PUT; with none nothing is sent, and the bucket's \
-             own is meant, which fio cannot say.",
+            "Sent with each PUT. With none nothing is sent and the bucket's default applies; fio \
+             has no such value.",
         )
         .of(HTTP_ONLY)
         .default("STANDARD")
@@ -96,10 +96,7 @@ pub(super) const HTTP: &[OptionDef] = &[
             Ok(())
         }),
     text(Engine, "http_s3_sse_customer_key", "S3 key of server side encryption")
-        .long(
-            "32 characters; sent with each request and never stored by the server. Servers take it \
-             over TLS only.",
-        )
+        .long("32 characters; sent with each request. Servers accept it over TLS only.")
         .of(HTTP_ONLY)
         .secret()
         .sets(field!(queue.options.http.customer_key)),
@@ -117,11 +114,8 @@ pub(super) const HTTP: &[OptionDef] = &[
             let kind = job.queue.options.http.kind.name();
             (job.queue.engine == Http).then(|| kind.to_owned())
         }),
-    int(Engine, "http_verbose", 0, NO_MAX, "Print what goes over the wire")
-        .long(
-            "To standard error. 1 prints each request and its status, 2 the heads as well, without \
-             secrets.",
-        )
+    int(Engine, "http_verbose", 0, NO_MAX, "Print requests to standard error")
+        .long("1 prints each request and its status, 2 also the headers, without secrets.")
         .of(HTTP_ONLY)
         .default("0")
         .sets(field!(queue.options.http.verbose)),
@@ -129,9 +123,9 @@ pub(super) const HTTP: &[OptionDef] = &[
         .of(HTTP_ONLY)
         .default("block")
         .long(
-            "block: each block is an object of its own, NAME_START_LENGTH. range: each file is one \
-             object; blocks of it are read by range, and it can only be written or removed as a \
-             whole. Newer than fio 3.33.",
+            "block: each block is an object of its own, NAME_START_LENGTH. range: each file is \
+             one object; blocks are read by range, and the object can only be written or removed \
+             as a whole. Newer than fio 3.33.",
         )
         .sets(field!(queue.options.http.ranges = "range"))
         .recorded(),
@@ -139,8 +133,8 @@ pub(super) const HTTP: &[OptionDef] = &[
         .of(HTTP_ONLY)
         .default("auto")
         .long(
-            "Hashing costs CPU for every byte; TLS guards the content on its way already. The \
-             report says which it was. Not an option of fio, which always hashes.",
+            "Hashing needs CPU time for every byte; TLS already protects the content. The report \
+             shows which was used. Not an option of fio, which always hashes.",
         )
         .sets(field!(queue.options.http.payload))
         .recorded(),
@@ -148,32 +142,31 @@ pub(super) const HTTP: &[OptionDef] = &[
         .of(HTTP_ONLY)
         .default("path")
         .long(
-            "Where the bucket's name is no host name, or the host is an address, requests name it \
-             in the path all the same. With https it is the bucket's host that the server has to \
-             prove it is; connections go to the address of the host without the bucket. Not an \
-             option of fio.",
+            "If the bucket's name is no valid host name, or the host is an address, requests use \
+             the path. With https the certificate must match the bucket's host; connections go \
+             to the address of the host without the bucket. Not an option of fio.",
         )
         .sets(field!(queue.options.http.virtual_host = "virtual")),
     text(Engine, "http_ca_file", "Certificates to trust")
         .of(HTTP_ONLY)
-        .long("A PEM file, instead of those the system trusts. Not an option of fio.")
+        .long("A PEM file, used instead of the system's certificates. Not an option of fio.")
         .sets(field!(queue.options.http.ca_file)),
-    time(Engine, "http_timeout", SECOND, "How long nothing may move before a request has failed")
+    time(Engine, "http_timeout", SECOND, "Time without progress after which a request fails")
         .of(HTTP_ONLY)
         .default("30")
         .long(
-            "It then counts as an error (ETIMEDOUT); more than 0. A job whose time is up waits as \
-             long for its last answers; one that is ended by a signal waits for a second. Not an \
-             option of fio.",
+            "Must be above 0. The request counts as an error (ETIMEDOUT). A job at the end of \
+             its runtime waits this long for its last responses; after a signal it waits one \
+             second. Not an option of fio.",
         )
         .sets(field!(queue.options.http.timeout)),
-    int(Engine, "http_retries", 0, 1000, "How often a failed request is repeated")
+    int(Engine, "http_retries", 0, 1000, "Number of retries of a failed request")
         .of(HTTP_ONLY)
         .default("0")
         .long(
-            "Only after what may pass: a lost connection, a timeout, statuses 429, 500, 502, 503 \
-             and 504. Repeats are counted, each with the status or failure before it, and their \
-             time is part of the latency. Not an option of fio.",
+            "Only after errors that may be temporary: a lost connection, a timeout, statuses \
+             429, 500, 502, 503 and 504. Retries are counted by the status or failure before \
+             them, and latency includes them. Not an option of fio.",
         )
         .sets(field!(queue.options.http.retries))
         .recorded(),

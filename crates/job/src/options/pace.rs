@@ -12,21 +12,18 @@ const COUNTED: &[Choice] =
     &[value("complete", "when it completes"), value("issue", "when it is submitted")];
 
 const PROCESSES: &[Choice] =
-    &[value("linear", "evenly spaced"), value("poisson", "gaps drawn from an exponential law")];
+    &[value("linear", "evenly spaced"), value("poisson", "exponentially distributed gaps")];
 
 pub(super) const ROWS: &[OptionDef] = &[
-    int(Buffer, "lockmem", 0, NO_MAX, "Memory to take away from the system, per worker")
+    int(Buffer, "lockmem", 0, NO_MAX, "Memory to lock for each worker, in bytes")
         .default("0")
-        .long(
-            "Bytes that are mapped and locked, so that less is left for the page cache. Needs the \
-             right to lock that much (RLIMIT_MEMLOCK).",
-        )
+        .long("Locked memory leaves less for the page cache. Limited by RLIMIT_MEMLOCK.")
         .sets(field!(buffers.lockmem)),
-    int(Pattern, "rwmixread", 0, 100, "Share of reads in a mixed load, per cent")
+    int(Pattern, "rwmixread", 0, 100, "Percentage of reads in a mixed load")
         .default("50")
         .long("The later of rwmixread and rwmixwrite wins.")
         .sets(field!(pattern.mix_read)),
-    int(Pattern, "rwmixwrite", 0, 100, "Share of writes in a mixed load, per cent")
+    int(Pattern, "rwmixwrite", 0, 100, "Percentage of writes in a mixed load")
         .default("50")
         .long("The later of rwmixread and rwmixwrite wins.")
         .sets_with(|job, v| {
@@ -34,7 +31,10 @@ pub(super) const ROWS: &[OptionDef] = &[
             Ok(())
         }),
     text(Process, "comm", "Name of the worker's thread")
-        .long("As ps and top show it, cut to 15 bytes; the job's name otherwise. Newer than fio 3.33.")
+        .long(
+            "Shown by ps and top, cut to 15 bytes. By default the name of the job. Newer than \
+             fio 3.33.",
+        )
         .sets(field!(process.comm)),
     int(Process, "nice", -20, 19, "Niceness of the workers")
         .default("0")
@@ -42,8 +42,8 @@ pub(super) const ROWS: &[OptionDef] = &[
         .sets(field!(process.nice)),
     int(Process, "prio", 0, 7, "I/O priority within its class")
         .long(
-            "0 is the highest. Without prioclass the class is best effort. Only the schedulers \
-             bfq and mq-deadline heed it, and devices that know priorities themselves.",
+            "0 is the highest. Without prioclass the class is best effort. Used by the \
+             schedulers bfq and mq-deadline and by devices that support priorities.",
         )
         .sets(field!(process.prio)),
     int(Process, "prioclass", 0, 3, "I/O priority class")
@@ -51,101 +51,115 @@ pub(super) const ROWS: &[OptionDef] = &[
         .sets(field!(process.prioclass)),
     int(Process, "priohint", 0, 1023, "I/O priority hint (command duration limit)")
         .long(
-            "Goes with prio and prioclass to devices that know such hints, from kernel 6.5 on. Newer \
-             than fio 3.33.",
+            "Passed with prio and prioclass to devices that support hints; needs Linux 6.5. \
+             Newer than fio 3.33.",
         )
         .sets(field!(process.priohint)),
     time(Rate, "thinktime", MICROSECOND, "Pause between I/Os")
         .default("0")
         .long(
-            "In microseconds without a unit. The pause comes after every thinktime_blocks I/Os, \
-             or after thinktime_iotime. In-flight I/O is waited for first, so a queue deeper than \
-             thinktime_blocks is never filled.",
+            "In microseconds without a unit. The worker pauses after every thinktime_blocks \
+             I/Os, or after thinktime_iotime. It first waits for I/O in flight, so the queue \
+             never gets deeper than thinktime_blocks.",
         )
         .sets(field!(rate.think.time or none))
         .recorded_as("thinktime_ns", |job| Some(job.rate.think.time?.0.to_string())),
-    time(Rate, "thinktime_spin", MICROSECOND, "Part of thinktime spent computing, not sleeping")
-        .default("0")
-        .long("In microseconds without a unit.")
-        .sets(field!(rate.think.spin)),
+    time(
+        Rate,
+        "thinktime_spin",
+        MICROSECOND,
+        "Part of thinktime that is spent busy instead of asleep",
+    )
+    .default("0")
+    .long("In microseconds without a unit.")
+    .sets(field!(rate.think.spin)),
     int(Rate, "thinkcycles", 0, NO_MAX, "CPU cycles spent after each completion")
         .default("0")
         .long(
-            "The worker computes for that many ticks of the time-stamp counter before it issues \
-             more. Not counted against thinktime. Newer than fio 3.33.",
+            "The worker is busy for this many ticks of the time-stamp counter before it issues \
+             more I/O. Not part of thinktime. Newer than fio 3.33.",
         )
         .sets(field!(rate.think.cycles))
         .recorded(),
     int(Rate, "thinktime_blocks", 0, NO_MAX, "I/Os between two pauses")
-        .long("Has a meaning only with thinktime.")
+        .long("Only used with thinktime.")
         .default("1")
         .sets(field!(rate.think.blocks)),
-    choice(Rate, "thinktime_blocks_type", COUNTED, "When an I/O counts for thinktime_blocks")
+    choice(Rate, "thinktime_blocks_type", COUNTED, "When an I/O counts towards thinktime_blocks")
         .long(
-            "complete counts I/Os when they are done, issue when they are handed to the \
-             kernel, which lets a queue fill before the pause.",
+            "complete counts completed I/Os; issue counts submitted I/Os, so the queue fills \
+             before the pause.",
         )
         .default("complete")
         .sets(field!(rate.think.count_issued = "issue")),
     time(Rate, "thinktime_iotime", SECOND, "Time of I/O between two pauses")
         .default("0")
         .long(
-            "In seconds without a unit. Together with thinktime_blocks, whichever comes first \
-             begins the pause.",
+            "In seconds without a unit. With thinktime_blocks, whichever comes first starts the \
+             pause.",
         )
         .sets(field!(rate.think.iotime or none)),
-    ints(Rate, "rate", 0, NO_MAX, "Bandwidth not to exceed, bytes a second")
+    ints(Rate, "rate", 0, NO_MAX, "Bandwidth limit, in bytes per second")
         .long(
-            "Per worker; up to three values for reads, writes and trims: rate=1m,500k, or \
-             rate=,500k for writes and trims only. I/O then has a schedule, and latency is also \
-             counted from the time it was due: a device that falls behind cannot hide it.",
+            "For each worker; up to three values for reads, writes and trims: rate=1m,500k, or \
+             rate=,500k for writes and trims only. Each I/O then has a scheduled start, and \
+             response latency is measured from it, so delays of a slow device are not hidden \
+             (coordinated omission).",
         )
         .sets(field!(rate.bandwidth or none)),
-    ints(Rate, "rate_min", 0, NO_MAX, "Bandwidth below which the job fails, bytes a second")
+    ints(Rate, "rate_min", 0, NO_MAX, "Minimum bandwidth, in bytes per second")
         .alias(&["ratemin"])
-        .long("Checked over each rate_cycle.")
+        .long("The job fails if it is slower over one rate_cycle.")
         .sets(field!(rate.bandwidth_min or none)),
-    choice(Rate, "rate_process", PROCESSES, "How a rate is spread over time")
+    choice(Rate, "rate_process", PROCESSES, "Arrival process of I/Os with a rate")
         .default("linear")
         .long(
-            "poisson is how independent clients arrive: queues form even at rates the device can \
-             keep. Arrivals are independent of completions in both.",
+            "poisson models independent clients: queues form even at rates that the device can \
+             sustain. Arrivals never depend on completions.",
         )
         .sets(field!(rate.process)),
-    int(Rate, "rate_cycle", 0, NO_MAX, "Time over which rate_min is judged, in milliseconds")
+    int(Rate, "rate_cycle", 0, NO_MAX, "Interval for checking rate_min, in milliseconds")
         .alias(&["ratecycle"])
         .default("1000")
         .long("A plain number of milliseconds; it takes no unit of time.")
         .sets(field!(rate.cycle in MILLISECOND)),
-    boolean(Rate, "rate_ignore_thinktime", "Do not make up for pauses")
-        .long("By default a rated job catches up after thinktime.")
+    boolean(Rate, "rate_ignore_thinktime", "Do not catch up after thinktime")
+        .long("By default a job with a rate catches up after thinktime.")
         .sets(field!(rate.ignore_thinktime)),
-    ints(Rate, "rate_iops", 0, NO_MAX, "I/Os a second not to exceed")
+    ints(Rate, "rate_iops", 0, NO_MAX, "IOPS limit")
         .long(
-            "Per worker; up to three values for reads, writes and trims. As for rate, latency is \
-             also counted from the time an I/O was due.",
+            "For each worker; up to three values for reads, writes and trims. As with rate, \
+             response latency is measured from the scheduled start.",
         )
         .sets(field!(rate.iops or none)),
-    ints(Rate, "rate_iops_min", 0, NO_MAX, "I/Os a second below which the job fails")
-        .long("Checked over each rate_cycle.")
+    ints(Rate, "rate_iops_min", 0, NO_MAX, "Minimum IOPS")
+        .long("The job fails if it is slower over one rate_cycle.")
         .sets(field!(rate.iops_min or none)),
-    times(Rate, "max_latency", MICROSECOND, "Latency that ends the job with an error")
-        .long(
-            "In microseconds without a unit; up to three values, for reads, writes and trims; 0 is \
-             no limit. An I/O that takes longer, from its making to its end, ends the job with \
-             ETIMEDOUT.",
-        )
-        .sets(field!(rate.max_latency or none)),
-    time(Rate, "latency_target", MICROSECOND, "Latency under which to find the greatest depth")
-        .long(
-            "In microseconds without a unit. The depth, at most iodepth, is raised and lowered \
-             until the greatest is known at which latency_percentile of the I/Os of a \
-             latency_window stay below this; the figures are those of one more window at that \
-             depth, and the job ends. Where 100 per cent are asked for and not even a depth of 1 \
-             gives them, the job ends with ETIMEDOUT.",
-        )
-        .sets(field!(rate.latency.target or none))
-        .recorded_as("latency_target_ns", |job| Some(job.rate.latency.target?.0.to_string())),
+    times(
+        Rate,
+        "max_latency",
+        MICROSECOND,
+        "Maximum latency; a longer I/O ends the job with an error",
+    )
+    .long(
+        "In microseconds without a unit; up to three values, for reads, writes and trims; 0 \
+             means no limit. An I/O with a longer total latency ends the job with ETIMEDOUT.",
+    )
+    .sets(field!(rate.max_latency or none)),
+    time(
+        Rate,
+        "latency_target",
+        MICROSECOND,
+        "Latency target: find the greatest depth that meets it",
+    )
+    .long(
+        "In microseconds without a unit. The job searches the greatest depth up to iodepth \
+             at which latency_percentile per cent of the I/Os in a latency_window meet the \
+             target, then measures one more window at that depth and ends. If latency_percentile \
+             is 100 and a depth of 1 misses the target, the job ends with ETIMEDOUT.",
+    )
+    .sets(field!(rate.latency.target or none))
+    .recorded_as("latency_target_ns", |job| Some(job.rate.latency.target?.0.to_string())),
     time(Rate, "latency_window", MICROSECOND, "Time each depth is tried for")
         .long("In microseconds without a unit. With latency_target; 1 s when it is not given.")
         .sets(field!(rate.latency.window or none)),

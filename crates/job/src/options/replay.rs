@@ -9,19 +9,20 @@ use crate::model::Job;
 pub(super) const ROWS: &[OptionDef] = &[
     text(Replay, "write_iolog", "Write each I/O issued to a file")
         .long(
-            "A line for each I/O: time in microseconds, file, what was done, offset and length, in \
-             the text form (version 3) that read_iolog reads back. Lines are added to a file that \
-             is there. Give each job a file of its own: clones that share one write one log behind \
-             the other into it, which has to be split before it can be replayed.",
+            "One line for each I/O: time in microseconds, file, operation, offset and length, in \
+             the text format (version 3) that read_iolog reads. Lines are appended to an \
+             existing file. Use a separate file for each job: clones that share a file append \
+             their logs one after the other, and such a file must be split before it can be \
+             replayed.",
         )
         .sets(field!(replay.write)),
-    text(Replay, "read_iolog", "Do the I/O that a file lists")
+    text(Replay, "read_iolog", "Replay the I/O listed in a file")
         .long(
-            "An iolog (version 2 or 3) or a binary trace of blktrace, put in order by blkparse -d. \
-             Several, split by colons, go to the clones in turn; '\\:' is a colon of a name, '-' \
-             is standard input, a socket is connected to. The log says what is done to which file \
-             or device, how much and when; rw, bs, size and filename have no effect. The whole log \
-             is read and checked before anything is touched.",
+            "An iolog (version 2 or 3) or a binary trace of blktrace, put in order by blkparse \
+             -d. Several logs, separated by colons, are assigned to clones round robin. '\\:' is \
+             a colon in a name, '-' is standard input; a socket is connected to. The log sets \
+             files, offsets, lengths and times; rw, bs, size and filename have no effect. The \
+             whole log is read and checked before the run.",
         )
         .sets_with(|job, v| {
             job.replay.logs = paths(v.text());
@@ -30,31 +31,31 @@ pub(super) const ROWS: &[OptionDef] = &[
                 false => Ok(()),
             }
         }),
-    boolean(Replay, "read_iolog_chunked", "Read the list piece by piece")
+    boolean(Replay, "read_iolog_chunked", "Read the log in chunks")
         .long(
-            "For logs that do not fit into memory: they are read once before the run, to be \
-             checked, and again while they are replayed. What comes from standard input or a \
-             socket cannot be read twice and is kept in memory all the same.",
+            "For logs that do not fit into memory: a log is read once before the run for checks, \
+             and again during the replay. Input from standard input or a socket cannot be read \
+             twice and is kept in memory.",
         )
         .sets(field!(replay.chunked)),
-    boolean(Replay, "replay_no_stall", "Ignore the times of the list")
-        .long("The I/O of the list is done as fast as iodepth allows, in its order.")
+    boolean(Replay, "replay_no_stall", "Ignore the times in the log")
+        .long("The I/O is replayed in order as fast as iodepth allows.")
         .sets(field!(replay.no_stall)),
-    text(Replay, "replay_redirect", "Device that gets all I/O of the list")
+    text(Replay, "replay_redirect", "Device or file for all I/O of the log")
         .long(
-            "A device or file. Without it each I/O goes to the file or device it was recorded on. \
-             What the list says of opening and closing files is then left out.",
+            "By default each I/O goes to the file or device it was recorded on. Opens and closes \
+             in the log are then ignored.",
         )
         .sets(field!(replay.redirect)),
-    int(Replay, "replay_scale", 0, NO_MAX, "Divide the offsets of the list by this")
+    int(Replay, "replay_scale", 0, NO_MAX, "Divisor for the offsets in the log")
         .long("For a target smaller than the one recorded; use replay_align with it.")
         .default("1")
         .sets_with(|job, v| {
             job.replay.scale = v.count().max(1);
             Ok(())
         }),
-    int(Replay, "replay_align", 0, NO_MAX, "Round the offsets of the list to this power of two")
-        .long("Offsets of the list are rounded down to a multiple of this.")
+    int(Replay, "replay_align", 0, NO_MAX, "Alignment of the offsets in the log, a power of two")
+        .long("Offsets are rounded down to a multiple of this.")
         .sets_with(align),
     int(Replay, "replay_time_scale", 1, NO_MAX, "Speed of the replay, per cent of the recorded")
         .long("50 takes twice as long as recorded, 200 half as long.")
@@ -66,10 +67,10 @@ pub(super) const ROWS: &[OptionDef] = &[
     text(Replay, "replay_skip", "Kinds of I/O left out: read, write, trim, sync")
         .long("A list split by commas. Works on iologs and on block traces.")
         .sets_with(skip),
-    text(Replay, "merge_blktrace_file", "Where several traces are merged to before the replay")
+    text(Replay, "merge_blktrace_file", "File for the merged traces")
         .long(
-            "The traces of read_iolog are merged into this one file in order of time, and \
-             that is replayed. --merge-blktrace-only leaves it at that.",
+            "The traces of read_iolog are merged in order of time into this file, which is then \
+             replayed. With --merge-blktrace-only nothing is replayed.",
         )
         .sets(field!(replay.merge.file)),
     floats(
@@ -93,22 +94,22 @@ pub(super) const ROWS: &[OptionDef] = &[
         .sets_with(runs),
     text(Process, "exec_prerun", "Shell command run before the job")
         .long(
-            "Each worker runs it when its turn has come, before its first I/O. Its output goes to \
-             JOB.prerun.txt in the working directory. A command that fails fails the job.",
+            "Each worker runs the command before its first I/O. Its output goes to \
+             JOB.prerun.txt in the working directory. If the command fails, the job fails.",
         )
-        .sets(field!(surroundings.exec_prerun)),
+        .sets(field!(context.exec_prerun)),
     text(Process, "exec_postrun", "Shell command run after the job")
         .long(
             "Each worker runs it after its last I/O. Its output goes to JOB.postrun.txt in the \
-             working directory. A command that fails is told of and changes no figure.",
+             working directory. A failing command is reported and does not change the results.",
         )
-        .sets(field!(surroundings.exec_postrun)),
+        .sets(field!(context.exec_postrun)),
     text(Target, "ioscheduler", "I/O scheduler to switch the device to")
         .long(
-            "Every disk below the files is switched before the first I/O and put back after the \
-             run. What lies on no disk is passed over.",
+            "Every disk below the files is switched before the first I/O and restored after the \
+             run. Files that are on no disk are ignored.",
         )
-        .sets(field!(surroundings.ioscheduler)),
+        .sets(field!(context.ioscheduler)),
 ];
 
 fn align(job: &mut Job, v: &Value) -> Result<(), String> {

@@ -30,21 +30,21 @@ const METHODS: &[Choice] = &[
 
 const POLICIES: &[Choice] = &[
     value("completed", "all completed writes"),
-    value("fsynced", "those completed before the last good fsync began"),
+    value("fsynced", "writes completed before the last successful fsync began"),
 ];
 
 pub(super) const ROWS: &[OptionDef] = &[
     choice(Verify, "verify", METHODS, "Checksum written into each block and checked on reading")
         .long(
-            "A header in each block names its offset, its number and a checksum of its data. \
-             Reading happens after writing unless verify_backlog says otherwise.",
+            "A header in each block holds its offset, its sequence number and a checksum of its \
+             data. Blocks are read back after writing unless verify_backlog is given.",
         )
         .default("0")
         .sets_with(set::verify),
     boolean(Verify, "do_verify", "Read back and check after writing")
         .long(
-            "With 0 blocks are written with headers and checked by a later run. Has a meaning \
-             only with verify.",
+            "With 0, blocks are written with headers for a later run to check. Only used with \
+             verify.",
         )
         .default("1")
         .sets(field!(verify.read_back)),
@@ -54,20 +54,20 @@ pub(super) const ROWS: &[OptionDef] = &[
         .sets(field!(verify.only_fsynced = "fsynced")),
     int(Verify, "verify_interval", 96, NO_MAX, "Bytes between two headers; must divide bs")
         .long(
-            "Several headers in each block find out which part of it is wrong. By default, and \
-             where it does not divide the blocks, one for each block.",
+            "Several headers in a block show which part of it is wrong. By default, and if the \
+             interval does not divide the block size, each block has one header.",
         )
         .sets(field!(verify.interval)),
     int(Verify, "verify_offset", 48, NO_MAX, "Place of the header within its interval, in bytes")
         .long(
-            "The header is swapped with the data at that place before writing, and back \
+            "The header is swapped with the data at this position before writing, and back \
              before checking.",
         )
         .sets(field!(verify.offset)),
     text(Verify, "verify_pattern", "Bytes that blocks are filled with and checked for")
-        .long("Written as buffer_pattern is; %o stands for the offset of the block.")
+        .long("Same syntax as buffer_pattern; %o stands for the offset of the block.")
         .sets_with(set::verify_pattern),
-    int(Verify, "verify_pattern_interval", 0, NO_MAX, "Bytes after which the pattern begins anew")
+    int(Verify, "verify_pattern_interval", 0, NO_MAX, "Bytes after which the pattern restarts")
         .default("0")
         .long("Newer than fio 3.33.")
         .sets(field!(verify.pattern_interval)),
@@ -79,35 +79,41 @@ pub(super) const ROWS: &[OptionDef] = &[
         .sets(field!(verify.dump)),
     int(Verify, "verify_async", 0, NO_MAX, "Threads that check blocks beside the worker")
         .long(
-            "Checksums are then no longer computed between the worker's I/Os, so they delay \
-             none. 0 lets the worker check.",
+            "Checksums are then computed by other threads and do not delay the worker's I/O. \
+             With 0 the worker checks.",
         )
         .default("0")
         .sets(field!(verify.threads)),
     text(Verify, "verify_async_cpus", "CPUs of the checking threads")
-        .long("Written as cpus_allowed is.")
+        .long("Same syntax as cpus_allowed.")
         .sets(field!(verify.cpus)),
-    int(Verify, "verify_backlog", 0, NO_MAX, "Check after every so many written blocks")
-        .long(
-            "Bounds how much must be remembered and finds corruption early; the load is then \
-             a mix of writes and reads.",
-        )
-        .sets(field!(verify.backlog)),
+    int(
+        Verify,
+        "verify_backlog",
+        0,
+        NO_MAX,
+        "Number of written blocks after which they are checked",
+    )
+    .long(
+        "Limits the memory needed and finds corruption early; the load becomes a mix of \
+             writes and reads.",
+    )
+    .sets(field!(verify.backlog)),
     int(Verify, "verify_backlog_batch", 0, NO_MAX, "Blocks checked at a time")
-        .long("What fewer than verify_backlog leave over is checked at the end. By default all of it.")
+        .long("The default is verify_backlog. The rest is checked at the end.")
         .sets(field!(verify.backlog_batch)),
     boolean(Verify, "experimental_verify", "Replay the generator instead of keeping a list")
-        .long("fio then goes through the writes again, to read them back, without a list of them.")
+        .long("fio then replays its random generator to read back, without a list of writes.")
         .accepted_as(
-            "offsets are generated again wherever no block is written twice; what is kept of a \
-             write are the four bytes that tell which one came last",
+            "offsets are regenerated wherever no block is written twice; four bytes are kept for \
+             each write to tell which came last",
             field!(verify.experimental),
         ),
-    boolean(Verify, "verify_state_load", "Go by the state an interrupted run has saved")
-        .long("Blocks that were never written are then not expected to be there.")
+    boolean(Verify, "verify_state_load", "Use the state saved by an interrupted run")
+        .long("Blocks that the run never wrote are then not checked.")
         .sets(field!(verify.state_load)),
     boolean(Verify, "verify_state_save", "Save the state when a verified write job is cut short")
-        .long("So that a later check knows how far writing had come.")
+        .long("A later check then knows which blocks were written.")
         .default("1")
         .sets(field!(verify.state_save)),
     boolean(Verify, "verify_write_sequence", "Check the sequence number in headers")
@@ -126,9 +132,15 @@ pub(super) const ROWS: &[OptionDef] = &[
         .long("Only devices that promise zeros after a trim pass this.")
         .default("1")
         .sets(field!(verify.trim_zero)),
-    int(Verify, "trim_backlog", 0, NO_MAX, "Trim after every so many written blocks")
-        .long("Spreads trims over the run instead of leaving them to its end.")
-        .sets(field!(verify.trim_backlog)),
+    int(
+        Verify,
+        "trim_backlog",
+        0,
+        NO_MAX,
+        "Number of written blocks after which blocks are trimmed",
+    )
+    .long("Spreads trims over the run instead of doing them at its end.")
+    .sets(field!(verify.trim_backlog)),
     int(Verify, "trim_backlog_batch", 0, NO_MAX, "Blocks trimmed at a time")
         .long("By default all of the backlog.")
         .sets(field!(verify.trim_backlog_batch)),

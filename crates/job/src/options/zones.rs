@@ -7,7 +7,7 @@ use super::{Choice, OptionDef};
 
 const MODES: &[Choice] = &[
     value("none", "no zones"),
-    value("strided", "zonesize bytes here, then zoneskip bytes on"),
+    value("strided", "zonesize bytes in each zone, then zoneskip bytes skipped"),
     value("zbd", "the rules of a zoned block device"),
 ];
 
@@ -24,19 +24,19 @@ const SELECTIONS: &[Choice] = &[
 ];
 
 pub(super) const ROWS: &[OptionDef] = &[
-    choice(Target, "zonemode", MODES, "Whether the target is worked on in zones")
+    choice(Target, "zonemode", MODES, "How zones are used")
         .long(
-            "strided works on slices of any target; zbd follows the write pointers of a zoned \
-             device: writes go to the pointer of their zone, one at a time; zones are reset \
-             before they are written again; trims reset zones. On a target without zones of its \
-             own, zbd invents them from zonesize.",
+            "strided works on slices of any target. zbd follows the rules of zoned block \
+             devices: writes go to the write pointer of a zone, one at a time; zones are reset \
+             before they are rewritten; trims reset zones. On a target without zones, zbd \
+             emulates zones of zonesize.",
         )
         .default("none")
         .sets(field!(zones.mode)),
-    size(Target, "zonesize", false, false, "Bytes moved in a zone, or size of a zone")
+    size(Target, "zonesize", false, false, "Bytes moved in each zone, or zone size")
         .long(
-            "In strided mode the bytes moved before it goes on to the next zone; in zbd mode \
-             the size of a zone of a device that has none.",
+            "strided: bytes moved before the next zone. zbd: zone size on a device without \
+             zones.",
         )
         .default("0")
         .sets(field!(zones.size)),
@@ -46,59 +46,80 @@ pub(super) const ROWS: &[OptionDef] = &[
         .sets(field!(zones.capacity)),
     size(Target, "zonerange", false, false, "Size of a zone in strided mode")
         .long(
-            "zonesize below it uses a part of each zone, above it uses each zone more than \
-             once.",
+            "If zonesize is smaller, only part of each zone is used; if larger, each zone is \
+             used more than once.",
         )
         .default("0")
         .sets(field!(zones.range)),
-    size(Target, "zoneskip", false, true, "Bytes between two zones worked on")
+    size(Target, "zoneskip", false, true, "Bytes to skip between zones")
         .long(
-            "In strided mode, and for sequential I/O in zbd mode, where it is a multiple of the \
-             zone.",
+            "For strided mode, and for sequential I/O in zbd mode, where it must be a multiple \
+             of the zone size.",
         )
         .default("0")
         .sets(field!(zones.skip)),
-    boolean(Target, "read_beyond_wp", "Read where a zone was not written")
-        .long(
-            "Such reads return at once without touching the medium, so they flatter the \
-             figures.",
-        )
+    boolean(Target, "read_beyond_wp", "Allow reads beyond the write pointer")
+        .long("Such reads do not access the medium, so results are too good.")
         .sets(field!(zones.read_beyond)),
-    int(Target, "max_open_zones", 0, 4096, "Zones written at once, by all workers")
-        .long("0 is the limit of the device.")
-        .default("0")
-        .sets(field!(zones.max_open)),
-    int(Target, "job_max_open_zones", 0, 4096, "Zones written at once, by each worker")
-        .long("0 is no limit of its own.")
-        .default("0")
-        .sets(field!(zones.job_max_open)),
+    int(
+        Target,
+        "max_open_zones",
+        0,
+        4096,
+        "Maximum number of zones open for writing, all workers together",
+    )
+    .long("0 means the limit of the device.")
+    .default("0")
+    .sets(field!(zones.max_open)),
+    int(
+        Target,
+        "job_max_open_zones",
+        0,
+        4096,
+        "Maximum number of zones open for writing, each worker",
+    )
+    .long("0 means no limit.")
+    .default("0")
+    .sets(field!(zones.job_max_open)),
     boolean(Target, "ignore_zone_limits", "Allow more open zones than the device reports")
-        .long("The device may then fail writes.")
+        .long("Writes may then fail on the device.")
         .sets(field!(zones.ignore_limits)),
-    floats(Target, "zone_reset_threshold", 0.0, 1.0, "Share of blocks with data before resets")
-        .long("A number from 0 to 1; it has a meaning with zone_reset_frequency.")
-        .sets(field!(zones.reset_threshold)),
-    floats(Target, "zone_reset_frequency", 0.0, 1.0, "Resets for each write beyond the threshold")
-        .long("A number from 0 to 1: 0.1 resets a zone after every tenth write.")
-        .sets(field!(zones.reset_frequency)),
-    boolean(Target, "recover_zbd_write_error", "Go on from the write pointer after an error")
+    floats(
+        Target,
+        "zone_reset_threshold",
+        0.0,
+        1.0,
+        "Fraction of blocks with data above which zones are reset",
+    )
+    .long("From 0 to 1; only used with zone_reset_frequency.")
+    .sets(field!(zones.reset_threshold)),
+    floats(
+        Target,
+        "zone_reset_frequency",
+        0.0,
+        1.0,
+        "Zone resets for each write above the threshold",
+    )
+    .long("From 0 to 1: 0.1 resets a zone after every tenth write.")
+    .sets(field!(zones.reset_frequency)),
+    boolean(Target, "recover_zbd_write_error", "Continue from the write pointer after an error")
         .long(
-            "With continue_on_error: a failed write may have left a part behind, so the device \
-             is asked where its zone goes on. Newer than fio 3.33.",
+            "For continue_on_error: a failed write may have written some data, so the write \
+             pointer is read from the device. Newer than fio 3.33.",
         )
         .sets(field!(zones.recover)),
     boolean(Target, "write_zone_remainder", "Fill the rest of a zone that is shorter than bs")
-        .long("Otherwise such a zone is finished as it is. Newer than fio 3.33.")
+        .long("Otherwise such a zone is finished without further writes. Newer than fio 3.33.")
         .sets(field!(zones.write_remainder)),
     boolean(Target, "fdp", "Use NVMe flexible data placement")
-        .long("The older way to write dataplacement=fdp. Newer than fio 3.33.")
+        .long("Older form of dataplacement=fdp. Newer than fio 3.33.")
         .needs(PASSTHROUGH),
     choice(Target, "dataplacement", PLACEMENTS, "NVMe directive that places data")
         .alias(&["data_placement"])
         .default("none")
         .long("For io_uring_cmd. Newer than fio 3.33.")
         .needs(PASSTHROUGH),
-    choice(Target, "plid_select", SELECTIONS, "How a placement id is chosen for a write")
+    choice(Target, "plid_select", SELECTIONS, "Selection of the placement id for a write")
         .alias(&["fdp_pli_select"])
         .default("roundrobin")
         .long("Newer than fio 3.33.")

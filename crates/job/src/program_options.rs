@@ -1,13 +1,9 @@
 //! The options of the program itself, as against those of jobs: one table for parser and help.
 
-mod watching;
-
-use crate::command_line::{Action, IdleProf, Invocation};
-use crate::elsewhere::Client;
+use crate::invocation::{Action, Client, Eta, IdleProf, Invocation};
 use crate::options::{self, Value};
 use crate::value::{self, Units};
 use record::{Format, Nanos};
-use watching::{eta, eta_interval, eta_newline, live, metrics, no_live, status_interval};
 
 /// One option of the program.
 pub struct ProgramOption {
@@ -85,35 +81,81 @@ impl ProgramOption {
     }
 }
 
+/// Sets a switch of the invocation.
+macro_rules! switch {
+    ($field:ident) => {
+        Role::Sets(|run, _| done(run.$field = true))
+    };
+}
+
+/// Sets a text or path, which must not be empty.
+macro_rules! text {
+    ($($field:ident).+, $expected:literal) => {
+        Role::Sets(|run, value| done(run.$($field).+ = Some(not_empty(value, $expected)?.into())))
+    };
+}
+
+/// Adds to a list.
+macro_rules! list {
+    ($field:ident, $expected:literal) => {
+        Role::Sets(|run, value| done(run.$field.push(not_empty(value, $expected)?.into())))
+    };
+}
+
+/// What a setter returns once it has set its field.
+fn done((): ()) -> Result<(), String> {
+    Ok(())
+}
+
 /// Every option of the program.
 pub const OPTIONS: &[ProgramOption] = &[
     option("help", Role::Ends(|_| Action::Help), "Print this and exit").short('h'),
     option("help-all", Role::Ends(|_| Action::HelpAll), "Print every option and exit").ours(),
     option("version", Role::Ends(|_| Action::Version), "Print the version and exit").short('v'),
-    option("cmdhelp", Role::Ends(command_help), "Explain one job option, or list them all")
-        .short('c')
-        .maybe("OPTION|all"),
-    option("enghelp", Role::Ends(engine_help), "List engines, an engine's options, or explain one")
-        .short('i')
-        .maybe("ENGINE[,OPTION]"),
+    option(
+        "cmdhelp",
+        Role::Ends(|name| Action::CmdHelp(name.map(Into::into))),
+        "Explain one job option, or list them all",
+    )
+    .short('c')
+    .maybe("OPTION|all"),
+    option(
+        "enghelp",
+        Role::Ends(|name| Action::EngHelp(name.map(Into::into))),
+        "List engines, an engine's options, or explain one",
+    )
+    .short('i')
+    .maybe("ENGINE[,OPTION]"),
     option("parse-only", Role::Sets(parse_only), "Check the job files, run nothing")
         .short('P')
         .sent(),
-    option("showcmd", Role::Sets(showcmd), "Print job files as command lines, run nothing")
-        .short('s'),
+    option(
+        "showcmd",
+        Role::Sets(|run, _| done(run.action = Action::ShowCmd(String::new()))),
+        "Print job files as command lines, run nothing",
+    )
+    .short('s'),
     option(
         "explain",
-        Role::Sets(explain),
+        Role::Sets(|run, _| done(run.action = Action::Explain(String::new()))),
         "Print each option's value and where it comes from, run nothing",
     )
     .ours(),
-    option("section", Role::Sets(section), "Run only this section of the job files; repeatable")
-        .short('x')
-        .value("NAME")
-        .sent(),
-    option("output", Role::Sets(output), "Write the report to a file, not to standard output")
-        .short('o')
-        .value("FILE"),
+    option(
+        "section",
+        list!(sections, "the name of a section"),
+        "Run only this section of the job files; repeatable",
+    )
+    .short('x')
+    .value("NAME")
+    .sent(),
+    option(
+        "output",
+        text!(output, "the path of a file"),
+        "Write the report to a file, not to standard output",
+    )
+    .short('o')
+    .value("FILE"),
     option(
         "output-format",
         Role::Sets(output_format),
@@ -121,7 +163,12 @@ pub const OPTIONS: &[ProgramOption] = &[
     )
     .short('F')
     .value("FORMAT"),
-    option("minimal", Role::Sets(minimal), "Same as --output-format=terse").short('m'),
+    option(
+        "minimal",
+        Role::Sets(|run, _| done(run.formats = vec![Format::Terse])),
+        "Same as --output-format=terse",
+    )
+    .short('m'),
     option("append-terse", Role::Sets(append_terse), "Add the terse report to the others")
         .short('f'),
     option("terse-version", Role::Sets(terse_version), "Version of the terse report: 2, 3, 4 or 5")
@@ -130,46 +177,63 @@ pub const OPTIONS: &[ProgramOption] = &[
     option("eta", Role::Sets(eta), "When to show the status line: auto, always or never")
         .short('e')
         .value("WHEN"),
-    option("eta-newline", Role::Sets(eta_newline), "Begin a new status line after this long")
-        .short('E')
-        .value("TIME"),
+    option(
+        "eta-newline",
+        Role::Sets(|run, value| done(run.eta_newline = Some(time(value)?))),
+        "Begin a new status line after this long",
+    )
+    .short('E')
+    .value("TIME"),
     option("eta-interval", Role::Sets(eta_interval), "Time between status lines, 250ms at least")
         .short('O')
         .value("TIME"),
     option(
         "live",
-        Role::Sets(live),
+        Role::Sets(|run, _| done(run.live = Some(true))),
         "Show the run as a picture on the terminal, also where it is short",
     )
     .ours(),
-    option("no-live", Role::Sets(no_live), "Show a status line, not a picture").ours(),
+    option(
+        "no-live",
+        Role::Sets(|run, _| done(run.live = Some(false))),
+        "Show a status line, not a picture",
+    )
+    .ours(),
     option(
         "metrics",
-        Role::Sets(metrics),
+        text!(metrics, "an address such as 127.0.0.1:9750, or a port"),
         "Serve figures for Prometheus at http://ADDRESS/metrics while it runs",
     )
     .value("ADDRESS")
     .ours(),
-    option("readonly", Role::Sets(readonly), "Refuse every job that writes or trims")
+    option("readonly", switch!(readonly), "Refuse every job that writes or trims")
         .short('r')
         .sent(),
-    option("warnings-fatal", Role::Sets(warnings_fatal), "Take warnings of job files for errors")
+    option("warnings-fatal", switch!(warnings_fatal), "Take warnings of job files for errors")
         .short('w')
         .sent(),
     option("max-jobs", Role::Sets(max_jobs), "Refuse to run more jobs than this")
         .short('j')
         .value("NUMBER")
         .sent(),
-    option("record", Role::Sets(record_to), "Keep the complete record of the run in a file")
-        .value("FILE")
-        .ours(),
-    option("archive", Role::Sets(archive), "Archive the run in this file, not in the usual one")
-        .value("FILE")
-        .ours(),
-    option("no-archive", Role::Sets(no_archive), "Do not archive the run").ours(),
+    option(
+        "record",
+        text!(record, "the path of a file"),
+        "Keep the complete record of the run in a file",
+    )
+    .value("FILE")
+    .ours(),
+    option(
+        "archive",
+        text!(archive, "the path of a file"),
+        "Archive the run in this file, not in the usual one",
+    )
+    .value("FILE")
+    .ours(),
+    option("no-archive", switch!(no_archive), "Do not archive the run").ours(),
     option(
         "accept",
-        Role::Sets(accept),
+        list!(accept, "a condition, such as p99.9<2ms"),
         "A condition like 'p99.9<2ms' that must hold, else exit 4; repeatable",
     )
     .value("CONDITION")
@@ -181,9 +245,13 @@ pub const OPTIONS: &[ProgramOption] = &[
     )
     .value("OUTCOME")
     .ours(),
-    option("junit", Role::Sets(junit), "Write the outcome of the conditions as JUnit XML")
-        .value("FILE")
-        .ours(),
+    option(
+        "junit",
+        text!(junit, "the path of a file"),
+        "Write the outcome of the conditions as JUnit XML",
+    )
+    .value("FILE")
+    .ours(),
     option(
         "repeat",
         Role::Sets(repeat),
@@ -193,7 +261,7 @@ pub const OPTIONS: &[ProgramOption] = &[
     .ours(),
     option(
         "interleave",
-        Role::Sets(interleave),
+        list!(interleave, "the path of a job file"),
         "With --repeat, run this job file in turn with the others; repeatable",
     )
     .value("FILE")
@@ -206,12 +274,12 @@ pub const OPTIONS: &[ProgramOption] = &[
     .value("NUMBER")
     .ours()
     .sent(),
-    option("with-serials", Role::Sets(with_serials), "Keep serial numbers of disks in the record")
+    option("with-serials", switch!(with_serials), "Keep serial numbers of disks in the record")
         .ours()
         .sent(),
     option(
         "allow-destroy",
-        Role::Sets(allow_destroy),
+        list!(allow_destroy, "a device, such as /dev/sdX"),
         "Write to this device even if it is in use or holds data; repeatable",
     )
     .value("DEVICE")
@@ -219,15 +287,21 @@ pub const OPTIONS: &[ProgramOption] = &[
     option("alloc-size", Role::Nothing, "No effect: there is no shared memory pool to size")
         .short('a')
         .value("KIB"),
-    option("aux-path", Role::Sets(aux_path), "Where states and dumps of verification go")
-        .value("DIRECTORY"),
+    option(
+        "aux-path",
+        Role::Sets(|run, path| {
+            done(run.aux_path = not_empty(path, "the path of a directory")?.into())
+        }),
+        "Where states and dumps of verification go",
+    )
+    .value("DIRECTORY"),
     option("debug", Role::Sets(debug), "Trace what the program does; --debug=help lists areas")
         .short('d')
         .value("AREAS")
         .sent(),
     option(
         "bandwidth-log",
-        Role::Sets(bandwidth_log),
+        switch!(bandwidth_log),
         "Log the bandwidth of all jobs together, in agg-*_bw.log",
     )
     .short('b'),
@@ -245,11 +319,15 @@ pub const OPTIONS: &[ProgramOption] = &[
         .short('p')
         .value("NAME")
         .sent(),
-    option("merge-blktrace-only", Role::Sets(merge_only), "Merge block traces, run nothing")
+    option("merge-blktrace-only", switch!(merge_only), "Merge block traces, run nothing")
         .short('A'),
-    option("inflate-log", Role::Ends(inflate_log), "Print a compressed log")
-        .short('X')
-        .value("FILE"),
+    option(
+        "inflate-log",
+        Role::Ends(|path| Action::InflateLog(path.unwrap_or_default().into())),
+        "Print a compressed log",
+    )
+    .short('X')
+    .value("FILE"),
     option(
         "idle-prof",
         Role::Sets(idle_prof),
@@ -262,15 +340,21 @@ pub const OPTIONS: &[ProgramOption] = &[
         .short('T'),
     option(
         "crctest",
-        Role::Ends(checksum_test),
+        Role::Ends(|names| Action::CrcTest(names.map(Into::into))),
         "Measure how fast checksums are; all, or those named",
     )
     .short('G')
     .maybe("NAMES"),
-    option("server", Role::Sets(server), "Wait for jobs of clients").short('S').maybe("ADDRESS"),
+    option(
+        "server",
+        Role::Sets(|run, address| done(run.server = Some(address.into()))),
+        "Wait for jobs of clients",
+    )
+    .short('S')
+    .maybe("ADDRESS"),
     option(
         "daemonize",
-        Role::Sets(daemonize),
+        text!(daemonize, "the path of a file for the process id"),
         "Run the server in the background, its id in a file",
     )
     .short('D')
@@ -281,57 +365,37 @@ pub const OPTIONS: &[ProgramOption] = &[
     option("remote-config", Role::Sets(remote_config), "Run a job file that the server has")
         .short('R')
         .value("FILE"),
-    option("trigger-file", Role::Sets(trigger_file), "Pull the trigger once this file exists")
-        .value("FILE"),
-    option("trigger-timeout", Role::Sets(trigger_timeout), "Pull the trigger after this long")
-        .short('B')
-        .value("TIME"),
-    option("trigger", Role::Sets(trigger), "Command run here when the trigger is pulled")
-        .value("COMMAND"),
-    option("trigger-remote", Role::Sets(trigger_remote), "Command servers run when it is pulled")
-        .value("COMMAND"),
+    option(
+        "trigger-file",
+        text!(trigger.file, "the path of a file"),
+        "Pull the trigger once this file exists",
+    )
+    .value("FILE"),
+    option(
+        "trigger-timeout",
+        Role::Sets(|run, value| done(run.trigger.timeout = Some(time(value)?))),
+        "Pull the trigger after this long",
+    )
+    .short('B')
+    .value("TIME"),
+    option(
+        "trigger",
+        text!(trigger.command, "a shell command"),
+        "Command run here when the trigger is pulled",
+    )
+    .value("COMMAND"),
+    option(
+        "trigger-remote",
+        text!(trigger.remote, "a shell command for the server"),
+        "Command servers run when it is pulled",
+    )
+    .value("COMMAND"),
 ];
-
-fn command_help(name: Option<&str>) -> Action {
-    Action::CmdHelp(name.map(Into::into))
-}
-
-fn inflate_log(path: Option<&str>) -> Action {
-    Action::InflateLog(path.unwrap_or_default().into())
-}
-
-fn engine_help(name: Option<&str>) -> Action {
-    Action::EngHelp(name.map(Into::into))
-}
-
-fn checksum_test(names: Option<&str>) -> Action {
-    Action::CrcTest(names.map(Into::into))
-}
 
 fn parse_only(invocation: &mut Invocation, _: &str) -> Result<(), String> {
     if invocation.action == Action::Run {
         invocation.action = Action::ParseOnly;
     }
-    Ok(())
-}
-
-fn explain(invocation: &mut Invocation, _: &str) -> Result<(), String> {
-    invocation.action = Action::Explain(String::new());
-    Ok(())
-}
-
-fn showcmd(invocation: &mut Invocation, _: &str) -> Result<(), String> {
-    invocation.action = Action::ShowCmd(String::new());
-    Ok(())
-}
-
-fn section(invocation: &mut Invocation, name: &str) -> Result<(), String> {
-    invocation.sections.push(name.into());
-    Ok(())
-}
-
-fn output(invocation: &mut Invocation, path: &str) -> Result<(), String> {
-    invocation.output = Some(not_empty(path, "the path of a file")?.into());
     Ok(())
 }
 
@@ -349,11 +413,6 @@ fn add_format(invocation: &mut Invocation, format: Format) {
     if !invocation.formats.contains(&format) {
         invocation.formats.push(format);
     }
-}
-
-fn minimal(invocation: &mut Invocation, _: &str) -> Result<(), String> {
-    invocation.formats = vec![Format::Terse];
-    Ok(())
 }
 
 fn append_terse(invocation: &mut Invocation, _: &str) -> Result<(), String> {
@@ -375,23 +434,8 @@ fn terse_version(invocation: &mut Invocation, number: &str) -> Result<(), String
     Ok(())
 }
 
-fn bandwidth_log(invocation: &mut Invocation, _: &str) -> Result<(), String> {
-    invocation.bandwidth_log = true;
-    Ok(())
-}
-
 fn latency_log(_: &mut Invocation, name: &str) -> Result<(), String> {
     Err(format!("it is gone, from fio as well; use the job option write_lat_log={name}"))
-}
-
-fn readonly(invocation: &mut Invocation, _: &str) -> Result<(), String> {
-    invocation.readonly = true;
-    Ok(())
-}
-
-fn warnings_fatal(invocation: &mut Invocation, _: &str) -> Result<(), String> {
-    invocation.warnings_fatal = true;
-    Ok(())
 }
 
 fn max_jobs(invocation: &mut Invocation, number: &str) -> Result<(), String> {
@@ -402,42 +446,12 @@ fn max_jobs(invocation: &mut Invocation, number: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn aux_path(invocation: &mut Invocation, path: &str) -> Result<(), String> {
-    invocation.aux_path = not_empty(path, "the path of a directory")?.into();
-    Ok(())
-}
-
-fn record_to(invocation: &mut Invocation, path: &str) -> Result<(), String> {
-    invocation.record = Some(not_empty(path, "the path of a file")?.into());
-    Ok(())
-}
-
-fn archive(invocation: &mut Invocation, path: &str) -> Result<(), String> {
-    invocation.archive = Some(not_empty(path, "the path of a file")?.into());
-    Ok(())
-}
-
-fn no_archive(invocation: &mut Invocation, _: &str) -> Result<(), String> {
-    invocation.no_archive = true;
-    Ok(())
-}
-
-fn accept(invocation: &mut Invocation, condition: &str) -> Result<(), String> {
-    invocation.accept.push(not_empty(condition, "a condition, such as p99.9<2ms")?.into());
-    Ok(())
-}
-
 fn undecided(invocation: &mut Invocation, outcome: &str) -> Result<(), String> {
     invocation.undecided_passes = match outcome {
         "pass" => true,
         "fail" => false,
         other => return Err(format!("'{other}' is neither pass nor fail")),
     };
-    Ok(())
-}
-
-fn junit(invocation: &mut Invocation, path: &str) -> Result<(), String> {
-    invocation.junit = Some(not_empty(path, "the path of a file")?.into());
     Ok(())
 }
 
@@ -452,11 +466,6 @@ fn repeat(invocation: &mut Invocation, number: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn interleave(invocation: &mut Invocation, path: &str) -> Result<(), String> {
-    invocation.interleave.push(not_empty(path, "the path of a job file")?.into());
-    Ok(())
-}
-
 fn sample_hz(invocation: &mut Invocation, number: &str) -> Result<(), String> {
     match number.trim().parse::<f64>() {
         Ok(hertz) if hertz == 0.0 || (0.01..=100.0).contains(&hertz) => {
@@ -464,27 +473,6 @@ fn sample_hz(invocation: &mut Invocation, number: &str) -> Result<(), String> {
         }
         _ => return Err(format!("'{number}' is neither 0 nor a number from 0.01 to 100")),
     }
-    Ok(())
-}
-
-fn with_serials(invocation: &mut Invocation, _: &str) -> Result<(), String> {
-    invocation.with_serials = true;
-    Ok(())
-}
-
-fn allow_destroy(invocation: &mut Invocation, device: &str) -> Result<(), String> {
-    let device = not_empty(device, "a device, such as /dev/sdX")?;
-    invocation.allow_destroy.push(device.into());
-    Ok(())
-}
-
-fn server(invocation: &mut Invocation, address: &str) -> Result<(), String> {
-    invocation.server = Some(address.into());
-    Ok(())
-}
-
-fn daemonize(invocation: &mut Invocation, path: &str) -> Result<(), String> {
-    invocation.daemonize = Some(not_empty(path, "the path of a file for the process id")?.into());
     Ok(())
 }
 
@@ -500,31 +488,6 @@ fn remote_config(invocation: &mut Invocation, path: &str) -> Result<(), String> 
         Some(client) => client.server_files.push(path.into()),
         None => return Err("needs --client=HOST before it: the server that has the file".into()),
     }
-    Ok(())
-}
-
-fn trigger_file(invocation: &mut Invocation, path: &str) -> Result<(), String> {
-    invocation.trigger.file = Some(not_empty(path, "the path of a file")?.into());
-    Ok(())
-}
-
-fn trigger_timeout(invocation: &mut Invocation, text: &str) -> Result<(), String> {
-    invocation.trigger.timeout = Some(time(text)?);
-    Ok(())
-}
-
-fn trigger(invocation: &mut Invocation, command: &str) -> Result<(), String> {
-    invocation.trigger.command = Some(not_empty(command, "a command of the shell")?.into());
-    Ok(())
-}
-
-fn trigger_remote(invocation: &mut Invocation, command: &str) -> Result<(), String> {
-    invocation.trigger.remote = Some(not_empty(command, "a command of the server's shell")?.into());
-    Ok(())
-}
-
-fn merge_only(invocation: &mut Invocation, _: &str) -> Result<(), String> {
-    invocation.merge_only = true;
     Ok(())
 }
 
@@ -548,6 +511,37 @@ fn idle_prof(invocation: &mut Invocation, how: &str) -> Result<(), String> {
         "calibrate" => invocation.action = Action::IdleCalibrate,
         other => return Err(format!("'{other}' is none of system, percpu and calibrate")),
     }
+    Ok(())
+}
+
+fn eta(invocation: &mut Invocation, when: &str) -> Result<(), String> {
+    invocation.eta = match when {
+        "auto" => Eta::Auto,
+        "always" => Eta::Always,
+        "never" => Eta::Never,
+        other => return Err(format!("'{other}' is none of auto, always and never")),
+    };
+    Ok(())
+}
+
+fn eta_interval(invocation: &mut Invocation, text: &str) -> Result<(), String> {
+    let interval = time(text)?;
+    if interval < Nanos::from_millis(250) {
+        return Err(format!("'{text}' is less than 250ms"));
+    }
+    invocation.eta_interval = Some(interval);
+    Ok(())
+}
+
+/// Workers lay out what they have measured; more often than this would disturb them.
+const SHORTEST_STATUS: Nanos = Nanos::from_millis(100);
+
+fn status_interval(invocation: &mut Invocation, text: &str) -> Result<(), String> {
+    let interval = time(text)?;
+    if interval < SHORTEST_STATUS {
+        return Err(format!("'{text}' is less than 100ms"));
+    }
+    invocation.status_interval = Some(interval);
     Ok(())
 }
 

@@ -1,36 +1,6 @@
-//! Jobs that run on other hosts: which servers get which part of a command line; and triggers, which
-//! end a run from outside.
+//! `--client`: which server gets which part of a command line.
 
-use crate::command_line::{Inputs, Invocation};
-use record::Nanos;
-use std::path::PathBuf;
-
-/// A server, and what it is to run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Client {
-    /// Its address, as typed.
-    pub address: String,
-    /// Options for it, as typed: all about jobs that stood before the first `--client`, then its
-    /// own.
-    pub arguments: Vec<String>,
-    /// Job files of ours.
-    pub job_files: Vec<String>,
-    /// Job files of its own (`--remote-config`).
-    pub server_files: Vec<String>,
-}
-
-/// What ends a run before its time: its state is kept, then commands run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Trigger {
-    /// Pulled once this file exists; it is removed then.
-    pub file: Option<PathBuf>,
-    /// Pulled this long after the start.
-    pub timeout: Option<Nanos>,
-    /// A command of the shell, run here.
-    pub command: Option<String>,
-    /// A command of the shell, run by each server.
-    pub remote: Option<String>,
-}
+use crate::invocation::{Client, Inputs, Invocation};
 
 /// Hosts a file may name; more are a wrong file more likely than a wish.
 const HOSTS_MAX: usize = 10_000;

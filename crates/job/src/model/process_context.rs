@@ -2,7 +2,7 @@
 
 /// What a job changes around itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Surroundings {
+pub struct ProcessContext {
     /// `uid`.
     pub uid: Option<u32>,
     /// `gid`.

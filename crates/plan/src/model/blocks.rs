@@ -1,0 +1,45 @@
+//! Block sizes.
+
+/// Sizes of the I/Os of one direction, in bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BlockPlan {
+    /// All alike.
+    Fixed(u64),
+    /// Uniform between both, in steps of `step`.
+    Range {
+        /// Smallest.
+        min: u64,
+        /// Largest.
+        max: u64,
+        /// Granularity: the smallest, or 1 when unaligned sizes were asked for.
+        step: u64,
+    },
+    /// By share: (size, per cent); the shares add up to 100.
+    Split(Vec<(u64, u32)>),
+}
+
+impl Default for BlockPlan {
+    fn default() -> Self {
+        BlockPlan::Fixed(4096)
+    }
+}
+
+impl BlockPlan {
+    /// Smallest size.
+    pub fn min(&self) -> u64 {
+        match self {
+            BlockPlan::Fixed(size) => *size,
+            BlockPlan::Range { min, .. } => *min,
+            BlockPlan::Split(entries) => entries.iter().map(|e| e.0).min().unwrap_or(0),
+        }
+    }
+
+    /// Largest size.
+    pub fn max(&self) -> u64 {
+        match self {
+            BlockPlan::Fixed(size) => *size,
+            BlockPlan::Range { max, .. } => *max,
+            BlockPlan::Split(entries) => entries.iter().map(|e| e.0).max().unwrap_or(0),
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! The numbered objects of a worker.
+
+use super::blocks::BlockPlan;
+use crate::random::between;
+use job::{ObjectMix, ObjectWork};
+use record::SplitMix64;
+
+/// The numbered objects of a worker. Nobody else has them, so that what it deletes is missing to
+/// nobody.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ObjectSet {
+    /// What is done with them.
+    pub work: ObjectWork,
+    /// What the paths of all of them begin with: "/bucket/prefix/CLONE/".
+    pub below: String,
+    /// Objects 0 to this, exclusive, are there at the beginning; for [`ObjectWork::Put`], are put,
+    /// and 0 stands for as many as the time allows.
+    pub count: u32,
+    /// Shares of [`ObjectWork::Mixed`].
+    pub mix: ObjectMix,
+    /// Length of the range that a get fetches, in bytes; `None`: the whole object.
+    pub range: Option<u64>,
+    /// Size of the parts that objects are put in, in bytes; `None`: each is one request.
+    pub part_size: Option<u64>,
+    /// Parts of one upload in flight.
+    pub part_concurrent: u32,
+    /// Keys that one list asks for.
+    pub max_keys: u32,
+    /// Operations of all kinds together a second, of a mix; `None`: as fast as it can.
+    pub rate: Option<u64>,
+    /// Sizes of the objects.
+    pub(crate) sizes: BlockPlan,
+    pub(crate) seed: u64,
+}
+
+impl ObjectSet {
+    /// Objects `0..count` below a path, all of one size, and what is done with them.
+    pub fn new(work: ObjectWork, below: &str, count: u32, size: u64) -> ObjectSet {
+        ObjectSet {
+            work,
+            below: below.to_owned(),
+            count,
+            part_concurrent: 1,
+            max_keys: 1000,
+            sizes: BlockPlan::Fixed(size),
+            ..ObjectSet::default()
+        }
+    }
+
+    /// Size of an object, in bytes: of each number always the same.
+    pub fn size(&self, number: u32) -> u64 {
+        let drawn = SplitMix64::nth(self.seed, u64::from(number));
+        match &self.sizes {
+            BlockPlan::Fixed(size) => *size,
+            BlockPlan::Range { min, max, step } => {
+                min + between(drawn, 0, (max - min) / step) * step
+            }
+            BlockPlan::Split(entries) => {
+                let mut percent = between(drawn, 0, 99) as u32;
+                let fits = entries.iter().find(|(_, share)| {
+                    let here = percent < *share;
+                    percent = percent.saturating_sub(*share);
+                    here
+                });
+                fits.or(entries.last()).map_or(1, |(size, _)| *size)
+            }
+        }
+    }
+
+    /// Writes the path of an object over `path`.
+    pub fn path(&self, number: u32, path: &mut String) {
+        record::numbered_path(&self.below, number, path);
+    }
+}

@@ -1,0 +1,42 @@
+//! One end of a connection.
+
+use job::Protocol;
+
+/// A worker's end of a connection.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Socket {
+    /// The protocol.
+    pub protocol: Protocol,
+    /// Host to connect to, or multicast group; the path of a UNIX socket.
+    pub host: Option<String>,
+    /// Port to listen on or connect to; 0 for UNIX sockets.
+    pub port: u16,
+    /// Waits for the other side: listens, or binds.
+    pub waits: bool,
+    /// Each block is answered.
+    pub pingpong: bool,
+    /// TCP_NODELAY.
+    pub nodelay: bool,
+    /// Address of the interface for multicast.
+    pub interface: Option<String>,
+    /// Time to live of multicast.
+    pub ttl: u32,
+    /// Bytes of the socket's buffers; 0: the system's.
+    pub window: u64,
+    /// Largest segment of TCP, in bytes; 0: the system's.
+    pub mss: u32,
+    /// Data goes by splice and vmsplice.
+    pub splices: bool,
+}
+
+impl Socket {
+    /// How messages name it: "tcp:127.0.0.1:8888", "unix:/tmp/socket".
+    pub fn label(&self) -> String {
+        let protocol = self.protocol.name();
+        match (&self.host, self.protocol) {
+            (Some(path), Protocol::Unix) => format!("{protocol}:{path}"),
+            (Some(host), _) => format!("{protocol}:{host}:{}", self.port),
+            (None, _) => format!("{protocol}:*:{}", self.port),
+        }
+    }
+}
