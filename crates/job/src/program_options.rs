@@ -81,30 +81,35 @@ impl ProgramOption {
     }
 }
 
-/// Sets a switch of the invocation.
+/// An option that changes the invocation by one assignment or call.
+macro_rules! sets {
+    (|$run:ident, $value:pat_param| $change:expr) => {
+        Role::Sets(|$run, $value| {
+            $change;
+            Ok(())
+        })
+    };
+}
+
+/// A switch.
 macro_rules! switch {
     ($field:ident) => {
-        Role::Sets(|run, _| done(run.$field = true))
+        sets!(|run, _| run.$field = true)
     };
 }
 
-/// Sets a text or path, which must not be empty.
+/// A text or path, which must not be empty.
 macro_rules! text {
     ($($field:ident).+, $expected:literal) => {
-        Role::Sets(|run, value| done(run.$($field).+ = Some(not_empty(value, $expected)?.into())))
+        sets!(|run, value| run.$($field).+ = Some(not_empty(value, $expected)?.into()))
     };
 }
 
-/// Adds to a list.
+/// One more entry of a list.
 macro_rules! list {
     ($field:ident, $expected:literal) => {
-        Role::Sets(|run, value| done(run.$field.push(not_empty(value, $expected)?.into())))
+        sets!(|run, value| run.$field.push(not_empty(value, $expected)?.into()))
     };
-}
-
-/// What a setter returns once it has set its field.
-fn done((): ()) -> Result<(), String> {
-    Ok(())
 }
 
 /// Every option of the program.
@@ -131,13 +136,13 @@ pub const OPTIONS: &[ProgramOption] = &[
         .sent(),
     option(
         "showcmd",
-        Role::Sets(|run, _| done(run.action = Action::ShowCmd(String::new()))),
+        sets!(|run, _| run.action = Action::ShowCmd(String::new())),
         "Print job files as command lines, run nothing",
     )
     .short('s'),
     option(
         "explain",
-        Role::Sets(|run, _| done(run.action = Action::Explain(String::new()))),
+        sets!(|run, _| run.action = Action::Explain(String::new())),
         "Print each option's value and where it comes from, run nothing",
     )
     .ours(),
@@ -165,7 +170,7 @@ pub const OPTIONS: &[ProgramOption] = &[
     .value("FORMAT"),
     option(
         "minimal",
-        Role::Sets(|run, _| done(run.formats = vec![Format::Terse])),
+        sets!(|run, _| run.formats = vec![Format::Terse]),
         "Same as --output-format=terse",
     )
     .short('m'),
@@ -179,7 +184,7 @@ pub const OPTIONS: &[ProgramOption] = &[
         .value("WHEN"),
     option(
         "eta-newline",
-        Role::Sets(|run, value| done(run.eta_newline = Some(time(value)?))),
+        sets!(|run, value| run.eta_newline = Some(time(value)?)),
         "Begin a new status line after this long",
     )
     .short('E')
@@ -189,16 +194,12 @@ pub const OPTIONS: &[ProgramOption] = &[
         .value("TIME"),
     option(
         "live",
-        Role::Sets(|run, _| done(run.live = Some(true))),
+        sets!(|run, _| run.live = Some(true)),
         "Show the run as a picture on the terminal, also where it is short",
     )
     .ours(),
-    option(
-        "no-live",
-        Role::Sets(|run, _| done(run.live = Some(false))),
-        "Show a status line, not a picture",
-    )
-    .ours(),
+    option("no-live", sets!(|run, _| run.live = Some(false)), "Show a status line, not a picture")
+        .ours(),
     option(
         "metrics",
         text!(metrics, "an address such as 127.0.0.1:9750, or a port"),
@@ -289,9 +290,7 @@ pub const OPTIONS: &[ProgramOption] = &[
         .value("KIB"),
     option(
         "aux-path",
-        Role::Sets(|run, path| {
-            done(run.aux_path = not_empty(path, "the path of a directory")?.into())
-        }),
+        sets!(|run, path| run.aux_path = not_empty(path, "the path of a directory")?.into()),
         "Where states and dumps of verification go",
     )
     .value("DIRECTORY"),
@@ -347,7 +346,7 @@ pub const OPTIONS: &[ProgramOption] = &[
     .maybe("NAMES"),
     option(
         "server",
-        Role::Sets(|run, address| done(run.server = Some(address.into()))),
+        sets!(|run, address| run.server = Some(address.into())),
         "Wait for jobs of clients",
     )
     .short('S')
@@ -373,7 +372,7 @@ pub const OPTIONS: &[ProgramOption] = &[
     .value("FILE"),
     option(
         "trigger-timeout",
-        Role::Sets(|run, value| done(run.trigger.timeout = Some(time(value)?))),
+        sets!(|run, value| run.trigger.timeout = Some(time(value)?)),
         "Pull the trigger after this long",
     )
     .short('B')

@@ -4,8 +4,7 @@ use crate::blocks::Blocks;
 use crate::model::{File, ObjectSet, RateLimit, Worker};
 use crate::names::clones;
 use crate::problem::Diagnostics;
-use crate::random::between;
-use job::{Job, ObjectMix, ObjectWork};
+use job::{Job, ObjectWork};
 use record::{PerDirection, SplitMix64, TargetKind};
 
 /// Numbers that the objects of one worker can have.

@@ -2,8 +2,7 @@
 
 use crate::model::{Access, Objects, Worker};
 use crate::problem::Diagnostics;
-use job::{Http, Job, Medium, Payload, Secret, StoreKind, Tls};
-use record::Nanos;
+use job::{Http, Job, Medium, Secret, StoreKind, Tls};
 use std::net::{IpAddr, Ipv6Addr};
 
 /// Bytes of a key of SSE-C.

@@ -4,7 +4,7 @@ use crate::blocks::{self, Blocks};
 use crate::model::{BlockPlan, Trimming, Verify};
 use crate::problem::Diagnostics;
 use crate::sizes::human;
-use job::{BlockPattern, Engine, Job, Medium, VerifyMethod};
+use job::{Engine, Job, Medium, VerifyMethod};
 use record::Facts;
 
 /// What fio calls the file of a worker's state in a run without a server. Workers count from 0.

@@ -219,8 +219,7 @@ impl Copying {
         let blocks = self.total.div_ceil(self.block.max(1));
         let last = self.last();
         let sizes = (blocks > 0).then_some((last, if blocks > 1 { self.block } else { last }));
-        let mut seen = Recording::default();
-        seen.held = Held::Copy(*self);
+        let mut seen = Recording { held: Held::Copy(*self), ..Recording::default() };
         let ends: Vec<_> = self.ends().zip(paths).collect();
         for ((direction, end), path) in &ends {
             let blocks = if self.tail(end) { blocks - 1 } else { blocks };

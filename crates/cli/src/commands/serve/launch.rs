@@ -157,7 +157,7 @@ fn check(file: &Path) -> Result<(), String> {
 }
 
 fn starts_programs(job: &Job) -> bool {
-    let around = &job.surroundings;
+    let around = &job.context;
     job.queue.engine == Engine::Exec
         || around.exec_prerun.is_some()
         || around.exec_postrun.is_some()
