@@ -10,11 +10,11 @@ use crate::assemble::Assembly;
 use crate::clients;
 use crate::error::{Diagnostics, JobError, JobErrors, Origin};
 use crate::file::{Section, Setting};
-use crate::invocation::{Action, Dialect, Format, Inputs, Invocation, Override};
+use crate::invocation::{Action, Dialect, Inputs, Invocation, Override};
 use crate::options::{self, Kind, OptionDef};
 use crate::profile::{self, Profile, ProfileOption};
 use crate::program_options::{OPTIONS, ProgramOption, Role, Takes};
-use record::Severity;
+use record::{Format, Severity};
 
 /// Reads a command line (without the program's name) and the job files it names.
 ///

@@ -180,7 +180,12 @@ pub(crate) fn cpus(job: &Job, facts: &Facts, diagnostics: &mut Diagnostics) -> V
     let allowed = &facts.cpu.allowed;
     let cure = format!("choose among {}", list(allowed));
     for cpu in process.cpus_allowed.iter().filter(|c| !allowed.is_empty() && !allowed.contains(c)) {
-        diagnostics.usage(job, "cpus_allowed", format!("CPU {cpu} is not there for us"), cure.clone());
+        diagnostics.usage(
+            job,
+            "cpus_allowed",
+            format!("CPU {cpu} is not there for us"),
+            cure.clone(),
+        );
     }
     check_memory_nodes(job, facts, diagnostics);
     if process.numa_cpu_nodes.is_empty() {

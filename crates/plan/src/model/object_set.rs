@@ -72,3 +72,38 @@ impl ObjectSet {
         record::numbered_path(&self.below, number, path);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(sizes: BlockPlan) -> ObjectSet {
+        ObjectSet { sizes, seed: 7, ..ObjectSet::new(ObjectWork::Get, "/b/p/0/", 10, 1) }
+    }
+
+    #[test]
+    fn names_are_below_the_prefix_by_number() {
+        let mut path = "before".to_owned();
+        set(BlockPlan::Fixed(1)).path(42, &mut path);
+        assert_eq!(path, "/b/p/0/00000042");
+    }
+
+    #[test]
+    fn a_number_has_one_size_and_sizes_have_their_shares() {
+        let split = set(BlockPlan::Split(vec![(4096, 50), (1 << 20, 30), (5 << 20, 20)]));
+        let mut counts = [0; 3];
+        for number in 0..10_000 {
+            let size = split.size(number);
+            assert_eq!(size, split.size(number));
+            let at = [4096, 1 << 20, 5 << 20].iter().position(|s| *s == size);
+            counts[at.expect("one of the sizes")] += 1;
+        }
+        for (count, share) in counts.into_iter().zip([5000_i32, 3000, 2000]) {
+            assert!((count - share).abs() < 300, "{counts:?}");
+        }
+        let range = set(BlockPlan::Range { min: 4096, max: 1 << 20, step: 4096 });
+        let sizes: Vec<u64> = (0..5000).map(|number| range.size(number)).collect();
+        assert!(sizes.iter().all(|s| (4096..=1 << 20).contains(s) && s % 4096 == 0));
+        assert!(sizes.contains(&4096) && sizes.contains(&(1 << 20)));
+    }
+}
