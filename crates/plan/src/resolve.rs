@@ -49,7 +49,8 @@ pub fn resolve(jobs: &[Job], facts: &Facts, policy: &Policy) -> Result<Plan, Pla
             seed: base_seed(job, policy),
             blocks: &blocks,
         };
-        for clone in clone_order(clones.count()).filter(|_| counted) {
+        let count = if counted { clones.count() } else { 0 };
+        for clone in clone_order(count) {
             let number = workers.len() as u32 + 1;
             let mut worker = clones.worker(clone, number, &mut files, slot, &mut diagnostics);
             worker.group = reports.next(slot.group, job.identity.group_reporting);

@@ -353,7 +353,7 @@ fn files_that_may_not_be_made_or_grown() {
     assert_eq!(prepare(&plan, 0), Prepare::Nothing);
     assert!(says(&plan, "8 KiB of x were never written"));
     job.target.size = bytes(MIB);
-    one_problem(&[job], &facts, Refusal, "filename", "it may not be written");
+    one_problem(&[job], &facts, Refusal, "filename", "the file may not be written");
 }
 
 #[test]
