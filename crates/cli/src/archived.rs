@@ -1,4 +1,4 @@
-//! Names of archived runs, wherever a command takes the path of a record.
+//! Loads records by path, or by the name of an archived run.
 
 use crate::output::describe;
 use anyhow::Result;
@@ -9,19 +9,19 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-/// The records of a file or of an archived run: its id or the beginning of it, a tag, `latest`,
-/// `latest~2`. A file or directory that is there wins.
+/// Loads the records of a file or of an archived run. A run is named by its id or the first digits of
+/// it, a tag, `latest` or `latest~2`. An existing file or directory takes precedence.
 ///
 /// # Errors
-/// When it is neither, or cannot be read; with exit code 2.
+/// When there is neither, or it cannot be read; a usage error.
 pub fn load(name: &Path) -> Result<RecordSet> {
     load_from(name, &Choice::from_options(None, false))
 }
 
-/// The same with another archive than the one that the environment names.
+/// Like [`load`], from the given archive.
 ///
 /// # Errors
-/// As [`load`].
+/// See [`load`].
 pub fn load_from(name: &Path, archive: &Choice) -> Result<RecordSet> {
     let is_missing = |error: &io::Error| error.kind() == ErrorKind::NotFound;
     if !fs::metadata(name).err().as_ref().is_some_and(is_missing) {
@@ -30,17 +30,16 @@ pub fn load_from(name: &Path, archive: &Choice) -> Result<RecordSet> {
     }
     let lost = format!("{}: cannot read the record: No such file or directory", name.display());
     let loaded = match name.to_str() {
-        // No name of a run looks so.
+        // Names of runs do not start with these characters.
         Some(text) if !text.starts_with(['/', '.']) => from_archive(text, archive),
         _ => return Err(Refusal::usage(lost)),
     };
     loaded.map_err(|why| Refusal::usage(format!("{lost}; {why}")))
 }
 
-/// What an archived run or set is to be held against, the last before it that did the same, with its
-/// short name. `None` for a file, for the first of its kind, and where the archive cannot be read: the
-/// report does without.
-pub fn before(name: &Path) -> Option<(String, RecordSet)> {
+/// The latest earlier run or set with the same jobs, and its short id. `None` for a file, when there is
+/// none, and when the archive cannot be read.
+pub fn load_previous(name: &Path) -> Option<(String, RecordSet)> {
     if fs::symlink_metadata(name).is_ok() {
         return None;
     }
@@ -50,22 +49,21 @@ pub fn before(name: &Path) -> Option<(String, RecordSet)> {
 }
 
 fn from_archive(name: &str, archive: &Choice) -> Result<RecordSet, String> {
-    let opened =
-        open_existing(archive).map_err(|why| format!("nor an archive to look in: {why}"))?;
+    let opened = open_existing(archive).map_err(|why| format!("and there is no archive: {why}"))?;
     opened.load_named(name).map_err(|error| match error {
         ArchiveError::Unknown { .. } => format!("and in {}, {error}", opened.path().display()),
         other => other.to_string(),
     })
 }
 
-/// The archive to read from.
+/// Opens an existing archive.
 ///
 /// # Errors
-/// That there is none, or what is wrong with it.
+/// When there is none or it cannot be read.
 pub fn open_existing(archive: &Choice) -> Result<Archive, String> {
     match archive.location() {
         Ok(Some(place)) => Archive::open_existing(&place).map_err(|error| error.to_string()),
-        Ok(None) => Err("FATHOM_ARCHIVE says that there is to be none".into()),
+        Ok(None) => Err("FATHOM_ARCHIVE turns the archive off".into()),
         Err(error) => Err(error.to_string()),
     }
 }

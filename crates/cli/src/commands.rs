@@ -22,20 +22,20 @@ mod trim;
 mod watch;
 
 use anyhow::Result;
-use clap::{Args, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use job::Dialect;
 use std::ffi::OsString;
 
-/// The arguments of a command that parses its own options.
+/// The arguments of a command with an option parser of its own.
 #[derive(Args)]
 pub struct RawArguments {
-    /// Options and operands of that tool; its own help lists them.
+    /// Options and operands; see --help of the command.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     words: Vec<OsString>,
 }
 
-/// Makes the enum that clap parses, and the call of each command, from one list: documentation, name,
-/// type of the arguments, function.
+/// Makes the enum that clap parses and the call of each command from one list of documentation, name,
+/// type of the arguments and function.
 macro_rules! subcommands {
     ($($(#[$attribute:meta])* $name:ident($arguments:ty) => $main:expr,)*) => {
         /// The subcommands of fathom.
@@ -48,7 +48,7 @@ macro_rules! subcommands {
             /// Runs the command.
             ///
             /// # Errors
-            /// Why it could not be done; [`crate::error`] has the exit code.
+            /// When the command fails; [`crate::error`] has the exit code.
             pub fn run(&self) -> Result<u8> {
                 match self {
                     $(Command::$name(arguments) => $main(arguments),)*
@@ -58,48 +58,64 @@ macro_rules! subcommands {
     };
 }
 
+/// A storage benchmark that cannot be fooled and does not fool its user.
+#[derive(Parser)]
+#[command(name = "fathom", version, arg_required_else_help = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Help of a command: what it is for, examples, then the options.
+const HELP: &str =
+    "{about-with-newline}\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
+
+/// The program with its subcommands, as clap parses it.
+pub fn program() -> clap::Command {
+    Cli::command().mut_subcommands(|command| command.help_template(HELP))
+}
+
 subcommands! {
-    /// Test the storage under a path: one table, what limits it, what to believe. Safe on a
-    /// filesystem in use.
+    /// Test the storage under a path: one table, its bottleneck, and how reliable the figures are. Safe
+    /// on a filesystem in use.
     Test(test::Arguments) => test::main,
-    /// Run job files and jobs given as options (fio's), and report.
+    /// Run jobs from files or options (those of fio), and report.
     #[command(disable_help_flag = true)]
     Run(RawArguments) => |raw: &RawArguments| Ok(run::main(Dialect::Fathom, &raw.words)),
-    /// Show what is under a path and what that means for a benchmark; changes nothing.
+    /// Show the storage under a path and what it means for a benchmark; changes nothing.
     Inspect(inspect::Arguments) => inspect::main,
-    /// Find out in five steps why the storage under a path is slow.
+    /// Find in five steps why the storage under a path is slow.
     Diagnose(diagnose::Arguments) => diagnose::main,
-    /// Time applications: archives, compilation, databases. In phases, with cold caches if asked,
-    /// with the gain over a reference.
+    /// Time applications in phases: archiving, compilation, databases; optionally with cold caches or
+    /// compared with a reference.
     App(Box<app::Arguments>) => app::main,
     /// Carry out one phase of `fathom app`.
     #[command(hide = true)]
     AppStep(app_step::Arguments) => app_step::main,
-    /// Find the queue depth beyond which latency grows faster than throughput, or the deepest within a
-    /// bound on latency.
+    /// Find the queue depth beyond which latency grows faster than throughput, or the deepest one within
+    /// a latency limit.
     Knee(knee::Arguments) => knee::main,
-    /// Compare two records, or sets of them, with intervals: what is faster, slower, or not shown to
+    /// Compare two records or sets, with confidence intervals: what is faster, slower, or not proven to
     /// differ.
     Compare(compare::Arguments) => compare::main,
-    /// Run one job over values of its options, and compare: every cell several times, interleaved.
+    /// Run one job with several values of its options, and compare: every combination several times,
+    /// interleaved.
     #[command(disable_help_flag = true)]
-    Sweep(RawArguments) => sweep::main,
-    /// Draw records over the options that vary in them: heat map, surface, lines or bars, as SVG or
+    Sweep(RawArguments) => |raw: &RawArguments| sweep::main(&raw.words),
+    /// Draw figures of records over the options that vary: heat map, surface, lines or bars, as SVG or
     /// PNG.
     Plot(plot::Arguments) => plot::main,
-    /// Write the report on records: one HTML file that holds everything, a table, or a picture.
+    /// Write a report on records: a self-contained HTML file, a table, or a picture.
     Report(report::Arguments) => report::main,
     /// List archived runs, and show, label, export, import or remove them.
     Runs(runs::Arguments) => runs::main,
-    /// Show how a figure of archived runs changed over time: levels, changes, and what changed on the
-    /// machine then.
+    /// Show how a figure of archived runs changed over time, and what changed on the machine then.
     Trend(trend::Arguments) => trend::main,
-    /// Show what the machine does now: each disk under a path with its members, CPUs, memory, waiting.
+    /// Show live figures of the machine: each disk under a path with its members, CPUs, memory, I/O wait.
     Watch(watch::Arguments) => watch::main,
-    /// Serve the archive as web pages, and runs in progress; on this machine alone unless told
-    /// otherwise.
+    /// Serve the archive and runs in progress as web pages, by default only to this machine.
     Serve(serve::Arguments) => serve::main,
-    /// Overwrite a device or file until it is as steady as after long use.
+    /// Overwrite a device or file until it reaches the steady state of long use.
     Precondition(precondition::Arguments) => precondition::main,
     /// Measure an S3 object store: put, get, stat, list, delete, mixed, multipart, with the given
     /// number of requests in flight.
@@ -108,32 +124,32 @@ subcommands! {
     /// is given.
     Trim(trim::Arguments) => trim::main,
     /// Print the man page of the program or of a command, in roff.
-    Man(manual::ManArguments) => manual::man,
+    Man(manual::ManArguments) => |arguments: &manual::ManArguments| manual::man(arguments, program()),
     /// Print completions for bash, zsh, fish and other shells.
-    Completions(manual::CompletionArguments) => manual::completions,
-    /// Copy as dd does, with its last lines, and what they are worth. Also when called as `dd`.
+    Completions(manual::CompletionArguments) => |arguments: &manual::CompletionArguments| manual::completions(arguments, program()),
+    /// Run as dd: same operands, same last lines, then how reliable they are. Also when called as `dd`.
     #[command(disable_help_flag = true)]
     Dd(RawArguments) => |raw: &RawArguments| compat::main(compat::dd::main, &raw.words),
-    /// Time reads as hdparm -t and -T do, and say what that is worth. Also when called as `hdparm`.
+    /// Run as hdparm -t and -T: same lines, then how reliable they are. Also when called as `hdparm`.
     #[command(disable_help_flag = true)]
     Hdparm(RawArguments) => |raw: &RawArguments| compat::main(compat::hdparm::main, &raw.words),
-    /// Run as DISKSPD: its command line, its profiles and its results, then what they are worth. Also
-    /// when called as `diskspd`.
+    /// Run as DISKSPD: same options, profiles and results, then how reliable they are. Also when called
+    /// as `diskspd`.
     #[command(disable_help_flag = true)]
     Diskspd(RawArguments) => |raw: &RawArguments| compat::main(compat::diskspd::main, &raw.words),
     /// Run as fio: same options, same output. Also when called as `fio`.
     #[command(disable_help_flag = true)]
     Fio(RawArguments) => |raw: &RawArguments| Ok(run::main(Dialect::Fio, &raw.words)),
-    /// Run as IOzone: its tests and tables, and what answered each of them. Also when called as
+    /// Run as IOzone: same tests and tables, then what answered each of them. Also when called as
     /// `iozone`.
     #[command(disable_help_flag = true)]
     Iozone(RawArguments) => |raw: &RawArguments| compat::main(compat::iozone::main, &raw.words),
 }
 
-/// What runs another tool with the words behind its name.
+/// Runs as another tool, with its arguments.
 pub type Tool = fn(&[OsString]) -> Result<u8>;
 
-/// The tool whose name this program was called by.
+/// The tool with this name, for a program that was called by it.
 pub fn named_tool(name: &str) -> Option<Tool> {
     match name {
         "dd" => Some(|words| compat::main(compat::dd::main, words)),

@@ -10,7 +10,7 @@ pub fn fail(error: &anyhow::Error) -> u8 {
     exit_code(error)
 }
 
-/// The exit code of an error: 2 and 3 for what was refused, else 1.
+/// The exit code of an error: that of a refusal, else 1.
 pub fn exit_code(error: &anyhow::Error) -> u8 {
     if let Some(refusal) = error.downcast_ref::<Refusal>() {
         return match refusal.kind {

@@ -8,28 +8,11 @@ mod exit;
 mod output;
 mod suites;
 
-use clap::{CommandFactory, FromArgMatches, Parser};
-use commands::Command;
+use clap::FromArgMatches;
+use commands::Cli;
 use std::ffi::OsStr;
 use std::path::Path;
 use std::process::ExitCode;
-
-/// A storage benchmark that cannot be fooled and does not fool its user.
-#[derive(Parser)]
-#[command(name = "fathom", version, arg_required_else_help = true)]
-struct Cli {
-    #[command(subcommand)]
-    command: Command,
-}
-
-/// Help of a command: what it is for, examples, then the options.
-const HELP: &str =
-    "{about-with-newline}\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
-
-/// The command line of the program.
-fn command() -> clap::Command {
-    Cli::command().mut_subcommands(|command| command.help_template(HELP))
-}
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os();
@@ -37,7 +20,7 @@ fn main() -> ExitCode {
     let name = Path::new(&name).file_stem().and_then(OsStr::to_str).unwrap_or_default();
     let done = match commands::named_tool(name) {
         Some(tool) => tool(&arguments.collect::<Vec<_>>()),
-        None => match Cli::from_arg_matches(&command().get_matches()) {
+        None => match Cli::from_arg_matches(&commands::program().get_matches()) {
             Ok(cli) => cli.command.run(),
             Err(error) => error.exit(),
         },

@@ -1,4 +1,4 @@
-//! Where words go: the report to standard output or `--output`, everything else to stderr.
+//! Output: the report goes to standard output or `--output`, everything else to standard error.
 
 pub use runner::describe;
 
@@ -13,12 +13,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub enum Output {
     /// Standard output.
     Stdout,
-    /// A file, made anew.
+    /// A file and its name.
     File(File, String),
 }
 
 impl Output {
-    /// Opens `path`, or takes standard output.
+    /// Creates the file `path`; standard output if there is none.
     pub fn open(path: Option<&Path>) -> Result<Output> {
         let Some(path) = path else { return Ok(Output::Stdout) };
         let name = path.display().to_string();
@@ -27,10 +27,10 @@ impl Output {
         Ok(Output::File(file, name))
     }
 
-    /// Writes and flushes. A reader that went away (a closed pipe) is no error.
+    /// Writes and flushes. A closed pipe is not an error.
     pub fn write(&mut self, text: &str) -> Result<()> {
         let written = match self {
-            Output::Stdout if keep(Stream::Out, text) => Ok(()),
+            Output::Stdout if hold_back(Stream::Out, text) => Ok(()),
             Output::Stdout => {
                 let mut stdout = io::stdout().lock();
                 stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush())
@@ -46,12 +46,12 @@ impl Output {
         }
     }
 
-    /// Whether it is a terminal.
+    /// Whether the report goes to a terminal.
     pub fn is_terminal(&self) -> bool {
         matches!(self, Output::Stdout) && io::stdout().is_terminal()
     }
 
-    /// How text for it is dressed: colours on a terminal, unless NO_COLOR is set and not empty
+    /// The style of text: with colours on a terminal, unless NO_COLOR is set and not empty
     /// (no-color.org).
     pub fn style(&self) -> Style {
         let forbidden = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
@@ -59,10 +59,16 @@ impl Output {
     }
 }
 
-/// Writes a file that was asked for: it is complete or as it was.
+/// Whether standard output is a terminal that can show a screen.
+pub fn can_draw() -> bool {
+    let dumb = std::env::var_os("TERM").is_none_or(|name| name.is_empty() || name == "dumb");
+    io::stdout().is_terminal() && !dumb
+}
+
+/// Replaces a file atomically: after an error the file is as before.
 ///
 /// # Errors
-/// Its name, and why it cannot be written.
+/// The file and why it cannot be written.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), String> {
     let written = |path: &Path| {
         let mut file = File::create(path)?;
@@ -73,14 +79,14 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), String> {
         .map_err(|error| format!("{}: cannot write: {}", path.display(), describe(&error.into())))
 }
 
-/// Says something that is not part of the report. Nobody listening is no error.
+/// Writes text that is not part of the report to standard error. Errors are ignored.
 pub fn say(text: &str) {
-    if !keep(Stream::Err, text) {
+    if !hold_back(Stream::Err, text) {
         let _ = io::stderr().lock().write_all(text.as_bytes());
     }
 }
 
-/// Where words would have gone.
+/// The stream that held text is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
     /// Standard output.
@@ -89,55 +95,55 @@ pub enum Stream {
     Err,
 }
 
-/// Words that are held back, in order; `None`: none are to be.
+/// Text held back, in order; `None` while nothing is held back.
 static HELD: Mutex<Option<Vec<(Stream, String)>>> = Mutex::new(None);
 
 fn held() -> MutexGuard<'static, Option<Vec<(Stream, String)>>> {
     HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Holds words back if they are to be; whether they are.
-fn keep(stream: Stream, text: &str) -> bool {
+/// Holds text back if a [`HeldOutput`] lives. Returns whether it does.
+fn hold_back(stream: Stream, text: &str) -> bool {
     match held().as_mut() {
-        Some(words) => {
-            words.push((stream, text.to_owned()));
+        Some(texts) => {
+            texts.push((stream, text.to_owned()));
             true
         }
         None => false,
     }
 }
 
-/// While this lives, what would be written to the terminal is held back, for a picture to stay whole.
-/// It is written when this is dropped.
-pub struct Held {
-    /// How many words were looked at.
+/// While this lives, text for the terminal is held back, because it would damage the live view. It is
+/// written when this is dropped.
+pub struct HeldOutput {
+    /// Number of texts that [`HeldOutput::take_new`] returned.
     seen: usize,
 }
 
-/// Holds words back from now on.
-pub fn hold() -> Held {
+/// Starts to hold text back.
+pub fn hold() -> HeldOutput {
     held().get_or_insert_default();
-    Held { seen: 0 }
+    HeldOutput { seen: 0 }
 }
 
-impl Held {
-    /// What was held back since the last time.
-    pub fn news(&mut self) -> Vec<(Stream, String)> {
+impl HeldOutput {
+    /// The text that was held back since the last call.
+    pub fn take_new(&mut self) -> Vec<(Stream, String)> {
         let held = held();
-        let words = held.as_deref().unwrap_or_default();
-        let news = words.get(self.seen..).unwrap_or_default().to_vec();
-        self.seen = words.len();
-        news
+        let texts = held.as_deref().unwrap_or_default();
+        let new = texts.get(self.seen..).unwrap_or_default().to_vec();
+        self.seen = texts.len();
+        new
     }
 }
 
-impl Drop for Held {
+impl Drop for HeldOutput {
     fn drop(&mut self) {
-        let words = held().take().unwrap_or_default();
-        for (stream, text) in words {
+        let texts = held().take().unwrap_or_default();
+        for (stream, text) in texts {
             match stream {
                 Stream::Err => say(&text),
-                // Whoever writes the report next is told why it cannot be written.
+                // The next write of the report returns the error.
                 Stream::Out => drop(Output::Stdout.write(&text)),
             }
         }
@@ -149,13 +155,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_said_meanwhile_is_held_and_told_once() {
+    fn text_is_held_back_and_returned_once() {
         let mut holding = hold();
         say("one\n");
         Output::Stdout.write("two\n").unwrap();
         let expected = [(Stream::Err, "one\n".to_owned()), (Stream::Out, "two\n".to_owned())];
-        assert_eq!(holding.news(), expected);
-        assert!(holding.news().is_empty());
+        assert_eq!(holding.take_new(), expected);
+        assert!(holding.take_new().is_empty());
         drop(holding);
         assert!(held().is_none());
     }

@@ -1,5 +1,4 @@
-//! What all commands that run suites share: their options, the line that shows how far they are,
-//! their files and devices.
+//! What commands that run suites share: options, progress line, scratch files, devices.
 
 pub mod device;
 pub mod places;
@@ -22,7 +21,7 @@ use runner::{Refusal, RunArchive, Runner, SuiteObserver, SuiteTask};
 use std::path::PathBuf;
 use suite::{Expected, Step, Suite};
 
-/// What holds for all runs of a command.
+/// Settings of all runs of a command.
 #[derive(Clone, Debug, Default)]
 pub struct SuiteOptions {
     /// Keep serial numbers in the records.
@@ -31,15 +30,15 @@ pub struct SuiteOptions {
     pub allow_destroy: Vec<String>,
     /// Do not print warnings before a run. They are in the records.
     pub quiet: bool,
-    /// Show no progress line: the tool that is stood in for has none, or its own.
+    /// Show no progress line, for tools that have none or their own.
     pub no_progress: bool,
-    /// The terms in which messages name options.
+    /// The names of options in messages.
     pub terminology: Terminology,
-    /// What a second signal leaves behind, appended to the message about the first; empty: nothing.
+    /// What a second signal leaves behind, such as " and leaves FILE", for the message about the first.
     pub left_behind: String,
 }
 
-/// A suite with nothing around its runs.
+/// A suite without a task of its own.
 struct PlainTask<'a, S> {
     suite: &'a mut S,
     options: &'a SuiteOptions,
@@ -55,7 +54,7 @@ impl<S: Suite> SuiteTask for PlainTask<'_, S> {
     }
 }
 
-/// Runs a suite with nothing around its runs; see [`runner::run_suite`].
+/// Runs a suite; see [`runner::run_suite`].
 ///
 /// # Errors
 /// When a run cannot be planned or started. Errors of I/O are in the records.
@@ -69,7 +68,8 @@ pub fn run(
     run_task(&mut PlainTask { suite, options }, runner, options, set, archive).map(|_| ())
 }
 
-/// Runs a suite with what its command does around the runs; see [`runner::run_suite`].
+/// Runs a suite with the task of its command; see [`runner::run_suite`]. Returns the signal that ended
+/// it early.
 ///
 /// # Errors
 /// When a run cannot be planned or started, and errors of the task.
@@ -81,7 +81,7 @@ pub fn run_task(
     archive: &mut RunArchive,
 ) -> Result<Option<i32>> {
     let mut log =
-        SuiteLog { progress: Progress::new(!options.no_progress), options, said: Vec::new() };
+        SuiteLog { progress: Progress::new(!options.no_progress), options, shown: Vec::new() };
     runner::run_suite(task, runner, set, archive, &mut log)
 }
 
@@ -89,8 +89,8 @@ pub fn run_task(
 struct SuiteLog<'a> {
     progress: Progress,
     options: &'a SuiteOptions,
-    /// Remarks that were printed: what is true of one run is true of all.
-    said: Vec<Sentence>,
+    /// Messages that were printed. Most are true of every run, so each is printed once.
+    shown: Vec<Sentence>,
 }
 
 impl SuiteObserver for SuiteLog<'_> {
@@ -106,9 +106,9 @@ impl SuiteObserver for SuiteLog<'_> {
         let is_shown =
             |message: &&Message| message.severity >= Severity::Warning && !self.options.quiet;
         for message in messages.iter().filter(is_shown) {
-            if !self.said.contains(&message.text) {
+            if !self.shown.contains(&message.text) {
                 self.progress.say(&message.text.in_terms(&self.options.terminology));
-                self.said.push(message.text.clone());
+                self.shown.push(message.text.clone());
             }
         }
     }
@@ -119,7 +119,7 @@ impl SuiteObserver for SuiteLog<'_> {
 
     fn stopping(&mut self, signal: i32) {
         self.progress.say(&format!(
-            "ending on signal {signal}; once more ends it at once{}",
+            "ending on signal {signal}; a second one ends it at once{}",
             self.options.left_behind
         ));
     }
@@ -129,28 +129,28 @@ impl SuiteObserver for SuiteLog<'_> {
     }
 }
 
-/// The parsed run of a step.
+/// Parses the job of a step.
 ///
 /// # Errors
-/// What is wrong with its job.
+/// When the job is wrong.
 pub fn invocation(step: &Step, runner: &Runner, options: &SuiteOptions) -> Result<Invocation> {
     let machine = Machine::new(runner.machine());
     let mut invocation = job::parse(&step.arguments, Dialect::Fathom, &machine)
         .map_err(anyhow::Error::from)
-        .with_context(|| format!("cannot make the run '{}'", step.cell.name))?;
+        .with_context(|| format!("cannot run '{}'", step.cell.name))?;
     invocation.with_serials = options.with_serials;
     invocation.allow_destroy.extend(options.allow_destroy.iter().cloned());
     Ok(invocation)
 }
 
-/// Writes the file of `--record`, and says where the runs are.
+/// Writes the file of `--record`. Returns where the runs were saved.
 pub fn save(archive: &mut RunArchive, set: &RecordSet) -> SavedTo {
     let saved = archive.save(set);
     say(&archive.take_notes());
     saved
 }
 
-/// The exit code of runs: of the signal that ended them, or whether any of them failed.
+/// The exit code of a suite: that of a signal, or whether any run failed.
 pub fn exit_code(interrupted_by: Option<i32>, failed: bool) -> u8 {
     match (interrupted_by, failed) {
         (Some(signal), _) => exit::interrupted(signal, false),
@@ -159,16 +159,15 @@ pub fn exit_code(interrupted_by: Option<i32>, failed: bool) -> u8 {
     }
 }
 
-/// The last lines of a report: where the runs are.
+/// The last lines of a report: where the runs were saved.
 pub fn footer(saved: &SavedTo) -> String {
     format!("\n{}", saved.text(places::shown))
 }
 
-/// Which archive runs go to.
+/// Options that choose the archive.
 #[derive(Args)]
 pub struct ArchiveArguments {
-    /// Archive the runs in this file, which is made; otherwise in the one FATHOM_ARCHIVE names or
-    /// among the user's data ($XDG_DATA_HOME/fathom/archive.db).
+    /// Archive the runs in this file [default: FATHOM_ARCHIVE, or $XDG_DATA_HOME/fathom/archive.db].
     #[arg(long, value_name = "FILE")]
     archive: Option<PathBuf>,
     /// Do not archive the runs.
@@ -177,10 +176,10 @@ pub struct ArchiveArguments {
 }
 
 impl ArchiveArguments {
-    /// The archive that the options choose.
+    /// The chosen archive.
     ///
     /// # Errors
-    /// When that file is no archive.
+    /// When the file is not an archive.
     pub fn choice(&self) -> Result<Choice> {
         if let Some(path) = &self.archive {
             let checked = Location::explicit(path).check();
@@ -197,7 +196,7 @@ pub struct OutputArguments {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
-    /// Write the records of all runs to this file as well.
+    /// Also write the records of all runs to this file.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
     #[command(flatten)]
@@ -208,7 +207,7 @@ pub struct OutputArguments {
 }
 
 impl OutputArguments {
-    /// The archive for the runs of a command of this name.
+    /// The archive for the runs of a command.
     ///
     /// # Errors
     /// When the archive or the file of `--record` cannot be written.
@@ -216,7 +215,7 @@ impl OutputArguments {
         self.checked(RunArchive::for_set(self.archive.choice()?, kind, 0))
     }
 
-    /// The archive for the one run of a command of this name.
+    /// The archive for the only run of a command.
     ///
     /// # Errors
     /// When the archive or the file of `--record` cannot be written.
@@ -229,16 +228,16 @@ impl OutputArguments {
         archive.check_record_file().map(|()| archive)
     }
 
-    /// The options that hold for all runs.
+    /// The settings of all runs.
     pub fn suite_options(&self) -> SuiteOptions {
         SuiteOptions { with_serials: self.with_serials, ..SuiteOptions::default() }
     }
 }
 
-/// A size as job options take it: "4g", "512m".
+/// Parses a size with the syntax of job options: "4g", "512m".
 ///
 /// # Errors
-/// What is wrong with it.
+/// What was expected.
 pub fn size(text: &str) -> Result<Bytes, String> {
     match option("lockmem", text) {
         Some(Value::Ints { values: [Some(bytes), ..], .. }) => Ok(Bytes(bytes as u64)),
@@ -246,10 +245,10 @@ pub fn size(text: &str) -> Result<Bytes, String> {
     }
 }
 
-/// A time as job options take it: "90", "30m", "4h".
+/// Parses a time with the syntax of job options: "90", "30m", "4h".
 ///
 /// # Errors
-/// What is wrong with it.
+/// What was expected.
 pub fn time(text: &str) -> Result<Nanos, String> {
     match option("runtime", text) {
         Some(Value::Time(time)) if time.0 > 0 => Ok(time),
@@ -257,7 +256,7 @@ pub fn time(text: &str) -> Result<Nanos, String> {
     }
 }
 
-/// A value as a job option takes it.
+/// Parses the value of a job option.
 fn option(name: &str, text: &str) -> Option<Value> {
     let units = Units { kb_base: 1024 };
     job::value::parse(job::options::find(name)?, Some(text), units).ok()
@@ -268,7 +267,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_and_times_are_those_of_job_options() {
+    fn sizes_and_times_have_the_syntax_of_job_options() {
         assert_eq!(size("4g"), Ok(Bytes(4 << 30)));
         assert_eq!(size("512m"), Ok(Bytes(512 << 20)));
         assert_eq!(time("90"), Ok(Nanos(90_000_000_000)));
@@ -279,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_tell_signals_failures_and_refusals_apart() {
+    fn signals_and_failures_have_their_exit_codes() {
         assert_eq!((exit_code(Some(2), true), exit_code(None, true)), (130, 1));
         assert_eq!(exit_code(None, false), 0);
     }

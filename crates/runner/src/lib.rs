@@ -1,9 +1,9 @@
-//! The one way of a run. Every command that measures calls it and looks on through an observer:
+//! The run pipeline. Every command that measures uses it, and follows the run through an observer:
 //!
-//! 1. [`Runner::plan`]: looks at the targets and resolves the jobs into a plan. Touches nothing.
-//! 2. [`Runner::execute`]: runs the plan, adds the record to the archive, judges it.
+//! 1. [`Runner::plan`] inspects the targets and resolves the jobs into a plan. It changes nothing.
+//! 2. [`Runner::execute`] runs the plan, archives the record and judges it.
 //!
-//! [`run_suite`] does this for each run of a suite. Nothing here prints, and nothing parses a job.
+//! [`run_suite`] does this for each run of a suite. This crate prints nothing and parses no jobs.
 
 mod disk_counters;
 mod error;
@@ -25,10 +25,10 @@ mod trigger;
 pub use error::{Refusal, RefusalKind, describe};
 pub use kernel::System;
 pub use observer::{RunControl, RunInProgress, RunObserver};
-pub use run_archive::RunArchive;
+pub use run_archive::{RunArchive, empty_set};
 pub use runner::{Execution, PlannedRun, Runner};
 pub use signals::{Pauses, Signals, is_ignored};
-pub use suite_run::{SuiteObserver, SuiteTask, empty_set, fresh_seed, run_suite};
+pub use suite_run::{SuiteObserver, SuiteTask, fresh_seed, run_suite};
 pub use trigger::{PATIENCE as TRIGGER_PATIENCE, Trigger};
 
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -2,7 +2,6 @@
 
 use crate::error::{Refusal, describe};
 use crate::publish;
-use crate::suite_run::empty_set;
 use anyhow::Result;
 use archive::{Archive, ArchiveError, Choice, Lineage, RunId, SetId, SetInfo, Summary};
 use formats::RecordError;
@@ -11,6 +10,17 @@ use record::SavedTo;
 use record::{RecordSet, RunRecord};
 use std::env;
 use std::path::{Path, PathBuf};
+
+/// An empty set of records.
+pub fn empty_set(kind: &str, seed: u64) -> RecordSet {
+    RecordSet {
+        schema: record::SCHEMA_VERSION,
+        fathom_version: env!("CARGO_PKG_VERSION").into(),
+        kind: kind.into(),
+        seed,
+        runs: Vec::new(),
+    }
+}
 
 /// Saves the runs of a command.
 pub struct RunArchive {

@@ -9,17 +9,6 @@ use record::{Cell, Message, RecordSet, RunRecord};
 use std::time::{SystemTime, UNIX_EPOCH};
 use suite::{Expected, Step, Suite};
 
-/// An empty set of records.
-pub fn empty_set(kind: &str, seed: u64) -> RecordSet {
-    RecordSet {
-        schema: record::SCHEMA_VERSION,
-        fathom_version: env!("CARGO_PKG_VERSION").into(),
-        kind: kind.into(),
-        seed,
-        runs: Vec::new(),
-    }
-}
-
 /// A seed that differs from call to call, short enough to be typed again.
 pub fn fresh_seed() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |now| u64::from(now.subsec_nanos()))

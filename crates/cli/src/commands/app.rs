@@ -1,7 +1,8 @@
-//! `fathom app`: work of real life in timed phases.
+//! `fathom app`: application benchmarks in timed phases.
 
 pub mod channel;
-mod stage;
+mod fixture;
+mod task;
 
 use crate::archived;
 use crate::output::{Output, describe, say};
@@ -9,31 +10,32 @@ use crate::suites::scratch::Scratch;
 use crate::suites::{self, SuiteOptions};
 use anyhow::Result;
 use apps::work::{AppRequest, Kind, UserTree};
-use apps::{Database, Dsn, Failure};
+use apps::{Database, Dsn};
 use clap::{Args, ValueEnum};
+use fixture::{AppFixture, refused};
 use record::{Bytes, RecordSet};
 use runner::Refusal;
 use runner::Runner;
-use stage::{AppFixture, Stage};
 use std::ffi::OsString;
 use std::path::PathBuf;
+use task::PhaseTask;
 
-/// Work of real life, as it is typed.
+/// An application benchmark, as typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Work {
-    /// Compress one archive of a tree of files.
+    /// Compress a tree of files into one archive.
     Gzip,
-    /// Decompress it.
+    /// Decompress such an archive.
     Gunzip,
     /// Copy a tree of many files.
     Copy,
-    /// Configure and compile a C project: many small programs and files.
+    /// Configure and compile a C project with many small files.
     Compile,
-    /// Rows in SQLite: fetched, inserted, counted cold and warm, indexed.
+    /// Insert, fetch, count and index rows in SQLite.
     Sqlite,
-    /// The same with a MariaDB or MySQL server: one started for it, or --dsn.
+    /// The same in MariaDB or MySQL: a server started for it, or that of --dsn.
     Mysql,
-    /// The same with a PostgreSQL server: one started for it, or --dsn.
+    /// The same in PostgreSQL: a server started for it, or that of --dsn.
     Postgres,
 }
 
@@ -51,138 +53,130 @@ impl Work {
     }
 }
 
-/// What stands above the options in the help.
+/// The examples in the help, above the options.
 const EXAMPLES: &str = "\
 Examples:
   fathom app gzip,copy /data
   fathom app postgres /data --rows=1000000 --cold --repeat=5
   fathom app compile /data --reference=latest";
 
-/// What `fathom app` takes.
+/// Arguments of `fathom app`.
 #[derive(Args)]
 #[command(before_help = EXAMPLES)]
 pub struct Arguments {
-    /// What to do; several with commas between them, one after the other in each round.
+    /// Benchmarks, separated by commas; each round runs all of them in turn.
     #[arg(value_delimiter = ',', num_args = 1, action = clap::ArgAction::Set, required = true)]
     work: Vec<Work>,
-    /// A directory, or a file in it: the work is done there, in a directory of its own that is
-    /// removed.
+    /// Directory to measure, or a file in it. The benchmark works in a temporary directory there.
     #[arg(default_value = ".")]
     path: OsString,
-    /// Rounds: every phase once in each.
+    /// Rounds; each runs every phase once.
     #[arg(long, value_name = "NUMBER", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
-    /// Empty the caches before each phase: all of the kernel's as root, else those of the files.
+    /// Empty the caches before each phase: as root all of the kernel's, else those of the files.
     #[arg(long)]
     cold: bool,
-    /// Count the time it takes to write everything out as part of each phase that writes.
+    /// Include the time to write everything to disk (sync) in each phase that writes.
     #[arg(long)]
     sync: bool,
-    /// Size of the generated tree (gzip, gunzip, copy); 100m otherwise.
+    /// Size of the generated tree (gzip, gunzip, copy) [default: 100m].
     #[arg(long, value_parser = suites::size)]
     size: Option<Bytes>,
-    /// Files of the generated tree (2000 otherwise), or source files of the generated project
-    /// (compile, 150 otherwise).
+    /// Number of files in the generated tree [default: 2000] or project (compile) [default: 150].
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     files: Option<u32>,
-    /// Rows of the tables (sqlite, mysql, postgres); 200000 otherwise.
+    /// Rows of the table (sqlite, mysql, postgres) [default: 200000].
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..=10_000_000_000))]
     rows: Option<u64>,
-    /// A tree of your own instead of a generated one; it is copied, and only the copy is worked on.
+    /// Use a copy of this tree instead of a generated one.
     #[arg(long, value_name = "DIRECTORY")]
     tree: Option<PathBuf>,
-    /// What compiles that tree (compile), run by sh in the copy; make otherwise.
+    /// Shell command that compiles the copy (compile) [default: make].
     #[arg(long, value_name = "COMMAND", requires = "tree")]
     command: Option<String>,
-    /// Compilers at a time (compile); as many as there are CPUs otherwise.
+    /// Parallel compilers (compile) [default: number of CPUs].
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=4096))]
     jobs: Option<u32>,
-    /// A server of your own (mysql, postgres): postgres://USER:PASSWORD@HOST:PORT/DATABASE. One
-    /// table is made there, and dropped at the end.
+    /// Use this server (mysql, postgres): postgres://USER:PASSWORD@HOST:PORT/DATABASE. The benchmark
+    /// creates one table there and drops it at the end.
     #[arg(long, value_name = "URL")]
     dsn: Option<String>,
-    /// Compare with an earlier call of the same work, by its name in the archive or the file of its
-    /// `--record`: gain in percent of its time.
+    /// Show the gain over earlier runs: their name in the archive, or the file of their --record.
     #[arg(long, value_name = "RUNS")]
     reference: Option<PathBuf>,
-    /// Seed of everything that is generated; the same seed gives the same files and rows.
+    /// Seed of the generated files and rows.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Keep the directory.
+    /// Keep the temporary directory.
     #[arg(long)]
     keep: bool,
     #[command(flatten)]
     output: suites::OutputArguments,
 }
 
-/// Does the work and reports.
+/// Runs the benchmarks and reports.
 pub fn main(arguments: &Arguments) -> Result<u8> {
     let archive = arguments.output.archive("app")?;
-    let dsn = arguments.checked()?;
+    let dsn = arguments.check()?;
     let reference = arguments.reference.as_deref().map(reference).transpose()?;
     let request = arguments.request()?;
     request.check().map_err(refused)?;
     let runner = Runner::new(false);
-    // From here on there is something to take away when a signal comes.
+    // From here on a signal must not skip the removal of the directory.
     runner.signals()?.catch_hang_up()?;
     let mut scratch =
         Scratch::directory_under(&arguments.path, "app", runner.machine(), arguments.keep)?;
-    room(&request, &scratch)?;
+    check_space(&request, &scratch)?;
     let fixture = AppFixture::prepare(&request, dsn, &scratch)?;
     if let Some(signal) = runner.caught() {
         return Ok(suites::exit_code(Some(signal), false));
     }
     let options =
         SuiteOptions { left_behind: scratch.left_behind(), ..arguments.output.suite_options() };
-    let mut stage =
-        Stage::new(&request, arguments.repeat, fixture, &scratch, &runner, options.clone())?;
+    let mut task =
+        PhaseTask::new(&request, arguments.repeat, fixture, &scratch, &runner, options.clone())?;
     let mut set = runner::empty_set("app", arguments.seed);
     let mut archive = archive.with_seed(set.seed);
-    let end = suites::run_task(&mut stage, &runner, &options, &mut set, &mut archive);
-    let broken = stage.close();
-    let kept = suites::save(&mut archive, &set);
+    let end = suites::run_task(&mut task, &runner, &options, &mut set, &mut archive);
+    let fixture_failure = task.close();
+    let saved = suites::save(&mut archive, &set);
     scratch.remove();
     let conclusion = suite::app::conclude(&set, reference.as_ref());
     let mut output = Output::Stdout;
     output.write(&match arguments.output.json {
-        true => report::json::suite::app(&conclusion, arguments.seed, &kept),
-        false => report::suite::app(&conclusion, &output.style()) + &suites::footer(&kept),
+        true => report::json::suite::app(&conclusion, arguments.seed, &saved),
+        false => report::suite::app(&conclusion, &output.style()) + &suites::footer(&saved),
     })?;
     if arguments.keep {
-        say(&format!("the directory is kept: {}\n", scratch.path));
+        say(&format!("directory kept: {}\n", scratch.path));
     }
     let signal = end?;
-    if let Some(failure) = &broken {
+    if let Some(failure) = &fixture_failure {
         say(&format!("fathom: error: {failure}\n"));
     }
     let interrupted = conclusion.interrupted_by.or(signal).or(runner.caught());
-    let failed = kept.is_lost || broken.is_some() || !conclusion.failures.is_empty();
+    let failed = saved.is_lost || fixture_failure.is_some() || !conclusion.failures.is_empty();
     Ok(suites::exit_code(interrupted, failed))
 }
 
-fn refused(failure: Failure) -> anyhow::Error {
-    Refusal::target(failure.0)
-}
-
-/// The set that is compared with.
+/// The set of --reference.
 fn reference(path: &std::path::Path) -> Result<RecordSet> {
     let set = archived::load(path)
         .map_err(|error| Refusal::usage(format!("--reference: {}", describe(&error))))?;
     match set.kind.as_str() {
         "app" => Ok(set),
         kind => Err(Refusal::usage(format!(
-            "--reference={}: that is a record of 'fathom {kind}'; give one that 'fathom app \
-             --record' wrote",
+            "--reference={}: a record of 'fathom {kind}'; name one of 'fathom app'",
             path.display()
         ))),
     }
 }
 
-/// Whether the work fits, with a tenth of what is free left over.
-fn room(request: &AppRequest, scratch: &Scratch) -> Result<()> {
+/// Checks that the benchmark needs at most nine tenths of the free space.
+fn check_space(request: &AppRequest, scratch: &Scratch) -> Result<()> {
     if let Some(tree) = request.tree.as_ref().filter(|tree| scratch.path_is_below(&tree.path)) {
         return Err(Refusal::usage(format!(
-            "--tree={} holds the place where its copy would be made: work elsewhere",
+            "--tree={} contains the directory for its copy; name another directory",
             tree.path.display()
         )));
     }
@@ -191,8 +185,8 @@ fn room(request: &AppRequest, scratch: &Scratch) -> Result<()> {
         return Ok(());
     }
     Err(Refusal::target(format!(
-        "the work takes about {}, and {} are free: make room, or ask for less with --size, --files \
-         or --rows",
+        "the benchmark needs about {}, and {} are free; free more space, or use less with --size, \
+         --files or --rows",
         Bytes(needed),
         Bytes(free)
     )))
@@ -203,8 +197,8 @@ impl Arguments {
         self.work.iter().any(|work| works.contains(work))
     }
 
-    /// Options that the works have no use for are mistakes.
-    fn checked(&self) -> Result<Option<Dsn>> {
+    /// Refuses options that no chosen benchmark uses. Returns the server of --dsn.
+    fn check(&self) -> Result<Option<Dsn>> {
         let trees = [Work::Gzip, Work::Gunzip, Work::Copy];
         let files = [&trees[..], &[Work::Compile]].concat();
         let servers = [Work::Mysql, Work::Postgres];
@@ -222,14 +216,13 @@ impl Arguments {
             if given && !self.has(works) {
                 let works: Vec<&str> = works.iter().map(|work| work.kind().name()).collect();
                 return Err(Refusal::usage(format!(
-                    "{option} is for {}; leave it out",
+                    "{option} is only for {}; leave it out",
                     works.join(", ")
                 )));
             }
         }
         if self.tree.is_some() && (self.size.is_some() || self.files.is_some()) {
-            let text =
-                "--size and --files are those of a generated tree; leave them out beside --tree";
+            let text = "--size and --files describe a generated tree; leave them out with --tree";
             return Err(Refusal::usage(text));
         }
         let mut seen = Vec::new();
@@ -246,11 +239,11 @@ impl Arguments {
         let dsn = Dsn::parse(dsn).map_err(|error| Refusal::usage(format!("--dsn: {error}")))?;
         let kinds: Vec<Kind> = self.work.iter().map(|work| work.kind()).collect();
         let servers = [Database::Mysql, Database::Postgres];
-        let wanted = servers.into_iter().filter(|server| kinds.contains(&Kind::Database(*server)));
-        match wanted.collect::<Vec<_>>()[..] {
+        let chosen = servers.into_iter().filter(|server| kinds.contains(&Kind::Database(*server)));
+        match chosen.collect::<Vec<_>>()[..] {
             [one] if one == dsn.database() => Ok(dsn),
             [one] => Err(Refusal::usage(format!(
-                "--dsn names a server of {}, and the work is {}",
+                "--dsn names a {} server, but the benchmark is {}; give the URL of one of that kind",
                 dsn.database().name(),
                 one.name()
             ))),
@@ -282,17 +275,17 @@ fn own_tree(path: &std::path::Path) -> Result<UserTree> {
     let real = std::fs::canonicalize(path)
         .map_err(|error| Refusal::usage(format!("--tree={shown}: {error}; name a directory")))?;
     if !real.is_dir() {
-        return Err(Refusal::usage(format!("--tree={shown} is no directory; name one")));
+        return Err(Refusal::usage(format!("--tree={shown} is not a directory; name one")));
     }
     if real.to_str().is_none() {
         return Err(Refusal::usage(format!("--tree={shown} is not UTF-8 text")));
     }
     let (files, bytes) = apps::work::measure(&real).map_err(|failure| {
-        Refusal::target(format!("--tree={shown}: {failure}; it has to be readable as a whole"))
+        Refusal::target(format!("--tree={shown}: {failure}; all of it must be readable"))
     })?;
     if files == 0 {
         return Err(Refusal::usage(format!(
-            "--tree={shown} holds no file: there is nothing to do"
+            "--tree={shown} contains no file; name another directory"
         )));
     }
     Ok(UserTree { path: real, files, bytes })

@@ -1,4 +1,4 @@
-//! The hidden command that carries out one phase, as the program of an exec job.
+//! `fathom app-step` (hidden): carries out one phase of `fathom app`, as the program of an exec job.
 
 use super::app::channel;
 use crate::exit;
@@ -10,14 +10,14 @@ use host::Host;
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 
-/// What it takes.
+/// Arguments of `fathom app-step`.
 #[derive(Args)]
 pub struct Arguments {
-    /// Where the task is, and where what it did is to be told.
+    /// File with the task; it is replaced by the result.
     channel: PathBuf,
 }
 
-/// Carries the task out. 0: all of it; 1: it failed, and why was told; 2: there was no task.
+/// Carries out the task. 0: done; 1: failed, and the result says why; 2: no task.
 pub fn main(arguments: &Arguments) -> Result<u8> {
     match step(&arguments.channel) {
         Ok(true) => Ok(0),

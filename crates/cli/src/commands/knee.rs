@@ -1,4 +1,4 @@
-//! `fathom knee`: throughput and latency at every depth, and the depth to use.
+//! `fathom knee`: measures throughput and latency at each queue depth, and finds the depth to use.
 
 use crate::exit;
 use crate::output::{Output, describe, say};
@@ -19,69 +19,67 @@ use suite::Target;
 use suite::curve::{Access, Bound, Conclusion, Curve, DEPTHS, Figure, Setting, conclude, depths};
 use suite::test::{Length, SizeError};
 
-/// Length of a window where none is given: nine depths take a minute, three times each.
-const TIME: Nanos = Nanos::from_millis(1500);
+/// Default length of a window: nine depths, three times each, take a minute.
+const DEFAULT_TIME: Nanos = Nanos::from_millis(1500);
 
-/// O_DIRECT takes multiples of this at the least.
+/// O_DIRECT requires at least multiples of this.
 const SECTOR: u64 = 512;
 
-/// What stands above the options in the help.
+/// The examples in the help, above the options.
 const EXAMPLES: &str = "\
 Examples:
   fathom knee /data
   fathom knee /data --rw=randwrite --bs=16k --p99=2ms
   fathom knee /dev/nvme0n1 --depths=1,2,4..512 --write-job=knee.fio";
 
-/// What `fathom knee` takes.
+/// Arguments of `fathom knee`.
 #[derive(Args)]
 #[command(before_help = EXAMPLES)]
 pub struct Arguments {
-    /// A directory, or a file in it: the storage there is measured, by one file that is removed. Or a
-    /// block device, which is only read unless --rw writes and --allow-destroy names it.
+    /// Directory to measure in a temporary file, a file in it, or a block device. A device is only
+    /// read, unless --rw writes and --allow-destroy names it.
     #[arg(value_name = "PATH|DEVICE", default_value = ".")]
     path: OsString,
-    /// The accesses.
+    /// Access pattern.
     #[arg(long, value_name = "RW", default_value = "randread",
           value_parser = PossibleValuesParser::new(Access::NAMES))]
     rw: String,
-    /// Size of each.
+    /// Block size.
     #[arg(long, value_name = "SIZE", default_value = "4k", value_parser = suites::size)]
     bs: Bytes,
-    /// Size of the file, or how much of the device; otherwise 1g or a tenth of the free space, and
-    /// the whole device.
+    /// Size of the temporary file or of the region of the device [default: 1g or a tenth of the free
+    /// space; the whole device].
     #[arg(long, value_parser = suites::size)]
     size: Option<Bytes>,
-    /// Length of each window, such as 1500ms or 10s; a ramp of a fifth comes before it.
+    /// Length of each window, such as 1500ms or 10s; a ramp of a fifth precedes it.
     #[arg(long, value_name = "TIME", value_parser = suites::time)]
     time: Option<Nanos>,
-    /// How often every depth is measured.
+    /// Windows at each depth.
     #[arg(long, value_name = "NUMBER", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeat: u32,
-    /// The depths, such as 1,8,32; a range goes on as the numbers before it. [default: 1,2,4..256,
-    /// then some between those that matter]
+    /// Depths, such as 1,8,32 or 1,2,4..64 [default: 1,2,4..256, then some in between near the knee].
     #[arg(long, value_name = "LIST")]
     depths: Option<String>,
-    /// Threads, each with that many I/Os in flight.
+    /// Threads, each with this depth.
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
     threads: u32,
-    /// The deepest depth at which the 99th percentile of the latency is at most this, such as 2ms;
-    /// exit code 4 when there is none.
+    /// Find the deepest depth with a 99th percentile of latency of at most this, such as 2ms; exit code 4
+    /// if there is none.
     #[arg(long, value_name = "TIME", value_parser = latency)]
     p99: Option<f64>,
-    /// The same of the 99.9th percentile.
+    /// The same for the 99.9th percentile.
     #[arg(long = "p99.9", value_name = "TIME", value_parser = latency)]
     p99_9: Option<f64>,
-    /// The same of the mean.
+    /// The same for the mean.
     #[arg(long, value_name = "TIME", value_parser = latency)]
     mean: Option<f64>,
-    /// Write a job file that runs at the depth found, for fathom and fio; never over one that is
-    /// there.
+    /// Write a new job file with the found depth, for fathom and fio.
     #[arg(long, value_name = "FILE")]
     write_job: Option<PathBuf>,
-    /// Overwrite this device, whatever it holds; repeatable.
+    /// Overwrite this device even if it holds data; repeatable.
     #[arg(long, value_name = "DEVICE")]
     allow_destroy: Vec<String>,
-    /// Seed of the order of runs and of their offsets; otherwise it differs from call to call.
+    /// Seed of the order of runs and of their offsets [default: differs from call to call].
     #[arg(long)]
     seed: Option<u64>,
     #[command(flatten)]
@@ -101,22 +99,22 @@ impl Arguments {
     }
 }
 
-/// A latency with its unit, in nanoseconds.
+/// Parses a latency with its unit. Returns nanoseconds.
 fn latency(text: &str) -> Result<f64, String> {
     let factors = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
-    let of = |(unit, factor): (&str, f64)| {
+    let with_unit = |(unit, factor): (&str, f64)| {
         let number: f64 = text.strip_suffix(unit)?.trim().parse().ok()?;
         (number > 0.0 && number.is_finite()).then_some(number * factor)
     };
     let expected = "expected a time with its unit (ns, us, ms or s), such as 2ms";
-    factors.into_iter().find_map(of).ok_or_else(|| expected.into())
+    factors.into_iter().find_map(with_unit).ok_or_else(|| expected.into())
 }
 
 /// Measures and reports.
 pub fn main(arguments: &Arguments) -> Result<u8> {
     let archive = arguments.output.archive("knee")?;
     let runner = Runner::new(false);
-    let mut target = MeasuredTarget::of(arguments, &runner)?;
+    let mut target = MeasuredTarget::inspect(arguments, &runner)?;
     if let Some(file) = &arguments.write_job {
         check_job_file(file, &target.place.path)?;
     }
@@ -133,19 +131,19 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     if set.runs.is_empty() {
         return end.map(|()| 0);
     }
-    let kept = suites::save(&mut archive, &set);
+    let saved = suites::save(&mut archive, &set);
     if let Some(file) = &mut target.file {
         file.remove();
     }
-    let (conclusion, written) = report(arguments, &set, &kept)?;
+    let (conclusion, written) = report(arguments, &set, &saved)?;
     end?;
-    let failed = kept.is_lost || !conclusion.failures.is_empty() || !written;
+    let failed = saved.is_lost || !conclusion.failures.is_empty() || !written;
     let code = suites::exit_code(conclusion.interrupted_by, failed);
     Ok(if code == 0 && conclusion.is_unmet() { exit::GATE } else { code })
 }
 
-/// Shows what was found, after the job file was written; whether that went well.
-fn report(arguments: &Arguments, set: &RecordSet, kept: &SavedTo) -> Result<(Conclusion, bool)> {
+/// Writes the job file and the report. Returns whether the job file was written.
+fn report(arguments: &Arguments, set: &RecordSet, saved: &SavedTo) -> Result<(Conclusion, bool)> {
     let conclusion = conclude(set, &arguments.bounds());
     let written = match &arguments.write_job {
         Some(file) => write_job(file, &conclusion),
@@ -154,11 +152,11 @@ fn report(arguments: &Arguments, set: &RecordSet, kept: &SavedTo) -> Result<(Con
     let job_file = written.as_ref().ok().copied().flatten();
     let mut output = Output::Stdout;
     output.write(&match arguments.output.json {
-        true => report::json::suite::curve(&conclusion, set.seed, kept, job_file),
+        true => report::json::suite::curve(&conclusion, set.seed, saved, job_file),
         false => {
             let job = job_file.map(|file| format!("Job:    {}\n", file.display()));
             report::suite::knee(&conclusion, &output.style())
-                + &suites::footer(kept)
+                + &suites::footer(saved)
                 + &job.unwrap_or_default()
                 + &format!("Seed:   {}\n", set.seed)
         }
@@ -169,16 +167,16 @@ fn report(arguments: &Arguments, set: &RecordSet, kept: &SavedTo) -> Result<(Con
     Ok((conclusion, written.is_ok()))
 }
 
-/// What the depths are measured on.
+/// The file or device to measure.
 struct MeasuredTarget {
     place: Target,
     size: Bytes,
-    /// The file that was made for it; a device has none.
+    /// The temporary file; `None` for a device.
     file: Option<Scratch>,
 }
 
 impl MeasuredTarget {
-    fn of(arguments: &Arguments, runner: &Runner) -> Result<MeasuredTarget> {
+    fn inspect(arguments: &Arguments, runner: &Runner) -> Result<MeasuredTarget> {
         if device::is_device(&arguments.path) {
             return MeasuredTarget::device(arguments, runner);
         }
@@ -237,7 +235,7 @@ fn setting(arguments: &Arguments, target: &MeasuredTarget, seed: u64) -> Result<
         is_refined: given.is_none(),
         threads: arguments.threads,
         repeat: arguments.repeat,
-        time: arguments.time.unwrap_or(TIME),
+        time: arguments.time.unwrap_or(DEFAULT_TIME),
         bounds: arguments.bounds(),
         seed,
     })
@@ -261,11 +259,11 @@ fn check_block(block: Bytes, target: &MeasuredTarget, threads: u32) -> Result<()
     Err(Refusal::usage(format!("--bs: {wrong}")))
 }
 
-/// Better found before a minute of measuring than after it.
+/// Checks that the job file can be written, before the measurement.
 fn check_job_file(file: &Path, path: &str) -> Result<()> {
     let shown = file.display();
     if file.symlink_metadata().is_ok() {
-        let text = format!("--write-job={shown}: is there already; name another, or remove it");
+        let text = format!("--write-job={shown}: already exists; name another file, or remove it");
         return Err(Refusal::usage(text));
     }
     let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty());
@@ -275,14 +273,14 @@ fn check_job_file(file: &Path, path: &str) -> Result<()> {
     }
     if !report::suite::fits_job_file(path) {
         return Err(Refusal::usage(format!(
-            "--write-job: '{path}' cannot be said in a job file, whose signs it holds; name the \
-             place by a path without them"
+            "--write-job: '{path}' contains characters with a meaning in job files; use a path without \
+             them"
         )));
     }
     Ok(())
 }
 
-/// Writes the job; where, or `None` when there is no depth to use.
+/// Writes the job file. Returns its path; `None` if no depth was found.
 fn write_job<'a>(file: &'a Path, conclusion: &Conclusion) -> Result<Option<&'a Path>> {
     let Some(text) = report::suite::job_file(conclusion) else {
         say(&format!("no depth was found, so {} is not written\n", file.display()));

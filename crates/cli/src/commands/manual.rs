@@ -33,8 +33,8 @@ pub struct CompletionArguments {
 ///
 /// # Errors
 /// An unknown command; a file that cannot be written.
-pub fn man(arguments: &ManArguments) -> Result<u8> {
-    let program = documented();
+pub fn man(arguments: &ManArguments, program: Command) -> Result<u8> {
+    let program = documented(program);
     if let Some(directory) = &arguments.into {
         return write_pages(&program, directory).map(|()| 0);
     }
@@ -54,9 +54,9 @@ pub fn man(arguments: &ManArguments) -> Result<u8> {
 ///
 /// # Errors
 /// When standard output cannot be written.
-pub fn completions(arguments: &CompletionArguments) -> Result<u8> {
+pub fn completions(arguments: &CompletionArguments, program: Command) -> Result<u8> {
     let mut script = Vec::new();
-    clap_complete::generate(arguments.shell, &mut documented(), "fathom", &mut script);
+    clap_complete::generate(arguments.shell, &mut documented(program), "fathom", &mut script);
     Output::Stdout.write(&String::from_utf8_lossy(&script)).map(|()| 0)
 }
 
@@ -72,8 +72,7 @@ fn write_pages(program: &Command, directory: &Path) -> Result<()> {
 }
 
 /// The commands of the program, `run` and `fio` with the options of the table in place of free words.
-fn documented() -> Command {
-    let mut program = crate::command();
+fn documented(mut program: Command) -> Command {
     for name in ["run", "fio"] {
         program = program.mut_subcommand(name, |command| {
             let about = command.get_about().cloned().unwrap_or_default();
@@ -188,15 +187,16 @@ fn job_option(roff: &mut Roff, def: &options::OptionDef) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::commands::program;
 
     #[test]
     fn the_commands_are_consistent() {
-        documented().debug_assert();
+        documented(program()).debug_assert();
     }
 
     #[test]
     fn the_pages_name_every_command_and_every_option() {
-        let program = documented();
+        let program = documented(program());
         let whole = page(&program, "fathom").unwrap();
         for command in program.get_subcommands().filter(|command| !command.is_hide_set()) {
             let name = command.get_name().replace('-', "\\-");
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn every_command_shows_examples_that_parse() {
-        let program = crate::command();
+        let program = program();
         for command in program.get_subcommands().filter(|command| !command.is_hide_set()) {
             let Some(help) = command.get_before_help().map(ToString::to_string) else { continue };
             let examples: Vec<&str> =
@@ -218,7 +218,7 @@ mod tests {
             assert!(!examples.is_empty(), "{}", command.get_name());
             for example in examples {
                 let words = example.trim().split(' ').map(|word| word.trim_matches('\''));
-                let parsed = crate::command().try_get_matches_from(words);
+                let parsed = crate::commands::program().try_get_matches_from(words);
                 assert!(parsed.is_ok(), "{example}: {}", parsed.unwrap_err());
             }
         }
@@ -250,7 +250,7 @@ mod tests {
 
     fn check_example(example: &str) {
         let words: Vec<&str> = example.split_whitespace().map(|w| w.trim_matches('\'')).collect();
-        let program = documented();
+        let program = documented(program());
         let command = program.find_subcommand(words[1]);
         let command = command.unwrap_or_else(|| panic!("unknown command: {example}"));
         // The other tools have their own flags.

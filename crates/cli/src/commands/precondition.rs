@@ -1,4 +1,4 @@
-//! `fathom precondition`: a device or file brought to the state it has after long use.
+//! `fathom precondition`: overwrites a device or file until it reaches its steady state.
 
 use crate::output::Output;
 use crate::suites::{self, SuiteOptions, device};
@@ -11,32 +11,32 @@ use std::ffi::OsString;
 use suite::Target;
 use suite::precondition::{Precondition, Setting, conclude};
 
-/// What stands above the options in the help.
+/// The examples in the help, above the options.
 const EXAMPLES: &str = "\
 Examples:
   fathom precondition /data/file --size=64g
   fathom precondition /dev/nvme0n1 --allow-destroy=/dev/nvme0n1";
 
-/// What `fathom precondition` takes.
+/// Arguments of `fathom precondition`.
 #[derive(Args)]
 #[command(before_help = EXAMPLES)]
 pub struct Arguments {
-    /// The block device or file that is overwritten. A file that is not there is made and stays.
+    /// Block device or file to overwrite. A missing file is created and left.
     #[arg(value_name = "DEVICE|FILE")]
     target: OsString,
-    /// How much of it, from the beginning, such as 100g; otherwise all of it.
+    /// Overwrite only this much from the start, such as 100g [default: all].
     #[arg(long, value_parser = suites::size)]
     size: Option<Bytes>,
     /// Overwrite this device or file even if it holds data or is in use; repeatable.
     #[arg(long, value_name = "DEVICE|FILE")]
     allow_destroy: Vec<String>,
-    /// Rounds of random writes at most.
+    /// Most rounds of random writes.
     #[arg(long, value_name = "NUMBER", default_value_t = 25, value_parser = clap::value_parser!(u32).range(1..))]
     rounds_max: u32,
-    /// Time at most, such as 30m or 4h; otherwise as long as it takes.
+    /// Longest time, such as 30m or 4h [default: no limit].
     #[arg(long, value_name = "TIME", value_parser = suites::time)]
     time_max: Option<Nanos>,
-    /// Length of a round; otherwise as long as it takes to write the size once, a minute at most.
+    /// Length of a round [default: the time to write the size once, at most a minute].
     #[arg(long, value_name = "TIME", value_parser = suites::time)]
     round: Option<Nanos>,
     #[command(flatten)]
@@ -71,20 +71,22 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
         end?;
         return Ok(0);
     }
-    let kept = suites::save(&mut archive, &set);
+    let saved = suites::save(&mut archive, &set);
     let conclusion = conclude(&set);
     let mut output = Output::Stdout;
     output.write(&match arguments.output.json {
-        true => report::json::suite::precondition(&conclusion, &kept),
-        false => report::suite::precondition(&conclusion, &output.style()) + &suites::footer(&kept),
+        true => report::json::suite::precondition(&conclusion, &saved),
+        false => {
+            report::suite::precondition(&conclusion, &output.style()) + &suites::footer(&saved)
+        }
     })?;
     end?;
-    let failed = kept.is_lost || conclusion.failure.is_some();
+    let failed = saved.is_lost || conclusion.failure.is_some();
     Ok(suites::exit_code(conclusion.interrupted_by, failed))
 }
 
-/// How much is to be written. Devices that hold something are refused later, as for every job that
-/// writes; a file has no such guard there, so it has one here.
+/// The size to write. Refuses a file with data unless --allow-destroy names it; the plan refuses devices
+/// with data, but not files.
 fn size(path: &str, target: &TargetFacts, arguments: &Arguments) -> Result<Bytes> {
     let allowed = device::may_destroy(&arguments.allow_destroy, path, target);
     match target.kind {
@@ -92,8 +94,8 @@ fn size(path: &str, target: &TargetFacts, arguments: &Arguments) -> Result<Bytes
         TargetKind::File if target.size.0 == 0 || allowed => {}
         TargetKind::File => {
             return Err(Refusal::target(format!(
-                "{path} holds {} bytes, and preconditioning overwrites them: say \
-                 --allow-destroy={path} if they may go",
+                "{path} holds {} bytes, which preconditioning would overwrite; give \
+                 --allow-destroy={path} to allow it",
                 target.size.0
             )));
         }
@@ -105,27 +107,27 @@ fn size(path: &str, target: &TargetFacts, arguments: &Arguments) -> Result<Bytes
         }
         TargetKind::Directory => {
             return Err(Refusal::target(format!(
-                "{path} is a directory: name a block device, or a file in it with --size"
+                "{path} is a directory; name a block device, or a file in it with --size"
             )));
         }
         TargetKind::Char | TargetKind::Fifo | TargetKind::Other => {
             return Err(Refusal::target(format!(
-                "{path} is neither a block device nor a file: nothing to precondition"
+                "{path} is neither a block device nor a file; name one"
             )));
         }
     }
     let room = if target.kind == TargetKind::Block { target.size } else { free(target) };
     match arguments.size {
         Some(size) if size > room => Err(Refusal::target(format!(
-            "--size: {} bytes are more than the {} there are on {path}",
+            "--size: {} bytes exceed the {} bytes of {path}",
             size.0, room.0
         ))),
         Some(size) if size.0 < 1 << 20 => {
-            Err(Refusal::usage(format!("--size: {} bytes are too little, give 1m or more", size.0)))
+            Err(Refusal::usage(format!("--size: {} bytes are too few; give 1m or more", size.0)))
         }
         Some(size) => Ok(size),
         None if target.size.0 >= 1 << 20 => Ok(target.size),
-        None => Err(Refusal::usage(format!("{path}: say with --size how large the file is to be"))),
+        None => Err(Refusal::usage(format!("{path}: give the size of the file with --size"))),
     }
 }
 

@@ -137,7 +137,7 @@ fn load(name: &str, path: &Path, is_alone: bool) -> Result<JudgedSet, String> {
     let set = crate::archived::load(path).map_err(|error| describe(&error))?;
     let judged_set = JudgedSet::new(name, set);
     // Several are compared with each other.
-    let before = if is_alone { crate::archived::before(path) } else { None };
+    let before = if is_alone { crate::archived::load_previous(path) } else { None };
     Ok(match before {
         Some((id, earlier)) => judged_set.since(&id, earlier),
         None => judged_set,

@@ -1,4 +1,4 @@
-//! `fathom run` and `fio`. [`main`] parses and dispatches, [`run`] is the way of a run.
+//! `fathom run` and `fio`. [`main`] parses the command line and dispatches; [`run`] is a plain run.
 
 mod actions;
 mod checksum_test;
@@ -25,15 +25,14 @@ use console::Console;
 use gate::Gate;
 use job::{Action, Dialect};
 use metrics::Metrics;
-use record::Format;
-use record::RunRecord;
-use report::RenderOptions;
+use record::{Format, RunRecord};
+use report::{RenderOptions, Subject};
 use request::{RunRequest, SEED, ShownMessages, header, program, usage_code};
 use runner::{Execution, RunArchive, Runner};
 use std::ffi::OsString;
 use std::net::TcpListener;
 
-/// Parses the command line and does what it asks for. Returns the exit code.
+/// Parses the command line and carries it out. Returns the exit code.
 pub fn main(dialect: Dialect, words: &[OsString]) -> u8 {
     engine::prepare_clock();
     let runner = Runner::new(dialect == Dialect::Fio);
@@ -69,7 +68,7 @@ pub fn main(dialect: Dialect, words: &[OsString]) -> u8 {
     done.unwrap_or_else(|error| failed(error, exit::ERRORS))
 }
 
-/// The way of a run: check, plan, execute, gate, render, exit code.
+/// A plain run: check, plan, execute, gate, render, exit code.
 fn run(request: &RunRequest, output: &mut Output) -> Result<u8> {
     let (invocation, as_fio) = (request.invocation, request.as_fio());
     let (gate, listener) = match check(request) {
@@ -98,7 +97,7 @@ fn run(request: &RunRequest, output: &mut Output) -> Result<u8> {
     let Execution { record, mut judged } =
         request.runner.execute(planned, invocation, &mut archive, &mut console)?;
     let trigger_failure = console.trigger_failure();
-    let aggregated = console.has_aggregated_logs();
+    let has_aggregated_logs = console.has_aggregated_logs();
     console.add_since_last_report(&record, &mut judged);
 
     let runs = std::slice::from_ref(&record);
@@ -107,11 +106,8 @@ fn run(request: &RunRequest, output: &mut Output) -> Result<u8> {
     output.write(&debug::after(invocation, &record))?;
     show_failures(request, &record, output)?;
     let options = RenderOptions { archived_as: archive.id(), ..request.render_options(output) };
-    output.write(&report::render(
-        report::Subject::Run(&record, &judged),
-        request.formats(),
-        &options,
-    ))?;
+    let subject = Subject::Run(&record, &judged);
+    output.write(&report::render(subject, request.formats(), &options))?;
     request.show_archive(&mut archive, false, output)?;
     if as_fio {
         request.remark(&report::verdict::lines_for_fio(&judged), output)?;
@@ -124,26 +120,25 @@ fn run(request: &RunRequest, output: &mut Output) -> Result<u8> {
         say(&format!("{}: error: {text}\n", program(request.dialect)));
         exit::ERRORS
     });
-    let run_code = match exit::of(&record, as_fio) {
-        0 if aggregated => None,
+    let run_code = match exit::of_run(&record, as_fio) {
+        0 if has_aggregated_logs => None,
         0 => Some(exit::ERRORS),
         code => Some(code),
     };
     Ok(run_code.or(trigger_code).or(gate_code).unwrap_or(0))
 }
 
-/// Checks the options together; the conditions and the address of `--metrics`.
+/// Checks the options in combination. Returns the conditions and the listener of `--metrics`.
 fn check<'a>(request: &RunRequest<'a>) -> Result<(Gate<'a>, Option<TcpListener>), String> {
     request.check()?;
     let gate = Gate::new(request.invocation, &repeat::jobs(request))?;
     Ok((gate, Metrics::listen(request.invocation)?))
 }
 
-/// Prints which jobs an error ended, as fio does on standard output. A program that reads a document
-/// from standard output does not get these lines.
+/// As fio, prints the jobs that an error ended to standard output, unless a document is written there.
 fn show_failures(request: &RunRequest, record: &RunRecord, output: &Output) -> Result<()> {
-    let alone = !matches!(output, Output::Stdout) || request.formats() == [Format::Normal];
-    match request.as_fio() && request.is_text() && alone {
+    let is_text_only = !matches!(output, Output::Stdout) || request.formats() == [Format::Normal];
+    match request.as_fio() && request.is_text() && is_text_only {
         true => Output::Stdout.write(&report::normal::failures(record)),
         false => Ok(()),
     }

@@ -1,16 +1,17 @@
 //! `fathom runs`: what is in the archive; finding, labelling, taking out and bringing in runs.
 
-mod carry;
+pub mod access;
 mod label;
 mod rejudge;
 mod show;
+mod transfer;
 
 use crate::output::{Output, say};
+use access::{filter, location, refused, terminal_style};
 use anyhow::Result;
-use archive::{Archive, Choice, Filter, Location, Now, Row, RunId};
+use archive::{Archive, Choice, Row};
 use clap::{Args, Subcommand};
 use report::runs::RunRow;
-use report::style::Style;
 use runner::Refusal;
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -64,10 +65,10 @@ enum Verb {
     /// Remove runs from the archive; a set as a whole.
     Rm(label::Remove),
     /// Write runs to a file: their records as JSON, or intervals or percentiles as CSV or Parquet.
-    Export(carry::Export),
+    Export(transfer::Export),
     /// Bring runs into the archive: records and sets of fathom, directories of sweeps, JSON and JSON+
     /// of fio 3. What is there already is not doubled.
-    Import(carry::Import),
+    Import(transfer::Import),
     /// Judge archived runs again by the rules of this fathom, and say which verdicts changed.
     Rejudge(rejudge::Arguments),
 }
@@ -87,64 +88,11 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
         Some(Verb::Tag(arguments)) => label::tag(arguments, &choice),
         Some(Verb::Note(arguments)) => label::note(arguments, &choice),
         Some(Verb::Rm(arguments)) => label::remove(arguments, &choice),
-        Some(Verb::Export(arguments)) => carry::export(arguments, &choice),
-        Some(Verb::Import(arguments)) => carry::import(arguments, &choice),
+        Some(Verb::Export(arguments)) => transfer::export(arguments, &choice),
+        Some(Verb::Import(arguments)) => transfer::import(arguments, &choice),
         Some(Verb::Rejudge(arguments)) => rejudge::main(arguments, &choice),
     };
     done.map(|()| 0)
-}
-
-/// Where the archive is.
-///
-/// # Errors
-/// When there is to be none.
-fn place(choice: &Choice) -> Result<Location> {
-    choice.location().map_err(refused)?.ok_or_else(|| {
-        Refusal::usage(
-            "FATHOM_ARCHIVE says that there is to be no archive; name one with --archive=PATH",
-        )
-    })
-}
-
-/// The archive that is there.
-///
-/// # Errors
-/// When there is none, or it cannot be used.
-pub fn open(choice: &Choice) -> Result<Archive> {
-    Archive::open_existing(&place(choice)?).map_err(refused)
-}
-
-/// What the archive says is wrong, with the exit code for what was asked for wrongly.
-pub fn refused(error: archive::ArchiveError) -> anyhow::Error {
-    use archive::ArchiveError::{Damaged, Unreadable, Unusable};
-    match error {
-        Damaged { .. } | Unreadable { .. } | Unusable { .. } => anyhow::Error::from(error),
-        asked => Refusal::usage(asked.to_string()),
-    }
-}
-
-/// The runs that words ask for.
-///
-/// # Errors
-/// The word that says nothing.
-pub fn filter(words: &[String]) -> Result<Filter> {
-    Filter::from_words(words, Now::local()).map_err(|error| Refusal::usage(error.to_string()))
-}
-
-/// Every run that the names stand for, each once, in the order of the names.
-///
-/// # Errors
-/// When a name stands for nothing.
-fn find(archive: &Archive, names: &[String]) -> Result<Vec<RunId>> {
-    let mut found: Vec<RunId> = Vec::new();
-    for name in names {
-        for id in archive.find_all(name).map_err(refused)? {
-            if !found.contains(&id) {
-                found.push(id);
-            }
-        }
-    }
-    Ok(found)
 }
 
 /// The verbs, which stand before names and words.
@@ -159,7 +107,7 @@ fn list(arguments: &Arguments, choice: &Choice) -> Result<()> {
         return Err(Refusal::usage(text));
     }
     let filter = filter(&arguments.filter)?;
-    let rows = match Archive::open_existing(&place(choice)?) {
+    let rows = match Archive::open_existing(&location(choice)?) {
         Ok(archive) => archive.list(&filter).map_err(refused)?,
         Err(error @ archive::ArchiveError::Missing { .. }) => {
             say(&format!("fathom: {error}\n"));
@@ -179,27 +127,12 @@ fn list(arguments: &Arguments, choice: &Choice) -> Result<()> {
         return output.write(&format!("{what}\n"));
     }
     let shown = &lines[..lines.len().min(most)];
-    output.write(&report::runs::list(shown, &wide(&output)))?;
+    output.write(&report::runs::list(shown, &terminal_style(&output)))?;
     if shown.len() < lines.len() {
         let count = lines.len();
         say(&format!("{} of {count} lines; --limit=0 shows all, words narrow it\n", shown.len()));
     }
     Ok(())
-}
-
-/// As wide as the terminal; where there is none, as COLUMNS says, or as wide as it is.
-pub fn wide(output: &Output) -> Style {
-    let told = || std::env::var("COLUMNS").ok()?.parse::<usize>().ok().filter(|width| *width > 0);
-    let width = match output.is_terminal() {
-        true => rustix::termios::tcgetwinsize(std::io::stdout())
-            .ok()
-            .map(|size| usize::from(size.ws_col))
-            .filter(|width| *width > 0)
-            .or_else(told)
-            .unwrap_or(80),
-        false => told().unwrap_or(240),
-    };
-    Style { width, ..output.style() }
 }
 
 /// A run as a line.

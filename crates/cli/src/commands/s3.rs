@@ -1,8 +1,8 @@
-//! `fathom s3`: an S3 store measured as its users use it.
+//! `fathom s3`: measures an S3 object store.
 
 mod access;
 mod arguments;
-mod ground;
+mod bucket_fixture;
 mod jobs;
 mod size;
 
@@ -12,10 +12,10 @@ use crate::commands::run::console::Console;
 use crate::commands::run::request::{RunRequest, ShownMessages};
 use crate::exit;
 use crate::output::{Output, say};
-use crate::suites::{self};
+use crate::suites;
 use access::Access;
 use anyhow::Result;
-use ground::Ground;
+use bucket_fixture::BucketFixture;
 use job::{Dialect, Invocation};
 use jobs::Jobs;
 use record::{ObjectsPut, RecordSet, RunRecord};
@@ -23,10 +23,10 @@ use runner::Refusal;
 use runner::inputs::Machine;
 use runner::{Execution, PlannedRun, RunArchive, Runner};
 
-/// Measures and reports.
+/// Puts objects, measures, reports, and deletes the objects.
 pub fn main(arguments: &Arguments) -> Result<u8> {
     arguments.check()?;
-    let access = Access::of(arguments)?;
+    let access = Access::from_arguments(arguments)?;
     let mut archive = arguments.kept.archive_of_one("s3")?;
     let mut output = Output::open(arguments.output.as_deref())?;
     engine::prepare_clock();
@@ -34,47 +34,47 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     let prefix = prefix(arguments);
     let base = format!("/{}/{prefix}", arguments.bucket);
     let jobs = Jobs { arguments, access: &access, base };
-    let measured = understood(&jobs.measure(), &runner, arguments)?;
+    let measured = parse(&jobs.measure(), &runner, arguments)?;
     request(&runner, &measured).check().map_err(Refusal::usage)?;
     let planned = runner.plan(&measured)?;
     let store = planned.plan.workers.first().and_then(|worker| worker.objects.as_ref());
     let Some(store) = store.map(engine::object_store) else {
         return Err(Refusal::usage("the job has no object store"));
     };
-    let ground = Ground::new(store, &arguments.bucket);
-    refuse_what_is_there(arguments, &prefix, ground.check(&prefix, arguments.make_bucket)?)?;
-    // From here on there is something to take away when a signal comes.
+    let bucket = BucketFixture::new(store, &arguments.bucket);
+    check_prefix(arguments, &prefix, bucket.check(&prefix, arguments.make_bucket)?)?;
+    // From here on a signal must not skip the deletion of the objects.
     runner.signals()?;
-    let mut stage = Stage {
+    let mut measurement = Measurement {
         arguments,
         runner: &runner,
-        ground,
+        bucket,
         jobs,
         put: Vec::new(),
         deleted: 0,
         shown: ShownMessages::default(),
     };
-    let execution = stage.prepare_and_measure(&measured, planned, &mut archive, &mut output);
+    let execution = measurement.prepare_and_measure(&measured, planned, &mut archive, &mut output);
     let code = match execution {
         Ok(Some(execution)) => {
-            // Kept and shown before anything is taken away: that may take long, or be cut short.
+            // Saved and shown before the deletion, which may take long or be cut short.
             let reported = report(arguments, &execution, &mut archive, &mut output);
-            stage.clean_up();
+            measurement.clean_up();
             reported?
         }
         Ok(None) => {
-            stage.clean_up();
+            measurement.clean_up();
             runner.caught().map_or(exit::ERRORS, |signal| exit::interrupted(signal, false))
         }
         Err(error) => {
-            stage.clean_up();
+            measurement.clean_up();
             return Err(error);
         }
     };
     Ok(code)
 }
 
-/// As it was given, or one that nobody else has.
+/// The prefix of --prefix, or a unique one.
 fn prefix(arguments: &Arguments) -> String {
     match &arguments.prefix {
         Some(prefix) => prefix.trim_matches('/').to_owned(),
@@ -85,28 +85,29 @@ fn prefix(arguments: &Arguments) -> String {
     }
 }
 
-/// Nothing that somebody else put is to be overwritten, and nothing is measured that is not there.
-fn refuse_what_is_there(arguments: &Arguments, prefix: &str, is_there: Option<bool>) -> Result<()> {
+/// Refuses to overwrite existing objects, and to measure missing ones. `has_objects` is `None` if the
+/// bucket may not be listed.
+fn check_prefix(arguments: &Arguments, prefix: &str, has_objects: Option<bool>) -> Result<()> {
     let bucket = &arguments.bucket;
-    match (arguments.no_prepare, is_there) {
+    match (arguments.no_prepare, has_objects) {
         (true, Some(false)) => Err(Refusal::target(format!(
-            "--no-prepare: nothing is below {prefix}/ in the bucket '{bucket}'; let this call put \
-             the objects, or name the prefix that an earlier one left"
+            "--no-prepare: no object is below {prefix}/ in the bucket '{bucket}'; leave the option \
+             out, or name the prefix of objects that an earlier call left"
         ))),
         (false, Some(true)) => Err(Refusal::target(format!(
-            "--prefix={prefix}: objects are there already in the bucket '{bucket}', and would be \
+            "--prefix={prefix}: the bucket '{bucket}' already has objects there, which would be \
              overwritten; name another prefix, or none"
         ))),
         (false, None) if arguments.prefix.is_some() => Err(Refusal::target(format!(
-            "--prefix={prefix}: the bucket '{bucket}' may not be listed, so nobody knows what would \
-             be overwritten; leave it out"
+            "--prefix={prefix}: the bucket '{bucket}' may not be listed, so objects might be \
+             overwritten; leave the option out"
         ))),
         _ => Ok(()),
     }
 }
 
-/// A job, understood.
-fn understood(job: &[String], runner: &Runner, arguments: &Arguments) -> Result<Invocation> {
+/// Parses the options of a job.
+fn parse(job: &[String], runner: &Runner, arguments: &Arguments) -> Result<Invocation> {
     let machine = Machine::new(runner.machine());
     let mut invocation = job::parse(job, Dialect::Fathom, &machine)
         .map_err(|errors| Refusal::usage(errors.to_string()))?;
@@ -114,28 +115,27 @@ fn understood(job: &[String], runner: &Runner, arguments: &Arguments) -> Result<
     Ok(invocation)
 }
 
-/// A job as a run request of its own.
+/// A run request for one job.
 fn request<'a>(runner: &'a Runner, job: &'a Invocation) -> RunRequest<'a> {
     RunRequest { dialect: Dialect::Fathom, runner, invocation: job, others: &[] }
 }
 
-/// The measurement with what is around it.
-struct Stage<'a> {
+/// The measurement, with the objects that it puts and deletes.
+struct Measurement<'a> {
     arguments: &'a Arguments,
     runner: &'a Runner,
-    ground: Ground,
+    bucket: BucketFixture,
     jobs: Jobs<'a>,
-    /// What is to be taken away.
+    /// Objects to delete at the end.
     put: Vec<ObjectsPut>,
-    /// How many objects measurements took away themselves.
+    /// Number of objects that the runs deleted.
     deleted: u64,
-    /// What is true of both runs is said once.
     shown: ShownMessages,
 }
 
-impl Stage<'_> {
-    /// Puts what has to be there, and measures; `None`: a signal came, or an error, before there was
-    /// anything to measure.
+impl Measurement<'_> {
+    /// Puts the objects that the measurement needs, and measures. `None` if the objects could not be
+    /// put, or a signal came before the measurement.
     fn prepare_and_measure(
         &mut self,
         measured: &Invocation,
@@ -143,10 +143,11 @@ impl Stage<'_> {
         archive: &mut RunArchive,
         output: &mut Output,
     ) -> Result<Option<Execution>> {
-        let given = self.arguments;
-        if given.work.needs_objects() && !given.no_prepare {
-            say(&format!("fathom: putting {} objects below {}\n", given.objects(), self.jobs.base));
-            let job = understood(&self.jobs.prepare(), self.runner, given)?;
+        let arguments = self.arguments;
+        if arguments.work.needs_objects() && !arguments.no_prepare {
+            let count = arguments.objects();
+            say(&format!("fathom: putting {count} objects below {}\n", self.jobs.base));
+            let job = parse(&self.jobs.prepare(), self.runner, arguments)?;
             let record = self.put_objects(&job, output)?;
             if record.interrupted_by.is_some() {
                 return Ok(None);
@@ -156,7 +157,7 @@ impl Stage<'_> {
                 return Ok(None);
             }
         }
-        say(&format!("fathom: {}\n", self.announced()));
+        say(&format!("fathom: {}\n", self.description()));
         let request = request(self.runner, measured);
         self.shown.show(&request, &planned.messages, output)?;
         let mut console = Console::new(&request, measured, output);
@@ -166,16 +167,16 @@ impl Stage<'_> {
         Ok(Some(execution))
     }
 
-    /// What is measured, in a line.
-    fn announced(&self) -> String {
-        let given = self.arguments;
-        let rate = given.rate.map_or(String::new(), |rate| format!(", {rate} a second"));
+    /// One line about the measurement.
+    fn description(&self) -> String {
+        let arguments = self.arguments;
+        let rate = arguments.rate.map_or(String::new(), |rate| format!(", {rate} per second"));
         format!(
             "{} below {}, {} in flight{rate}, for {} s",
-            given.work.name(),
+            arguments.work.name(),
             self.jobs.base,
-            given.concurrent(),
-            given.duration.0.div_ceil(1_000_000_000)
+            arguments.concurrent(),
+            arguments.duration.0.div_ceil(1_000_000_000)
         )
     }
 
@@ -197,12 +198,12 @@ impl Stage<'_> {
         self.deleted += record.jobs.iter().map(|job| job.results.trim.ios).sum::<u64>();
     }
 
-    /// Takes away what was put, or says where it is.
+    /// Deletes the objects, or prints where they are.
     fn clean_up(&mut self) {
         let put = std::mem::take(&mut self.put);
         let count: u64 = put.iter().map(|put| u64::from(put.to - put.from)).sum();
-        // Which of them were deleted is not known, only how many: another request does no harm. What an
-        // earlier call put may be among them.
+        // Which objects the runs deleted is not known, only how many. Deleting one again does no harm.
+        // With --no-prepare, deleted objects may be those of an earlier call.
         let count = match self.arguments.no_prepare {
             true => count,
             false => count.saturating_sub(self.deleted),
@@ -215,29 +216,27 @@ impl Stage<'_> {
             say(&format!("fathom: the objects are left below {base}\n"));
             return;
         }
-        say(&format!(
-            "fathom: deleting the {count} objects below {base}; a signal leaves the rest\n"
-        ));
-        // A signal that ended the run does not end this; the next one ends the program.
+        say(&format!("fathom: deleting the {count} objects below {base}; a signal stops this\n"));
+        // A signal that ended the run does not stop the deletion; a second one ends the program.
         let runner = self.runner;
         let is_interrupted = runner.caught().is_some();
-        let removed = self.ground.remove(&put, || !is_interrupted && runner.caught().is_some());
+        let removed = self.bucket.delete(&put, || !is_interrupted && runner.caught().is_some());
         if removed.left > 0 {
-            let why = removed.why.map_or(String::new(), |why| format!(": {why}"));
-            // Where another call's objects are as well, this would take them along.
+            let why = removed.first_error.map_or(String::new(), |why| format!(": {why}"));
+            // Not with objects of other calls there: the command would delete them too.
             let cure = match self.arguments.no_prepare {
                 true => String::new(),
                 false => format!("; `aws s3 rm --recursive s3:/{base}/` deletes them"),
             };
             say(&format!(
-                "fathom: warning: {} objects below {base} may be left{why}{cure}\n",
+                "fathom: warning: {} objects below {base} may not be deleted{why}{cure}\n",
                 removed.left
             ));
         }
     }
 }
 
-/// Shows what was measured. The exit code.
+/// Saves the record and prints the report. Returns the exit code.
 fn report(
     arguments: &Arguments,
     execution: &Execution,
@@ -257,7 +256,7 @@ fn report(
                 + &suites::footer(&kept)
         }
     })?;
-    Ok(match exit::of(record, false) {
+    Ok(match exit::of_run(record, false) {
         0 if kept.is_lost => exit::ERRORS,
         code => code,
     })

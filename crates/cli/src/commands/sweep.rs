@@ -1,20 +1,23 @@
-//! `fathom sweep`: one job over values of its options and settings of the machine.
+//! `fathom sweep`: runs one job with several values of its options and of settings of the machine.
 
 mod arguments;
+mod cell_jobs;
 mod cells;
-mod machine;
-mod remembered;
+mod job_inputs;
+mod preflight;
 mod restore;
+mod settings;
 
-use crate::commands::{RawArguments, run};
+use crate::commands::run::command_line::utf8_arguments;
 use crate::output::{Output, describe, say};
 use crate::suites::{self, SuiteOptions, places};
 use anyhow::{Context, Result};
 use arguments::Arguments;
-use cells::{Cells, Jobs};
+use cell_jobs::CellJobs;
+use cells::Cells;
 use formats::sweep as directory;
+use job_inputs::JobInputs;
 use record::{Nanos, RecordSet, RunRecord};
-use remembered::Remembered;
 use runner::Refusal;
 use runner::RunArchive;
 use runner::Runner;
@@ -22,6 +25,7 @@ use runner::inputs::Machine;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use suite::Suite;
@@ -29,14 +33,14 @@ use suite::sweep::{Design, Dimension, KIND, Manifest, RunSlot, Sweep};
 use tuning::Session;
 
 /// Sweeps and reports.
-pub fn main(words: &RawArguments) -> Result<u8> {
-    let words = run::command_line::utf8_arguments(&words.words).map_err(Refusal::usage)?;
-    let (arguments, job) = Arguments::part(words);
+pub fn main(words: &[OsString]) -> Result<u8> {
+    let words = utf8_arguments(words).map_err(Refusal::usage)?;
+    let (arguments, job) = Arguments::split(words);
     sweep(&arguments, &job)
 }
 
 fn sweep(arguments: &Arguments, job: &[String]) -> Result<u8> {
-    // A name that is none is found before an hour of measuring.
+    // An unknown figure is refused now, not after an hour of measuring.
     arguments.measures()?;
     if arguments.restore {
         return restore::restore(arguments.json, job);
@@ -44,12 +48,12 @@ fn sweep(arguments: &Arguments, job: &[String]) -> Result<u8> {
     if let (Some(directory), _) | (None, Some(directory)) = (&arguments.show, &arguments.resume) {
         if let Some(first) = job.first() {
             return Err(Refusal::usage(format!(
-                "'{first}': the job of a sweep is kept with it; leave it out, or correct the option"
+                "'{first}': a sweep stores its job; leave it out, or correct the option"
             )));
         }
         if !directory::is_sweep(directory) {
             let shown = directory.display();
-            return Err(Refusal::usage(format!("{shown}: no sweep is kept there (no sweep.json)")));
+            return Err(Refusal::usage(format!("{shown}: not a sweep (it has no sweep.json)")));
         }
     }
     match (&arguments.show, &arguments.resume) {
@@ -59,7 +63,7 @@ fn sweep(arguments: &Arguments, job: &[String]) -> Result<u8> {
     }
 }
 
-/// `--show`: the tables again.
+/// `--show`: prints the tables of a sweep.
 fn show(arguments: &Arguments, given: &Path) -> Result<u8> {
     let at = std::path::absolute(given).with_context(|| given.display().to_string())?;
     let (manifest, set) = directory::open(&at).map_err(unusable)?;
@@ -71,16 +75,16 @@ fn unusable(error: formats::RecordError) -> anyhow::Error {
     Refusal::usage(describe(&error.into()))
 }
 
-/// A new sweep.
+/// Starts a new sweep.
 fn begin(arguments: &Arguments, job: &[String]) -> Result<u8> {
     let design = design(arguments)?;
     engine::prepare_clock();
     let runner = Runner::new(false);
-    let inputs = Remembered::new(Machine::new(runner.machine()));
-    let jobs = Jobs { arguments: job, inputs: &inputs };
-    let first = jobs.check(&design, &runner)?;
+    let inputs = JobInputs::new(Machine::new(runner.machine()));
+    let jobs = CellJobs { arguments: job, inputs: &inputs };
+    let first = preflight::check(&jobs, &design, &runner)?;
     let mut output = Output::open(first.output.as_deref())?;
-    let working = std::env::current_dir().context("the working directory is gone")?;
+    let working = std::env::current_dir().context("the working directory does not exist")?;
     let manifest = Manifest {
         schema: record::SCHEMA_VERSION,
         fathom_version: env!("CARGO_PKG_VERSION").into(),
@@ -94,12 +98,13 @@ fn begin(arguments: &Arguments, job: &[String]) -> Result<u8> {
         fs_size: arguments.fs_size,
     };
     let at = place(arguments.into.as_deref(), &working)?;
-    let session = machine::begin(&manifest, &jobs, &first, &runner)?;
+    let session = settings::begin(&manifest, &jobs, &first, &runner)?;
     directory::begin(&at, &manifest)?;
-    let _held = hold(&at)?;
-    let sweep = Sweep::new(manifest.design.clone(), &BTreeMap::new(), cells::guess(&first));
-    let under_way = UnderWay { arguments, manifest: &manifest, runner: &runner, at: &at };
-    under_way.carry_out(sweep, jobs, session, directory::set(&manifest), &mut output)
+    let _lock = lock(&at)?;
+    let sweep =
+        Sweep::new(manifest.design.clone(), &BTreeMap::new(), cells::expected_runtime(&first));
+    let run = SweepRun { arguments, manifest: &manifest, runner: &runner, at: &at };
+    run.execute(sweep, jobs, session, directory::set(&manifest), &mut output)
 }
 
 fn design(arguments: &Arguments) -> Result<Design> {
@@ -112,7 +117,7 @@ fn design(arguments: &Arguments) -> Result<Design> {
         order: arguments.order(),
         seed: arguments.seed.unwrap_or_else(runner::fresh_seed),
     };
-    let wrong = design.dimensions.iter().filter_map(|one| cells::check_name(one).err());
+    let wrong = design.dimensions.iter().filter_map(|one| cell_jobs::check_name(one).err());
     let wrong: Vec<String> = wrong.collect();
     if !wrong.is_empty() {
         return Err(Refusal::usage(wrong.join("\n")));
@@ -121,82 +126,82 @@ fn design(arguments: &Arguments) -> Result<Design> {
     Ok(design)
 }
 
-/// Where a new sweep is kept, whatever the working directory becomes.
+/// The absolute path of the directory for a new sweep.
 fn place(into: Option<&Path>, working: &Path) -> Result<PathBuf> {
-    let Some(into) = into else { return places::usual_directory(KIND) };
+    let Some(into) = into else { return places::new_directory(KIND) };
     let at = working.join(into);
     if directory::is_sweep(&at) {
         return Err(Refusal::usage(format!(
-            "--into={0}: a sweep is kept there; --resume {0} goes on with it",
+            "--into={0}: already holds a sweep; --resume {0} continues it",
             into.display()
         )));
     }
     if !directory::is_free(&at) {
         return Err(Refusal::usage(format!(
-            "--into={}: it holds something; name a new directory, or an empty one",
+            "--into={}: the directory is not empty; name a new or an empty one",
             into.display()
         )));
     }
     Ok(at)
 }
 
-/// The lock on a directory, until the value goes.
-fn hold(at: &Path) -> Result<File> {
+/// Locks a sweep until the file is closed.
+fn lock(at: &Path) -> Result<File> {
     let path = directory::manifest_file(at);
     let file = File::open(&path).with_context(|| path.display().to_string())?;
     match flock(&file, FlockOperation::NonBlockingLockExclusive) {
         Err(Errno::WOULDBLOCK) => Err(Refusal::target(format!(
-            "{}: another fathom is at work on this sweep; wait for it, or end it",
+            "{}: another process runs this sweep; wait for it, or end it",
             at.display()
         ))),
-        // A filesystem without locks has none to break.
+        // Some filesystems have no locks.
         Ok(()) | Err(_) => Ok(file),
     }
 }
 
-/// `--resume`: what is missing.
+/// `--resume`: makes the runs that are missing.
 fn resume(arguments: &Arguments, given: &Path) -> Result<u8> {
     let at = std::path::absolute(given).with_context(|| given.display().to_string())?;
     let manifest = directory::manifest(&at).map_err(unusable)?;
-    let _held = hold(&at)?;
+    let _lock = lock(&at)?;
     directory::tidy(&at)?;
     std::env::set_current_dir(&manifest.directory)
-        .with_context(|| format!("{}: where the sweep was begun is gone", manifest.directory))?;
+        .with_context(|| format!("{}: the sweep was started there", manifest.directory))?;
     engine::prepare_clock();
     let runner = Runner::new(false);
-    let inputs = Remembered::of(&manifest, Machine::new(runner.machine()));
-    let jobs = Jobs { arguments: &manifest.arguments, inputs: &inputs };
+    let inputs = JobInputs::from_manifest(&manifest, Machine::new(runner.machine()));
+    let jobs = CellJobs { arguments: &manifest.arguments, inputs: &inputs };
     let mut runs = directory::load(&at, &manifest.design)?;
     runs.retain(|(_, run)| !arguments.retry_failed || suite::failure(run).is_none());
     let done: BTreeMap<RunSlot, Nanos> =
         runs.iter().map(|(place, run)| (*place, suite::run_duration(run))).collect();
-    let first = jobs.check(&manifest.design, &runner)?;
+    let first = preflight::check(&jobs, &manifest.design, &runner)?;
     let mut output = Output::open(first.output.as_deref())?;
-    let sweep = Sweep::new(manifest.design.clone(), &done, cells::guess(&first));
+    let sweep = Sweep::new(manifest.design.clone(), &done, cells::expected_runtime(&first));
     let session = match sweep.left() {
         0 => None,
-        _ => machine::begin(&manifest, &jobs, &first, &runner)?,
+        _ => settings::begin(&manifest, &jobs, &first, &runner)?,
     };
     let mut set = directory::set(&manifest);
     set.runs.extend(runs.into_iter().map(|(_, run)| run));
-    let under_way = UnderWay { arguments, manifest: &manifest, runner: &runner, at: &at };
-    under_way.carry_out(sweep, jobs, session, set, &mut output)
+    let run = SweepRun { arguments, manifest: &manifest, runner: &runner, at: &at };
+    run.execute(sweep, jobs, session, set, &mut output)
 }
 
-/// What holds for all of a sweep.
-struct UnderWay<'a> {
+/// A new or resumed sweep.
+struct SweepRun<'a> {
     arguments: &'a Arguments,
     manifest: &'a Manifest,
     runner: &'a Runner,
     at: &'a Path,
 }
 
-impl UnderWay<'_> {
-    /// Makes the runs that are left, and reports. What was made is kept and shown, whatever ended it.
-    fn carry_out(
+impl SweepRun<'_> {
+    /// Makes the runs that are left, and reports, also when a signal or an error ends it early.
+    fn execute(
         &self,
         mut sweep: Sweep,
-        jobs: Jobs,
+        jobs: CellJobs,
         session: Option<(Session, Nanos)>,
         mut set: RecordSet,
         output: &mut Output,
@@ -209,22 +214,24 @@ impl UnderWay<'_> {
             sweep.expect_setting(each);
             session
         });
-        say(&self.prospect(&sweep));
+        say(&self.announcement(&sweep));
         let left_behind = match session.is_some() {
-            true => ", and leaves the machine as it is now: fathom sweep --restore puts it back",
+            true => {
+                " and leaves the machine's settings changed; fathom sweep --restore restores them"
+            }
             false => "",
         };
         let options = SuiteOptions { left_behind: left_behind.into(), ..SuiteOptions::default() };
         let mut cells = Cells::new(sweep, jobs, self.at.to_owned(), session);
         let end = suites::run_task(&mut cells, self.runner, &options, &mut set, &mut archive);
-        let back = machine::put_back(cells.session());
+        let back = settings::restore(cells.session());
         let signal = *end.as_ref().unwrap_or(&None);
         set.runs.retain(|run| run.interrupted_by.is_none());
         let shown = report(self.arguments, self.manifest, &set, self.at, signal, output);
         let left = cells.left();
         if left > 0 {
             say(&format!(
-                "{left} of {} runs are still to be made: fathom sweep --resume {}\n",
+                "{left} of {} runs are missing; to continue: fathom sweep --resume {}\n",
                 self.manifest.design.runs(),
                 self.at.display()
             ));
@@ -237,8 +244,8 @@ impl UnderWay<'_> {
         Ok(suites::exit_code(signal, shown?))
     }
 
-    /// What is ahead, and how to go on if something comes between.
-    fn prospect(&self, sweep: &Sweep) -> String {
+    /// The number of runs, the time they take, and the directory.
+    fn announcement(&self, sweep: &Sweep) -> String {
         let design = &self.manifest.design;
         let seconds = sweep.expected().left.0.div_ceil(1_000_000_000);
         let time = match seconds {
@@ -246,7 +253,7 @@ impl UnderWay<'_> {
             _ => format!(", {}:{:02} min or more", seconds / 60, seconds % 60),
         };
         format!(
-            "{} cells, {} times each: {} runs to make{time}; kept in {}\n",
+            "{} cells, {} times each: {} runs to make{time}; saved in {}\n",
             design.cells(),
             design.repeats,
             sweep.left(),
@@ -255,7 +262,7 @@ impl UnderWay<'_> {
     }
 }
 
-/// Shows what was measured; whether a cell failed.
+/// Prints the tables. Returns whether a cell failed.
 fn report(
     arguments: &Arguments,
     manifest: &Manifest,

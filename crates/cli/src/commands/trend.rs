@@ -1,7 +1,7 @@
 //! `fathom trend`: a figure of archived runs over time, where it changed, and what changed then.
 
 use crate::commands::plot;
-use crate::commands::runs::{filter, open, refused, wide};
+use crate::commands::runs::access::{filter, open, refused, terminal_style};
 use crate::output::{Output, say};
 use anyhow::Result;
 use archive::{Choice, Trends};
@@ -71,7 +71,7 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
         let all: Vec<_> = trends.iter().map(report::trend::json).collect();
         output.write(&(serde_json::to_string_pretty(&all)? + "\n"))?;
     } else {
-        let style = wide(&output);
+        let style = terminal_style(&output);
         let style = report::style::Style { width: style.width.min(120), ..style };
         let texts: Vec<String> =
             trends.iter().map(|trend| report::trend::text(trend, &style)).collect();

@@ -1,4 +1,4 @@
-//! `fathom trim`: free space that a disk is told of, or a whole device; and what that changed.
+//! `fathom trim`: discards the free space of a filesystem or a whole device, and measures the effect.
 
 use crate::exit;
 use crate::output::{Output, describe};
@@ -24,107 +24,107 @@ use suite::Target;
 use suite::test::{Length, SizeError};
 use suite::trim::{Discard, PIECE_MAX, Range, Setting, Writes, conclude};
 
-/// Length of a window of writes where none is given.
-const TIME: Nanos = Nanos::from_millis(3000);
-/// How much of a device is written where nothing is said.
-const REGION: Bytes = Bytes(1 << 30);
+/// Default length of a window of writes.
+const DEFAULT_TIME: Nanos = Nanos::from_millis(3000);
+/// Default size of the region of a device that is written.
+const DEFAULT_REGION: Bytes = Bytes(1 << 30);
 
-/// What stands above the options in the help.
+/// The examples in the help, above the options.
 const EXAMPLES: &str = "\
 Examples:
   fathom trim /data
   fathom trim --commit /data
   fathom trim --commit --before-after /data";
 
-/// What `fathom trim` takes.
+/// Arguments of `fathom trim`.
 #[derive(Args)]
 #[command(before_help = EXAMPLES)]
 pub struct Arguments {
-    /// A path on the filesystem whose free space is trimmed, or a block device.
+    /// Path on the filesystem to trim, or block device.
     #[arg(value_name = "PATH|DEVICE")]
     path: OsString,
-    /// Do it. Without, nothing is discarded, and what would be is told.
+    /// Discard. Without this, only show what would be discarded.
     #[arg(long)]
     commit: bool,
-    /// From here on, such as 10g; otherwise from the beginning.
+    /// Start of the range, such as 10g [default: 0].
     #[arg(long, value_name = "SIZE", value_parser = suites::size)]
     offset: Option<Bytes>,
-    /// So much from there on; otherwise all.
+    /// Length of the range [default: up to the end].
     #[arg(long, value_name = "SIZE", value_parser = suites::size)]
     length: Option<Bytes>,
-    /// Leave out free ranges that are smaller.
+    /// Skip free ranges that are smaller.
     #[arg(long, value_name = "SIZE", value_parser = suites::size)]
     minimum: Option<Bytes>,
-    /// Measure sequential and random writes before and after, and say what the trim changed. Of a
-    /// device, its beginning is overwritten; of a filesystem, one file that is removed.
+    /// Measure sequential and random writes before and after, and show the effect. Overwrites the
+    /// start of a device, or a temporary file on a filesystem.
     #[arg(long, requires = "commit")]
     before_after: bool,
-    /// How often each write is measured on either side.
+    /// Windows of each kind of write, before and after.
     #[arg(long, value_name = "NUMBER", default_value_t = 5, requires = "before_after",
           value_parser = clap::value_parser!(u32).range(2..=1000))]
     repeat: u32,
-    /// Length of each of those windows, such as 3 or 500ms.
+    /// Length of each window, such as 3 or 500ms [default: 3].
     #[arg(long, value_name = "TIME", requires = "before_after", value_parser = suites::time)]
     time: Option<Nanos>,
-    /// Size of the file for them, or how much of the device; otherwise 1g or a tenth of the free
-    /// space.
+    /// Size of the temporary file, or of the region of the device [default: 1g, or a tenth of the free
+    /// space].
     #[arg(long, requires = "before_after", value_parser = suites::size)]
     size: Option<Bytes>,
-    /// Discard this device, whatever it holds; repeatable.
+    /// Discard this device even if it holds data; repeatable.
     #[arg(long, value_name = "DEVICE")]
     allow_destroy: Vec<String>,
-    /// Seed of the order of writes and of their offsets; otherwise it differs from call to call.
+    /// Seed of the order of writes and of their offsets [default: differs from call to call].
     #[arg(long, requires = "before_after")]
     seed: Option<u64>,
     #[command(flatten)]
     output: suites::OutputArguments,
 }
 
-/// Trims and reports.
+/// Trims, or shows what would be trimmed, and reports.
 pub fn main(arguments: &Arguments) -> Result<u8> {
     let archive = arguments.output.archive("trim")?;
     let runner = Runner::new(false);
-    let mut subject = Subject::of(arguments, &runner)?;
+    let mut target = TrimTarget::inspect(arguments, &runner)?;
     let mut set = runner::empty_set("trim", arguments.seed.unwrap_or_else(runner::fresh_seed));
     let mut archive = archive.with_seed(set.seed);
-    let (done, end) = match (arguments.commit, &subject.obstacle) {
-        (true, None) => subject.commit(&mut set, &mut archive),
+    let (done, end) = match (arguments.commit, &target.obstacle) {
+        (true, None) => target.commit(&mut set, &mut archive),
         _ => (None, Ok(())),
     };
     if done.is_none() && set.runs.is_empty() {
         end?;
-        return subject.show(None, &set, "").map(|()| subject.refused());
+        return target.show(None, &set, "").map(|()| target.refusal_code());
     }
-    let kept = suites::save(&mut archive, &set);
+    let saved = suites::save(&mut archive, &set);
     let conclusion = conclude(&set);
-    let failed = kept.is_lost || !conclusion.failures.is_empty();
+    let failed = saved.is_lost || !conclusion.failures.is_empty();
     let more = if set.runs.is_empty() || arguments.output.json {
         String::new()
     } else {
-        suites::footer(&kept) + &format!("Seed:   {}\n", set.seed)
+        suites::footer(&saved) + &format!("Seed:   {}\n", set.seed)
     };
-    subject.kept = kept;
-    subject.show(done, &set, &more)?;
+    target.saved = saved;
+    target.show(done, &set, &more)?;
     end?;
     Ok(suites::exit_code(conclusion.interrupted_by, failed))
 }
 
-/// What is to be trimmed.
-struct Subject<'a> {
+/// The filesystem or device to trim.
+struct TrimTarget<'a> {
     arguments: &'a Arguments,
     runner: &'a Runner,
     path: &'a str,
-    target: TargetFacts,
+    facts: TargetFacts,
     discards: Discards,
-    /// Smallest unit of the device, for one that is to be discarded.
+    /// Smallest unit, in bytes, that the device discards.
     unit: u64,
     free: Option<FreeSpace>,
     obstacle: Option<Obstacle>,
-    kept: SavedTo,
+    saved: SavedTo,
 }
 
-impl<'a> Subject<'a> {
-    fn of(arguments: &'a Arguments, runner: &'a Runner) -> Result<Subject<'a>> {
+impl<'a> TrimTarget<'a> {
+    fn inspect(arguments: &'a Arguments, runner: &'a Runner) -> Result<TrimTarget<'a>> {
         let path = device::utf8(&arguments.path)?;
         std::fs::metadata(path).map_err(|error| match error.kind() {
             ErrorKind::NotFound | ErrorKind::NotADirectory => Refusal::usage(format!(
@@ -132,32 +132,32 @@ impl<'a> Subject<'a> {
             )),
             _ => Refusal::target(format!("{path}: {}", describe(&error.into()))),
         })?;
-        let facts = device::facts(path, runner);
-        let target = facts.targets.get(path).cloned().unwrap_or_default();
-        let discards = discards(&facts, path);
+        let machine = device::facts(path, runner);
+        let facts = machine.targets.get(path).cloned().unwrap_or_default();
+        let discards = discards(&machine, path);
         if discards.filesystem.is_none() && discards.device.is_none() {
             return Err(Refusal::target(format!(
-                "{path} is neither on a filesystem nor a block device that /sys lists: nothing to trim"
+                "{path} is neither on a filesystem nor a block device that /sys lists"
             )));
         }
-        let logical = target.device.as_ref().and_then(|name| facts.devices.get(name));
+        let logical = facts.device.as_ref().and_then(|name| machine.devices.get(name));
         let logical = logical.map_or(512, |device| device.logical_block.0.max(512));
         let unit = discards.granularity().0.max(logical);
         let obstacle = discards.obstacle();
-        let kept = SavedTo::default();
+        let saved = SavedTo::default();
         let free = None;
-        let mut subject =
-            Subject { arguments, runner, path, target, discards, unit, free, obstacle, kept };
-        subject.check()?;
-        subject.free = subject.ranges();
-        Ok(subject)
+        let mut target =
+            TrimTarget { arguments, runner, path, facts, discards, unit, free, obstacle, saved };
+        target.check()?;
+        target.free = target.free_space();
+        Ok(target)
     }
 
     fn is_device(&self) -> bool {
         self.discards.device.is_some()
     }
 
-    /// What is wrong with the command line, or too dangerous.
+    /// Refuses wrong options, and a device that is in use or not named by --allow-destroy.
     fn check(&self) -> Result<()> {
         if self.is_device() && self.arguments.minimum.is_some() {
             let text = "--minimum: a device has no free ranges; leave it out, or name a path on the \
@@ -165,7 +165,7 @@ impl<'a> Subject<'a> {
             return Err(Refusal::usage(text));
         }
         if self.arguments.length == Some(Bytes(0)) {
-            return Err(Refusal::usage("--length: of 0 bytes nothing can be trimmed"));
+            return Err(Refusal::usage("--length: must be more than 0 bytes"));
         }
         if self.is_device() {
             self.range()?;
@@ -176,41 +176,40 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// A device that is in use is no device to be emptied, whatever was named.
+    /// Refuses a device that is in use, even if --allow-destroy names it.
     fn check_use(&self) -> Result<()> {
         let path = self.path;
         let in_use = |reason: &Use| in_use(path, reason);
-        if let Some(text) = self.target.uses.iter().find_map(in_use) {
+        if let Some(text) = self.facts.uses.iter().find_map(in_use) {
             return Err(Refusal::target(text));
         }
-        if device::may_destroy(&self.arguments.allow_destroy, path, &self.target) {
+        if device::may_destroy(&self.arguments.allow_destroy, path, &self.facts) {
             return Ok(());
         }
         Err(Refusal::target(format!(
-            "--commit would discard all of {path} and what it holds: say --allow-destroy={path} if \
-             that may go"
+            "--commit would discard all data on {path}; give --allow-destroy={path} to allow it"
         )))
     }
 
-    /// What of a device is discarded: whole units.
+    /// The range of a device to discard, in whole units.
     fn range(&self) -> Result<Range> {
-        let (unit, size) = (self.unit, self.target.size.0);
+        let (unit, size) = (self.unit, self.facts.size.0);
         let offset = self.arguments.offset.unwrap_or_default().0;
         let room = size.saturating_sub(offset);
         if size == 0 {
-            let text = format!("{} has no bytes: nothing is attached to it", self.path);
+            let text = format!("{} has a size of 0 bytes: no medium is attached to it", self.path);
             return Err(Refusal::target(text));
         }
         let length = self.arguments.length.map_or(room / unit * unit, |length| length.0);
         if !offset.is_multiple_of(unit) || !length.is_multiple_of(unit) {
             return Err(Refusal::usage(format!(
-                "--offset, --length: {} discards in units of {unit} bytes; give multiples of that",
+                "--offset, --length: {} discards in units of {unit} bytes; give multiples of it",
                 self.path
             )));
         }
         if length == 0 || length > room {
             return Err(Refusal::usage(format!(
-                "--offset, --length: {length} bytes from {offset} on are not within the {size} of {}",
+                "--offset, --length: {length} bytes from {offset} exceed the {size} bytes of {}",
                 self.path
             )));
         }
@@ -219,14 +218,14 @@ impl<'a> Subject<'a> {
         Ok(Range { offset: Bytes(offset), length: Bytes(length), piece: Bytes(piece.min(length)) })
     }
 
-    /// From this size on the kernel discards a free range.
+    /// Size of the smallest free range that the kernel discards.
     fn minimum(&self) -> Bytes {
         let asked = self.arguments.minimum.unwrap_or_default();
         asked.max(self.discards.granularity())
     }
 
-    /// The free ranges, where the filesystem tells of them.
-    fn ranges(&self) -> Option<FreeSpace> {
+    /// The free space, if the filesystem reports it.
+    fn free_space(&self) -> Option<FreeSpace> {
         self.discards.filesystem.as_ref()?;
         let file = File::open(self.path).ok()?;
         let offset = self.arguments.offset.unwrap_or_default().0;
@@ -234,8 +233,8 @@ impl<'a> Subject<'a> {
         kernel::free_space(file.as_fd(), offset, end, self.minimum().0).ok()
     }
 
-    /// 3 where it cannot be trimmed.
-    fn refused(&self) -> u8 {
+    /// 3 if the target cannot be trimmed, else 0.
+    fn refusal_code(&self) -> u8 {
         if self.obstacle.is_some() { exit::REFUSED } else { 0 }
     }
 
@@ -252,13 +251,13 @@ impl<'a> Subject<'a> {
         };
         let mut output = Output::Stdout;
         output.write(&match self.arguments.output.json {
-            true => report::trim::json(&trim, &self.kept),
+            true => report::trim::json(&trim, &self.saved),
             false => report::trim::text(&trim, &output.style()) + more,
         })
     }
 
-    /// Trims, between the writes before and after where they are wanted. What was done, and how it
-    /// ended; runs are in the set in any case.
+    /// Trims, with --before-after between two series of writes. Returns what was trimmed and the
+    /// result; the runs are in `set` in any case.
     fn commit(
         &self,
         set: &mut RecordSet,
@@ -266,8 +265,8 @@ impl<'a> Subject<'a> {
     ) -> (Option<TrimDone>, Result<()>) {
         let mut done = None;
         let end = match self.arguments.before_after {
-            true => self.around(set, archive, &mut done),
-            false => self.once(set, archive).map(|made| done = Some(made)),
+            true => self.trim_between_writes(set, archive, &mut done),
+            false => self.trim(set, archive).map(|made| done = Some(made)),
         };
         (done.filter(|done| done.took.0 > 0), end)
     }
@@ -280,19 +279,19 @@ impl<'a> Subject<'a> {
         }
     }
 
-    fn around(
+    fn trim_between_writes(
         &self,
         set: &mut RecordSet,
         archive: &mut RunArchive,
         done: &mut Option<TrimDone>,
     ) -> Result<()> {
-        let (place, region, file) = self.place()?;
+        let (place, region, file) = self.write_place()?;
         let options = self.options(file.as_ref().map(Scratch::left_behind).unwrap_or_default());
         let mut writes = Writes::before(Setting {
             target: place,
             region,
             repeat: self.arguments.repeat,
-            time: self.arguments.time.unwrap_or(TIME),
+            time: self.arguments.time.unwrap_or(DEFAULT_TIME),
             seed: set.seed,
         });
         suites::run(&mut writes, self.runner, &options, set, archive)?;
@@ -300,26 +299,26 @@ impl<'a> Subject<'a> {
         if before.interrupted_by.is_some() || !before.failures.is_empty() {
             return Ok(());
         }
-        *done = Some(self.once(set, archive)?);
+        *done = Some(self.trim(set, archive)?);
         if self.runner.caught().is_some() || conclude(set).interrupted_by.is_some() {
             return Ok(());
         }
         suites::run(&mut writes.after(), self.runner, &options, set, archive)
     }
 
-    /// Where writes are measured: a file of the filesystem, or the device itself.
-    fn place(&self) -> Result<(Target, Bytes, Option<Scratch>)> {
+    /// Where writes are measured, the size of the region, and the temporary file of a filesystem.
+    fn write_place(&self) -> Result<(Target, Bytes, Option<Scratch>)> {
         let asked = self.arguments.size;
         if self.is_device() {
             let most = self.range()?.length;
-            let size = asked.unwrap_or(Bytes(most.0.min(REGION.0)));
+            let size = asked.unwrap_or(Bytes(most.0.min(DEFAULT_REGION.0)));
             if size > most {
                 return Err(Refusal::usage(format!(
-                    "--size: {} bytes are more than the {} that are discarded",
+                    "--size: {} bytes exceed the {} bytes that are discarded",
                     size.0, most.0
                 )));
             }
-            return Ok((Target::new(self.path, device::takes_direct(&self.target)), size, None));
+            return Ok((Target::new(self.path, device::takes_direct(&self.facts)), size, None));
         }
         let path = &self.arguments.path;
         let file = Scratch::under(path, "trim", self.runner.machine(), false)?;
@@ -331,13 +330,13 @@ impl<'a> Subject<'a> {
         Ok((Target::new(&file.path, file.direct), size, Some(file)))
     }
 
-    fn once(&self, set: &mut RecordSet, archive: &mut RunArchive) -> Result<TrimDone> {
-        let before = self.samples();
+    fn trim(&self, set: &mut RecordSet, archive: &mut RunArchive) -> Result<TrimDone> {
+        let before = self.disk_samples();
         let mut done = match &self.discards.filesystem {
             Some(filesystem) => self.trim_filesystem(filesystem)?,
             None => self.discard_device(set, archive)?,
         };
-        let after = self.samples();
+        let after = self.disk_samples();
         let sent = before.into_iter().zip(after).filter_map(|((name, before), (_, after))| {
             let discards = after.discard_ios.saturating_sub(before.discard_ios);
             let bytes = after.discard_bytes.saturating_sub(before.discard_bytes);
@@ -347,8 +346,8 @@ impl<'a> Subject<'a> {
         Ok(done)
     }
 
-    /// The counters of the layers that a discard reaches.
-    fn samples(&self) -> Vec<(String, DiskSample)> {
+    /// Counters of the layers that a discard reaches.
+    fn disk_samples(&self) -> Vec<(String, DiskSample)> {
         let reached = self.discards.layers.iter().filter(|layer| layer.is_reached);
         let sample = |name: &String| self.runner.host().disk_sample(name).unwrap_or_default();
         reached.map(|layer| (layer.name.clone(), sample(&layer.name))).collect()
@@ -356,32 +355,32 @@ impl<'a> Subject<'a> {
 
     fn trim_filesystem(&self, filesystem: &FilesystemFacts) -> Result<TrimDone> {
         let file = File::open(self.path).with_context(|| self.path.to_owned())?;
-        // What was deleted a moment ago is free once the journal says so.
+        // Space of recently deleted files becomes free when the journal is written.
         rustix::fs::syncfs(&file).with_context(|| format!("syncing {}", self.path))?;
         let offset = self.arguments.offset.unwrap_or_default().0;
         let length = self.arguments.length.map_or(u64::MAX, |length| length.0);
         let minimum = self.arguments.minimum.unwrap_or_default().0;
         let began = Instant::now();
         let bytes = kernel::trim_free_space(file.as_fd(), offset, length, minimum)
-            .map_err(|error| self.unable(filesystem, error))?;
+            .map_err(|error| self.trim_error(filesystem, error))?;
         let took = Nanos(began.elapsed().as_nanos() as u64);
         Ok(TrimDone { bytes: Bytes(bytes), took, sent: Vec::new() })
     }
 
-    /// What the kernel's refusal means.
-    fn unable(&self, filesystem: &FilesystemFacts, error: io::Error) -> anyhow::Error {
+    /// Explains an error of the kernel.
+    fn trim_error(&self, filesystem: &FilesystemFacts, error: io::Error) -> anyhow::Error {
         let (kind, point) = (&filesystem.kind, &filesystem.mount_point);
         match Errno::from_io_error(&error) {
-            Some(Errno::PERM | Errno::ACCESS) => Refusal::target(format!(
-                "{point}: only root may trim (CAP_SYS_ADMIN); say it with sudo"
-            )),
+            Some(Errno::PERM | Errno::ACCESS) => {
+                Refusal::target(format!("{point}: only root may trim (CAP_SYS_ADMIN); use sudo"))
+            }
             Some(Errno::NOTTY) => Refusal::target(format!(
-                "{kind} (at {point}) does not know how to trim; discard unused blocks while files \
-                 are deleted (mount option discard) if it has that"
+                "{kind} (at {point}) does not support trimming; use its mount option discard if it has \
+                 one"
             )),
             Some(Errno::OPNOTSUPP) => Refusal::target(format!(
-                "{kind} at {point}: the kernel says that a device below takes no discards, though \
-                 /sys does not show which; see fathom inspect {point}"
+                "{kind} at {point}: a device below does not support discards, but /sys does not show \
+                 which; see fathom inspect {point}"
             )),
             Some(Errno::INVAL) => Refusal::usage(format!(
                 "--offset, --length or --minimum do not fit the {} bytes of the filesystem at {point}",
@@ -392,7 +391,7 @@ impl<'a> Subject<'a> {
     }
 
     fn discard_device(&self, set: &mut RecordSet, archive: &mut RunArchive) -> Result<TrimDone> {
-        let place = Target::new(self.path, device::takes_direct(&self.target));
+        let place = Target::new(self.path, device::takes_direct(&self.facts));
         let mut discard = Discard::new(place, self.range()?);
         suites::run(&mut discard, self.runner, &self.options(String::new()), set, archive)?;
         let conclusion = conclude(set);

@@ -1,69 +1,67 @@
-//! `fathom watch`: what the machine does now, as a picture or as lines.
+//! `fathom watch`: live figures of disks, CPUs and memory, on a screen or as lines.
 
-mod ends;
-mod keep;
-mod run;
+mod log;
+mod run_feed;
 mod show;
+mod signals;
 mod source;
 
-use crate::suites::{self};
+use crate::output::can_draw;
+use crate::suites;
 use anyhow::Result;
 use clap::Args;
-use ends::Ends;
-use keep::Log;
+use log::Log;
 use record::Nanos;
-use runner::Refusal;
-use show::{Form, Lines};
-use source::{Live, Replay, Source};
+use show::{LineFormat, LineWriter};
+use signals::WatchSignals;
+use source::{LiveSource, ReplaySource, SampleSource};
 use std::ffi::OsString;
-use std::io::IsTerminal;
 use std::path::PathBuf;
 
-/// The shortest interval: the kernel's counters of time are whole milliseconds, those of CPUs
-/// hundredths of a second.
+/// Shortest interval. The kernel counts disk time in milliseconds and CPU time in hundredths of a
+/// second.
 const INTERVAL_MIN: Nanos = Nanos::from_millis(100);
 
-/// What stands above the options in the help.
+/// The examples in the help, above the options.
 const EXAMPLES: &str = "\
 Examples:
   fathom watch /data
   fathom watch --plain --interval=500ms
   fathom watch --run";
 
-/// What `fathom watch` takes.
+/// Arguments of `fathom watch`.
 #[derive(Args)]
 #[command(
     before_help = EXAMPLES,
     after_help = "Keys: q, Esc or Ctrl-C quit; arrows or j and k select a disk; p pauses; ? \
-                        helps. docs/WATCH.md says what each figure is and where it comes from."
+                        shows help. docs/WATCH.md explains each figure and its source."
 )]
 pub struct Arguments {
-    /// A directory, a file or a block device: the disks under it are shown, layer by layer. Without
-    /// one: all disks.
+    /// Directory, file or block device; shows the disks under it, layer by layer [default: all disks]
     #[arg(value_name = "PATH|DEVICE")]
     path: Option<OsString>,
-    /// Time between two looks: 1s, 500ms, 1m; 100ms at least.
+    /// Time between two samples, 100ms or more: 1s, 500ms, 1m
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = interval)]
     interval: Nanos,
-    /// End after so many intervals.
+    /// End after this number of intervals
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
-    /// Write lines: what is done where standard output is no terminal.
+    /// Write lines; the default when standard output is not a terminal
     #[arg(long)]
     plain: bool,
-    /// In lines, one for each CPU too.
+    /// Write lines, with one for each CPU
     #[arg(long, conflicts_with = "json")]
     per_cpu: bool,
-    /// Write a line of JSON an interval.
+    /// Write one line of JSON per interval
     #[arg(long, conflicts_with = "plain")]
     json: bool,
-    /// Keep what is seen in a file, as JSON lines; a log that is there is gone on with.
+    /// Also append the samples to this file, as JSON lines
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
-    /// Show what a log holds: as a picture at the pace it was recorded, as lines at once.
+    /// Replay a log: on a screen at the recorded pace, as lines all at once
     #[arg(long, value_name = "FILE", conflicts_with_all = ["path", "interval", "log"])]
     replay: Option<PathBuf>,
-    /// Show what a run does that goes on elsewhere: that of a process, or the only one there is.
+    /// Show the run of another process, by its process id or the only run in progress
     #[arg(
         long,
         value_name = "PID",
@@ -74,41 +72,41 @@ pub struct Arguments {
     run: Option<Option<u32>>,
 }
 
-/// Watches.
+/// Shows samples until a signal, a key or a limit ends it.
 pub fn main(arguments: &Arguments) -> Result<u8> {
     let form = form(arguments);
     let on_screen = form.is_none();
     if let Some(pid) = arguments.run {
-        return run::watch(pid, form, &mut last(arguments));
+        return run_feed::watch(pid, form, &mut interval_limit(arguments));
     }
     if let Some(file) = &arguments.replay {
-        let mut replay = Replay::open(file, on_screen)?;
+        let mut replay = ReplaySource::open(file, on_screen)?;
         let code = show(arguments, &mut replay, None, form)?;
-        replay.tell();
+        replay.report_damaged_lines();
         return Ok(code);
     }
-    let mut live = Live::under(arguments.path.as_deref(), arguments.interval)?;
+    let mut live = LiveSource::open(arguments.path.as_deref(), arguments.interval)?;
     let log = arguments.log.as_deref().map(Log::open).transpose()?;
     show(arguments, &mut live, log, form)
 }
 
 fn show(
     arguments: &Arguments,
-    source: &mut impl Source,
+    source: &mut impl SampleSource,
     log: Option<Log>,
-    form: Option<Form>,
+    form: Option<LineFormat>,
 ) -> Result<u8> {
-    let ends = Ends::catch(form.is_none())?;
-    let mut last = last(arguments);
+    let signals = WatchSignals::catch(form.is_none())?;
+    let mut is_last = interval_limit(arguments);
     match form {
-        Some(form) => show::lines(source, log, Lines::new(form), &ends, &mut last)?,
-        None => show::screen(source, log, &ends, &mut last)?,
+        Some(form) => show::lines(source, log, LineWriter::new(form), &signals, &mut is_last)?,
+        None => show::screen(source, log, &signals, &mut is_last)?,
     }
-    Ok(ends.exit_code())
+    Ok(signals.exit_code())
 }
 
-/// Says after each interval whether it was the last one.
-fn last(arguments: &Arguments) -> impl FnMut() -> bool + use<> {
+/// A function that is called after each interval and returns whether it was the last.
+fn interval_limit(arguments: &Arguments) -> impl FnMut() -> bool + use<> {
     let mut rest = arguments.count;
     move || {
         rest = rest.map(|rest| rest.saturating_sub(1));
@@ -116,30 +114,21 @@ fn last(arguments: &Arguments) -> impl FnMut() -> bool + use<> {
     }
 }
 
-/// The form of lines; `None` for a picture.
-fn form(arguments: &Arguments) -> Option<Form> {
-    let dumb = std::env::var_os("TERM").is_none_or(|name| name.is_empty() || name == "dumb");
-    let picture = std::io::stdout().is_terminal() && !dumb;
+/// The format of lines; `None` for a screen.
+fn form(arguments: &Arguments) -> Option<LineFormat> {
     match (arguments.json, arguments.plain || arguments.per_cpu) {
-        (true, _) => Some(Form::Json),
-        (false, false) if picture => None,
-        (false, _) => Some(Form::Plain { per_cpu: arguments.per_cpu }),
+        (true, _) => Some(LineFormat::Json),
+        (false, false) if can_draw() => None,
+        (false, _) => Some(LineFormat::Plain { per_cpu: arguments.per_cpu }),
     }
 }
 
 fn interval(text: &str) -> Result<Nanos, String> {
     match suites::time(text) {
         Ok(time) if time >= INTERVAL_MIN => Ok(time),
-        Ok(_) => Err("expected 100ms or more: the kernel counts no finer".into()),
+        Ok(_) => Err("expected 100ms or more: the kernel's counters are no finer".into()),
         Err(_) => Err("expected a time such as 1s, 500ms or 1m".into()),
     }
-}
-
-/// What is wrong with a file that was named, as a mistake on the command line.
-fn wrong_file(option: &str, file: &std::path::Path, why: impl std::fmt::Display) -> anyhow::Error {
-    let why = why.to_string();
-    let why = why.split(" (os error ").next().unwrap_or_default();
-    Refusal::usage(format!("--{option}: '{}': {why}", file.display()))
 }
 
 #[cfg(test)]
@@ -147,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn intervals_are_times_that_counters_can_tell() {
+    fn intervals_are_times_of_100_ms_or_more() {
         assert_eq!(interval("1s"), Ok(Nanos::SECOND));
         assert_eq!(interval("250ms"), Ok(Nanos::from_millis(250)));
         assert_eq!(interval("2"), Ok(Nanos(2 * Nanos::SECOND.0)));

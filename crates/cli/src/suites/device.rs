@@ -1,4 +1,4 @@
-//! A block device that several runs work on, as its path names it.
+//! Facts about a device or file that a suite works on.
 
 use super::Refusal;
 use anyhow::Result;
@@ -9,10 +9,10 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::FileTypeExt;
 
-/// A path as text.
+/// The path as text.
 ///
 /// # Errors
-/// When it is empty, or not UTF-8.
+/// When it is empty or not UTF-8.
 pub fn utf8(path: &OsStr) -> Result<&str> {
     if path.is_empty() {
         return Err(Refusal::usage("the path is empty: name a device or a file"));
@@ -28,16 +28,16 @@ pub fn is_device(path: &OsStr) -> bool {
     fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_block_device())
 }
 
-/// What is known of the machine and of a target that will be written.
+/// Facts about the machine and a target that will be written.
 pub fn facts(path: &str, runner: &Runner) -> Facts {
     let query = TargetQuery { path: path.to_owned(), will_write: true };
     runner.host().survey(runner.machine().clone(), &[query])
 }
 
-/// Whether the user named a target as one that may be destroyed: by the path given, by the one it
-/// leads to, or, of a device, by the kernel's name.
+/// Whether `--allow-destroy` names the target: by its path, by the path with links resolved, or, for a
+/// device, by the kernel's name.
 pub fn may_destroy(allowed: &[String], path: &str, target: &TargetFacts) -> bool {
-    // That of a file is the device it lies on.
+    // For a file, target.device is the device below it.
     let own = target.device.as_ref().filter(|_| target.kind == TargetKind::Block);
     allowed.iter().any(|named| {
         named == path
@@ -46,7 +46,7 @@ pub fn may_destroy(allowed: &[String], path: &str, target: &TargetFacts) -> bool
     })
 }
 
-/// Whether it takes O_DIRECT, as far as that can be told before; where nothing is known, it is tried.
+/// Whether the target probably supports O_DIRECT. True when nothing is known.
 pub fn takes_direct(target: &TargetFacts) -> bool {
     target.direct.is_none_or(|limits| limits.memory > 0 || limits.offset > 0)
 }

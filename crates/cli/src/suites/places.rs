@@ -1,4 +1,4 @@
-//! Where sweeps are kept when nobody says where, and how paths are shown.
+//! Default directories for records, and how paths are shown.
 
 use anyhow::{Context, Result, bail};
 use std::env;
@@ -10,30 +10,30 @@ fn directory() -> Result<PathBuf> {
     let absolute = |name: &str| env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
     let data = absolute("XDG_DATA_HOME").or_else(|| Some(absolute("HOME")?.join(".local/share")));
     let Some(data) = data else {
-        bail!("neither XDG_DATA_HOME nor HOME is set: name a place with --into")
+        bail!("neither XDG_DATA_HOME nor HOME is set; name a directory with --into")
     };
     Ok(data.join("fathom/records"))
 }
 
-/// A directory for records of this kind among the user's data; it is not there yet.
+/// A new path for records of this kind in the user's data directory. The path does not exist yet.
 ///
 /// # Errors
-/// When nothing can be made there.
-pub fn usual_directory(kind: &str) -> Result<PathBuf> {
-    usual(&directory()?, kind, "")
+/// When the data directory cannot be created.
+pub fn new_directory(kind: &str) -> Result<PathBuf> {
+    unused_path(&directory()?, kind, "")
 }
 
-/// A name by date, time and kind that is not taken.
-fn usual(directory: &Path, kind: &str, end: &str) -> Result<PathBuf> {
+/// An unused path with date, time and kind in its name.
+fn unused_path(directory: &Path, kind: &str, end: &str) -> Result<PathBuf> {
     fs::create_dir_all(directory)
-        .with_context(|| format!("{}: cannot be made", directory.display()))?;
+        .with_context(|| format!("{}: cannot create it", directory.display()))?;
     let now = chrono::Local::now().format("%Y-%m-%dT%H-%M-%S");
     let numbers = std::iter::once(String::new()).chain((2..).map(|n| format!("-{n}")));
     let mut paths = numbers.map(|n| directory.join(format!("{now}-{kind}{n}{end}")));
     Ok(paths.find(|path| !path.exists()).unwrap_or_default())
 }
 
-/// A path below the home directory as people write it.
+/// The path, with ~ for the home directory.
 pub fn shown(path: &Path) -> String {
     let home = env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
     match home.and_then(|home| Some(path.strip_prefix(home).ok()?.to_path_buf())) {
@@ -47,12 +47,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_by_date_and_kind_and_never_taken() {
+    fn new_paths_have_date_and_kind_and_are_unused() {
         let directory = testbed::scratch();
         let at = directory.path().join("fathom/records");
-        let first = usual(&at, "test", ".json").unwrap();
+        let first = unused_path(&at, "test", ".json").unwrap();
         fs::write(&first, "").unwrap();
-        let second = usual(&at, "test", ".json").unwrap();
+        let second = unused_path(&at, "test", ".json").unwrap();
         assert!(first.to_str().unwrap().ends_with("-test.json") && first != second);
     }
 }

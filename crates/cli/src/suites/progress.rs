@@ -1,62 +1,62 @@
-//! The line that shows how far a suite is, on a terminal; lines that say what it found, anywhere.
+//! The progress of a suite: on a terminal a line that is redrawn, and lines of text anywhere.
 
 use crate::output::say;
 use std::io::IsTerminal;
 use std::time::Instant;
 use suite::Expected;
 
-/// Signs of the bar.
+/// Width of the bar in characters.
 const BAR: usize = 20;
-/// The whole line, so that it never wraps.
+/// Width of the whole line. It must not wrap.
 const WIDTH: usize = 79;
 
-/// The line, redrawn in place.
+/// The progress line.
 pub struct Progress {
-    shown: bool,
-    drawn: bool,
-    description: String,
+    is_shown: bool,
+    /// Whether the line is on the terminal now.
+    is_drawn: bool,
+    step: String,
     expected: Expected,
     began: Instant,
 }
 
 impl Progress {
-    /// Shown where it is wanted and standard error is a terminal.
-    pub fn new(wanted: bool) -> Progress {
+    /// A progress line, shown if `is_allowed` and standard error is a terminal.
+    pub fn new(is_allowed: bool) -> Progress {
         Progress {
-            shown: wanted && std::io::stderr().is_terminal(),
-            drawn: false,
-            description: String::new(),
+            is_shown: is_allowed && std::io::stderr().is_terminal(),
+            is_drawn: false,
+            step: String::new(),
             expected: Expected::default(),
             began: Instant::now(),
         }
     }
 
-    /// A step begins, with what is expected of the time from here on.
-    pub fn begin(&mut self, description: &str, expected: Expected) {
-        (self.description, self.expected, self.began) =
-            (description.into(), expected, Instant::now());
+    /// Starts a step with the expected time of the suite.
+    pub fn begin(&mut self, step: &str, expected: Expected) {
+        (self.step, self.expected, self.began) = (step.into(), expected, Instant::now());
         self.draw();
     }
 
-    /// Shows how far it is now.
+    /// Draws the line.
     pub fn draw(&mut self) {
-        if self.shown {
+        if self.is_shown {
             let passed = self.began.elapsed().as_nanos() as u64;
             // ECMA-48: carriage return, the line, then EL, erase to the end of the line.
-            say(&format!("\r{}\x1b[K", line(&self.description, self.expected, passed)));
-            self.drawn = true;
+            say(&format!("\r{}\x1b[K", line(&self.step, self.expected, passed)));
+            self.is_drawn = true;
         }
     }
 
-    /// Says something that stays.
+    /// Prints a line of text.
     pub fn say(&mut self, text: &str) {
         self.end();
         say(&format!("{text}\n"));
     }
 
-    /// Takes the line away.
+    /// Erases the progress line.
     pub fn end(&mut self) {
-        if std::mem::take(&mut self.drawn) {
+        if std::mem::take(&mut self.is_drawn) {
             say("\r\x1b[K");
         }
     }
@@ -68,13 +68,13 @@ impl Drop for Progress {
     }
 }
 
-fn line(description: &str, expected: Expected, passed_ns: u64) -> String {
+fn line(step: &str, expected: Expected, passed_ns: u64) -> String {
     let left = expected.left.0.saturating_sub(passed_ns);
     let share = 1.0 - left as f64 / expected.whole.0.max(1) as f64;
     let full = (share.clamp(0.0, 1.0) * BAR as f64) as usize;
     let seconds = left.div_ceil(1_000_000_000);
     let line = format!(
-        "[{}{}] {:3.0} %  {}:{:02} left  {description}",
+        "[{}{}] {:3.0} %  {}:{:02} left  {step}",
         "#".repeat(full),
         ".".repeat(BAR - full),
         share.clamp(0.0, 1.0) * 100.0,
@@ -90,7 +90,7 @@ mod tests {
     use record::Nanos;
 
     #[test]
-    fn a_line_says_how_far_it_is_and_never_wraps() {
+    fn a_line_shows_progress_and_never_wraps() {
         let expected = Expected { whole: Nanos(100_000_000_000), left: Nanos(75_000_000_000) };
         assert_eq!(
             line("filling", expected, 5_000_000_000),

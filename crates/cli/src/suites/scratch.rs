@@ -1,4 +1,4 @@
-//! The one file or directory that a test makes, in a directory that is in use.
+//! The temporary file or directory of a suite.
 
 use super::Refusal;
 use super::device::takes_direct;
@@ -15,35 +15,34 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often a directory is tried to be removed that is not empty yet, and how far apart.
+/// Attempts to remove a directory that is not empty yet, and the time between them.
 const ATTEMPTS: u32 = 40;
 const PAUSE: Duration = Duration::from_millis(50);
-/// Names in a directory that are looked at for what earlier calls left.
-const LOOKED_AT: usize = 20_000;
+/// Most entries of a directory that are searched for files of earlier calls.
+const ENTRIES_MAX: usize = 20_000;
 
-/// A file that is not there yet and is gone with the value, unless it is to be kept.
+/// A temporary file, removed when this is dropped unless it is to be kept. The run creates it.
 pub struct Scratch {
     /// Its path.
     pub path: String,
-    /// Free space where it is made.
+    /// Free space on its filesystem.
     pub free: Bytes,
-    /// Whether it will take O_DIRECT, as far as that can be told before.
+    /// Whether it probably supports O_DIRECT.
     pub direct: bool,
     keep: bool,
 }
 
 impl Scratch {
-    /// A file in the directory that `path` names, or that holds the file it names.
+    /// A file in the directory `path`, or in the directory of the file `path`.
     ///
     /// # Errors
-    /// What is wrong with the path, and what to do.
+    /// When no file can be created there, and what to do.
     pub fn under(path: &OsStr, command: &str, machine: &Facts, keep: bool) -> Result<Scratch> {
         let directory = directory(path, command)?;
         let shown = directory.display().to_string();
         for path in left_over(&directory) {
             say(&format!(
-                "fathom: left by an earlier call that was killed or was to keep it: {}; remove it if \
-                 nobody needs it\n",
+                "fathom: an earlier call left {}; remove it if nobody needs it\n",
                 path.display()
             ));
         }
@@ -56,25 +55,25 @@ impl Scratch {
         let filesystem = target.filesystem.clone().unwrap_or_default();
         if filesystem.read_only {
             return Err(Refusal::target(format!(
-                "{shown}: the filesystem there ({} at {}) is mounted read-only, and a test writes: \
-                 mount it read-write, or name another place",
+                "{shown}: its filesystem ({} at {}) is mounted read-only, and the test writes; mount it \
+                 read-write, or name another directory",
                 filesystem.kind, filesystem.mount_point
             )));
         }
         if !target.writable {
             return Err(Refusal::target(format!(
-                "{shown}: no file can be made there: take part as a user who may write there, or \
-                 name another place"
+                "{shown}: no file can be created there; run as a user who may write there, or name \
+                 another directory"
             )));
         }
         Ok(Scratch { path, free: filesystem.free, direct: takes_direct(&target), keep })
     }
 
-    /// The same as a directory, which is made: others may enter it, because servers run as users of
-    /// their own.
+    /// Like [`Scratch::under`], but creates a directory. Other users may enter it, because database
+    /// servers run as their own users.
     ///
     /// # Errors
-    /// What is wrong with the path, and what to do; the directory cannot be made.
+    /// When the directory cannot be created there, and what to do.
     pub fn directory_under(
         path: &OsStr,
         command: &str,
@@ -85,7 +84,7 @@ impl Scratch {
         DirBuilder::new()
             .mode(0o755)
             .create(&scratch.path)
-            .with_context(|| format!("{}: cannot be made", scratch.path))?;
+            .with_context(|| format!("{}: cannot create it", scratch.path))?;
         Ok(scratch)
     }
 
@@ -94,26 +93,26 @@ impl Scratch {
         Path::new(&self.path).starts_with(directory)
     }
 
-    /// What stays when the program is ended at once, for the message that says how.
+    /// For [`super::SuiteOptions::left_behind`].
     pub fn left_behind(&self) -> String {
         format!(" and leaves {}", self.path)
     }
 
-    /// Removes it, unless it is to be kept. That it cannot be removed is said.
+    /// Removes it, unless it is to be kept. Prints why if it cannot be removed.
     pub fn remove(&mut self) {
         if self.keep {
             return;
         }
-        match self.removed() {
+        match self.try_remove() {
             Err(error) if error.kind() != ErrorKind::NotFound => {
-                say(&format!("{}: cannot be removed: {error}; remove it by hand\n", self.path));
+                say(&format!("{}: cannot remove it: {error}; remove it by hand\n", self.path));
             }
             _ => {}
         }
     }
 
-    /// Programs that were ended together may still make files while they go.
-    fn removed(&self) -> io::Result<()> {
+    /// Programs that are just ending may still create files, so this tries several times.
+    fn try_remove(&self) -> io::Result<()> {
         if !Path::new(&self.path).is_dir() {
             return fs::remove_file(&self.path);
         }
@@ -135,21 +134,21 @@ impl Drop for Scratch {
     }
 }
 
-/// What calls that run no more left in a directory, by its name.
+/// Files in a directory that ended processes left, by their names.
 fn left_over(directory: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(directory).into_iter().flatten().flatten().take(LOOKED_AT);
-    let mut found: Vec<PathBuf> = entries
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten().take(ENTRIES_MAX);
+    let mut left: Vec<PathBuf> = entries
         .filter(|entry| {
             let maker = entry.file_name().to_str().and_then(maker);
             maker.is_some_and(|process| !Path::new(&format!("/proc/{process}")).exists())
         })
         .map(|entry| entry.path())
         .collect();
-    found.sort();
-    found
+    left.sort();
+    left
 }
 
-/// The process that made what has a name as [`Scratch::under`] gives it.
+/// The process id in a name that [`Scratch::under`] made.
 fn maker(name: &str) -> Option<u32> {
     let (rest, seed) = name.strip_prefix("fathom-")?.strip_suffix(".tmp")?.rsplit_once('-')?;
     let (command, process) = rest.rsplit_once('-')?;
@@ -159,7 +158,7 @@ fn maker(name: &str) -> Option<u32> {
     process.parse().ok().filter(|_| is_ours)
 }
 
-/// The directory that a path names, links resolved.
+/// The directory of a path, with links resolved.
 fn directory(path: &OsStr, command: &str) -> Result<PathBuf> {
     let shown = path.to_string_lossy();
     if path.to_str().is_none() {
@@ -172,22 +171,22 @@ fn directory(path: &OsStr, command: &str) -> Result<PathBuf> {
         ErrorKind::NotFound | ErrorKind::NotADirectory => {
             Refusal::usage(format!("{shown}: not there; make it first, or name a directory"))
         }
-        ErrorKind::PermissionDenied => Refusal::target(format!(
-            "{shown}: may not be looked at; name a directory you may enter"
-        )),
+        ErrorKind::PermissionDenied => {
+            Refusal::target(format!("{shown}: permission denied; name a directory you may enter"))
+        }
         _ => anyhow::Error::from(error).context(shown.clone().into_owned()),
     })?;
     if metadata.file_type().is_block_device() {
         return Err(Refusal::target(format!(
-            "{shown} is a block device; fathom {command} makes a file on a filesystem. For the \
-             device itself: fathom run --filename={shown} --rw=randread … reads it, fathom \
-             precondition {shown} overwrites it"
+            "{shown} is a block device; fathom {command} needs a filesystem. To read the device: \
+             fathom run --filename={shown} --rw=randread …; to overwrite it: fathom precondition \
+             {shown}"
         )));
     }
     if !metadata.is_dir() && !metadata.is_file() {
         return Err(Refusal::target(format!(
-            "{shown} is neither a directory nor a file: fathom {command} makes a file on a \
-             filesystem; name a directory there, or a file in it"
+            "{shown} is neither a directory nor a file; fathom {command} needs a filesystem: name a \
+             directory on it"
         )));
     }
     let real =

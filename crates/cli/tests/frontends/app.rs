@@ -99,7 +99,7 @@ fn a_tree_of_ones_own_is_left_as_it_is() {
     );
     assert!(ran.out.lines().any(|line| line.starts_with("copy ")), "{}", ran.out);
     let ran = app(at, &["copy", "own", "--tree=own", "--no-record"]).expect(2);
-    assert!(ran.err.contains("holds the place where its copy would be made"), "{}", ran.err);
+    assert!(ran.err.contains("contains the directory for its copy"), "{}", ran.err);
     assert_eq!(names(&at.join("own")), ["sub"]);
 }
 
@@ -142,7 +142,11 @@ fn a_disk_that_is_full_is_told_and_costs_nothing_else() {
     let at = directory.path();
     let small = Mounted::new(&["-t", "tmpfs", "-o", "size=16m"], "tmpfs", at.join("small"));
     let ran = app(at, &["gzip", "small", "--size=10m", "--no-record"]).expect(3);
-    assert!(ran.err.contains("the work takes about 25 MiB, and 16 MiB are free"), "{}", ran.err);
+    assert!(
+        ran.err.contains("the benchmark needs about 25 MiB, and 16 MiB are free"),
+        "{}",
+        ran.err
+    );
     fs::create_dir(at.join("own")).unwrap();
     fs::write(at.join("own/file"), "x").unwrap();
     let fill = "--command=head -c 50m /dev/zero > large";
@@ -205,9 +209,13 @@ fn mistakes_are_refused_before_anything_is_made() {
         (&["gzip", "/dev/null"], 3, "neither a directory nor a file"),
         (&["gzip", read_only.path().to_str().unwrap()], 3, "mounted read-only"),
         (&["gzip", "here", "--repeat=0"], 2, "--repeat"),
-        (&["gzip", "here", "--rows=5"], 2, "--rows is for mysql, postgres, sqlite; leave it out"),
-        (&["sqlite", "here", "--size=5m"], 2, "--size is for gzip, gunzip, copy"),
-        (&["copy", "here", "--jobs=2"], 2, "--jobs is for compile"),
+        (
+            &["gzip", "here", "--rows=5"],
+            2,
+            "--rows is only for mysql, postgres, sqlite; leave it out",
+        ),
+        (&["sqlite", "here", "--size=5m"], 2, "--size is only for gzip, gunzip, copy"),
+        (&["copy", "here", "--jobs=2"], 2, "--jobs is only for compile"),
         (&["compile", "here", "--command=make"], 2, "--tree"),
         (&["copy", "here", "--tree=nowhere"], 2, "--tree=nowhere: No such file"),
         (&["copy", "here", "--tree=file"], 2, "--tree=file is no directory"),

@@ -196,9 +196,9 @@ fn servers_that_are_not_there_are_told() {
         assert!(refused && ran.err.contains(&port.to_string()), "{}", ran.err);
     }
     for (arguments, says) in [
-        (["mysql", "--dsn=postgres://x/y"], "names a server of postgres, and the work is mysql"),
+        (["mysql", "--dsn=postgres://x/y"], "names a postgres server, but the benchmark is mysql"),
         (["mysql,postgres", "--dsn=postgres://x/y"], "--dsn is for one server"),
-        (["gzip", "--dsn=postgres://x/y"], "--dsn is for mysql, postgres"),
+        (["gzip", "--dsn=postgres://x/y"], "--dsn is only for mysql, postgres"),
         (["mysql", "--dsn=oracle://x/y"], "'oracle' is no database known here"),
         (["mysql", "--dsn=mysql://x"], "it names no database"),
     ] {

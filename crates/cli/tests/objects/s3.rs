@@ -43,11 +43,11 @@ fn objects_that_were_left_serve_again_and_are_never_overwritten() {
     // Their sizes are known from their numbers.
     done(&server, at, &format!("get {set} --duration=1 --no-prepare --range-size=1k"));
     let refused = run(&mut s3(&server, at, &format!("get {set} --duration=1"))).expect(3);
-    assert!(refused.err.contains("objects are there already"), "{}", refused.err);
+    assert!(refused.err.contains("already has objects there"), "{}", refused.err);
     assert_eq!(below(&server, "mine/"), kept);
     let missing = "get --prefix=other --objects=1 --no-prepare --concurrent=1";
     let refused = run(&mut s3(&server, at, missing)).expect(3);
-    assert!(refused.err.contains("nothing is below other/"), "{}", refused.err);
+    assert!(refused.err.contains("no object is below other/"), "{}", refused.err);
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn what_is_wrong_is_said_before_anything_is_put() {
 fn what_does_not_fit_together_is_refused() {
     let (server, directory) = (server(), scratch());
     for (words, said) in [
-        ("put --objects=5", "--objects is not for put"),
+        ("put --objects=5", "--objects does not apply to put"),
         ("get --concurrent=3 --threads=2", "--threads=2"),
         ("get --size=4k:50", "add up to 50"),
         ("mixed --mix=10/10/10/20", "deletes"),

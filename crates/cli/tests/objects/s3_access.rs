@@ -109,7 +109,7 @@ fn a_key_of_the_customers_own_goes_along_over_tls() {
     let parts = "multipart --size=6m --part-size=5m --duration=1 --concurrent=1 --record=r.json";
     done(&server, at, &format!("{parts} {ca} {own}"));
     let short = run(&mut s3(&server, at, &format!("put {SHORT} {ca} --sse-c-key=short"))).expect(2);
-    assert!(joined(&short.err).contains("--sse-c-key: a key of 5 bytes"), "{}", short.err);
+    assert!(joined(&short.err).contains("--sse-c-key: the key has 5 bytes"), "{}", short.err);
     let open = crate::common::s3::server();
     let ran = done(&open, at, &format!("put {SHORT} {own}"));
     assert!(joined(&ran.err).contains("over TLS only"), "{}", ran.err);

@@ -129,11 +129,16 @@ fn what_is_written_spares_the_job_files() {
     write(at, "b.fio", text);
     for option in ["record", "junit", "output"] {
         let option = format!("--{option}=./a.fio");
-        refused_by_both(at, &["a.fio", &option], 2, &["./a.fio: that is a job file of this call"]);
+        refused_by_both(
+            at,
+            &["a.fio", &option],
+            2,
+            &["./a.fio: would overwrite a job file of this call"],
+        );
     }
     let arguments = ["a.fio", "--interleave=b.fio", "--repeat=1", "--record=b.fio"];
     let told = fathom(at, &arguments).expect(2).err;
-    assert!(told.contains("b.fio: that is a job file of this call"), "{told}");
+    assert!(told.contains("b.fio: would overwrite a job file of this call"), "{told}");
     for file in ["a.fio", "b.fio"] {
         assert_eq!(fs::read_to_string(at.join(file)).unwrap(), text);
     }

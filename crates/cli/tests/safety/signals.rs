@@ -41,7 +41,9 @@ fn a_run_is_reported_and_kept() {
         let job = [&LONG[..], &more, &["--record=run.json"]].concat();
         let ran = interrupted("run", directory.path(), &job, ("err", "[m(3)]"), Signal::INT);
         let ran = ran.expect(130);
-        assert!(ran.err.contains("fathom: terminating on signal 2; once more ends it at once\n"));
+        assert!(
+            ran.err.contains("fathom: terminating on signal 2; a second one ends it at once\n")
+        );
         assert_eq!(ran.out.matches("\na: (groupid=0, jobs=1): err= 0: pid=").count(), 3);
         assert_eq!(ran.out.matches("  read: IOPS=").count(), 3);
         assert_eq!(ran.out.matches("  write: IOPS=").count(), 3);

@@ -330,14 +330,14 @@ fn what_does_not_suit_is_refused() {
     let cases: [(&[&str], i32, &str); 10] = [
         (&[], 2, "PATH|DEVICE"),
         (&["nowhere"], 2, "not there; name a path"),
-        (&["/dev/null"], 3, "nothing to trim"),
+        (&["/dev/null"], 3, "nor a block device that /sys lists"),
         (&[".", "--before-after"], 2, "--commit"),
         (&[".", "--length=lots"], 2, "expected a size such as"),
         (&[".", "--length=0"], 2, "--length: of 0 bytes"),
         (&[".", "--repeat=3"], 2, "--before-after"),
         (&[name, "--minimum=4k"], 2, "--minimum: a device has no free ranges"),
         (&[name, "--offset=1"], 2, "give multiples of that"),
-        (&[name, "--length=1g"], 2, "are not within the 8388608 of"),
+        (&[name, "--length=1g"], 2, "exceed the 8388608 bytes of"),
     ];
     for (arguments, code, text) in cases {
         let ran = trim(at, arguments).expect(code);

@@ -220,7 +220,7 @@ fn a_file_is_preconditioned_and_guarded() {
     let at = directory.path();
     let short = ["--round=100ms", "--rounds-max=1", "--no-record"];
     let ran = fathom_in(at, "precondition", &["new"]).expect(2);
-    assert!(ran.err.contains("say with --size"), "{}", ran.err);
+    assert!(ran.err.contains("give the size of the file with --size"), "{}", ran.err);
     fathom_in(at, "precondition", &[&["new", "--size=8m"], &short[..]].concat()).expect(0);
     let length = || fs::metadata(at.join("new")).unwrap().len();
     assert_eq!(length(), 8 << 20);

@@ -131,7 +131,10 @@ fn what_is_wrong_is_told_before_anything_runs() {
         (&["--accept=abd:iops>1"], "there is no job 'abd'; did you mean 'abc'?"),
         (&["--accept=write.iops>1"], "'write.iops>1': no job moves data in this direction"),
         (&[iops, "--undecided=maybe"], "--undecided: 'maybe' is neither pass nor fail"),
-        (&["--junit=gate.xml"], "--junit=gate.xml: needs conditions; give some with --accept"),
+        (
+            &["--junit=gate.xml"],
+            "--junit=gate.xml: there are no conditions; give some with --accept",
+        ),
         (&[iops, "--junit=no/gate.xml"], "--junit=no/gate.xml: its directory is not there"),
     ];
     for (options, said) in cases {

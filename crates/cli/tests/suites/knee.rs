@@ -161,7 +161,7 @@ fn what_does_not_suit_is_refused_before_anything_is_touched() {
         (&["--bs=0", "--size=32m"], 2, "--bs: an access has at least one byte"),
         (&["--bs=3000", "--size=32m"], 2, "--bs: 3000 is no multiple of 512"),
         (&["--write-job=no/where.fio"], 2, "its directory is not there"),
-        (&["a#b", "--write-job=x.fio"], 2, "cannot be said in a job file"),
+        (&["a#b", "--write-job=x.fio"], 2, "contains characters with a meaning in job files"),
         (&["--record=no/where.json"], 2, "its directory is not there"),
         (&["--record=."], 2, "--record=.: it is a directory"),
         (&["--repeat=0"], 2, "0 is not in 1.."),

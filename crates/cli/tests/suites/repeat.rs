@@ -142,7 +142,11 @@ fn a_run_that_fails_is_the_last() {
     let mut command = Command::new("sh");
     command.args(["-c", limited, FATHOM, "run"]).args(line).current_dir(directory.path());
     let ran = run(&mut command).expect(1);
-    assert!(ran.err.contains("fathom: run 1 failed; the others are not made\n"), "{}", ran.err);
+    assert!(
+        ran.err.contains("fathom: run 1 failed; the remaining runs are skipped\n"),
+        "{}",
+        ran.err
+    );
 }
 
 #[test]

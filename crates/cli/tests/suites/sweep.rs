@@ -280,7 +280,7 @@ fn options_that_change_nothing_are_named_before_anything_runs() {
         let into = format!("--into={name}");
         sweep(directory.path(), &[&SHORT[..], &vary, &[&into]].concat()).expect(0).err
     };
-    let text = "--vary iodepth: its values change nothing of what is done: its engine does one";
+    let text = "--vary iodepth: its values have no effect on the run: the engine does one";
     let psync = told("--ioengine=psync", "psync");
     assert!(psync.contains(text) && !psync.contains("--vary bs"), "{psync}");
     assert!(!told("--ioengine=io_uring", "uring").contains("change nothing"));
@@ -312,8 +312,8 @@ fn what_cannot_be_swept_is_refused_before_anything_is_touched() {
             &["--vary=fs=ext4", "--filename=/mnt/data/file"],
             "the job works on /mnt/data/file, not on the filesystems made for it",
         ),
-        (&["--vary=iodepth=1", "--into=full"], "it holds something"),
-        (&["--vary=iodepth=1", "--into=bad.fio"], "it holds something"),
+        (&["--vary=iodepth=1", "--into=full"], "the directory is not empty"),
+        (&["--vary=iodepth=1", "--into=bad.fio"], "the directory is not empty"),
         (&["--vary=iodepth=1", "--write_bw_log=x"], "each cell would overwrite"),
         (&["--vary=iodepth=1", "--record=x"], "--into=DIR keeps the runs"),
         (&["--vary=iodepth=1", "--output-format=json"], "--json prints JSON"),
@@ -337,10 +337,10 @@ fn what_does_not_suit_is_refused_with_what_to_do() {
     fs::create_dir(at.join("full")).unwrap();
     let cases: [(&[&str], &str); 7] = [
         (&["--vary=bs=4k"], "no job"),
-        (&["--resume=full"], "no sweep is kept there"),
-        (&["--show=nowhere"], "no sweep is kept there"),
+        (&["--resume=full"], "not a sweep (it has no sweep.json)"),
+        (&["--show=nowhere"], "not a sweep (it has no sweep.json)"),
         (&["--resume=full", "--vary=bs=4k"], "cannot be used with"),
-        (&["--resume=full", "--rw=read"], "the job of a sweep is kept with it"),
+        (&["--resume=full", "--rw=read"], "a sweep stores its job"),
         (&["--sow=full", "--vary=bs=4k"], "--sow"),
         (&["--name=a", "--vary=nr_requests=64k"], "nr_requests=64k: expected"),
     ];

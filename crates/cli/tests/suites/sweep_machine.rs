@@ -98,7 +98,7 @@ impl Place {
             let ran = running.end();
             assert!([0, -9].contains(&ran.code), "{line:?}: {ran:?}");
             let restored = self.sweep(&["--restore"]).expect(0);
-            assert!(!restored.out.contains("not put back"), "{}", restored.out);
+            assert!(!restored.out.contains("not restored"), "{}", restored.out);
             self.is_tidy();
             is_as_before();
             if is_begun || self.path().join("kept/sweep.json").exists() {
@@ -265,7 +265,7 @@ fn what_cannot_be_set_is_refused_before_anything_is_measured() {
         place.is_tidy();
     }
     let nothing = place.sweep(&["--restore"]).expect(0);
-    assert!(nothing.out.starts_with("nothing to put back"), "{}", nothing.out);
+    assert!(nothing.out.starts_with("nothing to restore"), "{}", nothing.out);
     let json = place.sweep(&["--restore", "--json"]).expect(0).json();
     assert_eq!(json["failed"], serde_json::json!([]));
     place.sweep(&["--restore", "--vary=bs=4k"]).expect(2);

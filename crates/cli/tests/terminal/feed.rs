@@ -228,7 +228,7 @@ fn a_run_is_watched_from_elsewhere() {
     let json: Vec<Line> = json.lines().map(|line| Line::parse(line).unwrap()).collect();
     assert!(matches!(&json[..], [Line::Run(head), Line::Moment(_)] if head.pid == pid), "{json:?}");
     let another = watch(&runtime, &["--run=1"]).expect(2).err;
-    assert!(another.contains("process 1 runs nothing now; these do:"), "{another}");
+    assert!(another.contains("process 1 has no run in progress; these have:"), "{another}");
     assert!(another.contains(&format!("--run={pid}  reader")), "{another}");
 
     let dressing = format!("XDG_RUNTIME_DIR={} ", runtime.display());
@@ -245,7 +245,7 @@ fn a_run_is_watched_from_elsewhere() {
     tty.ended("0");
     told.running.end().expect(130);
     let nothing = watch(&runtime, &["--run"]).expect(2).err;
-    assert!(nothing.contains("nothing of this user runs now"), "{nothing}");
+    assert!(nothing.contains("no run of this user is in progress"), "{nothing}");
 }
 
 #[test]

@@ -251,7 +251,7 @@ fn mistakes_are_told_before_anything_is_done() {
 #[test]
 fn a_log_that_cannot_be_written_ends_it_and_a_reader_that_leaves_does_too() {
     let ran = watch(&["--interval=100ms", "--log", "/dev/full"]).expect(1);
-    assert!(ran.err.contains("'/dev/full', which ends here: No space left"), "{}", ran.err);
+    assert!(ran.err.contains("'/dev/full'; the log ends here: No space left"), "{}", ran.err);
     let mut child = Command::new(FATHOM)
         .args(["watch", "--interval=100ms", "--plain", "--per-cpu"])
         .stdout(Stdio::piped())

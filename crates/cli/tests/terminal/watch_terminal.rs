@@ -53,7 +53,7 @@ fn every_end_puts_the_terminal_back() {
 fn a_failure_is_told_on_the_terminal_given_back() {
     let tty = watch(24, 80, "--log=/dev/full");
     assert_eq!((tty.told("code"), tty.told("after")), ("1".into(), tty.told("before")));
-    tty.shows("which ends here: No space left");
+    tty.shows("the log ends here: No space left");
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! How a task gets to the process that carries it out, and what it tells gets back: a file that is
-//! nowhere but in memory, so that a full disk loses nothing.
+//! Passes a task to the process that carries it out, and its result back, in a file in memory: a full
+//! disk loses nothing.
 
 use anyhow::{Context, Result};
 use apps::Task;
@@ -9,41 +9,42 @@ use std::fs::File;
 use std::io::{Read, Seek, Write};
 use std::os::fd::AsRawFd;
 
-/// The file, and its name for other processes of this user.
+/// A file in memory for one task and its result.
 pub struct Channel {
     file: File,
-    /// Without blanks, at which the arguments of a program are split.
+    /// Its path for other processes of this user. Has no spaces, because the arguments of a program
+    /// are split there.
     pub name: String,
 }
 
 impl Channel {
-    /// An empty one.
+    /// Creates an empty file.
     ///
     /// # Errors
-    /// Those of the system.
+    /// When the kernel refuses it.
     pub fn new() -> Result<Channel> {
         let file = memfd_create("fathom-app", MemfdFlags::CLOEXEC)
-            .context("no memory for what a phase is told")?;
+            .context("cannot create a file in memory for the task of a phase")?;
         let file = File::from(file);
         let name = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
         Ok(Channel { file, name })
     }
 
-    /// Leaves a task in it.
+    /// Writes the task.
     ///
     /// # Errors
-    /// Those of the system.
-    pub fn give(&mut self, task: &Task) -> Result<()> {
+    /// When the file cannot be written.
+    pub fn write_task(&mut self, task: &Task) -> Result<()> {
         write(&mut self.file, &serde_json::to_vec(task)?)
     }
 
-    /// What was told of the task; `None` when nothing was.
-    pub fn told(&mut self) -> Option<Work> {
+    /// Reads the result; `None` if there is none.
+    pub fn read_result(&mut self) -> Option<Work> {
         serde_json::from_slice(&read(&mut self.file).ok()?).ok()
     }
 }
 
-/// All of a channel.
+/// Reads a channel's file.
 pub fn read(file: &mut File) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.rewind()?;
@@ -51,7 +52,7 @@ pub fn read(file: &mut File) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Replaces all of a channel.
+/// Replaces the contents of a channel's file.
 pub fn write(file: &mut File, bytes: &[u8]) -> Result<()> {
     file.set_len(0)?;
     file.rewind()?;
@@ -65,15 +66,15 @@ mod tests {
     use std::fs::OpenOptions;
 
     #[test]
-    fn what_another_process_writes_is_told() {
+    fn a_result_of_another_process_is_read() {
         let mut channel = Channel::new().unwrap();
-        assert_eq!(channel.told(), None);
+        assert_eq!(channel.read_result(), None);
         let mut other = OpenOptions::new().read(true).write(true).open(&channel.name).unwrap();
-        write(&mut other, b"a text that is longer than what comes after it, by far, and no task")
+        write(&mut other, b"a text that is no result, and longer than the result that follows it")
             .unwrap();
-        assert_eq!(channel.told(), None, "what is no work is nothing");
+        assert_eq!(channel.read_result(), None, "the text is not a result");
         let work = Work { failure: Some("why".into()), ..Work::default() };
         write(&mut other, &serde_json::to_vec(&work).unwrap()).unwrap();
-        assert_eq!(channel.told(), Some(work));
+        assert_eq!(channel.read_result(), Some(work));
     }
 }

@@ -73,7 +73,7 @@ fn copy(call: &DdCommand) -> Result<u8> {
     let mut output = Output::Stdout;
     output.write(&footer(call, record, &output.style()))?;
     end?;
-    Ok(match exit::of(record, false) {
+    Ok(match exit::of_run(record, false) {
         0 if call.fails => exit::ERRORS,
         code => code,
     })

@@ -106,7 +106,7 @@ impl runner::SuiteTask for Shown<'_> {
 
     fn save(&mut self, record: &RunRecord) -> Result<()> {
         self.remarks.of(record);
-        self.gravest = self.gravest.max(exit::of(record, false));
+        self.gravest = self.gravest.max(exit::of_run(record, false));
         let Some(timing) = timing(record) else { return Ok(()) };
         let mut output = Output::Stdout;
         output.write(&self.call.line(timing, record))?;

@@ -1,4 +1,4 @@
-//! What a command line asks for apart from a run: help, versions, checks of job files and of the machine.
+//! Actions other than a run: help, versions, checks of job files and of the machine.
 
 use super::request::{program, usage_code};
 use super::{checksum_test, clock_test, debug};
@@ -11,7 +11,7 @@ use runner::Runner;
 use std::fs::File;
 use std::io::BufReader;
 
-/// Does the action of an invocation that runs nothing.
+/// Carries out the action of an invocation that runs no job.
 ///
 /// # Errors
 /// When output cannot be written, or a file cannot be read.
@@ -22,7 +22,7 @@ pub fn perform(
     output: &mut Output,
 ) -> Result<u8> {
     let text = match &invocation.action {
-        // A run is not performed here.
+        // The caller handles runs.
         Action::Run => Ok(String::new()),
         Action::ParseOnly => Ok(debug::parsed(program(dialect), invocation)),
         Action::ShowCmd(text) | Action::Explain(text) | Action::ProfileHelp(text) => {
@@ -48,7 +48,7 @@ pub fn perform(
     }
 }
 
-/// What `--help` prints.
+/// The text of `--help`.
 fn help(dialect: Dialect) -> String {
     match dialect {
         Dialect::Fio => format!("{FIO_VERSION}\n{}", job::help::usage(dialect)),
@@ -56,7 +56,7 @@ fn help(dialect: Dialect) -> String {
     }
 }
 
-/// `--inflate-log`: what can be read of a damaged log is printed as well.
+/// `--inflate-log`: also prints the readable part of a damaged log.
 fn inflate(dialect: Dialect, path: &str, output: &mut Output) -> Result<u8> {
     let log = File::open(path).with_context(|| format!("--inflate-log={path}"))?;
     let mut text = Vec::new();

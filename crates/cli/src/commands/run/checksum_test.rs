@@ -1,4 +1,4 @@
-//! `--crctest`: how fast the checksums of verification are here.
+//! `--crctest`: measures the speed of the verification checksums on this machine.
 
 use crate::commands::run::request::{program, usage_code};
 use crate::output::{Output, say};
@@ -8,7 +8,7 @@ use job::{Dialect, VerifyMethod};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// Those that compute something, in the order fio tests them.
+/// The methods to test, in fio's order.
 const TESTED: [VerifyMethod; 14] = [
     VerifyMethod::Md5,
     VerifyMethod::Crc64,
@@ -26,16 +26,16 @@ const TESTED: [VerifyMethod; 14] = [
     VerifyMethod::Sha3_512,
 ];
 
-/// Bytes a checksum is taken of at a time.
+/// Bytes per checksum.
 const BLOCK: usize = 128 << 10;
 
-/// How long each is taken.
+/// Time for each method.
 const TIME: Duration = Duration::from_millis(100);
 
-/// Tests those that a list names, or all. "help" lists them.
+/// Tests the methods of a list, or all. "help" lists them.
 ///
 /// # Errors
-/// Those of the output.
+/// When `output` cannot be written.
 pub fn main(dialect: Dialect, names: Option<&str>, output: &mut Output) -> Result<u8> {
     if matches!(names, Some("help" | "?")) {
         let names: String = TESTED.iter().map(|method| format!("{}\n", method.name())).collect();
@@ -61,13 +61,13 @@ fn chosen(names: Option<&str>) -> Result<Vec<VerifyMethod>, String> {
         let known = TESTED.into_iter().find(|method| method.name() == name);
         known.ok_or_else(|| {
             let names: Vec<&str> = TESTED.iter().map(|method| method.name()).collect();
-            format!("'{name}' is none of {}", names.join(", "))
+            format!("unknown checksum '{name}'; expected {}", names.join(", "))
         })
     };
     names.split(',').map(find).collect()
 }
 
-/// MiB a second.
+/// Speed in MiB per second.
 fn speed(method: VerifyMethod) -> f64 {
     let data: Vec<u8> = (0..BLOCK).map(|at| (at * 31 + (at >> 8)) as u8).collect();
     let (begin, mut blocks) = (Instant::now(), 0_u32);
@@ -96,11 +96,9 @@ mod tests {
     }
 
     #[test]
-    fn a_list_chooses_and_what_is_none_is_named() {
+    fn a_list_chooses_methods_and_unknown_ones_are_refused() {
         assert_eq!(chosen(Some("crc7,md5")), Ok(vec![VerifyMethod::Crc7, VerifyMethod::Md5]));
         assert_eq!(chosen(None).map(|all| all.len()), Ok(14));
-        assert!(
-            chosen(Some("md4")).is_err_and(|text| text.contains("'md4' is none of md5, crc64"))
-        );
+        assert!(chosen(Some("md4")).is_err_and(|text| text.contains("'md4'; expected md5, crc64")));
     }
 }

@@ -1,9 +1,9 @@
 //! `--client`: runs jobs on servers and reports what they measured.
 
-mod interims;
-mod member;
+mod interim_results;
+mod server_link;
 
-use crate::commands::run::connection::words;
+use crate::commands::run::connection::describe_error;
 use crate::commands::run::gate::{self, Gate};
 use crate::commands::run::request::{RunRequest, SEED, program, usage_code};
 use crate::commands::run::status_line::StatusTicker;
@@ -12,7 +12,6 @@ use crate::output::{Output, say};
 use anyhow::Result;
 use job::{Action, Client, Dialect, Invocation};
 use judge::gate::Subject;
-use member::{Member, Stage};
 use record::{Cell, Message, RecordSet, RunRecord, Snapshot};
 use remote::{Address, FrameError, FromClient, FromServer};
 use report::RenderOptions;
@@ -20,20 +19,18 @@ use report::clients::{ClientReport, Clients};
 use runner::RunArchive;
 use runner::Signals;
 use runner::Trigger;
+use server_link::{ServerLink, ServerMessage, Stage};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// How often signals are looked at.
-const GLANCE: Duration = Duration::from_millis(50);
-
-/// What a server says, and which one.
-type Heard = (usize, Result<FromServer, FrameError>);
+/// Time between two polls of signals.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Runs the jobs of an invocation on its servers.
 ///
 /// # Errors
-/// Those of showing and keeping what was measured.
+/// When the results cannot be shown or saved.
 pub fn main(request: &RunRequest, output: &mut Output) -> Result<u8> {
     let usage = usage_code(request.dialect);
     let addresses = match check(request.invocation).and_then(|()| addresses(request.invocation)) {
@@ -44,9 +41,9 @@ pub fn main(request: &RunRequest, output: &mut Output) -> Result<u8> {
         }
     };
     let signals = request.runner.signals()?;
-    let (sender, heard) = channel();
-    let members = match member::connect(request, &addresses, &sender) {
-        Ok(members) => members,
+    let (sender, messages) = channel();
+    let servers = match server_link::connect(request, &addresses, &sender) {
+        Ok(servers) => servers,
         Err(text) => {
             say(&text);
             return Ok(exit::ERRORS);
@@ -56,10 +53,10 @@ pub fn main(request: &RunRequest, output: &mut Output) -> Result<u8> {
     let mut clients = Servers {
         request,
         output,
-        members,
-        heard,
+        servers,
+        messages,
         signals,
-        asked: signals.requests(),
+        requests: signals.requests(),
         trigger,
         code: None,
         text: request.is_text(),
@@ -68,19 +65,24 @@ pub fn main(request: &RunRequest, output: &mut Output) -> Result<u8> {
     clients.run()
 }
 
-/// Options that make no sense with servers, before anything is sent.
-fn check(asked: &Invocation) -> Result<(), String> {
+/// Refuses options that cannot be used with servers.
+fn check(invocation: &Invocation) -> Result<(), String> {
     let wrong = [
         (
-            !asked.allow_destroy.is_empty(),
-            "--allow-destroy: it is the server that must allow this; \
-          start the server with it",
+            !invocation.allow_destroy.is_empty(),
+            "--allow-destroy: only the server can allow this; start the server with it",
         ),
-        (asked.repeat.is_some(), "--repeat: does not work with --client; request it so many times"),
-        (asked.server.is_some(), "--server: a server takes jobs, --client gives them; choose one"),
-        (asked.live == Some(true), "--live: the runs are elsewhere; leave it out"),
-        (asked.metrics.is_some(), "--metrics: the runs are elsewhere; leave it out"),
-        (asked.daemonize.is_some(), "--daemonize: only a server goes into the background"),
+        (
+            invocation.repeat.is_some(),
+            "--repeat: does not work with --client; call the client several times",
+        ),
+        (
+            invocation.server.is_some(),
+            "--server: a server receives jobs, --client sends them; choose one",
+        ),
+        (invocation.live == Some(true), "--live: the jobs run on other machines; leave it out"),
+        (invocation.metrics.is_some(), "--metrics: the jobs run on other machines; leave it out"),
+        (invocation.daemonize.is_some(), "--daemonize: only a server can run in the background"),
     ];
     match wrong.iter().find(|(given, _)| *given) {
         Some((_, text)) => Err((*text).into()),
@@ -88,32 +90,32 @@ fn check(asked: &Invocation) -> Result<(), String> {
     }
 }
 
-fn addresses(asked: &Invocation) -> Result<Vec<Address>, String> {
+fn addresses(invocation: &Invocation) -> Result<Vec<Address>, String> {
     let address = |client: &Client| {
         Address::parse(&client.address).map_err(|error| format!("--client: {error}"))
     };
-    asked.clients.iter().map(address).collect()
+    invocation.clients.iter().map(address).collect()
 }
 
-/// All servers of a request.
+/// The servers of a request and their results.
 struct Servers<'a> {
     request: &'a RunRequest<'a>,
     output: &'a mut Output,
-    members: Vec<Member>,
-    heard: Receiver<Heard>,
+    servers: Vec<ServerLink>,
+    messages: Receiver<ServerMessage>,
     signals: &'a Signals,
-    /// How often it was asked, and passed on, what servers have measured so far.
-    asked: u64,
+    /// Number of SIGUSR1 that were passed on to the servers.
+    requests: u64,
     trigger: Trigger,
-    /// With what to end, where something went wrong.
+    /// The exit code, if something failed.
     code: Option<u8>,
-    /// The report is text.
+    /// Whether the report is text.
     text: bool,
     archive: RunArchive,
 }
 
 impl Servers<'_> {
-    /// A line of `--debug=net`, where that is asked for.
+    /// Prints a line of `--debug=net` if that was given.
     fn trace(&mut self, text: &str) -> Result<()> {
         match self.request.invocation.debug.covers("net") {
             true => self.output.write(&job::debug::line("net", std::process::id(), text)),
@@ -122,15 +124,15 @@ impl Servers<'_> {
     }
 
     fn trace_all(&mut self, text: impl Fn(&str) -> String) -> Result<()> {
-        let labels: Vec<String> = self.members.iter().map(Member::label).collect();
+        let labels: Vec<String> = self.servers.iter().map(ServerLink::label).collect();
         labels.iter().try_for_each(|label| self.trace(&text(label)))
     }
 
     fn run(&mut self) -> Result<u8> {
         self.trace_all(|label| format!("client: {label} connected"))?;
-        for member in &self.members {
+        for server in &self.servers {
             if self.text {
-                self.output.write(&format!("{}\n", member.machine))?;
+                self.output.write(&format!("{}\n", server.machine))?;
             }
         }
         if let Err(text) = self.submit() {
@@ -138,12 +140,12 @@ impl Servers<'_> {
             return Ok(exit::ERRORS);
         }
         self.trace_all(|label| format!("send ini to {label}"))?;
-        self.until(|stage| stage != Stage::Preparing)?;
+        self.wait_until(|stage| stage != Stage::Preparing)?;
         let caught = self.signals.caught();
         if let Some(code) =
             caught.map(|s| exit::interrupted(s, self.request.as_fio())).or(self.code)
         {
-            self.members.iter().for_each(Member::close);
+            self.servers.iter().for_each(ServerLink::close);
             return Ok(code);
         }
         if self.request.invocation.action == Action::ParseOnly {
@@ -158,16 +160,16 @@ impl Servers<'_> {
         };
         self.trace("client: start all")?;
         self.trace_all(|label| format!("client: start {label}"))?;
-        self.members.iter_mut().for_each(Member::start);
-        self.until(Stage::is_over)?;
+        self.servers.iter_mut().for_each(ServerLink::start);
+        self.wait_until(Stage::is_over)?;
         self.trigger.settle(true);
         self.conclude(&gate)
     }
 
     fn submit(&mut self) -> Result<(), String> {
-        let mut input = member::Files::default();
-        for (member, client) in self.members.iter_mut().zip(&self.request.invocation.clients) {
-            member.submit(client, self.request, &mut input)?;
+        let mut input = server_link::JobFiles::default();
+        for (server, client) in self.servers.iter_mut().zip(&self.request.invocation.clients) {
+            server.submit(client, self.request, &mut input)?;
         }
         Ok(())
     }
@@ -176,52 +178,52 @@ impl Servers<'_> {
         say(&format!("{}: error: {text}\n", program(self.request.dialect)));
     }
 
-    /// Jobs of all servers, as conditions name them.
+    /// The jobs of all servers, with the names that conditions use.
     fn subjects(&self) -> Vec<Subject> {
-        let several = self.members.len() > 1;
-        let of = |member: &Member| {
+        let several = self.servers.len() > 1;
+        let of = |server: &ServerLink| {
             let named = |job: &remote::Announced| {
                 let own = job.name.clone();
-                let name = if several { format!("{}: {own}", member.label()) } else { own };
-                // A server does not say with which engines its jobs do I/O.
+                let name = if several { format!("{}: {own}", server.label()) } else { own };
+                // Servers do not send the engines of their jobs, so this may be true.
                 Subject { name, directions: job.directions, sends_requests: true }
             };
-            member.jobs.iter().map(named).collect::<Vec<_>>()
+            server.jobs.iter().map(named).collect::<Vec<_>>()
         };
-        self.members.iter().flat_map(of).collect()
+        self.servers.iter().flat_map(of).collect()
     }
 
-    /// Hears the servers until all are where `done` wants them.
-    fn until(&mut self, done: fn(Stage) -> bool) -> Result<()> {
+    /// Handles messages until all servers have reached a stage for which `done` is true.
+    fn wait_until(&mut self, done: fn(Stage) -> bool) -> Result<()> {
         let request = self.request;
         let mut ticker =
             StatusTicker::new(request.invocation, self.output, request.as_fio(), self.text);
         let mut stopped = false;
-        while !self.members.iter().all(|member| done(member.stage)) {
-            match self.heard.recv_timeout(GLANCE) {
+        while !self.servers.iter().all(|server| done(server.stage)) {
+            match self.messages.recv_timeout(POLL_INTERVAL) {
                 Ok((index, message)) => {
                     if let Some(ticker) = &mut ticker {
                         ticker.clear()?;
                     }
-                    self.trace_heard(index, &message)?;
-                    self.take(index, message)?;
+                    self.trace_message(index, &message)?;
+                    self.handle(index, message)?;
                 }
                 Err(RecvTimeoutError::Timeout) => {}
-                // Every one has said its last word.
+                // All connections have ended.
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             if let (Some(signal), false) = (self.signals.caught(), stopped) {
                 stopped = true;
                 self.terminate(signal)?;
-                self.members.iter_mut().for_each(|member| member.stop(signal));
+                self.servers.iter_mut().for_each(|server| server.stop(signal));
             }
-            if self.running() && self.asked != self.signals.requests() {
-                self.asked = self.signals.requests();
-                self.members.iter().for_each(|member| member.say(&FromClient::Report));
+            if self.running() && self.requests != self.signals.requests() {
+                self.requests = self.signals.requests();
+                self.servers.iter().for_each(|server| server.say(&FromClient::Report));
             }
-            self.look_at_trigger();
+            self.poll_trigger();
             if let (Some(ticker), true) = (&mut ticker, self.running()) {
-                let snapshot = || joined(&self.members);
+                let snapshot = || joint_snapshot(&self.servers);
                 ticker.tick(snapshot)?;
             }
         }
@@ -231,20 +233,18 @@ impl Servers<'_> {
         }
     }
 
-    /// Has the servers keep their states when the trigger goes off, and runs our own command once
-    /// they have.
-    fn look_at_trigger(&self) {
+    /// When the trigger goes off, fetches the verify states of the servers, then runs the command.
+    fn poll_trigger(&self) {
         if self.running() && self.trigger.goes_off() {
             let command = self.request.invocation.trigger.remote.clone();
-            let pull = FromClient::Trigger { command };
-            self.members.iter().for_each(|member| member.say(&pull));
+            let trigger = FromClient::Trigger { command };
+            self.servers.iter().for_each(|server| server.say(&trigger));
         }
-        self.trigger
-            .settle(self.members.iter().all(|member| member.kept || member.stage.is_over()));
+        self.trigger.settle(self.servers.iter().all(|s| s.states_received || s.stage.is_over()));
     }
 
     fn running(&self) -> bool {
-        self.members.iter().any(|member| member.stage == Stage::Running)
+        self.servers.iter().any(|server| server.stage == Stage::Running)
     }
 
     fn terminate(&mut self, signal: i32) -> Result<()> {
@@ -258,53 +258,53 @@ impl Servers<'_> {
         }
     }
 
-    fn take(&mut self, index: usize, message: Result<FromServer, FrameError>) -> Result<()> {
+    fn handle(&mut self, index: usize, message: Result<FromServer, FrameError>) -> Result<()> {
         let aux_path = self.request.invocation.aux_path.as_str();
-        let Some(member) = self.members.get_mut(index) else { return Ok(()) };
+        let Some(server) = self.servers.get_mut(index) else { return Ok(()) };
         match message {
             Ok(FromServer::Text(text)) if self.text => {
-                self.output.write(&report::normal::prefixed(&member.machine.name, &text))?;
+                self.output.write(&report::normal::prefixed(&server.machine.name, &text))?;
             }
             Ok(FromServer::Messages(messages)) => {
                 let lines = report::messages::lines(program(self.request.dialect), &messages);
-                say(&report::normal::prefixed(&member.machine.name, &lines));
+                say(&report::normal::prefixed(&server.machine.name, &lines));
             }
             Ok(FromServer::Refused(refusal)) => {
                 let text = format!("{}\n", refusal.text);
-                say(&report::normal::prefixed(&member.machine.name, &text));
+                say(&report::normal::prefixed(&server.machine.name, &text));
                 self.code.get_or_insert(refusal.exit_code);
-                member.stage = Stage::Lost;
+                server.stage = Stage::Lost;
             }
             Ok(FromServer::Ready(jobs)) => {
-                member.jobs = jobs;
-                member.stage = Stage::Ready;
+                server.jobs = jobs;
+                server.stage = Stage::Ready;
             }
             Ok(FromServer::Wants(names)) => {
-                member.say(&FromClient::Files(member.kept_before(&names, aux_path)));
+                server.say(&FromClient::Files(server.stored_states(&names, aux_path)));
             }
-            Ok(FromServer::Live(snapshot)) => member.snapshot = Some(snapshot),
+            Ok(FromServer::Live(snapshot)) => server.snapshot = Some(snapshot),
             Ok(FromServer::SoFar(record)) => self.so_far(index, *record)?,
             Ok(FromServer::Kept) => {
-                member.say(&FromClient::Held);
-                member.kept = true;
+                server.say(&FromClient::Held);
+                server.states_received = true;
             }
             Ok(FromServer::Triggered(Some(failure))) => {
-                let text = format!("{}: {failure}", member.label());
+                let text = format!("{}: {failure}", server.label());
                 self.complain(&text);
                 self.code = Some(exit::ERRORS);
             }
             Ok(FromServer::Done(record)) => self.done(index, *record)?,
             Ok(FromServer::File(file)) => {
-                if let Err(text) = member.keep(&file, aux_path) {
+                if let Err(text) = server.write_part(&file, aux_path) {
                     self.complain(&text);
                     self.code = Some(exit::ERRORS);
                 }
             }
             Ok(_) => {}
-            Err(_) if member.stage.is_over() => {}
+            Err(_) if server.stage.is_over() => {}
             Err(error) => {
-                let text = format!("{}: {}", member.label(), words(&error));
-                member.stage = Stage::Lost;
+                let text = format!("{}: {}", server.label(), describe_error(&error));
+                server.stage = Stage::Lost;
                 self.complain(&text);
                 self.code = Some(exit::ERRORS);
             }
@@ -312,27 +312,27 @@ impl Servers<'_> {
         Ok(())
     }
 
-    fn trace_heard(
+    fn trace_message(
         &mut self,
         index: usize,
         message: &Result<FromServer, FrameError>,
     ) -> Result<()> {
-        let (Some(member), Ok(message)) = (self.members.get(index), message) else { return Ok(()) };
-        let text = format!("client: got cmd op {} from {}", message.kind(), member.label());
+        let (Some(server), Ok(message)) = (self.servers.get(index), message) else { return Ok(()) };
+        let text = format!("client: got cmd op {} from {}", message.kind(), server.label());
         self.trace(&text)
     }
 
-    /// Takes the results of a server, and shows them as text at once: another may run much longer.
+    /// Archives the results of a server and shows them as text at once: others may run much longer.
     fn done(&mut self, index: usize, mut record: RunRecord) -> Result<()> {
         let options = self.request.render_options(self.output);
-        let Some(member) = self.members.get_mut(index) else { return Ok(()) };
-        member.stage = Stage::Done;
-        record.cell = Some(Cell { name: member.label(), round: 0, ..Cell::default() });
+        let Some(server) = self.servers.get_mut(index) else { return Ok(()) };
+        server.stage = Stage::Done;
+        record.cell = Some(Cell { name: server.label(), round: 0, ..Cell::default() });
         let new: Vec<&Message> = record.messages.iter().collect();
         let lines = report::messages::lines(program(self.request.dialect), new);
-        say(&report::normal::prefixed(&member.machine.name, &lines));
+        say(&report::normal::prefixed(&server.machine.name, &lines));
         self.archive.add(&record);
-        let report = member.report(record);
+        let report = server.report(record);
         self.archive.add_summary(&report.record, &report.judged);
         if self.text {
             self.output.write(&report::normal::server(&report, &options))?;
@@ -341,14 +341,14 @@ impl Servers<'_> {
             let verdict = report::verdict::lines_for_fio(&report.judged);
             say(&report::normal::prefixed(&report.name, &verdict));
         }
-        member.report = Some(report);
+        server.report = Some(report);
         Ok(())
     }
 
-    /// Keeps and shows what all measured.
+    /// Saves and reports the results of all servers.
     fn conclude(&mut self, gate: &Gate) -> Result<u8> {
         let reports: Vec<ClientReport> =
-            self.members.iter_mut().filter_map(|member| member.report.take()).collect();
+            self.servers.iter_mut().filter_map(|server| server.report.take()).collect();
         let set = RecordSet {
             schema: record::SCHEMA_VERSION,
             fathom_version: env!("CARGO_PKG_VERSION").into(),
@@ -356,8 +356,8 @@ impl Servers<'_> {
             seed: SEED,
             runs: reports.iter().map(|report| report.record.clone()).collect(),
         };
-        // Kept before anything looks at it, as a run here is.
-        let kept = match &self.request.invocation.record {
+        // Saved before anything else can fail.
+        let saved = match &self.request.invocation.record {
             Some(path) => formats::save_set(&set, path),
             None => Ok(()),
         };
@@ -382,17 +382,17 @@ impl Servers<'_> {
             exit::ERRORS
         });
         let logged = self.log_bandwidth(&set);
-        kept?;
+        saved?;
         let as_fio = self.request.dialect == Dialect::Fio;
         let interrupted = self.signals.caught().map(|signal| exit::interrupted(signal, as_fio));
-        let errors = set.runs.iter().map(|run| exit::of(run, as_fio)).find(|code| *code != 0);
-        // fio counts failed jobs where they run; its client only tells that there were some.
+        let errors = set.runs.iter().map(|run| exit::of_run(run, as_fio)).find(|code| *code != 0);
+        // fio's exit code is the number of failed jobs where they run, and 1 at the client.
         let errors = errors.map(|code| if as_fio { exit::ERRORS } else { code });
         let code = interrupted.or(self.code).or(errors).or(trigger).or(logged).or(missed);
         Ok(code.unwrap_or(0))
     }
 
-    /// Logs the bandwidth of all jobs together, if asked for; the exit code when it fails.
+    /// Writes the logs of `--bandwidth-log`, if it was given. Returns an exit code on failure.
     fn log_bandwidth(&self, set: &RecordSet) -> Option<u8> {
         if !self.request.invocation.bandwidth_log {
             return None;
@@ -405,9 +405,9 @@ impl Servers<'_> {
     }
 }
 
-/// What all servers do now, as one.
-fn joined(members: &[Member]) -> Snapshot {
-    let known = || members.iter().filter_map(|member| member.snapshot.as_ref());
+/// The latest snapshots of all servers in one.
+fn joint_snapshot(servers: &[ServerLink]) -> Snapshot {
+    let known = || servers.iter().filter_map(|server| server.snapshot.as_ref());
     Snapshot {
         at: known().map(|snapshot| snapshot.at).max().unwrap_or_default(),
         workers: known().flat_map(|snapshot| snapshot.workers.clone()).collect(),

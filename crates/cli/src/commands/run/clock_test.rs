@@ -1,4 +1,4 @@
-//! `--cpuclock-test`: whether the counters of the CPUs are one clock.
+//! `--cpuclock-test`: checks that the time stamp counters of the CPUs are synchronised.
 
 use crate::exit;
 use crate::output::Output;
@@ -6,10 +6,10 @@ use anyhow::Result;
 use record::Facts;
 use std::fmt::Write;
 
-/// Tests the CPUs this program may use and says what came of it, as fio does.
+/// Tests the CPUs that this program may use and prints the result as fio does.
 ///
 /// # Errors
-/// Those of the output.
+/// When `output` cannot be written.
 pub fn main(machine: &Facts, output: &mut Output) -> Result<u8> {
     let test = engine::clock_test(&machine.cpu.allowed);
     let (text, passed) = words(&test);

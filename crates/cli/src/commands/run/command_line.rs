@@ -1,4 +1,4 @@
-//! From the words of a command line to the invocation.
+//! Parses the command line of a run.
 
 use super::request::check_job_files;
 use job::{Action, Dialect, Invocation, JobErrors};
@@ -6,13 +6,13 @@ use runner::Runner;
 use runner::inputs::Machine;
 use std::ffi::OsString;
 
-/// Why nothing was run: a line for the user.
+/// A usage error: a line for the user.
 pub struct UsageError(pub String);
 
-/// The invocation, and those that run in turn with it, with the traces that they replay.
+/// Parses the invocation and those of `--interleave`, and reads the traces that they replay.
 ///
 /// # Errors
-/// What is wrong with an option, a job file or a trace.
+/// When an option, a job file or a trace is wrong.
 pub fn read(
     dialect: Dialect,
     words: &[OsString],
@@ -31,7 +31,7 @@ pub fn read(
     Ok((invocation, others))
 }
 
-/// The invocation, and those that run in turn with it.
+/// Parses the invocation and those of `--interleave`.
 fn parse(
     arguments: &[String],
     dialect: Dialect,
@@ -44,7 +44,7 @@ fn parse(
     Ok((invocation, others))
 }
 
-/// The arguments as text. Replacing what is not UTF-8 would name another file than the one meant.
+/// The arguments as text. Invalid UTF-8 is refused: replacing it would name another file.
 ///
 /// # Errors
 /// The argument that is not UTF-8.

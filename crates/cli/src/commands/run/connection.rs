@@ -1,4 +1,4 @@
-//! Sockets between clients and servers: TCP and UNIX alike.
+//! Connections between clients and servers, by TCP or UNIX sockets.
 
 use remote::{Address, Family, FrameError};
 use serde::Serialize;
@@ -12,14 +12,14 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// How long a connection may take to come about.
-const CONNECT: Duration = Duration::from_secs(10);
+/// Longest time to establish a connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How often a side that has nothing to say says that it is there.
+/// Time between two heartbeats.
 const HEARTBEAT: Duration = Duration::from_secs(2);
 
-/// A side that is silent for this long is taken for gone.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+/// A side that sends nothing for this long is considered gone.
+pub const SILENCE_MAX: Duration = Duration::from_secs(30);
 
 /// A connection.
 pub enum Stream {
@@ -41,7 +41,7 @@ impl Stream {
         };
         let mut last = io::Error::new(io::ErrorKind::NotFound, "it has no such address");
         for address in addresses(family, &host, port)? {
-            match TcpStream::connect_timeout(&address, CONNECT) {
+            match TcpStream::connect_timeout(&address, CONNECT_TIMEOUT) {
                 Ok(stream) => return Stream::tcp(stream),
                 Err(error) => last = error,
             }
@@ -55,11 +55,11 @@ impl Stream {
         Ok(Stream::Tcp(stream))
     }
 
-    /// Bounds how long a read or a write may take.
+    /// Limits the time of each read and write.
     ///
     /// # Errors
-    /// Those of the system.
-    pub fn bound(&self, time: Duration) -> io::Result<()> {
+    /// When the socket refuses it.
+    pub fn set_timeout(&self, time: Duration) -> io::Result<()> {
         match self {
             Stream::Tcp(s) => s.set_read_timeout(Some(time)).and(s.set_write_timeout(Some(time))),
             Stream::Socket(s) => {
@@ -68,16 +68,16 @@ impl Stream {
         }
     }
 
-    /// Ends it for both sides.
+    /// Closes the connection for both sides.
     pub fn close(&self) {
-        // One that is closed already is as it shall be.
+        // It may be closed already.
         let _ = match self {
             Stream::Tcp(stream) => stream.shutdown(Shutdown::Both),
             Stream::Socket(stream) => stream.shutdown(Shutdown::Both),
         };
     }
 
-    /// Our side's address, where there is a network.
+    /// The local IP address; `None` for a UNIX socket.
     pub fn local(&self) -> Option<IpAddr> {
         match self {
             Stream::Tcp(stream) => stream.local_addr().ok().map(|address| address.ip()),
@@ -85,7 +85,7 @@ impl Stream {
         }
     }
 
-    /// The other side, for people.
+    /// The address of the other side, for messages.
     pub fn peer(&self) -> String {
         match self {
             Stream::Tcp(stream) => {
@@ -127,7 +127,7 @@ fn addresses(family: Family, host: &str, port: u16) -> io::Result<Vec<SocketAddr
     Ok((host, port).to_socket_addrs()?.filter(fits).collect())
 }
 
-/// Where a server waits.
+/// A listening socket.
 pub enum Listener {
     /// On a network.
     Tcp(TcpListener),
@@ -139,7 +139,7 @@ impl Listener {
     /// Begins to listen.
     ///
     /// # Errors
-    /// The address is not ours, or in use.
+    /// When the address is in use, or not one of this machine.
     pub fn bind(address: &Address) -> io::Result<Listener> {
         match address {
             Address::Tcp { family, port, .. } => {
@@ -156,7 +156,7 @@ impl Listener {
     /// Waits for the next client.
     ///
     /// # Errors
-    /// Those of the system.
+    /// When no connection can be accepted, such as without free file descriptors.
     pub fn accept(&self) -> io::Result<Stream> {
         match self {
             Listener::Tcp(listener) => Stream::tcp(listener.accept()?.0),
@@ -164,7 +164,7 @@ impl Listener {
         }
     }
 
-    /// Whether hosts other than this one may reach it.
+    /// Whether other hosts may be able to connect.
     pub fn is_open(&self) -> bool {
         match self {
             Listener::Tcp(listener) => {
@@ -175,8 +175,7 @@ impl Listener {
     }
 }
 
-/// Removes a socket that a server left which no longer is there. Anything else at the path stays,
-/// and is in the way.
+/// Removes the socket of a server that has ended. Leaves everything else at the path.
 fn remove_stale(path: &Path) -> io::Result<()> {
     let is_socket = std::fs::symlink_metadata(path).is_ok_and(|at| at.file_type().is_socket());
     let refused =
@@ -184,73 +183,73 @@ fn remove_stale(path: &Path) -> io::Result<()> {
     if is_socket && refused() { std::fs::remove_file(path) } else { Ok(()) }
 }
 
-/// What is said to the other side, with heartbeats in between; they end with the value.
-pub struct Mouth {
+/// Sends messages to the other side, and heartbeats until it is dropped.
+pub struct MessageWriter {
     stream: Arc<Stream>,
-    turn: Arc<Mutex<()>>,
-    _heart: Sender<()>,
+    lock: Arc<Mutex<()>>,
+    _heartbeat: Sender<()>,
 }
 
-impl Mouth {
-    /// Speaks, and says `alive` when nothing else was said for a while.
-    pub fn new<T: Serialize + Send + 'static>(stream: &Arc<Stream>, alive: T) -> Mouth {
-        let turn = Arc::new(Mutex::new(()));
-        let (heart, beats) = channel::<()>();
-        let (theirs, in_turn) = (Arc::clone(stream), Arc::clone(&turn));
+impl MessageWriter {
+    /// Sends messages to a stream, and `heartbeat` at regular intervals.
+    pub fn new<T: Serialize + Send + 'static>(stream: &Arc<Stream>, heartbeat: T) -> MessageWriter {
+        let lock = Arc::new(Mutex::new(()));
+        let (sender, dropped) = channel::<()>();
+        let (their_stream, their_lock) = (Arc::clone(stream), Arc::clone(&lock));
         std::thread::spawn(move || {
-            while let Err(RecvTimeoutError::Timeout) = beats.recv_timeout(HEARTBEAT) {
-                if say(&theirs, &in_turn, &alive).is_err() {
+            while let Err(RecvTimeoutError::Timeout) = dropped.recv_timeout(HEARTBEAT) {
+                if write(&their_stream, &their_lock, &heartbeat).is_err() {
                     break;
                 }
             }
         });
-        Mouth { stream: Arc::clone(stream), turn, _heart: heart }
+        MessageWriter { stream: Arc::clone(stream), lock, _heartbeat: sender }
     }
 
-    /// Says something.
+    /// Sends a message.
     ///
     /// # Errors
-    /// The other side is gone.
+    /// When the other side is gone.
     pub fn say(&self, message: &impl Serialize) -> io::Result<()> {
-        say(&self.stream, &self.turn, message)
+        write(&self.stream, &self.lock, message)
     }
 
-    /// Ends the connection.
+    /// Closes the connection.
     pub fn close(&self) {
         self.stream.close();
     }
 }
 
-fn say(stream: &Stream, turn: &Mutex<()>, message: &impl Serialize) -> io::Result<()> {
-    let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
+fn write(stream: &Stream, lock: &Mutex<()>, message: &impl Serialize) -> io::Result<()> {
+    let _guard = lock.lock().unwrap_or_else(PoisonError::into_inner);
     remote::write(stream, message)
 }
 
-/// Hears what the other side says, in a thread of its own; `heard` gets each message and at last an
-/// error, and says whether to go on.
-pub fn hear<T: DeserializeOwned>(
+/// Reads the messages of the other side in a thread of its own. `handle` gets each message, and an
+/// error at the end. It returns whether to go on.
+pub fn read_messages<T: DeserializeOwned>(
     stream: Arc<Stream>,
     limit: u32,
-    mut heard: impl FnMut(Result<T, FrameError>) -> bool + Send + 'static,
+    mut handle: impl FnMut(Result<T, FrameError>) -> bool + Send + 'static,
 ) {
     std::thread::spawn(move || {
         loop {
             let message = remote::read(&*stream, limit);
             let failed = message.is_err();
-            if !heard(message) || failed {
+            if !handle(message) || failed {
                 break;
             }
         }
     });
 }
 
-/// An error of a connection in a few words.
-pub fn words(error: &FrameError) -> String {
+/// An error of a connection, for a message.
+pub fn describe_error(error: &FrameError) -> String {
     match error {
         FrameError::Io(error)
             if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) =>
         {
-            format!("nothing was heard of it for {} s", PATIENCE.as_secs())
+            format!("no message for {} s", SILENCE_MAX.as_secs())
         }
         other => other.to_string(),
     }

@@ -1,4 +1,4 @@
-//! What the user of this terminal sees of a run while it goes on.
+//! Shows a run on the terminal while it goes on.
 
 use super::interim::InterimReports;
 use super::live_view::LiveView;
@@ -21,11 +21,11 @@ pub struct Console<'a> {
     trigger: Trigger,
     interims: Option<InterimReports>,
     stopping: bool,
-    /// The cell of a set that the run belongs to.
+    /// The cell of the run within a set.
     cell: Option<Cell>,
-    /// Whether `--bandwidth-log` asks for logs of the bandwidth of all jobs.
+    /// Whether to write the logs of `--bandwidth-log`.
     aggregates_logs: bool,
-    /// All of those logs were written.
+    /// Whether all of those logs were written.
     has_aggregated_logs: bool,
 }
 
@@ -68,7 +68,7 @@ impl<'a> Console<'a> {
         Console { cell: Some(cell), ..self }
     }
 
-    /// How the command of `--trigger` failed, if it did.
+    /// Why the command of `--trigger` failed, if it did.
     pub fn trigger_failure(&self) -> Option<String> {
         self.trigger.failure()
     }
@@ -78,14 +78,14 @@ impl<'a> Console<'a> {
         self.has_aggregated_logs
     }
 
-    /// Adds what was measured since the last interim report, if there was one.
+    /// Adds the results since the last interim report, if there was one.
     pub fn add_since_last_report(&mut self, record: &RunRecord, judged: &mut Judged) {
         if let Some(interims) = &mut self.interims {
             interims.history.add_since(record, judged);
         }
     }
 
-    /// Makes room for a line.
+    /// Erases the status line.
     fn clear(&mut self) -> Result<()> {
         match &mut self.ticker {
             Some(ticker) => ticker.clear(),
@@ -108,7 +108,7 @@ impl<'a> Console<'a> {
             (true, false) => say(&line),
             (false, _) => {
                 say(&format!(
-                    "fathom: terminating on signal {signal}; once more ends it at once\n"
+                    "fathom: terminating on signal {signal}; a second one ends it at once\n"
                 ));
             }
         }

@@ -1,11 +1,11 @@
-//! `--debug`: what is traced beside the workers, which trace themselves.
+//! `--debug`: lines before and after a run. Those during a run come from the workers.
 
 use job::debug::{line, parse};
 use job::{Invocation, Job};
 use plan::Plan;
 use record::RunRecord;
 
-/// What is said before a run: what is traced, then the options, files and disks of the jobs.
+/// The lines before a run: traced areas, then options, files and disks of the jobs.
 pub fn before(program: &str, invocation: &Invocation, plan: &Plan) -> String {
     let (debug, id) = (&invocation.debug, std::process::id());
     let mut out = traced(program, invocation);
@@ -29,7 +29,7 @@ pub fn before(program: &str, invocation: &Invocation, plan: &Plan) -> String {
     out
 }
 
-/// What is said where nothing but the options is looked at.
+/// The lines when the options are only parsed.
 pub fn parsed(program: &str, invocation: &Invocation) -> String {
     traced(program, invocation) + &options(invocation)
 }
@@ -40,7 +40,7 @@ fn traced(program: &str, invocation: &Invocation) -> String {
     invocation.debug.areas.iter().map(line).collect()
 }
 
-/// The options of the jobs; without any job those that would hold for all.
+/// The options of the jobs; without jobs, the global options.
 fn options(invocation: &Invocation) -> String {
     if !invocation.debug.covers("parse") {
         return String::new();
@@ -83,7 +83,7 @@ fn files(plan: &Plan, id: u32) -> String {
     out + &line("file", id, "setup files")
 }
 
-/// What is said after a run: which clock it had, and how good that was.
+/// The line after a run: its clock and how precise it was.
 pub fn after(invocation: &Invocation, record: &RunRecord) -> String {
     if !invocation.debug.covers("time") {
         return String::new();

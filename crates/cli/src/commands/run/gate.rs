@@ -1,4 +1,4 @@
-//! `--accept`: conditions, read before the run and held against it afterwards.
+//! `--accept`: conditions, parsed before the run and checked after it.
 
 use crate::exit;
 use crate::output::say;
@@ -18,7 +18,7 @@ pub struct Gate<'a> {
 }
 
 impl<'a> Gate<'a> {
-    /// Reads the conditions. `jobs`: what they may be about.
+    /// Parses the conditions. `jobs` are the jobs that they may name.
     ///
     /// # Errors
     /// The condition, what is wrong with it, and what was expected.
@@ -31,14 +31,16 @@ impl<'a> Gate<'a> {
         let conditions = conditions.map_err(|mistake| format!("--accept: {mistake}"))?;
         if let (Some(path), true) = (&invocation.junit, conditions.is_empty()) {
             let path = path.display();
-            return Err(format!("--junit={path}: needs conditions; give some with --accept"));
+            return Err(format!(
+                "--junit={path}: there are no conditions; give some with --accept"
+            ));
         }
         let junit = invocation.junit.as_deref();
         Ok(Gate { conditions, undecided_passes: invocation.undecided_passes, junit })
     }
 
-    /// Holds the runs against the conditions; what comes out becomes part of `judged`. The exit code
-    /// when a condition is not met.
+    /// Checks the conditions and adds the results to `judged`. Returns the exit code if a condition is
+    /// not met.
     pub fn apply(&self, runs: &[RunRecord], judged: &mut Judged, seed: u64) -> Option<u8> {
         if self.conditions.is_empty() {
             return None;
@@ -50,10 +52,10 @@ impl<'a> Gate<'a> {
         (!passed).then_some(exit::GATE)
     }
 
-    /// Writes the outcome where `--junit` says, when there is one.
+    /// Writes the results to the file of `--junit`, if it was given.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When the file cannot be written.
     pub fn write_junit(&self, runs: &[RunRecord], judged: &Judged) -> Result<()> {
         let (Some(path), Some(gated)) = (self.junit, &judged.gate) else { return Ok(()) };
         let milliseconds = runs
@@ -66,8 +68,7 @@ impl<'a> Gate<'a> {
     }
 }
 
-/// Says what the conditions came to: under the name fio, standard output holds what fio prints and
-/// nothing else.
+/// Prints the results to standard error: as fio, standard output has only what fio prints.
 pub fn show_for_fio(judged: &Judged) {
     if let Some(gated) = &judged.gate {
         let style = Style::default();

@@ -1,4 +1,4 @@
-//! Reports on a run that still goes on (`--status-interval`, SIGUSR1).
+//! Reports on a run in progress (`--status-interval`, SIGUSR1).
 
 use super::request::RunRequest;
 use crate::output::Output;
@@ -6,25 +6,25 @@ use judge::Judged;
 use record::{Format, RunRecord};
 use report::{RenderOptions, Subject};
 
-/// Makes one interim report after the other.
+/// Makes the interim reports of a run.
 pub struct InterimReports {
     formats: Vec<Format>,
     options: RenderOptions,
-    /// What was reported before.
+    /// The earlier reports.
     pub history: InterimHistory,
 }
 
-/// What was reported of a run while it went on.
+/// The interim reports that were made of a run.
 #[derive(Default)]
 pub struct InterimHistory {
-    /// The run is reported more than once.
+    /// Whether the run is reported more than once.
     pub is_wanted: bool,
     reports: u64,
     before: Option<RunRecord>,
 }
 
 impl InterimHistory {
-    /// Judges the results so far, with what was measured since the report before.
+    /// Judges the results so far, with those since the previous report.
     pub fn judge_so_far(&mut self, record: &RunRecord) -> Judged {
         let mut judged = judge::figures(record);
         self.is_wanted = true;
@@ -33,7 +33,7 @@ impl InterimHistory {
         judged
     }
 
-    /// Adds what was measured since the report before, if the run is reported more than once.
+    /// Adds the results since the previous report, if the run is reported more than once.
     pub fn add_since(&mut self, record: &RunRecord, judged: &mut Judged) {
         if self.is_wanted {
             self.reports += 1;

@@ -1,9 +1,9 @@
-//! A run as a picture on the terminal, in place of the status line.
+//! The live view: figures and graphs of a run on the terminal, in place of the status line.
 
-use super::request::{OutputMode, program};
-use crate::output::{Held, Output, Stream, hold};
+use super::request::OutputMode;
+use crate::output::{HeldOutput, Output, Stream, can_draw, hold};
 use anyhow::Result;
-use job::{Dialect, Eta, Invocation};
+use job::{Eta, Invocation};
 use live::feed::Subscription;
 use live::run::{Moment, RunInfo, RunScreen};
 use live::{Action, Event, Palette, Terminal};
@@ -12,169 +12,132 @@ use runner::Pauses;
 use runner::RunInProgress;
 use signal_hook::consts::SIGINT;
 use signal_hook::low_level;
-use std::io::{self, IsTerminal};
+use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A run that is over sooner is not worth a picture.
-const LONG: f64 = 5.0;
-/// How often it is asked how long the run will take.
-const ASKED_EVERY: Duration = Duration::from_millis(250);
+/// Shorter runs, in seconds, get no live view unless `--live` asks for it.
+const LONG_RUN_S: f64 = 5.0;
+/// Time between two estimates of the length of the run.
+const ESTIMATE_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Whether there is to be a picture.
+/// When to show the live view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LiveMode {
     Never,
-    /// Once it is known that the run takes long.
-    WhereLong,
+    /// As soon as the run is known to take long.
+    LongRuns,
     Always,
 }
 
 impl LiveMode {
-    fn of(invocation: &Invocation, output: &Output, mode: OutputMode) -> LiveMode {
-        if mode.as_fio || !is_possible() {
+    fn new(invocation: &Invocation, output: &Output, mode: OutputMode) -> LiveMode {
+        if mode.as_fio || !can_draw() {
             return LiveMode::Never;
         }
         let lines = invocation.status_interval.is_some() || !mode.text && output.is_terminal();
         match invocation.live {
             Some(true) => LiveMode::Always,
             Some(false) => LiveMode::Never,
-            // Who asks for lines, or for none, gets what they ask for.
+            // Options that ask for lines, or for no lines, take precedence.
             None if lines || invocation.eta != Eta::Auto || !invocation.debug.areas.is_empty() => {
                 LiveMode::Never
             }
-            None => LiveMode::WhereLong,
+            None => LiveMode::LongRuns,
         }
     }
 }
 
-/// Whether standard output is a terminal that can show a picture.
-fn is_possible() -> bool {
-    let dumb = std::env::var_os("TERM").is_none_or(|name| name.is_empty() || name == "dumb");
-    io::stdout().is_terminal() && !dumb
-}
-
-/// What is wrong with `--live` where it was given.
-///
-/// # Errors
-/// Why there can be no picture, and what to do.
-pub fn check(invocation: &Invocation, dialect: Dialect) -> Result<(), String> {
-    if invocation.live != Some(true) {
-        return Ok(());
-    }
-    if dialect == Dialect::Fio {
-        return Err(format!(
-            "--live: not under the name {}, whose --eta has a status line; \
-                            say 'fathom run --live'",
-            program(dialect)
-        ));
-    }
-    if !invocation.debug.areas.is_empty() {
-        return Err("--live: --debug writes lines where the picture would be; \
-                    leave one of them out"
-            .into());
-    }
-    match is_possible() {
-        true => Ok(()),
-        false => {
-            Err("--live: standard output is no terminal that can show a picture; leave it out, \
-                      or follow the run from another terminal with 'fathom watch --run'"
-                .into())
-        }
-    }
-}
-
-/// The picture, once there is one.
+/// The live view of a run, and when to show it.
 pub struct LiveView {
-    wanted: LiveMode,
-    ask_at: Instant,
-    picture: Option<Picture>,
+    mode: LiveMode,
+    next_estimate: Instant,
+    screen: Option<LiveScreen>,
 }
 
 impl LiveView {
-    /// For a run; nothing is drawn yet.
+    /// The live view of a run that has not started. Draws nothing.
     pub fn new(invocation: &Invocation, output: &Output, mode: OutputMode) -> LiveView {
-        let wanted = LiveMode::of(invocation, output, mode);
-        LiveView { wanted, ask_at: Instant::now(), picture: None }
+        let mode = LiveMode::new(invocation, output, mode);
+        LiveView { mode, next_estimate: Instant::now(), screen: None }
     }
 
-    /// Whether it is time to take the terminal.
+    /// Whether to call [`LiveView::start`] now.
     pub fn is_due(&mut self, run: &RunInProgress) -> bool {
-        match self.wanted {
+        match self.mode {
             LiveMode::Never => false,
-            LiveMode::Always => self.picture.is_none(),
-            LiveMode::WhereLong => {
+            LiveMode::Always => self.screen.is_none(),
+            LiveMode::LongRuns => {
                 let now = Instant::now();
-                if self.picture.is_some() || now < self.ask_at {
+                if self.screen.is_some() || now < self.next_estimate {
                     return false;
                 }
-                self.ask_at = now + ASKED_EVERY;
+                self.next_estimate = now + ESTIMATE_INTERVAL;
                 let snapshot = run.run.snapshot();
                 let left = report::status::remaining_seconds(&snapshot).unwrap_or(0.0);
-                run.signals.caught().is_none() && snapshot.at.seconds() + left > LONG
+                run.signals.caught().is_none() && snapshot.at.seconds() + left > LONG_RUN_S
             }
         }
     }
 
-    /// Takes the terminal. Where it cannot be had there is no picture, now or later.
+    /// Takes over the terminal. If that fails, the run has no live view.
     ///
     /// # Errors
-    /// When the signals that stop and continue a program cannot be heard.
+    /// When the handlers of SIGTSTP and SIGCONT cannot be installed.
     pub fn start(&mut self, run: &RunInProgress) -> Result<()> {
-        self.picture = Picture::take(run)?;
-        if self.picture.is_none() {
-            self.wanted = LiveMode::Never;
+        self.screen = LiveScreen::open(run)?;
+        if self.screen.is_none() {
+            self.mode = LiveMode::Never;
         }
         Ok(())
     }
 
-    /// A moment has passed; whether there is a picture.
+    /// Draws what is new. Returns whether the live view is shown.
     pub fn poll(&mut self, run: &RunInProgress) -> bool {
-        let Some(picture) = &mut self.picture else { return false };
-        if picture.poll(run).is_err() {
-            // The terminal is gone. The run is not.
+        let Some(screen) = &mut self.screen else { return false };
+        if screen.poll(run).is_err() {
+            // The terminal is gone, but the run goes on.
             self.leave();
         }
-        self.picture.is_some()
+        self.screen.is_some()
     }
 
-    /// Gives the terminal back; what was said meanwhile is said again. There is no picture any more.
+    /// Ends the live view, restores the terminal, and prints the text that was held back.
     pub fn leave(&mut self) {
-        self.wanted = LiveMode::Never;
-        self.picture = None;
+        self.mode = LiveMode::Never;
+        self.screen = None;
     }
 }
 
-/// A picture on the terminal. In this order its parts are given back.
-struct Picture {
+/// The live view on the terminal. The order of the fields is the order in which they are dropped.
+struct LiveScreen {
     terminal: Terminal,
-    /// What is said meanwhile.
-    held: Held,
+    held: HeldOutput,
     pauses: Pauses,
     screen: RunScreen,
     shown: Option<Arc<Moment>>,
-    _wanted: Subscription,
+    _subscription: Subscription,
 }
 
-impl Picture {
-    /// Takes the terminal; `None` where it cannot be had.
-    fn take(run: &RunInProgress) -> Result<Option<Picture>> {
+impl LiveScreen {
+    /// Takes over the terminal; `None` if that fails.
+    fn open(run: &RunInProgress) -> Result<Option<LiveScreen>> {
         let pauses = Pauses::catch()?;
         run.signals.catch_hang_up()?;
         let colour = Output::Stdout.style().colour;
         let Ok(terminal) = Terminal::open(Palette { colour }) else { return Ok(None) };
         let head = run.hub.latest().map_or_else(RunInfo::default, |(head, _)| (*head).clone());
-        let mut picture = Picture {
+        let mut live = LiveScreen {
             terminal,
             held: hold(),
             pauses,
             screen: RunScreen::new(head),
             shown: None,
-            _wanted: run.hub.subscribe(),
+            _subscription: run.hub.subscribe(),
         };
-        // One that cannot be drawn on is found out at the next glance.
-        let _ = picture.draw();
-        Ok(Some(picture))
+        // If this fails, so does the next poll, which ends the live view.
+        let _ = live.draw();
+        Ok(Some(live))
     }
 
     fn draw(&mut self) -> io::Result<()> {
@@ -182,9 +145,9 @@ impl Picture {
         self.terminal.draw_with(|frame, palette| live::run::draw(frame, screen, palette))
     }
 
-    /// Draws what is new, and does what keys ask for.
+    /// Handles keys and signals, and draws what is new.
     fn poll(&mut self, run: &RunInProgress) -> io::Result<()> {
-        let mut draws = self.take_news(run);
+        let mut draws = self.update(run);
         while let Some(event) = self.terminal.wait(Duration::ZERO)? {
             let asked = match event {
                 Event::Key(key) => self.screen.press(key),
@@ -201,7 +164,7 @@ impl Picture {
                     self.terminal.suspend(|| self.pauses.stop())?;
                     draws = true;
                 }
-                // As if the terminal had sent it: a second time ends it at once.
+                // The same effect as Ctrl-C: a second one ends the program at once.
                 Action::Quit => low_level::raise(SIGINT)?,
             }
         }
@@ -215,11 +178,11 @@ impl Picture {
         if draws { self.draw() } else { Ok(()) }
     }
 
-    /// Takes what happened since; whether anything did.
-    fn take_news(&mut self, run: &RunInProgress) -> bool {
-        let said = self.held.news();
-        let mut is_new = !said.is_empty();
-        for (stream, text) in said {
+    /// Adds new text and the latest figures to the screen. Returns whether there were any.
+    fn update(&mut self, run: &RunInProgress) -> bool {
+        let texts = self.held.take_new();
+        let mut is_new = !texts.is_empty();
+        for (stream, text) in texts {
             let severity = match stream {
                 Stream::Out => Severity::Note,
                 Stream::Err => Severity::Warning,

@@ -1,4 +1,4 @@
-//! `--metrics`: what the runs of this process do, for Prometheus, while they go on.
+//! `--metrics`: serves live figures of the runs of this process to Prometheus.
 
 use anyhow::{Context, Result};
 use job::Invocation;
@@ -8,16 +8,16 @@ use std::io;
 use std::net::{TcpListener, ToSocketAddrs};
 use std::sync::Arc;
 
-/// Figures are made for whoever asks, for as long as this lives.
+/// Keeps the live feed active while it lives.
 pub struct Metrics {
-    _wanted: Option<Subscription>,
+    _subscription: Option<Subscription>,
 }
 
 impl Metrics {
-    /// Takes the address, if one was given; nothing has been run then.
+    /// Binds the address of `--metrics`, if it was given.
     ///
     /// # Errors
-    /// The address, and why it cannot be had.
+    /// The address, and why it cannot be used.
     pub fn listen(invocation: &Invocation) -> Result<Option<TcpListener>, String> {
         let Some(address) = &invocation.metrics else { return Ok(None) };
         match bind(address) {
@@ -33,12 +33,12 @@ impl Metrics {
         }
     }
 
-    /// Answers whoever asks for them.
+    /// Serves the figures in a thread of its own.
     ///
     /// # Errors
-    /// When there is no thread to be had for it.
+    /// When the thread cannot be started.
     pub fn serve(listener: Option<TcpListener>, runner: &Runner) -> Result<Metrics> {
-        let Some(listener) = listener else { return Ok(Metrics { _wanted: None }) };
+        let Some(listener) = listener else { return Ok(Metrics { _subscription: None }) };
         let hub = runner.hub();
         let theirs = Arc::clone(hub);
         let source = move || match theirs.latest() {
@@ -46,11 +46,11 @@ impl Metrics {
             None => live::metrics::text(&[]),
         };
         web::metrics_server::serve(listener, Arc::new(source)).context("cannot serve --metrics")?;
-        Ok(Metrics { _wanted: Some(hub.subscribe()) })
+        Ok(Metrics { _subscription: Some(hub.subscribe()) })
     }
 }
 
-/// A port alone is one of this machine's own: nobody else's business unless it is said.
+/// Listens on an address. A port alone is bound to 127.0.0.1, so that other machines cannot reach it.
 fn bind(address: &str) -> io::Result<TcpListener> {
     match address.parse::<u16>() {
         Ok(port) => TcpListener::bind(("127.0.0.1", port)),

@@ -1,4 +1,4 @@
-//! `fathom run --repeat`: one invocation run several times, others in turn with it.
+//! `fathom run --repeat`: runs an invocation several times, interleaved with others (`--interleave`).
 
 use super::console::Console;
 use super::gate::Gate;
@@ -13,24 +13,24 @@ use record::{Cell, PerDirection, RecordSet};
 use report::RenderOptions;
 use runner::{Execution, RunArchive};
 
-/// Runs everything `repeats` times and reports the runs together.
+/// Makes `repeats` rounds and reports all runs together.
 ///
 /// # Errors
-/// Those of showing and keeping what was measured.
+/// When the results cannot be shown or saved.
 pub fn run(request: &RunRequest, gate: &Gate, output: &mut Output, repeats: u32) -> Result<u8> {
     let mut rounds = Rounds::new(request, repeats);
-    if let Err(code) = rounds.rehearse(output)? {
+    if let Err(code) = rounds.plan_all(output)? {
         return Ok(code);
     }
-    let refused = rounds.all(output)?;
+    let refused = rounds.run_all(output)?;
     let Rounds { set, judged, mut archive, .. } = rounds;
-    // Kept before anything looks at it, as a single run is.
-    let kept = match &request.invocation.record {
+    // Saved before anything else can fail.
+    let saved = match &request.invocation.record {
         Some(path) => formats::save_set(&set, path),
         None => Ok(()),
     };
     let mut together = judge::judge_set(&set, &judged);
-    let missed = gate.apply(&set.runs, &mut together, set.seed);
+    let gate_code = gate.apply(&set.runs, &mut together, set.seed);
     let options = RenderOptions { archived_as: archive.id(), ..request.render_options(output) };
     output.write(&report::render(
         report::Subject::Set { set: &set, judged: &judged, together: &together },
@@ -39,18 +39,18 @@ pub fn run(request: &RunRequest, gate: &Gate, output: &mut Output, repeats: u32)
     ))?;
     request.show_archive(&mut archive, true, output)?;
     gate.write_junit(&set.runs, &together)?;
-    kept?;
+    saved?;
     let interrupted = request.runner.caught().map(|signal| exit::interrupted(signal, false));
-    let errors = || set.runs.iter().map(|run| exit::of(run, false)).find(|code| *code != 0);
-    Ok(interrupted.or(refused).or_else(errors).or(missed).unwrap_or(0))
+    let errors = || set.runs.iter().map(|run| exit::of_run(run, false)).find(|code| *code != 0);
+    Ok(interrupted.or(refused).or_else(errors).or(gate_code).unwrap_or(0))
 }
 
-/// The jobs of all that a request runs, as findings and conditions name them: with what they belong to
-/// where several things run in turn.
+/// All jobs of a request, with the names that findings and conditions use: with the name of their
+/// invocation if there are several.
 pub fn jobs(request: &RunRequest) -> Vec<Subject> {
     let contenders = contenders(request);
     let several = contenders.len() > 1;
-    let of = |contender: &Contender| {
+    let subjects_of = |contender: &Contender| {
         let cell = contender.name.clone();
         let named = move |subject: Subject| match several && subject.name != cell {
             true => Subject { name: format!("{cell}: {}", subject.name), ..subject },
@@ -58,10 +58,10 @@ pub fn jobs(request: &RunRequest) -> Vec<Subject> {
         };
         subjects(&contender.invocation.jobs).into_iter().map(named).collect::<Vec<_>>()
     };
-    contenders.iter().flat_map(of).collect()
+    contenders.iter().flat_map(subjects_of).collect()
 }
 
-/// Jobs as findings and conditions name them.
+/// Jobs with the names that findings and conditions use.
 pub fn subjects(jobs: &[Job]) -> Vec<Subject> {
     let subject = |job: &Job| {
         let rw = job.pattern.rw;
@@ -72,19 +72,19 @@ pub fn subjects(jobs: &[Job]) -> Vec<Subject> {
     jobs.iter().map(subject).collect()
 }
 
-/// What is repeated, under its own name.
+/// An invocation that is repeated, and its name.
 struct Contender<'a> {
     name: String,
     invocation: &'a Invocation,
 }
 
-/// The runs, those made and those to come.
+/// The rounds, and the runs made so far.
 struct Rounds<'a> {
     request: &'a RunRequest<'a>,
     contenders: Vec<Contender<'a>>,
     repeats: u32,
     set: RecordSet,
-    /// What judging says of each run of the set.
+    /// The judgement of each run of the set.
     judged: Vec<Judged>,
     shown: ShownMessages,
     archive: RunArchive,
@@ -99,9 +99,9 @@ impl<'a> Rounds<'a> {
         Rounds { request, contenders, repeats, set, judged: Vec::new(), shown, archive }
     }
 
-    /// Everything is resolved once before anything runs: what is refused is refused now. The exit
-    /// code when something is.
-    fn rehearse(&mut self, output: &mut Output) -> Result<Result<(), u8>> {
+    /// Plans every invocation once, so that errors show before the first run. Returns an exit code if
+    /// one must not run.
+    fn plan_all(&mut self, output: &mut Output) -> Result<Result<(), u8>> {
         let mut text = String::new();
         for contender in &self.contenders {
             match self.request.plan(contender.invocation, &mut self.shown, output) {
@@ -120,16 +120,16 @@ impl<'a> Rounds<'a> {
         self.repeats * self.contenders.len() as u32
     }
 
-    /// All rounds, until a signal comes or a run fails. A B, then B A: what drifts with time then
-    /// hits all alike. The exit code when a run was refused.
-    fn all(&mut self, output: &mut Output) -> Result<Option<u8>> {
+    /// Makes all rounds, until a signal comes or a run fails. Odd rounds are in reverse order (A B, then
+    /// B A), so that a drift over time affects all alike. Returns an exit code if a run was refused.
+    fn run_all(&mut self, output: &mut Output) -> Result<Option<u8>> {
         for round in 0..self.repeats {
             for place in 0..self.contenders.len() {
                 let index = if round % 2 == 0 { place } else { self.contenders.len() - 1 - place };
                 if self.request.runner.caught().is_some() {
                     return Ok(None);
                 }
-                match self.one(index, round, output)? {
+                match self.run_one(index, round, output)? {
                     Ok(true) => {}
                     Ok(false) => return Ok(None),
                     Err(code) => return Ok(Some(code)),
@@ -139,9 +139,14 @@ impl<'a> Rounds<'a> {
         Ok(None)
     }
 
-    /// Makes a run and shows it; whether the other runs are made. A run that was cut short is no
-    /// repeat of the others, and is saved only if it is the only one.
-    fn one(&mut self, index: usize, round: u32, output: &mut Output) -> Result<Result<bool, u8>> {
+    /// Makes a run and shows it. Returns whether to go on. A run that was cut short is saved only if it
+    /// is the only one.
+    fn run_one(
+        &mut self,
+        index: usize,
+        round: u32,
+        output: &mut Output,
+    ) -> Result<Result<bool, u8>> {
         let Contender { name, invocation } = &self.contenders[index];
         let planned = match self.request.plan(invocation, &mut self.shown, output) {
             Ok(planned) => planned,
@@ -168,15 +173,15 @@ impl<'a> Rounds<'a> {
         self.set.runs.push(record);
         self.judged.push(judged);
         if failed && number < self.total() {
-            say(&format!("fathom: run {number} failed; the others are not made\n"));
+            say(&format!("fathom: run {number} failed; the remaining runs are skipped\n"));
         }
         Ok(Ok(!cut_short && !failed))
     }
 }
 
-/// Each with a name of its own: that of its job files or, without any, of its jobs.
+/// The invocations with unique names: those of the job files or, without any, of the jobs.
 fn contenders<'a>(request: &RunRequest<'a>) -> Vec<Contender<'a>> {
-    let mut plain: Vec<String> = Vec::new();
+    let mut names: Vec<String> = Vec::new();
     let named = |invocation: &'a Invocation| {
         let name = match invocation.job_files.as_slice() {
             [] => {
@@ -185,8 +190,8 @@ fn contenders<'a>(request: &RunRequest<'a>) -> Vec<Contender<'a>> {
             }
             files => files.join(" "),
         };
-        let before = plain.iter().filter(|known| **known == name).count();
-        plain.push(name.clone());
+        let before = names.iter().filter(|known| **known == name).count();
+        names.push(name.clone());
         let name = if before == 0 { name } else { format!("{name} ({})", before + 1) };
         Contender { name, invocation }
     };

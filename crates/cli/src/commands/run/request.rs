@@ -1,8 +1,7 @@
-//! One call of `fathom run` or `fio`: what all its runs share, and where its output goes.
+//! One call of `fathom run` or `fio`: its options, and where its output goes.
 
-use super::live_view;
 use crate::exit;
-use crate::output::{Output, describe, say};
+use crate::output::{Output, can_draw, describe, say};
 use anyhow::Result;
 use archive::{Choice, Location};
 use job::{Dialect, Invocation};
@@ -18,34 +17,34 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Seed of what is drawn when runs are judged. One for all: the same runs judged again shall have
-/// the same intervals.
+/// Seed of the resampling when runs are judged. It is fixed, so that the same runs always get the same
+/// intervals.
 pub const SEED: u64 = 1;
 
-/// A call that runs something.
+/// A call that runs jobs.
 pub struct RunRequest<'a> {
-    /// Whose rules apply.
+    /// The rules that apply.
     pub dialect: Dialect,
-    /// What runs it.
+    /// Runs the jobs.
     pub runner: &'a Runner,
-    /// What was asked for.
+    /// The parsed command line.
     pub invocation: &'a Invocation,
-    /// What runs in turn with it (`--interleave`).
+    /// Invocations that run in turn with it (`--interleave`).
     pub others: &'a [Invocation],
 }
 
-/// Where remarks go that stop nothing: notes, warnings, findings.
+/// Where remarks go: notes, warnings and findings, which do not stop a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Remarks {
     /// Standard error.
     Stderr,
-    /// With the report, as text.
+    /// The report's output, as text.
     Output,
-    /// Nowhere else than in the report: JSON holds them in its own way, terse lines have no place.
+    /// Only in the report: JSON has fields for them, terse lines have no place for them.
     InReport,
 }
 
-/// As what messages name the program.
+/// Name of the program in messages.
 pub fn program(dialect: Dialect) -> &'static str {
     match dialect {
         Dialect::Fathom => "fathom",
@@ -53,7 +52,7 @@ pub fn program(dialect: Dialect) -> &'static str {
     }
 }
 
-/// fio has one code for everything that goes wrong.
+/// The exit code for usage errors. fio uses 1 for all errors.
 pub fn usage_code(dialect: Dialect) -> u8 {
     match dialect {
         Dialect::Fathom => exit::USAGE,
@@ -62,20 +61,20 @@ pub fn usage_code(dialect: Dialect) -> u8 {
 }
 
 impl RunRequest<'_> {
-    /// Under the name fio.
+    /// Whether the program was called as fio.
     pub fn as_fio(&self) -> bool {
         self.dialect == Dialect::Fio
     }
 
-    /// Whether the report is text, among others.
+    /// Whether text is one of the formats.
     pub fn is_text(&self) -> bool {
         self.invocation.formats.contains(&Format::Normal)
     }
 
-    /// Where remarks go. Programs that have fio give them JSON, or run it with `--output`, take
-    /// whatever is on stderr for a failure, or read it together with the report (fio's own regression
-    /// tests and kubestr do). JSON holds every remark; beside text in a file they can stand, as fio's
-    /// do; lines of terse fields are read by number and stay alone.
+    /// Where remarks go. Programs that read fio's JSON or use `--output` often take text on standard
+    /// error for a failure, or read it together with the report (fio's own regression tests and kubestr
+    /// do). JSON has fields for remarks. In a text file they follow the report, as fio's do. Terse lines
+    /// are read by line number, so no remark is added.
     pub fn remarks(&self) -> Remarks {
         let formats = &self.invocation.formats;
         let is_text = formats.iter().all(|format| *format == Format::Normal);
@@ -88,10 +87,10 @@ impl RunRequest<'_> {
         }
     }
 
-    /// Makes remarks, lines of text, where they belong.
+    /// Prints remarks, lines of text, where remarks go.
     ///
     /// # Errors
-    /// Those of `output`.
+    /// When `output` cannot be written.
     pub fn remark(&self, text: &str, output: &mut Output) -> Result<()> {
         match self.remarks() {
             Remarks::Stderr => say(text),
@@ -101,20 +100,20 @@ impl RunRequest<'_> {
         Ok(())
     }
 
-    /// Which archive its runs go to.
+    /// The archive of its runs.
     pub fn archive(&self) -> Choice {
         Choice::from_options(self.invocation.archive.as_deref(), self.invocation.no_archive)
     }
 
-    /// As what its runs are archived.
+    /// The kind under which its runs are archived.
     pub fn kind(&self) -> &'static str {
         if self.as_fio() { "fio" } else { "run" }
     }
 
-    /// Says below a text as what its runs are archived, and why they are not where remarks belong.
+    /// Prints the id of the archived runs below a text report, and notes of the archive as remarks.
     ///
     /// # Errors
-    /// Those of `output`.
+    /// When `output` cannot be written.
     pub fn show_archive(
         &self,
         archive: &mut RunArchive,
@@ -137,10 +136,10 @@ impl RunRequest<'_> {
         OutputMode { as_fio: self.as_fio(), text: self.is_text(), quiet }
     }
 
-    /// What is wrong with the options together; better found now than after an hour of measuring.
+    /// Checks the options in combination before the run.
     ///
     /// # Errors
-    /// The option and what to do, in a line.
+    /// The option and what to do, in one line.
     pub fn check(&self) -> Result<(), String> {
         let asked = self.invocation;
         let files = [("record", &asked.record), ("junit", &asked.junit)];
@@ -154,19 +153,19 @@ impl RunRequest<'_> {
         }
         if asked.trigger.remote.is_some() {
             return Err(
-                "--trigger-remote: needs --client=HOST: a server that runs the command".into()
+                "--trigger-remote: needs --client=HOST, a server that runs the command".into()
             );
         }
         if asked.trigger != job::Trigger::default() && asked.repeat.is_some() {
-            return Err("--trigger: not with --repeat: a run that it ends is no repeat".into());
+            return Err("--trigger: cannot be combined with --repeat; leave one of them out".into());
         }
         if asked.daemonize.is_some() {
-            return Err("--daemonize: only a server goes into the background; add --server".into());
+            return Err("--daemonize: only a server can run in the background; add --server".into());
         }
-        live_view::check(asked, self.dialect)?;
+        self.check_live()?;
         if let Some(path) = &asked.archive {
             if asked.no_archive {
-                return Err("--archive: --no-archive is given as well; leave out one".into());
+                return Err("--archive: contradicts --no-archive; leave one of them out".into());
             }
             Location::explicit(path).check().map_err(|error| format!("--archive: {error}"))?;
         }
@@ -176,22 +175,41 @@ impl RunRequest<'_> {
             return Err("--interleave: needs --repeat=N, the number of rounds".into());
         }
         if asked.repeat.is_some() && (asked.status_interval.is_some() || asked.bandwidth_log) {
-            return Err("--repeat: neither --status-interval nor --bandwidth-log say anything \
-                        about several runs; leave them out"
-                .into());
+            return Err(
+                "--repeat: --status-interval and --bandwidth-log work for a single run only; \
+                        leave them out"
+                    .into(),
+            );
         }
         if asked.repeat.is_some() && self.as_fio() {
-            return Err("--repeat: not under the name fio, whose reports are of one run; \
-                        say 'fathom run --repeat=…'"
+            return Err("--repeat: not under the name fio, whose reports cover one run; \
+                        use 'fathom run --repeat=…'"
                 .into());
         }
         Ok(())
     }
 
+    fn check_live(&self) -> Result<(), String> {
+        if self.invocation.live != Some(true) {
+            return Ok(());
+        }
+        let text = if self.as_fio() {
+            "--live: not under the name fio, whose --eta has a status line; use 'fathom run --live'"
+        } else if !self.invocation.debug.areas.is_empty() {
+            "--live: --debug writes lines where the live view would be; leave one of them out"
+        } else if !can_draw() {
+            "--live: standard output is not a terminal that can show the live view; leave it out, or \
+             follow the run from another terminal with 'fathom watch --run'"
+        } else {
+            return Ok(());
+        };
+        Err(text.into())
+    }
+
     fn check_repeated_logs(&self) -> Result<(), String> {
         match self.invocation.repeat.is_some() && log_prefixes(self.invocation).next().is_some() {
             true => {
-                Err("--repeat: each run would overwrite the logs of the one before; leave out \
+                Err("--repeat: each run would overwrite the logs of the previous one; leave out \
                          write_bw_log and its like"
                     .into())
             }
@@ -199,10 +217,10 @@ impl RunRequest<'_> {
         }
     }
 
-    /// Plans an invocation and shows its messages. The exit code if it must not run.
+    /// Plans an invocation and shows its messages.
     ///
     /// # Errors
-    /// The exit code; the reason was printed.
+    /// The exit code, if it must not run; the reason was printed.
     pub fn plan(
         &self,
         invocation: &Invocation,
@@ -230,14 +248,14 @@ impl RunRequest<'_> {
         RenderOptions {
             as_fio: self.as_fio(),
             terse_version: self.invocation.terse_version,
-            // Programs that follow fio split its documents by their lines.
+            // Programs that read interim reports of fio split them by lines.
             json_lines: self.invocation.status_interval.is_some() && !self.as_fio(),
             style: output.style(),
             ..RenderOptions::default()
         }
     }
 
-    /// The forms of the report.
+    /// The formats of the report.
     pub fn formats(&self) -> &[Format] {
         &self.invocation.formats
     }
@@ -246,23 +264,23 @@ impl RunRequest<'_> {
 /// How events of a run are shown.
 #[derive(Clone, Copy)]
 pub struct OutputMode {
-    /// As fio does.
+    /// In fio's format.
     pub as_fio: bool,
-    /// The report is text, among others, and takes what fio writes into it.
+    /// Text is one of the formats, so events go to the report's output.
     pub text: bool,
     /// Only errors go to stderr.
     pub quiet: bool,
 }
 
-/// Messages that were said: each is said once, however many runs it is true of.
+/// Messages that were shown. Each is shown once, even if it is true of several runs.
 #[derive(Default)]
 pub struct ShownMessages(HashSet<(Option<String>, String)>);
 
 impl ShownMessages {
-    /// Says those that are new: errors on stderr, remarks where they belong.
+    /// Shows new messages: errors on standard error, remarks where remarks go.
     ///
     /// # Errors
-    /// Those of `output`.
+    /// When `output` cannot be written.
     pub fn show(
         &mut self,
         request: &RunRequest,
@@ -283,7 +301,7 @@ fn log_prefixes(invocation: &Invocation) -> impl Iterator<Item = &str> {
     invocation.jobs.iter().flat_map(|job| job.measure.logs.prefixes())
 }
 
-/// Whether logs can be written. Under the name fio one that cannot costs only itself, as there.
+/// Checks that the directories of logs exist. As fio, a log that cannot be written is only a warning.
 ///
 /// # Errors
 /// The log, and what to do.
@@ -295,7 +313,7 @@ pub fn check_logs(invocation: &Invocation, dialect: Dialect) -> Result<(), Strin
     }
 }
 
-/// Whether what a call writes spares the job files that it reads.
+/// Checks that the call does not overwrite the job files that it reads.
 ///
 /// # Errors
 /// The option, and what to do.
@@ -314,30 +332,29 @@ pub fn check_job_files(invocation: &Invocation) -> Result<(), String> {
         if fs::canonicalize(path).is_ok_and(|path| path.is_file() && read.contains(&path)) {
             let path = path.display();
             return Err(format!(
-                "--{option}={path}: that is a job file of this call, and would be overwritten; name \
-                 another file"
+                "--{option}={path}: would overwrite a job file of this call; name another file"
             ));
         }
     }
     Ok(())
 }
 
-/// Whether the directory a file would be made in is there.
+/// Whether the directory of a file exists.
 fn has_directory(path: &Path) -> bool {
     path.parent().is_none_or(|parent| parent.as_os_str().is_empty() || parent.is_dir())
 }
 
-/// What is said before a run: a line a job, the version, how many workers start.
+/// The text before a run: one line per job, the version, and the number of workers.
 pub fn header(invocation: &Invocation, plan: &Plan) -> String {
     let (jobs, starting) = header_lines(invocation, plan);
     format!("{jobs}{FIO_VERSION}\n{starting}")
 }
 
-/// The lines of the jobs, and how many workers start.
+/// The lines of the jobs, and the line with the number of workers.
 pub fn header_lines(invocation: &Invocation, plan: &Plan) -> (String, String) {
     let mut text = String::new();
     let mut count = [0, 0];
-    // Workers come job by job.
+    // Workers are ordered by job.
     for clones in plan.workers.chunk_by(|one, next| one.job == next.job) {
         let job = invocation.jobs.get(clones[0].job as usize);
         let workers = clones.len() as u32;

@@ -2,48 +2,38 @@
 
 mod daemon;
 mod session;
+mod shared;
 
 pub use session::own_hello;
 
 use crate::commands::run::connection::{Listener, Stream};
 use crate::commands::run::request::program;
 use crate::exit;
-use crate::output::{Output, say};
+use crate::output::Output;
 use anyhow::{Context, Result};
 use job::{Dialect, Invocation};
 use remote::Address;
-use runner::Runner;
-use runner::Signals;
+use runner::{Runner, Signals};
+use shared::{Log, Server};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// How often signals are looked at while nothing happens.
-const GLANCE: Duration = Duration::from_millis(100);
+/// Time between two polls of signals.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Clients served at a time; another is turned away.
+/// Most clients at a time; further ones are refused.
 const CLIENTS_MAX: usize = 64;
-
-/// What all connections share.
-pub struct Server<'a> {
-    /// What runs the jobs.
-    pub runner: &'a Runner,
-    /// What the server's own command line allows.
-    pub own: &'a Invocation,
-    /// The server is to end.
-    pub ending: AtomicBool,
-    clients: AtomicUsize,
-}
 
 /// Serves until a signal comes.
 ///
 /// # Errors
-/// The address is in use or not ours; standard output cannot be written.
+/// When the address cannot be used or standard output cannot be written.
 pub fn main(dialect: Dialect, runner: &Runner, own: &Invocation, mut output: Output) -> Result<u8> {
     let typed = own.server.as_deref().unwrap_or_default();
     let address = Address::parse(typed).context("--server")?;
     check(own)?;
-    if let (Some(file), false) = (&own.daemonize, daemon::is_one()) {
+    if let (Some(file), false) = (&own.daemonize, daemon::is_daemon()) {
         return daemon::start(file);
     }
     let listening = || format!("cannot listen on {address}");
@@ -51,7 +41,7 @@ pub fn main(dialect: Dialect, runner: &Runner, own: &Invocation, mut output: Out
     let log = Log::new(dialect);
     if listener.is_open() {
         log.say(&format!(
-            "warning: listening on {address}, which other hosts may reach: whoever reaches it can \
+            "warning: listening on {address}, which other hosts may reach: anyone who reaches it can \
              read, write and run commands here as this user, without a password; use \
              127.0.0.1 or sock:PATH, and a tunnel"
         ));
@@ -67,14 +57,14 @@ pub fn main(dialect: Dialect, runner: &Runner, own: &Invocation, mut output: Out
         Address::Tcp { .. } => None,
     };
     for left in [own.daemonize.as_deref(), socket].into_iter().flatten() {
-        // Somebody else's removal is as good as ours.
+        // Another process may have removed it already.
         let _ = std::fs::remove_file(left);
     }
     log.say(&format!("terminating on signal {signal}"));
     Ok(exit::interrupted(signal, dialect == Dialect::Fio))
 }
 
-/// Options that mean nothing to a server are mistakes: most likely they were meant for its clients.
+/// Refuses options that have no effect on a server: they were probably meant for its clients.
 fn check(own: &Invocation) -> Result<()> {
     let useless = [
         ("--client", !own.clients.is_empty()),
@@ -95,7 +85,7 @@ fn check(own: &Invocation) -> Result<()> {
     }
 }
 
-/// Takes clients in until a signal comes; all runs have ended then. Returns the signal.
+/// Accepts clients until a signal comes, and waits for the end of their runs. Returns the signal.
 fn accept(listener: Listener, server: &Server, signals: &Signals, log: &Log) -> i32 {
     let clients = incoming(listener);
     std::thread::scope(|scope| {
@@ -104,16 +94,16 @@ fn accept(listener: Listener, server: &Server, signals: &Signals, log: &Log) -> 
                 server.ending.store(true, Ordering::Relaxed);
                 return signal;
             }
-            let stream = match clients.recv_timeout(GLANCE) {
+            let stream = match clients.recv_timeout(POLL_INTERVAL) {
                 Ok(Ok(stream)) => stream,
                 Ok(Err(error)) => {
-                    log.say(&format!("warning: a client could not be taken in: {error}"));
+                    log.say(&format!("warning: a client could not be accepted: {error}"));
                     continue;
                 }
                 Err(RecvTimeoutError::Timeout) => continue,
-                // The accepting thread never ends before us; if it did, signals still count.
+                // The accepting thread does not end first; if it did, signals still end the server.
                 Err(RecvTimeoutError::Disconnected) => {
-                    std::thread::sleep(GLANCE);
+                    std::thread::sleep(POLL_INTERVAL);
                     continue;
                 }
             };
@@ -126,41 +116,21 @@ fn accept(listener: Listener, server: &Server, signals: &Signals, log: &Log) -> 
     })
 }
 
-/// Connections as they come. The thread that waits for them wakes for nothing else: a server that
-/// runs jobs must not disturb them.
+/// New connections, accepted by a thread that does nothing else: polling would disturb the runs.
 fn incoming(listener: Listener) -> Receiver<std::io::Result<Stream>> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
         loop {
             let client = listener.accept();
-            // Out of descriptors, most likely: the next try would fail at once as well.
+            // Probably out of file descriptors: the next call would fail at once as well.
             let failed = client.is_err();
             if sender.send(client).is_err() {
                 break;
             }
             if failed {
-                std::thread::sleep(GLANCE);
+                std::thread::sleep(POLL_INTERVAL);
             }
         }
     });
     receiver
-}
-
-/// Where a server says what its clients do not need to know.
-pub struct Log {
-    program: &'static str,
-}
-
-impl Log {
-    fn new(dialect: Dialect) -> Log {
-        Log { program: program(dialect) }
-    }
-
-    /// Says a line: to standard error or, in the background, to the system's log.
-    pub fn say(&self, line: &str) {
-        match daemon::is_one() {
-            true => daemon::log(self.program, line),
-            false => say(&format!("{}: {line}\n", self.program)),
-        }
-    }
 }

@@ -18,21 +18,21 @@ pub struct StatusTicker {
     redraw: bool,
     on_stdout: bool,
     terminal: bool,
-    /// What comes after the line begins with a line of its own.
+    /// Whether the text after the line starts with a newline of its own.
     followed: bool,
     drawn: bool,
-    /// The next line does not go over the one that is there.
+    /// Whether the next line leaves the current one in place.
     newline: bool,
     begun: bool,
 }
 
-/// A line due no later than this after the end of a run is its last.
-const NEARLY: Duration = Duration::from_millis(100);
+/// A line that is due within this time after the end of a run is still shown.
+const LAST_LINE_MARGIN: Duration = Duration::from_millis(100);
 
 impl StatusTicker {
-    /// `None` when no line is to be shown. Under the name fio it goes to standard output, where
-    /// programs that follow fio look for it, unless that is taken by a report that is no text; else
-    /// to stderr, so that reports stay clean.
+    /// `None` when no line is to be shown. As fio, the line goes to standard output, where programs that
+    /// control fio read it, unless a report other than text goes there. Otherwise it goes to standard
+    /// error.
     pub fn new(
         invocation: &Invocation,
         output: &Output,
@@ -79,10 +79,10 @@ impl StatusTicker {
         Ok(())
     }
 
-    /// Shows the line when its time has come.
+    /// Shows the line if it is due.
     ///
     /// # Errors
-    /// Those of standard output.
+    /// When standard output cannot be written.
     pub fn tick(&mut self, snapshot: impl FnOnce() -> Snapshot) -> Result<()> {
         let now = Instant::now();
         if now < self.next {
@@ -108,34 +108,34 @@ impl StatusTicker {
         self.put(&if newline { format!("\n{line}") } else { line })
     }
 
-    /// Shows, as fio does, that the run is over, unless it was over before there was a line; then
-    /// leaves the line.
+    /// As fio, shows the final state of the run, unless it ended before the first line; then leaves the
+    /// line.
     ///
     /// # Errors
-    /// Those of standard output.
+    /// When standard output cannot be written.
     pub fn finish(&mut self, snapshot: impl FnOnce() -> Snapshot) -> Result<()> {
-        if self.on_stdout && (self.begun || Instant::now() + NEARLY >= self.next) {
+        if self.on_stdout && (self.begun || Instant::now() + LAST_LINE_MARGIN >= self.next) {
             let line = self.line.last(&snapshot());
             self.draw(line)?;
         }
         self.leave()
     }
 
-    /// Takes the line that is being redrawn away, to make room for another.
+    /// Erases the line, to make room for other text.
     ///
     /// # Errors
-    /// Those of standard output.
+    /// When standard output cannot be written.
     pub fn clear(&mut self) -> Result<()> {
-        // ECMA-48: carriage return, then EL, erase to the end of the line. What is no terminal is
-        // told apart by the carriage return, as fio's line is.
+        // ECMA-48: carriage return, then EL, erase to the end of the line. In a file or pipe, the
+        // carriage return of the next line separates them, as in fio's output.
         let drawn = std::mem::take(&mut self.drawn);
         if drawn && self.terminal { self.put("\r\x1b[K") } else { Ok(()) }
     }
 
-    /// Leaves the line that is being redrawn.
+    /// Leaves the line in place and goes to the next one.
     ///
     /// # Errors
-    /// Those of standard output.
+    /// When standard output cannot be written.
     pub fn leave(&mut self) -> Result<()> {
         let drawn = std::mem::take(&mut self.drawn);
         if drawn && !self.followed { self.put("\n") } else { Ok(()) }

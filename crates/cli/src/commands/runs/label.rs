@@ -1,6 +1,6 @@
 //! Tags, notes, and removing runs.
 
-use super::{find, open, refused};
+use super::access::{find, open, refused};
 use crate::output::say;
 use anyhow::Result;
 use archive::Choice;

@@ -1,6 +1,6 @@
 //! Judging archived runs again.
 
-use super::{find, open, refused};
+use super::access::{find, open, refused};
 use crate::output::{Output, say};
 use anyhow::{Result, bail};
 use archive::{Archive, Choice, Filter, Row, RunId, Summary};

@@ -1,6 +1,6 @@
 //! The report of archived runs.
 
-use super::{open, refused};
+use super::access::{open, refused};
 use crate::output::Output;
 use anyhow::Result;
 use archive::{Archive, Choice, Row, RunId, RunOrSet, SetId};

@@ -1,4 +1,4 @@
-//! Where the store is and who asks, from options, the environment and profiles.
+//! Endpoints and credentials of the store, from options, the environment and profiles.
 
 use super::arguments::Arguments;
 use anyhow::Result;
@@ -6,29 +6,30 @@ use objects::credentials::{Credentials, Keys, ProcessContext, ThisProcess};
 use objects::{Endpoint, Security};
 use runner::Refusal;
 
-/// Signed for where nothing names a region.
-const USUAL_REGION: &str = "us-east-1";
+/// The region of signatures if none is given.
+const DEFAULT_REGION: &str = "us-east-1";
 
-/// Where the store is, and who asks.
+/// Endpoints and credentials of the store.
 pub struct Access {
     endpoints: Vec<Endpoint>,
     security: Security,
     region: String,
-    who: Option<Who>,
+    /// `None`: requests are not signed.
+    key: Option<AccessKey>,
 }
 
-struct Who {
+struct AccessKey {
     id: String,
-    key: String,
+    secret: String,
     token: Option<String>,
 }
 
 impl Access {
-    /// From the command line, and from the environment and shared profiles what it leaves out.
+    /// Takes options first, then the environment, then shared profiles.
     ///
     /// # Errors
-    /// What is missing or wrong, and where it was found.
-    pub fn of(arguments: &Arguments) -> Result<Access> {
+    /// What is missing or wrong, and its source.
+    pub fn from_arguments(arguments: &Arguments) -> Result<Access> {
         Access::resolve(arguments, &ThisProcess).map_err(Refusal::usage)
     }
 
@@ -47,38 +48,44 @@ impl Access {
                 (format!("https://s3.{region}.amazonaws.com"), "the region".to_owned())
             }
             (None, None, None) => {
-                return Err("there is no store: give --endpoint=HOST:PORT, set AWS_ENDPOINT_URL, \
-                            or give --region for AWS itself"
-                    .into());
+                return Err(
+                    "no endpoint is given; give --endpoint=HOST:PORT, set AWS_ENDPOINT_URL, \
+                            or give --region for AWS"
+                        .into(),
+                );
             }
         };
         let (endpoints, security) = objects::endpoints::endpoints(&text, otherwise)
             .map_err(|why| format!("{from}: {why}"))?;
         if security == Security::Plain && otherwise != Security::Plain {
             return Err(format!(
-                "{from}: it says http://, and --tls, --insecure or --ca-file that it is encrypted; \
-                 say https://, or leave them out"
+                "{from}: http:// contradicts --tls, --insecure and --ca-file; use https://, or leave \
+                 them out"
             ));
         }
-        let who = match (&arguments.access_key, found.keys) {
+        let key = match (&arguments.access_key, found.keys) {
             _ if arguments.anonymous => None,
-            (Some(id), _) => Some(Who {
+            (Some(id), _) => Some(AccessKey {
                 id: id.clone(),
-                key: arguments.secret_key.clone().unwrap_or_default(),
+                secret: arguments.secret_key.clone().unwrap_or_default(),
                 token: arguments.session_token.clone(),
             }),
-            (None, Some(keys)) => Some(who(keys)),
+            (None, Some(Keys { id, secret, token })) => Some(AccessKey {
+                id: id.value,
+                secret: secret.value,
+                token: token.map(|token| token.value),
+            }),
             (None, None) => {
-                return Err("there is no key: give --profile, set AWS_ACCESS_KEY_ID and \
-                            AWS_SECRET_ACCESS_KEY, or say --anonymous"
+                return Err("no access key is given; give --profile, set AWS_ACCESS_KEY_ID and \
+                            AWS_SECRET_ACCESS_KEY, or use --anonymous"
                     .into());
             }
         };
-        let region = region.unwrap_or_else(|| USUAL_REGION.into());
-        Ok(Access { endpoints, security, region, who })
+        let region = region.unwrap_or_else(|| DEFAULT_REGION.into());
+        Ok(Access { endpoints, security, region, key })
     }
 
-    /// Job options that say the same.
+    /// The job options for these endpoints and credentials.
     pub fn options(&self) -> Vec<String> {
         let hosts: Vec<String> = self.endpoints.iter().map(ToString::to_string).collect();
         let https = match self.security {
@@ -91,17 +98,13 @@ impl Access {
             format!("--https={https}"),
             format!("--http_s3_region={}", self.region),
         ];
-        if let Some(Who { id, key, token }) = &self.who {
+        if let Some(AccessKey { id, secret, token }) = &self.key {
             options.push(format!("--http_s3_keyid={id}"));
-            options.push(format!("--http_s3_key={key}"));
+            options.push(format!("--http_s3_key={secret}"));
             options.extend(token.iter().map(|token| format!("--http_s3_security_token={token}")));
         }
         options
     }
-}
-
-fn who(keys: Keys) -> Who {
-    Who { id: keys.id.value, key: keys.secret.value, token: keys.token.map(|token| token.value) }
 }
 
 #[cfg(test)]
@@ -117,10 +120,10 @@ mod tests {
         arguments: Arguments,
     }
 
-    /// Variables, and no files.
-    struct Invented(&'static [(&'static str, &'static str)]);
+    /// A process with these environment variables and no files.
+    struct FakeProcess(&'static [(&'static str, &'static str)]);
 
-    impl ProcessContext for Invented {
+    impl ProcessContext for FakeProcess {
         fn variable(&self, name: &str) -> Option<String> {
             self.0.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
         }
@@ -139,11 +142,11 @@ mod tests {
     ) -> Result<String, String> {
         let words = ["s3", "get", "--bucket=b"].into_iter().chain(typed.split_whitespace());
         let typed = Typed::try_parse_from(words).map_err(|error| error.to_string())?;
-        Ok(Access::resolve(&typed.arguments, &Invented(context))?.options().join(" "))
+        Ok(Access::resolve(&typed.arguments, &FakeProcess(context))?.options().join(" "))
     }
 
     #[test]
-    fn what_is_typed_goes_before_what_is_around() {
+    fn options_take_precedence_over_the_environment() {
         let typed = options("--host=[::1]:9000 --access-key=a --secret-key=b", &KEYS).unwrap();
         assert_eq!(
             typed,
@@ -158,11 +161,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_named() {
+    fn missing_and_contradictory_settings_are_named() {
         for (typed, words) in [
-            ("", "there is no store"),
-            ("--endpoint=a:1", "there is no key"),
-            ("--endpoint=http://a:1 --insecure --anonymous", "it says http://"),
+            ("", "no endpoint is given"),
+            ("--endpoint=a:1", "no access key is given"),
+            ("--endpoint=http://a:1 --insecure --anonymous", "http:// contradicts"),
             ("--endpoint=a:x --anonymous", "--endpoint: "),
         ] {
             let error = options(typed, &[]).unwrap_err();

@@ -1,20 +1,20 @@
-//! Sizes of objects as they are typed.
+//! Parses the sizes of objects.
 
 use record::Bytes;
 
 /// Sizes of the objects of a set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sizes {
-    /// One for all.
+    /// The same size for all.
     Fixed(Bytes),
-    /// Any between both, in steps of the smallest.
+    /// Any size between both, in steps of the smallest.
     Range(Bytes, Bytes),
-    /// Each with its share, in per cent.
+    /// Sizes with their shares in percent.
     Shares(Vec<(Bytes, u32)>),
 }
 
 impl Sizes {
-    /// The job option that says the same.
+    /// The job option for these sizes.
     pub fn option(&self) -> String {
         match self {
             Sizes::Fixed(size) => format!("--bs={}", size.0),
@@ -37,15 +37,15 @@ pub fn sizes(text: &str) -> Result<Sizes, String> {
         let sum: u32 = shares.iter().map(|(_, share)| share).sum();
         return match sum {
             100 => Ok(Sizes::Shares(shares)),
-            sum => Err(format!("the shares add up to {sum} per cent; make them 100")),
+            sum => Err(format!("the shares add up to {sum} %; they must add up to 100 %")),
         };
     }
-    // A dash in front is no range's.
+    // A leading dash is a negative number, not a range.
     match text.split_once('-').filter(|(low, _)| !low.trim().is_empty()) {
         None => Ok(Sizes::Fixed(size(text)?)),
         Some((low, high)) => match (size(low)?, size(high)?) {
             (low, high) if low < high => Ok(Sizes::Range(low, high)),
-            _ => Err("the range ends before it begins; give the smaller size first".into()),
+            _ => Err("the range ends before it starts; give the smaller size first".into()),
         },
     }
 }
@@ -57,7 +57,7 @@ fn share(text: &str) -> Result<(Bytes, u32), String> {
     Ok((size(bytes)?, share.ok_or_else(expected)?))
 }
 
-/// One size: k, m, g with or without "iB" count by 1024, kB, MB, GB by 1000.
+/// Parses a size. The units k, m, g, with or without "iB", are powers of 1024; kB, MB, GB of 1000.
 ///
 /// # Errors
 /// What was expected.
@@ -80,7 +80,9 @@ pub fn size(text: &str) -> Result<Bytes, String> {
     let bytes = number * base.powi(power.ok_or_else(expected)? as i32);
     match (1.0..=5.0 * 1024_f64.powi(4)).contains(&bytes) {
         true => Ok(Bytes(bytes as u64)),
-        false => Err(format!("expected a size from 1 byte to 5 TiB, as S3 has it, got '{text}'")),
+        false => {
+            Err(format!("expected a size from 1 byte to 5 TiB, the limit of S3, got '{text}'"))
+        }
     }
 }
 
@@ -89,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn units_are_those_of_s3_tools() {
+    fn units_follow_other_s3_tools() {
         let all = [
             ("4096", 4096),
             ("4k", 4096),
@@ -110,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_come_alone_as_a_range_and_with_shares() {
+    fn one_size_a_range_and_shares_are_parsed() {
         assert_eq!(sizes("5m").unwrap().option(), "--bs=5242880");
         assert_eq!(sizes("4k-1m").unwrap().option(), "--bsrange=4096-1048576");
         let shares = sizes("4k:50,1m:30,5m:20").unwrap();

@@ -1,4 +1,4 @@
-//! The command line of `fathom sweep`: its own options, and between them those of the job.
+//! The command line of `fathom sweep`: its own options mixed with those of the job.
 
 use crate::suites::{self};
 use anyhow::Result;
@@ -9,19 +9,19 @@ use runner::Refusal;
 use std::path::PathBuf;
 use suite::sweep::{Baseline, Order};
 
-/// What stands below the options in the help.
+/// The help text below the options.
 const AFTER: &str = "\
-JOB is a job file, or options as 'fathom run' takes them, or both. What is varied holds for every
-job, whatever it says itself; --vary NAME/OPTION=… holds for the job NAME only. --vary target=/a,/b
-has all jobs work in those directories, or on those files or devices. Settings of the machine are
-varied by scheduler, read_ahead_kb, nr_requests (of the disks below the target), mount (options of the
-filesystem it is on) and fs (filesystems made for each run); all is put back.
+JOB is a job file, options of 'fathom run', or both. A varied option overrides the same option of
+every job; --vary NAME/OPTION=… of the job NAME only. --vary target=/a,/b runs all jobs in those
+directories, or on those files or devices. These settings of the machine can be varied: scheduler,
+read_ahead_kb and nr_requests (of the disks below the target), mount (options of its filesystem) and
+fs (filesystems made for each run). All are restored at the end.
 
-Values: 1,2,4..64 goes on as the two values before the dots do, doubling where they double, else by
-their difference. Where values hold commas, part them by ';': --vary 'bs=4k,16k;8k,8k'.
+Values: 1,2,4..64 is a sequence that doubles when the two values before the dots double, and otherwise
+goes on by their difference. Separate values that contain commas by ';': --vary 'bs=4k,16k;8k,8k'.
 
-The first --vary is what is compared: in each combination of the others its best value is marked,
-with those that chance may have put behind it. docs/SWEEPS.md tells how.
+The values of the first --vary are compared. In each combination of the others, the best value is
+marked, together with those whose distance from it may be chance. See docs/SWEEPS.md.
 
 Examples:
   fathom sweep job.fio --vary iodepth=1,2,4..64 --repeat 5
@@ -29,8 +29,8 @@ Examples:
                --runtime=5s --time_based --vary iodepth=1,2,4..32 --vary bs=4k,16k
   fathom sweep --resume ~/.local/share/fathom/records/2031-05-04T10-00-00-sweep";
 
-/// Run one job over values of its options: every cell several times, in interleaved random order,
-/// each kept as soon as it is done.
+/// Run one job with several values of its options: every combination several times, in random order,
+/// each saved as soon as it is done.
 #[derive(Parser)]
 #[command(name = "fathom sweep", disable_version_flag = true, after_help = AFTER)]
 #[command(override_usage = "fathom sweep JOB --vary OPTION=VALUE,… [OPTIONS]
@@ -38,54 +38,53 @@ Examples:
        fathom sweep --show DIR [OPTIONS]
        fathom sweep --restore [--json]")]
 pub struct Arguments {
-    /// What is varied, and its values; several: each value with each of the others.
+    /// Option to vary, and its values; several options are combined, each value with each.
     #[arg(long, value_name = "OPTION=VALUES")]
     pub vary: Vec<String>,
-    /// The first values of all lists together, then the second ones, and so on.
+    /// Combine the first values of all lists, then the second ones, and so on.
     #[arg(long)]
     pub paired: bool,
-    /// How often each cell is run.
+    /// Runs of each combination.
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     pub repeat: u32,
-    /// Order of the cells in each round: drawn anew from the seed, or as the values are given.
+    /// Order of the combinations in each round: random, by the seed, or as given.
     #[arg(long, value_name = "ORDER", default_value = "random",
           value_parser = PossibleValuesParser::new(["random", "given"]))]
     order: String,
-    /// Seed of the order; otherwise it differs from sweep to sweep.
+    /// Seed of the order [default: differs from sweep to sweep].
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Keep the runs in this directory, which is made; otherwise in one among the user's data
-    /// ($XDG_DATA_HOME/fathom/records).
+    /// Save the runs in this new directory [default: one below $XDG_DATA_HOME/fathom/records].
     #[arg(long, value_name = "DIR")]
     pub into: Option<PathBuf>,
-    /// Go on with the sweep in this directory: with what is missing there.
+    /// Continue the sweep in this directory: make the runs that are missing.
     #[arg(long, value_name = "DIR",
           conflicts_with_all = ["vary", "paired", "repeat", "order", "seed", "into", "show"])]
     pub resume: Option<PathBuf>,
-    /// With --resume: run those that failed again.
+    /// With --resume: also repeat the runs that failed.
     #[arg(long, requires = "resume")]
     pub retry_failed: bool,
-    /// Show the tables of the sweep in this directory; run nothing.
+    /// Show the tables of the sweep in this directory, without running anything.
     #[arg(long, value_name = "DIR",
           conflicts_with_all = ["vary", "paired", "repeat", "order", "seed", "into"])]
     pub show: Option<PathBuf>,
-    /// Put back what sweeps that were killed left changed of the machine; run nothing.
+    /// Restore the settings of the machine that killed sweeps left changed, without running anything.
     #[arg(long, conflicts_with_all = ["vary", "paired", "repeat", "order", "seed", "into", "resume",
           "show", "retry_failed", "fs_on", "fs_size", "metric", "percent_of"])]
     pub restore: bool,
-    /// With --vary fs=…: make filesystems on a scratch file in this directory, or on this device,
-    /// which --allow-destroy has to name; otherwise in the working directory.
+    /// With --vary fs=…: make the filesystems in a scratch file in this directory, or on this device,
+    /// which --allow-destroy must name [default: the working directory].
     #[arg(long, value_name = "PATH", conflicts_with_all = ["resume", "show"])]
     pub fs_on: Option<String>,
     /// Size of the scratch file for filesystems [default: 1g].
     #[arg(long, value_name = "SIZE", value_parser = suites::size,
           conflicts_with_all = ["resume", "show"])]
     pub fs_size: Option<Bytes>,
-    /// Show these figures: iops, bandwidth, mean, p50 … p99.99, of all I/Os or of one direction
-    /// (read.p99); otherwise by the kind of work.
+    /// Figures to show: iops, bandwidth, mean, p50 … p99.99, of all I/Os or of one direction
+    /// (read.p99) [default: by the kind of job].
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub metric: Vec<String>,
-    /// Percentages are of the best value, or of the first.
+    /// Value that percentages are relative to.
     #[arg(long, value_name = "WHICH", default_value = "best",
           value_parser = PossibleValuesParser::new(["best", "first"]))]
     percent_of: String,
@@ -97,27 +96,27 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Parts the command line into the options of sweeps and those of the job. Ends the program for
-    /// --help and for a mistake among the former, as clap does.
-    pub fn part(all: Vec<String>) -> (Arguments, Vec<String>) {
-        let (own, job) = parted(all);
+    /// Splits the command line into the options of the sweep and those of the job. Like clap, ends the
+    /// program for --help and for a mistake in the former.
+    pub fn split(all: Vec<String>) -> (Arguments, Vec<String>) {
+        let (own, job) = split_arguments(all);
         (Arguments::parse_from(own), job)
     }
 
-    /// In which order cells run.
+    /// The order of the cells.
     pub fn order(&self) -> Order {
         if self.order == "given" { Order::Given } else { Order::Random }
     }
 
-    /// What percentages are of.
+    /// The value that percentages are relative to.
     pub fn baseline(&self) -> Baseline {
         if self.percent_of == "first" { Baseline::First } else { Baseline::Best }
     }
 
-    /// The figures asked for.
+    /// The figures of --metric.
     ///
     /// # Errors
-    /// A name that is none.
+    /// An unknown figure.
     pub fn measures(&self) -> Result<Vec<judge::Measure>> {
         let parse = |name: &String| {
             let measure = judge::Measure::parse(name);
@@ -127,8 +126,8 @@ impl Arguments {
     }
 }
 
-/// The options of sweeps with the program's name before them, and everything else.
-fn parted(all: Vec<String>) -> (Vec<String>, Vec<String>) {
+/// The options of the sweep, after the program's name, and everything else.
+fn split_arguments(all: Vec<String>) -> (Vec<String>, Vec<String>) {
     let command = Arguments::command();
     let takes_value = |name: &str| {
         let known = command.get_arguments().find(|known| known.get_long() == Some(name))?;
@@ -169,9 +168,9 @@ mod tests {
     }
 
     #[test]
-    fn the_options_of_sweeps_may_stand_anywhere_between_those_of_the_job() {
+    fn options_of_the_sweep_and_of_the_job_may_be_mixed() {
         let line = "job.fio --vary iodepth=1,2 --rw read --json --vary=bs=4k --repeat 5 -- --vary";
-        let (own, job) = parted(texts(line));
+        let (own, job) = split_arguments(texts(line));
         assert_eq!(own.join(" "), "fathom sweep --vary iodepth=1,2 --json --vary=bs=4k --repeat 5");
         assert_eq!(job.join(" "), "job.fio --rw read -- --vary");
         let parsed = Arguments::parse_from(own);
@@ -180,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_go_together_is_refused() {
+    fn conflicting_options_are_refused() {
         for line in [
             "--resume a --vary bs=4k",
             "--resume a --show b",
@@ -189,7 +188,7 @@ mod tests {
             "--order some",
             "--show a --seed 3",
         ] {
-            let (own, _) = parted(texts(line));
+            let (own, _) = split_arguments(texts(line));
             assert!(Arguments::try_parse_from(own).is_err(), "{line}");
         }
     }

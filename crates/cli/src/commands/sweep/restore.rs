@@ -1,40 +1,40 @@
-//! `fathom sweep --restore`: the machine as it was before sweeps that were killed.
+//! `fathom sweep --restore`: restores settings that killed sweeps left changed.
 
-use super::machine::failed;
+use super::settings::to_refusal;
 use crate::output::Output;
 use anyhow::Result;
 use host::Host;
 use runner::Refusal;
 use tuning::RestoreReport;
 
-/// Puts back what sweeps that live no more noted, and tells of it.
+/// Restores what sweeps noted whose process has ended, and reports it.
 ///
 /// # Errors
-/// A job is given besides; where they note it cannot be read, or is not to be believed.
+/// A job on the command line; a state directory that cannot be read or trusted.
 pub fn restore(as_json: bool, job: &[String]) -> Result<u8> {
     if let Some(first) = job.first() {
-        return Err(Refusal::usage(format!("'{first}': --restore runs nothing and takes no job")));
+        return Err(Refusal::usage(format!("'{first}': --restore takes no job; leave it out")));
     }
-    let state = tuning::state_directory().map_err(failed)?;
-    let put_back = tuning::restore_leftovers(&Host::at("/"), &state).map_err(failed)?;
-    let is_whole = put_back.failed.is_empty();
+    let state = tuning::state_directory().map_err(to_refusal)?;
+    let restored = tuning::restore_leftovers(&Host::at("/"), &state).map_err(to_refusal)?;
+    let is_complete = restored.failed.is_empty();
     Output::Stdout.write(&match as_json {
-        true => report::json::sweep::restored(&put_back.done, &put_back.failed, &put_back.left),
-        false => text(&put_back),
+        true => report::json::sweep::restored(&restored.done, &restored.failed, &restored.left),
+        false => text(&restored),
     })?;
-    Ok(if is_whole { 0 } else { crate::exit::ERRORS })
+    Ok(if is_complete { 0 } else { crate::exit::ERRORS })
 }
 
-fn text(put_back: &RestoreReport) -> String {
-    let RestoreReport { done, failed, left } = put_back;
+fn text(restored: &RestoreReport) -> String {
+    let RestoreReport { done, failed, left } = restored;
     if done.is_empty() && failed.is_empty() && left.is_empty() {
-        return "nothing to put back: no sweep left the machine changed\n".into();
+        return "nothing to restore: no sweep left a setting changed\n".into();
     }
     let lines = done
         .iter()
         .cloned()
         .chain(left.iter().map(|line| format!("left alone: {line}")))
-        .chain(failed.iter().map(|line| format!("not put back: {line}")));
+        .chain(failed.iter().map(|line| format!("not restored: {line}")));
     lines.map(|line| line + "\n").collect()
 }
 
@@ -43,10 +43,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_done_what_was_not_and_what_was_left_alone_are_told_apart() {
+    fn the_text_separates_restored_failed_and_skipped_settings() {
         let one = |line: &str| vec![line.to_owned()];
-        let put_back = RestoreReport { done: one("a"), failed: one("b"), left: one("c") };
-        assert_eq!(text(&put_back), "a\nleft alone: c\nnot put back: b\n");
-        assert!(text(&RestoreReport::default()).starts_with("nothing to put back"));
+        let restored = RestoreReport { done: one("a"), failed: one("b"), left: one("c") };
+        assert_eq!(text(&restored), "a\nleft alone: c\nnot restored: b\n");
+        assert!(text(&RestoreReport::default()).starts_with("nothing to restore"));
     }
 }

@@ -1,8 +1,8 @@
-//! Showing what is seen: lines for a pipe, or a picture.
+//! Shows samples: as lines, or on a screen.
 
-use super::ends::Ends;
-use super::keep::Log;
-use super::source::Source;
+use super::log::Log;
+use super::signals::WatchSignals;
+use super::source::SampleSource;
 use crate::output::{Output, describe};
 use anyhow::{Context, Result};
 use chrono::{DateTime, Local};
@@ -12,15 +12,15 @@ use live::{Action, Event, Interval, Intervals, Palette, Screen, Terminal, Title,
 use std::io::{self, ErrorKind, Write};
 use std::time::{Duration, Instant};
 
-/// How often signals are looked at.
-const GLANCE: Duration = Duration::from_millis(50);
+/// Time between two polls of signals.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// What lines look like.
+/// Format of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum LineFormat {
     /// Columns.
     Plain {
-        /// With a line for each CPU.
+        /// With one line for each CPU.
         per_cpu: bool,
     },
     /// JSON.
@@ -28,63 +28,63 @@ pub enum Form {
 }
 
 /// Writes lines.
-pub enum Lines {
-    /// Columns, and whether moments are told to the millisecond.
+pub enum LineWriter {
+    /// Columns, and whether times have milliseconds.
     Plain(Plain, bool),
     /// JSON.
     Json,
 }
 
-impl Lines {
-    /// Of a form.
-    pub fn new(form: Form) -> Lines {
+impl LineWriter {
+    /// A writer of this format.
+    pub fn new(form: LineFormat) -> LineWriter {
         match form {
-            Form::Plain { per_cpu } => Lines::Plain(Plain::new(per_cpu), false),
-            Form::Json => Lines::Json,
+            LineFormat::Plain { per_cpu } => LineWriter::Plain(Plain::new(per_cpu), false),
+            LineFormat::Json => LineWriter::Json,
         }
     }
 
     fn begin(&mut self, start: &Start) {
-        if let Lines::Plain(_, to_the_millisecond) = self {
-            *to_the_millisecond = !start.interval_ns.is_multiple_of(1_000_000_000);
+        if let LineWriter::Plain(_, with_millis) = self {
+            *with_millis = !start.interval_ns.is_multiple_of(1_000_000_000);
         }
     }
 
     fn text(&mut self, intervals: &Intervals, interval: &Interval) -> Result<String> {
         let Interval { unix_ms, rates } = interval;
         Ok(match self {
-            Lines::Plain(plain, to_the_millisecond) => {
-                plain.lines(&clock(*unix_ms, *to_the_millisecond), intervals.stack(), rates)
+            LineWriter::Plain(plain, with_millis) => {
+                plain.lines(&clock(*unix_ms, *with_millis), intervals.stack(), rates)
             }
-            Lines::Json => json::line(*unix_ms, intervals.stack(), rates)?,
+            LineWriter::Json => json::line(*unix_ms, intervals.stack(), rates)?,
         })
     }
 }
 
-/// Writes lines until there are no more, a signal comes, or nobody reads them. `last` is asked after
-/// each interval whether it was the last.
+/// Writes lines until the source ends, a signal comes, the reader closes the pipe, or `is_last`
+/// returns true after an interval.
 ///
 /// # Errors
-/// Those of the source, of standard output and of the log.
+/// When the source, standard output or the log fails.
 pub fn lines(
-    source: &mut impl Source,
+    source: &mut impl SampleSource,
     mut log: Option<Log>,
-    mut lines: Lines,
-    ends: &Ends,
-    last: &mut dyn FnMut() -> bool,
+    mut lines: LineWriter,
+    signals: &WatchSignals,
+    is_last: &mut dyn FnMut() -> bool,
 ) -> Result<()> {
     let mut intervals = Intervals::default();
     while let Some(due) = source.due() {
-        if !wait(due, ends) {
+        if !wait(due, signals) {
             return Ok(());
         }
-        for entry in source.take()? {
+        for entry in source.next_entries()? {
             log.iter_mut().try_for_each(|log| log.add(&entry))?;
             if let Entry::Watch(start) = &entry {
                 lines.begin(start);
             }
             let Some(interval) = intervals.push(entry) else { continue };
-            if !write(&lines.text(&intervals, &interval)?)? || last() {
+            if !write(&lines.text(&intervals, &interval)?)? || is_last() {
                 return Ok(());
             }
         }
@@ -92,18 +92,18 @@ pub fn lines(
     Ok(())
 }
 
-/// Waits for a moment; false when a signal came first.
-fn wait(due: Instant, ends: &Ends) -> bool {
+/// Waits until `due`. Returns false when a signal came first.
+fn wait(due: Instant, signals: &WatchSignals) -> bool {
     loop {
         let left = due.saturating_duration_since(Instant::now());
-        if ends.came() || left.is_zero() {
-            return !ends.came();
+        if signals.must_end() || left.is_zero() {
+            return !signals.must_end();
         }
-        std::thread::sleep(left.min(GLANCE));
+        std::thread::sleep(left.min(POLL_INTERVAL));
     }
 }
 
-/// Writes and flushes; false when the reader went away, which is no error.
+/// Writes to standard output and flushes. Returns false when the reader closed the pipe.
 pub(super) fn write(text: &str) -> Result<bool> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -112,60 +112,64 @@ pub(super) fn write(text: &str) -> Result<bool> {
     }
 }
 
-/// Draws until it is told to quit, or a signal comes, or the last interval was shown.
+/// Draws until a key or a signal ends it, or `is_last` returns true after an interval.
 ///
 /// # Errors
-/// Those of the source, of the terminal and of the log.
+/// When the source, the terminal or the log fails.
 pub fn screen(
-    source: &mut impl Source,
+    source: &mut impl SampleSource,
     log: Option<Log>,
-    ends: &Ends,
-    last: &mut dyn FnMut() -> bool,
+    signals: &WatchSignals,
+    is_last: &mut dyn FnMut() -> bool,
 ) -> Result<()> {
-    let palette = Palette { colour: coloured() };
+    let palette = Palette { colour: has_colours() };
     let terminal = Terminal::open(palette).map_err(|error| {
         let why = describe(&error.into());
         anyhow::anyhow!("cannot draw on this terminal ({why}); --plain writes lines instead")
     })?;
     let (screen, intervals) = (Screen::new(Title::default()), Intervals::default());
-    let mut session = Session { terminal, screen, intervals, log };
-    let end = session.go_on(source, ends, last);
-    // A terminal that hung up fails to be drawn on; the signal says it better.
-    if ends.came() { Ok(()) } else { end }
+    let mut session = ScreenSession { terminal, screen, intervals, log };
+    let end = session.run(source, signals, is_last);
+    // After a hang-up, drawing fails as well. The exit code of the signal is the better answer.
+    if signals.must_end() { Ok(()) } else { end }
 }
 
-/// A picture under way.
-struct Session {
+/// The screen and its state.
+struct ScreenSession {
     terminal: Terminal,
     screen: Screen,
     intervals: Intervals,
     log: Option<Log>,
 }
 
-impl Session {
-    fn go_on(
+impl ScreenSession {
+    fn run(
         &mut self,
-        source: &mut impl Source,
-        ends: &Ends,
-        last: &mut dyn FnMut() -> bool,
+        source: &mut impl SampleSource,
+        signals: &WatchSignals,
+        is_last: &mut dyn FnMut() -> bool,
     ) -> Result<()> {
-        while !ends.came() {
-            if self.step(source, last)? || self.react(source, ends)? {
+        while !signals.must_end() {
+            if self.step(source, is_last)? || self.react(source, signals)? {
                 return Ok(());
             }
         }
         Ok(())
     }
 
-    /// Takes what is due and draws it; true after the last interval.
-    fn step(&mut self, source: &mut impl Source, last: &mut dyn FnMut() -> bool) -> Result<bool> {
+    /// Draws the entries that are due. Returns true after the last interval.
+    fn step(
+        &mut self,
+        source: &mut impl SampleSource,
+        is_last: &mut dyn FnMut() -> bool,
+    ) -> Result<bool> {
         let Some(due) = source.due() else { return Ok(false) };
-        let waits = source.is_patient() && self.screen.is_paused();
+        let waits = source.can_wait() && self.screen.is_paused();
         if waits || due > Instant::now() {
             return Ok(false);
         }
         let mut ended = false;
-        for entry in source.take()? {
+        for entry in source.next_entries()? {
             self.log.iter_mut().try_for_each(|log| log.add(&entry))?;
             if let Entry::Watch(start) = &entry {
                 self.screen.set_title(title(start, source.pace()));
@@ -174,22 +178,24 @@ impl Session {
             self.screen.set_stack(self.intervals.stack().clone());
             if let Some(Interval { unix_ms, rates }) = interval {
                 self.screen.add_interval(rates, &clock(unix_ms, false));
-                ended |= last();
+                ended |= is_last();
             }
         }
         if source.due().is_none() {
-            self.screen.set_note("the log ends here; q quits".into());
+            self.screen.set_note("end of the log; q quits".into());
         }
         self.terminal.draw(&mut self.screen)?;
         Ok(ended)
     }
 
-    /// Waits a while for keys and signals and does what they ask; true to quit.
-    fn react(&mut self, source: &impl Source, ends: &Ends) -> Result<bool> {
+    /// Waits for keys and signals and handles them. Returns true to quit.
+    fn react(&mut self, source: &impl SampleSource, signals: &WatchSignals) -> Result<bool> {
         let left = source.due().map(|due| due.saturating_duration_since(Instant::now()));
         let patience = match left {
-            Some(left) if !(source.is_patient() && self.screen.is_paused()) => left.min(GLANCE),
-            _ => GLANCE,
+            Some(left) if !(source.can_wait() && self.screen.is_paused()) => {
+                left.min(POLL_INTERVAL)
+            }
+            _ => POLL_INTERVAL,
         };
         let asked = match self.terminal.wait(patience)? {
             Some(Event::Key(key)) => self.screen.press(key),
@@ -199,9 +205,9 @@ impl Session {
         if asked == Action::Quit {
             return Ok(true);
         }
-        if asked == Action::Suspend || ends.is_to_stop() {
-            self.terminal.suspend(|| ends.stop())?;
-        } else if ends.was_continued() {
+        if asked == Action::Suspend || signals.is_to_stop() {
+            self.terminal.suspend(|| signals.stop())?;
+        } else if signals.was_continued() {
             self.terminal.reopen()?;
         } else if asked == Action::Redraw {
             self.terminal.clear()?;
@@ -216,19 +222,19 @@ impl Session {
 fn title(start: &Start, pace: String) -> Title {
     let what = start.path.clone().unwrap_or_else(|| "all disks".into());
     let what = format!("{what}  {}  {}", start.hostname, start.kernel);
-    // What a terminal would obey is not shown.
+    // Control characters would be obeyed by the terminal.
     let what = what.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
     Title { program: "fathom watch".into(), what, pace }
 }
 
-/// Whether there are to be colours, by the rules that hold for reports.
-pub(super) fn coloured() -> bool {
+/// Whether to use colours, by the same rules as for reports.
+pub(super) fn has_colours() -> bool {
     Output::Stdout.style().colour
 }
 
-/// A moment in local time.
-pub(super) fn clock(unix_ms: u64, to_the_millisecond: bool) -> String {
-    let form = if to_the_millisecond { "%H:%M:%S%.3f" } else { "%H:%M:%S" };
+/// A time of day in the local time zone.
+pub(super) fn clock(unix_ms: u64, with_millis: bool) -> String {
+    let form = if with_millis { "%H:%M:%S%.3f" } else { "%H:%M:%S" };
     let moment = i64::try_from(unix_ms).ok().and_then(DateTime::from_timestamp_millis);
     moment.map(|moment| moment.with_timezone(&Local).format(form).to_string()).unwrap_or_default()
 }

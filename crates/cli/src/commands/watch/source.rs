@@ -1,6 +1,6 @@
-//! Where looks come from: this machine now, or a log.
+//! Sources of samples: this machine, or a log.
 
-use super::wrong_file;
+use super::log::file_error;
 use crate::commands::inspect;
 use crate::output::say;
 use anyhow::Result;
@@ -15,54 +15,52 @@ use std::io::BufReader;
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// The longest gap of a log that a replay waits out.
+/// Longest pause of a replay; longer gaps in the log are shortened to this.
 const GAP_MAX: Duration = Duration::from_secs(5);
 
-/// Gives entries in the order of a log.
-pub trait Source {
-    /// When the next entries are to be taken; `None`: there are no more.
+/// A source of log entries, in the order of a log.
+pub trait SampleSource {
+    /// When the next entries are due; `None` when there are no more.
     fn due(&self) -> Option<Instant>;
-    /// The next entries, the last of them a look at the machine, unless a log ends.
+    /// The next entries. The last of them is a sample, except at the end of a log.
     ///
     /// # Errors
-    /// Those of reading a log.
-    fn take(&mut self) -> Result<Vec<Entry>>;
-    /// How often it looks, or what else its pace is.
+    /// When the log cannot be read.
+    fn next_entries(&mut self) -> Result<Vec<Entry>>;
+    /// The pace in words, such as "every 1 s".
     fn pace(&self) -> String;
-    /// Whether it may be kept waiting.
-    fn is_patient(&self) -> bool;
+    /// Whether pausing the screen pauses the source too.
+    fn can_wait(&self) -> bool;
 }
 
-/// How often it is looked at most whether other disks are to be watched: with every look that comes
-/// a second after the one before.
-const FOLLOWED: Duration = Duration::from_millis(900);
+/// Shortest time between two checks for added or removed disks. Below 1 s, so that each sample of a
+/// one-second interval makes the check.
+const DEVICE_CHECK_INTERVAL: Duration = Duration::from_millis(900);
 
-/// This machine.
-pub struct Live {
+/// Samples of this machine.
+pub struct LiveSource {
     host: Host,
     reader: SampleReader,
-    /// What there is to tell before the next look.
-    news: Vec<Entry>,
-    /// What lies on the disks; `None`: all are watched.
+    /// Entries that come before the next sample.
+    pending: Vec<Entry>,
+    /// The path whose disks are sampled; `None`: all disks.
     path: Option<String>,
-    /// What is watched.
     devices: Devices,
-    /// When it was last looked for others.
-    followed: Instant,
+    devices_checked: Instant,
     origin: Instant,
     interval: Duration,
     due: Instant,
 }
 
-impl Live {
-    /// Of the disks under a path, or all.
+impl LiveSource {
+    /// Samples the disks under a path, or all disks.
     ///
     /// # Errors
-    /// When the path is not there, or may not be looked at.
-    pub fn under(path: Option<&OsStr>, interval: Nanos) -> Result<Live> {
+    /// When the path does not exist or cannot be read.
+    pub fn open(path: Option<&OsStr>, interval: Nanos) -> Result<LiveSource> {
         let path = path.map(|path| inspect::existing(path, "watch").map(|(path, _)| path));
         let path = path.transpose().map_err(Refusal::usage)?.map(str::to_owned);
-        // Without a kernel to ask: nothing of this may send a disk a command.
+        // No kernel interface: watching must not send commands to a disk.
         let host = Host::at("/");
         let machine = host.machine();
         let start = Start {
@@ -77,52 +75,53 @@ impl Live {
         let devices = devices(&host, path.as_deref());
         let origin = Instant::now();
         let reader = reader(&host, &devices, origin);
-        Ok(Live {
+        Ok(LiveSource {
             host,
             reader,
-            news: vec![Entry::Watch(start), Entry::Stack(devices.clone())],
+            pending: vec![Entry::Watch(start), Entry::Stack(devices.clone())],
             path,
             devices,
-            followed: origin,
+            devices_checked: origin,
             origin,
             interval: Duration::from_nanos(interval.0),
             due: origin,
         })
     }
 
-    /// Disks that came or went, legs that were added, another filesystem under the path: each makes
-    /// another stack. What is no longer there at all is not followed: the disks under it still are.
-    fn follow_disks(&mut self) {
-        if self.followed.elapsed() < FOLLOWED {
+    /// Reads the devices again. Added or removed disks and members, and another filesystem under the
+    /// path, change them. When the path itself disappeared, the devices stay as they were.
+    fn update_devices(&mut self) {
+        if self.devices_checked.elapsed() < DEVICE_CHECK_INTERVAL {
             return;
         }
-        self.followed = Instant::now();
+        self.devices_checked = Instant::now();
         let now = devices(&self.host, self.path.as_deref());
         let is_gone = now.devices.is_empty() && !self.devices.devices.is_empty();
-        if !is_gone && (now.tops != self.devices.tops || !legs(&now).eq(legs(&self.devices))) {
+        if !is_gone && (now.tops != self.devices.tops || !members(&now).eq(members(&self.devices)))
+        {
             self.reader = reader(&self.host, &now, self.origin);
-            self.news.push(Entry::Stack(now.clone()));
+            self.pending.push(Entry::Stack(now.clone()));
             self.devices = now;
         }
     }
 }
 
-/// What stands on what.
-fn legs(devices: &Devices) -> impl Iterator<Item = (&String, &Vec<String>)> {
+/// Each device with the devices below it.
+fn members(devices: &Devices) -> impl Iterator<Item = (&String, &Vec<String>)> {
     devices.devices.iter().map(|(name, device)| (name, &device.below))
 }
 
-impl Source for Live {
+impl SampleSource for LiveSource {
     fn due(&self) -> Option<Instant> {
         Some(self.due)
     }
 
-    fn take(&mut self) -> Result<Vec<Entry>> {
-        self.follow_disks();
+    fn next_entries(&mut self) -> Result<Vec<Entry>> {
+        self.update_devices();
         let sample = self.reader.read(&[], Detail::Slow);
-        let mut entries = std::mem::take(&mut self.news);
+        let mut entries = std::mem::take(&mut self.pending);
         entries.push(Entry::Sample(Box::new(TimedSample { unix_ms: unix_ms(), sample })));
-        // Beats that were missed, in a program that was stopped, are left out.
+        // Intervals that passed while the program was stopped are skipped.
         let passed = self.origin.elapsed().as_nanos() / self.interval.as_nanos().max(1);
         let next = u64::try_from((passed + 1) * self.interval.as_nanos()).unwrap_or(u64::MAX);
         self.due = self.origin + Duration::from_nanos(next);
@@ -133,12 +132,12 @@ impl Source for Live {
         format!("every {}", short(self.interval))
     }
 
-    fn is_patient(&self) -> bool {
+    fn can_wait(&self) -> bool {
         false
     }
 }
 
-/// The stack under a path, or those of all disks.
+/// The devices under a path, or all disks.
 fn devices(host: &Host, path: Option<&str>) -> Devices {
     let Some(path) = path else {
         return without_serials(Devices { tops: None, devices: host.devices(&host.disks()) });
@@ -149,7 +148,7 @@ fn devices(host: &Host, path: Option<&str>) -> Devices {
     without_serials(Devices { tops: Some(tops), devices: facts.devices })
 }
 
-/// A log may be shown to others.
+/// Removes serial numbers, because a log may be published.
 fn without_serials(mut devices: Devices) -> Devices {
     devices.devices.values_mut().for_each(|device| device.serial = None);
     devices
@@ -161,43 +160,43 @@ fn reader(host: &Host, devices: &Devices, origin: Instant) -> SampleReader {
     SampleReader::new(host.clone(), names, origin)
 }
 
-/// A log that is shown again.
-pub struct Replay {
+/// Samples of a log.
+pub struct ReplaySource {
     reader: Reader<BufReader<File>>,
     name: String,
-    /// Entries up to the next look, and its moment.
+    /// Entries up to the next sample, and its time.
     next: VecDeque<Entry>,
     next_unix_ms: Option<u64>,
-    /// Whether it takes as long as it took.
-    paced: bool,
+    /// Whether to wait between samples as long as recorded.
+    in_real_time: bool,
     due: Instant,
 }
 
-impl Replay {
+impl ReplaySource {
     /// Opens a log.
     ///
     /// # Errors
-    /// When it cannot be read, or is none.
-    pub fn open(path: &Path, paced: bool) -> Result<Replay> {
-        let file = File::open(path).map_err(|error| wrong_file("replay", path, error))?;
-        let mut replay = Replay {
+    /// When the file cannot be read or is not a log.
+    pub fn open(path: &Path, in_real_time: bool) -> Result<ReplaySource> {
+        let file = File::open(path).map_err(|error| file_error("replay", path, error))?;
+        let mut replay = ReplaySource {
             reader: Reader::new(BufReader::new(file)),
             name: path.display().to_string(),
             next: VecDeque::new(),
             next_unix_ms: None,
-            paced,
+            in_real_time,
             due: Instant::now(),
         };
-        replay.fill().map_err(|error| wrong_file("replay", path, error))?;
+        replay.fill().map_err(|error| file_error("replay", path, error))?;
         Ok(replay)
     }
 
-    /// Reads up to the next look.
+    /// Reads entries up to the next sample.
     fn fill(&mut self) -> Result<(), live::log::LogError> {
         self.next_unix_ms = None;
         while let Some(entry) = self.reader.next_entry()? {
             let moment = match &entry {
-                Entry::Sample(look) => Some(look.unix_ms),
+                Entry::Sample(sample) => Some(sample.unix_ms),
                 Entry::Watch(_) | Entry::Stack(_) => None,
             };
             self.next.push_back(entry);
@@ -209,30 +208,32 @@ impl Replay {
         Ok(())
     }
 
-    /// Says what of the log could not be shown.
-    pub fn tell(&self) {
+    /// Prints how many lines of the log were damaged.
+    pub fn report_damaged_lines(&self) {
         match self.reader.damaged() {
             0 => {}
-            1 => say(&format!("fathom: {}: a line was cut off and is passed over\n", self.name)),
-            n => {
-                say(&format!("fathom: {}: {n} lines were cut off and are passed over\n", self.name))
-            }
+            1 => say(&format!("fathom: {}: 1 line is cut off and was skipped\n", self.name)),
+            n => say(&format!("fathom: {}: {n} lines are cut off and were skipped\n", self.name)),
         }
     }
 }
 
-impl Source for Replay {
+impl SampleSource for ReplaySource {
     fn due(&self) -> Option<Instant> {
         (!self.next.is_empty()).then_some(self.due)
     }
 
-    fn take(&mut self) -> Result<Vec<Entry>> {
+    fn next_entries(&mut self) -> Result<Vec<Entry>> {
         let entries = std::mem::take(&mut self.next).into();
         let before = self.next_unix_ms;
         self.fill()?;
         let gap =
             self.next_unix_ms.zip(before).map_or(0, |(next, before)| next.saturating_sub(before));
-        let gap = if self.paced { Duration::from_millis(gap).min(GAP_MAX) } else { Duration::ZERO };
+        let gap = if self.in_real_time {
+            Duration::from_millis(gap).min(GAP_MAX)
+        } else {
+            Duration::ZERO
+        };
         self.due = Instant::now() + gap;
         Ok(entries)
     }
@@ -241,7 +242,7 @@ impl Source for Replay {
         "replay".into()
     }
 
-    fn is_patient(&self) -> bool {
+    fn can_wait(&self) -> bool {
         true
     }
 }

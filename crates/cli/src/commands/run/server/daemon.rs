@@ -1,7 +1,7 @@
 //! `--daemonize`: a server in the background.
 //!
-//! A process with threads cannot be forked safely, so the program starts itself anew, detached; the
-//! first one waits until the second one listens, and ends with what became of it.
+//! A process with threads cannot be forked safely, so the program starts itself again, detached. The
+//! first process waits until the second one listens, and exits with its result.
 
 use anyhow::{Context, Result, bail};
 use std::io::{BufRead, BufReader};
@@ -10,31 +10,31 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Tells the second process that it is one.
+/// Environment variable that marks the second process.
 const MARK: &str = "FATHOM_DETACHED";
 
-/// What it says on standard output once it listens.
+/// Text on its standard output as soon as it listens.
 const LISTENING: &str = "server listening on";
 
-/// Where the system's log takes lines (syslog(3)).
+/// Socket of the system's log (syslog(3)).
 const SYSTEM_LOG: &str = "/dev/log";
 
 /// Priority of a line: facility daemon, severity info (RFC 3164, 4.1.1).
 const PRIORITY: u8 = (3 << 3) + 6;
 
-/// Whether this process is the one in the background.
-pub fn is_one() -> bool {
+/// Whether this is the process in the background.
+pub fn is_daemon() -> bool {
     std::env::var_os(MARK).is_some()
 }
 
 /// Starts the second process and waits until it listens.
 ///
 /// # Errors
-/// A server with this file is running, or what the second process complained of.
+/// When a server with this file is running, or the second process fails.
 pub fn start(file: &Path) -> Result<u8> {
     if let Some(pid) = running(file) {
         bail!(
-            "--daemonize={}: a server is running already, process {pid}; end it first, or name \
+            "--daemonize={}: process {pid} is already a running server; end it first, or name \
              another file",
             file.display()
         );
@@ -50,7 +50,7 @@ pub fn start(file: &Path) -> Result<u8> {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .context("--daemonize: cannot start the program anew")?;
+        .context("--daemonize: cannot start the program again")?;
     let out = child.stdout.take().map(BufReader::new);
     let mut lines = out.into_iter().flat_map(BufRead::lines).map_while(Result::ok);
     if lines.any(|line| line.contains(LISTENING)) {
@@ -61,26 +61,26 @@ pub fn start(file: &Path) -> Result<u8> {
     bail!("--daemonize: the server did not start: {}", why.trim())
 }
 
-/// The server whose process id is in the file, if it lives.
+/// The running server whose process id is in the file.
 fn running(file: &Path) -> Option<i32> {
     let pid = std::fs::read_to_string(file).ok()?.trim().parse().ok()?;
     let pid = rustix::process::Pid::from_raw(pid)?;
     rustix::process::test_kill_process(pid).ok().map(|()| pid.as_raw_nonzero().get())
 }
 
-/// Detaches from the terminal and writes the process id, in the process in the background.
+/// In the second process: detaches from the terminal and writes the process id.
 ///
 /// # Errors
-/// The file cannot be written.
+/// When the file cannot be written.
 pub fn ready(file: Option<&Path>) -> Result<()> {
     let Some(file) = file else { return Ok(()) };
-    // It may lead a session already, which is what is wanted.
+    // Fails if it already leads a session, which is the goal.
     let _ = rustix::process::setsid();
     std::fs::write(file, format!("{}\n", std::process::id()))
         .with_context(|| format!("--daemonize: cannot write '{}'", file.display()))
 }
 
-/// Says a line to the system's log. Without one, nobody can be told.
+/// Writes a line to the system's log, if there is one.
 pub fn log(program: &str, line: &str) {
     let message = format!("<{PRIORITY}>{program}[{}]: {line}", std::process::id());
     if let Ok(socket) = UnixDatagram::unbound() {

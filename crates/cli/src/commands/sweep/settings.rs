@@ -1,6 +1,6 @@
-//! What of the machine a sweep varies: told from job options, tried before anything is measured.
+//! Settings of the machine that a sweep varies: checked, tried once, and restored at the end.
 
-use super::cells::{Jobs, TARGET};
+use super::cell_jobs::{CellJobs, TARGET};
 use crate::output::say;
 use anyhow::{Result, bail};
 use job::Invocation;
@@ -14,25 +14,25 @@ use std::time::Instant;
 use suite::sweep::{Design, Manifest};
 use tuning::{CellSetup, Kind, MkfsTarget, Session, Setting};
 
-/// A scratch filesystem where nothing is said of its size: what every type can be made of.
+/// Default size of a scratch filesystem: enough for every type.
 const FS_SIZE: Bytes = Bytes(1 << 30);
 
-/// A directory that cannot be: where a job would work if it were told to.
-const ELSEWHERE: &str = "/proc/fathom-sweep";
+/// A directory that cannot exist. A job that still has targets elsewhere ignores `directory`.
+const UNUSED_DIRECTORY: &str = "/proc/fathom-sweep";
 
-/// The settings among the coordinates of a cell.
-pub fn of(at: &[Coordinate]) -> Vec<(Setting, String)> {
+/// The settings of the machine among the coordinates of a cell.
+pub fn of_cell(at: &[Coordinate]) -> Vec<(Setting, String)> {
     let setting = |c: &Coordinate| Some((Setting::from_name(&c.dimension)?, c.value.clone()));
     at.iter().filter_map(setting).collect()
 }
 
-/// Whether any of these is varied.
-pub fn varies(design: &Design, wanted: impl Fn(Setting) -> bool) -> bool {
-    design.dimensions.iter().filter_map(|one| Setting::from_name(&one.name)).any(wanted)
+/// Whether the sweep varies a setting for which `is_meant` is true.
+pub fn varies(design: &Design, is_meant: impl Fn(Setting) -> bool) -> bool {
+    design.dimensions.iter().filter_map(|one| Setting::from_name(&one.name)).any(is_meant)
 }
 
-/// What is wrong with the machine or what was asked of it, with its exit code.
-pub fn failed(error: tuning::Error) -> anyhow::Error {
+/// An error of tuning as a refusal, which has an exit code.
+pub fn to_refusal(error: tuning::Error) -> anyhow::Error {
     match error.kind {
         Kind::Usage => Refusal::usage(error.text),
         Kind::Refused => Refusal::target(error.text),
@@ -40,34 +40,37 @@ pub fn failed(error: tuning::Error) -> anyhow::Error {
     }
 }
 
-/// What the jobs work on: devices, and of the files in one directory the first, for all are on one
-/// filesystem.
+/// The targets of the jobs: all devices, and the first file of each directory, because files of one
+/// directory are on one filesystem.
 pub fn targets(invocation: &Invocation) -> Vec<String> {
     let all: Vec<String> =
         plan::targets(&invocation.jobs).into_iter().map(|wanted| wanted.path).collect();
-    // The directories above files are among them.
-    let above: HashSet<&Path> =
-        all.iter().flat_map(|path| Path::new(path).ancestors().skip(1)).map(named).collect();
+    // plan::targets returns the directories of files as well.
+    let above: HashSet<&Path> = all
+        .iter()
+        .flat_map(|path| Path::new(path).ancestors().skip(1))
+        .map(or_current_directory)
+        .collect();
     let mut seen: HashSet<PathBuf> = HashSet::new();
-    let is_new = |path: &&String| {
+    let is_first_on_filesystem = |path: &&String| {
         let path = Path::new(path.as_str());
         let is_device = std::fs::metadata(path).is_ok_and(|it| it.file_type().is_block_device());
         let place = if is_device { Some(path) } else { path.parent() };
         !above.contains(path) && seen.insert(place.unwrap_or(path).to_owned())
     };
-    all.iter().filter(is_new).cloned().collect()
+    all.iter().filter(is_first_on_filesystem).cloned().collect()
 }
 
-/// The working directory has no name above a relative path, and one among targets.
-fn named(directory: &Path) -> &Path {
+/// The parent of a relative path has an empty name; among targets it is ".".
+fn or_current_directory(directory: &Path) -> &Path {
     if directory.as_os_str().is_empty() { Path::new(".") } else { directory }
 }
 
-/// Looks whether values can be those of settings, and the job be run on filesystems made for it.
+/// Checks the values of settings, and that the job uses the filesystems that are made for it.
 ///
 /// # Errors
-/// All values that cannot; a job that works elsewhere.
-pub fn check(design: &Design, jobs: &Jobs) -> Result<()> {
+/// All invalid values; a job with targets on other filesystems.
+pub fn check(design: &Design, jobs: &CellJobs) -> Result<()> {
     let mut wrong: Vec<String> = Vec::new();
     for dimension in &design.dimensions {
         let Some(setting) = Setting::from_name(&dimension.name) else { continue };
@@ -81,30 +84,31 @@ pub fn check(design: &Design, jobs: &Jobs) -> Result<()> {
     if !varies(design, |setting| setting == Setting::Fs) {
         return Ok(());
     }
-    let arranged =
-        CellSetup { arguments: vec![format!("--directory={ELSEWHERE}")], ..CellSetup::default() };
-    let invocation = jobs.on(&design.at(0), &arranged)?;
-    // Below another directory an absolute name is one like any other: there, and not where it says.
+    let setup = CellSetup {
+        arguments: vec![format!("--directory={UNUSED_DIRECTORY}")],
+        ..CellSetup::default()
+    };
+    let invocation = jobs.parse(&design.at(0), &setup)?;
+    // With `directory`, an absolute filename is taken relative to it.
     let names = invocation.jobs.iter().flat_map(|job| &job.target.filenames);
     if let Some(name) = names.into_iter().find(|name| name.starts_with('/')) {
-        return Err(elsewhere(name));
+        return Err(wrong_place(name));
     }
-    match targets(&invocation).into_iter().find(|path| !path.starts_with(ELSEWHERE)) {
-        Some(path) => Err(elsewhere(&path)),
+    match targets(&invocation).into_iter().find(|path| !path.starts_with(UNUSED_DIRECTORY)) {
+        Some(path) => Err(wrong_place(&path)),
         None => Ok(()),
     }
 }
 
-/// Below each directory that is a target an absolute name would be that of another file, as many
-/// directories deep.
-fn check_directories(design: &Design, jobs: &Jobs) -> Result<()> {
+/// Refuses absolute filenames below target directories: each would name another file.
+fn check_directories(design: &Design, jobs: &CellJobs) -> Result<()> {
     let Some(index) = design.dimensions.iter().position(|one| one.name == TARGET) else {
         return Ok(());
     };
     for directory in design.dimensions[index].values.iter().filter(|it| Path::new(it).is_dir()) {
         let mut at = design.at(0);
         at[index].value.clone_from(directory);
-        let invocation = jobs.on(&at, &CellSetup::default())?;
+        let invocation = jobs.parse(&at, &CellSetup::default())?;
         let mut names = invocation.jobs.iter().flat_map(|job| &job.target.filenames);
         if let Some(name) = names.find(|name| name.starts_with('/')) {
             return Err(Refusal::usage(format!(
@@ -116,15 +120,15 @@ fn check_directories(design: &Design, jobs: &Jobs) -> Result<()> {
     Ok(())
 }
 
-fn elsewhere(path: &str) -> anyhow::Error {
+fn wrong_place(path: &str) -> anyhow::Error {
     Refusal::usage(format!(
         "--vary fs=…: the job works on {path}, not on the filesystems made for it: leave out \
          filename, or give a name without directories"
     ))
 }
 
-/// What filesystems are made on: what was named, or a scratch file beside what the job works on.
-fn ground(manifest: &Manifest, invocation: &Invocation) -> Result<Option<MkfsTarget>> {
+/// Where to make filesystems: the device of --fs-on, or a scratch file in a directory.
+fn mkfs_target(manifest: &Manifest, invocation: &Invocation) -> Result<Option<MkfsTarget>> {
     if !varies(&manifest.design, |setting| setting == Setting::Fs) {
         return Ok(None);
     }
@@ -139,14 +143,14 @@ fn ground(manifest: &Manifest, invocation: &Invocation) -> Result<Option<MkfsTar
     }))
 }
 
-/// A machine that is ready to be changed, all changes tried once; `None` where none is varied. With
-/// the time that one change takes.
+/// Starts a session that changes settings, and tries each combination of them once. Returns it with
+/// the mean time of one change; `None` when no setting is varied.
 ///
 /// # Errors
-/// What the machine cannot do; all is as before.
+/// What the machine cannot do. All settings are as before then.
 pub fn begin(
     manifest: &Manifest,
-    jobs: &Jobs,
+    jobs: &CellJobs,
     first: &Invocation,
     runner: &Runner,
 ) -> Result<Option<(Session, Nanos)>> {
@@ -154,48 +158,47 @@ pub fn begin(
     if !varies(design, |_| true) {
         return Ok(None);
     }
-    let state = tuning::state_directory().map_err(failed)?;
+    let state = tuning::state_directory().map_err(to_refusal)?;
     let signals = runner.signals()?;
     signals.catch_hang_up()?;
     let stop = Box::new(signals.watch());
-    let ground = ground(manifest, first)?;
+    let mkfs_target = mkfs_target(manifest, first)?;
     let (mut session, before) =
-        Session::begin(runner.host().clone(), &state, ground, stop).map_err(failed)?;
+        Session::begin(runner.host().clone(), &state, mkfs_target, stop).map_err(to_refusal)?;
     before.done.iter().for_each(|line| say(&format!("left by an earlier sweep: {line}\n")));
     let (mut combinations, mut worked_on) = (Vec::new(), Vec::new());
     for cell in 0..design.cells() {
         let at = design.at(cell);
-        let values = of(&at);
+        let values = of_cell(&at);
         if !combinations.contains(&values) {
             combinations.push(values);
-            worked_on.extend(targets(&jobs.on(&at, &CellSetup::default())?));
+            worked_on.extend(targets(&jobs.parse(&at, &CellSetup::default())?));
         }
     }
     worked_on.sort();
     worked_on.dedup();
     let began = Instant::now();
-    let rehearsed = session.rehearse(&combinations, &worked_on);
+    let tried = session.rehearse(&combinations, &worked_on);
     if let Some(signal) = runner.caught() {
         let text = format!("ended by signal {signal} before anything was measured");
         return Err(Refusal::interrupted(signal, text));
     }
-    rehearsed.map_err(failed)?.iter().for_each(|note| say(&format!("{note}\n")));
+    tried.map_err(to_refusal)?.iter().for_each(|note| say(&format!("{note}\n")));
     let each = began.elapsed().as_nanos() as u64 / combinations.len().max(1) as u64;
     Ok(Some((session, Nanos(each))))
 }
 
-/// Puts all back; what could not be is an error.
+/// Restores all settings.
 ///
 /// # Errors
-/// What is not as it was, and how to try again.
-pub fn put_back(session: Option<&mut Session>) -> Result<()> {
+/// The settings that could not be restored, and how to try again.
+pub fn restore(session: Option<&mut Session>) -> Result<()> {
     let Some(session) = session else { return Ok(()) };
     let outcome = session.put_back();
     match outcome.failed.is_empty() {
         true => Ok(()),
-        false => bail!(
-            "not put back as it was: {}; fathom sweep --restore tries again",
-            outcome.failed.join("; ")
-        ),
+        false => {
+            bail!("not restored: {}; fathom sweep --restore tries again", outcome.failed.join("; "))
+        }
     }
 }

@@ -1,7 +1,8 @@
-//! A client that follows its run.
+//! Reports a run to its client while it goes on, and handles the client's messages.
 
-use super::{Session, dialect, states};
-use crate::commands::run::connection::words;
+use super::client::{ClientSession, dialect};
+use super::verify_states;
+use crate::commands::run::connection::describe_error;
 use crate::commands::run::request::program;
 use anyhow::Result;
 use record::{Message, RunRecord};
@@ -12,44 +13,44 @@ use runner::{TRIGGER_PATIENCE, Trigger};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// How often the client is told how far the run is.
-const LIVE: Duration = Duration::from_millis(500);
+/// Time between two snapshots for the client.
+const SNAPSHOT_INTERVAL: Duration = Duration::from_millis(500);
 
-/// The client of a run under way.
-pub(super) struct Follower<'a> {
-    session: &'a Session<'a>,
+/// Observes a run on behalf of a client.
+pub(super) struct ClientRunObserver<'a> {
+    session: &'a ClientSession<'a>,
     submission: &'a Submission,
-    next_live: Instant,
-    /// It asked for the end: the signal it met.
+    next_snapshot: Instant,
+    /// The signal with which the client asked to end the run.
     pub signal: Option<i32>,
-    /// It is gone, and why; nobody waits for the results.
+    /// Why the client is gone, if it is.
     pub lost: Option<String>,
-    /// It may pull this.
+    /// The trigger that the client may pull.
     pub trigger: Trigger,
-    /// It has what is to outlive this machine.
-    held: bool,
+    /// Whether the client has stored the verify states.
+    states_stored: bool,
 }
 
-impl<'a> Follower<'a> {
-    pub fn new(session: &'a Session<'a>, submission: &'a Submission) -> Self {
-        Follower {
+impl<'a> ClientRunObserver<'a> {
+    pub fn new(session: &'a ClientSession<'a>, submission: &'a Submission) -> Self {
+        ClientRunObserver {
             session,
             submission,
-            next_live: Instant::now() + LIVE,
+            next_snapshot: Instant::now() + SNAPSHOT_INTERVAL,
             signal: None,
             lost: None,
             trigger: Trigger::default(),
-            held: false,
+            states_stored: false,
         }
     }
 
-    /// Says something. Whether it is heard shows when the client is listened to.
+    /// Sends a message. An error shows at the next read.
     fn say(&self, message: &FromServer) {
-        let _ = self.session.mouth.say(message);
+        let _ = self.session.writer.say(message);
     }
 
-    /// Gives a record the command line and the name that the client was called by.
-    fn as_clients(&self, record: &mut RunRecord) {
+    /// Sets the command line of the client in a record.
+    fn set_invocation(&self, record: &mut RunRecord) {
         let name = program(dialect(self.submission)).to_owned();
         let arguments = self.submission.arguments.iter().cloned();
         record.invocation.arguments = std::iter::once(name).chain(arguments).collect();
@@ -58,60 +59,60 @@ impl<'a> Follower<'a> {
         record.interrupted_by = record.interrupted_by.or(self.signal);
     }
 
-    /// Takes what the client has said; whether it asks for a report.
-    fn listen(&mut self) -> bool {
+    /// Handles the messages that have arrived. Returns whether one asks for a report.
+    fn handle_messages(&mut self) -> bool {
         let mut report = false;
-        while let Ok(heard) = self.session.heard.try_recv() {
-            report |= self.mind(heard);
+        while let Ok(message) = self.session.messages.try_recv() {
+            report |= self.handle(message);
         }
         report
     }
 
-    /// Does what the client asks for; whether that is a report.
-    fn mind(&mut self, heard: Result<FromClient, FrameError>) -> bool {
-        if let Ok(message) = &heard {
+    /// Handles a message. Returns whether it asks for a report.
+    fn handle(&mut self, message: Result<FromClient, FrameError>) -> bool {
+        if let Ok(message) = &message {
             self.session.trace(message);
         }
-        match heard {
+        match message {
             Ok(FromClient::Stop { signal }) => self.signal = Some(signal),
             Ok(FromClient::Trigger { command }) => self.trigger.pull(command),
-            Ok(FromClient::Held) => self.held = true,
+            Ok(FromClient::Held) => self.states_stored = true,
             Ok(FromClient::Report) => return true,
             Ok(_) => {}
             Err(error) => {
-                let why = words(&error);
-                let text = format!("the client is gone, so its run was ended: {why}");
+                let why = describe_error(&error);
+                let text = format!("the client is gone: {why}; its run was ended");
                 self.lost.get_or_insert(text);
             }
         }
         false
     }
 
-    /// Waits until the client has what is to outlive this machine, or seems never to get it.
-    fn wait_until_held(&mut self) {
+    /// Waits until the client has stored the verify states, for at most [`TRIGGER_PATIENCE`].
+    fn wait_until_stored(&mut self) {
         let deadline = Instant::now() + TRIGGER_PATIENCE;
-        while !self.held && self.lost.is_none() {
+        while !self.states_stored && self.lost.is_none() {
             let rest = deadline.saturating_duration_since(Instant::now());
-            match self.session.heard.recv_timeout(rest) {
-                Ok(heard) => _ = self.mind(heard),
+            match self.session.messages.recv_timeout(rest) {
+                Ok(message) => _ = self.handle(message),
                 Err(_) => return,
             }
         }
     }
 
-    /// Runs the command of a trigger that was pulled, once the client has what is to outlive it.
-    fn settle(&mut self, run: &RunInProgress, ended: bool) {
+    /// Runs the command of a pulled trigger as soon as the client has stored the verify states.
+    fn settle_trigger(&mut self, run: &RunInProgress, ended: bool) {
         if self.trigger.is_ripe(ended) {
-            states::hand_over(self.session, &run.so_far());
+            verify_states::send(self.session, &run.so_far());
             self.say(&FromServer::Kept);
-            self.wait_until_held();
+            self.wait_until_stored();
             self.trigger.settle(ended);
             self.say(&FromServer::Triggered(self.trigger.failure()));
         }
     }
 }
 
-impl RunObserver for Follower<'_> {
+impl RunObserver for ClientRunObserver<'_> {
     fn laying_out(&mut self, job: &str, files: u64, bytes: u64) -> Result<()> {
         self.say(&FromServer::Text(report::header::layout(job, files, bytes)));
         Ok(())
@@ -123,16 +124,16 @@ impl RunObserver for Follower<'_> {
     }
 
     fn interim(&mut self, mut record: RunRecord) -> Result<()> {
-        self.as_clients(&mut record);
+        self.set_invocation(&mut record);
         self.say(&FromServer::SoFar(Box::new(record)));
         Ok(())
     }
 
     fn poll(&mut self, run: &RunInProgress) -> Result<RunControl> {
-        let report = self.listen();
-        self.settle(run, false);
-        if Instant::now() >= self.next_live {
-            self.next_live = Instant::now() + LIVE;
+        let report = self.handle_messages();
+        self.settle_trigger(run, false);
+        if Instant::now() >= self.next_snapshot {
+            self.next_snapshot = Instant::now() + SNAPSHOT_INTERVAL;
             self.say(&FromServer::Live(run.run.snapshot()));
         }
         let ending = self.session.server.ending.load(Ordering::Relaxed);
@@ -141,16 +142,16 @@ impl RunObserver for Follower<'_> {
     }
 
     fn ended(&mut self, run: &RunInProgress) -> Result<()> {
-        // One that came with the end counts as well.
-        self.listen();
-        self.settle(run, true);
+        // A trigger may have been pulled just before the end.
+        self.handle_messages();
+        self.settle_trigger(run, true);
         Ok(())
     }
 
     fn complete(&mut self, record: &mut RunRecord) {
-        self.as_clients(record);
+        self.set_invocation(record);
         if record.interrupted_by.is_some() && self.signal.is_none() {
-            let text = "the run was cut short: the server was ended";
+            let text = "the run was cut short because the server was ended";
             record.messages.push(Message::warning(None, text));
         }
     }

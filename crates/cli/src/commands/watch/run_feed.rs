@@ -1,7 +1,7 @@
-//! `fathom watch --run`: what a run does that somebody else started, from its feed.
+//! `fathom watch --run`: shows a run of another process, from its live feed.
 
-use super::ends::Ends;
-use super::show::{Form, clock, coloured, write};
+use super::show::{LineFormat, clock, has_colours, write};
+use super::signals::WatchSignals;
 use crate::exit;
 use crate::output::say;
 use anyhow::{Context, Result, bail};
@@ -13,74 +13,80 @@ use runner::Refusal;
 use std::io::{self, ErrorKind};
 use std::time::Duration;
 
-/// How often signals and keys are looked at.
-const GLANCE: Duration = Duration::from_millis(50);
+/// Time between two polls of signals and keys.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Watches the run of a process, or the only one there is, until it ends.
+/// Shows the run of a process until it ends. `pid` may be `None` if there is only one such process.
 ///
 /// # Errors
-/// When there is none, or several and none is named.
-pub fn watch(pid: Option<u32>, form: Option<Form>, last: &mut dyn FnMut() -> bool) -> Result<u8> {
+/// When no process, or more than one, fits.
+pub fn watch(
+    pid: Option<u32>,
+    form: Option<LineFormat>,
+    is_last: &mut dyn FnMut() -> bool,
+) -> Result<u8> {
     let listed = find(pid)?;
-    let follow = FeedReader::connect(&listed.path)
-        .with_context(|| format!("process {} does not run anything any more", listed.pid))?;
-    let ends = Ends::catch(form.is_none())?;
-    let mut watching = Watching { follow, ended: None, head: None };
+    let feed = FeedReader::connect(&listed.path)
+        .with_context(|| format!("process {}: its run has ended", listed.pid))?;
+    let signals = WatchSignals::catch(form.is_none())?;
+    let mut watch = FeedWatch { feed, ended: None, head: None };
     match form {
-        Some(form) => watching.lines(form, &ends, last)?,
-        None => watching.picture(&ends, last)?,
+        Some(form) => watch.lines(form, &signals, is_last)?,
+        None => watch.picture(&signals, is_last)?,
     }
-    match ends.came() {
-        true => Ok(ends.exit_code()),
-        false => Ok(watching.code()),
+    match signals.must_end() {
+        true => Ok(signals.exit_code()),
+        false => Ok(watch.code()),
     }
 }
 
-/// The process that is meant.
+/// The process to watch.
 fn find(pid: Option<u32>) -> Result<FeedProcess> {
     let all = feed::list(&feed::default_directory())?;
-    let told = |listed: &FeedProcess| {
+    let to_line = |listed: &FeedProcess| {
         let name = listed.info.as_ref().map_or("", |head| head.name.as_str());
-        format!("\n  --run={}  {}", listed.pid, shown(name))
+        format!("\n  --run={}  {}", listed.pid, printable(name))
     };
-    let list = || all.iter().map(told).collect::<String>();
+    let list = || all.iter().map(to_line).collect::<String>();
     match (pid, all.as_slice()) {
         (None, [one]) => Ok(one.clone()),
-        (None, []) => Err(Refusal::usage("--run: nothing of this user runs now")),
-        (None, _) => Err(Refusal::usage(format!("--run: several runs go on, name one:{}", list()))),
+        (None, []) => Err(Refusal::usage("--run: no run of this user is in progress")),
+        (None, _) => {
+            Err(Refusal::usage(format!("--run: several runs are in progress; name one:{}", list())))
+        }
         (Some(pid), _) => match all.iter().find(|listed| listed.pid == pid) {
             Some(one) => Ok(one.clone()),
             None if all.is_empty() => Err(Refusal::usage(format!(
-                "--run: process {pid} runs nothing now, nor does any other of this user"
+                "--run: process {pid} has no run in progress, nor has any other of this user"
             ))),
             None => Err(Refusal::usage(format!(
-                "--run: process {pid} runs nothing now; these do:{}",
+                "--run: process {pid} has no run in progress; these have:{}",
                 list()
             ))),
         },
     }
 }
 
-/// What a terminal would obey is not shown as it is.
-fn shown(text: &str) -> String {
+/// The text with control characters replaced: a terminal would obey them.
+fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
-struct Watching {
-    follow: FeedReader,
+struct FeedWatch {
+    feed: FeedReader,
     head: Option<RunInfo>,
-    /// How the last run ended.
+    /// The end of the latest run.
     ended: Option<live::run::RunEnd>,
 }
 
-impl Watching {
-    /// The next line if one comes within a glance, which is an error that [`is_late`] knows where
-    /// none does; `None`: the process has ended.
+impl FeedWatch {
+    /// The next line of the feed; `None` when the process has ended.
     ///
     /// # Errors
-    /// Those of reading, and when the process ended without saying how its run did.
+    /// When no line came within [`POLL_INTERVAL`] (see [`is_late`]), when the feed cannot be read, and
+    /// when the process ended without publishing how its run ended.
     fn next(&mut self) -> Result<Option<Line>> {
-        match self.follow.next_line_within(GLANCE) {
+        match self.feed.next_line_within(POLL_INTERVAL) {
             Ok(None) => {
                 if self.ended.is_none() {
                     bail!("the process ended without saying how its run ended");
@@ -99,9 +105,14 @@ impl Watching {
         }
     }
 
-    fn lines(&mut self, form: Form, ends: &Ends, last: &mut dyn FnMut() -> bool) -> Result<()> {
+    fn lines(
+        &mut self,
+        form: LineFormat,
+        signals: &WatchSignals,
+        is_last: &mut dyn FnMut() -> bool,
+    ) -> Result<()> {
         let mut begun = false;
-        while !ends.came() {
+        while !signals.must_end() {
             let line = match self.next() {
                 Ok(Some(line)) => line,
                 Ok(None) => return Ok(()),
@@ -110,31 +121,31 @@ impl Watching {
             };
             let is_moment = matches!(line, Line::Moment(_));
             let text = match (form, &line) {
-                (Form::Json, line) => line.text(),
-                (Form::Plain { .. }, Line::Moment(moment)) => {
+                (LineFormat::Json, line) => line.text(),
+                (LineFormat::Plain { .. }, Line::Moment(moment)) => {
                     let head = if begun { "" } else { plain::HEAD };
                     begun = true;
                     head.to_owned() + &plain::lines(&clock(moment.unix_ms, false), moment)
                 }
-                (Form::Plain { .. }, _) => continue,
+                (LineFormat::Plain { .. }, _) => continue,
             };
-            if !write(&text)? || is_moment && last() {
+            if !write(&text)? || is_moment && is_last() {
                 return Ok(());
             }
         }
         Ok(())
     }
 
-    fn picture(&mut self, ends: &Ends, last: &mut dyn FnMut() -> bool) -> Result<()> {
-        let mut terminal = Terminal::open(Palette { colour: coloured() })
+    fn picture(&mut self, signals: &WatchSignals, is_last: &mut dyn FnMut() -> bool) -> Result<()> {
+        let mut terminal = Terminal::open(Palette { colour: has_colours() })
             .context("cannot draw on this terminal; --plain writes lines instead")?;
-        let end = self.draw(&mut terminal, ends, last);
+        let end = self.draw(&mut terminal, signals, is_last);
         drop(terminal);
-        // A terminal that hung up fails to be drawn on; the signal says it better.
+        // After a hang-up, drawing fails as well. The exit code of the signal is the better answer.
         match end {
-            Err(error) if !ends.came() => Err(error),
+            Err(error) if !signals.must_end() => Err(error),
             _ => {
-                self.tell();
+                self.report_end();
                 Ok(())
             }
         }
@@ -143,17 +154,17 @@ impl Watching {
     fn draw(
         &mut self,
         terminal: &mut Terminal,
-        ends: &Ends,
-        last: &mut dyn FnMut() -> bool,
+        signals: &WatchSignals,
+        is_last: &mut dyn FnMut() -> bool,
     ) -> Result<()> {
         let mut screen = RunScreen::of_other_process(RunInfo::default());
-        while !ends.came() {
+        while !signals.must_end() {
             let mut draws = true;
             match self.next() {
                 Ok(Some(Line::Run(head))) => screen = RunScreen::of_other_process(head),
                 Ok(Some(Line::Moment(moment))) => {
                     screen.set_moment(*moment);
-                    if last() {
+                    if is_last() {
                         return Ok(());
                     }
                 }
@@ -170,7 +181,7 @@ impl Watching {
                 Err(error) if is_late(&error) => draws = false,
                 Err(error) => return Err(error),
             }
-            let Some(asked) = react(terminal, &mut screen, ends)? else { return Ok(()) };
+            let Some(asked) = react(terminal, &mut screen, signals)? else { return Ok(()) };
             if draws || asked {
                 terminal
                     .draw_with(|frame, palette| live::run::draw(frame, &mut screen, palette))?;
@@ -179,8 +190,8 @@ impl Watching {
         Ok(())
     }
 
-    /// Says how the run ended, where it has.
-    fn tell(&self) {
+    /// Prints how the run ended, if it has.
+    fn report_end(&self) {
         let Some(ended) = &self.ended else { return };
         let name = self.head.as_ref().map_or("the run", |head| head.name.as_str());
         let how = match (ended.interrupted_by, ended.errors) {
@@ -188,24 +199,28 @@ impl Watching {
             (None, 0) => "ended without an error".to_owned(),
             (None, errors) => format!("ended with {errors} errors"),
         };
-        say(&format!("{} {how}\n", shown(name)));
+        say(&format!("{} {how}\n", printable(name)));
     }
 
-    /// That of the run that was watched to its end: 0, or 1 where it had errors.
+    /// 1 if the run ended with errors, else 0.
     fn code(&self) -> u8 {
         let failed = self.ended.as_ref().is_some_and(|ended| ended.errors > 0);
         if failed { exit::ERRORS } else { 0 }
     }
 }
 
-/// Whether only nothing came in time.
+/// Whether an error only means that no line came in time.
 fn is_late(error: &anyhow::Error) -> bool {
     let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
     matches!(kind, Some(ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted))
 }
 
-/// Does what keys and signals ask for; whether to draw, `None` to quit.
-fn react(terminal: &mut Terminal, screen: &mut RunScreen, ends: &Ends) -> Result<Option<bool>> {
+/// Handles keys and signals. Returns whether to draw; `None` to quit.
+fn react(
+    terminal: &mut Terminal,
+    screen: &mut RunScreen,
+    signals: &WatchSignals,
+) -> Result<Option<bool>> {
     let mut draws = false;
     while let Some(event) = terminal.wait(Duration::ZERO)? {
         let asked = match event {
@@ -214,16 +229,16 @@ fn react(terminal: &mut Terminal, screen: &mut RunScreen, ends: &Ends) -> Result
         };
         match asked {
             Action::Quit => return Ok(None),
-            Action::Suspend => terminal.suspend(|| ends.stop())?,
+            Action::Suspend => terminal.suspend(|| signals.stop())?,
             Action::Redraw => terminal.clear()?,
             Action::Draw | Action::Nothing => {}
         }
         draws |= asked != Action::Nothing;
     }
-    if ends.is_to_stop() {
-        terminal.suspend(|| ends.stop())?;
+    if signals.is_to_stop() {
+        terminal.suspend(|| signals.stop())?;
         draws = true;
-    } else if ends.was_continued() {
+    } else if signals.was_continued() {
         terminal.reopen()?;
         draws = true;
     }

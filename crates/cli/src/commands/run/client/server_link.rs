@@ -1,6 +1,8 @@
-//! One server, as its client sees it.
+//! The connection of a client to one server.
 
-use crate::commands::run::connection::{Mouth, PATIENCE, Stream, hear, words};
+use crate::commands::run::connection::{
+    MessageWriter, SILENCE_MAX, Stream, describe_error, read_messages,
+};
 use crate::commands::run::interim::InterimHistory;
 use crate::commands::run::request::{RunRequest, program};
 use crate::commands::run::server::own_hello;
@@ -21,67 +23,67 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
-/// How far a server is.
+/// The stage of a server's run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// It was told what to run.
+    /// The jobs were sent.
     Preparing,
-    /// It can run it.
+    /// The server has planned the jobs.
     Ready,
-    /// It runs it.
+    /// The jobs run.
     Running,
-    /// It has said what came of it.
+    /// The results have arrived.
     Done,
-    /// It is gone, or refused.
+    /// The server is gone, or refused the jobs.
     Lost,
 }
 
 impl Stage {
-    /// Nothing more is to come.
+    /// Whether no more results will come.
     pub fn is_over(self) -> bool {
         matches!(self, Stage::Done | Stage::Lost)
     }
 }
 
-/// A server.
-pub struct Member {
+/// A connected server and its results.
+pub struct ServerLink {
     address: Address,
-    /// The machine it runs on.
+    /// The server's machine.
     pub machine: Host,
-    mouth: Mouth,
-    /// How far it is.
+    writer: MessageWriter,
+    /// The stage of its run.
     pub stage: Stage,
-    /// What it is going to run.
+    /// Its jobs.
     pub jobs: Vec<Announced>,
-    /// How far its run was when it last said so.
+    /// The latest snapshot of its run.
     pub snapshot: Option<Snapshot>,
-    /// What it has measured so far, until that is shown.
+    /// Its results so far, until they are shown.
     pub so_far: Option<ClientReport>,
     history: InterimHistory,
-    /// It was told of the trigger, and we have what is to be kept of its run.
-    pub kept: bool,
-    /// What came of it.
+    /// Whether its verify states were received after the trigger.
+    pub states_received: bool,
+    /// Its results.
     pub report: Option<ClientReport>,
-    /// The last of its files that could not be kept.
-    failed: Option<String>,
+    /// The last of its files that could not be written.
+    failed_file: Option<String>,
 }
 
-/// What a server says, and which one.
-type Heard = (usize, Result<FromServer, FrameError>);
+/// A message, and the index of its server.
+pub type ServerMessage = (usize, Result<FromServer, FrameError>);
 
-/// Connects to all servers at once, and hears them from then on.
+/// Connects to all servers at once, and reads their messages from then on.
 ///
 /// # Errors
-/// What is wrong with each that cannot be had, a line each; the others are let go.
+/// A line for each server that cannot be reached.
 pub fn connect(
     request: &RunRequest,
     addresses: &[Address],
-    heard: &Sender<Heard>,
-) -> Result<Vec<Member>, String> {
-    let tries: Vec<Result<Member, String>> = std::thread::scope(|scope| {
+    messages: &Sender<ServerMessage>,
+) -> Result<Vec<ServerLink>, String> {
+    let tries: Vec<Result<ServerLink, String>> = std::thread::scope(|scope| {
         let begin = |(index, address): (usize, &'_ Address)| {
-            let (address, heard) = (address.clone(), heard.clone());
-            scope.spawn(move || Member::meet(index, address, heard))
+            let (address, messages) = (address.clone(), messages.clone());
+            scope.spawn(move || ServerLink::connect(index, address, messages))
         };
         let threads: Vec<_> = addresses.iter().enumerate().map(begin).collect();
         let failed = || Err("internal error: a thread panicked".into());
@@ -96,11 +98,15 @@ pub fn connect(
     Ok(tries.into_iter().flatten().collect())
 }
 
-impl Member {
-    fn meet(index: usize, address: Address, heard: Sender<Heard>) -> Result<Member, String> {
+impl ServerLink {
+    fn connect(
+        index: usize,
+        address: Address,
+        messages: Sender<ServerMessage>,
+    ) -> Result<ServerLink, String> {
         let wrong = |why: String| format!("--client: {address}: {why}");
         let stream = Stream::connect(&address)
-            .and_then(|stream| stream.bound(PATIENCE).map(|()| Arc::new(stream)))
+            .and_then(|stream| stream.set_timeout(SILENCE_MAX).map(|()| Arc::new(stream)))
             .map_err(|error| {
                 let text = error.to_string();
                 let text = text.split(" (os error").next().unwrap_or_default().to_lowercase();
@@ -114,7 +120,7 @@ impl Member {
                 None => host,
             },
             Ok(FromServer::Refused(refusal)) => return Err(wrong(refusal.text)),
-            Ok(_) => return Err(wrong("the server did not begin with its version".into())),
+            Ok(_) => return Err(wrong("the server did not start with its version".into())),
             Err(FrameError::Closed | FrameError::Io(_)) => {
                 return Err(wrong(
                     "the server closed the connection without a word of fathom's protocol; is it \
@@ -122,47 +128,47 @@ impl Member {
                         .into(),
                 ));
             }
-            Err(error) => return Err(wrong(words(&error))),
+            Err(error) => return Err(wrong(describe_error(&error))),
         };
-        hear(Arc::clone(&stream), LIMIT_RECORD, move |message| {
-            heard.send((index, message)).is_ok()
+        read_messages(Arc::clone(&stream), LIMIT_RECORD, move |message| {
+            messages.send((index, message)).is_ok()
         });
-        let mouth = Mouth::new(&stream, FromClient::Alive);
+        let writer = MessageWriter::new(&stream, FromClient::Alive);
         let (stage, jobs) = (Stage::Preparing, Vec::new());
-        Ok(Member {
+        Ok(ServerLink {
             address,
             machine,
-            mouth,
+            writer,
             stage,
             jobs,
             snapshot: None,
             so_far: None,
             history: InterimHistory::default(),
-            kept: false,
+            states_received: false,
             report: None,
-            failed: None,
+            failed_file: None,
         })
     }
 
-    /// As what it is told from the others: its address as typed.
+    /// Its address as typed, which identifies it in reports.
     pub fn label(&self) -> String {
         self.address.to_string()
     }
 
-    /// Says something. That it is not heard shows where its words end.
+    /// Sends a message. An error shows at the next read.
     pub fn say(&self, message: &impl Serialize) {
-        let _ = self.mouth.say(message);
+        let _ = self.writer.say(message);
     }
 
-    /// Sends what it is to run.
+    /// Sends the jobs.
     ///
     /// # Errors
-    /// A job file that cannot be read.
+    /// When a job file cannot be read.
     pub fn submit(
         &mut self,
         client: &Client,
         request: &RunRequest,
-        from: &mut Files,
+        from: &mut JobFiles,
     ) -> Result<(), String> {
         let read = |name: &String| {
             let bytes = from.read(name)?;
@@ -183,13 +189,13 @@ impl Member {
         Ok(())
     }
 
-    /// Lets it run.
+    /// Starts the run.
     pub fn start(&mut self) {
         self.say(&FromClient::Start);
         self.stage = Stage::Running;
     }
 
-    /// Ends its run; before it runs, all there is to do for it.
+    /// Ends the run. Before the start, gives the server up.
     pub fn stop(&mut self, signal: i32) {
         self.say(&FromClient::Stop { signal });
         if self.stage != Stage::Running {
@@ -197,19 +203,19 @@ impl Member {
         }
     }
 
-    /// Ends the connection.
+    /// Closes the connection.
     pub fn close(&self) {
-        self.mouth.close();
+        self.writer.close();
     }
 
-    /// What it measured, judged.
+    /// Judges its record.
     pub fn report(&mut self, record: RunRecord) -> ClientReport {
         let mut judged = judge::judge(&record);
         self.history.add_since(&record, &mut judged);
         self.reported(record, judged)
     }
 
-    /// What it has measured so far.
+    /// Judges its results so far.
     pub fn so_far(&mut self, record: RunRecord) -> ClientReport {
         let judged = self.history.judge_so_far(&record);
         self.reported(record, judged)
@@ -225,62 +231,61 @@ impl Member {
         }
     }
 
-    /// Keeps a part of a file that its run left, under the name it had and that of the host.
+    /// Writes a part of a file of its run, under the file's name and that of the host. `states` is the
+    /// directory of verify states.
     ///
     /// # Errors
-    /// The file cannot be written; said once of each.
-    pub fn keep(&mut self, part: &FilePart, states: &str) -> Result<(), String> {
-        // Wherever it lay there, here it lies in the working directory: a server has no say in
-        // where a client writes.
+    /// When the file cannot be written; once for each file.
+    pub fn write_part(&mut self, part: &FilePart, states: &str) -> Result<(), String> {
+        // The directory on the server does not matter: a server must not choose where a client
+        // writes.
         let base = Path::new(&part.name).file_name().unwrap_or_default().to_string_lossy();
-        let path = match self.state(&base, states) {
+        let path = match self.state_path(&base, states) {
             Some(path) => path,
             None => format!("{base}.{}", self.host()).into(),
         };
-        if part.at > 0 && self.failed.as_ref() == Some(&part.name) {
+        if part.at > 0 && self.failed_file.as_ref() == Some(&part.name) {
             return Ok(());
         }
-        let mut how = OpenOptions::new();
+        let mut options = OpenOptions::new();
         match part.at {
-            0 => how.write(true).create(true).truncate(true),
-            _ => how.append(true),
+            0 => options.write(true).create(true).truncate(true),
+            _ => options.append(true),
         };
-        let written = how.open(&path).and_then(|mut file| file.write_all(&part.bytes));
+        let written = options.open(&path).and_then(|mut file| file.write_all(&part.bytes));
         written.map_err(|error| {
-            self.failed = Some(part.name.clone());
+            self.failed_file = Some(part.name.clone());
             format!("cannot write '{}': {error}", path.display())
         })
     }
-}
 
-impl Member {
-    /// Its host, as files are named after it.
+    /// Its host, as part of file names.
     fn host(&self) -> String {
         self.address.host().replace('/', "_")
     }
 
-    /// Where we keep a state that has this name there; `None`: it is no state.
-    fn state(&self, name: &str, states: &str) -> Option<PathBuf> {
+    /// Path of a verify state that has this name on the server; `None` if it is another file.
+    fn state_path(&self, name: &str, states: &str) -> Option<PathBuf> {
         let rest = name.strip_prefix("local-").filter(|rest| rest.ends_with("-verify.state"))?;
         let plain = !rest.contains('/');
         plain.then(|| Path::new(states).join(format!("{}-{rest}", self.host())))
     }
 
-    /// Of the states that a server asks for, those that we have kept.
-    pub fn kept_before(&self, names: &[String], states: &str) -> Vec<JobText> {
-        let kept = |name: &String| {
-            let bytes = std::fs::read(self.state(name, states)?).ok()?;
+    /// The requested verify states that earlier runs stored here.
+    pub fn stored_states(&self, names: &[String], states: &str) -> Vec<JobText> {
+        let stored = |name: &String| {
+            let bytes = std::fs::read(self.state_path(name, states)?).ok()?;
             Some(JobText { name: name.clone(), bytes })
         };
-        names.iter().filter_map(kept).collect()
+        names.iter().filter_map(stored).collect()
     }
 }
 
-/// Job files, each read once: standard input can be read but once.
+/// Job files. Each is read once, because standard input can only be read once.
 #[derive(Default)]
-pub struct Files(HashMap<String, Vec<u8>>);
+pub struct JobFiles(HashMap<String, Vec<u8>>);
 
-impl Files {
+impl JobFiles {
     fn read(&mut self, name: &str) -> Result<Vec<u8>, String> {
         if let Some(bytes) = self.0.get(name) {
             return Ok(bytes.clone());

@@ -1,25 +1,25 @@
-//! The log of what is seen.
+//! The log of samples (`--log`).
 
-use super::wrong_file;
 use anyhow::{Context, Result};
 use live::log::{Entry, Reader, line};
+use runner::Refusal;
 use std::fs::{File, OpenOptions};
 use std::io::{BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// A log that is being written.
+/// Appends entries to a log.
 pub struct Log {
     file: File,
     name: String,
 }
 
 impl Log {
-    /// Opens a log to go on with it, or makes one.
+    /// Opens a log to append to it, or creates it.
     ///
     /// # Errors
-    /// When it cannot be written, or what is there is no log.
+    /// When the file cannot be written, or exists and is not a log.
     pub fn open(path: &Path) -> Result<Log> {
-        let wrong = |why: &dyn std::fmt::Display| wrong_file("log", path, why);
+        let wrong = |why: &dyn std::fmt::Display| file_error("log", path, why);
         let mut file =
             OpenOptions::new().append(true).create(true).open(path).map_err(|e| wrong(&e))?;
         let metadata = file.metadata().map_err(|e| wrong(&e))?;
@@ -34,22 +34,29 @@ impl Log {
         Ok(Log { file, name: path.display().to_string() })
     }
 
-    /// Adds an entry, which is in the file when this returns.
+    /// Writes an entry to the file.
     ///
     /// # Errors
-    /// When it cannot be written: the disk is full, the file went away.
+    /// When it cannot be written, such as on a full disk.
     pub fn add(&mut self, entry: &Entry) -> Result<()> {
         let line = line(entry)?;
         self.file
             .write_all(line.as_bytes())
-            .with_context(|| format!("--log: cannot write '{}', which ends here", self.name))
+            .with_context(|| format!("--log: cannot write '{}'; the log ends here", self.name))
     }
+}
+
+/// A usage error about the file of an option.
+pub fn file_error(option: &str, file: &Path, why: impl std::fmt::Display) -> anyhow::Error {
+    let why = why.to_string();
+    let why = why.split(" (os error ").next().unwrap_or_default();
+    Refusal::usage(format!("--{option}: '{}': {why}", file.display()))
 }
 
 /// Whether the last line of a log is cut off.
 ///
 /// # Errors
-/// Why it is no log that could be gone on with.
+/// Why entries cannot be appended to the file.
 fn check(path: &Path) -> Result<bool, String> {
     let text = |error: std::io::Error| crate::output::describe(&error.into());
     let mut file = File::open(path).map_err(text)?;

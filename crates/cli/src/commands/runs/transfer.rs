@@ -1,6 +1,6 @@
 //! Taking runs out of the archive as files, and bringing files in.
 
-use super::{open, place, refused};
+use super::access::{location, open, refused};
 use crate::archived;
 use crate::output::{describe, say};
 use ::archive::{Archive, Choice, Lineage, RunId, SetInfo, Summary};
@@ -155,7 +155,7 @@ pub struct Import {
 /// # Errors
 /// When the archive cannot be used, or a file could not be read.
 pub fn import(arguments: &Import, choice: &Choice) -> Result<()> {
-    let mut archive = Archive::open(&place(choice)?).map_err(refused)?;
+    let mut archive = Archive::open(&location(choice)?).map_err(refused)?;
     archive.messages().iter().for_each(|remark| say(&format!("fathom: {remark}\n")));
     let mut unread = 0;
     for file in &arguments.files {

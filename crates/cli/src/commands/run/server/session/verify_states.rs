@@ -1,18 +1,18 @@
-//! States of verified writes (`verify_state_save`, `verify_state_load`): clients keep them, since a
-//! server may lose its power.
+//! Verify states (`verify_state_save`, `verify_state_load`). Clients store them, because a server may
+//! lose its power.
 
-use super::Session;
+use super::client::ClientSession;
 use plan::{Plan, state_name};
 use record::RunRecord;
 use remote::{FromClient, FromServer};
 use std::path::Path;
 
-/// Asks the client for the states that jobs go by, and puts those it has where the jobs look for
-/// them. One that it does not have may be here, from before.
+/// Fetches the states that jobs load from the client. A state that the client does not have may be on
+/// this machine from an earlier run.
 ///
 /// # Errors
-/// The client is gone, or a state cannot be written.
-pub(super) fn fetch(session: &Session, plan: &Plan) -> Result<(), String> {
+/// When the client is gone or a state cannot be written.
+pub(super) fn fetch(session: &ClientSession, plan: &Plan) -> Result<(), String> {
     let loads =
         |worker: &&plan::Worker| worker.verify.as_ref().is_some_and(|verify| verify.state_load);
     let wanted: Vec<String> = plan
@@ -26,9 +26,9 @@ pub(super) fn fetch(session: &Session, plan: &Plan) -> Result<(), String> {
     }
     session.say(&FromServer::Wants(wanted.clone()))?;
     let FromClient::Files(files) = session.next()? else {
-        return Err("the client gave no answer about states".into());
+        return Err("the client did not answer with its verify states".into());
     };
-    // Only what was asked for: a client has no say in what else is written here.
+    // Only the requested files: a client must not write other files here.
     for file in files.iter().filter(|file| wanted.contains(&file.name)) {
         let path = Path::new(&session.server.own.aux_path).join(&file.name);
         std::fs::write(&path, &file.bytes)
@@ -37,11 +37,11 @@ pub(super) fn fetch(session: &Session, plan: &Plan) -> Result<(), String> {
     Ok(())
 }
 
-/// Sends the states that a run has left.
-pub(super) fn hand_over(session: &Session, record: &RunRecord) {
+/// Sends the states that a run saved.
+pub(super) fn send(session: &ClientSession, record: &RunRecord) {
     for job in &record.jobs {
         let state = state_name(&job.name, job.worker.saturating_sub(1).into());
-        // Whether it is heard shows when the client is listened to.
+        // An error shows at the next read.
         let _ = session.send(&Path::new(&session.server.own.aux_path).join(state));
     }
 }

@@ -1,5 +1,4 @@
-//! The store around a measurement: whether it answers, whether the bucket is there, and taking away
-//! what was put.
+//! The bucket of a measurement: checked and created before, emptied of the measurement's objects after.
 
 use anyhow::Result;
 use objects::{Action, Answer, Client, Endpoint, Failure, NoContents, Request, Store};
@@ -10,30 +9,30 @@ use std::time::{Duration, Instant};
 
 /// Deletions in flight.
 const DELETIONS: u32 = 32;
-/// How often it is looked whether deleting is to end.
-const GLANCE: Duration = Duration::from_millis(100);
-/// Failures after which deleting is given up.
-const MOST_FAILED: u64 = 100;
-/// An endpoint that says nothing for this long is left out of deleting, where there are others.
-const MOST_SILENT: Duration = Duration::from_secs(5);
-/// How often a request is repeated that may succeed then.
+/// Time between two checks of whether to stop deleting.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
+/// Failed deletions after which the rest is given up.
+const FAILURES_MAX: u64 = 100;
+/// An endpoint that does not answer within this time is not used for deletions if there are others.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
+/// Repeats of a request after an error that may pass.
 const RETRIES: u32 = 3;
 
-/// A store, before and after the measurement.
-pub struct Ground {
+/// A bucket, before and after the measurement.
+pub struct BucketFixture {
     store: Store,
     bucket: String,
 }
 
-/// What became of the objects that were to be deleted.
+/// Result of deleting objects.
 #[derive(Debug, Default)]
 pub struct Removed {
-    /// They are gone.
+    /// Objects that are deleted.
     pub gone: u64,
-    /// These may still be there.
+    /// Objects that may still exist.
     pub left: u64,
-    /// Why the first of them is.
-    pub why: Option<String>,
+    /// The first error.
+    pub first_error: Option<String>,
 }
 
 type Connections = Client<Box<dyn Fn() -> u64>>;
@@ -44,72 +43,74 @@ fn connections(store: Store, most: u32) -> Result<Connections, Failure> {
     Client::open(Arc::new(store), most, clock)
 }
 
-impl Ground {
-    /// The store that jobs go to.
-    pub fn new(store: Store, bucket: &str) -> Ground {
+impl BucketFixture {
+    /// A bucket of this store.
+    pub fn new(store: Store, bucket: &str) -> BucketFixture {
         let store = Store { retries: RETRIES, verbose: 0, ..store };
-        Ground { store, bucket: bucket.to_owned() }
+        BucketFixture { store, bucket: bucket.to_owned() }
     }
 
-    /// Whether each endpoint answers, the key is right and the bucket is there; it is made where
-    /// that is wanted. Whether anything is below `prefix`; `None`: that may not be asked.
+    /// Checks at each endpoint that it answers, accepts the key and has the bucket, which is created if
+    /// `make_bucket` is set. Returns whether objects are below `prefix`; `None` if the bucket may not be
+    /// listed.
     ///
     /// # Errors
-    /// What is wrong with it, and what to do.
-    pub fn check(&self, prefix: &str, makes_bucket: bool) -> Result<Option<bool>> {
-        let mut found = None;
+    /// What is wrong, and what to do.
+    pub fn check(&self, prefix: &str, make_bucket: bool) -> Result<Option<bool>> {
+        let mut has_objects = None;
         for endpoint in &self.store.endpoints {
             let store = Store { endpoints: vec![endpoint.clone()], ..self.store.clone() };
             let at = endpoint.to_string();
             let refused = |failure: &Failure| refusal(&at, &self.bucket, failure);
             let mut client = connections(store, 1).map_err(|failure| refused(&failure))?;
             let listed = match self.list(&mut client, prefix) {
-                Err(failure) if makes_bucket && is_missing(&failure) => {
+                Err(failure) if make_bucket && is_missing(&failure) => {
                     let path = format!("/{}", self.bucket);
-                    one(&mut client, Action::MakeBucket, &path).map_err(|f| refused(&f))?;
+                    request(&mut client, Action::MakeBucket, &path).map_err(|f| refused(&f))?;
                     self.list(&mut client, prefix)
                 }
                 listed => listed,
             };
-            found = match listed {
+            has_objects = match listed {
                 Ok(keys) => Some(keys > 0),
-                // Who may put and get need not be allowed to list.
+                // A key for puts and gets may not have the right to list.
                 Err(Failure::Status { status: 403, code, .. }) if code == "AccessDenied" => None,
                 Err(failure) => return Err(refused(&failure)),
             };
         }
-        Ok(found)
+        Ok(has_objects)
     }
 
     fn list(&self, client: &mut Connections, prefix: &str) -> Result<usize, Failure> {
         let list = Action::List { max_keys: 1, continuation: None };
-        let answer = one(client, list, &format!("/{}/{prefix}/", self.bucket))?;
+        let answer = request(client, list, &format!("/{}/{prefix}/", self.bucket))?;
         let listing = objects::answer::Listing::read(self.store.protocol, &answer.document, 1)?;
         Ok(listing.entries.len())
     }
 
-    /// The endpoints that answer; all of them where none does. One that went away meanwhile would
-    /// fail its share of the deletions.
-    fn answering(&self) -> Vec<Endpoint> {
+    /// The endpoints that answer, or all if none does. Deletions at an endpoint that went away would
+    /// fail.
+    fn answering_endpoints(&self) -> Vec<Endpoint> {
         let all = &self.store.endpoints;
         let answers = |endpoint: &&Endpoint| {
             let (endpoints, timeout) =
-                (vec![(*endpoint).clone()], self.store.timeout.min(MOST_SILENT));
+                (vec![(*endpoint).clone()], self.store.timeout.min(ANSWER_TIMEOUT));
             let store = Store { endpoints, timeout, retries: 0, ..self.store.clone() };
             let path = format!("/{}", self.bucket);
             let asked = connections(store, 1);
-            let asked = asked.and_then(|mut client| one(&mut client, Action::HeadBucket, &path));
+            let asked =
+                asked.and_then(|mut client| request(&mut client, Action::HeadBucket, &path));
             !matches!(asked, Err(Failure::Connect(_) | Failure::Timeout | Failure::Broken(_)))
         };
-        let found: Vec<Endpoint> = match all.len() {
+        let answering: Vec<Endpoint> = match all.len() {
             1 => Vec::new(),
             _ => all.iter().filter(answers).cloned().collect(),
         };
-        if found.is_empty() { all.clone() } else { found }
+        if answering.is_empty() { all.clone() } else { answering }
     }
 
-    /// Deletes what was put, by name; until it is done or `ends`.
-    pub fn remove(&self, put: &[ObjectsPut], ends: impl Fn() -> bool) -> Removed {
+    /// Deletes the objects by name, until all are deleted or `must_stop` returns true.
+    pub fn delete(&self, put: &[ObjectsPut], must_stop: impl Fn() -> bool) -> Removed {
         let mut paths = put.iter().flat_map(|put| {
             (put.from..put.to).map(|number| {
                 let mut path = String::new();
@@ -119,17 +120,17 @@ impl Ground {
         });
         let all: u64 = put.iter().map(|put| u64::from(put.to - put.from)).sum();
         let mut removed = Removed { left: all, ..Removed::default() };
-        let store = Store { endpoints: self.answering(), ..self.store.clone() };
+        let store = Store { endpoints: self.answering_endpoints(), ..self.store.clone() };
         let mut client = match connections(store, DELETIONS) {
             Ok(client) => client,
             Err(failure) => {
-                removed.why = (all > 0).then(|| failure.to_string());
+                removed.first_error = (all > 0).then(|| failure.to_string());
                 return removed;
             }
         };
         let mut free: Vec<u32> = (0..DELETIONS).collect();
         let mut failed = 0;
-        while !ends() && failed < MOST_FAILED {
+        while !must_stop() && failed < FAILURES_MAX {
             while let Some(slot) = free.pop() {
                 let Some(path) = paths.next() else {
                     free.push(slot);
@@ -141,18 +142,18 @@ impl Ground {
             if free.len() == DELETIONS as usize {
                 break;
             }
-            if let Err(error) = client.progress(1, Some(GLANCE), &mut NoContents) {
-                removed.why.get_or_insert(error.to_string());
+            if let Err(error) = client.progress(1, Some(POLL_INTERVAL), &mut NoContents) {
+                removed.first_error.get_or_insert(error.to_string());
                 break;
             }
             for outcome in client.outcomes() {
                 free.push(outcome.slot);
                 match outcome.result {
-                    // What was deleted already, or never came to be, is gone.
+                    // The object was deleted before, or its put had failed.
                     Ok(_) | Err(Failure::Status { status: 404, .. }) => removed.gone += 1,
                     Err(failure) => {
                         failed += 1;
-                        removed.why.get_or_insert(failure.to_string());
+                        removed.first_error.get_or_insert(failure.to_string());
                     }
                 }
             }
@@ -162,8 +163,8 @@ impl Ground {
     }
 }
 
-/// One request to its end.
-fn one(client: &mut Connections, action: Action, path: &str) -> Result<Answer, Failure> {
+/// Sends one request and waits for its answer.
+fn request(client: &mut Connections, action: Action, path: &str) -> Result<Answer, Failure> {
     client.start(0, &Request { action, path, length: 0 }, &mut NoContents);
     loop {
         let failed = |error: std::io::Error| Failure::Broken(error.raw_os_error().unwrap_or(0));
@@ -174,17 +175,17 @@ fn one(client: &mut Connections, action: Action, path: &str) -> Result<Answer, F
     }
 }
 
-/// Whether it is the bucket that is missing.
+/// Whether the bucket is missing.
 fn is_missing(failure: &Failure) -> bool {
     matches!(failure, Failure::Status { status: 404, code, .. }
         if code.is_empty() || code == "NoSuchBucket")
 }
 
-/// What a failure before the measurement means, and what to do.
+/// A failure before the measurement as a refusal, with what to do.
 fn refusal(at: &str, bucket: &str, failure: &Failure) -> anyhow::Error {
     let cure = match failure {
         failure if is_missing(failure) => {
-            format!("; make the bucket '{bucket}' first, or say --make-bucket")
+            format!("; create the bucket '{bucket}' first, or give --make-bucket")
         }
         Failure::NoSuchHost(_) | Failure::Connect(_) | Failure::Timeout => {
             "; is the server running, and --endpoint right?".into()
@@ -193,7 +194,7 @@ fn refusal(at: &str, bucket: &str, failure: &Failure) -> anyhow::Error {
             "; give --ca-file, or --insecure to accept any certificate".into()
         }
         Failure::Tls(why) if why.contains("plain HTTP") => {
-            "; say http://, or leave out --tls, --insecure and --ca-file".into()
+            "; use http://, or leave out --tls, --insecure and --ca-file".into()
         }
         Failure::Garbage(_) => {
             "; does --endpoint name an S3 server, and its port (TLS or not)?".into()
@@ -203,7 +204,7 @@ fn refusal(at: &str, bucket: &str, failure: &Failure) -> anyhow::Error {
     Refusal::target(format!("{at}: {}{cure}", without_number(&failure.to_string())))
 }
 
-/// Without the number that Rust puts behind the system's words.
+/// Removes the error number that Rust appends to messages of the system.
 fn without_number(text: &str) -> String {
     match text.split_once(" (os error ").map(|(words, rest)| (words, rest.split_once(')'))) {
         Some((words, Some((_, rest)))) => format!("{words}{rest}"),
@@ -216,12 +217,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_to_do_stays_behind_the_words_of_the_system() {
+    fn a_refusal_ends_with_what_to_do() {
         let refused = refusal("a:1", "b", &Failure::Connect(111)).to_string();
         let is = "a:1: no connection: Connection refused; is the server running, and --endpoint \
                   right?";
         assert_eq!(refused, is);
         let missing = Failure::Status { status: 404, code: "".into(), message: "".into() };
-        assert!(refusal("a:1", "b", &missing).to_string().ends_with("or say --make-bucket"));
+        assert!(refusal("a:1", "b", &missing).to_string().ends_with("or give --make-bucket"));
     }
 }

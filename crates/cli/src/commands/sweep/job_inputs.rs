@@ -1,5 +1,5 @@
-//! What a job is read from, read once: a sweep reads its job for every cell, perhaps days apart, and
-//! it has to be the same job.
+//! Files and variables that a job reads. A sweep parses its job for every cell, perhaps days apart, and
+//! it must stay the same job, so each is read once and stored.
 
 use job::{Inputs, Keywords};
 use record::SourceText;
@@ -9,30 +9,30 @@ use std::collections::BTreeMap;
 use std::io;
 use suite::sweep::Manifest;
 
-/// Inputs that are asked for once each.
-pub struct Remembered {
+/// Inputs of a job, each read once.
+pub struct JobInputs {
     machine: Machine,
     texts: RefCell<BTreeMap<String, String>>,
     variables: RefCell<BTreeMap<String, Option<String>>>,
 }
 
-impl Remembered {
-    /// Nothing remembered yet.
-    pub fn new(machine: Machine) -> Remembered {
-        Remembered { machine, texts: RefCell::default(), variables: RefCell::default() }
+impl JobInputs {
+    /// Inputs of a new sweep.
+    pub fn new(machine: Machine) -> JobInputs {
+        JobInputs { machine, texts: RefCell::default(), variables: RefCell::default() }
     }
 
-    /// What a sweep remembered when it began.
-    pub fn of(manifest: &Manifest, machine: Machine) -> Remembered {
+    /// The inputs that a sweep stored when it started.
+    pub fn from_manifest(manifest: &Manifest, machine: Machine) -> JobInputs {
         let texts = manifest.sources.iter().map(|s| (s.name.clone(), s.text.clone()));
-        Remembered {
+        JobInputs {
             machine,
             texts: RefCell::new(texts.collect()),
             variables: RefCell::new(manifest.variables.clone()),
         }
     }
 
-    /// Files that were read.
+    /// The files that were read.
     pub fn sources(&self) -> Vec<SourceText> {
         let texts = self.texts.borrow();
         let source = |(name, text): (&String, &String)| SourceText {
@@ -42,27 +42,27 @@ impl Remembered {
         texts.iter().map(source).collect()
     }
 
-    /// Variables that were asked for.
+    /// The variables that were read; `None`: not set.
     pub fn variables(&self) -> BTreeMap<String, Option<String>> {
         self.variables.borrow().clone()
     }
 }
 
-impl Inputs for Remembered {
+impl Inputs for JobInputs {
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
         if let Some(text) = self.texts.borrow().get(path) {
             return Ok(text.clone().into_bytes());
         }
         let text = String::from_utf8(self.machine.read(path)?).map_err(|_| {
-            io::Error::other("it is not UTF-8 text, and a sweep keeps its job as text")
+            io::Error::other("it is not UTF-8 text; a sweep stores its job as text")
         })?;
         self.texts.borrow_mut().insert(path.into(), text.clone());
         Ok(text.into_bytes())
     }
 
     fn variable(&self, name: &str) -> Option<String> {
-        let mut known = self.variables.borrow_mut();
-        known.entry(name.into()).or_insert_with(|| self.machine.variable(name)).clone()
+        let mut variables = self.variables.borrow_mut();
+        variables.entry(name.into()).or_insert_with(|| self.machine.variable(name)).clone()
     }
 
     fn keywords(&self) -> Keywords {

@@ -1,0 +1,40 @@
+//! What all connections of a server share.
+
+use super::daemon;
+use crate::commands::run::request::program;
+use crate::output::say;
+use job::{Dialect, Invocation};
+use runner::Runner;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
+
+/// What all connections share.
+pub struct Server<'a> {
+    /// Runs the jobs.
+    pub runner: &'a Runner,
+    /// The command line of the server.
+    pub own: &'a Invocation,
+    /// Whether the server is shutting down.
+    pub ending: AtomicBool,
+    /// Number of clients connected now.
+    pub clients: AtomicUsize,
+}
+
+/// The log of a server.
+pub struct Log {
+    program: &'static str,
+}
+
+impl Log {
+    /// A log under the name of the program.
+    pub fn new(dialect: Dialect) -> Log {
+        Log { program: program(dialect) }
+    }
+
+    /// Writes a line: to standard error or, in the background, to the system's log.
+    pub fn say(&self, line: &str) {
+        match daemon::is_daemon() {
+            true => daemon::log(self.program, line),
+            false => say(&format!("{}: {line}\n", self.program)),
+        }
+    }
+}
