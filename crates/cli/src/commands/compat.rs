@@ -1,5 +1,4 @@
-//! Other tools by their own names, a file a tool. Their options and layouts are in the `compat` crate;
-//! their runs are made as any suite.
+//! Commands that run as other tools. Options and layouts of the tools are in the `compat` crate.
 
 pub mod dd;
 pub mod diskspd;
@@ -12,13 +11,13 @@ use anyhow::Result;
 use runner::Refusal;
 use std::ffi::OsString;
 
-/// A front end: takes the arguments of its tool, prints errors in its terms, returns an exit code.
+/// Runs as a tool: takes its arguments, prints errors in its terms, returns an exit code.
 pub type FrontEnd = fn(&[String]) -> u8;
 
-/// Runs a front end with the words behind its name.
+/// Runs a front end with the arguments after its name.
 ///
 /// # Errors
-/// A word that is not UTF-8.
+/// When an argument is not UTF-8.
 pub fn main(front_end: FrontEnd, words: &[OsString]) -> Result<u8> {
     let words = utf8_arguments(words).map_err(Refusal::usage)?;
     Ok(front_end(&words))

@@ -1,4 +1,4 @@
-//! `fathom dd`, and the program under the name dd.
+//! `fathom dd`, also when called as `dd`.
 
 use super::remarks::{self, Remarks};
 use crate::error;
@@ -18,7 +18,7 @@ use std::fs::OpenOptions;
 use std::path::Path;
 use suite::{Step, Suite};
 
-/// Name of its run, and of its set of records.
+/// Name of the run and kind of the set.
 const NAME: &str = "dd";
 
 /// Copies and reports.
@@ -47,7 +47,7 @@ fn copy(call: &DdCommand) -> Result<u8> {
     }
     paths.extend(call.written().map(|path| (path, true)));
     let work = call.work(&remarks::survey(&runner, &paths)).map_err(remarks::refused)?;
-    remarks::remark(NAME, &work.notes);
+    remarks::print_notes(NAME, &work.notes);
     let options = SuiteOptions {
         allow_destroy: call.allow_destroy.clone(),
         quiet: true,
@@ -59,14 +59,14 @@ fn copy(call: &DdCommand) -> Result<u8> {
     let arguments = work.arguments.clone();
     let step = Step { cell, description: "copying".into(), arguments, ..Step::default() };
     let mut remarks = Remarks::new(call.terminology());
-    remarks.foresee(&runner, &invocation(call, &work, &step, &runner, &options)?)?;
-    make(call, &work)?;
+    remarks.plan(&runner, &invocation(call, &work, &step, &runner, &options)?)?;
+    create_output(call, &work)?;
     let runs = Runs::new(vec![step]);
-    let mut copying =
-        Copying { call, work: &work, options: &options, runs, remarks, told: Told::new(call) };
+    let progress = ProgressLines::new(call);
+    let mut task = CopyTask { call, work: &work, options: &options, runs, remarks, progress };
     let mut set = runner::empty_set(NAME, 0);
     let mut archive = RunArchive::for_one_run(Choice::from_options(None, false), NAME);
-    let end = suites::run_task(&mut copying, &runner, &options, &mut set, &mut archive);
+    let end = suites::run_task(&mut task, &runner, &options, &mut set, &mut archive);
     let Some(record) = set.runs.first() else {
         return Ok(suites::exit_code(end?, false));
     };
@@ -79,7 +79,7 @@ fn copy(call: &DdCommand) -> Result<u8> {
     })
 }
 
-/// The run of the call.
+/// The job of the command line.
 fn invocation(
     call: &DdCommand,
     work: &Work,
@@ -93,17 +93,17 @@ fn invocation(
     Ok(invocation)
 }
 
-/// The call under way.
-struct Copying<'a> {
+/// The copy.
+struct CopyTask<'a> {
     call: &'a DdCommand,
     work: &'a Work,
     options: &'a SuiteOptions,
     runs: Runs,
     remarks: Remarks,
-    told: Told<'a>,
+    progress: ProgressLines<'a>,
 }
 
-impl runner::SuiteTask for Copying<'_> {
+impl runner::SuiteTask for CopyTask<'_> {
     fn suite(&mut self) -> &mut dyn Suite {
         &mut self.runs
     }
@@ -113,12 +113,12 @@ impl runner::SuiteTask for Copying<'_> {
     }
 
     fn poll(&mut self, run: &RunInProgress) {
-        self.told.glance(run);
+        self.progress.poll(run);
     }
 
     fn save(&mut self, record: &RunRecord) -> Result<()> {
-        self.told.end();
-        self.remarks.of(record);
+        self.progress.end();
+        self.remarks.print_messages(record);
         say(&lines(self.call, record));
         match &self.call.record {
             Some(path) => Ok(formats::save(record, Path::new(path))?),
@@ -127,17 +127,18 @@ impl runner::SuiteTask for Copying<'_> {
     }
 }
 
-/// Makes the output where it is not there, and cuts it, as dd does before its clock starts.
-fn make(call: &DdCommand, work: &Work) -> Result<()> {
+/// Creates the output file and truncates it, as dd does before its clock starts.
+fn create_output(call: &DdCommand, work: &Work) -> Result<()> {
     let Some(path) = call.written().filter(|_| work.makes) else { return Ok(()) };
     let mut options = OpenOptions::new();
     options.write(true).create(!call.nocreat).create_new(work.excl).truncate(false);
     let file = options.open(path).with_context(|| format!("dd: of={path}: cannot be opened"))?;
     let Some(size) = work.cut else { return Ok(()) };
-    file.set_len(size).with_context(|| format!("dd: of={path}: cannot be cut to {size} bytes"))
+    file.set_len(size)
+        .with_context(|| format!("dd: of={path}: cannot be truncated to {size} bytes"))
 }
 
-/// The footer below dd's lines.
+/// The text below dd's lines.
 fn footer(call: &DdCommand, record: &RunRecord, style: &Style) -> String {
     let judged = judge::judge(record).in_terms(&call.terminology());
     let footer = ReportFooter { record, judged: &judged, written: call.written(), style };
@@ -150,33 +151,35 @@ fn footer(call: &DdCommand, record: &RunRecord, style: &Style) -> String {
     text + &report::verdict::brief(&judged, style)
 }
 
-/// What is said meanwhile: with `status=progress` once a second, and whenever SIGUSR1 asks.
-struct Told<'a> {
+/// Lines during the copy: with `status=progress` once per second, and on SIGUSR1.
+struct ProgressLines<'a> {
     call: &'a DdCommand,
-    /// Seconds that were told of.
+    /// The second of the last progress line.
     second: u64,
-    asked: u64,
-    /// Characters of the line that stands.
+    /// Number of SIGUSR1 that were answered.
+    requests: u64,
+    /// Length of the current progress line in characters.
     drawn: usize,
 }
 
-impl Told<'_> {
-    fn new(call: &DdCommand) -> Told<'_> {
-        Told { call, second: 0, asked: 0, drawn: 0 }
+impl ProgressLines<'_> {
+    fn new(call: &DdCommand) -> ProgressLines<'_> {
+        ProgressLines { call, second: 0, requests: 0, drawn: 0 }
     }
 
-    fn glance(&mut self, under_way: &RunInProgress) {
-        let snapshot = under_way.run.snapshot();
+    fn poll(&mut self, in_progress: &RunInProgress) {
+        let snapshot = in_progress.run.snapshot();
         let Some(worker) = snapshot.workers.first() else { return };
         let Some(started) = worker.started else { return };
-        let way = match self.call.written() {
+        let direction = match self.call.written() {
             Some(_) => Direction::Write,
             None => Direction::Read,
         };
         let seconds = (snapshot.at - started).seconds();
-        let line = progress(worker.bytes[way], seconds);
-        let times = under_way.signals.requests();
-        if times != std::mem::replace(&mut self.asked, times) && self.call.status != Status::None {
+        let line = progress(worker.bytes[direction], seconds);
+        let requests = in_progress.signals.requests();
+        let is_requested = requests != std::mem::replace(&mut self.requests, requests);
+        if is_requested && self.call.status != Status::None {
             self.end();
             say(&asked(self.call, &worker.bytes, seconds));
         } else if self.call.status == Status::Progress && seconds as u64 > self.second {
@@ -187,7 +190,7 @@ impl Told<'_> {
         }
     }
 
-    /// Leaves the line that stands.
+    /// Goes to the next line, if a progress line is shown.
     fn end(&mut self) {
         if std::mem::take(&mut self.drawn) > 0 {
             say("\n");

@@ -1,4 +1,4 @@
-//! `fathom diskspd`, and the program called as `diskspd`.
+//! `fathom diskspd`, also when called as `diskspd`.
 
 use super::remarks;
 use crate::error;
@@ -19,13 +19,13 @@ use runner::inputs;
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 
-/// DISKSPD's code for a command line that is wrong; also fathom's for targets that do not suit.
+/// DISKSPD's exit code for usage errors, and fathom's for unsuitable targets.
 const USAGE: u8 = 3;
 const KIND: &str = "diskspd";
-/// DISKSPD's last word when a run could not be made.
+/// DISKSPD's last line when a run failed.
 const FAILED: &str = "Error generating I/O requests\n";
 
-/// Is DISKSPD.
+/// Runs as DISKSPD.
 pub fn main(arguments: &[String]) -> u8 {
     diskspd(arguments).unwrap_or_else(|error| fail(&error))
 }
@@ -46,18 +46,18 @@ fn diskspd(arguments: &[String]) -> Result<u8> {
     }
 }
 
-/// Says what is wrong, in DISKSPD's words, and gives the exit code for it.
+/// Prints an error in DISKSPD's terms. Returns its exit code.
 fn fail(error: &anyhow::Error) -> u8 {
-    let complain = |text: &str| say(&format!("{KIND}: error: {text}\n"));
+    let print_error = |text: &str| say(&format!("{KIND}: error: {text}\n"));
     if let Some(Usage(text)) = error.downcast_ref() {
         if text.is_empty() {
-            // Nothing was asked for at all; nobody listening is no error.
+            // There are no arguments. An error of the output does not matter here.
             let _ = Output::Stdout.write(usage());
         }
-        text.lines().for_each(complain);
+        text.lines().for_each(print_error);
         return USAGE;
     }
-    remarks::complaints(&TERMINOLOGY, error).iter().for_each(|text| complain(text));
+    remarks::error_texts(&TERMINOLOGY, error).iter().for_each(|text| print_error(text));
     if error.is::<Unsuitable>() {
         say(FAILED);
         return exit::ERRORS;
@@ -75,12 +75,12 @@ fn run(call: &DiskspdCommand, line: &[String]) -> Result<u8> {
         .leaving_out(only_created);
     archive.check_record_file()?;
     let verbose = call.profile.verbose;
-    let tell = |kind: &str, text: &String| say(&format!("{KIND}: {kind}: {text}\n"));
-    call.remarks.warnings.iter().for_each(|text| tell("warning", text));
-    call.remarks.notes.iter().filter(|_| verbose).for_each(|text| tell("note", text));
+    let print = |kind: &str, text: &String| say(&format!("{KIND}: {kind}: {text}\n"));
+    call.remarks.warnings.iter().for_each(|text| print("warning", text));
+    call.remarks.notes.iter().filter(|_| verbose).for_each(|text| print("note", text));
     let runner = Runner::new(false);
     let files = call.files();
-    let mut directories = Directories::make(&files)?;
+    let mut directories = Directories::create(&files)?;
     let facts = survey(call, &runner, &files);
     let mut spans = Spans::new(&call.profile, &facts)?;
     let options = SuiteOptions {
@@ -90,7 +90,7 @@ fn run(call: &DiskspdCommand, line: &[String]) -> Result<u8> {
         terminology: TERMINOLOGY,
         ..SuiteOptions::default()
     };
-    // Refused now rather than after the first timespan, and before any file is cut short.
+    // Errors must show before the first timespan, and before a file is truncated.
     for step in spans.steps() {
         runner.plan(&suites::invocation(&step, &runner, &options)?)?;
     }
@@ -102,13 +102,13 @@ fn run(call: &DiskspdCommand, line: &[String]) -> Result<u8> {
     let end = suites::run(&mut spans, &runner, &options, &mut set, &mut archive);
     let interrupted = set.runs.iter().find_map(|run| run.interrupted_by);
     set.runs.retain(|run| !only_created(run));
-    let is_kept = report(call, line, &set, interrupted.is_some(), &mut archive)?;
+    let is_saved = report(call, line, &set, interrupted.is_some(), &mut archive)?;
     end?;
-    Ok(code(&set, interrupted, is_kept))
+    Ok(exit_code(&set, interrupted, is_saved))
 }
 
-/// Keeps the records and prints what was measured. A run that could not be made has no results, only
-/// errors. Whether all is kept that was to be.
+/// Saves the records and prints the results. A failed run has errors instead of results. Returns whether
+/// the records were saved.
 fn report(
     call: &DiskspdCommand,
     line: &[String],
@@ -128,7 +128,7 @@ fn report(
     }
     match call.profile.format {
         Format::Text if has_results => output.write(&below)?,
-        // Whoever reads XML reads nothing else there.
+        // Readers of XML expect nothing else on standard output.
         Format::Text | Format::Xml => say(&below),
     }
     Ok(!kept.is_lost)
@@ -141,11 +141,12 @@ fn survey(call: &DiskspdCommand, runner: &Runner, files: &[(String, Option<Bytes
     remarks::survey(runner, &paths)
 }
 
-/// Directories that `-c` made; gone again with this value unless they are kept.
+/// Directories created for `-c`. They are removed when this is dropped, unless [`Directories::keep`] was
+/// called.
 struct Directories(Vec<PathBuf>);
 
 impl Directories {
-    fn make(files: &[(String, Option<Bytes>)]) -> Result<Directories> {
+    fn create(files: &[(String, Option<Bytes>)]) -> Result<Directories> {
         let mut made = Directories(Vec::new());
         for (path, _) in files.iter().filter(|(_, create)| create.is_some()) {
             let above = Path::new(path).ancestors().skip(1);
@@ -174,25 +175,26 @@ impl Directories {
 impl Drop for Directories {
     fn drop(&mut self) {
         for directory in self.0.iter().rev() {
-            // One that somebody put something into meanwhile stays.
+            // Fails if the directory is not empty any more; then it stays.
             let _ = fs::remove_dir(directory);
         }
     }
 }
 
-/// `-c` makes a file anew: what it held is gone, and all of it is laid out again.
+/// Truncates existing files of `-c`, so that all of each file is laid out again.
 fn empty_files(files: &[(String, Option<Bytes>)], facts: &Facts) -> Result<()> {
     for (path, _) in files.iter().filter(|(_, create)| create.is_some()) {
         if facts.targets.get(path).is_some_and(|target| target.kind == TargetKind::File) {
             let emptied = OpenOptions::new().write(true).truncate(true).open(path);
-            emptied.with_context(|| format!("-c: cannot make '{path}' anew"))?;
+            emptied.with_context(|| format!("-c: cannot truncate '{path}'"))?;
         }
     }
     Ok(())
 }
 
-/// 0 when all went well. A run that was made again with another engine does not count.
-fn code(set: &RecordSet, interrupted: Option<i32>, is_kept: bool) -> u8 {
+/// Prints the failures. Returns 0 if there are none. A run that was repeated with another engine does
+/// not count.
+fn exit_code(set: &RecordSet, interrupted: Option<i32>, is_saved: bool) -> u8 {
     let failures = suite::failures(set);
     for failure in &failures {
         let text = failure.text.in_terms(&TERMINOLOGY);
@@ -201,5 +203,5 @@ fn code(set: &RecordSet, interrupted: Option<i32>, is_kept: bool) -> u8 {
     if !failures.is_empty() {
         say(FAILED);
     }
-    suites::exit_code(interrupted, !is_kept || !failures.is_empty())
+    suites::exit_code(interrupted, !is_saved || !failures.is_empty())
 }

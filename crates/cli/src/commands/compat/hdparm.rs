@@ -1,4 +1,4 @@
-//! `fathom hdparm`, and the program under the name hdparm.
+//! `fathom hdparm`, also when called as `hdparm`.
 
 use super::remarks::{self, Remarks};
 use crate::exit;
@@ -16,7 +16,7 @@ use runner::Runner;
 use std::path::PathBuf;
 use suite::{Step, Suite};
 
-/// What of a cell is the target.
+/// The dimension of a cell that holds the target.
 const TARGET: &str = "target";
 
 /// Times reads and reports.
@@ -37,7 +37,7 @@ fn hdparm(arguments: &[String]) -> Result<u8> {
     let paths: Vec<(&str, bool)> = call.targets.iter().map(|path| (path.as_str(), false)).collect();
     let facts = remarks::survey(&runner, &paths);
     let runs = Runs::new(steps(&call, &facts)?);
-    remarks::remark("hdparm", &call.notes);
+    remarks::print_notes("hdparm", &call.notes);
     let options = SuiteOptions {
         quiet: true,
         terminology: TERMINOLOGY,
@@ -46,19 +46,25 @@ fn hdparm(arguments: &[String]) -> Result<u8> {
     };
     let mut remarks = Remarks::new(TERMINOLOGY);
     for step in runs.left() {
-        remarks.foresee(&runner, &suites::invocation(step, &runner, &options)?)?;
+        remarks.plan(&runner, &suites::invocation(step, &runner, &options)?)?;
     }
-    let mut shown =
-        Shown { call: &call, options: &options, runs, remarks, shown_target: None, gravest: 0 };
+    let mut task = TimingTask {
+        call: &call,
+        options: &options,
+        runs,
+        remarks,
+        shown_target: None,
+        worst_code: 0,
+    };
     let mut set = runner::empty_set("hdparm", 0);
-    let end = suites::run_task(&mut shown, &runner, &options, &mut set, &mut archive);
+    let end = suites::run_task(&mut task, &runner, &options, &mut set, &mut archive);
     if suites::save(&mut archive, &set).is_lost {
-        shown.gravest = shown.gravest.max(crate::exit::ERRORS);
+        task.worst_code = task.worst_code.max(exit::ERRORS);
     }
-    Ok(end?.map_or(shown.gravest, |signal| suites::exit_code(Some(signal), false)))
+    Ok(end?.map_or(task.worst_code, |signal| suites::exit_code(Some(signal), false)))
 }
 
-/// All timings, so that what is wrong with the last is found before the first.
+/// The steps of all timings. All are made at once, so that an error in the last shows before the first.
 fn steps(call: &HdparmCommand, facts: &Facts) -> Result<Vec<Step>> {
     let mut steps: Vec<Step> = Vec::new();
     for path in &call.targets {
@@ -76,19 +82,19 @@ fn steps(call: &HdparmCommand, facts: &Facts) -> Result<Vec<Step>> {
     Ok(steps)
 }
 
-/// The timings, each shown as soon as it was made.
-struct Shown<'a> {
+/// The timings. Each is printed as soon as it is done.
+struct TimingTask<'a> {
     call: &'a HdparmCommand,
     options: &'a SuiteOptions,
     runs: Runs,
     remarks: Remarks,
-    /// Whose heading stands above.
+    /// The target of the heading that was printed last.
     shown_target: Option<String>,
-    /// The gravest exit code.
-    gravest: u8,
+    /// The highest exit code.
+    worst_code: u8,
 }
 
-impl runner::SuiteTask for Shown<'_> {
+impl runner::SuiteTask for TimingTask<'_> {
     fn suite(&mut self) -> &mut dyn Suite {
         &mut self.runs
     }
@@ -99,14 +105,14 @@ impl runner::SuiteTask for Shown<'_> {
             Output::Stdout.write(&heading(path))?;
             self.shown_target = Some(path.to_owned());
         }
-        // What others wrote is not to be written back while reads are timed.
+        // Dirty pages of other programs must not be written back during the timing.
         rustix::fs::sync();
         suites::invocation(step, runner, self.options)
     }
 
     fn save(&mut self, record: &RunRecord) -> Result<()> {
-        self.remarks.of(record);
-        self.gravest = self.gravest.max(exit::of_run(record, false));
+        self.remarks.print_messages(record);
+        self.worst_code = self.worst_code.max(exit::of_run(record, false));
         let Some(timing) = timing(record) else { return Ok(()) };
         let mut output = Output::Stdout;
         output.write(&self.call.line(timing, record))?;
@@ -114,13 +120,13 @@ impl runner::SuiteTask for Shown<'_> {
     }
 }
 
-/// The path that a cell is of.
+/// The target of a cell.
 fn target(cell: &Cell) -> &str {
     let mut at = cell.at.iter();
     at.find(|at| at.dimension == TARGET).map(|at| at.value.as_str()).unwrap_or_default()
 }
 
-/// The timing that a run was of.
+/// The timing that a run measured.
 fn timing(record: &RunRecord) -> Option<Timing> {
     let name = &record.cell.as_ref()?.name;
     [Timing::Cached, Timing::Device].into_iter().find(|timing| timing.name() == name)
@@ -133,11 +139,12 @@ fn footer(timing: Timing, record: &RunRecord, style: &Style) -> String {
     let lines = footer.lines();
     let is_direct = record.jobs.first().is_some_and(|job| job.workload.direct);
     match timing {
-        // That memory answered is what was asked for, and nothing to be found.
+        // -T measures memory on purpose, so this is not a finding.
         Timing::Cached if !is_direct && !lines.is_empty() => {
-            lines + &footer.line("means", "how fast memory hands over what it holds: no disk in it")
+            lines
+                + &footer.line("means", "how fast memory delivers cached data; no disk is involved")
         }
-        Timing::Device if !lines.is_empty() && !spins(record) => {
+        Timing::Device if !lines.is_empty() && !is_rotational(record) => {
             let lines = lines + &footer.line("depth 1", ONE_AT_A_TIME);
             lines + &report::verdict::brief(&judged, style)
         }
@@ -145,8 +152,8 @@ fn footer(timing: Timing, record: &RunRecord, style: &Style) -> String {
     }
 }
 
-/// Whether all disks below what was read are known to spin.
-fn spins(record: &RunRecord) -> bool {
+/// Whether all disks below the target are known to be rotational.
+fn is_rotational(record: &RunRecord) -> bool {
     let path = record.cell.as_ref().map(target).unwrap_or_default();
     let stack = record.facts.stack_under(path);
     let mut devices = stack.into_iter().filter_map(|name| record.facts.devices.get(name));

@@ -1,4 +1,4 @@
-//! `fathom iozone`: IOzone's tests, also when called as `iozone`.
+//! `fathom iozone`, also when called as `iozone`.
 
 mod files;
 
@@ -11,7 +11,7 @@ use compat::iozone::{
     Banner, Conclusion, Iozone, IozoneCommand, Live, Request, RunContext, TERMINOLOGY, head, help,
     json, parse, report, sheets, workbook,
 };
-use files::{Files, Found};
+use files::{CheckedTargets, Files};
 use job::Invocation;
 use record::{Facts, RecordSet, RunRecord};
 use runner::Refusal;
@@ -45,7 +45,7 @@ fn run(call: &IozoneCommand, command: &str) -> Result<u8> {
     archive.check_record_file()?;
     check_workbook(call)?;
     let runner = Runner::new(false);
-    let found = Found::look(call, &runner)?;
+    let targets = CheckedTargets::check(call, &runner)?;
     let seed = runner::fresh_seed();
     let mut suite = Iozone::new(call, RunContext { cpus: runner.machine().cpu.online, seed });
     let mut options = SuiteOptions {
@@ -54,42 +54,42 @@ fn run(call: &IozoneCommand, command: &str) -> Result<u8> {
         terminology: TERMINOLOGY,
         ..SuiteOptions::default()
     };
-    // Refused before a word is printed and before a file is emptied. What comes later works on what
-    // the first run makes.
+    // Errors must show before anything is printed and before a file is truncated. Later runs use the
+    // files of the first one, so only that is planned.
     if let Some(first) = suite.next() {
         runner.plan(&suites::invocation(&first, &runner, &options)?)?;
     }
-    let mut files = found.take(call)?;
+    let mut files = targets.into_files(call)?;
     options.left_behind = files.left_behind();
     let mut output = Output::Stdout;
     let live = Live::new(call);
     if !own.json {
         output.write(&(banner(call, command, runner.machine()) + &live.head()))?;
     }
-    let mut shown = Shown { suite, live, call, files: &files, options: &options };
+    let mut task = IozoneTask { suite, live, call, files: &files, options: &options };
     let mut set = runner::empty_set("iozone", seed);
     let mut archive = archive.with_seed(seed);
-    let end = suites::run_task(&mut shown, &runner, &options, &mut set, &mut archive);
-    let mut conclusion = shown.live.conclusion();
+    let end = suites::run_task(&mut task, &runner, &options, &mut set, &mut archive);
+    let mut conclusion = task.live.conclusion();
     match &end {
-        // Of a signal while nothing ran, no record knows.
+        // A signal between two runs is in no record.
         Ok(signal) => conclusion.interrupted_by = conclusion.interrupted_by.or(*signal),
-        // What was measured before is shown all the same.
+        // The results before the error are still shown.
         Err(error) => {
-            let text = remarks::complaints(&TERMINOLOGY, error).join("; ");
+            let text = remarks::error_texts(&TERMINOLOGY, error).join("; ");
             conclusion
                 .failure
                 .get_or_insert(Failure { cell: "the run after these".into(), text: text.into() });
         }
     }
-    let is_kept = conclude(call, command, &set, &conclusion, &mut archive);
+    let is_saved = conclude(call, command, &set, &conclusion, &mut archive);
     files.remove();
     end?;
-    let failed = !is_kept? || conclusion.failure.is_some();
+    let failed = !is_saved? || conclusion.failure.is_some();
     Ok(suites::exit_code(conclusion.interrupted_by, failed))
 }
 
-/// Keeps the records, and shows what they come to. Whether all is kept that was to be.
+/// Saves the records and prints the report. Returns whether the records were saved.
 fn conclude(
     call: &IozoneCommand,
     command: &str,
@@ -117,14 +117,14 @@ fn conclude(
     Ok(!kept.is_lost)
 }
 
-/// Better found before an hour of measuring than after it.
+/// Checks that the file of -b can be written, before the tests.
 fn check_workbook(call: &IozoneCommand) -> Result<()> {
     let Some(path) = &call.show.workbook else { return Ok(()) };
     let parent = Path::new(path).parent().filter(|parent| !parent.as_os_str().is_empty());
     match parent.is_none_or(Path::is_dir) && !Path::new(path).is_dir() {
         true => Ok(()),
         false => Err(Refusal::usage(format!(
-            "-b {path}: no file can be made there; name one in a directory that is there"
+            "-b {path}: no file can be created there; name one in an existing directory"
         ))),
     }
 }
@@ -137,8 +137,8 @@ fn banner(call: &IozoneCommand, command: &str, machine: &Facts) -> String {
     head(call, &Banner { version, began: &began, command, uname: &uname })
 }
 
-/// The runs, each shown as soon as it was made.
-struct Shown<'a> {
+/// The tests. Each is printed as soon as it is done.
+struct IozoneTask<'a> {
     suite: Iozone,
     live: Live<'a>,
     call: &'a IozoneCommand,
@@ -146,7 +146,7 @@ struct Shown<'a> {
     options: &'a SuiteOptions,
 }
 
-impl SuiteTask for Shown<'_> {
+impl SuiteTask for IozoneTask<'_> {
     fn suite(&mut self) -> &mut dyn Suite {
         &mut self.suite
     }
@@ -160,8 +160,8 @@ impl SuiteTask for Shown<'_> {
         if !self.call.own.json {
             Output::Stdout.write(&text)?;
         }
-        // As IOzone does while its clock stands: no test has to wait for what the one before left.
-        if let Err(error) = self.files.settle() {
+        // As IOzone, outside of the timing: no test waits for the writes of the previous one.
+        if let Err(error) = self.files.sync() {
             say(&format!("fathom: warning: iozone: {}\n", describe(&error)));
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! What carrying out another tool's command line has of its own; the rest is as for every suite.
+//! Shared by the other tools: surveys of targets, messages and errors in the terms of the tool.
 
 use crate::error::exit_code;
 use crate::output::{describe, say};
@@ -11,7 +11,7 @@ use record::{Facts, Message, RunRecord, Terminology};
 use runner::Refusal;
 use runner::Runner;
 
-/// A mistake with its exit code.
+/// A usage error of a tool as a refusal, which has an exit code.
 pub fn refused(usage: Usage) -> anyhow::Error {
     match usage.fault {
         Fault::Line => Refusal::usage(usage.to_string()),
@@ -19,12 +19,12 @@ pub fn refused(usage: Usage) -> anyhow::Error {
     }
 }
 
-/// Remarks of a front, before its run.
-pub fn remark(tool: &str, notes: &[String]) {
+/// Prints notes about the command line of a tool.
+pub fn print_notes(tool: &str, notes: &[String]) {
     notes.iter().for_each(|note| say(&format!("fathom: note: {tool}: {note}\n")));
 }
 
-/// What is known of paths, each with whether it will be written.
+/// Surveys paths, each with whether it will be written.
 pub fn survey(runner: &Runner, paths: &[(&str, bool)]) -> Facts {
     let query = |(path, will_write): &(&str, bool)| TargetQuery {
         path: (*path).to_owned(),
@@ -34,38 +34,38 @@ pub fn survey(runner: &Runner, paths: &[(&str, bool)]) -> Facts {
     runner.host().survey(runner.machine().clone(), &queries)
 }
 
-/// What a front end says of its runs, in the terms of its tool.
+/// Prints messages about runs in the terms of a tool. Each is printed once, even if it is true of
+/// several runs.
 pub struct Remarks {
     terminology: Terminology,
-    told: Vec<Message>,
+    printed: Vec<Message>,
 }
 
 impl Remarks {
-    /// None yet.
+    /// Prints in the terms of this tool.
     pub fn new(terminology: Terminology) -> Remarks {
-        Remarks { terminology, told: Vec::new() }
+        Remarks { terminology, printed: Vec::new() }
     }
 
-    /// Plans a run before the first is made, and says what the user should know.
+    /// Plans a run before the first one starts, and prints its messages.
     ///
     /// # Errors
-    /// What is wrong with it; nothing was touched.
-    pub fn foresee(&mut self, runner: &Runner, invocation: &Invocation) -> Result<()> {
+    /// When the run cannot be planned; nothing was touched.
+    pub fn plan(&mut self, runner: &Runner, invocation: &Invocation) -> Result<()> {
         let messages = runner.plan(invocation)?.messages;
-        self.tell(messages);
+        self.print(messages);
         Ok(())
     }
 
-    /// Says what came up during a run.
-    pub fn of(&mut self, record: &RunRecord) {
-        self.tell(record.messages.clone());
+    /// Prints the messages of a finished run.
+    pub fn print_messages(&mut self, record: &RunRecord) {
+        self.print(record.messages.clone());
     }
 
-    /// What is true of several runs is said once.
-    fn tell(&mut self, messages: Vec<Message>) {
+    fn print(&mut self, messages: Vec<Message>) {
         for mut message in messages {
-            if !self.told.contains(&message) {
-                self.told.push(message.clone());
+            if !self.printed.contains(&message) {
+                self.printed.push(message.clone());
                 message.text = message.text.in_terms(&self.terminology).into();
                 say(&report::messages::lines("fathom", [&message]));
             }
@@ -73,21 +73,23 @@ impl Remarks {
     }
 }
 
-/// Says what is wrong in the terms of the tool, and gives the exit code for it.
+/// Prints an error in the terms of the tool. Returns its exit code.
 pub fn fail(terminology: &Terminology, error: &anyhow::Error) -> u8 {
-    complaints(terminology, error).iter().for_each(|text| say(&format!("fathom: error: {text}\n")));
+    error_texts(terminology, error)
+        .iter()
+        .for_each(|text| say(&format!("fathom: error: {text}\n")));
     exit_code(error)
 }
 
-/// What is wrong, in the terms of the tool, a sentence each.
-pub fn complaints(terminology: &Terminology, error: &anyhow::Error) -> Vec<String> {
+/// The problems of an error in the terms of the tool, one text each.
+pub fn error_texts(terminology: &Terminology, error: &anyhow::Error) -> Vec<String> {
     let Some(PlanError { problems }) = error.downcast_ref() else {
         return vec![describe(error)];
     };
-    let said = problems.iter().map(|problem| {
+    let texts = problems.iter().map(|problem| {
         let flag = terminology.flag(&problem.option);
         let (found, remedy) = (&problem.found, &problem.remedy);
         format!("{flag}: {}; {}", found.in_terms(terminology), remedy.in_terms(terminology))
     });
-    said.collect()
+    texts.collect()
 }

@@ -1,4 +1,4 @@
-//! The files of a call: which may be used, what is made of them, and that they go.
+//! The files of the tests: checked before, truncated, and removed at the end.
 
 use super::super::remarks;
 use crate::output::{describe, say};
@@ -11,83 +11,84 @@ use runner::Runner;
 use rustix::fs::{XattrFlags, getxattr, setxattr};
 use std::fs::{self, File, OpenOptions};
 
-/// Marks a file that a call made and left (xattr(7)): the next call may overwrite it unasked, as
-/// people go from `iozone -i 0 -w` to `iozone -i 2`.
+/// Attribute (xattr(7)) of files that a call left. The next call may overwrite them, as in `iozone -i 0
+/// -w` followed by `iozone -i 2`.
 const OURS: &str = "user.fathom.iozone";
 
-/// The files of a call. Those it makes are gone with this value, unless they are to stay.
+/// The files of a call. They are removed when this is dropped, unless `-w` keeps them.
 pub struct Files {
     all: Vec<String>,
-    /// Those that go at the end.
-    made: Vec<String>,
-    /// Those that are left to the next call.
-    left: Vec<String>,
+    /// Files to remove at the end.
+    temporary: Vec<String>,
+    /// Files to mark and leave for the next call.
+    kept: Vec<String>,
 }
 
-/// What is where the files of a call are to be, all of it fit for the call. Nothing was touched.
-pub struct Found {
+/// The targets of a call, all of them usable. Nothing was changed yet.
+pub struct CheckedTargets {
     all: Vec<String>,
     facts: Facts,
 }
 
-impl Found {
-    /// Looks at all of them.
+impl CheckedTargets {
+    /// Checks all targets.
     ///
     /// # Errors
     /// Why one of them cannot be used.
-    pub fn look(call: &IozoneCommand, runner: &Runner) -> Result<Found> {
+    pub fn check(call: &IozoneCommand, runner: &Runner) -> Result<CheckedTargets> {
         let all = call.paths();
         let queries: Vec<(&str, bool)> =
             all.iter().map(|path| (path.as_str(), call.writes())).collect();
-        let found = Found { facts: remarks::survey(runner, &queries), all };
-        found.all.iter().try_for_each(|path| check(call, path, &found.of(path)))?;
+        let targets = CheckedTargets { facts: remarks::survey(runner, &queries), all };
+        targets.all.iter().try_for_each(|path| check(call, path, &targets.facts_of(path)))?;
         if call.needs().is_none() {
-            check_space(call, &found.facts, &found.all)?;
+            check_space(call, &targets.facts, &targets.all)?;
         }
-        Ok(found)
+        Ok(targets)
     }
 
-    fn of(&self, path: &str) -> TargetFacts {
+    fn facts_of(&self, path: &str) -> TargetFacts {
         self.facts.targets.get(path).cloned().unwrap_or_default()
     }
 
-    /// Takes them: those that may be overwritten begin anew.
+    /// Truncates the files that will be overwritten.
     ///
     /// # Errors
-    /// Why one of them cannot be emptied.
-    pub fn take(self, call: &IozoneCommand) -> Result<Files> {
+    /// When a file cannot be truncated.
+    pub fn into_files(self, call: &IozoneCommand) -> Result<Files> {
         if call.needs().is_some() {
-            return Ok(Files { all: self.all, made: Vec::new(), left: Vec::new() });
+            return Ok(Files { all: self.all, temporary: Vec::new(), kept: Vec::new() });
         }
-        let there = self.all.iter().filter(|path| self.of(path).kind == TargetKind::File);
-        for path in there.filter(|_| call.begins_anew()) {
+        let existing = self.all.iter().filter(|path| self.facts_of(path).kind == TargetKind::File);
+        for path in existing.filter(|_| call.begins_anew()) {
             let opened = OpenOptions::new().write(true).truncate(true).open(path);
-            opened.with_context(|| format!("{path}: cannot be emptied"))?;
+            opened.with_context(|| format!("{path}: cannot be truncated"))?;
         }
-        let files = self.all.iter().filter(|path| self.of(path).kind != TargetKind::Block).cloned();
-        let (made, left) = match call.keep {
+        let files =
+            self.all.iter().filter(|path| self.facts_of(path).kind != TargetKind::Block).cloned();
+        let (temporary, kept) = match call.keep {
             true => (Vec::new(), files.collect()),
             false => (files.collect(), Vec::new()),
         };
-        Ok(Files { all: self.all, made, left })
+        Ok(Files { all: self.all, temporary, kept })
     }
 }
 
 impl Files {
-    /// What stays when the program is ended at once, for the message that says how.
+    /// For [`crate::suites::SuiteOptions::left_behind`].
     pub fn left_behind(&self) -> String {
-        match self.made.as_slice() {
+        match self.temporary.as_slice() {
             [] => String::new(),
             [path] => format!(" and leaves {path}"),
             [path, others @ ..] => format!(" and leaves {path} and {} more", others.len()),
         }
     }
 
-    /// Waits until what was written to them is on the medium.
+    /// Writes the data of all files to the medium.
     ///
     /// # Errors
-    /// The kernel could not write it.
-    pub fn settle(&self) -> Result<()> {
+    /// When the kernel cannot write it.
+    pub fn sync(&self) -> Result<()> {
         for path in &self.all {
             // The last test on a file removes it.
             if let Ok(file) = File::open(path) {
@@ -97,16 +98,16 @@ impl Files {
         Ok(())
     }
 
-    /// Removes what the last run did not, and marks what stays.
+    /// Removes temporary files that still exist, and marks those to keep.
     pub fn remove(&mut self) {
-        for path in self.made.drain(..).filter(|path| fs::metadata(path).is_ok()) {
+        for path in self.temporary.drain(..).filter(|path| fs::metadata(path).is_ok()) {
             if let Err(error) = fs::remove_file(&path) {
                 let error = describe(&anyhow::Error::from(error));
                 say(&format!("{path}: cannot be removed: {error}; remove it by hand\n"));
             }
         }
-        for path in self.left.drain(..) {
-            // Where a filesystem has no attributes, the next call asks before it overwrites.
+        for path in self.kept.drain(..) {
+            // On a filesystem without attributes, the next call refuses to overwrite the file.
             let _ = setxattr(&path, OURS, b"1", XattrFlags::empty());
         }
     }
@@ -118,8 +119,8 @@ impl Drop for Files {
     }
 }
 
-/// Whether a file can be used. Devices that hold something are refused later, as for every job that
-/// writes; files have no such guard there, so they have one here.
+/// Checks that a target can be used. The plan refuses devices with data, but not files with data, so this
+/// does.
 fn check(call: &IozoneCommand, path: &str, target: &TargetFacts) -> Result<()> {
     let needed = call.needs().map_or(0, |kb| kb << 10);
     match target.kind {
@@ -155,8 +156,8 @@ fn check(call: &IozoneCommand, path: &str, target: &TargetFacts) -> Result<()> {
     }
 }
 
-/// The largest files have to fit, all at once. Past the end the tests would measure how a filesystem
-/// fills up; one in memory would take the machine with it.
+/// Checks that all files of the largest size fit. On a full filesystem the tests would fail late, and a
+/// full one in memory would harm the machine.
 fn check_space(call: &IozoneCommand, facts: &Facts, all: &[String]) -> Result<()> {
     let Some(bytes) = call.largest().map(|kb| kb << 10) else { return Ok(()) };
     let is_file = |path: &&String| {
@@ -175,7 +176,8 @@ fn check_space(call: &IozoneCommand, facts: &Facts, all: &[String]) -> Result<()
     }
 }
 
-/// Nothing is lost with what is empty, has IOzone's own name, was left by a call before, or is named.
+/// Whether the file is empty, has IOzone's default name, was left by an earlier call, or is named by
+/// --allow-destroy.
 fn may_be_overwritten(call: &IozoneCommand, path: &str, target: &TargetFacts) -> bool {
     target.size.0 == 0
         || call.is_usual_name(path)
