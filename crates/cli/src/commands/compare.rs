@@ -1,4 +1,4 @@
-//! `fathom compare`: what differs between two measurements, and how sure that is.
+//! `fathom compare`: compares two measurements, with confidence intervals.
 
 use crate::archived;
 use crate::exit;
@@ -11,27 +11,27 @@ use record::RecordSet;
 use runner::Refusal;
 use std::path::{Path, PathBuf};
 
-/// What stands above the options in the help.
+/// The examples in the help, above the options.
 const EXAMPLES: &str = "\
 Examples:
   fathom compare latest~1 latest
   fathom compare before.json after.json --tolerance=3% --metrics=read.iops,read.p99";
 
-/// What `fathom compare` takes.
+/// Arguments of `fathom compare`.
 #[derive(Args)]
 #[command(before_help = EXAMPLES)]
 pub struct Arguments {
-    /// The earlier record, or set of records, as `fathom run --record=FILE` writes it; or the id, tag
-    /// or other name of an archived run. Several, with commas between, repeat each other.
+    /// Earlier record or set of records (fathom run --record=FILE), or name of an archived run. Several,
+    /// separated by commas, are repeats.
     #[arg(value_name = "A")]
     before: PathBuf,
-    /// The later one.
+    /// Later record, set or run.
     #[arg(value_name = "B")]
     after: PathBuf,
-    /// How much slower B may be: a figure whose whole interval is beyond gives exit code 4.
+    /// How much slower B may be. A figure whose whole interval is beyond this gives exit code 4.
     #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = tolerance)]
     tolerance: f64,
-    /// Compare only these figures, separated by commas: the fewer, the narrower the intervals of each.
+    /// Compare only these figures, separated by commas. Fewer figures have narrower intervals.
     #[arg(long, value_name = "NAME", value_delimiter = ',',
           value_parser = PossibleValuesParser::new(METRICS))]
     metrics: Vec<String>,
@@ -40,8 +40,7 @@ pub struct Arguments {
     json: bool,
 }
 
-/// Compares and shows. 0: nothing is slower beyond the tolerance; 2: a file cannot be used; 4:
-/// something is slower.
+/// Compares and prints. 0: nothing is slower beyond the tolerance; 2: usage error; 4: something is slower.
 pub fn main(arguments: &Arguments) -> Result<u8> {
     let (before, after) = (side(&arguments.before)?, side(&arguments.after)?);
     let options = Options { tolerance: arguments.tolerance, metrics: arguments.metrics.clone() };
@@ -54,11 +53,11 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     Ok(if comparison.is_slower() { exit::GATE } else { 0 })
 }
 
-/// The runs of a side: those of one record, or of several that repeat each other. A path that is
-/// there is one, also with a comma in it.
+/// Loads the runs of a side: of one record, or of several repeats separated by commas. An existing path
+/// with a comma is one record.
 ///
 /// # Errors
-/// When one cannot be read, did something else than the first, or was named before; with exit code 2.
+/// When a record cannot be read, is not a repeat of the first, or is named twice; a usage error.
 fn side(list: &Path) -> Result<RecordSet> {
     let names: Vec<&str> = match list.to_str() {
         Some(text) if text.contains(',') && !list.exists() => text.split(',').collect(),
@@ -72,10 +71,10 @@ fn side(list: &Path) -> Result<RecordSet> {
     for name in &names[1..] {
         let more = archived::load(Path::new(name))?;
         if more.runs.iter().any(|run| all.runs.iter().any(|known| known.jobs == run.jobs)) {
-            return Err(Refusal::usage(format!("{name}: the same run as one named before it")));
+            return Err(Refusal::usage(format!("{name}: this run is already named")));
         }
         if let Some(why) = judge::compare::unlike(&all, &more) {
-            let text = format!("{name}: no repeat of {}: {why}; name runs of the same", names[0]);
+            let text = format!("{name}: not a repeat of {}: {why}; name repeats only", names[0]);
             return Err(Refusal::usage(text));
         }
         all.repeat(more);
@@ -83,7 +82,7 @@ fn side(list: &Path) -> Result<RecordSet> {
     Ok(all)
 }
 
-/// "5%" or "5" as a share.
+/// Parses "5%" or "5" as a fraction.
 fn tolerance(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('%').unwrap_or(text).trim();
     match number.parse::<f64>() {

@@ -1,4 +1,4 @@
-//! `fathom inspect`: what is under a path, and what that means for a benchmark.
+//! `fathom inspect`: shows the storage under a path, and what it means for a benchmark.
 
 use crate::output::{Output, describe};
 use anyhow::Result;
@@ -12,20 +12,20 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What stands above the options in the help.
+/// The examples in the help, above the options.
 const EXAMPLES: &str = "\
 Examples:
   fathom inspect /data
   fathom inspect --json /dev/nvme0n1";
 
-/// What `fathom inspect` takes.
+/// Arguments of `fathom inspect`.
 #[derive(Args)]
 #[command(before_help = EXAMPLES)]
 pub struct Arguments {
-    /// A directory, a file or a block device.
+    /// Directory, file or block device.
     #[arg(value_name = "PATH|DEVICE", default_value = ".")]
     path: OsString,
-    /// Print JSON, with all the facts.
+    /// Print JSON with all facts.
     #[arg(long)]
     json: bool,
     /// Show the serial numbers of disks.
@@ -33,7 +33,7 @@ pub struct Arguments {
     with_serials: bool,
 }
 
-/// Shows what is under the path. Changes nothing.
+/// Shows the storage under the path. Changes nothing.
 pub fn main(arguments: &Arguments) -> Result<u8> {
     let facts = facts(arguments).map_err(Refusal::usage)?;
     let path = arguments.path.to_string_lossy();
@@ -46,8 +46,7 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     output.write(&text).map(|()| 0)
 }
 
-/// A path that is there, as text, and what it is; or what is wrong with it, in a sentence that says
-/// what else to `verb`.
+/// An existing path as text, and its metadata. The error names another path to `verb`.
 pub fn existing<'a>(path: &'a OsStr, verb: &str) -> Result<(&'a str, Metadata), String> {
     let Some(path) = path.to_str() else {
         let shown = path.to_string_lossy();
@@ -70,11 +69,11 @@ pub fn existing<'a>(path: &'a OsStr, verb: &str) -> Result<(&'a str, Metadata), 
     }
 }
 
-/// The facts of the machine and of the path, or what is wrong with the path.
+/// The facts about the machine and the path.
 fn facts(arguments: &Arguments) -> Result<Facts, String> {
     let (path, metadata) = existing(&arguments.path, "inspect")?;
-    // Only a directory is asked more for one that will write: which alignment new files in it need,
-    // by a file that never has a name. A device would be claimed for a moment.
+    // For a directory, will_write also finds the alignment that new files need, with an unnamed file. For
+    // a device it would open the device exclusively.
     let query = TargetQuery { path: path.to_owned(), will_write: metadata.is_dir() };
     let mut facts = Host::at("/").with_kernel(Arc::new(System)).facts(&[query]);
     if !arguments.with_serials {
@@ -83,7 +82,7 @@ fn facts(arguments: &Arguments) -> Result<Facts, String> {
     Ok(facts)
 }
 
-/// What to say of a path that is not there.
+/// The message about a path that does not exist.
 fn missing(path: &Path, verb: &str) -> String {
     let shown = path.display();
     let device = Path::new("/dev").join(path);

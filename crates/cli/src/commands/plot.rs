@@ -1,4 +1,4 @@
-//! `fathom plot`: pictures of records made over varied dimensions.
+//! `fathom plot`: draws figures of records over the options that vary.
 
 use crate::archived;
 use crate::output::{describe, say, write_file};
@@ -10,46 +10,46 @@ use report::plot::{self, DrawnPlot, Request, Source};
 use runner::Refusal;
 use std::path::{Path, PathBuf};
 
-/// Pixels of a PNG in each of the picture: sharp on screens with small pixels and on paper.
+/// Scale of a PNG: sharp on high-resolution screens and on paper.
 pub const SCALE: f32 = 2.0;
 
-/// What stands above the options in the help.
+/// The examples in the help, above the options.
 const EXAMPLES: &str = "\
 Examples:
   fathom plot sweep-directory -o iops.svg
   fathom plot before.json after.json -o latency.png --metric=read.p99";
 
-/// What `fathom plot` takes.
+/// Arguments of `fathom plot`.
 #[derive(Args)]
 #[command(before_help = EXAMPLES)]
 pub struct Arguments {
-    /// The directory of a sweep, a record or set of records, or the id, tag or other name of an
-    /// archived run or set; as NAME=PATH to name it on the picture. Several are drawn together: as series in colours of their own, or side by side.
+    /// Directory of a sweep, record, set of records, or name of an archived run or set. NAME=PATH sets its
+    /// name on the picture. Several are drawn together, as coloured series or side by side.
     #[arg(value_name = "SOURCE", required = true)]
     sources: Vec<String>,
-    /// Where the picture goes: a file ending in .svg or .png. Can be given again.
+    /// File to write, ending in .svg or .png; repeatable.
     #[arg(short, long, value_name = "FILE", required = true, value_parser = output)]
     output: Vec<PathBuf>,
-    /// The kind of picture; usually lines or bars along one dimension and a heat map over two.
+    /// Kind of picture [default: lines or bars for one dimension, a heat map for two].
     #[arg(long, value_enum)]
     kind: Option<Kind>,
-    /// The dimension that goes to the right.
+    /// Dimension of the x axis.
     #[arg(long, value_name = "DIMENSION")]
     x: Option<String>,
-    /// The dimension that goes upwards (heatmap) or to the back (surface).
+    /// Dimension of the y axis (heatmap) or depth axis (surface).
     #[arg(long, value_name = "DIMENSION")]
     y: Option<String>,
-    /// The dimension whose values are series of their own.
+    /// Dimension with one series per value.
     #[arg(long, value_name = "DIMENSION")]
     series: Option<String>,
     /// The figure, as `fathom compare --metrics` names it, also of one direction (read.p99), of
     /// synchronisations (sync.p99), or of requests to an object store (GET.p99, ttfb.p99); usually iops, and bandwidth for large blocks.
     #[arg(long, value_name = "NAME", value_parser = Measure::parse)]
     metric: Option<Measure>,
-    /// Only what was measured at this value of a dimension. Can be given for several.
+    /// Show only this value of a dimension; repeatable.
     #[arg(long, value_name = "DIMENSION=VALUE", value_parser = at)]
     at: Vec<(String, String)>,
-    /// The title; usually the figure and the dimensions.
+    /// Title [default: the figure and the dimensions].
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! `fathom report`: records as a page, a table or a picture.
+//! `fathom report`: writes records as a page, a table or a picture.
 
 use crate::commands::plot::{SCALE, named};
 use crate::output::{describe, say, write_file};
@@ -9,33 +9,33 @@ use report::{html, pictures};
 use runner::Refusal;
 use std::path::{Path, PathBuf};
 
-/// What stands above the options in the help.
+/// The examples in the help, above the options.
 const EXAMPLES: &str = "\
 Examples:
   fathom report latest -o report.html
   fathom report a.json b.json -o comparison.html";
 
-/// What `fathom report` takes.
+/// Arguments of `fathom report`.
 #[derive(Args)]
 #[command(before_help = EXAMPLES)]
 pub struct Arguments {
-    /// A record, a set of records or the directory of a sweep; or the name of an archived run: its
-    /// id, a tag, latest, latest~1. As NAME=RUN to name it in the report. Several are compared with
-    /// the first; an archived run alone with the last before it that did the same.
+    /// Record, set of records, directory of a sweep, or name of an archived run: its id, a tag, latest,
+    /// latest~1. NAME=RUN sets its name in the report. Several are compared with the first; a single
+    /// archived run with the previous one of the same jobs.
     #[arg(value_name = "RUN", required = true)]
     runs: Vec<String>,
-    /// Where the report goes; the ending says what it is: html (the whole report in one file), md or
-    /// csv (the figures with their intervals), svg, png or pdf (one picture). Can be given again.
+    /// File to write, by its ending: html (the whole report in one file), md or csv (the figures with
+    /// their intervals), svg, png or pdf (one picture); repeatable.
     #[arg(short, long, value_name = "FILE", required = true, value_parser = output)]
     output: Vec<PathBuf>,
-    /// The picture for svg, png and pdf: varied (figures over what was varied), iops, bandwidth,
-    /// latency, percentiles, heatmap, depth, cpu or bytes; usually varied where something was,
-    /// otherwise iops, or percentiles of a run too short for that. Of several of a kind the second is heatmap-2, and so on.
+    /// Picture for svg, png and pdf: varied (figures over the varied options), iops, bandwidth,
+    /// latency, percentiles, heatmap, depth, cpu or bytes; the second one of a kind is heatmap-2, and so
+    /// on [default: varied if options vary, else iops, or percentiles for a short run].
     #[arg(long, value_name = "NAME")]
     chart: Option<String>,
 }
 
-/// What a file is to hold.
+/// The format of a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Html,
@@ -46,7 +46,7 @@ enum Form {
     Pdf,
 }
 
-/// Endings of file names, with what they stand for.
+/// Endings of file names and their formats.
 const ENDINGS: [(&str, Form); 8] = [
     ("html", Form::Html),
     ("htm", Form::Html),
@@ -63,7 +63,7 @@ fn form(path: &Path) -> Option<Form> {
     ENDINGS.into_iter().find(|(known, _)| *known == ending).map(|(_, form)| form)
 }
 
-/// A file whose name says what it is to hold.
+/// Parses a file name with a known ending.
 fn output(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     match form(&path) {
@@ -72,19 +72,17 @@ fn output(text: &str) -> Result<PathBuf, String> {
     }
 }
 
-/// Writes what was asked for. 0: all files are there; 1: one could not be written; 2: a record or
-/// the request cannot be used.
+/// Writes the files. 0: done; 1: a file could not be written; 2: usage error.
 pub fn main(arguments: &Arguments) -> Result<u8> {
     let runs = named(&arguments.runs);
     let loaded = runs.iter().map(|(name, path)| load(name, path, runs.len() == 1));
     let judged_sets = loaded.collect::<Result<Vec<JudgedSet>, String>>().map_err(Refusal::usage)?;
     let is_picture = |path: &PathBuf| matches!(form(path), Some(Form::Svg | Form::Png | Form::Pdf));
     if arguments.chart.is_some() && !arguments.output.iter().any(is_picture) {
-        let text =
-            "--chart: it chooses what a picture shows; name one with -o (.svg, .png or .pdf)";
+        let text = "--chart: there is no picture to choose; name one with -o (.svg, .png or .pdf)";
         return Err(Refusal::usage(text));
     }
-    // Better refused before the first file is written.
+    // Errors must show before the first file is written.
     let contents = arguments.output.iter().map(|path| content(path, &judged_sets, arguments));
     let contents = contents.collect::<Result<Vec<Vec<u8>>, String>>().map_err(Refusal::usage)?;
     for (path, bytes) in arguments.output.iter().zip(contents) {
@@ -120,15 +118,15 @@ fn picture_of(judged_sets: &[JudgedSet], arguments: &Arguments) -> Result<charts
     match &arguments.chart {
         Some(name) => pictures::one(judged_sets, name).map_err(|error| format!("--chart: {error}")),
         None => {
-            let usual = ["varied", "iops", "percentiles"];
-            let mut there = usual.iter().map(|name| pictures::one(judged_sets, name));
-            // What kept the last of them from being drawn names those that there are.
-            there.find(Result::is_ok).unwrap_or_else(|| pictures::one(judged_sets, "percentiles"))
+            let defaults = ["varied", "iops", "percentiles"];
+            let mut drawn = defaults.iter().map(|name| pictures::one(judged_sets, name));
+            // The error lists the available pictures.
+            drawn.find(Result::is_ok).unwrap_or_else(|| pictures::one(judged_sets, "percentiles"))
         }
     }
 }
 
-/// Loads and judges what an argument names.
+/// Loads and judges the records of an argument.
 fn load(name: &str, path: &Path, is_alone: bool) -> Result<JudgedSet, String> {
     if formats::sweep::is_sweep(path) {
         let (manifest, set) = formats::sweep::open(path).map_err(|e| describe(&e.into()))?;
@@ -136,7 +134,7 @@ fn load(name: &str, path: &Path, is_alone: bool) -> Result<JudgedSet, String> {
     }
     let set = crate::archived::load(path).map_err(|error| describe(&error))?;
     let judged_set = JudgedSet::new(name, set);
-    // Several are compared with each other.
+    // Several records are compared with each other, not with earlier ones.
     let before = if is_alone { crate::archived::load_previous(path) } else { None };
     Ok(match before {
         Some((id, earlier)) => judged_set.since(&id, earlier),

@@ -1,4 +1,4 @@
-//! `fathom runs`: what is in the archive; finding, labelling, taking out and bringing in runs.
+//! `fathom runs`: lists, shows, labels, exports, imports and removes archived runs.
 
 pub mod access;
 mod label;
@@ -16,7 +16,7 @@ use runner::Refusal;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-/// What stands above the options in the help.
+/// The examples in the help, above the options.
 const EXAMPLES: &str = "\
 Examples:
   fathom runs host=db1 since=7d
@@ -24,64 +24,62 @@ Examples:
   fathom runs show latest
   fathom runs export latest -o run.json";
 
-/// What `fathom runs` takes.
+/// Arguments of `fathom runs`.
 #[derive(Args)]
 #[command(
     before_help = EXAMPLES,
-    after_help = "FILTER words all have to hold: host=, device=, model=, kernel=, job=, rw=, bs=, \
+    after_help = "FILTER words must all match: host=, device=, model=, kernel=, job=, rw=, bs=, \
                   kind=, tag=, verdict=, finding=, since=7d, until=2026-11-01, figures (iops>100k, \
-                  p99<1ms, read.bandwidth>=1g), sort=iops or sort=-iops; any other word is looked for \
-                  as text. Runs are named by id or four or more digits it begins with, tag, latest, \
-                  latest~2, or the id of a set. docs/RUNS.md tells more, docs/ARCHIVE.md of the archive."
+                  p99<1ms, read.bandwidth>=1g), sort=iops or sort=-iops; any other word is searched as \
+                  text. NAME of a run: its id or the first four or more digits of it, a tag, latest, \
+                  latest~2, or the id of a set. See docs/RUNS.md and docs/ARCHIVE.md."
 )]
 pub struct Arguments {
     #[command(subcommand)]
     verb: Option<Verb>,
-    /// Only runs for which all of these words hold.
+    /// Show only runs that match all of these words.
     #[arg(value_name = "FILTER")]
     filter: Vec<String>,
-    /// A line for each run, also of those made together.
+    /// Show one line per run, also for the runs of a set.
     #[arg(long)]
     all: bool,
-    /// Lines at most; 0: all.
+    /// Most lines to show; 0 shows all.
     #[arg(long, value_name = "N", default_value_t = 50)]
     limit: usize,
-    /// Print JSON: an array of runs, each on its own.
+    /// Print JSON: an array of runs.
     #[arg(long)]
     json: bool,
-    /// The archive; otherwise that of FATHOM_ARCHIVE, or the usual one.
+    /// Archive to use [default: FATHOM_ARCHIVE, or the user's archive].
     #[arg(long, value_name = "PATH", global = true)]
     archive: Option<PathBuf>,
 }
 
 #[derive(Subcommand)]
 enum Verb {
-    /// Show the report of runs, judged by the rules of this fathom.
+    /// Show the reports of runs, judged by the rules of this version.
     Show(show::Arguments),
-    /// Give a run tags, or take them away.
+    /// Add tags to a run, or remove them.
     Tag(label::Tag),
-    /// Note something on a run; an empty text removes it.
+    /// Set the note of a run; an empty text removes it.
     Note(label::Note),
     /// Remove runs from the archive; a set as a whole.
     Rm(label::Remove),
-    /// Write runs to a file: their records as JSON, or intervals or percentiles as CSV or Parquet.
+    /// Export runs to a file: records as JSON, or intervals or percentiles as CSV or Parquet.
     Export(transfer::Export),
-    /// Bring runs into the archive: records and sets of fathom, directories of sweeps, JSON and JSON+
-    /// of fio 3. What is there already is not doubled.
+    /// Import runs into the archive: records and sets of fathom, directories of sweeps, JSON and JSON+
+    /// of fio 3. Runs that are already there are skipped.
     Import(transfer::Import),
-    /// Judge archived runs again by the rules of this fathom, and say which verdicts changed.
+    /// Judge archived runs again by the rules of this version, and show which verdicts changed.
     Rejudge(rejudge::Arguments),
 }
 
-/// Lists, or does what the verb says. 0: done; 1: something could not be written or read; 2: the words
-/// or a name cannot be used; 3: refused.
+/// Lists runs or carries out the verb. 0: done; 1: error of reading or writing; 2: usage error; 3: refused.
 pub fn main(arguments: &Arguments) -> Result<u8> {
     let choice = Choice::from_options(arguments.archive.as_deref(), false);
     let is_for_list = arguments.all || arguments.json;
     let done = match &arguments.verb {
         Some(_) if is_for_list => Err(Refusal::usage(
-            "--all and --json before a verb say how to list; after it stand the names of runs and its \
-             own options",
+            "--all and --json apply to the list only; give the options of a verb after it",
         )),
         None => list(arguments, &choice),
         Some(Verb::Show(arguments)) => show::main(arguments, &choice),
@@ -95,14 +93,13 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     done.map(|()| 0)
 }
 
-/// The verbs, which stand before names and words.
+/// The verbs.
 const VERBS: [&str; 7] = ["show", "tag", "note", "rm", "export", "import", "rejudge"];
 
 fn list(arguments: &Arguments, choice: &Choice) -> Result<()> {
     if let Some(verb) = arguments.filter.iter().find(|word| VERBS.contains(&word.as_str())) {
         let text = format!(
-            "{verb} comes first: fathom runs {verb} …, and the runs by their names after it (to look \
-             for the word: text={verb})"
+            "{verb} must come first: fathom runs {verb} NAME… (to search for the word: text={verb})"
         );
         return Err(Refusal::usage(text));
     }
@@ -121,7 +118,7 @@ fn list(arguments: &Arguments, choice: &Choice) -> Result<()> {
         let rows = &rows[..rows.len().min(most)];
         return output.write(&(serde_json::to_string_pretty(rows)? + "\n"));
     }
-    let lines = if arguments.all { rows.iter().map(listed).collect() } else { folded(&rows) };
+    let lines = if arguments.all { rows.iter().map(listed).collect() } else { fold_sets(&rows) };
     if lines.is_empty() {
         let what = if filter.matches_all() { "No runs." } else { "No runs match." };
         return output.write(&format!("{what}\n"));
@@ -130,12 +127,15 @@ fn list(arguments: &Arguments, choice: &Choice) -> Result<()> {
     output.write(&report::runs::list(shown, &terminal_style(&output)))?;
     if shown.len() < lines.len() {
         let count = lines.len();
-        say(&format!("{} of {count} lines; --limit=0 shows all, words narrow it\n", shown.len()));
+        say(&format!(
+            "{} of {count} lines; --limit=0 shows all, FILTER words select fewer\n",
+            shown.len()
+        ));
     }
     Ok(())
 }
 
-/// A run as a line.
+/// The line of a run.
 pub fn listed(row: &Row) -> RunRow {
     let doubts = row.found.map_or((0, 0), |found| (found.errors, found.warnings));
     RunRow {
@@ -158,8 +158,8 @@ pub fn listed(row: &Row) -> RunRow {
     }
 }
 
-/// Runs made together as one line, where the first of them stood.
-fn folded(rows: &[Row]) -> Vec<RunRow> {
+/// One line per set of runs, at the position of its first run.
+fn fold_sets(rows: &[Row]) -> Vec<RunRow> {
     let mut lines: Vec<Vec<&Row>> = Vec::new();
     let mut sets: HashMap<&str, usize> = HashMap::new();
     for row in rows {

@@ -1,4 +1,4 @@
-//! `fathom serve`: the archive as web pages.
+//! `fathom serve`: serves the archive and runs in progress as web pages.
 
 mod launch;
 
@@ -25,40 +25,38 @@ use std::sync::Arc;
 use web::guard::{self, Guard};
 use web::{Config, Launcher};
 
-/// Where pages are asked for when nobody says where.
-const USUAL: &str = "127.0.0.1:8642";
+/// The default address.
+const DEFAULT_ADDRESS: &str = "127.0.0.1:8642";
 
-/// What stands above the options in the help.
+/// The examples in the help, above the options.
 const EXAMPLES: &str = "\
 Examples:
   fathom serve
   fathom serve --listen=0.0.0.0:9700 --token-file=token";
 
-/// What `fathom serve` takes.
+/// Arguments of `fathom serve`.
 #[derive(Args)]
 #[command(
     before_help = EXAMPLES,
-    after_help = "Open the address it prints: the token in it opens the pages. Ctrl-C ends it. \
-                  docs/WEB.md tells of the pages, the API and what is guarded."
+    after_help = "Open the printed address in a browser; it contains the token. Ctrl-C ends the server. \
+                  docs/WEB.md describes the pages, the API and the access control."
 )]
 pub struct Arguments {
-    /// Address and port; 0 as port for any that is free. Beyond this machine (not 127.0.0.1 or
-    /// ::1) it needs --token-file [usually 127.0.0.1:8642, or any port when that is taken]
+    /// Address and port; port 0 for any free one. Addresses other than 127.0.0.1 and ::1 need
+    /// --token-file [default: 127.0.0.1:8642, or any free port if that is in use]
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: Option<SocketAddr>,
-    /// A file whose first line is the token; only its owner may read it. Otherwise a token is made
-    /// for each start and printed.
+    /// File with the token in its first line, readable only by its owner [default: a new token, which
+    /// is printed].
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
-    /// A name by which browsers ask for the pages, besides localhost and addresses. Can be given
-    /// again.
+    /// Additional host name under which browsers reach the pages; repeatable.
     #[arg(long, value_name = "NAME")]
     host: Vec<String>,
-    /// Let pages start runs of jobs that are typed there, as this user and with all guards of
-    /// fathom run.
+    /// Let pages start jobs that are typed there, as this user and with all guards of fathom run.
     #[arg(long)]
     allow_run: bool,
-    /// The archive.
+    /// Archive to serve [default: FATHOM_ARCHIVE, or the user's archive].
     #[arg(long, value_name = "FILE")]
     archive: Option<PathBuf>,
 }
@@ -68,8 +66,8 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     let token = arguments.token_file.as_deref().map(token_in).transpose()?;
     if let Some(address) = arguments.listen.filter(|at| !at.ip().is_loopback() && token.is_none()) {
         return Err(Refusal::usage(format!(
-            "--listen={address}: other machines may reach that; say with --token-file=FILE which \
-             token opens the pages (head -c 32 /dev/urandom | base64 > FILE; chmod 600 FILE)"
+            "--listen={address}: other machines may reach this address; give a token with \
+             --token-file=FILE (head -c 32 /dev/urandom | base64 > FILE; chmod 600 FILE)"
         )));
     }
     let place = place(arguments)?;
@@ -84,7 +82,9 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     };
     let guard = Guard::new(&token, &random()?, address.port(), &arguments.host);
     let launcher: Option<Box<dyn Launcher>> = match arguments.allow_run {
-        true => Some(Box::new(Children::new(&place.path).context("no place for job files")?)),
+        true => Some(Box::new(
+            Children::new(&place.path).context("cannot create a directory for job files")?,
+        )),
         false => None,
     };
     Output::Stdout.write(&format!("{shown}\n"))?;
@@ -95,14 +95,14 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     Ok(exit::interrupted(signal, false))
 }
 
-/// Where the archive is. It is made where there is none: pages are there to be looked at before the
-/// first run, too.
+/// The location of the archive. Creates the archive if there is none, because the pages also work before
+/// the first run.
 fn place(arguments: &Arguments) -> Result<Location> {
     let wrong = |error: ArchiveError| Refusal::usage(format!("the archive: {error}"));
     let chosen =
         Choice::from_options(arguments.archive.as_deref(), false).location().map_err(wrong)?;
     let Some(place) = chosen else {
-        let text = "FATHOM_ARCHIVE says that there is to be no archive: name one with --archive";
+        let text = "FATHOM_ARCHIVE turns the archive off; name one with --archive";
         return Err(Refusal::usage(text));
     };
     let mut archive = Archive::open(&place).map_err(wrong)?;
@@ -110,22 +110,23 @@ fn place(arguments: &Arguments) -> Result<Location> {
     Ok(place)
 }
 
-/// Listens at the address, or at the usual one and beside it.
+/// Listens on the address; by default on [`DEFAULT_ADDRESS`], or any free port if that is in use.
 fn listen(address: Option<SocketAddr>) -> Result<TcpListener> {
-    let usual = || TcpListener::bind(USUAL).or_else(|_| TcpListener::bind("127.0.0.1:0"));
-    let Some(address) = address else { return usual().context("cannot listen on 127.0.0.1") };
+    let default =
+        || TcpListener::bind(DEFAULT_ADDRESS).or_else(|_| TcpListener::bind("127.0.0.1:0"));
+    let Some(address) = address else { return default().context("cannot listen on 127.0.0.1") };
     TcpListener::bind(address).map_err(|error| {
         let why = match error.kind() {
-            ErrorKind::AddrInUse => "another program listens there; name another port, or 0".into(),
-            ErrorKind::AddrNotAvailable => "that is no address of this machine".into(),
-            ErrorKind::PermissionDenied => "ports below 1024 are for root".into(),
+            ErrorKind::AddrInUse => "the port is in use; name another port, or 0".into(),
+            ErrorKind::AddrNotAvailable => "not an address of this machine".into(),
+            ErrorKind::PermissionDenied => "ports below 1024 are reserved for root".into(),
             _ => crate::output::describe(&error.into()),
         };
         Refusal::usage(format!("--listen={address}: {why}"))
     })
 }
 
-/// An address that a browser can ask for: 0.0.0.0 stands for all of this machine.
+/// An address for browsers, with the host name in place of 0.0.0.0 or ::.
 fn reachable(address: SocketAddr) -> String {
     let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
     match address.ip() {
@@ -138,22 +139,22 @@ fn reachable(address: SocketAddr) -> String {
 /// The token in a file that only its owner may read.
 fn token_in(file: &Path) -> Result<String> {
     let wrong = |why: &str| Refusal::usage(format!("--token-file={}: {why}", file.display()));
-    let said = |error: std::io::Error| wrong(&crate::output::describe(&error.into()));
-    let opened = File::open(file).map_err(said)?;
-    let metadata = opened.metadata().map_err(said)?;
+    let failed = |error: std::io::Error| wrong(&crate::output::describe(&error.into()));
+    let opened = File::open(file).map_err(failed)?;
+    let metadata = opened.metadata().map_err(failed)?;
     if !metadata.is_file() {
-        return Err(wrong("is no file"));
+        return Err(wrong("not a regular file"));
     }
     if metadata.mode() & 0o077 != 0 {
-        return Err(wrong(&format!("others may read it; chmod 600 {}", file.display())));
+        return Err(wrong(&format!("other users may read it; chmod 600 {}", file.display())));
     }
     let mut text = String::new();
-    // A token is no longer; the rest would be another file's.
-    opened.take(4096).read_to_string(&mut text).map_err(said)?;
+    // A longer file is not a token file.
+    opened.take(4096).read_to_string(&mut text).map_err(failed)?;
     guard::token_from(&text).map_err(|why| wrong(&why))
 }
 
-/// Bytes that nobody can guess.
+/// Random bytes for tokens and keys.
 fn random() -> Result<[u8; 32]> {
     let mut bytes = [0; 32];
     let mut source = File::open("/dev/urandom").context("/dev/urandom")?;
@@ -161,10 +162,10 @@ fn random() -> Result<[u8; 32]> {
     Ok(bytes)
 }
 
-/// What `fathom inspect` finds under a path, without serial numbers.
+/// The result of `fathom inspect` for a path, without serial numbers.
 fn look(path: &str) -> Result<(Inspection, Facts), String> {
     let (path, _) = inspect::existing(OsStr::new(path), "look at")?;
-    // To look at a page makes no file, not even one without a name.
+    // Showing a page must not create a file, not even an unnamed one.
     let query = TargetQuery { path: path.to_owned(), will_write: false };
     let mut facts = Host::at("/").with_kernel(Arc::new(System)).facts(&[query]);
     facts.forget_serials();

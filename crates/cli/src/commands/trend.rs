@@ -1,4 +1,4 @@
-//! `fathom trend`: a figure of archived runs over time, where it changed, and what changed then.
+//! `fathom trend`: shows a figure of archived runs over time, its changes, and what else changed then.
 
 use crate::commands::plot;
 use crate::commands::runs::access::{filter, open, refused, terminal_style};
@@ -10,24 +10,24 @@ use judge::Measure;
 use runner::Refusal;
 use std::path::PathBuf;
 
-/// What stands above the options in the help.
+/// The examples in the help, above the options.
 const EXAMPLES: &str = "\
 Examples:
   fathom trend job=nightly --metric=read.p99
   fathom trend host=db1 -o trend.svg";
 
-/// What `fathom trend` takes.
+/// Arguments of `fathom trend`.
 #[derive(Args)]
 #[command(
     before_help = EXAMPLES,
-    after_help = "FILTER words are those of fathom runs. Runs of one job, workload and host make a \
-                  trend of their own; those that were interrupted or had errors are left out."
+    after_help = "FILTER words are those of fathom runs. Each job, workload and host has a trend of its \
+                  own; interrupted runs and runs with errors are left out."
 )]
 pub struct Arguments {
-    /// Only runs for which all of these words hold.
+    /// Use only runs that match all of these words.
     #[arg(value_name = "FILTER")]
     filter: Vec<String>,
-    /// Only runs of this job; the same as job=NAME among the words.
+    /// Use only runs of this job; the same as the word job=NAME.
     #[arg(long, value_name = "NAME")]
     job: Option<String>,
     /// The figure, as `fathom compare --metrics` names it, also of one direction (read.p99), of
@@ -35,19 +35,18 @@ pub struct Arguments {
     /// their answers (ttfb.p99, GET.ttfb.p99).
     #[arg(long, value_name = "NAME", default_value = "iops", value_parser = Measure::parse)]
     metric: Measure,
-    /// Draw it: a file ending in .svg or .png; of several trends the one with most runs.
+    /// Draw the trend with the most runs to this file, ending in .svg or .png.
     #[arg(short, long, value_name = "FILE", value_parser = plot::output)]
     output: Option<PathBuf>,
     /// Print JSON: an array of trends.
     #[arg(long)]
     json: bool,
-    /// The archive; otherwise that of FATHOM_ARCHIVE, or the usual one.
+    /// Archive to use [default: FATHOM_ARCHIVE, or the user's archive].
     #[arg(long, value_name = "PATH")]
     archive: Option<PathBuf>,
 }
 
-/// Shows. 0: shown; 1: the picture could not be written; 2: the words cannot be used, or no run has the
-/// figure.
+/// Shows the trends. 0: done; 1: the picture could not be written; 2: usage error, or no run has the figure.
 pub fn main(arguments: &Arguments) -> Result<u8> {
     let mut words = arguments.filter.clone();
     words.extend(arguments.job.iter().map(|job| format!("job={job}")));

@@ -104,8 +104,11 @@ fn several_records_of_a_side_repeat_each_other() {
 
     made(directory.path(), "other.json", &["--bs=8k"]);
     for (list, said) in [
-        ("a1.json,other.json", "other.json: no repeat of a1.json: bs of job a is 8 KiB, not 4 KiB"),
-        ("a1.json,a2.json,a1.json", "a1.json: the same run as one named before it"),
+        (
+            "a1.json,other.json",
+            "other.json: not a repeat of a1.json: bs of job a is 8 KiB, not 4 KiB",
+        ),
+        ("a1.json,a2.json,a1.json", "a1.json: this run is already named"),
         ("a1.json,", "a1.json,: expected records with commas between"),
         ("a1.json,none.json", "none.json: cannot read the record"),
     ] {

@@ -80,7 +80,7 @@ fn what_cannot_be_used_is_refused_and_writes_nothing() {
     made(directory.path(), "a.json", "job");
     fs::write(directory.path().join("none.json"), "{}").unwrap();
     let refused: [(&[&str], &str); 6] = [
-        (&["a.json", "-o", "a.html", "--chart=iops"], "--chart: it chooses what a picture shows"),
+        (&["a.json", "-o", "a.html", "--chart=iops"], "--chart: there is no picture to choose"),
         (&["a.json", "-o", "a.txt"], "expected a file name ending in .html, .md"),
         (&["none.json", "-o", "a.html"], "none.json: not a fathom record"),
         (&["missing.json", "-o", "a.html"], "missing.json: cannot read the record: No such file"),

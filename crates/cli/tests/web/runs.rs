@@ -102,7 +102,7 @@ fn several_runs_are_removed_only_when_that_is_confirmed() {
     assert!(shown.contains("3 runs of fathom repeat"), "{shown}");
     let refused = call(path, &["runs", "rm", &set]).expect(3);
     assert!(
-        refused.err.contains("that is 3 runs") && refused.err.contains("--yes"),
+        refused.err.contains("3 runs match") && refused.err.contains("--yes"),
         "{}",
         refused.err
     );
@@ -254,9 +254,9 @@ fn mistakes_are_answered_and_nothing_is_harmed() {
     let word = call(path, &["runs", "hots=web"]).expect(2);
     assert!(word.err.contains("did you mean host?"), "{}", word.err);
     let before = call(path, &["runs", "--json", "show", "latest"]).expect(2);
-    assert!(before.err.contains("before a verb say how to list"), "{}", before.err);
+    assert!(before.err.contains("apply to the list only"), "{}", before.err);
     let verb = call(path, &["runs", "host=web", "show", "latest"]).expect(2);
-    assert!(verb.err.contains("show comes first: fathom runs show"), "{}", verb.err);
+    assert!(verb.err.contains("show must come first: fathom runs show"), "{}", verb.err);
     let foreign = call(path, &["runs", "--archive=a.json"]).expect(2);
     assert!(foreign.err.contains("not an archive of fathom"), "{}", foreign.err);
     let off = run(Command::new(FATHOM).arg("runs").env("FATHOM_ARCHIVE", "off")).expect(2);

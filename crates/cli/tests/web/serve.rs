@@ -353,7 +353,7 @@ fn addresses_beyond_this_machine_need_a_token_of_their_own() {
     write(&file, "short\n", 0o600);
     refused(&open, "16 to 512");
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    refused(&[&format!("--listen={}", taken.local_addr().unwrap())], "another program");
+    refused(&[&format!("--listen={}", taken.local_addr().unwrap())], "the port is in use");
     write(&file, "0123456789abcdef-of-the-lab\n", 0o600);
     let mut pages = Pages::start(path, &[&option]);
     assert!(!pages.running.said("out").contains("0123456789"), "it is not printed");
@@ -399,7 +399,7 @@ fn runs_are_started_only_where_that_is_allowed_and_never_beyond_the_guards() {
     for (job, target, why) in [
         ("[a]\nexec_prerun=touch /tmp/owned\nsize=1m\n", target, "starts a program"),
         ("[a]\nioengine=exec\nprogram=/bin/true\n", target, "starts a program"),
-        ("include /etc/passwd\n", target, "includes no file"),
+        ("include /etc/passwd\n", target, "must not include files"),
         ("[a]\nnonsense=1\n", target, "nonsense"),
         ("[a]\nsize=1m\n", "relative", "whole path"),
         ("[a]\nsize=1m\n", "/nowhere/at/all", "not there"),

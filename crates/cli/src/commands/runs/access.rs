@@ -6,19 +6,17 @@ use archive::{Archive, Choice, Filter, Location, Now, RunId};
 use report::style::Style;
 use runner::Refusal;
 
-/// Where the archive is.
+/// The location of the archive.
 ///
 /// # Errors
-/// When there is to be none.
+/// When the archive is turned off.
 pub fn location(choice: &Choice) -> Result<Location> {
     choice.location().map_err(refused)?.ok_or_else(|| {
-        Refusal::usage(
-            "FATHOM_ARCHIVE says that there is to be no archive; name one with --archive=PATH",
-        )
+        Refusal::usage("FATHOM_ARCHIVE turns the archive off; name one with --archive=PATH")
     })
 }
 
-/// The archive that is there.
+/// Opens the existing archive.
 ///
 /// # Errors
 /// When there is none, or it cannot be used.
@@ -26,7 +24,7 @@ pub fn open(choice: &Choice) -> Result<Archive> {
     Archive::open_existing(&location(choice)?).map_err(refused)
 }
 
-/// What the archive says is wrong, with the exit code for what was asked for wrongly.
+/// An error of the archive; a wrong name is a usage error.
 pub fn refused(error: archive::ArchiveError) -> anyhow::Error {
     use archive::ArchiveError::{Damaged, Unreadable, Unusable};
     match error {
@@ -35,41 +33,42 @@ pub fn refused(error: archive::ArchiveError) -> anyhow::Error {
     }
 }
 
-/// The runs that words ask for.
+/// Parses filter words.
 ///
 /// # Errors
-/// The word that says nothing.
+/// The word that cannot be used.
 pub fn filter(words: &[String]) -> Result<Filter> {
     Filter::from_words(words, Now::local()).map_err(|error| Refusal::usage(error.to_string()))
 }
 
-/// Every run that the names stand for, each once, in the order of the names.
+/// The runs of all names, each once, in the order of the names.
 ///
 /// # Errors
-/// When a name stands for nothing.
+/// When a name matches no run.
 pub fn find(archive: &Archive, names: &[String]) -> Result<Vec<RunId>> {
-    let mut found: Vec<RunId> = Vec::new();
+    let mut ids: Vec<RunId> = Vec::new();
     for name in names {
         for id in archive.find_all(name).map_err(refused)? {
-            if !found.contains(&id) {
-                found.push(id);
+            if !ids.contains(&id) {
+                ids.push(id);
             }
         }
     }
-    Ok(found)
+    Ok(ids)
 }
 
-/// As wide as the terminal; where there is none, as COLUMNS says, or as wide as it is.
+/// The output's style with the width of the terminal. Without a terminal, the width is COLUMNS or 240.
 pub fn terminal_style(output: &Output) -> Style {
-    let told = || std::env::var("COLUMNS").ok()?.parse::<usize>().ok().filter(|width| *width > 0);
+    let columns =
+        || std::env::var("COLUMNS").ok()?.parse::<usize>().ok().filter(|width| *width > 0);
     let width = match output.is_terminal() {
         true => rustix::termios::tcgetwinsize(std::io::stdout())
             .ok()
             .map(|size| usize::from(size.ws_col))
             .filter(|width| *width > 0)
-            .or_else(told)
+            .or_else(columns)
             .unwrap_or(80),
-        false => told().unwrap_or(240),
+        false => columns().unwrap_or(240),
     };
     Style { width, ..output.style() }
 }

@@ -1,4 +1,4 @@
-//! Tags, notes, and removing runs.
+//! `fathom runs tag`, `note` and `rm`.
 
 use super::access::{find, open, refused};
 use crate::output::say;
@@ -7,21 +7,21 @@ use archive::Choice;
 use clap::Args;
 use runner::Refusal;
 
-/// What `fathom runs tag` takes.
+/// Arguments of `fathom runs tag`.
 #[derive(Args)]
 pub struct Tag {
-    /// The run, or the set of runs.
+    /// Name of the run or set.
     #[arg(value_name = "NAME")]
     name: String,
     /// Tags, one word each.
     #[arg(value_name = "TAG", required = true)]
     tags: Vec<String>,
-    /// Take these tags away.
+    /// Remove these tags.
     #[arg(short, long)]
     remove: bool,
 }
 
-/// Tags every run of a name, or takes the tags away.
+/// Adds tags to every run of a name, or removes them.
 ///
 /// # Errors
 /// When there is no such run, or a word cannot be a tag.
@@ -43,18 +43,18 @@ pub fn tag(arguments: &Tag, choice: &Choice) -> Result<()> {
     Ok(())
 }
 
-/// What `fathom runs note` takes.
+/// Arguments of `fathom runs note`.
 #[derive(Args)]
 pub struct Note {
-    /// The run, or the set of runs.
+    /// Name of the run or set.
     #[arg(value_name = "NAME")]
     name: String,
-    /// What to note; several words are one text.
+    /// Text of the note; several words are joined.
     #[arg(value_name = "TEXT", required = true)]
     text: Vec<String>,
 }
 
-/// Notes a text on every run of a name.
+/// Sets the note of every run of a name.
 ///
 /// # Errors
 /// When there is no such run.
@@ -67,13 +67,13 @@ pub fn note(arguments: &Note, choice: &Choice) -> Result<()> {
     Ok(())
 }
 
-/// What `fathom runs rm` takes.
+/// Arguments of `fathom runs rm`.
 #[derive(Args)]
 pub struct Remove {
-    /// The runs, or sets of them.
+    /// Names of runs or sets.
     #[arg(value_name = "NAME", required = true)]
     names: Vec<String>,
-    /// Remove more than one run without asking back.
+    /// Allow the removal of more than one run.
     #[arg(short, long)]
     yes: bool,
 }
@@ -81,13 +81,13 @@ pub struct Remove {
 /// Removes all runs of the names, or none.
 ///
 /// # Errors
-/// When there is no such run; when they are several and that was not confirmed.
+/// When there is no such run, or there are several and --yes is missing.
 pub fn remove(arguments: &Remove, choice: &Choice) -> Result<()> {
     let mut archive = open(choice)?;
     let ids = find(&archive, &arguments.names)?;
     if ids.len() > 1 && !arguments.yes {
         let text = format!(
-            "that is {} runs, and removing them cannot be undone; nothing was removed. Add --yes to \
+            "{} runs match, and their removal cannot be undone; nothing was removed. Add --yes to \
              remove them, or export them first",
             ids.len()
         );

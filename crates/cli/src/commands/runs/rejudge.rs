@@ -1,4 +1,4 @@
-//! Judging archived runs again.
+//! `fathom runs rejudge`.
 
 use super::access::{find, open, refused};
 use crate::output::{Output, say};
@@ -7,10 +7,10 @@ use archive::{Archive, Choice, Filter, Row, RunId, Summary};
 use clap::Args;
 use judge::Judged;
 
-/// What `fathom runs rejudge` takes.
+/// Arguments of `fathom runs rejudge`.
 #[derive(Args)]
 pub struct Arguments {
-    /// The runs, or sets of them.
+    /// Names of runs or sets.
     #[arg(value_name = "NAME", required_unless_present = "all", conflicts_with = "all")]
     names: Vec<String>,
     /// Every run of the archive.
@@ -18,11 +18,11 @@ pub struct Arguments {
     all: bool,
 }
 
-/// Judges again, keeps what that says, and tells what changed.
+/// Judges runs again, archives the verdicts, and prints what changed.
 ///
 /// # Errors
-/// When there is no such run, or the archive cannot be written; when a record could not be read, after
-/// all others were judged.
+/// When there is no such run, or the archive cannot be written; after judging the others, when a record
+/// could not be read.
 pub fn main(arguments: &Arguments, choice: &Choice) -> Result<()> {
     let mut archive = open(choice)?;
     let ids = match arguments.all {
@@ -33,7 +33,7 @@ pub fn main(arguments: &Arguments, choice: &Choice) -> Result<()> {
     let (mut changed, mut unread) = (0, 0);
     for id in &ids {
         let before = archive.row(id).map_err(refused)?;
-        match again(&mut archive, id)? {
+        match rejudge(&mut archive, id)? {
             Some(after) => {
                 let lines = changes(&before, &after);
                 changed += usize::from(!lines.is_empty());
@@ -55,8 +55,8 @@ pub fn main(arguments: &Arguments, choice: &Choice) -> Result<()> {
     }
 }
 
-/// The run as it is listed now; `None`, said, when its record cannot be read.
-fn again(archive: &mut Archive, id: &RunId) -> Result<Option<Row>> {
+/// Judges a run again. Returns its new row; prints why and returns `None` when its record cannot be read.
+fn rejudge(archive: &mut Archive, id: &RunId) -> Result<Option<Row>> {
     let record = match archive.load(id) {
         Ok(record) => record,
         Err(error @ archive::ArchiveError::Unreadable { .. }) => {
@@ -70,14 +70,14 @@ fn again(archive: &mut Archive, id: &RunId) -> Result<Option<Row>> {
     archive.row(id).map(Some).map_err(refused)
 }
 
-/// What is different of a run, in a line; nothing where nothing is.
+/// One line with what changed about a run, or an empty text.
 fn changes(before: &Row, after: &Row) -> String {
-    let mut told: Vec<String> = Vec::new();
+    let mut changes: Vec<String> = Vec::new();
     let never = "not judged".to_owned();
     let (then, now) =
         (before.verdict.as_ref().unwrap_or(&never), after.verdict.as_ref().unwrap_or(&never));
     if then != now {
-        told.push(format!("{then} → {now}"));
+        changes.push(format!("{then} → {now}"));
     }
     let findings = |row: &Row| row.found.unwrap_or_default();
     let (then, now) = (findings(before), findings(after));
@@ -87,16 +87,16 @@ fn changes(before: &Row, after: &Row) -> String {
         ("notes", then.notes, now.notes),
     ] {
         if then != now {
-            told.push(format!("{name} {then} → {now}"));
+            changes.push(format!("{name} {then} → {now}"));
         }
     }
-    match told.is_empty() {
+    match changes.is_empty() {
         true => String::new(),
-        false => format!("{} {}: {}\n", after.id.short(), after.job, told.join(", ")),
+        false => format!("{} {}: {}\n", after.id.short(), after.job, changes.join(", ")),
     }
 }
 
-/// What limited each job and how sure that is, as it stands in lists.
+/// The bottlenecks of the jobs and their confidence, for lists.
 pub fn verdict(judged: &Judged) -> String {
     let mut all: Vec<String> = Vec::new();
     for verdict in &judged.verdicts {

@@ -12,18 +12,18 @@ use record::{RecordSet, RunRecord};
 use report::style::Style;
 use report::{RenderOptions, Subject};
 
-/// What `fathom runs show` takes.
+/// Arguments of `fathom runs show`.
 #[derive(Args)]
 pub struct Arguments {
-    /// The runs, or sets of them.
+    /// Names of runs or sets.
     #[arg(value_name = "NAME", required = true)]
     names: Vec<String>,
-    /// Print JSON: that of `fathom run --output-format=json+`, a document for each name.
+    /// Print JSON as `fathom run --output-format=json+` does, one document per name.
     #[arg(long)]
     json: bool,
 }
 
-/// Shows the report of each name, judged now.
+/// Judges the runs of each name and shows the report.
 ///
 /// # Errors
 /// When there is no such run, or its record cannot be read.
@@ -38,10 +38,10 @@ pub fn main(arguments: &Arguments, choice: &Choice) -> Result<()> {
             RunOrSet::Run(id) => {
                 let (record, row) = (archive.load(&id).map_err(refused)?, archive.row(&id));
                 let judged = judge::judge(&record);
-                let heading = of_run(&row.map_err(refused)?, &judged, &style);
+                let heading = run_heading(&row.map_err(refused)?, &judged, &style);
                 (heading, report::render(Subject::Run(&record, &judged), &formats, &options))
             }
-            RunOrSet::Set(id) => of_set(&archive, &id, &formats, &options)?,
+            RunOrSet::Set(id) => set_report(&archive, &id, &formats, &options)?,
         };
         match arguments.json {
             true => output.write(&report)?,
@@ -51,8 +51,8 @@ pub fn main(arguments: &Arguments, choice: &Choice) -> Result<()> {
     Ok(())
 }
 
-/// Heading and report of runs that were made together.
-fn of_set(
+/// Heading and report of a set.
+fn set_report(
     archive: &Archive,
     id: &SetId,
     formats: &[Format],
@@ -70,8 +70,8 @@ fn of_set(
     for (member, run) in members.iter().zip(&set.runs) {
         heading += &member_line(member, run, style);
     }
-    let own = if formats == [Format::Normal] { as_made(&set, style) } else { None };
-    let report = own.unwrap_or_else(|| {
+    let suite_report = if formats == [Format::Normal] { suite_report(&set, style) } else { None };
+    let report = suite_report.unwrap_or_else(|| {
         let judged: Vec<Judged> = set.runs.iter().map(judge::judge).collect();
         let together = judge::judge_set(&set, &judged);
         let subject = Subject::Set { set: &set, judged: &judged, together: &together };
@@ -80,9 +80,9 @@ fn of_set(
     Ok((heading + "\n", report))
 }
 
-/// What the command that made the runs says of them, where they are no plain repeats. Bounds that
-/// `fathom knee` was given are of the call, not of the runs.
-fn as_made(set: &RecordSet, style: &Style) -> Option<String> {
+/// The report of the command that made the set; `None` for repeats. The limits given to `fathom knee` are
+/// not in the records.
+fn suite_report(set: &RecordSet, style: &Style) -> Option<String> {
     Some(match set.kind.as_str() {
         "test" => report::suite::test(&suite::test::conclude(set), style),
         "knee" => report::suite::knee(&suite::curve::conclude(set, &[]), style),
@@ -100,8 +100,8 @@ fn member_line(id: &RunId, run: &RunRecord, style: &Style) -> String {
     style.dim(&style.wrap(&format!("{} {cell}", id.short()), 2)) + "\n"
 }
 
-/// Name, time, place, tags and note of a run; and whether rules have changed their mind.
-fn of_run(row: &Row, judged: &Judged, style: &Style) -> String {
+/// Id, time, host, tags and note of a run, and its archived verdict if that differs from today's.
+fn run_heading(row: &Row, judged: &Judged, style: &Style) -> String {
     let mut out = style.bold(&format!("Run {}", row.id)) + "\n";
     let when = report::runs::moment(row.started_unix_ms, row.utc_offset_seconds);
     let host = if row.host.is_empty() { String::new() } else { format!(" on {}", row.host) };
@@ -120,7 +120,7 @@ fn of_run(row: &Row, judged: &Judged, style: &Style) -> String {
     let now = super::rejudge::verdict(judged);
     match (&row.verdict, &row.judged_by) {
         (Some(then), Some(by)) if *then != now => {
-            let text = format!("fathom {by} judged it: {then}; fathom runs rejudge keeps today's");
+            let text = format!("fathom {by} judged it: {then}; fathom runs rejudge updates this");
             out += &(style.wrap(&text, 2) + "\n");
         }
         _ => {}

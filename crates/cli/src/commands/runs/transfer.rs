@@ -1,4 +1,4 @@
-//! Taking runs out of the archive as files, and bringing files in.
+//! `fathom runs export` and `fathom runs import`.
 
 use super::access::{location, open, refused};
 use crate::archived;
@@ -14,21 +14,21 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// What `fathom runs export` takes.
+/// Arguments of `fathom runs export`.
 #[derive(Args)]
 pub struct Export {
-    /// Runs, sets of them, or files with records.
+    /// Names of runs or sets, or files with records.
     #[arg(value_name = "NAME", required = true)]
     names: Vec<PathBuf>,
-    /// The file; its name ends in .json, .csv or .parquet.
+    /// File to write, ending in .json, .csv or .parquet.
     #[arg(short, long, value_name = "FILE", value_parser = output)]
     output: (PathBuf, Form),
-    /// What the rows of a table are; records in JSON are whole.
+    /// Rows of a table; JSON holds complete records.
     #[arg(long, value_enum, default_value = "intervals")]
     what: What,
 }
 
-/// What a file holds, by the end of its name.
+/// The format of a file, by the ending of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Json,
@@ -36,7 +36,7 @@ enum Form {
     Parquet,
 }
 
-/// What the rows of a table are.
+/// The rows of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum What {
     /// Each interval of each worker and direction.
@@ -59,7 +59,7 @@ fn output(text: &str) -> Result<(PathBuf, Form), String> {
 /// Writes the runs of all names to one file.
 ///
 /// # Errors
-/// When a name stands for nothing, or the file cannot be written.
+/// When a name matches no run, or the file cannot be written.
 pub fn export(arguments: &Export, choice: &Choice) -> Result<()> {
     let mut sets = Vec::new();
     for name in &arguments.names {
@@ -91,7 +91,7 @@ pub fn export(arguments: &Export, choice: &Choice) -> Result<()> {
     Ok(())
 }
 
-/// One run as a record, one set as it is, several as a set of their runs.
+/// Writes one run as a record, one set as a set, and several as one set with all runs.
 fn save(path: &Path, mut sets: Vec<RecordSet>) -> Result<()> {
     let saved = match (&mut sets[..], path) {
         ([one], path) if one.kind == "run" && one.runs.len() == 1 => {
@@ -107,10 +107,10 @@ fn save(path: &Path, mut sets: Vec<RecordSet>) -> Result<()> {
     saved.map_err(anyhow::Error::from)
 }
 
-/// The kind of a set whose runs were not made together.
+/// The kind of a set of exported runs.
 const EXPORTED: &str = "export";
 
-/// What the runs of a name are called in tables: ids, or the file with their numbers.
+/// Names of runs in tables: their ids, or the name of the file with their numbers.
 fn names(name: &Path, set: &RecordSet, choice: &Choice) -> Vec<String> {
     let text = name.to_string_lossy();
     if fs::metadata(name).is_err()
@@ -139,21 +139,21 @@ fn write(path: &Path, table: &Table, form: Form) -> Result<()> {
         .with_context(|| format!("{}: cannot write", path.display()))
 }
 
-/// What `fathom runs import` takes.
+/// Arguments of `fathom runs import`.
 #[derive(Args)]
 pub struct Import {
-    /// Records or sets of fathom, directories of sweeps, output of fio 3 with JSON or JSON+ in it.
+    /// Records or sets of fathom, directories of sweeps, or output of fio 3 in JSON or JSON+.
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// Give every run of the files this tag; can be given for several.
+    /// Add this tag to every run of the files; repeatable.
     #[arg(long, value_name = "TAG")]
     tag: Vec<String>,
 }
 
-/// Brings the runs of all files in. What cannot be read does not keep the others out.
+/// Imports the runs of all files, except files that cannot be read.
 ///
 /// # Errors
-/// When the archive cannot be used, or a file could not be read.
+/// When the archive cannot be used, or, after the import, that a file could not be read.
 pub fn import(arguments: &Import, choice: &Choice) -> Result<()> {
     let mut archive = Archive::open(&location(choice)?).map_err(refused)?;
     archive.messages().iter().for_each(|remark| say(&format!("fathom: {remark}\n")));
@@ -173,7 +173,7 @@ pub fn import(arguments: &Import, choice: &Choice) -> Result<()> {
                 archive.tag(id, tag).map_err(refused)?;
             }
         }
-        say(&format!("{}: {}\n", file.display(), told(&added, &known)));
+        say(&format!("{}: {}\n", file.display(), import_summary(&added, &known)));
         for note in set.runs.iter().filter(|run| run.origin.is_some()).flat_map(|r| &r.messages) {
             say(&format!("  {}\n", note.text));
         }
@@ -187,8 +187,8 @@ pub fn import(arguments: &Import, choice: &Choice) -> Result<()> {
     }
 }
 
-/// "3 runs added (7f3a9c21 …), 1 was there".
-fn told(added: &[RunId], known: &[RunId]) -> String {
+/// The result of an import, such as "3 runs added (7f3a9c21 …), 1 run there already (03bc11d0)".
+fn import_summary(added: &[RunId], known: &[RunId]) -> String {
     let ids = |ids: &[RunId]| match ids {
         [one] => one.short().to_owned(),
         [first, ..] => format!("{} …", first.short()),
@@ -204,8 +204,8 @@ fn told(added: &[RunId], known: &[RunId]) -> String {
     }
 }
 
-/// Adds the runs of a set that are not there yet. Runs that were made together stay together, also
-/// with those that came before.
+/// Adds the runs of a set that are not archived yet, to the archived set if some of its runs are. Returns
+/// the added and the known runs.
 fn add(archive: &mut Archive, set: &RecordSet, file: &Path) -> Result<(Vec<RunId>, Vec<RunId>)> {
     let mut known = Vec::new();
     let mut new = Vec::new();

@@ -1,4 +1,4 @@
-//! Runs that pages start: this program again, as a child, one at a time.
+//! Starts runs for web pages, as child processes of this program, one at a time.
 
 use host::Host;
 use job::{Dialect, Engine, Inputs, Job};
@@ -14,14 +14,14 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use web::{LaunchedRun, Launcher};
 
-/// Runs that are remembered after they ended.
-const REMEMBERED: usize = 32;
-/// So much of what a run says is shown, of its report and of its messages.
-const SAID: u64 = 256 << 10;
+/// Most runs whose output is kept.
+const RUNS_MAX: usize = 32;
+/// Most bytes shown of a run's report, and of its messages.
+const OUTPUT_MAX: u64 = 256 << 10;
 
-/// Starts runs and remembers what they said.
+/// Starts runs and keeps their output.
 pub struct Children {
-    /// Job texts and what was said, gone with the program.
+    /// Holds job files and output; removed at the end.
     scratch: tempfile::TempDir,
     archive: PathBuf,
     all: Mutex<BTreeMap<u64, Started>>,
@@ -36,10 +36,10 @@ struct Started {
 }
 
 impl Children {
-    /// Their runs go into this archive.
+    /// Starts runs that are archived in `archive`.
     ///
     /// # Errors
-    /// When there is no place for job texts.
+    /// When the directory for job files cannot be created.
     pub fn new(archive: &Path) -> std::io::Result<Children> {
         let scratch = tempfile::Builder::new().prefix("fathom-serve-").tempdir()?;
         Ok(Children { scratch, archive: archive.to_owned(), all: Mutex::default() })
@@ -57,7 +57,7 @@ impl Children {
         command.arg("run").arg("--eta=never").arg(job).current_dir(directory);
         command.env("FATHOM_ARCHIVE", &self.archive);
         command.stdin(Stdio::null()).stdout(File::create(&out)?).stderr(File::create(&err)?);
-        // What a terminal sends to the pages' program is passed on by it, once.
+        // In its own process group, so that Ctrl-C reaches only the server, which ends the run.
         let child = command.process_group(0).spawn()?;
         Ok(Started { child, status: None, out, err })
     }
@@ -74,7 +74,7 @@ impl Launcher for Children {
                         other; wait for its end"
                 .into());
         }
-        let (given, directory) = aimed(target)?;
+        let (given, directory) = target_section(target)?;
         let number = all.keys().next_back().map_or(1, |last| last + 1);
         let file = self.scratch.path().join(format!("{number}.fio"));
         fs::write(&file, given + job).map_err(failed)?;
@@ -82,7 +82,7 @@ impl Launcher for Children {
         let started = self.spawn(number, &file, &directory).map_err(failed)?;
         let pid = started.child.id();
         all.insert(number, started);
-        while all.len() > REMEMBERED {
+        while all.len() > RUNS_MAX {
             all.pop_first();
         }
         Ok(pid)
@@ -102,7 +102,7 @@ impl Launcher for Children {
 impl Started {
     fn goes_on(&mut self) -> bool {
         if self.status.is_none() {
-            // A child that cannot be waited for is none of ours any more.
+            // If waiting fails, the child does not exist any more.
             self.status = self.child.try_wait().unwrap_or(Some(ExitStatus::default()));
         }
         self.status.is_none()
@@ -110,7 +110,7 @@ impl Started {
 }
 
 impl Drop for Children {
-    /// Runs end with the program, tidily: as by Ctrl-C, so that what they measured is kept.
+    /// Ends the runs as Ctrl-C does, so that their results are saved.
     fn drop(&mut self) {
         for started in self.all().values_mut() {
             if started.goes_on() {
@@ -121,35 +121,34 @@ impl Drop for Children {
     }
 }
 
-/// Options that aim jobs at a target that they do not name themselves, and the directory they run in.
-fn aimed(target: &str) -> Result<(String, PathBuf), String> {
+/// A global section that sets the target of jobs, and the directory to run them in.
+fn target_section(target: &str) -> Result<(String, PathBuf), String> {
     let path = Path::new(target);
     if !path.is_absolute() || target.chars().any(char::is_control) {
-        return Err("the target is to be the whole path of a directory, a file or a device".into());
+        return Err("the target must be the absolute path of a directory, file or device".into());
     }
     let (path, metadata) = crate::commands::inspect::existing(path.as_os_str(), "name")?;
     let option = if metadata.is_dir() { "directory" } else { "filename" };
     let directory = if metadata.is_dir() { Path::new(path) } else { Path::new("/") };
-    // A colon would part two names.
+    // A colon separates two names.
     let given = format!("[global]\n{option}={}\n", path.replace(':', "\\:"));
     Ok((given, directory.to_owned()))
 }
 
-/// What a page may not start: a job that is wrong, and one that starts programs. The guards of the
-/// run itself come after.
+/// Refuses wrong jobs and jobs that start programs. The guards of the run itself apply as well.
 fn check(file: &Path) -> Result<(), String> {
     let facts = Host::at("/").with_kernel(Arc::new(System)).facts(&[]);
-    let machine = Alone { machine: Machine::new(&facts), file };
+    let machine = JobFileOnly { machine: Machine::new(&facts), file };
     let arguments = [file.display().to_string()];
     let mistakes = |errors: job::JobErrors| errors.to_string().replace(&arguments[0], "job");
     let invocation = job::parse(&arguments, Dialect::Fathom, &machine).map_err(mistakes)?;
     if invocation.jobs.is_empty() {
-        return Err("there is no job in it: [name], then its options".into());
+        return Err("the text has no job; start one with [name]".into());
     }
     match invocation.jobs.iter().find(|job| starts_programs(job)) {
         Some(job) => Err(format!(
-            "job '{}' starts a program (ioengine=exec, exec_prerun, exec_postrun): that is not \
-             done from a page; use fathom run",
+            "job '{}' starts a program (ioengine=exec, exec_prerun, exec_postrun); a page must not do \
+             that, use fathom run",
             job.identity.name
         )),
         None => Ok(()),
@@ -157,24 +156,24 @@ fn check(file: &Path) -> Result<(), String> {
 }
 
 fn starts_programs(job: &Job) -> bool {
-    let around = &job.context;
+    let context = &job.context;
     job.queue.engine == Engine::Exec
-        || around.exec_prerun.is_some()
-        || around.exec_postrun.is_some()
+        || context.exec_prerun.is_some()
+        || context.exec_postrun.is_some()
 }
 
-/// The job file, and no other: one that it includes could be any file of this machine, shown in what
-/// is said of its mistakes. Nor are variables of the environment told.
-struct Alone<'a> {
+/// Reads only the job file. An included file could be any file of this machine, and error messages would
+/// show parts of it. Environment variables are hidden too.
+struct JobFileOnly<'a> {
     machine: Machine,
     file: &'a Path,
 }
 
-impl Inputs for Alone<'_> {
+impl Inputs for JobFileOnly<'_> {
     fn read(&self, path: &str) -> std::io::Result<Vec<u8>> {
         match Path::new(path) == self.file {
             true => self.machine.read(path),
-            false => Err(std::io::Error::other("a job of a page includes no file")),
+            false => Err(std::io::Error::other("a job of a page must not include files")),
         }
     }
 
@@ -187,10 +186,10 @@ impl Inputs for Alone<'_> {
     }
 }
 
-/// What was written to a file, as far as it is shown.
+/// The start of a file, up to [`OUTPUT_MAX`].
 fn text(file: &Path) -> String {
     let mut bytes = Vec::new();
-    let read = File::open(file).and_then(|file| file.take(SAID).read_to_end(&mut bytes));
+    let read = File::open(file).and_then(|file| file.take(OUTPUT_MAX).read_to_end(&mut bytes));
     match read {
         Ok(_) => String::from_utf8_lossy(&bytes).into_owned(),
         Err(_) => String::new(),
@@ -221,23 +220,23 @@ mod tests {
     }
 
     #[test]
-    fn jobs_of_pages_are_alone() {
+    fn jobs_of_pages_read_no_other_file() {
         let error = checked("[a]\ninclude /etc/passwd\nsize=1m\n").unwrap_err();
-        assert!(error.contains("includes no file"), "{error}");
+        assert!(error.contains("must not include files"), "{error}");
         let error = checked("[a]\nsize=1m\nnonsense=1\n").unwrap_err();
         assert!(error.contains("nonsense") && !error.contains("/tmp"), "{error}");
         assert!(checked("").is_err());
     }
 
     #[test]
-    fn targets_are_whole_paths() {
+    fn targets_are_absolute_paths() {
         let scratch = testbed::scratch();
         let path = scratch.path().join("a:b");
         fs::write(&path, "").unwrap();
-        let (given, _) = aimed(path.to_str().unwrap()).unwrap();
+        let (given, _) = target_section(path.to_str().unwrap()).unwrap();
         assert!(given.starts_with("[global]\nfilename=/") && given.contains("a\\:b"), "{given}");
         for target in ["", "tmp", "/nowhere/at/all", "/tmp\nrw=write"] {
-            assert!(aimed(target).is_err(), "{target}");
+            assert!(target_section(target).is_err(), "{target}");
         }
     }
 }
