@@ -408,7 +408,11 @@ mod tests {
         let said = dry(&mounted);
         let first =
             "--commit is refused while it is in use: sdb is mounted at /mnt: unmount it first";
-        assert!(said.contains(first) && said.contains("After that, with --commit"), "{said}");
+        assert!(
+            said.contains(first)
+                && said.contains("After that, --commit --allow-destroy=/dev/sdb destroys"),
+            "{said}"
+        );
     }
 
     #[test]

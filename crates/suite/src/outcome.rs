@@ -124,6 +124,6 @@ mod tests {
         assert_eq!(failure(&stopped), None);
         let stalled = SimulatedDisk { stalled: true, ..SimulatedDisk::fast() };
         let record = stalled.run(&simulated::step("randread", 4096, 4, 1000));
-        assert!(failure(&record).unwrap().text.contains("nothing completed"));
+        assert!(failure(&record).unwrap().text.contains("no I/O completed"));
     }
 }

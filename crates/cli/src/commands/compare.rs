@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 const EXAMPLES: &str = "\
 Examples:
   fathom compare latest~1 latest
-  fathom compare before.json after.json --tolerance=3% --metrics=read.iops,read.p99";
+  fathom compare before.json after.json --tolerance=3% --metrics=iops,p99";
 
 /// Arguments of `fathom compare`.
 #[derive(Args)]

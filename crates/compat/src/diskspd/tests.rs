@@ -497,7 +497,7 @@ fn profiles_that_are_none_are_refused_with_the_line() {
         ("<Profile><TimeSpans/></Profile>", "no <TimeSpan>"),
         ("<Other/>", "expected <Profile>"),
         ("<Results/>", "no <Profile>"),
-        ("nonsense", "outside"),
+        ("nonsense", "unknown token"),
     ] {
         let error = from_xml::profile(text).unwrap_err();
         assert!(error.contains(reason), "{text}: {error}");

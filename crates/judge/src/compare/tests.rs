@@ -90,7 +90,7 @@ fn what_keeps_figures_from_being_compared_is_said() {
     let mut short = whole.clone();
     short.runs[0].jobs[0].intervals.truncate(1);
     let obstacle = compare(&whole, &short, &Options::default()).obstacle().unwrap();
-    let expected = "too short: two whole intervals of 500 ms are needed; measure for 1.5 s or longer, \
+    let expected = "too short: two whole intervals of 500 ms are needed; run for 1.5 s or longer, \
                     or repeat the runs on both sides (--repeat=5, or several records each, A1,A2)";
     assert_eq!(obstacle, expected);
     let mut other = whole.clone();

@@ -368,7 +368,7 @@ fn what_findings_take_away_is_said_once_and_notes_take_nothing() {
 
 #[test]
 fn writes_that_nothing_made_last_are_said_to_be_volatile() {
-    let volatile = "not for writes that must survive power loss";
+    let volatile = "not valid for: writes that must survive power loss";
     let writes = |cache: &str, synced: u64, direct: bool| {
         let mut job = job("a", Direction::Write, 5);
         (job.workload.direct, job.sync.count) = (direct, synced);

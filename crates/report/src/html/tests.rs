@@ -148,7 +148,7 @@ fn runs_are_compared_with_the_first() {
         "What changed?",
         "<strong>after</strong> against <strong>before</strong>",
         "id=\"comparison\"",
-        "What differs around the runs",
+        "Differences in the environment",
         "7.0.0",
         "no difference shown",
     ] {
@@ -171,7 +171,7 @@ fn a_single_set_is_compared_with_its_earlier_one() {
 #[test]
 fn a_run_that_did_nothing_and_no_run_at_all_are_reports_too() {
     let nothing = testing::of(vec![testing::worker("idle", 1, GroupKey::default())]);
-    assert!(one(nothing).contains("Nothing: no I/O completed."));
+    assert!(one(nothing).contains("No I/O completed."));
     assert!(one(RunRecord::default()).contains("A run that did no I/O"));
     assert!(document(&[]).contains("No runs"));
     assert!(document(&[judged_set("none", Vec::new())]).contains("no runs"));

@@ -107,10 +107,10 @@ mod tests {
      connections: 8 made
        connect   : p50=100 µs, p99.9=200 µs, max=200 µs of 7
      GET       : sent=13, good=7, failed=3, retries=2, resent=2, unfinished=1 (200 x 7, 404 x 2, timeout x 1; repeated after 503 x 1, reset x 1)
-       first byte: p50=1.5 ms, p99.9=3.0 ms, max=3.0 ms of 7
-       whole     : p50=2.0 ms, p99.9=4.0 ms, max=4.0 ms of 7
+       first byte: p50=1.5 ms, p99.9=3 ms, max=3 ms of 7
+       whole     : p50=2 ms, p99.9=4 ms, max=4 ms of 7
      endpoint  : a:80: good=7, failed=0
-       whole     : p50=3.0 ms, p99.9=6.0 ms, max=6.0 ms of 7
+       whole     : p50=3 ms, p99.9=6 ms, max=6 ms of 7
      endpoint  : b:80: good=0, failed=5
 ";
         assert_eq!(out, expected);

@@ -183,7 +183,7 @@ mod tests {
         assert_eq!(size(Length::Normal, gib(5), None), Ok(Bytes(512 << 20)));
         for (free, asked, says) in [
             (Bytes(50 << 20), None, "only 50 MiB are free"),
-            (gib(1), Some(gib(2)), "2048 MiB do not fit, 1024 MiB are free"),
+            (gib(1), Some(gib(2)), "2048 MiB do not fit, only 1024 MiB are free"),
             (gib(1), Some(Bytes(4096)), "4096 bytes are too little"),
         ] {
             let error = size(Length::Quick, free, asked).unwrap_err().to_string();
