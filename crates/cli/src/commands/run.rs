@@ -116,16 +116,12 @@ fn run(request: &RunRequest, output: &mut Output) -> Result<u8> {
     gate.write_junit(runs, &judged)?;
     archive.run_file_result()?;
 
-    let trigger_code = trigger_failure.map(|text| {
+    if let Some(text) = &trigger_failure {
         say(&format!("{}: error: {text}\n", program(request.dialect)));
-        exit::ERRORS
-    });
-    let run_code = match exit::of_run(&record, as_fio) {
-        0 if has_aggregated_logs => None,
-        0 => Some(exit::ERRORS),
-        code => Some(code),
-    };
-    Ok(run_code.or(trigger_code).or(gate_code).unwrap_or(0))
+    }
+    let own_failure = !has_aggregated_logs || trigger_failure.is_some();
+    let codes = [exit::of_run(&record, as_fio), u8::from(own_failure) * exit::ERRORS];
+    Ok(codes.into_iter().find(|code| *code != 0).or(gate_code).unwrap_or(0))
 }
 
 /// Checks the options in combination. Returns the conditions and the listener of `--metrics`.
