@@ -1,4 +1,4 @@
-//! The subcommands, a file or folder each. [`subcommands!`] is the one list of them.
+//! The subcommands, a file or folder each. The list in `subcommands!` is the only one.
 
 mod app;
 mod app_step;

@@ -119,7 +119,7 @@ fn a_write_with_a_flush_is_measured_whole() {
     let call = compat::dd::DdCommand::parse(&call).unwrap();
     assert!(ran.err.ends_with(&compat::dd::lines(&call, &record)), "{}", ran.err);
     for part in
-        ["64 writes of 32.0KiB: median ", "1 synchronisation: ", "durability", "zeros", "depth 1"]
+        ["64 writes of 32 KiB: median ", "1 synchronisation: ", "durability", "zeros", "depth 1"]
     {
         assert!(ran.out.contains(part), "{part}: {}", ran.out);
     }
@@ -281,7 +281,7 @@ fn findings_name_dds_operands() {
     let directory = scratch();
     let at = directory.path();
     let said = joined(&dd(at, "if=/dev/zero of=out bs=64K count=64").expect(0).out);
-    assert!(said.contains("Say oflag=dsync as a program does"), "{said}");
+    assert!(said.contains("Use oflag=dsync to synchronise as the program does"), "{said}");
     assert!(!said.contains("--fdatasync") && !said.contains("--direct"), "{said}");
 }
 

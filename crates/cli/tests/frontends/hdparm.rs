@@ -38,7 +38,7 @@ fn both_timings_of_a_file() {
     let [cached, device] = timings(&ran.out)[..] else { panic!("{}", ran.out) };
     assert!(cached.contains(" MB in  2.0") && cached.ends_with(" MB/sec"), "{cached}");
     assert!(device.starts_with(" Timing buffered disk reads:  16 MB in "), "{device}");
-    assert!(ran.out.contains("8 reads of 2048KiB: median "), "{}", ran.out);
+    assert!(ran.out.contains("8 reads of 2 MiB: median "), "{}", ran.out);
     let set = formats::load_set(&at.join("r.json")).unwrap();
     let [cached, device] = &set.runs[..] else { panic!("{}", set.runs.len()) };
     assert_eq!(cached.cell.as_ref().unwrap().name, "cached-reads");
@@ -59,7 +59,7 @@ fn what_was_cached_and_dropped_is_not_said_to_have_been_read() {
     fs::read(at.join("file")).unwrap();
     let ran = hdparm(at, "-t --offset 0 --no-wait file").expect(0);
     let told = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(told.contains("held 16.0MiB of 16.0MiB, dropped before the first I/O"), "{told}");
+    assert!(told.contains("held 16 MiB of 16 MiB, dropped before the first I/O"), "{told}");
     assert!(told.contains("buffered disk reads (offset 0 GB): 16 MB in"), "{told}");
 }
 

@@ -220,7 +220,7 @@ fn targets_that_are_not_there() {
         "[a] size: no size is given and gone has none of its own; set --size or --filesize in bytes",
     ];
     left_out_as_fio(at, &with(&["--filename=gone"]), 2, 22, &words);
-    let words = ["gone is not there", "allow_file_create=0"];
+    let words = ["gone is not there", "drop --allow_file_create"];
     let arguments = with(&["--filename=gone", "--size=1m", "--allow_file_create=0"]);
     left_out_as_fio(at, &arguments, 3, 2, &words);
     let words = ["gone is not there", "--readonly"];

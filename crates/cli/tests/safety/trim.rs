@@ -197,7 +197,7 @@ fn a_device_is_emptied_only_when_it_is_named_and_nobody_uses_it() {
     let at_mib = |mib: u64| content[(mib * MIB) as usize];
     assert_eq!((at_mib(16), at_mib(19), at_mib(20)), (0, 0, 7), "that part and no other");
     let ran = trim(at, &[name, "--commit", &allowed, "--record=set.json"]).expect(0);
-    assert!(ran.out.contains("Trimmed 32.0MiB (33554432 bytes)"), "{}", ran.out);
+    assert!(ran.out.contains("Trimmed 32 MiB (33554432 bytes)"), "{}", ran.out);
     assert!(ran.out.contains("Its data is destroyed"), "{}", ran.out);
     assert_eq!(allocated(&device.file), 0);
     assert_eq!(formats::load_set(&at.join("set.json")).unwrap().kind, "trim");

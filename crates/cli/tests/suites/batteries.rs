@@ -151,7 +151,7 @@ fn places_that_do_not_suit_are_refused_with_what_to_do() {
         (&device.device, &[], 3, "is a block device"),
         (small.path().to_str().unwrap(), &[], 3, "a tenth"),
         (small.path().to_str().unwrap(), &["--size=1g"], 3, "1024 MiB do not fit"),
-        (".", &["--size=1k"], 2, "too little"),
+        (".", &["--size=1k"], 2, "are too few"),
         (".", &["--size=lots"], 2, "expected a size such as"),
         (".", &["--record=no/where.json"], 2, "its directory is not there"),
     ];
@@ -202,7 +202,7 @@ fn a_device_is_preconditioned_and_guarded() {
     let share = |name: &str| steady[name].as_f64().unwrap();
     let within = share("range") <= 0.2 && share("slope").abs() <= 0.1;
     assert_eq!(value["is_steady"], Value::Bool(within));
-    assert!(ran.err.contains("wrote 32 MiB from end to end"), "{}", ran.err);
+    assert!(ran.err.contains("wrote 32 MiB once at "), "{}", ran.err);
 
     system("mkfs.ext4", &["-q", name]);
     let before = fs::read(&device.file).unwrap();

@@ -91,7 +91,7 @@ fn several_records_of_a_side_repeat_each_other() {
     let compare = |directory: &Path, arguments: &[&str]| {
         compare(directory, &[arguments, &["--metrics=iops"]].concat())
     };
-    let spread = "One run does not show how another would differ";
+    let spread = "A single run does not show the spread";
     let single = compare(directory.path(), &["a1.json", "b1.json"]).expect(0);
     assert!(single.out.contains(spread), "{}", single.out);
     let several = compare(directory.path(), &["a1.json,a2.json", "b1.json,b2.json"]).expect(0);

@@ -145,7 +145,7 @@ fn what_is_wrong_is_told_before_anything_runs() {
     }
     // What no job had is known only afterwards, and hides no other outcome.
     let ran = fathom(at, &[&["--accept=sync.p99<1s", iops][..], &job].concat()).expect(4);
-    assert!(ran.out.contains("nothing was synchronised"), "{}", ran.out);
+    assert!(ran.out.contains("no job called fsync"), "{}", ran.out);
     assert!(ran.out.contains(" abc iops>1 "), "{}", ran.out);
 }
 

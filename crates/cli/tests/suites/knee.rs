@@ -89,7 +89,7 @@ fn a_bound_chooses_the_deepest_depth_or_fails_with_its_own_code() {
     let narrow = [&["--p99.9=1ns", "--write-job=none.fio", "--no-record"][..], &SHORT].concat();
     let ran = knee(at, &narrow).expect(4);
     assert!(ran.out.contains("\nNo depth keeps to p99.9 <= 1 ns."), "{}", ran.out);
-    assert!(ran.out.contains("even at depth 1 it is "), "{}", ran.out);
+    assert!(ran.out.contains("is not met at any depth: at depth 1 it is "), "{}", ran.out);
     assert_eq!(names(at), [] as [&str; 0], "no job where no depth was found");
 }
 
@@ -151,8 +151,8 @@ fn what_does_not_suit_is_refused_before_anything_is_touched() {
     let cases: [(&[&str], i32, &str); 16] = [
         (&["nowhere/at/all"], 2, "not there; make it first"),
         (&["/dev/null"], 3, "neither a directory nor a file"),
-        (&[small.path().to_str().unwrap()], 3, "no more than a tenth"),
-        (&["--size=1k"], 2, "too little"),
+        (&[small.path().to_str().unwrap()], 3, "at most a tenth"),
+        (&["--size=1k"], 2, "are too few"),
         (&["--rw=trim"], 2, "possible values"),
         (&["--depths=4,x"], 2, "--depths: expected depths from 1"),
         (&["--depths=8..2"], 2, "does not rise"),

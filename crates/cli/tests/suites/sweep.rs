@@ -212,7 +212,7 @@ fn a_full_disk_keeps_what_was_measured_and_it_goes_on_when_there_is_room() {
     says("cannot save the record");
     says("No space left on device");
     says("--resume");
-    assert!(ran.out.contains("of 80 runs were made"), "{}", ran.out);
+    assert!(ran.out.contains("of 80 runs are done"), "{}", ran.out);
     let kept_at = memory.path().join("kept");
     let before = kept(&kept_at);
     assert!(before.len() > 1, "{}", before.len());
@@ -301,7 +301,7 @@ fn what_cannot_be_swept_is_refused_before_anything_is_touched() {
         (&["--vary=rw=read,reed,wriet"], "reed"),
         (&["--vary=iodepth"], "expected OPTION=VALUE"),
         (&["--vary=bs=4k,4k"], "'4k' is listed twice"),
-        (&["--vary=iodepth=1..4"], "in which steps"),
+        (&["--vary=iodepth=1..4"], "has no step"),
         (&["--vary=iodepth=1,2", "--vary=bs=4k", "--paired"], "lists of equal length"),
         (&["--vary=iodepth=1,2", "--vary=iodepth=4"], "given twice"),
         (&["--vary=b/iodepth=1,2"], "no job is called 'b'; there are a"),

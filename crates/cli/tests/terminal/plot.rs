@@ -87,7 +87,7 @@ fn what_cannot_be_drawn_or_written_is_said() {
         (&["gone.json", "-o", "a.svg"], 2, "gone.json: cannot read the record: No such file"),
         (&["sweep.json", "--x=depth", "-o", "a.svg"], 2, "there are bs (4k, 64k); iodepth (1, 8)"),
         (&["sweep.json", "--metric=iopps", "-o", "a.svg"], 2, "did you mean iops?"),
-        (&["sweep.json", "--metric=write.p99", "-o", "a.svg"], 2, "nothing there has"),
+        (&["sweep.json", "--metric=write.p99", "-o", "a.svg"], 2, "no run has the figure"),
         (&["sweep.json", "--at=bs", "-o", "a.svg"], 2, "like bs=4k"),
         (&["sweep.json", "-o", "gone/a.svg"], 1, "gone/a.svg: cannot write: No such file"),
     ];

@@ -92,7 +92,9 @@ fn what_is_counted_is_what_the_load_did() {
     };
     // The load looks at the device before it reads; the device counts that too.
     assert!(logged >= READS && logged - READS < 100, "{logged}");
-    assert_eq!((logged, sum("read_ios")), (read, read));
+    // The first look may come before a reader of new devices (udev) has ended.
+    assert!(logged >= read, "{logged} {read}");
+    assert_eq!(sum("read_ios"), logged);
     assert_eq!(sum("read_bytes"), of(looks.len() - 1, "read_bytes") - of(0, "read_bytes"));
     for line in &shown {
         let (seconds, disk) = (line["seconds"].as_f64().unwrap(), &line["disks"][name]);
@@ -231,7 +233,7 @@ fn mistakes_are_told_before_anything_is_done() {
         (vec!["--count=0"], "0 is not in"),
         (vec!["--plain", "--json"], "cannot be used with"),
         (vec!["--replay", foreign, "/"], "cannot be used with"),
-        (vec!["--replay", foreign], "no log of 'fathom watch'"),
+        (vec!["--replay", foreign], "not a log of 'fathom watch'"),
         (vec!["--replay", newer], "newer fathom (9.9)"),
         (vec!["--replay", &lost], "No such file"),
         (vec!["--replay", here], "directory"),

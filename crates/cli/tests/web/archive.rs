@@ -239,7 +239,8 @@ fn without_a_home_runs_are_kept_where_they_are_made() {
         names(at).into_iter().find(|name| name.starts_with(&prefix)).expect("a record")
     };
     let ran = homeless(&[&["run"][..], &TINY].concat()).expect(0);
-    let told = "no place for the archive: neither XDG_DATA_HOME nor a home directory is known";
+    let told =
+        "the location of the archive is unknown: neither XDG_DATA_HOME nor a home directory is set";
     assert!(ran.err.contains(told) && ran.err.lines().count() == 1, "{}", ran.err);
     assert!(ran.err.contains(&beside("run")), "{}", ran.err);
     assert!(!ran.out.contains("fathom runs show"), "{}", ran.out);

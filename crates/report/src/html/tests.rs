@@ -172,7 +172,7 @@ fn a_single_set_is_compared_with_its_earlier_one() {
 fn a_run_that_did_nothing_and_no_run_at_all_are_reports_too() {
     let nothing = testing::of(vec![testing::worker("idle", 1, GroupKey::default())]);
     assert!(one(nothing).contains("No I/O completed."));
-    assert!(one(RunRecord::default()).contains("A run that did no I/O"));
+    assert!(one(RunRecord::default()).contains("A run without I/O"));
     assert!(document(&[]).contains("No runs"));
     assert!(document(&[judged_set("none", Vec::new())]).contains("no runs"));
 }

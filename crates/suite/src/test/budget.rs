@@ -184,7 +184,7 @@ mod tests {
         for (free, asked, says) in [
             (Bytes(50 << 20), None, "only 50 MiB are free"),
             (gib(1), Some(gib(2)), "2048 MiB do not fit, only 1024 MiB are free"),
-            (gib(1), Some(Bytes(4096)), "4096 bytes are too little"),
+            (gib(1), Some(Bytes(4096)), "4096 bytes are too few"),
         ] {
             let error = size(Length::Quick, free, asked).unwrap_err().to_string();
             assert!(error.contains(says) && error.contains("--size"), "{error}");
