@@ -153,6 +153,12 @@ fn check(
             );
         }
     }
+    check_combinations(job, diagnostics);
+}
+
+/// Options that make no sense beside verify.
+fn check_combinations(job: &Job, diagnostics: &mut Diagnostics) {
+    let typed = &job.verify;
     if typed.only && job.timing.time_based {
         let what = "how far a time_based run came cannot be found out again";
         diagnostics.usage(job, "verify_only", what, "leave time_based out");

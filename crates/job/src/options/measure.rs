@@ -209,7 +209,7 @@ pub(super) const ROWS: &[OptionDef] = &[
             (flow.weight > 0).then(|| format!("{}:{}", flow.id, flow.weight))
         }),
     int(Rate, "flow_sleep", 0, NO_MAX, "Pause of a job that is ahead, in microseconds")
-        .long("0 retries at once.")
+        .long("With 0 the job retries at once.")
         .default("0")
         .sets(field!(rate.flow.sleep in MICROSECOND)),
     choice_with(Steady, "steadystate", CRITERIA, "Criterion for steady state, which ends the job")

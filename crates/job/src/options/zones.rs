@@ -78,7 +78,7 @@ pub(super) const ROWS: &[OptionDef] = &[
         4096,
         "Maximum number of zones open for writing, each worker",
     )
-    .long("0 means no limit.")
+    .long("0 means that a worker may open any number of zones.")
     .default("0")
     .sets(field!(zones.job_max_open)),
     boolean(Target, "ignore_zone_limits", "Allow more open zones than the device reports")
