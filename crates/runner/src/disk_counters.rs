@@ -21,7 +21,7 @@ impl DiskSnapshot {
     }
 }
 
-/// What the watched devices and their members did between two snapshots.
+/// The I/O of the watched devices and their members between two snapshots.
 pub(crate) fn disk_results(
     watched: &[DiskWatch],
     before: &DiskSnapshot,

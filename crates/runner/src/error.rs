@@ -1,23 +1,23 @@
-//! Why something cannot be done, apart from errors of the system.
+//! Refusals: why a command does not do what it was asked to.
 
 use thiserror::Error;
 
-/// Whose mistake a refusal is about.
+/// The kind of a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefusalKind {
     /// The command line is wrong.
     Usage,
-    /// The target does not suit, or would lose data.
+    /// The target is unsuitable, or would lose data.
     Target,
-    /// Nobody's: this signal came before anything was measured.
+    /// This signal came before anything was measured.
     Interrupted(i32),
 }
 
-/// A command cannot do what it was asked to; nothing was touched.
+/// A command refuses to do what it was asked to; nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{text}")]
 pub struct Refusal {
-    /// What is refused.
+    /// The kind, which decides the exit code.
     pub kind: RefusalKind,
     /// What is wrong, and what to do.
     pub text: String,
@@ -34,13 +34,13 @@ impl Refusal {
         Refusal { kind: RefusalKind::Interrupted(signal), text: text.into() }.into()
     }
 
-    /// The target does not suit.
+    /// The target is unsuitable.
     pub fn target(text: impl Into<String>) -> anyhow::Error {
         Refusal { kind: RefusalKind::Target, text: text.into() }.into()
     }
 }
 
-/// An error with its causes in one line, without the numbers Rust puts behind the system's words.
+/// An error with its causes in one line, without the error numbers that Rust appends.
 pub fn describe(error: &anyhow::Error) -> String {
     let plain = |cause: &(dyn std::error::Error + 'static)| {
         cause.to_string().split(" (os error ").next().unwrap_or_default().to_owned()

@@ -1,16 +1,16 @@
-//! `--idle-prof`: the unit of work that tells how much an idle CPU is worth.
+//! `--idle-prof`: times the unit of work that measures idle CPU time.
 
 use record::IdleProfile;
 use std::hint::black_box;
 use std::time::Instant;
 
-/// How often the unit is timed.
+/// Number of timings of the unit.
 const ROUNDS: usize = 200;
 
-/// Bytes the unit goes over.
+/// Bytes that the unit sums.
 const UNIT: usize = 4096;
 
-/// Times the unit of work: a sum over a page, 16 times. The slowest tenth is left out: those were
+/// Times the unit of work: 16 sums over a page. Leaves out the slowest tenth, which was probably
 /// interrupted.
 pub fn calibrate(per_cpu: bool) -> IdleProfile {
     let page = [0x5a_u8; UNIT];

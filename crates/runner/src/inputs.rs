@@ -1,12 +1,12 @@
-//! What jobs are read from: files, standard input, the environment, this machine.
+//! Inputs of the job parser: files, standard input, the environment, this machine.
 
 use job::{Inputs, Keywords};
 use record::Facts;
 use std::fs::File;
 use std::io::{self, Read};
 
-/// More than this is no job file: a device that never ends, or the wrong file.
-const LARGEST: u64 = 64 << 20;
+/// Largest job file. More is the wrong file, or a device that never ends.
+const JOB_FILE_MAX: u64 = 64 << 20;
 
 /// The real inputs.
 pub struct Machine {
@@ -14,7 +14,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Keywords stand for what `facts` say.
+    /// The values of keywords come from `facts`.
     pub fn new(facts: &Facts) -> Self {
         let keywords = Keywords {
             page_size: facts.page_size.0,
@@ -39,10 +39,10 @@ impl Inputs for Machine {
     }
 }
 
-/// The bytes of a job file; "-" is standard input.
+/// Reads a job file; "-" is standard input.
 ///
 /// # Errors
-/// Those of the system; it is larger than a job file can be.
+/// When it cannot be read or is larger than 64 MiB.
 pub fn read(path: &str) -> io::Result<Vec<u8>> {
     match path {
         "-" => bounded(io::stdin().lock()),
@@ -52,9 +52,9 @@ pub fn read(path: &str) -> io::Result<Vec<u8>> {
 
 fn bounded(from: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    from.take(LARGEST + 1).read_to_end(&mut bytes)?;
-    match bytes.len() as u64 > LARGEST {
-        true => Err(io::Error::other(format!("it is larger than {} MiB", LARGEST >> 20))),
+    from.take(JOB_FILE_MAX + 1).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > JOB_FILE_MAX {
+        true => Err(io::Error::other(format!("it is larger than {} MiB", JOB_FILE_MAX >> 20))),
         false => Ok(bytes),
     }
 }

@@ -1,4 +1,4 @@
-//! One run on this machine, with everything sampled that may explain its figures.
+//! Measures one run, and samples everything on the machine that may explain its figures.
 
 use crate::disk_counters::{DiskSnapshot, disk_results};
 use crate::process_context::{ChangesInEffect, apply};
@@ -15,7 +15,7 @@ use std::time::Duration;
 /// Samples of the machine a second, unless the invocation says otherwise.
 const SAMPLE_HZ: f64 = 10.0;
 
-/// What a run left behind, before it becomes a record.
+/// The results of a run, from which its record is made.
 pub(crate) struct Measured {
     pub outcome: Outcome,
     pub timeline: Timeline,
@@ -24,7 +24,7 @@ pub(crate) struct Measured {
     pub started_unix_ms: u64,
 }
 
-/// What was read before the first I/O.
+/// Evidence and counters read before the first I/O.
 struct Start {
     evidence: EvidenceBefore,
     disks: DiskSnapshot,
@@ -34,7 +34,7 @@ struct Start {
 /// returns when the run has ended.
 ///
 /// # Errors
-/// When a thread cannot be had, and errors of `watch`.
+/// When a thread cannot be started, and errors of `watch`.
 pub(crate) fn measure(
     host: &Host,
     plan: Plan,
@@ -74,7 +74,7 @@ pub(crate) fn measure(
         }
     };
     watch(&run, &so_far)?;
-    // What costs I/O itself comes last.
+    // Steps that cause I/O come last.
     let after = DiskSnapshot::take(host, &devices);
     let timeline = sampler.finish();
     let mut outcome = run.finish();

@@ -1,4 +1,4 @@
-//! Who looks on while a run goes on.
+//! Observers of a run in progress.
 
 use crate::Signals;
 use anyhow::Result;
@@ -35,8 +35,7 @@ pub struct RunControl {
     pub report: bool,
 }
 
-/// Looks on while a run goes on. An error of an observer ends the run and is returned by what runs
-/// it.
+/// Observes a run in progress. An error of an observer ends the run, and the runner returns it.
 pub trait RunObserver {
     /// The engine makes files of a job before its I/O.
     fn laying_out(&mut self, _job: &str, _files: u64, _bytes: u64) -> Result<()> {

@@ -1,4 +1,4 @@
-//! Logs to be replayed: opened, merged, read and given to their jobs, before anything is touched.
+//! Logs to replay: merged, read and attached to their jobs before the run.
 
 use host::Host;
 use job::{Invocation, Job};
@@ -14,11 +14,10 @@ use trace::{Name, Recording, Source, TraceError};
 /// Bytes of a log read at a time.
 const BLOCK: usize = 1 << 20;
 
-/// Gives every job that replays something what its logs hold, and makes sure that those which record
-/// something can.
+/// Reads the logs that jobs replay, and checks that the logs that jobs record can be written.
 ///
 /// # Errors
-/// What is wrong with a log, and where; a line of it for the user.
+/// What is wrong with a log, in one line with the job.
 pub fn attach(invocation: &mut Invocation, host: &Host) -> Result<(), String> {
     let merges_only = invocation.merge_only;
     let merges = |job: &Job| job.replay.is_on() && job.replay.merge.file.is_some();
@@ -29,31 +28,31 @@ pub fn attach(invocation: &mut Invocation, host: &Host) -> Result<(), String> {
     }
     for job in &mut invocation.jobs {
         let place = format!("{}: job '{}'", job.identity.origin, job.identity.name);
-        let told = |text: String| format!("{place}: {text}");
+        let in_job = |text: String| format!("{place}: {text}");
         if job.replay.is_on() {
-            merge(job).map_err(told)?;
+            merge(job).map_err(in_job)?;
             if !merges_only {
-                let recordings = read_all(job, host).map_err(told)?;
+                let recordings = read_all(job, host).map_err(in_job)?;
                 job.attach(recordings);
             }
         }
         if let Some(log) = job.replay.write.as_ref().filter(|_| !merges_only) {
-            check_writable(log).map_err(|e| told(format!("write_iolog={log}: {e}")))?;
+            check_writable(log).map_err(|e| in_job(format!("write_iolog={log}: {e}")))?;
         }
     }
     Ok(())
 }
 
-/// One that cannot be written is to be found before the run, not by it.
+/// Checks before the run that a log can be written.
 fn check_writable(log: &str) -> Result<(), String> {
-    let told = |e| format!("it cannot be written: {e}; name another file");
+    let text = |e| format!("it cannot be written: {e}; name another file");
     let is_new = std::fs::symlink_metadata(log).is_err();
-    OpenOptions::new().append(true).create(true).open(log).map(drop).map_err(told)?;
-    // What is refused after this leaves nothing behind.
-    if is_new { std::fs::remove_file(log).map_err(told) } else { Ok(()) }
+    OpenOptions::new().append(true).create(true).open(log).map(drop).map_err(text)?;
+    // A later refusal must not leave the file behind.
+    if is_new { std::fs::remove_file(log).map_err(text) } else { Ok(()) }
 }
 
-/// Merges the job's traces, if it asks for that, and has the job replay what came of it.
+/// Merges the traces of a job with merge_blktrace_file, and lets the job replay the result.
 fn merge(job: &mut Job) -> Result<(), String> {
     let replay = &mut job.replay;
     let Some(to) = replay.merge.file.clone() else { return Ok(()) };
@@ -77,7 +76,7 @@ fn merge(job: &mut Job) -> Result<(), String> {
             runs: replay.merge.runs.get(at).copied().unwrap_or(1),
         })
         .collect();
-    // A trace that is wrong is to leave nothing half-written behind.
+    // A first pass without output, so that a wrong trace leaves no incomplete file.
     trace::merge(&sources, &mut io::sink()).map_err(|e| merge_error(&replay.logs, &to, e))?;
     let out = File::create(&to).map_err(|e| merge_error(&replay.logs, &to, (None, e.into())))?;
     let mut out = BufWriter::with_capacity(BLOCK, out);
@@ -98,7 +97,7 @@ fn same_file(a: &str, b: &str) -> bool {
     a == b || canonical(a).is_some_and(|a| Some(a) == canonical(b))
 }
 
-/// What the logs of a job hold, each read once.
+/// Reads the logs of a job, each once.
 fn read_all(job: &Job, host: &Host) -> Result<Vec<Arc<Recording>>, String> {
     let clones = usize::try_from(job.identity.numjobs.unwrap_or(1)).unwrap_or(usize::MAX);
     let mut read: HashMap<&str, Arc<Recording>> = HashMap::new();

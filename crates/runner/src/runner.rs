@@ -51,9 +51,9 @@ impl PlannedRun {
 
 /// A run that was made, archived and judged.
 pub struct Execution {
-    /// What was measured.
+    /// The record of the run.
     pub record: RunRecord,
-    /// What it is worth.
+    /// Its judgement.
     pub judged: Judged,
 }
 
@@ -237,7 +237,7 @@ impl Runner {
     }
 }
 
-/// Writes the log files of all workers; what fails is in their records, and told.
+/// Writes the log files of all workers. Failures are in the records, and returned as messages.
 fn write_logs(outcome: &mut Outcome) -> Vec<Message> {
     let (logbook, mut files) = (&outcome.logbook, formats::logs::LogFiles::default());
     let jobs = outcome.jobs.iter_mut().enumerate();

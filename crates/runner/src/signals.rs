@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-/// A signal within this time after another is the same one: a terminal sends it to a program and to
-/// its parent, which passes it on. It must not end the program before the results are shown.
-const SAME: Duration = Duration::from_millis(500);
+/// A second signal within this time counts as the first: a terminal sends it to the program and to its
+/// parent, which may forward it. That must not end the program before the results are shown.
+const REPEAT_WINDOW: Duration = Duration::from_millis(500);
 
-/// The signals that came.
+/// The signals caught so far.
 pub struct Signals {
     caught: Arc<AtomicUsize>,
     requests: Arc<AtomicU64>,
@@ -22,13 +22,13 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// From now on SIGINT and SIGTERM are noted, and a second one ends the program at once; each
-    /// SIGUSR1 is counted.
+    /// Catches SIGINT and SIGTERM, of which a second one ends the program at once, and counts SIGUSR1.
     ///
     /// # Errors
-    /// When a handler, or the thread that waits for signals, cannot be had.
+    /// When a handler cannot be installed, or the thread that waits for signals cannot be started.
     pub fn catch() -> Result<Signals> {
-        // A limit on file sizes is met as an error of the write, not by ending the program.
+        // With a handler, a write beyond the file size limit returns an error instead of ending the
+        // program.
         signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
         let mut incoming = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGUSR1])?;
         let incoming_too = incoming.handle();
@@ -46,7 +46,7 @@ impl Signals {
                         caught.store(signal as usize, Ordering::Relaxed);
                         first = Some(Instant::now());
                     }
-                    (signal, Some(at)) if at.elapsed() > SAME => {
+                    (signal, Some(at)) if at.elapsed() > REPEAT_WINDOW => {
                         live::Terminal::restore();
                         signal_hook::low_level::exit(128 + signal);
                     }
@@ -59,8 +59,8 @@ impl Signals {
         Ok(signals)
     }
 
-    /// From now on SIGHUP (the terminal is gone) ends a run as SIGINT does, unless this process was
-    /// started with it ignored (nohup).
+    /// Catches SIGHUP (the terminal is gone) like SIGINT, unless this process was started with it ignored
+    /// (nohup).
     ///
     /// # Errors
     /// When a handler cannot be installed.
@@ -71,7 +71,7 @@ impl Signals {
         }
     }
 
-    /// The signal that came to end the run.
+    /// The signal that asked to end the run, if one did.
     pub fn caught(&self) -> Option<i32> {
         match self.caught.load(Ordering::Relaxed) {
             0 => None,
@@ -79,7 +79,7 @@ impl Signals {
         }
     }
 
-    /// Whether a signal came, for code that outlives this reference.
+    /// A function that returns whether a signal was caught, for code that outlives this reference.
     pub fn watch(&self) -> impl Fn() -> bool + use<> {
         let caught = Arc::clone(&self.caught);
         move || caught.load(Ordering::Relaxed) != 0
@@ -99,8 +99,8 @@ pub fn is_ignored(signal: i32) -> bool {
     mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
-/// The signals that stop and continue the program (SIGTSTP, SIGCONT) while it owns the terminal. When
-/// this is dropped they have their default effect again.
+/// Catches the signals that stop and continue the program (SIGTSTP, SIGCONT) while it owns the terminal.
+/// When this is dropped, they have their default effect again.
 pub struct Pauses(&'static PauseFlags);
 
 #[derive(Default)]
@@ -112,7 +112,7 @@ struct PauseFlags {
 }
 
 impl PauseFlags {
-    /// Handlers stay for as long as the program lives, so they are made once.
+    /// Installs the handlers. They cannot be removed, so this is called once.
     fn register() -> io::Result<PauseFlags> {
         let noted = PauseFlags::default();
         flag::register_conditional_default(SIGTSTP, Arc::clone(&noted.default))?;
@@ -123,10 +123,10 @@ impl PauseFlags {
 }
 
 impl Pauses {
-    /// From now on the signals set flags.
+    /// Catches the signals from now on.
     ///
     /// # Errors
-    /// When a handler cannot be had.
+    /// When a handler cannot be installed.
     pub fn catch() -> Result<Pauses> {
         static NOTED: OnceLock<PauseFlags> = OnceLock::new();
         let noted = match NOTED.get() {
@@ -142,17 +142,17 @@ impl Pauses {
         Ok(Pauses(noted))
     }
 
-    /// Whether it was asked to stop for a while since the last call.
+    /// Whether SIGTSTP was caught since the last call.
     pub fn is_to_stop(&self) -> bool {
         self.0.stopped.swap(false, Ordering::Relaxed)
     }
 
-    /// Whether it was continued since the last call.
+    /// Whether SIGCONT was caught since the last call.
     pub fn was_continued(&self) -> bool {
         self.0.continued.swap(false, Ordering::Relaxed)
     }
 
-    /// Stops this process, and returns when it is continued.
+    /// Stops this process; returns when it is continued.
     ///
     /// # Errors
     /// When the signal cannot be sent.

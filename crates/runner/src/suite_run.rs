@@ -63,7 +63,7 @@ pub trait SuiteObserver {
     fn messages(&mut self, messages: &[Message]);
     /// A line about a finished run.
     fn line(&mut self, text: &str);
-    /// A signal ends the run that goes on.
+    /// A signal ends the current run.
     fn stopping(&mut self, signal: i32);
     /// A run has ended: other text may follow.
     fn end(&mut self);

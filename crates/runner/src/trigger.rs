@@ -1,15 +1,15 @@
-//! Triggers: a file that appears or a time that passes ends the run, then a command runs.
+//! Triggers (`--trigger`): when a file appears or a time has passed, the run ends and a command runs.
 
 use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
 
-/// A run whose I/O does not come back is not waited for: power is to be cut now, not once the disk
-/// answers.
+/// Longest wait for the run to save its states. The command usually cuts the power, which must not wait
+/// for a disk that does not answer.
 pub const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A trigger that is set, or none.
+/// A trigger; by default one that never goes off.
 #[derive(Default)]
 pub struct Trigger {
     file: Option<PathBuf>,
@@ -22,21 +22,20 @@ pub struct Trigger {
 }
 
 impl Trigger {
-    /// Sets it; time counts from now.
-    pub fn set(asked: &job::Trigger) -> Trigger {
+    /// Sets a trigger. Its timeout counts from now.
+    pub fn set(options: &job::Trigger) -> Trigger {
         let deadline =
-            asked.timeout.and_then(|t| Instant::now().checked_add(Duration::from_nanos(t.0)));
-        let command = asked.command.clone().map(|command| ("trigger", command));
+            options.timeout.and_then(|t| Instant::now().checked_add(Duration::from_nanos(t.0)));
+        let command = options.command.clone().map(|command| ("trigger", command));
         Trigger {
-            file: asked.file.clone(),
+            file: options.file.clone(),
             deadline,
             command: RefCell::new(command),
             ..Trigger::default()
         }
     }
 
-    /// Whether it is pulled just now; once only. Its file is removed, so that it can be pulled
-    /// again.
+    /// Whether the trigger goes off now; true once. Removes its file, so that another run can use it.
     pub fn goes_off(&self) -> bool {
         if self.was_pulled() {
             return false;
@@ -53,7 +52,7 @@ impl Trigger {
         self.was_pulled()
     }
 
-    /// Somebody else has pulled it, for this command to run here.
+    /// Pulls the trigger on behalf of a client, with this command.
     pub fn pull(&self, command: Option<String>) {
         if !self.was_pulled() {
             self.pulled.set(Some(Instant::now()));
@@ -66,16 +65,16 @@ impl Trigger {
         self.pulled.get().is_some()
     }
 
-    /// Whether it was pulled and its command is to run now: states of the run are kept, or were
-    /// waited for in vain.
-    pub fn is_ripe(&self, kept: bool) -> bool {
+    /// Whether to run the command now: the trigger was pulled, and the states are saved or
+    /// [`PATIENCE`] has passed.
+    pub fn is_command_due(&self, kept: bool) -> bool {
         let late = |pulled: Instant| pulled.elapsed() >= PATIENCE;
         !self.done.get() && self.pulled.get().is_some_and(|pulled| kept || late(pulled))
     }
 
-    /// Runs the command once it is ripe; once only.
+    /// Runs the command if it is due; once.
     pub fn settle(&self, kept: bool) {
-        if self.is_ripe(kept) {
+        if self.is_command_due(kept) {
             self.done.set(true);
             let command = self.command.borrow();
             let ran = command.as_ref().map_or(Ok(()), |(option, text)| execute(option, text));
@@ -83,16 +82,16 @@ impl Trigger {
         }
     }
 
-    /// How the command failed, if it did.
+    /// Why the command failed, if it did.
     pub fn failure(&self) -> Option<String> {
         self.failure.borrow().clone()
     }
 }
 
-/// Runs a command of the shell, which may say what it likes.
+/// Runs a shell command.
 ///
 /// # Errors
-/// How it failed.
+/// Why it failed.
 fn execute(option: &str, command: &str) -> Result<(), String> {
     let failed = |how: String| Err(format!("--{option}='{command}': {how}"));
     match Command::new("/bin/sh").arg("-c").arg(command).status() {
@@ -117,7 +116,7 @@ mod tests {
     use record::Nanos;
 
     #[test]
-    fn a_file_pulls_it_once_and_is_gone() {
+    fn a_file_pulls_the_trigger_once_and_is_removed() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("go");
         let asked = job::Trigger { file: Some(file.clone()), ..job::Trigger::default() };
@@ -129,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn time_pulls_it() {
+    fn a_timeout_pulls_the_trigger() {
         let after =
             |time| Trigger::set(&job::Trigger { timeout: Some(time), ..job::Trigger::default() });
         assert!(after(Nanos(0)).goes_off());
@@ -137,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn its_command_runs_once_and_not_before_states_are_kept() {
+    fn the_command_runs_once_and_not_before_states_are_saved() {
         let directory = tempfile::tempdir().unwrap();
         let told = directory.path().join("told");
         let trigger = Trigger::default();

@@ -2,7 +2,7 @@
 
 use crate::exit;
 use crate::output::{Output, describe, say};
-use crate::suites::scratch::Scratch;
+use crate::suites::scratch::{Scratch, size_refusal};
 use crate::suites::{self, SuiteOptions, device};
 use anyhow::{Context, Result};
 use clap::Args;
@@ -17,7 +17,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use suite::Target;
 use suite::curve::{Access, Bound, Conclusion, Curve, DEPTHS, Figure, Setting, conclude, depths};
-use suite::test::{Length, SizeError};
+use suite::test::Length;
 
 /// Default length of a window: nine depths, three times each, take a minute.
 const DEFAULT_TIME: Nanos = Nanos::from_millis(1500);
@@ -181,7 +181,8 @@ impl MeasuredTarget {
             return MeasuredTarget::device(arguments, runner);
         }
         let file = Scratch::under(&arguments.path, "knee", runner.machine(), false)?;
-        let size = suite::test::size(Length::Quick, file.free, arguments.size).map_err(refused)?;
+        let size =
+            suite::test::size(Length::Quick, file.free, arguments.size).map_err(size_refusal)?;
         Ok(MeasuredTarget { place: Target::new(&file.path, file.direct), size, file: Some(file) })
     }
 
@@ -192,15 +193,15 @@ impl MeasuredTarget {
         let writes = Access::named(&arguments.rw).is_some_and(Access::writes);
         if writes && !device::may_destroy(&arguments.allow_destroy, path, &target) {
             return Err(Refusal::target(format!(
-                "--rw={} overwrites {path}: say --allow-destroy={path} if what it holds may go, or \
-                 name a directory, where one file is made and removed",
+                "--rw={} would overwrite {path}; give --allow-destroy={path} to allow it, or name a \
+                 directory for a temporary file",
                 arguments.rw
             )));
         }
         let size = match arguments.size {
             Some(size) if size > target.size => {
                 return Err(Refusal::target(format!(
-                    "--size: {} bytes are more than the {} of {path}",
+                    "--size: {} bytes exceed the {} bytes of {path}",
                     size.0, target.size.0
                 )));
             }
@@ -209,13 +210,6 @@ impl MeasuredTarget {
         };
         let place = Target::new(path, device::takes_direct(&target));
         Ok(MeasuredTarget { place, size, file: None })
-    }
-}
-
-fn refused(error: SizeError) -> anyhow::Error {
-    match error {
-        SizeError::TooSmall { .. } => Refusal::usage(error.to_string()),
-        _ => Refusal::target(error.to_string()),
     }
 }
 
@@ -241,17 +235,17 @@ fn setting(arguments: &Arguments, target: &MeasuredTarget, seed: u64) -> Result<
     })
 }
 
-/// Better found before the file is filled than after it.
+/// Checks the block size, before the file is filled.
 fn check_block(block: Bytes, target: &MeasuredTarget, threads: u32) -> Result<()> {
     let room = target.size.0 / u64::from(threads);
     let wrong = match block.0 {
-        0 => "an access has at least one byte: give a size such as 4k".into(),
+        0 => "must be at least one byte; give a size such as 4k".into(),
         size if size > room => format!(
-            "{size} bytes do not fit into the {room} that each thread has: give less, or a larger \
+            "{size} bytes do not fit into the {room} bytes of each thread; give less, or a larger \
              --size"
         ),
         size if target.place.direct && size % SECTOR != 0 => format!(
-            "{size} is no multiple of {SECTOR}, and O_DIRECT moves whole sectors: give {}",
+            "{size} is not a multiple of {SECTOR}, which O_DIRECT requires; give {}",
             size.next_multiple_of(SECTOR)
         ),
         _ => return Ok(()),

@@ -58,9 +58,9 @@ pub struct Arguments {
 enum Kind {
     /// Coloured cells over two dimensions.
     Heatmap,
-    /// A landscape over two dimensions; several sources as nets over one floor.
+    /// A surface over two dimensions; several sources as wire frames over the same base.
     Surface,
-    /// Lines along one dimension, with bands of their intervals.
+    /// Lines along one dimension, with bands for the intervals.
     Lines,
     /// Bars along one dimension, with their intervals.
     Bars,
@@ -77,8 +77,7 @@ impl From<Kind> for plot::Kind {
     }
 }
 
-/// Draws and writes. 0: all pictures are there; 1: one could not be written; 2: a file or the
-/// request cannot be used.
+/// Draws and writes the pictures. 0: done; 1: a picture could not be written; 2: usage error.
 pub fn main(arguments: &Arguments) -> Result<u8> {
     let drawn = draw(arguments).map_err(Refusal::usage)?;
     for path in &arguments.output {
@@ -103,8 +102,8 @@ fn draw(arguments: &Arguments) -> Result<DrawnPlot, String> {
     plot::picture(&sources, &request)
 }
 
-/// Names and paths of sources: names as given, or those of the files; or the whole paths, where files
-/// have the same name.
+/// Names and paths of sources. The name is the given one, else that of the file, else, if several files
+/// have the same name, the path.
 pub fn named(sources: &[String]) -> Vec<(String, PathBuf)> {
     let stem =
         |path: &Path| path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
@@ -116,8 +115,8 @@ pub fn named(sources: &[String]) -> Vec<(String, PathBuf)> {
     let is_alone =
         |path: &Path| split.iter().filter(|(_, other)| stem(other) == stem(path)).count() < 2;
     let name = |(name, path): &(Option<String>, PathBuf)| {
-        let usual = || if is_alone(path) { stem(path) } else { path.display().to_string() };
-        (name.clone().unwrap_or_else(usual), path.clone())
+        let default = || if is_alone(path) { stem(path) } else { path.display().to_string() };
+        (name.clone().unwrap_or_else(default), path.clone())
     };
     split.iter().map(name).collect()
 }
@@ -150,7 +149,7 @@ fn is_png(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png"))
 }
 
-/// Writes the picture in the format its name asks for.
+/// Writes the picture in the format of the file's ending.
 pub fn write(picture: &Picture, path: &Path) -> Result<(), String> {
     let bytes = match is_png(path) {
         true => picture.png(SCALE).map_err(|error| error.to_string())?,
@@ -159,7 +158,7 @@ pub fn write(picture: &Picture, path: &Path) -> Result<(), String> {
     write_file(path, &bytes)
 }
 
-/// A file whose name says its format.
+/// Parses a file name with a known ending.
 pub fn output(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     let is_svg = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg"));
@@ -169,7 +168,7 @@ pub fn output(text: &str) -> Result<PathBuf, String> {
     }
 }
 
-/// "bs=4k" as dimension and value.
+/// Parses a dimension and a value, such as "bs=4k".
 fn at(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((dimension, value)) if !dimension.is_empty() => Ok((dimension.into(), value.into())),

@@ -1,15 +1,15 @@
 //! `fathom test`: a standard test of the storage under a path.
 
 use crate::output::{Output, say};
-use crate::suites::scratch::Scratch;
+use crate::suites::scratch::{Scratch, size_refusal};
 use crate::suites::{self, SuiteOptions};
 use anyhow::Result;
 use clap::Args;
 use record::Bytes;
-use runner::{Refusal, Runner};
+use runner::Runner;
 use std::ffi::OsString;
 use suite::Target;
-use suite::test::{Length, SizeError};
+use suite::test::Length;
 
 /// The examples in the help, above the options.
 const EXAMPLES: &str = "\
@@ -55,7 +55,7 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
         (_, true) => Length::Thorough,
         _ => Length::Normal,
     };
-    let size = suite::test::size(length, file.free, arguments.size).map_err(refused)?;
+    let size = suite::test::size(length, file.free, arguments.size).map_err(size_refusal)?;
     let seed = arguments.seed.unwrap_or_else(runner::fresh_seed);
     let target = Target::new(&file.path, file.direct);
     let mut test = suite::test::Test::new(suite::test::Setting { target, size, length, seed });
@@ -82,11 +82,4 @@ pub fn main(arguments: &Arguments) -> Result<u8> {
     end?;
     let failed = saved.is_lost || !conclusion.failures.is_empty();
     Ok(suites::exit_code(conclusion.interrupted_by, failed))
-}
-
-fn refused(error: SizeError) -> anyhow::Error {
-    match error {
-        SizeError::TooSmall { .. } => Refusal::usage(error.to_string()),
-        _ => Refusal::target(error.to_string()),
-    }
 }

@@ -2,7 +2,7 @@
 
 use crate::exit;
 use crate::output::{Output, describe};
-use crate::suites::scratch::Scratch;
+use crate::suites::scratch::{Scratch, size_refusal};
 use crate::suites::{self, SuiteOptions, device};
 use anyhow::{Context, Result};
 use clap::Args;
@@ -21,7 +21,7 @@ use std::io::{self, ErrorKind};
 use std::os::fd::AsFd;
 use std::time::Instant;
 use suite::Target;
-use suite::test::{Length, SizeError};
+use suite::test::Length;
 use suite::trim::{Discard, PIECE_MAX, Range, Setting, Writes, conclude};
 
 /// Default length of a window of writes.
@@ -322,11 +322,7 @@ impl<'a> TrimTarget<'a> {
         }
         let path = &self.arguments.path;
         let file = Scratch::under(path, "trim", self.runner.machine(), false)?;
-        let refused = |error: SizeError| match error {
-            SizeError::TooSmall { .. } => Refusal::usage(error.to_string()),
-            _ => Refusal::target(error.to_string()),
-        };
-        let size = suite::test::size(Length::Quick, file.free, asked).map_err(refused)?;
+        let size = suite::test::size(Length::Quick, file.free, asked).map_err(size_refusal)?;
         Ok((Target::new(&file.path, file.direct), size, Some(file)))
     }
 

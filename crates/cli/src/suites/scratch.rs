@@ -14,6 +14,7 @@ use std::os::unix::fs::{DirBuilderExt, FileTypeExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use suite::test::SizeError;
 
 /// Attempts to remove a directory that is not empty yet, and the time between them.
 const ATTEMPTS: u32 = 40;
@@ -131,6 +132,14 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         self.remove();
+    }
+}
+
+/// An unsuitable size of a temporary file, as a refusal.
+pub fn size_refusal(error: SizeError) -> anyhow::Error {
+    match error {
+        SizeError::TooSmall { .. } => Refusal::usage(error.to_string()),
+        _ => Refusal::target(error.to_string()),
     }
 }
 

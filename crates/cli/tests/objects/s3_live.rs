@@ -57,7 +57,7 @@ fn without_a_terminal_there_is_no_picture() {
     let (server, directory) = (server(), scratch());
     let words = "put --size=1k --duration=1 --live";
     let ran = crate::common::run(&mut s3(&server, directory.path(), words)).expect(2);
-    assert!(ran.err.contains("--live: standard output is no terminal"), "{}", ran.err);
+    assert!(ran.err.contains("--live: standard output is not a terminal"), "{}", ran.err);
     assert_eq!(server.asked(), []);
 }
 

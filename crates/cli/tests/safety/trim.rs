@@ -166,7 +166,7 @@ fn a_device_is_emptied_only_when_it_is_named_and_nobody_uses_it() {
         assert!(said(&dry).contains(part), "{}", dry.out);
     }
     let refused = trim(at, &[name, "--commit"]).expect(3);
-    assert!(refused.err.contains(&format!("say --allow-destroy={name}")), "{}", refused.err);
+    assert!(refused.err.contains(&format!("give --allow-destroy={name}")), "{}", refused.err);
     assert!(allocated(&device.file) > 0, "nothing was discarded");
     let other = trim(at, &[name, "--commit", "--allow-destroy=/dev/null"]).expect(3);
     assert!(other.out.is_empty(), "{}", other.out);
@@ -333,10 +333,10 @@ fn what_does_not_suit_is_refused() {
         (&["/dev/null"], 3, "nor a block device that /sys lists"),
         (&[".", "--before-after"], 2, "--commit"),
         (&[".", "--length=lots"], 2, "expected a size such as"),
-        (&[".", "--length=0"], 2, "--length: of 0 bytes"),
+        (&[".", "--length=0"], 2, "--length: must be more than 0 bytes"),
         (&[".", "--repeat=3"], 2, "--before-after"),
         (&[name, "--minimum=4k"], 2, "--minimum: a device has no free ranges"),
-        (&[name, "--offset=1"], 2, "give multiples of that"),
+        (&[name, "--offset=1"], 2, "give multiples of it"),
         (&[name, "--length=1g"], 2, "exceed the 8388608 bytes of"),
     ];
     for (arguments, code, text) in cases {

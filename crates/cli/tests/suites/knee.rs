@@ -109,7 +109,7 @@ fn devices_are_read_and_only_overwritten_when_named() {
     for rw in ["randwrite", "write", "randrw"] {
         let rw = format!("--rw={rw}");
         let ran = knee(at, &[&[name, &rw][..], &short].concat()).expect(3);
-        assert!(ran.err.contains(&format!("say --allow-destroy={name}")), "{}", ran.err);
+        assert!(ran.err.contains(&format!("give --allow-destroy={name}")), "{}", ran.err);
     }
     assert!(fs::read(&device.file).unwrap() == before, "nothing was written");
     let allowed = format!("--allow-destroy={name}");
@@ -158,8 +158,8 @@ fn what_does_not_suit_is_refused_before_anything_is_touched() {
         (&["--depths=8..2"], 2, "does not rise"),
         (&["--p99=2"], 2, "a time with its unit"),
         (&["--bs=64m", "--size=32m"], 2, "do not fit"),
-        (&["--bs=0", "--size=32m"], 2, "--bs: an access has at least one byte"),
-        (&["--bs=3000", "--size=32m"], 2, "--bs: 3000 is no multiple of 512"),
+        (&["--bs=0", "--size=32m"], 2, "--bs: must be at least one byte"),
+        (&["--bs=3000", "--size=32m"], 2, "--bs: 3000 is not a multiple of 512"),
         (&["--write-job=no/where.fio"], 2, "its directory is not there"),
         (&["a#b", "--write-job=x.fio"], 2, "contains characters with a meaning in job files"),
         (&["--record=no/where.json"], 2, "its directory is not there"),

@@ -132,7 +132,7 @@ fn mistakes_are_told_before_anything_runs() {
         crate::common::scratch().path(),
         &["--live", "--name=a", "--ioengine=null", "--size=1m"],
     );
-    assert!(ran.err.contains("--live: standard output is no terminal"), "{}", ran.err);
+    assert!(ran.err.contains("--live: standard output is not a terminal"), "{}", ran.err);
     assert_eq!((ran.code, ran.out.as_str()), (2, ""));
     let elsewhere = ["--live", "--client=localhost", "--name=a"];
     assert_eq!(

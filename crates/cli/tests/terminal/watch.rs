@@ -146,7 +146,7 @@ fn a_log_is_gone_on_with_and_a_line_cut_off_costs_itself() {
     assert_eq!(starts, 2);
     let ran = watch(&["--replay", log]).expect(0);
     assert_eq!(ran.out.lines().filter(|line| line.contains(" cpu ")).count(), 4);
-    assert!(ran.err.contains("a line was cut off"), "{}", ran.err);
+    assert!(ran.err.contains("1 line is cut off"), "{}", ran.err);
 }
 
 #[test]

@@ -79,7 +79,7 @@ fn what_runs_nothing_or_is_told_not_to_archives_nothing() {
         assert_eq!(names(at), [""; 0]);
     }
     let both = [&["run", "--archive=b.db", "--no-archive"][..], &TINY].concat();
-    assert!(archiving(at, &both).expect(2).err.contains("leave out one"));
+    assert!(archiving(at, &both).expect(2).err.contains("leave one of them out"));
     archiving(at, &[&["run", "--archive=b.db"][..], &TINY].concat()).expect(0);
     assert_eq!(names(at), ["b.db"], "the option comes before the variable");
 }

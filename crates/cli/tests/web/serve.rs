@@ -401,7 +401,7 @@ fn runs_are_started_only_where_that_is_allowed_and_never_beyond_the_guards() {
         ("[a]\nioengine=exec\nprogram=/bin/true\n", target, "starts a program"),
         ("include /etc/passwd\n", target, "must not include files"),
         ("[a]\nnonsense=1\n", target, "nonsense"),
-        ("[a]\nsize=1m\n", "relative", "whole path"),
+        ("[a]\nsize=1m\n", "relative", "absolute path"),
         ("[a]\nsize=1m\n", "/nowhere/at/all", "not there"),
         ("", target, "no job"),
     ] {

@@ -101,7 +101,7 @@ impl StatusTicker {
         Ok(())
     }
 
-    /// Shows a line over the one that is there or, when that has stood long enough, below it.
+    /// Draws a line over the current one, or below it if `newline` is set.
     fn draw(&mut self, line: String) -> Result<()> {
         let newline = std::mem::take(&mut self.newline) && self.drawn;
         (self.drawn, self.begun) = (self.redraw, true);

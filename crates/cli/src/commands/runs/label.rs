@@ -5,6 +5,7 @@ use crate::output::say;
 use anyhow::Result;
 use archive::Choice;
 use clap::Args;
+use record::human::counted;
 use runner::Refusal;
 
 /// Arguments of `fathom runs tag`.
@@ -94,7 +95,6 @@ pub fn remove(arguments: &Remove, choice: &Choice) -> Result<()> {
         return Err(Refusal::target(text));
     }
     archive.remove(&ids).map_err(refused)?;
-    let plural = if ids.len() == 1 { "" } else { "s" };
-    say(&format!("{} run{plural} removed\n", ids.len()));
+    say(&format!("{} removed\n", counted(ids.len(), "run")));
     Ok(())
 }

@@ -6,6 +6,7 @@ use anyhow::{Result, bail};
 use archive::{Archive, Choice, Filter, Row, RunId, Summary};
 use clap::Args;
 use judge::Judged;
+use record::human::counted;
 
 /// Arguments of `fathom runs rejudge`.
 #[derive(Args)]
@@ -50,8 +51,7 @@ pub fn main(arguments: &Arguments, choice: &Choice) -> Result<()> {
     ))?;
     match unread {
         0 => Ok(()),
-        1 => bail!("1 record could not be read"),
-        several => bail!("{several} records could not be read"),
+        unread => bail!("{} could not be read", counted(unread, "record")),
     }
 }
 

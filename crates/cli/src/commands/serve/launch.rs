@@ -70,9 +70,11 @@ impl Launcher for Children {
         };
         let mut all = self.all();
         if all.values_mut().any(Started::goes_on) {
-            return Err("a run that was started here goes on: two at once would measure each \
-                        other; wait for its end"
-                .into());
+            return Err(
+                "a run that was started here is in progress; two runs at once would disturb \
+                        each other, so wait for its end"
+                    .into(),
+            );
         }
         let (given, directory) = target_section(target)?;
         let number = all.keys().next_back().map_or(1, |last| last + 1);

@@ -102,7 +102,7 @@ impl<'a> ClientRunObserver<'a> {
 
     /// Runs the command of a pulled trigger as soon as the client has stored the verify states.
     fn settle_trigger(&mut self, run: &RunInProgress, ended: bool) {
-        if self.trigger.is_ripe(ended) {
+        if self.trigger.is_command_due(ended) {
             verify_states::send(self.session, &run.so_far());
             self.say(&FromServer::Kept);
             self.wait_until_stored();
