@@ -63,7 +63,7 @@ impl Archive {
             lineage,
             bytes: json.len(),
             packed,
-            found: SearchTerms::from_record(record),
+            terms: SearchTerms::from_record(record),
         };
         match self.write(|connection| insert(connection, &entry)) {
             Err(ArchiveError::Damaged { reason, .. }) => {
@@ -119,7 +119,7 @@ impl Archive {
         &mut self,
         change: impl Fn(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, ArchiveError> {
-        let path = &self.place.path;
+        let path = &self.location.path;
         let failed = |error: rusqlite::Error| ArchiveError::from_sqlite(path, &error);
         // Immediate: a transaction that starts with a read fails if another program writes
         // meanwhile.
@@ -154,7 +154,7 @@ struct Entry<'a> {
     lineage: &'a Lineage,
     bytes: usize,
     packed: Vec<u8>,
-    found: SearchTerms,
+    terms: SearchTerms,
 }
 
 fn packed(json: &[u8]) -> std::io::Result<Vec<u8>> {
@@ -171,7 +171,7 @@ fn cell(record: &RunRecord) -> [Option<String>; 2] {
 }
 
 fn insert(connection: &Connection, entry: &Entry) -> rusqlite::Result<RunId> {
-    let Entry { record, lineage, bytes, packed, found } = entry;
+    let Entry { record, lineage, bytes, packed, terms } = entry;
     let together = lineage.set.as_ref();
     if let Some(SetInfo { id, seed, name }) = together {
         let sql =
@@ -194,17 +194,17 @@ fn insert(connection: &Connection, entry: &Entry) -> rusqlite::Result<RunId> {
             facts.hostname,
             facts.kernel,
             record.fathom_version,
-            found.joined(0),
-            found.joined(1),
-            found.joined(2),
-            found.joined(3),
-            found.iodepth,
-            found.joined(4),
-            found.joined(5),
-            found.joined(6),
-            found.joined(7),
-            found.command,
-            found.errors as i64,
+            terms.joined(0),
+            terms.joined(1),
+            terms.joined(2),
+            terms.joined(3),
+            terms.iodepth,
+            terms.joined(4),
+            terms.joined(5),
+            terms.joined(6),
+            terms.joined(7),
+            terms.command,
+            terms.errors as i64,
             record.interrupted_by,
             *bytes as i64,
         ],
@@ -213,7 +213,7 @@ fn insert(connection: &Connection, entry: &Entry) -> rusqlite::Result<RunId> {
     let sql = "INSERT INTO records (run, json) VALUES (?1, ?2)";
     connection.prepare_cached(sql)?.execute(params![number, packed])?;
     let mut insert = connection.prepare_cached("INSERT INTO facts VALUES (?1, ?2, ?3)")?;
-    for (name, value) in found.facts() {
+    for (name, value) in terms.facts() {
         insert.execute(params![number, name, value])?;
     }
     Ok(RunId(id))

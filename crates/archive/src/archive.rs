@@ -9,66 +9,66 @@ use std::path::Path;
 /// An open archive. Several programs may have it open at once.
 pub struct Archive {
     pub(crate) connection: Connection,
-    pub(crate) place: Location,
+    pub(crate) location: Location,
     /// Device and inode of the file.
     pub(crate) file: Option<(u64, u64)>,
     messages: Vec<String>,
 }
 
 impl Archive {
-    /// Opens the archive for adding. Makes it if there is none, migrates an older schema (a copy
-    /// stays beside it), and replaces a damaged archive by a new one, keeping the old file (see
+    /// Opens the archive for adding. Creates it if there is none, migrates an older schema (a copy
+    /// of the old file remains), and replaces a damaged archive by a new one, keeping the old file (see
     /// [`Archive::messages`]).
     ///
     /// # Errors
-    /// When it cannot be made or opened, an explicitly named file is not an archive, or a newer
+    /// When it cannot be created or opened, an explicitly named file is not an archive, or a newer
     /// fathom made it.
-    pub fn open(place: &Location) -> Result<Archive, ArchiveError> {
-        match Archive::try_open(place, Mode::Make) {
-            Err(ArchiveError::Damaged { reason, .. }) => Archive::instead(place, None, &reason),
+    pub fn open(location: &Location) -> Result<Archive, ArchiveError> {
+        match Archive::try_open(location, Mode::Make) {
+            Err(ArchiveError::Damaged { reason, .. }) => Archive::replace(location, None, &reason),
             opened => opened,
         }
     }
 
-    /// Opens an existing archive to read, list and label. Nothing is made or replaced. A read-only
+    /// Opens an existing archive to read, list and label. Creates and replaces nothing. A read-only
     /// file can be read.
     ///
     /// # Errors
     /// As [`Archive::open`]; also when there is no archive or it is damaged.
-    pub fn open_existing(place: &Location) -> Result<Archive, ArchiveError> {
-        Archive::try_open(place, Mode::Existing)
+    pub fn open_existing(location: &Location) -> Result<Archive, ArchiveError> {
+        Archive::try_open(location, Mode::Existing)
     }
 
-    fn try_open(place: &Location, mode: Mode) -> Result<Archive, ArchiveError> {
+    fn try_open(location: &Location, mode: Mode) -> Result<Archive, ArchiveError> {
         let mut messages = Vec::new();
-        let connection = open::open(place, mode, SCHEMA, &mut messages)?;
-        let file = open::identity(&place.path);
-        Ok(Archive { connection, place: place.clone(), file, messages })
+        let connection = open::open(location, mode, SCHEMA, &mut messages)?;
+        let file = open::identity(&location.path);
+        Ok(Archive { connection, location: location.clone(), file, messages })
     }
 
-    /// Replaces a damaged archive by a new one and keeps the old file, unless another program did
-    /// so meanwhile. `seen` identifies the file that was found damaged.
-    fn instead(
-        place: &Location,
+    /// Replaces a damaged archive by a new one and keeps the old file, unless another program
+    /// has done so. `seen` identifies the file that was found damaged.
+    fn replace(
+        location: &Location,
         seen: Option<(u64, u64)>,
         reason: &str,
     ) -> Result<Archive, ArchiveError> {
-        let _held = crate::quarantine::lock(&place.path)?;
-        let is_same = seen.is_none() || open::identity(&place.path) == seen;
-        let again = match is_same && seen.is_some() {
+        let _lock = crate::quarantine::lock(&location.path)?;
+        let is_same = seen.is_none() || open::identity(&location.path) == seen;
+        let reopened = match is_same && seen.is_some() {
             true => None,
-            false => Some(Archive::try_open(place, Mode::Make)),
+            false => Some(Archive::try_open(location, Mode::Make)),
         };
-        match again {
+        match reopened {
             Some(Err(ArchiveError::Damaged { .. })) | None => {}
             Some(opened) => return opened,
         }
-        let aside = crate::quarantine::put_aside(&place.path)?;
-        let mut fresh = Archive::try_open(place, Mode::Make)?;
+        let renamed = crate::quarantine::rename_damaged(&location.path)?;
+        let mut fresh = Archive::try_open(location, Mode::Make)?;
         fresh.messages.push(format!(
             "{}: the archive was damaged ({reason}); it was moved to {}, and a new one was made",
-            place.path.display(),
-            aside.display()
+            location.path.display(),
+            renamed.display()
         ));
         Ok(fresh)
     }
@@ -76,7 +76,7 @@ impl Archive {
     /// Replaces an archive that was found damaged while in use.
     pub(crate) fn replace_damaged(&mut self, reason: &str) -> Result<(), ArchiveError> {
         // The old file stays open until the new one exists.
-        let mut fresh = Archive::instead(&self.place, self.file, reason)?;
+        let mut fresh = Archive::replace(&self.location, self.file, reason)?;
         fresh.messages.splice(0..0, std::mem::take(&mut self.messages));
         *self = fresh;
         Ok(())
@@ -84,7 +84,7 @@ impl Archive {
 
     /// The file.
     pub fn path(&self) -> &Path {
-        &self.place.path
+        &self.location.path
     }
 
     /// Messages for the user about opening and using the archive. Each is returned once.
@@ -118,6 +118,6 @@ impl Archive {
     }
 
     pub(crate) fn failed(&self, error: &rusqlite::Error) -> ArchiveError {
-        ArchiveError::from_sqlite(&self.place.path, error)
+        ArchiveError::from_sqlite(&self.location.path, error)
     }
 }

@@ -37,10 +37,10 @@ pub enum ArchiveError {
     Foreign {
         /// The file.
         path: PathBuf,
-        /// What it is instead.
+        /// What the file is instead.
         what: &'static str,
     },
-    /// A newer program made it.
+    /// A newer program created the archive.
     #[error(
         "{path}: this archive has schema {found}, and this fathom reads schemas up to {known}: use a \
          newer fathom, or another file with --archive"
@@ -48,9 +48,9 @@ pub enum ArchiveError {
     Newer {
         /// The file.
         path: PathBuf,
-        /// Its schema.
+        /// Schema of the archive.
         found: i64,
-        /// The newest this program knows.
+        /// Newest schema that this program reads.
         known: i64,
     },
     /// The file is damaged.
@@ -76,7 +76,7 @@ pub enum ArchiveError {
     Unknown {
         /// As typed.
         name: String,
-        /// The tag that was most likely meant, as words; empty without one.
+        /// A suggestion of a similar tag, to append; empty if there is none.
         near: String,
     },
     /// Several runs or sets have this name.
@@ -84,7 +84,7 @@ pub enum ArchiveError {
     Ambiguous {
         /// As typed.
         name: String,
-        /// Their ids, the first few of them.
+        /// The first few of their ids.
         candidates: String,
     },
     /// A record cannot be read.
@@ -106,7 +106,7 @@ pub enum ArchiveError {
 }
 
 impl ArchiveError {
-    /// From an error of SQLite, in words that say what to do.
+    /// Converts an error of SQLite.
     pub(crate) fn from_sqlite(path: &Path, error: &rusqlite::Error) -> ArchiveError {
         let path = path.to_owned();
         let code = error.sqlite_error_code();
@@ -128,7 +128,7 @@ impl ArchiveError {
         ArchiveError::Unusable { path, reason }
     }
 
-    /// From an error of the system.
+    /// Converts an error of the operating system; `what` is what failed.
     pub(crate) fn from_io(path: &Path, what: &str, error: &io::Error) -> ArchiveError {
         let error = error.to_string();
         let error = error.split(" (os error ").next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Filters of runs, read from words: the same for `fathom runs`, the pages and the API.
+//! Filters of runs, parsed from words. `fathom runs`, the web pages and the API share this syntax.
 
 mod sql;
 mod value;
@@ -55,7 +55,7 @@ pub(crate) enum Condition {
     Column { column: &'static str, operator: Operator, limit: f64 },
     /// A figure compared with a number, in the measure's unit.
     Figure { measure: String, operator: Operator, limit: f64 },
-    /// Whether a signal ended it early.
+    /// Whether a signal ended the run early.
     Interrupted(bool),
     /// The text occurs in one of the text columns.
     Text(String),
@@ -79,7 +79,7 @@ pub(crate) enum Operator {
     GreaterOrEqual,
 }
 
-/// Longer ones first: ">=" begins with ">".
+/// Longer operators come first, because ">=" begins with ">".
 const OPERATORS: [(&str, Operator); 6] = [
     ("!=", Operator::NotEqual),
     ("<=", Operator::LessOrEqual),
@@ -89,8 +89,8 @@ const OPERATORS: [(&str, Operator); 6] = [
     (">", Operator::Greater),
 ];
 
-/// Keys with text values, and the column or fact they are compared with.
-const WORDS: [(&str, Subject); 11] = [
+/// Keys with text values, and the column or fact to compare.
+const TEXT_KEYS: [(&str, Subject); 11] = [
     ("host", Subject::Column("host")),
     ("kernel", Subject::Column("kernel")),
     ("fathom", Subject::Column("fathom")),
@@ -113,8 +113,8 @@ const ALIASES: [(&str, &str); 5] = [
     ("blocksize", "bs"),
 ];
 
-/// Keys with numbers, their columns and units.
-const NUMBERS: [(&str, &str, value::NumberKind); 6] = [
+/// Keys with numeric values, their columns and units.
+const NUMBER_KEYS: [(&str, &str, value::NumberKind); 6] = [
     ("errors", "errors", value::NumberKind::Count),
     ("warnings", "found_warnings", value::NumberKind::Count),
     ("findings", "(found_errors + found_warnings + found_notes)", value::NumberKind::Count),
@@ -124,7 +124,7 @@ const NUMBERS: [(&str, &str, value::NumberKind); 6] = [
 ];
 
 /// Sort keys and their columns.
-const SORTS: [(&str, &str); 15] = [
+const SORT_KEYS: [(&str, &str); 15] = [
     ("time", "started_ms"),
     ("iops", "iops"),
     ("bandwidth", "bandwidth"),
@@ -143,7 +143,7 @@ const SORTS: [(&str, &str); 15] = [
 ];
 
 /// Keys that are not properties of a run.
-const OTHERS: [&str; 7] = ["since", "until", "sort", "limit", "offset", "interrupted", "text"];
+const OTHER_KEYS: [&str; 7] = ["since", "until", "sort", "limit", "offset", "interrupted", "text"];
 
 impl Filter {
     /// Reads a line of words: `host=web* kind=test,sweep since=7d iops>100k p99<1ms "any text"`.
@@ -187,31 +187,36 @@ impl Filter {
             self.conditions.push(Condition::Text(word.into()));
             return Ok(());
         };
-        let plain = |what: &str| match operator {
+        let require_equal = |what: &str| match operator {
             Operator::Equal => Ok(()),
             _ => Err(format!("{what} is given with '='")),
         };
         match key {
-            "sort" => plain("an order").and_then(|()| sort(value)).map(|sort| self.sort = sort),
+            "sort" => require_equal("an order")
+                .and_then(|()| parse_sort(value))
+                .map(|sort| self.sort = sort),
             "limit" => {
-                plain("a limit")?;
+                require_equal("a limit")?;
                 value::whole_number(value).map(|limit| self.limit = Some(limit as u64))
             }
             "offset" => {
-                plain("an offset")?;
+                require_equal("an offset")?;
                 value::whole_number(value).map(|offset| self.offset = offset as u64)
             }
             "since" | "until" => {
-                plain("a time")?;
-                let [least, most] = value::time_range(value, now)?;
+                require_equal("a time")?;
+                let [start, end] = value::time_range(value, now)?;
                 let (operator, limit) = match key {
-                    "since" => (Operator::GreaterOrEqual, least),
-                    _ => (Operator::Less, most),
+                    "since" => (Operator::GreaterOrEqual, start),
+                    _ => (Operator::Less, end),
                 };
                 self.conditions.push(Condition::Column { column: "started_ms", operator, limit });
                 Ok(())
             }
-            _ => condition(key, operator, value).map(|one| self.conditions.push(one)),
+            _ => {
+                self.conditions.push(parse_condition(key, operator, value)?);
+                Ok(())
+            }
         }
     }
 }
@@ -221,26 +226,27 @@ fn split_condition(word: &str) -> Option<(&str, Operator, &str)> {
     let at = word.find(['=', '!', '<', '>'])?;
     let (key, rest) = word.split_at(at);
     let (sign, operator) = OPERATORS.into_iter().find(|(sign, _)| rest.starts_with(sign))?;
-    let named = key.chars().next()?.is_ascii_alphabetic()
+    let is_key = key.chars().next()?.is_ascii_alphabetic()
         && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '.' || c == '_');
-    named.then(|| (key, operator, &rest[sign.len()..]))
+    is_key.then(|| (key, operator, &rest[sign.len()..]))
 }
 
-fn condition(key: &str, operator: Operator, value: &str) -> Result<Condition, String> {
+fn parse_condition(key: &str, operator: Operator, value: &str) -> Result<Condition, String> {
     let key = ALIASES.iter().find(|(alias, _)| *alias == key).map_or(key, |(_, name)| name);
-    let word = WORDS.into_iter().find(|(name, _)| *name == key).map(|(_, of)| of);
+    let column = TEXT_KEYS.into_iter().find(|(name, _)| *name == key).map(|(_, subject)| subject);
     let fact = MULTI_VALUED.into_iter().find(|name| *name == key).map(Subject::Fact);
-    if let Some(subject) = word.or(fact) {
+    if let Some(subject) = column.or(fact) {
         let not = match operator {
             Operator::Equal => false,
             Operator::NotEqual => true,
             _ => return Err(format!("{key} is a word: compare it with '=' or '!='")),
         };
-        let pattern = |value: &str| if key == "bs" { block(value) } else { value.to_owned() };
+        let pattern =
+            |value: &str| if key == "bs" { stored_block_size(value) } else { value.to_owned() };
         let patterns: Vec<String> = value.split(',').map(pattern).collect();
         return Ok(Condition::Is { subject, patterns, not });
     }
-    if let Some((_, column, kind)) = NUMBERS.into_iter().find(|(name, ..)| *name == key) {
+    if let Some((_, column, kind)) = NUMBER_KEYS.into_iter().find(|(name, ..)| *name == key) {
         return Ok(Condition::Column { column, operator, limit: kind.read(value)? });
     }
     if key == "interrupted" {
@@ -268,19 +274,19 @@ fn condition(key: &str, operator: Operator, value: &str) -> Result<Condition, St
 }
 
 /// A block size as the archive stores it: "4096" is "4k".
-fn block(value: &str) -> String {
+fn stored_block_size(value: &str) -> String {
     value.parse().map_or_else(|_| value.to_lowercase(), size)
 }
 
-fn sort(value: &str) -> Result<Sort, String> {
+fn parse_sort(value: &str) -> Result<Sort, String> {
     let (descending, name) = match value.strip_prefix('-') {
         Some(name) => (true, name),
         None => (false, value),
     };
     let name = name.replace("bw", "bandwidth");
-    let known = SORTS.into_iter().find(|(known, _)| *known == name);
+    let known = SORT_KEYS.into_iter().find(|(known, _)| *known == name);
     let (_, column) = known.ok_or_else(|| {
-        let names: Vec<&str> = SORTS.into_iter().map(|(known, _)| known).collect();
+        let names: Vec<&str> = SORT_KEYS.into_iter().map(|(known, _)| known).collect();
         format!("lists are sorted by {}; -{} puts the largest first", names.join(", "), names[0])
     })?;
     Ok(Sort { column, descending })
@@ -288,20 +294,24 @@ fn sort(value: &str) -> Result<Sort, String> {
 
 fn unknown_key(key: &str) -> String {
     let names = || {
-        let words = WORDS.into_iter().map(|(name, _)| name);
-        let numbers = NUMBERS.into_iter().map(|(name, ..)| name);
-        words.chain(MULTI_VALUED).chain(numbers).chain(OTHERS).chain(["iops", "bandwidth", "p99"])
+        let words = TEXT_KEYS.into_iter().map(|(name, _)| name);
+        let numbers = NUMBER_KEYS.into_iter().map(|(name, ..)| name);
+        words.chain(MULTI_VALUED).chain(numbers).chain(OTHER_KEYS).chain([
+            "iops",
+            "bandwidth",
+            "p99",
+        ])
     };
-    // A short key with more differences would be another key.
-    let most = (key.len() / 3).clamp(1, 2);
+    // A name with more differences is another key, not a typing error.
+    let distance_max = (key.len() / 3).clamp(1, 2);
     let near = names().min_by_key(|name| strsim::damerau_levenshtein(key, name));
-    let near = near.filter(|name| strsim::damerau_levenshtein(key, name) <= most);
+    let near = near.filter(|name| strsim::damerau_levenshtein(key, name) <= distance_max);
     let hint = near.map_or("there".into(), |near| format!("did you mean {near}? There"));
     format!(
         "runs have no '{key}': {hint} are {}, and the figures iops, bandwidth, mean, p50 … \
          p99.99, each also of one direction (read.p99)",
         names()
-            .take(WORDS.len() + MULTI_VALUED.len() + NUMBERS.len() + OTHERS.len())
+            .take(TEXT_KEYS.len() + MULTI_VALUED.len() + NUMBER_KEYS.len() + OTHER_KEYS.len())
             .collect::<Vec<_>>()
             .join(", ")
     )

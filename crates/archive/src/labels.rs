@@ -3,19 +3,16 @@
 use crate::{Archive, ArchiveError, RunId};
 use rusqlite::params;
 
-/// Most characters of a tag.
-const LONGEST: usize = 64;
+/// Maximum length of a tag, in characters.
+const TAG_LENGTH_MAX: usize = 64;
 
-/// Whether a word is a valid tag: one word on every command line, and not another name.
-///
-/// # Errors
-/// Why not.
-fn check(tag: &str) -> Result<(), ArchiveError> {
-    let plain = |c: char| c.is_alphanumeric() || "._-+:/@".contains(c);
+/// Checks that a tag needs no quotes on a command line and is not another name of a run.
+fn check_tag(tag: &str) -> Result<(), ArchiveError> {
+    let is_allowed = |c: char| c.is_alphanumeric() || "._-+:/@".contains(c);
     let reason = match tag {
         "" => "it is empty",
-        _ if tag.chars().count() > LONGEST => "it has more than 64 characters",
-        _ if !tag.chars().all(plain) => "it may have letters, digits and . _ - + : / @",
+        _ if tag.chars().count() > TAG_LENGTH_MAX => "it has more than 64 characters",
+        _ if !tag.chars().all(is_allowed) => "it may have letters, digits and . _ - + : / @",
         _ if tag.starts_with('-') => "it begins like an option",
         _ if tag == "latest" || tag.starts_with("latest~") => "it names the latest run",
         _ => return Ok(()),
@@ -29,7 +26,7 @@ impl Archive {
     /// # Errors
     /// When there is no such run, or the word is not a valid tag.
     pub fn tag(&mut self, id: &RunId, tag: &str) -> Result<(), ArchiveError> {
-        check(tag)?;
+        check_tag(tag)?;
         let number = self.number(id)?;
         let sql = "INSERT OR IGNORE INTO tags VALUES (?1, ?2)";
         self.write(|connection| connection.execute(sql, params![number, tag]).map(drop))

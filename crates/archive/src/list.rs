@@ -138,7 +138,7 @@ impl Archive {
     /// # Errors
     /// As [`Archive::list`].
     pub fn count(&self, filter: &Filter) -> Result<u64, ArchiveError> {
-        let clause = filter.condition();
+        let clause = filter.where_clause();
         let sql = format!("SELECT count(*) FROM runs{}", clause.sql);
         let counted =
             self.query(&sql, params_from_iter(clause.values), |line| line.get::<_, i64>(0))?;

@@ -15,7 +15,7 @@ const OFF: &str = "off";
 pub struct Location {
     /// The file.
     pub path: PathBuf,
-    /// The user named it. A file there that is not an archive is left alone.
+    /// Whether the user named it. An existing file that is not an archive is left alone.
     pub is_explicit: bool,
 }
 
@@ -25,15 +25,15 @@ impl Location {
         Location { path: path.into(), is_explicit: true }
     }
 
-    /// `$XDG_DATA_HOME/fathom/archive.db`, below `~/.local/share` where that is not set (XDG Base
+    /// `$XDG_DATA_HOME/fathom/archive.db`. The default of `$XDG_DATA_HOME` is `~/.local/share` (XDG Base
     /// Directory Specification).
     ///
     /// # Errors
     /// When there is no home directory.
     pub fn standard() -> Result<Location, ArchiveError> {
-        let given = env::var_os("XDG_DATA_HOME").map(PathBuf::from);
+        let data_home = env::var_os("XDG_DATA_HOME").map(PathBuf::from);
         let home = || env::home_dir().filter(|home| home.is_absolute());
-        let data = given.filter(|path| path.is_absolute());
+        let data = data_home.filter(|path| path.is_absolute());
         let data = data.or_else(|| Some(home()?.join(".local/share")));
         let path = data.ok_or(ArchiveError::NoLocation)?.join("fathom/archive.db");
         Ok(Location { path, is_explicit: false })
@@ -53,7 +53,7 @@ pub enum Choice {
 }
 
 impl Choice {
-    /// From `--archive` and `--no-archive`, then FATHOM_ARCHIVE, then the standard location.
+    /// Chooses by `--archive` and `--no-archive`, else by FATHOM_ARCHIVE, else the standard location.
     pub fn from_options(path: Option<&Path>, off: bool) -> Choice {
         Choice::from_values(path, off, env::var_os(VARIABLE).as_deref())
     }
@@ -69,9 +69,6 @@ impl Choice {
     }
 
     /// The location; `None` without an archive.
-    ///
-    /// # Errors
-    /// See [`Location::standard`].
     pub fn location(&self) -> Result<Option<Location>, ArchiveError> {
         match self {
             Choice::Off => Ok(None),
@@ -86,17 +83,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn options_come_before_the_variable() {
-        let by = |path: Option<&str>, off, variable: Option<&str>| {
+    fn options_override_the_variable() {
+        let choose = |path: Option<&str>, off, variable: Option<&str>| {
             Choice::from_values(path.map(Path::new), off, variable.map(OsStr::new))
         };
         let at = |path: &str| Choice::At(path.into());
-        assert_eq!(by(Some("a.db"), false, Some("b.db")), at("a.db"));
-        assert_eq!(by(Some("a.db"), false, Some("off")), at("a.db"));
-        assert_eq!(by(None, true, Some("b.db")), Choice::Off);
-        assert_eq!(by(None, false, Some("b.db")), at("b.db"));
-        assert_eq!(by(None, false, Some("")), Choice::Off);
-        assert_eq!(by(None, false, Some("off")), Choice::Off);
-        assert_eq!(by(None, false, None), Choice::Standard);
+        assert_eq!(choose(Some("a.db"), false, Some("b.db")), at("a.db"));
+        assert_eq!(choose(Some("a.db"), false, Some("off")), at("a.db"));
+        assert_eq!(choose(None, true, Some("b.db")), Choice::Off);
+        assert_eq!(choose(None, false, Some("b.db")), at("b.db"));
+        assert_eq!(choose(None, false, Some("")), Choice::Off);
+        assert_eq!(choose(None, false, Some("off")), Choice::Off);
+        assert_eq!(choose(None, false, None), Choice::Standard);
     }
 }

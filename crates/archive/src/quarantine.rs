@@ -1,5 +1,5 @@
-//! Damaged archives are renamed, never removed: usually most of one can be recovered (`.recover` in
-//! the sqlite3 shell).
+//! Renames damaged archives. None is removed, because most of its content can usually be recovered
+//! (`.recover` in the sqlite3 shell).
 
 use crate::ArchiveError;
 use rustix::fs::{FlockOperation, flock};
@@ -12,14 +12,13 @@ use std::path::{Path, PathBuf};
 const SUFFIXES: [&str; 3] = ["", "-wal", "-shm"];
 
 /// A path with a suffix appended to its name.
-pub(crate) fn with_suffix(path: &Path, end: &str) -> PathBuf {
+pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name: OsString = path.as_os_str().to_owned();
-    name.push(end);
+    name.push(suffix);
     name.into()
 }
 
-/// Locks the archive against other programs that want to replace or migrate it, until the value is
-/// dropped.
+/// Keeps other programs from replacing or migrating the archive until the returned file is dropped.
 pub(crate) fn lock(path: &Path) -> Result<File, ArchiveError> {
     let lock = with_suffix(path, ".lock");
     let failed =
@@ -29,17 +28,18 @@ pub(crate) fn lock(path: &Path) -> Result<File, ArchiveError> {
     Ok(file)
 }
 
-/// Renames the files of an archive. Returns the new path.
-pub(crate) fn put_aside(path: &Path) -> Result<PathBuf, ArchiveError> {
+/// Renames the files of a damaged archive. Returns the new path.
+pub(crate) fn rename_damaged(path: &Path) -> Result<PathBuf, ArchiveError> {
     let now = chrono::Local::now().format("%Y-%m-%dT%H-%M-%S");
-    let free = |end: String| {
-        let aside = with_suffix(path, &format!(".corrupt-{now}{end}"));
-        (!SUFFIXES.iter().any(|end| with_suffix(&aside, end).exists())).then_some(aside)
+    let unused = |count: String| {
+        let renamed = with_suffix(path, &format!(".corrupt-{now}{count}"));
+        let is_used = SUFFIXES.iter().any(|suffix| with_suffix(&renamed, suffix).exists());
+        (!is_used).then_some(renamed)
     };
-    let ends = std::iter::once(String::new()).chain((2..1000).map(|n| format!("-{n}")));
-    let aside = { ends }.find_map(free).unwrap_or_else(|| with_suffix(path, ".corrupt"));
-    for end in SUFFIXES {
-        match fs::rename(with_suffix(path, end), with_suffix(&aside, end)) {
+    let mut counts = std::iter::once(String::new()).chain((2..1000).map(|n| format!("-{n}")));
+    let renamed = counts.find_map(unused).unwrap_or_else(|| with_suffix(path, ".corrupt"));
+    for suffix in SUFFIXES {
+        match fs::rename(with_suffix(path, suffix), with_suffix(&renamed, suffix)) {
             Err(error) if error.kind() != ErrorKind::NotFound => {
                 return Err(ArchiveError::from_io(
                     path,
@@ -50,5 +50,5 @@ pub(crate) fn put_aside(path: &Path) -> Result<PathBuf, ArchiveError> {
             _ => {}
         }
     }
-    Ok(aside)
+    Ok(renamed)
 }

@@ -3,9 +3,9 @@
 use record::{Direction, JobRecord, PerDirection, RunRecord};
 use std::collections::BTreeSet;
 
-/// Most values of one fact that are stored: a job of ten thousand files is found by the first ones.
+/// Maximum number of stored values of a fact. A job of ten thousand files is found by its first files.
 const VALUES_MAX: usize = 64;
-/// Most values that are joined in a column, before "and N more".
+/// Maximum number of values in a column, before "and N more".
 const JOINED_MAX: usize = 4;
 
 /// Facts of which a run may have several values.
@@ -51,7 +51,7 @@ impl SearchTerms {
         }
     }
 
-    /// The text of a column of several values.
+    /// The column text of the fact at an index of [`MULTI_VALUED`].
     pub(crate) fn joined(&self, index: usize) -> String {
         let values = &self.values[index];
         match values.len() {
@@ -69,7 +69,7 @@ impl SearchTerms {
     }
 }
 
-/// Errors of a worker. An error that ended it counts if no other was counted.
+/// Number of errors of a worker, at least one if an error ended it.
 fn errors(job: &JobRecord) -> u64 {
     let counted: u64 = job.errors.iter().map(|error| error.count).sum();
     counted.max(u64::from(job.error != 0))
@@ -80,7 +80,7 @@ fn unique(values: impl Iterator<Item = String>) -> Vec<String> {
     values.filter(|value| !value.is_empty() && seen.insert(value.clone())).collect()
 }
 
-/// The block sizes of the directions a worker moves data in: "4k", "4k-64k".
+/// The block sizes of the directions in which a worker moves data: "4k", "4k-64k".
 fn block_sizes(job: &JobRecord) -> Vec<String> {
     let sizes: &PerDirection<_> = &job.workload.block_size;
     let used: Vec<Direction> = job.directions().collect();
@@ -106,34 +106,34 @@ mod tests {
     use super::*;
     use crate::testing::record;
 
-    fn of<'a>(searchable: &'a SearchTerms, name: &str) -> Vec<&'a str> {
-        searchable.facts().filter(|(known, _)| *known == name).map(|(_, value)| value).collect()
+    fn values_of<'a>(terms: &'a SearchTerms, name: &str) -> Vec<&'a str> {
+        terms.facts().filter(|(known, _)| *known == name).map(|(_, value)| value).collect()
     }
 
     #[test]
-    fn facts_are_those_of_all_jobs_each_once() {
-        let found = SearchTerms::from_record(&record("web", 1));
-        assert_eq!(of(&found, "job"), ["web"]);
-        assert_eq!(of(&found, "rw"), ["randread"]);
-        assert_eq!(of(&found, "bs"), ["4k"]);
-        assert_eq!(of(&found, "device"), ["nvme0n1p1", "nvme0n1"], "the whole stack");
-        assert_eq!(of(&found, "model"), ["Fast SSD 980"]);
-        assert_eq!(of(&found, "filesystem"), ["ext4"]);
-        assert_eq!((found.iodepth, found.errors), (32, 0));
-        assert_eq!(found.command, "fathom run web.fio");
+    fn a_fact_has_the_distinct_values_of_all_jobs() {
+        let terms = SearchTerms::from_record(&record("web", 1));
+        assert_eq!(values_of(&terms, "job"), ["web"]);
+        assert_eq!(values_of(&terms, "rw"), ["randread"]);
+        assert_eq!(values_of(&terms, "bs"), ["4k"]);
+        assert_eq!(values_of(&terms, "device"), ["nvme0n1p1", "nvme0n1"], "the whole stack");
+        assert_eq!(values_of(&terms, "model"), ["Fast SSD 980"]);
+        assert_eq!(values_of(&terms, "filesystem"), ["ext4"]);
+        assert_eq!((terms.iodepth, terms.errors), (32, 0));
+        assert_eq!(terms.command, "fathom run web.fio");
     }
 
     #[test]
-    fn many_values_are_counted_in_a_column_and_kept_one_by_one() {
+    fn a_column_abbreviates_many_values_and_each_is_a_fact() {
         let mut run = record("web", 1);
         run.jobs[0].workload.files = (0..100).map(|n| format!("/mnt/f{n}")).collect();
-        let found = SearchTerms::from_record(&run);
-        assert_eq!(found.joined(4), "/mnt/f0, /mnt/f1, /mnt/f2, /mnt/f3 and 96 more");
-        assert_eq!(of(&found, "target").len(), VALUES_MAX);
+        let terms = SearchTerms::from_record(&run);
+        assert_eq!(terms.joined(4), "/mnt/f0, /mnt/f1, /mnt/f2, /mnt/f3 and 96 more");
+        assert_eq!(values_of(&terms, "target").len(), VALUES_MAX);
     }
 
     #[test]
-    fn sizes_are_in_the_largest_unit_that_has_them_whole() {
+    fn a_size_is_in_the_largest_unit_that_divides_it() {
         let sizes = [(0, "0"), (512, "512"), (4096, "4k"), (1 << 20, "1m"), (1536, "1536")];
         for (bytes, text) in sizes {
             assert_eq!(size(bytes), text);

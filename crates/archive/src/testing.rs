@@ -1,4 +1,4 @@
-//! Invented runs.
+//! Made-up runs for tests.
 
 use crate::{Archive, Lineage, Location, RunId, Summary};
 use record::{
@@ -6,11 +6,11 @@ use record::{
     TargetFacts,
 };
 
-/// A moment before all of them: 2026-11-01T00:00Z.
-pub(crate) const BEGAN: u64 = 1_793_491_200_000;
-pub(crate) const HOUR: u64 = 3_600_000;
+/// Start of a run of hour 0: 2026-11-01T00:00Z.
+pub(crate) const START_MS: u64 = 1_793_491_200_000;
+pub(crate) const HOUR_MS: u64 = 3_600_000;
 
-/// A run of one job on "/mnt/data/NAME", begun so many hours after [`BEGAN`].
+/// A run of one job on "/mnt/data/NAME" that started `hour` hours after [`START_MS`].
 pub(crate) fn record(name: &str, hour: u64) -> RunRecord {
     let mut job = JobRecord { name: name.into(), ..JobRecord::default() };
     let file = format!("/mnt/data/{name}");
@@ -36,8 +36,8 @@ pub(crate) fn record(name: &str, hour: u64) -> RunRecord {
         fathom_version: "0.1.0".into(),
         invocation: Invocation {
             arguments: vec!["fathom".into(), "run".into(), format!("{name}.fio")],
-            started_unix_ms: BEGAN + hour * HOUR,
-            ended_unix_ms: BEGAN + hour * HOUR + 1000,
+            started_unix_ms: START_MS + hour * HOUR_MS,
+            ended_unix_ms: START_MS + hour * HOUR_MS + 1000,
             ..Invocation::default()
         },
         jobs: vec![job],
@@ -66,15 +66,15 @@ pub(crate) fn record(name: &str, hour: u64) -> RunRecord {
     run
 }
 
-/// An archive in a directory of its own.
+/// A new archive in a temporary directory.
 pub(crate) fn archive() -> (tempfile::TempDir, Archive) {
     let directory = testbed::scratch();
-    let place = Location::explicit(directory.path().join("archive.db"));
-    let archive = Archive::open(&place).unwrap();
+    let location = Location::explicit(directory.path().join("archive.db"));
+    let archive = Archive::open(&location).unwrap();
     (directory, archive)
 }
 
-/// Adds a run of its own, judged.
+/// Adds a run that belongs to no set, with its summary.
 pub(crate) fn add(archive: &mut Archive, record: &RunRecord) -> RunId {
     let id = archive.add(record, &Lineage::alone("run")).unwrap();
     archive.save_summary(&id, &Summary::new(record, &judge::judge(record))).unwrap();

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 
 /// Trends of the runs that a filter selects.
 pub struct Trends {
-    /// One for each job, workload and host, the one with the most runs first.
+    /// One for each job, workload and host. The one with the most runs comes first.
     pub trends: Vec<Trend>,
     /// Number of workloads that were skipped because they have fewer runs.
     pub skipped_workloads: usize,
@@ -17,8 +17,8 @@ pub struct Trends {
 }
 
 impl Archive {
-    /// Trends of a figure, for as many workloads as it takes to have `runs_max` runs. To find the
-    /// changes in many runs takes a while.
+    /// Trends of a figure. Workloads with more runs come first, and no more are added once the trends
+    /// have `runs_max` runs, because finding changes in many runs takes long.
     ///
     /// # Errors
     /// When the archive cannot be read.
@@ -29,12 +29,12 @@ impl Archive {
         runs_max: usize,
     ) -> Result<Trends, ArchiveError> {
         let values: HashMap<_, f64> = self.figures(filter, measure)?.into_iter().collect();
-        let (whole, broken): (Vec<Row>, Vec<Row>) = self
+        let (complete, broken): (Vec<Row>, Vec<Row>) = self
             .list(filter)?
             .into_iter()
             .partition(|row| row.errors == 0 && row.interrupted_by.is_none());
         let mut by_workload: BTreeMap<String, Vec<(Row, f64)>> = BTreeMap::new();
-        for row in whole {
+        for row in complete {
             if let Some(value) = values.get(&row.id) {
                 by_workload.entry(series_name(&row)).or_default().push((row, *value));
             }
@@ -42,12 +42,12 @@ impl Archive {
         let mut by_workload: Vec<_> = by_workload.into_iter().collect();
         by_workload.sort_by_key(|(_, runs)| Reverse(runs.len()));
         let workloads = by_workload.len();
-        let (mut trends, mut seen) = (Vec::new(), 0);
+        let (mut trends, mut run_count) = (Vec::new(), 0);
         for (workload, mut rows) in by_workload {
-            if seen >= runs_max {
+            if run_count >= runs_max {
                 break;
             }
-            seen += rows.len();
+            run_count += rows.len();
             rows.sort_by_key(|(row, _)| row.started_unix_ms);
             let rows = rows.split_off(rows.len().saturating_sub(RUNS_MAX));
             let runs = rows.iter().map(|(row, value)| Run {

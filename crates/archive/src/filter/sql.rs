@@ -1,9 +1,9 @@
-//! Conditions as SQL. What the user typed is always bound as a value.
+//! Conditions as SQL. Text from the user is always bound as a value.
 
 use super::{Condition, Filter, Operator, Subject};
 use rusqlite::types::Value;
 
-/// The part of a statement after FROM, with its values.
+/// The end of a statement, after FROM, with its values.
 pub(crate) struct Clause {
     /// " WHERE …", " ORDER BY …", " LIMIT …".
     pub sql: String,
@@ -11,14 +11,14 @@ pub(crate) struct Clause {
     pub values: Vec<Value>,
 }
 
-/// The columns that text is searched in.
-const TEXT: &str = "job || ' ' || host || ' ' || kind || ' ' || target || ' ' || device || ' ' || \
+/// The columns in which text is searched.
+const TEXT_COLUMNS: &str = "job || ' ' || host || ' ' || kind || ' ' || target || ' ' || device || ' ' || \
      model || ' ' || command || ' ' || note || ' ' || coalesce(cell, '') || ' ' || \
      coalesce(verdict, '')";
 
 impl Filter {
     /// The WHERE clause.
-    pub(crate) fn condition(&self) -> Clause {
+    pub(crate) fn where_clause(&self) -> Clause {
         let mut clause = Clause { sql: String::new(), values: Vec::new() };
         for (index, condition) in self.conditions().iter().enumerate() {
             clause.sql += if index == 0 { " WHERE " } else { " AND " };
@@ -29,12 +29,12 @@ impl Filter {
 
     /// WHERE, ORDER BY and LIMIT.
     pub(crate) fn clause(&self) -> Clause {
-        let mut clause = self.condition();
-        let way = if self.sort.descending { "DESC" } else { "ASC" };
+        let mut clause = self.where_clause();
+        let direction = if self.sort.descending { "DESC" } else { "ASC" };
         let column = self.sort.column;
         clause.sql += &match column {
-            "started_ms" => format!(" ORDER BY started_ms {way}, number {way}"),
-            _ => format!(" ORDER BY {column} IS NULL, {column} {way}, number DESC"),
+            "started_ms" => format!(" ORDER BY started_ms {direction}, number {direction}"),
+            _ => format!(" ORDER BY {column} IS NULL, {column} {direction}, number DESC"),
         };
         if self.limit.is_some() || self.offset > 0 {
             clause.sql += " LIMIT ? OFFSET ?";
@@ -61,7 +61,7 @@ impl Operator {
 impl Clause {
     fn add(&mut self, condition: &Condition) {
         match condition {
-            Condition::Is { subject, patterns, not } => self.is(*subject, patterns, *not),
+            Condition::Is { subject, patterns, not } => self.add_match(*subject, patterns, *not),
             Condition::Column { column, operator, limit } => {
                 self.sql += &format!("{column} {} ?", operator.sign());
                 self.values.push(Value::Real(*limit));
@@ -78,7 +78,7 @@ impl Clause {
             }
             Condition::Text(text) => {
                 self.sql += &format!(
-                    "({TEXT} LIKE ? ESCAPE '\\' OR EXISTS (SELECT 1 FROM tags WHERE run = number AND \
+                    "({TEXT_COLUMNS} LIKE ? ESCAPE '\\' OR EXISTS (SELECT 1 FROM tags WHERE run = number AND \
                      tag LIKE ? ESCAPE '\\'))"
                 );
                 let like = Value::Text(format!("%{}%", escaped(text, false)));
@@ -87,8 +87,8 @@ impl Clause {
         }
     }
 
-    /// One of the values matches one of the patterns.
-    fn is(&mut self, subject: Subject, patterns: &[String], not: bool) {
+    /// Adds the condition that one of the values matches one of the patterns, or none with `not`.
+    fn add_match(&mut self, subject: Subject, patterns: &[String], not: bool) {
         let like = |column: &str| {
             vec![format!("{column} LIKE ? ESCAPE '\\'"); patterns.len()].join(" OR ")
         };
@@ -97,7 +97,7 @@ impl Clause {
         }
         match subject {
             Subject::Column(column) => {
-                // NULL matches nothing, also with NOT.
+                // A comparison with NULL is never true, even after NOT.
                 self.sql += &format!("({})", like(&format!("coalesce({column}, '')")));
             }
             Subject::Fact(name) => {
@@ -113,23 +113,23 @@ impl Clause {
                 );
             }
         }
-        let begins = matches!(subject, Subject::Column("id" | "set_id"));
+        let matches_prefix = matches!(subject, Subject::Column("id" | "set_id"));
         let pattern = |pattern: &String| {
-            let end = if begins { "%" } else { "" };
+            let end = if matches_prefix { "%" } else { "" };
             Value::Text(escaped(pattern, true) + end)
         };
         self.values.extend(patterns.iter().map(pattern));
     }
 }
 
-/// A pattern for LIKE, with its special characters escaped. With `wild`, * and ? work as in file
-/// names.
-fn escaped(text: &str, wild: bool) -> String {
+/// A pattern for LIKE, with its special characters escaped. With `with_wildcards`, * and ? work as in
+/// file names.
+fn escaped(text: &str, with_wildcards: bool) -> String {
     let mut like = String::new();
     for c in text.chars() {
         match c {
-            '*' if wild => like.push('%'),
-            '?' if wild => like.push('_'),
+            '*' if with_wildcards => like.push('%'),
+            '?' if with_wildcards => like.push('_'),
             '%' | '_' | '\\' => like.extend(['\\', c]),
             c => like.push(c),
         }

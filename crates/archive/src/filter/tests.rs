@@ -6,15 +6,15 @@ fn conditions(text: &str) -> Vec<Condition> {
     Filter::parse(text, NOW).unwrap().conditions
 }
 
-fn mistake(text: &str) -> String {
+fn error(text: &str) -> String {
     Filter::parse(text, NOW).unwrap_err().to_string()
 }
 
 #[test]
-fn words_are_conditions_and_others_are_looked_for() {
-    let found = conditions("host=web*,db1 rw!=read iops>100k p99<=1.5ms \"two words\" bs=4096");
-    let is = |of, patterns: &[&str], not| Condition::Is {
-        subject: of,
+fn words_with_operators_are_conditions_and_other_words_are_searched() {
+    let parsed = conditions("host=web*,db1 rw!=read iops>100k p99<=1.5ms \"two words\" bs=4096");
+    let matches = |subject, patterns: &[&str], not| Condition::Is {
+        subject,
         patterns: patterns.iter().map(ToString::to_string).collect(),
         not,
     };
@@ -24,14 +24,14 @@ fn words_are_conditions_and_others_are_looked_for() {
         limit,
     };
     assert_eq!(
-        found,
+        parsed,
         [
-            is(Subject::Column("host"), &["web*", "db1"], false),
-            is(Subject::Fact("rw"), &["read"], true),
+            matches(Subject::Column("host"), &["web*", "db1"], false),
+            matches(Subject::Fact("rw"), &["read"], true),
             figure("iops", Operator::Greater, 100_000.0),
             figure("p99", Operator::LessOrEqual, 1_500_000.0),
             Condition::Text("two words".into()),
-            is(Subject::Fact("bs"), &["4k"], false),
+            matches(Subject::Fact("bs"), &["4k"], false),
         ]
     );
     assert_eq!(
@@ -42,7 +42,7 @@ fn words_are_conditions_and_others_are_looked_for() {
 }
 
 #[test]
-fn quotes_keep_blanks_within_values() {
+fn quoted_values_may_contain_blanks() {
     let model = Condition::Is {
         subject: Subject::Fact("model"),
         patterns: vec!["Fast SSD".into()],
@@ -51,22 +51,25 @@ fn quotes_keep_blanks_within_values() {
     assert_eq!(conditions("model=\"Fast SSD\""), [model]);
     assert_eq!(conditions("/mnt/x=y"), [Condition::Text("/mnt/x=y".into())]);
     assert_eq!(conditions("\"text=a=b c\""), [Condition::Text("a=b c".into())]);
-    assert!(mistake("model=\"Fast").ends_with("is not closed"));
+    assert!(error("model=\"Fast").ends_with("is not closed"));
 }
 
 #[test]
-fn moments_are_local_and_days_whole() {
-    let at = |text: &str| match &conditions(text)[..] {
+fn times_are_local_and_a_date_is_a_whole_day() {
+    let start_or_end_ms = |text: &str| match &conditions(text)[..] {
         [Condition::Column { column: "started_ms", limit, .. }] => *limit,
         other => panic!("{other:?}"),
     };
-    assert_eq!(at("since=7d"), 1_800_000_000_000.0 - 7.0 * 86_400e3);
-    assert_eq!(at("since=2w"), 1_800_000_000_000.0 - 14.0 * 86_400e3);
+    assert_eq!(start_or_end_ms("since=7d"), 1_800_000_000_000.0 - 7.0 * 86_400e3);
+    assert_eq!(start_or_end_ms("since=2w"), 1_800_000_000_000.0 - 14.0 * 86_400e3);
     // 2026-11-01T00:00+01:00, and the beginning of the next day.
-    assert_eq!(at("since=2026-11-01"), 1_793_487_600_000.0);
-    assert_eq!(at("until=2026-11-01"), 1_793_487_600_000.0 + 86_400e3);
-    assert_eq!(at("until=2026-11-01T12:30"), 1_793_487_600_000.0 + 12.0 * 3600e3 + 31.0 * 60e3);
-    assert_eq!(at("since=today") - at("since=yesterday"), 86_400e3);
+    assert_eq!(start_or_end_ms("since=2026-11-01"), 1_793_487_600_000.0);
+    assert_eq!(start_or_end_ms("until=2026-11-01"), 1_793_487_600_000.0 + 86_400e3);
+    assert_eq!(
+        start_or_end_ms("until=2026-11-01T12:30"),
+        1_793_487_600_000.0 + 12.0 * 3600e3 + 31.0 * 60e3
+    );
+    assert_eq!(start_or_end_ms("since=today") - start_or_end_ms("since=yesterday"), 86_400e3);
     assert_eq!(
         conditions("duration>90s"),
         [Condition::Column {
@@ -86,8 +89,8 @@ fn order_and_limits_are_read() {
 }
 
 #[test]
-fn mistakes_name_the_word_and_what_was_expected() {
-    for (text, says) in [
+fn errors_name_the_word_and_what_was_expected() {
+    for (text, expected) in [
         ("hots=web1", "'hots=web1': runs have no 'hots': did you mean host?"),
         ("iosp>5k", "runs have no 'iosp': did you mean iops?"),
         ("foo=bar", "runs have no 'foo': there are host"),
@@ -103,7 +106,7 @@ fn mistakes_name_the_word_and_what_was_expected() {
         ("interrupted=maybe", "interrupted=yes"),
         ("p99.9999<1ms", "runs have no 'p99.9999'"),
     ] {
-        assert!(mistake(text).contains(says), "{text}: {}", mistake(text));
+        assert!(error(text).contains(expected), "{text}: {}", error(text));
     }
 }
 
@@ -112,7 +115,7 @@ fn user_input_never_becomes_sql() {
     let filter = Filter::parse("host=x';DROP job=%_\\* '; p99>1ns", NOW).unwrap();
     let clause = filter.clause();
     assert!(!clause.sql.contains("DROP") && !clause.sql.contains("%_"), "{}", clause.sql);
-    let signs = clause.sql.matches('?').count();
-    assert_eq!(signs, clause.values.len());
+    let placeholders = clause.sql.matches('?').count();
+    assert_eq!(placeholders, clause.values.len());
     assert!(clause.values.contains(&rusqlite::types::Value::Text("\\%\\_\\\\%".into())));
 }

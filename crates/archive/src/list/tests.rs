@@ -1,10 +1,10 @@
-use crate::testing::{BEGAN, HOUR, add, archive, record};
+use crate::testing::{HOUR_MS, START_MS, add, archive, record};
 use crate::{Archive, Filter, FindingCounts, Lineage, Now, RunId, RunOrSet, SetInfo};
 use judge::Measure;
 use record::{Cell, Coordinate, RunRecord};
 use std::time::{Duration, Instant};
 
-const NOW: Now = Now { unix_ms: BEGAN + 10 * HOUR, utc_offset_seconds: 0 };
+const NOW: Now = Now { unix_ms: START_MS + 10 * HOUR_MS, utc_offset_seconds: 0 };
 
 fn jobs(archive: &Archive, filter: &str) -> Vec<String> {
     let filter = Filter::parse(filter, NOW).unwrap();
@@ -245,7 +245,7 @@ fn lists_by_time_are_read_in_order_and_records_never() {
 fn filled(archive: &mut Archive) {
     for hour in 0..100 {
         let mut run = record(["alpha", "beta", "gamma"][hour as usize % 3], hour % 7);
-        run.invocation.started_unix_ms = BEGAN + hour * HOUR;
+        run.invocation.started_unix_ms = START_MS + hour * HOUR_MS;
         add(archive, &run);
     }
     let copy = "CREATE TEMP TABLE copy AS SELECT * FROM runs WHERE number <= 100; \
