@@ -1,4 +1,4 @@
-//! The targets of mkfs.
+//! Where mkfs makes filesystems: on a loop device over a scratch file, or on a block device.
 
 use crate::Error;
 use crate::journal::{Entry, Journal};
@@ -21,7 +21,7 @@ pub enum MkfsTarget {
         /// Its size.
         size: Bytes,
     },
-    /// A block device, which loses all data.
+    /// A block device. All data on it is lost.
     Device {
         /// Its path.
         path: String,
@@ -30,8 +30,8 @@ pub enum MkfsTarget {
     },
 }
 
-/// Bytes of a write while a scratch file is filled.
-const BLOCK: usize = 4 << 20;
+/// Size of each write that fills a scratch file, in bytes.
+const FILL_BLOCK: usize = 4 << 20;
 
 /// A device that is ready for mkfs.
 pub(crate) struct AttachedDevice {
@@ -42,21 +42,18 @@ pub(crate) struct AttachedDevice {
 }
 
 impl MkfsTarget {
-    /// Checks that filesystems may be made there. Changes nothing.
-    ///
-    /// # Errors
-    /// The reason why not.
+    /// Checks without a change that filesystems can be made there.
     pub(crate) fn check(&self, host: &Host) -> Result<(), Error> {
         match self {
-            MkfsTarget::Scratch { directory, size } => has_room(directory, *size),
+            MkfsTarget::Scratch { directory, size } => check_room(directory, *size),
             MkfsTarget::Device { path, allow_destroy } => {
-                may_be_overwritten(host, path, allow_destroy)
+                check_overwritable(host, path, allow_destroy)
             }
         }
     }
 
-    /// Makes the file of a scratch mkfs_target, filled once, so that no cell pays for laying it
-    /// out.
+    /// Creates and fills the scratch file, if it does not exist. Its blocks are allocated once, so that
+    /// no cell measures their allocation.
     pub(crate) fn create_file(
         &self,
         journal: &mut Journal,
@@ -67,7 +64,7 @@ impl MkfsTarget {
         if file.exists() {
             return Ok(());
         }
-        has_room(directory, *size)?;
+        check_room(directory, *size)?;
         journal.record(vec![Entry::File { path: file.clone() }])?;
         fill(&file, *size, stop).map_err(|error| Error::io(&file, "cannot be filled", &error))
     }
@@ -91,7 +88,8 @@ impl MkfsTarget {
     }
 }
 
-/// The scratch file in `directory`, by its path without links, as loop devices show it.
+/// Path of the scratch file in `directory`, without symbolic links: the kernel reports the files of
+/// loop devices in this form.
 fn scratch_file(directory: &Path, journal: &Journal) -> Result<PathBuf, Error> {
     let directory = fs::canonicalize(directory)
         .map_err(|error| Error::io(directory, "cannot hold a scratch file", &error))?;
@@ -105,7 +103,7 @@ fn attach_loop(host: &Host, journal: &mut Journal, file: &Path) -> Result<Attach
         return Err(Error::failed(format!("{}: no loop device shows it", file.display())));
     };
     let is_direct =
-        host.text(format!("/sys/class/block/{name}/loop/dio")).is_some_and(|d| d == "1");
+        host.text(format!("/sys/class/block/{name}/loop/dio")).is_some_and(|dio| dio == "1");
     let note = format!(
         "{}: O_DIRECT is not available there, so I/O to the scratch filesystem passes the page cache \
          twice; name a directory on a filesystem of a disk",
@@ -115,17 +113,17 @@ fn attach_loop(host: &Host, journal: &mut Journal, file: &Path) -> Result<Attach
     Ok(AttachedDevice { device: format!("/dev/{name}"), notes })
 }
 
-fn has_room(directory: &Path, size: Bytes) -> Result<(), Error> {
-    let shown = directory.display();
+fn check_room(directory: &Path, size: Bytes) -> Result<(), Error> {
+    let path = directory.display();
     let space = rustix::fs::statvfs(directory)
         .map_err(|e| Error::io(directory, "cannot hold a scratch file", &e.into()))?;
     if !directory.is_dir() {
-        return Err(Error::usage(format!("{shown} is no directory; name one for scratch files")));
+        return Err(Error::usage(format!("{path} is no directory; name one for scratch files")));
     }
     let free = space.f_bavail.saturating_mul(space.f_frsize);
     if free < size.0 {
         return Err(Error::refused(format!(
-            "{shown}: a scratch file of {} bytes is needed for filesystems, and {free} are free: \
+            "{path}: a scratch file of {} bytes is needed for filesystems, and {free} are free: \
              name another directory or a smaller size",
             size.0
         )));
@@ -135,7 +133,7 @@ fn has_room(directory: &Path, size: Bytes) -> Result<(), Error> {
 
 /// Refuses a device that is mounted, swap, part of another device or in use, and every device that
 /// the user did not allow to be overwritten.
-fn may_be_overwritten(host: &Host, path: &str, allowed: &[String]) -> Result<(), Error> {
+fn check_overwritable(host: &Host, path: &str, allowed: &[String]) -> Result<(), Error> {
     let query = TargetQuery { path: path.to_owned(), will_write: true };
     let facts = host.survey(Facts::default(), &[query]);
     let target = facts.targets.get(path).cloned().unwrap_or_default();
@@ -166,7 +164,7 @@ fn may_be_overwritten(host: &Host, path: &str, allowed: &[String]) -> Result<(),
 /// Fills a new file with random data, so that all its blocks are allocated.
 fn fill(path: &Path, size: Bytes, stop: &dyn Fn() -> bool) -> io::Result<()> {
     let mut file = OpenOptions::new().create_new(true).write(true).mode(0o600).open(path)?;
-    let mut block = vec![0; BLOCK];
+    let mut block = vec![0; FILL_BLOCK];
     let (mut left, mut random) = (size.0, SplitMix64::new(0));
     while left > 0 {
         if stop() {
@@ -175,7 +173,7 @@ fn fill(path: &Path, size: Bytes, stop: &dyn Fn() -> bool) -> io::Result<()> {
         block
             .chunks_exact_mut(8)
             .for_each(|word| word.copy_from_slice(&random.bits().to_le_bytes()));
-        let length = left.min(BLOCK as u64);
+        let length = left.min(FILL_BLOCK as u64);
         file.write_all(&block[..length as usize])?;
         left -= length;
     }
@@ -183,7 +181,7 @@ fn fill(path: &Path, size: Bytes, stop: &dyn Fn() -> bool) -> io::Result<()> {
     drop_from_cache(&file)
 }
 
-/// Drops the file's pages: the loop device uses direct I/O.
+/// Drops the file from the page cache, which the loop device bypasses with direct I/O.
 fn drop_from_cache(file: &File) -> io::Result<()> {
     Ok(fadvise(file, 0, None, Advice::DontNeed)?)
 }

@@ -15,9 +15,9 @@ use std::path::Path;
 pub struct RestoreReport {
     /// What was restored.
     pub done: Vec<String>,
-    /// What could not be restored, and why. It stays in the journal for another attempt.
+    /// What could not be restored, and why. These entries stay in the journal for another attempt.
     pub failed: Vec<String>,
-    /// Changes of running sessions, which were left alone.
+    /// Changes of running sessions, which were not touched.
     pub left: Vec<String>,
 }
 
@@ -32,15 +32,15 @@ impl RestoreReport {
 /// Undoes the entries of `journal` from the last down to index `from`. After a reboot only files
 /// and directories are left to undo.
 pub(crate) fn restore_entries(host: &Host, journal: &mut Journal, from: usize) -> RestoreReport {
-    let mut put_back = RestoreReport::default();
+    let mut report = RestoreReport::default();
     let same_boot = journal.is_of_this_boot(host);
     let entries: Vec<Entry> = journal.entries().iter().skip(from).cloned().collect();
     // A remaining mount or loop device keeps the entries below it in use.
     let mut is_in_use = false;
     for entry in entries.iter().rev() {
         let persists = matches!(entry, Entry::File { .. } | Entry::Directory { .. });
-        let carries = persists || matches!(entry, Entry::Loop { .. });
-        if is_in_use && carries {
+        let can_be_in_use = persists || matches!(entry, Entry::Loop { .. });
+        if is_in_use && can_be_in_use {
             continue;
         }
         let undone = match same_boot || persists {
@@ -48,30 +48,30 @@ pub(crate) fn restore_entries(host: &Host, journal: &mut Journal, from: usize) -
             false => Ok(None),
         };
         match undone.and_then(|what| journal.remove_entry(entry).map(|()| what)) {
-            Ok(what) => put_back.done.extend(what),
+            Ok(what) => report.done.extend(what),
             Err(error) => {
                 is_in_use |= matches!(entry, Entry::Mounted { .. } | Entry::Loop { .. });
-                put_back.failed.push(error.text);
+                report.failed.push(error.text);
             }
         }
     }
-    put_back
+    report
 }
 
 /// Undoes one entry. Returns what was done; `None` if there was nothing to do.
 fn undo(host: &Host, entry: &Entry, journal: &Journal) -> Result<Option<String>, Error> {
     match entry {
         Entry::Value { file, old } => queue::restore_value(host, file, old),
-        Entry::File { path } => removed(path, fs::remove_file(path)),
-        Entry::Directory { path } => removed(path, fs::remove_dir(path)),
+        Entry::File { path } => removal_result(path, fs::remove_file(path)),
+        Entry::Directory { path } => removal_result(path, fs::remove_dir(path)),
         Entry::Loop { file } => detach(host, file, journal),
         Entry::Mounted { point } => unmount(host, point, journal),
         Entry::Remounted(before) => remount_as_before(host, before, journal),
     }
 }
 
-fn removed(path: &Path, removed: io::Result<()>) -> Result<Option<String>, Error> {
-    match removed {
+fn removal_result(path: &Path, result: io::Result<()>) -> Result<Option<String>, Error> {
+    match result {
         Ok(()) => Ok(Some(format!("removed {}", path.display()))),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(Error::io(path, "cannot be removed; remove it by hand", &error)),
@@ -105,14 +105,16 @@ fn unmount(host: &Host, point: &Path, journal: &Journal) -> Result<Option<String
         return Ok(None);
     }
     let name = text(point)?;
-    let mut last = Ok(());
+    let mut last_result = Ok(());
     wait_until(|| {
-        last = run("umount", &[name], journal);
+        last_result = run("umount", &[name], journal);
         !is_mounted(host, point)
     });
     match is_mounted(host, point) {
         false => Ok(Some(format!("unmounted {name}"))),
-        true => Err(last.err().unwrap_or_else(|| Error::failed(format!("{name} stays mounted")))),
+        true => {
+            Err(last_result.err().unwrap_or_else(|| Error::failed(format!("{name} stays mounted"))))
+        }
     }
 }
 
@@ -150,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn files_and_directories_go_in_reverse_order_and_only_down_to_the_mark() {
+    fn files_and_directories_are_removed_in_reverse_order_down_to_an_index() {
         let state = tempfile::tempdir().unwrap();
         let directory = state.path().join("made");
         let file = directory.join("file");
@@ -164,8 +166,8 @@ mod tests {
         fs::create_dir(&directory).unwrap();
         fs::write(&file, "x").unwrap();
         let (host, mut journal) = journal(state.path(), &entries);
-        let put_back = restore_entries(&host, &mut journal, 1);
-        assert!(put_back.failed.is_empty() && put_back.done.len() == 2, "{put_back:?}");
+        let report = restore_entries(&host, &mut journal, 1);
+        assert!(report.failed.is_empty() && report.done.len() == 2, "{report:?}");
         assert!(!directory.exists());
         assert_eq!(journal.entries(), [kept]);
         assert!(restore_entries(&host, &mut journal, 0).done.is_empty());
@@ -179,8 +181,8 @@ mod tests {
         fs::write(directory.join("of another"), "x").unwrap();
         let entry = Entry::Directory { path: directory.clone() };
         let (host, mut journal) = journal(state.path(), std::slice::from_ref(&entry));
-        let put_back = restore_entries(&host, &mut journal, 0);
-        assert!(put_back.failed[0].contains("remove it by hand"), "{put_back:?}");
+        let report = restore_entries(&host, &mut journal, 0);
+        assert!(report.failed[0].contains("remove it by hand"), "{report:?}");
         assert_eq!(journal.entries(), std::slice::from_ref(&entry));
         fs::remove_file(directory.join("of another")).unwrap();
         assert_eq!(restore_entries(&host, &mut journal, 0).failed, Vec::<String>::new());

@@ -7,14 +7,14 @@ use crate::{Error, MkfsTarget, Setting, queue, remount, restore_leftovers};
 use host::Host;
 use std::path::{Path, PathBuf};
 
-/// Sets up the machine for the cells of a sweep. [`Session::put_back`] restores everything, as does
-/// dropping the value.
+/// Sets up the machine for the cells of a sweep. [`Session::put_back`] or dropping the session restores
+/// everything.
 pub struct Session {
     host: Host,
     journal: Journal,
     mkfs_target: Option<MkfsTarget>,
     stop: Box<dyn Fn() -> bool>,
-    /// Number of the first journal entries that are for all cells.
+    /// Number of journal entries, from the first, that stay until the end of the session.
     base: usize,
 }
 
@@ -28,7 +28,7 @@ pub struct CellSetup {
 }
 
 impl Session {
-    /// Starts a session after restoring what ended sessions left, which the second value reports.
+    /// Restores what earlier sessions left, then starts a session. Also returns the report of this restore.
     /// Filesystems are made on `mkfs_target`. When `stop` returns true, long operations end.
     ///
     /// # Errors
@@ -40,24 +40,21 @@ impl Session {
         stop: Box<dyn Fn() -> bool>,
     ) -> Result<(Session, RestoreReport), Error> {
         let host = host.without_kernel();
-        let before = restore_leftovers(&host, state)?;
-        if !before.failed.is_empty() {
+        let leftovers = restore_leftovers(&host, state)?;
+        if !leftovers.failed.is_empty() {
             return Err(Error::failed(format!(
                 "the changes of an earlier sweep could not be restored: {}; restore them with fathom \
                  sweep --restore",
-                before.failed.join("; ")
+                leftovers.failed.join("; ")
             )));
         }
         let journal = Journal::begin(&host, state)?;
-        Ok((Session { host, journal, mkfs_target, stop, base: 0 }, before))
+        Ok((Session { host, journal, mkfs_target, stop, base: 0 }, leftovers))
     }
 
     /// Tries each combination once, so that errors appear before hours of measuring, then restores
     /// the machine except for a scratch file. No trial filesystem is made on a device of the user.
     /// Returns messages for the user.
-    ///
-    /// # Errors
-    /// As [`Session::set_up`].
     pub fn rehearse(
         &mut self,
         combinations: &[Vec<(Setting, String)>],
@@ -80,12 +77,12 @@ impl Session {
                 }
             }
         }
-        self.back_to_base()?;
+        self.restore_to_base()?;
         Ok(notes)
     }
 
-    /// Sets up the machine for a cell, whatever the previous cell had. Other settings are restored,
-    /// filesystems are new, and filesystems of the user are freshly mounted.
+    /// Sets up the machine for a cell, independently of the previous cell: restores other settings, makes
+    /// new filesystems and remounts filesystems of the user.
     ///
     /// # Errors
     /// A value is invalid, the target is unsuitable, or an operation failed. Changes made until
@@ -101,13 +98,13 @@ impl Session {
         let value = |wanted| values.iter().find(|(s, _)| *s == wanted).map(|(_, v)| v.as_str());
         let (kind, options) = (value(Setting::Fs), value(Setting::Mount));
         if kind.is_some() || options.is_some() {
-            self.back_to_base()?;
+            self.restore_to_base()?;
         }
         let mut setup = CellSetup::default();
         let mut targets = targets.to_vec();
         match (kind, options) {
             (Some(kind), options) => {
-                let Filesystem { point, notes } = self.make(kind, options)?;
+                let Filesystem { point, notes } = self.make_filesystem(kind, options)?;
                 let point = point.display().to_string();
                 setup.arguments.push(format!("--directory={point}"));
                 setup.notes.extend(notes);
@@ -116,7 +113,7 @@ impl Session {
             (None, Some(options)) => setup.notes.extend(self.remount(options, &targets)?),
             (None, None) => {}
         }
-        setup.notes.extend(self.queues(values, &targets)?);
+        setup.notes.extend(self.set_queues(values, &targets)?);
         Ok(setup)
     }
 
@@ -126,15 +123,15 @@ impl Session {
         restore_entries(&self.host, &mut self.journal, 0)
     }
 
-    fn back_to_base(&mut self) -> Result<(), Error> {
-        let put_back = restore_entries(&self.host, &mut self.journal, self.base);
-        match put_back.failed.is_empty() {
+    fn restore_to_base(&mut self) -> Result<(), Error> {
+        let report = restore_entries(&self.host, &mut self.journal, self.base);
+        match report.failed.is_empty() {
             true => Ok(()),
-            false => Err(Error::failed(put_back.failed.join("; "))),
+            false => Err(Error::failed(report.failed.join("; "))),
         }
     }
 
-    fn make(&mut self, kind: &str, options: Option<&str>) -> Result<Filesystem, Error> {
+    fn make_filesystem(&mut self, kind: &str, options: Option<&str>) -> Result<Filesystem, Error> {
         filesystem::check(kind)?;
         let Some(mkfs_target) = self.mkfs_target.clone() else {
             return Err(Error::usage(format!("fs={kind}: no target for filesystems is named")));
@@ -153,14 +150,14 @@ impl Session {
     }
 
     fn remount(&mut self, options: &str, targets: &[String]) -> Result<Vec<String>, Error> {
-        require(Setting::Mount, targets)?;
+        require_target(Setting::Mount, targets)?;
         let mut notes = Vec::new();
         for target in targets {
             let before = remount::find_mounted(&self.host, target)?;
             let entry = Entry::Remounted(before.clone());
-            let is_done =
-                |noted: &Entry| matches!(noted, Entry::Remounted(r) if r.point == before.point);
-            if self.journal.entries().iter().any(is_done) {
+            let is_this_mount =
+                |entry: &Entry| matches!(entry, Entry::Remounted(r) if r.point == before.point);
+            if self.journal.entries().iter().any(is_this_mount) {
                 continue;
             }
             self.journal.record(vec![entry])?;
@@ -169,8 +166,8 @@ impl Session {
         Ok(notes)
     }
 
-    /// Applies the settings of queues, and restores all other queues.
-    fn queues(
+    /// Applies the settings of queues and restores all other queues.
+    fn set_queues(
         &mut self,
         values: &[(Setting, String)],
         targets: &[String],
@@ -178,7 +175,7 @@ impl Session {
         let mut wanted: Vec<(PathBuf, &str)> = Vec::new();
         for setting in [Setting::Scheduler, Setting::NrRequests, Setting::ReadAhead] {
             let Some((_, value)) = values.iter().find(|(s, _)| *s == setting) else { continue };
-            require(setting, targets)?;
+            require_target(setting, targets)?;
             for target in targets {
                 let files = queue::files(&self.host, setting, target)?;
                 wanted.extend(files.into_iter().map(|file| (file, value.as_str())));
@@ -201,7 +198,7 @@ impl Drop for Session {
     }
 }
 
-fn require(setting: Setting, targets: &[String]) -> Result<(), Error> {
+fn require_target(setting: Setting, targets: &[String]) -> Result<(), Error> {
     match targets.is_empty() {
         false => Ok(()),
         true => Err(Error::usage(format!(

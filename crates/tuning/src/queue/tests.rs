@@ -1,7 +1,7 @@
 use super::*;
 use tempfile::TempDir;
 
-const LINES: &str = "21 1 8:1 / / rw - ext4 /dev/sda1 rw\n\
+const MOUNTINFO: &str = "21 1 8:1 / / rw - ext4 /dev/sda1 rw\n\
                      22 21 0:40 / /tmp rw - tmpfs tmpfs rw\n";
 
 /// A machine with a disk sda, its partition, and a RAID md0 of sdb and sdc.
@@ -34,7 +34,7 @@ fn machine() -> (TempDir, TempDir, Host, Journal) {
     }
     link("sys/class/block/md0", "../../devices/md0");
     write("dev/md0", "");
-    write("proc/self/mountinfo", LINES);
+    write("proc/self/mountinfo", MOUNTINFO);
     fs::create_dir_all(root.path().join("tmp")).unwrap();
     fs::create_dir_all(root.path().join("data")).unwrap();
     let host = Host::at(root.path());
@@ -48,7 +48,7 @@ fn queue(disk: &str, name: &str) -> PathBuf {
 }
 
 #[test]
-fn requests_are_the_members_and_reading_ahead_is_the_arrays() {
+fn an_array_has_read_ahead_and_its_members_have_requests() {
     let (_root, _state, host, _journal) = machine();
     let found = |setting, target| files(&host, setting, target).unwrap();
     assert_eq!(found(Setting::Scheduler, "/data/x"), [queue("sda", "scheduler")]);
@@ -60,7 +60,7 @@ fn requests_are_the_members_and_reading_ahead_is_the_arrays() {
     assert!(memory.contains("no block device but on tmpfs"), "{memory}");
 }
 
-/// Here a file holds what is written to it, and knows no brackets.
+/// Unlike in sysfs, the scheduler file of this test returns the written text without brackets.
 #[test]
 fn a_scheduler_is_restored_with_its_own_settings() {
     let (root, _state, host, mut journal) = machine();
@@ -68,21 +68,21 @@ fn a_scheduler_is_restored_with_its_own_settings() {
     let real = |name: &str| root.path().join("sys/devices/sda/queue").join(name);
     set(&host, &mut journal, &file, "bfq").unwrap();
     assert_eq!(fs::read_to_string(real("scheduler")).unwrap(), "bfq");
-    let noted: Vec<_> = journal.entries().iter().map(|entry| format!("{entry:?}")).collect();
-    assert!(noted[0].contains("nr_requests") && noted[0].contains("64"), "{noted:?}");
-    assert!(noted[1].contains("read_expire") && noted[1].contains("77"), "{noted:?}");
-    assert!(noted[2].contains("mq-deadline") && noted.len() == 3, "{noted:?}");
-    // As the kernel would: other requests, and tunables of another scheduler.
+    let entries: Vec<_> = journal.entries().iter().map(|entry| format!("{entry:?}")).collect();
+    assert!(entries[0].contains("nr_requests") && entries[0].contains("64"), "{entries:?}");
+    assert!(entries[1].contains("read_expire") && entries[1].contains("77"), "{entries:?}");
+    assert!(entries[2].contains("mq-deadline") && entries.len() == 3, "{entries:?}");
+    // The kernel resets the number of requests and the tunables when the scheduler changes.
     fs::write(real("nr_requests"), "256").unwrap();
     fs::write(real("iosched/read_expire"), "500").unwrap();
     set(&host, &mut journal, &file, "mq-deadline").unwrap();
     assert_eq!(fs::read_to_string(real("nr_requests")).unwrap(), "64");
     assert_eq!(fs::read_to_string(real("iosched/read_expire")).unwrap(), "77");
-    assert_eq!(journal.entries().len(), 3, "still noted");
+    assert_eq!(journal.entries().len(), 3, "the entries are kept");
 }
 
 #[test]
-fn queues_that_a_cell_does_not_use_are_as_they_were() {
+fn queues_that_a_cell_does_not_use_are_restored() {
     let (root, _state, host, mut journal) = machine();
     let (a, b) = (queue("sda", "nr_requests"), queue("sdb", "nr_requests"));
     let value = |disk: &str| {
@@ -95,7 +95,7 @@ fn queues_that_a_cell_does_not_use_are_as_they_were() {
 }
 
 #[test]
-fn only_files_in_sys_are_written_whatever_a_journal_says() {
+fn a_value_outside_of_sys_is_not_restored() {
     let (root, _state, host, _journal) = machine();
     fs::create_dir_all(root.path().join("etc")).unwrap();
     fs::write(root.path().join("etc/passwd"), "root").unwrap();
@@ -106,7 +106,7 @@ fn only_files_in_sys_are_written_whatever_a_journal_says() {
 }
 
 #[test]
-fn a_refused_value_is_reported_with_the_offered_ones() {
+fn a_refused_value_is_reported_with_the_supported_values() {
     let (_root, _state, host, _journal) = machine();
     let invalid = io::Error::from(ErrorKind::InvalidInput);
     let text = write_error(&host, &queue("sda", "scheduler"), "cfq", &invalid).text;
